@@ -514,11 +514,11 @@ int main(void)
 {
 	char line[512];
 
-	fwrite(table_builtin_image(), 1, (size_t)table_builtin_image()->size, stdout);
+	fwrite(table_get_builtin_image(), 1, (size_t)table_get_builtin_image()->size, stdout);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *name = strchr(line, ' ') + 1, *end = strchr(name, '\n');
-		const struct table *t = table_builtin_at((unsigned)(line[0] - 'A'));
+		const struct table *t = table_get_builtin((unsigned)(line[0] - 'A'));
 		uint32_t h = NAME_HASH_SEED;
 		struct name_entry n;
 

@@ -98,7 +98,7 @@ static void read_code(struct annotate_job *job)
 		        path);
 		return;
 	}
-	rc = disassemble(&job->code, path, f->start, f->end);
+	rc = disassemble_function(&job->code, path, f->start, f->end);
 	if (rc == ENOENT)
 		fputs("pfm annotate: instructions are not shown: objdump is missing (Debian "
 		      "package binutils)\n",

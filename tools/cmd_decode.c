@@ -585,7 +585,7 @@ static int find_pmu(const struct decoder *d, const char *name)
 	return -1;
 }
 
-static int run(struct command_args *args)
+static int decode_arguments(struct command_args *args)
 {
 	struct decoder d = { .out = { .out = stdout } };
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -635,5 +635,5 @@ const struct command cmd_decode = {
 		    "Two registers of an Itanium 2\n"
 		    "pfm decode --pmu montecito PMC4=0x2035808 PMC38=0xdb6\n",
 	.options = options,
-	.run = run
+	.run = decode_arguments
 };

@@ -95,7 +95,7 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, int *fr
 	return rc;
 }
 
-int disassemble(struct disassembly *d, const char *path, uint64_t start, uint64_t end)
+int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end)
 {
 	int from = -1, status = 0, rc;
 	pid_t child = -1;

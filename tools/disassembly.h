@@ -21,7 +21,7 @@ struct disassembly {
 
 /* Disassembles the bytes from @start to @end of the file at @path, with source text where it is
  * known. 0; ENOENT if objdump is missing, or another errno. */
-int disassemble(struct disassembly *d, const char *path, uint64_t start, uint64_t end);
+int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end);
 void free_disassembly(struct disassembly *d);
 
 #endif

@@ -136,7 +136,7 @@ static bool add_line_weight(const char *line, size_t len, uint64_t *sum)
 	return true;
 }
 
-static const char *check(const struct export_reader *r, const char *path)
+static const char *check_folded(const struct export_reader *r, const char *path)
 {
 	uint64_t sum = 0, weight = 0;
 	bool is_good = true;
@@ -166,5 +166,5 @@ const struct export_format export_folded = {
 	.add_sample = add_sample,
 	.end = end,
 	.release = release,
-	.check = check,
+	.check = check_folded,
 };

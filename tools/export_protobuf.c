@@ -21,7 +21,7 @@ void message_clear(struct message *m)
 	m->n = 0;
 }
 
-static void append(struct message *m, const void *bytes, size_t n)
+static void append_bytes(struct message *m, const void *bytes, size_t n)
 {
 	if (m->capacity - m->n < n) {
 		size_t more = 2 * m->capacity + n + 64;
@@ -46,7 +46,7 @@ void message_add_packed(struct message *m, uint64_t value)
 	for (; value >= 0x80; value >>= 7)
 		digits[n++] = (uint8_t)(value | 0x80);
 	digits[n++] = (uint8_t)value;
-	append(m, digits, n);
+	append_bytes(m, digits, n);
 }
 
 static void add_tag(struct message *m, unsigned field, unsigned wire)
@@ -73,7 +73,7 @@ void message_add_chosen_fixed64(struct message *m, unsigned field, uint64_t valu
 	for (unsigned i = 0; i < 8; i++)
 		bytes[i] = (uint8_t)(value >> 8 * i);
 	add_tag(m, field, WIRE_64BIT);
-	append(m, bytes, sizeof(bytes));
+	append_bytes(m, bytes, sizeof(bytes));
 }
 
 void message_add_fixed64(struct message *m, unsigned field, uint64_t value)
@@ -86,7 +86,7 @@ void message_add_element(struct message *m, unsigned field, const void *bytes, s
 {
 	add_tag(m, field, WIRE_BYTES);
 	message_add_packed(m, n);
-	append(m, bytes, n);
+	append_bytes(m, bytes, n);
 }
 
 void message_add_bytes(struct message *m, unsigned field, const void *bytes, size_t n)
@@ -105,18 +105,18 @@ void message_add_message(struct message *m, unsigned field, struct message *part
 void message_add_text(struct message *m, unsigned field, const char *text)
 {
 	struct message valid = { .bytes = NULL };
-	size_t len = strlen(text), good = utf8_valid_length(text, len);
+	size_t len = strlen(text), good = utf8_measure_valid(text, len);
 
 	if (good == len) {
 		message_add_element(m, field, text, len);
 		return;
 	}
-	for (; len; good = utf8_valid_length(text, len)) {
-		append(&valid, text, good);
+	for (; len; good = utf8_measure_valid(text, len)) {
+		append_bytes(&valid, text, good);
 		text += good;
 		len -= good;
 		if (len) {
-			append(&valid, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+			append_bytes(&valid, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
 			text++;
 			len--;
 		}

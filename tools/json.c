@@ -61,7 +61,7 @@ static json_t *make_string(const char *text, size_t len)
 	if (!valid)
 		return NULL;
 	while (len) {
-		size_t good = utf8_valid_length(text, len), bad = good < len;
+		size_t good = utf8_measure_valid(text, len), bad = good < len;
 
 		memcpy(valid + n, text, good);
 		n += good;

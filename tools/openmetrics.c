@@ -54,7 +54,7 @@ static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 		return;
 	}
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
-		n = utf8_char_length(text, left);
+		n = utf8_measure_char(text, left);
 		if (!n || is_replacement(text, n)) {
 			n = 1;
 			fprintf(out, UTF8_REPLACEMENT "%02x", (unsigned char)*text);

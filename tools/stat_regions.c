@@ -211,8 +211,8 @@ static void raise_file_limit(void)
 	}
 }
 
-static _Noreturn void execute(char *const *command, const char *events, const struct stat_job *job,
-                              const char *folder)
+static _Noreturn void execute_command(char *const *command, const char *events,
+                                      const struct stat_job *job, const char *folder)
 {
 	char options[128], output[PATH_ROOM + 2];
 
@@ -244,7 +244,7 @@ static int run_command(char *const *command, const char *events, const struct st
 	if (pid == 0) {
 		sigaction(SIGINT, &interrupt, NULL);
 		sigaction(SIGQUIT, &quit, NULL);
-		execute(command, events, job, folder);
+		execute_command(command, events, job, folder);
 	}
 	while (pid > 0 && waitpid(pid, status, 0) < 0 && errno == EINTR)
 		;
@@ -334,7 +334,7 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 }
 
 /* Writes what each process left. Returns how many had results. */
-static unsigned collect(const char *path, const char *format, FILE *out)
+static unsigned collect_results(const char *path, const char *format, FILE *out)
 {
 	struct join join = { 0 };
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -365,7 +365,8 @@ static unsigned collect(const char *path, const char *format, FILE *out)
 	return written;
 }
 
-static int report(struct stat_job *job, char *const *command, const char *folder, const char *on)
+static int report_regions(struct stat_job *job, char *const *command, const char *folder,
+                          const char *on)
 {
 	FILE *out = strcmp(job->region_format, "table") == 0 && !job->output ? stderr : stdout;
 	unsigned n;
@@ -376,7 +377,7 @@ static int report(struct stat_job *job, char *const *command, const char *folder
 		return report_bad_option(job->output, errno);
 	if (*on && out == stderr)
 		fprintf(out, "Regions are read from perfmon, %s.\n", on);
-	n = collect(folder, job->region_format, out);
+	n = collect_results(folder, job->region_format, out);
 	if (job->output && fclose(out) != 0)
 		return report_bad_option(job->output, errno);
 	if (!n)
@@ -396,7 +397,7 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 	switch_on_adapters(args->operands[0], on, sizeof(on));
 	rc = run_command(args->operands, events, job, folder, &status);
 	if (rc == EXIT_DONE) {
-		int reported = report(job, args->operands, folder, on);
+		int reported = report_regions(job, args->operands, folder, on);
 
 		rc = child_status(args->operands[0], status);
 		if (rc == EXIT_DONE)

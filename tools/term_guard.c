@@ -119,7 +119,7 @@ static bool continue_character(struct stream_guard *g, unsigned char c)
 	g->held[g->n_held++] = (char)c;
 	if (g->n_held < announced_length((unsigned char)g->held[0]))
 		return true;
-	if (utf8_char_length(g->held, g->n_held) != g->n_held || is_held_control(g))
+	if (utf8_measure_char(g->held, g->n_held) != g->n_held || is_held_control(g))
 		escape_held(g);
 	else
 		pass_held(g);

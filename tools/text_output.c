@@ -35,7 +35,7 @@ static const char *find_entity(char c)
 void put_xml_text(FILE *out, const char *text, size_t len)
 {
 	for (size_t n; len && *text; text += n, len -= n) {
-		size_t valid = utf8_char_length(text, len);
+		size_t valid = utf8_measure_char(text, len);
 
 		n = valid ? valid : 1;
 		if (!valid || is_control(text, n) || is_noncharacter(text, n))
@@ -54,7 +54,7 @@ void put_csv_field(FILE *out, const char *text, const char *separator)
 	if (quoted)
 		putc('"', out);
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
-		size_t valid = utf8_char_length(text, left);
+		size_t valid = utf8_measure_char(text, left);
 
 		n = valid ? valid : 1;
 		if (!valid || is_noncharacter(text, n) ||
@@ -72,7 +72,7 @@ void put_csv_field(FILE *out, const char *text, const char *separator)
 void put_line_text(FILE *out, const char *text)
 {
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
-		size_t valid = utf8_char_length(text, left);
+		size_t valid = utf8_measure_char(text, left);
 
 		n = valid ? valid : 1;
 		if (!valid || is_control(text, n) || is_noncharacter(text, n))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "edit_distance.h"
 
-static unsigned minimum(unsigned a, unsigned b)
+static unsigned get_minimum(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
 /* The table of all beginnings of @a and @b, row by row; a swap looks two rows back. */
-unsigned base_edit_distance(const unsigned char *a, unsigned n, const unsigned char *b, unsigned m,
-                            unsigned limit)
+unsigned base_get_edit_distance(const unsigned char *a, unsigned n, const unsigned char *b,
+                                unsigned m, unsigned limit)
 {
 	unsigned char rows[3][EDIT_DISTANCE_MAX + 1], *before = rows[0], *last = rows[1],
 						      *now = rows[2];
@@ -24,11 +24,11 @@ unsigned base_edit_distance(const unsigned char *a, unsigned n, const unsigned c
 		for (unsigned j = 1; j <= m; j++) {
 			unsigned d = last[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u);
 
-			d = minimum(d, minimum(last[j], now[j - 1]) + 1u);
+			d = get_minimum(d, get_minimum(last[j], now[j - 1]) + 1u);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				d = minimum(d, before[j - 2] + 1u);
+				d = get_minimum(d, before[j - 2] + 1u);
 			now[j] = (unsigned char)d;
-			best = minimum(best, d);
+			best = get_minimum(best, d);
 		}
 		if (best > limit)
 			return limit + 1;
@@ -36,5 +36,5 @@ unsigned base_edit_distance(const unsigned char *a, unsigned n, const unsigned c
 		last = now;
 		now = spare;
 	}
-	return minimum(last[m], limit + 1);
+	return get_minimum(last[m], limit + 1);
 }

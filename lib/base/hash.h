@@ -40,8 +40,8 @@ struct siphash_rounds {
 static const struct siphash_rounds SIPHASH_2_4 = { 2, 4 }, SIPHASH_1_3 = { 1, 3 };
 
 /* The SipHash of @n bytes at @bytes under the 128-bit @key. */
-uint64_t pfmi_base_siphash(const uint64_t key[2], const void *bytes, size_t n,
-                           struct siphash_rounds rounds);
+uint64_t pfmi_base_compute_siphash(const uint64_t key[2], const void *bytes, size_t n,
+                                   struct siphash_rounds rounds);
 /* The hash of @n bytes, or of a number, under the key of this process. */
 uint64_t pfmi_base_hash_bytes(const void *bytes, size_t n);
 uint64_t pfmi_base_hash_number(uint64_t number);

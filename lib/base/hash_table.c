@@ -72,8 +72,8 @@ static inline uint64_t hash_with_rounds(const uint64_t key[2], const void *bytes
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-uint64_t pfmi_base_siphash(const uint64_t key[2], const void *bytes, size_t n,
-                           struct siphash_rounds rounds)
+uint64_t pfmi_base_compute_siphash(const uint64_t key[2], const void *bytes, size_t n,
+                                   struct siphash_rounds rounds)
 {
 	return hash_with_rounds(key, bytes, n, rounds);
 }

@@ -10,7 +10,7 @@
 #include <perfmon/perfmon.h>
 
 /* The size that the caller's struct @s says it has. */
-static inline size_t base_struct_size(const void *s)
+static inline size_t base_get_struct_size(const void *s)
 {
 	size_t size;
 
@@ -21,12 +21,12 @@ static inline size_t base_struct_size(const void *s)
 /* True if the caller's struct @s is there and has its size set. */
 static inline bool base_has_struct_size(const void *s)
 {
-	return s && base_struct_size(s) >= sizeof(size_t);
+	return s && base_get_struct_size(s) >= sizeof(size_t);
 }
 
-static inline size_t base_shared_struct_size(const void *s, size_t ours)
+static inline size_t base_get_shared_struct_size(const void *s, size_t ours)
 {
-	size_t theirs = base_struct_size(s);
+	size_t theirs = base_get_struct_size(s);
 
 	return theirs < ours ? theirs : ours;
 }
@@ -39,7 +39,7 @@ static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 	if (from && !base_has_struct_size(from))
 		return false;
 	if (from)
-		memcpy(to, from, base_shared_struct_size(from, size));
+		memcpy(to, from, base_get_shared_struct_size(from, size));
 	memcpy(to, &size, sizeof(size));
 	return true;
 }
@@ -48,13 +48,13 @@ static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 static inline void base_copy_struct_out(void *to, const void *from, size_t size)
 {
 	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
-	       base_shared_struct_size(to, size) - sizeof(size_t));
+	       base_get_shared_struct_size(to, size) - sizeof(size_t));
 }
 
 /* Stride: the @i-th of the caller's structs at @first, all of which are as long as that one. */
-static inline void *base_struct_at(void *first, size_t i)
+static inline void *base_get_struct_at(void *first, size_t i)
 {
-	return (char *)first + i * base_struct_size(first);
+	return (char *)first + i * base_get_struct_size(first);
 }
 
 /* Where a public call writes its error: the caller's own struct @error (may be NULL) if it has room

@@ -58,7 +58,7 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out)
 	if (i >= s.len)
 		return false;
 	for (; i < s.len; i++) {
-		unsigned d = base_digit_value(s.text[i]);
+		unsigned d = base_get_digit_value(s.text[i]);
 
 		if (d >= base || v > (UINT64_MAX - d) / base)
 			return false;

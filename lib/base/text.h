@@ -19,7 +19,7 @@ static inline bool base_is_digit(char c)
 }
 
 /* Length of @s without the digits at its end. */
-static inline uint32_t base_length_without_number(struct slice s)
+static inline uint32_t base_measure_unnumbered(struct slice s)
 {
 	while (s.len && base_is_digit(s.text[s.len - 1]))
 		s.len--;
@@ -27,7 +27,7 @@ static inline uint32_t base_length_without_number(struct slice s)
 }
 
 /* The value of @c as a digit of a number up to base 16; 99 for other characters. */
-static inline unsigned base_digit_value(char c)
+static inline unsigned base_get_digit_value(char c)
 {
 	if (base_is_digit(c))
 		return (unsigned)(c - '0');

@@ -9,7 +9,7 @@ static bool is_continuation(unsigned char c)
 }
 
 /* Length that the first byte announces; 0 for bytes that begin no character. */
-static size_t announced_length(unsigned char lead)
+static size_t get_announced_length(unsigned char lead)
 {
 	if (lead < 0x80)
 		return 1;
@@ -30,10 +30,10 @@ static bool is_valid_second(unsigned char lead, unsigned char second)
 	}
 }
 
-size_t utf8_char_length(const char *text, size_t len)
+size_t utf8_measure_char(const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t n = len ? announced_length(s[0]) : 0;
+	size_t n = len ? get_announced_length(s[0]) : 0;
 
 	if (n > len)
 		return 0;
@@ -43,11 +43,11 @@ size_t utf8_char_length(const char *text, size_t len)
 	return n < 2 || is_valid_second(s[0], s[1]) ? n : 0;
 }
 
-size_t utf8_valid_length(const char *text, size_t len)
+size_t utf8_measure_valid(const char *text, size_t len)
 {
 	size_t at = 0, n;
 
-	while (at < len && (n = utf8_char_length(text + at, len - at)))
+	while (at < len && (n = utf8_measure_char(text + at, len - at)))
 		at += n;
 	return at;
 }

@@ -11,9 +11,9 @@
 /* Length in bytes of the character that the @len bytes at @text begin with, 1 to 4. Returns 0 if
  * they begin with none: a stray byte, an overlong form, a surrogate, a number beyond U+10FFFF, or a
  * character that is cut off. */
-size_t utf8_char_length(const char *text, size_t len);
+size_t utf8_measure_char(const char *text, size_t len);
 
 /* Length in bytes of the valid beginning of the @len bytes at @text. */
-size_t utf8_valid_length(const char *text, size_t len);
+size_t utf8_measure_valid(const char *text, size_t len);
 
 #endif

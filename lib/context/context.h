@@ -115,13 +115,13 @@ static inline unsigned context_count_pmus(const struct pfm_ctx *ctx)
 	return context_is_loaded(ctx, LOADED_ALL) ? ctx->n_pmus : table_count_builtins();
 }
 /* The image of PMU @i; NULL for a built-in one and the kernel's. */
-struct image_map *pfmi_context_pmu_image(const struct pfm_ctx *ctx, unsigned i);
-const struct table *pfmi_context_pmu_table_slowpath(const struct pfm_ctx *ctx, unsigned i);
+struct image_map *pfmi_context_get_pmu_image(const struct pfm_ctx *ctx, unsigned i);
+const struct table *pfmi_context_get_pmu_table_slowpath(const struct pfm_ctx *ctx, unsigned i);
 /* The table of PMU @i. */
-static inline const struct table *context_pmu_table(const struct pfm_ctx *ctx, unsigned i)
+static inline const struct table *context_get_pmu_table(const struct pfm_ctx *ctx, unsigned i)
 {
-	return i < table_count_builtins() ? table_builtin_at(i)
-	                                  : pfmi_context_pmu_table_slowpath(ctx, i);
+	return i < table_count_builtins() ? table_get_builtin(i)
+	                                  : pfmi_context_get_pmu_table_slowpath(ctx, i);
 }
 /* The state of PMU @i on this machine. */
 struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i);
@@ -134,13 +134,15 @@ static inline bool context_is_image_usable(struct image_map *map)
 static inline bool context_is_pmu_usable(const struct pfm_ctx *ctx, unsigned i)
 {
 	return i < table_count_builtins() ||
-	       context_is_image_usable(pfmi_context_pmu_image(ctx, i));
+	       context_is_image_usable(pfmi_context_get_pmu_image(ctx, i));
 }
 /* The kernel's PMU that counts the events of PMU @i, or NULL. */
-const struct kernel_pmu *pfmi_context_pmu_kernel_slowpath(const struct pfm_ctx *ctx, unsigned i);
-static inline const struct kernel_pmu *context_pmu_kernel(const struct pfm_ctx *ctx, unsigned i)
+const struct kernel_pmu *pfmi_context_get_kernel_pmu_slowpath(const struct pfm_ctx *ctx,
+                                                              unsigned i);
+static inline const struct kernel_pmu *context_get_kernel_pmu(const struct pfm_ctx *ctx, unsigned i)
 {
-	return context_is_loaded(ctx, LOADED_ALL) ? pfmi_context_pmu_kernel_slowpath(ctx, i) : NULL;
+	return context_is_loaded(ctx, LOADED_ALL) ? pfmi_context_get_kernel_pmu_slowpath(ctx, i)
+	                                          : NULL;
 }
 
 /* All of them; before everything is loaded, when another thread may be at the rest, what is built
@@ -178,19 +180,19 @@ const uint16_t *pfmi_context_find_family_members(const struct image *im, struct 
  * use, never freed. */
 const struct pfm_ctx *pfmi_context_get_default(void);
 /* @ctx, or the default context for NULL. */
-static inline const struct pfm_ctx *context_or_default(const struct pfm_ctx *ctx)
+static inline const struct pfm_ctx *context_choose_context(const struct pfm_ctx *ctx)
 {
 	return ctx ? ctx : pfmi_context_get_default();
 }
 /* The table of processor @pmu of a context that was meant; NULL if missing, or it is damaged.
  * */
-static inline const struct table *context_usable_table(const struct pfm_ctx *ctx, int pmu)
+static inline const struct table *context_get_usable_table(const struct pfm_ctx *ctx, int pmu)
 {
 	/* A negative number is above any count. Built-in tables need no check. */
 	if ((unsigned)pmu < table_count_builtins())
-		return table_builtin_at((unsigned)pmu);
+		return table_get_builtin((unsigned)pmu);
 	return (unsigned)pmu < context_count_pmus(ctx) && context_is_pmu_usable(ctx, (unsigned)pmu)
-	               ? context_pmu_table(ctx, (unsigned)pmu)
+	               ? context_get_pmu_table(ctx, (unsigned)pmu)
 	               : NULL;
 }
 /* Adds a reference to @ctx; pfm_close_context() drops it. */

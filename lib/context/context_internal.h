@@ -10,7 +10,7 @@
 extern pthread_mutex_t pfmi_context_load_lock;
 
 /* PFM_PMU_* of a table, without what this machine adds. (registry.c) */
-unsigned pfmi_context_table_flags(const struct table *t);
+unsigned pfmi_context_get_table_flags(const struct table *t);
 /* The source of the PMUs of @im, numbered from @first; @map is NULL for the built-in image.
  * (registry.c) */
 struct pmu_source pfmi_context_make_image_source(const struct image *im, struct image_map *map,

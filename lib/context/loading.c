@@ -38,15 +38,15 @@ static void drop_generic_fallbacks(struct pfm_ctx *ctx)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++) {
-		const struct table *t = context_pmu_table(ctx, ctx->host_pmus[i].pmu_index);
+		const struct table *t = context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index);
 
-		if (pfmi_context_table_flags(t) & PFM_PMU_CORE &&
+		if (pfmi_context_get_table_flags(t) & PFM_PMU_CORE &&
 		    (!best || pfmi_machine_is_better_table(t, best)))
 			best = t;
 	}
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
 		if (!best || !pfmi_machine_is_better_table(
-				     best, context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
+				     best, context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
 			ctx->host_pmus[kept++] = ctx->host_pmus[i];
 	ctx->n_host_pmus = kept;
 }
@@ -59,7 +59,7 @@ static bool is_map_usable(void *map)
 /* Lists the PMUs of this machine, and ties them to the kernel's. */
 static int find_host_pmus(struct pfm_ctx *ctx)
 {
-	struct pmu_image image = { table_builtin_image(), 0, is_map_usable, NULL };
+	struct pmu_image image = { table_get_builtin_image(), 0, is_map_usable, NULL };
 	struct host_pmu_list list = { 0 };
 
 	pfmi_machine_match_image(&list, &ctx->host, ctx->kernel, &image);
@@ -113,8 +113,8 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < st->n_pmus; i++)
-		n += 1 + count_aliases(table_text(ctx->kernel->pmus[i].table,
-		                                  ctx->kernel->pmus[i].table->aliases));
+		n += 1 + count_aliases(table_get_text(ctx->kernel->pmus[i].table,
+		                                      ctx->kernel->pmus[i].table->aliases));
 	st->n_name_slots = 4 * n + 1;
 	ctx->kernel_name_slots = calloc(st->n_name_slots, sizeof(*ctx->kernel_name_slots));
 	st->name_slots = ctx->kernel_name_slots;
@@ -122,11 +122,12 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 		return PFMLIB_ERR_NOMEM;
 	for (unsigned i = 0; i < st->n_pmus; i++) {
 		const struct table *t = ctx->kernel->pmus[i].table;
-		const char *aka = table_text(t, t->aliases);
+		const char *aka = table_get_text(t, t->aliases);
 
 		pfmi_table_insert_name(
 			ctx->kernel_name_slots, st->n_name_slots,
-			pfmi_table_hash_name(pfmi_base_make_slice(table_text(t, t->name))), i + 1);
+			pfmi_table_hash_name(pfmi_base_make_slice(table_get_text(t, t->name))),
+			i + 1);
 		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
 			len = strcspn(aka, " ");
 			pfmi_table_insert_name(

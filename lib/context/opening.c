@@ -42,7 +42,7 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 	pfmi_machine_read_env_options(&w);
 	ctx->flags = o ? o->flags : 0;
-	ctx->builtin_source = pfmi_context_make_image_source(table_builtin_image(), NULL, 0);
+	ctx->builtin_source = pfmi_context_make_image_source(table_get_builtin_image(), NULL, 0);
 	ctx->default_pmu = copy_option(o ? o->pmu : NULL, w.pmu, failed);
 	if (ctx->default_pmu)
 		ctx->default_pmu_name = pfmi_base_make_slice(ctx->default_pmu);
@@ -68,7 +68,7 @@ static void init_no_memory_context(void)
 	no_memory_context.default_pmu_hash =
 		pfmi_table_hash_name(no_memory_context.default_pmu_name);
 	no_memory_context.builtin_source =
-		pfmi_context_make_image_source(table_builtin_image(), NULL, 0);
+		pfmi_context_make_image_source(table_get_builtin_image(), NULL, 0);
 	pfmi_machine_init_real_sys(&no_memory_context.sys, NULL);
 	atomic_store_explicit(&no_memory_context.loaded_parts, LOADED_BUILTIN,
 	                      memory_order_release);

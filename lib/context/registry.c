@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-unsigned pfmi_context_table_flags(const struct table *t)
+unsigned pfmi_context_get_table_flags(const struct table *t)
 {
 	unsigned flags = 0;
 
@@ -21,7 +21,7 @@ unsigned pfmi_context_table_flags(const struct table *t)
 
 bool pfmi_context_table_has_alias(const struct table *t, struct slice s)
 {
-	const char *aka = table_text(t, t->aliases);
+	const char *aka = table_get_text(t, t->aliases);
 
 	while (*aka) {
 		const char *rest = pfmi_table_skip_prefix_icase(aka, s);
@@ -41,7 +41,7 @@ bool pfmi_context_table_has_name(const struct table *t, struct slice s)
 
 /* ---- PMUs by number -------------------------------------------------------------------------- */
 
-struct image_map *pfmi_context_pmu_image(const struct pfm_ctx *ctx, unsigned i)
+struct image_map *pfmi_context_get_pmu_image(const struct pfm_ctx *ctx, unsigned i)
 {
 	unsigned k = ctx->images.n_maps;
 
@@ -52,14 +52,14 @@ struct image_map *pfmi_context_pmu_image(const struct pfm_ctx *ctx, unsigned i)
 	return &ctx->images.maps[k];
 }
 
-const struct table *pfmi_context_pmu_table_slowpath(const struct pfm_ctx *ctx, unsigned i)
+const struct table *pfmi_context_get_pmu_table_slowpath(const struct pfm_ctx *ctx, unsigned i)
 {
 	const struct image_map *map;
 
 	if (i >= ctx->first_kernel_pmu)
 		return ctx->kernel->pmus[i - ctx->first_kernel_pmu].table;
-	map = pfmi_context_pmu_image(ctx, i);
-	return table_image_table_at(map->image, i - map->first_pmu);
+	map = pfmi_context_get_pmu_image(ctx, i);
+	return table_get_image_table(map->image, i - map->first_pmu);
 }
 
 /* PMU @i among those of this machine, or NULL. */
@@ -80,7 +80,7 @@ static const struct host_pmu *find_host_pmu(const struct pfm_ctx *ctx, unsigned 
 	return NULL;
 }
 
-const struct kernel_pmu *pfmi_context_pmu_kernel_slowpath(const struct pfm_ctx *ctx, unsigned i)
+const struct kernel_pmu *pfmi_context_get_kernel_pmu_slowpath(const struct pfm_ctx *ctx, unsigned i)
 {
 	const struct host_pmu *here = find_host_pmu(ctx, i);
 
@@ -97,18 +97,18 @@ static unsigned get_kernel_pmu_flags(const struct kernel_pmu *k)
 
 struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 {
-	const struct table *t = context_pmu_table(ctx, i);
+	const struct table *t = context_get_pmu_table(ctx, i);
 	struct pmu_info u = { .table = t,
 		              .origin = "built in",
-		              .flags = pfmi_context_table_flags(t),
+		              .flags = pfmi_context_get_table_flags(t),
 		              .perf_type = t->perf_type };
 	const struct host_pmu *here = find_host_pmu(ctx, i);
 
 	if (i >= table_count_builtins()) {
-		u.image_map = pfmi_context_pmu_image(ctx, i);
+		u.image_map = pfmi_context_get_pmu_image(ctx, i);
 		u.origin = u.image_map ? u.image_map->path : "kernel";
 	}
-	u.kernel_pmu = context_pmu_kernel(ctx, i);
+	u.kernel_pmu = context_get_kernel_pmu(ctx, i);
 	if (t->flags & TABLE_FROM_KERNEL)
 		u.flags |= get_kernel_pmu_flags(u.kernel_pmu);
 	if (here) {
@@ -129,7 +129,7 @@ struct pmu_source pfmi_context_make_image_source(const struct image *im, struct 
 		                    map,
 		                    first,
 		                    im->n_tables,
-		                    table_image_array(im, ARRAY_PMU_NAMES),
+		                    table_get_image_array(im, ARRAY_PMU_NAMES),
 		                    im->arrays[ARRAY_PMU_NAMES].n_elements };
 }
 
@@ -137,7 +137,7 @@ struct pmu_source pfmi_context_make_image_source(const struct image *im, struct 
 static const struct table *source_get_table(const struct pfm_ctx *ctx,
                                             const struct pmu_source *source, uint32_t i)
 {
-	return source->image ? table_image_table_at(source->image, i) : ctx->kernel->pmus[i].table;
+	return source->image ? table_get_image_table(source->image, i) : ctx->kernel->pmus[i].table;
 }
 
 /* Is @s the table's own name, or for @is_alias an alias of it? */
@@ -151,7 +151,7 @@ static int find_next_in_source(const struct pfm_ctx *ctx, const struct pmu_sourc
                                struct slice s, uint32_t h, struct pmu_name_iter *iter)
 {
 	uint32_t at = iter->next_slot ? iter->next_slot - 1
-	                              : table_first_slot(h, source->n_name_slots),
+	                              : table_get_first_slot(h, source->n_name_slots),
 		 slot;
 
 	while ((slot = source->name_slots[at]) > h << 16) {
@@ -191,8 +191,8 @@ int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint3
 const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s,
                                                   uint32_t h)
 {
-	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
-	const char *pool = table_image_array(im, ARRAY_POOL);
+	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+	const char *pool = table_get_image_array(im, ARRAY_POOL);
 	uint32_t at = 0;
 	int i;
 
@@ -211,5 +211,5 @@ const uint16_t *pfmi_context_find_family_members(const struct image *im, struct 
 	const struct pmu_family *w = pfmi_context_find_family(im, s, h);
 
 	*n = w ? w->n_members : 0;
-	return w ? table_family_members(im, w) : NULL;
+	return w ? table_get_family_members(im, w) : NULL;
 }

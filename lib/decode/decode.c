@@ -16,7 +16,7 @@ static const char *get_choice_word(const struct table *t, const struct field *f,
 
 	for (unsigned i = 0; f->kind == FIELD_ENUMERATION && i < f->n_named_values; i++)
 		if (w[i].value == value)
-			return table_text(t, w[i].name);
+			return table_get_text(t, w[i].name);
 	return "";
 }
 
@@ -29,7 +29,7 @@ static int decode_declared_field(const struct decode_target *g, unsigned word, u
 	config[word] = g->value;
 	for (unsigned k = 0; k < g->table->n_fields; k++)
 		if (is_field_in_word(&f[k], word) && i-- == 0) {
-			*name = table_text(g->table, f[k].name);
+			*name = table_get_text(g->table, f[k].name);
 			*field = pfmi_pmu_extract_field(&f[k], config);
 			*text = get_choice_word(g->table, &f[k], *field);
 			return PFMLIB_SUCCESS;
@@ -43,7 +43,7 @@ static const char *get_namesake_word(const struct table *t, const char *name, ui
 	const struct field *f = table_fields(t);
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (strcmp(table_text(t, f[i].name), name) == 0)
+		if (strcmp(table_get_text(t, f[i].name), name) == 0)
 			return get_choice_word(t, &f[i], value);
 	return "";
 }
@@ -51,14 +51,15 @@ static const char *get_namesake_word(const struct table *t, const char *name, ui
 int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      const char **name, uint64_t *field, const char **text)
 {
-	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu),
+	struct decode_target g = { .table = context_get_usable_table(context_choose_context(ctx),
+		                                                     pmu),
 		                   .reg_name = reg,
 		                   .value = value };
 	int word;
 
 	if (!g.table || !reg || !name || !field || !text || !pfmi_decode_init_target(&g))
 		return PFMLIB_ERR_INVAL;
-	word = pfmi_decode_config_index(reg);
+	word = pfmi_pmu_get_config_index(reg);
 	if (word >= 0)
 		return decode_declared_field(&g, (unsigned)word, i, name, field, text);
 	if (i >= g.n_layout)
@@ -83,7 +84,8 @@ static void normalize_levels(const struct decode_target *g, struct event *ev)
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      char *buf, size_t len)
 {
-	struct decode_target g = { .table = context_usable_table(context_or_default(ctx), pmu),
+	struct decode_target g = { .table = context_get_usable_table(context_choose_context(ctx),
+		                                                     pmu),
 		                   .reg_name = reg,
 		                   .value = value };
 	struct event ev;
@@ -91,10 +93,10 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	if (!g.table || !reg || !buf || !pfmi_decode_init_target(&g) ||
 	    !pfmi_pmu_has_encoder(g.table))
 		return PFMLIB_ERR_INVAL;
-	g.is_fixed_control = pfmi_decode_find_field(&g, "os0") != NULL;
+	g.is_fixed_control = pfmi_pmu_find_register_field(&g, "os0") != NULL;
 	/* No other register without an enable bit selects an event. */
-	if (table_has_field_bits(g.table) && pfmi_decode_config_index(reg) < 0 &&
-	    !g.is_fixed_control && !g.is_register_pair && !pfmi_decode_find_field(&g, "en") &&
+	if (table_has_field_bits(g.table) && pfmi_pmu_get_config_index(reg) < 0 &&
+	    !g.is_fixed_control && !g.is_register_pair && !pfmi_pmu_find_register_field(&g, "en") &&
 	    !pfmi_decode_has_own_control(&g))
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_decode_find_event(&g, i, &ev))

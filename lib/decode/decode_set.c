@@ -31,7 +31,7 @@ static pfm_decoded_event_t *add_entry(struct set_decoder *d)
 
 	if (at >= d->n_out)
 		return NULL;
-	to = base_struct_at(d->out, at);
+	to = base_get_struct_at(d->out, at);
 	to->size = d->out->size; /* the first entry's size represents all */
 	return to;
 }
@@ -69,7 +69,7 @@ static void write_entries(struct set_decoder *d, unsigned reg, int counter,
  */
 static unsigned get_distance(const struct event *ev)
 {
-	const struct row *r = table_row(ev->table, ev->row_index);
+	const struct row *r = table_get_row(ev->table, ev->row_index);
 	unsigned distance = ev->n_user_fields * 16u;
 
 	for (unsigned i = 0; i < r->n_groups; i++)
@@ -294,9 +294,9 @@ static void decode_register(struct set_decoder *d, unsigned i)
 int pfm_decode_set(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,
                    pfm_decoded_event_t *out, unsigned n_out)
 {
-	struct set_decoder d = { .ctx = context_or_default(ctx), .regs = regs, .n_regs = n };
+	struct set_decoder d = { .ctx = context_choose_context(ctx), .regs = regs, .n_regs = n };
 
-	d.table = context_usable_table(d.ctx, pmu);
+	d.table = context_get_usable_table(d.ctx, pmu);
 	if (!d.table || (!regs && n) || (n_out && !base_has_struct_size(out)))
 		return PFMLIB_ERR_INVAL;
 	if (!pfmi_pmu_has_encoder(d.table))

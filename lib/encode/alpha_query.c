@@ -10,8 +10,8 @@ static const struct table *find_alpha_table(int pmu)
 	if (pmu < PFMLIB_ALPHA_EV4_PMU || pmu > PFMLIB_ALPHA_EV67_PMU)
 		return NULL;
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->libpfm_type == pmu)
-			return table_builtin_at(i);
+		if (table_get_builtin(i)->libpfm_type == pmu)
+			return table_get_builtin(i);
 	return NULL;
 }
 
@@ -48,16 +48,16 @@ static const struct {
 
 static unsigned get_uncertainty_flags(const struct table *t, unsigned idx)
 {
-	const struct field *f = table_key_field(t, KEY_UNCERTAINTY);
-	uint64_t set = pfmi_table_row_value(t, idx, KEY_UNCERTAINTY, ANY_COUNTER);
+	const struct field *f = table_get_key_field(t, KEY_UNCERTAINTY);
+	uint64_t set = pfmi_table_get_row_value(t, idx, KEY_UNCERTAINTY, ANY_COUNTER);
 	unsigned flags = 0;
 
 	for (unsigned i = 0; f && i < f->n_named_values; i++)
 		for (unsigned k = 0;
 		     (set >> i & 1) && k < sizeof uncertainty_words / sizeof uncertainty_words[0];
 		     k++)
-			if (strcmp(table_text(t,
-			                      table_named_values(t)[f->first_named_value + i].name),
+			if (strcmp(table_get_text(
+					   t, table_named_values(t)[f->first_named_value + i].name),
 			           uncertainty_words[k].word) == 0)
 				flags |= uncertainty_words[k].flag;
 	return flags;
@@ -66,15 +66,15 @@ static unsigned get_uncertainty_flags(const struct table *t, unsigned idx)
 /* The first constant that row @idx has for any counter. */
 static const char *get_constant(const struct table *t, unsigned idx, unsigned counter)
 {
-	unsigned at = table_key_field_plus1(t, KEY_CONST);
-	const struct row *r = table_row(t, idx);
+	unsigned at = table_get_key_field_plus1(t, KEY_CONST);
+	const struct row *r = table_get_row(t, idx);
 
 	for (unsigned i = 0; at && i < r->n_values; i++) {
-		struct field_value v = table_row_value_at(t, r, i);
+		struct field_value v = table_get_row_value(t, r, i);
 
 		if (v.field == at - 1 &&
 		    (counter == ANY_COUNTER || v.counter == ANY_COUNTER || v.counter == counter))
-			return table_text(t, (uint32_t)v.value);
+			return table_get_text(t, (uint32_t)v.value);
 	}
 	return "";
 }
@@ -83,7 +83,7 @@ static const char *get_constant(const struct table *t, unsigned idx, unsigned co
  * equations are one event. */
 static void set_event_weight(const struct table *t, unsigned idx, pfm_alpha_event_info_t *info)
 {
-	uint64_t weight = pfmi_table_row_value(t, idx, KEY_WEIGHT, ANY_COUNTER);
+	uint64_t weight = pfmi_table_get_row_value(t, idx, KEY_WEIGHT, ANY_COUNTER);
 
 	info->weight_num = 1;
 	info->weight_den = weight == 2 ? 2 : 1;
@@ -99,25 +99,26 @@ pfm_err_t pfm_alpha_get_event_info(int pmu, unsigned int idx, pfm_alpha_event_in
 	if (rc || !info)
 		return rc ? rc : PFMLIB_ERR_INVAL;
 	memset(info, 0, sizeof *info);
-	mode = t->encoder == ENCODER_EV67 ? pfmi_table_row_value(t, idx, KEY_PCTR_MODE, ANY_COUNTER)
-	                                  : 4;
-	info->kind = (int)pfmi_table_row_value(t, idx, KEY_KIND, ANY_COUNTER);
-	info->statistic = (unsigned)pfmi_table_row_value(t, idx, KEY_STAT, ANY_COUNTER);
+	mode = t->encoder == ENCODER_EV67
+	               ? pfmi_table_get_row_value(t, idx, KEY_PCTR_MODE, ANY_COUNTER)
+	               : 4;
+	info->kind = (int)pfmi_table_get_row_value(t, idx, KEY_KIND, ANY_COUNTER);
+	info->statistic = (unsigned)pfmi_table_get_row_value(t, idx, KEY_STAT, ANY_COUNTER);
 	info->pm_mode = info->kind < PFM_ALPHA_PROFILEME || mode > 3 ? -1 : (int)mode;
 	set_event_weight(t, idx, info);
 	info->counters = pfm_alpha_is_pair(pmu, idx) || info->kind >= PFM_ALPHA_PROFILEME
 	                         ? 3
-	                         : (unsigned)table_row_counter_mask(t, table_row(t, idx));
+	                         : (unsigned)table_get_row_counter_mask(t, table_get_row(t, idx));
 	info->uncertainty = get_uncertainty_flags(t, idx);
 	info->error_counts = info->uncertainty & PFM_ALPHA_UNC_RETIRED ? 4 : 0;
 	info->shift_cycles = info->uncertainty & PFM_ALPHA_UNC_EARLY  ? -3
 	                     : info->uncertainty & PFM_ALPHA_UNC_LATE ? 1
 	                                                              : 0;
 	info->window_less = info->uncertainty & PFM_ALPHA_UNC_WINDOW ? 2 : 0;
-	info->linux_raw = (int)pfmi_table_row_value(t, idx, KEY_LINUX, ANY_COUNTER);
+	info->linux_raw = (int)pfmi_table_get_row_value(t, idx, KEY_LINUX, ANY_COUNTER);
 	info->constant = get_constant(t, idx, ANY_COUNTER);
-	info->formula = pfmi_table_row_text(t, idx, KEY_FORMULA);
-	info->note = pfmi_table_row_text(t, idx, KEY_NOTE);
+	info->formula = pfmi_table_get_row_text(t, idx, KEY_FORMULA);
+	info->note = pfmi_table_get_row_text(t, idx, KEY_NOTE);
 	return PFMLIB_SUCCESS;
 }
 
@@ -125,8 +126,9 @@ static int get_event_kind(int pmu, unsigned idx)
 {
 	const struct table *t;
 
-	return find_row(pmu, idx, &t) ? PFM_ALPHA_EVENT
-	                              : (int)pfmi_table_row_value(t, idx, KEY_KIND, ANY_COUNTER);
+	return find_row(pmu, idx, &t)
+	               ? PFM_ALPHA_EVENT
+	               : (int)pfmi_table_get_row_value(t, idx, KEY_KIND, ANY_COUNTER);
 }
 
 int pfm_alpha_is_profileme(int pmu, unsigned int idx)
@@ -144,7 +146,8 @@ int pfm_alpha_is_pair(int pmu, unsigned int idx)
 
 static bool can_count_on(const struct table *t, unsigned idx, unsigned counter)
 {
-	return counter < 64 && (table_row_counter_mask(t, table_row(t, idx)) >> counter & 1);
+	return counter < 64 &&
+	       (table_get_row_counter_mask(t, table_get_row(t, idx)) >> counter & 1);
 }
 
 pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int counter,
@@ -156,9 +159,9 @@ pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int cou
 	if (rc || !can_count_on(t, idx, counter))
 		return rc ? rc : PFMLIB_ERR_INVAL;
 	if (select)
-		*select = (unsigned)pfmi_table_row_value(t, idx, KEY_SEL, counter);
+		*select = (unsigned)pfmi_table_get_row_value(t, idx, KEY_SEL, counter);
 	if (cbox)
-		*cbox = (unsigned)pfmi_table_row_value(t, idx, KEY_CBOX, counter);
+		*cbox = (unsigned)pfmi_table_get_row_value(t, idx, KEY_CBOX, counter);
 	return PFMLIB_SUCCESS;
 }
 

@@ -21,10 +21,10 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 {
 	const struct table *t = ev->table;
 	const struct row *r = ev->row;
-	const struct field *code = table_key_field(t, KEY_CODE),
-			   *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_get_key_field(t, KEY_CODE),
+			   *umask = table_get_key_field(t, KEY_UMASK);
 	const uint32_t *values = table_values(t) + r->first_value,
-		       first = (table_key_field_plus1(t, KEY_ALT) - 1u) << 24;
+		       first = (table_get_key_field_plus1(t, KEY_ALT) - 1u) << 24;
 	unsigned i = r->n_values;
 
 	if (!code || !umask)
@@ -35,7 +35,7 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 	for (; i < r->n_values && (values[i] ^ first) < 1u << 24 &&
 	       out->n_alternatives < PFM_MAX_ALTERNATIVES;
 	     i++) {
-		uint64_t config[4] = { out->attr.config }, alt = table_row_value_at(t, r, i).value;
+		uint64_t config[4] = { out->attr.config }, alt = table_get_row_value(t, r, i).value;
 
 		field_insert(code, config, alt & 0xffff);
 		field_insert(umask, config, alt >> 16 & 0xffff);
@@ -58,17 +58,17 @@ static int encode_as_set(const struct event *ev, int type, unsigned plm, pfm_enc
 	struct encode_request req = { .table = ev->table,
 		                      .events = ev,
 		                      .n_events = 1,
-		                      .plm = pfmi_default_levels(ev->table, plm) };
+		                      .plm = pfmi_pmu_choose_levels(ev->table, plm) };
 	struct plan plan;
 	struct placement where;
 	struct register_values regs;
-	int rc = pfmi_encode_requested_attr(ev, type, plm, &attr, why);
+	int rc = pfmi_pmu_build_requested_attr(ev, type, plm, &attr, why);
 
 	if (rc == PFMLIB_SUCCESS)
 		rc = pfmi_dispatch_plan(&req, &plan, &where, &regs, why);
 	if (rc)
 		return rc;
-	out->counters = pfmi_pmu_plan_counter_mask(&plan);
+	out->counters = pfmi_pmu_get_plan_counter_mask(&plan);
 	out->attr = attr;
 	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
 	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
@@ -87,15 +87,15 @@ static bool encode_single(const struct event *ev, int type, unsigned plm, unsign
 	if (!n)
 		return false;
 	out->n_regs = n;
-	pfmi_set_attr(ev, type, levels, &out->attr);
-	pfmi_only_asked(ev, plm, &out->attr);
+	pfmi_pmu_set_attr(ev, type, levels, &out->attr);
+	pfmi_pmu_exclude_hv_for_explicit_plm(ev, plm, &out->attr);
 	return true;
 }
 
 static inline int encode_event(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out,
                                pfm_error_t *why)
 {
-	unsigned levels = event_get_levels(ev, pfmi_default_levels(ev->table, plm));
+	unsigned levels = event_get_levels(ev, pfmi_pmu_choose_levels(ev->table, plm));
 	int rc = encode_single(ev, type, plm, levels, out) ? PFMLIB_SUCCESS
 	                                                   : encode_as_set(ev, type, plm, out, why);
 
@@ -114,8 +114,8 @@ static inline int encode_event(const struct event *ev, int type, unsigned plm, p
 }
 
 /* For a caller whose struct has all our members. */
-static int deliver_encoding_full(const struct event *ev, unsigned unit, int type, unsigned plm,
-                                 pfm_encoding_t *out, pfm_error_t *why)
+static int fill_full_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
+                              pfm_encoding_t *out, pfm_error_t *why)
 {
 	int rc = encode_event(ev, type, plm, out, why);
 
@@ -125,23 +125,23 @@ static int deliver_encoding_full(const struct event *ev, unsigned unit, int type
 }
 
 /* For a caller whose struct is shorter: fills the members it has. */
-static int deliver_encoding_truncated(const struct event *ev, unsigned unit, int type, unsigned plm,
-                                      pfm_encoding_t *out, pfm_error_t *why)
+static int fill_short_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
+                               pfm_encoding_t *out, pfm_error_t *why)
 {
 	pfm_encoding_t full = { .size = sizeof(
 					full) }; /* members that the event does not fill are 0 */
-	int rc = deliver_encoding_full(ev, unit, type, plm, &full, why);
+	int rc = fill_full_encoding(ev, unit, type, plm, &full, why);
 
 	if (rc == PFMLIB_SUCCESS)
 		base_copy_struct_out(out, &full, sizeof(full));
 	return rc;
 }
 
-static int deliver_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
-                            pfm_encoding_t *out, pfm_error_t *why)
+static int fill_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
+                         pfm_encoding_t *out, pfm_error_t *why)
 {
-	return (out->size < sizeof(*out) ? deliver_encoding_truncated
-	                                 : deliver_encoding_full)(ev, unit, type, plm, out, why);
+	return (out->size < sizeof(*out) ? fill_short_encoding : fill_full_encoding)(ev, unit, type,
+	                                                                             plm, out, why);
 }
 
 static int refuse_argument(pfm_error_t *error, const char *detail)
@@ -154,7 +154,7 @@ static int refuse_argument(pfm_error_t *error, const char *detail)
 static inline int load_driver_type(const struct pfm_ctx *ctx, const struct table *t,
                                    pfm_error_t *why)
 {
-	if (t->perf_type >= 0 || !*table_text(t, t->device) || ctx->flags & PFM_CTX_NO_HOST ||
+	if (t->perf_type >= 0 || !*table_get_text(t, t->device) || ctx->flags & PFM_CTX_NO_HOST ||
 	    context_is_loaded(ctx, LOADED_ALL))
 		return PFMLIB_SUCCESS;
 	return pfmi_context_require_all(ctx, why);
@@ -162,7 +162,7 @@ static inline int load_driver_type(const struct pfm_ctx *ctx, const struct table
 
 static int get_pmu_type(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
 {
-	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, unit);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, unit);
 
 	return kernel ? kernel->instance_types[0] : t->perf_type;
 }
@@ -171,7 +171,7 @@ static int get_pmu_type(const struct pfm_ctx *ctx, unsigned unit, const struct t
 static inline int get_instance_type(const struct pfm_ctx *ctx, const struct spec *spec,
                                     unsigned unit, const struct table *t)
 {
-	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, unit);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, unit);
 	unsigned k;
 
 	if (!kernel)
@@ -187,13 +187,13 @@ int pfmi_encode_resolved_event(const struct pfm_ctx *ctx, const struct spec *spe
 	int rc = load_driver_type(ctx, ev->table, why);
 
 	return rc ? rc
-	          : deliver_encoding(ev, unit, get_instance_type(ctx, spec, unit, ev->table), plm,
-	                             out, why);
+	          : fill_encoding(ev, unit, get_instance_type(ctx, spec, unit, ev->table), plm, out,
+	                          why);
 }
 
 /* For callers whose pfm_error_t is shorter than ours. */
-static int encode_with_short_error(const pfm_ctx_t *ctx, const char *text, unsigned plm,
-                                   pfm_encoding_t *out, pfm_error_t *error)
+static int encode_event_short_error(const pfm_ctx_t *ctx, const char *text, unsigned plm,
+                                    pfm_encoding_t *out, pfm_error_t *error)
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
@@ -209,7 +209,7 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 	int rc;
 
 	if (error && error->size < sizeof(*error))
-		return encode_with_short_error(ctx, text, plm, out, error);
+		return encode_event_short_error(ctx, text, plm, out, error);
 	if (!text || !base_has_struct_size(out))
 		return refuse_argument(error, "text or out is NULL, or out->size is not set");
 	if (plm > PFMI_LEVEL_MASK)
@@ -233,26 +233,26 @@ static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsig
 
 	if (!ctx)
 		ctx = pfmi_context_get_default();
-	t = context_usable_table(ctx, pmu);
+	t = context_get_usable_table(ctx, pmu);
 	if (!t || !table_has_row(t, event) || !base_has_struct_size(out))
 		return refuse_argument(error, "pmu, event or out->size is out of range");
 	if (plm > PFMI_LEVEL_MASK)
 		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
-	if (table_row(t, event)->flags & ROW_METRIC)
+	if (table_get_row(t, event)->flags & ROW_METRIC)
 		return pfmi_lookup_refuse_metric(NULL, (struct slice){ 0 }, error);
 	pfmi_pmu_init_event(&ev, t, event);
 	for (unsigned i = 0; i < ev.row->n_groups; i++)
-		if (table_row_group_at(t, ev.row, i)->flags & GROUP_REQUIRED)
+		if (table_get_row_group(t, ev.row, i)->flags & GROUP_REQUIRED)
 			return pfmi_base_set_error(
 				error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL,
 				(struct slice){ 0 },
-				table_text(t, table_row_group_at(t, ev.row, i)->name));
+				table_get_text(t, table_get_row_group(t, ev.row, i)->name));
 	rc = pfmi_lookup_check_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
 	if (!rc)
 		rc = load_driver_type(ctx, t, error);
 	return rc ? rc
-	          : deliver_encoding(&ev, (unsigned)pmu, get_pmu_type(ctx, (unsigned)pmu, t), plm,
-	                             out, error);
+	          : fill_encoding(&ev, (unsigned)pmu, get_pmu_type(ctx, (unsigned)pmu, t), plm, out,
+	                          error);
 }
 
 int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm,
@@ -337,7 +337,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	if (rc)
 		return rc;
 	req.table = events[0].table;
-	req.plm = pfmi_default_levels(req.table, o.plm);
+	req.plm = pfmi_pmu_choose_levels(req.table, o.plm);
 	req.flags = o.flags;
 	req.htoff = o.htoff != 0;
 	req.unavailable_regs = o.unavailable;

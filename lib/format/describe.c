@@ -9,7 +9,7 @@ int pfm_count_pmus(const pfm_ctx_t *ctx)
 {
 	int rc;
 
-	ctx = context_or_default(ctx);
+	ctx = context_choose_context(ctx);
 	rc = pfmi_context_load(ctx, LOADED_ALL);
 	return rc ? rc : (int)ctx->n_pmus;
 }
@@ -27,7 +27,7 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 
 	if (!name)
 		return -1;
-	ctx = context_or_default(ctx);
+	ctx = context_choose_context(ctx);
 	found = find_named_pmu(ctx, pfmi_base_make_slice(name));
 	if (found >= 0 || context_is_loaded(ctx, LOADED_ALL))
 		return found;
@@ -42,21 +42,21 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	const struct table *t;
 	int rc;
 
-	ctx = context_or_default(ctx);
+	ctx = context_choose_context(ctx);
 	rc = pfmi_context_load(ctx, LOADED_ALL);
 	if (rc)
 		return rc;
-	t = context_usable_table(ctx, pmu);
+	t = context_get_usable_table(ctx, pmu);
 	if (!t || !base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
 	u = pfmi_context_get_pmu(ctx, (unsigned)pmu);
 	full = (pfm_pmu_info_t){
-		.name = table_text(t, t->name),
-		.desc = table_text(t, t->desc),
-		.aliases = table_text(t, t->aliases),
+		.name = table_get_text(t, t->name),
+		.desc = table_get_text(t, t->desc),
+		.aliases = table_get_text(t, t->aliases),
 		.origin = u.origin,
-		.source = table_text(t, t->source),
-		.device = u.kernel_pmu ? u.kernel_pmu->name : table_text(t, t->device),
+		.source = table_get_text(t, t->source),
+		.device = u.kernel_pmu ? u.kernel_pmu->name : table_get_text(t, t->device),
 		.flags = u.flags,
 		.type = u.perf_type,
 		.libpfm_type = t->libpfm_type,
@@ -76,7 +76,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                          const char **text, uint64_t *value)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	const struct feature *f;
 
 	if (!t || !name || !text || !value)
@@ -84,8 +84,8 @@ int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char *
 	if (i >= t->n_features)
 		return PFMLIB_ERR_NOTFOUND;
 	f = table_features(t) + i;
-	*name = table_text(t, f->name);
-	*text = table_text(t, f->text);
+	*name = table_get_text(t, f->name);
+	*text = table_get_text(t, f->text);
 	*value = f->value;
 	return PFMLIB_SUCCESS;
 }
@@ -103,8 +103,8 @@ static unsigned get_public_flags(const struct table *t, uint32_t event)
 	                      PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL | PFM_EVENT_ARCH |
 	                      PFM_EVENT_METRIC;
 
-	return (table_row(t, event)->flags & told) |
-	       table_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
+	return (table_get_row(t, event)->flags & told) |
+	       table_get_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
 }
 
 static inline void describe_value(const char *pool, enum field_key key, uint64_t value,
@@ -136,7 +136,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 	                      BIT(TOPIC);
 #undef BIT
 	const struct field *f = table_fields(t);
-	const char *pool = table_text(t, 0);
+	const char *pool = table_get_text(t, 0);
 	const uint32_t *packed = table_values(t) + r->first_value, *end = packed + r->n_values;
 
 	for (; packed < end; packed++) {
@@ -171,7 +171,7 @@ static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event,
 
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	const struct row *r;
 	const char *pool;
 	unsigned flags;
@@ -180,10 +180,10 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
 		return describe_event_partly(ctx, pmu, event, info);
-	r = table_row(t, event);
+	r = table_get_row(t, event);
 	/* Read first: the compiler cannot prove that writes to @out do not change it. */
 	flags = get_public_flags(t, event);
-	pool = table_text(t, 0);
+	pool = table_get_text(t, 0);
 	info->pmu = pmu;
 	info->event = event;
 	info->name = pool + r->name;
@@ -191,7 +191,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->detail = info->errata = info->note = info->replaced = info->unit = info->topic = pool;
 	info->scale = 1;
 	info->code = info->counters_htoff = info->period = 0;
-	info->counters = table_row_counter_mask(t, r);
+	info->counters = table_get_row_counter_mask(t, r);
 	info->flags = flags;
 	info->n_umasks = r->n_groups ? pfmi_pmu_count_row_umasks(t, event) : 0;
 	info->n_fields = r->n_values;
@@ -208,14 +208,14 @@ static const char *find_other_spelling(const struct table *t, const struct umask
 
 	for (unsigned i = g->n_values; i < g->n_named_values; i++)
 		if (all[i].value == w->value)
-			return table_text(t, all[i].name);
+			return table_get_text(t, all[i].name);
 	return "";
 }
 
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        pfm_umask_info_t *info)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	const struct umask_group *g = NULL;
 	const struct named_value *w;
 	pfm_umask_info_t full;
@@ -226,9 +226,9 @@ int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i
 	if (!w)
 		return PFMLIB_ERR_NOTFOUND;
 	full = (pfm_umask_info_t){
-		.group = table_text(t, g->name),
-		.name = table_text(t, w->name),
-		.desc = table_text(t, w->desc),
+		.group = table_get_text(t, g->name),
+		.name = table_get_text(t, w->name),
+		.desc = table_get_text(t, w->desc),
 		.alias = find_other_spelling(t, g, w),
 		.value = w->value,
 		.is_combinable = (g->flags & GROUP_COMBINABLE) != 0,
@@ -249,27 +249,27 @@ static const char *get_field_word(const struct table *t, const struct field *f, 
 	if (f->kind == FIELD_ENUMERATION)
 		for (unsigned i = 0; i < f->n_named_values; i++)
 			if (w[i].value == value)
-				return table_text(t, w[i].name);
+				return table_get_text(t, w[i].name);
 	return "";
 }
 
 int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, const char **name,
                        const char **text, uint64_t *value, int *counter)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	struct field_value v;
 	const struct field *f;
 
 	if (!t || !table_has_row(t, event) || !name || !text || !value || !counter)
 		return PFMLIB_ERR_INVAL;
-	if (i >= table_row(t, event)->n_values)
+	if (i >= table_get_row(t, event)->n_values)
 		return PFMLIB_ERR_NOTFOUND;
-	v = table_row_value_at(t, table_row(t, event), i);
+	v = table_get_row_value(t, table_get_row(t, event), i);
 	f = table_fields(t) + v.field;
-	*name = table_text(t, f->name);
+	*name = table_get_text(t, f->name);
 	/* The offset of a text means nothing to callers. */
 	*value = f->kind == FIELD_TEXT ? 0 : v.value;
-	*text = f->kind == FIELD_TEXT ? table_text(t, (uint32_t)v.value)
+	*text = f->kind == FIELD_TEXT ? table_get_text(t, (uint32_t)v.value)
 	                              : get_field_word(t, f, v.value);
 	*counter = v.counter == ANY_COUNTER ? -1 : v.counter;
 	return PFMLIB_SUCCESS;
@@ -288,7 +288,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 		                           (struct slice){ 0 }, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_lookup_row(context_or_default(ctx), &spec, &unit, &row, error);
+		rc = pfmi_lookup_row(context_choose_context(ctx), &spec, &unit, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)

@@ -75,7 +75,7 @@ void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const
 		pfmi_lookup_row(ctx, &out->spec, &out->pmu, &out->row, NULL) == PFMLIB_SUCCESS;
 	if (!out->has_event)
 		return;
-	out->table = context_pmu_table(ctx, out->pmu);
+	out->table = context_get_pmu_table(ctx, out->pmu);
 	find_token_attr(out);
 }
 
@@ -146,8 +146,8 @@ static const char *get_event_name(const struct error_location *p)
 {
 	if (!p->has_event)
 		return "the event";
-	return p->row == ROW_NONE ? table_text(p->table, p->table->name)
-	                          : table_row_name(p->table, p->row);
+	return p->row == ROW_NONE ? table_get_text(p->table, p->table->name)
+	                          : table_get_row_name(p->table, p->row);
 }
 
 static bool is_perf_form(const struct error_location *p)
@@ -169,7 +169,7 @@ static unsigned append_words(struct sentence *s, const struct table *t, const st
 		 end = first ? g->n_named_values : g->n_values, n = 0;
 
 	for (unsigned i = first; i < end; i++)
-		append_list_item(s, n++, table_text(t, w[i].name));
+		append_list_item(s, n++, table_get_text(t, w[i].name));
 	return n;
 }
 
@@ -181,11 +181,11 @@ static void append_qualifiers(struct sentence *s)
 	unsigned n = 0;
 
 	if (p->row != ROW_NONE && !is_perf_form(p))
-		for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++) {
-			const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
+		for (unsigned i = 0; i < table_get_row(p->table, p->row)->n_groups; i++) {
+			const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->row, i);
 
 			if (has_comma_syntax(p))
-				append_list_item(s, n++, table_text(p->table, g->name));
+				append_list_item(s, n++, table_get_text(p->table, g->name));
 			else {
 				append_text(s, "%s", n ? ", " : "");
 				n += append_words(s, p->table, g, true);
@@ -197,7 +197,7 @@ static void append_qualifiers(struct sentence *s)
 			append_list_item(s, n++,
 			                 is_perf_form(p) && f[i].key == KEY_CODE
 			                         ? "event"
-			                         : table_text(p->table, f[i].name));
+			                         : table_get_text(p->table, f[i].name));
 	if (has_comma_syntax(p))
 		append_text(s, "%sos, usr", n ? ", " : "");
 	else if (!is_perf_form(p))
@@ -216,11 +216,12 @@ static const struct umask_group *find_named_group(const struct error_location *p
 {
 	if (!p->has_attr || p->row == ROW_NONE)
 		return NULL;
-	for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++)
+	for (unsigned i = 0; i < table_get_row(p->table, p->row)->n_groups; i++)
 		if (pfmi_base_is_slice_icase(
 			    p->attr.name,
-			    table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
-			return pfmi_pmu_row_group(p->table, p->row, i);
+			    table_get_text(p->table,
+		                           pfmi_pmu_get_row_group(p->table, p->row, i)->name)))
+			return pfmi_pmu_get_row_group(p->table, p->row, i);
 	return NULL;
 }
 
@@ -314,7 +315,7 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between,
                                       const char *behind)
 {
-	const char *name = pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS);
+	const char *name = pfmi_table_get_row_text(s->location.table, s->location.row, KEY_PARAMS);
 	unsigned n = 0;
 
 	for (size_t len; *name; name += len + (name[len] == ' ')) {
@@ -332,7 +333,7 @@ static bool explain_missing_fields(struct sentence *s)
 	int end = (int)(spec->attrs.text + spec->attrs.len - spec->text);
 
 	if (!s->location.has_event || s->location.row == ROW_NONE ||
-	    !*pfmi_table_row_text(s->location.table, s->location.row, KEY_PARAMS))
+	    !*pfmi_table_get_row_text(s->location.table, s->location.row, KEY_PARAMS))
 		return false;
 	append_quoted(s, s->location.token);
 	if (!append_missing_fields(s, " requires a value for ", " and ", ""))
@@ -378,7 +379,7 @@ static void explain_bad_value(struct sentence *s)
 	}
 	append_token(s);
 	if (g) {
-		append_text(s, " is not a value of %s (", table_text(p->table, g->name));
+		append_text(s, " is not a value of %s (", table_get_text(p->table, g->name));
 		append_words(s, p->table, g, false);
 		append_text(s, ")");
 	} else if (s->error->detail && s->error->number) {
@@ -407,11 +408,12 @@ static void explain_missing_umask(struct sentence *s)
 
 	append_text(s, "%s needs ", get_event_name(p));
 	for (unsigned i = 0;
-	     p->has_event && p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
+	     p->has_event && p->row != ROW_NONE && i < table_get_row(p->table, p->row)->n_groups;
+	     i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->row, i);
 
 		if (!s->error->detail ||
-		    strcmp(table_text(p->table, g->name), s->error->detail) != 0)
+		    strcmp(table_get_text(p->table, g->name), s->error->detail) != 0)
 			continue;
 		append_text(s, g->flags & GROUP_COMBINABLE ? "at least one of " : "one of ");
 		append_words(s, p->table, g, true);

@@ -22,7 +22,7 @@ static bool has_fields_in_word(const struct table *t, int word)
 static bool has_register(const struct table *t, const char *name)
 {
 	struct decode_target g = { .table = t, .reg_name = name };
-	int word = pfmi_decode_config_index(name);
+	int word = pfmi_pmu_get_config_index(name);
 
 	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) &&
 	       (word < 0 || has_fields_in_word(t, word));
@@ -63,7 +63,7 @@ static bool find_register_in_list(const struct table *t, const char *list, unsig
 
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	char found[32] = "";
 
 	if (!t || !name || !len)
@@ -82,7 +82,7 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                           pfm_modifier_info_t *info)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	pfm_modifier_info_t full = { .size = sizeof(full) };
 	struct event ev;
 
@@ -94,10 +94,10 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 
 		if (!f->is_modifier || f->kind == FIELD_TEXT || i-- > 0)
 			continue;
-		full.name = table_text(t, f->name);
+		full.name = table_get_text(t, f->name);
 		full.min = f->min;
 		full.max = f->max;
-		full.preset = pfmi_pmu_event_field_value(&ev, k, ANY_COUNTER);
+		full.preset = pfmi_pmu_get_field_value(&ev, k, ANY_COUNTER);
 		base_copy_struct_out(info, &full, sizeof(full));
 		return PFMLIB_SUCCESS;
 	}
@@ -107,7 +107,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                                  unsigned *plm, int *is_default)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 
 	if (!t || !name || !plm || !is_default)
 		return PFMLIB_ERR_INVAL;
@@ -122,7 +122,7 @@ int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, cons
 int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i,
                             const char **name, uint64_t *value)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 
 	if (!t || !field || !name || !value)
 		return PFMLIB_ERR_INVAL;
@@ -130,11 +130,11 @@ int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, un
 		const struct field *f = &table_fields(t)[k];
 
 		if ((f->kind != FIELD_FLAG_SET && f->kind != FIELD_ENUMERATION) ||
-		    strcmp(table_text(t, f->name), field) != 0)
+		    strcmp(table_get_text(t, f->name), field) != 0)
 			continue;
 		if (i >= f->n_named_values)
 			return PFMLIB_ERR_NOTFOUND;
-		*name = table_text(t, table_named_values(t)[f->first_named_value + i].name);
+		*name = table_get_text(t, table_named_values(t)[f->first_named_value + i].name);
 		*value = table_named_values(t)[f->first_named_value + i].value;
 		return PFMLIB_SUCCESS;
 	}
@@ -144,7 +144,7 @@ int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, un
 int pfm_describe_umask_name(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask,
                             unsigned i, const char **name)
 {
-	const struct table *t = context_usable_table(context_or_default(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
 	const struct umask_group *g;
 	const struct named_value *w;
 
@@ -155,7 +155,7 @@ int pfm_describe_umask_name(const pfm_ctx_t *ctx, int pmu, unsigned event, unsig
 		const struct named_value *other = table_named_values(t) + g->first_named_value + k;
 
 		if (other->value == w->value && i-- == 0) {
-			*name = table_text(t, other->name);
+			*name = table_get_text(t, other->name);
 			return PFMLIB_SUCCESS;
 		}
 	}
@@ -171,7 +171,7 @@ int pfm_find_fallback_pmu(const pfm_ctx_t *ctx)
 	if (pfmi_context_load(ctx, LOADED_ALL))
 		return -1;
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
-		if (context_pmu_table(ctx, ctx->host_pmus[i].pmu_index)->flags & TABLE_FALLBACK)
+		if (context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index)->flags & TABLE_FALLBACK)
 			return (int)ctx->host_pmus[i].pmu_index;
 	return -1;
 }

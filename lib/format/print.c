@@ -23,8 +23,8 @@ static bool is_same_event(const struct event *a, const struct event *b)
 	    a->counter_pin != b->counter_pin || a->exclude_flags != b->exclude_flags)
 		return false;
 	for (unsigned i = 0; i < a->table->n_fields; i++)
-		if (pfmi_pmu_event_field_value(a, i, ANY_COUNTER) !=
-		    pfmi_pmu_event_field_value(b, i, ANY_COUNTER))
+		if (pfmi_pmu_get_field_value(a, i, ANY_COUNTER) !=
+		    pfmi_pmu_get_field_value(b, i, ANY_COUNTER))
 			return false;
 	return true;
 }
@@ -102,7 +102,7 @@ static bool can_read_back(const struct event_printer *p)
 	if (p->dialect == PFM_DIALECT_PERF && !table_has_field_bits(p->table)) {
 		uint64_t config[4] = { parse_raw_number(p->text + 1) };
 
-		return pfmi_decode_config_words(p->table, config, 15, &back) &&
+		return pfmi_pmu_decode_config_words(p->table, config, 15, &back) &&
 		       back.row_index == p->original->row_index;
 	}
 	name = pfmi_lookup_spec_name(p->table, &spec);
@@ -124,7 +124,7 @@ static bool is_original_text(const struct event_printer *p, const struct spec *r
 	    p->table->flags & TABLE_HAS_FOLDED_TWINS)
 		return false;
 	rest = pfmi_base_skip_prefix_icase(
-		name, p->text + strlen(table_text(p->table, p->table->name)) + 2);
+		name, p->text + strlen(table_get_text(p->table, p->table->name)) + 2);
 	return rest && strcmp(rest, read->attrs.text) == 0;
 }
 
@@ -174,7 +174,7 @@ static inline bool has_readable_name(const struct table *t, uint32_t row, struct
 static inline bool write_row_text(const struct table *t, struct slice name, struct slice rest,
                                   char *buf, size_t len)
 {
-	struct slice pmu = pfmi_base_make_slice(table_text(t, t->name));
+	struct slice pmu = pfmi_base_make_slice(table_get_text(t, t->name));
 	char *to = buf + pmu.len;
 
 	if ((size_t)pmu.len + 2 + name.len + rest.len >= len)
@@ -191,7 +191,7 @@ static inline bool write_row_text(const struct table *t, struct slice name, stru
  * is too small. */
 static bool print_row_name(const struct event *ev, char *buf, size_t len)
 {
-	struct slice name = pfmi_base_make_slice(table_text(ev->table, ev->row->name));
+	struct slice name = pfmi_base_make_slice(table_get_text(ev->table, ev->row->name));
 
 	return has_readable_name(ev->table, ev->row_index, name) &&
 	       write_row_text(ev->table, name, (struct slice){ name.text, 0 }, buf, len);
@@ -253,33 +253,33 @@ int pfmi_format_print_event(const struct event *ev, const struct spec *read, pfm
 static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned unit,
                                          const struct spec *spec)
 {
-	const struct table *t = context_pmu_table(ctx, unit);
-	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, unit);
-	const char *device = kernel ? kernel->name : table_text(t, t->device);
+	const struct table *t = context_get_pmu_table(ctx, unit);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, unit);
+	const char *device = kernel ? kernel->name : table_get_text(t, t->device);
 
 	if (spec->form == SPEC_PERF && kernel && !pfmi_context_table_has_name(t, spec->pmu_name))
 		return spec->pmu_name;
 	/* A pattern of names ("hisi_sccl,ddrc") is not a name. */
 	return pfmi_base_make_slice(
-		*device && format_has_none_of(device, ",/:") ? device : table_text(t, t->name));
+		*device && format_has_none_of(device, ",/:") ? device : table_get_text(t, t->name));
 }
 
 /* Fields on a kernel-provided PMU may be an event of a table that describes the same PMU. */
 static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct event *ev)
 {
-	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, *unit);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, *unit);
 	unsigned own = *unit;
 	pfm_attr_t a;
 
-	if (!kernel || pfmi_encode_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
+	if (!kernel || pfmi_pmu_build_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
 		return;
 	for (unsigned i = 0; i < ctx->n_host_pmus && ev->row_index == ROW_NONE; i++) {
 		unsigned other = ctx->host_pmus[i].pmu_index;
-		const struct table *t = context_pmu_table(ctx, other);
+		const struct table *t = context_get_pmu_table(ctx, other);
 
 		if (other != own && ctx->host_pmus[i].kernel_pmu == kernel &&
 		    context_is_pmu_usable(ctx, other) && table_has_field_bits(t) &&
-		    pfmi_decode_config_words(
+		    pfmi_pmu_decode_config_words(
 			    t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
 			*unit = other;
 	}

@@ -93,10 +93,10 @@ static bool is_nameable_value(const struct table *t, const struct umask_group *g
 /* Must the value of group @i be written, if its field is not set as a whole? */
 static bool is_written_without_fields(const struct event *ev, unsigned i)
 {
-	const struct umask_group *g = table_row_group_at(ev->table, ev->row, i);
+	const struct umask_group *g = table_get_row_group(ev->table, ev->row, i);
 	bool behind = i && g->flags & GROUP_DEFAULT_YIELDS &&
 	              ev->group_values[i - 1] ==
-	                      table_row_group_at(ev->table, ev->row, i - 1)->default_value;
+	                      table_get_row_group(ev->table, ev->row, i - 1)->default_value;
 
 	if (g->flags & GROUP_HAS_DEFAULT)
 		return ev->group_values[i] != (behind ? 0 : g->default_value);
@@ -107,7 +107,7 @@ static bool is_written_without_fields(const struct event *ev, unsigned i)
 static bool is_written_group(const struct event *ev, unsigned i)
 {
 	return (ev->group_values[i] ||
-	        !pfmi_pmu_event_user_value(ev, table_row_group_at(ev->table, ev->row, i)->field)) &&
+	        !pfmi_pmu_find_user_value(ev, table_get_row_group(ev->table, ev->row, i)->field)) &&
 	       is_written_without_fields(ev, i);
 }
 
@@ -115,7 +115,7 @@ static bool is_written_group(const struct event *ev, unsigned i)
  * */
 static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 {
-	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
 
 	return p->spells_out_groups && p->event->row_index >= p->table->n_rows &&
 	       compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING),
@@ -129,9 +129,10 @@ static bool get_raw_umask(const struct event_printer *p, uint64_t *raw)
 {
 	*raw = 0;
 	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+		const struct umask_group *g =
+			pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
 
-		if (g->field + 1u != table_key_field_plus1(p->table, KEY_UMASK) &&
+		if (g->field + 1u != table_get_key_field_plus1(p->table, KEY_UMASK) &&
 		    (i == 0 || p->event->group_values[i]))
 			return false;
 		*raw |= p->event->group_values[i];
@@ -164,14 +165,15 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 	struct slice s = pfmi_base_make_slice(word);
 
 	for (unsigned i = 0; s.len == 1 && i < sizeof(taken) / sizeof(taken[0]); i++) {
-		const struct field *f = table_key_field(p->table, taken[i].key);
+		const struct field *f = table_get_key_field(p->table, taken[i].key);
 
 		if (pfmi_base_is_slice_icase(s, taken[i].letter) &&
 		    (taken[i].key == KEY_NONE || (f && f->is_modifier)))
 			return true;
 	}
 	for (unsigned i = 0; i < group; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+		const struct umask_group *g =
+			pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
 
 		if (pfmi_table_find_named_value(p->table, g->first_named_value, g->n_named_values,
 		                                s))
@@ -183,7 +185,7 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 static bool has_only_letters(const struct table *t, const struct word_choice *c)
 {
 	for (unsigned i = 0; i < c->n_words; i++)
-		if (strlen(table_text(t, c->words[i]->name)) != 1)
+		if (strlen(table_get_text(t, c->words[i]->name)) != 1)
 			return false;
 	return true;
 }
@@ -191,17 +193,17 @@ static bool has_only_letters(const struct table *t, const struct word_choice *c)
 /* "group=word", "group=ms", "group=a+b" */
 static bool append_group(struct event_printer *p, unsigned i)
 {
-	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
 	struct word_choice c = compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING),
 	                                     p->event->group_values[i]);
 	bool letters = has_only_letters(p->table, &c);
 
 	if (!c.n_words)
 		return pfmi_format_set_reason(p, "a value of this event has no word");
-	pfmi_format_append_printf(p, "%c%s=", get_separator(p), table_text(p->table, g->name));
+	pfmi_format_append_printf(p, "%c%s=", get_separator(p), table_get_text(p->table, g->name));
 	for (unsigned k = 0; k < c.n_words; k++)
 		pfmi_format_append_printf(p, "%s%s", k && !letters ? "+" : "",
-		                          table_text(p->table, c.words[k]->name));
+		                          table_get_text(p->table, c.words[k]->name));
 	return true;
 }
 
@@ -220,7 +222,7 @@ static bool append_groups(struct event_printer *p)
 /* libpfm's words for the value of group @i; none if a raw unit mask must do. */
 static struct word_choice get_libpfm_words(const struct event_printer *p, unsigned i)
 {
-	const struct umask_group *g = pfmi_pmu_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
 	struct word_list ws = get_spelled_words(p->table, g, LIBPFM_SPELLING),
 			 first = get_spelled_words(p->table, g, PRIMARY_SPELLING);
 	struct word_choice c = compose_words(g, ws.n_words ? ws : first, p->event->group_values[i]);
@@ -238,7 +240,7 @@ static bool is_written_in_libpfm(const struct event_printer *p, unsigned i)
 
 	if (is_written_group(p->event, i) || is_group_spelled_out(p, i))
 		return true;
-	return !(pfmi_pmu_row_group(p->table, p->event->row_index, i)->flags &
+	return !(pfmi_pmu_get_row_group(p->table, p->event->row_index, i)->flags &
 	         (GROUP_HAS_DEFAULT | GROUP_COMBINABLE)) &&
 	       (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
 }
@@ -246,14 +248,15 @@ static bool is_written_in_libpfm(const struct event_printer *p, unsigned i)
 static void append_umasks(struct event_printer *p, unsigned i, const struct word_choice *c)
 {
 	for (unsigned k = 0; k < c->n_words; k++) {
-		const char *word = table_text(p->table, c->words[k]->name);
+		const char *word = table_get_text(p->table, c->words[k]->name);
 
 		pfmi_format_append_char(p, ':');
 		if (p->spells_out_groups || is_ambiguous_word(p, i, word)) {
 			pfmi_format_append_text(
-				p, table_text(p->table,
-			                      pfmi_pmu_row_group(p->table, p->event->row_index, i)
-			                              ->name));
+				p,
+				table_get_text(p->table, pfmi_pmu_get_row_group(
+								 p->table, p->event->row_index, i)
+			                                         ->name));
 			pfmi_format_append_char(p, '=');
 		}
 		pfmi_format_append_text(p, word);
@@ -291,8 +294,8 @@ static void split_raw_umask(struct event *ev)
 	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		raw |= ev->group_values[i];
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
-		bool masks = g->field + 1u == table_key_field_plus1(ev->table, KEY_UMASK);
+		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+		bool masks = g->field + 1u == table_get_key_field_plus1(ev->table, KEY_UMASK);
 
 		parts[i] = masks ? raw & g->mask : 0;
 		if ((masks && seen & g->mask) || !is_nameable_value(ev->table, g, parts[i]))
@@ -319,7 +322,7 @@ static bool merge_field_value(struct event *ev, unsigned field, uint64_t value)
  * group holds all of the raw mask. */
 static void convert_raw_to_field(struct event *ev)
 {
-	const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, 0);
+	const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, 0);
 
 	if (table_fields(ev->table)[g->field].is_modifier &&
 	    merge_field_value(ev, g->field, ev->group_values[0]))
@@ -331,7 +334,7 @@ static void convert_raw_to_field(struct event *ev)
 static void convert_umask_to_flag(struct event *ev)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + g->field;
 
 		if (f->is_modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
@@ -344,7 +347,7 @@ static void convert_umask_to_flag(struct event *ev)
 static bool has_unnameable_group(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
 
 		if (g->field == field && is_written_without_fields(ev, i) &&
 		    !is_nameable_value(ev->table, g, ev->group_values[i]))
@@ -358,7 +361,7 @@ static void convert_flag_to_umask(struct event *ev)
 	for (unsigned i = 0; i < format_count_groups(ev); i++)
 		for (unsigned k = 0; k < ev->n_user_fields; k++) {
 			const struct umask_group *g =
-				pfmi_pmu_row_group(ev->table, ev->row_index, i);
+				pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
 			uint64_t value = ev->user_fields[k].value | ev->group_values[i],
 				 before = ev->group_values[i];
 
@@ -438,8 +441,8 @@ static bool has_modifier(const struct table *t, const char *name)
 	const struct field *f = table_fields(t);
 
 	for (unsigned i = 0; i < t->n_fields; i++)
-		if (f[i].is_modifier &&
-		    pfmi_base_is_slice_icase(pfmi_base_make_slice(name), table_text(t, f[i].name)))
+		if (f[i].is_modifier && pfmi_base_is_slice_icase(pfmi_base_make_slice(name),
+		                                                 table_get_text(t, f[i].name)))
 			return true;
 	return false;
 }
@@ -456,30 +459,30 @@ static const char *get_field_name(const struct event_printer *p, const struct fi
 
 	if (p->dialect == PFM_DIALECT_LIBPFM)
 		for (unsigned i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
-			if (f == table_key_field(p->table, shorts[i].key) &&
+			if (f == table_get_key_field(p->table, shorts[i].key) &&
 			    !has_modifier(p->table, shorts[i].word))
 				return shorts[i].word;
-	return table_text(p->table, f->name);
+	return table_get_text(p->table, f->name);
 }
 
 /* Is the event the same without setting number @i of the user? */
 static bool is_redundant_setting(const struct event *ev, unsigned i)
 {
-	const struct row *r = table_row(ev->table, ev->row_index);
+	const struct row *r = table_get_row(ev->table, ev->row_index);
 	const struct field *f = table_fields(ev->table) + ev->user_fields[i].field;
 	struct event bare = *ev;
 
 	if (field_is_extra_register(ev->table, f))
 		return false;
 	for (unsigned k = 0; k < r->n_values; k++) {
-		struct field_value v = table_row_value_at(ev->table, r, k);
+		struct field_value v = table_get_row_value(ev->table, r, k);
 
 		if (v.field == ev->user_fields[i].field && v.counter != ANY_COUNTER)
 			return false;
 	}
 	bare.user_fields[i] = bare.user_fields[--bare.n_user_fields];
-	return pfmi_pmu_event_field_value(&bare, ev->user_fields[i].field, ANY_COUNTER) ==
-	               pfmi_pmu_event_field_value(ev, ev->user_fields[i].field, ANY_COUNTER) &&
+	return pfmi_pmu_get_field_value(&bare, ev->user_fields[i].field, ANY_COUNTER) ==
+	               pfmi_pmu_get_field_value(ev, ev->user_fields[i].field, ANY_COUNTER) &&
 	       pfmi_format_has_equal_config(ev, &bare);
 }
 
@@ -490,7 +493,8 @@ static bool is_bare_umask(const struct table *t, const struct umask_group *g, co
 	bool found = false;
 
 	for (unsigned k = 0; k < g->n_named_values; k++) {
-		if (!pfmi_base_is_slice_icase(pfmi_base_make_slice(name), table_text(t, w[k].name)))
+		if (!pfmi_base_is_slice_icase(pfmi_base_make_slice(name),
+		                              table_get_text(t, w[k].name)))
 			continue;
 		found = true;
 		for (unsigned i = g->n_values; k < g->n_values && i < g->n_named_values; i++)
@@ -502,7 +506,7 @@ static bool is_bare_umask(const struct table *t, const struct umask_group *g, co
 /* Would ":i" be read as a unit mask of this event, or of one whose name begins alike? */
 static bool is_umask_of_row(const struct event_printer *p, const char *name)
 {
-	const char *row = table_row_name(p->table, p->event->row_index);
+	const char *row = table_get_row_name(p->table, p->event->row_index);
 
 	for (struct slice head = { row, 1 }; *row && row[head.len - 1]; head.len++)
 		if (strchr(".:", row[head.len]) &&
@@ -510,8 +514,8 @@ static bool is_umask_of_row(const struct event_printer *p, const char *name)
 		                              pfmi_base_make_slice(name)))
 			return true;
 	for (unsigned i = 0; i < format_count_groups(p->event); i++)
-		if (is_bare_umask(p->table, pfmi_pmu_row_group(p->table, p->event->row_index, i),
-		                  name))
+		if (is_bare_umask(p->table,
+		                  pfmi_pmu_get_row_group(p->table, p->event->row_index, i), name))
 			return true;
 	return false;
 }
@@ -546,7 +550,7 @@ static bool append_fields(struct event_printer *p, const enum field_key *first, 
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
 			if (ev->user_fields[i].field + 1u ==
-			    table_key_field_plus1(p->table, first[k])) {
+			    table_get_key_field_plus1(p->table, first[k])) {
 				done |= 1u << i;
 				if (!append_field(p, i))
 					return false;
@@ -563,9 +567,9 @@ static bool append_libpfm_event(struct event_printer *p)
 {
 	static const enum field_key order[] = { KEY_EDGE, KEY_INV, KEY_CMASK, KEY_ANY };
 
-	pfmi_format_append_text(p, table_text(p->table, p->table->name));
+	pfmi_format_append_text(p, table_get_text(p->table, p->table->name));
 	pfmi_format_append_text(p, "::");
-	pfmi_format_append_capitals(p, table_row_name(p->table, p->event->row_index));
+	pfmi_format_append_capitals(p, table_get_row_name(p->table, p->event->row_index));
 	if (!append_libpfm_groups(p))
 		return false;
 	append_levels(p);
@@ -579,7 +583,7 @@ static bool append_named_event(struct event_printer *p)
 {
 	static const enum field_key order[] = { KEY_CMASK, KEY_INV, KEY_EDGE };
 
-	pfmi_format_append_text(p, table_row_name(p->table, p->event->row_index));
+	pfmi_format_append_text(p, table_get_row_name(p->table, p->event->row_index));
 	if (!append_groups(p) || !append_fields(p, order, sizeof(order) / sizeof(order[0])))
 		return false;
 	if (p->dialect == PFM_DIALECT_LIBPMC)

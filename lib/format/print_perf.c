@@ -54,7 +54,7 @@ static bool append_term(struct event_printer *p, struct printed_terms *t, const 
 	if (f->key == KEY_CODE && t->n_terms)
 		return false;
 	pfmi_format_append_printf(p, "%s%s", t->n_terms++ ? "," : "",
-	                          f->key == KEY_CODE ? "event" : table_text(p->table, f->name));
+	                          f->key == KEY_CODE ? "event" : table_get_text(p->table, f->name));
 	if (f->width > 1 || value != 1) {
 		pfmi_format_append_printf(p, "=");
 		pfmi_format_append_value(p, f, value);
@@ -69,15 +69,16 @@ static bool append_term(struct event_printer *p, struct printed_terms *t, const 
 /* Appends the fields that the row and its groups set. */
 static void append_row_terms(struct event_printer *p, struct printed_terms *t)
 {
-	const struct row *r =
-		p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
+	const struct row *r = p->event->row_index == ROW_NONE
+	                              ? NULL
+	                              : table_get_row(p->table, p->event->row_index);
 
 	for (unsigned i = 0; r && i < r->n_values; i++)
 		append_term(p, t,
-		            table_fields(p->table) + table_row_value_at(p->table, r, i).field);
+		            table_fields(p->table) + table_get_row_value(p->table, r, i).field);
 	for (unsigned i = 0; r && i < r->n_groups; i++)
 		append_term(p, t,
-		            table_fields(p->table) + table_row_group_at(p->table, r, i)->field);
+		            table_fields(p->table) + table_get_row_group(p->table, r, i)->field);
 }
 
 /* Appends the narrowest field that has all missing bits of @word: extra registers share a word, and
@@ -111,8 +112,8 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 	for (unsigned i = 0; i < 4; i++)
 		t.missing_bits[i] ^= t.config[i];
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (table_key_field_plus1(p->table, order[i]))
-			append_term(p, &t, f + table_key_field_plus1(p->table, order[i]) - 1);
+		if (table_get_key_field_plus1(p->table, order[i]))
+			append_term(p, &t, f + table_get_key_field_plus1(p->table, order[i]) - 1);
 	for (unsigned i = 0; i < p->event->n_user_fields; i++)
 		if (p->event->user_fields[i].value ||
 		    !field_is_extra_register(p->table, f + p->event->user_fields[i].field))
@@ -120,7 +121,7 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 		else
 			pfmi_format_append_printf(
 				p, "%s%s=0", t.n_terms++ ? "," : "",
-				table_text(p->table, f[p->event->user_fields[i].field].name));
+				table_get_text(p->table, f[p->event->user_fields[i].field].name));
 	append_row_terms(p, &t);
 	for (unsigned word = 0; word < 4; word++)
 		append_covering_term(p, &t, word);
@@ -128,7 +129,7 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 		append_term(p, &t, &f[i]);
 	for (unsigned i = 0; i < p->table->n_fields && !t.n_terms; i++)
 		if (f[i].n_ranges)
-			pfmi_format_append_printf(p, "%s=%d", table_text(p->table, f[i].name),
+			pfmi_format_append_printf(p, "%s=%d", table_get_text(p->table, f[i].name),
 			                          t.n_terms++);
 	return !(t.missing_bits[0] | t.missing_bits[1] | t.missing_bits[2] | t.missing_bits[3]) ||
 	       pfmi_format_set_reason(p, "it sets bits that no term of this PMU has");
@@ -138,14 +139,15 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
  * of general counters: "cpu/event=0xc0/" is the latter. */
 static bool has_fields_of_other_event(const struct event_printer *p, const pfm_attr_t *a)
 {
-	const struct row *r =
-		p->event->row_index == ROW_NONE ? NULL : table_row(p->table, p->event->row_index);
-	uint64_t on = r ? table_row_counter_mask(p->table, r) : 0;
+	const struct row *r = p->event->row_index == ROW_NONE
+	                              ? NULL
+	                              : table_get_row(p->table, p->event->row_index);
+	uint64_t on = r ? table_get_row_counter_mask(p->table, r) : 0;
 	struct event found;
 
 	if (!r || r->n_groups || !(on >> 32) || on & 0xffffffff)
 		return false;
-	return pfmi_decode_config_words(
+	return pfmi_pmu_decode_config_words(
 		       p->table, (uint64_t[4]){ a->config, a->config1, a->config2, a->config3 }, 15,
 		       &found) &&
 	       found.row_index != p->event->row_index;
@@ -156,12 +158,13 @@ static bool append_name_term(struct event_printer *p)
 {
 	const struct field *f = table_fields(p->table);
 
-	if (!format_has_none_of(table_row_name(p->table, p->event->row_index), "/,="))
+	if (!format_has_none_of(table_get_row_name(p->table, p->event->row_index), "/,="))
 		return pfmi_format_set_reason(p, "the event's name does not fit between slashes");
-	pfmi_format_append_printf(p, "%s", table_row_name(p->table, p->event->row_index));
+	pfmi_format_append_printf(p, "%s", table_get_row_name(p->table, p->event->row_index));
 	for (unsigned i = 0; i < p->event->n_user_fields; i++) {
 		pfmi_format_append_printf(
-			p, ",%s=", table_text(p->table, f[p->event->user_fields[i].field].name));
+			p,
+			",%s=", table_get_text(p->table, f[p->event->user_fields[i].field].name));
 		pfmi_format_append_value(p, &f[p->event->user_fields[i].field],
 		                         p->event->user_fields[i].value);
 	}
@@ -177,7 +180,7 @@ static bool append_perf_body(struct event_printer *p, const pfm_attr_t *a)
 	if (p->table->encoder == ENCODER_PERF && p->event->row_index != ROW_NONE &&
 	    !p->event->n_user_fields) {
 		pfmi_format_append_printf(p, "%s%s%s",
-		                          table_row_name(p->table, p->event->row_index),
+		                          table_get_row_name(p->table, p->event->row_index),
 		                          letters[0] ? ":" : "", letters);
 		return true;
 	}
@@ -214,7 +217,8 @@ bool pfmi_format_append_perf_event(struct event_printer *p)
 		return pfmi_format_set_reason(
 			p, "perf leaves the choice of the counter to the kernel");
 	if (!pfmi_pmu_has_encoder(p->table) ||
-	    pfmi_encode_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a, NULL) ||
+	    pfmi_pmu_build_event_attr(p->event, -1, pfmi_pmu_get_default_levels(p->table), &a,
+	                              NULL) ||
 	    !a.expressible)
 		return pfmi_format_set_reason(p, "the kernel cannot count it");
 	return append_perf_body(p, &a);

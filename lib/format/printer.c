@@ -84,7 +84,7 @@ static const char *find_readable_word(const struct table *t, const struct field 
 	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
 	for (unsigned i = 0; i < f->n_named_values; i++) {
-		const char *word = table_text(t, w[i].name);
+		const char *word = table_get_text(t, w[i].name);
 		uint64_t number;
 
 		if (w[i].value == value && format_has_none_of(word, ":.,/=") &&
@@ -107,9 +107,9 @@ void pfmi_format_append_value(struct event_printer *p, const struct field *f, ui
 bool pfmi_format_has_equal_config(const struct event *a, const struct event *b)
 {
 	pfm_attr_t x, y;
-	int rc = pfmi_encode_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
+	int rc = pfmi_pmu_build_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
 
-	if (pfmi_encode_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc ||
+	if (pfmi_pmu_build_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc ||
 	    pfmi_pmu_get_extra_register(a) != pfmi_pmu_get_extra_register(b))
 		return false;
 	return rc || (x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 &&

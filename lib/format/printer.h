@@ -67,7 +67,7 @@ void pfmi_format_copy_capitals(char *to, const char *s, size_t n);
 
 static inline unsigned format_count_groups(const struct event *ev)
 {
-	return ev->row_index == ROW_NONE ? 0 : table_row(ev->table, ev->row_index)->n_groups;
+	return ev->row_index == ROW_NONE ? 0 : table_get_row(ev->table, ev->row_index)->n_groups;
 }
 
 #endif

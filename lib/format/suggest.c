@@ -114,7 +114,7 @@ static unsigned compute_cost(const struct folded_name *token, const char *name, 
 {
 	struct folded_name f = fold_text(pfmi_base_make_slice(name));
 	unsigned limit = get_distance_limit(token->length),
-		 d = base_edit_distance(token->chars, token->length, f.chars, f.length, limit);
+		 d = base_get_edit_distance(token->chars, token->length, f.chars, f.length, limit);
 
 	if (d <= limit && d < token->length)
 		return d;
@@ -164,7 +164,8 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 
 	if (!words->n_concepts || !(words->is_known || memchr(p->token.text, ' ', p->token.len)))
 		return ~0u;
-	cost = pfmi_format_compute_word_cost(words, name, table_text(t, table_row(t, row)->desc));
+	cost = pfmi_format_compute_word_cost(words, name,
+	                                     table_get_text(t, table_get_row(t, row)->desc));
 	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;
 }
 
@@ -172,7 +173,7 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p,
                                uint64_t id, const struct table *t, struct name_entry n)
 {
-	const char *name = table_text(t, n.text);
+	const char *name = table_get_text(t, n.text);
 	enum name_match match = pfmi_format_match_name(name, p->token);
 	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match;
 	unsigned by_words = compute_word_cost(p, t, name, n.row);
@@ -184,7 +185,7 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 			best = get_minimum(best, COST_DISTANCE + cost + i);
 	}
 	if (by_words < best)
-		add_suggestion(l, by_words, id, "", table_row_name(t, n.row));
+		add_suggestion(l, by_words, id, "", table_get_row_name(t, n.row));
 	else if (best != ~0u)
 		add_suggestion(l, best, id, "", name);
 }
@@ -192,7 +193,7 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 static bool is_visible_name(const struct table *t, struct name_entry n)
 {
 	return n.kind < NAME_UNSUPPORTED &&
-	       !(table_row(t, n.row)->flags & (ROW_HIDDEN | ROW_SHADOWED));
+	       !(table_get_row(t, n.row)->flags & (ROW_HIDDEN | ROW_SHADOWED));
 }
 
 /* Does the folded name contain the folded token? */
@@ -209,18 +210,18 @@ static bool has_substring(const char *name, const struct folded_name *token)
 static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *ctx, unsigned unit,
                                const struct name_candidates *p, bool inside)
 {
-	const struct table *t = context_pmu_table(ctx, unit);
+	const struct table *t = context_get_pmu_table(ctx, unit);
 
 	for (uint32_t i = 0; context_is_pmu_usable(ctx, unit) && i < table_count_names(t); i++) {
-		struct name_entry n = table_name_at(t, i);
+		struct name_entry n = table_get_name(t, i);
 		uint64_t id = (uint64_t)(unit + 1) << 32 | n.row;
 
 		if (!is_visible_name(t, n))
 			continue;
 		if (!inside)
 			suggest_event_name(l, p, id, t, n);
-		else if (has_substring(table_text(t, n.text), &p->names[0]))
-			add_suggestion(l, COST_SUBSTRING, id, "", table_text(t, n.text));
+		else if (has_substring(table_get_text(t, n.text), &p->names[0]))
+			add_suggestion(l, COST_SUBSTRING, id, "", table_get_text(t, n.text));
 	}
 }
 
@@ -231,7 +232,7 @@ static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *
 	unsigned n = context_count_pmus(ctx), found = 0;
 
 	for (unsigned i = 0; i < n && found < MAX_EXACT_ELSEWHERE; i++) {
-		const struct table *t = context_pmu_table(ctx, i);
+		const struct table *t = context_get_pmu_table(ctx, i);
 		bool skip = t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY | TABLE_FROM_KERNEL) ||
 		            !context_is_pmu_usable(ctx, i);
 
@@ -244,10 +245,10 @@ static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *
 
 			if (!is_visible_name(t, name))
 				continue;
-			snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
+			snprintf(before, sizeof(before), "%s::", table_get_text(t, t->name));
 			add_suggestion(
 				l, c + 1 < spec->n_prefixes ? COST_PARTIAL_NAME : COST_ELSEWHERE, 0,
-				before, table_row_name(t, name.row));
+				before, table_get_row_name(t, name.row));
 			found++;
 			break;
 		}
@@ -261,23 +262,23 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 	unsigned n = context_count_pmus(ctx);
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct table *t = context_pmu_table(ctx, i);
+		const struct table *t = context_get_pmu_table(ctx, i);
 		char before[SUGGESTION_SIZE];
 
-		snprintf(before, sizeof(before), "%s::", table_text(t, t->name));
+		snprintf(before, sizeof(before), "%s::", table_get_text(t, t->name));
 		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY) ||
 		    !context_is_pmu_usable(ctx, i))
 			continue;
 		for (uint32_t k = 0; k < table_count_names(t); k++) {
-			struct name_entry name = table_name_at(t, k);
+			struct name_entry name = table_get_name(t, k);
 			unsigned cost = is_visible_name(t, name)
 			                        ? compute_cost(&p->names[0],
-			                                       table_text(t, name.text), false)
+			                                       table_get_text(t, name.text), false)
 			                        : ~0u;
 
 			if (cost != ~0u)
 				add_suggestion(l, COST_ELSEWHERE + cost, 0, before,
-				               table_row_name(t, name.row));
+				               table_get_row_name(t, name.row));
 		}
 	}
 }
@@ -293,7 +294,7 @@ static void suggest_two_colons(struct suggestion_list *l, const struct pfm_ctx *
 
 	while (pmu.len && !spec->pmu_name.len &&
 	       (at = pfmi_context_next_named_pmu(ctx, pmu, h, &c)) >= 0)
-		if (!(context_pmu_table(ctx, (unsigned)at)->flags &
+		if (!(context_get_pmu_table(ctx, (unsigned)at)->flags &
 		      (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))) {
 			char before[SUGGESTION_SIZE];
 
@@ -376,7 +377,7 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
  * words, blanks ignored? */
 static bool has_processor_name(const struct table *t, const struct folded_name *token)
 {
-	const char *text = table_text(t, t->desc);
+	const char *text = table_get_text(t, t->desc);
 	struct folded_name desc = fold_text((struct slice){ text, (uint32_t)strcspn(text, ",:(") });
 
 	for (unsigned at = 0; token->length >= 4 && at + token->length <= desc.length; at++)
@@ -392,21 +393,21 @@ static void suggest_family_members(struct suggestion_list *l, const struct pfm_c
 	struct folded_name token = fold_text(name);
 
 	for (unsigned i = 0; token.length >= 3 && i < context_count_pmus(ctx); i++) {
-		const struct table *t = context_pmu_table(ctx, i);
-		bool is_member = pfmi_base_is_slice_icase(name, table_text(t, t->family_name));
+		const struct table *t = context_get_pmu_table(ctx, i);
+		bool is_member = pfmi_base_is_slice_icase(name, table_get_text(t, t->family_name));
 
 		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 			continue;
 		if (is_member || has_processor_name(t, &token))
 			add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, i + 1, "",
-			               table_text(t, t->name));
+			               table_get_text(t, t->name));
 	}
 }
 
 static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
                            const struct error_location *p)
 {
-	unsigned units[64], n = pfmi_lookup_candidate_pmus(ctx, &p->spec, units, 64);
+	unsigned units[64], n = pfmi_lookup_list_candidate_pmus(ctx, &p->spec, units, 64);
 	struct name_candidates pieces;
 	bool is_relaxed; /* a question in several words may be answered by a description */
 
@@ -436,7 +437,7 @@ static void suggest_qualified_name(struct suggestion_list *l, const struct error
 {
 	char before[SUGGESTION_SIZE];
 
-	snprintf(before, sizeof(before), "%s::", table_text(p->table, p->table->name));
+	snprintf(before, sizeof(before), "%s::", table_get_text(p->table, p->table->name));
 	add_suggestion(l, 0, 0, before, p->spec.text);
 }
 
@@ -444,11 +445,11 @@ static void suggest_qualified_name(struct suggestion_list *l, const struct error
 static void suggest_pmu_names(struct suggestion_list *l, const struct table *t, unsigned pmu,
                               const struct folded_name *token)
 {
-	const char *alias = table_text(t, t->aliases);
+	const char *alias = table_get_text(t, t->aliases);
 
 	if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 		return;
-	suggest_name(l, token, pmu + 1, table_text(t, t->name), true);
+	suggest_name(l, token, pmu + 1, table_get_text(t, t->name), true);
 	while (*alias) {
 		char word[SUGGESTION_SIZE];
 		size_t len = strcspn(alias, " ");
@@ -470,7 +471,7 @@ static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
 	suggest_family_members(l, ctx, p->token);
 	is_family = l->n_names > 0;
 	for (unsigned i = 0; !is_family && i < ctx->n_pmus; i++)
-		suggest_pmu_names(l, context_pmu_table(ctx, i), i, &token);
+		suggest_pmu_names(l, context_get_pmu_table(ctx, i), i, &token);
 }
 
 /* ---- qualifiers ------------------------------------------------------------------------------ */
@@ -498,17 +499,17 @@ static void suggest_group(struct suggestion_list *l, const struct error_location
 	unsigned n;
 
 	get_group_words(p->table, g, p->attr.separator != ',', &first, &n);
-	suggest_name(l, token, 0, table_text(p->table, g->name), false);
+	suggest_name(l, token, 0, table_get_text(p->table, g->name), false);
 	if (p->attr.separator == ',')
-		snprintf(before, sizeof(before), "%s=", table_text(p->table, g->name));
+		snprintf(before, sizeof(before), "%s=", table_get_text(p->table, g->name));
 	for (unsigned i = 0; i < g->n_named_values; i++) {
-		unsigned cost = compute_cost(token, table_text(p->table, w[i].name), false);
+		unsigned cost = compute_cost(token, table_get_text(p->table, w[i].name), false);
 
 		/* A word of another grammar leads to this grammar's word of that value. */
 		for (unsigned k = 0; cost != ~0u && k < n; k++)
 			if (first[k].value == w[i].value)
 				add_suggestion(l, cost, 0, before,
-				               table_text(p->table, first[k].name));
+				               table_get_text(p->table, first[k].name));
 	}
 }
 
@@ -520,15 +521,15 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 	if (!token.length)
 		return;
 	if (p->row != ROW_NONE && !is_perf_form(p))
-		for (unsigned i = 0; i < table_row(p->table, p->row)->n_groups; i++)
-			suggest_group(l, p, pfmi_pmu_row_group(p->table, p->row, i), &token);
+		for (unsigned i = 0; i < table_get_row(p->table, p->row)->n_groups; i++)
+			suggest_group(l, p, pfmi_pmu_get_row_group(p->table, p->row, i), &token);
 	for (unsigned i = 0; i < p->table->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT &&
 		    (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
 			suggest_name(l, &token, 0,
 			             is_perf_form(p) && f[i].key == KEY_CODE
 			                     ? "event"
-			                     : table_text(p->table, f[i].name),
+			                     : table_get_text(p->table, f[i].name),
 			             false);
 	if (p->attr.separator == ',' && !is_perf_form(p)) {
 		suggest_name(l, &token, 0, "usr", false);
@@ -538,11 +539,13 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 
 static const struct umask_group *find_named_group(const struct error_location *p)
 {
-	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++)
+	for (unsigned i = 0; p->row != ROW_NONE && i < table_get_row(p->table, p->row)->n_groups;
+	     i++)
 		if (pfmi_base_is_slice_icase(
 			    p->attr.name,
-			    table_text(p->table, pfmi_pmu_row_group(p->table, p->row, i)->name)))
-			return pfmi_pmu_row_group(p->table, p->row, i);
+			    table_get_text(p->table,
+		                           pfmi_pmu_get_row_group(p->table, p->row, i)->name)))
+			return pfmi_pmu_get_row_group(p->table, p->row, i);
 	return NULL;
 }
 
@@ -550,7 +553,7 @@ static void suggest_all_words(struct suggestion_list *l, const struct table *t,
                               const struct named_value *w, unsigned n, const char *before)
 {
 	for (unsigned i = 0; i < n; i++)
-		add_suggestion(l, COST_COMPLETION, 0, before, table_text(t, w[i].name));
+		add_suggestion(l, COST_COMPLETION, 0, before, table_get_text(t, w[i].name));
 }
 
 /* "core=both": suggests words of the group or field close to the value; if no word is close, all of
@@ -566,12 +569,12 @@ static void suggest_values(struct suggestion_list *l, const struct error_locatio
 
 	for (unsigned i = 0; !w && i < p->table->n_fields; i++)
 		if (f[i].n_named_values &&
-		    pfmi_base_is_slice_icase(p->attr.name, table_text(p->table, f[i].name))) {
+		    pfmi_base_is_slice_icase(p->attr.name, table_get_text(p->table, f[i].name))) {
 			w = table_named_values(p->table) + f[i].first_named_value;
 			n = f[i].n_named_values;
 		}
 	for (unsigned i = 0; w && i < n; i++)
-		suggest_name(l, &token, 0, table_text(p->table, w[i].name), false);
+		suggest_name(l, &token, 0, table_get_text(p->table, w[i].name), false);
 	if (l->n_names == 0 && n <= 4)
 		suggest_all_words(l, p->table, w, n, "");
 }
@@ -583,7 +586,7 @@ static void suggest_assignments(struct suggestion_list *l, const struct error_lo
 
 	if (!g)
 		return;
-	snprintf(before, sizeof(before), "%s=", table_text(p->table, g->name));
+	snprintf(before, sizeof(before), "%s=", table_get_text(p->table, g->name));
 	suggest_all_words(l, p->table, table_named_values(p->table) + g->first_named_value,
 	                  g->n_values, before);
 }
@@ -591,12 +594,13 @@ static void suggest_assignments(struct suggestion_list *l, const struct error_lo
 static void suggest_umasks(struct suggestion_list *l, const struct error_location *p,
                            const char *group)
 {
-	for (unsigned i = 0; p->row != ROW_NONE && i < table_row(p->table, p->row)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(p->table, p->row, i);
+	for (unsigned i = 0; p->row != ROW_NONE && i < table_get_row(p->table, p->row)->n_groups;
+	     i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->row, i);
 		const struct named_value *w;
 		unsigned n;
 
-		if (group && strcmp(group, table_text(p->table, g->name)) != 0)
+		if (group && strcmp(group, table_get_text(p->table, g->name)) != 0)
 			continue;
 		get_group_words(p->table, g, true, &w, &n);
 		suggest_all_words(l, p->table, w, n, "");

@@ -32,7 +32,7 @@ static int find_modifier(const struct table *t, const char *name)
 {
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].is_modifier &&
-		    strcmp(table_text(t, table_fields(t)[i].name), name) == 0)
+		    strcmp(table_get_text(t, table_fields(t)[i].name), name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -57,7 +57,7 @@ bool pfmi_lookup_is_modifier(const struct table *t, struct slice word)
 			return true;
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (table_fields(t)[i].is_modifier &&
-		    attr_is_word(word, table_text(t, table_fields(t)[i].name)))
+		    attr_is_word(word, table_get_text(t, table_fields(t)[i].name)))
 			return true;
 	return find_box_modifier(t, word) >= 0;
 }
@@ -71,7 +71,7 @@ static int find_abbreviated_field(const struct table *t, struct slice word)
 
 		if (!attr_is_word(word, field_abbreviations[i].word))
 			continue;
-		at = table_key_field_plus1(t, field_abbreviations[i].key);
+		at = table_get_key_field_plus1(t, field_abbreviations[i].key);
 		return at && table_fields(t)[at - 1].is_modifier ? (int)at - 1 : -1;
 	}
 	return -1;
@@ -90,9 +90,9 @@ static int search_field(const struct attr_reader *r)
 	const struct field *f = table_fields(t);
 
 	/* The kernel's format files call the code "event". */
-	if (r->spec->form == SPEC_PERF && table_key_field_plus1(t, KEY_CODE) &&
+	if (r->spec->form == SPEC_PERF && table_get_key_field_plus1(t, KEY_CODE) &&
 	    is_event_term(r->attr.name))
-		return (int)table_key_field_plus1(t, KEY_CODE) - 1;
+		return (int)table_get_key_field_plus1(t, KEY_CODE) - 1;
 	field = attr_is_libpmc(r) ? -1 : find_abbreviated_field(t, r->attr.name);
 	if (field >= 0)
 		return field;
@@ -154,7 +154,7 @@ static bool find_field_word(const struct table *t, const struct field *f, struct
 	const struct named_value *w = table_named_values(t) + f->first_named_value;
 
 	for (unsigned i = 0; i < f->n_named_values; i++)
-		if (attr_is_word(s, table_text(t, w[i].name))) {
+		if (attr_is_word(s, table_get_text(t, w[i].name))) {
 			*out = w[i].value;
 			return true;
 		}
@@ -247,7 +247,8 @@ int pfmi_attr_read_band_threshold(struct attr_reader *r)
 
 	if (!attr_is_word(r->attr.name, "ff") || r->event->row_index == ROW_NONE)
 		return 0;
-	band = pfmi_table_row_value(r->event->table, r->event->row_index, KEY_CODE, ANY_COUNTER) -
+	band = pfmi_table_get_row_value(r->event->table, r->event->row_index, KEY_CODE,
+	                                ANY_COUNTER) -
 	       0xb;
 	name[sizeof(name) - 2] = (char)('0' + (band < 4 ? band : 9));
 	field = find_modifier(r->event->table, name);

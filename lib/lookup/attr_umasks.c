@@ -20,14 +20,15 @@ static const struct named_value *find_bare_word(const struct table *t, const str
 	if (!w || w >= all + g->n_values)
 		return w;
 	for (unsigned i = g->n_values; i < g->n_named_values; i++)
-		if (all[i].value == w->value && !attr_is_word(s, table_text(t, all[i].name)))
+		if (all[i].value == w->value && !attr_is_word(s, table_get_text(t, all[i].name)))
 			return NULL;
 	return w;
 }
 
 static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, struct slice at)
 {
-	const struct umask_group *g = pfmi_pmu_row_group(r->event->table, r->event->row_index, i);
+	const struct umask_group *g =
+		pfmi_pmu_get_row_group(r->event->table, r->event->row_index, i);
 	struct event *ev = r->event;
 
 	if (!(ev->chosen_groups >> i & 1))
@@ -80,7 +81,7 @@ static bool is_first_spelling(const struct umask_group *g, const struct table *t
 static int read_group_value(struct attr_reader *r, unsigned i)
 {
 	const struct table *t = r->event->table;
-	const struct umask_group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
+	const struct umask_group *g = pfmi_pmu_get_row_group(t, r->event->row_index, i);
 	const struct named_value *w = find_group_word(t, g, r->attr.value);
 	uint64_t bits;
 
@@ -97,10 +98,10 @@ static int read_group_value(struct attr_reader *r, unsigned i)
 
 static bool row_has_group(const struct event *ev, const struct umask_group *group)
 {
-	const struct row *row = table_row(ev->table, ev->row_index);
+	const struct row *row = table_get_row(ev->table, ev->row_index);
 
 	for (unsigned i = 0; i < row->n_groups; i++)
-		if (table_row_group_at(ev->table, row, i) == group)
+		if (table_get_row_group(ev->table, row, i) == group)
 			return true;
 	return false;
 }
@@ -112,14 +113,15 @@ int pfmi_attr_read_group(struct attr_reader *r)
 
 	if (r->event->row_index == ROW_NONE)
 		return 0;
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++)
+	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++)
 		if (attr_is_word(
 			    r->attr.name,
-			    table_text(t, pfmi_pmu_row_group(t, r->event->row_index, i)->name)))
+			    table_get_text(
+				    t, pfmi_pmu_get_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (attr_is_word(r->attr.name, table_text(t, table_group_at(t, i)->name)) &&
-		    !row_has_group(r->event, table_group_at(t, i)))
+		if (attr_is_word(r->attr.name, table_get_text(t, table_get_group(t, i)->name)) &&
+		    !row_has_group(r->event, table_get_group(t, i)))
 			return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 			                   r->attr.name, NULL);
 	return 0;
@@ -130,9 +132,10 @@ bool pfmi_attr_is_row_umask(const struct attr_reader *r)
 	const struct table *t = r->event->table;
 
 	for (unsigned i = 0;
-	     r->event->row_index != ROW_NONE && i < table_row(t, r->event->row_index)->n_groups;
+	     r->event->row_index != ROW_NONE && i < table_get_row(t, r->event->row_index)->n_groups;
 	     i++)
-		if (find_bare_word(t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name))
+		if (find_bare_word(t, pfmi_pmu_get_row_group(t, r->event->row_index, i),
+		                   r->attr.name))
 			return true;
 	return false;
 }
@@ -145,9 +148,9 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 
 	if (r->event->row_index == ROW_NONE || r->attr.has_value || !attr_is_libpfm(r))
 		return 0;
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
+	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++) {
 		const struct named_value *w = find_bare_word(
-			t, pfmi_pmu_row_group(t, r->event->row_index, i), r->attr.name);
+			t, pfmi_pmu_get_row_group(t, r->event->row_index, i), r->attr.name);
 
 		if (w) {
 			r->has_bare_masks = true;
@@ -157,8 +160,8 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 	if (pfmi_attr_find_field(r) >= 0)
 		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (!row_has_group(r->event, table_group_at(t, i)) &&
-		    find_bare_word(t, table_group_at(t, i), r->attr.name))
+		if (!row_has_group(r->event, table_get_group(t, i)) &&
+		    find_bare_word(t, table_get_group(t, i), r->attr.name))
 			return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 			                   r->attr.name, NULL);
 	return 0;
@@ -169,14 +172,14 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 int pfmi_attr_read_raw_umask(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
-	unsigned umask = table_key_field_plus1(t, KEY_UMASK);
+	unsigned umask = table_get_key_field_plus1(t, KEY_UMASK);
 	uint64_t value;
 
 	if (!attr_is_libpfm(r) || r->attr.has_value || r->attr.name.len < 3 ||
 	    (r->attr.name.text[1] | 0x20) != 'x' || !pfmi_base_parse_number(r->attr.name, &value) ||
 	    r->event->row_index == ROW_NONE || !umask)
 		return 0;
-	if (table_row(t, r->event->row_index)->n_groups == 0)
+	if (table_get_row(t, r->event->row_index)->n_groups == 0)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   r->attr.name, "the event has no unit masks");
 	if (value > 0xff)
@@ -185,7 +188,7 @@ int pfmi_attr_read_raw_umask(struct attr_reader *r)
 	if (r->event->chosen_groups)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
 		                   "a raw unit mask and named unit masks cannot be combined");
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
+	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++) {
 		r->event->group_values[i] = i == 0 ? value : 0;
 		r->event->chosen_groups |= (uint16_t)(1u << i);
 	}
@@ -198,7 +201,7 @@ bool pfmi_attr_is_any_row_umask(const struct attr_reader *r)
 	const struct table *t = r->event->table;
 
 	for (unsigned i = 0; i < t->n_groups; i++)
-		if (find_bare_word(t, table_group_at(t, i), r->attr.name))
+		if (find_bare_word(t, table_get_group(t, i), r->attr.name))
 			return true;
 	return false;
 }
@@ -213,7 +216,7 @@ bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_
 	h = table_hash_separator(h);
 	for (uint32_t i = 0; i < word.len; i++)
 		h = table_hash_char(h, (unsigned char)word.text[i]);
-	at = table_probe_slot(t, h, table_first_slot(h, t->n_slots));
+	at = table_probe_slot(t, h, table_get_first_slot(h, t->n_slots));
 	if (!table_can_slot_match(t, h, at) || both.len > sizeof(text))
 		return false;
 	memcpy(text, name.text, name.len);
@@ -229,12 +232,12 @@ static void clear_overridden_defaults(struct event *ev)
 	unsigned n = ev->n_user_fields ? ev->row->n_groups : 0, left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const unsigned field = table_row_group_at(ev->table, ev->row, i)->field;
-		bool alone = pfmi_pmu_event_user_value(ev, field) != NULL;
+		const unsigned field = table_get_row_group(ev->table, ev->row, i)->field;
+		bool alone = pfmi_pmu_find_user_value(ev, field) != NULL;
 
 		for (unsigned k = 0; alone && k < n; k++)
 			alone = !(ev->chosen_groups >> k & 1) ||
-			        table_row_group_at(ev->table, ev->row, k)->field != field;
+			        table_get_row_group(ev->table, ev->row, k)->field != field;
 		left |= (unsigned)alone << i;
 	}
 	for (unsigned i = 0; i < n; i++)
@@ -251,18 +254,18 @@ int pfmi_attr_check_groups(struct attr_reader *r)
 	if (r->event->row_index == ROW_NONE)
 		return PFMLIB_SUCCESS;
 	clear_overridden_defaults(r->event);
-	for (unsigned i = 0; i < table_row(t, r->event->row_index)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(t, r->event->row_index, i);
+	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(t, r->event->row_index, i);
 
 		if (r->event->chosen_groups >> i & 1)
 			continue;
 		if (i && g->flags & GROUP_DEFAULT_YIELDS &&
 		    r->event->group_values[i - 1] ==
-		            pfmi_pmu_row_group(t, r->event->row_index, i - 1)->default_value)
+		            pfmi_pmu_get_row_group(t, r->event->row_index, i - 1)->default_value)
 			r->event->group_values[i] = 0;
 		if (g->flags & GROUP_REQUIRED)
 			return attr_refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end,
-			                   table_text(t, g->name));
+			                   table_get_text(t, g->name));
 		if (g->flags & GROUP_EXPLICIT_IN_LIBPFM && r->has_bare_masks &&
 		    r->spec->pmu_name.len == 0)
 			return attr_refuse(

@@ -44,8 +44,8 @@ static void add_named_pmus(const struct pfm_ctx *ctx, struct slice name, struct 
 	}
 }
 
-unsigned pfmi_lookup_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
-                                    unsigned *pmus, unsigned max)
+unsigned pfmi_lookup_list_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
+                                         unsigned *pmus, unsigned max)
 {
 	struct slice name = spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name;
 	struct pmu_list list = { pmus, 0, max };

@@ -4,14 +4,14 @@
 
 static struct slice get_box_number(struct slice box)
 {
-	uint32_t len = base_length_without_number(box);
+	uint32_t len = base_measure_unnumbered(box);
 
 	return (struct slice){ box.text + len, box.len - len };
 }
 
 bool pfmi_lookup_has_box_number(const struct pfm_ctx *ctx, unsigned pmu, struct slice name)
 {
-	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, pmu);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, pmu);
 
 	return !kernel || kernel->n_instances < 2 ||
 	       pfmi_machine_find_instance_number(kernel, get_box_number(name));
@@ -22,7 +22,7 @@ bool pfmi_lookup_has_box_number(const struct pfm_ctx *ctx, unsigned pmu, struct 
 static unsigned find_named_instance(const struct kernel_pmu *kernel, const struct table *t,
                                     struct slice name)
 {
-	struct slice box = { name.text, base_length_without_number(name) };
+	struct slice box = { name.text, base_measure_unnumbered(name) };
 	unsigned k = pfmi_machine_find_instance(kernel, name);
 
 	if (!k && name.len && pfmi_context_table_has_name(t, box))
@@ -32,8 +32,8 @@ static unsigned find_named_instance(const struct kernel_pmu *kernel, const struc
 
 unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec, unsigned pmu)
 {
-	const struct table *t = context_pmu_table(ctx, pmu);
-	const struct kernel_pmu *kernel = context_pmu_kernel(ctx, pmu);
+	const struct table *t = context_get_pmu_table(ctx, pmu);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, pmu);
 	unsigned k;
 
 	if (!kernel || kernel->n_instances < 2)
@@ -43,7 +43,7 @@ unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec 
 	/* A table may be for one box of several: the first C-box has the socket's clock. */
 	return k ? k
 	         : pfmi_machine_find_instance(kernel,
-	                                      pfmi_base_make_slice(table_text(t, t->device)));
+	                                      pfmi_base_make_slice(table_get_text(t, t->device)));
 }
 
 unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu)

@@ -63,7 +63,7 @@ static void set_named_field(struct event *ev, const char *name, uint64_t value)
 	const struct field *f = table_fields(ev->table);
 
 	for (unsigned i = 0; i < ev->table->n_fields; i++)
-		if (strcmp(table_text(ev->table, f[i].name), name) == 0) {
+		if (strcmp(table_get_text(ev->table, f[i].name), name) == 0) {
 			pfmi_pmu_set_user_field(ev, i, value);
 			return;
 		}

@@ -18,18 +18,18 @@ static void trace_table(const struct pmu_search *s, unsigned pmu, struct name_en
 	bool has_row = found.kind < NAME_UNSUPPORTED;
 
 	pfmi_machine_trace("lookup: %.*s: table %s (%s): %s%s", (int)s->spec->len, s->spec->text,
-	                   table_text(info.table, info.table->name), info.origin,
+	                   table_get_text(info.table, info.table->name), info.origin,
 	                   has_row                          ? "row "
 	                   : found.kind == NAME_UNSUPPORTED ? "unsupported name"
 	                                                    : "no row",
-	                   has_row ? table_row_name(info.table, found.row) : "");
+	                   has_row ? table_get_row_name(info.table, found.row) : "");
 }
 
 /* Looks for the prefixes in @prefixes on PMU @pmu; stores the row that was found. */
 static int try_pmu(struct pmu_search *s, unsigned pmu, unsigned prefixes)
 {
 	struct name_entry found =
-		pfmi_lookup_longest_prefix(context_pmu_table(s->ctx, pmu), s->spec, prefixes);
+		pfmi_lookup_longest_prefix(context_get_pmu_table(s->ctx, pmu), s->spec, prefixes);
 
 	if (s->ctx->sys.trace & TRACE_LOOKUP)
 		trace_table(s, pmu, found);
@@ -71,7 +71,7 @@ static unsigned get_possible_prefixes(const struct image *im, const struct pmu_f
 static int lookup_in_family(struct pmu_search *s, const struct pmu_source *source,
                             const struct pmu_family *family)
 {
-	const uint16_t *members = table_family_members(source->image, family);
+	const uint16_t *members = table_get_family_members(source->image, family);
 	unsigned prefixes = get_possible_prefixes(source->image, family, s->spec);
 	int rc = PFMLIB_ERR_NOTFOUND;
 
@@ -157,7 +157,7 @@ static int lookup_numbered_box(struct pmu_search *s)
 	struct pmu_name_iter iter = { 0 };
 	int at, rc;
 
-	box.pmu_name.len = base_length_without_number(s->pmu_name);
+	box.pmu_name.len = base_measure_unnumbered(s->pmu_name);
 	box.pmu_name_hash = pfmi_table_hash_name(box.pmu_name);
 	if (box.pmu_name.len == s->pmu_name.len)
 		return PFMLIB_ERR_NOTFOUND;
@@ -235,8 +235,8 @@ static int lookup_unique_pmu(struct pmu_search *s)
 	unsigned pmu = 0;
 
 	for (unsigned i = 0; i < s->ctx->n_pmus; i++) {
-		bool hidden =
-			context_pmu_table(s->ctx, i)->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY);
+		bool hidden = context_get_pmu_table(s->ctx, i)->flags &
+		              (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY);
 		struct name_entry found = hidden ? NAME_NOT_FOUND : pfmi_lookup_name_on_pmu(s, i);
 
 		if (found.kind == NAME_NONE)
@@ -345,7 +345,7 @@ static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit,
 		return rc;
 	if (!(pfmi_context_get_pmu(ctx, unit).flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
 	    !(ctx->host.missing_arch_events >>
-	              (pfmi_pmu_event_key_value(ev, KEY_ARCH_BIT, ANY_COUNTER) & 31) &
+	              (pfmi_pmu_get_key_value(ev, KEY_ARCH_BIT, ANY_COUNTER) & 31) &
 	      1))
 		return PFMLIB_SUCCESS;
 	return pfmi_base_set_error(why, PFMLIB_ERR_BADHOST, PFM_KIND_NOT_ON_CPU, text, at, NULL);
@@ -367,7 +367,7 @@ static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, in
 	int other;
 
 	if (pfmi_lookup_raw_number(ctx, spec, unit, &raw))
-		return pfmi_lookup_read_raw_event(context_pmu_table(ctx, *unit), raw, spec, out,
+		return pfmi_lookup_read_raw_event(context_get_pmu_table(ctx, *unit), raw, spec, out,
 		                                  why);
 	if (spec->pmu_name.len || ctx->default_pmu || ctx->flags & PFM_CTX_NO_HOST)
 		return rc;
@@ -405,7 +405,7 @@ int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigne
 	if (rc)
 		return rc;
 	*unit = s.pmu_index;
-	by_numbers = s.codes.n_terms && pfmi_decode_row_from_codes(s.table, &s.codes, &s.row_index);
+	by_numbers = s.codes.n_terms && pfmi_pmu_find_row_by_codes(s.table, &s.codes, &s.row_index);
 	return build_found_event(&s, by_numbers, out);
 }
 
@@ -435,7 +435,7 @@ int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsign
 	rc = found.kind != NAME_NONE ? pfmi_lookup_accept_name(&s, unit, found)
 	                             : refuse_unknown_event(&s);
 	if (!rc)
-		rc = pfmi_lookup_resolve_attrs(context_pmu_table(ctx, unit), s.row_index, &spec,
+		rc = pfmi_lookup_resolve_attrs(context_get_pmu_table(ctx, unit), s.row_index, &spec,
 		                               out, why);
 	return rc ? rc : pfmi_lookup_check_present(ctx, unit, out, text, spec.name, why);
 }

@@ -116,8 +116,8 @@ unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsig
 unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec,
                                    unsigned pmu);
 /* Lists up to @max PMUs that the text can be about, for suggestions. Returns how many. */
-unsigned pfmi_lookup_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
-                                    unsigned *pmus, unsigned max);
+unsigned pfmi_lookup_list_candidate_pmus(const struct pfm_ctx *ctx, const struct spec *spec,
+                                         unsigned *pmus, unsigned max);
 /**
  * Find an event that only the kernel defines: "group:name" is a tracepoint, "mem:ADDR[/LEN][:rwx]"
  * a breakpoint.

@@ -23,16 +23,16 @@ static struct name_entry end_name_at_prefix(struct spec *spec, unsigned i, struc
 /* Is @attr a unit mask of the row, by name or number, or one of its groups with a value? */
 static bool is_row_attribute(const struct table *t, uint32_t row, struct slice attr)
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 	const char *value = memchr(attr.text, '=', attr.len);
 	struct slice name = { attr.text, value ? (uint32_t)(value - attr.text) : attr.len };
 
 	if (attr.len > 2 && attr.text[0] == '0' && (attr.text[1] | 0x20) == 'x')
 		return r->n_groups != 0;
 	for (unsigned i = 0; i < r->n_groups; i++) {
-		const struct umask_group *g = table_row_group_at(t, r, i);
+		const struct umask_group *g = table_get_row_group(t, r, i);
 
-		if (value && pfmi_base_is_slice_icase(name, table_text(t, g->name)))
+		if (value && pfmi_base_is_slice_icase(name, table_get_text(t, g->name)))
 			return true;
 		if (!value &&
 		    pfmi_table_find_named_value(t, g->first_named_value, g->n_named_values, name))
@@ -59,7 +59,7 @@ static bool is_vendor_attribute(const struct table *t, const struct spec *spec, 
 /* Do both rows have the same groups? Equal lists of groups are stored once. */
 static bool has_same_groups(const struct table *t, uint32_t a, uint32_t b)
 {
-	const struct row *x = table_row(t, a), *y = table_row(t, b);
+	const struct row *x = table_get_row(t, a), *y = table_get_row(t, b);
 
 	return x->first_group == y->first_group && x->n_groups == y->n_groups;
 }
@@ -135,16 +135,16 @@ struct name_entry pfmi_lookup_name_on_pmu(const struct pmu_search *s, unsigned p
 {
 	if (!context_is_pmu_usable(s->ctx, pmu))
 		return NAME_NOT_FOUND;
-	return pfmi_lookup_longest_prefix(context_pmu_table(s->ctx, pmu), s->spec, ~0u);
+	return pfmi_lookup_longest_prefix(context_get_pmu_table(s->ctx, pmu), s->spec, ~0u);
 }
 
 int pfmi_lookup_accept_name(struct pmu_search *s, unsigned pmu, struct name_entry n)
 {
-	const struct table *t = context_pmu_table(s->ctx, pmu);
+	const struct table *t = context_get_pmu_table(s->ctx, pmu);
 
 	if (n.kind == NAME_UNSUPPORTED)
 		return pfmi_base_set_error(s->error, PFMLIB_ERR_ALIAS, PFM_KIND_UNSUPPORTED_ALIAS,
-		                           s->spec->text, s->spec->name, table_text(t, n.row));
+		                           s->spec->text, s->spec->name, table_get_text(t, n.row));
 	s->pmu_index = pmu;
 	s->table = t;
 	s->row_index = n.row;
@@ -165,12 +165,12 @@ static const struct table *get_generic_table(void)
 	uint32_t h = pfmi_table_hash_name((struct slice){ "hardware", 8 }), at = 0;
 	int i;
 
-	while ((i = table_next_pmu_by_name(table_builtin_image(), h, &at)) >= 0) {
+	while ((i = table_next_pmu_by_name(table_get_builtin_image(), h, &at)) >= 0) {
 		const struct table *t;
 
 		if ((unsigned)i >= table_count_builtins())
 			continue;
-		t = table_builtin_at((unsigned)i);
+		t = table_get_builtin((unsigned)i);
 		if (t->encoder == ENCODER_PERF && t->perf_type == 0)
 			return t;
 	}
@@ -199,8 +199,8 @@ struct name_entry pfmi_lookup_generic_name(const struct pmu_search *s, unsigned 
 
 	if (generic.kind == NAME_NONE)
 		return NAME_NOT_FOUND;
-	file = pfmi_base_make_slice(table_row_name(t, generic.row));
-	return table_find_name(context_pmu_table(s->ctx, pmu), pfmi_table_hash_name(file),
+	file = pfmi_base_make_slice(table_get_row_name(t, generic.row));
+	return table_find_name(context_get_pmu_table(s->ctx, pmu), pfmi_table_hash_name(file),
 	                       file.text, file.len);
 }
 

@@ -17,9 +17,10 @@ struct perf_terms {
 static int accept_terms(struct pmu_search *s, unsigned unit)
 {
 	if (!context_is_pmu_usable(s->ctx, unit))
-		return pfmi_lookup_refuse_damaged_image(s, pfmi_context_pmu_image(s->ctx, unit));
+		return pfmi_lookup_refuse_damaged_image(s,
+		                                        pfmi_context_get_pmu_image(s->ctx, unit));
 	s->pmu_index = unit;
-	s->table = context_pmu_table(s->ctx, unit);
+	s->table = context_get_pmu_table(s->ctx, unit);
 	s->row_index = ROW_NONE;
 	return PFMLIB_SUCCESS;
 }
@@ -33,7 +34,7 @@ static bool try_event_name(struct pmu_search *s, const struct perf_terms *t, uns
 
 	found = t->is_generic
 	                ? pfmi_lookup_generic_name(s, unit, t->first_term_hash, t->first_term.name)
-	                : table_find_name(context_pmu_table(s->ctx, unit), t->first_term_hash,
+	                : table_find_name(context_get_pmu_table(s->ctx, unit), t->first_term_hash,
 	                                  t->first_term.name.text, t->first_term.name.len);
 	if (found.kind == NAME_NONE)
 		return false;
@@ -59,9 +60,9 @@ static bool try_pmu(struct pmu_search *s, struct perf_terms *t, unsigned unit, i
 
 static bool has_device_name(const struct pmu_search *s, unsigned unit)
 {
-	const struct table *t = context_pmu_table(s->ctx, unit);
+	const struct table *t = context_get_pmu_table(s->ctx, unit);
 
-	return pfmi_base_is_slice_icase(s->spec->pmu_name, table_text(t, t->device));
+	return pfmi_base_is_slice_icase(s->spec->pmu_name, table_get_text(t, t->device));
 }
 
 /* Tries the default PMU of the context and the members of its family. The device name alone would
@@ -208,7 +209,7 @@ static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsi
 
 		if (u.flags & PFM_PMU_CORE ||
 		    pfmi_base_is_slice_icase(pfmi_base_make_slice("raw"),
-		                             table_text(u.table, u.table->name)))
+		                             table_get_text(u.table, u.table->name)))
 			at = (int)ctx->search_order[i];
 	}
 	if (at < 0)
@@ -255,7 +256,7 @@ void pfmi_lookup_adopt_row(struct event *ev)
 	if (ev->row_index == ROW_NONE && !(ev->table->flags & TABLE_FROM_KERNEL) &&
 	    table_has_field_bits(ev->table))
 		config = pfmi_pmu_get_config_words(ev, own);
-	if (!config || !pfmi_decode_config_words(ev->table, config, 15, ev))
+	if (!config || !pfmi_pmu_decode_config_words(ev->table, config, 15, ev))
 		return;
 	if (!event_has_key(ev, KEY_MSR))
 		keep_extra_register(ev, &asked);
@@ -300,7 +301,7 @@ int pfmi_lookup_read_raw_event(const struct table *t, uint64_t raw, const struct
 
 	if (!table_has_field_bits(t)) {
 		/* The number belongs to a driver without fields. */
-		if (!pfmi_decode_config_words(t, (uint64_t[4]){ raw }, 1, &found))
+		if (!pfmi_pmu_decode_config_words(t, (uint64_t[4]){ raw }, 1, &found))
 			return pfmi_base_set_error(
 				why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->text,
 				spec->name, "no event of this processor has that raw number");

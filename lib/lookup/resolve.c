@@ -136,7 +136,7 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	if ((out->exclude_flags & (EVENT_ONLY_HOST | EVENT_ONLY_GUEST)) ==
 	    (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
 		out->exclude_flags &= EVENT_EXCLUDE_IDLE; /* both are counted */
-	if (out->precise && row != ROW_NONE && table_key_field_plus1(t, KEY_PRECISE) &&
+	if (out->precise && row != ROW_NONE && table_get_key_field_plus1(t, KEY_PRECISE) &&
 	    !pfmi_pmu_get_precision(out))
 		return attr_refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   spec->modifiers.len ? spec->modifiers : spec->attrs,

@@ -165,7 +165,7 @@ static const char *read_hex_term(const char *p, const char *end, const char term
 	if (end - p < 9 || memcmp(p, term, 8) != 0)
 		return NULL;
 	*value = 0;
-	for (p = digits; (d = base_digit_value(*p)) < 16; p++)
+	for (p = digits; (d = base_get_digit_value(*p)) < 16; p++)
 		*value = *value << 4 | d;
 	return p > digits && p - digits < 16 ? p : NULL;
 }

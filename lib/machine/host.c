@@ -22,17 +22,17 @@ static bool read_number(const char **s, unsigned base, uint64_t *out)
 
 	/* strtoull() would take blanks and signs as well. */
 	if (base == 0) {
-		base = p[0] == '0' && (p[1] | 0x20) == 'x' && base_digit_value(p[2]) < 16 ? 16
-		       : p[0] == '0'                                                      ? 8
-		                                                                          : 10;
+		base = p[0] == '0' && (p[1] | 0x20) == 'x' && base_get_digit_value(p[2]) < 16 ? 16
+		       : p[0] == '0'                                                          ? 8
+		                                                                              : 10;
 		p += base == 16 ? 2 : 0;
 	} else if (base == 16 && p[0] == '0' && (p[1] | 0x20) == 'x' &&
-	           base_digit_value(p[2]) < 16) {
+	           base_get_digit_value(p[2]) < 16) {
 		p += 2;
 	}
-	if (base_digit_value(*p) >= base)
+	if (base_get_digit_value(*p) >= base)
 		return false;
-	for (*out = 0; (d = base_digit_value(*p)) < base; p++)
+	for (*out = 0; (d = base_get_digit_value(*p)) < base; p++)
 		*out = *out > (UINT64_MAX - d) / base ? UINT64_MAX : *out * base + d;
 	*s = p;
 	return true;
@@ -639,7 +639,7 @@ static bool has_matching_core_type(const struct host *h, const struct host_match
 static bool is_host_match(const struct host *h, const struct table *t, const struct host_match *m,
                           unsigned *core)
 {
-	const char *arch = table_text(t, m->arch), *vendor = table_text(t, m->vendor);
+	const char *arch = table_get_text(t, m->arch), *vendor = table_get_text(t, m->vendor);
 
 	/* Numbers first: they tell nearly all apart. */
 	if ((m->family != ANY_NUMBER && m->family != h->family) || h->model < m->model_lo ||
@@ -657,7 +657,7 @@ static bool is_host_match(const struct host *h, const struct table *t, const str
 	if ((*arch && !is_same_text(arch, h->arch)) ||
 	    (*vendor && !is_same_text(vendor, h->vendor)))
 		return false;
-	return has_id_prefix(h->id_text, table_text(t, m->id_prefix), m->is_whole_id) &&
+	return has_id_prefix(h->id_text, table_get_text(t, m->id_prefix), m->is_whole_id) &&
 	       has_matching_core_type(h, m, core);
 }
 
@@ -682,17 +682,17 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 static void visit_host_key(const struct image *im, const struct host *h, uint32_t without,
                            uint32_t key, pfmi_machine_host_table_fn each, void *arg)
 {
-	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
+	const struct host_slot *hosts = table_get_image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n_elements;
 	unsigned core = 0;
 
-	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1;
+	for (uint32_t i = table_get_first_slot(key, n); hosts[i].table_plus1;
 	     i = i + 1 < n ? i + 1 : 0) {
 		const struct table *t;
 
 		if (hosts[i].key_hash != key)
 			continue;
-		t = table_image_table_at(im, hosts[i].table_plus1 - 1);
+		t = table_get_image_table(im, hosts[i].table_plus1 - 1);
 		if (!(t->flags & without) &&
 		    (t->n_matches ? pfmi_machine_is_table_for_host(h, t, &core)
 		                  : t->encoder == ENCODER_PERF))
@@ -746,9 +746,10 @@ void pfmi_machine_visit_device_tables(const struct image *im, const char *device
 {
 	uint32_t key = table_hash_host_key(HOST_DEVICE, hash_id_words(device, 0)),
 		 n = im->arrays[ARRAY_HOSTS].n_elements;
-	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
+	const struct host_slot *hosts = table_get_image_array(im, ARRAY_HOSTS);
 
-	for (uint32_t i = table_first_slot(key, n); hosts[i].table_plus1; i = i + 1 < n ? i + 1 : 0)
+	for (uint32_t i = table_get_first_slot(key, n); hosts[i].table_plus1;
+	     i = i + 1 < n ? i + 1 : 0)
 		if (hosts[i].key_hash == key)
 			each(arg, hosts[i].table_plus1 - 1, 0);
 }

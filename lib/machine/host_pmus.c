@@ -31,7 +31,7 @@ static const struct kernel_pmu *find_table_device(const struct match_state *m,
 	if (!(t->flags & TABLE_UNCORE) && host->n_core_types > core &&
 	    host->core_types[core].device[0])
 		return find_kernel_pmu(m->kernel, host->core_types[core].device);
-	return find_kernel_pmu(m->kernel, table_text(t, t->device));
+	return find_kernel_pmu(m->kernel, table_get_text(t, t->device));
 }
 
 /* The kernel's core PMU if there is one alone: on arm64 the kernel names it after the processor. */
@@ -84,7 +84,7 @@ static void add_host_pmu(struct host_pmu_list *list, struct host_pmu pmu)
 static void add_matching_table(void *arg, uint32_t table, unsigned core)
 {
 	const struct match_state *m = arg;
-	const struct table *t = table_image_table_at(m->image->image, table);
+	const struct table *t = table_get_image_table(m->image->image, table);
 	struct host_pmu pmu = { m->image->first_pmu + table, core, NULL };
 	bool is_uncore = t->flags & TABLE_UNCORE;
 
@@ -106,7 +106,7 @@ static void add_matching_table(void *arg, uint32_t table, unsigned core)
 static void add_matching_device(void *arg, uint32_t table, unsigned core)
 {
 	const struct match_state *m = arg;
-	const struct table *t = table_image_table_at(m->image->image, table);
+	const struct table *t = table_get_image_table(m->image->image, table);
 	const struct kernel_pmu *device = find_table_device(m, t, core);
 
 	if (device && m->image->is_usable(m->image->arg) &&

@@ -9,7 +9,7 @@ static bool is_hex_digit(char c)
 	return base_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-size_t pfmi_machine_instance_base_length(const char *name)
+size_t pfmi_machine_measure_instance_base(const char *name)
 {
 	size_t len = strlen(name), i = len, hex = len;
 
@@ -72,7 +72,7 @@ const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *
 		const struct kernel_pmu *p = &k->pmus[i];
 
 		if (is_slice_equal(name, p->name, strlen(p->name)) ||
-		    is_in_word_list(name, table_text(p->table, p->table->aliases)))
+		    is_in_word_list(name, table_get_text(p->table, p->table->aliases)))
 			return p;
 		for (unsigned j = 0; j < p->n_instances; j++)
 			if (is_slice_equal(name, p->instance_names[j],
@@ -87,7 +87,7 @@ static unsigned find_field_by_name(const struct table *t, const char *name)
 	unsigned i = 0;
 
 	while (i < t->n_fields &&
-	       !machine_is_same_text(table_text(t, table_fields(t)[i].name), name))
+	       !machine_is_same_text(table_get_text(t, table_fields(t)[i].name), name))
 		i++;
 	return i;
 }
@@ -115,20 +115,20 @@ bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct
 	uint64_t tried = 0;
 
 	while (i < p->table->n_features &&
-	       !machine_is_same_text(table_text(p->table, f[i].name), "identifier"))
+	       !machine_is_same_text(table_get_text(p->table, f[i].name), "identifier"))
 		i++;
 	if (i == p->table->n_features)
 		return false;
 	/* Most rows have the same one. */
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		for (unsigned k = 0; k < table_row(t, row)->n_values; k++) {
-			struct field_value one = table_row_value_at(t, table_row(t, row), k);
+		for (unsigned k = 0; k < table_get_row(t, row)->n_values; k++) {
+			struct field_value one = table_get_row_value(t, table_get_row(t, row), k);
 
 			if (one.field != compat || one.value == tried)
 				continue;
 			tried = one.value;
-			if (is_in_id_list(table_text(t, (uint32_t)tried),
-			                  table_text(p->table, f[i].text)))
+			if (is_in_id_list(table_get_text(t, (uint32_t)tried),
+			                  table_get_text(p->table, f[i].text)))
 				return true;
 		}
 	return false;

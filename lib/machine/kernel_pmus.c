@@ -106,7 +106,7 @@ static bool read_sysfs_pmu(struct sysfs_reader *r, const char *name, struct sysf
 	const char *cpus;
 
 	*d = (struct sysfs_pmu){ .name = name,
-		                 .base_length = pfmi_machine_instance_base_length(name),
+		                 .base_length = pfmi_machine_measure_instance_base(name),
 		                 .cpus = "",
 		                 .alias = "" };
 	d->has_two_numbers = has_two_numbers(name);
@@ -201,7 +201,7 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
 	out->is_uncore = !d[0]->is_core && d[0]->has_cpumask;
 	add_alias(aka, extra, strlen(extra), out->name);
 	if (d[0]->alias[0]) {
-		add_alias(aka, d[0]->alias, pfmi_machine_instance_base_length(d[0]->alias),
+		add_alias(aka, d[0]->alias, pfmi_machine_measure_instance_base(d[0]->alias),
 		          out->name);
 		if (n == 1)
 			add_alias(aka, d[0]->alias, strlen(d[0]->alias), out->name);
@@ -212,7 +212,7 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-static bool has_same_base(const struct sysfs_pmu *a, const struct sysfs_pmu *b)
+static bool are_instances_of_one_pmu(const struct sysfs_pmu *a, const struct sysfs_pmu *b)
 {
 	return machine_is_same_text(a->common_name, b->common_name);
 }
@@ -238,7 +238,7 @@ static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, stru
 	for (size_t i = at; i < n; i++) {
 		unsigned j = found;
 
-		if (d[i].is_core != d[at].is_core || !has_same_base(&d[i], &d[at]) ||
+		if (d[i].is_core != d[at].is_core || !are_instances_of_one_pmu(&d[i], &d[at]) ||
 		    (i != at &&
 		     (d[at].is_core || strcmp(d[i].format_names, d[at].format_names) != 0)))
 			continue;
@@ -271,7 +271,7 @@ static unsigned count_same_base(const struct sysfs_pmu *d, size_t n, const struc
 	unsigned found = 0;
 
 	for (size_t i = 0; i < n; i++)
-		found += has_same_base(&d[i], one);
+		found += are_instances_of_one_pmu(&d[i], one);
 	return found;
 }
 

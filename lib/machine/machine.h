@@ -205,7 +205,7 @@ int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **o
 int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two
  * hexadecimal digits, or digits. */
-size_t pfmi_machine_instance_base_length(const char *name);
+size_t pfmi_machine_measure_instance_base(const char *name);
 
 /* ---- PMUs of the kernel ---------------------------------------------------------------------- */
 

@@ -432,7 +432,7 @@ int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *
 	if (!*p)
 		return -EINVAL;
 	for (; *p; p++) {
-		unsigned d = base_digit_value(*p);
+		unsigned d = base_get_digit_value(*p);
 
 		if (d >= base || v > (UINT64_MAX - d) / base)
 			return -EINVAL;

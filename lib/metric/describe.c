@@ -11,8 +11,8 @@
  * own. */
 static unsigned find_input_value(const struct metric *m, unsigned i)
 {
-	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS),
+	const struct row *r = table_get_row(m->table, m->row);
+	unsigned key = table_get_key_field_plus1(m->table, KEY_METRIC_INPUTS),
 		 at = key ? table_find_next_row_value(m->table, r, key - 1, 0) : r->n_values;
 
 	for (; i && at < r->n_values; i--)
@@ -22,8 +22,8 @@ static unsigned find_input_value(const struct metric *m, unsigned i)
 
 unsigned pfmi_metric_count_inputs(const struct metric *m)
 {
-	const struct row *r = table_row(m->table, m->row);
-	unsigned key = table_key_field_plus1(m->table, KEY_METRIC_INPUTS), n = 0;
+	const struct row *r = table_get_row(m->table, m->row);
+	unsigned key = table_get_key_field_plus1(m->table, KEY_METRIC_INPUTS), n = 0;
 
 	for (unsigned at = 0;
 	     key && (at = table_find_next_row_value(m->table, r, key - 1, at)) < r->n_values; at++)
@@ -44,14 +44,14 @@ static struct slice split_at_mark(struct slice *item, char mark)
 
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out)
 {
-	const struct row *r = table_row(m->table, m->row);
+	const struct row *r = table_get_row(m->table, m->row);
 	unsigned at = find_input_value(m, i);
 	struct slice item;
 
 	if (at == r->n_values)
 		return false;
 	item = pfmi_base_make_slice(
-		table_text(m->table, (uint32_t)table_row_value_at(m->table, r, at).value));
+		table_get_text(m->table, (uint32_t)table_get_row_value(m->table, r, at).value));
 	out->name = split_at_mark(&item, '|');
 	out->alias = split_at_mark(&item, '|');
 	out->preset = item;
@@ -80,14 +80,14 @@ int pfm_describe_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_metri
 
 	if (rc)
 		return rc;
-	full.name = table_row_name(m.table, event);
-	full.desc = table_text(m.table, table_row(m.table, event)->desc);
-	full.unit = pfmi_table_row_text(m.table, event, KEY_UNIT);
-	full.groups = pfmi_table_row_text(m.table, event, KEY_METRIC_GROUP);
-	full.parent = pfmi_table_row_text(m.table, event, KEY_METRIC_PARENT);
+	full.name = table_get_row_name(m.table, event);
+	full.desc = table_get_text(m.table, table_get_row(m.table, event)->desc);
+	full.unit = pfmi_table_get_row_text(m.table, event, KEY_UNIT);
+	full.groups = pfmi_table_get_row_text(m.table, event, KEY_METRIC_GROUP);
+	full.parent = pfmi_table_get_row_text(m.table, event, KEY_METRIC_PARENT);
 	full.level = pfmi_table_has_row_value(m.table, event, KEY_METRIC_LEVEL)
-	                     ? (unsigned)pfmi_table_row_value(m.table, event, KEY_METRIC_LEVEL,
-	                                                      ANY_COUNTER)
+	                     ? (unsigned)pfmi_table_get_row_value(m.table, event, KEY_METRIC_LEVEL,
+	                                                          ANY_COUNTER)
 	                     : 0;
 	full.n_inputs = pfmi_metric_count_inputs(&m);
 	full.n_value_inputs = count_value_inputs(m.code);
@@ -112,7 +112,8 @@ void pfmi_metric_format_full_name(const struct metric *m, struct slice name, cha
 		own = name.text[i] != ':' || name.text[i + 1] != ':';
 	buf[0] = '\0';
 	if (own) {
-		append_slice(buf, len, pfmi_base_make_slice(table_text(m->table, m->table->name)));
+		append_slice(buf, len,
+		             pfmi_base_make_slice(table_get_text(m->table, m->table->name)));
 		append_slice(buf, len, pfmi_base_make_slice("::"));
 	}
 	append_slice(buf, len, name);
@@ -277,8 +278,8 @@ static void write_leaf(struct code_listing *l, unsigned i, unsigned depth)
 	switch (*op) {
 	case 'e': write_input(l, x); break;
 	case 'v':
-		write_name(l,
-		           pfmi_base_make_slice(table_row_name(l->metric->table, l->metric->row)));
+		write_name(l, pfmi_base_make_slice(
+				      table_get_row_name(l->metric->table, l->metric->row)));
 		break;
 	case 'k': write_double(l, x); break;
 	case 'l':

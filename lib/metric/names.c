@@ -30,7 +30,8 @@ int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct
 	uint32_t row;
 
 	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &unit, &row, NULL) ||
-	    row == ROW_NONE || !(table_row(context_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
+	    row == ROW_NONE ||
+	    !(table_get_row(context_get_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
 		return PFMLIB_ERR_NOTFOUND;
 	return add_metric_ref(out, unit, row);
 }
@@ -84,14 +85,14 @@ static bool is_group_of_parent(const char *parent, struct slice group)
 static int add_group_metrics(const struct pfm_ctx *ctx, unsigned unit, struct slice group,
                              struct metric_list *out)
 {
-	const struct table *t = context_pmu_table(ctx, unit);
+	const struct table *t = context_get_pmu_table(ctx, unit);
 	int rc = PFMLIB_SUCCESS;
 
-	for (uint32_t row = 0; table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && !rc;
+	for (uint32_t row = 0; table_get_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && !rc;
 	     row++)
-		if (table_row(t, row)->flags & ROW_METRIC &&
-		    (is_in_group(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group) ||
-		     is_group_of_parent(pfmi_table_row_text(t, row, KEY_METRIC_PARENT), group)))
+		if (table_get_row(t, row)->flags & ROW_METRIC &&
+		    (is_in_group(pfmi_table_get_row_text(t, row, KEY_METRIC_GROUP), group) ||
+		     is_group_of_parent(pfmi_table_get_row_text(t, row, KEY_METRIC_PARENT), group)))
 			rc = add_metric_ref(out, unit, row);
 	return rc;
 }
@@ -104,7 +105,7 @@ int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct m
 
 	if (pfmi_spec_parse(text, &spec, NULL) || !spec.name.len)
 		return PFMLIB_ERR_NOTFOUND;
-	n = pfmi_lookup_candidate_pmus(ctx, &spec, units, MAX_CANDIDATE_PMUS);
+	n = pfmi_lookup_list_candidate_pmus(ctx, &spec, units, MAX_CANDIDATE_PMUS);
 	for (unsigned i = 0; i < n && !rc; i++)
 		if (context_is_pmu_usable(ctx, units[i]))
 			rc = add_group_metrics(ctx, units[i], spec.name, out);
@@ -118,7 +119,7 @@ int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref
 
 	if (!text || (n && !out))
 		return PFMLIB_ERR_INVAL;
-	rc = pfmi_metric_find_group(context_or_default(ctx), text, &found);
+	rc = pfmi_metric_find_group(context_choose_context(ctx), text, &found);
 	for (unsigned i = 0; !rc && i < found.n_metrics && i < n; i++)
 		out[i] = (pfm_metric_ref_t){ (int)found.refs[i].pmu, found.refs[i].row };
 	free(found.refs);

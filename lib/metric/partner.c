@@ -12,16 +12,17 @@
 /* Value of field "metric_locate" of row @row, "" if missing or if the list knows no event. */
 static const char *get_own_partners(const struct table *t, uint32_t row)
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 
 	for (unsigned i = 0; i < r->n_values; i++) {
-		struct field_value v = table_row_value_at(t, r, i);
+		struct field_value v = table_get_row_value(t, r, i);
 		const struct field *f = table_fields(t) + v.field;
 		const char *text;
 
-		if (f->kind != FIELD_TEXT || strcmp(table_text(t, f->name), "metric_locate") != 0)
+		if (f->kind != FIELD_TEXT ||
+		    strcmp(table_get_text(t, f->name), "metric_locate") != 0)
 			continue;
-		text = table_text(t, (uint32_t)v.value);
+		text = table_get_text(t, (uint32_t)v.value);
 		return strcmp(text, "#NA") == 0 ? "" : text;
 	}
 	return "";
@@ -30,12 +31,13 @@ static const char *get_own_partners(const struct table *t, uint32_t row)
 /* Row of the metric that @row is a part of; ROW_NONE if missing. */
 static uint32_t find_parent_row(const struct table *t, uint32_t row)
 {
-	struct slice name = pfmi_base_make_slice(pfmi_table_row_text(t, row, KEY_METRIC_PARENT));
+	struct slice name =
+		pfmi_base_make_slice(pfmi_table_get_row_text(t, row, KEY_METRIC_PARENT));
 	struct name_entry found = { .kind = NAME_NONE };
 
 	if (name.len)
 		found = table_find_name(t, pfmi_table_hash_name(name), name.text, name.len);
-	return found.kind < NAME_UNSUPPORTED && table_row(t, found.row)->flags & ROW_METRIC
+	return found.kind < NAME_UNSUPPORTED && table_get_row(t, found.row)->flags & ROW_METRIC
 	               ? found.row
 	               : ROW_NONE;
 }

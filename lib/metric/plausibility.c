@@ -23,7 +23,7 @@ const char *pfm_plausibility_name(pfm_plausibility_t result)
 
 double pfm_memory_peak(const pfm_ctx_t *ctx)
 {
-	return pfmi_machine_read_memory_peak(&context_or_default(ctx)->sys);
+	return pfmi_machine_read_memory_peak(&context_choose_context(ctx)->sys);
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ int pfm_check_metric_sum(const pfm_metric_value_t *parts, unsigned n, double who
 		pfm_metric_value_t v = PFM_INIT(v);
 
 		base_copy_struct_in(&v, sizeof(v),
-		                    (const char *)parts + i * base_struct_size(parts));
+		                    (const char *)parts + i * base_get_struct_size(parts));
 		defined &= v.state == PFM_METRIC_DEFINED;
 		known &= v.error >= 0;
 		sum += v.value;
@@ -184,7 +184,7 @@ static uint32_t find_metric_row(const struct table *t, const char *name)
 	struct slice s = pfmi_base_make_slice(name);
 	struct name_entry found = table_find_name(t, pfmi_table_hash_name(s), s.text, s.len);
 
-	return found.kind < NAME_UNSUPPORTED && table_row(t, found.row)->flags & ROW_METRIC
+	return found.kind < NAME_UNSUPPORTED && table_get_row(t, found.row)->flags & ROW_METRIC
 	               ? found.row
 	               : ROW_NONE;
 }

@@ -166,7 +166,7 @@ static uint64_t get_counter_mask(const struct planned_pmu *p)
 {
 	return p->encoder_plan.counterless_events & 1
 	               ? 0
-	               : pfmi_pmu_plan_counter_mask(&p->encoder_plan) &
+	               : pfmi_pmu_get_plan_counter_mask(&p->encoder_plan) &
 	                         ~p->reserved_counters.bits[0];
 }
 
@@ -223,7 +223,7 @@ static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 		                     .counter = -1,
 		                     .is_added = true };
 	snprintf(e->text, sizeof(e->text), "%s::TOPDOWN.SLOTS",
-	         table_text(p->table, p->table->name));
+	         table_get_text(p->table, p->table->name));
 	if (pfmi_lookup_event_on_pmu(plan->ctx, e->text, e->pmu, &e->event, NULL) ||
 	    !can_lead_event(p, &e->event, &plan->events[led].event))
 		return NULL;
@@ -332,8 +332,8 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 		}
 	if (x.is_used && ev->row_index != ROW_NONE &&
 	    pfmi_table_has_row_value(p->table, ev->row_index, KEY_ALT))
-		x.msr[1] = (uint32_t)(pfmi_table_row_value(p->table, ev->row_index, KEY_ALT,
-		                                           ANY_COUNTER) >>
+		x.msr[1] = (uint32_t)(pfmi_table_get_row_value(p->table, ev->row_index, KEY_ALT,
+		                                               ANY_COUNTER) >>
 		                      32);
 	return x;
 }
@@ -514,7 +514,7 @@ static int pack_pmu_items(struct planned_pmu *p, struct pack_problem *out)
 static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p, const char *proof,
                               bool several)
 {
-	const char *name = table_text(p->table, p->table->name);
+	const char *name = table_get_text(p->table, p->table->name);
 	size_t had = plan->certificate ? strlen(plan->certificate) : 0,
 	       room = had + strlen(proof) + strlen(name) + 8;
 	char *text = realloc(plan->certificate, room);

@@ -47,7 +47,7 @@ static int set_event_error(pfm_error_t *why, int event, int code, pfm_error_kind
 
 static enum alpha_event_kind get_event_kind(const struct event *ev)
 {
-	return (enum alpha_event_kind)pfmi_pmu_event_key_value(ev, KEY_KIND, ANY_COUNTER);
+	return (enum alpha_event_kind)pfmi_pmu_get_key_value(ev, KEY_KIND, ANY_COUNTER);
 }
 
 /* Takes the whole unit for itself: both counters, or the window of a profiled instruction. */
@@ -210,10 +210,11 @@ static int get_counter_mask(const struct encode_request *req, unsigned i, uint64
                             pfm_error_t *why)
 {
 	const struct event *ev = &req->events[i];
-	uint64_t mask = table_row_counter_mask(ev->table, table_row(ev->table, ev->row_index));
+	uint64_t mask =
+		table_get_row_counter_mask(ev->table, table_get_row(ev->table, ev->row_index));
 
 	if (pfmi_pmu_has_user_key(ev, KEY_PERIOD)) {
-		uint64_t period = pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANY_COUNTER);
+		uint64_t period = pfmi_pmu_get_key_value(ev, KEY_PERIOD, ANY_COUNTER);
 
 		for (unsigned c = 0; c < PFM_ALPHA_MAX_COUNTERS; c++)
 			if ((mask >> c & 1) &&
@@ -239,7 +240,8 @@ static int get_counter_mask(const struct encode_request *req, unsigned i, uint64
  * counter 0, counter 1 has one statistic for each mode. */
 static bool can_mode_count(const struct event *ev, unsigned counter, unsigned mode)
 {
-	unsigned sel = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL, counter);
+	unsigned sel =
+		(unsigned)pfmi_table_get_row_value(ev->table, ev->row_index, KEY_SEL, counter);
 
 	return counter == 0 ? (sel & 1) == (mode & 1) : sel == mode;
 }
@@ -370,7 +372,7 @@ static void choose_rates(struct alpha_placement *p)
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
 		const struct event *ev = get_counter_event(p, c);
 		bool own = ev && pfmi_pmu_has_user_key(ev, KEY_PERIOD);
-		uint64_t period = own ? pfmi_pmu_event_key_value(ev, KEY_PERIOD, ANY_COUNTER)
+		uint64_t period = own ? pfmi_pmu_get_key_value(ev, KEY_PERIOD, ANY_COUNTER)
 		                      : p->extra->input.pfp_alpha_periods[c];
 
 		if (!ev)
@@ -396,9 +398,10 @@ static uint64_t build_select_word(const struct alpha_placement *p, unsigned mode
 
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
 		const struct event *ev = get_counter_event(p, c);
-		uint64_t sel = ev ? pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL, c) : 0;
+		uint64_t sel =
+			ev ? pfmi_table_get_row_value(ev->table, ev->row_index, KEY_SEL, c) : 0;
 		uint64_t cbox =
-			ev ? pfmi_table_row_value(ev->table, ev->row_index, KEY_CBOX, c) : 0;
+			ev ? pfmi_table_get_row_value(ev->table, ev->row_index, KEY_CBOX, c) : 0;
 
 		switch (p->pmu) {
 		case PFMLIB_ALPHA_EV4_PMU: /* always counting: one that is not wanted is muted in
@@ -423,12 +426,12 @@ static uint64_t build_select_word(const struct alpha_placement *p, unsigned mode
  * PCTR_CTL: any mode serves. */
 static unsigned get_exclusive_mode(const struct event *ev)
 {
-	unsigned mode = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_PCTR_MODE,
-	                                               ANY_COUNTER);
+	unsigned mode = (unsigned)pfmi_table_get_row_value(ev->table, ev->row_index, KEY_PCTR_MODE,
+	                                                   ANY_COUNTER);
 
 	if (get_event_kind(ev) == KIND_PAIR || get_event_kind(ev) == KIND_MODE)
-		return (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_SEL,
-		                                      ANY_COUNTER);
+		return (unsigned)pfmi_table_get_row_value(ev->table, ev->row_index, KEY_SEL,
+		                                          ANY_COUNTER);
 	return mode >= PM_MODE_ANY ? 0 : mode;
 }
 
@@ -442,8 +445,8 @@ static uint64_t build_set_select(struct alpha_placement *p, const struct placeme
 
 		word = (uint64_t)get_exclusive_mode(ev) << 2 |
 		       (is_profileme_event(ev) ? PF67_PROFILE_ME_MODE : 0);
-		p->statistic = (unsigned)pfmi_table_row_value(ev->table, ev->row_index, KEY_STAT,
-		                                              ANY_COUNTER);
+		p->statistic = (unsigned)pfmi_table_get_row_value(ev->table, ev->row_index,
+		                                                  KEY_STAT, ANY_COUNTER);
 		if (!p->statistic && is_profileme_event(ev))
 			p->statistic = p->extra->input.pfp_alpha_statistic;
 		return word;
@@ -698,7 +701,7 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
-	uint64_t raw = pfmi_pmu_event_key_value(ev, KEY_LINUX, ANY_COUNTER);
+	uint64_t raw = pfmi_pmu_get_key_value(ev, KEY_LINUX, ANY_COUNTER);
 
 	(void)why;
 	memset(out, 0, sizeof *out);

@@ -114,7 +114,7 @@ int pfmi_encode_dispatch(const struct encode_request *req, struct placement *whe
 
 /* ---- perf attributes ------------------------------------------------------------------------- */
 
-unsigned pfmi_default_levels(const struct table *t, unsigned plm)
+unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
 {
 	return plm ? plm : pfmi_pmu_get_default_levels(t);
 }
@@ -140,7 +140,7 @@ static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
 }
 
 /* Fills the attribute of any event. */
-void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
 {
 	set_plain_attr(type, levels, out);
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
@@ -149,28 +149,29 @@ void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t
 		set_exclusions(ev, out);
 }
 
-int pfmi_encode_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                           pfm_error_t *why)
+int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                              pfm_error_t *why)
 {
 	unsigned levels = event_get_levels(ev, plm);
 
 	*out = (pfm_attr_t){ 0 };
-	pfmi_set_attr(ev, type, levels, out);
+	pfmi_pmu_set_attr(ev, type, levels, out);
 	return pfmi_pmu_encode_attr(ev, levels, out, why);
 }
 
 /* Levels that the caller named are all that is counted. */
-void pfmi_only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))
 		out->exclude_hv = 1;
 }
 
-int pfmi_encode_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                               pfm_error_t *why)
+int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                                  pfm_error_t *why)
 {
-	int rc = pfmi_encode_event_attr(ev, type, pfmi_default_levels(ev->table, plm), out, why);
+	int rc = pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out,
+	                                   why);
 
-	pfmi_only_asked(ev, plm, out);
+	pfmi_pmu_exclude_hv_for_explicit_plm(ev, plm, out);
 	return rc;
 }

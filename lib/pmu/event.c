@@ -91,7 +91,7 @@ static void add_row_values(struct event *ev, const struct row *r, bool replaces)
 
 void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 {
-	const struct row *r = row == ROW_NONE ? NULL : table_row(t, row);
+	const struct row *r = row == ROW_NONE ? NULL : table_get_row(t, row);
 
 	ev->table = t;
 	ev->row = r;
@@ -110,18 +110,18 @@ void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 	add_row_values(ev, r, t->flags & TABLE_VALUES_OVERRIDE);
 #pragma GCC unroll 1
 	for (unsigned i = 0; i < r->n_groups; i++) {
-		const struct umask_group *g = table_row_group_at(t, r, i);
+		const struct umask_group *g = table_get_row_group(t, r, i);
 
 		ev->group_values[i] = g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0;
 	}
 }
 
-const struct umask_group *pfmi_pmu_row_group(const struct table *t, uint32_t row, unsigned i)
+const struct umask_group *pfmi_pmu_get_row_group(const struct table *t, uint32_t row, unsigned i)
 {
-	return table_row_group_at(t, table_row(t, row), i);
+	return table_get_row_group(t, table_get_row(t, row), i);
 }
 
-const uint64_t *pfmi_pmu_event_user_value(const struct event *ev, unsigned field)
+const uint64_t *pfmi_pmu_find_user_value(const struct event *ev, unsigned field)
 {
 	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		if (ev->user_fields[i].field == field)
@@ -134,7 +134,7 @@ static uint64_t sum_group_values(const struct event *ev, unsigned field)
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < ev->row->n_groups; i++)
-		if (table_row_group_at(ev->table, ev->row, i)->field == field)
+		if (table_get_row_group(ev->table, ev->row, i)->field == field)
 			bits |= ev->group_values[i];
 	return bits;
 }
@@ -148,7 +148,7 @@ static inline uint64_t get_group_bits(const struct event *ev, unsigned field)
 bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key)
 {
 	return ev->user_keys >> key & 1 &&
-	       pfmi_pmu_event_user_value(ev, table_key_field_plus1(ev->table, key) - 1);
+	       pfmi_pmu_find_user_value(ev, table_get_key_field_plus1(ev->table, key) - 1);
 }
 
 bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value)
@@ -173,33 +173,33 @@ static uint64_t get_row_value(const struct event *ev, unsigned field, unsigned c
 	               : table_fields(ev->table)[field].default_value;
 }
 
-uint64_t pfmi_pmu_event_field_value(const struct event *ev, unsigned field, unsigned counter)
+uint64_t pfmi_pmu_get_field_value(const struct event *ev, unsigned field, unsigned counter)
 {
-	const uint64_t *user = ev->n_user_fields ? pfmi_pmu_event_user_value(ev, field) : NULL;
+	const uint64_t *user = ev->n_user_fields ? pfmi_pmu_find_user_value(ev, field) : NULL;
 
 	return (user ? *user : get_row_value(ev, field, counter)) | get_group_bits(ev, field);
 }
 
-uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum field_key key, unsigned counter)
+uint64_t pfmi_pmu_get_key_value(const struct event *ev, enum field_key key, unsigned counter)
 {
-	unsigned field = table_key_field_plus1(ev->table, key);
+	unsigned field = table_get_key_field_plus1(ev->table, key);
 
 	if (!field)
 		return 0;
 	if (ev->n_user_fields || event_has_key(ev, key))
-		return pfmi_pmu_event_field_value(ev, field - 1, counter);
+		return pfmi_pmu_get_field_value(ev, field - 1, counter);
 	return table_fields(ev->table)[field - 1].default_value | get_group_bits(ev, field - 1);
 }
 
-uint64_t pfmi_pmu_event_counter_mask(const struct event *ev)
+uint64_t pfmi_pmu_get_counter_mask(const struct event *ev)
 {
 	uint64_t mask =
-		ev->row ? table_row_counter_mask(ev->table, ev->row) : ev->table->all_counters;
+		ev->row ? table_get_row_counter_mask(ev->table, ev->row) : ev->table->all_counters;
 
 	return ev->counter_pin == ANY_COUNTER ? mask : mask & (uint64_t)1 << ev->counter_pin;
 }
 
-uint64_t pfmi_pmu_plan_counter_mask(const struct plan *plan)
+uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan)
 {
 	const struct event *ev = plan->request->events;
 	uint64_t mask = 0;
@@ -209,7 +209,7 @@ uint64_t pfmi_pmu_plan_counter_mask(const struct plan *plan)
 	if (plan->counterless_events ||
 	    (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT &&
 	     ev->table->encoder != ENCODER_PERF))
-		return pfmi_pmu_event_counter_mask(ev);
+		return pfmi_pmu_get_counter_mask(ev);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		mask |= plan->alternatives[a].counter_masks[0];
 	return mask;
@@ -221,7 +221,7 @@ static void put_counter_values(const struct event *ev, unsigned counter, uint64_
 	const struct row *r = ev->row;
 
 	for (unsigned i = 0; i < r->n_values; i++) {
-		struct field_value v = table_row_value_at(ev->table, r, i);
+		struct field_value v = table_get_row_value(ev->table, r, i);
 
 		if (v.counter == counter)
 			field_insert(table_fields(ev->table) + v.field, config, v.value);
@@ -233,7 +233,7 @@ static void add_group_values(const struct event *ev, const struct row *r, uint64
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		if (ev->group_values[i])
 			add_split_field(table_fields(ev->table) +
-			                        table_row_group_at(ev->table, r, i)->field,
+			                        table_get_row_group(ev->table, r, i)->field,
 			                config, ev->group_values[i]);
 	}
 }
@@ -261,16 +261,16 @@ unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++)
-		n += pfmi_pmu_row_group(t, row, i)->n_values;
+	for (unsigned i = 0; i < table_get_row(t, row)->n_groups; i++)
+		n += pfmi_pmu_get_row_group(t, row, i)->n_values;
 	return n;
 }
 
 const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask,
                                                  const struct umask_group **group)
 {
-	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
+	for (unsigned i = 0; i < table_get_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(t, row, i);
 
 		if (mask < g->n_values) {
 			if (group)
@@ -284,8 +284,8 @@ const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t
 
 int pfmi_pmu_add_umask(struct event *ev, unsigned mask)
 {
-	for (unsigned i = 0; i < table_row(ev->table, ev->row_index)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < table_get_row(ev->table, ev->row_index)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
 
 		if (mask < g->n_values) {
 			uint64_t bits =

@@ -17,7 +17,7 @@ static bool find_feature_value(const struct table *t, const char *name, uint64_t
 	const struct feature *f = table_features(t);
 
 	for (unsigned i = 0; i < t->n_features; i++)
-		if (strcmp(table_text(t, f[i].name), name) == 0) {
+		if (strcmp(table_get_text(t, f[i].name), name) == 0) {
 			*value = f[i].value;
 			return true;
 		}
@@ -36,7 +36,7 @@ static uint64_t get_counter_from_code(const struct table *t, uint64_t config)
 static uint64_t get_counter_mask(const struct event *ev, const struct encode_request *req)
 {
 	const struct table *t = ev->table;
-	uint64_t mask = pfmi_pmu_event_counter_mask(ev), config[4], pmc;
+	uint64_t mask = pfmi_pmu_get_counter_mask(ev), config[4], pmc;
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	pmc = get_counter_from_code(t, config[0]);
@@ -51,13 +51,13 @@ static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uin
                                       uint64_t code)
 {
 	if (counter < 64 && mask >> counter & 1 &&
-	    pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) == code)
+	    pfmi_pmu_get_key_value(ev, KEY_CODE, ANY_COUNTER) == code)
 		return (uint64_t)1 << counter;
 	return mask & 0xffffffff ? mask & ~(uint64_t)0xffffffff : 0;
 }
 
 /* The first event that has a counter of its own gets it, unless the set does not fit that way. */
-static unsigned prefer_dedicated_counter(const struct encode_request *req, struct plan *out)
+static unsigned try_dedicated_counter(const struct encode_request *req, struct plan *out)
 {
 	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
 	uint64_t counter = 64, code = 0;
@@ -115,7 +115,7 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 			counted ? get_counter_mask(&req->events[i], req) : 0;
 		out->counterless_events |= (uint64_t)!counted << i;
 	}
-	out->n_alternatives = prefer_dedicated_counter(req, out);
+	out->n_alternatives = try_dedicated_counter(req, out);
 	return req->n_events > PFM_MAX_SET_REGS / 4 ? check_register_count(req, why)
 	                                            : PFMLIB_SUCCESS;
 }
@@ -154,8 +154,9 @@ void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement 
 int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 {
 	const struct table *t = ev->table;
-	const char *s =
-		ev->row_index == ROW_NONE ? "" : pfmi_table_row_text(t, ev->row_index, KEY_PARAMS);
+	const char *s = ev->row_index == ROW_NONE
+	                        ? ""
+	                        : pfmi_table_get_row_text(t, ev->row_index, KEY_PARAMS);
 
 	while (*s) {
 		size_t len = strcspn(s, " ");
@@ -164,7 +165,7 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 		for (unsigned i = 0; i < ev->n_user_fields; i++)
 			given |= pfmi_base_is_slice_icase(
 				(struct slice){ s, (uint32_t)len },
-				table_text(t, table_fields(t)[ev->user_fields[i].field].name));
+				table_get_text(t, table_fields(t)[ev->user_fields[i].field].name));
 		if (!given)
 			return pfmi_base_set_error(
 				why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL,

@@ -11,8 +11,8 @@ static const struct register_field EXCEPTION_BIT = { "exl", 0, 1 }, KERNEL_BIT =
 /* The levels no other processor has are fields: the text named one of them. */
 static bool has_mips_level(const struct event *ev)
 {
-	return pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) ||
-	       pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
+	return pfmi_pmu_get_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) ||
+	       pfmi_pmu_get_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
 }
 
 /* Levels that a text names are all that is counted. */
@@ -20,16 +20,16 @@ static uint64_t build_perfctl(const struct event *ev, unsigned plm)
 {
 	unsigned levels = has_mips_level(ev) ? ev->plm : event_get_levels(ev, plm);
 	uint64_t v = register_field_insert(0, EVENT_BITS,
-	                                   pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER));
+	                                   pfmi_pmu_get_key_value(ev, KEY_CODE, ANY_COUNTER));
 
 	v = register_field_insert(v, USER_BIT, (levels & PFM_PLM3) != 0);
 	v = register_field_insert(v, KERNEL_BIT, (levels & PFM_PLM0) != 0);
-	v = register_field_insert(
-		v, SUPERVISOR_BIT,
-		levels & PFM_PLM1 || pfmi_pmu_event_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER));
+	v = register_field_insert(v, SUPERVISOR_BIT,
+	                          levels & PFM_PLM1 ||
+	                                  pfmi_pmu_get_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER));
 	return register_field_insert(
 		v, EXCEPTION_BIT,
-		levels & PFM_PLM2 || pfmi_pmu_event_key_value(ev, KEY_EXCEPTION, ANY_COUNTER));
+		levels & PFM_PLM2 || pfmi_pmu_get_key_value(ev, KEY_EXCEPTION, ANY_COUNTER));
 }
 
 void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where,

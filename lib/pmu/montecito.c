@@ -124,13 +124,13 @@ static void read_event_traits(const struct event *ev, struct mont_event_traits *
 	tr->max_increment = 1;
 	tr->plm = ev->plm;
 	tr->has_no_levels = ev->has_no_levels;
-	tr->counters = pfmi_pmu_event_counter_mask(ev) & GENERAL_COUNTERS;
+	tr->counters = pfmi_pmu_get_counter_mask(ev) & GENERAL_COUNTERS;
 	if (ev->row_index != ROW_NONE) {
-		const struct row *r = table_row(t, ev->row_index);
+		const struct row *r = table_get_row(t, ev->row_index);
 
 		for (unsigned i = 0; i < r->n_values; i++)
-			set_trait(tr, fields[table_row_value_at(t, r, i).field].key,
-			          table_row_value_at(t, r, i).value);
+			set_trait(tr, fields[table_get_row_value(t, r, i).field].key,
+			          table_get_row_value(t, r, i).value);
 		if (r->n_groups)
 			tr->mesi = (uint8_t)ev->group_values[0];
 	} else {
@@ -454,7 +454,7 @@ void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where
 	}
 }
 
-static int report_threshold(const struct event *ev, pfm_error_t *why)
+static int refuse_threshold(const struct event *ev, pfm_error_t *why)
 {
 	int rc = pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
 	                             (struct slice){ 0 },
@@ -479,7 +479,7 @@ int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
 		                           (struct slice){ 0 },
 		                           "expected one of the four states of a cache line");
-	return tr.threshold && tr.threshold >= tr.max_increment ? report_threshold(ev, why)
+	return tr.threshold && tr.threshold >= tr.max_increment ? refuse_threshold(ev, why)
 	                                                        : PFMLIB_SUCCESS;
 }
 

@@ -46,7 +46,7 @@ struct mont_block {
 	uint8_t plm;
 };
 
-static inline uint64_t mont_block_last(struct mont_block b)
+static inline uint64_t mont_get_block_last(struct mont_block b)
 {
 	return b.addr + (((uint64_t)1 << b.log2) - 1);
 }

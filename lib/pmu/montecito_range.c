@@ -86,7 +86,7 @@ static void split_range_like_libpfm3(struct libpfm3_cover *c, uint64_t s, uint64
 
 static bool is_address_in_block(struct mont_block b, uint64_t addr)
 {
-	return addr >= b.addr && addr <= mont_block_last(b);
+	return addr >= b.addr && addr <= mont_get_block_last(b);
 }
 
 /* All of @r in blocks of its levels? */
@@ -101,9 +101,9 @@ static bool is_range_covered(const struct mont_range *r, const struct mont_block
 			i++;
 		if (i == n)
 			return false;
-		if (mont_block_last(b[i]) >= r->last)
+		if (mont_get_block_last(b[i]) >= r->last)
 			return true;
-		at = mont_block_last(b[i]) + 1;
+		at = mont_get_block_last(b[i]) + 1;
 	}
 }
 
@@ -155,11 +155,11 @@ static bool find_requested_addresses(const struct cover_request *w, struct mont_
 	for (unsigned i = 0; i < w->n_ranges; i++) {
 		uint64_t lo = w->ranges[i].first, hi = w->ranges[i].last;
 
-		if (w->ranges[i].plm != w->plm || hi < b.addr || lo > mont_block_last(b))
+		if (w->ranges[i].plm != w->plm || hi < b.addr || lo > mont_get_block_last(b))
 			continue;
-		*all |= lo <= b.addr && hi >= mont_block_last(b);
+		*all |= lo <= b.addr && hi >= mont_get_block_last(b);
 		lo = lo < b.addr ? b.addr : lo;
-		hi = hi > mont_block_last(b) ? mont_block_last(b) : hi;
+		hi = hi > mont_get_block_last(b) ? mont_get_block_last(b) : hi;
 		*first = any && *first < lo ? *first : lo;
 		*last = any && *last > hi ? *last : hi;
 		any = true;
@@ -417,6 +417,6 @@ void pfmi_mont_put_range_infos(pfmlib_mont_output_rr_t *out, const struct mont_r
 			if (is_address_in_block(b[k], r[i].first))
 				out->rr_infos[i].rr_soff = r[i].first - b[k].addr;
 			if (is_address_in_block(b[k], r[i].last))
-				out->rr_infos[i].rr_eoff = mont_block_last(b[k]) - r[i].last;
+				out->rr_infos[i].rr_eoff = mont_get_block_last(b[k]) - r[i].last;
 		}
 }

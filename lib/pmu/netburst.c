@@ -49,10 +49,10 @@ static uint64_t build_config(const struct event *ev)
 /* The first of the pair of ESCRs that the event is chosen in. */
 uint32_t pfmi_netburst_get_escr(const struct event *ev)
 {
-	return (uint32_t)pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER);
+	return (uint32_t)pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
 }
 
-static int report_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
+static int refuse_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 {
 	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, NULL,
 	                    (struct slice){ 0 }, "they need the same ESCR");
@@ -64,7 +64,7 @@ static int report_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 }
 
 /* Fields give the event of the ESCR, but not which of the ESCRs. */
-static int report_missing_escr(unsigned event, pfm_error_t *why)
+static int refuse_missing_escr(unsigned event, pfm_error_t *why)
 {
 	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, NULL,
 	                    (struct slice){ 0 }, "no event of this processor has these fields");
@@ -98,7 +98,7 @@ static int share_escr_counters(const struct encode_request *req, unsigned i,
 	if (others & (others - 1) ||
 	    !split_counter_halves(&out->counter_masks[__builtin_ctzll(others)],
 	                          &out->counter_masks[i]))
-		return report_escr_clash(i, others, why);
+		return refuse_escr_clash(i, others, why);
 	return PFMLIB_SUCCESS;
 }
 
@@ -117,9 +117,9 @@ int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *o
 	one->n_holds = 0;
 	for (unsigned i = 0; i < req->n_events && !rc; i++) {
 		if (!pfmi_netburst_get_escr(&req->events[i]))
-			return report_missing_escr(i, why);
+			return refuse_missing_escr(i, why);
 		x->config[i] = build_config(&req->events[i]);
-		one->counter_masks[i] = pfmi_pmu_event_counter_mask(&req->events[i]);
+		one->counter_masks[i] = pfmi_pmu_get_counter_mask(&req->events[i]);
 		if (req->unavailable_regs)
 			one->counter_masks[i] &= ~req->unavailable_regs->bits[0];
 		rc = share_escr_counters(req, i, one, why);
@@ -131,7 +131,7 @@ static uint64_t build_escr(const struct event *ev, uint64_t config, unsigned plm
 {
 	unsigned levels = event_get_levels(ev, plm);
 	uint64_t v = register_field_insert(config >> 32, ESCR_EVENT,
-	                                   pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER));
+	                                   pfmi_pmu_get_key_value(ev, KEY_SEL, ANY_COUNTER));
 
 	return register_field_insert(v, ESCR_LEVELS,
 	                             (levels & PFM_PLM3 ? USER_LEVEL_BITS : 0) |
@@ -231,7 +231,7 @@ bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint6
 	*word = (own & ~told) | (value & told);
 	return !(value & RESERVED_CONFIG_BITS) &&
 	       register_field_extract(high, ESCR_EVENT) ==
-	               pfmi_pmu_event_key_value(ev, KEY_SEL, ANY_COUNTER);
+	               pfmi_pmu_get_key_value(ev, KEY_SEL, ANY_COUNTER);
 }
 
 const struct encoder_ops pfmi_netburst_ops = {

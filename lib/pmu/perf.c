@@ -11,7 +11,8 @@ static uint64_t get_event_number(const struct event *ev)
 	return config[0];
 }
 
-int pfmi_linux_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+int pfmi_pmu_constrain_perf_set(const struct encode_request *req, struct plan *out,
+                                pfm_error_t *why)
 {
 	if (req->model_in)
 		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
@@ -26,8 +27,8 @@ int pfmi_linux_constrain_set(const struct encode_request *req, struct plan *out,
 	return PFMLIB_SUCCESS;
 }
 
-void pfmi_linux_encode_set(const struct plan *plan, const struct placement *where,
-                           struct register_values *out)
+void pfmi_pmu_encode_perf_set(const struct plan *plan, const struct placement *where,
+                              struct register_values *out)
 {
 	(void)where;
 	for (unsigned i = 0; i < plan->request->n_events; i++)
@@ -38,16 +39,17 @@ void pfmi_linux_encode_set(const struct plan *plan, const struct placement *wher
 			             .value = get_event_number(&plan->request->events[i]) };
 }
 
-int pfmi_linux_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+int pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
+                             pfm_error_t *why)
 {
 	const struct table *t = ev->table;
 
 	(void)plm;
 	(void)why;
-	if (table_key_field(t, KEY_ATTR_TYPE) && ev->row_index != ROW_NONE &&
+	if (table_get_key_field(t, KEY_ATTR_TYPE) && ev->row_index != ROW_NONE &&
 	    pfmi_table_has_row_value(t, ev->row_index, KEY_ATTR_TYPE)) {
-		out->type = (uint32_t)pfmi_table_row_value(t, ev->row_index, KEY_ATTR_TYPE,
-		                                           ANY_COUNTER);
+		out->type = (uint32_t)pfmi_table_get_row_value(t, ev->row_index, KEY_ATTR_TYPE,
+		                                               ANY_COUNTER);
 		out->type_known = 1;
 	} else if (t->perf_type >= 0) {
 		out->type = (uint32_t)t->perf_type;
@@ -59,7 +61,7 @@ int pfmi_linux_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
 }
 
 const struct encoder_ops pfmi_linux_ops = {
-	.constrain_set = pfmi_linux_constrain_set,
-	.encode_set = pfmi_linux_encode_set,
-	.build_attr = pfmi_linux_build_attr,
+	.constrain_set = pfmi_pmu_constrain_perf_set,
+	.encode_set = pfmi_pmu_encode_perf_set,
+	.build_attr = pfmi_pmu_build_perf_attr,
 };

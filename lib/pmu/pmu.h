@@ -55,9 +55,9 @@ struct event {
 
 /* The value of field @key: what the user set, else the row's value on @counter (ANYWHERE for the
  * general one), else the preset; group values that go to this field are ORed in. */
-uint64_t pfmi_pmu_event_key_value(const struct event *ev, enum field_key key, unsigned counter);
+uint64_t pfmi_pmu_get_key_value(const struct event *ev, enum field_key key, unsigned counter);
 /* Finds it by the field's index in the table. */
-uint64_t pfmi_pmu_event_field_value(const struct event *ev, unsigned field, unsigned counter);
+uint64_t pfmi_pmu_get_field_value(const struct event *ev, unsigned field, unsigned counter);
 /* True if the row itself gives field @key a value. */
 static inline bool event_has_key(const struct event *ev, enum field_key key)
 {
@@ -66,7 +66,7 @@ static inline bool event_has_key(const struct event *ev, enum field_key key)
 /* True if the user set field @key. */
 bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key);
 /* The value that the user set for field number @field; NULL if none. */
-const uint64_t *pfmi_pmu_event_user_value(const struct event *ev, unsigned field);
+const uint64_t *pfmi_pmu_find_user_value(const struct event *ev, unsigned field);
 /* Notes that the user set @field, which is not set yet; false if the event has too many fields. */
 bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value);
 /* True if the table gives the event's row @flag. */
@@ -87,7 +87,7 @@ static inline unsigned event_get_levels(const struct event *ev, unsigned plm)
 }
 /* Candidate counters: the row's (every one for ROW_NONE), narrowed to the one the user asked for.
  */
-uint64_t pfmi_pmu_event_counter_mask(const struct event *ev);
+uint64_t pfmi_pmu_get_counter_mask(const struct event *ev);
 /* Lays every field that has declared bits into the four configuration words. */
 void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4]);
 /* @value laid into the bits of @f in @config. Nearly all fields are in one run of bits. */
@@ -118,7 +118,7 @@ uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4])
 /* An event with nothing but its row: presets in place. */
 void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row);
 /* Group number @i of those the row takes. */
-const struct umask_group *pfmi_pmu_row_group(const struct table *t, uint32_t row, unsigned i);
+const struct umask_group *pfmi_pmu_get_row_group(const struct table *t, uint32_t row, unsigned i);
 /* Adds unit mask number @mask (position among all values of the row's groups) as libpfm 3 counts
  * them. PFMLIB_ERR_UMASK if the row has no such mask. */
 int pfmi_pmu_add_umask(struct event *ev, unsigned mask);
@@ -172,7 +172,7 @@ struct plan {
 	_Alignas(16) unsigned char encoder_data[3072];
 };
 /* Counters that can count the only event of @plan, of those that its encoder leaves it. */
-uint64_t pfmi_pmu_plan_counter_mask(const struct plan *plan);
+uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan);
 
 struct placement {
 	unsigned alternative;
@@ -275,22 +275,22 @@ bool pfmi_pmu_has_pfcntr(const struct table *t);
 
 /* Fills the attributes of perf_event_open for @ev on a PMU of @type (-1: unknown); @plm: levels if
  * the event names none. (lib/encode/encode.c) */
-int pfmi_encode_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                           pfm_error_t *why);
+int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                              pfm_error_t *why);
 /* Fills the attributes for a caller's levels: @plm 0 if the caller names none. Only levels that the
  * text or the caller names are counted; the hypervisor is not added. */
-int pfmi_encode_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                               pfm_error_t *why);
+int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                                  pfm_error_t *why);
 /* Plans a set by its encoder and its table: beside an event that must be counted alone, others may
  * use fixed counters or none; a free-running event takes no counter. PFM_KIND_ALONE names the event
  * that prevents the set. */
 int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 /* @plm, or where it is 0 the levels that @t counts by default. */
-unsigned pfmi_default_levels(const struct table *t, unsigned plm);
+unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm);
 /* Fills the members of @out that are no configuration words. */
-void pfmi_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out);
+void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out);
 /* Excludes the hypervisor where the caller named levels and the text did not. */
-void pfmi_only_asked(const struct event *ev, unsigned plm, pfm_attr_t *out);
+void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out);
 /* pfmi_encode_dispatch() that leaves the plan to its caller. */
 int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, struct placement *where,
                        struct register_values *out, pfm_error_t *why);
@@ -332,7 +332,7 @@ struct decode_target {
 };
 
 /* "config", "CONFIG0", "config2": the number of the word, or -1. */
-int pfmi_decode_config_index(const char *reg);
+int pfmi_pmu_get_config_index(const char *reg);
 /* The register is not one of the kernel's words, and the encoder defines which of its bits choose
  * the event. */
 bool pfmi_decode_has_own_control(const struct decode_target *g);
@@ -340,19 +340,19 @@ bool pfmi_decode_has_own_control(const struct decode_target *g);
  * that name. */
 bool pfmi_decode_init_target(struct decode_target *g);
 /* The bits called @name in the register's layout, or NULL. */
-const struct register_field *pfmi_decode_find_field(const struct decode_target *g,
-                                                    const char *name);
+const struct register_field *pfmi_pmu_find_register_field(const struct decode_target *g,
+                                                          const char *name);
 /* The @i-th event that fits, the best first; false past the last. If no event has the code first,
  * those that have it beside another. */
 bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *ev);
 /* The best event of @t of the configuration words @config: words that are not in @words (bit i:
  * word i) may be anything. The levels stay as they are in @ev; on success everything else is
  * replaced. */
-bool pfmi_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
-                              struct event *ev);
+bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
+                                  struct event *ev);
 /* The row that these numbers alone represent, without an event of fields first: true where it is
  * one just as it is, and found at once. False leaves it open. */
-bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);
+bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);
 
 /* True if the fields of @t are in configuration words. */
 static inline bool table_has_field_bits(const struct table *t)

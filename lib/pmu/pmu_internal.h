@@ -67,14 +67,14 @@ typedef uint64_t event_select_mask_op(const struct table *t, const char *reg, un
 
 /* Operations that several files or tests use. */
 constrain_op pfmi_pmu_constrain_format_set, pfmi_x86_constrain_set, pfmi_mont_constrain_set,
-	pfmi_alpha_constrain_set, pfmi_linux_constrain_set, pfmi_netburst_constrain_set;
+	pfmi_alpha_constrain_set, pfmi_pmu_constrain_perf_set, pfmi_netburst_constrain_set;
 encode_op pfmi_pmu_encode_format_set, pfmi_x86_encode_set, pfmi_mont_encode_set,
-	pfmi_alpha_encode_set, pfmi_linux_encode_set, pfmi_netburst_encode_set,
+	pfmi_alpha_encode_set, pfmi_pmu_encode_perf_set, pfmi_netburst_encode_set,
 	pfmi_mips_encode_set;
 check_op pfmi_pmu_check_format_event, pfmi_x86_check_event, pfmi_mont_check_event,
 	pfmi_alpha_check_event;
 attr_op pfmi_pmu_build_format_attr, pfmi_x86_build_attr, pfmi_mont_build_attr,
-	pfmi_alpha_build_attr, pfmi_linux_build_attr, pfmi_netburst_build_attr,
+	pfmi_alpha_build_attr, pfmi_pmu_build_perf_attr, pfmi_netburst_build_attr,
 	pfmi_mips_build_attr;
 layout_op pfmi_x86_find_layout, pfmi_mont_find_layout, pfmi_alpha_find_layout,
 	pfmi_netburst_find_layout, pfmi_mips_find_layout;

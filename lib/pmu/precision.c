@@ -16,16 +16,16 @@ static uint64_t get_alias_precision(const struct event *ev)
 	uint64_t own[4];
 	const uint64_t *config = pfmi_pmu_get_config_words(ev, own);
 
-	if (!config || !pfmi_decode_config_words(ev->table, config, 15, &found) ||
+	if (!config || !pfmi_pmu_decode_config_words(ev->table, config, 15, &found) ||
 	    !event_has_key(&found, KEY_PRECISE))
 		return 0;
-	return pfmi_pmu_event_key_value(&found, KEY_PRECISE, ANY_COUNTER);
+	return pfmi_pmu_get_key_value(&found, KEY_PRECISE, ANY_COUNTER);
 }
 
 uint64_t pfmi_pmu_get_precision(const struct event *ev)
 {
 	uint64_t value = event_has_key(ev, KEY_PRECISE)
-	                         ? pfmi_pmu_event_key_value(ev, KEY_PRECISE, ANY_COUNTER)
+	                         ? pfmi_pmu_get_key_value(ev, KEY_PRECISE, ANY_COUNTER)
 	                         : 0;
 
 	return value == PRECISE_AS_ENCODED ? get_alias_precision(ev) : value;

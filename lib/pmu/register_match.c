@@ -14,7 +14,7 @@
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-int pfmi_decode_config_index(const char *reg)
+int pfmi_pmu_get_config_index(const char *reg)
 {
 	if (!pfmi_base_skip_prefix_icase((struct slice){ "config", 6 }, reg))
 		return -1;
@@ -49,7 +49,8 @@ static uint64_t get_declared_bits(const struct table *t)
 	return all[0];
 }
 
-const struct register_field *pfmi_decode_find_field(const struct decode_target *g, const char *name)
+const struct register_field *pfmi_pmu_find_register_field(const struct decode_target *g,
+                                                          const char *name)
 {
 	for (unsigned i = 0; i < g->n_layout; i++)
 		if (strcmp(g->layout[i].name, name) == 0)
@@ -59,7 +60,7 @@ const struct register_field *pfmi_decode_find_field(const struct decode_target *
 
 static uint64_t get_layout_value(const struct decode_target *g, const char *name)
 {
-	const struct register_field *b = pfmi_decode_find_field(g, name);
+	const struct register_field *b = pfmi_pmu_find_register_field(g, name);
 
 	return b ? register_field_extract(g->value, *b) : 0;
 }
@@ -91,13 +92,13 @@ static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mi
 
 bool pfmi_decode_has_own_control(const struct decode_target *g)
 {
-	return pfmi_decode_config_index(g->reg_name) < 0 &&
+	return pfmi_pmu_get_config_index(g->reg_name) < 0 &&
 	       pfmi_pmu_has_event_select_mask(g->table);
 }
 
 bool pfmi_decode_init_target(struct decode_target *g)
 {
-	int word = pfmi_decode_config_index(g->reg_name);
+	int word = pfmi_pmu_get_config_index(g->reg_name);
 	bool bits = table_has_field_bits(g->table);
 
 	g->layout = pfmi_pmu_get_register_layout(
@@ -115,7 +116,7 @@ bool pfmi_decode_init_target(struct decode_target *g)
 		g->plm = get_register_levels(g);
 	g->is_register_pair = word < 0 && pfmi_pmu_has_register_pairs(g->table);
 	/* The second of a pair alone: any counter's. */
-	if (g->is_register_pair && pfmi_decode_find_field(g, "event"))
+	if (g->is_register_pair && pfmi_pmu_find_register_field(g, "event"))
 		g->counter = DECODE_NO_COUNTER;
 	return word >= 0 || g->layout;
 }
@@ -139,7 +140,7 @@ static bool has_group_words(const struct table *t, const struct umask_group *g, 
 
 static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 {
-	const struct umask_group *g = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+	const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
 
 	ev->group_values[i] = bits;
 	if (bits != (g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0) ||
@@ -149,8 +150,9 @@ static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 
 static bool read_group_values(const struct decode_target *g, struct event *ev)
 {
-	for (unsigned i = 0; i < table_row(ev->table, ev->row_index)->n_groups; i++) {
-		const struct umask_group *group = pfmi_pmu_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < table_get_row(ev->table, ev->row_index)->n_groups; i++) {
+		const struct umask_group *group =
+			pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
 		const struct field *f = table_fields(ev->table) + group->field;
 		uint64_t bits;
 
@@ -253,7 +255,7 @@ static uint64_t convert_to_target_layout(const struct decode_target *g, const pf
 	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
 	own = pfmi_pmu_get_register_layout(g->table, name, &n);
 	for (unsigned i = 0; own && i < n; i++) {
-		there = pfmi_decode_find_field(g, own[i].name);
+		there = pfmi_pmu_find_register_field(g, own[i].name);
 		if (there)
 			value = register_field_insert(value, *there,
 			                              register_field_extract(reg->value, own[i]));
@@ -286,8 +288,8 @@ static int find_field_by_name(const struct decode_target *g, const char *name)
 
 	for (unsigned i = 0; i < g->table->n_fields; i++)
 		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT &&
-		    *table_text(g->table, f[i].name) == *name &&
-		    strcmp(table_text(g->table, f[i].name), name) == 0)
+		    *table_get_text(g->table, f[i].name) == *name &&
+		    strcmp(table_get_text(g->table, f[i].name), name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -301,9 +303,9 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 
 		if (field < 0)
 			continue;
-		for (unsigned k = 0; k < table_row(g->table, ev->row_index)->n_groups; k++) {
+		for (unsigned k = 0; k < table_get_row(g->table, ev->row_index)->n_groups; k++) {
 			const struct umask_group *group =
-				pfmi_pmu_row_group(g->table, ev->row_index, k);
+				pfmi_pmu_get_row_group(g->table, ev->row_index, k);
 
 			if (group->field != field)
 				continue;
@@ -312,7 +314,7 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 			set_group_value(ev, k, value & group->mask);
 		}
 		if (table_fields(g->table)[field].is_modifier &&
-		    value != pfmi_pmu_event_field_value(ev, (unsigned)field, g->counter) &&
+		    value != pfmi_pmu_get_field_value(ev, (unsigned)field, g->counter) &&
 		    !set_modifier(ev, (unsigned)field, value))
 			return false;
 	}
@@ -323,7 +325,8 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 {
 	uint64_t value;
 
-	if (!(table_row_counter_mask(g->table, table_row(g->table, ev->row_index)) >> g->counter &
+	if (!(table_get_row_counter_mask(g->table, table_get_row(g->table, ev->row_index)) >>
+	              g->counter &
 	      1) ||
 	    !read_layout_fields(g, ev))
 		return false;
@@ -335,7 +338,7 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 /* A fixed counter's event is fixed; its nibble of FIXED_CTR_CTRL adds any thread. */
 static bool match_fixed(const struct decode_target *g, struct event *ev)
 {
-	unsigned any = table_key_field_plus1(g->table, KEY_ANY);
+	unsigned any = table_get_key_field_plus1(g->table, KEY_ANY);
 
 	if (!(g->value >> 4 * (g->counter - 32) & 4))
 		return true;
@@ -346,12 +349,12 @@ static bool match_fixed(const struct decode_target *g, struct event *ev)
  * come by field, and the code's is one of the first. */
 static bool row_has_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter)
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 	uint32_t first = r->n_values ? table_values(t)[r->first_value] : VALUE_IS_WIDE;
 
-	if (!(first & VALUE_IS_WIDE) && (first >> 24) + 1 == table_key_field_plus1(t, KEY_CODE))
+	if (!(first & VALUE_IS_WIDE) && (first >> 24) + 1 == table_get_key_field_plus1(t, KEY_CODE))
 		return (first & (VALUE_IS_WIDE - 1)) == code;
-	return pfmi_table_row_value(t, row, KEY_CODE, counter) == code;
+	return pfmi_table_get_row_value(t, row, KEY_CODE, counter) == code;
 }
 
 static bool is_code_match(const struct decode_target *g, uint32_t row)
@@ -362,12 +365,12 @@ static bool is_code_match(const struct decode_target *g, uint32_t row)
 /* Can @row be programmed by the code and unit mask @way too, with another extra register? */
 static bool has_alternate_code(const struct table *t, uint32_t row, uint64_t way)
 {
-	const struct row *r = table_row(t, row);
-	const unsigned alt = table_key_field_plus1(t, KEY_ALT) - 1u;
+	const struct row *r = table_get_row(t, row);
+	const unsigned alt = table_get_key_field_plus1(t, KEY_ALT) - 1u;
 
 	for (unsigned i = 0; i < r->n_values; i++)
-		if (table_row_value_at(t, r, i).field == alt &&
-		    (uint32_t)table_row_value_at(t, r, i).value == way)
+		if (table_get_row_value(t, r, i).field == alt &&
+		    (uint32_t)table_get_row_value(t, r, i).value == way)
 			return true;
 	return false;
 }
@@ -375,13 +378,13 @@ static bool has_alternate_code(const struct table *t, uint32_t row, uint64_t way
 /* Makes @ev the event of @row of the target; false if it cannot be that row. */
 static bool match_row(const struct decode_target *g, uint32_t row, struct event *ev)
 {
-	const struct row *r = table_row(g->table, row);
+	const struct row *r = table_get_row(g->table, row);
 
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !is_code_match(g, row) ||
 	    (g->alternate_code && !has_alternate_code(g->table, row, g->alternate_code)))
 		return false;
 	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER &&
-	    !(table_row_counter_mask(g->table, r) >> g->counter & 1))
+	    !(table_get_row_counter_mask(g->table, r) >> g->counter & 1))
 		return false;
 	pfmi_pmu_init_event(ev, g->table, row);
 	if (g->is_fixed_control)
@@ -397,7 +400,7 @@ static bool match_row(const struct decode_target *g, uint32_t row, struct event 
  * one that a general counter can count. */
 static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 {
-	uint64_t counters = table_row_counter_mask(t, r);
+	uint64_t counters = table_get_row_counter_mask(t, r);
 
 	return counters && !(counters & 0xffffffff);
 }
@@ -406,7 +409,7 @@ static bool has_only_fixed_counters(const struct table *t, const struct row *r)
  * then table order, then the counter. */
 static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
-	const struct row *r = table_row(g->table, ev->row_index);
+	const struct row *r = table_get_row(g->table, ev->row_index);
 	uint64_t own[4], added = ev->n_user_fields, unlikely = 0;
 	const uint64_t *config = g->event_select_mask || g->known_words == ALL_CONFIG_WORDS
 	                                 ? NULL
@@ -475,7 +478,7 @@ static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 	struct event ev;
 	uint64_t added = 0;
 
-	if (!table_row(g->table, row)->n_groups) {
+	if (!table_get_row(g->table, row)->n_groups) {
 		pfmi_pmu_init_event(&ev, g->table, row);
 		added = !ev.has_counter_values && !has_same_words(g, ev.base_config);
 	}
@@ -490,10 +493,10 @@ static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uin
 	struct event ev;
 	uint16_t way;
 
-	for (uint32_t i = table_first_slot(h, g->table->n_code_index);
+	for (uint32_t i = table_get_first_slot(h, g->table->n_code_index);
 	     (way = table_next_code_index_entry(g->table, h, &i));) {
 		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
-		uint32_t row = table_code_index_row(g->table, way);
+		uint32_t row = table_get_code_index_row(g->table, way);
 
 		/* Rows under one key come in table order: a row that needs no other register ends
 		 * the search. */
@@ -512,7 +515,7 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 	struct event ev;
 
 	if (can_use_code_index(g)) {
-		const struct field *umask = table_key_field(g->table, KEY_UMASK);
+		const struct field *umask = table_get_key_field(g->table, KEY_UMASK);
 		uint32_t mask = umask ? (uint32_t)pfmi_pmu_extract_field(umask, g->config) : 0;
 
 		if (g->config[1])
@@ -556,7 +559,7 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 /* The target's code. */
 static void set_target_code(struct decode_target *g)
 {
-	const struct field *code = table_key_field(g->table, KEY_CODE);
+	const struct field *code = table_get_key_field(g->table, KEY_CODE);
 	bool known = !g->is_fixed_control && !g->is_register_pair && code && code->n_ranges &&
 	             g->known_words & 1;
 
@@ -568,18 +571,18 @@ static void set_target_code(struct decode_target *g)
 static bool use_primary_encoding(struct decode_target *g)
 {
 	const struct table *t = g->table;
-	const struct field *code = table_key_field(t, KEY_CODE),
-			   *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_get_key_field(t, KEY_CODE),
+			   *umask = table_get_key_field(t, KEY_UMASK);
 
-	if (g->code == DECODE_ANY_CODE || !table_key_field_plus1(t, KEY_ALT) || !umask)
+	if (g->code == DECODE_ANY_CODE || !table_get_key_field_plus1(t, KEY_ALT) || !umask)
 		return false;
 	g->alternate_code = g->code | pfmi_pmu_extract_field(umask, g->config) << 16;
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		if (has_alternate_code(t, row, g->alternate_code)) {
 			field_insert(code, g->config,
-			             pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
+			             pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER));
 			field_insert(umask, g->config,
-			             pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER));
+			             pfmi_table_get_row_value(t, row, KEY_UMASK, ANY_COUNTER));
 			return true;
 		}
 	return false;
@@ -626,7 +629,7 @@ static bool find_event_by_words(struct decode_target *g, struct event *ev)
 	return b.n_ranks != 0;
 }
 
-static bool row_encodes_to_words(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool is_row_of_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	struct event ev;
 	uint64_t own[4];
@@ -638,27 +641,27 @@ static bool row_encodes_to_words(const struct table *t, uint32_t row, const uint
 }
 
 /* Is it a row that nothing can be better than, with just these words? */
-static bool row_matches_config(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool is_row_of_config(const struct table *t, uint32_t row, const uint64_t config[4])
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) ||
 	    has_only_fixed_counters(t, r))
 		return false;
-	return row_encodes_to_words(t, row, config);
+	return is_row_of_words(t, row, config);
 }
 
 /* Can the numbers be the two fields of an event of @t? */
 static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 {
-	const struct field *code = table_key_field(t, KEY_CODE),
-			   *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_get_key_field(t, KEY_CODE),
+			   *umask = table_get_key_field(t, KEY_UMASK);
 
 	return code && n->code >= code->min && n->code <= code->max &&
 	       (umask ? n->umask >= umask->min && n->umask <= umask->max : n->n_terms < 2);
 }
 
-bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *n, uint32_t *found)
+bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found)
 {
 	uint32_t h = table_hash_code((uint32_t)n->code, (uint32_t)n->umask, 0);
 	uint64_t config[4] = { 0 };
@@ -667,19 +670,19 @@ bool pfmi_decode_row_from_codes(const struct table *t, const struct spec_codes *
 	if (!t->n_code_index || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_VALUES_OVERRIDE ||
 	    !can_hold_codes(t, n))
 		return false;
-	field_insert(table_key_field(t, KEY_CODE), config, n->code);
+	field_insert(table_get_key_field(t, KEY_CODE), config, n->code);
 	if (n->umask)
-		field_insert(table_key_field(t, KEY_UMASK), config, n->umask);
-	for (uint32_t i = table_first_slot(h, t->n_code_index);
+		field_insert(table_get_key_field(t, KEY_UMASK), config, n->umask);
+	for (uint32_t i = table_get_first_slot(h, t->n_code_index);
 	     (way = table_next_code_index_entry(t, h, &i));) {
-		uint32_t row = table_code_index_row(t, way);
+		uint32_t row = table_get_code_index_row(t, way);
 
 		if (!row_has_code(t, row, n->code, DECODE_NO_COUNTER))
 			continue;
 		/* Which bits its groups explain, the longer way finds out. */
-		if (table_row(t, row)->n_groups)
+		if (table_get_row(t, row)->n_groups)
 			return false;
-		if (row_matches_config(t, row, config)) {
+		if (is_row_of_config(t, row, config)) {
 			*found = row;
 			return true;
 		}
@@ -695,7 +698,7 @@ static bool find_driver_number(const struct decode_target *g, struct event *ev)
 		const uint64_t *config;
 
 		pfmi_pmu_init_event(ev, g->table, row);
-		config = table_row(g->table, row)->flags & ROW_SHADOWED
+		config = table_get_row(g->table, row)->flags & ROW_SHADOWED
 		                 ? NULL
 		                 : pfmi_pmu_get_config_words(ev, own);
 		if (config && config[0] && has_same_words(g, config))
@@ -704,8 +707,8 @@ static bool find_driver_number(const struct decode_target *g, struct event *ev)
 	return false;
 }
 
-bool pfmi_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
-                              struct event *ev)
+bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
+                                  struct event *ev)
 {
 	struct decode_target g = { .table = t,
 		                   .reg_name = "config",

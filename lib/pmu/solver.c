@@ -127,8 +127,8 @@ static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 
 /* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event
  * fills, or NO_COUNTER. */
-static bool fill_hold(const struct assignment_problem *p, unsigned h, uint64_t *seen,
-                      uint8_t filler[PLAN_MAX_EVENTS])
+static bool find_hold_filler(const struct assignment_problem *p, unsigned h, uint64_t *seen,
+                             uint8_t filler[PLAN_MAX_EVENTS])
 {
 	for (uint64_t left = p->holds[h].events & p->active_events & ~*seen; left;
 	     left &= left - 1) {
@@ -137,7 +137,7 @@ static bool fill_hold(const struct assignment_problem *p, unsigned h, uint64_t *
 		if (*seen >> e & 1 || !(p->counter_masks[e] >> p->holds[h].counter & 1))
 			continue;
 		*seen |= (uint64_t)1 << e;
-		if (filler[e] == NO_COUNTER || fill_hold(p, filler[e], seen, filler)) {
+		if (filler[e] == NO_COUNTER || find_hold_filler(p, filler[e], seen, filler)) {
 			filler[e] = (uint8_t)h;
 			return true;
 		}
@@ -155,7 +155,7 @@ static bool has_hold_matching(const struct assignment_problem *p)
 		uint64_t seen = 0;
 
 		if (!is_hold_void(p, &p->holds[h]) && !is_hold_repeated(p, h) &&
-		    !fill_hold(p, h, &seen, filler))
+		    !find_hold_filler(p, h, &seen, filler))
 			return false;
 	}
 	return true;

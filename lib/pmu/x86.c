@@ -47,7 +47,7 @@ static uint32_t get_register_address(uint32_t first, uint32_t usual, const struc
 /* The part of fixed counter @n in FIXED_CTR_CTRL: OS, user, any thread. */
 static uint64_t build_fixed_ctr_bits(const struct table *t, unsigned n, const struct x86_select *s)
 {
-	const struct field *any = table_key_field(t, KEY_ANY);
+	const struct field *any = table_get_key_field(t, KEY_ANY);
 	uint64_t config[4] = { s->config }, nibble = 0;
 
 	nibble |= s->levels & PFM_PLM0 ? 1 : 0;
@@ -190,7 +190,7 @@ static bool has_msr_field(const struct table *t, uint32_t msr)
 {
 	enum field_key key = pfmi_x86_find_msr_key(msr);
 
-	return key != KEY_NONE && table_key_field_plus1(t, key);
+	return key != KEY_NONE && table_get_key_field_plus1(t, key);
 }
 
 /* A register the kernel has no field for cannot be asked for. */

@@ -69,7 +69,7 @@ bool pfmi_x86_has_coreduo_settings(const struct table *t);
  * of two groups of bits? */
 static inline bool x86_is_libpfm3_view(const struct table *t)
 {
-	return t->flags & TABLE_COMPAT_VIEW && table_key_field(t, KEY_CORE_SPEC);
+	return t->flags & TABLE_COMPAT_VIEW && table_get_key_field(t, KEY_CORE_SPEC);
 }
 
 /* Has neither the row nor the user a value for an extra register? True for nearly every event. */
@@ -118,8 +118,8 @@ static inline uint64_t x86_get_row_counter_mask(const struct event *ev, bool hto
 	if (!ev->row)
 		return pfmi_x86_get_rowless_counter_mask(ev);
 	if (htoff && pfmi_table_has_row_value(ev->table, ev->row_index, KEY_HTOFF))
-		return pfmi_table_row_value(ev->table, ev->row_index, KEY_HTOFF, ANY_COUNTER);
-	return table_row_counter_mask(ev->table, ev->row);
+		return pfmi_table_get_row_value(ev->table, ev->row_index, KEY_HTOFF, ANY_COUNTER);
+	return table_get_row_counter_mask(ev->table, ev->row);
 }
 /* The counters of @mask that support all settings of the event. */
 uint64_t pfmi_x86_narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask);

@@ -6,21 +6,21 @@
 
 static uint64_t build_libpfm3_config(const struct event *ev)
 {
-	uint64_t config = pfmi_pmu_event_key_value(ev, KEY_CODE, ANY_COUNTER) |
-	                  pfmi_pmu_event_key_value(ev, KEY_UMASK, ANY_COUNTER) << 8;
+	uint64_t config = pfmi_pmu_get_key_value(ev, KEY_CODE, ANY_COUNTER) |
+	                  pfmi_pmu_get_key_value(ev, KEY_UMASK, ANY_COUNTER) << 8;
 
-	if (pfmi_pmu_event_key_value(ev, KEY_CORE_SPEC, ANY_COUNTER) &&
+	if (pfmi_pmu_get_key_value(ev, KEY_CORE_SPEC, ANY_COUNTER) &&
 	    !register_field_extract(config, SEL_CORE))
 		config = register_field_insert(config, SEL_CORE, 1);
-	if (pfmi_pmu_event_key_value(ev, KEY_MESI, ANY_COUNTER) &&
+	if (pfmi_pmu_get_key_value(ev, KEY_MESI, ANY_COUNTER) &&
 	    !register_field_extract(config, SEL_MESI))
 		config = register_field_insert(config, SEL_MESI, 0xf);
-	if (pfmi_pmu_event_key_value(ev, KEY_EDGE, ANY_COUNTER))
+	if (pfmi_pmu_get_key_value(ev, KEY_EDGE, ANY_COUNTER))
 		config = register_field_insert(config, SEL_EDGE, 1);
-	if (pfmi_pmu_event_key_value(ev, KEY_INV, ANY_COUNTER))
+	if (pfmi_pmu_get_key_value(ev, KEY_INV, ANY_COUNTER))
 		config = register_field_insert(config, SEL_INV, 1);
 	return register_field_insert(config, SEL_CMASK,
-	                             pfmi_pmu_event_key_value(ev, KEY_CMASK, ANY_COUNTER));
+	                             pfmi_pmu_get_key_value(ev, KEY_CMASK, ANY_COUNTER));
 }
 
 /* The extra register whose value a field of config1 has, and the second register of a pair. */
@@ -45,10 +45,10 @@ enum field_key pfmi_x86_find_msr_key(uint32_t msr)
 
 bool pfmi_x86_has_extra_registers(const struct table *t)
 {
-	bool has = table_key_field_plus1(t, KEY_MSR);
+	bool has = table_get_key_field_plus1(t, KEY_MSR);
 
 	for (unsigned i = 0; i < N_EXTRA_FIELDS; i++)
-		has |= table_key_field_plus1(t, extra_fields[i].key) != 0;
+		has |= table_get_key_field_plus1(t, extra_fields[i].key) != 0;
 	return has;
 }
 
@@ -71,11 +71,11 @@ static bool is_second_msr_event(const struct event *ev)
 
 uint32_t pfmi_x86_find_extra_msr(const struct event *ev)
 {
-	uint32_t msr = (uint32_t)pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER);
+	uint32_t msr = (uint32_t)pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
 
 	for (unsigned i = 0; msr == 0 && i < N_EXTRA_FIELDS; i++)
 		if (pfmi_pmu_has_user_key(ev, extra_fields[i].key) ||
-		    pfmi_pmu_event_key_value(ev, extra_fields[i].key, ANY_COUNTER))
+		    pfmi_pmu_get_key_value(ev, extra_fields[i].key, ANY_COUNTER))
 			msr = extra_fields[i].second_msr && is_second_msr_event(ev)
 			              ? extra_fields[i].second_msr
 			              : extra_fields[i].msr;
@@ -98,11 +98,11 @@ const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4
 	if (*msr == 0)
 		return own;
 	key = pfmi_x86_find_msr_key(*msr);
-	f = key != KEY_NONE ? table_key_field(ev->table, key) : NULL;
+	f = key != KEY_NONE ? table_get_key_field(ev->table, key) : NULL;
 	*value = f && f->n_ranges ? pfmi_pmu_extract_field(f, own)
-	                          : pfmi_pmu_event_key_value(ev, key, ANY_COUNTER);
+	                          : pfmi_pmu_get_key_value(ev, key, ANY_COUNTER);
 	if (!*value && !pfmi_pmu_has_user_key(ev, key)) {
-		*value = pfmi_pmu_event_key_value(ev, KEY_MSR_VALUE, ANY_COUNTER);
+		*value = pfmi_pmu_get_key_value(ev, KEY_MSR_VALUE, ANY_COUNTER);
 		if (f && f->n_ranges)
 			field_insert(f, own, *value);
 	}
@@ -130,7 +130,7 @@ uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 }
 
 /* The counters of @mask that have the filters of @config. */
-static inline uint64_t filter_counter_mask(uint64_t config, uint64_t mask)
+static inline uint64_t mask_general_counters(uint64_t config, uint64_t mask)
 {
 	return mask & (config & GENERAL_ONLY_FILTERS ? GENERAL_COUNTERS : ENCODABLE_COUNTERS);
 }
@@ -138,7 +138,7 @@ static inline uint64_t filter_counter_mask(uint64_t config, uint64_t mask)
 /* Counters of @mask that support all settings of the event. */
 uint64_t pfmi_x86_narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask)
 {
-	mask = filter_counter_mask(config, mask);
+	mask = mask_general_counters(config, mask);
 	if (ev->counter_pin != ANY_COUNTER)
 		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
 	return mask;

@@ -33,7 +33,7 @@ static int set_field_error(const struct event *ev, unsigned i, int code, pfm_err
 
 static bool has_field_key(const struct event *ev, unsigned i, enum field_key key)
 {
-	return table_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
+	return table_get_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
 }
 
 #define FILTER_KEYS                                                                                \
@@ -85,7 +85,7 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 			                       why);
 		/* A unit mask that means edge cannot be had without it. */
 		if (has_field_key(ev, i, KEY_EDGE) && !ev->user_fields[i].value &&
-		    pfmi_pmu_event_key_value(ev, KEY_EDGE, ANY_COUNTER))
+		    pfmi_pmu_get_key_value(ev, KEY_EDGE, ANY_COUNTER))
 			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
 			                       "the unit mask sets edge", why);
 	}
@@ -120,12 +120,13 @@ int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
  * none. */
 static uint64_t get_alternate_register(const struct event *ev)
 {
-	uint64_t alt = event_has_key(ev, KEY_ALT) ? pfmi_table_row_value(ev->table, ev->row_index,
-	                                                                 KEY_ALT, ANY_COUNTER)
-	                                          : 0;
+	uint64_t alt =
+		event_has_key(ev, KEY_ALT)
+			? pfmi_table_get_row_value(ev->table, ev->row_index, KEY_ALT, ANY_COUNTER)
+			: 0;
 
-	if (!table_key_field_plus1(ev->table, KEY_CODE) ||
-	    !table_key_field_plus1(ev->table, KEY_UMASK))
+	if (!table_get_key_field_plus1(ev->table, KEY_CODE) ||
+	    !table_get_key_field_plus1(ev->table, KEY_UMASK))
 		return 0;
 	return alt >> 32 == MSR_OFFCORE_RSP_0 || alt >> 32 == MSR_OFFCORE_RSP_1 ? alt : 0;
 }
@@ -154,8 +155,8 @@ static void use_alternate_register(const struct event *ev, struct x86_select *s,
 {
 	uint64_t config[4] = { s->config };
 
-	field_insert(table_key_field(ev->table, KEY_CODE), config, alt & 0xffff);
-	field_insert(table_key_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
+	field_insert(table_get_key_field(ev->table, KEY_CODE), config, alt & 0xffff);
+	field_insert(table_get_key_field(ev->table, KEY_UMASK), config, alt >> 16 & 0xffff);
 	s->config = config[0];
 	s->extra_msr = (uint32_t)(alt >> 32);
 }

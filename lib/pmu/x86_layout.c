@@ -7,8 +7,8 @@ bool pfmi_x86_has_coreduo_settings(const struct table *t)
 	const struct feature *f = table_features(t);
 
 	for (unsigned i = 0; i < t->n_features; i++)
-		if (strcmp(table_text(t, f[i].name), "settings") == 0)
-			return strcmp(table_text(t, f[i].text), "coreduo") == 0;
+		if (strcmp(table_get_text(t, f[i].name), "settings") == 0)
+			return strcmp(table_get_text(t, f[i].text), "coreduo") == 0;
 	return false;
 }
 
@@ -74,7 +74,7 @@ static bool is_register_name(const struct table *t, const char *name, const char
 static const struct register_field *get_perfevtsel_layout(const struct table *t, unsigned *n)
 {
 	const struct counter_range *c = table_counters(t);
-	const struct field *code = table_key_field(t, KEY_CODE);
+	const struct field *code = table_get_key_field(t, KEY_CODE);
 
 	if ((t->n_counters && c->control_register >= 0xc0000000u) || (code && code->width == 12)) {
 		*n = COUNT_BITS(amd_perfevtsel_bits);
@@ -117,7 +117,7 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
                                         unsigned *counter)
 {
 	struct slice name = { reg, (uint32_t)strlen(reg) };
-	uint32_t len = base_length_without_number(name);
+	uint32_t len = base_measure_unnumbered(name);
 	unsigned n;
 	const struct register_field *layout = pfmi_x86_find_layout(t, reg, &n);
 	uint64_t mask = 0, number = i;

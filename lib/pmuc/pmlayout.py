@@ -59,7 +59,7 @@ IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
 
 
 def first_slot(h, n):
-    """First slot of a probe: table_first_slot() in table.h."""
+    """First slot of a probe: table_get_first_slot() in table.h."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
 
 
@@ -78,7 +78,7 @@ def _name_bits(h):
     return 1 << (h >> 26) | 1 << (h >> 20 & 63) | 1 << (h >> 14 & 63) | 1 << (h >> 8 & 63)
 
 
-# the bits of a name in a word of a filter: table.h, table_name_filter_bits()
+# the bits of a name in a word of a filter: table.h, table_make_name_filter_bits()
 name_bits = Cache(_name_bits).__getitem__
 
 

@@ -16,16 +16,16 @@ struct samples {
 	uint64_t *inside, *pair; /* VISITS of each word; the wall time is the last word */
 };
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-static double median(uint64_t *values)
+static double find_median(uint64_t *values)
 {
-	qsort(values, VISITS, sizeof(*values), compare);
+	qsort(values, VISITS, sizeof(*values), compare_times);
 	const unsigned middle = VISITS / 2;
 
 	return (double)values[middle];
@@ -70,12 +70,12 @@ static void measure_pair(struct thread *t, const struct region_marks *marks, pfm
 	}
 }
 
-static double per_pair(double batch, double inside)
+static double divide_by_batch(double batch, double inside)
 {
 	return batch > inside ? (batch - inside) / BATCH : 0;
 }
 
-static void evaluate(struct samples *s, unsigned round)
+static void evaluate_samples(struct samples *s, unsigned round)
 {
 	struct layout *l = &pfmi_regions.layout;
 	const struct round *r = &l->rounds[round];
@@ -86,25 +86,25 @@ static void evaluate(struct samples *s, unsigned round)
 			struct region_event *e = &l->events[r->groups[g].events[i]];
 			unsigned w = r->groups[g].word + GROUP_VALUES + i;
 
-			e->inside = median(s->inside + w * VISITS);
-			e->pair = per_pair(median(s->pair + w * VISITS), e->inside);
+			e->inside = find_median(s->inside + w * VISITS);
+			e->pair = divide_by_batch(find_median(s->pair + w * VISITS), e->inside);
 		}
-	inside = median(s->inside + s->words * VISITS);
+	inside = find_median(s->inside + s->words * VISITS);
 	if (round == 0) {
-		l->task_inside =
-			r->n && !r->groups[0].n_system
-				? median(s->inside + (r->groups[0].word + GROUP_ENABLED) * VISITS)
-				: 0;
+		l->task_inside = r->n && !r->groups[0].n_system
+		                         ? find_median(s->inside +
+		                                       (r->groups[0].word + GROUP_ENABLED) * VISITS)
+		                         : 0;
 		l->wall_inside = inside;
-		l->wall_pair = per_pair(median(s->pair + s->words * VISITS), inside);
+		l->wall_pair = divide_by_batch(find_median(s->pair + s->words * VISITS), inside);
 	}
 }
 
 /* Regions of the measurement have no names that a program could use; they are left out of results.
  */
-static pfm_region_t *own_region(const char *name)
+static pfm_region_t *make_unnamed_region(const char *name)
 {
-	return pfmi_region_named(name);
+	return pfmi_region_find_or_make(name);
 }
 
 void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks)
@@ -113,20 +113,21 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 	struct samples s = { .words = l->words };
 	size_t n = (size_t)(l->words + 1) * VISITS;
 	uint64_t *memory = calloc(2 * n + l->words + 1, sizeof(*memory));
-	pfm_region_t *empty = own_region("\001empty"), *outer = own_region("\001outer");
+	pfm_region_t *empty = make_unnamed_region("\001empty"),
+		     *outer = make_unnamed_region("\001outer");
 
 	if (memory && empty && outer) {
 		s.inside = memory;
 		s.pair = memory + n;
 		for (unsigned r = 0; r < l->n_rounds; r++) {
-			pfmi_thread_switch(t, r);
+			pfmi_thread_switch_round(t, r);
 			t->handles++; /* keeps the round */
 			measure_inside(t, marks, empty, &s, memory + 2 * n);
 			measure_pair(t, marks, empty, outer, &s, memory + 2 * n);
 			t->handles--;
-			evaluate(&s, r);
+			evaluate_samples(&s, r);
 		}
-		pfmi_thread_switch(t, 0);
+		pfmi_thread_switch_round(t, 0);
 	}
 	free(memory);
 }

@@ -160,7 +160,7 @@ static bool is_read_by_user(const struct thread *t)
 	return !pfmi_regions.keeps_slices;
 }
 
-static void command_round(const struct thread *t, unsigned round, unsigned long request)
+static void control_round(const struct thread *t, unsigned round, unsigned long request)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[round];
 
@@ -169,7 +169,7 @@ static void command_round(const struct thread *t, unsigned round, unsigned long 
 			ioctl(t->fds[r->groups[i].first_fd], request, 0);
 }
 
-void pfmi_thread_open(struct thread *t)
+void pfmi_thread_open_counters(struct thread *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 	int saved = errno;
@@ -182,12 +182,12 @@ void pfmi_thread_open(struct thread *t)
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		for (unsigned g = 0; g < l->rounds[r].n; g++)
 			open_group(t, &l->rounds[r].groups[g]);
-	command_round(t, 0, PERF_EVENT_IOC_ENABLE);
+	control_round(t, 0, PERF_EVENT_IOC_ENABLE);
 	t->user_group = is_read_by_user(t) ? l->rounds[0].groups : NULL;
 	errno = saved;
 }
 
-void pfmi_thread_close(struct thread *t)
+void pfmi_thread_close_counters(struct thread *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
@@ -234,7 +234,7 @@ __attribute__((noinline, cold)) static void read_system(const struct group *g, u
 	out[GROUP_NR] = 1;
 }
 
-void pfmi_thread_snapshot(const struct thread *t, uint64_t *out)
+void pfmi_thread_read_counters(const struct thread *t, uint64_t *out)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[t->round];
 
@@ -250,28 +250,28 @@ void pfmi_thread_snapshot(const struct thread *t, uint64_t *out)
 	}
 }
 
-uint64_t pfmi_thread_clock(const struct thread *t)
+uint64_t pfmi_thread_get_time(const struct thread *t)
 {
 	return t->user_group ? read_user_clock(t->pages[t->user_group->first_fd])
-	                     : pfmi_wall_clock();
+	                     : pfmi_region_get_wall_time();
 }
 
-void pfmi_thread_switch(struct thread *t, unsigned round)
+void pfmi_thread_switch_round(struct thread *t, unsigned round)
 {
 	int saved = errno;
 
 	if (round == t->round)
 		return;
-	command_round(t, t->round, PERF_EVENT_IOC_DISABLE);
+	control_round(t, t->round, PERF_EVENT_IOC_DISABLE);
 	t->round = round;
 	if (t->user_group)
 		t->user_group = pfmi_regions.layout.rounds[round].groups;
 	t->generation++;
-	command_round(t, round, PERF_EVENT_IOC_ENABLE);
+	control_round(t, round, PERF_EVENT_IOC_ENABLE);
 	errno = saved;
 }
 
-uint64_t pfmi_wall_clock(void)
+uint64_t pfmi_region_get_wall_time(void)
 {
 	struct timespec now;
 

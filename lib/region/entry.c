@@ -38,7 +38,7 @@ __attribute__((noinline, cold)) static struct node *make_node(struct thread *t, 
 __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t, struct node *node,
                                                                 uint32_t region, uint32_t parent)
 {
-	struct entry *e = pfmi_arena_alloc(&t->arena, pfmi_entry_size());
+	struct entry *e = pfmi_arena_alloc(&t->arena, pfmi_entry_get_size());
 
 	if (!e)
 		return NULL;
@@ -53,10 +53,10 @@ __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t
 	return e;
 }
 
-struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
-                                struct node **node)
+struct entry *pfmi_thread_find_entry(struct thread *t, uint32_t region, uint32_t parent,
+                                     struct node **node)
 {
-	*node = pfmi_thread_node(t, region);
+	*node = pfmi_thread_find_node(t, region);
 	if (!*node)
 		*node = make_node(t, region);
 	if (!*node)
@@ -69,7 +69,7 @@ struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t pare
 
 /* ---- sums -------------------------------------------------------------------------------- */
 
-size_t pfmi_entry_size(void)
+size_t pfmi_entry_get_size(void)
 {
 	return sizeof(struct entry) + pfmi_regions.layout.sums * sizeof(uint64_t);
 }
@@ -204,7 +204,7 @@ void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct g
 		add_visit_sums(&s->without, v);
 }
 
-void pfmi_entry_add(struct entry *e, const struct visit *v)
+void pfmi_entry_add_visit(struct entry *e, const struct visit *v)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 
@@ -284,7 +284,7 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 /* The mean of @n values and the sum of the squares of their deviations, of their sum and the sum
  * of their squares. All is exact in integers but the last step: deviations from a whole number
  * near the mean are summed first. */
-static void deviation(const struct span *s, uint64_t n, double *mean, double *m2)
+static void compute_deviation(const struct span *s, uint64_t n, double *mean, double *m2)
 {
 	uint64_t sum = s->inclusive - s->cost, near = n ? sum / n : 0, rest = n ? sum % n : 0;
 	struct wide less = { 0 }, squares;
@@ -304,7 +304,7 @@ static void deviation(const struct span *s, uint64_t n, double *mean, double *m2
 }
 
 /* Visits of all rounds. */
-static struct visit_sums all_visits(const struct entry *e)
+static struct visit_sums sum_all_visits(const struct entry *e)
 {
 	const struct layout *l = &pfmi_regions.layout;
 	struct visit_sums all = { 0 };
@@ -314,10 +314,10 @@ static struct visit_sums all_visits(const struct entry *e)
 	return all;
 }
 
-void pfmi_entry_times(const struct entry *e, struct times *times)
+void pfmi_entry_get_times(const struct entry *e, struct times *times)
 {
 	const struct layout *l = &pfmi_regions.layout;
-	struct visit_sums all = all_visits(e);
+	struct visit_sums all = sum_all_visits(e);
 
 	*times = (struct times){ .visits = all.visits,
 		                 .outermost = all.visits - all.nested,
@@ -338,11 +338,11 @@ void pfmi_entry_times(const struct entry *e, struct times *times)
 		times->task += first ? first->task : 0;
 		times->task_visits += first ? visits->visits - visits->nested - first->unread : 0;
 	}
-	deviation(&e->wall, times->outermost, &times->mean, &times->m2);
+	compute_deviation(&e->wall, times->outermost, &times->mean, &times->m2);
 }
 
-static struct tally tally_of(const struct span *s, const struct visit_sums *all,
-                             const struct visit_sums *without)
+static struct tally make_tally(const struct span *s, const struct visit_sums *all,
+                               const struct visit_sums *without)
 {
 	struct tally t = { .inclusive = s->inclusive,
 		           .exclusive = s->inclusive + s->nested - s->inside,
@@ -353,11 +353,11 @@ static struct tally tally_of(const struct span *s, const struct visit_sums *all,
 
 	t.visits = t.exclusive_visits - (all->nested - without->nested);
 	t.min = t.visits ? s->min : 0;
-	deviation(s, t.visits, &t.mean, &t.m2);
+	compute_deviation(s, t.visits, &t.mean, &t.m2);
 	return t;
 }
 
-void pfmi_entry_tallies(const struct entry *e, struct tally *tallies)
+void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
@@ -367,9 +367,9 @@ void pfmi_entry_tallies(const struct entry *e, struct tally *tallies)
 			const struct group *group = &l->rounds[r].groups[g];
 
 			for (unsigned i = 0; i < group->n; i++) {
-				struct tally t = tally_of(spans_of_group(e, group) + i,
-				                          sums_of_round(e, &l->rounds[r]),
-				                          &sums_of_group(e, group)->without);
+				struct tally t = make_tally(spans_of_group(e, group) + i,
+				                            sums_of_round(e, &l->rounds[r]),
+				                            &sums_of_group(e, group)->without);
 
 				pfmi_region_add_tally(&tallies[group->events[i]], &t);
 			}

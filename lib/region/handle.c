@@ -19,7 +19,7 @@ struct pfm_region_visit {
 
 static pfm_region_visit_t *unused;
 
-static pfm_region_visit_t *make(void)
+static pfm_region_visit_t *make_visit(void)
 {
 	size_t words = 2 * pfmi_regions.layout.words * sizeof(uint64_t);
 	pfm_region_visit_t *v;
@@ -36,7 +36,7 @@ static pfm_region_visit_t *make(void)
 	return v;
 }
 
-static void release(pfm_region_visit_t *v)
+static void release_visit(pfm_region_visit_t *v)
 {
 	pfmi_regions_lock();
 	v->next = unused;
@@ -56,8 +56,8 @@ static void start_segment(pfm_region_visit_t *v, struct thread *t)
 	v->generation = t->generation;
 	v->epoch = pfmi_regions.epoch;
 	t->handles++;
-	pfmi_thread_snapshot(t, start_of(v));
-	v->began = pfmi_wall_clock();
+	pfmi_thread_read_counters(t, start_of(v));
+	v->began = pfmi_region_get_wall_time();
 	v->entered = v->entered ? v->entered : v->began;
 }
 
@@ -67,9 +67,9 @@ static void end_segment(pfm_region_visit_t *v, struct thread *t)
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 	uint64_t *start = start_of(v);
 
-	v->ended = pfmi_wall_clock();
+	v->ended = pfmi_region_get_wall_time();
 	v->wall += v->ended - v->began;
-	pfmi_thread_snapshot(t, t->now);
+	pfmi_thread_read_counters(t, t->now);
 	v->whole = v->whole && v->thread == t && v->tid == t->tid &&
 	           v->generation == t->generation && v->epoch == pfmi_regions.epoch;
 	if (v->thread == t && t->handles)
@@ -94,15 +94,15 @@ pfm_region_visit_t *pfm_region_enter(pfm_region_t *region)
 
 	if (!region || !pfmi_region_enter_call(&t))
 		return NULL;
-	id = pfmi_region_id(region);
-	if (id && pfmi_thread_entry(t, id, 0, &node))
-		v = make();
+	id = pfmi_region_get_id(region);
+	if (id && pfmi_thread_find_entry(t, id, 0, &node))
+		v = make_visit();
 	if (v) {
 		v->region = id;
 		v->whole = true;
 		if (pfmi_regions.layout.n_rounds > 1 && t->depth == 0 && t->handles == 0)
-			pfmi_thread_switch(t,
-			                   (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
+			pfmi_thread_switch_round(
+				t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
 		node->begun++;
 		v->round = t->round;
 		start_segment(v, t);
@@ -131,14 +131,14 @@ void pfm_region_resume(pfm_region_visit_t *v)
 	if (!v || v->thread || !pfmi_region_enter_call(&t))
 		return;
 	if (t->depth == 0 && t->handles == 0)
-		pfmi_thread_switch(t, v->round);
+		pfmi_thread_switch_round(t, v->round);
 	v->whole = v->whole && t->round == v->round;
 	start_segment(v, t);
 	pfmi_region_leave_call();
 }
 
 /* Makes the sums look like one reading of groups that were open all the time. */
-static void complete(pfm_region_visit_t *v)
+static void complete_sums(pfm_region_visit_t *v)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 
@@ -149,10 +149,10 @@ static void complete(pfm_region_visit_t *v)
 		start_of(v)[r->groups[i].word] = r->groups[i].n;
 }
 
-static void add(pfm_region_visit_t *v, struct thread *t)
+static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 {
 	struct node *node;
-	struct entry *e = pfmi_thread_entry(t, v->region, 0, &node);
+	struct entry *e = pfmi_thread_find_entry(t, v->region, 0, &node);
 	const struct visit visit = { .start = start_of(v),
 		                     .now = v->words,
 		                     .round = v->round,
@@ -164,9 +164,9 @@ static void add(pfm_region_visit_t *v, struct thread *t)
 		t->missed++;
 		return;
 	}
-	complete(v);
+	complete_sums(v);
 	REGION_ADD(e->begun, 1);
-	pfmi_entry_add(e, &visit);
+	pfmi_entry_add_visit(e, &visit);
 	if (pfmi_regions.keeps_slices)
 		pfmi_slice_keep(t, v->region, &visit,
 		                &(struct slice_times){ v->entered, v->ended, true });
@@ -179,13 +179,13 @@ void pfm_region_leave(pfm_region_visit_t *v)
 	if (!v)
 		return;
 	if (!pfmi_region_enter_call(&t)) {
-		release(v);
+		release_visit(v);
 		return;
 	}
 	if (v->thread)
 		end_segment(v, t);
 	if (v->epoch == pfmi_regions.epoch)
-		add(v, t);
-	release(v);
+		add_thread_visit(v, t);
+	release_visit(v);
 	pfmi_region_leave_call();
 }

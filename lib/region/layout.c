@@ -27,24 +27,24 @@ static bool is_soft(const pfm_attr_t *a)
 	return a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT;
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
 	return strdup(text ? text : "");
 }
 
-static int describe(const pfm_session_t *s, unsigned i, const pfm_count_t *count,
-                    struct region_event *e)
+static int describe_event(const pfm_session_t *s, unsigned i, const pfm_count_t *count,
+                          struct region_event *e)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	int rc = pfm_describe_count(s, i, &info);
 
 	if (rc)
 		return rc;
-	e->name = copy(info.name);
-	e->unit = copy(info.unit);
-	e->why = copy(info.why);
-	e->remedy = copy(info.remedy);
-	e->cpus = copy(info.cpus);
+	e->name = copy_text(info.name);
+	e->unit = copy_text(info.unit);
+	e->why = copy_text(info.why);
+	e->remedy = copy_text(info.remedy);
+	e->cpus = copy_text(info.cpus);
 	e->attr = info.attr;
 	e->session_group = info.group;
 	e->scale = count->scale;
@@ -80,7 +80,7 @@ static int describe_all(struct layout *l, pfm_session_t *s)
 		rc = pfm_read_session(s, counts, n);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		l->n_events = i + 1;
-		rc = describe(s, i, &counts[i], &l->events[i]);
+		rc = describe_event(s, i, &counts[i], &l->events[i]);
 	}
 	free(counts);
 	return rc;
@@ -126,7 +126,7 @@ static bool add_cpu_fd(struct region_event *e, int fd)
 }
 
 /* The CPUs that @e counts on: those of its PMU, else all. */
-static const char *cpus_of(const struct region_event *e, char *all, size_t room)
+static const char *get_event_cpus(const struct region_event *e, char *all, size_t room)
 {
 	if (*e->cpus)
 		return e->cpus;
@@ -138,7 +138,7 @@ static const char *cpus_of(const struct region_event *e, char *all, size_t room)
 static bool open_cpu_fds(struct region_event *e)
 {
 	char all[32];
-	const char *list = cpus_of(e, all, sizeof(all));
+	const char *list = get_event_cpus(e, all, sizeof(all));
 	int cpu = -1, last = -1;
 
 	while (next_cpu(&list, &cpu, &last)) {
@@ -214,7 +214,7 @@ static struct round *add_round(struct layout *l)
 }
 
 /* Does the kernel open the group for this thread? *@fault is the event it refuses. */
-static bool opens(const struct layout *l, const struct group *g, unsigned *fault, int *err)
+static bool can_open_group(const struct layout *l, const struct group *g, unsigned *fault, int *err)
 {
 	int fds[PFM_MAX_SET + 1] = { -1 }; /* the leader first; none yet */
 	unsigned n = 0;
@@ -235,7 +235,8 @@ static bool opens(const struct layout *l, const struct group *g, unsigned *fault
 }
 
 /* Adds the events of @unit to @g if the kernel takes them all; else leaves @g as it was. */
-static bool joins(const struct layout *l, struct group *g, const unsigned *unit, unsigned n)
+static bool can_join_group(const struct layout *l, struct group *g, const unsigned *unit,
+                           unsigned n)
 {
 	unsigned before = g->n, fault;
 	int err;
@@ -246,13 +247,13 @@ static bool joins(const struct layout *l, struct group *g, const unsigned *unit,
 	for (unsigned i = 0; i < n; i++)
 		if (!add_event(g, unit[i]))
 			return false;
-	if (opens(l, g, &fault, &err))
+	if (can_open_group(l, g, &fault, &err))
 		return true;
 	g->n = before;
 	return false;
 }
 
-static bool same_pmu(const struct layout *l, const struct group *g, unsigned event)
+static bool is_of_group_pmu(const struct layout *l, const struct group *g, unsigned event)
 {
 	const pfm_attr_t *a = &l->events[g->events[0]].attr, *b = &l->events[event].attr;
 	bool core_a = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ||
@@ -264,7 +265,7 @@ static bool same_pmu(const struct layout *l, const struct group *g, unsigned eve
 }
 
 /* Rule 2: the first round with room. Groups of other PMUs count beside it. */
-static bool place(struct layout *l, const unsigned *unit, unsigned n)
+static bool place_in_round(struct layout *l, const unsigned *unit, unsigned n)
 {
 	struct group *g;
 	bool ok;
@@ -273,16 +274,16 @@ static bool place(struct layout *l, const unsigned *unit, unsigned n)
 		bool met = false;
 
 		for (unsigned i = 0; i < l->rounds[r].n; i++) {
-			if (!same_pmu(l, &l->rounds[r].groups[i], unit[0]))
+			if (!is_of_group_pmu(l, &l->rounds[r].groups[i], unit[0]))
 				continue;
 			met = true;
-			if (joins(l, &l->rounds[r].groups[i], unit, n))
+			if (can_join_group(l, &l->rounds[r].groups[i], unit, n))
 				return true;
 		}
 		if (met)
 			continue;
 		g = add_group(&l->rounds[r]);
-		if (g && joins(l, g, unit, n))
+		if (g && can_join_group(l, g, unit, n))
 			return true;
 		if (g)
 			free(l->rounds[r].groups[--l->rounds[r].n].events);
@@ -290,7 +291,7 @@ static bool place(struct layout *l, const unsigned *unit, unsigned n)
 	if (!add_round(l))
 		return false;
 	g = add_group(&l->rounds[l->n_rounds - 1]);
-	ok = g && joins(l, g, unit, n);
+	ok = g && can_join_group(l, g, unit, n);
 	if (!ok) {
 		if (g)
 			free(g->events);
@@ -321,10 +322,10 @@ static void place_unit(struct layout *l, unsigned first)
 		if (l->events[i].countable && !l->events[i].soft && !l->events[i].system &&
 		    l->events[i].session_group == l->events[first].session_group)
 			unit[n++] = i;
-	if (place(l, unit, n))
+	if (place_in_round(l, unit, n))
 		return;
 	for (unsigned i = 0; i < n; i++)
-		if (n == 1 || !place(l, &unit[i], 1))
+		if (n == 1 || !place_in_round(l, &unit[i], 1))
 			give_up(&l->events[unit[i]], PFM_CAUSE_GROUP,
 			        "the kernel refuses the event for a thread");
 }
@@ -348,12 +349,12 @@ static bool place_soft(struct layout *l, unsigned event)
 
 		if (!g)
 			return false;
-		if (joins(l, g, &event, 1))
+		if (can_join_group(l, g, &event, 1))
 			continue;
 		g = add_group(round);
 		if (!g)
 			return false;
-		if (!joins(l, g, &event, 1)) {
+		if (!can_join_group(l, g, &event, 1)) {
 			free(round->groups[--round->n].events);
 			give_up(&l->events[event], PFM_CAUSE_OTHER,
 			        "the kernel refuses the event for a thread");
@@ -438,7 +439,7 @@ static int make_groups(struct layout *l)
 /* ---- the list ---------------------------------------------------------------------------- */
 
 /* The pieces of a list, each terminated; *@n of them. */
-static char **split(const char *list, unsigned *n)
+static char **split_list(const char *list, unsigned *n)
 {
 	const char *piece;
 	size_t len;
@@ -489,7 +490,7 @@ static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool 
 int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error)
 {
 	unsigned n = 0;
-	char **texts = events && *events ? split(events, &n) : NULL;
+	char **texts = events && *events ? split_list(events, &n) : NULL;
 	int rc = pfm_open_context(&l->ctx, NULL, error);
 
 	if (!rc && n)

@@ -42,7 +42,7 @@ static struct name *find(const struct names *t, const char *name, uint32_t hash)
 	return NULL;
 }
 
-static void insert(struct names *t, struct name *n)
+static void insert_name(struct names *t, struct name *n)
 {
 	uint32_t at = n->hash;
 
@@ -52,7 +52,7 @@ static void insert(struct names *t, struct name *n)
 }
 
 /* Makes room for one more name: at most half of the slots are taken. */
-static bool grow(void)
+static bool grow_table(void)
 {
 	uint32_t slots = table ? 2 * (table->mask + 1) : FIRST_SLOTS;
 	struct names *bigger;
@@ -65,7 +65,7 @@ static bool grow(void)
 		return false;
 	bigger->mask = slots - 1;
 	for (uint32_t i = 1; i <= n_names; i++)
-		insert(bigger, by_number[i]);
+		insert_name(bigger, by_number[i]);
 	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
 	return true;
 }
@@ -93,7 +93,7 @@ static struct name *add(const char *name, uint32_t hash)
 	struct name *n;
 	char *copy;
 
-	if (!grow() || !grow_numbers())
+	if (!grow_table() || !grow_numbers())
 		return NULL;
 	n = pfmi_arena_alloc(&pfmi_regions.arena, sizeof(*n) + len);
 	if (!n)
@@ -104,11 +104,11 @@ static struct name *add(const char *name, uint32_t hash)
 	n->region = (pfm_region_t){ copy, n_names + 1, 0 };
 	by_number[n_names + 1] = n;
 	__atomic_store_n(&n_names, n_names + 1, __ATOMIC_RELEASE);
-	insert(table, n);
+	insert_name(table, n);
 	return n;
 }
 
-pfm_region_t *pfmi_region_named(const char *name)
+pfm_region_t *pfmi_region_find_or_make(const char *name)
 {
 	uint32_t hash = hash_of(name);
 	struct name *n = find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), name, hash);
@@ -125,7 +125,7 @@ pfm_region_t *pfmi_region_named(const char *name)
 
 uint32_t pfmi_region_number(const char *name)
 {
-	const pfm_region_t *r = pfmi_region_named(name);
+	const pfm_region_t *r = pfmi_region_find_or_make(name);
 
 	return r ? r->id : 0;
 }
@@ -138,12 +138,12 @@ const char *pfmi_region_name(uint32_t number)
 	               : "";
 }
 
-uint32_t pfmi_region_numbers(void)
+uint32_t pfmi_region_count_names(void)
 {
 	return __atomic_load_n(&n_names, __ATOMIC_ACQUIRE);
 }
 
 pfm_region_t *pfm_region_by_name(const char *name)
 {
-	return name ? pfmi_region_named(name) : NULL;
+	return name ? pfmi_region_find_or_make(name) : NULL;
 }

@@ -56,9 +56,9 @@ void pfmi_arena_free(struct arena *a);
 
 /* Number of the region called @name, from 1; 0 without memory. */
 uint32_t pfmi_region_number(const char *name);
-pfm_region_t *pfmi_region_named(const char *name);
+pfm_region_t *pfmi_region_find_or_make(const char *name);
 const char *pfmi_region_name(uint32_t number);
-uint32_t pfmi_region_numbers(void); /* how many there are */
+uint32_t pfmi_region_count_names(void); /* how many there are */
 
 /* ---- layout.c ---------------------------------------------------------------------------- */
 
@@ -271,23 +271,23 @@ void pfmi_regions_unlock(void);
 /* Opens @attr for the calling thread; a descriptor or -errno. */
 int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, bool disabled);
 /* Opens the counters of thread @t, which is the caller. */
-void pfmi_thread_open(struct thread *t);
-void pfmi_thread_close(struct thread *t);
+void pfmi_thread_open_counters(struct thread *t);
+void pfmi_thread_close_counters(struct thread *t);
 /* Reads all groups of the round to @out. A group that cannot be read has 0 events. */
-void pfmi_thread_snapshot(const struct thread *t, uint64_t *out);
+void pfmi_thread_read_counters(const struct thread *t, uint64_t *out);
 /* The wall time of a visit's begin and end in @t. */
-uint64_t pfmi_thread_clock(const struct thread *t);
-void pfmi_thread_switch(struct thread *t, unsigned round);
-uint64_t pfmi_wall_clock(void);
+uint64_t pfmi_thread_get_time(const struct thread *t);
+void pfmi_thread_switch_round(struct thread *t, unsigned round);
+uint64_t pfmi_region_get_wall_time(void);
 
 /* ---- entry.c ----------------------------------------------------------------------------- */
 
 /* The sums of @region under @parent in @t, made where they are new; NULL without memory. *@node
  * gets the region's. */
-struct entry *pfmi_thread_entry(struct thread *t, uint32_t region, uint32_t parent,
-                                struct node **node);
+struct entry *pfmi_thread_find_entry(struct thread *t, uint32_t region, uint32_t parent,
+                                     struct node **node);
 /* The node of @region; NULL before its first entry. */
-static inline struct node *pfmi_thread_node(const struct thread *t, uint32_t region)
+static inline struct node *pfmi_thread_find_node(const struct thread *t, uint32_t region)
 {
 	unsigned page = region / NODES;
 
@@ -306,17 +306,17 @@ struct visit {
 };
 /* True if group @g was on its counters from begin to end of @v. */
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g);
-void pfmi_entry_add(struct entry *e, const struct visit *v);
-/* Does for one group what pfmi_entry_add() does for all. */
+void pfmi_entry_add_visit(struct entry *e, const struct visit *v);
+/* Does for one group what pfmi_entry_add_visit() does for all. */
 void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g);
 /* Adds the sums of @from, which no thread writes, to those of @to. */
 void pfmi_entry_merge(struct entry *to, const struct entry *from);
 /* A copy of @e as it was between two visits; @copy has room for it. */
 void pfmi_entry_copy(struct entry *copy, const struct entry *e);
-size_t pfmi_entry_size(void);
+size_t pfmi_entry_get_size(void);
 /* The sums of @e, which no thread writes, as results have them. */
-void pfmi_entry_times(const struct entry *e, struct times *times);
-void pfmi_entry_tallies(const struct entry *e, struct tally *tallies);
+void pfmi_entry_get_times(const struct entry *e, struct times *times);
+void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies);
 /* Adds sums to others. */
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
@@ -354,7 +354,7 @@ void pfmi_slices_end_thread(struct thread *t);
 /* Releases all slices, in the child of a fork. */
 void pfmi_slices_forget(void);
 /* Lists all slices until now; free(3) @list->items. The slices stay. False without memory. */
-bool pfmi_slices_list(struct slice_list *list);
+bool pfmi_slices_collect(struct slice_list *list);
 
 /* ---- output.c ---------------------------------------------------------------------------- */
 
@@ -369,14 +369,14 @@ void pfmi_region_unmark_process(void);
 /* ---- thread.c ---------------------------------------------------------------------------- */
 
 /* The calling thread, made where it is new; NULL without memory. */
-struct thread *pfmi_thread_here(void);
-int pfmi_threads_prepare(void);
+struct thread *pfmi_thread_get_current(void);
+int pfmi_thread_prepare_all(void);
 
 /* ---- visit.c, handle.c ------------------------------------------------------------------- */
 
 bool pfmi_region_enter_call(struct thread **t);
 void pfmi_region_leave_call(void);
-uint32_t pfmi_region_id(pfm_region_t *region);
+uint32_t pfmi_region_get_id(pfm_region_t *region);
 /* Measures the cost of begin and end in the calling thread. */
 void pfmi_regions_measure(void);
 

@@ -53,8 +53,8 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct 
 		row->tid = t->tid;
 		row->threads = 1;
 		pfmi_entry_copy(copy, e);
-		pfmi_entry_times(copy, &row->times);
-		pfmi_entry_tallies(copy, row->tallies);
+		pfmi_entry_get_times(copy, &row->times);
+		pfmi_entry_get_tallies(copy, row->tallies);
 		row->open = copy->begun - row->times.visits;
 		if (row->times.visits || row->open)
 			continue;
@@ -67,7 +67,7 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct 
 }
 
 /* By region in the order of their first begin, then parent, then thread. */
-static int order(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -93,7 +93,7 @@ static bool add_sums(pfm_region_results_t *r, unsigned *room)
 {
 	unsigned n = r->n, first = 0;
 
-	qsort(r->rows, n, sizeof(*r->rows), order);
+	qsort(r->rows, n, sizeof(*r->rows), compare_rows);
 	for (unsigned i = 0; i < n; i++) {
 		bool is_new = i == 0 || r->rows[i].region != r->rows[i - 1].region ||
 		              r->rows[i].parent != r->rows[i - 1].parent;
@@ -108,7 +108,7 @@ static bool add_sums(pfm_region_results_t *r, unsigned *room)
 		}
 		add_to_sum(&r->rows[first], &r->rows[i]);
 	}
-	qsort(r->rows, r->n, sizeof(*r->rows), order);
+	qsort(r->rows, r->n, sizeof(*r->rows), compare_rows);
 	for (unsigned i = 0; i < r->n; i++)
 		if (r->rows[i].tid == -2)
 			r->rows[i].tid = 0;
@@ -118,7 +118,7 @@ static bool add_sums(pfm_region_results_t *r, unsigned *room)
 pfm_region_results_t *pfm_read_regions(void)
 {
 	pfm_region_results_t *r = pfmi_regions.started ? calloc(1, sizeof(*r)) : NULL;
-	struct entry *copy = r ? calloc(1, pfmi_entry_size()) : NULL;
+	struct entry *copy = r ? calloc(1, pfmi_entry_get_size()) : NULL;
 	unsigned room = 0;
 	bool ok = copy != NULL;
 
@@ -147,42 +147,45 @@ void pfm_free_region_results(pfm_region_results_t *r)
 
 /* ---- costs ------------------------------------------------------------------------------- */
 
-static uint64_t whole(double v)
+static uint64_t round_to_number(double v)
 {
 	return v <= 0 ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)(v + 0.5);
 }
 
-static uint64_t less(uint64_t value, uint64_t cost)
+static uint64_t subtract_cost(uint64_t value, uint64_t cost)
 {
 	return value > cost ? value - cost : 0;
 }
 
-static uint64_t wall_cost(const struct times *t)
+static uint64_t compute_wall_cost(const struct times *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	return whole((double)t->outermost * l->wall_inside + (double)t->pairs * l->wall_pair);
+	return round_to_number((double)t->outermost * l->wall_inside +
+	                       (double)t->pairs * l->wall_pair);
 }
 
 /* The task time is read with the counts. */
-static uint64_t task_cost(const struct times *t)
+static uint64_t compute_task_cost(const struct times *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	return whole((double)t->task_visits * l->task_inside + (double)t->pairs * l->wall_pair);
+	return round_to_number((double)t->task_visits * l->task_inside +
+	                       (double)t->pairs * l->wall_pair);
 }
 
-static uint64_t inclusive_cost(const struct tally *t, const struct region_event *e)
+static uint64_t compute_inclusive_cost(const struct tally *t, const struct region_event *e)
 {
-	return whole((double)t->visits * e->inside + (double)t->pairs * e->pair);
+	return round_to_number((double)t->visits * e->inside + (double)t->pairs * e->pair);
 }
 
 /* Of each visit directly inside, what it counts itself is not in the exclusive count; the rest of
  * the pair is. */
-static uint64_t exclusive_cost(uint64_t visits, uint64_t children, double inside, double pair)
+static uint64_t compute_exclusive_cost(uint64_t visits, uint64_t children, double inside,
+                                       double pair)
 {
-	return whole((double)visits * inside +
-	             (double)children * (pair > inside ? pair - inside : 0));
+	return round_to_number((double)visits * inside +
+	                       (double)children * (pair > inside ? pair - inside : 0));
 }
 
 static bool is_costly(uint64_t cost, uint64_t of)
@@ -193,7 +196,7 @@ static bool is_costly(uint64_t cost, uint64_t of)
 /* ---- answers ----------------------------------------------------------------------------- */
 
 /* Gives a struct to a caller whose struct may have fewer or more members. */
-static int give(void *to, const void *from, size_t size)
+static int copy_result(void *to, const void *from, size_t size)
 {
 	size_t theirs;
 
@@ -207,7 +210,7 @@ static int give(void *to, const void *from, size_t size)
 	return PFMLIB_SUCCESS;
 }
 
-static double variance(double m2, uint64_t n)
+static double compute_variance(double m2, uint64_t n)
 {
 	return n < 2 ? -1 : m2 / (double)(n - 1);
 }
@@ -216,10 +219,10 @@ static bool row_is_costly(const struct row *row)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	if (is_costly(wall_cost(&row->times), row->times.wall))
+	if (is_costly(compute_wall_cost(&row->times), row->times.wall))
 		return true;
 	for (unsigned i = 0; i < l->n_events; i++)
-		if (is_costly(inclusive_cost(&row->tallies[i], &l->events[i]),
+		if (is_costly(compute_inclusive_cost(&row->tallies[i], &l->events[i]),
 		              row->tallies[i].inclusive))
 			return true;
 	return false;
@@ -236,8 +239,8 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 	if (!r || !row)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
 	subtract = !(r->flags & PFM_REGIONS_NO_SUBTRACT);
-	each = subtract ? whole(l->wall_inside) : 0;
-	return give(
+	each = subtract ? round_to_number(l->wall_inside) : 0;
+	return copy_result(
 		info,
 		&(pfm_region_info_t){
 			.region = pfmi_region_name(row->region),
@@ -247,22 +250,23 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 			.visits = t->visits,
 			.outermost = t->outermost,
 			.unfinished = row->open,
-			.wall = less(t->wall, subtract ? wall_cost(t) : 0),
-			.exclusive = less(t->exclusive,
-	                                  subtract ? exclusive_cost(t->visits, t->children,
-	                                                            l->wall_inside, l->wall_pair)
-	                                           : 0),
-			.wall_min = less(t->min, each),
-			.wall_max = less(t->max, each),
-			.wall_variance = variance(t->m2, t->outermost),
-			.task = less(t->task, subtract ? task_cost(t) : 0),
+			.wall = subtract_cost(t->wall, subtract ? compute_wall_cost(t) : 0),
+			.exclusive = subtract_cost(
+				t->exclusive,
+				subtract ? compute_exclusive_cost(t->visits, t->children,
+	                                                          l->wall_inside, l->wall_pair)
+					 : 0),
+			.wall_min = subtract_cost(t->min, each),
+			.wall_max = subtract_cost(t->max, each),
+			.wall_variance = compute_variance(t->m2, t->outermost),
+			.task = subtract_cost(t->task, subtract ? compute_task_cost(t) : 0),
 			.task_visits = t->task_visits,
 			.threads = row->threads },
 		sizeof(*info));
 }
 
-static pfm_quality_t quality_of(const struct row *row, const struct tally *t,
-                                const struct region_event *e)
+static pfm_quality_t get_quality(const struct row *row, const struct tally *t,
+                                 const struct region_event *e)
 {
 	if (!e->countable)
 		return e->quality;
@@ -271,7 +275,7 @@ static pfm_quality_t quality_of(const struct row *row, const struct tally *t,
 	return t->visits == row->times.outermost ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
 }
 
-static pfm_cause_t cause_of(const struct region_event *e, pfm_quality_t quality)
+static pfm_cause_t get_cause(const struct region_event *e, pfm_quality_t quality)
 {
 	if (!e->countable)
 		return e->cause;
@@ -292,38 +296,39 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 
 	if (!t)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
-	quality = quality_of(&r->rows[i], t, e);
-	cost = inclusive_cost(t, e);
-	exclusive = exclusive_cost(t->exclusive_visits, t->children, e->inside, e->pair);
-	each = whole(e->inside);
+	quality = get_quality(&r->rows[i], t, e);
+	cost = compute_inclusive_cost(t, e);
+	exclusive = compute_exclusive_cost(t->exclusive_visits, t->children, e->inside, e->pair);
+	each = round_to_number(e->inside);
 	if (r->flags & PFM_REGIONS_NO_SUBTRACT)
 		exclusive = each = 0;
-	return give(count,
-	            &(pfm_region_count_t){
-			    .inclusive = less(t->inclusive,
-	                                      r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost),
-			    .exclusive = less(t->exclusive, exclusive),
-			    .visits = t->visits,
-			    .exclusive_visits = t->exclusive_visits,
-			    .min = less(t->min, each),
-			    .max = less(t->max, each),
-			    .variance = variance(t->m2, t->visits),
-			    .overhead = cost,
-			    .quality = quality,
-			    .cause = cause_of(e, quality),
-			    .scale = e->scale },
-	            sizeof(*count));
+	return copy_result(
+		count,
+		&(pfm_region_count_t){
+			.inclusive = subtract_cost(t->inclusive,
+	                                           r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost),
+			.exclusive = subtract_cost(t->exclusive, exclusive),
+			.visits = t->visits,
+			.exclusive_visits = t->exclusive_visits,
+			.min = subtract_cost(t->min, each),
+			.max = subtract_cost(t->max, each),
+			.variance = compute_variance(t->m2, t->visits),
+			.overhead = cost,
+			.quality = quality,
+			.cause = get_cause(e, quality),
+			.scale = e->scale },
+		sizeof(*count));
 }
 
 bool pfmi_slice_count(const pfm_region_results_t *r, const struct slice *s, unsigned k,
                       uint64_t *count)
 {
 	const struct region_event *e = &pfmi_regions.layout.events[k];
-	uint64_t cost = whole(e->inside + (double)s->pairs * e->pair);
+	uint64_t cost = round_to_number(e->inside + (double)s->pairs * e->pair);
 
 	if (s->counts[k] == SLICE_NOT_COUNTED)
 		return false;
-	*count = less(s->counts[k], r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost);
+	*count = subtract_cost(s->counts[k], r->flags & PFM_REGIONS_NO_SUBTRACT ? 0 : cost);
 	return true;
 }
 
@@ -350,19 +355,20 @@ int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
 
 	if (!e)
 		return PFMLIB_ERR_NOTFOUND;
-	return give(event,
-	            &(pfm_region_event_t){ .name = e->name,
-	                                   .unit = e->unit,
-	                                   .why = e->why,
-	                                   .remedy = e->remedy,
-	                                   .quality = e->quality,
-	                                   .cause = e->cause,
-	                                   .whole_machine = e->system,
-	                                   .round = e->round,
-	                                   .n_rounds = e->soft || e->system ? 1 : l->n_rounds,
-	                                   .cost_inside = e->inside,
-	                                   .cost_pair = e->pair },
-	            sizeof(*event));
+	return copy_result(
+		event,
+		&(pfm_region_event_t){ .name = e->name,
+	                               .unit = e->unit,
+	                               .why = e->why,
+	                               .remedy = e->remedy,
+	                               .quality = e->quality,
+	                               .cause = e->cause,
+	                               .whole_machine = e->system,
+	                               .round = e->round,
+	                               .n_rounds = e->soft || e->system ? 1 : l->n_rounds,
+	                               .cost_inside = e->inside,
+	                               .cost_pair = e->pair },
+		sizeof(*event));
 }
 
 /* ---- metrics ----------------------------------------------------------------------------- */
@@ -384,10 +390,10 @@ static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *
 		if (!c.visits)
 			continue;
 		counts[k].raw = c.inclusive;
-		counts[k].value =
-			c.visits == visits
-				? c.inclusive
-				: whole((double)c.inclusive / (double)c.visits * (double)visits);
+		counts[k].value = c.visits == visits
+		                          ? c.inclusive
+		                          : round_to_number((double)c.inclusive / (double)c.visits *
+		                                            (double)visits);
 		counts[k].enabled = counts[k].running = r->rows[i].times.wall;
 	}
 }

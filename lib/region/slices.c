@@ -28,12 +28,12 @@ static size_t slice_size(void)
 	return sizeof(struct slice) + pfmi_regions.layout.n_events * sizeof(uint64_t);
 }
 
-static size_t slices_in_page(void)
+static size_t count_page_slices(void)
 {
 	return (PAGE_BYTES - sizeof(struct slice_page)) / slice_size();
 }
 
-static struct slice *slice_at(struct slice_page *page, size_t i)
+static struct slice *get_slice(struct slice_page *page, size_t i)
 {
 	return (struct slice *)(void *)(page->slices + i * slice_size());
 }
@@ -63,14 +63,14 @@ static struct slice_page *make_page(void)
 }
 
 /* The page that @t writes to, with room for a slice; NULL without one. */
-static struct slice_page *page_of(struct thread *t)
+static struct slice_page *get_page(struct thread *t)
 {
-	if (t->slices && t->slices->n < slices_in_page())
+	if (t->slices && t->slices->n < count_page_slices())
 		return t->slices;
 	pfmi_regions_lock();
 	do
 		t->slices = make_page();
-	while (t->slices && t->slices->n >= slices_in_page());
+	while (t->slices && t->slices->n >= count_page_slices());
 	pfmi_regions_unlock();
 	return t->slices;
 }
@@ -95,14 +95,14 @@ static void fill_counts(uint64_t *counts, const struct visit *v)
 void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
                      const struct slice_times *times)
 {
-	struct slice_page *page = page_of(t);
+	struct slice_page *page = get_page(t);
 	struct slice *s;
 
 	if (!page) {
 		__atomic_fetch_add(&all.dropped, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	s = slice_at(page, page->n);
+	s = get_slice(page, page->n);
 	s->begin = times->begin;
 	s->end = times->end;
 	s->wall = v->wall;
@@ -151,19 +151,19 @@ static int compare(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-bool pfmi_slices_list(struct slice_list *list)
+bool pfmi_slices_collect(struct slice_list *list)
 {
 	size_t room = 0;
 
 	*list = (struct slice_list){ 0 };
 	pfmi_regions_lock();
-	room = (size_t)all.n_pages * slices_in_page();
+	room = (size_t)all.n_pages * count_page_slices();
 	list->items = calloc(room + 1, sizeof(struct slice *));
 	for (struct slice_page *page = all.pages; page && list->items; page = page->next) {
 		size_t n = __atomic_load_n(&page->n, __ATOMIC_ACQUIRE);
 
 		for (size_t i = 0; i < n; i++)
-			list->items[list->n++] = slice_at(page, i);
+			list->items[list->n++] = get_slice(page, i);
 	}
 	list->dropped = __atomic_load_n(&all.dropped, __ATOMIC_RELAXED);
 	pfmi_regions_unlock();

@@ -15,7 +15,7 @@ const char *pfmi_machine_get_env(const char *name);
 
 /* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer
  * program's. */
-static unsigned environment_flags(void)
+static unsigned read_environment_flags(void)
 {
 	static const struct {
 		const char *word;
@@ -39,7 +39,7 @@ static unsigned environment_flags(void)
 }
 
 /* The number of "group=N" among those words; 0 if missing. */
-static unsigned environment_group(void)
+static unsigned read_environment_group(void)
 {
 	const char *at = pfmi_machine_get_env("PERFMON_REGIONS_OPTIONS");
 
@@ -73,7 +73,7 @@ static void write_results(void)
 
 /* ---- start ------------------------------------------------------------------------------- */
 
-static void at_exit(void)
+static void write_at_exit(void)
 {
 	if (pfmi_regions.started && *pfmi_regions.output)
 		write_results();
@@ -89,7 +89,7 @@ static void stay_loaded(void)
 		(void)!dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-static int refused(pfm_error_t *error, int code, int err)
+static int refuse_start(pfm_error_t *error, int code, int err)
 {
 	if (error && error->size) {
 		size_t size = error->size;
@@ -109,11 +109,11 @@ static int start(const char *events, unsigned flags, const char *output, const c
 	struct regions *r = &pfmi_regions;
 	int rc, err;
 
-	r->layout.most = environment_group();
+	r->layout.most = read_environment_group();
 	rc = pfmi_layout_make(&r->layout, events, flags & PFM_REGIONS_SYSTEM, error);
 
-	if (!rc && (err = pfmi_threads_prepare()) != 0)
-		rc = refused(error, PFMLIB_ERR_NOMEM, err);
+	if (!rc && (err = pfmi_thread_prepare_all()) != 0)
+		rc = refuse_start(error, PFMLIB_ERR_NOMEM, err);
 	if (rc) {
 		pfmi_layout_free(&r->layout);
 		return rc;
@@ -126,7 +126,7 @@ static int start(const char *events, unsigned flags, const char *output, const c
 	r->keeps_slices = pfmi_region_format(r->format)->draws_slices;
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
 	stay_loaded();
-	atexit(at_exit);
+	atexit(write_at_exit);
 	r->started = true;
 	return PFMLIB_SUCCESS;
 }
@@ -152,7 +152,7 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 }
 
 /* Says on standard error why the environment's events are not counted: no other message would. */
-static void complain(const char *events, const pfm_error_t *error)
+static void print_refusal(const char *events, const pfm_error_t *error)
 {
 	char sentence[512], line[1024];
 	int n;
@@ -172,10 +172,10 @@ bool pfmi_regions_decide(bool *is_first)
 	*is_first = false;
 	if (!events) {
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
-	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, environment_flags(),
+	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, read_environment_flags(),
 	                      output ? output : "-", pfmi_machine_get_env("PERFMON_REGIONS_FORMAT"),
 	                      is_first, &error)) {
-		complain(events, &error);
+		print_refusal(events, &error);
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	}
 	errno = saved;
@@ -194,12 +194,12 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 	if (options && options->size)
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
 	if (o.format && !pfmi_region_format(o.format))
-		return refused(error, PFMLIB_ERR_INVAL, EINVAL);
+		return refuse_start(error, PFMLIB_ERR_INVAL, EINVAL);
 	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&
 	    !events)
-		return refused(error, PFMLIB_ERR_INVAL, EBUSY);
+		return refuse_start(error, PFMLIB_ERR_INVAL, EBUSY);
 	events = events ? events : o.events;
 	return start_once(events && strcmp(events, "time") != 0 ? events : "",
-	                  o.flags | environment_flags(), output ? output : o.output,
+	                  o.flags | read_environment_flags(), output ? output : o.output,
 	                  format ? format : o.format, is_first, error);
 }

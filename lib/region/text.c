@@ -69,7 +69,7 @@ void pfmi_region_put_ms(struct text *t, uint64_t ns)
 }
 
 /* Bytes of the well-formed UTF-8 character at @s, 0 for other bytes. */
-static unsigned utf8_length(const unsigned char *s)
+static unsigned measure_utf8(const unsigned char *s)
 {
 	unsigned n = *s < 0x80                 ? 1
 	             : *s >= 0xc2 && *s < 0xe0 ? 2
@@ -92,7 +92,7 @@ void pfmi_region_put_json(struct text *t, const char *text)
 
 	pfmi_region_put(t, "\"");
 	for (const unsigned char *s = (const unsigned char *)text; *s; s += n ? n : 1) {
-		n = utf8_length(s);
+		n = measure_utf8(s);
 		if (*s == '"' || *s == '\\')
 			pfmi_region_put(t, "\\%c", *s);
 		else if (*s < 0x20)

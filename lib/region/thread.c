@@ -13,7 +13,7 @@ enum {
 
 static pthread_key_t key;
 
-static struct thread *make(int tid)
+static struct thread *make_thread(int tid)
 {
 	const struct layout *l = &pfmi_regions.layout;
 	struct arena arena = { 0 };
@@ -35,12 +35,12 @@ static struct thread *make(int tid)
 	return NULL;
 }
 
-struct thread *pfmi_thread_here(void)
+struct thread *pfmi_thread_get_current(void)
 {
 	struct thread *t = pfmi_region_here.thread;
 
 	if (!t) {
-		t = make((int)syscall(SYS_gettid));
+		t = make_thread((int)syscall(SYS_gettid));
 		if (!t)
 			return NULL;
 		pfmi_regions_lock();
@@ -52,15 +52,15 @@ struct thread *pfmi_thread_here(void)
 	}
 	if (!t->opened) {
 		pfmi_region_mark_process();
-		pfmi_thread_open(t);
+		pfmi_thread_open_counters(t);
 	}
 	return t;
 }
 
-static struct thread *pool(void)
+static struct thread *take_pooled_thread(void)
 {
 	if (!pfmi_regions.pool) {
-		pfmi_regions.pool = make(POOL);
+		pfmi_regions.pool = make_thread(POOL);
 		if (pfmi_regions.pool) {
 			pfmi_regions.pool->ended = true;
 			pfmi_regions.pool->next = pfmi_regions.threads;
@@ -73,11 +73,11 @@ static struct thread *pool(void)
 /* Moves the sums of @t to the pool. Under the lock. */
 static void add_to_pool(struct thread *t)
 {
-	struct thread *to = pool(), **at = &pfmi_regions.threads;
+	struct thread *to = take_pooled_thread(), **at = &pfmi_regions.threads;
 	struct node *node;
 
 	for (struct entry *e = t->entries, *sum; e && to; e = e->next) {
-		sum = pfmi_thread_entry(to, e->region, e->parent, &node);
+		sum = pfmi_thread_find_entry(to, e->region, e->parent, &node);
 		if (!sum)
 			return;
 		pfmi_entry_merge(sum, e);
@@ -99,7 +99,7 @@ static void end_thread(void *arg)
 
 	pfmi_regions_lock();
 	pfmi_region_here.thread = NULL;
-	pfmi_thread_close(t);
+	pfmi_thread_close_counters(t);
 	pfmi_slices_end_thread(t);
 	t->ended = true;
 	if (++pfmi_regions.n_ended > MAX_ENDED)
@@ -107,27 +107,27 @@ static void end_thread(void *arg)
 	pfmi_regions_unlock();
 }
 
-static void before_fork(void)
+static void lock_before_fork(void)
 {
 	pfmi_regions_lock();
 }
 
-static void after_fork_in_parent(void)
+static void unlock_after_fork(void)
 {
 	pfmi_regions_unlock();
 }
 
 /* The child has no sums yet, and one thread. Its counters are the parent's: visits that are open
  * are not counted. */
-static void forget(struct thread *t)
+static void forget_visits(struct thread *t)
 {
 	memset(t->pages, 0,
 	       pfmi_regions.layout.n_fds *
 	               sizeof(*t->pages)); /* the kernel leaves those mappings out of a child */
-	pfmi_thread_close(t);
+	pfmi_thread_close_counters(t);
 }
 
-static void zero(struct thread *t)
+static void clear_sums(struct thread *t)
 {
 	for (struct entry *e = t->entries; e; e = e->next) {
 		pfmi_entry_clear(e);
@@ -144,14 +144,14 @@ static void zero(struct thread *t)
 	t->generation++;
 }
 
-static void after_fork_in_child(void)
+static void reset_after_fork(void)
 {
 	struct thread *self = pfmi_region_here.thread, *next;
 
 	for (struct thread *t = pfmi_regions.threads; t; t = next) {
 		next = t->next;
 		if (t->opened)
-			forget(t);
+			forget_visits(t);
 		if (t != self)
 			pfmi_arena_free(&t->arena);
 	}
@@ -164,16 +164,16 @@ static void after_fork_in_child(void)
 		self->slices = NULL;
 		self->next = NULL;
 		self->tid = (int)syscall(SYS_gettid);
-		zero(self);
+		clear_sums(self);
 	}
 	pthread_mutex_init(&pfmi_regions.lock, NULL);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pfmi_region_here.busy--;
 }
 
-int pfmi_threads_prepare(void)
+int pfmi_thread_prepare_all(void)
 {
 	int err = pthread_key_create(&key, end_thread);
 
-	return err ? err : pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	return err ? err : pthread_atfork(lock_before_fork, unlock_after_fork, reset_after_fork);
 }

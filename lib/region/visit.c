@@ -22,7 +22,7 @@
 
 void pfmi_regions_measure(void)
 {
-	struct thread *t = pfmi_thread_here();
+	struct thread *t = pfmi_thread_get_current();
 
 	if (t)
 		pfmi_region_measure_cost(
@@ -41,7 +41,7 @@ REGION_COLD_PART bool decide(void)
 	return counted;
 }
 
-static inline struct frame *frame_at(const struct thread *t, unsigned i)
+static inline struct frame *get_frame(const struct thread *t, unsigned i)
 {
 	return (struct frame *)(t->frames + i * t->stride);
 }
@@ -55,7 +55,7 @@ static inline struct frame *frame_below(const struct thread *t, const struct fra
 REGION_COLD_PART void drop_frames(struct thread *t)
 {
 	for (; t->depth; t->depth--)
-		frame_at(t, t->depth - 1)->entry->node->depth--;
+		get_frame(t, t->depth - 1)->entry->node->depth--;
 	t->run = GET(pfmi_regions.run);
 }
 
@@ -69,7 +69,7 @@ static struct thread *prepare_call(int *active)
 	*active = GET(perfmon_regions_active); /* before the stops are looked at */
 	here->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t = here->thread && here->thread->opened ? here->thread : pfmi_thread_here();
+	t = here->thread && here->thread->opened ? here->thread : pfmi_thread_get_current();
 	if (t && t->run != GET(pfmi_regions.run))
 		drop_frames(t);
 	if (!t)
@@ -121,7 +121,7 @@ void pfmi_region_leave_call(void)
 	leave_call(pfmi_region_here.active);
 }
 
-uint32_t pfmi_region_id(pfm_region_t *region)
+uint32_t pfmi_region_get_id(pfm_region_t *region)
 {
 	uint32_t id = GET(region->id);
 
@@ -134,7 +134,7 @@ uint32_t pfmi_region_id(pfm_region_t *region)
 
 /* ---- the stack of open visits ------------------------------------------------------------ */
 
-static inline uint64_t *sums_of(struct frame *f)
+static inline uint64_t *get_frame_sums(struct frame *f)
 {
 	return f->words + pfmi_regions.layout.words;
 }
@@ -162,15 +162,15 @@ static bool grow_frames(struct thread *t)
 REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 {
 	if ((t->depth == 0 && t->handles == 0) || pfmi_regions.flags & PFM_REGIONS_ROTATE_INNER)
-		pfmi_thread_switch(t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
+		pfmi_thread_switch_round(t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
 	node->begun++;
 }
 
 /* Reads what user space cannot, as the last step of a begin. */
 static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct frame *f, int active)
 {
-	pfmi_thread_snapshot(t, f->words);
-	f->wall = pfmi_thread_clock(t);
+	pfmi_thread_read_counters(t, f->words);
+	f->wall = pfmi_thread_get_time(t);
 	leave_call(active);
 }
 
@@ -195,15 +195,15 @@ static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame
  * without memory. */
 static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 {
-	uint32_t id = pfmi_region_id(region);
+	uint32_t id = pfmi_region_get_id(region);
 	const struct entry *around;
 	struct entry *e;
 	struct node *node;
 
 	if (!id || (t->depth == t->room && !grow_frames(t)))
 		return NULL;
-	around = frame_below(t, frame_at(t, t->depth))->entry;
-	e = pfmi_thread_entry(t, id, around ? around->region : 0, &node);
+	around = frame_below(t, get_frame(t, t->depth))->entry;
+	e = pfmi_thread_find_entry(t, id, around ? around->region : 0, &node);
 	if (!e)
 		return NULL;
 	if (pfmi_regions.layout.n_rounds > 1) {
@@ -220,7 +220,7 @@ REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int acti
 	struct entry *e = find_entry(t, region);
 
 	if (e) {
-		begin_visit(t, frame_at(t, t->depth), e, active);
+		begin_visit(t, get_frame(t, t->depth), e, active);
 		return;
 	}
 	t->missed++;
@@ -252,8 +252,8 @@ void(pfm_region_begin)(pfm_region_t *region)
 	here->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t = here->thread;
-	f = frame_at(t, t->depth);
-	node = pfmi_thread_node(t, GET(region->id));
+	f = get_frame(t, t->depth);
+	node = pfmi_thread_find_node(t, GET(region->id));
 	if (REGION_RARE(!node || !node->last || t->depth == t->room ||
 	                node->around != frame_below(t, f)->entry)) {
 		begin_new(t, region, active);
@@ -267,7 +267,7 @@ void(pfm_region_begin)(pfm_region_t *region)
 static void add_to_parent(struct frame *parent, const struct frame *f, const uint64_t *now,
                           const uint64_t *beyond)
 {
-	uint64_t *sums = sums_of(parent);
+	uint64_t *sums = get_frame_sums(parent);
 
 	for (unsigned w = 0; w < pfmi_regions.layout.words; w++) {
 		uint64_t d = (beyond ? beyond[w] : now[w]) - f->words[w];
@@ -286,13 +286,14 @@ REGION_COLD_PART void probe(struct thread *t, const struct frame *f, uint64_t wa
 }
 
 /* Ends the visit of frame @at at @wall with the reading t->now, any visit of this process. */
-static void finish(struct thread *t, unsigned at, uint64_t wall)
+static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 {
-	struct frame *f = frame_at(t, at), *beyond = at + 1 < t->depth ? frame_at(t, at + 1) : NULL;
+	struct frame *f = get_frame(t, at),
+		     *beyond = at + 1 < t->depth ? get_frame(t, at + 1) : NULL;
 	uint64_t took = wall - f->wall, after = beyond ? wall - beyond->wall : 0;
 	const struct visit v = { .start = f->words,
 		                 .now = t->now,
-		                 .inside = f->children ? sums_of(f) : NULL,
+		                 .inside = f->children ? get_frame_sums(f) : NULL,
 		                 .beyond = beyond ? beyond->words : NULL,
 		                 .round = t->round,
 		                 .whole = f->generation == t->generation,
@@ -302,13 +303,13 @@ static void finish(struct thread *t, unsigned at, uint64_t wall)
 		                 .pairs = f->pairs,
 		                 .children = f->children };
 
-	pfmi_entry_add(f->entry, &v);
+	pfmi_entry_add_visit(f->entry, &v);
 	if (pfmi_regions.keeps_slices)
 		pfmi_slice_keep(t, f->entry->region, &v,
 		                &(struct slice_times){ f->wall, wall, beyond != NULL });
 	if (at) {
-		frame_at(t, at - 1)->wall_children += took - after;
-		add_to_parent(frame_at(t, at - 1), f, t->now, beyond ? beyond->words : NULL);
+		get_frame(t, at - 1)->wall_children += took - after;
+		add_to_parent(get_frame(t, at - 1), f, t->now, beyond ? beyond->words : NULL);
 	}
 	if (t->probe)
 		probe(t, f, took);
@@ -318,23 +319,23 @@ static void finish(struct thread *t, unsigned at, uint64_t wall)
 static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *region, uint64_t wall,
                                               int active)
 {
-	uint32_t id = pfmi_region_id(region);
+	uint32_t id = pfmi_region_get_id(region);
 	unsigned at = t->depth;
 	struct frame *f;
 
-	while (at > 0 && frame_at(t, at - 1)->entry->region != id)
+	while (at > 0 && get_frame(t, at - 1)->entry->region != id)
 		at--;
-	f = at ? frame_at(t, --at) : NULL;
+	f = at ? get_frame(t, --at) : NULL;
 	if (!f) {
 		t->unmatched++;
 	} else if (f->generation == BEFORE_FORK) {
 		f->entry->node->depth--;
 		REGION_ADD(f->entry->begun, (uint64_t)-1);
 	} else {
-		finish(t, at, wall);
+		finish_visit(t, at, wall);
 	}
 	if (f && at + 1 < t->depth)
-		memmove(f, frame_at(t, at + 1), (t->depth - at - 1) * t->stride);
+		memmove(f, get_frame(t, at + 1), (t->depth - at - 1) * t->stride);
 	t->depth -= f != NULL;
 	leave_call(active);
 }
@@ -390,7 +391,7 @@ REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, in
 		end_any(t, region, wall, active);
 		return;
 	}
-	f = frame_below(t, frame_at(t, t->depth));
+	f = frame_below(t, get_frame(t, t->depth));
 	if (REGION_RARE(!is_plain(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
 		end_any(t, region, wall, active);
 		return;
@@ -408,9 +409,9 @@ REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, in
 static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region_t *region,
                                                     int active)
 {
-	uint64_t wall = pfmi_thread_clock(t);
+	uint64_t wall = pfmi_thread_get_time(t);
 
-	pfmi_thread_snapshot(t, t->now);
+	pfmi_thread_read_counters(t, t->now);
 	end(t, region, wall, active, NULL);
 }
 
@@ -451,7 +452,7 @@ void pfm_region_reset(pfm_region_t *region)
 	if (!region || !pfmi_region_enter_call(&t))
 		return;
 	for (struct entry *e = t->entries; e; e = e->next)
-		if (e->region == pfmi_region_id(region))
+		if (e->region == pfmi_region_get_id(region))
 			pfmi_entry_clear(e);
 	pfmi_region_leave_call();
 }

@@ -78,7 +78,7 @@ static void write_chrome(struct text *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
-	if (!pfmi_slices_list(&list)) {
+	if (!pfmi_slices_collect(&list)) {
 		out->failed = true;
 		return;
 	}

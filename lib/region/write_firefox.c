@@ -21,7 +21,8 @@ static uint64_t start_of_clock(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - pfmi_wall_clock();
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+	       pfmi_region_get_wall_time();
 }
 
 static void put_schema(struct text *out)
@@ -96,7 +97,7 @@ static void put_marker(struct text *out, const pfm_region_results_t *r, const st
 static void put_strings(struct text *out)
 {
 	pfmi_region_put(out, "\"stringTable\":[\"\"");
-	for (uint32_t i = 1; i <= pfmi_region_numbers(); i++) {
+	for (uint32_t i = 1; i <= pfmi_region_count_names(); i++) {
 		pfmi_region_put(out, ",");
 		pfmi_region_put_json(out, pfmi_region_name(i));
 	}
@@ -163,7 +164,7 @@ static void write_firefox(struct text *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
-	if (!pfmi_slices_list(&list)) {
+	if (!pfmi_slices_collect(&list)) {
 		out->failed = true;
 		return;
 	}

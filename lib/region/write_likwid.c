@@ -44,7 +44,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The threads of @r in order, each once. */
-static int *threads_of(const pfm_region_results_t *r, unsigned *n)
+static int *list_threads(const pfm_region_results_t *r, unsigned *n)
 {
 	int *tids = calloc(r->n + 1, sizeof(*tids));
 	unsigned all = 0;
@@ -114,7 +114,7 @@ static bool is_first(const pfm_region_results_t *r, unsigned i)
 static void write_likwid(struct text *out, const pfm_region_results_t *r)
 {
 	unsigned n, regions = 0, id = 0;
-	int *tids = threads_of(r, &n);
+	int *tids = list_threads(r, &n);
 
 	if (!tids) {
 		out->failed = true;

@@ -48,7 +48,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, unsigned
 }
 
 /* The number of the record of row @i's parent in the same thread, -1 for none. */
-static int parent_record(const pfm_region_results_t *r, unsigned i)
+static int find_parent_record(const pfm_region_results_t *r, unsigned i)
 {
 	int record = 0;
 
@@ -76,7 +76,7 @@ static void put_thread(struct text *out, const pfm_region_results_t *r, int tid)
 		pfmi_region_put(out, "%s\n      \"%u\": {\"name\": ", record ? "," : "", record);
 		pfmi_region_put_json(out, info.region);
 		pfmi_region_put(out, ", \"parent_region_id\": \"%d\", \"cycles\": \"",
-		                parent_record(r, i));
+		                find_parent_record(r, i));
 		put_counts(out, r, i, true);
 		pfmi_region_put(out, "\", \"real_time_nsec\": \"%" PRIu64 "\"", info.wall);
 		put_counts(out, r, i, false);

@@ -10,7 +10,7 @@
 enum { COUNT_COLUMNS = 20, NAME_COLUMNS = 32 };
 
 /* "1,234,567" */
-static const char *grouped(uint64_t value, char buf[32])
+static const char *format_grouped(uint64_t value, char buf[32])
 {
 	char digits[24];
 	int n = snprintf(digits, sizeof(digits), "%" PRIu64, value), at = 0;
@@ -42,7 +42,7 @@ static void put_duration(struct text *out, uint64_t ns)
 }
 
 /* Newton's method: the library does without libm. */
-static double root(double v)
+static double compute_root(double v)
 {
 	double x = v > 1 ? v : 1;
 
@@ -60,7 +60,7 @@ static void put_plural(struct text *out, uint64_t n, const char *what)
 {
 	char buf[32];
 
-	pfmi_region_put(out, "%s %s%s", grouped(n, buf), what, n == 1 ? "" : "s");
+	pfmi_region_put(out, "%s %s%s", format_grouped(n, buf), what, n == 1 ? "" : "s");
 }
 
 static void put_heading(struct text *out, const pfm_region_info_t *info)
@@ -117,7 +117,7 @@ static void put_value(struct text *out, const pfm_region_event_t *e, uint64_t va
 		pfmi_region_put_real(out, 3, (double)value * scale);
 		pfmi_region_put(out, "%s%s", *e->unit ? " " : "", e->unit);
 	} else {
-		pfmi_region_put(out, "%s", grouped(value, buf));
+		pfmi_region_put(out, "%s", format_grouped(value, buf));
 	}
 }
 
@@ -142,7 +142,7 @@ static void put_count(struct text *out, const pfm_region_info_t *info, const pfm
 		pfmi_region_put(out, " to ");
 		put_value(out, e, c->max, c->scale);
 		pfmi_region_put(out, ", deviation ");
-		pfmi_region_put_real(out, 1, root(c->variance) * c->scale);
+		pfmi_region_put_real(out, 1, compute_root(c->variance) * c->scale);
 	}
 	if (c->quality != PFM_QUALITY_EXACT)
 		pfmi_region_put(out, "; counted in %" PRIu64 " of %" PRIu64 " visits", c->visits,

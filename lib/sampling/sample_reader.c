@@ -457,7 +457,7 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 	for (unsigned i = 0; i < s->sampling->n_buffers; i++)
 		release_read_data(s->sampling, i);
 	while (k < n) {
-		pfm_record_t *r = base_struct_at(records, k);
+		pfm_record_t *r = base_get_struct_at(records, k);
 		unsigned more = records->size == sizeof(*r) ? read_run(s, r, n - k) : 0;
 		int rc = more ? 1 : read_one_record(s, k > 0, records->size, r);
 

@@ -36,7 +36,7 @@ const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned 
 
 bool pfmi_session_is_generic_event(const struct session_builder *o, const struct member_event *f)
 {
-	const struct table *t = context_pmu_table(o->session->ctx, f->pmu);
+	const struct table *t = context_get_pmu_table(o->session->ctx, f->pmu);
 
 	return t->encoder == ENCODER_PERF && (t->perf_type == 0 || t->perf_type == 3);
 }

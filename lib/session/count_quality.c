@@ -38,8 +38,8 @@ uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t
 	return q;
 }
 
-static void format_reason(struct session_count *c, pfm_cause_t about, const char *remedy,
-                          const char *fmt, va_list ap)
+static void set_formatted_reason(struct session_count *c, pfm_cause_t about, const char *remedy,
+                                 const char *fmt, va_list ap)
 {
 	c->status.reason_cause = about;
 	vsnprintf(c->status.reason, sizeof(c->status.reason), fmt, ap);
@@ -54,7 +54,7 @@ void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const c
 	if (c->status.cause)
 		return; /* why it could not be opened says more than how the rest of it fared */
 	va_start(ap, fmt);
-	format_reason(c, cause, remedy, fmt, ap);
+	set_formatted_reason(c, cause, remedy, fmt, ap);
 	va_end(ap);
 }
 
@@ -66,7 +66,7 @@ void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err
 	c->status.cause = cause;
 	c->status.sys_errno = err;
 	va_start(ap, fmt);
-	format_reason(c, cause, remedy, fmt, ap);
+	set_formatted_reason(c, cause, remedy, fmt, ap);
 	va_end(ap);
 }
 
@@ -74,7 +74,7 @@ static const char *get_pmu_name(const struct session_count *c)
 {
 	return c->config.kernel_pmu
 	               ? c->config.kernel_pmu->name
-	               : table_text(c->config.event.table, c->config.event.table->name);
+	               : table_get_text(c->config.event.table, c->config.event.table->name);
 }
 
 static void set_quality(struct session_count *c, pfm_count_t *n, pfm_quality_t quality,

@@ -37,7 +37,7 @@ static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
 	const struct field *f = table_fields(p->table);
 
 	for (unsigned i = 0; i < p->table->n_fields; i++)
-		if (strcmp(table_text(p->table, f[i].name), name) == 0 && f[i].n_ranges &&
+		if (strcmp(table_get_text(p->table, f[i].name), name) == 0 && f[i].n_ranges &&
 		    f[i].ranges[0].config_word == 1)
 			return (uint64_t)1 << f[i].ranges[0].lsb;
 	return 0;
@@ -70,7 +70,7 @@ static bool is_blocked_by_levels(const struct session_count *c)
 	ev.plm = 0;
 	ev.has_no_levels = false;
 	return has_fixed_levels(c) &&
-	       pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) ==
+	       pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) ==
 	               PFMLIB_SUCCESS &&
 	       attr.expressible;
 }
@@ -90,7 +90,7 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
                             struct session_count *c)
 {
 	const struct pfm_session *s = o->session;
-	const char *name = table_text(u->table, u->table->name);
+	const char *name = table_get_text(u->table, u->table->name);
 
 	if (s->policy_backend && s->policy_backend->accepts_any_processor)
 		return;
@@ -156,8 +156,8 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	c->config.missing_core = m->missing_core;
 	c->config.has_default_levels =
 		!f->event->plm && !f->event->has_no_levels && !s->options.plm;
-	if (pfmi_encode_requested_attr(f->event, u->perf_type, s->options.plm, &c->config.attr,
-	                               NULL))
+	if (pfmi_pmu_build_requested_attr(f->event, u->perf_type, s->options.plm, &c->config.attr,
+	                                  NULL))
 		c->config.attr.expressible = 0;
 	c->config.attr.pinned = m->pinned || o->is_group_pinned;
 	if (m->precise)
@@ -173,11 +173,12 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	}
 	c->config.is_level = event_has_flag(f->event, ROW_SNAPSHOT);
 	if (event_has_key(f->event, KEY_SCALE) &&
-	    !pfmi_base_parse_decimal(pfmi_table_row_text(u->table, f->event->row_index, KEY_SCALE),
-	                             &c->config.scale))
+	    !pfmi_base_parse_decimal(
+		    pfmi_table_get_row_text(u->table, f->event->row_index, KEY_SCALE),
+		    &c->config.scale))
 		c->config.scale = 1;
 	if (event_has_key(f->event, KEY_UNIT))
-		c->config.unit = pfmi_table_row_text(u->table, f->event->row_index, KEY_UNIT);
+		c->config.unit = pfmi_table_get_row_text(u->table, f->event->row_index, KEY_UNIT);
 	c->config.get_user_read_bits = get_user_read_bits(o, c);
 	c->config.name = k ? pfmi_session_copy_name(s, m->name) : m->name;
 	if (!c->config.name)

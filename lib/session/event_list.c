@@ -143,7 +143,7 @@ static bool find_event_on_core(const struct session_builder *o, const char *text
 	out->instance = 0;
 	for (unsigned i = 0; i < ctx->n_search_order; i++) {
 		out->pmu = ctx->search_order[i];
-		if (context_pmu_kernel(ctx, out->pmu) == core &&
+		if (context_get_kernel_pmu(ctx, out->pmu) == core &&
 		    !pfmi_lookup_event_on_pmu(ctx, text, out->pmu, out->event, NULL))
 			return true;
 	}
@@ -173,7 +173,7 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 	first = m->events[0];
 	generic = pfmi_session_is_generic_event(o, &first);
 	for (unsigned i = 0; i < n; i++)
-		if (!generic && context_pmu_kernel(o->session->ctx, first.pmu) == cores[i])
+		if (!generic && context_get_kernel_pmu(o->session->ctx, first.pmu) == cores[i])
 			m->events[0].core_pmu = (int)i;
 	if (has_explicit_pmu(o, text, generic) || (!generic && m->events[0].core_pmu < 0) ||
 	    (first.event->row_index == ROW_NONE && !generic)) {
@@ -184,7 +184,8 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 	m->n_events = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct member_event *f = &m->events[m->n_events];
-		bool have = generic || context_pmu_kernel(o->session->ctx, first.pmu) == cores[i];
+		bool have =
+			generic || context_get_kernel_pmu(o->session->ctx, first.pmu) == cores[i];
 
 		if (have)
 			copy_member_event(&first, &event, f);
@@ -342,10 +343,10 @@ static int parse_event_text(struct session_builder *o, const char *text, struct 
 static bool is_same_event_pmu(const struct session_builder *o, const struct member_event *a,
                               const struct member_event *b)
 {
-	const struct kernel_pmu *device = context_pmu_kernel(o->session->ctx, a->pmu);
+	const struct kernel_pmu *device = context_get_kernel_pmu(o->session->ctx, a->pmu);
 
 	return a->pmu == b->pmu ||
-	       (device && device == context_pmu_kernel(o->session->ctx, b->pmu)) ||
+	       (device && device == context_get_kernel_pmu(o->session->ctx, b->pmu)) ||
 	       pfmi_session_is_generic_event(o, b);
 }
 

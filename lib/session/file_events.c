@@ -232,8 +232,8 @@ static void update_group(const struct sys *sys, const struct file_event *lead)
 static bool is_level_event(const struct kernel_pmu *pmu, uint64_t config)
 {
 	for (uint32_t row = 0; row < pmu->table->n_rows; row++)
-		if (pfmi_table_row_value(pmu->table, row, KEY_CONFIG, ANY_COUNTER) == config)
-			return table_row(pmu->table, row)->flags & ROW_SNAPSHOT;
+		if (pfmi_table_get_row_value(pmu->table, row, KEY_CONFIG, ANY_COUNTER) == config)
+			return table_get_row(pmu->table, row)->flags & ROW_SNAPSHOT;
 	return true;
 }
 

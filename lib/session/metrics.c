@@ -237,7 +237,7 @@ static const pfm_count_t *get_round_count(const struct metric_input_counts *in, 
 {
 	return (const pfm_count_t *)((const char *)in->counts +
 	                             ((size_t)round * in->session->n_counts + i) *
-	                                     base_struct_size(in->counts));
+	                                     base_get_struct_size(in->counts));
 }
 
 /* Notes how far count @i of input @input can be trusted. False if it has no value. */

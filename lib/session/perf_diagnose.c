@@ -33,7 +33,7 @@ static const char *get_pmu_name(const struct session_count *c)
 		return c->config.kernel_pmu->name;
 	return c->config.event.table->encoder == ENCODER_PERF
 	               ? "the PMU"
-	               : table_text(c->config.event.table, c->config.event.table->name);
+	               : table_get_text(c->config.event.table, c->config.event.table->name);
 }
 
 /* ---- permission ---------------------------------------------------------------------------- */
@@ -392,7 +392,7 @@ static void explain_bad_setting(const struct refused_event *q, int err)
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
 		                        "choose another value, or omit it",
 		                        "the kernel refuses %s=0x%llx on %s",
-		                        table_text(c->config.event.table, f->name),
+		                        table_get_text(c->config.event.table, f->name),
 		                        (unsigned long long)value, get_pmu_name(c));
 	else if (extra)
 		pfmi_session_fail_count(

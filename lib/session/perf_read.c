@@ -41,7 +41,7 @@ static bool is_enabled_on_exec(const struct pfm_session *s, int pid)
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
 }
 
-static int send_to_each_time_reference(struct pfm_session *s, unsigned long request)
+static int send_to_all_time_references(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->backend_state;
 	int first = 0;
@@ -61,7 +61,7 @@ static inline int send_to_time_references(struct pfm_session *s, unsigned long r
 {
 	const struct perf_state *st = s->backend_state;
 
-	return st->n_time_references ? send_to_each_time_reference(s, request) : 0;
+	return st->n_time_references ? send_to_all_time_references(s, request) : 0;
 }
 
 /* Sends @request to every leader of the session. The first error is returned after all have been
@@ -89,7 +89,7 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 /* Far more than clocks differ, less than most uptimes. */
 #define CGROUP_TIME_SLACK_NS 60000000000u
 
-static bool counts_cgroup(const struct pfm_session *s)
+static bool is_counting_cgroup(const struct pfm_session *s)
 {
 	return ((const struct perf_state *)s->backend_state)->cgroup_fd >= 0;
 }
@@ -129,7 +129,7 @@ int pfmi_perf_start_counting(struct pfm_session *s)
 	if (!rc) {
 		pfmi_perf_start_process_clock(s);
 		pfmi_perf_start_hotplug_clock(s);
-		if (counts_cgroup(s) && !s->started)
+		if (is_counting_cgroup(s) && !s->started)
 			rebase_cgroup_times(s);
 		return PFMLIB_SUCCESS;
 	}

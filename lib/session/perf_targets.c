@@ -263,7 +263,7 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	pfmi_machine_free_cpus(&serves);
 }
 
-static void plan_count_events(struct event_planner *w)
+static void plan_events_of_count(struct event_planner *w)
 {
 	const struct pfm_session *s = w->session;
 	const struct perf_state *st = s->backend_state;
@@ -406,7 +406,7 @@ int pfmi_perf_plan_events(struct pfm_session *s)
 		if (is_placed_like_previous(s, c))
 			repeat_previous_events(&w);
 		else
-			plan_count_events(&w);
+			plan_events_of_count(&w);
 		if (!w.error_code && (w.n_offline_cpus || !c->kernel_state.n_events))
 			explain_no_cpu(c, &w);
 	}

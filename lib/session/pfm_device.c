@@ -228,28 +228,28 @@ static int report_no_memory(pfm_error_t *why)
 	                           (struct slice){ NULL, 0 }, NULL);
 }
 
-static int emulated_open(const struct sys *sys, const char *path, int flags)
+static int open_emulated(const struct sys *sys, const char *path, int flags)
 {
 	const pfm_alpha_device_t *e = sys->arg;
 
 	return e->open(e->arg, path, flags);
 }
 
-static long emulated_read(const struct sys *sys, int fd, void *buf, size_t n)
+static long read_emulated(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	const pfm_alpha_device_t *e = sys->arg;
 
 	return e->read(e->arg, fd, buf, n);
 }
 
-static int emulated_ioctl(const struct sys *sys, int fd, unsigned long request, void *argument)
+static int ioctl_emulated(const struct sys *sys, int fd, unsigned long request, void *argument)
 {
 	const pfm_alpha_device_t *e = sys->arg;
 
 	return e->ioctl(e->arg, fd, request, argument);
 }
 
-static int emulated_close(const struct sys *sys, int fd)
+static int close_emulated(const struct sys *sys, int fd)
 {
 	const pfm_alpha_device_t *e = sys->arg;
 
@@ -269,10 +269,10 @@ static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error
 			"the emulator lacks its size, an operation or its number of processors");
 	d->is_emulated = true;
 	d->n_cpus = e->n_cpus;
-	d->emulator_sys = (struct sys){ .open = emulated_open,
-		                        .read = emulated_read,
-		                        .ioctl = emulated_ioctl,
-		                        .close = emulated_close,
+	d->emulator_sys = (struct sys){ .open = open_emulated,
+		                        .read = read_emulated,
+		                        .ioctl = ioctl_emulated,
+		                        .close = close_emulated,
 		                        .arg = &d->emulator };
 	for (unsigned i = 0; i < s->n_counts; i++)
 		if (is_alpha_count(&s->counts[i]) &&

@@ -322,7 +322,7 @@ static bool has_current_sizes(const pfm_count_t *counts, unsigned n)
 static bool has_equal_sizes(pfm_count_t *counts, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (base_struct_size(base_struct_at(counts, i)) != counts->size)
+		if (base_get_struct_size(base_get_struct_at(counts, i)) != counts->size)
 			return false;
 	return true;
 }
@@ -347,7 +347,7 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 	if (alike)
 		memcpy(counts, s->last_counts, n * sizeof(*counts));
 	for (unsigned i = 0; i < n && !alike; i++)
-		base_copy_struct_out(base_struct_at(counts, i), &s->last_counts[i],
+		base_copy_struct_out(base_get_struct_at(counts, i), &s->last_counts[i],
 		                     sizeof(s->last_counts[i]));
 	return rc;
 }
@@ -389,8 +389,8 @@ static const char *get_count_pmu_name(const struct pfm_session *s, const struct 
 		return c->config.instance
 		               ? c->config.kernel_pmu->instance_names[c->config.instance - 1]
 		               : c->config.kernel_pmu->name;
-	t = context_usable_table(s->ctx, c->config.pmu);
-	return t ? table_text(t, t->name) : "";
+	t = context_get_usable_table(s->ctx, c->config.pmu);
+	return t ? table_get_text(t, t->name) : "";
 }
 
 /* The list of CPUs that one count is taken on, as the user's text, the instance of its device or

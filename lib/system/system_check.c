@@ -36,7 +36,7 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return PFMLIB_ERR_NOMEM;
-	ctx = context_or_default(ctx);
+	ctx = context_choose_context(ctx);
 	c->ctx = ctx;
 	pfmi_machine_init_watched_sys(&c->sys, &ctx->sys);
 	c->is_recorded = ctx->sys.root[0] != '\0';

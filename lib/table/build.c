@@ -216,7 +216,7 @@ void pfmi_table_drop_row(struct table_builder *b)
  * exact spelling. */
 static void insert_row_name(struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
 {
-	const char *text = table_text(t, rows[row].name);
+	const char *text = table_get_text(t, rows[row].name);
 	uint32_t h = pfmi_table_hash_name(pfmi_base_make_slice(text));
 
 	if (table_find_name(t, h, text, strlen(text)).kind != NAME_NONE) {

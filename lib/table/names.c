@@ -159,7 +159,7 @@ const struct named_value *pfmi_table_find_named_value(const struct table *t, uin
                                                       unsigned n, struct slice s)
 {
 	const struct named_value *value = table_named_values(t) + first, *end = value + n;
-	const char *pool = table_text(t, 0);
+	const char *pool = table_get_text(t, 0);
 	/* The first eight bytes without the bit of small letters rule out most words. */
 	uint64_t bytes = load_first_bytes(s), here,
 		 compared = keep_first_bytes(0xdfdfdfdfdfdfdfdf, s.len < 8 ? s.len : 8);

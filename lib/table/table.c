@@ -9,7 +9,7 @@ void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t nu
 	uint32_t slot = h << 16 | number,
 		 moved = 0; /* 1: what made room, which stays before its equals */
 
-	for (uint32_t i = table_first_slot(h, n); slot; i = i + 1 < n ? i + 1 : 0)
+	for (uint32_t i = table_get_first_slot(h, n); slot; i = i + 1 < n ? i + 1 : 0)
 		if (!slots[i] || slots[i] >> 16 < (slot >> 16) + moved) {
 			uint32_t other = slots[i];
 
@@ -22,12 +22,13 @@ void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t nu
 /* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
 static struct name_entry find_exact_twin(const struct table *t, struct name_entry n, struct slice s)
 {
-	if (pfmi_base_is_slice_icase(s, table_text(t, n.text)))
+	if (pfmi_base_is_slice_icase(s, table_get_text(t, n.text)))
 		return n;
 	for (uint32_t i = 0; i < t->n_rows; i++) {
-		const struct row *r = table_row(t, i);
+		const struct row *r = table_get_row(t, i);
 
-		if (r->flags & ROW_SHADOWED && pfmi_base_is_slice_icase(s, table_text(t, r->name)))
+		if (r->flags & ROW_SHADOWED &&
+		    pfmi_base_is_slice_icase(s, table_get_text(t, r->name)))
 			return (struct name_entry){ r->name, i, NAME_EVENT };
 	}
 	return n;
@@ -38,9 +39,9 @@ struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t
 {
 	for (; table_can_slot_match(t, h, i);
 	     i = table_probe_slot(t, h, i + 1 < t->n_slots ? i + 1 : 0)) {
-		struct name_entry n = table_name_at(t, (table_slots(t)[i] & 0xffff) - 1);
+		struct name_entry n = table_get_name(t, (table_slots(t)[i] & 0xffff) - 1);
 
-		if (pfmi_table_is_folded_equal(table_text(t, n.text), s, len))
+		if (pfmi_table_is_folded_equal(table_get_text(t, n.text), s, len))
 			return t->flags & TABLE_HAS_FOLDED_TWINS
 			               ? find_exact_twin(t, n, (struct slice){ s, (uint32_t)len })
 			               : n;
@@ -72,32 +73,33 @@ bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsig
 
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key)
 {
-	unsigned at = table_key_field_plus1(t, key);
+	unsigned at = table_get_key_field_plus1(t, key);
 	uint64_t value = 0;
 
-	return at && pfmi_table_find_row_value(t, table_row(t, row), at - 1, ANY_COUNTER, &value);
+	return at &&
+	       pfmi_table_find_row_value(t, table_get_row(t, row), at - 1, ANY_COUNTER, &value);
 }
 
-uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key,
-                              unsigned counter)
+uint64_t pfmi_table_get_row_value(const struct table *t, uint32_t row, enum field_key key,
+                                  unsigned counter)
 {
-	unsigned at = table_key_field_plus1(t, key);
+	unsigned at = table_get_key_field_plus1(t, key);
 	uint64_t value = 0;
 
 	if (!at)
 		return 0;
-	return pfmi_table_find_row_value(t, table_row(t, row), at - 1, counter, &value)
+	return pfmi_table_find_row_value(t, table_get_row(t, row), at - 1, counter, &value)
 	               ? value
 	               : table_fields(t)[at - 1].default_value;
 }
 
-const char *pfmi_table_row_text(const struct table *t, uint32_t row, enum field_key key)
+const char *pfmi_table_get_row_text(const struct table *t, uint32_t row, enum field_key key)
 {
-	unsigned at = table_key_field_plus1(t, key);
+	unsigned at = table_get_key_field_plus1(t, key);
 	uint64_t value = 0;
 
-	return table_text(t, at && pfmi_table_find_row_value(t, table_row(t, row), at - 1,
-	                                                     ANY_COUNTER, &value)
-	                             ? (uint32_t)value
-	                             : 0);
+	return table_get_text(t, at && pfmi_table_find_row_value(t, table_get_row(t, row), at - 1,
+	                                                         ANY_COUNTER, &value)
+	                                 ? (uint32_t)value
+	                                 : 0);
 }

@@ -11,7 +11,7 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static inline const char *table_text(const struct table *t, uint32_t off)
+static inline const char *table_get_text(const struct table *t, uint32_t off)
 {
 	return (const char *)t + t->pool + off;
 }
@@ -40,13 +40,13 @@ DEFINE_TABLE_ARRAY(struct wide_value, wide_values)
 DEFINE_TABLE_ARRAY(uint32_t, row_groups)
 #undef DEFINE_TABLE_ARRAY
 
-static inline const struct row *table_row(const struct table *t, uint32_t row)
+static inline const struct row *table_get_row(const struct table *t, uint32_t row)
 {
 	return table_rows(t) + (table_row_numbers(t)[row] & ROW_NUMBER_MASK);
 }
 
 /* The sources that agree with a row, as PFM_EVENT_BY_VENDOR and so on; 0 if none was compared. */
-static inline unsigned table_row_sources(const struct table *t, uint32_t row)
+static inline unsigned table_get_row_sources(const struct table *t, uint32_t row)
 {
 	return table_row_numbers(t)[row] >> ROW_SOURCES_SHIFT;
 }
@@ -57,13 +57,13 @@ static inline bool table_has_row(const struct table *t, uint32_t row)
 	return row < t->n_rows + t->n_alias_rows;
 }
 
-static inline const char *table_row_name(const struct table *t, uint32_t row)
+static inline const char *table_get_row_name(const struct table *t, uint32_t row)
 {
-	return table_text(t, table_row(t, row)->name);
+	return table_get_text(t, table_get_row(t, row)->name);
 }
 
 /* Candidate counters of a row; fixed counter n is bit 32 + n. */
-static inline uint64_t table_row_counter_mask(const struct table *t, const struct row *r)
+static inline uint64_t table_get_row_counter_mask(const struct table *t, const struct row *r)
 {
 	return table_counter_masks(t)[r->counter_mask_index];
 }
@@ -80,8 +80,8 @@ static inline struct field_value table_unpack_value(const struct table *t, uint3
 }
 
 /* Value number @i of @r. */
-static inline struct field_value table_row_value_at(const struct table *t, const struct row *r,
-                                                    unsigned i)
+static inline struct field_value table_get_row_value(const struct table *t, const struct row *r,
+                                                     unsigned i)
 {
 	return table_unpack_value(t, table_values(t)[r->first_value + i]);
 }
@@ -98,26 +98,26 @@ static inline unsigned table_find_next_row_value(const struct table *t, const st
 }
 
 /* Unit mask group @i of the table; of row @r. */
-static inline const struct umask_group *table_group_at(const struct table *t, uint32_t i)
+static inline const struct umask_group *table_get_group(const struct table *t, uint32_t i)
 {
 	return table_groups(t) + table_group_numbers(t)[i];
 }
-static inline const struct umask_group *table_row_group_at(const struct table *t,
-                                                           const struct row *r, unsigned i)
+static inline const struct umask_group *table_get_row_group(const struct table *t,
+                                                            const struct row *r, unsigned i)
 {
 	return table_groups(t) + table_row_groups(t)[r->first_group + i];
 }
 
 /* 1 + the number of the field with @key, 0 if the table has none. */
-static inline unsigned table_key_field_plus1(const struct table *t, enum field_key key)
+static inline unsigned table_get_key_field_plus1(const struct table *t, enum field_key key)
 {
 	return table_keys(t)[key];
 }
 
 /* The field with @key, or NULL. */
-static inline const struct field *table_key_field(const struct table *t, enum field_key key)
+static inline const struct field *table_get_key_field(const struct table *t, enum field_key key)
 {
-	unsigned at = table_key_field_plus1(t, key);
+	unsigned at = table_get_key_field_plus1(t, key);
 
 	return at ? table_fields(t) + (at - 1) : NULL;
 }
@@ -157,7 +157,7 @@ uint32_t pfmi_table_hash_name(struct slice s);
 
 /* The slot at which probing for hash @h starts, of @n. The factor spreads names that differ in one
  * digit, whose hashes are neighbours. */
-static inline uint32_t table_first_slot(uint32_t h, uint32_t n)
+static inline uint32_t table_get_first_slot(uint32_t h, uint32_t n)
 {
 	return (uint32_t)((uint64_t)(h * 0x9e3779b1u) * n >> 32);
 }
@@ -192,7 +192,7 @@ struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t
 static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s,
                                                 size_t len)
 {
-	uint32_t i = table_probe_slot(t, h, table_first_slot(h, t->n_slots));
+	uint32_t i = table_probe_slot(t, h, table_get_first_slot(h, t->n_slots));
 
 	return table_can_slot_match(t, h, i) ? pfmi_table_find_name_from_slot(t, i, h, s, len)
 	                                     : (struct name_entry){ .kind = NAME_NONE };
@@ -204,10 +204,10 @@ static inline uint32_t table_count_names(const struct table *t)
 {
 	return t->n_rows + t->n_names;
 }
-static inline struct name_entry table_name_at(const struct table *t, uint32_t i)
+static inline struct name_entry table_get_name(const struct table *t, uint32_t i)
 {
 	if (i < t->n_rows) {
-		const struct row *r = table_row(t, i);
+		const struct row *r = table_get_row(t, i);
 
 		return (struct name_entry){ r->name, i,
 			                    r->flags & ROW_SHADOWED ? NAME_NONE : NAME_EVENT };
@@ -225,7 +225,7 @@ const char *pfmi_table_skip_prefix_icase(const char *name, struct slice s);
  * most strings. */
 static inline bool table_is_text_icase(const struct table *t, struct slice s, uint32_t offset)
 {
-	const char *rest = table_text(t, offset);
+	const char *rest = table_get_text(t, offset);
 
 	if ((s.text[0] ^ rest[0]) & ~0x20)
 		return false;
@@ -251,7 +251,7 @@ static inline uint32_t table_hash_code(uint32_t code, uint32_t umask, uint64_t c
 
 /* An entry of the code index has 1 + the number of a row in its lower bits, so many, and bits of
  * the hash above them. */
-static inline unsigned table_code_index_bits(const struct table *t)
+static inline unsigned table_count_code_index_bits(const struct table *t)
 {
 	return 32u - (unsigned)__builtin_clz(t->n_rows | 1);
 }
@@ -260,7 +260,7 @@ static inline unsigned table_code_index_bits(const struct table *t)
 static inline uint16_t table_next_code_index_entry(const struct table *t, uint32_t h, uint32_t *at)
 {
 	const uint16_t *entries = table_code_index(t);
-	unsigned bits = table_code_index_bits(t);
+	unsigned bits = table_count_code_index_bits(t);
 	uint32_t i = *at;
 	uint16_t entry;
 
@@ -272,9 +272,9 @@ static inline uint16_t table_next_code_index_entry(const struct table *t, uint32
 	return entry;
 }
 /* The row of an entry. */
-static inline uint32_t table_code_index_row(const struct table *t, uint16_t entry)
+static inline uint32_t table_get_code_index_row(const struct table *t, uint16_t entry)
 {
-	return (entry & ((1u << table_code_index_bits(t)) - 1)) - 1;
+	return (entry & ((1u << table_count_code_index_bits(t)) - 1)) - 1;
 }
 
 /* ---- values of rows -------------------------------------------------------------------------- */
@@ -285,10 +285,10 @@ bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsig
                                unsigned counter, uint64_t *out);
 /* The value of row @row for @key on @counter (ANY_COUNTER: for every counter), or the field's
  * default; 0 if the table has no such field. */
-uint64_t pfmi_table_row_value(const struct table *t, uint32_t row, enum field_key key,
-                              unsigned counter);
+uint64_t pfmi_table_get_row_value(const struct table *t, uint32_t row, enum field_key key,
+                                  unsigned counter);
 /* The text of row @row for @key, "" without one. */
-const char *pfmi_table_row_text(const struct table *t, uint32_t row, enum field_key key);
+const char *pfmi_table_get_row_text(const struct table *t, uint32_t row, enum field_key key);
 /* Has the row itself a value for @key? */
 bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_key key);
 
@@ -309,42 +309,42 @@ int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth de
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-static inline const void *table_image_array(const struct image *im, enum image_array which)
+static inline const void *table_get_image_array(const struct image *im, enum image_array which)
 {
 	return (const char *)im + im->arrays[which].offset;
 }
-static inline const struct table *table_image_table_at(const struct image *im, uint32_t i)
+static inline const struct table *table_get_image_table(const struct image *im, uint32_t i)
 {
-	return (const struct table *)table_image_array(im, ARRAY_TABLES) + i;
+	return (const struct table *)table_get_image_array(im, ARRAY_TABLES) + i;
 }
 
 /* The image in the library, made by pmuc.py at build time. */
 extern const char pfmi_builtin_image[] __attribute__((visibility("hidden")));
-static inline const struct image *table_builtin_image(void)
+static inline const struct image *table_get_builtin_image(void)
 {
 	return (const struct image *)(const void *)pfmi_builtin_image;
 }
 static inline unsigned table_count_builtins(void)
 {
-	return table_builtin_image()->n_tables;
+	return table_get_builtin_image()->n_tables;
 }
-static inline const struct table *table_builtin_at(unsigned i)
+static inline const struct table *table_get_builtin(unsigned i)
 {
-	return table_image_table_at(table_builtin_image(), i);
+	return table_get_image_table(table_get_builtin_image(), i);
 }
 static inline bool table_is_builtin(const struct table *t)
 {
-	return (uintptr_t)t - (uintptr_t)pfmi_builtin_image < table_builtin_image()->size;
+	return (uintptr_t)t - (uintptr_t)pfmi_builtin_image < table_get_builtin_image()->size;
 }
 
 /* The numbers of the tables that are members of family @f. */
-static inline const uint16_t *table_family_members(const struct image *im,
-                                                   const struct pmu_family *f)
+static inline const uint16_t *table_get_family_members(const struct image *im,
+                                                       const struct pmu_family *f)
 {
-	return (const uint16_t *)table_image_array(im, ARRAY_FAMILY_MEMBERS) + f->first_member;
+	return (const uint16_t *)table_get_image_array(im, ARRAY_FAMILY_MEMBERS) + f->first_member;
 }
 /* The bits of a name with hash @h in its word of a family's name filter. */
-static inline uint64_t table_name_filter_bits(uint32_t h)
+static inline uint64_t table_make_name_filter_bits(uint32_t h)
 {
 	h *= 0x85ebca6bu;
 	return (uint64_t)1 << (h >> 26) | (uint64_t)1 << (h >> 20 & 63) |
@@ -355,18 +355,19 @@ static inline uint64_t table_name_filter_bits(uint32_t h)
 static inline bool table_can_family_have_name(const struct image *im, const struct pmu_family *f,
                                               uint32_t h)
 {
-	const uint64_t *words =
-		(const uint64_t *)table_image_array(im, ARRAY_NAME_FILTERS) + f->first_filter_word;
+	const uint64_t *words = (const uint64_t *)table_get_image_array(im, ARRAY_NAME_FILTERS) +
+	                        f->first_filter_word;
 
-	return !(table_name_filter_bits(h) & ~words[table_first_slot(h, f->n_filter_words)]);
+	return !(table_make_name_filter_bits(h) &
+	         ~words[table_get_first_slot(h, f->n_filter_words)]);
 }
 /* The next table of @im that can have the name or alias with hash @h: start with *@cursor = 0.
  * Returns -1 after the last; numbers from n_tables on are families. */
 static inline int table_next_pmu_by_name(const struct image *im, uint32_t h, uint32_t *cursor)
 {
-	const uint32_t *slots = table_image_array(im, ARRAY_PMU_NAMES);
+	const uint32_t *slots = table_get_image_array(im, ARRAY_PMU_NAMES);
 	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements,
-		 i = *cursor ? *cursor - 1 : table_first_slot(h, n), slot;
+		 i = *cursor ? *cursor - 1 : table_get_first_slot(h, n), slot;
 
 	while ((slot = slots[i]) > h << 16) {
 		i = i + 1 < n ? i + 1 : 0;

@@ -66,7 +66,7 @@ static bool check_pool_bounds(struct table_verifier *c)
 	    !check_array(c, t->pool, t->n_pool, 1, 1, "the string pool is outside the table"))
 		return set_fault(c, "the string pool is outside the table");
 	for (uint32_t i = 1; i <= POOL_PAD; i++)
-		if (table_text(t, t->n_pool - i)[0] != '\0' || table_text(t, 0)[0] != '\0')
+		if (table_get_text(t, t->n_pool - i)[0] != '\0' || table_get_text(t, 0)[0] != '\0')
 			return set_fault(c, "the string pool is not terminated");
 	return true;
 }
@@ -167,7 +167,7 @@ static bool check_encoder_counters(struct table_verifier *c)
 		    t->all_counters != shapes[i].counters)
 			return set_fault(c, "the register layout does not support this processor");
 		for (uint32_t row = 0; table_has_row(t, row); row++)
-			if (table_row_counter_mask(t, table_row(t, row)) & ~t->all_counters)
+			if (table_get_row_counter_mask(t, table_get_row(t, row)) & ~t->all_counters)
 				return set_fault(c,
 				                 "a row counts on a counter that does not exist");
 	}
@@ -257,7 +257,7 @@ static bool check_value_overlap(struct table_verifier *c, const struct row *r)
 	uint64_t taken[4] = { 0 };
 
 	for (unsigned i = 0; i < r->n_values && !(c->table->flags & TABLE_VALUES_OVERRIDE); i++) {
-		struct field_value v = table_row_value_at(c->table, r, i);
+		struct field_value v = table_get_row_value(c->table, r, i);
 		const struct field *f = table_fields(c->table) + v.field;
 
 		for (unsigned k = 0; v.counter == ANY_COUNTER && k < f->n_ranges; k++) {
@@ -322,7 +322,7 @@ static bool check_slots(struct table_verifier *c)
 	}
 	for (uint32_t i = 0; i < t->n_code_index; i++) {
 		if (table_code_index(t)[i] &&
-		    table_code_index_row(t, table_code_index(t)[i]) >= t->n_rows)
+		    table_get_code_index_row(t, table_code_index(t)[i]) >= t->n_rows)
 			return set_fault(c, "the index of codes points at no row");
 		used_ways += table_code_index(t)[i] != 0;
 	}
@@ -353,7 +353,7 @@ static bool has_zero_byte(uint64_t x)
  * to U+009F. Eight at a time. */
 static bool check_pool_characters(struct table_verifier *c)
 {
-	const unsigned char *s = (const unsigned char *)table_text(c->table, 0),
+	const unsigned char *s = (const unsigned char *)table_get_text(c->table, 0),
 			    *end = s + c->table->n_pool;
 
 	while (end - s > 8) {
@@ -403,7 +403,7 @@ static bool check_contents(struct table_verifier *c)
 }
 
 /* Honest tables look at each byte of their image a few times at most. */
-static uint64_t work_limit(size_t size)
+static uint64_t get_work_limit(size_t size)
 {
 	return (uint64_t)size * 16 + 4096;
 }
@@ -416,7 +416,7 @@ static void check_table(struct table_verifier *c, size_t size, enum verify_depth
 
 int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const char **why)
 {
-	struct table_verifier c = { .table = t, .work_left = work_limit(size) };
+	struct table_verifier c = { .table = t, .work_left = get_work_limit(size) };
 
 	if ((uintptr_t)t % 8 || size < sizeof(struct table)) {
 		c.fault = "too short for an event table";
@@ -489,8 +489,8 @@ static bool is_range_in_array(const struct image *im, enum image_array which, ui
 /* PMU families: their members, and the filter over the members' names, which is never empty. */
 static const char *find_family_fault(const struct image *im)
 {
-	const struct pmu_family *w = table_image_array(im, ARRAY_FAMILIES);
-	const uint16_t *parts = table_image_array(im, ARRAY_FAMILY_MEMBERS);
+	const struct pmu_family *w = table_get_image_array(im, ARRAY_FAMILIES);
+	const uint16_t *parts = table_get_image_array(im, ARRAY_FAMILY_MEMBERS);
 
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 		if (im->arrays[ARRAY_POOL].n_elements < POOL_PAD ||
@@ -505,7 +505,7 @@ static const char *find_family_fault(const struct image *im)
 		if (parts[i] >= im->n_tables)
 			return "a part of a processor does not exist";
 	for (uint32_t i = 0; i < im->n_tables; i++)
-		if (table_image_table_at(im, i)->family_plus1 >
+		if (table_get_image_table(im, i)->family_plus1 >
 		    im->arrays[ARRAY_FAMILIES].n_elements)
 			return "the parts of a processor are out of bounds";
 	return NULL;
@@ -514,7 +514,7 @@ static const char *find_family_fault(const struct image *im)
 /* Names of tables lead to tables, and probing for one ends. */
 static const char *find_pmu_name_fault(const struct image *im)
 {
-	const uint32_t *calls = table_image_array(im, ARRAY_PMU_NAMES);
+	const uint32_t *calls = table_get_image_array(im, ARRAY_PMU_NAMES);
 	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, used = 0,
 		 n_wholes = im->arrays[ARRAY_FAMILIES].n_elements;
 
@@ -529,7 +529,7 @@ static const char *find_pmu_name_fault(const struct image *im)
 
 static const char *find_host_fault(const struct image *im)
 {
-	const struct host_slot *hosts = table_image_array(im, ARRAY_HOSTS);
+	const struct host_slot *hosts = table_get_image_array(im, ARRAY_HOSTS);
 	uint32_t n = im->arrays[ARRAY_HOSTS].n_elements, used = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -543,12 +543,12 @@ static const char *find_host_fault(const struct image *im)
 /* All tables have the image's pool, so that it needs to be looked at only once. */
 static const char *find_table_fault(const struct image *im, enum verify_depth depth)
 {
-	struct table_verifier c = { .work_left = work_limit((size_t)im->size) };
+	struct table_verifier c = { .work_left = get_work_limit((size_t)im->size) };
 
 	for (uint32_t i = 0; i < im->n_tables; i++) {
 		uint32_t at = im->arrays[ARRAY_TABLES].offset + i * (uint32_t)sizeof(struct table);
 
-		c.table = table_image_table_at(im, i);
+		c.table = table_get_image_table(im, i);
 		check_table(&c, (size_t)im->size - at, depth);
 		if (!c.fault && (at + (uint64_t)c.table->pool != im->arrays[ARRAY_POOL].offset ||
 		                 c.table->n_pool != im->arrays[ARRAY_POOL].n_elements))

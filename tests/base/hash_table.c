@@ -12,8 +12,10 @@ static void siphash_gives_published_values(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
-	assert_int_equal(pfmi_base_siphash(key, bytes, 15, SIPHASH_2_4), 0xa129ca6149be45e5u);
-	assert_int_equal(pfmi_base_siphash(key, bytes, 0, SIPHASH_2_4), 0x726fdb47dd0e0e31u);
+	assert_int_equal(pfmi_base_compute_siphash(key, bytes, 15, SIPHASH_2_4),
+	                 0xa129ca6149be45e5u);
+	assert_int_equal(pfmi_base_compute_siphash(key, bytes, 0, SIPHASH_2_4),
+	                 0x726fdb47dd0e0e31u);
 }
 
 /* What CPython 3.11 makes of bytes 0 to 14 and 0 to 7 with PYTHONHASHSEED=0, whose key is 0. */
@@ -25,8 +27,10 @@ static void siphash_with_fewer_rounds_agrees_with_python(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)i;
-	assert_int_equal(pfmi_base_siphash(key, bytes, 15, SIPHASH_1_3), 0xf30eb725bb91c9eau);
-	assert_int_equal(pfmi_base_siphash(key, bytes, 8, SIPHASH_1_3), 0xead411e67ebe2eeau);
+	assert_int_equal(pfmi_base_compute_siphash(key, bytes, 15, SIPHASH_1_3),
+	                 0xf30eb725bb91c9eau);
+	assert_int_equal(pfmi_base_compute_siphash(key, bytes, 8, SIPHASH_1_3),
+	                 0xead411e67ebe2eeau);
 }
 
 struct search {

@@ -101,7 +101,7 @@ static void digits(void **state)
 		                                        : (unsigned)tolower(u) - 'a' + 10;
 
 		assert_int_equal(base_is_digit((char)c), u < 128 && isdigit(u));
-		assert_int_equal(base_digit_value((char)c), want);
+		assert_int_equal(base_get_digit_value((char)c), want);
 	}
 }
 

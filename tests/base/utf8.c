@@ -36,7 +36,7 @@ static void every_number_in_every_length(void **state)
 			bool surrogate = c >= 0xd800 && c <= 0xdfff;
 			bool good = length == shortest_length(c) && c <= 0x10ffff && !surrogate;
 			unsigned n = encode(c, length, bytes);
-			size_t got = utf8_char_length(bytes, n);
+			size_t got = utf8_measure_char(bytes, n);
 
 			if (got != (good ? n : 0))
 				fail_msg("U+%04lX in %u bytes: expected %u, got %zu", c, n,
@@ -50,8 +50,8 @@ static void what_is_cut_off_is_no_character(void **state)
 
 	(void)state;
 	for (size_t len = 0; len < 4; len++)
-		assert_int_equal(utf8_char_length(text, len), 0);
-	assert_int_equal(utf8_char_length(text, 4), 4);
+		assert_int_equal(utf8_measure_char(text, len), 0);
+	assert_int_equal(utf8_measure_char(text, 4), 4);
 }
 
 static void stray_bytes(void **state)
@@ -60,17 +60,17 @@ static void stray_bytes(void **state)
 	for (int c = 0x80; c < 0x100; c++) {
 		const char alone[] = { (char)c, 'a', 'a', 'a' };
 
-		assert_int_equal(utf8_char_length(alone, 4), 0);
+		assert_int_equal(utf8_measure_char(alone, 4), 0);
 	}
 }
 
 static void valid_beginning_of_a_text(void **state)
 {
 	(void)state;
-	assert_int_equal(utf8_valid_length("a\xc3\xa4\xff", 4), 3);
-	assert_int_equal(utf8_valid_length("abc", 3), 3);
-	assert_int_equal(utf8_valid_length("\xff", 1), 0);
-	assert_int_equal(utf8_valid_length("", 0), 0);
+	assert_int_equal(utf8_measure_valid("a\xc3\xa4\xff", 4), 3);
+	assert_int_equal(utf8_measure_valid("abc", 3), 3);
+	assert_int_equal(utf8_measure_valid("\xff", 1), 0);
+	assert_int_equal(utf8_measure_valid("", 0), 0);
 }
 
 UNIT(base_utf8, cmocka_unit_test(every_number_in_every_length),

@@ -53,7 +53,7 @@ static int remove_folder(void **state)
  * that is 0. */
 static void put(const char *name, size_t n, size_t change, mode_t mode)
 {
-	const struct image *im = table_builtin_image();
+	const struct image *im = table_get_builtin_image();
 	const uint8_t *bytes = (const uint8_t *)im;
 	FILE *f = fopen(named(name), "wb");
 
@@ -179,8 +179,8 @@ static void what_is_taken(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(strstr(images.maps[1 + i].path, ".pmdb")[-1], "abc"[i]);
 	for (unsigned i = 0; i < 5; i++) {
-		assert_int_equal(images.maps[i].size, table_builtin_image()->size);
-		assert_memory_equal(images.maps[i].image, table_builtin_image(), 4096);
+		assert_int_equal(images.maps[i].size, table_get_builtin_image()->size);
+		assert_memory_equal(images.maps[i].image, table_get_builtin_image(), 4096);
 		/* What the caller named was looked at as a whole, others when somebody needs them.
 		 */
 		assert_int_equal(atomic_load(&images.maps[i].check_state), i == 0);
@@ -319,8 +319,9 @@ static void bytes_are_kept(void **state)
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(bytes[5000], was);
 	assert_int_equal(truncate(named("x.pmdb"), 0), 0);
-	assert_int_equal(bytes[table_builtin_image()->size - 1],
-	                 ((const uint8_t *)table_builtin_image())[table_builtin_image()->size - 1]);
+	assert_int_equal(
+		bytes[table_get_builtin_image()->size - 1],
+		((const uint8_t *)table_get_builtin_image())[table_get_builtin_image()->size - 1]);
 	assert_null(pfmi_image_check_fault(&images.maps[0]));
 }
 
@@ -331,7 +332,7 @@ static void damage_is_found_later(void **state)
 	const char *fault;
 
 	(void)state;
-	put("x.pmdb", 0, (size_t)table_builtin_image()->size - 100, 0644);
+	put("x.pmdb", 0, (size_t)table_get_builtin_image()->size - 100, 0644);
 	look();
 	assert_int_equal(images.n_maps, 1);
 	fault = pfmi_image_check_fault(&images.maps[0]);

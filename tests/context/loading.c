@@ -14,7 +14,7 @@
 /* What is built in as a file, of which @n bytes are other ones in the middle. */
 static void put_image(const char *root, const char *path, size_t n)
 {
-	const struct image *im = table_builtin_image();
+	const struct image *im = table_get_builtin_image();
 	char full[256];
 	FILE *f;
 
@@ -37,19 +37,19 @@ static void is_table_of(const pfm_ctx_t *ctx, unsigned i, unsigned k, int map)
 	const struct image_map *m = map < 0 ? NULL : &ctx->images.maps[map];
 
 	assert_ptr_equal(u.image_map, m);
-	assert_ptr_equal(pfmi_context_pmu_image(ctx, i), m);
+	assert_ptr_equal(pfmi_context_get_pmu_image(ctx, i), m);
 	assert_string_equal(u.origin, m ? m->path : "built in");
-	assert_string_equal(table_text(u.table, u.table->name),
-	                    table_text(table_builtin_at(k), table_builtin_at(k)->name));
-	assert_true(u.table == table_image_table_at(m ? m->image : table_builtin_image(), k) &&
-	            u.perf_type == table_builtin_at(k)->perf_type);
+	assert_string_equal(table_get_text(u.table, u.table->name),
+	                    table_get_text(table_get_builtin(k), table_get_builtin(k)->name));
+	assert_true(u.table == table_get_image_table(m ? m->image : table_get_builtin_image(), k) &&
+	            u.perf_type == table_get_builtin(k)->perf_type);
 }
 
 /* The units called like table @k come in this order of images. */
 static void come_in_order(const pfm_ctx_t *ctx, unsigned k, const int *maps, unsigned n)
 {
-	struct slice s =
-		pfmi_base_make_slice(table_text(table_builtin_at(k), table_builtin_at(k)->name));
+	struct slice s = pfmi_base_make_slice(
+		table_get_text(table_get_builtin(k), table_get_builtin(k)->name));
 	struct pmu_name_iter c = { 0 };
 
 	for (unsigned i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static void units_of_images(void **state)
 		            ctx->images.maps[1].first_pmu == 2 * n);
 		assert_true(context_count_pmus(ctx) == 3 * n && ctx->first_kernel_pmu == 3 * n &&
 		            ctx->n_sources == 4);
-		assert_null(pfmi_context_pmu_image(ctx, 3 * n));
+		assert_null(pfmi_context_get_pmu_image(ctx, 3 * n));
 		for (unsigned i = 0; i < 3 * n; i++)
 			is_table_of(ctx, i, i % n, (int)(i / n) - 1);
 		for (unsigned k = 0; k < n; k++)

@@ -12,16 +12,16 @@
 /* A processor that stands for parts can be the one that is wanted, and any table. */
 static void wanted_processors(void **state)
 {
-	const struct image *im = table_builtin_image();
-	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
-	const char *pool = table_image_array(im, ARRAY_POOL);
+	const struct image *im = table_get_builtin_image();
+	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+	const char *pool = table_get_image_array(im, ARRAY_POOL);
 
 	(void)state;
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 		pfm_close_context(open_for(pool + wholes[i].name));
 	for (unsigned i = 0; i < table_count_builtins(); i++)
 		pfm_close_context(
-			open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name)));
+			open_for(table_get_text(table_get_builtin(i), table_get_builtin(i)->name)));
 }
 
 /* Closed by the last who holds it; the default one is nobody's to close. */
@@ -37,7 +37,7 @@ static void holders(void **state)
 	assert_int_equal(pfm_count_pmus(ctx), table_count_builtins());
 	pfm_close_context(ctx);
 	assert_ptr_equal(pfmi_context_add_ref(NULL), pfmi_context_get_default());
-	assert_ptr_equal(context_or_default(NULL), pfmi_context_get_default());
+	assert_ptr_equal(context_choose_context(NULL), pfmi_context_get_default());
 	pfm_close_context((pfm_ctx_t *)(uintptr_t)pfmi_context_get_default());
 	pfm_close_context(NULL);
 	assert_true(context_is_loaded(pfmi_context_get_default(), LOADED_BUILTIN));

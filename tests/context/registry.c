@@ -45,8 +45,8 @@ static void walks_over_names(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
-		const char *name = table_text(t, t->name), *aka = table_text(t, t->aliases);
+		const struct table *t = table_get_builtin(i);
+		const char *name = table_get_text(t, t->name), *aka = table_get_text(t, t->aliases);
 		struct slice s[2] = { pfmi_base_make_slice(name),
 			              { aka, (uint32_t)strcspn(aka, " ") } };
 
@@ -58,11 +58,11 @@ static void walks_over_names(void **state)
 			while ((unit = pfmi_context_next_named_pmu(
 					ctx, s[k], pfmi_table_hash_name(s[k]), &c)) >= 0) {
 				bool own = context_table_has_own_name(
-					table_builtin_at((unsigned)unit), s[k]);
+					table_get_builtin((unsigned)unit), s[k]);
 
 				assert_true(pfmi_context_table_has_name(
-						    table_builtin_at((unsigned)unit), s[k]) &&
-				            c.table == table_builtin_at((unsigned)unit) &&
+						    table_get_builtin((unsigned)unit), s[k]) &&
+				            c.table == table_get_builtin((unsigned)unit) &&
 				            !c.image_map);
 				assert_false(own && others); /* own names first */
 				others |= !own;
@@ -87,9 +87,9 @@ static void names_of_nobody(void **state)
 
 		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c),
 		                 -1);
-		assert_null(pfmi_context_find_family(table_builtin_image(), s,
+		assert_null(pfmi_context_find_family(table_get_builtin_image(), s,
 		                                     pfmi_table_hash_name(s)));
-		assert_null(pfmi_context_find_family_members(table_builtin_image(), s,
+		assert_null(pfmi_context_find_family_members(table_get_builtin_image(), s,
 		                                             pfmi_table_hash_name(s), &n));
 		assert_int_equal(n, 0);
 	}
@@ -99,9 +99,9 @@ static void names_of_nobody(void **state)
 /* Parts of a processor say that they are. */
 static void parts_of_processors(void **state)
 {
-	const struct image *im = table_builtin_image();
-	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
-	const char *pool = table_image_array(im, ARRAY_POOL);
+	const struct image *im = table_get_builtin_image();
+	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+	const char *pool = table_get_image_array(im, ARRAY_POOL);
 
 	(void)state;
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++) {
@@ -131,7 +131,7 @@ static void units_of_no_machine(void **state)
 		struct pmu_info u = pfmi_context_get_pmu(ctx, i);
 		uint32_t f = u.table->flags;
 
-		assert_true(u.table == table_builtin_at(i) && !u.kernel_pmu && !u.image_map &&
+		assert_true(u.table == table_get_builtin(i) && !u.kernel_pmu && !u.image_map &&
 		            u.core_type == 0 && u.perf_type == u.table->perf_type);
 		assert_string_equal(u.origin, "built in");
 		assert_int_equal(!!(u.flags & PFM_PMU_UNCORE), !!(f & TABLE_UNCORE));
@@ -141,8 +141,8 @@ static void units_of_no_machine(void **state)
 		assert_int_equal(!!(u.flags & PFM_PMU_CORE),
 		                 !(f & TABLE_UNCORE) && u.table->encoder != ENCODER_PERF);
 		assert_int_equal(u.flags & (PFM_PMU_HOST | PFM_PMU_KERNEL), 0);
-		assert_true(context_is_pmu_usable(ctx, i) && !pfmi_context_pmu_image(ctx, i) &&
-		            !context_pmu_kernel(ctx, i));
+		assert_true(context_is_pmu_usable(ctx, i) && !pfmi_context_get_pmu_image(ctx, i) &&
+		            !context_get_kernel_pmu(ctx, i));
 	}
 	pfm_close_context(ctx);
 }
@@ -156,10 +156,10 @@ static uint32_t *slots_around(uint32_t h, uint32_t n, uint32_t number, size_t be
 {
 	uint32_t *calls;
 
-	if (table_first_slot(h, n) < 2 || (uint16_t)h == UINT16_MAX)
+	if (table_get_first_slot(h, n) < 2 || (uint16_t)h == UINT16_MAX)
 		return NULL;
 	calls = (uint32_t *)((char *)guard_begin(before + n * sizeof(*calls)) + before);
-	for (uint32_t i = table_first_slot(h, n); i < n; i++)
+	for (uint32_t i = table_get_first_slot(h, n); i < n; i++)
 		calls[i] = ((uint32_t)(uint16_t)h + 1) << 16 | 1;
 	calls[0] = h << 16 | number;
 	return calls;
@@ -172,10 +172,10 @@ static void find_around(const char *name, unsigned table, bool other, bool last)
 	uint32_t h = pfmi_table_hash_name(s), number = other ? PMU_NAME_IS_ALIAS : 0;
 
 	for (uint32_t n = 3; n < 200; n++) {
-		uint32_t *calls = table_first_slot(h, n) + last < n
+		uint32_t *calls = table_get_first_slot(h, n) + last < n
 		                          ? slots_around(h, n, number | (table + 1), 0)
 		                          : NULL;
-		struct pfm_ctx ctx = { .builtin_source = { table_builtin_image(), NULL, 0,
+		struct pfm_ctx ctx = { .builtin_source = { table_get_builtin_image(), NULL, 0,
 			                                   table_count_builtins(), calls, n } };
 		struct pmu_name_iter c = { 0 };
 
@@ -200,13 +200,14 @@ static void walks_around_the_end(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i + 1 < table_count_builtins() && i < 64; i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		char aka[64];
 
 		for (unsigned last = 0; last < 2; last++)
-			find_around(table_text(t, t->name), i, false, last);
-		if (sscanf(table_text(t, t->aliases), "%63s", aka) != 1 ||
-		    pfmi_context_table_has_name(table_builtin_at(i + 1), pfmi_base_make_slice(aka)))
+			find_around(table_get_text(t, t->name), i, false, last);
+		if (sscanf(table_get_text(t, t->aliases), "%63s", aka) != 1 ||
+		    pfmi_context_table_has_name(table_get_builtin(i + 1),
+		                                pfmi_base_make_slice(aka)))
 			continue;
 		for (unsigned last = 0; last < 2; last++)
 			find_around(aka, i, true, last);

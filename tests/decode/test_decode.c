@@ -174,7 +174,8 @@ static void events_of_libpfm3(void **state)
 		bool found = false;
 
 		/* A text cannot name a shadowed row. */
-		if (table_row(context_pmu_table(ctx, (unsigned)pmu), i)->flags & ROW_SHADOWED ||
+		if (table_get_row(context_get_pmu_table(ctx, (unsigned)pmu), i)->flags &
+		            ROW_SHADOWED ||
 		    pfm_encode_event_at(ctx, pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
 			continue;
 		snprintf(reg, sizeof(reg), "PMC%u", (unsigned)e.regs[0].num);

@@ -9,8 +9,8 @@
 static struct event with(struct event ev, uint64_t code, uint64_t umask)
 {
 	const uint64_t values[] = { code, umask };
-	const unsigned fields[] = { table_key_field_plus1(ev.table, KEY_CODE) - 1,
-		                    table_key_field_plus1(ev.table, KEY_UMASK) - 1 };
+	const unsigned fields[] = { table_get_key_field_plus1(ev.table, KEY_CODE) - 1,
+		                    table_get_key_field_plus1(ev.table, KEY_UMASK) - 1 };
 
 	for (unsigned i = 0; i < 2; i++)
 		assert_true(pfmi_pmu_set_user_field(&ev, fields[i], values[i]));
@@ -33,9 +33,9 @@ static void expect_twin(const pfm_encoding_t *e)
  * mask. */
 static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t row)
 {
-	const struct table *t = table_builtin_at(pmu);
-	const struct field *code = table_key_field(t, KEY_CODE),
-			   *umask = table_key_field(t, KEY_UMASK);
+	const struct table *t = table_get_builtin(pmu);
+	const struct field *code = table_get_key_field(t, KEY_CODE),
+			   *umask = table_get_key_field(t, KEY_UMASK);
 	pfm_encoding_t e = PFM_INIT(e);
 
 	assert_int_equal(pfm_encode_event_at(ctx, (int)pmu, row, PFM_PLM3, &e, NULL),
@@ -70,11 +70,11 @@ static void other_ways(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		unsigned here = 0;
 
 		for (uint32_t row = 0;
-		     table_key_field_plus1(t, KEY_ALT) && row < t->n_rows && here < 10; row++)
+		     table_get_key_field_plus1(t, KEY_ALT) && row < t->n_rows && here < 10; row++)
 			if (is_event(t, row) && pfmi_table_has_row_value(t, row, KEY_ALT))
 				here += expect_alternatives(ctx, i, row);
 		found += here;
@@ -86,7 +86,7 @@ static void other_ways(void **state)
 /* Rows that must be counted alone, with every kind of neighbour. */
 static bool beside(const struct table *t, uint32_t alone, uint32_t other)
 {
-	uint64_t fixed = table_row_counter_mask(t, table_row(t, other)) >> 32;
+	uint64_t fixed = table_get_row_counter_mask(t, table_get_row(t, other)) >> 32;
 	struct event events[2];
 	struct placement where;
 	struct register_values regs;
@@ -126,23 +126,23 @@ static void counted_alone(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		uint32_t alone = ROW_NONE;
 
 		if (t->encoder != ENCODER_X86)
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row++)
-			if (table_row(t, row)->flags & ROW_EXCLUSIVE && is_event(t, row) &&
-			    !table_row(t, row)->n_groups)
+			if (table_get_row(t, row)->flags & ROW_EXCLUSIVE && is_event(t, row) &&
+			    !table_get_row(t, row)->n_groups)
 				alone = row;
 		for (uint32_t row = 0; alone != ROW_NONE && row < t->n_rows; row += 13) {
-			const struct row *r = table_row(t, row);
+			const struct row *r = table_get_row(t, row);
 
 			if (!is_event(t, row) || r->n_groups ||
 			    r->flags & (ROW_EXCLUSIVE | ROW_FREE_RUNNING) ||
-			    !table_row_counter_mask(t, r))
+			    !table_get_row_counter_mask(t, r))
 				continue;
-			seen[table_row_counter_mask(t, r) >> 32 != 0] += beside(t, alone, row);
+			seen[table_get_row_counter_mask(t, r) >> 32 != 0] += beside(t, alone, row);
 		}
 	}
 	assert_true(seen[0] > 50 && seen[1] > 0);
@@ -155,14 +155,14 @@ static void free_running(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event events[3];
 			struct placement where;
 			struct register_values regs;
 
-			if (!(table_row(t, row)->flags & ROW_FREE_RUNNING) || !is_event(t, row))
+			if (!(table_get_row(t, row)->flags & ROW_FREE_RUNNING) || !is_event(t, row))
 				continue;
 			for (unsigned k = 0; k < 3; k++)
 				pfmi_pmu_init_event(&events[k], t, row);
@@ -292,8 +292,8 @@ static void counters_as_written(void **state)
 
 	(void)state;
 	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
-		const struct table *t = table_builtin_at(pmu);
-		const char *name = table_text(t, t->name);
+		const struct table *t = table_get_builtin(pmu);
+		const char *name = table_get_text(t, t->name);
 		pfm_ctx_t *ctx;
 
 		if ((t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT) ||
@@ -306,7 +306,7 @@ static void counters_as_written(void **state)
 		}
 		for (uint32_t row = pmu % 5; row < t->n_rows; row += 5) {
 			snprintf(text, sizeof(text), "%s::%s", name,
-			         table_text(t, table_row(t, row)->name));
+			         table_get_text(t, table_get_row(t, row)->name));
 			expect_counters(ctx, t, text);
 			strcat(text, ":c=1");
 			expect_counters(ctx, t, text);
@@ -322,22 +322,23 @@ static void precision_that_rows_need(void **state)
 
 	(void)state;
 	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
-		const struct table *t = table_builtin_at(pmu);
+		const struct table *t = table_get_builtin(pmu);
 		pfm_ctx_t *ctx;
 
-		if (!table_key_field_plus1(t, KEY_PRECISE))
+		if (!table_get_key_field_plus1(t, KEY_PRECISE))
 			continue;
 		ctx = open_for(NULL);
 		for (uint32_t row = 0; row < t->n_rows; row++) {
-			bool must = pfmi_table_row_value(t, row, KEY_PRECISE, ANY_COUNTER) == 2;
+			bool must = pfmi_table_get_row_value(t, row, KEY_PRECISE, ANY_COUNTER) == 2;
 			pfm_encoding_t e = PFM_INIT(e);
 
 			if (!is_event(t, row) ||
 			    pfm_encode_event_at(ctx, (int)pmu, row, 0, &e, NULL) != PFMLIB_SUCCESS)
 				continue;
 			if (e.attr.precise != must)
-				fail_msg("%s::%s: precise %u, expected %u", table_text(t, t->name),
-				         table_row_name(t, row), e.attr.precise, must);
+				fail_msg("%s::%s: precise %u, expected %u",
+				         table_get_text(t, t->name), table_get_row_name(t, row),
+				         e.attr.precise, must);
 			n_must += must;
 		}
 		pfm_close_context(ctx);

@@ -9,38 +9,42 @@
 static const char *text_of(const struct table *t, uint32_t row, enum field_key key)
 {
 	return pfmi_table_has_row_value(t, row, key)
-	               ? table_text(t, (uint32_t)pfmi_table_row_value(t, row, key, ANY_COUNTER))
+	               ? table_get_text(
+				 t, (uint32_t)pfmi_table_get_row_value(t, row, key, ANY_COUNTER))
 	               : "";
 }
 
 static void check_event(const pfm_ctx_t *ctx, unsigned pmu, const struct table *t, uint32_t row)
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 	pfm_event_info_t info = { .size = sizeof(info) };
 
 	assert_int_equal(pfm_describe_event(ctx, (int)pmu, row, &info), PFMLIB_SUCCESS);
 	assert_true(info.pmu == (int)pmu && info.event == row &&
-	            info.counters == table_row_counter_mask(t, r) && info.n_fields == r->n_values);
-	assert_true(info.name == table_text(t, r->name) && info.desc == table_text(t, r->desc));
+	            info.counters == table_get_row_counter_mask(t, r) &&
+	            info.n_fields == r->n_values);
+	assert_true(info.name == table_get_text(t, r->name) &&
+	            info.desc == table_get_text(t, r->desc));
 	assert_string_equal(info.errata, text_of(t, row, KEY_ERRATA));
 	assert_string_equal(info.note, text_of(t, row, KEY_NOTE));
 	assert_string_equal(info.replaced, text_of(t, row, KEY_REPLACED));
 	assert_string_equal(info.unit, text_of(t, row, KEY_UNIT));
 	assert_string_equal(info.detail, text_of(t, row, KEY_DETAIL));
-	assert_true(info.period == (pfmi_table_has_row_value(t, row, KEY_PERIOD)
-	                                    ? pfmi_table_row_value(t, row, KEY_PERIOD, ANY_COUNTER)
-	                                    : 0));
+	assert_true(info.period ==
+	            (pfmi_table_has_row_value(t, row, KEY_PERIOD)
+	                     ? pfmi_table_get_row_value(t, row, KEY_PERIOD, ANY_COUNTER)
+	                     : 0));
 	assert_true(info.code == (pfmi_table_has_row_value(t, row, KEY_CODE)
-	                                  ? pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER)
+	                                  ? pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER)
 	                                  : 0));
 	assert_true(info.counters_htoff ==
 	            (pfmi_table_has_row_value(t, row, KEY_HTOFF)
-	                     ? pfmi_table_row_value(t, row, KEY_HTOFF, ANY_COUNTER)
+	                     ? pfmi_table_get_row_value(t, row, KEY_HTOFF, ANY_COUNTER)
 	                     : 0));
 	assert_int_equal(!!(info.flags & PFM_EVENT_HIDDEN), !!(r->flags & ROW_HIDDEN));
 	assert_int_equal(!!(info.flags & PFM_EVENT_DEPRECATED), !!(r->flags & ROW_DEPRECATED));
 	assert_int_equal(!!(info.flags & PFM_EVENT_METRIC), !!(r->flags & ROW_METRIC));
-	assert_int_equal(info.flags / PFM_EVENT_BY_VENDOR & 7, table_row_sources(t, row));
+	assert_int_equal(info.flags / PFM_EVENT_BY_VENDOR & 7, table_get_row_sources(t, row));
 	assert_true(info.scale > 0);
 }
 
@@ -59,8 +63,8 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 		assert_int_equal(rc, i < info.n_umasks ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
 		if (rc)
 			continue;
-		assert_true(mask.name == table_text(t, w->name) && mask.value == w->value &&
-		            mask.group == table_text(t, g->name));
+		assert_true(mask.name == table_get_text(t, w->name) && mask.value == w->value &&
+		            mask.group == table_get_text(t, g->name));
 		assert_int_equal(mask.is_combinable, !!(g->flags & GROUP_COMBINABLE));
 		if (!(g->flags & GROUP_HAS_DEFAULT))
 			assert_false(mask.is_default);
@@ -77,12 +81,12 @@ static void check_parts(const pfm_ctx_t *ctx, unsigned pmu, const struct table *
 		assert_int_equal(rc, i < info.n_fields ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND);
 		if (rc)
 			continue;
-		v = table_row_value_at(t, table_row(t, row), i);
+		v = table_get_row_value(t, table_get_row(t, row), i);
 		assert_true(value == (table_fields(t)[v.field].kind == FIELD_TEXT ? 0 : v.value));
 		assert_int_equal(counter, v.counter == ANY_COUNTER ? -1 : v.counter);
-		assert_true(name == table_text(t, table_fields(t)[v.field].name));
+		assert_true(name == table_get_text(t, table_fields(t)[v.field].name));
 		if (table_fields(t)[v.field].kind == FIELD_TEXT)
-			assert_true(text == table_text(t, (uint32_t)v.value));
+			assert_true(text == table_get_text(t, (uint32_t)v.value));
 	}
 }
 
@@ -92,7 +96,7 @@ static void all_events(void **state)
 
 	(void)state;
 	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
-		const struct table *t = table_builtin_at(pmu);
+		const struct table *t = table_get_builtin(pmu);
 		pfm_event_info_t info = { .size = sizeof(info) };
 		pfm_umask_info_t mask = { .size = sizeof(mask) };
 		uint32_t end = t->n_rows + t->n_alias_rows;
@@ -116,16 +120,16 @@ static void all_units(void **state)
 	(void)state;
 	assert_int_equal(pfm_count_pmus(ctx), table_count_builtins());
 	for (unsigned pmu = 0; pmu < table_count_builtins(); pmu++) {
-		const struct table *t = table_builtin_at(pmu);
+		const struct table *t = table_get_builtin(pmu);
 		pfm_pmu_info_t info = { .size = sizeof(info) };
 		const char *name, *text;
 		uint64_t value;
 		int found;
 
 		assert_int_equal(pfm_describe_pmu(ctx, (int)pmu, &info), PFMLIB_SUCCESS);
-		assert_true(info.name == table_text(t, t->name) &&
-		            info.desc == table_text(t, t->desc) &&
-		            info.aliases == table_text(t, t->aliases));
+		assert_true(info.name == table_get_text(t, t->name) &&
+		            info.desc == table_get_text(t, t->desc) &&
+		            info.aliases == table_get_text(t, t->aliases));
 		assert_true(info.n_events == t->n_rows && info.libpfm_type == t->libpfm_type &&
 		            info.type == t->perf_type);
 		assert_int_equal(info.n_counters, __builtin_popcount((uint32_t)t->all_counters));
@@ -137,8 +141,8 @@ static void all_units(void **state)
 			assert_int_equal(
 				pfm_describe_feature(ctx, (int)pmu, i, &name, &text, &value),
 				PFMLIB_SUCCESS);
-			assert_true(name == table_text(t, table_features(t)[i].name) &&
-			            text == table_text(t, table_features(t)[i].text));
+			assert_true(name == table_get_text(t, table_features(t)[i].name) &&
+			            text == table_get_text(t, table_features(t)[i].text));
 			assert_true(value == table_features(t)[i].value);
 		}
 		assert_int_equal(
@@ -146,8 +150,8 @@ static void all_units(void **state)
 			PFMLIB_ERR_NOTFOUND);
 		found = pfm_find_pmu(ctx, info.name);
 		assert_true(found >= 0 &&
-		            strcmp(table_text(table_builtin_at((unsigned)found),
-		                              table_builtin_at((unsigned)found)->name),
+		            strcmp(table_get_text(table_get_builtin((unsigned)found),
+		                                  table_get_builtin((unsigned)found)->name),
 		                   info.name) == 0);
 	}
 	assert_int_equal(pfm_find_pmu(ctx, "no such unit"), -1);
@@ -177,11 +181,11 @@ static void smaller_structs(void **state)
 /* Whoever asks for a table that is built in does not wait for this machine to be read. */
 static void found_without_loading(void **state)
 {
-	const struct table *first = table_builtin_at(0);
+	const struct table *first = table_get_builtin(0);
 	pfm_ctx_t *ctx = open_for(NULL);
 
 	(void)state;
-	assert_int_equal(pfm_find_pmu(ctx, table_text(first, first->name)), 0);
+	assert_int_equal(pfm_find_pmu(ctx, table_get_text(first, first->name)), 0);
 	assert_false(context_is_loaded(ctx, LOADED_ALL));
 	assert_int_equal(pfm_find_pmu(ctx, "no such unit"), -1);
 	assert_true(context_is_loaded(ctx, LOADED_ALL));

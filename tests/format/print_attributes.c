@@ -28,14 +28,14 @@ static void other_terms_are_the_same_event(void **state)
 
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		for (unsigned i = 0; i < 50 && is_event(t, row) && table_row(t, row)->n_groups;
+		for (unsigned i = 0; i < 50 && is_event(t, row) && table_get_row(t, row)->n_groups;
 		     i++, tried++) {
 			struct event ev, said;
 
 			pfmi_pmu_init_event(&ev, t, row);
-			for (unsigned k = 0; k < table_row(t, row)->n_groups; k++)
+			for (unsigned k = 0; k < table_get_row(t, row)->n_groups; k++)
 				ev.group_values[k] =
-					some_value(t, pfmi_pmu_row_group(t, row, k), &random);
+					some_value(t, pfmi_pmu_get_row_group(t, row, k), &random);
 			ev.has_raw_umask = unit_random(&random) & 1;
 			for (size_t d = 0; d < COUNT(dialects); d++) {
 				said = ev;
@@ -54,7 +54,7 @@ static const char *written(const char *name, pfm_dialect_t dialect,
 	struct event ev;
 	uint32_t row = 0;
 
-	while (row < t->n_rows && strcmp(table_row_name(t, row), name) != 0)
+	while (row < t->n_rows && strcmp(table_get_row_name(t, row), name) != 0)
 		row++;
 	assert_true(row < t->n_rows);
 	pfmi_pmu_init_event(&ev, t, row);
@@ -81,9 +81,10 @@ static void pinned(struct event *ev)
 
 static void threshold(struct event *ev)
 {
+	assert_true(pfmi_pmu_set_user_field(ev, table_get_key_field_plus1(ev->table, KEY_CMASK) - 1,
+	                                    2));
 	assert_true(
-		pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_CMASK) - 1, 2));
-	assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, KEY_INV) - 1, 1));
+		pfmi_pmu_set_user_field(ev, table_get_key_field_plus1(ev->table, KEY_INV) - 1, 1));
 }
 
 static void words(void **state)

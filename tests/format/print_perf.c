@@ -39,8 +39,8 @@ static void letters(void **state)
 static void set(struct event *ev, enum field_key key, uint64_t value)
 {
 	if (value)
-		assert_true(pfmi_pmu_set_user_field(ev, table_key_field_plus1(ev->table, key) - 1,
-		                                    value));
+		assert_true(pfmi_pmu_set_user_field(
+			ev, table_get_key_field_plus1(ev->table, key) - 1, value));
 }
 
 /* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left out.
@@ -53,10 +53,10 @@ static void terms(void **state)
 
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++) {
-		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_row(t, row)->n_groups;
+		for (unsigned i = 0; i < 20 && is_event(t, row) && !table_get_row(t, row)->n_groups;
 		     i++, tried++) {
 			uint64_t r = unit_random(&random),
-				 umask = pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER);
+				 umask = pfmi_table_get_row_value(t, row, KEY_UMASK, ANY_COUNTER);
 			unsigned cmask = r & 1 ? (unsigned)(r >> 8 & 255) : 0, inv = r >> 1 & 1,
 				 edge = r >> 2 & 1;
 			static struct event_printer p;
@@ -65,15 +65,16 @@ static void terms(void **state)
 			int n;
 
 			pfmi_pmu_init_event(&ev, t, row);
-			if (pfmi_pmu_event_field_value(&ev, table_key_field_plus1(t, KEY_EDGE) - 1,
-			                               ANY_COUNTER))
+			if (pfmi_pmu_get_field_value(
+				    &ev, table_get_key_field_plus1(t, KEY_EDGE) - 1, ANY_COUNTER))
 				continue;
 			set(&ev, KEY_CMASK, cmask);
 			set(&ev, KEY_INV, inv);
 			set(&ev, KEY_EDGE, edge);
 			ev.plm = r & 8 ? PFM_PLM3 : 0;
-			n = snprintf(expect, sizeof(expect), "cpu/event=0x%x",
-			             (unsigned)pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER));
+			n = snprintf(
+				expect, sizeof(expect), "cpu/event=0x%x",
+				(unsigned)pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER));
 			if (umask)
 				n += snprintf(expect + n, sizeof(expect) - (size_t)n, ",umask=0x%x",
 				              (unsigned)umask);
@@ -147,33 +148,35 @@ static void extra_registers(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < table_count_builtins(); k++) {
-		const struct table *t = table_builtin_at(k);
+		const struct table *t = table_get_builtin(k);
 		pfm_ctx_options_t o = PFM_INIT(o);
 		pfm_ctx_t *ctx;
 
 		if (t->encoder != ENCODER_X86 || t->flags & TABLE_COMPAT_VIEW ||
-		    !(table_key_field_plus1(t, KEY_LDLAT) | table_key_field_plus1(t, KEY_FRONTEND)))
+		    !(table_get_key_field_plus1(t, KEY_LDLAT) |
+		      table_get_key_field_plus1(t, KEY_FRONTEND)))
 			continue;
-		o.pmu = table_text(t, t->name);
+		o.pmu = table_get_text(t, t->name);
 		o.flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES;
 		assert_int_equal(pfm_open_context(&ctx, &o, NULL), PFMLIB_SUCCESS);
 		for (uint32_t row = 0, n = 0; row < t->n_rows && n < 5; row++) {
-			const struct row *r = table_row(t, row);
+			const struct row *r = table_get_row(t, row);
 
 			/* On a general counter, without a register of its own, and of a name that
 			 * leads to it. */
 			if (r->n_groups ||
 			    r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
 			    pfmi_table_has_row_value(t, row, KEY_MSR) ||
-			    !(table_row_counter_mask(t, r) & 1))
+			    !(table_get_row_counter_mask(t, r) & 1))
 				continue;
 			for (unsigned i = 0; i < COUNT(keys); i++)
 				for (unsigned value = 0;
-				     table_key_field_plus1(t, keys[i]) && value < 3;
+				     table_get_key_field_plus1(t, keys[i]) && value < 3;
 				     value++, tried++)
 					keeps_its_register(
-						ctx, table_text(t, r->name),
-						table_text(t, table_key_field(t, keys[i])->name),
+						ctx, table_get_text(t, r->name),
+						table_get_text(
+							t, table_get_key_field(t, keys[i])->name),
 						value);
 			n++;
 		}

@@ -51,7 +51,7 @@ static const char *value_of(const struct table *t, enum field_key key, uint64_t 
 	static struct event_printer p;
 
 	begin(&p, t);
-	pfmi_format_append_value(&p, table_key_field(t, key), value);
+	pfmi_format_append_value(&p, table_get_key_field(t, key), value);
 	return p.text;
 }
 
@@ -74,7 +74,7 @@ static void words(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < table_count_builtins(); k++) {
-		const struct table *t = table_builtin_at(k);
+		const struct table *t = table_get_builtin(k);
 
 		for (unsigned i = 0; i < t->n_fields; i++) {
 			const struct field *f = table_fields(t) + i;
@@ -92,7 +92,7 @@ static void words(void **state)
 					same |= table_named_values(t)[f->first_named_value + m]
 					                        .value == w->value &&
 					        strcmp(p.text,
-					               table_text(
+					               table_get_text(
 							       t,
 							       table_named_values(
 								       t)[f->first_named_value + m]

@@ -36,7 +36,7 @@ static void use(const struct table *t)
 		struct placement where;
 		struct register_values regs;
 		pfm_error_t why = PFM_INIT(why);
-		const char *name = table_row_name(t, row);
+		const char *name = table_get_row_name(t, row);
 		uint32_t h = NAME_HASH_SEED;
 
 		for (const char *p = name; *p; p++)
@@ -47,9 +47,9 @@ static void use(const struct table *t)
 			pfmi_pmu_add_umask(&ev, i);
 		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 		for (int k = 1; k < N_KEYS; k++) {
-			const struct field *f = table_key_field(t, (enum field_key)k);
+			const struct field *f = table_get_key_field(t, (enum field_key)k);
 
-			pfmi_table_row_text(
+			pfmi_table_get_row_text(
 				t, row, f && f->kind == FIELD_TEXT ? (enum field_key)k : KEY_NONE);
 		}
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
@@ -72,12 +72,12 @@ int try_input(const uint8_t *data, size_t size)
 	if (size >= sizeof(struct image) + 8 &&
 	    pfmi_table_verify_image(copy, size, VERIFY_HEAD, &why) == 0) {
 		const struct image *im = copy;
-		const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
+		const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
 
 		for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 			table_can_family_have_name(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
 		for (uint32_t i = 0; i < im->n_tables; i++) {
-			const struct table *t = table_image_table_at(im, i);
+			const struct table *t = table_get_image_table(im, i);
 
 			if (pfmi_table_verify(t,
 			                      size - (size_t)((const char *)t - (const char *)copy),

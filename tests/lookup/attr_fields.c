@@ -70,7 +70,7 @@ static void words_that_are_modifiers(void **state)
 		if (pmu < 0)
 			fail_msg("%s", rows[i].pmu);
 		for (unsigned k = 0; k < 12; k++) {
-			const struct table *t = context_pmu_table(ctx, (unsigned)pmu);
+			const struct table *t = context_get_pmu_table(ctx, (unsigned)pmu);
 
 			if (rows[i].words[k] &&
 			    !pfmi_lookup_is_modifier(t, pfmi_base_make_slice(rows[i].words[k])))

@@ -11,10 +11,10 @@ static unsigned count_pmus(const char *name)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		n += pfmi_context_table_has_name(t, s) ||
-		     pfmi_base_is_slice_icase(s, table_text(t, t->family_name));
+		     pfmi_base_is_slice_icase(s, table_get_text(t, t->family_name));
 	}
 	return n;
 }
@@ -33,14 +33,14 @@ static void all_of_a_name(void **state)
 
 		assert_int_equal(pfmi_spec_parse(texts[i], &spec, NULL), 0);
 		snprintf(name, sizeof(name), "%.*s", (int)spec.pmu_name.len, spec.pmu_name.text);
-		n = pfmi_lookup_candidate_pmus(ctx, &spec, pmus, COUNT(pmus));
+		n = pfmi_lookup_list_candidate_pmus(ctx, &spec, pmus, COUNT(pmus));
 		if (n != count_pmus(name))
 			fail_msg("%s: %u PMUs, expected %u", name, n, count_pmus(name));
 		for (unsigned k = 0; k < n; k++)
 			for (unsigned j = 0; j < k; j++)
 				assert_int_not_equal(pmus[k], pmus[j]);
 		if (n > 1)
-			assert_int_equal(pfmi_lookup_candidate_pmus(ctx, &spec, pmus, 1), 1);
+			assert_int_equal(pfmi_lookup_list_candidate_pmus(ctx, &spec, pmus, 1), 1);
 	}
 	pfm_close_context(ctx);
 }
@@ -53,7 +53,7 @@ static void nobody(void **state)
 
 	(void)state;
 	assert_int_equal(pfmi_spec_parse("no_such_pmu::X", &spec, NULL), 0);
-	assert_int_equal(pfmi_lookup_candidate_pmus(ctx, &spec, &pmu, 1), 0);
+	assert_int_equal(pfmi_lookup_list_candidate_pmus(ctx, &spec, &pmu, 1), 0);
 	pfm_close_context(ctx);
 }
 

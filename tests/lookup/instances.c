@@ -8,9 +8,9 @@
 static unsigned find_pmu(const pfm_ctx_t *ctx, const char *name)
 {
 	for (unsigned i = 0; i < context_count_pmus(ctx); i++) {
-		const struct table *t = context_pmu_table(ctx, i);
+		const struct table *t = context_get_pmu_table(ctx, i);
 
-		if (strcmp(table_text(t, t->name), name) == 0)
+		if (strcmp(table_get_text(t, t->name), name) == 0)
 			return i;
 	}
 	fail_msg("no PMU %s", name);

@@ -11,8 +11,8 @@ static size_t scan_names(const struct table *t, const char *text)
 	size_t best = 0;
 
 	for (uint32_t i = 0; i < table_count_names(t); i++) {
-		struct name_entry n = table_name_at(t, i);
-		const char *name = table_text(t, n.text);
+		struct name_entry n = table_get_name(t, i);
+		const char *name = table_get_text(t, n.text);
 		size_t len = strlen(name);
 
 		if (n.kind >= NAME_NONE || len <= best || strncmp(name, text, len) != 0)
@@ -35,9 +35,9 @@ static void longest_prefix_wins(void **state)
 			struct spec spec;
 			struct name_entry n;
 
-			if (!is_event(t, row) || strpbrk(table_row_name(t, row), ",/"))
+			if (!is_event(t, row) || strpbrk(table_get_row_name(t, row), ",/"))
 				continue;
-			snprintf(text, sizeof(text), "%s%s", table_row_name(t, row), tails[k]);
+			snprintf(text, sizeof(text), "%s%s", table_get_row_name(t, row), tails[k]);
 			assert_int_equal(pfmi_spec_parse(text, &spec, NULL), 0);
 			n = pfmi_lookup_spec_name(t, &spec);
 			if (n.kind == NAME_NONE ||

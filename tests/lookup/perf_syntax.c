@@ -85,7 +85,7 @@ static void what_is_no_raw_number(void **state)
 			continue;
 		assert_int_equal(raw, 0x3c);
 		assert_int_equal(spec.form, SPEC_RAW);
-		assert_ptr_equal(context_pmu_table(ctx, unit), table_called("skl"));
+		assert_ptr_equal(context_get_pmu_table(ctx, unit), table_called("skl"));
 	}
 	pfm_close_context(ctx);
 }
@@ -192,10 +192,10 @@ static void rows_between_slashes(void **state)
 		pfm_error_t error;
 		char text[256];
 
-		if (!is_event(t, row) || table_row(t, row)->n_groups)
+		if (!is_event(t, row) || table_get_row(t, row)->n_groups)
 			continue;
 		for (unsigned k = 0; k < 2; k++) {
-			snprintf(text, sizeof(text), "%s/%s/", pmus[k], table_row_name(t, row));
+			snprintf(text, sizeof(text), "%s/%s/", pmus[k], table_get_row_name(t, row));
 			if (encode(ctx, text, &named, &error) || named.event != row)
 				fail_msg("%s", text);
 		}

@@ -30,18 +30,18 @@ static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 
 	assert_true(n <= sizeof(seen));
 	for (unsigned i = 0; i < n; i++) {
-		const struct table *t = context_pmu_table(c, i);
+		const struct table *t = context_get_pmu_table(c, i);
 
 		own += context_table_has_own_name(t, s);
 		others += pfmi_context_table_has_name(t, s) && !context_table_has_own_name(t, s);
 	}
 	*n_others += others;
 	while ((at = pfmi_context_next_named_pmu(c, s, pfmi_table_hash_name(s), &called)) >= 0) {
-		const struct table *t = context_pmu_table(c, (unsigned)at);
+		const struct table *t = context_get_pmu_table(c, (unsigned)at);
 
 		if (called.table != t || !pfmi_context_table_has_name(t, s) ||
 		    context_table_has_own_name(t, s) != (own > 0))
-			fail_msg("%s: %s is not next", name, table_text(t, t->name));
+			fail_msg("%s: %s is not next", name, table_get_text(t, t->name));
 		assert_true(++steps < 2 * n);
 		/* Two other names of one table that differ in an underscore lead to it twice. */
 		if (seen[at]++)
@@ -62,11 +62,11 @@ static unsigned walk_all(const pfm_ctx_t *c)
 	unsigned others = 0;
 
 	for (unsigned i = 0; i < context_count_pmus(c); i++) {
-		const struct table *t = context_pmu_table(c, i);
+		const struct table *t = context_get_pmu_table(c, i);
 		char names[512], *name = names;
 
-		snprintf(names, sizeof(names), "%s %s", table_text(t, t->name),
-		         table_text(t, t->aliases));
+		snprintf(names, sizeof(names), "%s %s", table_get_text(t, t->name),
+		         table_get_text(t, t->aliases));
 		for (unsigned k = 0; (name = strtok(k ? NULL : names, " ")); k++) {
 			walk(c, name, &others);
 			for (char *p = name; *p; p++)
@@ -93,7 +93,7 @@ static void all_of_a_name_are_called(void **state)
 /* libpfm 3 has one name twice: the first event is found. */
 static bool is_found(int pmu, const char *table, uint32_t row)
 {
-	const char *name = table_row_name(table_builtin_at((unsigned)pmu), row);
+	const char *name = table_get_row_name(table_get_builtin((unsigned)pmu), row);
 	char text[512];
 	unsigned event;
 	int at;
@@ -104,7 +104,8 @@ static bool is_found(int pmu, const char *table, uint32_t row)
 	return at == pmu &&
 	       (event == row ||
 	        (event < row &&
-	         strcasecmp(table_row_name(table_builtin_at((unsigned)pmu), event), name) == 0));
+	         strcasecmp(table_get_row_name(table_get_builtin((unsigned)pmu), event), name) ==
+	                 0));
 }
 
 /* What the table that answers to a name first has under it. */
@@ -114,16 +115,16 @@ static void every_row_is_found_by_its_name(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
-		const char *name = table_text(t, t->name);
+		const struct table *t = table_get_builtin(i);
+		const char *name = table_get_text(t, t->name);
 
 		if (pfm_find_pmu(ctx, name) != (int)i)
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row++) {
-			twins += (table_row(t, row)->flags & ROW_SHADOWED) != 0;
+			twins += (table_get_row(t, row)->flags & ROW_SHADOWED) != 0;
 			if (is_found((int)i, name, row))
 				continue;
-			print_message("# %s::%s\n", name, table_row_name(t, row));
+			print_message("# %s::%s\n", name, table_get_row_name(t, row));
 			missing++;
 		}
 	}
@@ -145,9 +146,9 @@ static unsigned core_type(const struct table *t)
 static bool has_big_core(const char *whole)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->family_name),
+		if (strcmp(table_get_text(table_get_builtin(i), table_get_builtin(i)->family_name),
 		           whole) == 0 &&
-		    core_type(table_builtin_at(i)) == BIG_CORE)
+		    core_type(table_get_builtin(i)) == BIG_CORE)
 			return true;
 	return false;
 }
@@ -161,17 +162,17 @@ static void the_big_core_comes_first(void **state)
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const char *whole =
-			table_text(table_builtin_at(i), table_builtin_at(i)->family_name);
+			table_get_text(table_get_builtin(i), table_get_builtin(i)->family_name);
 		char text[128];
 		unsigned event;
 		int pmu;
 
-		if (!*whole || core_type(table_builtin_at(i)) == BIG_CORE ||
-		    !core_type(table_builtin_at(i)) || !has_big_core(whole))
+		if (!*whole || core_type(table_get_builtin(i)) == BIG_CORE ||
+		    !core_type(table_get_builtin(i)) || !has_big_core(whole))
 			continue;
 		snprintf(text, sizeof(text), "%s::INST_RETIRED.ANY", whole);
 		if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) ||
-		    core_type(table_builtin_at((unsigned)pmu)) != BIG_CORE)
+		    core_type(table_get_builtin((unsigned)pmu)) != BIG_CORE)
 			fail_msg("%s is not the big core's", text);
 		n++;
 	}
@@ -185,23 +186,24 @@ static void the_big_core_comes_first(void **state)
  * one before it. */
 static bool part_is_asked(const struct image *im, const struct pmu_family *w, uint32_t k)
 {
-	const struct table *t = table_image_table_at(im, table_family_members(im, w)[k]);
+	const struct table *t = table_get_image_table(im, table_get_family_members(im, w)[k]);
 	char text[512];
 	unsigned event;
 	int pmu;
 
 	snprintf(text, sizeof(text), "%s::%s",
-	         (const char *)table_image_array(im, ARRAY_POOL) + w->name, table_row_name(t, 0));
+	         (const char *)table_get_image_array(im, ARRAY_POOL) + w->name,
+	         table_get_row_name(t, 0));
 	if (pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS)
 		return true;
-	print_message("# %s, of %s\n", text, table_text(t, t->name));
+	print_message("# %s, of %s\n", text, table_get_text(t, t->name));
 	return false;
 }
 
 static void each_part_is_asked(void **state)
 {
 	const struct image *im = (const struct image *)(const void *)pfmi_builtin_image;
-	const struct pmu_family *w = table_image_array(im, ARRAY_FAMILIES);
+	const struct pmu_family *w = table_get_image_array(im, ARRAY_FAMILIES);
 	unsigned missing = 0;
 
 	(void)state;
@@ -246,7 +248,7 @@ static void texts_on_one_unit(void **state)
 			fail_msg("'%s': %d, kind %d, %u to %u", cases[i].text, rc, why.kind,
 			         why.start, why.end);
 		if (!rc)
-			assert_ptr_equal(ev.table, context_pmu_table(ctx, unit));
+			assert_ptr_equal(ev.table, context_get_pmu_table(ctx, unit));
 	}
 	assert_int_equal(
 		pfmi_lookup_event_on_pmu(ctx, "Instr_Ret", context_count_pmus(ctx), &ev, NULL),
@@ -265,16 +267,16 @@ static void no_metric_is_encoded(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			pfm_encoding_t e = PFM_INIT(e);
 			char text[512];
 
-			if (!(table_row(t, row)->flags & ROW_METRIC))
+			if (!(table_get_row(t, row)->flags & ROW_METRIC))
 				continue;
-			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name),
-			         table_row_name(t, row));
+			snprintf(text, sizeof(text), "%s::%s", table_get_text(t, t->name),
+			         table_get_row_name(t, row));
 			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL),
 			                 PFMLIB_ERR_ALIAS);
 			assert_int_equal(pfm_encode_event_at(ctx, (int)i, row, 0, &e, NULL),
@@ -308,16 +310,16 @@ static void flags_are_numbers(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
-		const char *pmu = table_text(t, t->name),
-			   *event = t->n_rows ? table_row_name(t, t->n_rows / 2) : "";
+		const struct table *t = table_get_builtin(i);
+		const char *pmu = table_get_text(t, t->name),
+			   *event = t->n_rows ? table_get_row_name(t, t->n_rows / 2) : "";
 
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			const struct field *field = &table_fields(t)[f];
 
 			for (unsigned perf = 0; perf < 2 && field->is_modifier && field->width == 1;
 			     perf++) {
-				const char *name = table_text(t, field->name);
+				const char *name = table_get_text(t, field->name);
 				pfm_encoding_t off, on, hex_off, hex_on;
 				int rc_off = encode_flag(pmu, event, name, "0", perf, &off),
 				    rc_on = encode_flag(pmu, event, name, "1", perf, &on);
@@ -344,11 +346,11 @@ static void a_separator_changes_nothing(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < table_count_builtins(); k++) {
-		const struct table *t = table_builtin_at(k);
+		const struct table *t = table_get_builtin(k);
 
 		for (uint32_t i = t->n_rows; i < table_count_names(t); i++) {
-			struct name_entry n = table_name_at(t, i), without;
-			struct slice s = pfmi_base_make_slice(table_text(t, n.text));
+			struct name_entry n = table_get_name(t, i), without;
+			struct slice s = pfmi_base_make_slice(table_get_text(t, n.text));
 
 			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || !s.len ||
 			    !strchr(".:", s.text[s.len - 1]))
@@ -358,7 +360,7 @@ static void a_separator_changes_nothing(void **state)
 			if (without.kind != NAME_SYNONYM || without.row < t->n_rows)
 				continue;
 			if (without.row != n.row)
-				fail_msg("%s: %s", table_text(t, t->name), s.text);
+				fail_msg("%s: %s", table_get_text(t, t->name), s.text);
 			pairs++;
 		}
 	}
@@ -373,7 +375,7 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 	struct spec spec;
 	struct name_entry n;
 
-	snprintf(text, sizeof(text), "%s::%.*s:%s", table_text(t, t->name), (int)name.len,
+	snprintf(text, sizeof(text), "%s::%.*s:%s", table_get_text(t, t->name), (int)name.len,
 	         name.text, behind);
 	assert_int_equal(pfmi_spec_parse(text, &spec, NULL), PFMLIB_SUCCESS);
 	n = pfmi_lookup_spec_name(t, &spec);
@@ -382,8 +384,9 @@ static uint32_t row_before(const struct table *t, struct slice name, const char 
 
 static bool has_group(const struct table *t, uint32_t row, const char *name)
 {
-	for (unsigned i = 0; row != ROW_NONE && i < table_row(t, row)->n_groups; i++)
-		if (strcasecmp(table_text(t, table_row_group_at(t, table_row(t, row), i)->name),
+	for (unsigned i = 0; row != ROW_NONE && i < table_get_row(t, row)->n_groups; i++)
+		if (strcasecmp(table_get_text(
+				       t, table_get_row_group(t, table_get_row(t, row), i)->name),
 		               name) == 0)
 			return true;
 	return false;
@@ -393,18 +396,18 @@ static bool has_group(const struct table *t, uint32_t row, const char *name)
  * stands behind the name says which. What both have, and what neither has, is the vendor's. */
 static void either_of_a_name(const struct table *t, struct slice name, uint32_t own, uint32_t lent)
 {
-	for (unsigned i = 0; i < table_row(t, lent)->n_groups; i++) {
-		const struct umask_group *g = table_row_group_at(t, table_row(t, lent), i);
-		const char *group = table_text(t, g->name);
+	for (unsigned i = 0; i < table_get_row(t, lent)->n_groups; i++) {
+		const struct umask_group *g = table_get_row_group(t, table_get_row(t, lent), i);
+		const char *group = table_get_text(t, g->name);
 		char behind[256];
 
 		snprintf(behind, sizeof(behind), "%s=%s", group,
-		         table_text(t, table_named_values(t)[g->first_named_value].name));
+		         table_get_text(t, table_named_values(t)[g->first_named_value].name));
 		assert_int_equal(row_before(t, name, behind),
 		                 has_group(t, own, group) ? own : lent);
 	}
 	assert_int_equal(row_before(t, name, "0x1"),
-	                 own != ROW_NONE && table_row(t, own)->n_groups ? own : lent);
+	                 own != ROW_NONE && table_get_row(t, own)->n_groups ? own : lent);
 	assert_int_equal(row_before(t, name, "no_such_group=1"), own);
 }
 
@@ -416,11 +419,11 @@ static void groups_tell_events_of_a_name_apart(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < table_count_builtins(); k++) {
-		const struct table *t = table_builtin_at(k);
+		const struct table *t = table_get_builtin(k);
 
 		for (uint32_t i = t->n_rows; i < table_count_names(t); i++) {
-			struct name_entry n = table_name_at(t, i), own;
-			struct slice s = pfmi_base_make_slice(table_text(t, n.text));
+			struct name_entry n = table_get_name(t, i), own;
+			struct slice s = pfmi_base_make_slice(table_get_text(t, n.text));
 
 			if (n.kind != NAME_SYNONYM || n.row < t->n_rows || s.len < 2 ||
 			    !strchr(".:", s.text[s.len - 1]))

@@ -107,7 +107,7 @@ static void units_of_the_kernel(void **state)
 		                                           &c)) >= 0)
 			met |= (unsigned)unit == ctx->first_kernel_pmu + i;
 		assert_true(met && context_is_pmu_usable(ctx, ctx->first_kernel_pmu + i) &&
-		            !pfmi_context_pmu_image(ctx, ctx->first_kernel_pmu + i));
+		            !pfmi_context_get_pmu_image(ctx, ctx->first_kernel_pmu + i));
 	}
 	for (unsigned k = 0; k < ctx->n_host_pmus; k++) {
 		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->host_pmus[k].pmu_index);

@@ -49,7 +49,7 @@ static void expect_event(const char *text, const char *path, const char *unit, d
 	assert_int_equal(pfm_describe_event(ctx, index, event, &info), PFMLIB_SUCCESS);
 	assert_string_equal(info.unit, unit);
 	assert_true(info.scale > scale * 0.999999 && info.scale < scale * 1.000001);
-	assert_int_equal((table_row(pmu->table, event)->flags & ROW_SNAPSHOT) != 0, is_level);
+	assert_int_equal((table_get_row(pmu->table, event)->flags & ROW_SNAPSHOT) != 0, is_level);
 	assert_int_equal(pfm_encode_event(ctx, text, 0, &enc, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(enc.attr.type, pmu->instance_types[0]);
 	assert_true(enc.attr.config < pmu->n_files);

@@ -31,9 +31,9 @@ static void bases(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (pfmi_machine_instance_base_length(rows[i].name) != rows[i].base)
+		if (pfmi_machine_measure_instance_base(rows[i].name) != rows[i].base)
 			fail_msg("%s: %zu, not %zu", rows[i].name,
-			         pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
+			         pfmi_machine_measure_instance_base(rows[i].name), rows[i].base);
 }
 
 /* A table without events that answers to other names as well and, unless that is NULL, has an

@@ -58,7 +58,7 @@ static void look(void)
 static const struct field *field(const char *name)
 {
 	for (unsigned i = 0; i < table->n_fields; i++)
-		if (strcmp(table_text(table, table_fields(table)[i].name), name) == 0)
+		if (strcmp(table_get_text(table, table_fields(table)[i].name), name) == 0)
 			return &table_fields(table)[i];
 	return NULL;
 }
@@ -66,7 +66,7 @@ static const struct field *field(const char *name)
 static int row(const char *name)
 {
 	for (uint32_t i = 0; i < table->n_rows; i++)
-		if (strcmp(table_row_name(table, i), name) == 0)
+		if (strcmp(table_get_row_name(table, i), name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -86,13 +86,13 @@ static uint64_t config(const char *name, unsigned word)
 static const char *text(const char *name, enum field_key key)
 {
 	assert_true(row(name) >= 0);
-	return pfmi_table_row_text(table, (uint32_t)row(name), key);
+	return pfmi_table_get_row_text(table, (uint32_t)row(name), key);
 }
 
 static const struct feature *feature(const char *name)
 {
 	for (unsigned i = 0; i < table->n_features; i++)
-		if (strcmp(table_text(table, table_features(table)[i].name), name) == 0)
+		if (strcmp(table_get_text(table, table_features(table)[i].name), name) == 0)
 			return &table_features(table)[i];
 	return NULL;
 }
@@ -375,13 +375,14 @@ static void companions(void **state)
 	assert_int_equal(table->n_rows, 5);
 	assert_string_equal(text("energy", KEY_SCALE), "2.5e-1");
 	assert_string_equal(text("energy", KEY_UNIT), "Joules");
-	assert_int_equal(table_row(table, (uint32_t)row("energy"))->flags &
+	assert_int_equal(table_get_row(table, (uint32_t)row("energy"))->flags &
 	                         (ROW_PER_PKG | ROW_SNAPSHOT),
 	                 ROW_PER_PKG | ROW_SNAPSHOT);
 	assert_string_equal(text("off", KEY_SCALE), "");
 	assert_string_equal(text("off", KEY_UNIT), "");
-	assert_int_equal(
-		table_row(table, (uint32_t)row("off"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT), 0);
+	assert_int_equal(table_get_row(table, (uint32_t)row("off"))->flags &
+	                         (ROW_PER_PKG | ROW_SNAPSHOT),
+	                 0);
 	assert_string_equal(text("plain", KEY_SCALE), "");
 	assert_string_equal(text("plain", KEY_UNIT), "");
 	assert_true(config(".unit", 0) == 6 && config("x.units", 0) == 7);
@@ -434,9 +435,11 @@ static void one_flag_each(void **state)
 	put("events/b", "event=1");
 	put("events/b.snapshot", "1");
 	look();
-	assert_int_equal(table_row(table, (uint32_t)row("a"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT),
+	assert_int_equal(table_get_row(table, (uint32_t)row("a"))->flags &
+	                         (ROW_PER_PKG | ROW_SNAPSHOT),
 	                 ROW_PER_PKG);
-	assert_int_equal(table_row(table, (uint32_t)row("b"))->flags & (ROW_PER_PKG | ROW_SNAPSHOT),
+	assert_int_equal(table_get_row(table, (uint32_t)row("b"))->flags &
+	                         (ROW_PER_PKG | ROW_SNAPSHOT),
 	                 ROW_SNAPSHOT);
 }
 
@@ -449,15 +452,15 @@ static void capabilities(void **state)
 	put("caps/empty", "");
 	look();
 	assert_true(feature("branches")->value == 32);
-	assert_string_equal(table_text(table, feature("branches")->text), "");
+	assert_string_equal(table_get_text(table, feature("branches")->text), "");
 	assert_true(feature("max_precise")->value == 3);
-	assert_string_equal(table_text(table, feature("pmu_name")->text), "skylake");
+	assert_string_equal(table_get_text(table, feature("pmu_name")->text), "skylake");
 	assert_true(feature("pmu_name")->value == 0);
 	assert_non_null(feature("empty"));
 	assert_null(feature("identifier"));
 	put("identifier", "42");
 	look();
-	assert_string_equal(table_text(table, feature("identifier")->text),
+	assert_string_equal(table_get_text(table, feature("identifier")->text),
 	                    "42"); /* a text, also where it is a number */
 	assert_true(feature("identifier")->value == 0);
 }

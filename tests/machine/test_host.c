@@ -557,7 +557,7 @@ static void built_in_tables_know_their_hosts(void **state)
 
 		assert_true(pfmi_machine_parse_host_id(hosts[i].id, &h));
 		for (unsigned k = 0; k < table_count_builtins(); k++) {
-			const struct table *t = table_builtin_at(k);
+			const struct table *t = table_get_builtin(k);
 
 			/* A fallback stands aside for a table of the processor itself. */
 			if (!(t->flags & TABLE_COMPAT_VIEW) &&
@@ -566,7 +566,7 @@ static void built_in_tables_know_their_hosts(void **state)
 				found = t;
 		}
 		assert_non_null(found);
-		assert_string_equal(table_text(found, found->name), hosts[i].table);
+		assert_string_equal(table_get_text(found, found->name), hosts[i].table);
 	}
 }
 
@@ -596,7 +596,7 @@ static void walk(uint32_t key, unsigned n, bool of_device)
 	const struct host nobody = { .is_known = false };
 	size_t size = sizeof(struct hosts_last) + n * sizeof(struct host_slot);
 	struct hosts_last *im = guard_begin(size);
-	unsigned start = table_first_slot(key, n), last = n - start;
+	unsigned start = table_get_first_slot(key, n), last = n - start;
 
 	im->head.arrays[ARRAY_TABLES].offset = offsetof(struct hosts_last, tables);
 	im->head.arrays[ARRAY_HOSTS] =
@@ -628,7 +628,7 @@ static void walks_around_the_end(void **state)
 	keys[1] = table_hash_host_key(HOST_DEVICE, keys[1]);
 	for (unsigned of_device = 0; of_device < 2; of_device++)
 		for (unsigned n = 3; n <= SLOTS; n++)
-			if (table_first_slot(keys[of_device], n) > 1) { /* slot 1 stays free */
+			if (table_get_first_slot(keys[of_device], n) > 1) { /* slot 1 stays free */
 				walk(keys[of_device], n, of_device);
 				tried[of_device]++;
 			}

@@ -63,7 +63,7 @@ static void check_tables(void)
 static int row_of(const struct kernel_pmu *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->table->n_rows; i++)
-		if (strcmp(table_row_name(p->table, i), name) == 0)
+		if (strcmp(table_get_row_name(p->table, i), name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -149,8 +149,8 @@ static void units_of_different_make_are_not_one(void **state)
 	assert_string_equal(find("box_1")->name, "box_1");
 	assert_string_equal(find("pair_0")->name, "pair");
 	/* Neighbouring bits are one range, however they are written. */
-	assert_int_equal(table_key_field(find("pair")->table, KEY_CODE)->n_ranges, 1);
-	assert_int_equal(table_key_field(find("pair")->table, KEY_CODE)->width, 8);
+	assert_int_equal(table_get_key_field(find("pair")->table, KEY_CODE)->n_ranges, 1);
+	assert_int_equal(table_get_key_field(find("pair")->table, KEY_CODE)->width, 8);
 	check_tables();
 }
 
@@ -334,12 +334,12 @@ static void companions_are_not_events(void **state)
 	imc = find("uncore_imc");
 	assert_int_equal(imc->table->n_rows, 2);
 	row = row_of(imc, "cas_count_read");
-	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_SCALE),
+	assert_string_equal(pfmi_table_get_row_text(imc->table, (uint32_t)row, KEY_SCALE),
 	                    "6.103515625e-5");
-	assert_string_equal(pfmi_table_row_text(imc->table, (uint32_t)row, KEY_UNIT), "MiB");
-	assert_true(table_row(imc->table, (uint32_t)row)->flags & ROW_PER_PKG);
+	assert_string_equal(pfmi_table_get_row_text(imc->table, (uint32_t)row, KEY_UNIT), "MiB");
+	assert_true(table_get_row(imc->table, (uint32_t)row)->flags & ROW_PER_PKG);
 	row = row_of(find("mesh"), "occupancy");
-	assert_true(table_row(find("mesh")->table, (uint32_t)row)->flags & ROW_SNAPSHOT);
+	assert_true(table_get_row(find("mesh")->table, (uint32_t)row)->flags & ROW_SNAPSHOT);
 }
 
 static void split_fields_keep_their_order(void **state)
@@ -352,7 +352,7 @@ static void split_fields_keep_their_order(void **state)
 	fake_recorded(&fake, "uncore");
 	look();
 	t = find("uncore_cha")->table;
-	f = table_key_field(t, KEY_UMASK);
+	f = table_get_key_field(t, KEY_UMASK);
 	assert_int_equal(f->n_ranges, 3);
 	assert_int_equal(f->width, 8 + 12 + 11);
 	field_insert(f, config, 0x7fffffff);
@@ -374,12 +374,12 @@ static void parameters_must_be_given(void **state)
 	/* A value that is no number loses that event, not the PMU. */
 	assert_int_equal(row_of(hv, "HPM_INST"), -1);
 	row = row_of(hv, "PM_PB_CYC");
-	assert_string_equal(pfmi_table_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
+	assert_string_equal(pfmi_table_get_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");
 	pfmi_pmu_init_event(&ev, hv->table, (uint32_t)row);
 	assert_int_equal(pfmi_pmu_check_event(&ev, &why), PFMLIB_ERR_ATTR_MISSING);
 	assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
 	for (unsigned i = 0; i < hv->table->n_fields; i++)
-		if (strcmp(table_text(hv->table, table_fields(hv->table)[i].name), "chip") == 0)
+		if (strcmp(table_get_text(hv->table, table_fields(hv->table)[i].name), "chip") == 0)
 			assert_true(pfmi_pmu_set_user_field(&ev, i, 3));
 	assert_int_equal(pfmi_pmu_check_event(&ev, &why), PFMLIB_SUCCESS);
 }
@@ -461,16 +461,16 @@ static void odd_files_cost_only_themselves(void **state)
 	assert_null(find("bigtype"));
 	assert_false(find("badcpus")->is_uncore);
 	for (unsigned i = 0; i < find("cpu_core")->table->n_fields; i++)
-		assert_null(strstr(table_text(find("cpu_core")->table,
-		                              table_fields(find("cpu_core")->table)[i].name),
+		assert_null(strstr(table_get_text(find("cpu_core")->table,
+		                                  table_fields(find("cpu_core")->table)[i].name),
 		                   "x_"));
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (strcmp(events[i][0], "twice") != 0)
 			assert_int_equal(row_of(find("cpu_core"), events[i][0]), -1);
 	assert_int_equal(config_of(find("cpu_core"), "twice", 0), 2);
-	assert_string_equal(pfmi_table_row_text(find("cpu_core")->table,
-	                                        (uint32_t)row_of(find("cpu_core"), "cpu-cycles"),
-	                                        KEY_SCALE),
+	assert_string_equal(pfmi_table_get_row_text(
+				    find("cpu_core")->table,
+				    (uint32_t)row_of(find("cpu_core"), "cpu-cycles"), KEY_SCALE),
 	                    "");
 	assert_int_equal(config_of(find("cpu_core"), "instructions", 0), 0xc0);
 }
@@ -480,7 +480,7 @@ static const char *found_as(const struct table *t, const char *name)
 {
 	struct slice s = pfmi_base_make_slice(name);
 
-	return table_text(t, table_find_name(t, pfmi_table_hash_name(s), s.text, s.len).text);
+	return table_get_text(t, table_find_name(t, pfmi_table_hash_name(s), s.text, s.len).text);
 }
 
 /* Each is found by its exact spelling, and the first by any other. */
@@ -496,7 +496,7 @@ static void names_that_fold_together_are_told_apart(void **state)
 	check_tables();
 	t = find("cpu_core")->table;
 	for (uint32_t i = 0; i < t->n_rows; i++)
-		shadowed += (table_row(t, i)->flags & ROW_SHADOWED) != 0;
+		shadowed += (table_get_row(t, i)->flags & ROW_SHADOWED) != 0;
 	assert_int_equal(shadowed, 1);
 	assert_string_equal(found_as(t, "cpu_cycles"), "cpu_cycles");
 	assert_string_equal(found_as(t, "CPU-CYCLES"), "cpu-cycles");
@@ -622,7 +622,7 @@ static void instance_numbers(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(pfmi_machine_instance_base_length(rows[i].name), rows[i].base);
+		assert_int_equal(pfmi_machine_measure_instance_base(rows[i].name), rows[i].base);
 }
 
 /* ---- the real file system -------------------------------------------------------------------- */

@@ -240,33 +240,33 @@ static void pieces_of_inputs(void **state)
 static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row,
                          const pfm_metric_info_t *info)
 {
-	const struct table *t = context_pmu_table(ctx, unit);
-	unsigned n = 0, key = table_key_field_plus1(t, KEY_METRIC_INPUTS), reads = 0;
-	const char *code = pfmi_table_row_text(t, row, KEY_METRIC);
+	const struct table *t = context_get_pmu_table(ctx, unit);
+	unsigned n = 0, key = table_get_key_field_plus1(t, KEY_METRIC_INPUTS), reads = 0;
+	const char *code = pfmi_table_get_row_text(t, row, KEY_METRIC);
 	struct metric m;
 
 	assert_int_equal(pfmi_metric_find_by_row(ctx, (int)unit, row, &m), PFMLIB_SUCCESS);
 	assert_true(m.table == t && m.row == row && m.code == code);
-	for (unsigned i = 0; key && i < table_row(t, row)->n_values; i++)
-		n += table_row_value_at(t, table_row(t, row), i).field == key - 1;
+	for (unsigned i = 0; key && i < table_get_row(t, row)->n_values; i++)
+		n += table_get_row_value(t, table_get_row(t, row), i).field == key - 1;
 	for (unsigned step; (step = pfmi_metric_get_instruction_length(code)); code += step)
 		if (*code == 'e' && pfmi_metric_get_operand(code) + 1 > reads)
 			reads = (unsigned)pfmi_metric_get_operand(code) + 1;
 	assert_true(info->pmu == (int)unit && info->event == row && info->n_inputs == n &&
 	            info->n_value_inputs == reads);
-	assert_string_equal(info->name, table_row_name(t, row));
-	assert_string_equal(info->unit, pfmi_table_row_text(t, row, KEY_UNIT));
-	assert_string_equal(info->groups, pfmi_table_row_text(t, row, KEY_METRIC_GROUP));
+	assert_string_equal(info->name, table_get_row_name(t, row));
+	assert_string_equal(info->unit, pfmi_table_get_row_text(t, row, KEY_UNIT));
+	assert_string_equal(info->groups, pfmi_table_get_row_text(t, row, KEY_METRIC_GROUP));
 	assert_int_equal(info->has_threshold,
-	                 *pfmi_table_row_text(t, row, KEY_METRIC_THRESHOLD) != '\0');
+	                 *pfmi_table_get_row_text(t, row, KEY_METRIC_THRESHOLD) != '\0');
 }
 
 /* An input is a whole text: of another table, of a unit of the kernel, a constant, or with its own
  * table's name before it. */
 static void check_inputs(const pfm_ctx_t *ctx, const pfm_metric_info_t *info)
 {
-	const char *own = table_text(context_pmu_table(ctx, (unsigned)info->pmu),
-	                             context_pmu_table(ctx, (unsigned)info->pmu)->name);
+	const char *own = table_get_text(context_get_pmu_table(ctx, (unsigned)info->pmu),
+	                                 context_get_pmu_table(ctx, (unsigned)info->pmu)->name);
 
 	for (unsigned i = 0; i <= info->n_inputs; i++) {
 		pfm_metric_input_t in = { .size = sizeof(in) };
@@ -291,14 +291,15 @@ static void built_in_metrics(void **state)
 	(void)state;
 	for (unsigned u = 0; u < context_count_pmus(ctx); u++) {
 		uint32_t end =
-			context_is_pmu_usable(ctx, u) ? context_pmu_table(ctx, u)->n_rows : 0;
+			context_is_pmu_usable(ctx, u) ? context_get_pmu_table(ctx, u)->n_rows : 0;
 
 		for (uint32_t row = 0; row <= end && end; row++) {
 			pfm_metric_info_t info = { .size = sizeof(info) };
 			int rc = pfm_describe_metric(ctx, (int)u, row, &info);
 
 			if (row == end ||
-			    !(table_row(context_pmu_table(ctx, u), row)->flags & ROW_METRIC)) {
+			    !(table_get_row(context_get_pmu_table(ctx, u), row)->flags &
+			      ROW_METRIC)) {
 				assert_int_equal(rc, row == end ? PFMLIB_ERR_INVAL
 				                                : PFMLIB_ERR_NOTFOUND);
 				plain++;

@@ -23,14 +23,14 @@ static unsigned members(const struct table *t, const char *group)
 	unsigned n = 0;
 
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		n += table_row(t, row)->flags & ROW_METRIC &&
-		     word_in(pfmi_table_row_text(t, row, KEY_METRIC_GROUP), group);
+		n += table_get_row(t, row)->flags & ROW_METRIC &&
+		     word_in(pfmi_table_get_row_text(t, row, KEY_METRIC_GROUP), group);
 	return n;
 }
 
 static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 {
-	const char *groups = pfmi_table_row_text(t, row, KEY_METRIC_GROUP);
+	const char *groups = pfmi_table_get_row_text(t, row, KEY_METRIC_GROUP);
 	char group[128], text[256];
 	struct metric_list found = { 0 };
 
@@ -41,13 +41,13 @@ static void groups_of(const pfm_ctx_t *ctx, const struct table *t, uint32_t row)
 		return;
 	for (char *p = group; *p; p++)
 		*p = (char)toupper((unsigned char)*p);
-	snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name), group);
+	snprintf(text, sizeof(text), "%s::%s", table_get_text(t, t->name), group);
 	assert_int_equal(pfmi_metric_find_group(ctx, text, &found), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < found.n_metrics; i++) {
-		const struct table *of = context_pmu_table(ctx, found.refs[i].pmu);
+		const struct table *of = context_get_pmu_table(ctx, found.refs[i].pmu);
 
-		assert_true(word_in(pfmi_table_row_text(of, found.refs[i].row, KEY_METRIC_GROUP),
-		                    group));
+		assert_true(word_in(
+			pfmi_table_get_row_text(of, found.refs[i].row, KEY_METRIC_GROUP), group));
 	}
 	assert_true(found.n_metrics >= members(t, group));
 	free(found.refs);
@@ -59,11 +59,11 @@ static void groups(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = 0, n = 0;
-		     table_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && n < 3; row++)
-			if (table_row(t, row)->flags & ROW_METRIC) {
+		     table_get_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && n < 3; row++)
+			if (table_get_row(t, row)->flags & ROW_METRIC) {
 				groups_of(ctx, t, row);
 				n++;
 			}
@@ -80,10 +80,11 @@ static void by_name(void **state)
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::ipc", &list), PFMLIB_SUCCESS);
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "HARDWARE::GHZ", &list), PFMLIB_SUCCESS);
 	assert_int_equal(list.n_metrics, 2);
-	assert_true(table_row(context_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row)->flags &
+	assert_true(table_get_row(context_get_pmu_table(ctx, list.refs[1].pmu), list.refs[1].row)
+	                    ->flags &
 	            ROW_METRIC);
-	assert_int_equal(strcasecmp(table_row_name(context_pmu_table(ctx, list.refs[1].pmu),
-	                                           list.refs[1].row),
+	assert_int_equal(strcasecmp(table_get_row_name(context_get_pmu_table(ctx, list.refs[1].pmu),
+	                                               list.refs[1].row),
 	                            "ghz"),
 	                 0);
 	/* Events are none, nor are groups or what nobody knows; the list stays as it is. */

@@ -95,7 +95,7 @@ static void every_metric(void **state)
 
 	(void)state;
 	for (unsigned pmu = 0; pmu < context_count_pmus(ctx); pmu++) {
-		const struct table *t = context_pmu_table(ctx, pmu);
+		const struct table *t = context_get_pmu_table(ctx, pmu);
 
 		if (!context_is_pmu_usable(ctx, pmu) || t->flags & TABLE_UNCORE)
 			continue;
@@ -112,7 +112,7 @@ static void every_metric(void **state)
 				pfm_encoding_t enc = PFM_INIT(enc);
 
 				if (pfm_encode_event(ctx, buf, 0, &enc, NULL))
-					fail_msg("%s of %s::%s", buf, table_text(t, t->name),
+					fail_msg("%s of %s::%s", buf, table_get_text(t, t->name),
 					         info.name);
 			}
 			with += i != 0;
@@ -120,7 +120,7 @@ static void every_metric(void **state)
 				continue;
 			nodes++;
 			if (!i)
-				fail_msg("%s::%s has no partner", table_text(t, t->name),
+				fail_msg("%s::%s has no partner", table_get_text(t, t->name),
 				         info.name);
 		}
 	}

@@ -11,7 +11,7 @@ static void every_row(void **state)
 
 	(void)state;
 	for (unsigned pmu = 0; pmu < context_count_pmus(ctx); pmu++) {
-		const struct table *t = context_pmu_table(ctx, pmu);
+		const struct table *t = context_get_pmu_table(ctx, pmu);
 
 		if (!context_is_pmu_usable(ctx, pmu))
 			continue;
@@ -19,7 +19,7 @@ static void every_row(void **state)
 			struct metric m;
 			int rc = pfmi_metric_find_by_row(ctx, (int)pmu, row, &m);
 
-			assert_int_equal(rc, table_row(t, row)->flags & ROW_METRIC
+			assert_int_equal(rc, table_get_row(t, row)->flags & ROW_METRIC
 			                             ? PFMLIB_SUCCESS
 			                             : PFMLIB_ERR_NOTFOUND);
 			metrics += !rc;

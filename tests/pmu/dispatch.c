@@ -85,17 +85,18 @@ static void attributes(void **state)
 	pfm_attr_t attr;
 
 	(void)state;
-	assert_int_equal(pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_build_event_attr(&ev, 4, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 	assert_true(attr.type == 4 && attr.type_known && attr.config == 0x412e);
 	assert_true(!attr.exclude_user && attr.exclude_kernel && !attr.exclude_hv);
-	assert_int_equal(pfmi_encode_event_attr(&kernel, -1, PFM_PLM3, &attr, NULL),
+	assert_int_equal(pfmi_pmu_build_event_attr(&kernel, -1, PFM_PLM3, &attr, NULL),
 	                 PFMLIB_SUCCESS); /* the text's level */
 	assert_true(!attr.type_known && attr.exclude_user && !attr.exclude_kernel &&
 	            attr.exclude_hv);
 	/* Levels that the caller named are all that is counted. */
-	assert_int_equal(pfmi_encode_requested_attr(&ev, 4, PFM_PLM0, &attr, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_build_requested_attr(&ev, 4, PFM_PLM0, &attr, NULL),
+	                 PFMLIB_SUCCESS);
 	assert_true(attr.exclude_user && !attr.exclude_kernel && attr.exclude_hv);
-	assert_int_equal(pfmi_encode_requested_attr(&ev, 4, 0, &attr, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_build_requested_attr(&ev, 4, 0, &attr, NULL), PFMLIB_SUCCESS);
 	assert_true(!attr.exclude_hv);
 	pfm_close_context(ctx);
 }
@@ -109,12 +110,12 @@ static void exclusions(void **state)
 	(void)state;
 	ev.exclude_flags = EVENT_EXCLUDE_IDLE | EVENT_ONLY_GUEST;
 	ev.precise = 2;
-	pfmi_set_attr(&ev, 4, PFM_PLM0 | PFM_PLM3, &attr);
+	pfmi_pmu_set_attr(&ev, 4, PFM_PLM0 | PFM_PLM3, &attr);
 	assert_true(attr.exclude_idle && attr.exclude_host && !attr.exclude_guest &&
 	            attr.precise == 2);
 	assert_true(!attr.exclude_user && !attr.exclude_kernel);
 	ev.exclude_flags = EVENT_ONLY_HOST;
-	pfmi_set_attr(&ev, 4, PFM_PLM3, &attr);
+	pfmi_pmu_set_attr(&ev, 4, PFM_PLM3, &attr);
 	assert_true(!attr.exclude_idle && !attr.exclude_host && attr.exclude_guest);
 	pfm_close_context(ctx);
 }
@@ -123,10 +124,10 @@ static void default_levels(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
-		assert_int_equal(pfmi_default_levels(t, PFM_PLM0), PFM_PLM0);
-		assert_int_equal(pfmi_default_levels(t, 0), pfmi_pmu_get_default_levels(t));
+		assert_int_equal(pfmi_pmu_choose_levels(t, PFM_PLM0), PFM_PLM0);
+		assert_int_equal(pfmi_pmu_choose_levels(t, 0), pfmi_pmu_get_default_levels(t));
 	}
 }
 

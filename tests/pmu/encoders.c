@@ -72,7 +72,7 @@ static void registers(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		unsigned n;
 
 		assert_true(pfmi_pmu_has_encoder(t));
@@ -194,8 +194,8 @@ static void alone_with_alpha(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
-		const char *name = table_text(t, t->name);
+		const struct table *t = table_get_builtin(i);
+		const char *name = table_get_text(t, t->name);
 		bool alpha = strcmp(name, "ev4") == 0 || strcmp(name, "ev5") == 0 ||
 		             strcmp(name, "pca56") == 0 || strcmp(name, "ev6") == 0 ||
 		             strcmp(name, "ev67") == 0;
@@ -219,7 +219,7 @@ static void unknown_encoders(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(encoders); i++) {
-		struct table t = *table_builtin_at(0);
+		struct table t = *table_get_builtin(0);
 		struct event ev = { .table = &t, .row_index = ROW_NONE };
 		const struct encode_request req = { .table = &t, .events = &ev, .n_events = 1 };
 		struct plan plan = { .n_alternatives = 0 };
@@ -248,7 +248,7 @@ static void levels_switched_off(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		struct placement where;
 		struct register_values off, none, all;
 		struct event ev;

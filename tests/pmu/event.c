@@ -82,8 +82,8 @@ static uint64_t preset_groups(const struct table *t, uint32_t row, unsigned fiel
 {
 	uint64_t bits = 0;
 
-	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
+	for (unsigned i = 0; i < table_get_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(t, row, i);
 
 		if (g->field == field && g->flags & GROUP_HAS_DEFAULT)
 			bits |= g->default_value;
@@ -93,10 +93,10 @@ static uint64_t preset_groups(const struct table *t, uint32_t row, unsigned fiel
 
 static bool has_value(const struct table *t, uint32_t row, unsigned field)
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 
 	for (unsigned i = 0; i < r->n_values; i++)
-		if (table_row_value_at(t, r, i).field == field)
+		if (table_get_row_value(t, r, i).field == field)
 			return true;
 	return false;
 }
@@ -111,14 +111,15 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 	for (unsigned i = 0; i < t->n_fields; i++) {
 		uint64_t want;
 
-		if (f[i].kind == FIELD_TEXT || table_key_field_plus1(t, f[i].key) != i + 1 ||
+		if (f[i].kind == FIELD_TEXT || table_get_key_field_plus1(t, f[i].key) != i + 1 ||
 		    f[i].key == KEY_ALT) /* that is a list */
 			continue;
-		want = pfmi_table_row_value(t, row, f[i].key, counter) | preset_groups(t, row, i);
-		if (pfmi_pmu_event_field_value(&ev, i, counter) != want)
-			fail_msg("%s %s %s", table_text(t, t->name), table_row_name(t, row),
-			         table_text(t, f[i].name));
-		assert_true(pfmi_pmu_event_key_value(&ev, f[i].key, counter) == want);
+		want = pfmi_table_get_row_value(t, row, f[i].key, counter) |
+		       preset_groups(t, row, i);
+		if (pfmi_pmu_get_field_value(&ev, i, counter) != want)
+			fail_msg("%s %s %s", table_get_text(t, t->name), table_get_row_name(t, row),
+			         table_get_text(t, f[i].name));
+		assert_true(pfmi_pmu_get_key_value(&ev, f[i].key, counter) == want);
 		assert_int_equal(event_has_key(&ev, f[i].key), has_value(t, row, i));
 		assert_false(pfmi_pmu_has_user_key(&ev, f[i].key));
 	}
@@ -126,12 +127,12 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 	 */
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT && f[i].n_ranges &&
-		    pfmi_pmu_event_field_value(&ev, i, counter))
-			put_slowly(&f[i], slow, pfmi_pmu_event_field_value(&ev, i, counter));
+		    pfmi_pmu_get_field_value(&ev, i, counter))
+			put_slowly(&f[i], slow, pfmi_pmu_get_field_value(&ev, i, counter));
 	pfmi_pmu_build_config_words(&ev, counter, ours);
 	assert_memory_equal(ours, slow, sizeof(slow));
-	assert_true(pfmi_pmu_event_counter_mask(&ev) ==
-	            table_row_counter_mask(t, table_row(t, row)));
+	assert_true(pfmi_pmu_get_counter_mask(&ev) ==
+	            table_get_row_counter_mask(t, table_get_row(t, row)));
 }
 
 /* Rows of every table that is built in; of long ones not all. Values for one counter alone are
@@ -140,7 +141,7 @@ static void rows(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		uint32_t step = 1 + t->n_rows / 40;
 
 		for (uint32_t row = i % step; row < t->n_rows; row += step) {
@@ -156,7 +157,7 @@ static void no_row(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		uint64_t ours[4], slow[4] = { 0 };
 		struct event ev;
 
@@ -164,7 +165,7 @@ static void no_row(void **state)
 		pfmi_pmu_init_event(&ev, t, ROW_NONE);
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			assert_true(table_fields(t)[f].kind == FIELD_TEXT ||
-			            pfmi_pmu_event_field_value(&ev, f, ANY_COUNTER) ==
+			            pfmi_pmu_get_field_value(&ev, f, ANY_COUNTER) ==
 			                    table_fields(t)[f].default_value);
 			if (table_fields(t)[f].kind != FIELD_TEXT &&
 			    table_fields(t)[f].default_value)
@@ -173,12 +174,12 @@ static void no_row(void **state)
 		}
 		pfmi_pmu_build_config_words(&ev, ANY_COUNTER, ours);
 		assert_memory_equal(ours, slow, sizeof(slow));
-		assert_true(pfmi_pmu_event_counter_mask(&ev) == t->all_counters);
+		assert_true(pfmi_pmu_get_counter_mask(&ev) == t->all_counters);
 		assert_true(ev.plm == 0 && ev.has_no_levels == 0 && ev.precise == 0 &&
 		            ev.n_user_fields == 0 && ev.exclude_flags == 0 &&
 		            ev.chosen_groups == 0);
 		ev.counter_pin = 2;
-		assert_true(pfmi_pmu_event_counter_mask(&ev) == (t->all_counters & 4));
+		assert_true(pfmi_pmu_get_counter_mask(&ev) == (t->all_counters & 4));
 	}
 }
 
@@ -187,7 +188,7 @@ static void set_by_users(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i += 5) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (unsigned f = 0; f < t->n_fields; f++) {
 			const struct field *field = &table_fields(t)[f];
@@ -201,8 +202,8 @@ static void set_by_users(void **state)
 			assert_false(pfmi_pmu_has_user_key(&ev, field->key));
 			assert_true(pfmi_pmu_set_user_field(&ev, f, field->max));
 			want |= preset_groups(t, ev.row_index, f);
-			assert_true(pfmi_pmu_event_field_value(&ev, f, 0) == want &&
-			            pfmi_pmu_event_key_value(&ev, field->key, 0) == want);
+			assert_true(pfmi_pmu_get_field_value(&ev, f, 0) == want &&
+			            pfmi_pmu_get_key_value(&ev, field->key, 0) == want);
 			assert_true(pfmi_pmu_has_user_key(&ev, field->key));
 			put_slowly(field, before, want);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, after);
@@ -219,13 +220,13 @@ static void unit_masks(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = 0; row < t->n_rows; row += 1 + t->n_rows / 20) {
 			unsigned n = 0;
 
-			for (unsigned g = 0; g < table_row(t, row)->n_groups; g++) {
-				const struct umask_group *group = pfmi_pmu_row_group(t, row, g),
+			for (unsigned g = 0; g < table_get_row(t, row)->n_groups; g++) {
+				const struct umask_group *group = pfmi_pmu_get_row_group(t, row, g),
 							 *found = NULL;
 				const struct named_value *words =
 					table_named_values(t) + group->first_named_value;

@@ -9,7 +9,7 @@
 static bool fact(const struct table *t, const char *name, uint64_t *value)
 {
 	for (unsigned i = 0; i < t->n_features; i++)
-		if (strcmp(table_text(t, table_features(t)[i].name), name) == 0) {
+		if (strcmp(table_get_text(t, table_features(t)[i].name), name) == 0) {
 			*value = table_features(t)[i].value;
 			return true;
 		}
@@ -23,7 +23,7 @@ static void counter_in_the_code(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		uint64_t at = 0;
 
 		if (t->encoder != ENCODER_FORMAT || !fact(t, "counter_at", &at))
@@ -43,7 +43,7 @@ static void counter_in_the_code(void **state)
 			pfmi_pmu_init_event(&ev, t, row);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 			pmc = (unsigned)(config[0] >> at) & 15;
-			want = table_row_counter_mask(t, table_row(t, row));
+			want = table_get_row_counter_mask(t, table_get_row(t, row));
 			if (pmc)
 				want &= (uint64_t)1 << pmc;
 			assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL),
@@ -70,7 +70,8 @@ static void counter_of_cycles(void **state)
 	(void)state;
 	assert_true(fact(t, "cycle_counter", &own) && fact(t, "cycle_event", &code));
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		if (is_event(t, row) && pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) == code)
+		if (is_event(t, row) &&
+		    pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER) == code)
 			cycles = row;
 		else if (is_event(t, row))
 			other = row;
@@ -96,7 +97,7 @@ static void no_counter_of_cycles(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) ||
 		    fact(t, "counter_at", &value))
@@ -107,7 +108,7 @@ static void no_counter_of_cycles(void **state)
 			const struct encode_request req = {
 				.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM3
 			};
-			uint64_t want = table_row_counter_mask(t, table_row(t, row));
+			uint64_t want = table_get_row_counter_mask(t, table_get_row(t, row));
 
 			if (!is_event(t, row) || want >> 32)
 				continue;
@@ -117,7 +118,7 @@ static void no_counter_of_cycles(void **state)
 			assert_int_equal(plan.n_alternatives, 1);
 			assert_true(plan.alternatives[0].counter_masks[0] == want);
 			zero += (want & 1) &&
-			        pfmi_pmu_event_key_value(&ev, KEY_CODE, ANY_COUNTER) == 0;
+			        pfmi_pmu_get_key_value(&ev, KEY_CODE, ANY_COUNTER) == 0;
 		}
 	}
 	assert_true(zero > 0);
@@ -139,7 +140,7 @@ static void unavailable(void **state)
 	busy.bits[0] = 5;
 	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_SUCCESS);
 	assert_true(plan.alternatives[plan.n_alternatives - 1].counter_masks[0] ==
-	            (table_row_counter_mask(t, table_row(t, 0)) & ~(uint64_t)5));
+	            (table_get_row_counter_mask(t, table_get_row(t, 0)) & ~(uint64_t)5));
 	req.model_in = &busy;
 	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
 }

@@ -12,7 +12,7 @@ static const struct table *mips(void)
 
 static uint64_t code_of(const struct table *t, uint32_t row)
 {
-	return pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER);
+	return pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER);
 }
 
 /* Each event at each mixture of levels, on each of its counters. */
@@ -33,7 +33,7 @@ static void build_perfctl(void **state)
 
 				pfmi_pmu_init_event(&ev, t, row);
 				ev.counter_pin = (uint16_t)counter;
-				if (!pfmi_pmu_event_counter_mask(&ev))
+				if (!pfmi_pmu_get_counter_mask(&ev))
 					continue;
 				find_place(&ev, 1, plm, &where, &regs);
 				assert_int_equal(regs.n_pmcs, 1);
@@ -59,7 +59,8 @@ static void odd_counters(void **state)
 	(void)state;
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		if (code_of(t, row) & 0x80) {
-			assert_true((table_row_counter_mask(t, table_row(t, row)) & 5) == 0);
+			assert_true((table_get_row_counter_mask(t, table_get_row(t, row)) & 5) ==
+			            0);
 			odd++;
 		}
 	assert_true(odd > 10);
@@ -86,7 +87,7 @@ static void own_levels(void **state)
 		assert_int_equal(pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
 		assert_true(pfmi_pmu_set_user_field(
-			&ev, table_key_field_plus1(t, levels[i].key) - 1u, 1));
+			&ev, table_get_key_field_plus1(t, levels[i].key) - 1u, 1));
 		find_place(&ev, 1, PFM_PLM0 | PFM_PLM3, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == levels[i].bit);
 		ev.plm = PFM_PLM3;

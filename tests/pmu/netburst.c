@@ -19,7 +19,7 @@ static bool upper(unsigned counter)
 
 static uint64_t escr_of(const struct event *ev)
 {
-	return pfmi_pmu_event_key_value(ev, KEY_MSR, ANY_COUNTER);
+	return pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
 }
 
 /* Can events @i and later be placed, given where those before are? */
@@ -28,7 +28,7 @@ static bool fits(const struct event *events, unsigned n, unsigned i, unsigned co
 	if (i == n)
 		return true;
 	for (unsigned c = 0; c < 18; c++) {
-		bool free = pfmi_pmu_event_counter_mask(&events[i]) >> c & 1;
+		bool free = pfmi_pmu_get_counter_mask(&events[i]) >> c & 1;
 
 		for (unsigned k = 0; k < i; k++)
 			free = free && counter[k] != c &&
@@ -79,7 +79,7 @@ static void sets(void **state)
 		for (unsigned i = 0; i < n && !rc; i++) {
 			unsigned c = where.counters[i];
 
-			assert_true(pfmi_pmu_event_counter_mask(&events[i]) >> c & 1);
+			assert_true(pfmi_pmu_get_counter_mask(&events[i]) >> c & 1);
 			/* CCCRs from 0x360, counters from 0x300; the ESCR of its half, the first
 			 * ESCR being the row's. */
 			assert_true(regs.pmcs[i].addr == 0x360 + c && regs.pmcs[i].num == c &&
@@ -119,7 +119,7 @@ static void values(void **state)
 			assert_true(attr.expressible);
 			assert_int_equal(regs.pmcs[1].value & 15, levels);
 			assert_true(regs.pmcs[1].value >> 25 ==
-			            pfmi_pmu_event_key_value(&ev, KEY_SEL, ANY_COUNTER));
+			            pfmi_pmu_get_key_value(&ev, KEY_SEL, ANY_COUNTER));
 			assert_true((regs.pmcs[1].value >> 4 & 0x1fffff) ==
 			            (attr.config >> 36 & 0x1fffff));
 			assert_true(regs.pmcs[0].value == (attr.config & 0xffffffc0));
@@ -134,7 +134,7 @@ static void comparison(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < t->n_fields; i++) {
-		const char *name = table_text(t, table_fields(t)[i].name);
+		const char *name = table_get_text(t, table_fields(t)[i].name);
 		bool compares = strcmp(name, "edge") == 0 || strcmp(name, "thr") == 0 ||
 		                strcmp(name, "cmpl") == 0;
 		struct event ev;

@@ -76,7 +76,7 @@ static void plans(void **state)
 		pfmi_pmu_init_event(&events[i], t, i);
 	memset(&plan, 0x5a, sizeof(plan));
 	plan.counterless_events = 0;
-	assert_int_equal(pfmi_linux_constrain_set(&req, &plan, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_constrain_perf_set(&req, &plan, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(plan.n_alternatives, 1);
 	assert_int_equal(plan.alternatives[0].n_holds, 0);
 	for (unsigned i = 0; i < COUNT(events); i++)
@@ -96,7 +96,7 @@ static void no_settings(void **state)
 
 	(void)state;
 	pfmi_pmu_init_event(&ev, req.table, 0);
-	assert_int_equal(pfmi_linux_constrain_set(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfmi_pmu_constrain_perf_set(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(why.kind, PFM_KIND_MODEL);
 }
 

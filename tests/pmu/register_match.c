@@ -17,7 +17,7 @@ static void words(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
-		assert_int_equal(pfmi_decode_config_index(names[i].name), names[i].word);
+		assert_int_equal(pfmi_pmu_get_config_index(names[i].name), names[i].word);
 }
 
 /* Which register it is, and on which counter. */
@@ -52,7 +52,7 @@ static void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 	pfm_attr_t a;
 
 	pfmi_pmu_init_event(&ev, t, row);
-	assert_int_equal(pfmi_encode_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL),
+	assert_int_equal(pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL),
 	                 PFMLIB_SUCCESS);
 	config[0] = a.config;
 	config[1] = a.config1;
@@ -64,9 +64,9 @@ static void config_of(const struct table *t, uint32_t row, uint64_t config[4])
 static const struct table *long_table(void)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->encoder == ENCODER_FORMAT &&
-		    table_builtin_at(i)->n_rows > 150 && table_builtin_at(i)->n_rows < 600)
-			return table_builtin_at(i);
+		if (table_get_builtin(i)->encoder == ENCODER_FORMAT &&
+		    table_get_builtin(i)->n_rows > 150 && table_get_builtin(i)->n_rows < 600)
+			return table_get_builtin(i);
 	fail();
 	return NULL;
 }
@@ -114,7 +114,7 @@ static void own_words(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i += 3) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		if (!table_has_field_bits(t) || t->encoder == ENCODER_NETBURST)
 			continue;
@@ -125,15 +125,15 @@ static void own_words(void **state)
 				            .exclude_flags = EVENT_EXCLUDE_IDLE };
 			uint64_t config[4], back[4];
 
-			if (!is_event(t, row) || table_row(t, row)->n_groups)
+			if (!is_event(t, row) || table_get_row(t, row)->n_groups)
 				continue;
 			config_of(t, row, config);
-			assert_true(pfmi_decode_config_words(t, config, 15, &ev));
+			assert_true(pfmi_pmu_decode_config_words(t, config, 15, &ev));
 			assert_true(ev.plm == PFM_PLM3 && ev.precise == 2 && ev.counter_pin == 1 &&
 			            ev.exclude_flags == EVENT_EXCLUDE_IDLE);
 			pfmi_pmu_build_config_words(&ev, ANY_COUNTER, back);
 			if (!ev.has_counter_values && ev.n_user_fields == 0 &&
-			    !table_row(t, ev.row_index)->n_groups)
+			    !table_get_row(t, ev.row_index)->n_groups)
 				config_of(t, ev.row_index, back);
 			assert_memory_equal(config, back, sizeof(back));
 			n++;
@@ -151,14 +151,15 @@ static int extra_field(const struct table *t, uint32_t row)
 		struct event ev;
 		uint64_t own[4], before;
 
-		if (!table_key_field(t, keys[i]) || !table_key_field(t, keys[i])->is_modifier)
+		if (!table_get_key_field(t, keys[i]) ||
+		    !table_get_key_field(t, keys[i])->is_modifier)
 			continue;
 		pfmi_pmu_init_event(&ev, t, row);
 		before = pfmi_pmu_get_config_words(&ev, own)[1];
-		assert_true(pfmi_pmu_set_user_field(&ev, table_key_field_plus1(t, keys[i]) - 1u,
+		assert_true(pfmi_pmu_set_user_field(&ev, table_get_key_field_plus1(t, keys[i]) - 1u,
 		                                    before + 1));
 		if (before && pfmi_pmu_get_config_words(&ev, own)[1] == before + 1)
-			return (int)table_key_field_plus1(t, keys[i]) - 1;
+			return (int)table_get_key_field_plus1(t, keys[i]) - 1;
 	}
 	return -1;
 }
@@ -166,11 +167,11 @@ static int extra_field(const struct table *t, uint32_t row)
 /* Less is better among rows that need the same attributes. */
 static uint64_t order_of(const struct table *t, uint32_t row)
 {
-	const struct row *r = table_row(t, row);
+	const struct row *r = table_get_row(t, row);
 	unsigned unlikely = (r->flags & ROW_HIDDEN ? 8 : 0) + (r->flags & ROW_DEPRECATED ? 4 : 0);
 
-	return (uint64_t)(unlikely + (table_row_counter_mask(t, r) &&
-	                              !(table_row_counter_mask(t, r) & 0xffffffff)))
+	return (uint64_t)(unlikely + (table_get_row_counter_mask(t, r) &&
+	                              !(table_get_row_counter_mask(t, r) & 0xffffffff)))
 	               << 32 |
 	       row;
 }
@@ -185,7 +186,7 @@ static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
 		struct event ev;
 		uint64_t own[4];
 
-		if (!is_event(t, row) || table_row(t, row)->n_groups)
+		if (!is_event(t, row) || table_get_row(t, row)->n_groups)
 			continue;
 		pfmi_pmu_init_event(&ev, t, row);
 		assert_true(pfmi_pmu_set_user_field(&ev, field, value));
@@ -204,7 +205,7 @@ static void other_extra_values(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = i % 7; row < t->n_rows && t->encoder == ENCODER_X86; row += 7) {
 			struct event ev = { .counter_pin = ANY_COUNTER };
@@ -212,7 +213,7 @@ static void other_extra_values(void **state)
 			int field;
 
 			config_of(t, row, want);
-			field = is_event(t, row) && !table_row(t, row)->n_groups
+			field = is_event(t, row) && !table_get_row(t, row)->n_groups
 			                ? extra_field(t, row)
 			                : -1;
 			if (field < 0)
@@ -222,11 +223,11 @@ static void other_extra_values(void **state)
 			    value > table_fields(t)[field].max)
 				continue;
 			field_insert(&table_fields(t)[field], want, value);
-			assert_true(pfmi_decode_config_words(t, want, 15, &ev));
+			assert_true(pfmi_pmu_decode_config_words(t, want, 15, &ev));
 			assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), want,
 			                    sizeof(want));
 			assert_true(ev.n_user_fields <= 1);
-			if (ev.n_user_fields && !table_row(t, ev.row_index)->n_groups)
+			if (ev.n_user_fields && !table_get_row(t, ev.row_index)->n_groups)
 				assert_true(order_of(t, ev.row_index) ==
 				            best_with(t, (unsigned)field, value, want));
 			n += ev.n_user_fields != 0;
@@ -237,10 +238,10 @@ static void other_extra_values(void **state)
 
 static bool has_presets(const struct table *t, uint32_t row)
 {
-	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++)
-		if (!(pfmi_pmu_row_group(t, row, i)->flags & GROUP_HAS_DEFAULT))
+	for (unsigned i = 0; i < table_get_row(t, row)->n_groups; i++)
+		if (!(pfmi_pmu_get_row_group(t, row, i)->flags & GROUP_HAS_DEFAULT))
 			return false;
-	return table_row(t, row)->n_groups > 0;
+	return table_get_row(t, row)->n_groups > 0;
 }
 
 /* A row that takes groups, with their presets, needs nothing: no row that needs an attribute is
@@ -251,7 +252,7 @@ static void rows_with_presets(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = 0;
 		     row < t->n_rows && table_has_field_bits(t) && t->encoder != ENCODER_NETBURST;
@@ -262,10 +263,10 @@ static void rows_with_presets(void **state)
 			if (!is_event(t, row) || !has_presets(t, row))
 				continue;
 			config_of(t, row, config);
-			if (!pfmi_decode_config_words(t, config, 15, &ev) || ev.n_user_fields ||
+			if (!pfmi_pmu_decode_config_words(t, config, 15, &ev) || ev.n_user_fields ||
 			    ev.chosen_groups || order_of(t, ev.row_index) > order_of(t, row))
-				fail_msg("%s::%s is taken for another row", table_text(t, t->name),
-				         table_row_name(t, row));
+				fail_msg("%s::%s is taken for another row",
+				         table_get_text(t, t->name), table_get_row_name(t, row));
 			if (!ev.has_counter_values)
 				assert_memory_equal(pfmi_pmu_get_config_words(&ev, own), config,
 				                    sizeof(config));

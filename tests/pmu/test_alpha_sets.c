@@ -46,8 +46,8 @@ static bool ev67_fits(const struct table *t, const unsigned *rows, unsigned n)
 		return true;
 	if (n > 2)
 		return false;
-	a = table_row_name(t, rows[0]);
-	b = table_row_name(t, rows[1]);
+	a = table_get_row_name(t, rows[0]);
+	b = table_get_row_name(t, rows[1]);
 	for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
 		if ((strcmp(a, pairs[i][0]) == 0 && strcmp(b, pairs[i][1]) == 0) ||
 		    (strcmp(b, pairs[i][0]) == 0 && strcmp(a, pairs[i][1]) == 0))
@@ -63,7 +63,8 @@ static bool distinct_fit(const struct table *t, const unsigned *rows, unsigned n
 		bool good = true;
 
 		for (unsigned i = 0; i < n; i++) {
-			good &= (table_row_counter_mask(t, table_row(t, rows[i])) >> c[i] & 1) &&
+			good &= (table_get_row_counter_mask(t, table_get_row(t, rows[i])) >> c[i] &
+			         1) &&
 			        !(used >> c[i] & 1);
 			used |= 1u << c[i];
 		}
@@ -89,9 +90,9 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 	unsigned used = 0;
 
 	if (rc == 0 ? !fits(t, rows, n) : fits(t, rows, n))
-		fail_msg("%s: %s %s %s gives %d", table_text(t, t->name),
-		         table_row_name(t, rows[0]), table_row_name(t, rows[1]),
-		         n > 2 ? table_row_name(t, rows[2]) : "", rc);
+		fail_msg("%s: %s %s %s gives %d", table_get_text(t, t->name),
+		         table_get_row_name(t, rows[0]), table_get_row_name(t, rows[1]),
+		         n > 2 ? table_get_row_name(t, rows[2]) : "", rc);
 	counts[rc == 0]++;
 	if (rc) {
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
@@ -99,7 +100,8 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(table_row_counter_mask(t, table_row(t, rows[i])) >> where.counters[i] &
+		assert_true(table_get_row_counter_mask(t, table_get_row(t, rows[i])) >>
+		                    where.counters[i] &
 		            1);
 		assert_false(used >> where.counters[i] & 1);
 		used |= 1u << where.counters[i];
@@ -119,7 +121,7 @@ static void solver_agrees_with_brute_force(int pmu, unsigned pairs_that_fit)
 				check_set(pmu, (const unsigned[]){ c, a, b }, 3, triples);
 	assert_int_equal(counts[1], pairs_that_fit);
 	print_message("# %s: %u of %u pairs, %u of %u triples fit\n",
-	              table_text(table_of(pmu), table_of(pmu)->name), counts[1],
+	              table_get_text(table_of(pmu), table_of(pmu)->name), counts[1],
 	              counts[0] + counts[1], triples[1], triples[0] + triples[1]);
 }
 
@@ -839,7 +841,7 @@ static void every_statistic_has_its_event(void **state)
 			continue;
 		name = pfm_alpha_statistic_name(info.statistic);
 		assert_string_equal(info.constant, name);
-		assert_int_equal(pfm_alpha_find_statistic(table_row_name(table_of(ev67), i)),
+		assert_int_equal(pfm_alpha_find_statistic(table_get_row_name(table_of(ev67), i)),
 		                 info.statistic);
 		assert_int_equal(info.kind,
 		                 strstr(name, "_PER_RET") ? PFM_ALPHA_RATIO : PFM_ALPHA_PROFILEME);

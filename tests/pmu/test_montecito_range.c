@@ -90,11 +90,11 @@ static void check_cover(const struct mont_range *r, unsigned n, const struct mon
 			int k = 0;
 
 			while (k < n_blocks && !(b[k].plm == r[i].plm && b[k].addr <= at &&
-			                         at <= mont_block_last(b[k])))
+			                         at <= mont_get_block_last(b[k])))
 				k++;
 			assert_true(k < n_blocks);
-			done = mont_block_last(b[k]) >= r[i].last;
-			at = mont_block_last(b[k]) + 1;
+			done = mont_get_block_last(b[k]) >= r[i].last;
+			at = mont_get_block_last(b[k]) + 1;
 		}
 	}
 }
@@ -203,7 +203,7 @@ static void test_top_of_memory(void **state)
 	assert_int_equal(b[0].addr, r.first);
 	r.first -= 0x123450;
 	assert_true(pfmi_mont_enclose_range(&r, &b[0]));
-	assert_int_equal(mont_block_last(b[0]), ~(uint64_t)0);
+	assert_int_equal(mont_get_block_last(b[0]), ~(uint64_t)0);
 	check_cover(&r, 1, b, pfmi_mont_find_best_cover(&r, 1, 4, b), 4);
 }
 

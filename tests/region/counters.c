@@ -12,18 +12,18 @@ static void readings(void **state)
 	make_regions(&m);
 	add_reading(&m, 100, 90, 11, 12);
 	add_reading(&m, 200, 190, 21, 22);
-	pfmi_thread_snapshot(&m.thread, out);
+	pfmi_thread_read_counters(&m.thread, out);
 	assert_true(out[GROUP_NR] == 2 && out[GROUP_ENABLED] == 100 && out[GROUP_RUNNING] == 90);
 	assert_true(out[GROUP_VALUES] == 11 && out[GROUP_VALUES + 1] == 12);
-	pfmi_thread_snapshot(&m.thread, out);
+	pfmi_thread_read_counters(&m.thread, out);
 	assert_true(out[GROUP_ENABLED] == 200 && out[GROUP_VALUES + 1] == 22);
 	errno = EDOM;
-	pfmi_thread_snapshot(&m.thread, out); /* at the end of the file: nothing is read */
+	pfmi_thread_read_counters(&m.thread, out); /* at the end of the file: nothing is read */
 	assert_int_equal(out[GROUP_NR], 0);
 	assert_int_equal(errno, EDOM);
 	m.fds[0] = -1; /* not opened */
 	out[GROUP_NR] = 2;
-	pfmi_thread_snapshot(&m.thread, out);
+	pfmi_thread_read_counters(&m.thread, out);
 	assert_int_equal(out[GROUP_NR], 0);
 	unmake_regions(&m);
 }
@@ -47,10 +47,10 @@ static void whole_machine(void **state)
 	m.group.n = 1;
 	m.group.n_system = 2;
 	m.group.system_fds = fds;
-	pfmi_thread_snapshot(&m.thread, out);
+	pfmi_thread_read_counters(&m.thread, out);
 	assert_true(out[GROUP_NR] == 1 && out[GROUP_ENABLED] == 110 && out[GROUP_RUNNING] == 99 &&
 	            out[GROUP_VALUES] == 12);
-	pfmi_thread_snapshot(&m.thread, out);
+	pfmi_thread_read_counters(&m.thread, out);
 	assert_int_equal(out[GROUP_NR], 0);
 	unmake_regions(&m);
 	fclose(a);
@@ -68,9 +68,9 @@ static void rounds(void **state)
 	pfmi_regions.layout.rounds = rounds;
 	pfmi_regions.layout.n_rounds = 2;
 	errno = EDOM;
-	pfmi_thread_switch(&m.thread, 0);
+	pfmi_thread_switch_round(&m.thread, 0);
 	assert_true(m.thread.round == 0 && m.thread.generation == 1);
-	pfmi_thread_switch(&m.thread, 1); /* visits that are open are not whole */
+	pfmi_thread_switch_round(&m.thread, 1); /* visits that are open are not whole */
 	assert_true(m.thread.round == 1 && m.thread.generation == 2);
 	assert_int_equal(errno, EDOM);
 	unmake_regions(&m);
@@ -86,21 +86,21 @@ static void refused(void **state)
 	m.events[0].attr.type = 0x7fffffff;
 	assert_true(pfmi_region_open_event(&m.events[0].attr, 0, -1, -1, true) < 0);
 	m.thread.opened = false;
-	pfmi_thread_open(&m.thread);
+	pfmi_thread_open_counters(&m.thread);
 	assert_true(m.thread.opened && m.thread.generation == 2 && m.thread.open_errno > 0);
 	assert_true(m.fds[0] == -1 && m.fds[1] == -1);
-	pfmi_thread_close(&m.thread);
+	pfmi_thread_close_counters(&m.thread);
 	assert_false(m.thread.opened);
 	unmake_regions(&m);
 }
 
 static void clock_goes_on(void **state)
 {
-	uint64_t first = pfmi_wall_clock(), second;
+	uint64_t first = pfmi_region_get_wall_time(), second;
 
 	(void)state;
 	usleep(1000);
-	second = pfmi_wall_clock();
+	second = pfmi_region_get_wall_time();
 	assert_true(second >= first + 1000000);
 }
 

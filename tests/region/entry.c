@@ -10,18 +10,18 @@ static void found_again(void **state)
 
 	(void)state;
 	make_regions(&m);
-	e = pfmi_thread_entry(&m.thread, 3, 0, &node);
+	e = pfmi_thread_find_entry(&m.thread, 3, 0, &node);
 	assert_non_null(e);
 	assert_true(e->region == 3 && e->parent == 0);
-	assert_ptr_equal(pfmi_thread_entry(&m.thread, 3, 0, &same), e);
+	assert_ptr_equal(pfmi_thread_find_entry(&m.thread, 3, 0, &same), e);
 	assert_ptr_equal(same, node);
-	other = pfmi_thread_entry(&m.thread, 3, 2, &same);
+	other = pfmi_thread_find_entry(&m.thread, 3, 2, &same);
 	assert_ptr_not_equal(other, e);
 	assert_ptr_equal(same, node);
 	assert_true(other->region == 3 && other->parent == 2);
-	assert_non_null(pfmi_thread_entry(&m.thread, 5000, 3, &far)); /* pages grow */
+	assert_non_null(pfmi_thread_find_entry(&m.thread, 5000, 3, &far)); /* pages grow */
 	assert_ptr_not_equal(far, node);
-	assert_ptr_equal(pfmi_thread_entry(&m.thread, 3, 0, &same), e);
+	assert_ptr_equal(pfmi_thread_find_entry(&m.thread, 3, 0, &same), e);
 	assert_ptr_equal(m.thread.entries, e); /* in the order of their first visit */
 	assert_ptr_equal(e->next, other);
 	assert_int_equal(other->next->region, 5000);
@@ -39,9 +39,9 @@ static void add_visit_to(struct entry *e, const struct visit *v, struct times *t
 	visit.start = v->start ? v->start : nothing;
 	visit.now = v->now ? v->now : nothing;
 	e->begun++;
-	pfmi_entry_add(e, &visit);
-	pfmi_entry_times(e, times);
-	pfmi_entry_tallies(e, tallies);
+	pfmi_entry_add_visit(e, &visit);
+	pfmi_entry_get_times(e, times);
+	pfmi_entry_get_tallies(e, tallies);
 }
 
 static void visits_are_added(void **state)
@@ -66,7 +66,7 @@ static void visits_are_added(void **state)
 
 	(void)state;
 	make_regions(&m);
-	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
+	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
 	add_visit_to(e, &v, &times, tallies);
 	assert_int_equal(e->sequence % 2, 0); /* nobody writes */
 	assert_true(times.visits == 1 && times.outermost == 1 && times.wall == 50 &&
@@ -110,21 +110,21 @@ static void deviations_of_large_values(void **state)
 
 	(void)state;
 	make_regions(&m);
-	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
+	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
 	for (unsigned i = 0; i < COUNT(values); i++)
 		add_visit_to(e, &(struct visit){ .outermost = true, .wall = values[i] }, &times,
 		             tallies);
 	assert_true(times.mean == (double)(1ull << 40) + 3.25 && times.m2 == squares);
-	copy = calloc(1, pfmi_entry_size());
+	copy = calloc(1, pfmi_entry_get_size());
 	assert_non_null(copy);
 	pfmi_entry_copy(copy, e);
 	pfmi_entry_merge(copy, e);
-	pfmi_entry_times(copy, &times);
+	pfmi_entry_get_times(copy, &times);
 	assert_true(times.visits == 8 && times.min == values[0] && times.max == values[3]);
 	assert_true(times.mean == (double)(1ull << 40) + 3.25 && times.m2 == 2 * squares);
 	free(copy);
 	pfmi_entry_clear(e);
-	pfmi_entry_times(e, &times);
+	pfmi_entry_get_times(e, &times);
 	assert_true(times.visits == 0 && times.wall == 0 && times.min == 0 && times.m2 == 0);
 	unmake_regions(&m);
 }
@@ -144,7 +144,7 @@ static void cost_of_visits_inside(void **state)
 	(void)state;
 	make_regions(&m);
 	m.events[0].pair = 4.1;
-	e = pfmi_thread_entry(&m.thread, 1, 0, &node);
+	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
 	for (unsigned i = 0; i < COUNT(counts); i++) {
 		const uint64_t now[WORDS] = { 2, 9, 9, counts[i], 0 };
 
@@ -162,13 +162,13 @@ static void cost_of_visits_inside(void **state)
 	pfmi_entry_clear(e);
 	pfmi_regions.flags = PFM_REGIONS_NO_SUBTRACT;
 	e->begun++;
-	pfmi_entry_add(e, &(struct visit){ .start = start,
-	                                   .now = (const uint64_t[]){ 2, 9, 9, 62, 0 },
-	                                   .whole = true,
-	                                   .outermost = true,
-	                                   .pairs = 3,
-	                                   .children = 3 });
-	pfmi_entry_tallies(e, tallies);
+	pfmi_entry_add_visit(e, &(struct visit){ .start = start,
+	                                         .now = (const uint64_t[]){ 2, 9, 9, 62, 0 },
+	                                         .whole = true,
+	                                         .outermost = true,
+	                                         .pairs = 3,
+	                                         .children = 3 });
+	pfmi_entry_get_tallies(e, tallies);
 	assert_int_equal(tallies[0].min, 62);
 	unmake_regions(&m);
 }

@@ -12,7 +12,7 @@ static void listed_in_order(void **state)
 
 	(void)state;
 	make_slices(&m);
-	assert_true(pfmi_slices_list(&list));
+	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_string_equal(pfmi_region_name(list.items[i]->region), names[i]);
@@ -38,7 +38,7 @@ static void counts(void **state)
 	pfmi_slice_keep(&m.thread, pfmi_region_number("shared"),
 	                &(struct visit){ .start = zero, .now = shared, .whole = true },
 	                &(struct slice_times){ 9000000, 9000100, false });
-	assert_true(pfmi_slices_list(&list));
+	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n, 4);
 	assert_true(pfmi_slice_count(&r, list.items[0], 0, &count));
 	assert_int_equal(count, 100); /* 112, less 2 for itself and 10 for the visit inside */
@@ -69,7 +69,7 @@ static void kept_in_pages(void **state)
 	m.thread.tid = 8;
 	for (uint64_t i = 0; i < MANY; i++)
 		keep_slice(&m, "many", i, i + 1, i, 0, false);
-	assert_true(pfmi_slices_list(&list));
+	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n, 3 + MANY);
 	assert_int_equal(list.dropped, 0);
 	for (unsigned i = 0; i < MANY; i++)
@@ -97,7 +97,7 @@ static void limited(void **state)
 	number = pfmi_region_number("many");
 	for (unsigned i = 0; i < 1200000; i++)
 		pfmi_slice_keep(&m.thread, number, &v, &times);
-	assert_true(pfmi_slices_list(&list));
+	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n + list.dropped, 1200003);
 	assert_true(list.n * sizeof(struct slice) < 64 << 20);
 	assert_true(list.n > 800000 && list.dropped > 0);

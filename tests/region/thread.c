@@ -13,16 +13,16 @@ static void prepare(void)
 {
 	pfmi_regions.layout = (struct layout){ .n_rounds = 1, .rounds = &nothing_to_count };
 	pfmi_layout_number(&pfmi_regions.layout);
-	EXPECT(pfmi_threads_prepare(), 0, "pfmi_threads_prepare()");
+	EXPECT(pfmi_thread_prepare_all(), 0, "pfmi_thread_prepare_all()");
 }
 
 static void *enter(void *arg)
 {
 	struct thread **out = arg;
 
-	*out = pfmi_thread_here();
+	*out = pfmi_thread_get_current();
 	EXPECT((*out)->tid, syscall(SYS_gettid), "number of the thread");
-	EXPECT_TRUE(pfmi_thread_here() == *out, "the same thread");
+	EXPECT_TRUE(pfmi_thread_get_current() == *out, "the same thread");
 	EXPECT((*out)->ended, 0, "ended");
 	return NULL;
 }
@@ -40,7 +40,7 @@ static void ended_story(void)
 	struct thread *own, *other;
 
 	prepare();
-	own = pfmi_thread_here();
+	own = pfmi_thread_get_current();
 	run(&other);
 	EXPECT_TRUE(own && other && own != other, "two threads");
 	EXPECT_TRUE(pfmi_regions.threads == other && other->next == own, "both are kept");
@@ -52,13 +52,13 @@ static void ended_story(void)
 
 static void *visit(void *arg)
 {
-	struct thread *t = pfmi_thread_here();
+	struct thread *t = pfmi_thread_get_current();
 	struct node *node;
 
 	(void)arg;
 	for (unsigned i = 0; i < 2; i++)
-		pfmi_entry_add(pfmi_thread_entry(t, 1, 0, &node),
-		               &(struct visit){ .outermost = true });
+		pfmi_entry_add_visit(pfmi_thread_find_entry(t, 1, 0, &node),
+		                     &(struct visit){ .outermost = true });
 	t->missed = 1;
 	return NULL;
 }
@@ -67,7 +67,7 @@ static uint64_t visits_of(const struct entry *e)
 {
 	struct times times;
 
-	pfmi_entry_times(e, &times);
+	pfmi_entry_get_times(e, &times);
 	return times.visits;
 }
 
@@ -88,7 +88,7 @@ static void many_story(void)
 		n++;
 	EXPECT(n, 1024 + 1, "records");
 	EXPECT_TRUE(pfmi_regions.pool != NULL, "the shared one");
-	EXPECT(visits_of(pfmi_thread_entry(pfmi_regions.pool, 1, 0, &node)), 2 * 76,
+	EXPECT(visits_of(pfmi_thread_find_entry(pfmi_regions.pool, 1, 0, &node)), 2 * 76,
 	       "visits in it");
 	EXPECT(pfmi_regions.pool->missed, 76, "calls that were missed");
 	EXPECT(pfmi_regions.pool->tid, -1, "its number");
@@ -102,16 +102,16 @@ static void fork_story(void)
 	pid_t pid;
 
 	prepare();
-	own = pfmi_thread_here();
+	own = pfmi_thread_get_current();
 	run(&other);
 	for (unsigned i = 0; i < 5; i++)
-		pfmi_entry_add(pfmi_thread_entry(own, 1, 0, &node),
-		               &(struct visit){ .outermost = true });
+		pfmi_entry_add_visit(pfmi_thread_find_entry(own, 1, 0, &node),
+		                     &(struct visit){ .outermost = true });
 	pid = fork();
 	if (pid == 0) {
 		EXPECT_TRUE(pfmi_regions.threads == own && !own->next, "one thread is left");
 		EXPECT(own->tid, getpid(), "its number");
-		EXPECT(visits_of(pfmi_thread_entry(own, 1, 0, &node)), 0, "visits");
+		EXPECT(visits_of(pfmi_thread_find_entry(own, 1, 0, &node)), 0, "visits");
 		EXPECT(pfmi_regions.epoch, 1, "forks");
 		EXPECT(own->opened, 0, "counters of the parent");
 		EXPECT(pfmi_region_here.busy, 0, "busy");
@@ -121,7 +121,7 @@ static void fork_story(void)
 	}
 	EXPECT(waitpid(pid, &status, 0), pid, "waitpid()");
 	EXPECT(status, 0, "end of the child");
-	EXPECT(visits_of(pfmi_thread_entry(own, 1, 0, &node)), 5, "visits of the parent");
+	EXPECT(visits_of(pfmi_thread_find_entry(own, 1, 0, &node)), 5, "visits of the parent");
 	EXPECT(pfmi_regions.epoch, 0, "forks of the parent");
 	EXPECT(pfmi_region_here.busy, 0, "busy");
 }

@@ -91,8 +91,8 @@ static int spy_close(const struct sys *sys, int fd)
 static const struct table *table_of(enum alpha_device_family family)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
-			return table_builtin_at(i);
+		if (table_get_builtin(i)->libpfm_type == PFMLIB_ALPHA_EV4_PMU + (int)family)
+			return table_get_builtin(i);
 	fail_msg("no such table");
 	return NULL;
 }
@@ -127,7 +127,7 @@ static void add(struct fixture *f, const char *name)
 	struct session_count *c = &f->counts[f->s.n_counts];
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
-		if (strcmp(table_row_name(t, i), name) == 0) {
+		if (strcmp(table_get_row_name(t, i), name) == 0) {
 			*c = (struct session_count){ .config.request = f->s.n_counts++,
 				                     .config.cpus = "",
 				                     .config.cpu = -1,

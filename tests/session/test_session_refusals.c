@@ -507,8 +507,8 @@ static void ask_for_missing(bool loaded, bool by_number)
 	unsigned row = 0;
 
 	assert_true(pmu >= 0 && !context_is_loaded(ctx, LOADED_ALL));
-	while (strcmp(table_row_name(context_pmu_table(ctx, (unsigned)pmu), row), "LLC_MISSES") !=
-	       0)
+	while (strcmp(table_get_row_name(context_get_pmu_table(ctx, (unsigned)pmu), row),
+	              "LLC_MISSES") != 0)
 		row++;
 	if (loaded)
 		assert_true(pfm_count_pmus(ctx) > 0);

@@ -10,10 +10,11 @@
 static inline const struct table *table_with(unsigned encoder, const char *name)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->encoder == encoder &&
+		if (table_get_builtin(i)->encoder == encoder &&
 		    (!name ||
-		     strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0))
-			return table_builtin_at(i);
+		     strcmp(table_get_text(table_get_builtin(i), table_get_builtin(i)->name),
+		            name) == 0))
+			return table_get_builtin(i);
 	fail_msg("no table of encoder %u %s", encoder, name ? name : "");
 	return NULL;
 }
@@ -22,8 +23,9 @@ static inline const struct table *table_with(unsigned encoder, const char *name)
 static inline const struct table *table_called(const char *name)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (strcmp(table_text(table_builtin_at(i), table_builtin_at(i)->name), name) == 0)
-			return table_builtin_at(i);
+		if (strcmp(table_get_text(table_get_builtin(i), table_get_builtin(i)->name),
+		           name) == 0)
+			return table_get_builtin(i);
 	fail_msg("no table %s", name);
 	return NULL;
 }
@@ -42,7 +44,7 @@ static inline void find_place(const struct event *events, unsigned n, unsigned p
 /* True if @row of @t stands for an event. */
 static inline bool is_event(const struct table *t, uint32_t row)
 {
-	return !(table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED));
+	return !(table_get_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED));
 }
 
 #endif

@@ -52,7 +52,7 @@ static void an_empty_table(void **state)
 	            t->flags == (TABLE_FROM_KERNEL | TABLE_VALUES_OVERRIDE) && t->perf_type == -1 &&
 	            t->libpfm_type == -1);
 	assert_true(t->n_rows == 0 && t->n_fields == 0 && t->n_features == 0 &&
-	            table_text(t, 0)[0] == '\0');
+	            table_get_text(t, 0)[0] == '\0');
 	assert_int_equal(find(t, "cycles").kind, NAME_NONE);
 	free(t);
 }
@@ -107,18 +107,18 @@ static void fields(void **state)
 	assert_int_equal(pfmi_table_get_built_field(&b, 2)->width, 8);
 	t = finish(&b);
 	assert_int_equal(t->n_fields, 4);
-	f = table_key_field(t, KEY_CODE); /* the first of two is the one that is meant */
+	f = table_get_key_field(t, KEY_CODE); /* the first of two is the one that is meant */
 	assert_ptr_equal(f, table_fields(t));
 	assert_true(f->width == 13 && f->max == 0x1fff && f->n_ranges == 3 &&
 	            f->kind == FIELD_NUMBER && f->is_modifier == 1);
 	assert_memory_equal(f->ranges, split, sizeof(split));
-	assert_string_equal(table_text(t, f->name), "code");
+	assert_string_equal(table_get_text(t, f->name), "code");
 	assert_true(f[1].width == 64 && f[1].max == UINT64_MAX);
 	assert_true(f[2].key == KEY_CODE && f[2].max == 0xff);
 	assert_true(f[3].kind == FIELD_TEXT && f[3].width == 32 && f[3].max == UINT32_MAX &&
 	            f[3].is_modifier == 0 && f[3].n_ranges == 0);
-	assert_ptr_equal(table_key_field(t, KEY_UNIT), f + 3);
-	assert_null(table_key_field(t, KEY_UMASK));
+	assert_ptr_equal(table_get_key_field(t, KEY_UNIT), f + 3);
+	assert_null(table_get_key_field(t, KEY_UMASK));
 	assert_int_equal(table_keys(t)[KEY_NONE], 0);
 	free(t);
 }
@@ -163,8 +163,8 @@ static void as_many_fields_as_a_byte_numbers(void **state)
 	assert_int_equal(pfmi_table_find_built_field(&b, "more", 4), -1);
 	t = finish(&b);
 	assert_int_equal(t->n_fields, TABLE_MAX_FIELDS);
-	assert_true(table_key_field(t, KEY_UMASK) == NULL &&
-	            table_key_field(t, KEY_CODE) == table_fields(t) + TABLE_MAX_FIELDS - 1);
+	assert_true(table_get_key_field(t, KEY_UMASK) == NULL &&
+	            table_get_key_field(t, KEY_CODE) == table_fields(t) + TABLE_MAX_FIELDS - 1);
 	free(t);
 }
 
@@ -181,9 +181,9 @@ static void features(void **state)
 	t = finish(&b);
 	f = table_features(t);
 	assert_int_equal(t->n_features, 2);
-	assert_string_equal(table_text(t, f[0].name), "caps");
-	assert_string_equal(table_text(t, f[0].text), "branches");
-	assert_string_equal(table_text(t, f[1].name), "depth");
+	assert_string_equal(table_get_text(t, f[0].name), "caps");
+	assert_string_equal(table_get_text(t, f[0].text), "branches");
+	assert_string_equal(table_get_text(t, f[1].name), "depth");
 	assert_true(f[0].value == 5 && f[1].text == 0 && f[1].value == UINT64_MAX);
 	free(t);
 }
@@ -213,13 +213,13 @@ static void values(void **state)
 	t = finish(&b);
 	assert_int_equal(t->n_rows, COUNT(v));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
-		const struct row *r = table_row(t, i);
+		const struct row *r = table_get_row(t, i);
 
 		assert_true(r->n_values == 2 && r->flags == (i == 2 ? ROW_PER_PKG : 0));
-		assert_string_equal(table_text(t, r->desc), "Some event.");
-		assert_int_equal(table_row_counter_mask(t, r), 0);
+		assert_string_equal(table_get_text(t, r->desc), "Some event.");
+		assert_int_equal(table_get_row_counter_mask(t, r), 0);
 		for (unsigned k = 0; k < 2; k++) {
-			struct field_value got = table_row_value_at(t, r, k);
+			struct field_value got = table_get_row_value(t, r, k);
 
 			assert_true(got.field == !k && got.value == v[i] &&
 			            got.counter == ANY_COUNTER);
@@ -253,8 +253,8 @@ static void rows_that_are_taken_back(void **state)
 	assert_int_equal(find(t, "gone").kind, NAME_NONE);
 	assert_int_equal(find(t, "c").kind, NAME_NONE);
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(table_row(t, i)->n_values == 1 &&
-		            table_row_value_at(t, table_row(t, i), 0).value == i);
+		assert_true(table_get_row(t, i)->n_values == 1 &&
+		            table_get_row_value(t, table_get_row(t, i), 0).value == i);
 	free(t);
 }
 
@@ -273,8 +273,8 @@ static void names_of_rows(void **state)
 	t = finish(&b);
 	assert_true(t->flags & TABLE_HAS_FOLDED_TWINS);
 	for (uint32_t i = 0; i < COUNT(names); i++) {
-		assert_string_equal(table_row_name(t, i), names[i]);
-		assert_int_equal(!!(table_row(t, i)->flags & ROW_SHADOWED), i == 1 || i == 2);
+		assert_string_equal(table_get_row_name(t, i), names[i]);
+		assert_int_equal(!!(table_get_row(t, i)->flags & ROW_SHADOWED), i == 1 || i == 2);
 	}
 	assert_true(find(t, "Cache__Misses").kind == NAME_EVENT &&
 	            find(t, "Cache__Misses").row == 0);
@@ -311,13 +311,13 @@ static void many_rows(void **state)
 	            !(t->flags & TABLE_HAS_FOLDED_TWINS));
 	seed = 7;
 	for (uint32_t i = 0; i < ROWS; i++) {
-		const struct row *r = table_row(t, i);
+		const struct row *r = table_get_row(t, i);
 
-		assert_true(find(t, table_row_name(t, i)).row == i &&
+		assert_true(find(t, table_get_row_name(t, i)).row == i &&
 		            table_features(t)[i].value == i);
 		assert_int_equal(r->n_values, i % 9);
 		for (unsigned k = 0; k < r->n_values; k++)
-			assert_true(table_row_value_at(t, r, k).value == unit_random(&seed));
+			assert_true(table_get_row_value(t, r, k).value == unit_random(&seed));
 	}
 	free(t);
 }

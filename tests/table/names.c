@@ -106,7 +106,7 @@ static void named_values(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < table_count_builtins(); k++) {
-		const struct table *t = table_builtin_at(k);
+		const struct table *t = table_get_builtin(k);
 
 		for (unsigned i = 0; i < t->n_fields; i++) {
 			const struct field *f = table_fields(t) + i;
@@ -118,8 +118,8 @@ static void named_values(void **state)
 				char word[64];
 				unsigned first = 0;
 
-				snprintf(word, sizeof(word), "%s", table_text(t, all[j].name));
-				while (strcasecmp(word, table_text(t, all[first].name)) != 0)
+				snprintf(word, sizeof(word), "%s", table_get_text(t, all[j].name));
+				while (strcasecmp(word, table_get_text(t, all[first].name)) != 0)
 					first++;
 				for (char *c = word; *c; c++)
 					*c = (char)toupper((unsigned char)*c);
@@ -128,8 +128,8 @@ static void named_values(void **state)
 				                                  pfmi_base_make_slice(word));
 				if (got != all + first)
 					fail_msg("%s: value '%s' of field '%s'",
-					         table_text(t, t->name), word,
-					         table_text(t, f->name));
+					         table_get_text(t, t->name), word,
+					         table_get_text(t, f->name));
 				n_found++;
 			}
 		}

@@ -58,8 +58,8 @@ static void add_group(char *text, const struct table *t, const struct umask_grou
 	if (!(g->flags & GROUP_REQUIRED) && random_below(3) == 0)
 		return;
 	for (unsigned n = g->flags & GROUP_COMBINABLE ? 1 + random_below(3) : 1; n--;)
-		add(text, ":%s=%s", table_text(t, g->name),
-		    table_text(t, w[random_below(g->n_named_values)].name));
+		add(text, ":%s=%s", table_get_text(t, g->name),
+		    table_get_text(t, w[random_below(g->n_named_values)].name));
 }
 
 static void add_modifiers(char *text, const struct table *t)
@@ -75,7 +75,7 @@ static void add_modifiers(char *text, const struct table *t)
 		value = f[i].min +
 		        (span > 1000000 ? random_below(1000000) : random_below((unsigned)span + 1));
 		snprintf(number, sizeof(number), "%" PRIu64, value);
-		add(text, ":%s=%s", table_text(t, f[i].name), number);
+		add(text, ":%s=%s", table_get_text(t, f[i].name), number);
 	}
 }
 
@@ -89,9 +89,9 @@ static void add_levels(char *text)
 /* What the row must have at least, or with everything that may stand beside it. */
 static void make_text(char text[512], const struct table *t, uint32_t row, bool full)
 {
-	snprintf(text, 512, "%s", table_row_name(t, row));
-	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_row_group(t, row, i);
+	snprintf(text, 512, "%s", table_get_row_name(t, row));
+	for (unsigned i = 0; i < table_get_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = pfmi_pmu_get_row_group(t, row, i);
 
 		if (full || g->flags & GROUP_REQUIRED)
 			add_group(text, t, g);
@@ -141,7 +141,7 @@ static bool is_by_hand(const struct table *t)
 	static const char *const names[] = { "coreduo", "coreduo3", "intel_arch", "amd", "armv8" };
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(table_text(t, t->name), names[i]) == 0)
+		if (strcmp(table_get_text(t, t->name), names[i]) == 0)
 			return true;
 	return t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT;
 }
@@ -211,9 +211,9 @@ static void on_each_table(void (*each)(const pfm_ctx_t *ctx, const struct table 
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		pfm_ctx_t *ctx =
-			open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
+			open_for(table_get_text(table_get_builtin(i), table_get_builtin(i)->name));
 
-		each(ctx, table_builtin_at(i), i, all);
+		each(ctx, table_get_builtin(i), i, all);
 		pfm_close_context(ctx);
 	}
 }
@@ -225,7 +225,7 @@ static void rows_in_every_dialect(const pfm_ctx_t *ctx, const struct table *t, u
 
 	for (uint32_t row = i % row_step(!is_by_hand(t)); row < t->n_rows;
 	     row += row_step(!is_by_hand(t))) {
-		if (table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
+		if (table_get_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
 			continue;
 		make_text(text, t, row, false);
 		there_and_back(ctx, t, text, true, all);
@@ -293,8 +293,8 @@ static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, uns
 	(void)i;
 	for (uint32_t row = t->n_rows; table_has_row(t, row); row++) {
 		for (unsigned k = 0; k < pfmi_pmu_count_row_umasks(t, row); k++) {
-			snprintf(text, sizeof(text), "%s:%s", table_row_name(t, row),
-			         table_text(t, pfmi_pmu_get_row_umask(t, row, k, NULL)->name));
+			snprintf(text, sizeof(text), "%s:%s", table_get_row_name(t, row),
+			         table_get_text(t, pfmi_pmu_get_row_umask(t, row, k, NULL)->name));
 			full_name_and_back(ctx, text, all);
 		}
 		for (unsigned k = 0; k < n_variants(); k++) {
@@ -326,18 +326,18 @@ static void rows_with_offcore(const pfm_ctx_t *ctx, const struct table *t, unsig
 
 	(void)i;
 	for (uint32_t row = 0; t->encoder == ENCODER_X86 && table_has_row(t, row); row++) {
-		uint64_t msr = pfmi_table_row_value(t, row, KEY_MSR, ANY_COUNTER), config;
+		uint64_t msr = pfmi_table_get_row_value(t, row, KEY_MSR, ANY_COUNTER), config;
 		pfm_encoding_t e = PFM_INIT(e);
 
 		if (msr != 0x1a6 && msr != 0x1a7)
 			continue;
-		config = pfmi_table_row_value(t, row, KEY_CODE, ANY_COUNTER) |
-		         pfmi_table_row_value(t, row, KEY_UMASK, ANY_COUNTER) << 8;
+		config = pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER) |
+		         pfmi_table_get_row_value(t, row, KEY_UMASK, ANY_COUNTER) << 8;
 		if (msr != offcore_of(config))
-			fail_msg("%s::%s", table_text(t, t->name), table_row_name(t, row));
+			fail_msg("%s::%s", table_get_text(t, t->name), table_get_row_name(t, row));
 		snprintf(text, sizeof(text),
 		         "%s/event=0x%" PRIx64 ",umask=0x%" PRIx64 ",offcore_rsp=0x5a5a5a/",
-		         table_text(t, t->name), config & 0xff, config >> 8);
+		         table_get_text(t, t->name), config & 0xff, config >> 8);
 		assert_int_equal(pfm_encode_event(ctx, text, 0, &e, NULL), PFMLIB_SUCCESS);
 		assert_int_equal(extra_of(&e), offcore_of(config));
 		all->texts++;
@@ -380,20 +380,20 @@ static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *sam
 static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
                                struct tally *all)
 {
-	const struct field *edge = table_key_field(t, KEY_EDGE);
+	const struct field *edge = table_get_key_field(t, KEY_EDGE);
 	char text[1024], twice[1280];
 
 	for (uint32_t row = 0; table_has_row(t, row); row++) {
-		const struct row *r = table_row(t, row);
-		const char *name = table_text(t, r->name),
-			   *pmu = (row + i) % 2 ? table_text(t, t->name) : "",
+		const struct row *r = table_get_row(t, row);
+		const char *name = table_get_text(t, r->name),
+			   *pmu = (row + i) % 2 ? table_get_text(t, t->name) : "",
 			   *colons = *pmu ? "::" : "";
 
 		for (unsigned k = 0; k < r->n_groups; k++) {
-			const struct umask_group *g = table_row_group_at(t, r, k);
+			const struct umask_group *g = table_get_row_group(t, r, k);
 
 			for (unsigned w = 0; w < g->n_named_values; w++) {
-				const char *word = table_text(
+				const char *word = table_get_text(
 					t, table_named_values(t)[g->first_named_value + w].name);
 
 				snprintf(text, sizeof(text), "%s%s%s:%s", pmu, colons, name, word);
@@ -433,9 +433,9 @@ static void lent_rows_with_each_mask(void **state)
 /* What libpfm's dialect has for row @row with nothing beside it, one character after the other. */
 static void spell_out(char text[512], const struct table *t, uint32_t row)
 {
-	char *to = text + snprintf(text, 256, "%s::", table_text(t, t->name));
+	char *to = text + snprintf(text, 256, "%s::", table_get_text(t, t->name));
 
-	for (const char *s = table_row_name(t, row); *s; s++)
+	for (const char *s = table_get_row_name(t, row); *s; s++)
 		*to++ = *s == '.' ? ':' : *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A') : *s;
 	*to = '\0';
 }
@@ -448,7 +448,7 @@ static bool leads_to(const struct table *t, const char *text, uint32_t row)
 
 	if (pfmi_spec_parse(text, &spec, NULL) || spec.form != SPEC_NAME ||
 	    spec.name.text + spec.name.len != text + strlen(text) ||
-	    strncmp(text, table_text(t, t->name), spec.pmu_name.len) != 0)
+	    strncmp(text, table_get_text(t, t->name), spec.pmu_name.len) != 0)
 		return false;
 	n = table_find_name(t, spec.prefixes[spec.n_prefixes - 1].hash, spec.name.text,
 	                    spec.name.len);
@@ -462,13 +462,14 @@ static void every_bare_name_leads_back(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t row = 0; table_has_row(t, row); row++) {
 			char text[512], buf[PRINTED_TEXT_SIZE];
 			struct event ev;
 
-			if (table_row(t, row)->n_groups || table_row(t, row)->flags & ROW_METRIC)
+			if (table_get_row(t, row)->n_groups ||
+			    table_get_row(t, row)->flags & ROW_METRIC)
 				continue;
 			pfmi_pmu_init_event(&ev, t, row);
 			spell_out(text, t, row);
@@ -496,19 +497,19 @@ static void no_metric_encodes(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
-		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+		const struct table *t = table_get_builtin(i);
+		pfm_ctx_t *ctx = open_for(table_get_text(t, t->name));
 		char text[512];
 
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			pfm_encoding_t e = PFM_INIT(e);
 			pfm_error_t error = PFM_INIT(error);
 
-			if (!(table_row(t, row)->flags & ROW_METRIC))
+			if (!(table_get_row(t, row)->flags & ROW_METRIC))
 				continue;
 			metrics++;
-			snprintf(text, sizeof(text), "%s::%s", table_text(t, t->name),
-			         table_row_name(t, row));
+			snprintf(text, sizeof(text), "%s::%s", table_get_text(t, t->name),
+			         table_get_row_name(t, row));
 			assert_int_equal(pfm_encode_event(ctx, text, 0, &e, &error),
 			                 PFMLIB_ERR_ALIAS);
 			assert_non_null(strstr(error.detail, "pfm stat -M"));
@@ -573,15 +574,15 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 		return;
 	if (unit[0] != unit[1] || !same_event(&quick, &slow))
 		fail_msg("%s is another event than %s", hexadecimal, decimal);
-	tally[pfmi_decode_row_from_codes(slow.table, &n, &at_once)]++;
+	tally[pfmi_pmu_find_row_by_codes(slow.table, &n, &at_once)]++;
 }
 
 /* The numbers of every @step-th row of @t, and some beside them. */
 static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uint32_t step,
                                 unsigned tally[2])
 {
-	const struct field *code = table_key_field(t, KEY_CODE),
-			   *umask = table_key_field(t, KEY_UMASK);
+	const struct field *code = table_get_key_field(t, KEY_CODE),
+			   *umask = table_get_key_field(t, KEY_UMASK);
 
 	for (uint32_t row = 0; code && row < t->n_rows; row += step) {
 		struct event ev;
@@ -595,13 +596,13 @@ static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uin
 			continue;
 		n.code = pfmi_pmu_extract_field(code, words);
 		n.umask = umask ? pfmi_pmu_extract_field(umask, words) : 0;
-		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
+		same_in_other_digits(ctx, table_get_text(t, t->name), n, tally);
 		n.umask ^= 1;
-		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
+		same_in_other_digits(ctx, table_get_text(t, t->name), n, tally);
 		n.umask = 0;
 		n.code += row % 5;
 		n.n_terms = 1;
-		same_in_other_digits(ctx, table_text(t, t->name), n, tally);
+		same_in_other_digits(ctx, table_get_text(t, t->name), n, tally);
 	}
 }
 
@@ -612,9 +613,9 @@ static void codes_and_masks_mean_the_same_in_all_digits(void **state)
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		pfm_ctx_t *ctx =
-			open_for(table_text(table_builtin_at(i), table_builtin_at(i)->name));
+			open_for(table_get_text(table_get_builtin(i), table_get_builtin(i)->name));
 
-		all_in_other_digits(ctx, table_builtin_at(i), row_step(true), tally);
+		all_in_other_digits(ctx, table_get_builtin(i), row_step(true), tally);
 		pfm_close_context(ctx);
 	}
 	print_message("# %u codes and masks found at once, %u not\n", tally[1], tally[0]);
@@ -623,7 +624,7 @@ static void codes_and_masks_mean_the_same_in_all_digits(void **state)
 
 static bool is_fixed(const struct table *t, const struct row *r)
 {
-	uint64_t on = table_row_counter_mask(t, r);
+	uint64_t on = table_get_row_counter_mask(t, r);
 
 	return on >> 32 && !(on & 0xffffffff) && !(r->flags & (ROW_SHADOWED | ROW_METRIC));
 }
@@ -636,17 +637,17 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 		pfm_ctx_t *ctx =
-			t->encoder == ENCODER_X86 ? open_for(table_text(t, t->name)) : NULL;
+			t->encoder == ENCODER_X86 ? open_for(table_get_text(t, t->name)) : NULL;
 
 		for (uint32_t row = 0; ctx && row < t->n_rows; row++) {
 			pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
 			char text[512], printed[PRINTED_TEXT_SIZE];
 
-			if (!is_fixed(t, table_row(t, row)))
+			if (!is_fixed(t, table_get_row(t, row)))
 				continue;
-			snprintf(text, sizeof(text), "%s%s", table_row_name(t, row),
+			snprintf(text, sizeof(text), "%s%s", table_get_row_name(t, row),
 			         seen++ % 2 ? ":u" : "");
 			assert_int_equal(pfm_encode_event(ctx, text, 0, &before, NULL),
 			                 PFMLIB_SUCCESS);
@@ -656,7 +657,7 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 			if (pfm_encode_event(ctx, printed, 0, &after, NULL) ||
 			    !same_attr(&before, &after) || !same_regs(&before, &after))
 				fail_msg("%s::%s was printed as %s, which is something else",
-				         table_text(t, t->name), text, printed);
+				         table_get_text(t, t->name), text, printed);
 		}
 		if (ctx)
 			pfm_close_context(ctx);
@@ -747,7 +748,7 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 	                                     PFM_DIALECT_LIBPFM, text, sizeof(text), NULL),
 	                     PFMLIB_SUCCESS);
 	for (unsigned i = table_count_builtins(); i < (unsigned)pfm_count_pmus(ctx); i++)
-		all_in_other_digits(ctx, context_pmu_table(ctx, i), 1, tally);
+		all_in_other_digits(ctx, context_get_pmu_table(ctx, i), 1, tally);
 	assert_true(tally[1] > 0);
 	pfm_close_context(ctx);
 }
@@ -793,10 +794,10 @@ static void an_invented_processor_from_an_image(void **state)
 	if (!make_image(text))
 		skip();
 	ctx = open_image("testpmu");
-	t = context_pmu_table(ctx, (unsigned)pfm_find_pmu(ctx, "testpmu"));
+	t = context_get_pmu_table(ctx, (unsigned)pfm_find_pmu(ctx, "testpmu"));
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		for (unsigned k = 0;
-		     k < 10 * n_variants() && !(table_row(t, row)->flags & ROW_SHADOWED); k++) {
+		     k < 10 * n_variants() && !(table_get_row(t, row)->flags & ROW_SHADOWED); k++) {
 			make_text(text, t, row, k > 0);
 			there_and_back(ctx, t, text, k == 0, &tally);
 		}
@@ -836,12 +837,12 @@ static void imported_lists(void **state)
 		char text[512];
 
 		assert_true(context_is_pmu_usable(all, i));
-		t = context_pmu_table(all, i);
-		ctx = open_image(table_text(t, t->name));
+		t = context_get_pmu_table(all, i);
+		ctx = open_image(table_get_text(t, t->name));
 		for (uint32_t row = 0; row < t->n_rows; row++)
 			for (unsigned k = 0;
 			     k < (n_variants() > 4 ? 3 : 1) &&
-			     !(table_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC));
+			     !(table_get_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC));
 			     k++) {
 				make_text(text, t, row, k > 0);
 				there_and_back(ctx, t, text, false, &tally);
@@ -913,7 +914,7 @@ static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const c
 static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct table *t,
                                          const char *text)
 {
-	int pmu = pfm_find_pmu(ctx, table_text(t, t->name));
+	int pmu = pfm_find_pmu(ctx, table_get_text(t, t->name));
 	pfm_encoding_t e = PFM_INIT(e);
 	char vendor[PRINTED_TEXT_SIZE], name[32];
 
@@ -928,7 +929,7 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 	if (!decodes_to(ctx, pmu, register_name(t, &e.regs[0], name), register_value(t, &e),
 	                vendor))
 		fail_msg("%s::%s is not among what %s=0x%" PRIx64 " decodes to",
-		         table_text(t, t->name), vendor, register_name(t, &e.regs[0], name),
+		         table_get_text(t, t->name), vendor, register_name(t, &e.regs[0], name),
 		         register_value(t, &e));
 	return true;
 }
@@ -938,8 +939,8 @@ static bool groups_overlap(const struct table *t, uint32_t row)
 {
 	uint64_t owned = 0;
 
-	for (unsigned i = 0; i < table_row(t, row)->n_groups; i++) {
-		const struct umask_group *g = table_row_group_at(t, table_row(t, row), i);
+	for (unsigned i = 0; i < table_get_row(t, row)->n_groups; i++) {
+		const struct umask_group *g = table_get_row_group(t, table_get_row(t, row), i);
 
 		if (table_fields(t)[g->field].key == KEY_UMASK && owned & g->mask)
 			return true;
@@ -957,14 +958,14 @@ static void every_row_is_found_behind_its_register(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
-		pfm_ctx_t *ctx = open_for(table_text(t, t->name));
+		const struct table *t = table_get_builtin(i);
+		pfm_ctx_t *ctx = open_for(table_get_text(t, t->name));
 		bool listed = !is_by_hand(t);
 		uint32_t step = row_step(listed && t->encoder != ENCODER_NETBURST);
 
 		for (uint32_t row = i % step; row < t->n_rows && !(t->flags & TABLE_COMPAT_VIEW);
 		     row += step) {
-			if (table_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED) ||
+			if (table_get_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED) ||
 			    groups_overlap(t, row))
 				continue;
 			rows[listed]++;

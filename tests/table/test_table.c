@@ -68,7 +68,7 @@ static const struct table *test_table(void)
 {
 	if (!image.bytes)
 		skip();
-	return table_image_table_at((const struct image *)(const void *)image.bytes, 0);
+	return table_get_image_table((const struct image *)(const void *)image.bytes, 0);
 }
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -122,19 +122,19 @@ static uint32_t hash_of_beginning(struct slice name)
  * others do. */
 static void filters_let_the_names_of_parts_pass(void **state)
 {
-	const struct image *im = table_builtin_image();
-	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
+	const struct image *im = table_get_builtin_image();
+	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
 	unsigned names = 0, others = 0, passed = 0;
 
 	(void)state;
 	for (uint32_t w = 0; w < im->arrays[ARRAY_FAMILIES].n_elements; w++)
 		for (uint32_t i = 0; i < wholes[w].n_members; i++) {
-			const struct table *t =
-				table_image_table_at(im, table_family_members(im, &wholes[w])[i]);
+			const struct table *t = table_get_image_table(
+				im, table_get_family_members(im, &wholes[w])[i]);
 
 			for (uint32_t k = 0; k < table_count_names(t); k++, names++) {
 				struct slice name = pfmi_base_make_slice(
-					table_text(t, table_name_at(t, k).text));
+					table_get_text(t, table_get_name(t, k).text));
 				uint32_t h = pfmi_table_hash_name(name);
 
 				assert_true(table_can_family_have_name(im, &wholes[w], h));
@@ -156,19 +156,19 @@ static void filters_let_the_names_of_parts_pass(void **state)
  * beginnings do. */
 static void filters_let_the_beginnings_of_names_pass(void **state)
 {
-	const struct image *im = table_builtin_image();
-	const struct pmu_family *wholes = table_image_array(im, ARRAY_FAMILIES);
+	const struct image *im = table_get_builtin_image();
+	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
 	unsigned tables = 0, others = 0, passed = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < im->n_tables; i++) {
-		const struct table *t = table_image_table_at(im, i);
+		const struct table *t = table_get_image_table(im, i);
 		const struct pmu_family *w = t->family_plus1 ? &wholes[t->family_plus1 - 1] : NULL;
 
 		tables += w != NULL;
 		for (uint32_t k = 0; w && k < table_count_names(t); k++, others++) {
 			uint32_t h = hash_of_beginning(
-				pfmi_base_make_slice(table_text(t, table_name_at(t, k).text)));
+				pfmi_base_make_slice(table_get_text(t, table_get_name(t, k).text)));
 
 			assert_true(table_can_family_have_name(im, w, h));
 			passed += table_can_family_have_name(im, w, table_hash_char(h, '~'));
@@ -184,23 +184,23 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		for (uint32_t k = 0; k < table_count_names(t); k++) {
-			struct name_entry n = table_name_at(t, k);
+			struct name_entry n = table_get_name(t, k);
 
 			if (n.kind == NAME_NONE)
 				continue;
-			assert_true(same_name(find(t, table_text(t, n.text)), n));
-			respell(table_text(t, n.text), other, sizeof(other));
+			assert_true(same_name(find(t, table_get_text(t, n.text)), n));
+			respell(table_get_text(t, n.text), other, sizeof(other));
 			assert_true(same_name(find(t, other), n));
 			names++;
 		}
 		for (uint32_t row = 0; row < t->n_rows; row++) {
-			struct name_entry n = find(t, table_row_name(t, row));
+			struct name_entry n = find(t, table_get_row_name(t, row));
 
 			assert_int_not_equal(n.kind, NAME_NONE);
-			if (!(table_row(t, row)->flags & ROW_SHADOWED))
+			if (!(table_get_row(t, row)->flags & ROW_SHADOWED))
 				assert_int_equal(n.row, row);
 		}
 	}
@@ -222,7 +222,7 @@ static void names_are_entered_in_their_order(void **state)
 		pfmi_table_insert_name(slots, SLOTS, hashes[i], i + 1);
 	}
 	for (uint32_t i = 0; i < N; i++) {
-		uint32_t at = table_first_slot(hashes[i], SLOTS), first = 0;
+		uint32_t at = table_get_first_slot(hashes[i], SLOTS), first = 0;
 
 		for (; slots[at] != (hashes[i] << 16 | (i + 1)); at = at + 1 < SLOTS ? at + 1 : 0) {
 			assert_true(slots[at] >> 16 >= (uint16_t)hashes[i]);
@@ -237,7 +237,7 @@ static void names_that_are_not_there(void **state)
 {
 	static const char *const absent[] = { "",         "x",         "Instr_Re", "Instr_Rets",
 		                              "nstr_Ret", "Instr.Ret", "\xff",     "cycles!" };
-	const struct table *t = table_builtin_at(0);
+	const struct table *t = table_get_builtin(0);
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
@@ -250,15 +250,15 @@ static void built_in_tables_are_consistent(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		if (pfmi_table_verify(t, t->size, VERIFY_ALL, &why))
-			fail_msg("%s: %s", table_text(t, t->name), why);
+			fail_msg("%s: %s", table_get_text(t, t->name), why);
 		assert_null(why);
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(
-				table_text(t, t->name),
-				table_text(table_builtin_at(k), table_builtin_at(k)->name));
+				table_get_text(t, t->name),
+				table_get_text(table_get_builtin(k), table_get_builtin(k)->name));
 	}
 }
 
@@ -277,37 +277,42 @@ static void values_of_rows(void **state)
 	const struct table *t = test_table();
 
 	(void)state;
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_CODE, ANY_COUNTER), 0x3c);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "clk"), KEY_CODE, 3), 0x3c);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_MAX, ANY_COUNTER), 1);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "bus.traffic"), KEY_MAX, ANY_COUNTER), 7);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CYCLES"), KEY_CODE, ANY_COUNTER),
+	                 0x3c);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "clk"), KEY_CODE, 3), 0x3c);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CYCLES"), KEY_MAX, ANY_COUNTER), 1);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "bus.traffic"), KEY_MAX, ANY_COUNTER),
+	                 7);
 	/* A value of one counter's own, and no general one: the preset elsewhere. */
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 0), 1);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY"), KEY_SEL, 1), 0);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1), 6);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2), 5);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER),
-	                 5);
-	assert_int_equal(pfmi_table_row_value(t, row(t, "CYCLES"), KEY_PRECISE, ANY_COUNTER), 0);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY"), KEY_SEL, 0), 1);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY"), KEY_SEL, 1), 0);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1), 6);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2), 5);
+	assert_int_equal(
+		pfmi_table_get_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER), 5);
+	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CYCLES"), KEY_PRECISE, ANY_COUNTER),
+	                 0);
 	assert_true(pfmi_table_has_row_value(t, row(t, "LAST_ONE"), KEY_CMASK));
 	assert_false(pfmi_table_has_row_value(t, row(t, "CYCLES"), KEY_CMASK));
-	assert_string_equal(pfmi_table_row_text(t, row(t, "L2_LINES_OUT"), KEY_ERRATA), "X1, X2");
-	assert_string_equal(pfmi_table_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE),
+	assert_string_equal(pfmi_table_get_row_text(t, row(t, "L2_LINES_OUT"), KEY_ERRATA),
+	                    "X1, X2");
+	assert_string_equal(pfmi_table_get_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE),
 	                    "Counts \"half\" beats.");
-	assert_string_equal(pfmi_table_row_text(t, row(t, "CYCLES"), KEY_NOTE), "");
-	assert_true(table_row_counter_mask(t, table_row(t, row(t, "CYCLES"))) == 0x10000000full);
-	assert_true(table_row_counter_mask(t, table_row(t, row(t, "CHOOSY"))) == 0x5);
+	assert_string_equal(pfmi_table_get_row_text(t, row(t, "CYCLES"), KEY_NOTE), "");
+	assert_true(table_get_row_counter_mask(t, table_get_row(t, row(t, "CYCLES"))) ==
+	            0x10000000full);
+	assert_true(table_get_row_counter_mask(t, table_get_row(t, row(t, "CHOOSY"))) == 0x5);
 	assert_int_equal(find(t, "WHOLE.THING").row, row(t, "CYCLES"));
 	assert_int_equal(find(t, "NOT_HERE").kind, NAME_UNSUPPORTED);
-	assert_string_equal(table_text(t, find(t, "NOT_HERE").row),
+	assert_string_equal(table_get_text(t, find(t, "NOT_HERE").row),
 	                    "the invented processor has no such event");
 }
 
 static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 {
 	const struct table *t = test_table();
-	const struct field *code = table_key_field(t, KEY_CODE);
+	const struct field *code = table_get_key_field(t, KEY_CODE);
 	uint64_t config[4] = { 0 };
 	struct event ev;
 
@@ -339,7 +344,7 @@ static void use(const struct table *t)
 	unsigned n;
 
 	for (uint32_t i = 0; i < table_count_names(t); i++)
-		find(t, table_text(t, table_name_at(t, i).text));
+		find(t, table_get_text(t, table_get_name(t, i).text));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		struct encode_request req = {
 			.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3
@@ -352,17 +357,17 @@ static void use(const struct table *t)
 		uint32_t found;
 
 		for (unsigned key = 0; key < N_KEYS; key++) {
-			const struct field *f = table_key_field(t, (enum field_key)key);
+			const struct field *f = table_get_key_field(t, (enum field_key)key);
 
-			pfmi_table_row_value(t, i, (enum field_key)key, i % 4);
+			pfmi_table_get_row_value(t, i, (enum field_key)key, i % 4);
 			if (f && f->kind == FIELD_TEXT)
-				assert_true(strlen(pfmi_table_row_text(t, i, (enum field_key)key)) <
-				            t->n_pool);
+				assert_true(strlen(pfmi_table_get_row_text(
+						    t, i, (enum field_key)key)) < t->n_pool);
 		}
 		for (unsigned m = 0; m < pfmi_pmu_count_row_umasks(t, i); m++)
-			assert_true(
-				strlen(table_text(t, pfmi_pmu_get_row_umask(t, i, m, NULL)->name)) <
-				t->n_pool);
+			assert_true(strlen(table_get_text(
+					    t, pfmi_pmu_get_row_umask(t, i, m, NULL)->name)) <
+			            t->n_pool);
 		if (!pfmi_pmu_has_encoder(t))
 			continue;
 		assert_int_equal(pfmi_spec_parse("x", &spec, NULL), PFMLIB_SUCCESS);
@@ -371,13 +376,13 @@ static void use(const struct table *t)
 		spec.attrs = pfmi_base_make_slice(spec.text);
 		if (pfmi_lookup_resolve_attrs(t, i, &spec, &ev, &why))
 			pfmi_pmu_init_event(&ev, t, i);
-		pfmi_encode_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
+		pfmi_pmu_build_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
 		pfmi_encode_dispatch(&req, &where, &regs, &why);
 		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4),
 		                        pfmi_base_make_slice("cpu"), buf, sizeof(buf), &why);
 		if (i == 0)
-			pfmi_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
-		pfmi_decode_row_from_codes(
+			pfmi_pmu_decode_config_words(t, (uint64_t[4]){ 0x3c }, 1, &ev);
+		pfmi_pmu_find_row_by_codes(
 			t, &(struct spec_codes){ .n_terms = 2, .code = i, .umask = 1 }, &found);
 	}
 	pfmi_pmu_get_register_layout(t, "PERFEVTSEL0", &n);
@@ -437,7 +442,7 @@ static void so_is_one_in_a_built_in_table(void **state)
 	(void)state;
 	/* Of all kinds, not all of them: there are hundreds, made alike. */
 	for (unsigned i = 0; i < table_count_builtins(); i += 1 + i / 16 * 8) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		/* About as much work for each: large tables have more rows to use, too. */
 		flip((const char *)t, t->size, t->size < 4096 ? 1 : t->size * stride() / 61 | 1,
@@ -628,7 +633,7 @@ static void way_to_nothing(struct table *t)
 static void way_to_no_row(struct table *t)
 {
 	((uint16_t *)(void *)((char *)t + t->code_index))[0] =
-		(uint16_t)(1u << table_code_index_bits(t));
+		(uint16_t)(1u << table_count_code_index_bits(t));
 }
 static void rows_again_and_again(struct table *t)
 {
@@ -812,7 +817,7 @@ static void the_head_of_an_image(void **state)
 
 static void parts_of_a_table_that_are_none(void **state)
 {
-	const struct image *im = table_builtin_image();
+	const struct image *im = table_get_builtin_image();
 	char *copy = malloc((size_t)im->size);
 	uint32_t parts = im->arrays[ARRAY_FAMILIES].n_elements + 1;
 	const char *why;
@@ -829,7 +834,7 @@ static void parts_of_a_table_that_are_none(void **state)
 
 static void wholes_out_of_bounds(void **state)
 {
-	const struct image *im = table_builtin_image();
+	const struct image *im = table_get_builtin_image();
 	const struct {
 		size_t at;
 		uint32_t value;

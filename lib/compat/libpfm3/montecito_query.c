@@ -7,8 +7,8 @@
 static const struct table *find_montecito_table(void)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->encoder == ENCODER_MONTECITO)
-			return table_builtin_at(i);
+		if (table_get_builtin(i)->encoder == ENCODER_MONTECITO)
+			return table_get_builtin(i);
 	return NULL;
 }
 
@@ -19,7 +19,7 @@ static int get_column(unsigned i, enum field_key key, uint64_t *value)
 
 	if (!t || i >= t->n_rows)
 		return PFMLIB_ERR_INVAL;
-	*value = pfmi_table_row_value(t, i, key, ANY_COUNTER);
+	*value = pfmi_table_get_row_value(t, i, key, ANY_COUNTER);
 	return PFMLIB_SUCCESS;
 }
 

@@ -30,8 +30,8 @@ static int select_table(const struct table *t)
 static const struct table *find_table_by_type(int type)
 {
 	for (unsigned i = 0; type >= 0 && i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->libpfm_type == type)
-			return table_builtin_at(i);
+		if (table_get_builtin(i)->libpfm_type == type)
+			return table_get_builtin(i);
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ static const struct table *find_table_by_name(const char *name)
 	struct table_choice p = { NULL, NULL };
 
 	for (unsigned i = 0; i < table_count_builtins() && !p.libpfm3_table; i++) {
-		const struct table *t = table_builtin_at(i);
+		const struct table *t = table_get_builtin(i);
 
 		if ((t->libpfm_type < 0 && (p.other_table || !is_core_table(t))) ||
 		    !pfmi_context_table_has_name(t, pfmi_base_make_slice(name)))
@@ -73,7 +73,7 @@ static const struct table *find_table_by_name(const char *name)
 /* One more table for this machine: the first of the best is kept. */
 static void keep_better(void *arg, uint32_t table, unsigned core)
 {
-	const struct table *t = table_builtin_at(table);
+	const struct table *t = table_get_builtin(table);
 	struct table_choice *p = arg;
 	const struct table **kept = t->libpfm_type >= 0 ? &p->libpfm3_table : &p->other_table;
 
@@ -92,7 +92,8 @@ static const struct table *find_table_by_host(const struct env_options *w)
 
 	pfmi_machine_init_real_sys(&sys, w->sysfs_root);
 	pfmi_machine_identify_host(&sys, w->cpuid, &host);
-	pfmi_machine_visit_host_tables(table_builtin_image(), &host, TABLE_UNCORE, keep_better, &p);
+	pfmi_machine_visit_host_tables(table_get_builtin_image(), &host, TABLE_UNCORE, keep_better,
+	                               &p);
 	return get_chosen_table(&p);
 }
 
@@ -156,7 +157,7 @@ static const struct feature *find_feature(const struct table *t, const char *nam
 	const struct feature *f = table_features(t);
 
 	for (unsigned i = 0; i < t->n_features; i++)
-		if (strcmp(table_text(t, f[i].name), name) == 0)
+		if (strcmp(table_get_text(t, f[i].name), name) == 0)
 			return &f[i];
 	return NULL;
 }
@@ -165,7 +166,7 @@ static const char *get_pmu_name(const struct table *t)
 {
 	const struct feature *f = find_feature(t, "libpfm_name");
 
-	return table_text(t, f ? f->text : t->desc);
+	return table_get_text(t, f ? f->text : t->desc);
 }
 
 /* Cuts what does not fit. */
@@ -228,8 +229,8 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 		return PFMLIB_ERR_INVAL;
 	pf("supported PMU models: ");
 	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_builtin_at(i)->libpfm_type >= 0)
-			pf("[%s] ", get_pmu_name(table_builtin_at(i)));
+		if (table_get_builtin(i)->libpfm_type >= 0)
+			pf("[%s] ", get_pmu_name(table_get_builtin(i)));
 	pf("\nselected PMU: %s\n", t ? get_pmu_name(t) : "none");
 	return PFMLIB_SUCCESS;
 }
@@ -313,15 +314,16 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
  * on processors whose selectors differ between counters it is the one of @counter. */
 static uint64_t get_row_code(const struct table *t, unsigned row, unsigned counter)
 {
-	if (!table_key_field(t, KEY_CODE)) {
-		if (counter == ANY_COUNTER && table_row_counter_mask(t, table_row(t, row)))
+	if (!table_get_key_field(t, KEY_CODE)) {
+		if (counter == ANY_COUNTER && table_get_row_counter_mask(t, table_get_row(t, row)))
 			counter = (unsigned)__builtin_ctzll(
-				table_row_counter_mask(t, table_row(t, row)));
-		return pfmi_table_row_value(t, row, KEY_SEL, counter);
+				table_get_row_counter_mask(t, table_get_row(t, row)));
+		return pfmi_table_get_row_value(t, row, KEY_SEL, counter);
 	}
-	return pfmi_table_row_value(t, row, KEY_CODE, counter) |
-	       (t->encoder == ENCODER_X86 ? pfmi_table_row_value(t, row, KEY_UMASK, counter) << 8
-	                                  : 0);
+	return pfmi_table_get_row_value(t, row, KEY_CODE, counter) |
+	       (t->encoder == ENCODER_X86
+	                ? pfmi_table_get_row_value(t, row, KEY_UMASK, counter) << 8
+	                : 0);
 }
 
 /* Montecito's states are known by their position, all other unit masks by their bits. */
@@ -334,7 +336,7 @@ static uint64_t get_mask_code(const struct table *t, unsigned row, unsigned mask
 
 static const char *get_umask_name(const struct table *t, unsigned row, unsigned mask)
 {
-	return table_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
+	return table_get_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -346,7 +348,7 @@ static int find_row(const struct table *t, const char *s, size_t len, unsigned *
 
 	/* The index ignores blanks and dashes; here they count. */
 	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) ||
-	    !pfmi_base_is_slice_icase(name, table_text(t, n.text)))
+	    !pfmi_base_is_slice_icase(name, table_get_text(t, n.text)))
 		return PFMLIB_ERR_NOTFOUND;
 	*idx = n.row;
 	return PFMLIB_SUCCESS;
@@ -537,7 +539,7 @@ pfm_err_t pfm_get_max_event_name_len(size_t *len)
 		return PFMLIB_ERR_INVAL;
 	*len = 0;
 	for (unsigned i = 0; i < t->n_rows; i++) {
-		size_t this_len = strlen(table_row_name(t, i));
+		size_t this_len = strlen(table_get_row_name(t, i));
 
 		for (unsigned m = pfmi_pmu_count_row_umasks(t, i); m-- > 0;)
 			this_len += 1 + strlen(get_umask_name(t, i, m));
@@ -566,9 +568,9 @@ pfm_err_t pfm_get_event_name(unsigned int idx, char *name, size_t maxlen)
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !name || maxlen <= strlen(table_row_name(t, idx)))
+	if (idx >= t->n_rows || !name || maxlen <= strlen(table_get_row_name(t, idx)))
 		return PFMLIB_ERR_INVAL;
-	append_upper_case(name, maxlen, &at, table_row_name(t, idx));
+	append_upper_case(name, maxlen, &at, table_get_row_name(t, idx));
 	return PFMLIB_SUCCESS;
 }
 
@@ -602,7 +604,7 @@ pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
 	if (rc)
 		return rc;
 	name[0] = '\0';
-	fits = append_upper_case(name, maxlen, &at, table_row_name(t, e->event));
+	fits = append_upper_case(name, maxlen, &at, table_get_row_name(t, e->event));
 	for (unsigned i = 0; fits && i < e->num_masks; i++)
 		fits = append_upper_case(name, maxlen, &at, ":") &&
 		       append_upper_case(name, maxlen, &at,
@@ -638,7 +640,7 @@ pfm_err_t pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
 	if (idx >= t->n_rows || !counters)
 		return PFMLIB_ERR_INVAL;
 	memset(counters, 0, sizeof(*counters));
-	counters->bits[0] = table_row_counter_mask(t, table_row(t, idx));
+	counters->bits[0] = table_get_row_counter_mask(t, table_get_row(t, idx));
 	return PFMLIB_SUCCESS;
 }
 
@@ -660,7 +662,7 @@ pfm_err_t pfm_get_event_description(unsigned int idx, char **desc)
 		return PFMLIB_ERR_NOINIT;
 	if (idx >= t->n_rows || !desc)
 		return PFMLIB_ERR_INVAL;
-	return copy_text(table_text(t, table_row(t, idx)->desc), desc);
+	return copy_text(table_get_text(t, table_get_row(t, idx)->desc), desc);
 }
 
 pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
@@ -717,7 +719,8 @@ pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx
 		return PFMLIB_ERR_NOINIT;
 	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
 		return PFMLIB_ERR_INVAL;
-	return copy_text(table_text(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc), desc);
+	return copy_text(table_get_text(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc),
+	                 desc);
 }
 
 /* The row a feature of the table names. */
@@ -735,7 +738,7 @@ static int find_special_event(const char *feature, pfmlib_event_t *e)
 	f = find_feature(t, feature);
 	if (!f)
 		return PFMLIB_ERR_NOTSUPP;
-	name = table_text(t, f->text);
+	name = table_get_text(t, f->text);
 	if (find_row(t, name, strlen(name), &row))
 		return PFMLIB_ERR_NOTSUPP;
 	memset(e, 0, sizeof(*e));
@@ -760,7 +763,7 @@ static int init_event(const struct table *t, const pfmlib_event_t *e, struct eve
 
 	if (rc)
 		return rc;
-	if (table_row(t, e->event)->flags & ROW_METRIC)
+	if (table_get_row(t, e->event)->flags & ROW_METRIC)
 		return PFMLIB_ERR_ALIAS;
 	/* Levels a processor does not have are its encoder's business. */
 	if (e->plm > 0xff)

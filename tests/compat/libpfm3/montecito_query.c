@@ -15,7 +15,7 @@ static unsigned row_of(const char *name)
 	const struct table *t = find_montecito_table();
 
 	for (uint32_t i = 0; i < t->n_rows; i++)
-		if (strcmp(table_row_name(t, i), name) == 0)
+		if (strcmp(table_get_row_name(t, i), name) == 0)
 			return i;
 	fail_msg("no event %s", name);
 	return 0;
