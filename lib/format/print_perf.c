@@ -114,14 +114,17 @@ static bool append_terms(struct event_printer *p, const pfm_attr_t *a)
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (table_get_key_field_plus1(p->table, order[i]))
 			append_term(p, &t, f + table_get_key_field_plus1(p->table, order[i]) - 1);
-	for (unsigned i = 0; i < p->event->n_user_fields; i++)
-		if (p->event->user_fields[i].value ||
-		    !field_is_extra_register(p->table, f + p->event->user_fields[i].field))
-			append_term(p, &t, f + p->event->user_fields[i].field);
+	for (unsigned i = 0; i < p->event->n_user_fields; i++) {
+		const struct field *user = f + p->event->user_fields[i].field;
+
+		/* An extra register that is 0 has no bit that is missing. */
+		if (pfmi_pmu_extract_field(user, t.config) ||
+		    !field_is_extra_register(p->table, user))
+			append_term(p, &t, user);
 		else
-			pfmi_format_append_printf(
-				p, "%s%s=0", t.n_terms++ ? "," : "",
-				table_get_text(p->table, f[p->event->user_fields[i].field].name));
+			pfmi_format_append_printf(p, "%s%s=0", t.n_terms++ ? "," : "",
+			                          table_get_text(p->table, user->name));
+	}
 	append_row_terms(p, &t);
 	for (unsigned word = 0; word < 4; word++)
 		append_covering_term(p, &t, word);
