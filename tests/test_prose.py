@@ -48,7 +48,7 @@ BANNED_OUTSIDE_REFERENCE = {
     r"\bverdicts?\b|\bjudge(?:s|d)?\b|\bblame[sd]?\b": "count quality, cause",
     r"\bseam\b": "syscall table",
 }
-REFERENCE = ("docs/man3/", "docs/man5/", "docs/man7/", "include/")
+REFERENCE = ()
 
 
 def compile_patterns(banned):

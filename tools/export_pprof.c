@@ -98,8 +98,7 @@ static void flush_output(struct exporter *e)
 	message_clear(&p->out);
 }
 
-/* Writes @m behind the elements before it, and clears it: fields of a message may come in pieces.
- */
+/* Appends @m to the elements before it, and clears it: fields of a message may come in pieces. */
 static void flush_message(struct exporter *e, struct message *m)
 {
 	flush_output(e);

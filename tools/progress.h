@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a recording is read, on standard error, for whoever waits at a terminal. */
+/* Shows on standard error, if it is a terminal, how far a recording is read. */
 #ifndef PFM_PROGRESS_H
 #define PFM_PROGRESS_H
 

@@ -109,7 +109,7 @@ int add_sampled_metrics(const pfm_ctx_t *ctx, const char *names, struct event_li
 	if (!rc)
 		rc = pfm_create_plan(&plan, ctx, (const char *const *)list.texts, list.n, &options,
 		                     &error);
-	/* The kernel knows whether another counter will do for one that is reserved. */
+	/* Only the kernel can tell whether another counter replaces a reserved one. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
 		rc = pfm_create_plan(&plan, ctx, (const char *const *)list.texts, list.n, &options,

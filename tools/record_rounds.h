@@ -17,7 +17,7 @@ struct record_rounds {
 	bool takes_turns;     /* one event in each round */
 };
 
-/* True in the process that takes a round: nobody needs to be shown where its file is. */
+/* True in the process that takes a round, which does not print where its file is. */
 extern bool is_record_round;
 
 struct command_args;

@@ -7,7 +7,7 @@
 #include "recording_section.h"
 #include "report_view.h"
 
-/* The section of the command line: a number of arguments, then each behind its length. */
+/* The section of the command line: a number of arguments, then each after its length. */
 struct argument_list {
 	const uint8_t *bytes;
 	uint64_t left;
@@ -23,7 +23,7 @@ static bool take_number(struct argument_list *l, uint32_t *number)
 	return true;
 }
 
-/* The next argument, ended by a zero byte or by @len; NULL behind the last. */
+/* The next argument, ended by a zero byte or by @len; NULL after the last. */
 static const char *take_argument(struct argument_list *l, uint32_t *len)
 {
 	const char *text = (const char *)l->bytes + sizeof(*len);
@@ -41,7 +41,7 @@ static bool is_argument(const char *text, uint32_t len, const char *wanted)
 	return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
 }
 
-/* The argument after "-M", which stands before the command; NULL without it. */
+/* The argument after "-M", which is before the command; NULL without it. */
 static char *find_metrics_argument(struct argument_list l)
 {
 	uint32_t n, len;

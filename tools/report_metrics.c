@@ -43,7 +43,7 @@ static bool is_same_attr(const pfm_attr_t *recorded, const pfm_attr_t *wanted)
 	       (recorded->config & mask) == (wanted->config & mask);
 }
 
-/* True if @name is @text, or that with modifiers or terms of sampling behind it. */
+/* True if @name is @text, or @text followed by modifiers or terms of sampling. */
 static bool is_event_text(const char *name, const char *text)
 {
 	size_t len = strlen(text);
@@ -314,7 +314,7 @@ int choose_metric_columns(struct report_job *job, const char *path)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Samples behind the value of a metric: of the group that has the fewest. */
+/* The number of samples that a value of a metric is from: of the group that has the fewest. */
 static double column_samples(const struct event_counts *c, const struct metric_column *m,
                              uint32_t block)
 {

@@ -9,7 +9,7 @@
 
 /* The nodes that are shown, linked. */
 struct tree_links {
-	uint32_t *order;        /* nodes, those of an event one behind the other */
+	uint32_t *order;        /* nodes, those of an event in a row */
 	uint32_t *first, *next; /* children of a node, and its next sibling; NO_NODE: none */
 	uint32_t root;          /* the first root of the event that is printed */
 };
@@ -72,7 +72,7 @@ static void sort_heaviest(uint32_t *order, size_t n, size_t n_wanted)
 	qsort(order, n, sizeof(*order), compare_nodes);
 }
 
-/* Fills @order with the nodes, those of an event one behind the other. False without memory. */
+/* Fills @order with the nodes, those of an event in a row. False without memory. */
 static bool order_by_event(uint32_t *order, const struct profile *p)
 {
 	size_t *next = calloc(p->n_events + 1, sizeof(*next));

@@ -40,8 +40,8 @@ struct slot_rates {
 struct stat_job;
 struct stat_row;
 
-/* Lays out the groups of @plan, whose @n texts are @texts. An exit status, what is wrong is said.
- */
+/* Lays out the groups of @plan, whose @n texts are @texts. Prints errors and
+ * returns an exit status. */
 int make_schedule(struct rotation *r, const pfm_plan_t *plan, const char *const *texts, unsigned n);
 struct command_args;
 /* --rotate with slots of @value milliseconds, @usual_ms if that is NULL; --wish. An exit status, or
@@ -52,7 +52,7 @@ int parse_rotation_wish(struct command_args *args, struct rotation *r, const cha
 void free_rotation(struct rotation *r);
 /* Nanoseconds until the slot under way ends, by the clock of the system: machines are in step. */
 uint64_t find_slot_end(const struct rotation *r);
-/* Lets the groups of the present slot count. An exit status, what is wrong is said. */
+/* Lets the groups of the present slot count. Prints errors and returns an exit status. */
 int select_slot(struct stat_job *job);
 /* The slot under way is over; its counts are in the rows' slot_rates. */
 void end_slot(struct stat_job *job);

@@ -109,7 +109,7 @@ void screen_begin(void)
 }
 
 /* Bytes of @text that fit into @columns, where a character takes one. The last column of a line
- * stays free: behind it some terminals clear what they have just shown. */
+ * stays free: after it some terminals clear what they have just shown. */
 static size_t fitting_bytes(const char *text, size_t columns)
 {
 	size_t i = 0;

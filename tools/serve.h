@@ -108,7 +108,7 @@ void put_self_series(struct exposition *x, const struct serve *s);
 /* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH". Returns an exit status;
  * reports errors. */
 int open_listener(struct serve *s, const char *text);
-/* Listens at @path; an exit status, what is wrong is said. */
+/* Listens at @path. Prints errors and returns an exit status. */
 int listen_on_path(struct serve_listener *l, const char *path);
 /* Closes it and removes its socket from the file system. */
 void close_listener(struct serve_listener *l);
@@ -136,7 +136,7 @@ void stop_http(struct serve *s);
 
 /* ---- lines (serve_lines.c) ------------------------------------------------------------------- */
 
-/* Listens where --lines says; an exit status, what is wrong is said. */
+/* Listens where --lines says. Prints errors and returns an exit status. */
 int open_lines(struct serve *s);
 /* A descriptor that becomes readable when run_lines() has work, -1: none. */
 int get_lines_fd(const struct serve *s);
@@ -146,7 +146,7 @@ void close_lines(struct serve *s);
 
 /* ---- OTLP (serve_otlp.c) --------------------------------------------------------------------- */
 
-/* Prepares what --otlp asks for; an exit status, what is wrong is said. */
+/* Prepares what --otlp asks for. Prints errors and returns an exit status. */
 int open_otlp(struct serve *s);
 /* Makes and sends requests. Milliseconds until it has work again, at most @most; negative if the
  * counters could not be read. */

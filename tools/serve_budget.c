@@ -36,7 +36,7 @@ static const char *const resource_names[N_BUDGET_RESOURCES] = { "cpu", "files", 
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
-/* "0.5%", "2000" or "2000/s", as the resource wants it. False for other texts. */
+/* "0.5%", "2000" or "2000/s", in the unit of the resource. False for other texts. */
 static bool read_limit(enum budget_resource resource, const char *text, double *out)
 {
 	const char *unit = resource == BUDGET_CPU ? "%" : resource == BUDGET_INTERRUPTS ? "/s" : "";

@@ -160,8 +160,8 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 	return true;
 }
 
-/* Moves the events of -e behind the @n @texts, all but pfm's own: with --rotate the plan has them.
- * The number of texts. */
+/* Appends the events of -e to the @n @texts, except pfm's own: with --rotate they are in the plan.
+ * Returns the number of texts. */
 static unsigned move_events(struct stat_job *job, char **texts, unsigned n)
 {
 	unsigned kept = 0;

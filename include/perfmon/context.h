@@ -85,7 +85,7 @@ typedef struct pfm_error {
 	size_t size;
 	int code;                /**< PFMLIB_ERR_*, 0 for no error */
 	pfm_error_kind_t kind;   /**< PFM_KIND_NONE where the code says everything */
-	uint32_t start, end;     /**< bytes of the text to blame; start == end marks a position */
+	uint32_t start, end;     /**< bytes of the text with the error; start == end: a position */
 	int event;               /**< index of the event of a set, or -1 */
 	int sys_errno;           /**< errno of the failed system call, 0 for none */
 	uint64_t clash;          /**< bit i: event i is in a smallest set that does not fit */

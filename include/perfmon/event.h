@@ -292,14 +292,14 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len);
 
 /** Writes to @buf, in the vendor's dialect, the @i-th event of @pmu that @value in register @reg
- * can stand for, the most likely first. Privilege levels and enable bits are not compared;
+ * can mean, the most likely first. Privilege levels and enable bits are not compared;
  * modifiers are added for bits that the event does not explain. The ESCR of a Pentium 4's CCCR is
  * in the upper half of @value. PFMLIB_ERR_NOTFOUND past the last. pfm_decode_set() compares extra
  * registers too. */
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      char *buf, size_t len);
 
-/** An event that a set of registers stands for. */
+/** An event that a set of registers means. */
 typedef struct pfm_decoded_event {
 	size_t size;
 	unsigned reg;          /**< index of its control register in @regs */

@@ -167,7 +167,7 @@ inline int collect(const std::vector<std::string> &texts, std::vector<const char
 	return PFMLIB_SUCCESS;
 }
 
-/* The text that @why blames, or null. */
+/* The text that caused the error @why, or null. */
 inline const char *culprit(const std::vector<std::string> &texts, const pfm_error_t &why)
 {
 	bool one = why.event >= 0 && static_cast<std::size_t>(why.event) < texts.size();
@@ -358,7 +358,7 @@ class metric
 				pfm_describe_metric_input(ctx_.get(), pmu_, event_, i, &all[i]));
 		return all;
 	}
-	/** Events whose samples show where the value comes from; empty if none is known. */
+	/** Events whose samples show where the value comes from; empty without one. */
 	std::vector<std::string> partners() const
 	{
 		std::vector<std::string> all;

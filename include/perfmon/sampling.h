@@ -24,7 +24,7 @@ typedef enum pfm_sample_field {
 	PFM_SAMPLE_CHAIN = 1 << 5,   /**< call chain */
 	PFM_SAMPLE_ID = 1 << 6,      /**< id of the event */
 	PFM_SAMPLE_CPU = 1 << 7,     /**< CPU it was taken on */
-	PFM_SAMPLE_PERIOD = 1 << 8,  /**< number of events that the sample stands for */
+	PFM_SAMPLE_PERIOD = 1 << 8,  /**< number of events that the sample represents */
 	PFM_SAMPLE_STREAM = 1 << 9,  /**< id of the event on this task */
 	PFM_SAMPLE_RAW = 1 << 10,    /**< data of the tracepoint */
 	PFM_SAMPLE_BRANCH = 1 << 11, /**< the last branches taken */
@@ -336,7 +336,7 @@ int pfm_wait_session(pfm_session_t *s, int timeout);
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record);
 
 /** Takes up to @n records, in the order of pfm_next_record(); about twice as fast per record.
- * @records  zeroed, or as previous calls left them; the size of the first stands for all
+ * @records  zeroed, or as previous calls left them; the size of the first one is taken for all
  * The records are valid until the next call; only then do the buffers reuse their space.
  * Returns the number of records, 0 for none now, or a negative code. If it is less than @n, more
  * records may follow. */

@@ -3,7 +3,7 @@
  * few files of /sys/class/hwmon/hwmonN, of which the name of the device and these are read here:
  *
  *   temp1_input    a number, here in thousandths of a degree
- *   temp1_label    what it is called, if the driver knows: "Package id 0"
+ *   temp1_label    its name, if the driver has one: "Package id 0"
  *   power1_average where there is no power1_input
  *
  * The number of an event, its config, is its place among the files of its PMU. The kernel has no
@@ -99,7 +99,7 @@ void pfmi_machine_add_event_file(struct file_pmu_builder *f, const char *file)
 		pfmi_machine_arena_copy_text(f->r->kept_memory, file, strlen(file));
 }
 
-/* The first CPU on line: some CPU has to stand for the machine. */
+/* The first online CPU, which represents the machine. */
 static const char *read_first_cpu(struct sysfs_reader *r)
 {
 	char text[32];

@@ -9,7 +9,7 @@
 
 #define MAX_TREE_DEPTH 12 /* ends the search in a table whose metrics are parts of each other */
 
-/* Value of field "metric_locate" of row @row, "" if missing or if the list knows no event. */
+/* Value of field "metric_locate" of row @row, "" if missing or if the list names no event. */
 static const char *get_own_partners(const struct table *t, uint32_t row)
 {
 	const struct row *r = table_get_row(t, row);

@@ -303,7 +303,7 @@ static int open_event(const struct sys *sys, struct perf_event_attr *attr, int p
 
 static uint64_t get_enabled_time(const struct sys *sys, const struct file_event *e)
 {
-	/* A clock of slow ticks may stand still: an event that is enabled has counted. */
+	/* A clock with slow ticks may show no time: an event that is enabled has counted. */
 	return e->time + (e->enabled_since ? forward_get_time(sys) + 2 - e->enabled_since : 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups that take turns. The kernel's time of a group stands still while the group is switched
- * off. One group of each turn counts at any time, so the time that passed is the sum of the times
- * of all groups of the turn: for tasks, which run now and then, as well as for CPUs. */
+/* Groups that take turns. The kernel's time of a group does not advance while the group is
+ * disabled. One group of each turn counts at any time, so the time that passed is the sum of the
+ * times of all groups of the turn: for tasks, which run now and then, as well as for CPUs. */
 #include <errno.h>
 #include "session/session_internal.h"
 
