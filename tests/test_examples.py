@@ -25,7 +25,7 @@ PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
 # Examples that show a refusal.
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode coreduo::L2_LINES_INN")
 # Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
-OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^pfm serve\b")
+OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^pfm (serve\b|top$)")
 # Whether a change is significant depends on the samples; whether an event can be sampled, on the machine.
 EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
 # Lines about other programs, programs with regions, and descriptors of a parent process: the suite runs
@@ -33,7 +33,7 @@ EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
 ELSEWHERE = re.compile(r"^("
                        r"pfm stat .*(--control fd:|--regions )|"
                        r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
-                       r"docker |podman |jq |curl |systemctl |systemd-run |flock /run/)")
+                       r"docker |podman |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
 TOY = """# SPDX-License-Identifier: MIT
 pmu      toy        "A processor of two counters"

@@ -124,7 +124,7 @@ class Names(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         path = os.path.join(folder, "x.pmu")
         for text, what in (("evnt A 1\n", "begins no line"), ("table t core\nevent A zz\n", "cannot read"),
-                           ("table t core\nevent A from=u\n", "no event A in table u")):
+                           ("table t core\nevent A from=u\n", "event A is missing in table u")):
             with open(path, "w", encoding="ascii") as f:
                 f.write(text)
             with self.assertRaises(libpfm4.Fault) as why:

@@ -183,7 +183,7 @@ def struct_sizes():
 
 SIZES = struct_sizes()
 FUNCTIONS = prototypes()
-ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_close_recording",
+ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_free_schedule", "pfm_close_recording",
         "pfm_free_system_check"}   # theirs is NULL alone
 
 

@@ -422,11 +422,11 @@ class Record(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr),
                          (1, "pfm record: toy::Ticks has no event whose samples show where it comes from; "
                              "sample its clocks: -e cycles\n"))
-        self.assertIn("is not an event of toy", pfm("record", "-M", "toy::Other", "--", "true").stderr)
-        self.assertIn("expected a metric, got an event", pfm("record", "-M", "toy::CYCLES", "--", "true").stderr)
+        self.assertIn("is not an event of toy", pfm("record", "--metric", "toy::Other", "--", "true").stderr)
+        self.assertIn("expected a metric, got an event", pfm("record", "--metric", "toy::CYCLES", "--", "true").stderr)
         if not self.built:
             self.skipTest("no C compiler")
-        done = pfm("record", "-M", "toy::Part", "-c", "1", "-o", "partner.data", "--", "./program", "100")
+        done = pfm("record", "--metric", "toy::Part", "-c", "1", "-o", "partner.data", "--", "./program", "100")
         if "not permitted" in done.stderr or "paranoid" in done.stderr:
             self.skipTest("sampling is not permitted here")
         self.assertIn("pfm record: toy::Part: sampling software::page_faults\n", done.stderr)

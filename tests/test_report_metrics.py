@@ -83,7 +83,7 @@ PROGRAM = """
 #include <stdio.h>
 #include <sys/mman.h>
 static volatile unsigned x;
-__attribute__((noinline)) void spin(void) { for (unsigned i = 0; i < 4000000; i++) x += i; }
+__attribute__((noinline)) void spin(void) { for (unsigned i = 0; i < 40000000; i++) x += i; }
 __attribute__((noinline)) void touch(void)
 {
 	size_t size = 2000 * 4096;

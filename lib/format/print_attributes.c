@@ -480,6 +480,14 @@ static bool is_redundant_setting(const struct event *ev, unsigned i)
 		if (v.field == ev->user_fields[i].field && v.counter != ANY_COUNTER)
 			return false;
 	}
+	/* Without the setting, the default of a unit mask group would return. */
+	for (unsigned k = 0; k < r->n_groups; k++) {
+		const struct umask_group *g = table_get_row_group(ev->table, r, k);
+
+		if (g->field == ev->user_fields[i].field && g->default_value &&
+		    !ev->group_values[k])
+			return false;
+	}
 	bare.user_fields[i] = bare.user_fields[--bare.n_user_fields];
 	return pfmi_pmu_get_field_value(&bare, ev->user_fields[i].field, ANY_COUNTER) ==
 	               pfmi_pmu_get_field_value(ev, ev->user_fields[i].field, ANY_COUNTER) &&

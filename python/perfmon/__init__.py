@@ -11,6 +11,7 @@ dispatch()                          a set measured together
 perf_event_attr()                   for programs that call the kernel themselves
 Context.metric(), metrics()         formulas over counts, with their errors
 plan()                              the least number of groups for a set of events
+schedule()                          these groups over slots of time
 check_system()                      what this machine can count, and what prevents counting
 count, Session, stat()              counting, where the processor is the one at hand
 Context                             a set of processors of one's own; the functions above use a default one
@@ -38,7 +39,7 @@ from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Mo
                     counter_name, perf_event_attr, split_events)
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricCheck, MetricInput, MetricState, MetricValue
-from .plan import Plan, Planned, plan
+from .plan import Plan, Planned, Schedule, Scheduled, plan, schedule
 from .regions import (RegionCount, RegionMetric, RegionResult, RegionVisit, read_regions, region,
                       regions_cost, reset_region, start_regions, stop_regions, write_regions)
 from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband, TraceField
@@ -58,12 +59,12 @@ __all__ = [
     "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag",
     "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused",
     "RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "Register", "RegisterKind",
-    "Sample", "SampleStatistics", "Sampling", "Session", "Sideband", "SystemCallError", "Tally",
+    "Sample", "SampleStatistics", "Sampling", "Schedule", "Scheduled", "Session", "Sideband", "SystemCallError", "Tally",
     "Umask", "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha",
     "check_system", "constants", "coreduo", "count", "counter_name", "decode",
     "default_context", "device", "dispatch", "encode_many", "event", "events", "find",
     "import_lists", "libpfm3", "montecito", "perf_event_attr", "plan", "pmus", "read_regions",
-    "region", "regions_cost", "reset_region", "split_events", "start_regions", "stat",
+    "region", "regions_cost", "reset_region", "schedule", "split_events", "start_regions", "stat",
     "stop_regions", "tally", "write_regions",
 ]
 

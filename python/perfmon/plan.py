@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Plans: the least number of groups that count a set of events, with a proof."""
+"""Plans: the least number of groups that count a set of events, with a proof; schedules: these groups over slots of time."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ._c import ffi, lib, new, plm_mask, text as c_text
 from ._errors import ArgumentError, c_string, check, from_error, new_error, texts_of
 from .context import Context, default_context
 
-__all__ = ["Plan", "Planned", "plan"]
+__all__ = ["Plan", "Planned", "Schedule", "Scheduled", "plan", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,9 @@ class Plan(Sequence[tuple[Planned, ...]]):
         return iter(self.groups)
 
 
-def plan(events: Iterable[str], *, context: Context | None = None, plm: int | str = 0, taken: Iterable[int] = (),
-         htoff: bool = False, bare: bool = False) -> Plan:
-    """Plans @events, and those of metrics and groups of metrics among them.
-
-    taken   counters that others hold; fixed counter n is 32 + n
-    htoff   hyper-threading is off: more counters may count an event
-    bare    do not take away what this machine's kernel holds for itself
-    """
+def _create(events: Iterable[str], context: Context | None, plm: int | str, taken: Iterable[int], htoff: bool,
+            bare: bool) -> tuple[Any, Context, list[str]]:
+    """The plan of the library, its context and the texts of its events."""
     context = context or default_context()
     texts = texts_of(events)
     if not texts:
@@ -71,6 +67,10 @@ def plan(events: Iterable[str], *, context: Context | None = None, plm: int | st
     if rc:
         raise from_error(rc, error, context._handle(), texts)
     result = ffi.gc(out[0], lib.pfm_free_plan)
+    return result, context, list(texts)
+
+
+def _describe(result: Any, context: Context) -> Plan:
     info, e = new("pfm_plan_info_t"), new("pfm_planned_event_t")
     check(lib.pfm_describe_plan(result, info))
     groups: list[list[Planned]] = [[] for _ in range(info.n_groups)]
@@ -79,3 +79,103 @@ def plan(events: Iterable[str], *, context: Context | None = None, plm: int | st
         groups[e.group].append(Planned(c_text(e.text), context._pmu(e.pmu).name, e.counter if e.counter >= 0 else None,
                                        int(e.request), bool(e.added), bool(e.in_proof)))
     return Plan(tuple(map(tuple, groups)), int(info.n_rounds), int(info.bound), bool(info.optimal), c_text(info.certificate))
+
+
+def plan(events: Iterable[str], *, context: Context | None = None, plm: int | str = 0, taken: Iterable[int] = (),
+         htoff: bool = False, bare: bool = False) -> Plan:
+    """Plans @events, and those of metrics and groups of metrics among them.
+
+    taken   counters that others hold; fixed counter n is 32 + n
+    htoff   hyper-threading is off: more counters may count an event
+    bare    do not take away what this machine's kernel holds for itself
+    """
+    result, context, _ = _create(events, context, plm, taken, htoff, bare)
+    return _describe(result, context)
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """The share of an event or metric of a schedule.
+
+    slots           slots of a cycle in which its rarest group counts
+    longest_gap     seconds in which one of its groups does not count, at most
+    standard_error  expected standard error of the mean of a cycle, as a share of the standard deviation between slots; 0 if it
+                    always counts
+    """
+
+    event: str
+    slots: int
+    longest_gap: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Schedule(Sequence[tuple[int, ...]]):
+    """The groups of a plan over the slots of a cycle, which repeats. As a sequence: the numbers of the groups that count in each slot.
+
+    plan          the groups
+    slot_seconds  length of a slot
+    shift         slots by which the name of the machine shifts the cycle
+    turns         by group: equal numbers for groups that take turns, 0 for a group that always counts
+    events        the share of each event
+    """
+
+    plan: Plan
+    slots: tuple[tuple[int, ...], ...]
+    slot_seconds: float
+    shift: int
+    turns: tuple[int, ...]
+    events: tuple[Scheduled, ...]
+    _result: Any = field(repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]
+        return self.slots[i]
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return iter(self.slots)
+
+    def slot_at(self, time: float) -> int:
+        """The slot at @time, in seconds since 1970: equal on all machines with equal clocks, but for the shift."""
+        return int(lib.pfm_find_slot(self._result, time))
+
+
+def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]] | None = None, slots: int = 0,
+             slot_seconds: float = 0, host: str | None = None, context: Context | None = None, plm: int | str = 0,
+             taken: Iterable[int] = (), htoff: bool = False, bare: bool = False) -> Schedule:
+    """Plans @events and distributes the groups to slots of time.
+
+    wishes        by event: the least number of slots a minute in which it counts, and the longest time in seconds in which it does
+                  not; 0 sets no limit
+    slots         slots of a cycle, 0 for one minute if there are wishes, else for the rounds of the plan
+    slot_seconds  length of a slot, 0 for one second
+    host          name of the machine, which shifts the cycle; None: all machines are in step
+
+    The other arguments are those of :func:`plan`. Raises EventError with the reason if the wishes cannot be met.
+    """
+    result, context, texts = _create(events, context, plm, taken, htoff, bare)
+    unknown = set(wishes or ()) - set(texts)
+    if unknown:
+        raise ArgumentError("a wish must name one of the events, got %s" % ", ".join(sorted(unknown)))
+    wanted = ffi.new("pfm_wish_t[]", [(wishes or {}).get(text, (0, 0)) for text in texts])
+    options, error, out = new("pfm_schedule_options_t"), new_error(), ffi.new("pfm_schedule_t **")
+    options.slot_seconds, options.n_slots = slot_seconds, slots
+    name = ffi.new("char[]", c_string(host)) if host is not None else ffi.NULL
+    options.host = name
+    rc = lib.pfm_create_schedule(out, result, wanted, len(texts), options, error)
+    if rc:
+        raise from_error(rc, error, context._handle(), texts)
+    made = ffi.gc(out[0], lib.pfm_free_schedule)
+    info, one = new("pfm_schedule_info_t"), new("pfm_scheduled_request_t")
+    check(lib.pfm_describe_schedule(made, info))
+    groups = range(info.n_groups)
+    shares = []
+    for i, text in enumerate(texts):
+        check(lib.pfm_describe_scheduled_request(made, i, one))
+        shares.append(Scheduled(text, int(one.n_readings), float(one.longest_gap), float(one.standard_error)))
+    return Schedule(_describe(result, context), tuple(tuple(g for g in groups if lib.pfm_is_group_in_slot(made, s, g) == 1)
+                                                      for s in range(info.n_slots)),
+                    float(info.slot_seconds), int(info.shift), tuple(int(lib.pfm_get_group_turn(made, g)) for g in groups),
+                    tuple(shares), made)

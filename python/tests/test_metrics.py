@@ -126,3 +126,21 @@ def test_a_plan(built_in):
     assert len(perfmon.plan(["coreduo::L2_Lines_In", "coreduo::Uops_Ret"], context=built_in, taken=[0])) == 2
     with pytest.raises(perfmon.UnknownEventError):
         perfmon.plan(["coreduo::nobody"], context=built_in)
+
+
+def test_a_schedule(built_in):
+    events = ["coreduo::L2_Lines_In", "coreduo::Uops_Ret", "coreduo::L2_Rqsts"]
+    s = perfmon.schedule(events, wishes={"coreduo::Uops_Ret": (20, 0)}, slot_seconds=2, context=built_in)
+    assert (len(s), s.slot_seconds, s.shift) == (30, 2.0, 0)   # with wishes, a cycle takes a minute
+    assert all(len(groups) == 1 for groups in s) and {g for groups in s for g in groups} == {0, 1}
+    assert len(set(s.turns)) == 1 and s.turns[0] != 0
+    by_event = {e.event: e for e in s.events}
+    assert by_event["coreduo::Uops_Ret"].slots >= 20
+    assert by_event["coreduo::Uops_Ret"].slots == sum(any(e.event.endswith("Uops_Ret") for g in groups for e in s.plan[g]) for groups in s)
+    assert s.slot_at(0) == 0 and s.slot_at(3) == 1 and s.slot_at(60) == 0
+    alone = perfmon.schedule(events[:1], context=built_in)
+    assert alone.turns == (0,) and alone.events[0].standard_error == 0
+    with pytest.raises(perfmon.PerfmonError):
+        perfmon.schedule(events, wishes=dict.fromkeys(events, (60, 0)), context=built_in)
+    with pytest.raises(perfmon.ArgumentError):
+        perfmon.schedule(events, wishes={"other": (1, 0)}, context=built_in)

@@ -4,6 +4,7 @@
 #define PERFMON_TESTS_DEVICE_SYS_H
 
 #include <errno.h>
+#include <time.h>
 #include "alpha/emulator.h"
 #include "machine/machine.h"
 
@@ -48,6 +49,15 @@ static inline bool refuse_cpuid(const struct sys *sys, uint32_t leaf, uint32_t s
 	return false;
 }
 
+static inline uint64_t get_device_time(const struct sys *sys)
+{
+	struct timespec now;
+
+	(void)sys;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static inline void init_device_sys(struct sys *out, struct alpha_device_sys *s)
 {
 	alpha_device_start_clock(s);
@@ -58,6 +68,7 @@ static inline void init_device_sys(struct sys *out, struct alpha_device_sys *s)
 		             .perf_event_open = refuse_perf_event,
 		             .list_folder = refuse_folder,
 		             .read_cpuid = refuse_cpuid,
+		             .get_time = get_device_time,
 		             .arg = s };
 }
 
