@@ -1122,6 +1122,11 @@ static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 
 static void read_record(struct profile_reader *r, pfm_record_t *record)
 {
+	struct profile *p = r->target_profile;
+
+	if (record->has & PFM_SAMPLE_TIME && record->time &&
+	    (!p->start_time || record->time < p->start_time))
+		p->start_time = record->time;
 	if (record->type == PFM_RECORD_MAP || record->type == PFM_RECORD_MAP2 ||
 	    record->type == PFM_RECORD_FORK || record->type == PFM_RECORD_COMM)
 		r->generation++;
@@ -1131,12 +1136,10 @@ static void read_record(struct profile_reader *r, pfm_record_t *record)
 	case PFM_RECORD_MAP2: read_mmap_record(r, record); break;
 	case PFM_RECORD_FORK: read_fork_record(r, record); break;
 	case PFM_RECORD_COMM: read_comm_record(r, record); break;
-	case PFM_RECORD_LOST: r->target_profile->n_lost += record->body.lost.lost; break;
-	case PFM_RECORD_LOST_SAMPLES:
-		r->target_profile->lost_samples += record->body.lost.lost;
-		break;
+	case PFM_RECORD_LOST: p->n_lost += record->body.lost.lost; break;
+	case PFM_RECORD_LOST_SAMPLES: p->lost_samples += record->body.lost.lost; break;
 	case PFM_RECORD_CGROUP: read_cgroup_record(r, record); break;
-	case PFM_RECORD_THROTTLE: r->target_profile->throttled++; break;
+	case PFM_RECORD_THROTTLE: p->throttled++; break;
 	default: break;
 	}
 }

@@ -82,6 +82,7 @@ struct profile {
 	struct profile_node *nodes; /* with profile_options.tree; a parent is before its children */
 	size_t n_nodes;
 	struct event_counts counts;     /* with profile_options.metrics */
+	uint64_t start_time;            /* nanoseconds, of the first record of any kind */
 	uint64_t first_time, last_time; /* nanoseconds, of all samples; 0 without times */
 	bool has_chains;                /* some sample has more than one frame */
 	bool failed;                    /* no memory */

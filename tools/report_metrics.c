@@ -121,9 +121,11 @@ static int choose_leader(const struct report_job *job, const struct metric_colum
 	return best;
 }
 
+/* From the first record, the start of a command, to the last sample: the counts of the first sample
+ * begin there. */
 static double recorded_seconds(const struct report_job *job)
 {
-	return (double)(job->profile.last_time - job->profile.first_time) / 1e9;
+	return (double)(job->profile.last_time - job->profile.start_time) / 1e9;
 }
 
 /* Finds the inputs of a metric. Returns the name of one that its value needs and the recording does

@@ -498,6 +498,19 @@ class Session(Samples):
             self._check(lib.pfm_reset_session(self._native()))
             self._counted, self._began = 0.0, self._began and time.monotonic()
 
+    def select_groups(self, turns: Sequence[int], on: Iterable[int]) -> None:
+        """Lets groups take turns: those of one turn count while they are in @on, all CPUs at once.
+
+        turns  by group: groups with equal numbers share a turn, 0 for a group that always counts (:attr:`Schedule.turns`)
+        on     numbers of the groups that count, one of each turn (an element of a :class:`Schedule`)
+
+        Call it before the first start and at every change. Counts are scaled to the time of all groups of their turn.
+        """
+        chosen = set(on)
+        with self._lock:
+            self._check(lib.pfm_select_groups(self._native(), ffi.new("unsigned[]", list(turns)),
+                                              ffi.new("unsigned char[]", [g in chosen for g in range(len(turns))]), len(turns)))
+
     def read(self) -> Reading:
         """All counts as they are now; those of the last reading once the session is closed."""
         with self._lock:

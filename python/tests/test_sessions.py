@@ -360,3 +360,26 @@ def test_device_model_refuses_what_the_device_would():
     with alpha.Session(["ev5::cycles"], device="/no/such/device") as s:
         pass
     assert s[0].cause in (Cause.NO_KERNEL, Cause.OTHER) and s[0].value is None
+
+
+def test_groups_take_turns():
+    """Each counts half of the time: its count is scaled to all of it."""
+    s = perfmon.Session(["{page-faults}", "{task-clock}"])
+    try:
+        groups = [c.group for c in s.read()]
+        turns = [1 if g in groups else 0 for g in range(max(groups) + 1)]
+        s.select_groups(turns, groups[:1])
+        s.start()
+        for group in groups:
+            s.select_groups(turns, [group])
+            deadline = time.monotonic() + 0.1
+            while time.monotonic() < deadline:
+                pass
+        s.stop()
+        clock = s.read()[1]
+    finally:
+        s.close()
+    if clock.value is None:
+        pytest.skip(clock.why)
+    assert clock.quality == Quality.SCALED and clock.enabled > 1.5 * clock.running
+    assert clock.value == pytest.approx(clock.raw * clock.enabled / clock.running, rel=0.01)
