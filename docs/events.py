@@ -111,7 +111,7 @@ def build(pfm, out, style, code, version):
     data(os.path.join(out, "events"), pmus, events)
     with open(os.path.join(out, "events.html"), "w", encoding="utf-8") as f:
         f.write(page(style, code, version, len(pmus), n))
-    return len(pmus), n
+    return pmus, n
 
 
 def main():
@@ -123,7 +123,8 @@ def main():
     parser.add_argument("--version", default="")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
-    print("%d processors and units, %d events" % build(a.pfm, a.out, a.style, a.script, a.version))
+    pmus, n = build(a.pfm, a.out, a.style, a.script, a.version)
+    print("%d processors and units, %d events" % (len(pmus), n))
     return 0
 
 

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Renders the manual pages to a site that works from disk, without a network.
 
-    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] [--pfm PROGRAM] PAGE...
+    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] [--pfm PROGRAM] [--guide FOLDER] PAGE...
 
 mandoc does the text; this program does the frame: an index, a table of contents and links that lead to our own pages, and
 on pages of processors a filter box over their events. Style and script are written into each page, so that a page is one file.
-With --pfm, the command, events.html is made as well: all events of all processors (events.py).
+With --pfm, the command, events.html is made as well: all events of all processors (events.py). With --guide, the chapters of the
+guide become pages, by Python's Markdown (Debian: python3-markdown).
 """
 
 import argparse
@@ -19,21 +20,49 @@ import sys
 
 import events
 
+try:
+    import markdown
+except ImportError:
+    markdown = None
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The index: (heading, what belongs there). The first that fits takes a page.
 SHELVES = (
     ("Start here", lambda p: p.file in ("perfmon.7", "pfm.1")),
-    ("Processors", lambda p: p.processor),
-    ("File formats", lambda p: p.section == "5"),
-    ("Features of the founding processors", lambda p: p.name.startswith("libpfm_") or p.name == "pfm_device"),
     ("Contexts, events and sessions", lambda p: "perfmon/perfmon.h" in p.headers),
-    ("The libpfm 3 interface", lambda p: "perfmon/pfmlib.h" in p.headers),
+    ("File formats", lambda p: p.section == "5"),
+    ("Generic processors", lambda p: p.processor and not p.founding()),
+    ("Founding families", lambda p: p.founding()),
+    ("Interface of libpfm 3", lambda p: "perfmon/pfmlib.h" in p.headers),
     ("Montecito", lambda p: p.name.startswith("pfm_mont")),
     ("Alpha", lambda p: p.name.startswith("pfm_alpha")),
     ("Other pages", lambda p: True),
 )
-CARDS = ("Start here", "Processors")
+CARDS = ("Start here",)
+FOUNDING = re.compile(r"perfmon_(alpha|coreduo|montecito)|libpfm_|pfm_device$")
+# Vendors by the first word of a processor's description; the order is that of the index.
+VENDORS = (
+    ("Intel", r"Intel|Itanium"), ("AMD", r"AMD"), ("Arm", r"Arm|Cortex-|Neoverse"), ("Apple", r"Apple"), ("Ampere", r"Ampere"),
+    ("NVIDIA", r"NVIDIA"), ("Qualcomm", r"Qualcomm|Oryon|Kryo|Krait|Scorpion|Falkor"), ("Fujitsu", r"Fujitsu"), ("HiSilicon", r"HiSilicon"),
+    ("IBM", r"IBM|POWER"), ("RISC-V", r"RISC-V|SiFive|T-Head|SpacemiT|CVA6|OpenHW|StarFive|Andes"), ("NXP", r"NXP"), ("Sun", r"Sun"),
+    ("MIPS and Loongson", r"MIPS|Loongson"), ("Alpha", r"Alpha"), ("Linux", r"Generic|Software"))
+
+
+def vendor(desc):
+    return next((name for name, words in VENDORS if re.match(words, desc)), "Others")
+
+
+def families(pmus):
+    """Vendor -> family -> processors. Boxes outside the cores belong to their processor; processors whose names begin alike and
+    that one description names are a family."""
+    found = {}
+    for name, pmu in pmus.items():
+        if events.owner(name, pmus) == name:
+            family = re.split(r" \(|, ", pmu["desc"])[0]
+            found.setdefault(vendor(pmu["desc"]), {}).setdefault(family, []).append(name)
+    order = [name for name, _ in VENDORS] + ["Others"]
+    return sorted(found.items(), key=lambda item: order.index(item[0]))
 
 
 class Page:
@@ -55,6 +84,27 @@ class Page:
 
     def title(self):
         return "%s(%s)" % (self.name, self.section)
+
+    def founding(self):
+        return bool(FOUNDING.match(self.name))
+
+
+class Chapter:
+    """A chapter of the guide: Markdown whose links to other chapters lead to their pages."""
+
+    def __init__(self, path, lead):
+        self.lead = lead
+        with open(path, encoding="utf-8") as f:
+            text = re.sub(r"^<!--.*?-->\n", "", f.read())
+        self.out = "guide-%s.html" % os.path.splitext(os.path.basename(path))[0]
+        self.title = re.search(r"^# (.*)", text, re.M)[1]
+        text = re.sub(r"\]\((?:\.\./guide/)?([\w-]+)\.md(#[\w-]+)?\)", r"](guide-\1.html\2)", text)
+        body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"])
+        self.body = re.sub(r'<a href="(?!guide-|#|https?:)[^"]*">(.*?)</a>', r"\1", body)
+
+    def contents(self):
+        found = re.findall(r'<h2 id="([^"]*)">(.*?)</h2>', self.body, re.S)
+        return "<ul>%s</ul>" % "".join('<li><a href="#%s">%s</a></li>' % one for one in found)
 
 
 def render(mandoc, page):
@@ -113,7 +163,8 @@ def mark_events(text):
 
 class Site:
     def __init__(self, pages, options):
-        self.pages, self.version = pages, options.version
+        self.pages, self.version, self.pmus = pages, options.version, {}
+        self.chapters = read_guide(options.guide) if options.guide else []
         self.events = '<a href="events.html">All events</a>\n' if options.pfm else ""
         with open(options.style, encoding="utf-8") as f:
             self.style = f.read()
@@ -133,10 +184,39 @@ class Site:
             "<script>\n%s</script>" % self.script if script else "", "</body>", "</html>", ""))
 
     def menu(self):
-        wanted = (("perfmon.7", "Overview"), ("pfm.1", "Command"), ("perfmon_coreduo.7", "Core Duo"),
-                  ("perfmon_montecito.7", "Montecito"), ("perfmon_alpha_ev5.7", "Alpha"))
+        wanted = (("perfmon.7", "Overview"), ("pfm.1", "Command"))
         files = {p.file for p in self.pages}
-        return self.events + "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
+        guide = '<a href="index.html#Guide">Guide</a>\n' if self.chapters else ""
+        processors = '<a href="index.html#Processors">Processors</a>\n' if self.events else ""
+        return guide + processors + self.events + "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
+
+    def chapter(self, chapter):
+        return self.frame("%s - perfmon" % chapter.title, "guide", chapter.contents(), chapter.body, False)
+
+    def search(self):
+        """The search over all events: a form that opens their page."""
+        if not self.events:
+            return ""
+        return ('<form class="search" role="search" onsubmit="location.href=\'events.html#/s/\'+encodeURIComponent(this.q.value);'
+                'return false"><label for="q">Search events of all processors</label>'
+                '<input id="q" name="q" type="search" autocomplete="off" spellcheck="false" placeholder="spr l3 miss"></form>')
+
+    def guide(self):
+        cards = "".join('<li><a href="%s">%s</a><p>%s</p></li>' % (c.out, html.escape(c.title), html.escape(c.lead)) for c in self.chapters)
+        return '<section data-fold><h1 id="Guide">Guide</h1><ul class="cards">%s</ul></section>' % cards if self.chapters else ""
+
+    def processors(self):
+        if not self.pmus:
+            return ""
+        out = []
+        for name, kinds in families(self.pmus):
+            lines = []
+            for family, members in sorted(kinds.items()):
+                links = " ".join('<a href="events.html#/p/%s">%s</a>' % (html.escape(m), html.escape(m)) for m in members)
+                lines.append("<li>%s<span>%s</span></li>" % (links, html.escape(family)))
+            out.append('<section data-fold><h2 id="v-%s">%s</h2><ul class="list">%s</ul></section>' % (
+                re.sub(r"\W+", "-", name), html.escape(name), "".join(lines)))
+        return '<h1 id="Processors">Processors</h1>' + "".join(out)
 
     def page(self, page, text):
         text = re.sub(r'<table class="head">.*?</table>|<table class="foot">.*?</table>', "", text, flags=re.S)
@@ -158,15 +238,17 @@ class Site:
                 continue
             ident = re.sub(r"\W+", "-", heading)
             toc.append('<li><a href="#%s">%s</a></li>' % (ident, heading))
-            body.append('<section data-fold><h1 id="%s">%s</h1>' % (ident, heading))
-            body.append('<ul class="%s">' % ("cards" if heading in CARDS else "list"))
-            for p in sorted(mine, key=lambda p: (p.section != "1", p.name)):
-                body.append("<li>" + (self.card(p) if heading in CARDS else self.line(p)) + "</li>")
-            body.append("</ul></section>")
-        lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">A library and a command that encode hardware events and count them: '
-                'the manual.</p>\n<div data-filter="Filter pages and functions"></div>')
-        return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(toc),
-                          lead + "\n".join(body), True)
+            body.append('<section data-fold><h1 id="%s">%s</h1><ul class="%s">%s</ul></section>' % (
+                ident, heading, "cards" if heading in CARDS else "list",
+                "".join("<li>%s</li>" % (self.card(p) if heading in CARDS else self.line(p))
+                        for p in sorted(mine, key=lambda p: (p.section != "1", p.name)))))
+        lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">A library and a command that encode hardware events, count them and '
+                'sample them.</p>\n' + self.search() + '<div data-filter="Filter this page"></div>')
+        vendors = ['<li><a href="#v-%s">%s</a></li>' % (re.sub(r"\W+", "-", name), html.escape(name)) for name, _ in families(self.pmus)]
+        first = (['<li><a href="#Guide">Guide</a></li>'] if self.chapters else []) + (
+            ['<li><a href="#Processors">Processors</a><ul>%s</ul></li>' % "".join(vendors)] if vendors else [])
+        return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(first + toc),
+                          lead + self.guide() + body[0] + self.processors() + "\n".join(body[1:]), True)
 
     @staticmethod
     def card(p):
@@ -178,6 +260,15 @@ class Site:
         return " ".join('<a href="%s">%s</a>' % (p.out, html.escape(n)) for n in p.names) + "<span>%s</span>" % html.escape(p.what)
 
 
+def read_guide(folder):
+    if not markdown:
+        print("the guide is left out: install python3-markdown", file=sys.stderr)
+        return []
+    with open(os.path.join(folder, "README.md"), encoding="utf-8") as f:
+        listed = re.findall(r"^\| \[.*?\]\((.*?)\) \| (.*?) \|$", f.read(), re.M)
+    return [Chapter(os.path.join(folder, name), lead) for name, lead in listed]
+
+
 def main():
     parser = argparse.ArgumentParser(description="render manual pages to a site")
     parser.add_argument("--out", required=True)
@@ -186,6 +277,7 @@ def main():
     parser.add_argument("--script", default=os.path.join(HERE, "site.js"))
     parser.add_argument("--version", default="")
     parser.add_argument("--pfm")
+    parser.add_argument("--guide")
     parser.add_argument("pages", nargs="+")
     a = parser.parse_args()
     pages = [Page(p) for p in a.pages]
@@ -196,11 +288,14 @@ def main():
     for page, text in zip(pages, texts):
         with open(os.path.join(a.out, page.out), "w", encoding="utf-8") as f:
             f.write(site.page(page, text))
+    if a.pfm:
+        site.pmus = events.build(a.pfm, a.out, a.style, os.path.join(HERE, "events.js"), a.version)[0]
+    for chapter in site.chapters:
+        with open(os.path.join(a.out, chapter.out), "w", encoding="utf-8") as f:
+            f.write(site.chapter(chapter))
     with open(os.path.join(a.out, "index.html"), "w", encoding="utf-8") as f:
         f.write(site.index())
-    if a.pfm:
-        events.build(a.pfm, a.out, a.style, os.path.join(HERE, "events.js"), a.version)
-    print("%d pages: %s" % (len(pages) + 1, os.path.join(a.out, "index.html")))
+    print("%d pages: %s" % (len(pages) + len(site.chapters) + 1, os.path.join(a.out, "index.html")))
     return 0
 
 

@@ -191,6 +191,56 @@ class Site(unittest.TestCase):
             self.assertEqual(re.search(r"<title>(.*?) - perfmon</title>", self.browse(route))[1], title)
 
 
+class Index(unittest.TestCase):
+    """The first page: search, the guide, processors by vendor and family, manual pages."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("mandoc"):
+            raise unittest.SkipTest("mandoc is not installed")
+        cls.folder = tempfile.mkdtemp(prefix="perfmon-index-")
+        docs = os.path.join(SOURCE, "docs")
+        pages = [os.path.join(docs, "man1", "pfm.1"), os.path.join(docs, "man7", "perfmon.7")]
+        cls.done = subprocess.run([sys.executable, os.path.join(docs, "site.py"), "--pfm", PFM, "--out", cls.folder,
+                                   "--guide", os.path.join(docs, "guide"), *pages], check=True, capture_output=True, text=True)
+        with open(os.path.join(cls.folder, "index.html"), encoding="utf-8") as f:
+            cls.index = f.read()
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def vendor(self, name):
+        """Family -> processors of a vendor."""
+        part = re.search(r'<h2 id="v-%s">.*?</ul>' % name, self.index, re.S)[0]
+        return {html.unescape(family): re.findall(r">([^<]*)</a>", links)
+                for links, family in re.findall(r"<li>(.*?)<span>(.*?)</span></li>", part)}
+
+    def test_processors_by_vendor_and_family(self):
+        self.assertEqual(self.vendor("Intel")["Intel Sapphire Rapids"], ["spr"])
+        self.assertLessEqual({"mtl_crestmont", "mtl_redwoodcove"}, set(self.vendor("Intel")["Intel Meteor Lake"]))
+        self.assertEqual(self.vendor("AMD")["AMD Zen 4"], ["amdzen4"])
+        self.assertIn("neoverse_n1", sum(self.vendor("Arm").values(), []))
+        everyone = re.findall(r'href="events.html#/p/([^"]*)"', self.index)
+        self.assertEqual(len(everyone), len(set(everyone)))
+        self.assertGreater(len(everyone), 200)
+
+    def test_search_comes_first(self):
+        places = [self.index.index(text) for text in ('id="q"', "data-filter", 'id="Processors"')]
+        self.assertEqual(places, sorted(places))
+
+    def test_every_chapter_of_the_guide(self):
+        if "python3-markdown" in self.done.stderr:
+            self.skipTest(self.done.stderr.strip())
+        chapters = {n[:-3] for n in os.listdir(os.path.join(SOURCE, "docs", "guide")) if n.endswith(".md")} - {"README"}
+        self.assertEqual(set(re.findall(r'href="guide-([\w-]+)\.html"', self.index)), chapters)
+        for name in chapters:
+            with open(os.path.join(self.folder, "guide-%s.html" % name), encoding="utf-8") as f:
+                text = f.read()
+            for link in re.findall(r'href="([\w-]+\.html)', text):
+                self.assertTrue(link == "index.html" or os.path.exists(os.path.join(self.folder, link)), name + ": " + link)
+
+
 class Hands(unittest.TestCase):
     """The page as it is used: painted, by keys alone, and as it is read out."""
 
