@@ -60,7 +60,8 @@ build() {
 }
 
 compile() {
-	"$here/cc.sh" "$arch" -O1 -I"$top/include" -o "$tmp/pmu_session" "$here/pmu_session.c" "$folder/lib/libperfmon.a" -lpthread
+	"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$here/.." -o "$tmp/pmu_session" \
+		"$here/pmu_session.c" "$here/region_counts.c" "$folder/lib/libperfmon.a" -lpthread
 }
 
 folder=$work/command-$arch

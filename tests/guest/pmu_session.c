@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "session.h"
+#ifdef __riscv
+#include "guest/region_counts.h"
+#endif
 
 enum { ROUNDS = 1000000, PER_ROUND = 4, PAGES = 4096 };
 
@@ -334,6 +337,9 @@ static void all_counts(void)
 	tlb_misses();
 	record_and_report(guest->interrupts);
 	wrap();
+#ifdef __riscv
+	check_region_counts(check, false);
+#endif
 }
 
 int main(int argc, char **argv)
