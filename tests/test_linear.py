@@ -21,7 +21,7 @@ from test_record import Crafted
 PFM = os.environ.get("PFM", "pfm")
 RATIO = 2.5
 DOUBLINGS = 2
-ENOUGH = 0.05  # seconds below which a ratio says nothing
+ENOUGH = 0.1  # seconds below which a ratio says nothing
 
 
 def processor_time(*command, runs=3, stdin="/dev/null", env=None, expected=0):

@@ -116,7 +116,8 @@ class Report(unittest.TestCase):
         """Standard output of a command that waits for two seconds in the middle of the recording."""
         with open(self.path, "rb") as f:
             recording = f.read()
-        p = subprocess.Popen([PFM, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error)
+        p = subprocess.Popen([PFM, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error,
+                             env=dict(os.environ, TERM="xterm"))
         p.stdin.write(recording[:1000])
         p.stdin.flush()
         time.sleep(2.1)

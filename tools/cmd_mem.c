@@ -258,7 +258,8 @@ static void print_text(const struct mem_job *job)
 		puts("The samples have no latencies.");
 	print_levels(job);
 	if (n)
-		print_lines(job, job->line_limit && job->line_limit < n ? job->line_limit : n);
+		print_lines(job,
+		            job->line_limit && job->line_limit < n ? (size_t)job->line_limit : n);
 	print_sharing(job);
 }
 
@@ -335,7 +336,7 @@ static void print_json(const struct mem_job *job)
 	size_t n = job->lines.n_lines;
 
 	if (job->line_limit && job->line_limit < n)
-		n = job->line_limit;
+		n = (size_t)job->line_limit;
 	for (size_t i = 0; i < job->lines.n_levels; i++)
 		put_level(&j, &job->lines.levels[i]);
 	for (size_t i = 0; i < n; i++)

@@ -224,10 +224,14 @@ static void judge_line(struct mem_lines *m, size_t first, size_t end, uint32_t *
 	l->is_false_shared = l->is_shared && !has_common_offset(m, first, end);
 }
 
+struct line_order {
+	const struct mem_line *line;
+};
+
 static int compare_lines(const void *a, const void *b)
 {
-	const struct mem_line *x = *(const struct mem_line *const *)a,
-			      *y = *(const struct mem_line *const *)b;
+	const struct mem_line *x = ((const struct line_order *)a)->line,
+			      *y = ((const struct line_order *)b)->line;
 	int by_sum = compare_sums(&x->sum, &y->sum);
 
 	return by_sum ? by_sum : compare_numbers(x->address, y->address);
@@ -235,8 +239,7 @@ static int compare_lines(const void *a, const void *b)
 
 bool mem_lines_sort(struct mem_lines *m, uint32_t **order)
 {
-	const struct mem_line **lines = calloc(m->n_lines + 1, sizeof(const struct mem_line *));
-
+	struct line_order *lines = calloc(m->n_lines + 1, sizeof(*lines));
 	uint32_t *tids = calloc(m->n_places + 1, sizeof(*tids));
 
 	*order = calloc(m->n_lines + 1, sizeof(**order));
@@ -256,11 +259,11 @@ bool mem_lines_sort(struct mem_lines *m, uint32_t **order)
 		judge_line(m, first, end, tids);
 	}
 	for (size_t i = 0; i < m->n_lines; i++)
-		lines[i] = &m->lines[i];
+		lines[i].line = &m->lines[i];
 	if (m->n_lines)
 		qsort(lines, m->n_lines, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < m->n_lines; i++)
-		(*order)[i] = (uint32_t)(lines[i] - m->lines);
+		(*order)[i] = (uint32_t)(lines[i].line - m->lines);
 	free(lines);
 	free(tids);
 	return true;

@@ -76,7 +76,7 @@ static bool list_files(const char *folder, struct file_list *list)
 		list->files = more;
 		more[list->n] =
 			(struct kept_file){ .bytes = (uint64_t)st.st_size, .time = st.st_mtime };
-		snprintf(more[list->n++].name, NAME_ROOM, "%s", e->d_name);
+		memcpy(more[list->n++].name, e->d_name, strlen(e->d_name) + 1);
 	}
 	if (list->n)
 		qsort(list->files, list->n, sizeof(*list->files), compare_files);

@@ -40,7 +40,7 @@ static size_t vary_text(uint32_t *seed, const char *text, char out[MAX_LENGTH + 
 	size_t len = strlen(text), at = len ? (next_random(seed) >> 16) % len : 0;
 
 	memset(out, 0, MAX_LENGTH + POOL_PAD);
-	memcpy(out, text, len);
+	memcpy(out, text, len + 1);
 	switch (next_random(seed) >> 16 & 7) {
 	case 0: out[at] = alphabet[(next_random(seed) >> 16) % (sizeof(alphabet) - 1)]; break;
 	case 1:
