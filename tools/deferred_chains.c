@@ -95,7 +95,7 @@ static bool keep_record(struct chains *c, const pfm_record_t *r)
 }
 
 /* Replaces the marker and the cookie by @n frames. False without memory. */
-static bool give_frames(struct waiting_sample *w, const uint64_t *frames, uint64_t n)
+static bool give_frames(struct waiting_sample *w, const uint64_t *frames, size_t n)
 {
 	pfm_sample_t *s = &w->record.body.sample;
 	uint32_t before = s->n_chain - 2;
@@ -128,9 +128,10 @@ static bool read_deferred_chain(struct chains *c, const pfm_record_t *r)
 	for (struct waiting_sample *w = c->first; w && is_given; w = w->next) {
 		if (!w->is_waiting || w->record.tid != r->tid)
 			continue;
-		is_given = w->cookie == r->body.deferred.cookie
-		                   ? give_frames(w, r->body.deferred.chain, r->body.deferred.n)
-		                   : give_up(w);
+		is_given =
+			w->cookie == r->body.deferred.cookie
+				? give_frames(w, r->body.deferred.chain, (size_t)r->body.deferred.n)
+				: give_up(w);
 	}
 	return is_given;
 }

@@ -99,7 +99,7 @@ static void read_cpus(struct mem_nodes *m, uint8_t *bytes, uint64_t size)
 		take_bytes(&r, 16);
 		length = take_number(&r, 4);
 		list = (const char *)take_bytes(&r, length);
-		if (list && length && memchr(list, '\0', length))
+		if (list && length && memchr(list, '\0', (size_t)length))
 			set_cpu_nodes(m->cpu_nodes, list, node);
 	}
 	free(bytes);
@@ -115,7 +115,7 @@ static void read_memory(struct mem_nodes *m, uint8_t *bytes, uint64_t size)
 	n = take_number(&r, 8);
 	if (version != 1 || !m->block_size || n > size / 24)
 		return;
-	m->blocks = calloc(n + 1, sizeof(*m->blocks));
+	m->blocks = calloc((size_t)n + 1, sizeof(*m->blocks));
 	for (uint64_t i = 0; i < n && m->blocks; i++) {
 		struct block_set *b = &m->blocks[m->n_blocks];
 

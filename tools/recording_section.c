@@ -42,9 +42,9 @@ uint8_t *read_recording_section(const char *path, unsigned feature, uint64_t *si
 
 	if (fd < 0)
 		return NULL;
-	if (find_section(fd, feature, &section))
-		bytes = malloc(section.size + 1);
-	if (bytes && read_at(fd, bytes, section.size, section.offset)) {
+	if (find_section(fd, feature, &section) && section.size < SIZE_MAX)
+		bytes = malloc((size_t)section.size + 1);
+	if (bytes && read_at(fd, bytes, (size_t)section.size, section.offset)) {
 		bytes[section.size] = '\0';
 		*size = section.size;
 	} else {
