@@ -195,12 +195,12 @@ static void put_sample(struct exposition *x, const char *value, size_t value_len
 /* The decimal digits of @value at the end of @text; where they begin. */
 static const char *format_whole(char text[NUMBER_MAX], uint64_t value)
 {
-	char *at = text + NUMBER_MAX;
+	unsigned at = NUMBER_MAX;
 
 	do
-		*--at = (char)('0' + value % 10);
+		text[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	return at;
+	return &text[at];
 }
 
 void put_whole_sample(struct exposition *x, const struct label *labels, uint64_t value)

@@ -163,9 +163,14 @@ static bool has_pid(const void *arg, uint32_t i)
 static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_t hash)
 {
 	struct perf_map **list = realloc(maps->list, (maps->n + 1) * sizeof(struct perf_map *));
-	struct perf_map *map = list ? calloc(1, sizeof(*map)) : NULL;
+	struct perf_map *map;
 
-	maps->list = list ? list : maps->list;
+	if (!list) {
+		symbols_starved();
+		return NULL;
+	}
+	maps->list = list;
+	map = calloc(1, sizeof(*map));
 	if (!map || !pfmi_base_add_hash(&maps->table, hash, maps->n)) {
 		free(map);
 		symbols_starved();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The hash table of hash.h: open addressing with linear probing, at most half full. */
+#include <pthread.h>
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,20 +79,25 @@ uint64_t pfmi_base_compute_siphash(const uint64_t key[2], const void *bytes, siz
 	return hash_with_rounds(key, bytes, n, rounds);
 }
 
-/* The kernel gives each process 16 random bytes. Without them the key is constant. Their address is
- * kept: to ask for it takes a quarter of the time of a hash. */
+static const uint64_t constant_key[2];
+static const void *process_key = constant_key;
+
+static void find_process_key(void)
+{
+	const void *key = (const void *)getauxval(AT_RANDOM);
+
+	if (key)
+		process_key = key;
+}
+
+/* The kernel gives each process 16 random bytes. Without them the key is constant. It is found
+ * once: getauxval() takes a quarter of the time of a hash. */
 static const void *get_process_key(void)
 {
-	static const uint64_t constant[2];
-	static const void *kept;
-	const void *key = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!key) {
-		key = (const void *)getauxval(AT_RANDOM);
-		key = key ? key : constant;
-		__atomic_store_n(&kept, key, __ATOMIC_RELAXED);
-	}
-	return key;
+	pthread_once(&once, find_process_key);
+	return process_key;
 }
 
 uint64_t pfmi_base_hash_bytes(const void *bytes, size_t n)

@@ -99,14 +99,14 @@ static void check_limits(const pfm_metric_info_t *info, const pfm_metric_value_t
 	double whole = get_whole(info);
 	bool bandwidth = pfmi_metric_is_memory_bandwidth(info) && memory_peak > 0;
 
-	if (!whole && !bandwidth && !is_amount(info->unit))
+	if (whole <= 0 && !bandwidth && !is_amount(info->unit))
 		return;
 	out->low = 0;
-	if (whole)
+	if (whole > 0)
 		out->high = whole;
 	else if (bandwidth)
 		out->high = memory_peak;
-	if (is_below(v, 0, whole * SLACK) || (whole && is_above(v, out->high, whole * SLACK)))
+	if (is_below(v, 0, whole * SLACK) || (whole > 0 && is_above(v, out->high, whole * SLACK)))
 		out->result = PFM_OUTSIDE_RANGE;
 	else if (bandwidth && is_above(v, memory_peak, memory_peak * SLACK))
 		out->result = PFM_ABOVE_PEAK;

@@ -302,7 +302,7 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
                         pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
-	pfm_schedule_options_t o;
+	pfm_schedule_options_t o = { .size = sizeof(o) };
 	const char *bad = NULL;
 	int rc;
 
