@@ -177,7 +177,8 @@ static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_
 		return NULL;
 	}
 	map->pid = pid;
-	return maps->list[maps->n++] = map;
+	maps->list[maps->n++] = map;
+	return map;
 }
 
 /* The map of process @pid, which is added if it is new. NULL without memory. */

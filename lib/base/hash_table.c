@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The hash table of hash.h: open addressing with linear probing, at most half full. */
-#include <pthread.h>
 #include <endian.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -79,25 +79,20 @@ uint64_t pfmi_base_compute_siphash(const uint64_t key[2], const void *bytes, siz
 	return hash_with_rounds(key, bytes, n, rounds);
 }
 
-static const uint64_t constant_key[2];
-static const void *process_key = constant_key;
-
-static void find_process_key(void)
-{
-	const void *key = (const void *)getauxval(AT_RANDOM);
-
-	if (key)
-		process_key = key;
-}
-
-/* The kernel gives each process 16 random bytes. Without them the key is constant. It is found
- * once: getauxval() takes a quarter of the time of a hash. */
+/* The kernel gives each process 16 random bytes. Without them the key is constant. Their address is
+ * kept: getauxval() takes a quarter of the time of a hash. All threads find the same address. */
 static const void *get_process_key(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static const uint64_t constant[2];
+	static _Atomic(const void *) kept;
+	const void *key = atomic_load_explicit(&kept, memory_order_relaxed);
 
-	pthread_once(&once, find_process_key);
-	return process_key;
+	if (!key) {
+		key = (const void *)getauxval(AT_RANDOM);
+		key = key ? key : constant;
+		atomic_store_explicit(&kept, key, memory_order_relaxed);
+	}
+	return key;
 }
 
 uint64_t pfmi_base_hash_bytes(const void *bytes, size_t n)

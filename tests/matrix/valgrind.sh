@@ -37,7 +37,8 @@ helgrind)
 	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
 	targets=$(programs context_threads libpfm4_threads)
 	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
-	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind -q --error-exitcode=99" --only context_threads,libpfm4_threads
+	# Without fair scheduling a thread that waits in a loop keeps the others from the only CPU that valgrind has.
+	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind --fair-sched=yes -q --error-exitcode=99" --only context_threads,libpfm4_threads
 	;;
 *)
 	echo "usage: valgrind.sh memcheck|helgrind" >&2
