@@ -115,7 +115,8 @@ def be_a_nuisance(path, dice):
         c.settimeout(0.05)
         try:
             c.connect(path)
-            c.sendall(dice.choice([b"GET /metr", dice.randbytes(500), b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nabc",
+            c.sendall(dice.choice([b"GET /metr", dice.randbytes(500),
+                                   b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nabc",
                                    b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 20, b"\r\n" * 50,
                                    b"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\n\r\nzz\r\n"]))
         except OSError:

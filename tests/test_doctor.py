@@ -138,7 +138,8 @@ class Here(unittest.TestCase):
         with subprocess.Popen([PFM, "stat", "-e", "page-faults,task-clock", "--", "sh", "-c", "echo; read line"], env=CLEAN, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
             self.assertEqual(p.stdout.readline(), "\n")
-            files = sum(os.readlink("/proc/%d/fd/%s" % (p.pid, fd)) == "anon_inode:[perf_event]" for fd in os.listdir("/proc/%d/fd" % p.pid))
+            folder = "/proc/%d/fd/" % p.pid
+            files = sum(os.readlink(folder + fd) == "anon_inode:[perf_event]" for fd in os.listdir(folder))
             shown = doctor()
             p.communicate("\n")
         self.assertGreater(files, 0)

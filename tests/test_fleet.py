@@ -181,7 +181,8 @@ class Fleet(unittest.TestCase):
         p.wait(20 + 6 * INTERVAL, "count(up == 1)", lambda rows: rows and rows[0][1] == EXPORTERS)
         if LONG:
             time.sleep(120)
-        rows = p.wait(20 + 6 * INTERVAL, "model:perfmon_ipc:ratio", lambda rows: len(rows) == len(KINDS) and self.differs(kinds, rows) < 2e-3)
+        rows = p.wait(20 + 6 * INTERVAL, "model:perfmon_ipc:ratio",
+                      lambda rows: len(rows) == len(KINDS) and self.differs(kinds, rows) < 2e-3)
         for labels, value in sorted(rows, key=lambda row: row[0]["model"]):
             print("# %s: %.3f" % (labels["model"], value))
         self.assertEqual({labels["model"]: n for labels, n in p.wait(10, "fleet:perfmon_machines:count", lambda rows: rows)},
