@@ -260,6 +260,11 @@ class List(Case):
             self.assertRegex(r.stdout, rf"(?m)^  {wanted} +\d+ events")
             self.assertIn("'%s' names processors" % pattern, r.stderr)
 
+    def test_the_core_pmu_of_this_machine_is_the_first_of_its_processor(self):
+        for pattern, first, cpuid in (("zen 4", "amdzen4", "AuthenticAMD-25-11-1"), ("sapphire rapids", "spr", "GenuineIntel-6-8F-8")):
+            for env in {"PERFMON_CPUID": cpuid}, {"PERFMON_CPUID": "GenuineIntel-6-E-8"}:
+                self.assertRegex(pfm("list", pattern, env=env).stdout, rf"\AProcessors and units\n  {first} ")
+
     def test_aliases_of_the_kernels_events_are_found(self):
         for alias, event in (("branches", "branch-instructions"), ("cs", "context-switches"), ("^cycles$", "cpu-cycles")):
             self.assertRegex(self.done("list", alias), rf"(?m)^  {event} ")
