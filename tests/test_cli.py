@@ -660,7 +660,7 @@ class Show(Case):
 
     def test_unknown_names_that_a_newer_list_may_have(self):
         intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
-        for text, whose in (("skx::QQQQQQQQQQ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"),
+        for text, whose in (("skx::QQQQQQQQQQ", "intel/perfmon"),
                             ("amdzen4::qqqqqqqqqq", "torvalds/linux"),
                             ("neoverse_n1::QQQQQQQQQQ", "ARM-software/data")):
             r = pfm("encode", text)
@@ -679,6 +679,12 @@ class Show(Case):
         for text in "skx::L2_RQSTZ", "neoverse_n1::INST_RETIREDD", "amdzen4::l2_mis", "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", \
                 "nopmu/event=1/":
             self.assertNotIn("git clone", pfm("encode", text).stderr)
+        # Nor for a processor whose name is misspelled, or that of a family.
+        for args in (("encode", "skxx::INST_RETIRED.ANY"), ("encode", "--pmu", "zen 4", "cycles"), ("list", "--pmu", "alderlake", "cycles"),
+                     ("encode", "zen 4")):
+            err = self.fails(1, *args)
+            self.assertIn("did you mean ", err)
+            self.assertNotIn("git clone", err)
 
 
 class Encode(Case):
