@@ -658,6 +658,11 @@ class Show(Case):
         err = pfm("encode", "MEM_LOAD_RETIRED.L3_MIS", env={"PERFMON_CPUID": "GenuineIntel-6-8F-8"}).stderr
         self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS, ", err)
 
+    def test_the_input_option_of_perf_has_a_remedy(self):
+        for command in "report", "annotate", "export", "mem":
+            self.assertIn("pass the file as an operand, without -i.", self.fails(2, command, "-i", "x"))
+        self.assertIn("unknown option -i.", self.fails(2, "show", "-i", "x"))
+
     def test_unknown_names_that_a_newer_list_may_have(self):
         intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
         for text, whose in (("skx::QQQQQQQQQQ", "intel/perfmon"),
