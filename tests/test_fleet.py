@@ -35,6 +35,7 @@ EXPORTERS = int(os.environ.get("PERFMON_FLEET", "1000" if LONG else "20"))
 INTERVAL = 5 if EXPORTERS > 100 else 1
 KINDS = ["GenuineIntel-6-8F-8", "GenuineIntel-6-6A-6", "GenuineIntel-6-55-4", "GenuineIntel-6-3F-2", "GenuineIntel-6-AD-1",
          "AuthenticAMD-26-2-1", "AuthenticAMD-25-11-1", "AuthenticAMD-23-31-0"]
+HYBRID = "GenuineIntel-6-97-2"
 
 
 def cycles_rate(n):
@@ -64,11 +65,11 @@ class Kind:
         return "".join(parts).encode()
 
 
-def find_kinds():
+def find_kinds(cpuids):
     place = test_answers.Place()
     kinds = []
     try:
-        for cpuid in KINDS:
+        for cpuid in cpuids:
             env = {**place.env, "PERFMON_CPUID": cpuid}
             env.pop("PERFMON_EVENTS")
             with test_serve.Server("--listen", "unix:" + os.path.join(place.folder, "s"), program=("scripted", "serve"), env=env,
@@ -104,7 +105,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         n = int(self.path.rpartition("/")[2])
-        text = self.server.kinds[n % len(KINDS)].render(n, time.monotonic() - self.server.begin)
+        kind = self.server.kinds[-1 if n == EXPORTERS else n % len(KINDS)]
+        text = kind.render(n, time.monotonic() - self.server.begin)
         self.server.n_bytes += len(text)
         self.server.n_scrapes += 1
         self.send_response(200)
@@ -168,17 +170,17 @@ class Fleet(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def test_rules(self):
-        """Instructions per cycle of each model are those of all its machines together."""
-        kinds = find_kinds()
+        """Instructions per cycle of each model are those of all its machines together; a hybrid machine does not stop the rules."""
+        *kinds, hybrid = find_kinds([*KINDS, HYBRID])
         self.assertEqual(len({k.model for k in kinds}), len(KINDS))
-        exporters = Exporters(kinds)
+        exporters = Exporters([*kinds, hybrid])
         self.addCleanup(exporters.server_close)
         self.addCleanup(exporters.shutdown)
         p = Prometheus(self.folder, [{"targets": ["127.0.0.1:%d" % exporters.server_port],
                                       "labels": {"__metrics_path__": "/metrics/%d" % n, "instance": "machine-%d" % n}}
-                                     for n in range(EXPORTERS)])
+                                     for n in range(EXPORTERS + 1)])
         self.addCleanup(p.close)
-        p.wait(20 + 6 * INTERVAL, "count(up == 1)", lambda rows: rows and rows[0][1] == EXPORTERS)
+        p.wait(20 + 6 * INTERVAL, "count(up == 1)", lambda rows: rows and rows[0][1] == EXPORTERS + 1)
         if LONG:
             time.sleep(120)
         rows = p.wait(20 + 6 * INTERVAL, "model:perfmon_ipc:ratio",
@@ -189,7 +191,7 @@ class Fleet(unittest.TestCase):
                          {k.model: len(range(i, EXPORTERS, len(KINDS))) for i, k in enumerate(kinds)})
         if EXPORTERS <= 100:
             self.assertEqual(p.wait(10, "sum(scrape_samples_scraped)", lambda rows: rows)[0][1],
-                             sum(kinds[n % len(KINDS)].n_series for n in range(EXPORTERS)))
+                             sum(kinds[n % len(KINDS)].n_series for n in range(EXPORTERS)) + hybrid.n_series)
         spent, memory = p.cost()
         head = p.query("prometheus_tsdb_head_series") or [({}, 0)]
         print("# %d exporters, each %d seconds: %d scrapes of %d bytes and %d series; Prometheus: %.1f s of processor time in %.0f s, "
