@@ -866,6 +866,16 @@ static int list_metrics(struct lister *l, int n)
 	return status;
 }
 
+/* Lists PMU @info; a heading comes before the first. */
+static void list_pmu_of_section(struct lister *l, const pfm_pmu_info_t *info)
+{
+	if (!l->json && !l->n_pmus)
+		printf("%sProcessors and units%s\n", term_colour_begin(stdout, BOLD),
+		       term_colour_end(stdout));
+	list_pmu(l, info);
+	l->n_pmus++;
+}
+
 /* Processors and units: those of this machine, and where all are asked for the others after them.
  */
 static void list_pmus(struct lister *l, int n)
@@ -882,11 +892,7 @@ static void list_pmus(struct lister *l, int n)
 				others++;
 				continue;
 			}
-			if (!l->json && !l->n_pmus)
-				printf("%sProcessors and units%s\n",
-				       term_colour_begin(stdout, BOLD), term_colour_end(stdout));
-			list_pmu(l, &info);
-			l->n_pmus++;
+			list_pmu_of_section(l, &info);
 		}
 	if (others && !l->json)
 		printf("  and %u of other machines: 'pfm list --pmus' lists them, 'pfm list "
@@ -928,11 +934,7 @@ static void list_named_processors(struct lister *l, int n)
 			    (info.flags & PFM_PMU_UNCORE ? core : !core) ||
 			    !is_named_processor(l, &info))
 				continue;
-			if (!l->json && !l->n_pmus)
-				printf("%sProcessors and units%s\n",
-				       term_colour_begin(stdout, BOLD), term_colour_end(stdout));
-			list_pmu(l, &info);
-			l->n_pmus++;
+			list_pmu_of_section(l, &info);
 		}
 	if (l->n_pmus)
 		fprintf(stderr,
