@@ -337,5 +337,6 @@ const struct command cmd_annotate = {
 	.examples = "The hottest instructions of a function\n"
 		    "pfm record -- ./program && pfm annotate '*'\n",
 	.options = options,
+	.reads_recording = true,
 	.run = run_annotate
 };

@@ -332,5 +332,6 @@ const struct command cmd_export = {
 		    "The text of perf script\n"
 		    "pfm export -f script\n",
 	.options = options,
+	.reads_recording = true,
 	.run = run_export
 };

@@ -452,5 +452,6 @@ const struct command cmd_mem = {
 		    "The fifty hottest lines\n"
 		    "pfm mem -n 50\n",
 	.options = options,
+	.reads_recording = true,
 	.run = run_mem
 };

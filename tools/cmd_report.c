@@ -431,5 +431,6 @@ const struct command cmd_report = {
 		    "In which quarter of the run\n"
 		    "pfm report --time-slices 4 -n 3\n",
 	.options = options,
+	.reads_recording = true,
 	.run = run_report
 };

@@ -39,6 +39,7 @@ struct command {
 	const char *examples; /* what it is for, then the command, each on a line */
 	const struct command_option *options;
 	bool stops_at_operand; /* what follows the first operand is another program's */
+	bool reads_recording;  /* its last operand is a recording, which perf takes after -i */
 	int (*run)(struct command_args *args);
 };
 

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,14 @@
 
 #define LOCK_PATH "/run/perfmon/pmu.lock"
 
-enum { PATH_SIZE = 320, NAME_SIZE = 32, MOST_NAMED = 8, ROOM_OF_NAMED = 400 };
+enum { PATH_SIZE = 320, NAME_SIZE = 32, MAX_NAMED = 8, NAMES_SIZE = 400 };
 
-struct search {
+struct holder_search {
 	struct pfm_system_check *check;
-	char process[NAME_SIZE]; /* its number */
-	unsigned n_files;        /* events of this process */
+	char process[NAME_SIZE]; /* the process looked at: its number */
+	unsigned n_files;        /* its events */
 	unsigned n_holders, n_hidden, n_named;
-	char named[ROOM_OF_NAMED];
+	char named[NAMES_SIZE];
 };
 
 static void add_finding(struct pfm_system_check *c, struct finding *f)
@@ -44,7 +43,7 @@ static void read_process_name(struct pfm_system_check *c, const char *process, c
 static int count_event_file(void *arg, const char *name)
 {
 	static const char event[] = "anon_inode:[perf_event]";
-	struct search *s = arg;
+	struct holder_search *s = arg;
 	char path[PATH_SIZE], target[sizeof(event)];
 	ssize_t n;
 
@@ -54,9 +53,9 @@ static int count_event_file(void *arg, const char *name)
 	return 0;
 }
 
-static int look_at_process(void *arg, const char *process)
+static int find_events_of_process(void *arg, const char *process)
 {
-	struct search *s = arg;
+	struct holder_search *s = arg;
 	const struct sys *sys = &s->check->sys.sys;
 	char path[PATH_SIZE], name[NAME_SIZE];
 	size_t len = strlen(s->named);
@@ -74,7 +73,7 @@ static int look_at_process(void *arg, const char *process)
 		return 0;
 	s->n_holders++;
 	read_process_name(s->check, process, name);
-	if (s->n_named < MOST_NAMED && len + PATH_SIZE / 4 < sizeof(s->named)) {
+	if (s->n_named < MAX_NAMED && len + PATH_SIZE / 4 < sizeof(s->named)) {
 		snprintf(s->named + len, sizeof(s->named) - len, "%s%s (process %s): %u file%s",
 		         len ? ", " : "", name, process, s->n_files, s->n_files == 1 ? "" : "s");
 		s->n_named++;
@@ -87,17 +86,18 @@ static int look_at_process(void *arg, const char *process)
 static void check_event_files(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "open events", .state = PFM_FINDING_NOTE };
-	struct search s = { .check = c };
+	struct holder_search s = { .check = c };
 
-	if (c->sys.sys.list_folder(&c->sys.sys, "/proc", look_at_process, &s) < 0 || !s.n_holders)
+	if (c->sys.sys.list_folder(&c->sys.sys, "/proc", find_events_of_process, &s) < 0 ||
+	    !s.n_holders)
 		return;
 	pfmi_check_set_text(f.observed, "%s", s.named);
 	if (s.n_holders > s.n_named)
 		pfmi_check_set_text(f.observed, "%s, and %u more processes", s.named,
 		                    s.n_holders - s.n_named);
 	pfmi_check_set_text(f.consequence,
-	                    "hardware events among them take turns with others on the counters");
-	pfmi_check_set_text(f.remedy, "end them for the time of an exact measurement");
+	                    "their hardware events can share the counters with yours");
+	pfmi_check_set_text(f.remedy, "stop them while you measure");
 	if (s.n_hidden)
 		pfmi_check_set_text(f.available,
 		                    "everything; %u processes of other users cannot be checked",
