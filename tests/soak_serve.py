@@ -101,7 +101,7 @@ def read_lines(path, dice):
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(20)
         s.connect(path)
-        s.sendall(dice.choice([b"counts\n", b"names\ncounts\n", dice.randbytes(40), b"counts"]))
+        s.sendall(dice.choice([b"read\n", b"read page-*\nread\n", dice.randbytes(40), b"read"]))
         if dice.random() < 0.8:
             s.shutdown(socket.SHUT_WR)
             s.recv(100)

@@ -23,7 +23,6 @@ enum {
 	TAKES_ALL = 8, /* it reads in each pause */
 	PAUSE = 0xff,
 	MOST_TURNS = 2000,
-	LINE_ROOM = 256,
 	ANSWER_ROOM = 1 << 16
 };
 
@@ -34,7 +33,7 @@ static struct serve service;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* ---- what the service has of the rest of pfm serve ------------------------------------------- */
+/* ---- what the service calls in the rest of pfm serve ----------------------------------------- */
 
 char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
 {
@@ -92,7 +91,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	snprintf(lines_path, sizeof(lines_path), "%s/lines", folder);
 	snprintf(text, sizeof(text), "unix:%s", http_path);
 	service.lines_path = lines_path;
-	dup2(null, STDERR_FILENO); /* where it listens is not worth a line */
+	dup2(null, STDERR_FILENO); /* without the lines that say where it listens */
 	if (open_listener(&service, text) != EXIT_DONE || open_lines(&service) != EXIT_DONE)
 		abort();
 	dup2(errors, STDERR_FILENO);
@@ -103,7 +102,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void work(void)
+static void run_service(void)
 {
 	if (!run_http(&service) || !run_lines(&service))
 		abort();
@@ -151,7 +150,7 @@ static void send_bytes(int fd, const uint8_t *data, size_t size)
 			size -= (size_t)n;
 		}
 		if (size)
-			work();
+			run_service();
 	}
 }
 
@@ -178,8 +177,8 @@ static void check_answer(const char *answer, size_t len, bool is_lines)
 	}
 }
 
-/* A client that does nothing wrong gets @wanted at the end of its answer. */
-static void ask_well(const char *path, const char *request, const char *wanted)
+/* The answer to a correct request has @wanted, whatever other clients sent before. */
+static void check_next_client(const char *path, const char *request, const char *wanted)
 {
 	char *answer = calloc(1, ANSWER_ROOM + 1);
 	int fd = connect_client(path);
@@ -189,14 +188,14 @@ static void ask_well(const char *path, const char *request, const char *wanted)
 		abort();
 	send_bytes(fd, (const uint8_t *)request, strlen(request));
 	for (unsigned turn = 0; turn < MOST_TURNS && !strstr(answer, wanted); turn++) {
-		work();
+		run_service();
 		if (!receive(fd, answer, &len))
 			break;
 	}
 	if (!strstr(answer, wanted))
 		abort();
 	close(fd);
-	work();
+	run_service();
 	free(answer);
 }
 
@@ -219,22 +218,22 @@ int try_input(const uint8_t *data, size_t size)
 		next = memchr(data, PAUSE, (size_t)(end - data));
 		next = next ? next : end;
 		send_bytes(fd, data, (size_t)(next - data));
-		work();
+		run_service();
 		if (how & TAKES_ALL)
 			receive(fd, answer, &len);
 	}
 	if (how & ENDS)
 		shutdown(fd, SHUT_WR);
 	for (unsigned turn = 0; !(how & LEAVES) && turn < 8; turn++) {
-		work();
+		run_service();
 		if (!receive(fd, answer, &len))
 			break;
 	}
 	close(fd);
-	work();
+	run_service();
 	check_answer(answer, len, how & USES_LINES);
 	free(answer);
-	ask_well(http_path, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", counts_text);
-	ask_well(lines_path, "read\n", "\nend\t");
+	check_next_client(http_path, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", counts_text);
+	check_next_client(lines_path, "read\n", "\nend\t");
 	return 0;
 }
