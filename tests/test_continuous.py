@@ -124,6 +124,25 @@ class Push(Continuous):
         self.assertIn(b"cpu-clock", r.got[0][2])
         self.assertEqual(self.files(), [])
 
+    def test_wrong_places_lose_nothing(self):
+        """A receiver that refuses whatever is sent, because of the path, the rights or a fault of its own."""
+        for n, status in enumerate((401, 404, 500)):
+            with self.subTest(status), Receiver(status) as r:
+                err = self.record("--rounds", "1", "--push", r.url)
+                self.without_curl(err)
+                self.assertIn("status %d" % status, err)
+                self.assertNotIn("removed", err)
+                self.assertEqual(len(self.files()), n + 1)
+
+    def test_urls_that_are_not_http(self):
+        for url in ("", "x", "http://", "https:///x", "http://:80", "file:///etc/passwd", "telnet://127.0.0.1:9", "http://a b", "http://a\n",
+                    "http://\u00e9", "http://a/" + "x" * 5000):
+            for command in (["record", "-a", "--continuous", self.folder, "--push", url], ["serve", "-e", "cs", "--otlp", url]):
+                p = subprocess.run([PFM, *command], capture_output=True, text=True, check=False, timeout=20)
+                self.assertEqual(p.returncode, 2, command)
+                self.assertIn("expected a URL such as http://127.0.0.1:4", p.stderr)
+        self.assertFalse(os.path.exists(self.folder))
+
     def test_refused_for_good(self):
         with Receiver(400) as r:
             err = self.record("--rounds", "1", "--push", r.url)

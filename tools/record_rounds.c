@@ -20,6 +20,7 @@
 
 #include "export.h"
 #include "http_push.h"
+#include "http_url.h"
 #include "pfm.h"
 #include "stat.h"
 
@@ -254,7 +255,7 @@ static int push_recording(const struct record_rounds *r, const struct kept_file 
 	const char *ingest = strstr(r->push_url, "/ingest");
 	const bool is_pprof = ingest && (!ingest[7] || ingest[7] == '?');
 	const struct export_format *format = find_export_format(is_pprof ? "pprof" : "otlp");
-	char path[PATH_ROOM], body[PATH_ROOM + 16], url[PATH_ROOM], why[256];
+	char path[PATH_ROOM], body[PATH_ROOM + 16], url[HTTP_URL_ROOM + 128], why[256];
 	enum push_result result;
 
 	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
