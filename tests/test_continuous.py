@@ -36,6 +36,9 @@ class Continuous(unittest.TestCase):
         self.assertEqual(p.returncode, status, err)
         return err
 
+    def files_now(self):
+        return os.listdir(self.folder) if os.path.exists(self.folder) else []
+
     def files(self):
         return sorted(os.listdir(self.folder))
 
@@ -80,6 +83,33 @@ class Continuous(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 5)
         self.assertTrue(self.files() and not any(n.endswith(".part") for n in self.files()))
 
+    def test_one_recorder_in_a_folder(self):
+        with self.start("--rounds", "3") as first:
+            until = time.monotonic() + 20
+            while time.monotonic() < until and not self.files_now():
+                time.sleep(0.05)
+            err = self.record("--rounds", "1", status=1)
+            self.assertIn("another pfm record --continuous writes to " + self.folder, err)
+            _, err = first.communicate(timeout=60)
+        self.assertEqual((first.returncode, len(self.files())), (0, 3), err)
+
+    def test_files_of_others_stay(self):
+        """Names of users, and what is not a regular file; only the part that a killed recorder left is removed."""
+        os.mkdir(self.folder)
+        path = os.path.join(self.folder, "perf-2020010%dT000000Z.data")
+        os.mkdir(path % 1)
+        os.symlink(sys.executable, path % 2)
+        os.mkfifo(path % 3)
+        part = path % 4 + ".part"
+        for name in (part, os.path.join(self.folder, "perf-before.data"), path % 5 + ".old"):
+            with open(name, "w", encoding="ascii") as f:
+                f.write("0" * 100)
+            os.utime(name, (1, 1))
+        before = set(self.files())
+        err = self.record("--rounds", "1", "--keep-bytes", "1", "--keep-age", "1")
+        self.assertEqual(before - set(self.files()), {os.path.basename(part)}, err)
+        self.assertIn("removed %s: its round was cut off" % os.path.basename(part), err)
+
     def test_failed_rounds_are_reported(self):
         err = self.record("--rounds", "1", events=("-a", "-e", "nonsense_event"))
         self.assertRegex(err, r"the round of perf-\S+ failed: its samples are lost")
@@ -98,6 +128,7 @@ class Push(Continuous):
         if "libcurl" in err:
             self.skipTest("no libcurl (Debian packages libcurl4-openssl-dev, libcurl4)")
 
+    test_one_recorder_in_a_folder = test_files_of_others_stay = None
     test_rounds_with_events_in_turns = test_limits = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
 
     def test_pyroscope(self):
