@@ -166,8 +166,8 @@ class Push(Continuous):
                 self.assertEqual(len(self.files()), n + 1)
 
     def test_urls_that_are_not_http(self):
-        for url in ("", "x", "http://", "https:///x", "http://:80", "file:///etc/passwd", "telnet://127.0.0.1:9", "http://a b", "http://a\n",
-                    "http://\u00e9", "http://a/" + "x" * 5000):
+        for url in ("", "x", "http://", "https:///x", "http://:80", "file:///etc/passwd", "telnet://127.0.0.1:9", "http://a b",
+                    "http://a\n", "http://\u00e9", "http://a/" + "x" * 5000):
             for command in (["record", "-a", "--continuous", self.folder, "--push", url], ["serve", "-e", "cs", "--otlp", url]):
                 p = subprocess.run([PFM, *command], capture_output=True, text=True, check=False, timeout=20)
                 self.assertEqual(p.returncode, 2, command)
