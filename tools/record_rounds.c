@@ -364,7 +364,7 @@ static int lock_folder(const char *folder)
 	return fd;
 }
 
-/* What a recorder leaves behind that is killed in a round. */
+/* Removes the files of rounds that a killed recorder did not complete. */
 static void remove_parts(const char *folder)
 {
 	struct file_list list;
