@@ -79,8 +79,8 @@ static CURLcode send_file(CURL *easy, FILE *file, long *status)
 	return rc;
 }
 
-/* 400, 413 and 422 mean that the file is bad. Any other status (401, 404, 500) is about the URL, the
- * rights or the receiver: a good file must not be removed because of it. */
+/* 400, 413 and 422 mean that the file is bad. Any other status (401, 404, 500) is about the URL,
+ * the rights or the receiver: a good file must not be removed because of it. */
 static enum push_result judge_answer(CURLcode rc, long status, char *why, unsigned room)
 {
 	if (rc) {
