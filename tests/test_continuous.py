@@ -36,6 +36,9 @@ class Continuous(unittest.TestCase):
         self.assertEqual(p.returncode, status, err)
         return err
 
+    def files_now(self):
+        return os.listdir(self.folder) if os.path.exists(self.folder) else []
+
     def files(self):
         return sorted(os.listdir(self.folder))
 
@@ -80,6 +83,33 @@ class Continuous(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 5)
         self.assertTrue(self.files() and not any(n.endswith(".part") for n in self.files()))
 
+    def test_one_recorder_in_a_folder(self):
+        with self.start("--rounds", "3") as first:
+            until = time.monotonic() + 20
+            while time.monotonic() < until and not self.files_now():
+                time.sleep(0.05)
+            err = self.record("--rounds", "1", status=1)
+            self.assertIn("another pfm record --continuous writes to " + self.folder, err)
+            _, err = first.communicate(timeout=60)
+        self.assertEqual((first.returncode, len(self.files())), (0, 3), err)
+
+    def test_files_of_others_stay(self):
+        """Names of users, and what is not a regular file; only the part that a killed recorder left is removed."""
+        os.mkdir(self.folder)
+        path = os.path.join(self.folder, "perf-2020010%dT000000Z.data")
+        os.mkdir(path % 1)
+        os.symlink(sys.executable, path % 2)
+        os.mkfifo(path % 3)
+        part = path % 4 + ".part"
+        for name in (part, os.path.join(self.folder, "perf-before.data"), path % 5 + ".old"):
+            with open(name, "w", encoding="ascii") as f:
+                f.write("0" * 100)
+            os.utime(name, (1, 1))
+        before = set(self.files())
+        err = self.record("--rounds", "1", "--keep-bytes", "1", "--keep-age", "1")
+        self.assertEqual(before - set(self.files()), {os.path.basename(part)}, err)
+        self.assertIn("removed %s: its round was cut off" % os.path.basename(part), err)
+
     def test_failed_rounds_are_reported(self):
         err = self.record("--rounds", "1", events=("-a", "-e", "nonsense_event"))
         self.assertRegex(err, r"the round of perf-\S+ failed: its samples are lost")
@@ -98,6 +128,7 @@ class Push(Continuous):
         if "libcurl" in err:
             self.skipTest("no libcurl (Debian packages libcurl4-openssl-dev, libcurl4)")
 
+    test_one_recorder_in_a_folder = test_files_of_others_stay = None
     test_rounds_with_events_in_turns = test_limits = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
 
     def test_pyroscope(self):
@@ -123,6 +154,25 @@ class Push(Continuous):
         self.assertEqual({(path, h["Content-Type"]) for path, h, _ in r.got}, {("/v1development/profiles", "application/x-protobuf")})
         self.assertIn(b"cpu-clock", r.got[0][2])
         self.assertEqual(self.files(), [])
+
+    def test_wrong_places_lose_nothing(self):
+        """A receiver that refuses whatever is sent, because of the path, the rights or a fault of its own."""
+        for n, status in enumerate((401, 404, 500)):
+            with self.subTest(status), Receiver(status) as r:
+                err = self.record("--rounds", "1", "--push", r.url)
+                self.without_curl(err)
+                self.assertIn("status %d" % status, err)
+                self.assertNotIn("removed", err)
+                self.assertEqual(len(self.files()), n + 1)
+
+    def test_urls_that_are_not_http(self):
+        for url in ("", "x", "http://", "https:///x", "http://:80", "file:///etc/passwd", "telnet://127.0.0.1:9", "http://a b",
+                    "http://a\n", "http://\u00e9", "http://a/" + "x" * 5000):
+            for command in (["record", "-a", "--continuous", self.folder, "--push", url], ["serve", "-e", "cs", "--otlp", url]):
+                p = subprocess.run([PFM, *command], capture_output=True, text=True, check=False, timeout=20)
+                self.assertEqual(p.returncode, 2, command)
+                self.assertIn("expected a URL such as http://127.0.0.1:4", p.stderr)
+        self.assertFalse(os.path.exists(self.folder))
 
     def test_refused_for_good(self):
         with Receiver(400) as r:

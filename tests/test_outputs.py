@@ -8,6 +8,7 @@ class. Python's json and csv, and expat read back what pfm writes.
     PFM  the command (default: pfm of the path)
 """
 import csv
+import gzip
 import io
 import json
 import os
@@ -20,6 +21,7 @@ import xml.parsers.expat
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+from test_export import fields  # noqa: E402
 from test_metric import TREE, compile_text  # noqa: E402
 from test_record import Crafted, crafted_program  # noqa: E402
 
@@ -140,7 +142,7 @@ class Recordings(Names):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def report(self, name, *form):
+    def record(self, name):
         program = os.path.join(self.folder.name, "program").encode()
         symbol = name.replace(b"\n", b"_")[:3000]
         with open(program, "wb") as f:
@@ -154,7 +156,10 @@ class Recordings(Names):
         made.sample(7, 0x10004)
         path = os.path.join(self.folder.name, "data")
         made.write(path)
-        done = run("report", *form, path)
+        return path
+
+    def report(self, name, *form):
+        done = run("report", *form, self.record(name))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -185,6 +190,58 @@ class Recordings(Names):
             with self.subTest(name=kind):
                 text = self.report(name).decode()
                 self.assertFalse(CONTROLS.search(text))
+
+
+class Exports(Recordings):
+    """The names of Recordings, in each format of pfm export."""
+
+    test_json = test_svg = test_folded = test_text = None
+
+    def export(self, name, form):
+        done = run("export", "-f", form, self.record(name))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return done.stdout
+
+    def each_name(self, forms, check):
+        for kind, name in NAMES.items():
+            for form in forms:
+                with self.subTest(name=kind, form=form):
+                    check(self.export(name, form), name)
+
+    def test_json_documents(self):
+        def check(data, name):
+            text = json.dumps(json.loads(data.decode()), ensure_ascii=False)
+            self.assertFalse(re.search("[\ud800-\udfff]", text))
+            self.assertIn(json.dumps(readable(name[:15]), ensure_ascii=False)[1:-1], text)
+        self.each_name(["speedscope", "firefox", "chrome", "json"], check)
+
+    def test_columns(self):
+        def check(data, _):
+            rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+            self.assertTrue(all(None not in row and None not in row.values() for row in rows))
+            self.assertEqual(sum(row["address"] in ("0x1004", "0x10004") for row in rows), 2)
+        self.each_name(["csv"], check)
+
+    def test_stacks(self):
+        def check(data, _):
+            lines = [line for line in data.decode().split("\n")[:-1] if not line.startswith("#")]
+            self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in lines), 2)
+        self.each_name(["folded"], check)
+
+    def test_text_of_other_tools(self):
+        self.each_name(["script", "callgrind"], lambda data, _: self.assertFalse(CONTROLS.search(data.decode())))
+
+    def test_strings_of_messages(self):
+        def check_pprof(data, _):
+            strings = [value.decode() for number, value in fields(gzip.decompress(data)) if number == 6]
+            self.assertEqual(strings[0], "")
+            self.assertGreater(len(strings), 4)
+
+        def check_otlp(data, _):
+            strings = [value.decode() for number, value in fields(dict(fields(data))[2]) if number == 5]
+            self.assertGreater(len(strings), 4)
+        self.each_name(["pprof"], check_pprof)
+        self.each_name(["otlp"], check_otlp)
 
 
 class Counts(Names):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm record: samples of a command, a process, CPUs or the whole system, in a file. */
+#include "http_url.h"
 #include "pfm.h"
 #include "record_rounds.h"
 #include "stat.h"
@@ -911,7 +912,15 @@ static int read_options(struct command_args *args, struct recorder *job)
 			return EXIT_REFUSED;
 		case 'o': job->output = value; break;
 		case OPT_CONTINUOUS: job->rounds.folder = value; break;
-		case OPT_PUSH: job->rounds.push_url = value; break;
+		case OPT_PUSH:
+			if (!is_http_url(value))
+				return report_usage_error(
+					args,
+					"expected a URL such as http://127.0.0.1:4040/ingest after "
+					"--push, got '%s'.",
+					value);
+			job->rounds.push_url = value;
+			break;
 		case OPT_EACH_EVENT: job->rounds.takes_turns = true; break;
 		case OPT_ROUND:
 		case OPT_EVERY:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: counts and metrics of the whole system, for Prometheus and its like. */
+#include "http_url.h"
 #include "pfm.h"
 #include "series.h"
 #include "serve.h"
@@ -438,7 +439,7 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 		               : args->status;
 	case OPT_LINES: s->lines_path = value; break;
 	case OPT_OTLP:
-		if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
+		if (!is_http_url(value))
 			return report_usage_error(
 				args,
 				"expected a URL such as http://127.0.0.1:4318 after --otlp, got "

@@ -79,6 +79,8 @@ static CURLcode send_file(CURL *easy, FILE *file, long *status)
 	return rc;
 }
 
+/* 400, 413 and 422 mean that the file is bad. Any other status (401, 404, 500) is about the URL,
+ * the rights or the receiver: a good file must not be removed because of it. */
 static enum push_result judge_answer(CURLcode rc, long status, char *why, unsigned room)
 {
 	if (rc) {
@@ -88,8 +90,7 @@ static enum push_result judge_answer(CURLcode rc, long status, char *why, unsign
 	if (status / 100 == 2)
 		return PUSH_TAKEN;
 	snprintf(why, room, "the receiver answers with status %ld", status);
-	return status == 429 || status == 502 || status == 503 || status == 504 ? PUSH_LATER
-	                                                                        : PUSH_REFUSED;
+	return status == 400 || status == 413 || status == 422 ? PUSH_REFUSED : PUSH_LATER;
 }
 
 enum push_result push_file(const char *url, const char *path, const char *type, char *why,

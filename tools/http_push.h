@@ -7,8 +7,8 @@
 
 enum push_result {
 	PUSH_TAKEN,
-	PUSH_LATER,     /* the receiver is away, or asks for patience */
-	PUSH_REFUSED,   /* for good */
+	PUSH_LATER,     /* the receiver is away, or refuses whatever the file holds */
+	PUSH_REFUSED,   /* the receiver cannot take this file */
 	PUSH_IMPOSSIBLE /* libcurl is missing */
 };
 

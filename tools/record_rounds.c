@@ -10,9 +10,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,6 +22,7 @@
 
 #include "export.h"
 #include "http_push.h"
+#include "http_url.h"
 #include "pfm.h"
 #include "stat.h"
 
@@ -42,14 +45,16 @@ struct file_list {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* "perf-20260102T030405Z.data": others' files stay. */
-static bool is_own_file(const char *name)
+/* True if @name is that of a round, "perf-20260102T030405Z.data", and for @is_part ".part" after
+ * it. All other files stay, "perf-before.data" of a user too. */
+static bool is_own_file(const char *name, bool is_part)
 {
-	size_t len = strlen(name);
+	static const char form[] = "perf-00000000T000000Z.data";
 
-	return len < NAME_ROOM && len > 10 && strncmp(name, "perf-", 5) == 0 &&
-	       (strcmp(name + len - 5, ".data") == 0 ||
-	        strcmp(name + len - PART_LENGTH, ".part") == 0);
+	for (size_t i = 0; i < sizeof(form) - 1; i++)
+		if (form[i] == '0' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+			return false;
+	return strcmp(name + sizeof(form) - 1, is_part ? ".part" : "") == 0;
 }
 
 static int compare_files(const void *a, const void *b)
@@ -57,8 +62,8 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(((const struct kept_file *)a)->name, ((const struct kept_file *)b)->name);
 }
 
-/* The oldest first. False without memory, or if the folder cannot be read. */
-static bool list_files(const char *folder, struct file_list *list)
+/* Regular files of rounds, or their parts, the oldest first. False if the folder cannot be read. */
+static bool list_files(const char *folder, bool are_parts, struct file_list *list)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *e;
@@ -68,7 +73,9 @@ static bool list_files(const char *folder, struct file_list *list)
 	while (dir && (e = readdir(dir))) {
 		struct kept_file *more;
 
-		if (!is_own_file(e->d_name) || fstatat(dirfd(dir), e->d_name, &st, 0) != 0)
+		if (!is_own_file(e->d_name, are_parts) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(st.st_mode))
 			continue;
 		more = realloc(list->files, (list->n + 1) * sizeof(*more));
 		if (!more)
@@ -103,7 +110,7 @@ static void keep_limits(const struct record_rounds *r)
 	time_t now = time(NULL);
 	unsigned i;
 
-	if (!list_files(r->folder, &list))
+	if (!list_files(r->folder, false, &list))
 		fprintf(stderr, ME ": cannot read %s: %s\n", r->folder, strerror(errno));
 	for (i = 0; i < list.n; i++)
 		bytes += list.files[i].bytes;
@@ -254,7 +261,7 @@ static int push_recording(const struct record_rounds *r, const struct kept_file 
 	const char *ingest = strstr(r->push_url, "/ingest");
 	const bool is_pprof = ingest && (!ingest[7] || ingest[7] == '?');
 	const struct export_format *format = find_export_format(is_pprof ? "pprof" : "otlp");
-	char path[PATH_ROOM], body[PATH_ROOM + 16], url[PATH_ROOM], why[256];
+	char path[PATH_ROOM], body[PATH_ROOM + 16], url[HTTP_URL_ROOM + 128], why[256];
 	enum push_result result;
 
 	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
@@ -296,7 +303,7 @@ static void push_files(const struct record_rounds *r)
 	struct file_list list;
 	enum push_result result = PUSH_TAKEN;
 
-	if (!r->push_url || !list_files(r->folder, &list))
+	if (!r->push_url || !list_files(r->folder, false, &list))
 		return;
 	for (unsigned i = 0; i < list.n && result != PUSH_LATER && result != PUSH_IMPOSSIBLE; i++) {
 		char path[PATH_ROOM];
@@ -339,17 +346,51 @@ static uint64_t find_next_round(const struct record_rounds *r)
 	return now_ns() + (every - (system + every - offset) % every) % every;
 }
 
+/* A descriptor that keeps other recorders out of the folder while it is open, or -1. Two of them
+ * would write one file, and remove or send each other's. */
+static int lock_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0) {
+		fprintf(stderr, ME ": cannot read %s: %s\n", folder, strerror(errno));
+	} else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+		fprintf(stderr,
+		        ME ": another pfm record --continuous writes to %s; name another folder\n",
+		        folder);
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Removes the files of rounds that a killed recorder did not complete. */
+static void remove_parts(const char *folder)
+{
+	struct file_list list;
+
+	if (list_files(folder, true, &list))
+		for (unsigned i = 0; i < list.n; i++)
+			remove_file(folder, &list.files[i], "its round was cut off");
+	free(list.files);
+}
+
 int record_continuously(const struct command_args *args, const struct record_rounds *r,
                         const struct event_list *events)
 {
-	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	sigset_t signals, before;
 	bool is_over = false;
+	int lock;
 
 	if (mkdir(r->folder, 0777) != 0 && errno != EEXIST) {
 		fprintf(stderr, ME ": cannot make %s: %s\n", r->folder, strerror(errno));
 		return EXIT_REFUSED;
 	}
+	lock = lock_folder(r->folder);
+	if (lock < 0)
+		return EXIT_REFUSED;
+	remove_parts(r->folder);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -369,5 +410,6 @@ int record_continuously(const struct command_args *args, const struct record_rou
 		keep_limits(r);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(lock);
 	return EXIT_DONE;
 }
