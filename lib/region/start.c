@@ -50,13 +50,16 @@ static unsigned read_environment_group(void)
 /* ---- messages ---------------------------------------------------------------------------- */
 
 /* Reports a value of the environment on standard error: the program did not choose it and may have
- * no message for it. */
+ * no message for it. Control bytes of the value do not reach the terminal. */
 static void print_message(const char *variable, const char *text)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof(line), "perfmon: %s: %s\n", variable, text);
 
-	(void)!write(STDERR_FILENO, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	n = n < (int)sizeof(line) ? n : (int)sizeof(line) - 1;
+	for (int i = 0; i < n - 1; i++)
+		line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
+	(void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
 static void print_refusal(const char *events, const pfm_error_t *error)
