@@ -1,36 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# guest_session.sh IMAGE.S GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
-# PMU), hotplug (amd64 with a CPU that comes and goes, PERFMON_HOTPLUGS times), s390x (big-endian), alpha. The library is compiled
-# for the guest; IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order.
+# guest_session.sh IMAGE.S WORK GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
+# PMU), hotplug (amd64 with a CPU that comes and goes, PERFMON_HOTPLUGS times), s390x (big-endian), alpha. guest/library.sh compiles
+# the library for the guest; IMAGE.S holds the event tables in the guest's byte order; WORK keeps the compiled library.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-lib=$here/../lib
-image=$1 guest=${2:-arm64}
+image=$1 work=$2 guest=$3
 arch=$guest
 [ "$guest" != nopmu ] || arch=arm64
 [ "$guest" != hotplug ] || arch=amd64
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 
-# All modules of libperfmon; the compatibility libraries and the adapters are libraries of their own.
-# shellcheck disable=SC2046 # file names without blanks
-set -- $(find "$lib" -name '*.c' ! -path '*/compat/*' ! -path '*/adapters/*' | sort)
-rc=0
-"$here/guest/cc.sh" "$arch" -O1 -I"$here/../include" -I"$lib" -DPERFMON_DATADIR='"/usr/share/perfmon"' -o "$tmp/guest_session" \
-	-I"$here" "$here/guest_session.c" "$here/guest/region_counts.c" "$@" "$image" -lpthread 2>"$tmp/err" || rc=$?
-if [ "$rc" -eq 77 ]; then
-	echo "1..0 # SKIP $guest guest: $(tail -n 1 "$tmp/err")"
-	exit 0
-elif [ "$rc" -ne 0 ]; then
-	sed 's/^/# /' "$tmp/err"
-	echo 'Bail out! the library does not compile for the guest'
-	exit 1
-fi
-
-run() { "$here/guest/run.sh" "$arch" "session-$guest" "$tmp/guest_session" "$@"; }
+run() {
+	exec "$here/guest/library.sh" "$image" "$work" "$arch" "session-$guest" "$here/guest_session.c,$here/guest/region_counts.c" "$@"
+}
 
 case $guest in
 arm64)

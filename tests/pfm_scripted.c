@@ -7,8 +7,6 @@
  * opening of an event a tenth more than the first, the third two tenths. Events that are in no line
  * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With
  * PFM_HERE set, that machine is the one that runs it: "doctor" tries what it can. */
-#undef pfm_open_context
-#undef setmntent
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -21,8 +19,10 @@
 
 enum { MOST_LINES = 256, THOUSAND = 1000 };
 
-int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error);
-FILE *scripted_setmntent(const char *path, const char *mode);
+int __real_pfm_open_context(pfm_ctx_t **, const pfm_ctx_options_t *, pfm_error_t *);
+int __wrap_pfm_open_context(pfm_ctx_t **, const pfm_ctx_options_t *, pfm_error_t *);
+FILE *__real_setmntent(const char *path, const char *mode);
+FILE *__wrap_setmntent(const char *path, const char *mode);
 
 static struct script_line {
 	uint64_t config, value, enabled, running;
@@ -126,10 +126,10 @@ static void read_script(void)
 	fake.tick = advance_clock;
 }
 
-/* The tools are compiled to call this instead of the library's. */
-int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error)
+/* The linker makes the tools call this (--wrap). */
+int __wrap_pfm_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
-	int rc = pfm_open_context(ctx, options, error);
+	int rc = __real_pfm_open_context(ctx, options, error);
 
 	folder = getenv("PFM_SCRIPT");
 	if (rc || !folder)
@@ -142,12 +142,12 @@ int scripted_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, pfm
 	return rc;
 }
 
-FILE *scripted_setmntent(const char *path, const char *mode)
+FILE *__wrap_setmntent(const char *path, const char *mode)
 {
 	char scripted_path[1024];
 
 	if (!folder)
-		return setmntent(path, mode);
+		return __real_setmntent(path, mode);
 	snprintf(scripted_path, sizeof(scripted_path), "%s/mounts", folder);
-	return setmntent(scripted_path, mode);
+	return __real_setmntent(scripted_path, mode);
 }

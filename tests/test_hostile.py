@@ -328,7 +328,7 @@ class ForeignText(Folder):
     EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd\x1b[31me\x1b[8mf"
 
     def silent(self, *args, **more):
-        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})),
+        r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), cwd=self.folder,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
                            **more)
         for out in (r.stdout, r.stderr):

@@ -47,23 +47,78 @@ static unsigned read_environment_group(void)
 	return at ? (unsigned)strtoul(at + strlen("group="), NULL, 10) : 0;
 }
 
+/* ---- messages ---------------------------------------------------------------------------- */
+
+/* Reports a value of the environment on standard error: the program did not choose it and may have
+ * no message for it. Control bytes of the value do not reach the terminal. */
+static void print_message(const char *variable, const char *text)
+{
+	char line[1024];
+	int n = snprintf(line, sizeof(line), "perfmon: %s: %s\n", variable, text);
+
+	n = n < (int)sizeof(line) ? n : (int)sizeof(line) - 1;
+	for (int i = 0; i < n - 1; i++)
+		line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
+	(void)!write(STDERR_FILENO, line, (size_t)n);
+}
+
+static void print_refusal(const char *events, const pfm_error_t *error)
+{
+	char sentence[512];
+
+	pfm_explain_error(pfmi_regions.layout.ctx, events, error, sentence, sizeof(sentence));
+	print_message("PERFMON_REGIONS", sentence);
+}
+
+/* Results that the program sends to a file are its own business. */
+static void print_lost_output(const char *path, int err)
+{
+	char text[900];
+
+	if (!pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"))
+		return;
+	snprintf(text, sizeof(text), "the results cannot be written to %.700s: %s", path,
+	         strerror(err));
+	print_message("PERFMON_REGIONS_OUTPUT", text);
+}
+
+static const char *get_environment_format(void)
+{
+	const char *format = pfmi_machine_get_env("PERFMON_REGIONS_FORMAT");
+	char text[256];
+
+	if (!format || pfmi_region_format(format))
+		return format;
+	snprintf(text, sizeof(text),
+	         "expected table, json, csv, likwid, papi, chrome or firefox, got `%.100s`; "
+	         "the results are a table",
+	         format);
+	print_message("PERFMON_REGIONS_FORMAT", text);
+	return pfmi_region_table.name;
+}
+
 /* ---- output ------------------------------------------------------------------------------ */
 
 static void write_results(void)
 {
 	const struct region_format *format = pfmi_region_format(pfmi_regions.format);
 	pfm_region_results_t *r;
-	char path[4200];
+	char path[4200] = "";
 	int fd = STDERR_FILENO;
 
 	if (strcmp(pfmi_regions.output, "-") != 0) {
 		if (!pfmi_region_format_path(path, sizeof(path), format ? format->suffix : ""))
 			return;
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fd < 0)
+			print_lost_output(path, errno);
 	}
 	r = fd < 0 ? NULL : pfm_read_regions();
-	if (r && (r->n || fd != STDERR_FILENO))
-		pfm_write_regions(r, fd, pfmi_regions.format);
+	if (r && (r->n || fd != STDERR_FILENO)) {
+		errno = EIO;
+		if (pfm_write_regions(r, fd, pfmi_regions.format) && fd != STDERR_FILENO)
+			print_lost_output(path, errno);
+	}
 	pfm_free_region_results(r);
 	if (fd >= 0 && fd != STDERR_FILENO)
 		close(fd);
@@ -151,17 +206,6 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	return rc;
 }
 
-/* Says on standard error why the environment's events are not counted: no other message would. */
-static void print_refusal(const char *events, const pfm_error_t *error)
-{
-	char sentence[512], line[1024];
-	int n;
-
-	pfm_explain_error(pfmi_regions.layout.ctx, events, error, sentence, sizeof(sentence));
-	n = snprintf(line, sizeof(line), "perfmon: PERFMON_REGIONS: %s\n", sentence);
-	(void)!write(STDERR_FILENO, line, n < (int)sizeof(line) ? (size_t)n : sizeof(line) - 1);
-}
-
 bool pfmi_regions_decide(bool *is_first)
 {
 	const char *events = pfmi_machine_get_env("PERFMON_REGIONS"),
@@ -173,8 +217,7 @@ bool pfmi_regions_decide(bool *is_first)
 	if (!events) {
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	} else if (start_once(strcmp(events, "time") == 0 ? "" : events, read_environment_flags(),
-	                      output ? output : "-", pfmi_machine_get_env("PERFMON_REGIONS_FORMAT"),
-	                      is_first, &error)) {
+	                      output ? output : "-", get_environment_format(), is_first, &error)) {
 		print_refusal(events, &error);
 		__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 	}
@@ -185,10 +228,11 @@ bool pfmi_regions_decide(bool *is_first)
 /* The environment has the last word: it is what the user of the program says now. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
-	const char *events = pfmi_machine_get_env("PERFMON_REGIONS"),
-		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT");
-	const char *format = pfmi_machine_get_env("PERFMON_REGIONS_FORMAT");
+	const char *asked = pfmi_machine_get_env("PERFMON_REGIONS"),
+		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"), *events, *format;
 	pfm_regions_options_t o = PFM_INIT(o);
+	pfm_error_t e = PFM_INIT(e);
+	int rc;
 
 	*is_first = false;
 	if (options && options->size)
@@ -196,10 +240,15 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 	if (o.format && !pfmi_region_format(o.format))
 		return refuse_start(error, PFMLIB_ERR_INVAL, EINVAL);
 	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&
-	    !events)
+	    !asked)
 		return refuse_start(error, PFMLIB_ERR_INVAL, EBUSY);
-	events = events ? events : o.events;
-	return start_once(events && strcmp(events, "time") != 0 ? events : "",
-	                  o.flags | read_environment_flags(), output ? output : o.output,
-	                  format ? format : o.format, is_first, error);
+	events = asked ? asked : o.events;
+	format = get_environment_format();
+	error = error ? error : &e;
+	rc = start_once(events && strcmp(events, "time") != 0 ? events : "",
+	                o.flags | read_environment_flags(), output ? output : o.output,
+	                format ? format : o.format, is_first, error);
+	if (rc && asked)
+		print_refusal(asked, error);
+	return rc;
 }

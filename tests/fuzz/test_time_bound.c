@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "time_bound.h"
@@ -20,23 +20,25 @@ enum { SMALL = 400, LARGE = 4000 };
 static bool is_slow;
 static uint8_t input[LARGE];
 
-static double processor_seconds(void)
-{
-	struct timespec t;
+/* Processor time that passed, in microseconds: it is simulated, so that the test costs none. */
+static uint64_t passed_us;
 
-	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), 0);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+int __wrap_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+	assert_int_equal(who, RUSAGE_SELF);
+	*usage = (struct rusage){
+		.ru_utime = { .tv_sec = (time_t)(passed_us / 1000000),
+		              .tv_usec = (suseconds_t)(passed_us % 1000000) },
+	};
+	return 0;
 }
 
 /* A byte costs a microsecond, or a fifth of one for each byte of the input. */
 int try_input(const uint8_t *data, size_t size)
 {
-	double cost = (double)size * (is_slow ? (double)size * 0.2e-6 : 1e-6);
-	double end = processor_seconds() + cost;
-
 	(void)data;
-	while (processor_seconds() < end)
-		;
+	passed_us += is_slow ? size * size / 5 : size;
 	return 0;
 }
 

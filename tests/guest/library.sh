@@ -3,8 +3,9 @@
 #
 # library.sh IMAGE.S WORK ARCH NAME FILE... -- LINE...: run.sh with programs that use the library.
 #
-# A FILE that ends in .c is compiled for the guest and linked with all of the library; other files and the lines are what
-# run.sh takes. IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the compiled
+# A FILE that ends in .c is compiled for the guest and linked with all of the library; FILE.c,MORE.c is one program of two sources.
+# Other files and the lines are what run.sh takes.
+# IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the compiled
 # library is kept between runs, one for
 # each guest, as long as its sources do not change. Three words stand for the programs of the CUSE test:
 #   cuse_server     linked with libfuse3, for a guest that is of the same kind as this machine
@@ -41,7 +42,7 @@ step() {
 	esac
 }
 
-compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" "$@"; }
+compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests" -I"$top/tests/support" "$@"; }
 
 # The objects appear under their name when all are there: another test may look for them at the same time.
 compile_library() {
@@ -91,11 +92,11 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	cuse_server) step compile_server ;;
 	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find "$objects" -name "*.o") -lpthread ;;
 	device_program) step compile -Wl,--wrap=open -o "$tmp/$file" "$top/tests/$file.c" "$here/door.c" ;;
-	*.c) step compile -o "$tmp/$(basename "$file" .c)" "$file" $(find "$objects" -name "*.o") -lpthread ;;
+	*.c) step compile -o "$tmp/$(basename "${file%%,*}" .c)" $(echo "$file" | tr , ' ') $(find "$objects" -name "*.o") -lpthread ;;
 	esac
 	case $file in
 	cuse_server | cuse_client | device_program) file=$tmp/$file ;;
-	*.c) file=$tmp/$(basename "$file" .c) ;;
+	*.c) file=$tmp/$(basename "${file%%,*}" .c) ;;
 	esac
 	set -- "$@" "$file"
 done

@@ -25,7 +25,7 @@ PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" --also 
 	--skip pmu_montecito_range=long "$work/build" >"$work/test.log" 2>&1 || true
 sed -n 's/^not ok [0-9]* - /# a test failed: /p' "$work/test.log"
 gcovr -r "$source" -f "$source/lib/" --exclude-unreachable-branches --exclude-throw-branches --json "$work/lines.json" \
-	--json-summary "$work/summary.json" "$work/build" >"$work/gcovr.log" 2>&1 || die "coverage: gcovr" "$work/gcovr.log"
+	--json-summary "$work/summary.json" "$work/build/lib" >"$work/gcovr.log" 2>&1 || die "coverage: gcovr" "$work/gcovr.log"
 exec python3 - "$work/summary.json" "$work/lines.json" <<'PYTHON'
 import json, sys
 

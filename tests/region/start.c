@@ -70,6 +70,26 @@ static void unknown_event_story(void)
 	            "what it says: %s", said);
 }
 
+/* A program that starts regions itself did not choose the events of the environment. */
+static void unknown_event_of_a_call_story(void)
+{
+	pfm_regions_options_t options = PFM_INIT(options);
+	char said[512] = "";
+	bool is_first;
+	int fds[2];
+
+	unset();
+	setenv("PERFMON_REGIONS", "no-such-event", 1);
+	options.events = "page-faults";
+	EXPECT(pipe(fds), 0, "pipe()");
+	dup2(fds[1], STDERR_FILENO);
+	EXPECT_TRUE(pfmi_regions_start(&options, &is_first, NULL) < 0, "started");
+	EXPECT_TRUE(read(fds[0], said, sizeof(said) - 1) > 0, "a sentence");
+	EXPECT_TRUE(strncmp(said, "perfmon: PERFMON_REGIONS: ", 26) == 0 &&
+	                    strstr(said, "no-such-event"),
+	            "what it says: %s", said);
+}
+
 static void call_story(void)
 {
 	pfm_regions_options_t options = PFM_INIT(options);
@@ -114,6 +134,12 @@ static void unknown_event(void **state)
 	tell(unknown_event_story);
 }
 
+static void unknown_event_of_a_call(void **state)
+{
+	(void)state;
+	tell(unknown_event_of_a_call_story);
+}
+
 static void call(void **state)
 {
 	(void)state;
@@ -152,4 +178,5 @@ static void results_at_the_end(void **state)
 }
 
 UNIT(region_start, cmocka_unit_test(nothing_asked), cmocka_unit_test(environment),
-     cmocka_unit_test(unknown_event), cmocka_unit_test(call), cmocka_unit_test(results_at_the_end));
+     cmocka_unit_test(unknown_event), cmocka_unit_test(unknown_event_of_a_call),
+     cmocka_unit_test(call), cmocka_unit_test(results_at_the_end));

@@ -217,6 +217,19 @@ class Own(unittest.TestCase):
         done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True, check=True, env=env)
         self.assertIn("PERFMON_REGIONS: \"nonsense\" is not an event", done.stderr)
 
+    def test_environment_that_cannot_be_followed(self):
+        """A misspelled format and results that cannot be written are reported; the program goes on."""
+        for name, value, expected in (
+                ("FORMAT", "xml", "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or firefox, got `xml`"),
+                ("FORMAT", "\x1b[2Jx", "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or firefox, got `?[2Jx`"),
+                ("OUTPUT", "/nonexistent/x", "PERFMON_REGIONS_OUTPUT: the results cannot be written to /nonexistent/x: No such file"),
+                ("OUTPUT", "/dev/full", "PERFMON_REGIONS_OUTPUT: the results cannot be written to /dev/full: No space left")):
+            env = dict(CLEAN, PERFMON_REGIONS="page-faults")
+            env["PERFMON_REGIONS_" + name] = value
+            done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True, check=True, env=env)
+            self.assertEqual(done.stderr.count("perfmon: " + expected), 1, done.stderr)
+            self.assertEqual("outer: " in done.stderr, name == "FORMAT", done.stderr)
+
     def test_forms_of_likwid_and_papi(self):
         text = run("--regions=likwid", "-e", "page-faults", "--", program("marked_perfmon")).stdout.splitlines()
         self.assertEqual(text[0], "4 3 1")
