@@ -270,9 +270,9 @@ bool export_open_output(struct export_output *o, const char *path, bool is_gzip)
 		plain = stdout; /* through the guard of terminals */
 	else
 		plain = fdopen(dup(guard_descriptor(stdout)), "w");
+	/* Where the caller closed standard output, main() opened a file that cannot be written. */
 	if (!plain && !path && errno == EINVAL)
-		errno = EBADF; /* closed by the caller: main() has put a file without writing there
-		                */
+		errno = EBADF;
 	o->out = plain && is_gzip ? open_gzip(plain) : plain;
 	if (plain && !o->out)
 		fclose(plain);
