@@ -70,7 +70,7 @@ static void print_refusal(const char *events, const pfm_error_t *error)
 	print_message("PERFMON_REGIONS", sentence);
 }
 
-/* Results that the program sends to a file are its own business. */
+/* For the path of the environment alone: a program checks the files that it names itself. */
 static void print_lost_output(const char *path, int err)
 {
 	char text[900];
@@ -90,7 +90,7 @@ static const char *get_environment_format(void)
 	if (!format || pfmi_region_format(format))
 		return format;
 	snprintf(text, sizeof(text),
-	         "expected table, json, csv, likwid, papi, chrome or firefox, got `%.100s`; "
+	         "expected table, json, csv, likwid, papi, chrome or firefox, got '%.100s'; "
 	         "the results are a table",
 	         format);
 	print_message("PERFMON_REGIONS_FORMAT", text);

@@ -220,8 +220,8 @@ class Own(unittest.TestCase):
     def test_environment_that_cannot_be_followed(self):
         """A misspelled format and results that cannot be written are reported; the program goes on."""
         for name, value, expected in (
-                ("FORMAT", "xml", "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or firefox, got `xml`"),
-                ("FORMAT", "\x1b[2Jx", "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or firefox, got `?[2Jx`"),
+                ("FORMAT", "xml", "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or firefox, got 'xml'"),
+                ("FORMAT", "\x1b[2Jx", "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or firefox, got '?[2Jx'"),
                 ("OUTPUT", "/nonexistent/x", "PERFMON_REGIONS_OUTPUT: the results cannot be written to /nonexistent/x: No such file"),
                 ("OUTPUT", "/dev/full", "PERFMON_REGIONS_OUTPUT: the results cannot be written to /dev/full: No space left")):
             env = dict(CLEAN, PERFMON_REGIONS="page-faults")
