@@ -185,8 +185,10 @@ int find_budget_wait(struct serve_budget *b)
 		return 0;
 	update_bucket(b);
 	change_back_off(b);
-	/* Once it is empty it gets something in before work goes on: waking up costs, too. */
-	if (b->bucket >= (b->is_waiting ? find_bucket_size(b) / 8 : 0)) {
+	/* Once the bucket is empty, the service sleeps until an eighth of it is full. Waking up
+	 * costs processor time too, so half of that is enough to go on: with the same limit for
+	 * both, a service that is woken a little too early could sleep for ever. */
+	if (b->bucket >= (b->is_waiting ? find_bucket_size(b) / 16 : 0)) {
 		if (b->is_waiting)
 			b->waited_ns += now_ns() - b->wait_began;
 		b->is_waiting = false;
