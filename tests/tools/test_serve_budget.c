@@ -17,10 +17,13 @@ enum { MS = 1000000, ANSWER_NS = MS, MAX_WAKES = 1000 };
 static uint64_t wall_ns, cpu_ns;
 static struct serve_budget budget;
 
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-	assert_int_equal(clock, CLOCK_PROCESS_CPUTIME_ID);
+	/* In a static program, the test library calls this too. */
+	if (clock != CLOCK_PROCESS_CPUTIME_ID)
+		return __real_clock_gettime(clock, t);
 	*t = (struct timespec){ .tv_sec = (time_t)(cpu_ns / NS), .tv_nsec = (long)(cpu_ns % NS) };
 	return 0;
 }
