@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* LD_PRELOAD for pfm: allocation number STARVED of the command fails, with STARVED_ON every later
  * one as well. What the command starts has its memory. How many there were is written into the file
- * STARVED_COUNT. */
+ * STARVED_COUNT.
+ *
+ * Allocations of tsearch(3) succeed: elfutils, which alone calls it here, does not check its result
+ * and ends with a segmentation fault. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +21,8 @@ void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 
+static void *(*libc_tsearch)(const void *key, void **root, __compar_fn_t compare);
+static __thread unsigned in_tsearch;
 static atomic_long calls, which;
 static bool on;
 static pid_t self;
@@ -29,6 +36,7 @@ __attribute__((constructor)) static void begin_starving(void)
 	on = getenv("STARVED_ON") != NULL;
 	snprintf(count, sizeof(count), "%s", path ? path : "");
 	unsetenv("LD_PRELOAD");
+	*(void **)&libc_tsearch = dlsym(RTLD_NEXT, "tsearch");
 	calls = 0;
 	which = n ? atol(n) : 0;
 }
@@ -48,12 +56,25 @@ __attribute__((destructor)) static void end_starving(void)
 
 static bool is_starved(void)
 {
-	long n = ++calls;
+	long n;
 
+	if (in_tsearch)
+		return false;
+	n = ++calls;
 	if (!which || (n != which && !(on && n > which)))
 		return false;
 	errno = ENOMEM;
 	return true;
+}
+
+void *tsearch(const void *key, void **root, __compar_fn_t compare)
+{
+	void *found;
+
+	in_tsearch++;
+	found = libc_tsearch(key, root, compare);
+	in_tsearch--;
+	return found;
 }
 
 void *malloc(size_t size)
