@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "dwarf_library.h"
+#include "profile/messages.h"
+#include "profile/regular_file.h"
+#include "profile/dwarf_library.h"
 
 #ifdef HAVE_LIBDW
 #include <dlfcn.h>
@@ -8,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "symbols.h"
+#include "profile/symbols.h"
 
 struct dwarf_library dw;
 
@@ -38,7 +40,7 @@ bool dwarf_library_load(void)
 static bool report_module(struct dwarf_file *f, const char *path)
 {
 	struct stat st;
-	int fd = symbols_file(path, &st);
+	int fd = open_regular_file(path, &st);
 
 	if (fd < 0)
 		return false;
@@ -71,7 +73,7 @@ bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_f
 	if (f->dwfl && report_module(f, path))
 		return true;
 	if (errno == ENOMEM)
-		symbols_starved();
+		report_missing_names();
 	dwarf_file_close(f);
 	return false;
 }

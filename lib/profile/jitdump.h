@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "symbol_table.h"
+#include "profile/symbol_table.h"
 
 /* True if the last part of @path is jit-PID.dump. */
 bool is_jitdump_path(const char *path);

@@ -5,12 +5,13 @@
  *
  * Applying a kept rule takes 50 ns, reading it from the file takes microseconds: unwinding 145
  * samples of 18 frames takes 1 ms instead of 36 ms. */
-#include "frame_rules.h"
+#include "profile/messages.h"
+#include "profile/frame_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "dwarf_library.h"
-#include "symbols.h"
+#include "profile/dwarf_library.h"
+#include "profile/symbols.h"
 
 bool frame_read_word(const struct frame_memory *m, uint64_t address, uint64_t *word)
 {
@@ -67,7 +68,7 @@ struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
 		return NULL;
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		symbols_starved();
+		report_missing_names();
 	if (r && dwarf_file_open(&r->file, path, debug_folder)) {
 		/* Debug files can be large and compressed: they are read only if needed. */
 		r->cfi = dw.dwfl_module_eh_cfi(r->file.module, &r->cfi_bias);
@@ -235,7 +236,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 	struct frame_rule **slot;
 
 	if (r->n * 2 >= r->n_slots && !grow_slots(r)) {
-		symbols_starved();
+		report_missing_names();
 		return NULL;
 	}
 	slot = find_slot(r->slots, r->n_slots, address);
@@ -244,7 +245,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 	*slot = read_rule(r, address);
 	r->n += *slot != NULL;
 	if (!*slot)
-		symbols_starved();
+		report_missing_names();
 	return *slot;
 }
 

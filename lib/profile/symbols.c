@@ -2,7 +2,9 @@
 /* Symbol tables of ELF files, sorted once, and the kernel's own list. Files are not trusted:
  * entries that point outside the file are ignored, and neither their number nor their sizes take
  * more time or memory than files of those sizes deserve. */
-#include "symbols.h"
+#include "profile/regular_file.h"
+#include "profile/messages.h"
+#include "profile/symbols.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -15,12 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/hash.h"
-#include "debug_files.h"
-#include "debug_sources.h"
-#include "lines.h"
-#include "pfm.h"
-#include "symbol_table.h"
-#include "vdso.h"
+#include "profile/debug_files.h"
+#include "profile/debug_sources.h"
+#include "profile/lines.h"
+#include "profile/symbol_table.h"
+#include "profile/vdso.h"
 
 enum {
 	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
@@ -74,17 +75,6 @@ struct symbols {
 	struct timespec recorded; /* when the recording was written; 0: not known */
 	bool has_running_kernel;  /* the kernel that was recorded runs */
 };
-
-void symbols_starved(void)
-{
-	static bool said;
-
-	if (!said)
-		fprintf(stderr,
-		        "pfm %s: some functions or source lines are not named: out of memory\n",
-		        running_command());
-	said = true;
-}
 
 struct symbols *symbols_open(const char *debug_folder)
 {
@@ -196,7 +186,7 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 	o = list ? create_object(all, &search) : NULL;
 	if (o && pfmi_base_add_hash(&all->object_table, hash, all->n_objects))
 		return all->objects[all->n_objects++] = o;
-	symbols_starved();
+	report_missing_names();
 	if (o)
 		free(o->path);
 	free(o);
@@ -345,10 +335,9 @@ static bool has_table_space(struct symbols *all, const char *path, uint64_t size
 		all->table_bytes += size;
 		return true;
 	}
-	fprintf(stderr,
-	        "pfm %s: functions of %s are not named: the files have more than %u MiB of "
-	        "symbols\n",
-	        running_command(), path, (unsigned)(TABLES_ROOM >> 20));
+	show_profile_message("functions of %s are not named: the files have more than %u MiB of "
+	                     "symbols",
+	                     path, (unsigned)(TABLES_ROOM >> 20));
 	return false;
 }
 
@@ -514,7 +503,7 @@ static bool read_separate(struct object *o, struct elf *e, const char *path, str
 	struct stat st;
 	bool is_read;
 
-	d.fd = symbols_file(path, &st);
+	d.fd = open_regular_file(path, &st);
 	if (d.fd < 0)
 		return false;
 	d.size = (uint64_t)st.st_size;
@@ -648,20 +637,10 @@ static struct file *find_file(struct object *o, struct elf *e, const struct stat
 	return f;
 }
 
-int symbols_file(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0 || (fstat(fd, st) == 0 && S_ISREG(st->st_mode)))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /* The file at @path, or NULL; @st is set to its status. */
 static struct file *load_file(struct object *o, const char *path, struct stat *st)
 {
-	struct elf e = { .fd = symbols_file(path, st) };
+	struct elf e = { .fd = open_regular_file(path, st) };
 	struct file *f;
 
 	if (e.fd < 0)
@@ -672,7 +651,7 @@ static struct file *load_file(struct object *o, const char *path, struct stat *s
 	if (f && !f->path)
 		f->path = strdup(path);
 	if (e.out_of_memory || (f && !f->path))
-		symbols_starved();
+		report_missing_names();
 	return f;
 }
 
@@ -701,8 +680,8 @@ static void load_symbols(struct object *o)
 		return; /* [heap], //anon: no file */
 	found = load_file(o, o->path, &st);
 	if (found && !o->n_id && recorded->tv_sec && is_newer(&st.st_mtim, recorded))
-		fprintf(stderr, "pfm %s: %s has changed since the recording: names may be wrong\n",
-		        running_command(), o->path);
+		show_profile_message("%s has changed since the recording: names may be wrong",
+		                     o->path);
 	if (!o->n_id || has_wanted_id(o, found)) {
 		o->file = found;
 		return;
@@ -713,10 +692,9 @@ static void load_symbols(struct object *o)
 		return;
 	o->file = NULL;
 	if (found)
-		fprintf(stderr,
-		        "pfm %s: functions of %s are not named: the file has changed since "
-		        "the recording\n",
-		        running_command(), o->path);
+		show_profile_message("functions of %s are not named: the file has changed since "
+		                     "the recording",
+		                     o->path);
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
@@ -847,12 +825,10 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (f)
 		fclose(f);
 	if (starved)
-		symbols_starved();
+		report_missing_names();
 	if (another)
-		fprintf(stderr,
-		        "pfm %s: functions of the kernel are not named: the recording is "
-		        "of another kernel, or of an earlier boot\n",
-		        running_command());
+		show_profile_message("functions of the kernel are not named: the recording is "
+		                     "of another kernel, or of an earlier boot");
 	if (another || starved)
 		symbol_table_clear(&o->table);
 	symbol_table_sort(&o->table);

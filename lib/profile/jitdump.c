@@ -9,11 +9,11 @@
  *     1  code that was moved: u32 process, u32 thread, u64 new address, u64 old address,
  *        u64 new address, u64 size, u64 number
  *     2  lines, 3 end, 4 unwinding: not read */
-#include "jitdump.h"
+#include "profile/jitdump.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "symbols.h"
+#include "profile/symbols.h"
 
 #define JITDUMP_MAGIC 0x4a695444u
 #define MAX_HEAD      4096u

@@ -5,7 +5,7 @@
  * stay in order. */
 #include <stdlib.h>
 #include <string.h>
-#include "chains_internal.h"
+#include "profile/chains_internal.h"
 
 #define MAX_WAITING_BYTES ((uint64_t)64 << 20)
 

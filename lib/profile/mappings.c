@@ -4,7 +4,7 @@
  *
  * A child begins with its parent's mappings. Both sets then share the nodes: a set copies a shared
  * node before it writes to it, so a copy of the whole set costs nothing. */
-#include "mappings.h"
+#include "profile/mappings.h"
 
 #include <stdlib.h>
 

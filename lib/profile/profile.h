@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <perfmon/sampling.h>
 #include "base/hash.h"
-#include "event_counts.h"
+#include "profile/event_counts.h"
 
 /* Texts by number: each is there once. */
 struct text_pool {
@@ -111,10 +111,8 @@ struct profile_options {
 	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
 };
 
-/* profile_read() with more options. */
+/* Reads the recording @path. PFMLIB_SUCCESS, or an error code after a message. */
 int profile_read_selected(struct profile *p, const char *path, const struct profile_options *o);
-/* Reads the recording @path. DONE or REFUSED, everything said. */
-int profile_read(struct profile *p, const char *path, enum profile_detail detail);
 void profile_free(struct profile *p);
 
 /* A profile of tasks that run, filled record by record. Mappings and names of tasks that are older
@@ -129,17 +127,10 @@ bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
 /* Forgets all samples; later ones are added up by @keys. */
 void profile_clear(struct profile_reader *r, unsigned keys);
 void profile_end(struct profile_reader *r);
-/* Reports on standard error the samples that are missing from the recording, which commands of
- * several recordings name. */
-void profile_report_losses(const struct profile *p, const char *path);
 /* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a".
  * Returns @buf. */
 #define NAME_LINE 4096
 char *profile_line(const char *name, char buf[NAME_LINE]);
-/* A flame graph of the stacks, one file that any browser shows. DONE, or REFUSED without memory.
- * (flame.c) */
-int put_flame_graph(const struct profile *p, FILE *out, const char *title);
-
 /* The mode of the frames after @marker in a call chain: a value of PFM_MISC_MODE. */
 uint32_t profile_mode_of_marker(uint64_t marker);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each process has a copy of it, this one too: an ELF file in memory, whose sections end it. */
-#include "vdso.h"
+#include "profile/vdso.h"
 
 #include <elf.h>
 #include <stdint.h>

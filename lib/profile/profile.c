@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording added up: which file was mapped where in which process, the parent of each process,
  * and where each sample was. */
-#include "profile.h"
+#include "profile/messages.h"
+#include "profile/profile.h"
 
 #include <fnmatch.h>
 #include <linux/perf_event.h>
@@ -9,15 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/hash.h"
-#include "chains.h"
-#include "lines.h"
-#include "mappings.h"
-#include "perf_map.h"
+#include "profile/chains.h"
+#include "profile/lines.h"
+#include "profile/mappings.h"
+#include "profile/perf_map.h"
 #include "perfdata/perfdata.h"
-#include "recording_section.h"
-#include "pfm.h"
-#include "progress.h"
-#include "symbols.h"
+#include "profile/recording_section.h"
+#include "profile/symbols.h"
 
 enum { FRAMES_MAX = 1024, STACK_ROOM = 65536, TASK_NAME_ROOM = 32 };
 
@@ -1200,19 +1199,19 @@ static const char *report_unreadable(int rc)
 	                                : pfm_result_text(rc);
 }
 
-/* Opens the recording. DONE, or REFUSED with everything said. */
+/* Opens the recording. PFMLIB_SUCCESS, or an error code after a message. */
 static int open_recording(struct profile *p, const char *path)
 {
 	pfm_error_t error = PFM_INIT(error);
 	int rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
 
 	if (rc == PFMLIB_SUCCESS)
-		return EXIT_DONE;
-	fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
-	        error.sys_errno ? strerror(error.sys_errno)
-	        : error.detail  ? error.detail
-	                        : "no memory");
-	return EXIT_REFUSED;
+		return rc;
+	show_profile_message("%s: %s", path,
+	                     error.sys_errno ? strerror(error.sys_errno)
+	                     : error.detail  ? error.detail
+	                                     : "no memory");
+	return rc;
 }
 
 /* Reads the times of the first and the last sample. */
@@ -1222,14 +1221,13 @@ static int read_times(struct profile *p, const char *path)
 	int status;
 
 	if (strcmp(path, "-") == 0) {
-		fprintf(stderr,
-		        "pfm %s: slices of time need a file that can be read twice, got standard "
-		        "input: name a file\n",
-		        running_command());
-		return EXIT_REFUSED;
+		show_profile_message(
+			"slices of time need a file that can be read twice, got standard "
+			"input: name a file");
+		return PFMLIB_ERR_INVAL;
 	}
 	status = open_recording(p, path);
-	while (status == EXIT_DONE && pfm_next_record(p->session, &record) == 1) {
+	while (status == PFMLIB_SUCCESS && pfm_next_record(p->session, &record) == 1) {
 		if (record.type != PFM_RECORD_SAMPLE || !(record.has & PFM_SAMPLE_TIME))
 			continue;
 		if (!p->first_time || record.time < p->first_time)
@@ -1276,13 +1274,11 @@ static bool add_counts_to_parents(struct profile *p)
 static int read_records(struct profile_reader *r, const char *path)
 {
 	struct profile *p = r->target_profile;
-	struct progress progress;
 	pfm_record_t record = PFM_INIT(record);
 	struct stat st;
 	char *release;
 	int rc = 0;
 
-	progress_begin(&progress, path);
 	r->symbols = symbols_open(r->options.debug_folder);
 	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
@@ -1296,9 +1292,9 @@ static int read_records(struct profile_reader *r, const char *path)
 	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
-		progress_step(&progress, p->session);
+		count_profile_record(path, p->session);
 	}
-	progress_end(&progress);
+	count_profile_record(path, NULL);
 	if (r->options.metrics && !p->failed)
 		p->failed = !add_counts_to_parents(p);
 	return rc;
@@ -1308,41 +1304,39 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 {
 	struct profile_reader *r = calloc(1, sizeof(*r));
 	pfm_buffer_info_t buffers = PFM_INIT(buffers);
-	int rc = EXIT_DONE;
+	int rc = r ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 
 	p->n_slices = o->n_slices ? o->n_slices : 1;
-	if (r && p->n_slices > 1)
-		rc = read_times(p, path);
-	if (r && rc == EXIT_DONE)
-		rc = open_recording(p, path);
 	if (!r)
-		return report_no_memory();
-	if (rc != EXIT_DONE) {
+		show_profile_message("%s: no memory", path);
+	if (rc == PFMLIB_SUCCESS && p->n_slices > 1)
+		rc = read_times(p, path);
+	if (rc == PFMLIB_SUCCESS)
+		rc = open_recording(p, path);
+	if (rc != PFMLIB_SUCCESS) {
 		free(r);
-		return EXIT_REFUSED;
+		return rc;
 	}
 	r->target_profile = p;
 	r->options = *o;
 	r->keys = keys_of_detail(o);
 	r->generation = 1;
 	if ((r->keys & KEY_LINE || o->detail == STACKS) && !lines_supported())
-		fprintf(stderr,
-		        "pfm %s: libdw is missing: source lines and inlined functions are not "
-		        "shown\n",
-		        running_command());
+		show_profile_message("libdw is missing: source lines and inlined functions are not "
+		                     "shown");
 	rc = read_records(r, path);
 	free_reader(r);
 	if (p->failed || rc < 0) {
-		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
-		        p->failed ? "no memory" : report_unreadable(rc));
-		return EXIT_REFUSED;
+		show_profile_message("%s: %s", path,
+		                     p->failed ? "no memory" : report_unreadable(rc));
+		return p->failed ? PFMLIB_ERR_NOMEM : rc;
 	}
 	p->damaged =
 		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	if (!o->tree)
 		sort_places(p->places, p->n_places, o->children);
 	sort_places(p->stacks, p->n_stacks, false);
-	return EXIT_DONE;
+	return PFMLIB_SUCCESS;
 }
 
 struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
@@ -1392,34 +1386,6 @@ void profile_end(struct profile_reader *r)
 {
 	if (r)
 		free_reader(r);
-}
-
-int profile_read(struct profile *p, const char *path, enum profile_detail detail)
-{
-	const struct profile_options options = { .detail = detail };
-
-	return profile_read_selected(p, path, &options);
-}
-
-void profile_report_losses(const struct profile *p, const char *path)
-{
-	bool is_named = strcmp(running_command(), "report") != 0;
-	const char *name = is_named ? path : "", *colon = is_named ? ": " : "";
-
-	if (p->n_lost || p->lost_samples)
-		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
-		        running_command(), name, colon,
-		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
-		                                                         : p->lost_samples));
-	if (p->throttled)
-		fprintf(stderr,
-		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown "
-		        "number of samples is missing\n",
-		        running_command(), name, colon, (unsigned long long)p->throttled,
-		        p->throttled > 1 ? "s" : "");
-	if (p->n_without_event)
-		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
-		        running_command(), name, colon, (unsigned long long)p->n_without_event);
 }
 
 void profile_free(struct profile *p)

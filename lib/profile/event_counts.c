@@ -2,7 +2,7 @@
 /* Counts of several events at the places of a profile. A group that its leader samples gives one
  * record for each member, all with the leader's time; what they count falls into the same batch, so
  * that batches show how the events vary together. */
-#include "event_counts.h"
+#include "profile/event_counts.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

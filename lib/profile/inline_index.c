@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inline_index.h"
+#include "profile/inline_index.h"
 
 #ifdef HAVE_LIBDW
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "symbols.h"
+#include "profile/symbols.h"
 
 #define NOT_INLINED UINT32_MAX
 

@@ -58,7 +58,7 @@ struct dwarf_file {
 };
 
 /* Opens the file at @path, whose debugging information may be below @debug_folder. False if it
- * cannot be read; symbols_starved() reports lack of memory. */
+ * cannot be read; report_missing_names() reports lack of memory. */
 bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_folder);
 void dwarf_file_close(struct dwarf_file *f);
 #endif

@@ -5,7 +5,7 @@
 #define PFM_INLINE_INDEX_H
 
 #include <stddef.h>
-#include "dwarf_library.h"
+#include "profile/dwarf_library.h"
 
 #ifdef HAVE_LIBDW
 struct inline_unit;

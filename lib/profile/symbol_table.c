@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbols in an array that is sorted once. */
-#include "symbol_table.h"
+#include "profile/symbol_table.h"
 
 #include <stdlib.h>
 #include <string.h>

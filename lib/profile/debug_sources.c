@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The two libraries are loaded when they are needed, and declared here: their headers are not
  * needed to build. */
-#include "debug_sources.h"
+#include "profile/messages.h"
+#include "profile/debug_sources.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include "pfm.h"
 
 #define MAX_UNPACKED ((size_t)1 << 28)
 
@@ -25,8 +26,7 @@ static bool find_function(void *library, const char *name, void *function)
 
 static void report_missing(const char *library, const char *package, const char *lacking)
 {
-	fprintf(stderr, "pfm %s: %s; install %s (Debian: %s)\n", running_command(), lacking,
-	        library, package);
+	show_profile_message("%s; install %s (Debian: %s)", lacking, library, package);
 }
 
 /* ---- xz -------------------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static int show_progress(struct debuginfod_client *client, long done, long all)
 		snprintf(line, sizeof(line), "fetching a debug file: %ld of %ld", done, all);
 	else
 		snprintf(line, sizeof(line), "fetching a debug file: %ld", done);
-	term_progress(stderr, line);
+	show_profile_progress(line);
 	return 0;
 }
 
@@ -169,6 +169,6 @@ char *fetch_debug_file(const uint8_t *id, size_t n)
 	if (fd >= 0)
 		close(fd);
 	server.end(client);
-	term_progress(stderr, "");
+	show_profile_progress("");
 	return fd >= 0 ? path : NULL;
 }

@@ -2,8 +2,8 @@
 /* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and
  * references to what itself consists of references double the name each time: 300 bytes can
  * represent gigabytes. Those with many are worked out by a child with little time. */
-#include "pfm.h"
-#include "symbols.h"
+#include "profile/messages.h"
+#include "profile/symbols.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -37,8 +37,7 @@ static demangle_fn find_demangler(void)
 	if (symbol)
 		memcpy(&fn, &symbol, sizeof(fn));
 	else
-		fprintf(stderr, "pfm %s: C++ names are shown mangled: libstdc++.so.6 is missing\n",
-		        running_command());
+		show_profile_message("C++ names are shown mangled: libstdc++.so.6 is missing");
 	return fn;
 }
 
@@ -138,7 +137,7 @@ char *symbols_demangle(const char *symbol)
 		return demangle_in_child(demangle, symbol);
 	plain = demangle(symbol, NULL, NULL, &status);
 	if (status == NO_MEMORY)
-		symbols_starved();
+		report_missing_names();
 	if (plain && strnlen(plain, SYMBOL_ROOM) == SYMBOL_ROOM)
 		plain[SYMBOL_ROOM - 1] = '\0';
 	return plain;

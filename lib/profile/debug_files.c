@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Paths of separate debug files, as debuggers have them. */
-#include "debug_files.h"
+#include "profile/debug_files.h"
 
 #include <errno.h>
 #include <stdio.h>

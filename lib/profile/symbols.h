@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "frame_rules.h"
+#include "profile/frame_rules.h"
 
 #define SYMBOL_ROOM 4096 /* bytes of the longest name, its end included: what is longer is cut */
 
@@ -47,13 +47,7 @@ const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
 enum frame_result symbols_caller(struct object *object, uint64_t offset,
                                  struct frame_registers *registers,
                                  const struct frame_memory *memory, bool *is_signal);
-/* Opens the file at @path for reading, and tells about it. Recordings may name anything: -1 for
- * other than regular files, which are neither waited for nor rewound. */
-int symbols_file(const char *path, struct stat *st);
-/* Reports, once, that memory does not suffice for all names and lines: those of a file are all
- * there or none, as what is missing would go by the name before it. */
-void symbols_starved(void);
-/* The C++ name of a symbol, in memory of the caller's (plain.c). NULL if missing, endless, or
+/* The C++ name of a symbol, in memory of the caller's (demangle.c). NULL if missing, endless, or
  * without the C++ library, which is reported once. */
 char *symbols_demangle(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not

@@ -2,7 +2,9 @@
 /* A line of a map is "START SIZE NAME": numbers in hexadecimal, with or without 0x, and a name that
  * goes to the end of the line. A compiler that uses an address again writes another line: the last
  * one holds. */
-#include "perf_map.h"
+#include "profile/messages.h"
+#include "profile/regular_file.h"
+#include "profile/perf_map.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "jitdump.h"
-#include "symbol_table.h"
-#include "symbols.h"
+#include "profile/jitdump.h"
+#include "profile/symbol_table.h"
+#include "profile/symbols.h"
 
 #define MAP_ROOM ((off_t)1 << 30) /* bytes of the largest map */
 
@@ -34,7 +36,7 @@ static bool is_trusted(const struct stat *st)
 static FILE *open_trusted(const char *path)
 {
 	struct stat st;
-	int fd = symbols_file(path, &st);
+	int fd = open_regular_file(path, &st);
 	FILE *f = NULL;
 
 	if (fd >= 0 && is_trusted(&st) && st.st_size <= MAP_ROOM)
@@ -140,7 +142,7 @@ static void read_map(struct perf_map *map)
 		fclose(dump);
 	map->is_read = true;
 	if (!is_read) {
-		symbols_starved();
+		report_missing_names();
 		symbol_table_clear(&map->table);
 	}
 	symbol_table_sort(&map->table);
@@ -166,14 +168,14 @@ static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_
 	struct perf_map *map;
 
 	if (!list) {
-		symbols_starved();
+		report_missing_names();
 		return NULL;
 	}
 	maps->list = list;
 	map = calloc(1, sizeof(*map));
 	if (!map || !pfmi_base_add_hash(&maps->table, hash, maps->n)) {
 		free(map);
-		symbols_starved();
+		report_missing_names();
 		return NULL;
 	}
 	map->pid = pid;
@@ -199,7 +201,7 @@ void perf_maps_see_mapping(struct perf_maps *maps, uint32_t pid, const char *pat
 		return;
 	map->dump = strdup(path);
 	if (!map->dump)
-		symbols_starved();
+		report_missing_names();
 }
 
 const char *perf_maps_find(struct perf_maps *maps, uint32_t pid, uint64_t address)

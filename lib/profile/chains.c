@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "chains.h"
+#include "profile/messages.h"
+#include "profile/chains.h"
 
 #include <stdlib.h>
-#include "chains_internal.h"
-#include "dwarf_library.h"
-#include "frame_rules.h"
-#include "pfm.h"
-#include "symbols.h"
+#include "profile/chains_internal.h"
+#include "profile/dwarf_library.h"
+#include "profile/frame_rules.h"
+#include "profile/symbols.h"
 
 enum { MAX_UNWOUND = 1024 }; /* frames of a stack */
 
@@ -183,10 +183,9 @@ static void report_missing_library(void)
 	static bool said;
 
 	if (!said)
-		fprintf(stderr,
-		        "pfm %s: libdw is missing: copied stacks are unwound by frame pointers "
-		        "only; install libdw1 (to build: libdw-dev)\n",
-		        running_command());
+		show_profile_message(
+			"libdw is missing: copied stacks are unwound by frame pointers only; "
+			"install libdw1 (to build: libdw-dev)");
 	said = true;
 }
 

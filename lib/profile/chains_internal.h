@@ -2,7 +2,7 @@
 #ifndef PFM_CHAINS_INTERNAL_H
 #define PFM_CHAINS_INTERNAL_H
 
-#include "chains.h"
+#include "profile/chains.h"
 
 /* Frees the records that are held. (deferred_chains.c) */
 void chains_free_waiting(struct chains *c);

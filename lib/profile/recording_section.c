@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file is not trusted: offsets and sizes lead nowhere but into it. */
-#include "recording_section.h"
+#include "profile/regular_file.h"
+#include "profile/recording_section.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "perfdata/perfdata.h"
-#include "symbols.h"
+#include "profile/symbols.h"
 
 #define MAX_SECTION ((uint64_t)16 << 20)
 
@@ -37,7 +38,7 @@ uint8_t *read_recording_section(const char *path, unsigned feature, uint64_t *si
 {
 	struct perfdata_section section = { 0, 0 };
 	struct stat st;
-	int fd = symbols_file(path, &st);
+	int fd = open_regular_file(path, &st);
 	uint8_t *bytes = NULL;
 
 	if (fd < 0)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Source lines and inlined functions, by elfutils' libdw. Its answers take microseconds: each
  * address is asked for once. */
-#include "lines.h"
+#include "profile/messages.h"
+#include "profile/lines.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "dwarf_library.h"
-#include "inline_index.h"
-#include "symbols.h"
+#include "profile/dwarf_library.h"
+#include "profile/inline_index.h"
+#include "profile/symbols.h"
 
 bool lines_supported(void)
 {
@@ -40,7 +41,7 @@ struct lines *lines_open(const char *path, const char *debug_folder)
 		return NULL;
 	l = calloc(1, sizeof(*l));
 	if (!l)
-		symbols_starved();
+		report_missing_names();
 	if (l && dwarf_file_open(&l->file, path, debug_folder))
 		return l;
 	free(l);
@@ -101,7 +102,7 @@ static bool grow_table(struct lines *l)
 	struct known_address *known = calloc(room, sizeof(*known));
 
 	if (!known) {
-		symbols_starved();
+		report_missing_names();
 		return false;
 	}
 	for (size_t i = 0; i < l->n_slots; i++)
@@ -127,7 +128,7 @@ const struct source_spot *lines_at(struct lines *l, uint64_t address)
 	k->spot.inlined = inlined_at(l, address + l->file.bias);
 	k->spot.source = k->spot.inlined ? source_at(l, address + l->file.bias) : NULL;
 	if (errno == ENOMEM)
-		symbols_starved();
+		report_missing_names();
 	if (k->spot.source) {
 		l->n++;
 		return &k->spot;
