@@ -21,23 +21,26 @@ static void show_progress(void *arg, const char *text)
 	term_progress(stderr, text);
 }
 
-static void count_record(void *arg, const char *path, const pfm_session_t *s)
+static void begin_recording(void *arg, const char *path)
 {
 	(void)arg;
-	if (!s) {
+	progress_begin(&progress, path);
+}
+
+static void count_record(void *arg, const pfm_session_t *s)
+{
+	(void)arg;
+	if (s)
+		progress_step(&progress, s);
+	else
 		progress_end(&progress);
-		progress.path = NULL;
-		return;
-	}
-	if (!progress.path)
-		progress_begin(&progress, path);
-	progress_step(&progress, s);
 }
 
 void show_profile_messages(void)
 {
 	static const struct profile_messages messages = { .show_message = show_message,
 		                                          .show_progress = show_progress,
+		                                          .begin_recording = begin_recording,
 		                                          .count_record = count_record };
 
 	set_profile_messages(&messages);

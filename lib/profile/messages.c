@@ -38,10 +38,16 @@ void show_profile_progress(const char *text)
 		messages->show_progress(messages->arg, text);
 }
 
-void count_profile_record(const char *path, const pfm_session_t *s)
+void begin_profile_recording(const char *path)
+{
+	if (messages && messages->begin_recording)
+		messages->begin_recording(messages->arg, path);
+}
+
+void count_profile_record(const pfm_session_t *s)
 {
 	if (messages && messages->count_record)
-		messages->count_record(messages->arg, path, s);
+		messages->count_record(messages->arg, s);
 }
 
 void report_missing_names(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about names and records that are missing. The library prints nothing: whoever reads a
- * profile says where its messages go. */
+/* Messages about names and records that are missing. The module prints nothing: its caller says
+ * where messages go. */
 #ifndef PERFMON_PROFILE_MESSAGES_H
 #define PERFMON_PROFILE_MESSAGES_H
 
@@ -12,8 +12,10 @@ struct profile_messages {
 	void (*show_message)(void *arg, const char *text);
 	/* How far a download is; "" takes it back. */
 	void (*show_progress)(void *arg, const char *text);
-	/* One more record of the recording @path was read from @s; NULL: there are no more. */
-	void (*count_record)(void *arg, const char *path, const pfm_session_t *s);
+	/* The recording @path, which stays valid until its end, is read from now on. */
+	void (*begin_recording)(void *arg, const char *path);
+	/* One more record was read from @s; NULL: there are no more. */
+	void (*count_record)(void *arg, const pfm_session_t *s);
 	void *arg;
 };
 
@@ -23,7 +25,8 @@ const struct profile_messages *set_profile_messages(const struct profile_message
 /* Shows a sentence. */
 void show_profile_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void show_profile_progress(const char *text);
-void count_profile_record(const char *path, const pfm_session_t *s);
+void begin_profile_recording(const char *path);
+void count_profile_record(const pfm_session_t *s);
 /* Reports, once, that memory does not suffice for all names and lines: those of a file are all
  * there or none, as what is missing would go by the name before it. */
 void report_missing_names(void);

@@ -1279,6 +1279,7 @@ static int read_records(struct profile_reader *r, const char *path)
 	char *release;
 	int rc = 0;
 
+	begin_profile_recording(path);
 	r->symbols = symbols_open(r->options.debug_folder);
 	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		symbols_recorded_at(r->symbols, &st.st_mtim);
@@ -1292,9 +1293,9 @@ static int read_records(struct profile_reader *r, const char *path)
 	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;
-		count_profile_record(path, p->session);
+		count_profile_record(p->session);
 	}
-	count_profile_record(path, NULL);
+	count_profile_record(NULL);
 	if (r->options.metrics && !p->failed)
 		p->failed = !add_counts_to_parents(p);
 	return rc;

@@ -27,7 +27,8 @@ static void messages_go_to_their_thread(void **state)
 	show_profile_message("%s: %d", "file", 7);
 	assert_string_equal(last, "> file: 7");
 	show_profile_progress("1 %");
-	count_profile_record("file", NULL);
+	begin_profile_recording("file");
+	count_profile_record(NULL);
 	assert_int_equal(pthread_create(&thread, NULL, show_in_thread, NULL), 0);
 	pthread_join(thread, NULL);
 	assert_string_equal(last, "> file: 7");
