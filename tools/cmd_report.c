@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm report: where the samples of a recording are. */
 #include "pfm.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "report_view.h"
 #include "text_output.h"
+#include "profile_messages.h"
 
 #include <fnmatch.h>
 #include <linux/perf_event.h>
@@ -234,11 +235,11 @@ static int print_view(const struct report_job *job, const char *path)
 static int print_report(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
-	int status = profile_read_selected(p, path, &job->options);
+	int status = read_recorded_profile(p, path, &job->options);
 
 	if (status != EXIT_DONE)
 		return status;
-	profile_report_losses(p, path);
+	report_profile_losses(p, path);
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,

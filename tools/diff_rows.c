@@ -10,6 +10,7 @@
 #include "diff_stats.h"
 #include "pfm.h"
 #include "report_view.h"
+#include "profile_messages.h"
 
 /* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
 enum { TESTED_SAMPLES = 10 };
@@ -350,9 +351,9 @@ static int check_divisor(const struct diff *d)
 static int read_sides(struct diff *d)
 {
 	for (unsigned i = 0; i < SIDES; i++) {
-		if (profile_read_selected(&d->profiles[i], d->paths[i], &d->options) != EXIT_DONE)
+		if (read_recorded_profile(&d->profiles[i], d->paths[i], &d->options) != EXIT_DONE)
 			return EXIT_REFUSED;
-		profile_report_losses(&d->profiles[i], d->paths[i]);
+		report_profile_losses(&d->profiles[i], d->paths[i]);
 		if (d->profiles[i].damaged)
 			fprintf(stderr, "pfm diff: %s is damaged or cut off: its end is missing\n",
 			        d->paths[i]);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "profile.h"
+#include "profile/profile.h"
 
 enum { OLD_SIDE, NEW_SIDE, SIDES };
 

@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <perfmon/sampling.h>
 #include "base/hash.h"
-#include "chains.h"
-#include "mappings.h"
-#include "perf_map.h"
+#include "profile/chains.h"
+#include "profile/mappings.h"
+#include "profile/perf_map.h"
 #include "pfm.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "progress.h"
 
 /* ---- samples of a recording (export_read.c) -------------------------------------------------- */

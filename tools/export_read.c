@@ -9,11 +9,11 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include "jitdump.h"
-#include "lines.h"
+#include "profile/jitdump.h"
+#include "profile/lines.h"
 #include "perfdata/perfdata.h"
-#include "recording_section.h"
-#include "symbols.h"
+#include "profile/recording_section.h"
+#include "profile/symbols.h"
 
 #define KERNEL_MAP "[kernel.kallsyms]" /* followed by the name of the symbol at the address */
 

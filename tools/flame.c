@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pfm.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "text_output.h"
+#include "profile_messages.h"
 
 enum { GRAPH_WIDTH = 1200, ROW_HEIGHT = 17, TOP_MARGIN = 40 };
 

@@ -3,7 +3,7 @@
  * below it is what to count next. The whole is also a page for a browser, with a bar for each
  * value, its error, and the commands that look closer. */
 #include "metric.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "stat.h"
 #include "text_output.h"
 
