@@ -5,6 +5,7 @@
     PFM  the command (default: pfm of the path)
 """
 import collections
+import json
 import os
 import platform
 import re
@@ -444,7 +445,7 @@ class Branches(Folder):
     PROGRAM = """
 volatile unsigned x;
 __attribute__((noinline)) void loop(unsigned n) { for (unsigned i = 0; i < n; i++) x += i; }
-int main(void) { loop(1000); return 0; }
+int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); return 0; }
 """
 
     def test_text(self):
@@ -473,14 +474,14 @@ int main(void) { loop(1000); return 0; }
         done = self.run_in_folder(PFM, "export", "-f", "brstack")
         self.assertIn("record them with 'pfm record -b'", done.stderr)
 
-    def loop_recording(self):
+    def loop_recording(self, *options):
         """A recording in which the loop of the program ran 3 * 99 times. Returns how often its first instruction did."""
         cc = shutil.which("gcc") or shutil.which("cc")
         if platform.machine() != "x86_64" or not cc:
             self.skipTest("no C compiler for x86-64 (Debian: gcc)")
         with open(self.path("p.c"), "w", encoding="utf-8") as f:
             f.write(self.PROGRAM)
-        done = self.run_in_folder(cc, "-g", "-O1", "-no-pie", "-Wl,-q", "-o", "program", "p.c")
+        done = self.run_in_folder(cc, "-g", "-O1", "-no-pie", "-Wl,-q", *options, "-o", "program", "p.c")
         self.assertEqual(done.returncode, 0, done.stderr)
         code = self.run_in_folder("objdump", "-d", "--no-show-raw-insn", "program").stdout
         code = code[code.index("<loop>:"):].split("\n\n")[0]
@@ -508,6 +509,26 @@ int main(void) { loop(1000); return 0; }
             profile = f.read()
         self.assertRegex(profile, r"^loop:\d+:")
         self.assertRegex(profile, r"(?m)^ \d+(\.\d+)?: (297|396)$")
+
+    def test_autofdo(self):
+        """Its reader takes perf.data only: a crafted one with branches, and one of pfm whose samples it has to count like the report."""
+        if not tool("create_llvm_prof"):
+            self.skipTest("no create_llvm_prof (Debian: autofdo)")
+        times = self.loop_recording("-gdwarf-4")  # it cannot read later versions
+        self.assertRegex(self.autofdo_profile("program", "perf.data"), r"(?m)^loop:\d+:0\n 0: %d$" % times)
+        self.pfm("record", "-e", "task-clock:u:period=100000", "-o", "own.data", "--", "./program", "busy")
+        own = self.autofdo_profile("program", "own.data", "--use_lbr=false")
+        rows = [json.loads(line) for line in self.pfm("report", "--json", "own.data").splitlines()]
+        loop = sum(row["samples"] for row in rows if row["function"] == "loop")
+        self.assertGreater(loop, 10)
+        self.assertRegex(own, r"(?m)^loop:%d:0$" % loop)
+
+    def autofdo_profile(self, program, recording, *options):
+        done = self.run_in_folder(tool("create_llvm_prof"), "--binary=" + program, "--profile=" + recording, "--profiler=perf", "--format=text",
+                                  "--out=o.prof", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("o.prof"), encoding="utf-8") as f:
+            return f.read()
 
     def test_perf2bolt(self):
         perf2bolt = tool("perf2bolt")
