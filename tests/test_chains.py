@@ -86,6 +86,41 @@ static volatile unsigned long y;
 OUT void inner(void (*f)(unsigned long)) { f(40000000); y++; }
 OUT void outer(void (*f)(unsigned long)) { volatile char pad[100]; pad[3] = 1; inner(f); y += (unsigned long)pad[3]; }
 """
+# A function that ends with a jump has no frame; even() and odd() call each other; a child runs on, and another program replaces the first.
+JUMPS = """
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned long x;
+#define OUT __attribute__((noipa))
+OUT void spend(unsigned long n)
+{
+	volatile char any_size[1 + n % 7]; /* needs a frame pointer: gcc leaves it out of others that call nothing */
+	any_size[0] = 1;
+	for (unsigned long i = 0; i < n; i++)
+		x += i;
+}
+OUT void jumps(unsigned long n) { x++; spend(n); }
+OUT void calls(unsigned long n) { jumps(n); x++; }
+OUT void odd(unsigned long k, unsigned long n);
+OUT void even(unsigned long k, unsigned long n) { if (k) odd(k - 1, n); else spend(n); x++; }
+OUT void odd(unsigned long k, unsigned long n) { even(k - 1, n); x++; }
+OUT void child(unsigned long n) { spend(n); x++; }
+OUT void replaced(unsigned long n) { spend(n); x++; }
+int main(int argc, char **argv)
+{
+	unsigned long n = 40000000;
+	int pid;
+	if (argc > 2)
+		return replaced(n), 0;
+	calls(n);
+	even(4, n);
+	pid = fork();
+	if (!pid)
+		child(n), _exit(0);
+	waitpid(pid, NULL, 0);
+	return execl(argv[1], argv[1], "-", "-", (char *)NULL);
+}
+"""
 # Frames whose layout the test knows. The outermost function has no caller.
 ARM64 = """
 	.text
@@ -218,6 +253,29 @@ class CopiedStacks(Folder):
         for kind in ("library", "handler", "sorts", "deep", "shallow"):
             self.assertGreater(weights[kind], weights["all"] / 50, weights)
         self.assertEqual(sum(weights.values()), 2 * weights["all"], weights)  # no stack is of another kind
+
+    def test_jumps_recursion_children_and_replaced_programs(self):
+        with open(self.path("jumps.c"), "w", encoding="utf-8") as f:
+            f.write(JUMPS)
+        wanted = {("jumps", "main", "calls"), ("jumps", "main", "even", "odd", "even", "odd", "even"), ("jumps", "main", "child"),
+                  ("replaced", "main", "replaced")}
+        for how, option in (("dwarf", "-fomit-frame-pointer"), ("fp", "-fno-omit-frame-pointer")):
+            done = self.run_in_folder("gcc", "-O1", option, "-fno-shrink-wrap", "-foptimize-sibling-calls", "-o", "jumps", "jumps.c")
+            if done.returncode:
+                self.skipTest(done.stderr)  # noipa is gcc's
+            shutil.copy(self.path("jumps"), self.path("replaced"))
+            done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=1000", "--", "./jumps", "./replaced")
+            if done.returncode:
+                self.skipTest(done.stderr)
+            weights = collections.Counter()
+            for line in self.pfm("report", "--folded", "perf.data").splitlines():
+                stack, weight = line.rsplit(" ", 1)
+                task, *frames = stack.split(";")
+                if frames[-1] == "spend":
+                    weights[(task, *frames[frames.index("main"):-1])] += int(weight)
+            with self.subTest(how):
+                self.assertGreater(min(weights[w] for w in wanted), sum(weights.values()) / 10, weights)
+                self.assertGreater(sum(weights[w] for w in wanted), 0.98 * sum(weights.values()), weights)
 
     def test_views_agree(self):
         self.record()
