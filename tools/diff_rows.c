@@ -11,9 +11,6 @@
 #include "pfm.h"
 #include "report_view.h"
 
-/* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
-enum { TESTED_SAMPLES = 10 };
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static uint32_t find_event(const struct diff *d, const char *name)
@@ -25,7 +22,7 @@ static uint32_t find_event(const struct diff *d, const char *name)
 	return i;
 }
 
-static bool is_compared_event(const struct diff *d, const char *name)
+bool is_compared_event(const struct diff *d, const char *name)
 {
 	size_t len = d->event ? strlen(d->event) : 0;
 
@@ -311,7 +308,7 @@ static void list_events(const struct diff *d, unsigned side)
 }
 
 /* Names the events with samples of both recordings. Returns REFUSED. */
-static int refuse_events(const struct diff *d, const char *problem)
+int refuse_events(const struct diff *d, const char *problem)
 {
 	fprintf(stderr, "pfm diff: %s: %s has samples of ", problem, d->paths[OLD_SIDE]);
 	list_events(d, OLD_SIDE);
@@ -360,14 +357,21 @@ static int read_sides(struct diff *d)
 	return EXIT_DONE;
 }
 
-int compute_diff(struct diff *d)
+int read_diff(struct diff *d)
 {
 	int status = read_sides(d);
 
 	if (status != EXIT_DONE)
 		return status;
-	if (!add_events(d))
-		return report_no_memory();
+	return add_events(d) ? EXIT_DONE : report_no_memory();
+}
+
+int compute_diff(struct diff *d)
+{
+	int status = read_diff(d);
+
+	if (status != EXIT_DONE)
+		return status;
 	status = check_divisor(d);
 	if (status != EXIT_DONE)
 		return status;
