@@ -582,8 +582,8 @@ int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); 
         self.assertRegex(own, r"(?m)^loop:%d:0$" % loop)
 
     def autofdo_profile(self, program, recording, *options):
-        done = self.run_in_folder(tool("create_llvm_prof"), "--binary=" + program, "--profile=" + recording, "--profiler=perf", "--format=text",
-                                  "--out=o.prof", *options)
+        done = self.run_in_folder(tool("create_llvm_prof"), "--binary=" + program, "--profile=" + recording, "--profiler=perf",
+                                  "--format=text", "--out=o.prof", *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("o.prof"), encoding="utf-8") as f:
             return f.read()

@@ -363,7 +363,10 @@ int read_diff(struct diff *d)
 
 	if (status != EXIT_DONE)
 		return status;
-	return add_events(d) ? EXIT_DONE : report_no_memory();
+	if (add_events(d))
+		return EXIT_DONE;
+	report_no_memory();
+	return EXIT_REFUSED;
 }
 
 int compute_diff(struct diff *d)
