@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A flame graph: every stack a column of boxes, as wide as its share, what called below what was
  * called. One file, with the few lines of script that make a click on a box show that box alone. */
+#include "flame.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include "pfm.h"
@@ -10,29 +12,23 @@
 
 enum { GRAPH_WIDTH = 1200, ROW_HEIGHT = 17, TOP_MARGIN = 40 };
 
-/* A stack; how far it has been drawn. */
-struct flame_line {
-	const char *text, *frame; /* frame: the one of this depth, NULL after the last */
-	size_t len;
-	uint64_t weight;
-	bool joined; /* agrees with the line before it so far */
-};
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 static int compare_texts(const void *a, const void *b)
 {
-	const struct flame_line *x = a, *y = b;
+	const struct flame_stack *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
 }
 
-/* On to the frame of depth @depth, from that above it. */
-static void next_frame(struct flame_line *l, unsigned depth)
+/* Goes on to the frame of depth @depth, from that below it. */
+static void next_frame(struct flame_stack *s, unsigned depth)
 {
 	if (depth == 0)
-		l->frame = l->text;
-	else if (l->frame)
-		l->frame = l->frame[l->len] ? l->frame + l->len + 1 : NULL;
-	l->len = l->frame ? strcspn(l->frame, ";") : 0;
+		s->frame = s->text;
+	else if (s->frame)
+		s->frame = s->frame[s->len] ? s->frame + s->len + 1 : NULL;
+	s->len = s->frame ? strcspn(s->frame, ";") : 0;
 }
 
 static unsigned stack_depth(const char *s)
@@ -44,49 +40,88 @@ static unsigned stack_depth(const char *s)
 	return n;
 }
 
-static unsigned warm_colour(const char *s, size_t n)
+static bool add_box(struct flame_boxes *b, const struct flame_box *box)
 {
-	unsigned h = 5381;
+	size_t more = 2 * b->capacity + 256;
+	struct flame_box *list;
 
-	while (n--)
-		h = h * 33 + (unsigned char)*s++;
-	return h;
+	if (b->n == b->capacity) {
+		list = realloc(b->list, more * sizeof(*list));
+		if (!list)
+			return false;
+		b->list = list;
+		b->capacity = more;
+	}
+	b->list[b->n++] = *box;
+	return true;
 }
 
-static void put_box(FILE *out, const char *name, size_t len, double x, double width, unsigned depth,
-                    uint64_t weight, uint64_t total)
+/* Adds the boxes of one depth: neighbours that agree up to it are one. False without memory. */
+static bool add_level(struct flame_boxes *b, struct flame_stack *stacks, size_t n, unsigned depth)
 {
-	unsigned h = warm_colour(name, len);
-
-	fprintf(out, "<g data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"><title>", x, width, depth);
-	put_xml_text(out, name, len);
-	fprintf(out, ", %.2f%% (%llu)</title><rect fill=\"rgb(%u,%u,%u)\"/><text>",
-	        100.0 * (double)weight / (double)total, (unsigned long long)weight, 205 + h % 50,
-	        80 + h / 50 % 120, h / 6000 % 55);
-	put_xml_text(out, name, len);
-	fputs("</text></g>\n", out);
-}
-
-/* Boxes of one depth: neighbours that agree up to it are one. */
-static void put_level(FILE *out, struct flame_line *lines, size_t n, unsigned depth, uint64_t total)
-{
-	uint64_t before = 0, weight;
+	uint64_t before = 0;
 	size_t end;
 
 	for (size_t i = 0; i < n; i++) {
-		next_frame(&lines[i], depth);
-		lines[i].joined = i && (lines[i].joined || depth == 0) && lines[i].frame &&
-		                  lines[i - 1].frame && lines[i].len == lines[i - 1].len &&
-		                  memcmp(lines[i].frame, lines[i - 1].frame, lines[i].len) == 0;
+		next_frame(&stacks[i], depth);
+		stacks[i].is_joined =
+			i && (stacks[i].is_joined || depth == 0) && stacks[i].frame &&
+			stacks[i - 1].frame && stacks[i].len == stacks[i - 1].len &&
+			memcmp(stacks[i].frame, stacks[i - 1].frame, stacks[i].len) == 0;
 	}
-	for (size_t i = 0; i < n; i = end, before += weight) {
-		weight = lines[i].weight;
-		for (end = i + 1; end < n && lines[end].joined; end++)
-			weight += lines[end].weight;
-		if (lines[i].len)
-			put_box(out, lines[i].frame, lines[i].len, (double)before / (double)total,
-			        (double)weight / (double)total, depth, weight, total);
+	for (size_t i = 0; i < n; i = end) {
+		struct flame_box box = { .name = stacks[i].frame,
+			                 .len = stacks[i].len,
+			                 .depth = depth,
+			                 .weight = stacks[i].weight,
+			                 .old_weight = stacks[i].old_weight };
+
+		for (end = i + 1; end < n && stacks[end].is_joined; end++) {
+			box.weight += stacks[end].weight;
+			box.old_weight += stacks[end].old_weight;
+		}
+		box.x = (double)before / (double)b->total;
+		box.width = (double)box.weight / (double)b->total;
+		if (box.len && box.weight && !add_box(b, &box))
+			return false;
+		before += box.weight;
 	}
+	return true;
+}
+
+bool make_flame_boxes(struct flame_stack *stacks, size_t n, struct flame_boxes *b)
+{
+	bool has_memory = true;
+
+	*b = (struct flame_boxes){ .list = NULL };
+	for (size_t i = 0; i < n; i++) {
+		unsigned depth = stack_depth(stacks[i].text);
+
+		b->depth = depth > b->depth ? depth : b->depth;
+		b->total += stacks[i].weight;
+		b->old_total += stacks[i].old_weight;
+	}
+	qsort(stacks, n, sizeof(*stacks), compare_texts);
+	for (unsigned depth = 0; has_memory && depth < b->depth && b->total; depth++)
+		has_memory = add_level(b, stacks, n, depth);
+	return has_memory;
+}
+
+/* ---- SVG ------------------------------------------------------------------------------------- */
+
+void begin_flame_box(FILE *out, const struct flame_box *box)
+{
+	fprintf(out, "<g data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"><title>", box->x, box->width,
+	        box->depth);
+	put_xml_text(out, box->name, box->len);
+}
+
+void end_flame_box(FILE *out, const struct flame_box *box, struct flame_colour colour)
+{
+	fprintf(out, "</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", colour.red, colour.green,
+	        colour.blue);
+	put_xml_text(out, box->name, box->len);
+	fputs("</text></g>\n", out);
 }
 
 static const char svg_script[] =
@@ -120,22 +155,8 @@ static const char svg_script[] =
 	"show(0, 1, 0);\n"
 	"]]></script>\n";
 
-int put_flame_graph(const struct profile *p, FILE *out, const char *title)
+void begin_flame_graph(FILE *out, unsigned depth)
 {
-	struct flame_line *lines = calloc(p->n_stacks + 1, sizeof(*lines));
-	unsigned depth = 0;
-	uint64_t total = 0;
-
-	if (!lines)
-		return report_no_memory();
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		lines[i] = (struct flame_line){ .text = p->texts.text[p->stacks[i].function],
-			                        .weight = p->stacks[i].weight };
-		total += lines[i].weight;
-		if (stack_depth(lines[i].text) > depth)
-			depth = stack_depth(lines[i].text);
-	}
-	qsort(lines, p->n_stacks, sizeof(*lines), compare_texts);
 	fprintf(out,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
 	        "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
@@ -143,12 +164,54 @@ int put_flame_graph(const struct profile *p, FILE *out, const char *title)
 	        "rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
 	        GRAPH_WIDTH, TOP_MARGIN + 10 + depth * ROW_HEIGHT);
-	put_xml_text(out, title, strlen(title));
+}
+
+void end_flame_title(FILE *out)
+{
 	fputs(" (click a box to see it alone, here to see all)</text>\n", out);
-	for (unsigned d = 0; d < depth && total; d++)
-		put_level(out, lines, p->n_stacks, d, total);
+}
+
+void end_flame_graph(FILE *out)
+{
 	fputs(svg_script, out);
 	fputs("</svg>\n", out);
-	free(lines);
-	return EXIT_DONE;
+}
+
+static struct flame_colour warm_colour(const char *s, size_t n)
+{
+	unsigned h = 5381;
+
+	while (n--)
+		h = h * 33 + (unsigned char)*s++;
+	return (struct flame_colour){ 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55 };
+}
+
+int put_flame_graph(const struct profile *p, FILE *out, const char *title)
+{
+	struct flame_stack *stacks = calloc(p->n_stacks + 1, sizeof(*stacks));
+	struct flame_boxes boxes = { .list = NULL };
+	bool has_memory;
+
+	for (size_t i = 0; stacks && i < p->n_stacks; i++)
+		stacks[i] = (struct flame_stack){ .text = p->texts.text[p->stacks[i].function],
+			                          .weight = p->stacks[i].weight };
+	has_memory = stacks && make_flame_boxes(stacks, p->n_stacks, &boxes);
+	if (has_memory) {
+		begin_flame_graph(out, boxes.depth);
+		put_xml_text(out, title, strlen(title));
+		end_flame_title(out);
+		for (size_t i = 0; i < boxes.n; i++) {
+			const struct flame_box *box = &boxes.list[i];
+
+			begin_flame_box(out, box);
+			fprintf(out, ", %.2f%% (%llu)",
+			        100.0 * (double)box->weight / (double)boxes.total,
+			        (unsigned long long)box->weight);
+			end_flame_box(out, box, warm_colour(box->name, box->len));
+		}
+		end_flame_graph(out);
+	}
+	free(boxes.list);
+	free(stacks);
+	return has_memory ? EXIT_DONE : report_no_memory();
 }

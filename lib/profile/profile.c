@@ -670,6 +670,24 @@ uint32_t profile_mode_of_marker(uint64_t marker)
 	}
 }
 
+static bool has_callers(const pfm_record_t *record)
+{
+	const pfm_sample_t *s = &record->body.sample;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s->n_chain && n < 2; i++)
+		n += s->chain[i] < PFM_CHAIN_MARKER;
+	return n > 1;
+}
+
+/* The frame of the instruction alone. */
+static void collect_instruction(const pfm_record_t *record, struct frames *f)
+{
+	f->mode[0] = record->misc & PFM_MISC_MODE;
+	f->address[0] = record->body.sample.ip;
+	f->n = 1;
+}
+
 /* The frames of a sample: those of its call chain, or its instruction. */
 static void collect_frames(const pfm_record_t *record, struct frames *f)
 {
@@ -688,10 +706,8 @@ static void collect_frames(const pfm_record_t *record, struct frames *f)
 		f->address[f->n] = f->n ? a - 1 : a;
 		f->n++;
 	}
-	if (f->n)
-		return;
-	f->mode[0] = mode;
-	f->address[f->n++] = record->body.sample.ip;
+	if (!f->n)
+		collect_instruction(record, f);
 }
 
 /* "task;outer;...;inner"; "task;[cut off];..." where the chain may not reach the outermost. */
@@ -1010,18 +1026,15 @@ static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
 		add_sample(&p->stacks[known->index], key->weight);
 }
 
-/* The place of the sample's instruction; HASH_NOT_FOUND without memory. */
+/* The place of the sample's innermost frame; HASH_NOT_FOUND without memory. */
 static uint32_t find_instruction_place(struct profile_reader *r, const pfm_record_t *record,
                                        const struct profile_place *key)
 {
-	struct profile *p = r->target_profile;
-	struct profile_place place = *key;
-	uint32_t at;
+	struct frame_places f;
 
-	add_address(r, record, record->body.sample.ip, record->misc & PFM_MISC_MODE, &place);
-	at = find_place(&p->places, &p->n_places, &r->places_capacity, &r->place_table, &place);
-	p->failed |= at == HASH_NOT_FOUND;
-	return at;
+	find_frame_places(r, record, 0, key, hash_sample_key(record, key), &f);
+	r->target_profile->failed |= f.list[0] == HASH_NOT_FOUND;
+	return f.list[0];
 }
 
 /* Adds the sample to the place of its instruction. */
@@ -1102,8 +1115,11 @@ static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 	}
 	if (needs_stacks(r) && !chains_complete(&r->chains, record, find_code, r))
 		p->failed = true;
-	collect_frames(record, &r->frames);
-	p->has_chains |= r->frames.n > 1 || record->has & PFM_SAMPLE_STACK;
+	if (needs_stacks(r))
+		collect_frames(record, &r->frames);
+	else
+		collect_instruction(record, &r->frames);
+	p->has_chains |= record->has & PFM_SAMPLE_STACK || has_callers(record);
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
 	    !has_wanted_symbol(r, record))
 		return;
