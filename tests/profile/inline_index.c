@@ -6,13 +6,12 @@
 
 #ifdef HAVE_LIBDW
 static volatile uint64_t address_inside;
+static volatile int work_done;
 
 static inline __attribute__((always_inline)) void inlined_function(void)
 {
-	volatile int work = 0;
-
 	for (int i = 0; i < 3; i++)
-		work += i;
+		work_done += i;
 #if defined(__x86_64__)
 	uint64_t pc;
 
