@@ -23,18 +23,20 @@ bool dwarf_library_load(void);
 	CALL(dwarf_frame_cfa)                                                                      \
 	CALL(dwarf_frame_info)                                                                     \
 	CALL(dwarf_frame_register)                                                                 \
+	CALL(dwarf_getsrc_die)                                                                     \
+	CALL(dwarf_lineno)                                                                         \
+	CALL(dwarf_linesrc)                                                                        \
 	CALL(dwarf_ranges)                                                                         \
 	CALL(dwarf_siblingof)                                                                      \
 	CALL(dwarf_tag)                                                                            \
 	CALL(dwfl_begin)                                                                           \
 	CALL(dwfl_build_id_find_elf)                                                               \
 	CALL(dwfl_end)                                                                             \
-	CALL(dwfl_lineinfo)                                                                        \
 	CALL(dwfl_module_addrdie)                                                                  \
 	CALL(dwfl_module_dwarf_cfi)                                                                \
 	CALL(dwfl_module_eh_cfi)                                                                   \
 	CALL(dwfl_module_getelf)                                                                   \
-	CALL(dwfl_module_getsrc)                                                                   \
+	CALL(dwfl_module_nextcu)                                                                   \
 	CALL(dwfl_offline_section_address)                                                         \
 	CALL(dwfl_report_begin)                                                                    \
 	CALL(dwfl_report_end)                                                                      \

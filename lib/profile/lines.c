@@ -11,6 +11,7 @@
 #include "profile/dwarf_library.h"
 #include "profile/inline_index.h"
 #include "profile/symbols.h"
+#include "profile/unit_ranges.h"
 
 bool lines_supported(void)
 {
@@ -26,6 +27,7 @@ struct known_address {
 
 struct lines {
 	struct dwarf_file file;
+	struct unit_ranges units;
 	struct inline_index inlined;
 	struct known_address *known;
 	size_t n, n_slots; /* room: a power of two, or 0 */
@@ -58,31 +60,39 @@ void lines_close(struct lines *l)
 	}
 	free(l->known);
 	inline_index_free(&l->inlined);
+	unit_ranges_free(&l->units);
 	dwarf_file_close(&l->file);
 	free(l);
 }
 
 /* ---- what libdw says ------------------------------------------------------------------------- */
 
-static char *inlined_at(struct lines *l, Dwarf_Addr address)
+static char *find_source(Dwarf_Die *unit, Dwarf_Addr address)
 {
-	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = dw.dwfl_module_addrdie(l->file.module, address, &bias);
-
-	return unit ? inline_index_names(&l->inlined, unit, address - bias) : strdup("");
-}
-
-static char *source_at(const struct lines *l, Dwarf_Addr address)
-{
-	Dwfl_Line *line = dw.dwfl_module_getsrc(l->file.module, address);
+	Dwarf_Line *line = dw.dwarf_getsrc_die(unit, address);
+	const char *file = line ? dw.dwarf_linesrc(line, NULL, NULL) : NULL;
 	int number = 0;
-	const char *file = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
 	char text[4096];
 
-	if (!file)
+	if (!file || dw.dwarf_lineno(line, &number) != 0)
 		return strdup("");
 	snprintf(text, sizeof(text), "%s:%d", file, number);
 	return strdup(text);
+}
+
+/* What is known of @address, a file's own; both texts are NULL without memory. */
+static struct source_spot find_spot(struct lines *l, Dwarf_Addr address)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit =
+		unit_ranges_find(&l->units, l->file.module, address + l->file.bias, &bias);
+	struct source_spot spot;
+
+	if (!unit)
+		return (struct source_spot){ .inlined = strdup(""), .source = strdup("") };
+	spot.inlined = inline_index_names(&l->inlined, unit, address + l->file.bias - bias);
+	spot.source = find_source(unit, address + l->file.bias - bias);
+	return spot;
 }
 
 /* ---- what was asked before ------------------------------------------------------------------- */
@@ -125,16 +135,16 @@ const struct source_spot *lines_at(struct lines *l, uint64_t address)
 		return &k->spot;
 	k->address = address;
 	errno = 0;
-	k->spot.inlined = inlined_at(l, address + l->file.bias);
-	k->spot.source = k->spot.inlined ? source_at(l, address + l->file.bias) : NULL;
+	k->spot = find_spot(l, address);
 	if (errno == ENOMEM)
 		report_missing_names();
-	if (k->spot.source) {
+	if (k->spot.source && k->spot.inlined) {
 		l->n++;
 		return &k->spot;
 	}
 	free(k->spot.inlined);
-	k->spot.inlined = NULL;
+	free(k->spot.source);
+	k->spot = (struct source_spot){ .source = NULL };
 	return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "profile/inline_index.h"
 #include "own_code.h"
 #include "profile/symbols.h"
+#include "profile/unit_ranges.h"
 #include "units.h"
 
 #ifdef HAVE_LIBDW
@@ -31,6 +32,7 @@ static void the_inlined_function_at_an_address(void **state)
 	(void)state;
 #ifdef HAVE_LIBDW
 	struct inline_index index = { .n = 0 };
+	struct unit_ranges units = { .list = NULL };
 	struct dwarf_file f;
 	struct own_code code;
 	Dwarf_Addr bias;
@@ -42,7 +44,7 @@ static void the_inlined_function_at_an_address(void **state)
 		skip();
 	code = find_own_code(address_inside);
 	assert_true(dwarf_file_open(&f, code.path, DEBUG_FOLDER));
-	unit = dw.dwfl_module_addrdie(f.module, code.address + f.bias, &bias);
+	unit = unit_ranges_find(&units, f.module, code.address + f.bias, &bias);
 	if (!unit)
 		skip();
 	names = inline_index_names(&index, unit, code.address + f.bias - bias);
@@ -53,6 +55,7 @@ static void the_inlined_function_at_an_address(void **state)
 	assert_string_equal(names, "");
 	free(names);
 	inline_index_free(&index);
+	unit_ranges_free(&units);
 	dwarf_file_close(&f);
 #else
 	skip();
