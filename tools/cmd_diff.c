@@ -174,7 +174,7 @@ static void put_rows_json(const struct diff_job *job)
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* Reports the rows that grew by more than is allowed. Returns the exit status. */
-static int judge_rows(const struct diff_job *job)
+static int report_regressions(const struct diff_job *job)
 {
 	size_t n = 0;
 
@@ -195,7 +195,7 @@ static int print_diff(struct diff_job *job)
 		put_rows_json(job);
 	else
 		put_rows(job);
-	return judge_rows(job);
+	return report_regressions(job);
 }
 
 /* "5%", "5" or "0.5%" as a part. */

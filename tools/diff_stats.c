@@ -25,7 +25,7 @@ double normal_quantile(double probability)
 }
 
 /* The continued fraction of the incomplete beta function (modified Lentz method). */
-static double beta_fraction(double a, double b, double x)
+static double evaluate_beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
 	double c = 1, d = 1 - (a + b) * x / (a + 1), h;
@@ -62,8 +62,8 @@ static double incomplete_beta(double a, double b, double x)
 	if (x <= 0 || x >= 1)
 		return x >= 1;
 	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
-	                                 : 1 - front * beta_fraction(b, a, 1 - x) / b;
+	return x < (a + 1) / (a + b + 2) ? front * evaluate_beta_fraction(a, b, x) / a
+	                                 : 1 - front * evaluate_beta_fraction(b, a, 1 - x) / b;
 }
 
 double binomial_tail(double k, double n, double p)
@@ -139,7 +139,8 @@ static double normal_probability(const struct diff_side *a, const struct diff_si
 }
 
 /* By the distribution of the samples of @b among those of both. */
-static double exact_probability(const struct diff_side *a, const struct diff_side *b, bool is_share)
+static double compute_exact_probability(const struct diff_side *a, const struct diff_side *b,
+                                        bool is_share)
 {
 	double x = round(a->samples), y = round(b->samples), at_least, more;
 
@@ -168,7 +169,7 @@ double probability_of_difference(const struct diff_side *old_side, const struct 
 	if (is_share)
 		value = fmin(value, 1 - value);
 	if (value * fmin(old_side->exposure, new_side->exposure) < ENOUGH_SAMPLES)
-		p = fmax(p, exact_probability(old_side, new_side, is_share));
+		p = fmax(p, compute_exact_probability(old_side, new_side, is_share));
 	return p;
 }
 

@@ -970,7 +970,7 @@ static bool has_row(const struct stat_job *job, const struct metric_input *input
 
 /* True if rows count all that ratio @m is made of. Notes the event that it begins with: none if
  * that has a second name, which a row may have. */
-static bool has_rows(const struct stat_job *job, struct stat_metric *m)
+static bool are_metric_inputs_counted(const struct stat_job *job, struct stat_metric *m)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	struct metric_input input;
@@ -1009,7 +1009,7 @@ bool prepare_ratios(struct stat_job *job)
 		last = p;
 	}
 	for (unsigned i = 0; i < job->ratios.n; i++)
-		if (has_rows(job, &job->ratios.at[i]))
+		if (are_metric_inputs_counted(job, &job->ratios.at[i]))
 			job->ratios.at[n++] = job->ratios.at[i];
 	job->ratios.n = n;
 	return room;

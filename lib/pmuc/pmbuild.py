@@ -308,7 +308,7 @@ class Sheet:
         return max(sets, key=sets.get, default=None), flags
 
 
-def has_rows(sheet):
+def has_table_rows(sheet):
     """Whether a table can be made of it: with rows of its own, or another's."""
     return bool(sheet.rows or (sheet.same_as and sheet.same_as.rows))
 
@@ -536,7 +536,7 @@ class Reading:
     def sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""
         sources = [b.source for b in self.builders.values() if b.source]
-        out = [b for b in self.builders.values() if has_rows(b)]
+        out = [b for b in self.builders.values() if has_table_rows(b)]
         out.sort(key=lambda b: b.device in SMALL)
         for b in out:
             if b.name.startswith(self.model.name + "_"):
@@ -557,7 +557,7 @@ class Reading:
             if facts:
                 b.features = [f for f in b.features if self.model.kind == "intel"
                               or not f.startswith("metricgroup")]
-            if has_rows(b):
+            if has_table_rows(b):
                 out.append((b.name, b.uncore, b.identity(),
                             ["use " + b.same_as.name] if b.same_as else b.body(left_out)))
         return out
@@ -574,7 +574,7 @@ class Reading:
                 return tables
             if not self.remove_bad_rows(rows_of, errors, file):
                 raise ValueError("line %d: %s" % (errors[0][0][1], errors[0][1]))
-            sheets = [b for b in sheets if has_rows(b)]
+            sheets = [b for b in sheets if has_table_rows(b)]
         return []
 
     @staticmethod

@@ -415,7 +415,7 @@ static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region
 	end(t, region, wall, active, NULL);
 }
 
-REGION_COLD_PART void end_looking(pfm_region_t *region, int active)
+REGION_COLD_PART void find_thread_and_end_region(pfm_region_t *region, int active)
 {
 	struct thread *t = region ? look_first(&active) : NULL;
 
@@ -432,7 +432,7 @@ void(pfm_region_end)(pfm_region_t *region)
 	uint64_t wall;
 
 	if (REGION_RARE(!region || here->state != active)) {
-		end_looking(region, active);
+		find_thread_and_end_region(region, active);
 		return;
 	}
 	here->state = IN_CALL;

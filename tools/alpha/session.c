@@ -355,7 +355,7 @@ static void step_work(struct session_replay_state *r, json_t *step)
 		              alpha_device_do_work(r->m, read_key_small(r, step, "cpu"), &w));
 }
 
-static void step_other(struct session_replay_state *r, json_t *step, const char *op)
+static void run_rare_step(struct session_replay_state *r, json_t *step, const char *op)
 {
 	if (strcmp(op, "foreign_handler") == 0) {
 		if (alpha_device_set_foreign(r->m, read_key_small(r, step, "cpu"), true))
@@ -393,7 +393,7 @@ static void run_step(struct session_replay_state *r, json_t *step)
 			STEPS[i].run(r, step);
 			return;
 		}
-	step_other(r, step, op);
+	run_rare_step(r, step, op);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
