@@ -3,12 +3,19 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
 
 # Vendors' lists and recorded machines, which are other people's and not part of the project.
 SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared")
+
+
+# Programs under test start with the usual signals, even where the suite runs under nohup or as a background job of a shell.
+for usual in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(usual, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def own_mounts():

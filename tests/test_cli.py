@@ -241,6 +241,16 @@ class CommandLine(Case):
             self.assertEqual(a, self.done("show", "--json", "coreduo::Instr_Ret", env={"LC_ALL": name}))
 
 
+def without_open_events(lines):
+    """The lines of pfm doctor but those of the events that are open, which are other programs' and come and go."""
+    kept, inside = [], False
+    for line in lines:
+        inside = line.startswith("  open events") or inside and line.startswith(21 * " ")
+        if not inside:
+            kept.append(line)
+    return kept
+
+
 class List(Case):
     def test_names_every_founding_processor(self):
         out = self.done("list", "--pmus")
@@ -259,6 +269,11 @@ class List(Case):
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertRegex(r.stdout, rf"(?m)^  {wanted} +\d+ events")
             self.assertIn("'%s' names processors" % pattern, r.stderr)
+
+    def test_the_core_pmu_of_this_machine_is_the_first_of_its_processor(self):
+        for pattern, first, cpuid in (("zen 4", "amdzen4", "AuthenticAMD-25-11-1"), ("sapphire rapids", "spr", "GenuineIntel-6-8F-8")):
+            for env in {"PERFMON_CPUID": cpuid}, {"PERFMON_CPUID": "GenuineIntel-6-E-8"}:
+                self.assertRegex(pfm("list", pattern, env=env).stdout, rf"\AProcessors and units\n  {first} ")
 
     def test_aliases_of_the_kernels_events_are_found(self):
         for alias, event in (("branches", "branch-instructions"), ("cs", "context-switches"), ("^cycles$", "cpu-cycles")):
@@ -454,6 +469,15 @@ class List(Case):
         self.assertEqual(names, ["ev4", "ev5", "pca56", "ev6", "ev67"])
         self.assertIn("no processor or unit matches 'zzz'", self.fails(1, "list", "--pmus", "zzz"))
 
+    def test_all_names_that_begin_with_a_word(self):
+        said = self.fails(1, "encode", "skl::MEM_LOAD_RETIRED")
+        command = re.search(r"(?m)^  all of them: pfm (.*)$", said)[1]
+        names = [o["event"] for o in objects(self.done(*shlex.split(command), "--json"))]
+        self.assertEqual(names, [o["event"] for o in objects(self.done("list", "--json", "--pmu", "skl"))
+                                 if o["event"].startswith("MEM_LOAD_RETIRED.")])
+        self.assertGreater(len(names), 5)
+        self.assertNotIn("all of them", self.fails(1, "encode", "skl::MEM_LOAD_RETIRED.L3_MISSES"))
+
     def test_unknown_pmu_of_a_pattern(self):
         said = self.fails(1, "list", "corduo::br")
         self.caret(said, "corduo")
@@ -467,7 +491,8 @@ class List(Case):
                 ["show", "skl::L2_TRANS"], ["show", "montecito::L3_INSERTS"], ["show", "coreduo"],
                 ["stat", "-e", "page-faults,cycles", "true"]))):
             wide, shown = pfm(*words), on_terminal(*words, columns=columns, NO_COLOR="1").decode().replace("\x1b[K", "").splitlines()
-            plain = (wide.stdout + wide.stderr).splitlines()
+            plain = without_open_events((wide.stdout + wide.stderr).splitlines())
+            shown = without_open_events(shown)
             for line in plain:
                 self.assertTrue(shown, (words, line))
                 want, last = line.split(), shown.pop(0)
@@ -653,9 +678,14 @@ class Show(Case):
         err = pfm("encode", "MEM_LOAD_RETIRED.L3_MIS", env={"PERFMON_CPUID": "GenuineIntel-6-8F-8"}).stderr
         self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS, ", err)
 
+    def test_the_input_option_of_perf_has_a_remedy(self):
+        for command in "report", "annotate", "export", "mem":
+            self.assertIn("pass the file as an operand, without -i.", self.fails(2, command, "-i", "x"))
+        self.assertIn("unknown option -i.", self.fails(2, "show", "-i", "x"))
+
     def test_unknown_names_that_a_newer_list_may_have(self):
         intel = "git clone --depth 1 https://github.com/intel/perfmon && pfm import perfmon"
-        for text, whose in (("skx::QQQQQQQQQQ", "intel/perfmon"), ("skxx::INST_RETIRED.ANY", "intel/perfmon"),
+        for text, whose in (("skx::QQQQQQQQQQ", "intel/perfmon"),
                             ("amdzen4::qqqqqqqqqq", "torvalds/linux"),
                             ("neoverse_n1::QQQQQQQQQQ", "ARM-software/data")):
             r = pfm("encode", text)
@@ -674,6 +704,12 @@ class Show(Case):
         for text in "skx::L2_RQSTZ", "neoverse_n1::INST_RETIREDD", "amdzen4::l2_mis", "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", \
                 "nopmu/event=1/":
             self.assertNotIn("git clone", pfm("encode", text).stderr)
+        # Nor for a processor whose name is misspelled, or that of a family.
+        for args in (("encode", "skxx::INST_RETIRED.ANY"), ("encode", "--pmu", "zen 4", "cycles"), ("list", "--pmu", "alderlake", "cycles"),
+                     ("encode", "zen 4")):
+            err = self.fails(1, *args)
+            self.assertIn("did you mean ", err)
+            self.assertNotIn("git clone", err)
 
 
 class Encode(Case):

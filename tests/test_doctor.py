@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """pfm doctor against faults: those of machines that are files, and those that this machine can be given for one process."""
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -74,6 +75,11 @@ class Recorded(unittest.TestCase):
         self.write("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu\n")
         self.assertNotIn("hypervisor", self.look()["PMUs"]["why"])
 
+    def test_groups_of_resctrl(self):
+        self.assertNotIn("resctrl", self.look())
+        self.write("sys/fs/resctrl/mon_groups/db/tasks", "")
+        self.assertEqual(self.look()["resctrl"]["found"], "1 group for monitoring")
+
     def test_watchdog(self):
         self.assertNotIn("NMI watchdog", self.look())
         for on, state in (0, "good"), (1, "note"):
@@ -127,6 +133,31 @@ class Here(unittest.TestCase):
         self.assertIn("task-clock", found)
         self.assertTrue({"quality", "cause", "expected"} <= set(f))
         self.assertEqual("count" in f, f["state"] != "bad" or "does not match the workload" in f.get("why", ""))
+
+    def test_who_has_events_open(self):
+        with subprocess.Popen([PFM, "stat", "-e", "page-faults,task-clock", "--", "sh", "-c", "echo; read line"], env=CLEAN, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
+            self.assertEqual(p.stdout.readline(), "\n")
+            folder = "/proc/%d/fd/" % p.pid
+            files = sum(os.readlink(folder + fd) == "anon_inode:[perf_event]" for fd in os.listdir(folder))
+            shown = doctor()
+            p.communicate("\n")
+        self.assertGreater(files, 0)
+        # Other tests may have events open at the same time; eight processes are named.
+        if "more processes" not in shown["open events"]["found"]:
+            self.assertIn("pfm (process %d): %d file" % (p.pid, files), shown["open events"]["found"])
+
+    @unittest.skipIf(os.getuid(), "not root")
+    def test_who_holds_the_lock(self):
+        folder, lock = "/run/perfmon", "/run/perfmon/pmu.lock"
+        if os.path.exists(folder):
+            self.skipTest("%s is in use" % folder)
+        os.mkdir(folder)
+        self.addCleanup(shutil.rmtree, folder)
+        with open(lock, "w", encoding="ascii") as f:
+            self.assertNotIn("lock", doctor())
+            fcntl.flock(f, fcntl.LOCK_EX)
+            self.assertIn("(process %d) holds %s" % (os.getpid(), lock), doctor()["lock"]["found"])
 
     def test_a_reason_is_given_once(self):
         page = subprocess.run([PFM, "doctor"], env=CLEAN, capture_output=True, text=True, timeout=60, check=True).stdout

@@ -409,7 +409,7 @@ static int run_dispatch(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which events?");
+		return report_usage_error(args, "expected events");
 	for (int i = 0; i < args->n; i++)
 		if (!event_list_add(&list, args->operands[i]))
 			return report_no_memory();

@@ -907,7 +907,14 @@ static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *inf
 	return contains_text(l, processor);
 }
 
-/* Nothing here is called so: the pattern may name a processor, such as "sapphire" or "zen 6". */
+/* True for the PMUs of Linux, such as "software", which belong to no processor. */
+static bool is_pmu_of_linux(const pfm_pmu_info_t *info)
+{
+	return is_on_host(info) && !(info->flags & (PFM_PMU_CORE | PFM_PMU_UNCORE));
+}
+
+/* No event of this machine matches: the pattern may name a processor, such as "sapphire" or
+ * "zen 6". */
 static void list_named_processors(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -915,16 +922,18 @@ static void list_named_processors(struct lister *l, int n)
 	if (!l->pattern || l->pmu >= 0 || l->all_pmus || l->metrics || l->counters ||
 	    l->unit_name || l->n_events || l->is_expression || strlen(l->pattern) < 3)
 		return;
-	for (int i = 0; i < n; i++) {
-		if (!is_shown_pmu(l, i, &info) || is_on_host(&info) ||
-		    !is_named_processor(l, &info))
-			continue;
-		if (!l->json && !l->n_pmus)
-			printf("%sProcessors and units%s\n", term_colour_begin(stdout, BOLD),
-			       term_colour_end(stdout));
-		list_pmu(l, &info);
-		l->n_pmus++;
-	}
+	for (int core = 1; core >= 0; core--)
+		for (int i = 0; i < n; i++) {
+			if (!is_shown_pmu(l, i, &info) || is_pmu_of_linux(&info) ||
+			    (info.flags & PFM_PMU_UNCORE ? core : !core) ||
+			    !is_named_processor(l, &info))
+				continue;
+			if (!l->json && !l->n_pmus)
+				printf("%sProcessors and units%s\n",
+				       term_colour_begin(stdout, BOLD), term_colour_end(stdout));
+			list_pmu(l, &info);
+			l->n_pmus++;
+		}
 	if (l->n_pmus)
 		fprintf(stderr,
 		        "pfm: note: '%s' names processors; 'pfm list --pmu NAME' lists the events "

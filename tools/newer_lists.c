@@ -72,18 +72,12 @@ static unsigned newer_list_of_event(const pfm_ctx_t *ctx, const char *text, cons
 	return pmu && *pmu ? newer_list_of_name(ctx, pmu, strlen(pmu)) : newer_list_of_host(ctx);
 }
 
-/* The publishers of processors with similar names; all if no name is similar. A name with a slash
- * after it is a folder's. */
-static unsigned newer_list_of_unknown_pmu(const pfm_ctx_t *ctx, const char *text,
-                                          const pfm_error_t *error, char (*similar)[96], size_t n)
+/* All publishers, if no name is similar. A name with a slash after it is a folder's. */
+static unsigned newer_list_of_unknown_pmu(const char *text, const pfm_error_t *error, size_t n)
 {
-	unsigned set = 0;
-
-	if (error->end < strlen(text) && text[error->end] == '/')
+	if (n || (error->end < strlen(text) && text[error->end] == '/'))
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		set |= newer_list_of_name(ctx, similar[i], strcspn(similar[i], ":"));
-	return n ? set : (1u << ALL) - 1;
+	return (1u << ALL) - 1;
 }
 
 /* Does @text belong to a processor that has no list yet? */
@@ -118,7 +112,10 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 	if (n && strchr(similar[0], ':') && !strstr(similar[0], "::"))
 		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
-		return newer_list_of_unknown_pmu(ctx, text, error, similar, n);
+		return newer_list_of_unknown_pmu(text, error, n);
+	/* The name of a processor family is complete as it is. */
+	if (n && pfm_find_pmu(ctx, similar[0]) >= 0)
+		return 0;
 	if (n && !strstr(similar[0], "::") && !is_generic_pmu(ctx, text, pmu))
 		return 0;
 	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;

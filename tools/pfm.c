@@ -297,6 +297,9 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 		report_usage_error(args, "-%c: expected a value: %s", optopt, o->arg);
 	else if (o)
 		report_usage_error(args, "--%s takes no value.", o->name);
+	else if (optopt == 'i' && strstr(args->cmd->usage, "[FILE]"))
+		report_usage_error(args, "unknown option -i: pass the file as an operand, "
+		                         "without -i.");
 	else if (optopt == 0)
 		return unknown_option(args, word + 2, strcspn(word + 2, "="));
 	else

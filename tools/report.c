@@ -120,6 +120,23 @@ static void report_newer_list(unsigned set)
 	said |= set;
 }
 
+/* More names than are suggested can begin with the word that is refused: the command that lists all
+ * of them. Without a PMU in the text it is not known whose names they are. */
+static void report_command_for_all(const char *text, const pfm_error_t *error,
+                                   char names[MAX_SUGGESTIONS][96], size_t n)
+{
+	const char *word = text + error->start;
+	int len = (int)(error->end - error->start), pmu_len = (int)error->start - 2;
+
+	if (n < MAX_SUGGESTIONS || len <= 0 || pmu_len <= 0 || strncmp(word - 2, "::", 2) != 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (strncasecmp(names[i], word, (size_t)len) != 0 || names[i][len] != '.')
+			return;
+	fprintf(stderr, "  all of them: pfm list --pmu %.*s '^%.*s[.]'\n", pmu_len, text, len,
+	        word);
+}
+
 void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
 {
 	char sentence[SENTENCE_MAX], names[MAX_SUGGESTIONS][96];
@@ -142,6 +159,7 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 		        names[i]);
 	if (n)
 		fputs("?\n", stderr);
+	report_command_for_all(text, error, names, n);
 	report_newer_list(find_newer_lists(ctx, text, error, chosen, names, n));
 }
 

@@ -43,6 +43,7 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 	pfmi_check_machine(c);
 	pfmi_check_permissions(c);
 	pfmi_check_obstacles(c);
+	pfmi_check_holders(c);
 	check_resources(c);
 	if (!c->is_recorded && !(flags & PFM_CHECK_NO_WORKLOAD))
 		pfmi_check_workload(c);

@@ -62,6 +62,7 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 void pfmi_check_machine(struct pfm_system_check *c);
 void pfmi_check_permissions(struct pfm_system_check *c);
 void pfmi_check_obstacles(struct pfm_system_check *c);
+void pfmi_check_holders(struct pfm_system_check *c);
 void pfmi_check_workload(struct pfm_system_check *c);
 
 #endif

@@ -52,6 +52,7 @@ runs_of() {
 	recording) echo 30000 ;;
 	formula) echo 40000 ;;
 	plan) echo 4000 ;;
+	serve) echo 3000 ;;
 	pmu) echo 800 ;;
 	vendor) echo 1000 ;;
 	arm) echo 60000 ;;
@@ -59,7 +60,7 @@ runs_of() {
 }
 
 if [ $# = 0 ]; then
-	set -- text image dispatch decode sysfs device json records recording formula plan libpfm4
+	set -- text image dispatch decode sysfs device json records recording formula plan serve libpfm4
 	[ "$engine" = afl ] || set -- "$@" pmu vendor arm
 fi
 
@@ -187,6 +188,8 @@ for name in "$@"; do
 	*)
 		if ! command -v "$compiler" >/dev/null; then
 			good "$name # SKIP $compiler is missing (Debian package $package)"
+		elif [ "$name" = serve ] && [ ! -x "$build/tests/fuzz/fuzz_serve" ]; then
+			good "$name # SKIP libmicrohttpd is missing (Debian package libmicrohttpd-dev)"
 		elif [ "$engine" = afl ]; then
 			run_afl "$name"
 		else

@@ -84,9 +84,9 @@ def check_format():
         yield path, out.splitlines() if status else []
 
 
-# What follows paths through functions takes nearly all the time: in the library and the command alone, and a third of its usual
+# What follows paths through functions takes nearly all the time: in the library and the command alone, and a quarter of its usual
 # patience finds the same. What tests and benchmarks do on purpose: run a shell, include a file of the library, fix a seed.
-PATIENCE = ["--extra-arg=" + arg for arg in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=75000")]
+PATIENCE = ["--extra-arg=" + arg for arg in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=56000")]
 ELSEWHERE = ["-checks=-clang-analyzer-*,-cert-env33-c,-bugprone-suspicious-include,-cert-msc30-c,-cert-msc50-cpp,"
              "-cert-msc32-c,-cert-msc51-cpp",
              "--extra-arg=-Wno-sign-conversion"]

@@ -38,7 +38,8 @@ helgrind)
 	targets=$(programs context_threads libpfm4_threads)
 	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
 	# Without fair scheduling a thread that waits in a loop keeps the others from the only CPU that valgrind has.
-	relay --label helgrind --timeout 900 --wrapper "valgrind --tool=helgrind --fair-sched=yes -q --error-exitcode=99" --only context_threads,libpfm4_threads
+	relay --label helgrind --timeout 900 \
+		--wrapper "valgrind --tool=helgrind --fair-sched=yes -q --error-exitcode=99" --only context_threads,libpfm4_threads
 	;;
 *)
 	echo "usage: valgrind.sh memcheck|helgrind" >&2

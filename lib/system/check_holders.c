@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of pfm_check_system(): which processes have events open, who holds the lock that pfm serve
+ * --give-way watches, and the counters of resctrl. */
+#include "system/system_check.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define LOCK_PATH "/run/perfmon/pmu.lock"
+
+enum { PATH_SIZE = 320, NAME_SIZE = 32, MOST_NAMED = 8, ROOM_OF_NAMED = 400 };
+
+struct search {
+	struct pfm_system_check *check;
+	char process[NAME_SIZE]; /* its number */
+	unsigned n_files;        /* events of this process */
+	unsigned n_holders, n_hidden, n_named;
+	char named[ROOM_OF_NAMED];
+};
+
+static void add_finding(struct pfm_system_check *c, struct finding *f)
+{
+	f->topic = PFM_FINDING_OBSTACLES;
+	pfmi_check_add_finding(c, f);
+}
+
+/* The name of process @process; "?" if it has ended. */
+static void read_process_name(struct pfm_system_check *c, const char *process, char name[NAME_SIZE])
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", process);
+	if (pfmi_machine_read_small_file(&c->sys.sys, path, name, NAME_SIZE) <= 0)
+		strcpy(name, "?");
+}
+
+static int count_event_file(void *arg, const char *name)
+{
+	static const char event[] = "anon_inode:[perf_event]";
+	struct search *s = arg;
+	char path[PATH_SIZE], target[sizeof(event)];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd/%s", s->process, name);
+	n = readlink(path, target, sizeof(target));
+	s->n_files += n == sizeof(event) - 1 && memcmp(target, event, sizeof(event) - 1) == 0;
+	return 0;
+}
+
+static int look_at_process(void *arg, const char *process)
+{
+	struct search *s = arg;
+	const struct sys *sys = &s->check->sys.sys;
+	char path[PATH_SIZE], name[NAME_SIZE];
+	size_t len = strlen(s->named);
+	int rc;
+
+	if (!isdigit((unsigned char)*process) || strlen(process) >= NAME_SIZE ||
+	    strtol(process, NULL, 10) == (long)getpid())
+		return 0;
+	strcpy(s->process, process);
+	s->n_files = 0;
+	snprintf(path, sizeof(path), "/proc/%s/fd", process);
+	rc = sys->list_folder(sys, path, count_event_file, s);
+	s->n_hidden += rc == -EACCES || rc == -EPERM;
+	if (!s->n_files)
+		return 0;
+	s->n_holders++;
+	read_process_name(s->check, process, name);
+	if (s->n_named < MOST_NAMED && len + PATH_SIZE / 4 < sizeof(s->named)) {
+		snprintf(s->named + len, sizeof(s->named) - len, "%s%s (process %s): %u file%s",
+		         len ? ", " : "", name, process, s->n_files, s->n_files == 1 ? "" : "s");
+		s->n_named++;
+	}
+	return 0;
+}
+
+/* Processes that have events open. The kernel does not show what they count; it shows the files of
+ * other users' processes to root only. */
+static void check_event_files(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "open events", .state = PFM_FINDING_NOTE };
+	struct search s = { .check = c };
+
+	if (c->sys.sys.list_folder(&c->sys.sys, "/proc", look_at_process, &s) < 0 || !s.n_holders)
+		return;
+	pfmi_check_set_text(f.observed, "%s", s.named);
+	if (s.n_holders > s.n_named)
+		pfmi_check_set_text(f.observed, "%s, and %u more processes", s.named,
+		                    s.n_holders - s.n_named);
+	pfmi_check_set_text(f.consequence,
+	                    "hardware events among them take turns with others on the counters");
+	pfmi_check_set_text(f.remedy, "end them for the time of an exact measurement");
+	if (s.n_hidden)
+		pfmi_check_set_text(f.available,
+		                    "everything; %u processes of other users cannot be checked",
+		                    s.n_hidden);
+	add_finding(c, &f);
+}
+
+/* The process with a lock for writing in a line of /proc/locks; 0 if it is another file's or of
+ * another kind. */
+static long find_lock_holder(const char *line, const struct stat *file)
+{
+	unsigned major_number, minor_number;
+	unsigned long long inode;
+	long process;
+
+	if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %ld %x:%x:%llu", &process, &major_number,
+	           &minor_number, &inode) != 4)
+		return 0;
+	return inode == file->st_ino && major_number == major(file->st_dev) &&
+	                       minor_number == minor(file->st_dev)
+	               ? process
+	               : 0;
+}
+
+static void check_lock(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "lock", .state = PFM_FINDING_NOTE };
+	char *text = NULL, name[NAME_SIZE], process[NAME_SIZE];
+	struct stat file;
+	long holder = 0;
+	size_t len;
+
+	if (stat(LOCK_PATH, &file) != 0 || pfmi_check_read_file(c, "/proc/locks", &text, &len) != 0)
+		return;
+	for (char *at = text, *line; !holder && (line = strsep(&at, "\n"));)
+		holder = find_lock_holder(line, &file);
+	free(text);
+	if (!holder)
+		return;
+	snprintf(process, sizeof(process), "%ld", holder);
+	read_process_name(c, process, name);
+	pfmi_check_set_text(f.observed, "%s (process %s) holds " LOCK_PATH, name, process);
+	pfmi_check_set_text(f.consequence, "pfm serve --give-way does not count meanwhile");
+	pfmi_check_set_text(f.remedy, "wait until it releases the lock");
+	add_finding(c, &f);
+}
+
+static int count_name(void *arg, const char *name)
+{
+	(void)name;
+	++*(unsigned *)arg;
+	return 0;
+}
+
+/* Each group for monitoring holds one of the numbers that tag cache occupancy and bandwidth. */
+static void check_resctrl(struct pfm_system_check *c)
+{
+	struct finding f = { .check = "resctrl", .state = PFM_FINDING_NOTE };
+	const struct sys *sys = &c->sys.sys;
+	unsigned n = 0;
+	long most;
+
+	if (sys->list_folder(sys, "/sys/fs/resctrl/mon_groups", count_name, &n) < 0)
+		return;
+	if (!n)
+		f.state = PFM_FINDING_GOOD;
+	pfmi_check_set_text(f.observed, "%u group%s for monitoring", n, n == 1 ? "" : "s");
+	if (pfmi_check_read_number(c, "/sys/fs/resctrl/info/L3_MON/num_rmids", &most))
+		pfmi_check_set_text(f.observed, "%u group%s for monitoring, of at most %ld", n,
+		                    n == 1 ? "" : "s", most);
+	add_finding(c, &f);
+}
+
+void pfmi_check_holders(struct pfm_system_check *c)
+{
+	check_resctrl(c);
+	if (c->is_recorded)
+		return;
+	check_event_files(c);
+	check_lock(c);
+}
