@@ -69,7 +69,8 @@ static bool is_perf_modifier(struct attr_reader *r)
 	       (r->spec->form == SPEC_RAW || pfmi_attr_find_field(r) < 0);
 }
 
-static int read_attribute(struct attr_reader *r)
+/* Reads an attribute that is neither a level letter nor perf's letters. */
+static int read_other_attribute(struct attr_reader *r)
 {
 	int rc, field;
 
@@ -106,6 +107,24 @@ static int read_attribute(struct attr_reader *r)
 	return rc < 0 ? rc : PFMLIB_SUCCESS;
 }
 
+static int read_attribute(struct attr_reader *r)
+{
+	/* The most frequent attribute needs no search: ":u" is a level on every PMU. */
+	if (r->attr.separator == ':' && lookup_is_level_letter(r->attr.name)) {
+		int rc = pfmi_attr_read_level(r);
+
+		return rc < 0 ? rc : PFMLIB_SUCCESS;
+	}
+	r->field = FIELD_NOT_SEARCHED;
+	if (is_umask_after_modifier(r))
+		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+		                   "is a unit mask of the event as well: write unit masks before "
+		                   "modifiers, and the modifier with \"=1\"");
+	if (is_perf_modifier(r))
+		return pfmi_attr_read_perf_modifiers(r, r->attr.name);
+	return read_other_attribute(r);
+}
+
 static int read_all_attributes(const struct table *t, uint32_t row, const struct spec *spec,
                                struct event *out, pfm_error_t *why)
 {
@@ -114,15 +133,7 @@ static int read_all_attributes(const struct table *t, uint32_t row, const struct
 	int rc;
 
 	while (pfmi_spec_next_attr(&rest, &r.attr)) {
-		r.field = FIELD_NOT_SEARCHED;
-		if (is_umask_after_modifier(&r))
-			rc = attr_refuse(
-				&r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r.attr.name,
-				"is a unit mask of the event as well: write unit masks before "
-				"modifiers, and the modifier with \"=1\"");
-		else
-			rc = is_perf_modifier(&r) ? pfmi_attr_read_perf_modifiers(&r, r.attr.name)
-			                          : read_attribute(&r);
+		rc = read_attribute(&r);
 		if (rc)
 			return rc;
 	}
