@@ -60,9 +60,15 @@ static bool is_breakpoint(const char *text)
 	return strncmp(text, "mem:", 4) == 0;
 }
 
+/* Are the two characters before @end ":u", ":k" or ":h"? No name ends with a level. */
+static inline bool ends_with_level(const char *end)
+{
+	return end[-2] == ':' && lookup_is_level_letter((struct slice){ end - 1, 1 });
+}
+
 /* Parses "pmu::NAME:attributes" in one pass. Records each place where the name can end: at ':' and
- * '.', at the first ',' and at the end. False, with spec->attrs at the slash, if the text has
- * perf's form. */
+ * '.', at the first ',' and at the end, unless a level is last. False, with spec->attrs at the
+ * slash, if the text has perf's form. */
 static bool parse_name_form(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
@@ -89,14 +95,13 @@ static bool parse_name_form(struct spec *spec)
 			h = NAME_HASH_SEED;
 			continue;
 		}
-		if (p > name && n < SPEC_MAX_PREFIXES)
+		if (p > name && n < SPEC_MAX_PREFIXES - 1)
 			spec->prefixes[n++] = (struct name_prefix){ (uint32_t)(p - name), h };
 		h = table_hash_separator(h);
 	}
-	if (n == SPEC_MAX_PREFIXES)
-		n--;
 	spec->name = (struct slice){ name, (uint32_t)(p - name) };
-	spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
+	if (!n || !ends_with_level(p))
+		spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
 	spec->n_prefixes = n;
 	spec->len = measure_text(spec->text, p);
 	return true;
