@@ -5,8 +5,9 @@
  * opening ends with, 0 for none, -N: none the first N times, then EBUSY, on CPU N alone if there
  * are N + 1 thousands on top. Each CPU counts one more than the one before it, and the second
  * opening of an event a tenth more than the first, the third two tenths. Events that are in no line
- * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With
- * PFM_HERE set, that machine is the one that runs it: "doctor" tries what it can. */
+ * are not supported. A file "counts" that replaces the first is read from then on. "mounts" is what
+ * is mounted; control groups are folders in that folder. With PFM_HERE set, that machine is the one
+ * that runs it: "doctor" tries what it can. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "context/context.h"
 #include "fake_sys.h"
 
@@ -33,6 +35,7 @@ static unsigned n_lines;
 static struct fake fake;
 static struct sys real, scripted;
 static const char *folder;
+static ino_t script_inode;
 
 static const struct script_line *find_line(const struct perf_event_attr *attr)
 {
@@ -58,10 +61,39 @@ static int decide_call(struct fake *f, const struct perf_event_attr *attr, int p
 	return !l ? -ENOENT : l->error >= 0 ? -l->error : before < -l->error ? 0 : -EBUSY;
 }
 
+static void read_lines(void)
+{
+	char path[1024], text[256];
+	struct script_line *l = lines;
+	struct stat now;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/counts", folder);
+	if (stat(path, &now) != 0)
+		abort();
+	if (now.st_ino == script_inode)
+		return;
+	script_inode = now.st_ino;
+	in = fopen(path, "r");
+	if (!in)
+		abort();
+	while (l < lines + MOST_LINES && fgets(text, sizeof(text), in))
+		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type,
+		           &l->config, &l->value, &l->enabled, &l->running, &l->error) == 6)
+			l++;
+	n_lines = (unsigned)(l - lines);
+	fclose(in);
+}
+
 static void advance_clock(struct fake *f, struct fake_event *e)
 {
-	const struct script_line *l = find_line(&e->a.attr);
+	const struct script_line *l;
 	unsigned before = 0;
+
+	read_lines();
+	l = find_line(&e->a.attr);
+	if (!l)
+		return;
 
 	for (const struct fake_event *other = f->events; other < e; other++)
 		before += other->a.attr.type == l->type && other->a.attr.config == l->config &&
@@ -100,24 +132,13 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 
 static void read_script(void)
 {
-	char path[1024], text[256];
-	struct script_line *l = lines;
-	FILE *in;
+	char path[1024];
 
 	snprintf(path, sizeof(path), "%s/machine", folder);
 	fake_begin(&fake);
 	if (!fake_machine(&fake, path))
 		abort();
-	snprintf(path, sizeof(path), "%s/counts", folder);
-	in = fopen(path, "r");
-	if (!in)
-		abort();
-	while (l < lines + MOST_LINES && fgets(text, sizeof(text), in))
-		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type,
-		           &l->config, &l->value, &l->enabled, &l->running, &l->error) == 6)
-			l++;
-	n_lines = (unsigned)(l - lines);
-	fclose(in);
+	read_lines();
 	pfmi_machine_init_real_sys(&real, "");
 	scripted = fake.sys;
 	fake.sys.list_folder = list;

@@ -814,19 +814,113 @@ class Textfile(unittest.TestCase):
         """While another program has the lock, nothing is counted and no count has a value; then it goes on."""
         lock = os.path.join(self.folder, "lock")
 
-        def find(name):
-            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name)
+        def find(name, **labels):
+            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name, **labels)
 
         with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", "--give-way=" + lock) as s:
             self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
-            self.assertEqual(find("perfmon_paused"), 0)
+            self.assertEqual(find("perfmon_paused", reason="lock"), 0)
             with open(lock, "rb") as f:
                 fcntl.flock(f, fcntl.LOCK_EX)
-                self.wait(lambda: find("perfmon_paused") == 1 and find("node_perf_page_faults_total") is None)
+                self.wait(lambda: find("perfmon_paused", reason="lock") == 1 and find("node_perf_page_faults_total") is None)
                 time.sleep(0.1)
-            self.wait(lambda: find("perfmon_paused") == 0 and find("node_perf_page_faults_total") is not None)
+            self.wait(lambda: find("perfmon_paused", reason="lock") == 0 and find("node_perf_page_faults_total") is not None)
             self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
             s.end()
+
+
+class GiveWay(unittest.TestCase):
+    """--give-way on a kernel whose events get, lose and get back their counters. branch-misses is the pinned probe's event; a pinned
+    event without a counter has no time."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.path = os.path.join(self.place.folder, "counts")
+        self.ms = {"probe": [1000, 1000], "own": [1000, 1000]}
+        self.write()
+
+    def write(self):
+        """The kernel's times so far, in milliseconds: enabled and on a counter."""
+        with open(self.path + ".new", "w", encoding="ascii") as f:
+            for kind, config, (enabled, running) in (("0", "5", self.ms["probe"]), ("4", "11", self.ms["own"])):
+                f.write("%s %s %d %d000000 %d000000 0\n" % (kind, config, running * 7, enabled, running))
+        os.rename(self.path + ".new", self.path)
+
+    def pass_time(self, probe=1.0, own=1.0):
+        """100 ms, in which the events had counters for these shares."""
+        time.sleep(0.1)
+        for name, share in (("probe", probe), ("own", own)):
+            self.ms[name][0] += 100
+            self.ms[name][1] += int(100 * share)
+        self.write()
+
+    def read(self, address):
+        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+    def until(self, address, paused, shares, seconds=12):
+        """Lets time pass with these shares until counting is paused for events, or not any more."""
+        end = time.monotonic() + seconds
+        while True:
+            self.pass_time(*shares)
+            f = self.read(address)
+            if openmetrics.value(f, "perfmon_paused", reason="events") == paused:
+                return f
+            self.assertLess(time.monotonic(), end, "perfmon_paused did not become %d" % paused)
+
+    def serve(self):
+        s = Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks", "-I", "50", "--give-way=" + os.path.join(self.place.folder, "lock"),
+                   program=("scripted", "serve"), env=self.place.env, cwd=self.place.folder)
+        try:
+            return s, s.address()
+        except AssertionError as e:
+            s.__exit__()
+            if "libmicrohttpd" in str(e):
+                raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+            raise
+
+    def test_probe(self):
+        """A probe that loses its counter pauses the service; once it has one again, counting goes on."""
+        s, address = self.serve()
+        with s:
+            for _ in range(8):
+                self.pass_time()
+                self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+            self.until(address, 1, (0.5, 1))
+            f = self.until(address, 0, (1, 1))
+            self.assertGreater(openmetrics.value(f, "perfmon_paused_seconds"), 0.9)
+            self.assertEqual(openmetrics.value(f, "perfmon_paused", reason="lock"), 0)
+
+    def test_pinned_event_without_counter(self):
+        """The error state of a pinned event: another program has had all counters from the start."""
+        self.ms["probe"] = [0, 0]
+        self.write()
+        s, address = self.serve()
+        with s:
+            end = time.monotonic() + 5
+            while openmetrics.value(self.read(address), "perfmon_paused", reason="events") != 1:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+            self.ms["probe"] = [1000, 1000]
+            self.until(address, 0, (1, 1))
+
+    def test_own_events(self):
+        """Events that had counters all the time and lose some of it have rivals, though the pinned probe keeps its own."""
+        s, address = self.serve()
+        with s:
+            for _ in range(3):
+                self.pass_time()
+                self.read(address)
+            self.until(address, 1, (1, 0.6))
+            self.until(address, 0, (1, 1))
+
+    def test_own_events_that_never_fitted(self):
+        """More events than counters are the service's own fault."""
+        s, address = self.serve()
+        with s:
+            for _ in range(12):
+                self.pass_time(1, 0.6)
+                self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
 
 
 class Refusals(unittest.TestCase):

@@ -63,7 +63,8 @@ static const struct command_option options[] = {
 	{ OPT_MAX_SERIES, "max-series", "N",
 	  "refuse to start with more series than N, default 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
-	  "pause while another program holds a lock on FILE, default " USUAL_LOCK },
+	  "pause while another program holds a lock on FILE, default " USUAL_LOCK
+	  ", or events of others compete for counters" },
 	{ OPT_LINES, "lines", "PATH",
 	  "give counts to local programs as lines, over a socket at PATH" },
 	{ OPT_OTLP, "otlp", "URL",
@@ -100,6 +101,7 @@ bool read_counts_now(struct serve *s)
 
 	if (read_targets(&s->job) != EXIT_DONE)
 		return false;
+	note_own_times(s);
 	set_own_counts(&s->job, elapsed, -1, -1);
 	gather_rows(&s->job, true);
 	if (!update_series(&s->job, elapsed)) {
@@ -201,6 +203,8 @@ static int start_counts(struct serve *s)
 		rc = make_targets(job);
 	if (rc == EXIT_DONE)
 		rc = open_targets(job, 0);
+	if (rc == EXIT_DONE)
+		rc = open_probe(s);
 	if (rc == EXIT_DONE)
 		rc = check_files(s);
 	if (rc == EXIT_DONE)
@@ -520,6 +524,7 @@ static int run_serve(struct command_args *args)
 	if (status < 0)
 		status = serve_counts(&s);
 	close_listeners(&s);
+	close_probe(&s);
 	free_series(&s.job);
 	free_targets(&s.job);
 	pfm_close_context(s.job.ctx);

@@ -119,6 +119,9 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	             "1 while counting is paused, with the reason.");
 	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } },
 	                 s->paused_since && strcmp(s->pause_reason, "lock") == 0);
+	if (s->lock_path)
+		put_whole_sample(x, (struct label[]){ { "reason", "events" }, { 0 } },
+		                 s->paused_since && strcmp(s->pause_reason, "events") == 0);
 	if (s->budget.resources[BUDGET_INTERRUPTS].limit > 0)
 		put_whole_sample(x, (struct label[]){ { "reason", "budget" }, { 0 } },
 		                 s->paused_since && strcmp(s->pause_reason, "budget") == 0);
