@@ -923,6 +923,148 @@ class GiveWay(unittest.TestCase):
                 self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
 
 
+class Cgroups(unittest.TestCase):
+    """--for-each-cgroup with patterns, on control groups that are folders: they are born and go while the service counts."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.groups = os.path.join(self.place.folder, "groups")
+        os.mkdir(self.groups)
+        with open(os.path.join(self.place.folder, "mounts"), "w", encoding="ascii") as f:
+            f.write("none %s cgroup2 rw 0 0\n" % self.groups)
+
+    def make(self, *names):
+        for name in names:
+            os.makedirs(os.path.join(self.groups, name))
+
+    def remove(self, *names):
+        for name in names:
+            os.rmdir(os.path.join(self.groups, name))
+
+    def serve(self, *words, env=None):
+        s = Server("--listen", "127.0.0.1:0", "-I", "10", *words, program=("scripted", "serve"), env={**self.place.env, **(env or {})},
+                   cwd=self.place.folder)
+        try:
+            return s, s.address()
+        except AssertionError as e:
+            s.__exit__()
+            if "libmicrohttpd" in str(e):
+                raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+            raise
+
+    def read(self, address):
+        """A reading that was made after the call."""
+        time.sleep(0.015)
+        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+    def counted(self, f, family="node_perf_page_faults"):
+        """The value of each group."""
+        return {dict(labels)["cgroup"]: value for labels, value in f[family].samples.items()} if family in f else {}
+
+    def test_pods_come_and_go(self):
+        """Groups that match are counted from the next reading on; those that are gone have no series; the others go on."""
+        self.make("kube/pod1/c1", "kube/pod2", "system/x")
+        s, address = self.serve("--for-each-cgroup", "kube/pod*,kube/pod*/*", "-e", "page-faults")
+        with s:
+            self.assertEqual(set(self.counted(self.read(address))), {"kube/pod1", "kube/pod1/c1", "kube/pod2"})
+            before = self.counted(self.read(address))["kube/pod2"]
+            self.make("kube/pod3")
+            self.remove("kube/pod1/c1", "kube/pod1")
+            f = self.read(address)
+            self.assertEqual(set(self.counted(f)), {"kube/pod2", "kube/pod3"})
+            self.assertGreaterEqual(self.counted(f)["kube/pod2"], before)
+            # A new folder of the same name is another group: its counter begins again.
+            self.remove("kube/pod2")
+            self.make("kube/other", "kube/pod2")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_added"),
+                              openmetrics.value(f, "perfmon_cgroups_removed")), (2, 5, 3))
+            self.assertEqual(quality(f, event="page-faults", cgroup="kube/pod2"), "exact")
+            self.remove("kube/pod2", "kube/pod3")
+            self.assertEqual(self.counted(self.read(address)), {})
+
+    def test_counters_of_others_never_decrease(self):
+        """The kernel counts on (a new script) while groups before and after this one in the list come and go."""
+        path = os.path.join(self.place.folder, "counts")
+        self.make("b")
+        s, address = self.serve("--for-each-cgroup", "*", "-e", "page-faults")
+        with s:
+            for i in range(12):
+                with open(path + ".new", "w", encoding="ascii") as f:
+                    f.write("1 2 %d %d %d 0\n" % (1000 * (i + 1), 10**9 * (i + 1), 10**9 * (i + 1)))
+                os.rename(path + ".new", path)
+                (self.make if i % 2 == 0 else self.remove)("a", "c%d" % (i // 2))
+                found = self.counted(self.read(address))
+                self.assertEqual(set(found), {"b"} | ({"a", "c%d" % (i // 2)} if i % 2 == 0 else set()))
+                # Each of four CPUs counts one more than the one before it; the first reading has all since the start.
+                self.assertEqual(found["b"], 4 * 1000 * (i + 1) + 6)
+
+    def test_metrics_of_each(self):
+        self.make("a")
+        s, address = self.serve("--for-each-cgroup", "*", "-M", "software::faults_per_second")
+        with s:
+            self.read(address)
+            self.make("b")
+            f = self.read(address)
+            found = {dict(labels)["cgroup"] for labels in f["perfmon_metric"].samples} if "perfmon_metric" in f else set()
+            named = {dict(labels)["cgroup"] for labels in f["perfmon_metric_quality"].samples}
+            self.assertEqual(named, {"a", "b"})
+            self.assertLessEqual(found, named)
+
+    def test_bounded(self):
+        """--max-series bounds what is counted later; what was left out is exported, and has room again when others end."""
+        self.make("g0")
+        words = ("--for-each-cgroup", "g*", "-e", "page-faults")
+        done = subprocess.run(["scripted", "serve", *words, "--listen", "127.0.0.1:0", "--max-series", "1"], env=self.place.env,
+                              cwd=self.place.folder, capture_output=True, text=True, check=False)
+        n = int(re.search(r"up to (\d+) series", done.stderr)[1])
+        s, address = self.serve(*words, "--max-series", str(n))
+        with s:
+            self.make("g1", "g2")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 2))
+            self.assertLessEqual(openmetrics.value(f, "perfmon_series"), n)
+            self.remove("g0")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
+
+    def test_refused_at_start(self):
+        """Without any group, the events are checked all the same."""
+        done = subprocess.run(["scripted", "serve", "--for-each-cgroup", "*", "-e", "nonsense", "--listen", "127.0.0.1:0"],
+                              env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nonsense", done.stderr)
+
+    def test_ten_thousand(self):
+        """Born and gone while it counts. The scripted kernel allows 3,000 open files, and 500 groups on 4 CPUs need 2,500: were those of
+        groups that are gone left open, the next ones could not be opened. Series, descriptors and memory stay where they are."""
+        self.make("stays", *("p/g%d" % k for k in range(500)))
+        s, address = self.serve("--for-each-cgroup", "stays,p[0-9]*/*", "-e", "page-faults", env={"PFM_SCRIPT_FILES": "3000"})
+        with s:
+            most, first, begin, parent = 0, None, time.monotonic(), os.path.join(self.groups, "p")
+            for i in range(20):
+                # Another path is another group, and one call moves all of them.
+                os.rename(parent, parent := os.path.join(self.groups, "p%d" % i))
+                names = ["p%d/g%d" % (i, k) for k in range(500)]
+                f = self.read(address)
+                self.assertEqual(set(self.counted(f)), {"stays", *names})
+                self.assertEqual({quality(f, event="page-faults", cgroup=n) for n in names[::99]}, {"exact"})
+                most = max(most, openmetrics.value(f, "perfmon_series"))
+                if i % 5 == 4:
+                    os.rename(parent, parent := os.path.join(self.groups, "p"))
+                    f = self.read(address)
+                    now = openmetrics.value(f, "process_open_fds"), openmetrics.value(f, "perfmon_series")
+                    first = first or now
+                    self.assertEqual(now, first)
+            print("# 10,000 groups in %.1f s, at most %d series, %.3f s of processor time, %.1f MB" %
+                  (time.monotonic() - begin, most, openmetrics.value(f, "process_cpu_seconds"),
+                   openmetrics.value(f, "process_resident_memory_bytes") / 1e6))
+            self.assertEqual(set(self.counted(f)), {"stays"})
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
+                             (10001, 10000))
+
+
 class Refusals(unittest.TestCase):
     def serve(self, *words, status):
         done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30, check=False)

@@ -97,6 +97,7 @@ struct serve {
 	uint64_t paused_since, paused_ns; /* paused_since: 0 while counting */
 	const char *pause_reason;         /* "lock", "events" or "budget" */
 	struct serve_probe probe;
+	struct cgroup_figures cgroups; /* of patterns */
 	struct serve_budget budget;
 	struct serve_figures figures;
 	struct serve_http *http;
@@ -117,7 +118,7 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 43 };
+enum { SERVE_SELF_SERIES = 47 };
 uint64_t count_open_files(void);
 /* Call when the service begins. */
 void note_start_time(void);

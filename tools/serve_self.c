@@ -149,6 +149,18 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		          "The length of a cycle of turns, which readings are of.",
 		          s->job.rotation.info.n_slots * s->job.rotation.info.slot_seconds);
 	}
+	if (s->job.has_cgroup_patterns) {
+		put_gauge(x, "perfmon_cgroups", "", "Control groups that are counted.",
+		          s->job.n_parts);
+		put_gauge(
+			x, "perfmon_cgroups_omitted", "",
+			"Control groups that are not counted because --max-series allows no more.",
+			(double)s->cgroups.n_omitted);
+		put_counter(x, "perfmon_cgroups_added", "Control groups that were found.",
+		            s->cgroups.n_born);
+		put_counter(x, "perfmon_cgroups_removed", "Control groups that ended.",
+		            s->cgroups.n_gone);
+	}
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);
 }
