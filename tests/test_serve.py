@@ -1065,6 +1065,57 @@ class Cgroups(unittest.TestCase):
                              (10001, 10000))
 
 
+class Pcp(unittest.TestCase):
+    """pmdaopenmetrics of pcp reads the endpoint, driven by dbpmda: without pmcd. pcp is the installed one, or PERFMON_PCP, a folder that
+    the Debian packages pcp, pcp-conf, python3-pcp and libpcp* were unpacked into (dpkg -x)."""
+
+    def setUp(self):
+        self.root = os.environ.get("PERFMON_PCP", "")
+        self.pmda = self.root + "/usr/lib/pcp/pmdas/openmetrics/pmdaopenmetrics.python"
+        self.dbpmda = self.root + "/usr/bin/dbpmda"
+        if not (os.path.exists(self.pmda) and os.path.exists(self.dbpmda)):
+            self.skipTest("pmdaopenmetrics is missing (Debian packages pcp and python3-pcp, or PERFMON_PCP)")
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def environment(self):
+        """Of the unpacked pcp: its paths, and folders that it may write to."""
+        if not self.root:
+            return dict(os.environ)
+        with open(self.root + "/etc/pcp.conf", encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(PCP_\w+=)(/etc/pcp|/usr/lib/pcp|/usr/share/pcp|/var/lib/pcp)", r"\1" + self.root + r"\2", f.read())
+        text = re.sub(r"(?m)^(PCP_\w+=)(/run/pcp|/var/log/pcp)", r"\1" + self.folder, text)
+        with open(self.folder + "/pcp.conf", "w", encoding="utf-8") as f:
+            f.write(text)
+        return {**os.environ, "PCP_CONF": self.folder + "/pcp.conf", "LD_LIBRARY_PATH": self.root + "/usr/lib",
+                "PYTHONPATH": self.root + "/usr/lib/python3/dist-packages"}
+
+    def test_counts_are_ours(self):
+        """To the unit: the counters are read once, so all clients get the same."""
+        with Server("--listen", "127.0.0.1:0", "-I", "3600000", "-e", "page-faults,task-clock") as s:
+            address = s.address()
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            os.mkdir(self.folder + "/urls")
+            with open(self.folder + "/urls/perfmon.url", "w", encoding="ascii") as url:
+                url.write("http://127.0.0.1:%d/metrics\n" % address[1])
+            with open(self.folder + "/names", "w", encoding="ascii") as names:
+                names.write("root {\n\topenmetrics 144:*:*\n}\n")
+            # The first answer says that the agent is ready; each request then gets the answer of the one before.
+            requests = ["open pipe /usr/bin/python3 %s -c %s/urls -l %s/log -t 5" % (self.pmda, self.folder, self.folder), "wait 1",
+                        "children openmetrics", "children openmetrics.perfmon",
+                        *2 * ["pmid openmetrics.perfmon.node_perf_page_faults_total"],
+                        *("fetch 144.1.%d" % i for i in range(1, 9)), "close"]
+            p = subprocess.run([self.dbpmda, "-n", self.folder + "/names", "-ie"], input="\n".join(requests) + "\n", capture_output=True,
+                               text=True, timeout=60, check=False, env=self.environment())
+        found = re.search(r"(?m)^   (144\.1\.\d+)$", p.stdout)
+        if not found:
+            self.fail(p.stdout + p.stderr)
+        values = dict(re.findall(r"(144\.1\.\d+) \(.*\n    inst .* value (\S+)", p.stdout))
+        self.assertEqual(int(values[found[1]]), openmetrics.value(f, "node_perf_page_faults"))
+        self.assertIn("%.9f" % openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
+                      {"%.9f" % float(v) for v in values.values()})
+
+
 class Refusals(unittest.TestCase):
     def serve(self, *words, status):
         done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30, check=False)

@@ -193,7 +193,7 @@ static void remove_gone_parts(struct stat_job *job, const unsigned *moved)
 	job->n_parts = n;
 }
 
-/* One more part. A group that ended meanwhile is none. False without memory. */
+/* One more part, unless its group has ended meanwhile. False without memory. */
 static bool add_part(struct stat_job *job, const struct found_cgroup *found, const char *mount)
 {
 	struct stat_target *p = &job->parts[job->n_parts];
