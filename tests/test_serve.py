@@ -1218,6 +1218,87 @@ class Unit(unittest.TestCase):
                 yield word
 
 
+class Container(unittest.TestCase):
+    """examples/container: the fewest rights, and files that their readers accept."""
+
+    FOLDER = os.path.join(SOURCE, "examples/container")
+
+    def load(self, name):
+        try:
+            import yaml    # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("yaml is missing (Debian package python3-yaml)")
+        with open(os.path.join(self.FOLDER, name), encoding="utf-8") as f:
+            return yaml.safe_load(f)
+
+    def allowed(self):
+        """The system calls of the filter."""
+        with open(os.path.join(self.FOLDER, "perfmon-seccomp.json"), encoding="utf-8") as f:
+            profile = json.load(f)
+        self.assertEqual(profile["defaultAction"], "SCMP_ACT_ERRNO")
+        return {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+
+    def check_arguments(self, words):
+        """pfm serve accepts them: it refuses nothing before it listens."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with open(os.path.join(place.folder, "mounts"), "w", encoding="ascii") as f:
+            f.write("none %s cgroup2 rw 0 0\n" % place.folder)
+        words = [w.replace("0.0.0.0:9747", "127.0.0.1:0") for w in words]
+        with Server(*words, program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            try:
+                s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" not in str(e):
+                    raise
+
+    def test_compose(self):
+        service = self.load("compose.yaml")["services"]["perfmon"]
+        self.assertEqual((service["cap_drop"], service["cap_add"]), (["ALL"], ["PERFMON"]))
+        self.assertIn("no-new-privileges:true", service["security_opt"])
+        self.assertTrue(all(port.startswith("127.0.0.1:") for port in service["ports"]))
+        for file in (service["build"]["dockerfile"], "examples/container/" + service["security_opt"][1].split(":")[1]):
+            self.assertTrue(os.path.exists(os.path.join(SOURCE, file)), file)
+        self.check_arguments(service["command"])
+
+    def test_daemonset(self):
+        spec = self.load("daemonset.yaml")["spec"]["template"]["spec"]
+        container = spec["containers"][0]
+        self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"], "add": ["PERFMON"]})
+        self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+        self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        self.assertFalse({"hostPID", "hostNetwork", "hostIPC"} & set(spec))
+        self.assertFalse(container["securityContext"].get("privileged"))
+        self.assertTrue(all(mount["readOnly"] for mount in container["volumeMounts"]))
+        self.check_arguments(container["args"])
+
+    def test_system_calls(self):
+        """The filter allows what the service calls, and few others."""
+        allowed = self.allowed()
+        self.assertIn("perf_event_open", allowed)
+        self.assertFalse({"ptrace", "mount", "umount2", "bpf", "setuid", "init_module", "unshare", "setns", "chroot", "kexec_load"} & allowed)
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        with tempfile.TemporaryDirectory() as folder:
+            p = subprocess.Popen(["strace", "-f", "-o", folder + "/trace", PFM, "serve", "--listen", "unix:" + folder + "/s", "-I", "10",
+                                  "--budget", "cpu=5%", "-e", "page-faults,task-clock"], stderr=subprocess.PIPE)
+            p.stderr.readline()
+            for request in (PLAIN, OPENMETRICS):
+                try:
+                    ask(folder + "/s", request)
+                except OSError:
+                    pass    # without libmicrohttpd
+            with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+                for child in f.read().split():
+                    os.kill(int(child), signal.SIGTERM)
+            p.communicate(timeout=20)
+            with open(folder + "/trace", encoding="utf-8", errors="replace") as f:
+                called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        if not called:
+            self.skipTest("strace may not trace here")
+        self.assertEqual(called - allowed, set())
+
+
 class Dashboard(unittest.TestCase):
     """tools/grafana-dashboard.json."""
 

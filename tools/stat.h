@@ -135,7 +135,8 @@ void free_targets(struct stat_job *job);
 int refuse_bad_events(struct stat_job *job);
 /* Opens the session of @p, which was prepared by the caller, without messages about it. */
 int open_new_target(struct stat_job *job, struct stat_target *p);
-/* The mount of the control groups that perf uses. Prints errors; false where they are not mounted. */
+/* The mount of the control groups that perf uses. False, with a message, where they are not
+ * mounted. */
 bool find_cgroup_mount(char *path, size_t room);
 
 /* ---- control groups that come and go (stat_cgroups.c) ---------------------------------------- */
