@@ -182,6 +182,39 @@ class Large(unittest.TestCase):
             self.assertLess(took, 0.1 * n / 1e5)
 
 
+    def test_a_thousand_cpus(self):
+        """12 events of each of 1,024 CPUs, once a second: the sums are right, and processor time and memory small."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*", r"\g<1>0-1023", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        events = ("page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,cycles,instructions,branches,"
+                  "cache-references,toy::Ticks,toy::Blinks")
+        with Server("--listen", "127.0.0.1:0", "-e", events, program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            try:
+                address = s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" in str(e):
+                    self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+                raise
+            first = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            time.sleep(1.1)
+            last = openmetrics.parse(ask(address, OPENMETRICS)[2])
+        # tests/answers/files/counts; each CPU counts one more than the one before it.
+        self.assertEqual(openmetrics.value(first, "node_perf_page_faults"), 1024 * 1234567 + sum(range(1024)))
+        took = openmetrics.value(last, "process_cpu_seconds") - openmetrics.value(first, "process_cpu_seconds")
+        memory = openmetrics.value(last, "process_resident_memory_bytes") / (1 << 20)
+        print("# 12 events of 1,024 CPUs: %.1f ms each second, the scripted kernel included; %.1f MiB" % (took * 1e3, memory))
+        self.assertEqual(openmetrics.value(last, "perfmon_readings"), 2)
+        with open(PFM, "rb") as f:
+            if not re.search(rb"__[atm]san_init|__ubsan", f.read()):
+                self.assertLess(took, 0.1)
+                self.assertLess(memory, 64)
+
+
 class Live(unittest.TestCase):
     """Software events of this machine, which every kernel counts."""
 
