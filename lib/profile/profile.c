@@ -644,7 +644,7 @@ static void copy_names(const struct profile_place *from, struct profile_place *t
 	}
 }
 
-/* What names of addresses of the sample's process, or of the kernel, depend on. */
+/* The generation of the mappings that names of addresses depend on. */
 static uint32_t find_generation(const struct profile_reader *r, uint32_t mode)
 {
 	return mode == PFM_MISC_KERNEL ? r->kernel_generation : r->sample_generation;
