@@ -156,6 +156,7 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 
 static void read_script(void)
 {
+	const char *limit = getenv("PFM_SCRIPT_FILES");
 	char path[1024];
 
 	snprintf(path, sizeof(path), "%s/machine", folder);
@@ -169,8 +170,8 @@ static void read_script(void)
 	fake.sys.open = open_file;
 	fake.decide = decide_call;
 	fake.tick = advance_clock;
-	if (getenv("PFM_SCRIPT_FILES"))
-		fake.limit = atoi(getenv("PFM_SCRIPT_FILES"));
+	if (limit)
+		fake.limit = (int)strtol(limit, NULL, 10);
 }
 
 /* The linker makes the tools call this (--wrap). */
