@@ -499,8 +499,8 @@ class Agreement(unittest.TestCase):
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
         subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
                         "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"),
-                        os.path.join(LIB, "table", "names.c"),
-                        os.path.join(LIB, "base", "text.c"), embed, "-o", program],
+                        os.path.join(LIB, "table", "names.c"), os.path.join(LIB, "table", "texts.c"),
+                        os.path.join(LIB, "base", "text.c"), embed, "-lpthread", "-o", program],
                        check=True, capture_output=True)
         return program, raw
 

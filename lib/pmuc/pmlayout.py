@@ -10,10 +10,13 @@ import struct
 from pmtable import ANY32, ANYWHERE, Cache, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 8
+IMAGE_VERSION = 9
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 CALL_OTHER = 0x8000  # a name beside the table's own, in the index over names of tables
+# The number of the first packed text, beyond every offset in the pool: it and the last one fit into
+# the values of rows (VALUE_WIDE).
+PACKED_TEXTS_START = 0x400000
 POOL_PAD = 8  # zero bytes at the end of every pool
 
 ROW_SOURCES_SHIFT = 29  # of a row's number in its table: bits of the sources above it
@@ -32,7 +35,7 @@ ARRAYS = (
     ("pool", "B"),
     ("hosts", "II"), ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("wholes", "IIIII"),
     ("parts", "H"), ("filters", "Q"),
-    ("store", "Q"), ("wides", "QII"), ("ways", "H"),
+    ("store", "Q"), ("wides", "QII"), ("ways", "H"), ("packed_texts", "B"),
 )
 STORE = (
     ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
@@ -42,7 +45,7 @@ STORE = (
 FORMATS = dict(ARRAYS + STORE)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays that the head of the image says where they are, in the order of enum image_array.
-DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters")
+DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters", "packed_texts")
 N_DIRECTORY = 16
 # Offsets in the head of a table, in the order of struct table: its own slices, then what all tables
 # share.
