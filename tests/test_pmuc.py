@@ -311,7 +311,7 @@ class RoundTrip(unittest.TestCase):
                 row = v.at["rows"] + number * pmlayout.SIZES["rows"]
                 places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
                 self.assertLess(max(places) - min(places), 32 << 10)
-                distances.append(abs(v.at["values"] + v.element("rows", number)[2] * pmlayout.SIZES["values"] - row))
+                distances.append(abs(v.at["values"] + v.record("rows", i)[2] * pmlayout.SIZES["values"] - row))
         self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
     def test_codes_lead_back(self):

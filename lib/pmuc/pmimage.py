@@ -19,7 +19,7 @@ from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, H
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, \
     PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
-    extra_register, filter_words, first_pieces, host_hash, host_keys, pack_slots, place_entries, sparse_slot_count
+    extra_register, filter_words, first_pieces, host_hash, host_keys, pack_row, pack_slots, place_entries, sparse_slot_count
 
 # No string holds terminal control characters: descriptions of unknown origin are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -381,15 +381,13 @@ class Writer:
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             firsts = self.values.slices(runs)
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first, of_takes[take], of_sets[row.counters], row.flags,
-                 len(run), len(take))
+                pack_row(self.order, (at[row.name], at[row.desc], first, of_takes[take],
+                                      of_sets[row.counters], row.flags, len(run), len(take)))
                 for row, first, run, take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
             numbers[i] |= sources << ROW_SOURCES_SHIFT
-        if self.sets.n > 65536:
-            raise ValueError("more sets of counters than an image can hold")
         if self.takes.n > 65536:
             raise ValueError("more groups of unit masks than an image can hold")
         return self.row_numbers.slice(numbers)

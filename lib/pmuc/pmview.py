@@ -7,7 +7,7 @@ import struct
 import pmpack
 from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, keys, name_hash
 from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, PACKED_TEXTS_START, \
-    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, first_slot
+    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, first_slot, unpack_row
 
 
 class View:
@@ -53,8 +53,8 @@ class View:
         if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
-            return self.element("rows",
-                                self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1)
+            number = self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1
+            return unpack_row(self.order, self.element("rows", number))
         if array_name == "group_numbers":
             return self.element("groups", self.element("group_numbers", i)[0])
         return self.element(array_name, i)

@@ -310,13 +310,17 @@ enum row_flags {
 };
 
 struct row {
-	uint32_t name, desc;
-	uint32_t first_value;        /* in the values */
-	uint16_t first_group;        /* in the group numbers of rows */
-	uint16_t counter_mask_index; /* in the counter masks */
-	uint16_t flags;              /* enum row_flags */
-	uint8_t n_values, n_groups;
+	uint32_t name:24, n_values:8;
+	uint32_t desc:28, n_groups:4;
+	uint32_t first_value:24; /* in the values */
+	uint32_t counter_mask_index:8;
+	uint16_t first_group; /* in the group numbers of rows */
+	uint16_t flags;       /* enum row_flags */
 };
+_Static_assert(sizeof(struct row) == 16, "compilers place bit-fields side by side");
+#define ROW_MAX_NAME        0xffffffu
+#define ROW_MAX_DESC        0xfffffffu
+#define ROW_MAX_FIRST_VALUE 0xffffffu
 
 /* A value that has more than 23 bits, or that is for one counter. */
 struct wide_value {
