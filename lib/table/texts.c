@@ -7,11 +7,11 @@
 
 #define N_CHARACTERS 256u
 
-/* A character or a phrase. Once it was unpacked, it is copied from there. */
+/* A character or a phrase. Its text is copied from the place where it was unpacked first. */
 struct symbol {
-	uint32_t place;  /* of a copy of its text, from the characters on; if there is none, the
-	                    numbers of its two parts: the first in the lower half */
-	uint32_t length; /* of its text, 0 if there is no copy yet */
+	uint32_t place;  /* of that text, from the characters on; before the first use, the numbers
+	                    of its two parts: the first in the lower half */
+	uint32_t length; /* of its text, 0 before the first use */
 };
 
 /* The codes of one length: peeked bits from @base on, up to @limit. */
