@@ -6,9 +6,9 @@
 #include <string.h>
 #include "diff_rows.h"
 #include "diff_stats.h"
-#include "flame.h"
+#include "profile/flame_graph.h"
 #include "pfm.h"
-#include "text_output.h"
+#include "profile/text_output.h"
 
 /* The event whose stacks are compared; d->n_events, and everything said, if it is not one. */
 static uint32_t find_compared_event(const struct diff *d)

@@ -16,7 +16,7 @@
 
 struct dwarf_library dw;
 
-/* What libdwfl refers to as long as a file is open. */
+/* libdwfl refers to it as long as a file is open. */
 struct dwarf_search {
 	Dwfl_Callbacks callbacks;
 	char *folders; /* points to list */

@@ -28,7 +28,7 @@ void show_profile_message(const char *format, ...) __attribute__((format(printf,
 void show_profile_progress(const char *text);
 void begin_profile_recording(const char *path);
 void count_profile_record(const pfm_session_t *s);
-/* What is reported once for each set_profile_messages(). */
+/* Subjects of messages that are shown once after each set_profile_messages(). */
 enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS, TOPIC_CPLUSPLUS };
 /* True for the first call with @topic in this thread since set_profile_messages(). */
 bool is_new_profile_topic(enum profile_topic topic);

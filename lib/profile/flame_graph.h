@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The boxes of flame graphs, and their SVG. */
-#ifndef PFM_FLAME_H
-#define PFM_FLAME_H
+#ifndef PERFMON_PROFILE_FLAME_GRAPH_H
+#define PERFMON_PROFILE_FLAME_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +49,8 @@ void end_flame_title(FILE *out);
 void begin_flame_box(FILE *out, const struct flame_box *box);
 void end_flame_box(FILE *out, const struct flame_box *box, struct flame_colour colour);
 void end_flame_graph(FILE *out);
+
+/* Writes the whole graph of the stacks, which it sorts. False without memory. */
+bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks, size_t n);
 
 #endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A flame graph: every stack a column of boxes, as wide as its share, what called below what was
  * called. One file, with the few lines of script that make a click on a box show that box alone. */
-#include "flame.h"
+#include "profile/flame_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "pfm.h"
-#include "profile/profile.h"
-#include "text_output.h"
-#include "profile_messages.h"
+#include "profile/text_output.h"
 
 enum { GRAPH_WIDTH = 1200, ROW_HEIGHT = 17, TOP_MARGIN = 40 };
 
@@ -186,16 +183,11 @@ static struct flame_colour warm_colour(const char *s, size_t n)
 	return (struct flame_colour){ 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55 };
 }
 
-int put_flame_graph(const struct profile *p, FILE *out, const char *title)
+bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks, size_t n)
 {
-	struct flame_stack *stacks = calloc(p->n_stacks + 1, sizeof(*stacks));
 	struct flame_boxes boxes = { .list = NULL };
-	bool has_memory;
+	bool has_memory = make_flame_boxes(stacks, n, &boxes);
 
-	for (size_t i = 0; stacks && i < p->n_stacks; i++)
-		stacks[i] = (struct flame_stack){ .text = p->texts.text[p->stacks[i].function],
-			                          .weight = p->stacks[i].weight };
-	has_memory = stacks && make_flame_boxes(stacks, p->n_stacks, &boxes);
 	if (has_memory) {
 		begin_flame_graph(out, boxes.depth);
 		put_xml_text(out, title, strlen(title));
@@ -212,6 +204,5 @@ int put_flame_graph(const struct profile *p, FILE *out, const char *title)
 		end_flame_graph(out);
 	}
 	free(boxes.list);
-	free(stacks);
-	return has_memory ? EXIT_DONE : report_no_memory();
+	return has_memory;
 }
