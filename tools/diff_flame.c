@@ -110,7 +110,7 @@ static void put_box(FILE *out, const struct flame_boxes *b, const struct flame_b
 	        !is_significant         ? "no significant change"
 	        : new_share > old_share ? "grew"
 	                                : "fell");
-	end_flame_box(out, box,
+	end_flame_box(out, box, b->depth,
 	              is_significant ? colour_of_change(old_share, new_share)
 	                             : (struct flame_colour){ 220, 220, 220 });
 }

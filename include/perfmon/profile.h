@@ -81,7 +81,8 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
                      pfm_error_t *error);
 
 /** Creates an empty profile of tasks that run, which pfm_add_profile_record() fills.
- * @session  samples the tasks, with PFM_SIDEBAND_USUAL; it must outlive the profile
+ * @session  samples the tasks, with PFM_SIDEBAND_USUAL; it must outlive the last call of
+ *           pfm_add_profile_record()
  * Mappings and names that are older than the session come from /proc. Otherwise like
  * pfm_open_profile(); PFMLIB_ERR_INVAL if @session is NULL. */
 int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,

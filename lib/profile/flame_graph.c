@@ -5,9 +5,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/utf8.h"
 #include "profile/text_output.h"
 
-enum { GRAPH_WIDTH = 1200, ROW_HEIGHT = 17, TOP_MARGIN = 40 };
+enum {
+	GRAPH_WIDTH = 1200,
+	ROW_HEIGHT = 17,
+	TOP_MARGIN = 40,
+	BOTTOM_MARGIN = 10,
+	CHARACTER_WIDTH = 7
+};
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
@@ -113,11 +120,51 @@ void begin_flame_box(FILE *out, const struct flame_box *box)
 	put_xml_text(out, box->name, box->len);
 }
 
-void end_flame_box(FILE *out, const struct flame_box *box, struct flame_colour colour)
+/* Bytes of the name that fit into @room characters. */
+static size_t cut_name(const struct flame_box *box, size_t room)
 {
-	fprintf(out, "</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", colour.red, colour.green,
-	        colour.blue);
-	put_xml_text(out, box->name, box->len);
+	size_t at = 0;
+
+	for (; at < box->len && room; room--) {
+		size_t n = utf8_measure_char(box->name + at, box->len - at);
+
+		at += n ? n : 1;
+	}
+	return at;
+}
+
+/* Writes the name, or as much of it as a box of @width pixels has room for. */
+static void put_box_name(FILE *out, const struct flame_box *box, double width)
+{
+	size_t fits = width >= 3 * CHARACTER_WIDTH ? (size_t)(width / CHARACTER_WIDTH) - 1 : 0;
+
+	if (fits < 2)
+		return;
+	if (cut_name(box, fits) == box->len) {
+		put_xml_text(out, box->name, box->len);
+		return;
+	}
+	put_xml_text(out, box->name, cut_name(box, fits - 1));
+	fputs("\xe2\x80\xa6", out);
+}
+
+static unsigned height_of_graph(unsigned depth)
+{
+	return TOP_MARGIN + BOTTOM_MARGIN + depth * ROW_HEIGHT;
+}
+
+void end_flame_box(FILE *out, const struct flame_box *box, unsigned depth,
+                   struct flame_colour colour)
+{
+	double x = box->x * GRAPH_WIDTH, width = box->width * GRAPH_WIDTH;
+	unsigned y = height_of_graph(depth) - BOTTOM_MARGIN - (box->depth + 1) * ROW_HEIGHT;
+
+	fprintf(out,
+	        "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" "
+	        "fill=\"rgb(%u,%u,%u)\"/><text x=\"%.2f\" y=\"%u\">",
+	        x, y, width > 0.8 ? width - 0.5 : 0.3, ROW_HEIGHT - 1, colour.red, colour.green,
+	        colour.blue, x + 3, y + ROW_HEIGHT - 5);
+	put_box_name(out, box, width);
 	fputs("</text></g>\n", out);
 }
 
@@ -160,7 +207,7 @@ void begin_flame_graph(FILE *out, unsigned depth)
 	        "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover "
 	        "rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
-	        GRAPH_WIDTH, TOP_MARGIN + 10 + depth * ROW_HEIGHT);
+	        GRAPH_WIDTH, height_of_graph(depth));
 }
 
 void end_flame_title(FILE *out)
@@ -199,7 +246,7 @@ bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks,
 			fprintf(out, ", %.2f%% (%llu)",
 			        100.0 * (double)box->weight / (double)boxes.total,
 			        (unsigned long long)box->weight);
-			end_flame_box(out, box, warm_colour(box->name, box->len));
+			end_flame_box(out, box, boxes.depth, warm_colour(box->name, box->len));
 		}
 		end_flame_graph(out);
 	}

@@ -15,6 +15,11 @@
 #include "profile/losses.h"
 #include "profile/profile.h"
 
+struct event_label {
+	char *name;
+	bool is_clock;
+};
+
 struct pfm_profile {
 	struct profile profile;
 	struct profile_reader *reader; /* of pfm_create_profile() */
@@ -22,9 +27,9 @@ struct pfm_profile {
 	char *strings[4]; /* of options */
 	struct kept_messages messages;
 	struct function_table table;
-	bool has_table; /* of the samples that were added so far */
-	char **event_names;
-	char *text; /* what was written last */
+	bool has_table;             /* of the samples that were added so far */
+	struct event_label *events; /* valid after the session of a live profile was closed */
+	char *text;                 /* what was written last */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -89,21 +94,26 @@ static bool copy_options(pfm_profile_t *p, const pfm_profile_options_t *from)
 	       copy_string(&p->strings[3], &p->options.debug_folder, from->debug_folder);
 }
 
-static bool read_event_names(pfm_profile_t *p)
+static bool read_event(struct event_label *event, const pfm_session_t *session, unsigned i)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+	bool is_read = pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS;
+
+	event->name = strdup(is_read ? info.name : "");
+	event->is_clock = is_read && info.attr.type == PERF_TYPE_SOFTWARE &&
+	                  info.attr.config <= PERF_COUNT_SW_TASK_CLOCK;
+	return event->name;
+}
+
+static bool read_events(pfm_profile_t *p)
 {
 	const struct profile *data = &p->profile;
 	bool is_read;
 
-	p->event_names = calloc(data->n_events + 1, sizeof(*p->event_names));
-	is_read = p->event_names;
-	for (unsigned i = 0; i < data->n_events && is_read; i++) {
-		pfm_count_info_t info = PFM_INIT(info);
-
-		p->event_names[i] = strdup(
-			pfm_describe_count(data->session, i, &info) == PFMLIB_SUCCESS ? info.name
-										      : "");
-		is_read = p->event_names[i];
-	}
+	p->events = calloc(data->n_events + 1, sizeof(*p->events));
+	is_read = p->events;
+	for (unsigned i = 0; i < data->n_events && is_read; i++)
+		is_read = read_event(&p->events[i], data->session, i);
 	return is_read;
 }
 
@@ -154,7 +164,7 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
 	stop_keeping_messages(&p->messages);
 	if (rc && base_has_struct_size(error))
 		base_copy_struct_out(error, &p->profile.error, sizeof(p->profile.error));
-	if (!rc && !read_event_names(p))
+	if (!rc && !read_events(p))
 		rc = refuse(error, PFMLIB_ERR_NOMEM, NULL);
 	return rc ? give_up(out, rc) : rc;
 }
@@ -176,7 +186,7 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 	keep_messages(&p->messages);
 	p->reader = profile_begin(&p->profile, session, &p->options);
 	stop_keeping_messages(&p->messages);
-	if (!p->reader || p->profile.failed || !read_event_names(p))
+	if (!p->reader || p->profile.failed || !read_events(p))
 		return give_up(out, refuse(error, PFMLIB_ERR_NOMEM, NULL));
 	return PFMLIB_SUCCESS;
 }
@@ -218,9 +228,9 @@ void pfm_close_profile(pfm_profile_t *p)
 		p->profile.session = NULL; /* it is the caller's */
 	profile_end(p->reader);
 	forget_table(p);
-	for (unsigned i = 0; p->event_names && i < p->profile.n_events; i++)
-		free(p->event_names[i]);
-	free(p->event_names);
+	for (unsigned i = 0; p->events && i < p->profile.n_events; i++)
+		free(p->events[i].name);
+	free(p->events);
 	profile_free(&p->profile);
 	free_kept_messages(&p->messages);
 	for (size_t i = 0; i < sizeof(p->strings) / sizeof(p->strings[0]); i++)
@@ -279,16 +289,6 @@ int pfm_describe_profile(pfm_profile_t *p, pfm_profile_info_t *info)
 	return PFMLIB_SUCCESS;
 }
 
-static const char *unit_of_event(const struct profile *p, unsigned event)
-{
-	pfm_count_info_t info = PFM_INIT(info);
-
-	if (pfm_describe_count(p->session, event, &info) == PFMLIB_SUCCESS &&
-	    info.attr.type == PERF_TYPE_SOFTWARE && info.attr.config <= PERF_COUNT_SW_TASK_CLOCK)
-		return "nanoseconds";
-	return "count";
-}
-
 int pfm_describe_profile_event(pfm_profile_t *p, unsigned event, pfm_profile_event_t *info)
 {
 	int rc = prepare_table(p, info);
@@ -298,8 +298,8 @@ int pfm_describe_profile_event(pfm_profile_t *p, unsigned event, pfm_profile_eve
 		return rc;
 	if (event >= p->profile.n_events)
 		return PFMLIB_ERR_NOTFOUND;
-	out.name = p->event_names[event];
-	out.unit = unit_of_event(&p->profile, event);
+	out.name = p->events[event].name;
+	out.unit = p->events[event].is_clock ? "nanoseconds" : "count";
 	out.samples = p->profile.samples[event];
 	out.weight = p->profile.weights[event];
 	out.n_functions = (unsigned)(p->table.first_rows[event + 1] - p->table.first_rows[event]);
@@ -481,5 +481,5 @@ int pfm_draw_flame_graph(pfm_profile_t *p, unsigned event, const char *title, co
 {
 	int rc = prepare_text(p, event, svg);
 
-	return rc ? rc : write_text(p, event, title ? title : p->event_names[event], svg, length);
+	return rc ? rc : write_text(p, event, title ? title : p->events[event].name, svg, length);
 }
