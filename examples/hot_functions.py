@@ -9,7 +9,7 @@ import sys
 import perfmon
 
 
-def main(path="perf.data", graph=None):
+def main(path: str = "perf.data", graph: str = "") -> None:
     profile = perfmon.profile(path)
     for message in profile.messages:
         print(message, file=sys.stderr)

@@ -174,7 +174,7 @@ class StackTable(Sequence[Stack]):
         return _tables.columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
-        rows = sorted(self.records(), key=lambda r: -r["weight"])
+        rows = sorted(self.records(), key=lambda r: -int(r["weight"]))
         return _tables.table(("event", "task", "samples", "stack"), ((r["event"], r["task"], r["samples"], r["stack"]) for r in rows),
                              ("text", "text", "number", "name"), len(self))
 
@@ -203,7 +203,8 @@ class FlameGraph:
 def _options(event: str | None, task: str | None, symbol: str | None, start: float, end: float, labels: Iterable[str], stacks: bool,
              lines: bool, debug_folder: str | os.PathLike[str] | None) -> tuple[Any, list[Any]]:
     """The options of C, and the strings that they refer to."""
-    o, held = new("pfm_profile_options_t"), []
+    o = new("pfm_profile_options_t")
+    held: list[Any] = []
     unknown = set(labels) - set(_LABELS)
     if unknown:
         raise ValueError(f"expected labels of {', '.join(_LABELS)}, got {', '.join(sorted(unknown))}")
@@ -302,7 +303,8 @@ class Profile:
 
     def functions(self, event: str | int | None = None) -> FunctionTable:
         """The functions of @event, the heaviest first; None: of the first event that has samples."""
-        rows, f = [], new("pfm_function_t")
+        rows: list[Function] = []
+        f = new("pfm_function_t")
         with self._lock:
             number = self._number(event)
             while lib.pfm_describe_function(self._profile, number, len(rows), f) == lib.PFMLIB_SUCCESS:
@@ -319,7 +321,8 @@ class Profile:
 
     def stacks(self, event: str | int | None = None) -> StackTable:
         """The stacks of @event; None: of all events."""
-        rows, s, i = [], new("pfm_stack_t"), 0
+        rows: list[Stack] = []
+        s, i = new("pfm_stack_t"), 0
         with self._lock:
             number, events = None if event is None else self._number(event), self.events
             while lib.pfm_describe_stack(self._profile, i, s) == lib.PFMLIB_SUCCESS:
