@@ -23,7 +23,8 @@ class Compilers(unittest.TestCase):
             lib = os.path.join(BUILD, "lib")
             done = subprocess.run([compiler, "-std=" + standard, *WARNINGS, "-I" + os.path.join(SOURCE, "include"),
                                    "-I" + os.path.join(SOURCE, "include", "libpfm3"),
-                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program, "-L" + lib, "-L" + lib + "/profile", "-lperfmon-profile",
+                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program,
+                                   "-L" + lib, "-L" + lib + "/profile", "-lperfmon-profile",
                                    "-lperfmon"],
                                    capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -292,7 +292,8 @@ class Others(unittest.TestCase):
             run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK,
                     "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
-            self.assertLessEqual({"libperfmon1", "libperfmon-profile1", "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
+            self.assertLessEqual({"libperfmon1", "libperfmon-profile1",
+                    "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
                     "perfmon-tools", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))

@@ -290,7 +290,8 @@ def vocabulary(path):
         functions, known = prototypes(path), constants(path)
         wrong = [n for n in re.findall(r"^\.(?:Fn|Fo) (pfm_\w+)", text, re.M) if n not in functions]
         wrong += [n for n in re.findall(r"\b(pfm_[a-z0-9_]+_t)\b", text) if n not in types(path) and n not in
-                  ("pfm_ctx_t", "pfm_session_t", "pfm_profile_t", "pfm_symbols_t", "pfm_plan_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
+                  ("pfm_ctx_t", "pfm_session_t", "pfm_profile_t", "pfm_symbols_t",
+                  "pfm_plan_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
         for n in re.findall(r"\b((?:PFMLIB|PFM|PF5|PF6|PF67|PCNT)[A-Z0-9]*_?\w*\*?)", re.sub(r"^\.Dt .*|\\&", "", text, flags=re.M)):
             if n.endswith("*"):
                 pattern = re.compile(re.escape(n[:-1]) + r"\w*")

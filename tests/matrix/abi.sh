@@ -55,5 +55,5 @@ else
 	result 3 "$what" <"$work/abidiff"
 fi
 profile=$(dirname "$library")/profile/libperfmon-profile.so.1.0.0
-compare_symbols 4 "$source/tests/abi/symbols-profile" "$profile" "$source/lib/profile/perfmon-profile.map" '[a-z].*'
+compare_symbols 4 "$source/tests/abi/profile-symbols" "$profile" "$source/lib/profile/perfmon-profile.map" '[a-z].*'
 exit $failed
