@@ -129,6 +129,7 @@ static bool put_graph(const struct diff *d, uint32_t event, FILE *out)
 	struct flame_stack *stacks = calloc(room, sizeof(*stacks));
 	struct flame_boxes boxes = { .list = NULL };
 	double *p = NULL;
+	bool is_drawn;
 
 	if (stacks && make_flame_boxes(stacks, collect_stacks(d, event, stacks), &boxes))
 		p = compute_probabilities(&d->events[event], &boxes);
@@ -142,8 +143,9 @@ static bool put_graph(const struct diff *d, uint32_t event, FILE *out)
 	}
 	free(boxes.list);
 	free(stacks);
+	is_drawn = p;
 	free(p);
-	return p;
+	return is_drawn;
 }
 
 int put_diff_flame_graph(struct diff *d, FILE *out)
