@@ -80,7 +80,7 @@ static char *find_source(Dwarf_Die *unit, Dwarf_Addr address)
 	return strdup(text);
 }
 
-/* What is known of @address, a file's own; both texts are NULL without memory. */
+/* The texts for @address, a file's own; NULL without memory. */
 static struct source_spot find_spot(struct lines *l, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;

@@ -12,10 +12,15 @@ static void names_of_dumps(void **state)
 	assert_false(is_jitdump_path("/tmp/jit-12.dump/file"));
 }
 
-/* Words of the format that tools/perf/Documentation/jitdump-specification.txt describes. */
-static void put(FILE *f, unsigned n, const uint64_t *words)
+/* Numbers of the format that tools/perf/Documentation/jitdump-specification.txt describes. */
+static void put32(FILE *f, unsigned n, const uint32_t *numbers)
 {
-	fwrite(words, sizeof(*words), n, f);
+	fwrite(numbers, sizeof(*numbers), n, f);
+}
+
+static void put64(FILE *f, unsigned n, const uint64_t *numbers)
+{
+	fwrite(numbers, sizeof(*numbers), n, f);
 }
 
 static FILE *write_dump(void)
@@ -23,14 +28,20 @@ static FILE *write_dump(void)
 	FILE *f = tmpfile();
 
 	assert_non_null(f);
-	put(f, 5, (uint64_t[]){ 0x4a695444 | 1ull << 32, 40 | 62ull << 32, 1ull << 32, 0, 0 });
+	put32(f, 6, (uint32_t[]){ 0x4a695444, 1, 40, 62, 0, 1 });
+	put64(f, 2, (uint64_t[]){ 0, 0 });
 	/* load: 8 bytes of name, 16 bytes of code at 0x5000 */
-	put(f, 7, (uint64_t[]){ (2ull * 8 + 5 * 8 + 8 + 16) << 32, 0, 1, 0x5000, 0x5000, 16, 1 });
+	put32(f, 2, (uint32_t[]){ 0, 2 * 8 + 5 * 8 + 8 + 16 });
+	put64(f, 1, (uint64_t[]){ 0 });
+	put32(f, 2, (uint32_t[]){ 1, 0 });
+	put64(f, 4, (uint64_t[]){ 0x5000, 0x5000, 16, 1 });
 	fwrite("compile\0", 8, 1, f);
-	put(f, 2, (uint64_t[]){ 0, 0 });
+	put64(f, 2, (uint64_t[]){ 0, 0 });
 	/* moved to 0x7000 */
-	put(f, 8,
-	    (uint64_t[]){ 1 | (2ull * 8 + 6 * 8) << 32, 0, 1, 0x7000, 0x5000, 0x7000, 16, 1 });
+	put32(f, 2, (uint32_t[]){ 1, 2 * 8 + 6 * 8 });
+	put64(f, 1, (uint64_t[]){ 0 });
+	put32(f, 2, (uint32_t[]){ 1, 0 });
+	put64(f, 5, (uint64_t[]){ 0x7000, 0x5000, 0x7000, 16, 1 });
 	rewind(f);
 	return f;
 }

@@ -18,7 +18,7 @@ static void the_line_of_a_function(void **state)
 	const char *name;
 
 	(void)state;
-	if (!spot) {
+	if (!spot || !spot->source[0]) {
 		print_message("needs libdw and debugging information (Debian package libdw-dev)\n");
 		lines_close(l);
 		skip();

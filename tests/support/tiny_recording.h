@@ -48,7 +48,12 @@ static inline void tiny_begin(struct tiny_recording *t)
 static inline void tiny_put_head(struct tiny_recording *t, uint32_t type, uint32_t misc,
                                  size_t n_words)
 {
-	tiny_put(t, type | (uint64_t)misc << 32 | (uint64_t)(8 + 8 * n_words) << 48);
+	const struct perf_event_header head = { .type = type,
+		                                .misc = (uint16_t)misc,
+		                                .size = (uint16_t)(8 + 8 * n_words) };
+
+	fwrite(&head, sizeof(head), 1, t->file);
+	t->n_bytes += sizeof(head);
 }
 
 static inline uint64_t tiny_thread(void)
