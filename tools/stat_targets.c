@@ -257,12 +257,12 @@ void report_stat_refusal(const struct stat_job *job, const char *text, const pfm
 	struct json j = { .out = job->out };
 
 	if (!job->json) {
-		report_refusal(job->ctx, text, error);
+		report_refusal(job->ctx, text, error, WANTED_ANY);
 		return;
 	}
 	put_begin(&j, NULL, '{');
 	put_text_if(&j, "input", text);
-	put_refusal_json(&j, job->ctx, text, error);
+	put_refusal_json(&j, job->ctx, text, error, WANTED_ANY);
 	put_end(&j, '}');
 	put_line(&j);
 }
