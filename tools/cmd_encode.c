@@ -185,7 +185,8 @@ static int run_encode(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which event?");
+		return report_usage_error(
+			args, "expected events, or - to read them from standard input.");
 	e.ctx = open_context(pmu);
 	if (!e.ctx)
 		return EXIT_REFUSED;

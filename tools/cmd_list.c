@@ -1218,7 +1218,13 @@ static int run_list(struct command_args *args)
 				return report_usage_error(
 					args, "expected counters such as 0-3,F1, got '%s'.", value);
 			break;
-		case OPT_UNIT: l.unit_name = value; break;
+		case OPT_UNIT:
+			if (!*value)
+				return report_usage_error(
+					args, "--unit: expected a part of the name of a "
+					      "unit, got an empty text.");
+			l.unit_name = value;
+			break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
 		case OPT_JSON: l.json = true; break;
 		case OPT_COMPLETE: prefix = value; break;

@@ -175,7 +175,11 @@ static int add_cgroup(struct stat_job *job, const char *mount, const char *name,
 		snprintf(p->cgroup, room, "%s/%s", mount, name + (*name == '/'));
 	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
 		return EXIT_DONE;
-	return report_bad_option(p->cgroup, errno);
+	fprintf(stderr,
+	        "%s: %s: expected a control group, got '%s' (%s: %s); 'systemd-cgls' lists them\n",
+	        program_name, job->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
+	        strerror(errno));
+	return EXIT_REFUSED;
 }
 
 static bool is_labelled(const struct stat_job *job, const char *name)
