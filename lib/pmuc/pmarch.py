@@ -18,7 +18,7 @@ def find_table(reading, unit):
     return make_unit_table(reading, unit) if unit else make_core_table(reading)
 
 
-list_date = ""           # YYYY-MM of the kernel whose lists are read, where the caller knows it
+list_date = ""           # YYYY-MM of the kernel whose lists are read; empty if unspecified
 
 
 def source_text(model):
