@@ -156,7 +156,7 @@ class Diff(unittest.TestCase):
         done = self.pfm("--svg", *args, "0.data", "1.data")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         box = (r'data-w="([\d.]+)"[^>]*><title>([^,<]*), ([\d.]+)% after ([\d.]+)%: ([a-z ]+)</title>'
-               r'<rect fill="rgb\((\d+),(\d+),(\d+)\)"')
+               r'<rect [^>]*fill="rgb\((\d+),(\d+),(\d+)\)"')
         found = re.findall(box, done.stdout)
         self.assertEqual(len(found), done.stdout.count("<title>"))
         return {m[1]: (float(m[0]), float(m[2]) / 100, float(m[3]) / 100, m[4], tuple(map(int, m[5:]))) for m in found}

@@ -6,9 +6,9 @@
 #include <string.h>
 #include "diff_rows.h"
 #include "diff_stats.h"
-#include "flame.h"
+#include "profile/flame_graph.h"
 #include "pfm.h"
-#include "text_output.h"
+#include "profile/text_output.h"
 
 /* The event whose stacks are compared; d->n_events, and everything said, if it is not one. */
 static uint32_t find_compared_event(const struct diff *d)
@@ -110,7 +110,7 @@ static void put_box(FILE *out, const struct flame_boxes *b, const struct flame_b
 	        !is_significant         ? "no significant change"
 	        : new_share > old_share ? "grew"
 	                                : "fell");
-	end_flame_box(out, box,
+	end_flame_box(out, box, b->depth,
 	              is_significant ? colour_of_change(old_share, new_share)
 	                             : (struct flame_colour){ 220, 220, 220 });
 }

@@ -398,7 +398,7 @@ static void put_comment(struct exporter *e)
 	char text[LOSSES_MAX];
 
 	message_add_number(&p->part, PROFILE_COMMENT,
-	                   add_string(p, export_losses_text(&e->reader->losses, text)));
+	                   add_string(p, print_profile_losses(&e->reader->losses, text)));
 	flush_message(e, &p->part);
 }
 

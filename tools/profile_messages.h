@@ -13,8 +13,5 @@ int read_recorded_profile(struct profile *p, const char *path, const struct prof
 /* Reports on standard error the samples that are missing from the recording, which commands of
  * several recordings name. */
 void report_profile_losses(const struct profile *p, const char *path);
-/* A flame graph of the stacks, one file that any browser shows. DONE, or REFUSED without memory.
- * (flame.c) */
-int put_flame_graph(const struct profile *p, FILE *out, const char *title);
 
 #endif

@@ -180,13 +180,10 @@ static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 /* Reports, once, that call frame information cannot be read. */
 static void report_missing_library(void)
 {
-	static bool said;
-
-	if (!said)
+	if (is_new_profile_topic(TOPIC_UNWINDING))
 		show_profile_message(
 			"libdw is missing: copied stacks are unwound by frame pointers only; "
 			"install libdw1 (to build: libdw-dev)");
-	said = true;
 }
 
 static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn find_code, void *arg)

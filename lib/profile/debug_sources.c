@@ -5,6 +5,7 @@
 #include "profile/debug_sources.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,17 +39,23 @@ typedef int (*lzma_stream_buffer_decode_fn)(uint64_t *memory_limit, uint32_t fla
                                             size_t in_size, uint8_t *out, size_t *out_at,
                                             size_t out_size);
 
+static lzma_stream_buffer_decode_fn decode_xz;
+
+static void open_lzma(void)
+{
+	find_function(dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL), "lzma_stream_buffer_decode",
+	              &decode_xz);
+}
+
 static lzma_stream_buffer_decode_fn load_lzma(void)
 {
-	static lzma_stream_buffer_decode_fn decode;
-	static bool is_loaded;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!is_loaded && !find_function(dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL),
-	                                 "lzma_stream_buffer_decode", &decode))
+	pthread_once(&once, open_lzma);
+	if (!decode_xz && is_new_profile_topic(TOPIC_XZ))
 		report_missing("liblzma.so.5", "liblzma5",
 		               "compressed symbols (.gnu_debugdata) are not read");
-	is_loaded = true;
-	return decode;
+	return decode_xz;
 }
 
 /* The unpacked bytes, which the caller frees; NULL if they are damaged or too many. */
@@ -115,28 +122,33 @@ static struct {
 	void (*end)(struct debuginfod_client *client);
 } server;
 
+static bool has_servers;
+
+static void open_debuginfod(void)
+{
+	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	has_servers = find_function(library, "debuginfod_begin", &server.begin) &&
+	              find_function(library, "debuginfod_find_debuginfo", &server.find) &&
+	              find_function(library, "debuginfod_set_progressfn", &server.set_progress) &&
+	              find_function(library, "debuginfod_end", &server.end);
+}
+
 static bool load_debuginfod(void)
 {
-	static int is_loaded = -1;
-	void *library;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (is_loaded >= 0)
-		return is_loaded;
-	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-	is_loaded = find_function(library, "debuginfod_begin", &server.begin) &&
-	            find_function(library, "debuginfod_find_debuginfo", &server.find) &&
-	            find_function(library, "debuginfod_set_progressfn", &server.set_progress) &&
-	            find_function(library, "debuginfod_end", &server.end);
-	if (!is_loaded)
+	pthread_once(&once, open_debuginfod);
+	if (!has_servers && is_new_profile_topic(TOPIC_SERVERS))
 		report_missing("libdebuginfod.so.1", "libdebuginfod1",
 		               "DEBUGINFOD_URLS is set, but no debug files are fetched");
-	return is_loaded;
+	return has_servers;
 }
 
 /* Shows how far it is, on a terminal, once it has taken two seconds. */
 static int show_progress(struct debuginfod_client *client, long done, long all)
 {
-	static time_t start;
+	static _Thread_local time_t start;
 	char line[96];
 
 	(void)client;

@@ -8,6 +8,9 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,17 +31,15 @@ typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *st
 
 /* The C++ library of this machine decodes its own names; where there is no C++, it need not
  * be installed. */
-static demangle_fn find_demangler(void)
+static demangle_fn demangle_name;
+
+static void find_demangler(void)
 {
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
 	void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-	demangle_fn fn = NULL;
 
 	if (symbol)
-		memcpy(&fn, &symbol, sizeof(fn));
-	else
-		show_profile_message("C++ names are shown mangled: libstdc++.so.6 is missing");
-	return fn;
+		memcpy(&demangle_name, &symbol, sizeof(demangle_name));
 }
 
 /* References in @symbol: S_, S1Z_, T0_. */
@@ -97,16 +98,15 @@ static long now_us(struct timeval t)
 
 static char *demangle_in_child(demangle_fn demangle, const char *symbol)
 {
-	static long spent;
+	static atomic_long spent;
 	char answer[SYMBOL_ROOM];
 	struct rusage used = { .ru_utime = { 0, 0 } };
 	int ends[2];
 	pid_t child;
 	size_t len;
 
-	if (spent >= (long)WORK_LIMIT * MICRO || pipe(ends) != 0)
+	if (spent >= (long)WORK_LIMIT * MICRO || pipe2(ends, O_CLOEXEC) != 0)
 		return NULL;
-	fflush(NULL);
 	child = fork();
 	if (child == 0)
 		run_demangler_child(demangle, symbol, ends[1]);
@@ -121,21 +121,22 @@ static char *demangle_in_child(demangle_fn demangle, const char *symbol)
 
 char *symbols_demangle(const char *symbol)
 {
-	static demangle_fn demangle;
-	static bool looked;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int status = 0;
 	char *plain;
 
 	if (strncmp(symbol, "_Z", 2) != 0)
 		return NULL;
-	if (!looked)
-		demangle = find_demangler();
-	looked = true;
-	if (!demangle)
+	pthread_once(&once, find_demangler);
+	if (!demangle_name) {
+		if (is_new_profile_topic(TOPIC_CPLUSPLUS))
+			show_profile_message(
+				"C++ names are shown mangled: libstdc++.so.6 is missing");
 		return NULL;
+	}
 	if (count_references(symbol) > MAX_SAFE_REFERENCES)
-		return demangle_in_child(demangle, symbol);
-	plain = demangle(symbol, NULL, NULL, &status);
+		return demangle_in_child(demangle_name, symbol);
+	plain = demangle_name(symbol, NULL, NULL, &status);
 	if (status == NO_MEMORY)
 		report_missing_names();
 	if (plain && strnlen(plain, SYMBOL_ROOM) == SYMBOL_ROOM)

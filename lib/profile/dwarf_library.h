@@ -52,11 +52,14 @@ struct dwarf_library {
 
 extern struct dwarf_library dw;
 
+struct dwarf_search; /* where libdwfl looks for debugging information */
+
 /* A file as libdwfl has it. */
 struct dwarf_file {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	Dwarf_Addr bias; /* from the file's own addresses to libdwfl's */
+	struct dwarf_search *search;
 };
 
 /* Opens the file at @path, whose debugging information may be below @debug_folder. False if it

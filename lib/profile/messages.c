@@ -2,20 +2,20 @@
 #include "profile/messages.h"
 
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /* Names of files may be long: what does not fit is cut. */
 enum { MESSAGE_ROOM = 8192 };
 
 static _Thread_local const struct profile_messages *messages;
+static _Thread_local unsigned reported_topics; /* bit: enum profile_topic */
 
 const struct profile_messages *set_profile_messages(const struct profile_messages *m)
 {
 	const struct profile_messages *before = messages;
 
 	messages = m;
+	reported_topics = 0;
 	return before;
 }
 
@@ -50,10 +50,16 @@ void count_profile_record(const pfm_session_t *s)
 		messages->count_record(messages->arg, s);
 }
 
+bool is_new_profile_topic(enum profile_topic topic)
+{
+	bool is_new = !(reported_topics >> topic & 1);
+
+	reported_topics |= 1u << topic;
+	return is_new;
+}
+
 void report_missing_names(void)
 {
-	static atomic_bool is_reported;
-
-	if (!atomic_exchange(&is_reported, true))
+	if (is_new_profile_topic(TOPIC_MEMORY))
 		show_profile_message("some functions or source lines are not named: out of memory");
 }

@@ -4,6 +4,7 @@
 #ifndef PERFMON_PROFILE_MESSAGES_H
 #define PERFMON_PROFILE_MESSAGES_H
 
+#include <stdbool.h>
 #include <perfmon/sampling.h>
 
 /* Functions that are NULL are not called. */
@@ -27,6 +28,10 @@ void show_profile_message(const char *format, ...) __attribute__((format(printf,
 void show_profile_progress(const char *text);
 void begin_profile_recording(const char *path);
 void count_profile_record(const pfm_session_t *s);
+/* Subjects of messages that are shown once after each set_profile_messages(). */
+enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS, TOPIC_CPLUSPLUS };
+/* True for the first call with @topic in this thread since set_profile_messages(). */
+bool is_new_profile_topic(enum profile_topic topic);
 /* Reports, once, that memory does not suffice for all names and lines: those of a file are all
  * there or none, as what is missing would go by the name before it. */
 void report_missing_names(void);

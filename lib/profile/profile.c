@@ -15,6 +15,7 @@
 #include "profile/mappings.h"
 #include "profile/perf_map.h"
 #include "perfdata/perfdata.h"
+#include "profile/process_maps.h"
 #include "profile/recording_section.h"
 #include "profile/symbols.h"
 
@@ -92,7 +93,7 @@ struct frame_places {
 struct known_frame {
 	uint64_t key; /* the hash of the members of the place that the sample has; 0: free */
 	uint64_t address;
-	uint32_t object, function, inlined, source;
+	uint32_t object, function, inlined, source, build_id;
 	uint32_t n_places, places[KNOWN_PLACES_MAX];
 };
 
@@ -123,6 +124,7 @@ struct profile_reader {
 	struct profile_options options;
 	unsigned keys;
 	bool is_live;       /* the records come from tasks that run */
+	bool *is_wanted;    /* of each event; NULL: all are */
 	uint64_t n_samples; /* that were added so far */
 	struct chains chains;
 	struct perf_maps compiled;
@@ -196,13 +198,22 @@ uint32_t text_number(struct text_pool *t, const char *text)
 	return (uint32_t)t->n - 1;
 }
 
+void text_pool_free(struct text_pool *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->text[i]);
+	free(t->text);
+	pfmi_base_free_hash(&t->table);
+}
+
 static uint64_t hash_place(const struct profile_place *a)
 {
 	const uint64_t key[] = { (uint64_t)a->event << 32 | a->task,
 		                 (uint64_t)a->object << 32 | a->function,
 		                 (uint64_t)a->inlined << 32 | a->source,
 		                 (uint64_t)a->cpu << 32 | a->cgroup,
-		                 a->slice,
+		                 (uint64_t)a->build_id << 32 | a->slice,
+		                 (uint64_t)a->pid << 32 | a->tid,
 		                 a->address };
 
 	return pfmi_base_hash_bytes(key, sizeof(key));
@@ -220,7 +231,8 @@ static bool is_same_place(const void *arg, uint32_t i)
 	return a->event == b->event && a->task == b->task && a->object == b->object &&
 	       a->function == b->function && a->inlined == b->inlined && a->source == b->source &&
 	       a->cpu == b->cpu && a->cgroup == b->cgroup && a->slice == b->slice &&
-	       a->address == b->address;
+	       a->address == b->address && a->pid == b->pid && a->tid == b->tid &&
+	       a->build_id == b->build_id;
 }
 
 /* The index of the place with the key of @key, which is added without samples if it is new;
@@ -389,42 +401,31 @@ static struct task *find_task(struct profile_reader *r, uint32_t tid)
 	return &t->list[t->n++];
 }
 
-/* Adds the mapping that a line of /proc/PID/maps describes, if it can be executed. */
-static void add_map_line(struct profile_reader *r, struct process *p, char *line)
-{
-	unsigned long long start, end, offset;
-	char mode[5];
-	int path = 0;
-	struct mapping m;
+struct mapping_target {
+	struct profile_reader *reader;
+	struct process *process;
+};
 
-	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%llx-%llx %4s %llx %*x:%*x %*u %n", &start, &end, mode, &offset, &path) <
-	            4 ||
-	    mode[2] != 'x' || !path || !line[path])
-		return;
-	m = (struct mapping){ .start = start,
-		              .end = end,
-		              .offset = offset,
-		              .name = text_number(&r->target_profile->texts, line + path),
-		              .object = symbols_object(r->symbols, line + path, NULL, 0) };
-	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
+static void add_process_mapping(void *arg, const struct process_mapping *from)
+{
+	const struct mapping_target *to = arg;
+	struct profile_reader *r = to->reader;
+	const struct mapping m = { .start = from->start,
+		                   .end = from->end,
+		                   .offset = from->offset,
+		                   .name = text_number(&r->target_profile->texts, from->name),
+		                   .object = symbols_object(r->symbols, from->name, NULL, 0) };
+
+	r->target_profile->failed |= !mappings_add(&r->map_pool, &to->process->maps, &m);
 }
 
 /* Reads the mappings of a process that ran before it was sampled. */
 static void load_process(struct profile_reader *r, struct process *p)
 {
-	char path[32], *line = NULL;
-	size_t room = 0;
-	FILE *f;
+	struct mapping_target to = { r, p };
 
 	p->is_loaded = true;
-	snprintf(path, sizeof(path), "/proc/%u/maps", p->pid);
-	f = fopen(path, "re");
-	while (f && getline(&line, &room, f) >= 0)
-		add_map_line(r, p, line);
-	free(line);
-	if (f)
-		fclose(f);
+	read_process_maps(p->pid, add_process_mapping, &to);
 }
 
 /* Makes what is known of addresses and stacks unknown. */
@@ -577,6 +578,24 @@ static const char *object_of_mode(uint32_t mode)
 	return objects[mode];
 }
 
+/* Number of the text of the build id of @object. */
+static uint32_t build_id_text(struct profile_reader *r, struct object *object)
+{
+	char text[2 * 20 + 1] = "";
+	size_t n = 0;
+	const uint8_t *id = symbols_build_id(object, &n);
+
+	for (size_t i = 0; i < n && i < 20; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	return text_number(&r->target_profile->texts, text);
+}
+
+static bool needs_lines(const struct profile_reader *r)
+{
+	return !r->options.no_lines &&
+	       (r->keys & KEY_LINE || r->options.detail == STACKS || r->options.tree);
+}
+
 /* Names code without a symbol: as its process named what it compiled, or by its address. */
 static void find_other_name(struct profile_reader *r, const struct process *process,
                             uint64_t address, struct profile_place *at)
@@ -614,9 +633,10 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 		uint64_t offset = address - m->start + m->offset;
 
 		name = m->object ? symbols_at(m->object, offset) : NULL;
-		if (m->object &&
-		    (r->keys & KEY_LINE || r->options.detail == STACKS || r->options.tree))
+		if (m->object && needs_lines(r))
 			add_spot(r, symbols_spot(m->object, offset), at);
+		if (m->object && r->options.build_ids)
+			at->build_id = build_id_text(r, m->object);
 		if (m->object && r->options.file_addresses &&
 		    symbols_range(m->object, offset, &range)) {
 			at->object = text_number(&r->target_profile->texts, range.path);
@@ -625,6 +645,7 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 			at->end = range.end;
 		}
 	}
+	at->mode = mode;
 	if (name)
 		at->function = known_text_number(r, name);
 	else
@@ -637,6 +658,8 @@ static void copy_names(const struct profile_place *from, struct profile_place *t
 	to->function = from->function;
 	to->inlined = from->inlined;
 	to->source = from->source;
+	to->build_id = from->build_id;
+	to->mode = from->mode;
 	if (from->end) {
 		to->address = from->address;
 		to->start = from->start;
@@ -813,7 +836,8 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 static uint64_t hash_sample_key(const struct profile_place *key)
 {
 	const uint64_t parts[] = { (uint64_t)key->event << 32 | key->task,
-		                   (uint64_t)key->cpu << 32 | key->cgroup, key->slice };
+		                   (uint64_t)key->cpu << 32 | key->cgroup,
+		                   (uint64_t)key->pid << 32 | key->tid, key->slice };
 
 	return pfmi_base_hash_bytes(parts, sizeof(parts));
 }
@@ -885,7 +909,8 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 	known = find_known_frame(r, &place, key_hash);
 	if (known->key == key_hash && known->address == place.address &&
 	    known->object == place.object && known->function == place.function &&
-	    known->inlined == place.inlined && known->source == place.source) {
+	    known->inlined == place.inlined && known->source == place.source &&
+	    known->build_id == place.build_id) {
 		f->n = known->n_places;
 		memcpy(f->list, known->places, sizeof(known->places));
 		return;
@@ -899,6 +924,7 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 		                       .function = place.function,
 		                       .inlined = place.inlined,
 		                       .source = place.source,
+		                       .build_id = place.build_id,
 		                       .n_places = f->n };
 	memcpy(known->places, f->list, f->n * sizeof(*f->list));
 }
@@ -940,7 +966,7 @@ static uint64_t hash_stack(const pfm_record_t *record, const struct profile_plac
 		(uint64_t)record->truncated << 32 | s->n_chain,
 		(uint64_t)key->event << 32 | task,
 		(uint64_t)key->cpu << 32 | key->cgroup,
-		key->slice,
+		(uint64_t)key->slice << 32 | key->tid,
 	};
 
 	return pfmi_base_hash_bytes(parts, sizeof(parts));
@@ -1058,6 +1084,10 @@ static void fill_key(struct profile_reader *r, const pfm_record_t *record, uint3
 		key->task = task;
 	if (r->keys & KEY_CPU)
 		key->cpu = record->has & PFM_SAMPLE_CPU ? record->cpu : UNKNOWN_CPU;
+	if (r->keys & KEY_THREAD) {
+		key->pid = record->pid;
+		key->tid = record->tid;
+	}
 	if (r->keys & KEY_CGROUP && record->has & PFM_SAMPLE_CGROUP)
 		key->cgroup = cgroup_name(r, record->body.sample.cgroup);
 }
@@ -1158,7 +1188,8 @@ static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_c
 
 static bool needs_stacks(const struct profile_reader *r)
 {
-	return r->options.detail == STACKS || r->options.tree || r->options.children;
+	return !r->options.innermost_only &&
+	       (r->options.detail == STACKS || r->options.tree || r->options.children);
 }
 
 static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
@@ -1188,9 +1219,11 @@ static void read_sample_record(struct profile_reader *r, pfm_record_t *record)
 		collect_frames(record, &r->frames);
 	else
 		collect_instruction(record, &r->frames);
+	if (r->options.innermost_only)
+		record->truncated = 0;
 	p->has_chains |= record->has & PFM_SAMPLE_STACK || has_callers(record);
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
-	    !has_wanted_symbol(r, record))
+	    !has_wanted_symbol(r, record) || (r->is_wanted && !r->is_wanted[event]))
 		return;
 	if (!key.weight)
 		key.weight = 1;
@@ -1238,6 +1271,7 @@ static void free_reader(struct profile_reader *r)
 	pfmi_base_free_hash(&r->node_table);
 	pfmi_base_free_hash(&r->cgroup_table);
 	free(r->cgroups);
+	free(r->is_wanted);
 	symbols_close(r->symbols);
 	chains_free(&r->chains);
 	free(r);
@@ -1284,15 +1318,18 @@ static const char *report_unreadable(int rc)
 /* Opens the recording. PFMLIB_SUCCESS, or an error code after a message. */
 static int open_recording(struct profile *p, const char *path)
 {
-	pfm_error_t error = PFM_INIT(error);
-	int rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", &error);
+	pfm_error_t *error = &p->error;
+	int rc;
+
+	*error = (pfm_error_t)PFM_INIT(*error);
+	rc = pfm_open_recording(&p->session, strcmp(path, "-") ? path : "/dev/stdin", error);
 
 	if (rc == PFMLIB_SUCCESS)
 		return rc;
 	show_profile_message("%s: %s", path,
-	                     error.sys_errno ? strerror(error.sys_errno)
-	                     : error.detail  ? error.detail
-	                                     : "no memory");
+	                     error->sys_errno ? strerror(error->sys_errno)
+	                     : error->detail  ? error->detail
+	                                      : "no memory");
 	return rc;
 }
 
@@ -1341,6 +1378,23 @@ static bool create_sums(struct profile *p)
 	return p->weights && p->samples && p->sums;
 }
 
+/* Finds the events whose names match options.event. False without memory. */
+static bool choose_events(struct profile_reader *r)
+{
+	const struct profile *p = r->target_profile;
+	const char *pattern = r->options.event;
+	pfm_count_info_t info = PFM_INIT(info);
+
+	if (!pattern)
+		return true;
+	r->is_wanted = calloc(p->n_events + 1, sizeof(*r->is_wanted));
+	for (unsigned i = 0; r->is_wanted && i < p->n_events; i++)
+		r->is_wanted[i] =
+			pfm_describe_count(p->session, i, &info) == PFMLIB_SUCCESS &&
+			(strcmp(pattern, info.name) == 0 || fnmatch(pattern, info.name, 0) == 0);
+	return r->is_wanted;
+}
+
 /* Adds the counts of each node to its parent's, which is before it. */
 static bool add_counts_to_parents(struct profile *p)
 {
@@ -1370,7 +1424,7 @@ static int read_records(struct profile_reader *r, const char *path)
 		symbols_recorded_kernel(r->symbols, release);
 	free(release);
 	text_number(&p->texts, "");
-	p->failed = !create_sums(p) || !r->symbols || p->texts.failed ||
+	p->failed = !create_sums(p) || !r->symbols || p->texts.failed || !choose_events(r) ||
 	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
@@ -1404,12 +1458,15 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	r->options = *o;
 	r->keys = keys_of_detail(o);
 	r->generation = r->kernel_generation = 1;
-	if ((r->keys & KEY_LINE || o->detail == STACKS) && !lines_supported())
+	if ((r->keys & KEY_LINE || o->detail == STACKS) && !o->no_lines && !lines_supported())
 		show_profile_message("libdw is missing: source lines and inlined functions are not "
 		                     "shown");
 	rc = read_records(r, path);
 	free_reader(r);
 	if (p->failed || rc < 0) {
+		p->error = (pfm_error_t)PFM_INIT(p->error);
+		p->error.code = p->failed ? PFMLIB_ERR_NOMEM : rc;
+		p->error.detail = p->failed ? NULL : report_unreadable(rc);
 		show_profile_message("%s: %s", path,
 		                     p->failed ? "no memory" : report_unreadable(rc));
 		return p->failed ? PFMLIB_ERR_NOMEM : rc;
@@ -1438,7 +1495,7 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
 	r->is_live = true;
 	r->symbols = symbols_open(o->debug_folder);
 	text_number(&p->texts, "");
-	p->failed = !r->symbols || !create_sums(p) || p->texts.failed;
+	p->failed = !r->symbols || !create_sums(p) || p->texts.failed || !choose_events(r);
 	return r;
 }
 
@@ -1475,10 +1532,7 @@ void profile_end(struct profile_reader *r)
 void profile_free(struct profile *p)
 {
 	pfm_close_session(p->session);
-	for (size_t i = 0; i < p->texts.n; i++)
-		free(p->texts.text[i]);
-	free(p->texts.text);
-	pfmi_base_free_hash(&p->texts.table);
+	text_pool_free(&p->texts);
 	free(p->places);
 	free(p->stacks);
 	free(p->nodes);

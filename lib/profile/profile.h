@@ -21,6 +21,7 @@ struct text_pool {
 
 /* The number of the text, the first text's number if memory runs out. */
 uint32_t text_number(struct text_pool *t, const char *text);
+void text_pool_free(struct text_pool *t);
 /* The number of the text, or HASH_NOT_FOUND. */
 uint32_t text_find(const struct text_pool *t, const char *text);
 
@@ -32,7 +33,8 @@ enum profile_key {
 	KEY_LINE = 8,
 	KEY_CPU = 16,
 	KEY_CGROUP = 32,
-	KEY_ADDRESS = 64
+	KEY_ADDRESS = 64,
+	KEY_THREAD = 128
 };
 
 #define UNKNOWN_CPU UINT32_MAX
@@ -43,6 +45,9 @@ struct profile_place {
 	uint32_t event, task, object, function;
 	uint32_t inlined, source; /* lines.h; 0: nothing is known */
 	uint32_t cpu, cgroup, slice;
+	uint32_t pid, tid; /* of KEY_THREAD */
+	uint32_t build_id; /* with build_ids: of the object, in hexadecimal */
+	uint32_t mode;     /* PFM_MISC_MODE of the first sample there */
 	uint64_t address;
 	uint64_t samples, weight;
 	uint64_t children_samples,
@@ -89,6 +94,7 @@ struct profile {
 	bool has_chains;                /* some sample has more than one frame */
 	bool failed;                    /* no memory */
 	bool damaged;                   /* the recording breaks off before its end */
+	pfm_error_t error;              /* why the recording could not be read */
 };
 
 /* Kinds of rows: places, places by source line, or stacks. */
@@ -110,6 +116,10 @@ struct profile_options {
 	bool merge_unnamed;        /* functions without a name are one for each object */
 	bool file_addresses;       /* addresses, and names of objects, are those of files */
 	bool metrics; /* all events have the same places, which count each; a weight is a sample */
+	bool innermost_only;      /* call chains are neither read nor unwound */
+	bool no_lines;            /* no source lines and inlined functions */
+	bool build_ids;           /* places have the build ids of their objects */
+	const char *event;        /* pattern of names of events; NULL: all */
 	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
 };
 

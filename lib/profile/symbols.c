@@ -107,6 +107,11 @@ void symbols_recorded_kernel(struct symbols *all, const char *release)
 	all->has_running_kernel = uname(&u) == 0 && strcmp(u.release, release) == 0;
 }
 
+void symbols_recorded_running_kernel(struct symbols *all)
+{
+	all->has_running_kernel = true;
+}
+
 void symbols_close(struct symbols *all)
 {
 	if (!all)
@@ -711,6 +716,14 @@ static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 			return true;
 		}
 	return false;
+}
+
+const uint8_t *symbols_build_id(struct object *o, size_t *n)
+{
+	if (!o->n_id && !o->loaded)
+		load_symbols(o);
+	*n = o->n_id ? o->n_id : o->file ? o->file->n_id : 0;
+	return !*n ? NULL : o->n_id ? o->id : o->file->id;
 }
 
 const char *symbols_at(struct object *o, uint64_t offset)

@@ -26,9 +26,14 @@ void symbols_close(struct symbols *all);
 void symbols_recorded_at(struct symbols *all, const struct timespec *time);
 /* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one. */
 void symbols_recorded_kernel(struct symbols *all, const char *release);
+/* Says that the running kernel was recorded. */
+void symbols_recorded_running_kernel(struct symbols *all);
 /* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
  * the file that has this one. NULL without memory. */
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n);
+/* The build id of the object: that of the recording, else of the file, *@n bytes. NULL if
+ * unknown. */
+const uint8_t *symbols_build_id(struct object *object, size_t *n);
 /* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their
  * authors wrote them. */
 const char *symbols_at(struct object *object, uint64_t offset);

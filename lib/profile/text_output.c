@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "text_output.h"
+#include "profile/text_output.h"
 
 #include <stdbool.h>
 #include <string.h>

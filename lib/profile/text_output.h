@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of threads, files, symbols and groups as text of an output format that other programs read.
  * Bytes that are not UTF-8 become U+FFFD everywhere. */
-#ifndef PFM_TEXT_OUTPUT_H
-#define PFM_TEXT_OUTPUT_H
+#ifndef PERFMON_PROFILE_TEXT_OUTPUT_H
+#define PERFMON_PROFILE_TEXT_OUTPUT_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The boxes of flame graphs, and their SVG. */
-#ifndef PFM_FLAME_H
-#define PFM_FLAME_H
+#ifndef PERFMON_PROFILE_FLAME_GRAPH_H
+#define PERFMON_PROFILE_FLAME_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,11 +43,16 @@ bool make_flame_boxes(struct flame_stack *stacks, size_t n, struct flame_boxes *
 
 /* A graph is written in this order: its begin, the text of its title, the end of the title; the
  * begin of each box, the text of its value, its end; the end of the graph. A value begins with a
- * comma and has no other one. */
+ * comma and has no other one. @depth: flame_boxes.depth. The positions are in the file, because not
+ * every viewer runs its script. */
 void begin_flame_graph(FILE *out, unsigned depth);
 void end_flame_title(FILE *out);
 void begin_flame_box(FILE *out, const struct flame_box *box);
-void end_flame_box(FILE *out, const struct flame_box *box, struct flame_colour colour);
+void end_flame_box(FILE *out, const struct flame_box *box, unsigned depth,
+                   struct flame_colour colour);
 void end_flame_graph(FILE *out);
+
+/* Writes the whole graph of the stacks, which it sorts. False without memory. */
+bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks, size_t n);
 
 #endif

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* A flame graph: every stack a column of boxes, as wide as its share, what called below what was
  * called. One file, with the few lines of script that make a click on a box show that box alone. */
-#include "flame.h"
+#include "profile/flame_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "pfm.h"
-#include "profile/profile.h"
-#include "text_output.h"
-#include "profile_messages.h"
+#include "base/utf8.h"
+#include "profile/text_output.h"
 
-enum { GRAPH_WIDTH = 1200, ROW_HEIGHT = 17, TOP_MARGIN = 40 };
+enum {
+	GRAPH_WIDTH = 1200,
+	ROW_HEIGHT = 17,
+	TOP_MARGIN = 40,
+	BOTTOM_MARGIN = 10,
+	CHARACTER_WIDTH = 7
+};
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
@@ -116,11 +120,51 @@ void begin_flame_box(FILE *out, const struct flame_box *box)
 	put_xml_text(out, box->name, box->len);
 }
 
-void end_flame_box(FILE *out, const struct flame_box *box, struct flame_colour colour)
+/* Bytes of the name that fit into @room characters. */
+static size_t cut_name(const struct flame_box *box, size_t room)
 {
-	fprintf(out, "</title><rect fill=\"rgb(%u,%u,%u)\"/><text>", colour.red, colour.green,
-	        colour.blue);
-	put_xml_text(out, box->name, box->len);
+	size_t at = 0;
+
+	for (; at < box->len && room; room--) {
+		size_t n = utf8_measure_char(box->name + at, box->len - at);
+
+		at += n ? n : 1;
+	}
+	return at;
+}
+
+/* Writes the name, or as much of it as a box of @width pixels has room for. */
+static void put_box_name(FILE *out, const struct flame_box *box, double width)
+{
+	size_t fits = width >= 3 * CHARACTER_WIDTH ? (size_t)(width / CHARACTER_WIDTH) - 1 : 0;
+
+	if (fits < 2)
+		return;
+	if (cut_name(box, fits) == box->len) {
+		put_xml_text(out, box->name, box->len);
+		return;
+	}
+	put_xml_text(out, box->name, cut_name(box, fits - 1));
+	fputs("\xe2\x80\xa6", out);
+}
+
+static unsigned height_of_graph(unsigned depth)
+{
+	return TOP_MARGIN + BOTTOM_MARGIN + depth * ROW_HEIGHT;
+}
+
+void end_flame_box(FILE *out, const struct flame_box *box, unsigned depth,
+                   struct flame_colour colour)
+{
+	double x = box->x * GRAPH_WIDTH, width = box->width * GRAPH_WIDTH;
+	unsigned y = height_of_graph(depth) - BOTTOM_MARGIN - (box->depth + 1) * ROW_HEIGHT;
+
+	fprintf(out,
+	        "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" "
+	        "fill=\"rgb(%u,%u,%u)\"/><text x=\"%.2f\" y=\"%u\">",
+	        x, y, width > 0.8 ? width - 0.5 : 0.3, ROW_HEIGHT - 1, colour.red, colour.green,
+	        colour.blue, x + 3, y + ROW_HEIGHT - 5);
+	put_box_name(out, box, width);
 	fputs("</text></g>\n", out);
 }
 
@@ -163,7 +207,7 @@ void begin_flame_graph(FILE *out, unsigned depth)
 	        "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover "
 	        "rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
-	        GRAPH_WIDTH, TOP_MARGIN + 10 + depth * ROW_HEIGHT);
+	        GRAPH_WIDTH, height_of_graph(depth));
 }
 
 void end_flame_title(FILE *out)
@@ -186,16 +230,11 @@ static struct flame_colour warm_colour(const char *s, size_t n)
 	return (struct flame_colour){ 205 + h % 50, 80 + h / 50 % 120, h / 6000 % 55 };
 }
 
-int put_flame_graph(const struct profile *p, FILE *out, const char *title)
+bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks, size_t n)
 {
-	struct flame_stack *stacks = calloc(p->n_stacks + 1, sizeof(*stacks));
 	struct flame_boxes boxes = { .list = NULL };
-	bool has_memory;
+	bool has_memory = make_flame_boxes(stacks, n, &boxes);
 
-	for (size_t i = 0; stacks && i < p->n_stacks; i++)
-		stacks[i] = (struct flame_stack){ .text = p->texts.text[p->stacks[i].function],
-			                          .weight = p->stacks[i].weight };
-	has_memory = stacks && make_flame_boxes(stacks, p->n_stacks, &boxes);
 	if (has_memory) {
 		begin_flame_graph(out, boxes.depth);
 		put_xml_text(out, title, strlen(title));
@@ -207,11 +246,10 @@ int put_flame_graph(const struct profile *p, FILE *out, const char *title)
 			fprintf(out, ", %.2f%% (%llu)",
 			        100.0 * (double)box->weight / (double)boxes.total,
 			        (unsigned long long)box->weight);
-			end_flame_box(out, box, warm_colour(box->name, box->len));
+			end_flame_box(out, box, boxes.depth, warm_colour(box->name, box->len));
 		}
 		end_flame_graph(out);
 	}
 	free(boxes.list);
-	free(stacks);
-	return has_memory ? EXIT_DONE : report_no_memory();
+	return has_memory;
 }
