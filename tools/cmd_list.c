@@ -29,7 +29,8 @@ enum {
 	PAGE_SIZE_MAX = 1 << 16,
 	NAME_MARGIN_SIZE = 64,
 	SIMILAR_NAMES = 5,
-	DATE_SIZE = 40
+	DATE_SIZE = 40,
+	MONTH_LENGTH = 7 /* YYYY-MM */
 };
 
 static const struct command_option options[] = {
@@ -526,7 +527,8 @@ static const char *host_note(unsigned flags)
 }
 
 /* Writes the date of the vendor's list that @source names as YYYY-MM-DD: "03/24/2026", "17 Jan
- * 2025" or "Fri Jan 17 16:05:21 2025". Returns whether there is one. */
+ * 2025" or "Fri Jan 17 16:05:21 2025"; as YYYY-MM where @source has no day: "2026-04". Returns
+ * whether there is one. */
 static bool find_list_date(const char *source, char date[DATE_SIZE])
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -536,9 +538,15 @@ static bool find_list_date(const char *source, char date[DATE_SIZE])
 	for (const char *at = source; *at; at++) {
 		bool is_start = at == source || at[-1] == ' ';
 		const char *found;
+		int length = 0;
 
 		if (is_start && sscanf(at, "%2d/%2d/%4d", &month, &day, &year) == 3) {
 			snprintf(date, DATE_SIZE, "%04d-%02d-%02d", year, month, day);
+			return true;
+		}
+		if (is_start && sscanf(at, "20%2d-%2d%n", &year, &month, &length) == 2 &&
+		    length == MONTH_LENGTH) {
+			snprintf(date, DATE_SIZE, "20%02d-%02d", year, month);
 			return true;
 		}
 		if (!is_start ||
