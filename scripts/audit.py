@@ -513,7 +513,7 @@ def print_sources(audit):
 # ---- tables ---------------------------------------------------------------------------------------------------------------------
 
 AS_OF = 2026, 11        # the month in which ages are told
-LINUX_NEWER = {"amdzen6", "cf_z17", "bullet-07", "bullet-0d", "p550", "p650", "cva6", "imx91", "imx94"}
+LINUX_NEWER = {"amdzen6", "cf_z17", "bullet-07", "bullet-0d", "u74", "p550", "p650", "cva6", "imx91", "imx94"}
 LINUX = {False: ("6.12.117", (2024, 11)), True: ("7.1", (2026, 4))}     # 6.12.117 has the lists of 6.12
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 EVENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "events")
@@ -525,14 +525,14 @@ def source_date(source):
     found += [(int(y), MONTHS.index(m) + 1) for m, y in re.findall(r"([A-Z][a-z]{2}) +\d+ [\d:]+ (\d{4})", source)]
     found += [(int(y), MONTHS.index(m) + 1) for m, y in re.findall(r"\d\d ([A-Z][a-z]{2}) (\d{4})", source)]
     found += [(int(y), int(m)) for y, m in re.findall(r"(20\d\d)-(\d\d)", source)]
-    m = re.match(r"Linux tools/perf/pmu-events/arch/[^/]*/(\S+)", source)
+    m = re.match(r"Linux tools/perf/pmu-events/arch/[^/]*/([^\s,]+)", source)
     found += [LINUX[m[1] in LINUX_NEWER][1]] if m else []
     return max(found, default=None)
 
 
 def source_name(source):
     """The source with its version: a list of Linux is of a kernel."""
-    m = re.match(r"Linux tools/perf/pmu-events/arch/([^/]*)/(\S+)", source)
+    m = re.match(r"Linux tools/perf/pmu-events/arch/([^/]*)/([^\s,]+)", source)
     return "Linux %s, %s/%s" % (LINUX[m[2] in LINUX_NEWER][0], m[1], m[2]) if m else source.replace("|", "/")
 
 

@@ -23,6 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "lib", "pmuc"), os.path.join(ROOT, "scripts")]
 import newer  # noqa: E402
 import older  # noqa: E402
+import pmarch  # noqa: E402
 import pmvendor  # noqa: E402
 
 # (archives, folder of lib/events, models). NEWER is what scripts/newer.py makes.
@@ -43,6 +44,8 @@ LISTS = (
     ((NEWER,), "riscv", ["u74", "bullet_*", "p550", "p650", "cva6"]),
 )
 OLDER = "older"
+# Month of the release from which a kernel's lists are: 6.12 and 7.1.
+KERNEL_DATES = {LINUX: "2024-11", NEWER: "2026-04"}
 
 
 def unpack(data, lists):
@@ -68,6 +71,7 @@ def make(data, into):
             words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1"]
             words += [unpacked[p] for p in patterns] + ["--cpu=" + m for m in models]
             said = io.StringIO()
+            pmarch.list_date = KERNEL_DATES.get(patterns[0], "")
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
                 status = pmvendor.main(words)
             if status:

@@ -287,6 +287,9 @@ class List(Case):
         self.assertRegex(self.done("list", "--pmus", "neoverse"), r"(?m)^  neoverse_n1 .*, list of 20\d\d-\d\d-\d\d$")
         dates = {o["pmu"]: o.get("date", "") for o in objects(self.done("list", "--pmus", "--json"))}
         self.assertRegex(dates["spr"], r"^20\d\d-\d\d-\d\d$")
+        for pmu in ("amdzen1", "amdzen6", "power10", "cf_z16", "cf_z17", "u74", "a64fx", "m1_firestorm", "krait"):
+            self.assertRegex(dates[pmu], r"^20\d\d-\d\d$", pmu)
+        self.assertLess(dates["cf_z16"], dates["cf_z17"])       # lists of Linux 6.12 and 7.1
         self.assertEqual(dates["ev5"], "")
 
     def test_json_counts_agree(self):

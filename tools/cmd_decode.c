@@ -548,7 +548,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 		if (ok)
 			json_decoding(d, &s, in_run);
 		else
-			put_refusal_json(&d->out, d->ctx, text, &error);
+			put_refusal_json(&d->out, d->ctx, text, &error, WANTED_EVENT);
 		put_end(&d->out, '}');
 		put_line(&d->out);
 	} else if (ok) {
@@ -564,7 +564,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
 	} else {
 		fflush(stdout);
-		report_refusal(d->ctx, text, &error);
+		report_refusal(d->ctx, text, &error, WANTED_EVENT);
 		if (error.code == PFMLIB_ERR_INVAL)
 			tell_registers(d);
 	}

@@ -281,7 +281,8 @@ static const char *find_culprit(const struct dispatch_job *job, const pfm_error_
 
 static void refuse_set(struct dispatch_job *job, const pfm_error_t *error)
 {
-	report_refusal(job->ctx, error->clash ? NULL : find_culprit(job, error), error);
+	report_refusal(job->ctx, error->clash ? NULL : find_culprit(job, error), error,
+	               WANTED_EVENT);
 	for (unsigned i = 0; i < job->n && i < 64; i++)
 		if (error->clash >> i & 1)
 			fprintf(stderr, "  number %u: %s\n", i + 1, job->texts[i]);
@@ -296,7 +297,8 @@ static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
 	for (i = 0; i < job->n; i++)
 		put_text(j, NULL, job->texts[i]);
 	put_end(j, ']');
-	put_refusal_json(j, job->ctx, error->clash ? NULL : find_culprit(job, error), error);
+	put_refusal_json(j, job->ctx, error->clash ? NULL : find_culprit(job, error), error,
+	                 WANTED_EVENT);
 	if (find_culprit(job, error))
 		put_int(j, "event", error->event);
 	if (!error->clash)

@@ -126,7 +126,7 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 		put_begin(&e->out, NULL, '{');
 		put_bytes(&e->out, "input", text, len);
 		if (rc != PFMLIB_SUCCESS)
-			put_refusal_json(&e->out, e->ctx, text, &error);
+			put_refusal_json(&e->out, e->ctx, text, &error, WANTED_EVENT);
 		else
 			json_encoding(e, text, &enc);
 		if (rc == PFMLIB_SUCCESS && is_generic_fallback(e->ctx, enc.pmu))
@@ -140,7 +140,7 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 		/* Keeps answers and complaints in the order of the questions where both go to one
 		 * place. */
 		fflush(stdout);
-		report_refusal(e->ctx, text, &error);
+		report_refusal(e->ctx, text, &error, WANTED_EVENT);
 	}
 	e->n_answered++;
 	return rc == PFMLIB_SUCCESS ? EXIT_DONE : EXIT_REFUSED;
@@ -185,7 +185,8 @@ static int run_encode(struct command_args *args)
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
-		return report_usage_error(args, "which event?");
+		return report_usage_error(
+			args, "expected events, or - to read them from standard input.");
 	e.ctx = open_context(pmu);
 	if (!e.ctx)
 		return EXIT_REFUSED;

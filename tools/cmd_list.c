@@ -29,7 +29,8 @@ enum {
 	PAGE_SIZE_MAX = 1 << 16,
 	NAME_MARGIN_SIZE = 64,
 	SIMILAR_NAMES = 5,
-	DATE_SIZE = 40
+	DATE_SIZE = 40,
+	MONTH_LENGTH = 7 /* YYYY-MM */
 };
 
 static const struct command_option options[] = {
@@ -63,6 +64,7 @@ struct lister {
 	bool has_named_event; /* the pattern is the name of an event: */
 	int named_pmu;
 	unsigned named_event;
+	char alias[FOLDED_MAX];          /* the name of it in the pattern */
 	struct word_query words;         /* of the question, if is_ranked */
 	bool is_ranked;                  /* the best answers come first */
 	regex_t expression;              /* instead of it, if is_expression */
@@ -91,6 +93,7 @@ struct found_event {
 	const char *name, *desc, *replaced;
 	const char *unit;  /* of a metric */
 	const char *topic; /* what it is grouped by */
+	const char *alias; /* the name it was found by, if that is another one; or NULL */
 	int pmu;
 	unsigned event, flags, rank;
 };
@@ -383,6 +386,12 @@ static void append_name(const struct lister *l, struct output_page *p, const cha
 	append_piece(p, (struct text_piece){ l->after_name + l->colour_off_len, l->column });
 }
 
+static void append_texts(struct output_page *p, const char *const texts[])
+{
+	for (; *texts; texts++)
+		append_piece(p, make_piece(*texts));
+}
+
 static void print_event(const struct lister *l, const struct found_event *e)
 {
 	struct output_page *p = l->page;
@@ -395,6 +404,8 @@ static void print_event(const struct lister *l, const struct found_event *e)
 		append_piece(p, make_piece(e->replaced));
 		append_piece(p, make_piece(") "));
 	}
+	if (e->alias)
+		append_texts(p, (const char *const[]){ "(also ", e->alias, ") ", NULL });
 	if (e->flags & PFM_EVENT_METRIC) {
 		metric_text(l, e, text);
 		desc = text;
@@ -408,12 +419,6 @@ static void print_event(const struct lister *l, const struct found_event *e)
 	}
 	append_words(p, desc);
 	append_piece(p, (struct text_piece){ "\n", 1 });
-}
-
-static void append_texts(struct output_page *p, const char *const texts[])
-{
-	for (; *texts; texts++)
-		append_piece(p, make_piece(*texts));
 }
 
 static void add_pmu_heading(const struct lister *l, const pfm_pmu_info_t *pmu)
@@ -441,6 +446,8 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 			.replaced = e.replaced,
 			.unit = e.unit,
 			.topic = l->is_ranked ? "" : e.topic,
+			.alias = is_named_event(l, &e) && !is_whole_name(l, e.name) ? l->alias
+			                                                            : NULL,
 			.pmu = pmu,
 			.event = i,
 			.flags = e.flags,
@@ -520,7 +527,8 @@ static const char *host_note(unsigned flags)
 }
 
 /* Writes the date of the vendor's list that @source names as YYYY-MM-DD: "03/24/2026", "17 Jan
- * 2025" or "Fri Jan 17 16:05:21 2025". Returns whether there is one. */
+ * 2025" or "Fri Jan 17 16:05:21 2025"; as YYYY-MM where @source has no day: "2026-04". Returns
+ * whether there is one. */
 static bool find_list_date(const char *source, char date[DATE_SIZE])
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -530,9 +538,15 @@ static bool find_list_date(const char *source, char date[DATE_SIZE])
 	for (const char *at = source; *at; at++) {
 		bool is_start = at == source || at[-1] == ' ';
 		const char *found;
+		int length = 0;
 
 		if (is_start && sscanf(at, "%2d/%2d/%4d", &month, &day, &year) == 3) {
 			snprintf(date, DATE_SIZE, "%04d-%02d-%02d", year, month, day);
+			return true;
+		}
+		if (is_start && sscanf(at, "20%2d-%2d%n", &year, &month, &length) == 2 &&
+		    length == MONTH_LENGTH) {
+			snprintf(date, DATE_SIZE, "20%02d-%02d", year, month);
 			return true;
 		}
 		if (!is_start ||
@@ -1045,7 +1059,7 @@ static int report_unknown_pmu(const struct lister *l, const char *pattern)
 
 	report_culprit(&error, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, 0,
 	               (size_t)(strstr(pattern, "::") - pattern), NULL);
-	report_refusal(l->ctx, pattern, &error);
+	report_refusal(l->ctx, pattern, &error, WANTED_ANY);
 	return EXIT_REFUSED;
 }
 
@@ -1140,9 +1154,9 @@ static void find_named_event(struct lister *l, const char *pattern)
 {
 	const char *name = pattern + (*pattern == '^');
 	size_t len = strlen(name);
-	char text[2 * FOLDED_MAX], word[FOLDED_MAX];
+	char text[2 * FOLDED_MAX], *word = l->alias;
 
-	snprintf(word, sizeof(word), "%.*s", (int)(len && name[len - 1] == '$' ? len - 1 : len),
+	snprintf(word, sizeof(l->alias), "%.*s", (int)(len && name[len - 1] == '$' ? len - 1 : len),
 	         name);
 	name_event(l, word, text);
 	l->has_named_event =
@@ -1212,7 +1226,13 @@ static int run_list(struct command_args *args)
 				return report_usage_error(
 					args, "expected counters such as 0-3,F1, got '%s'.", value);
 			break;
-		case OPT_UNIT: l.unit_name = value; break;
+		case OPT_UNIT:
+			if (!*value)
+				return report_usage_error(
+					args, "--unit: expected a part of the name of a "
+					      "unit, got an empty text.");
+			l.unit_name = value;
+			break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
 		case OPT_JSON: l.json = true; break;
 		case OPT_COMPLETE: prefix = value; break;

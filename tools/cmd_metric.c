@@ -217,7 +217,7 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	                  : find_metric(ctx, own ? own : pmu, name, &m, &error);
 	if (rc) {
 		put_text(j, "input", m.text);
-		put_refusal_json(j, ctx, m.text, &error);
+		put_refusal_json(j, ctx, m.text, &error, WANTED_ANY);
 		return EXIT_REFUSED;
 	}
 	read_counts(ctx, json_object_get(request, "counts"), json_object_get(request, "constants"),
@@ -331,7 +331,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	int rc = find_metric(ctx, pmu, name, &m, &error);
 
 	if (rc) {
-		report_refusal(ctx, m.text, &error);
+		report_refusal(ctx, m.text, &error, WANTED_ANY);
 		return EXIT_REFUSED;
 	}
 	read_counts(ctx, counts, counts, &m);

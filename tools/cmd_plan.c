@@ -188,14 +188,14 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 	if (rc && p->json) {
 		put_begin(&p->out, NULL, '{');
 		put_text_if(&p->out, "input", culprit);
-		put_refusal_json(&p->out, p->ctx, culprit, &error);
+		put_refusal_json(&p->out, p->ctx, culprit, &error, WANTED_EVENT);
 		put_end(&p->out, '}');
 		put_line(&p->out);
 	} else if (rc) {
 		/* Answers and complaints come in the order of the sets, where both go to one place.
 		 */
 		fflush(stdout);
-		report_refusal(p->ctx, culprit, &error);
+		report_refusal(p->ctx, culprit, &error, WANTED_EVENT);
 	} else if (p->rotation.is_on &&
 	           make_schedule(&p->rotation, plan, (const char *const *)list->texts, list->n) !=
 	                   EXIT_DONE) {

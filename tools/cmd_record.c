@@ -219,7 +219,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 		return EXIT_DONE;
 	report_refusal(job->ctx,
 	               error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event],
-	               &error);
+	               &error, WANTED_EVENT);
 	return EXIT_REFUSED;
 }
 
@@ -264,7 +264,7 @@ static int add_partners_of_metric(struct recorder *job, const char *name)
 	unsigned i = 0;
 
 	if (find_metric(job->ctx, NULL, name, &metric, &error)) {
-		report_refusal(job->ctx, metric.text, &error);
+		report_refusal(job->ctx, metric.text, &error, WANTED_ANY);
 		return EXIT_REFUSED;
 	}
 	for (; pfm_print_metric_partner(job->ctx, metric.pmu, metric.event, i, text, sizeof(text)) >

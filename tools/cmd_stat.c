@@ -135,7 +135,8 @@ static const struct command_option options[] = {
 
 int report_bad_option(const char *what, int err)
 {
-	fprintf(stderr, "%s: %s: %s\n", program_name, what, strerror(err));
+	fprintf(stderr, "%s: %s: %s\n", program_name, what,
+	        err == EISDIR ? "expected a file, got a folder" : strerror(err));
 	return EXIT_REFUSED;
 }
 

@@ -134,7 +134,7 @@ static int open_events(struct top_job *job, const char *const *texts, unsigned n
 		return EXIT_DONE;
 	report_refusal(job->ctx,
 	               error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event],
-	               &error);
+	               &error, WANTED_EVENT);
 	return EXIT_REFUSED;
 }
 

@@ -113,10 +113,9 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
 		return newer_list_of_unknown_pmu(text, error, n);
-	/* The name of a processor family is complete as it is. */
-	if (n && pfm_find_pmu(ctx, similar[0]) >= 0)
-		return 0;
-	if (n && !strstr(similar[0], "::") && !is_generic_pmu(ctx, text, pmu))
+	/* A similar name exists: a typo, unless the processor has no list of its own. The name of a
+	 * processor family is complete as it is. */
+	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu)))
 		return 0;
 	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;
 }

@@ -82,11 +82,13 @@ pfm_ctx_t *open_context(const char *pmu);
  * loaded; reports that on standard error, once. */
 bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
 /* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar
- * names. */
-void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error);
+ * names. Pass WANTED_EVENT where metrics are refused: events are suggested before metrics. */
+enum wanted_name { WANTED_ANY, WANTED_EVENT };
+void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                    enum wanted_name wanted);
 /* report_refusal() as the member "error" of an object. */
 void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
-                      const pfm_error_t *error);
+                      const pfm_error_t *error, enum wanted_name wanted);
 /* Finds vendors whose newer lists may have @text, as a set (newer_lists.c). @pmu: the processor
  * that the user chose, or NULL; @similar: the names that were suggested. Returns 0 if the error
  * is another one or no lists of the processor are published. */

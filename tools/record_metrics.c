@@ -124,7 +124,7 @@ int add_sampled_metrics(const pfm_ctx_t *ctx, const char *names, struct event_li
 		               error.event >= 0 && (unsigned)error.event < list.n
 		                       ? list.texts[error.event]
 		                       : names,
-		               &error);
+		               &error, WANTED_ANY);
 	pfm_free_plan(plan);
 	event_list_free(&list);
 	return rc ? EXIT_REFUSED : EXIT_DONE;

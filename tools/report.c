@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SUGGESTIONS = 5, SENTENCE_MAX = 1024 };
+enum { MAX_SUGGESTIONS = 5, MAX_SIMILAR_NAMES = 8, SENTENCE_MAX = 1024 };
 
 int report_no_memory(void)
 {
@@ -39,7 +39,7 @@ static void report_unknown_pmu(const char *pmu, const pfm_error_t *error)
 
 	if (pfm_open_context(&ctx, &options, NULL) != PFMLIB_SUCCESS)
 		ctx = NULL;
-	report_refusal(ctx, pmu, error);
+	report_refusal(ctx, pmu, error, WANTED_ANY);
 	pfm_close_context(ctx);
 }
 
@@ -70,12 +70,12 @@ pfm_ctx_t *open_context(const char *pmu)
 	/* Settings without an option come from the environment. */
 	if (error.kind == PFM_KIND_UNKNOWN_PMU && !pmu) {
 		fputs("pfm: PERFMON_PMU is set:\n", stderr);
-		report_refusal(NULL, getenv("PERFMON_PMU"), &error);
+		report_refusal(NULL, getenv("PERFMON_PMU"), &error, WANTED_ANY);
 	} else if (error.kind == PFM_KIND_UNKNOWN_PMU) {
 		report_unknown_pmu(pmu, &error);
 	} else {
 		report_refusal(NULL, error.kind == PFM_KIND_IMAGE ? getenv("PERFMON_EVENTS") : NULL,
-		               &error);
+		               &error, WANTED_ANY);
 	}
 	return NULL;
 }
@@ -137,9 +137,45 @@ static void report_command_for_all(const char *text, const pfm_error_t *error,
 	        word);
 }
 
-void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error)
+/* Is @name, which is suggested for @text, a metric? */
+static bool is_metric_name(const pfm_ctx_t *ctx, const char *text, const char *name)
+{
+	const char *colons = strstr(name, "::") ? NULL : strstr(text, "::");
+	pfm_event_info_t info = PFM_INIT(info);
+	char whole[192];
+	unsigned event;
+	int pmu;
+
+	snprintf(whole, sizeof(whole), "%.*s%s", (int)(colons ? colons + 2 - text : 0), text, name);
+	return !pfm_find_event_by_text(ctx, whole, &pmu, &event, NULL) &&
+	       !pfm_describe_event(ctx, pmu, event, &info) && info.flags & PFM_EVENT_METRIC;
+}
+
+/* Lists names that are similar to the culprit in @text; where @wanted is WANTED_EVENT, metrics only
+ * if no event is similar or @text is a question in several words. Returns how many. */
+static size_t list_similar_names(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                                 enum wanted_name wanted, char names[MAX_SUGGESTIONS][96])
+{
+	char all[MAX_SIMILAR_NAMES][96];
+	size_t n_all = text ? pfm_suggest_names(ctx, text, error, all, MAX_SIMILAR_NAMES) : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_all && n < MAX_SUGGESTIONS; i++)
+		if (wanted != WANTED_EVENT || strchr(text, ' ') ||
+		    !is_metric_name(ctx, text, all[i]))
+			memcpy(names[n++], all[i], sizeof(all[i]));
+	if (n_all && !n) {
+		n = n_all < MAX_SUGGESTIONS ? n_all : MAX_SUGGESTIONS;
+		memcpy(names, all, n * sizeof(all[0]));
+	}
+	return n;
+}
+
+void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
+                    enum wanted_name wanted)
 {
 	char sentence[SENTENCE_MAX], names[MAX_SUGGESTIONS][96];
+	const char *title = "  did you mean ";
 	size_t n = 0, i;
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
@@ -150,13 +186,13 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 	/* A range of the whole text, or none, points at nothing that the sentence does not say. */
 	if (error->end > error->start || error->start > 0)
 		term_mark_error(stderr, text, error->start, error->end);
-	n = pfm_suggest_names(ctx, text, error, names, MAX_SUGGESTIONS);
+	n = list_similar_names(ctx, text, error, wanted, names);
+	for (i = 0; wanted == WANTED_EVENT && i < n && is_metric_name(ctx, text, names[i]); i++)
+		;
+	if (n && i == n)
+		title = "  for 'pfm metric' or 'pfm stat -M', did you mean ";
 	for (i = 0; i < n; i++)
-		fprintf(stderr, "%s%s",
-		        i == 0      ? "  did you mean "
-		        : i + 1 < n ? ", "
-		                    : " or ",
-		        names[i]);
+		fprintf(stderr, "%s%s", i == 0 ? title : i + 1 < n ? ", " : " or ", names[i]);
 	if (n)
 		fputs("?\n", stderr);
 	report_command_for_all(text, error, names, n);
@@ -164,14 +200,14 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 }
 
 void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
-                      const pfm_error_t *error)
+                      const pfm_error_t *error, enum wanted_name wanted)
 {
 	char sentence[SENTENCE_MAX], names[MAX_SUGGESTIONS][96];
 	unsigned newer;
 	size_t n, i;
 
 	pfm_explain_error(ctx, text, error, sentence, sizeof(sentence));
-	n = text ? pfm_suggest_names(ctx, text, error, names, MAX_SUGGESTIONS) : 0;
+	n = list_similar_names(ctx, text, error, wanted, names);
 	put_begin(j, "error", '{');
 	put_int(j, "code", error->code);
 	put_text(j, "kind", pfm_error_kind_name(error->kind));

@@ -239,7 +239,7 @@ static int add_named_columns(struct report_job *job, const char *name)
 		if (g.failed)
 			return report_no_memory();
 		if (!g.n_members)
-			report_refusal(job->ctx, name, &error);
+			report_refusal(job->ctx, name, &error, WANTED_ANY);
 		return g.n_members ? EXIT_DONE : EXIT_REFUSED;
 	}
 	switch (add_column(job, use.pmu, use.event, &missing)) {

@@ -153,7 +153,7 @@ static int check_events_alone(struct stat_job *job)
 			pfm_session_t *s;
 
 			if (pfm_open_session(&s, job->ctx, &options, &text, 1, &error)) {
-				report_refusal(job->ctx, text, &error);
+				report_refusal(job->ctx, text, &error, WANTED_ANY);
 				return EXIT_REFUSED;
 			}
 			pfm_close_session(s);

@@ -186,7 +186,11 @@ static int add_cgroup(struct stat_job *job, const char *mount, const char *name,
 		snprintf(p->cgroup, room, "%s/%s", mount, name + (*name == '/'));
 	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
 		return EXIT_DONE;
-	return report_bad_option(p->cgroup, errno);
+	fprintf(stderr,
+	        "%s: %s: expected a control group, got '%s' (%s: %s); 'systemd-cgls' lists them\n",
+	        program_name, job->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
+	        strerror(errno));
+	return EXIT_REFUSED;
 }
 
 static bool is_labelled(const struct stat_job *job, const char *name)
@@ -265,12 +269,12 @@ void report_stat_refusal(const struct stat_job *job, const char *text, const pfm
 	struct json j = { .out = job->out };
 
 	if (!job->json) {
-		report_refusal(job->ctx, text, error);
+		report_refusal(job->ctx, text, error, WANTED_ANY);
 		return;
 	}
 	put_begin(&j, NULL, '{');
 	put_text_if(&j, "input", text);
-	put_refusal_json(&j, job->ctx, text, error);
+	put_refusal_json(&j, job->ctx, text, error, WANTED_ANY);
 	put_end(&j, '}');
 	put_line(&j);
 }

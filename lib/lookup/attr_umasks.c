@@ -119,6 +119,8 @@ int pfmi_attr_read_group(struct attr_reader *r)
 			    table_get_text(
 				    t, pfmi_pmu_get_row_group(t, r->event->row_index, i)->name)))
 			return read_group_value(r, i);
+	if (pfmi_attr_find_field(r) >= 0)
+		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
 		if (attr_is_word(r->attr.name, table_get_text(t, table_get_group(t, i)->name)) &&
 		    !row_has_group(r->event, table_get_group(t, i)))

@@ -60,9 +60,15 @@ static bool is_breakpoint(const char *text)
 	return strncmp(text, "mem:", 4) == 0;
 }
 
+/* Are the two characters before @end ":u", ":k" or ":h"? No name ends with a level. */
+static inline bool ends_with_level(const char *end)
+{
+	return end[-2] == ':' && lookup_is_level_letter((struct slice){ end - 1, 1 });
+}
+
 /* Parses "pmu::NAME:attributes" in one pass. Records each place where the name can end: at ':' and
- * '.', at the first ',' and at the end. False, with spec->attrs at the slash, if the text has
- * perf's form. */
+ * '.', at the first ',' and at the end, unless a level is last. False, with spec->attrs at the
+ * slash, if the text has perf's form. */
 static bool parse_name_form(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
@@ -89,14 +95,13 @@ static bool parse_name_form(struct spec *spec)
 			h = NAME_HASH_SEED;
 			continue;
 		}
-		if (p > name && n < SPEC_MAX_PREFIXES)
+		if (p > name && n < SPEC_MAX_PREFIXES - 1)
 			spec->prefixes[n++] = (struct name_prefix){ (uint32_t)(p - name), h };
 		h = table_hash_separator(h);
 	}
-	if (n == SPEC_MAX_PREFIXES)
-		n--;
 	spec->name = (struct slice){ name, (uint32_t)(p - name) };
-	spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
+	if (!n || !ends_with_level(p))
+		spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
 	spec->n_prefixes = n;
 	spec->len = measure_text(spec->text, p);
 	return true;
@@ -120,37 +125,39 @@ int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-/* The length of the attribute that @rest begins with. */
-static uint32_t measure_attr(struct slice rest)
+/* Finds the end of the attribute that @rest begins with, and its first '='; NULL if missing. An
+ * attribute after ',' or '/' ends at a comma alone. */
+static const char *find_attr_end(struct slice rest, const char **equals)
 {
 	const char *p = rest.text + 1, *end = rest.text + rest.len;
+	bool ends_at_comma_alone = rest.text[0] == ',' || rest.text[0] == '/';
 
-	if (rest.text[0] == ',' || rest.text[0] == '/') {
-		p = memchr(p, ',', (size_t)(end - p));
-		return p ? (uint32_t)(p - rest.text) : rest.len;
+	*equals = NULL;
+	for (; p < end && *p != ','; p++) {
+		if (*p == '=' && !*equals)
+			*equals = p;
+		else if ((*p == ':' || *p == '.') && !ends_at_comma_alone)
+			break;
 	}
-	while (p < end &&
-	       (!(pfmi_table_char_weights[(unsigned char)*p] & NAME_SEPARATOR_BIT) || *p == '/'))
-		p++;
-	return (uint32_t)(p - rest.text);
+	return p;
 }
 
 bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 {
-	const char *s = rest->text, *equals;
-	uint32_t n, eq;
+	const char *s = rest->text, *equals, *end, *name_end;
 
 	if (rest->len == 0)
 		return false;
-	n = measure_attr(*rest);
-	equals = memchr(s, '=', n);
-	eq = equals ? (uint32_t)(equals - s) : 0;
+	end = find_attr_end(*rest, &equals);
+	name_end = equals ? equals : end;
 	out->separator = s[0];
-	out->has_value = eq != 0;
-	out->name = (struct slice){ s + 1, (eq ? eq : n) - 1 };
-	out->value = eq ? (struct slice){ s + eq + 1, n - eq - 1 } : (struct slice){ s + n, 0 };
-	rest->text += n;
-	rest->len -= n;
+	out->has_value = equals != NULL;
+	out->name = (struct slice){ s + 1, (uint32_t)(name_end - s) - 1 };
+	out->value = (struct slice){ end, 0 };
+	if (equals)
+		out->value = (struct slice){ equals + 1, (uint32_t)(end - equals) - 1 };
+	rest->text = end;
+	rest->len -= (uint32_t)(end - s);
 	return true;
 }
 

@@ -11,8 +11,8 @@
 #define SLACK          0.01 /* of the whole: what rounding and reading one after the other make */
 #define UNKNOWN_MARGIN 0.1  /* of the whole, for a sum whose error is unknown */
 
-static const char *const result_names[] = { "plausible", "outside its range",
-	                                    "parts do not sum to the whole", "above the peak" };
+static const char result_names[][32] = { "plausible", "outside its range",
+	                                 "parts do not sum to the whole", "above the peak" };
 
 const char *pfm_plausibility_name(pfm_plausibility_t result)
 {
@@ -54,7 +54,7 @@ static double get_whole(const pfm_metric_info_t *info)
 /* True for units of what cannot be negative. */
 static bool is_amount(const char *unit)
 {
-	static const char *const units[] = {
+	static const char units[][16] = {
 		"MPKI", "GHz", "MB/s",    "MB/sec",         "W",
 		"J",    "ns",  "GFLOP/s", "insn per cycle", "cycles per insn"
 	};
@@ -171,7 +171,7 @@ int pfm_check_metric_sum(const pfm_metric_value_t *parts, unsigned n, double who
 
 /* The first level of top-down analysis, by the names of vendors' lists and of the contract. The
  * last part is the other thread's: only some processors have it. */
-static const char *const sum_names[][MAX_SUM_PARTS] = {
+static const char sum_names[][MAX_SUM_PARTS][24] = {
 	{ "Frontend_Bound", "Bad_Speculation", "Backend_Bound", "Retiring",
 	  "smt_contention_share" },
 	{ "topdown_frontend", "topdown_bad_speculation", "topdown_backend", "topdown_retired",
@@ -190,7 +190,7 @@ static uint32_t find_metric_row(const struct table *t, const char *name)
 }
 
 /* The parts called @names; 0 if one is missing, other than the last, or if @row is not one. */
-static int find_sum_parts(const struct table *t, uint32_t row, const char *const *names,
+static int find_sum_parts(const struct table *t, uint32_t row, const char names[][24],
                           uint32_t parts[MAX_SUM_PARTS])
 {
 	bool is_part = false;

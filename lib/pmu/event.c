@@ -101,12 +101,14 @@ void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 	ev->chosen_groups = 0;
 	ev->counter_pin = ANY_COUNTER;
 	ev->has_counter_values = false;
-	ev->row_keys = ev->user_keys = 0;
+	ev->user_keys = 0;
 	memset(ev->base_config, 0, sizeof(ev->base_config));
 	if (t->flags & TABLE_VALUES_OVERRIDE)
 		put_field_defaults(t, ev->base_config);
-	if (!r)
+	if (!r) {
+		ev->row_keys = 0;
 		return;
+	}
 	add_row_values(ev, r, t->flags & TABLE_VALUES_OVERRIDE);
 #pragma GCC unroll 1
 	for (unsigned i = 0; i < r->n_groups; i++) {

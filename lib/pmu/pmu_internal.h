@@ -6,6 +6,11 @@
 
 #include "pmu/pmu.h"
 
+/* Fields by which the user chooses among the occurrences of an event. */
+#define FILTER_KEYS                                                                                \
+	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE |             \
+	 (uint64_t)1 << KEY_IN_TX | (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
+
 /* Operations of an encoder. An operation is required unless its comment says what NULL means. */
 struct encoder_ops {
 	/* Checks unit masks, modifiers and levels of an event that was read from text, and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether an event can or must be sampled precisely (PEBS), by its table's field "precise". */
-#include "pmu/pmu.h"
+#include "pmu/pmu_internal.h"
 
 /* Values of field "precise" beside 0, no, and 1, may. */
 enum {
@@ -8,13 +8,32 @@ enum {
 	PRECISE_AS_ENCODED = 3 /* an alias row: as the vendor's row with the same registers */
 };
 
+/* Removes the user's filters from the event. */
+static void drop_filters(struct event *ev)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		if (!(FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1))
+			ev->user_fields[n++] = ev->user_fields[i];
+	ev->n_user_fields = (uint8_t)n;
+	ev->user_keys &= ~FILTER_KEYS;
+}
+
 /* The precision of the vendor's row that has the same configuration words as @ev, an alias whose
- * unit masks decide. */
+ * unit masks decide. Filters do not. */
 static uint64_t get_alias_precision(const struct event *ev)
 {
-	struct event found = { .n_user_fields = 0 };
+	struct event found = { .n_user_fields = 0 }, plain;
 	uint64_t own[4];
-	const uint64_t *config = pfmi_pmu_get_config_words(ev, own);
+	const uint64_t *config;
+
+	if (ev->user_keys & FILTER_KEYS) {
+		plain = *ev;
+		drop_filters(&plain);
+		ev = &plain;
+	}
+	config = pfmi_pmu_get_config_words(ev, own);
 
 	if (!config || !pfmi_pmu_decode_config_words(ev->table, config, 15, &found) ||
 	    !event_has_key(&found, KEY_PRECISE))

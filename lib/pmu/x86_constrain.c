@@ -36,10 +36,6 @@ static bool has_field_key(const struct event *ev, unsigned i, enum field_key key
 	return table_get_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
 }
 
-#define FILTER_KEYS                                                                                \
-	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE |             \
-	 (uint64_t)1 << KEY_IN_TX | (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
-
 static bool is_filter_field(const struct event *ev, unsigned i)
 {
 	return FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
@@ -65,16 +61,22 @@ static int check_extra_register(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
+static bool is_top_down_event(const struct event *ev)
+{
+	uint64_t config[4];
+
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	return x86_is_perf_metric(ev->table, config[0]);
+}
+
 /* Checks the user's filters against fixed counters, top-down metrics and unit masks. */
 static int check_filters(const struct event *ev, pfm_error_t *why)
 {
-	uint64_t config[4];
 	bool fixed_only, metric;
 
-	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
-	metric = x86_is_perf_metric(ev->table, config[0]);
 	fixed_only = ev->table->all_counters >> FIRST_FIXED_COUNTER &&
 	             !(x86_get_row_counter_mask(ev, false) & GENERAL_COUNTERS);
+	metric = (fixed_only || ev->user_keys & X86_EXTRA_KEYS) && is_top_down_event(ev);
 	for (unsigned i = 0; i < ev->n_user_fields; i++) {
 		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) ||
 		    (metric && is_extra_field(ev, i)))

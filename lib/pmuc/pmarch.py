@@ -18,8 +18,12 @@ def find_table(reading, unit):
     return make_unit_table(reading, unit) if unit else make_core_table(reading)
 
 
+list_date = ""           # YYYY-MM of the kernel whose lists are read; empty if unspecified
+
+
 def source_text(model):
-    return "Linux tools/perf/pmu-events/arch/%s/%s" % (model.arch, model.folder)
+    text = "Linux tools/perf/pmu-events/arch/%s/%s" % (model.arch, model.folder)
+    return "%s, %s" % (text, list_date) if list_date else text
 
 
 # ---- Intel's cores -------------------------------------------------------------------------------

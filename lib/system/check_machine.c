@@ -120,7 +120,7 @@ static void check_pmus(struct pfm_system_check *c)
 
 /* Kernel options, and what is lost without each. */
 static const struct kernel_option {
-	const char *name, *loss;
+	char name[24], loss[28];
 } kernel_options[] = {
 	{ "CONFIG_PERF_EVENTS", "nothing can be counted" },
 	{ "CONFIG_HW_PERF_EVENTS", "no hardware event" },

@@ -96,9 +96,9 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 
 /* Count of an event over the workload, in its unit; no upper bound if @most is 0. */
 struct expectation {
-	const char *event;
+	char event[20];
 	double least, most;
-	const char *text;
+	char text[60];
 	bool is_time; /* nanoseconds, at most those that passed */
 };
 

@@ -534,6 +534,8 @@ static void built_in_tables_know_their_hosts(void **state)
 		{ "GenuineIntel-6-55-7", "clx" },
 		{ "GenuineIntel-6-F0-0", "intel_arch" },
 		{ "AuthenticAMD-25-61-2", "amdzen4" },
+		{ "AuthenticAMD-26-50-0", "amdzen6" },
+		{ "AuthenticAMD-27-0-0", "amd" },
 		{ "HygonGenuine-24-1-1", "amd" },
 		{ "0x00000000413fd0c1", "neoverse_n1" },
 		{ "0x00000000413fff01", "armv8" },
