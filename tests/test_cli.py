@@ -1459,6 +1459,27 @@ class ExtraRegister(Case):
         self.assertIn("one of more than 64 events: extra register 0x1a6 decides",
                       self.done("decode", "--pmu", "skl", "PERFEVTSEL0=0x5301b7"))
 
+    def test_register_given(self):
+        """The values are those of Intel's lists."""
+        for pmu, control, extra, event in (
+                ("spr", "PERFEVTSEL0=0x53012a", "OFFCORE_RSP_0=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
+                ("spr", "PMC3=0x53012b", "offcore_rsp_1=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
+                ("skx", "PERFEVTSEL2=0x5301b7", "OFFCORE_RSP_0=0x10001", "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"),
+                ("skx", "PERFEVTSEL0=0x5301c6", "PEBS_FRONTEND=0x13", "FRONTEND_RETIRED.L2_MISS"),
+                ("skx", "PERFEVTSEL0=0x5301cd", "PEBS_LD_LAT=0x4", "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4")):
+            for registers in (control, extra), (extra, control):
+                objects_of = objects(self.done("decode", "--json", "--pmu", pmu, *registers))
+                self.assertEqual([o["events"] for o in objects_of], [[event]] * 2, registers)
+                self.assertEqual([o.get("decided_by") for o in objects_of], [None] * 2, registers)
+        said = self.done("decode", "--pmu", "spr", "PERFEVTSEL0=0x53012a", "OFFCORE_RSP_0=0x3fbfc00001")
+        self.assertEqual(said.count("OCR."), 1, said)
+
+    def test_register_of_another_event(self):
+        for registers in (("PERFEVTSEL0=0x5301b7", "OFFCORE_RSP_1=0x10001"), ("PERFEVTSEL0=0x5300c0", "OFFCORE_RSP_0=0x10001")):
+            events = [o["events"] for o in objects(self.done("decode", "--json", "--pmu", "skx", *registers))]
+            alone = [o["events"] for o in objects(self.done("decode", "--json", "--pmu", "skx", registers[0]))]
+            self.assertEqual(events, alone + [[]], registers)
+
     def test_event_of_its_own(self):
         self.assertEqual(self.decided_by("PERFEVTSEL0=0x5300c0"), [None])
         self.assertEqual(self.decided_by("config=0x1b7", "config1=0x10001"), [None, None])

@@ -154,6 +154,18 @@ class Linear(unittest.TestCase):
                 for name in EXPORTS if k == 0 else EXPORTS[k::4]:
                     self.compare(name, *((("export", "-f", name, path), {}) for path in paths))
 
+    def test_rows_of_every_sort(self):
+        """The smaller recording takes about 0.2 s, more than the start of the command."""
+        sizes = 320000, 1280000
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, "%d.data" % n) for n in sizes]
+            for n, path in zip(sizes, paths):
+                crafted = Crafted()
+                crafted.attr()
+                tasks_in_one_bucket(crafted, n)
+                crafted.write(path)
+            self.compare("--sort address", *((("report", "--sort", "address", path), {}) for path in paths))
+
     def test_event_lists(self):
         """Import lists, and list, plan, encode and misspell their events."""
         sizes, made = (2500, 10000), []

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm decode: names and fields of register values. */
+#include "extra_registers.h"
 #include "pfm.h"
 
 #include <ctype.h>
@@ -180,7 +181,7 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 
 	if (decides)
 		printf("  %-14s one of %s%u events: extra register 0x%" PRIx64
-		       " decides; give config and config1 together\n",
+		       " decides; give it after this one, or config and config1\n",
 		       "", d->found.more ? "more than " : "", d->found.n, decides);
 }
 
@@ -193,7 +194,7 @@ static void print_events(const struct found *f)
 		printf("  %-14s more\n", "or");
 }
 
-static void json_decoding(struct decoder *d, const struct setting *s)
+static void json_decoding(struct decoder *d, const struct setting *s, bool in_run)
 {
 	const char *name, *text;
 	struct json *j = &d->out;
@@ -222,7 +223,7 @@ static void json_decoding(struct decoder *d, const struct setting *s)
 	put_end(j, ']');
 	if (d->found.more)
 		put_bool(j, "more", true);
-	if (deciding_register(d, s->value))
+	if (!in_run && deciding_register(d, s->value))
 		put_hex(j, "decided_by", deciding_register(d, s->value));
 }
 
@@ -463,6 +464,31 @@ static bool join_escr(const struct decoder *d, char **operands, int n, struct se
 	return true;
 }
 
+/* Finds the events of a control register and the extra register beside it, which decides. False if
+ * the two do not belong together. */
+static bool find_events_of_pair(struct decoder *d, char **operands, int n)
+{
+	pfm_decoded_event_t found[EVENTS_SHOWN];
+	pfm_error_t error = PFM_INIT(error);
+	char event[EVENT_MAX];
+	struct setting s[2];
+	unsigned n_found;
+
+	if (n < 2 || !parse_register_setting(d, operands[0], &s[0], &error) ||
+	    !parse_register_setting(d, operands[1], &s[1], &error))
+		return false;
+	n_found = find_events_of_extra(
+		d->ctx, d->pmu,
+		(struct register_value[2]){ { s[0].reg, s[0].value }, { s[1].reg, s[1].value } },
+		found, EVENTS_SHOWN);
+	d->found.n = d->found.more = 0;
+	for (unsigned i = 0; i < n_found && i < EVENTS_SHOWN; i++)
+		if (pfm_print_event(d->ctx, found[i].text, PFM_DIALECT_VENDOR, event, sizeof(event),
+		                    NULL) == PFMLIB_SUCCESS)
+			add_found_event(&d->found, event);
+	return d->found.n > 0;
+}
+
 /* ---- output ---------------------------------------------------------------------------------- */
 
 /* @name with the number at its end one higher; "" if it has none. */
@@ -520,7 +546,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 		put_begin(&d->out, NULL, '{');
 		put_text(&d->out, "input", text);
 		if (ok)
-			json_decoding(d, &s);
+			json_decoding(d, &s, in_run);
 		else
 			put_refusal_json(&d->out, d->ctx, text, &error, WANTED_EVENT);
 		put_end(&d->out, '}');
@@ -531,7 +557,8 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 		print_fields(d, &s);
 		if (last) {
 			print_events(&d->found);
-			print_deciding_register(d, s.value);
+			if (!in_run)
+				print_deciding_register(d, s.value);
 		}
 		if (!in_run && !d->found.n && s.value >> 32 == 0 && needs_escr(d, s.reg))
 			printf("  %-14s is chosen in the ESCR: give both registers\n", "event");
@@ -559,6 +586,8 @@ static int decode_all(struct decoder *d, char **operands, int n)
 			run = 2;
 			d->found.n = d->found.more = 0;
 			find_events(d, &both);
+		} else if (find_events_of_pair(d, operands, n)) {
+			run = 2;
 		}
 		for (i = 0; i < run || i == 0; i++)
 			if (decode_operand(d, operands[i], run > 1, i + 1 >= run) != EXIT_DONE)
@@ -625,7 +654,8 @@ const struct command cmd_decode = {
 		 "that program a counter with them. Name registers as 'pfm "
 		 "dispatch' prints them or as their manuals do. Consecutive "
 		 "words of perf_event_attr (config, config1 ...) belong to "
-		 "one event.",
+		 "one event, and so do a control register and its extra "
+		 "register (OFFCORE_RSP_0 ...) next to each other.",
 	.examples = "What does this counter count?\n"
 		    "pfm decode --pmu skl PERFEVTSEL0=0x5320d1\n"
 		    "A raw number of the kernel\n"

@@ -120,11 +120,10 @@ static const pfm_reg_t *find_extra(const struct set_decoder *d, uint64_t addr)
 static const pfm_reg_t *find_extra_pair(const struct set_decoder *d, uint64_t msr, uint64_t control)
 {
 	const bool is_pair = msr != 0x3f6 && msr != 0x3f7;
-	const uint64_t code = control & 0xffff, second = msr | 1, first = msr & ~(uint64_t)1;
+	const uint64_t code = control & 0xffff;
 	const bool uses_second = code == 0x1bb || code == 0x12b || code == 0x2b7 || code == 0x227;
-	const pfm_reg_t *own = find_extra(d, !is_pair ? msr : uses_second ? second : first);
 
-	return own || !is_pair ? own : find_extra(d, uses_second ? first : second);
+	return find_extra(d, !is_pair ? msr : uses_second ? msr | 1 : msr & ~(uint64_t)1);
 }
 
 /* The extra register of the set that the events of target @g use; NULL if they do not use one, or

@@ -90,9 +90,9 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	# shellcheck disable=SC2046 # names of object files have no blanks
 	case $file in
 	cuse_server) step compile_server ;;
-	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find "$objects" -name "*.o") -lpthread ;;
+	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find "$objects" -name "*.o") -lpthread -lm ;;
 	device_program) step compile -Wl,--wrap=open -o "$tmp/$file" "$top/tests/$file.c" "$here/door.c" ;;
-	*.c) step compile -o "$tmp/$(basename "${file%%,*}" .c)" $(echo "$file" | tr , ' ') $(find "$objects" -name "*.o") -lpthread ;;
+	*.c) step compile -o "$tmp/$(basename "${file%%,*}" .c)" $(echo "$file" | tr , ' ') $(find "$objects" -name "*.o") -lpthread -lm ;;
 	esac
 	case $file in
 	cuse_server | cuse_client | device_program) file=$tmp/$file ;;

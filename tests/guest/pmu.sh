@@ -61,7 +61,7 @@ build() {
 
 compile() {
 	"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$here/.." -o "$tmp/pmu_session" \
-		"$here/pmu_session.c" "$here/region_counts.c" "$folder/lib/libperfmon.a" -lpthread
+		"$here/pmu_session.c" "$here/region_counts.c" "$folder/lib/libperfmon.a" -lpthread -lm
 }
 
 folder=$work/command-$arch
