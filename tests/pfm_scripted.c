@@ -5,8 +5,9 @@
  * opening ends with, 0 for none, -N: none the first N times, then EBUSY, on CPU N alone if there
  * are N + 1 thousands on top. Each CPU counts one more than the one before it, and the second
  * opening of an event a tenth more than the first, the third two tenths. Events that are in no line
- * are not supported. "mounts" is what is mounted; control groups are folders in that folder. With
- * PFM_HERE set, that machine is the one that runs it: "doctor" tries what it can. */
+ * are not supported. A file "counts" that replaces the first is read from then on. "mounts" is what
+ * is mounted; control groups are folders in that folder. With PFM_HERE set, that machine is the one
+ * that runs it: "doctor" tries what it can. PFM_SCRIPT_FILES limits open files. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "context/context.h"
 #include "fake_sys.h"
 
-enum { MOST_LINES = 256, THOUSAND = 1000 };
+enum { MOST_LINES = 256, MOST_CPUS = 2048, THOUSAND = 1000 };
 
 int __real_pfm_open_context(pfm_ctx_t **, const pfm_ctx_options_t *, pfm_error_t *);
 int __wrap_pfm_open_context(pfm_ctx_t **, const pfm_ctx_options_t *, pfm_error_t *);
@@ -33,6 +35,10 @@ static unsigned n_lines;
 static struct fake fake;
 static struct sys real, scripted;
 static const char *folder;
+static ino_t script_inode;
+/* How often the event of a line was opened on a CPU (number 0: on all), among the first n_known of
+ * the kernel's events; and of each of these, how often before it. */
+static unsigned n_opened[MOST_LINES][MOST_CPUS + 1], n_known, *n_before, n_before_room;
 
 static const struct script_line *find_line(const struct perf_event_attr *attr)
 {
@@ -40,6 +46,26 @@ static const struct script_line *find_line(const struct perf_event_attr *attr)
 		if (lines[i].type == attr->type && lines[i].config == attr->config)
 			return &lines[i];
 	return NULL;
+}
+
+static unsigned find_cpu(int cpu)
+{
+	return cpu < 0 ? 0 : 1 + (unsigned)cpu % MOST_CPUS;
+}
+
+static void note_openings(const struct fake *f)
+{
+	if (n_before_room < f->n_events) {
+		n_before_room = 2 * f->n_events;
+		n_before = realloc(n_before, n_before_room * sizeof(*n_before));
+		if (!n_before)
+			abort();
+	}
+	for (; n_known < f->n_events; n_known++) {
+		const struct script_line *l = find_line(&f->events[n_known].a.attr);
+
+		n_before[n_known] = l ? n_opened[l - lines][find_cpu(f->events[n_known].cpu)]++ : 0;
+	}
 }
 
 static int decide_call(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
@@ -52,20 +78,50 @@ static int decide_call(struct fake *f, const struct perf_event_attr *attr, int p
 	(void)group;
 	if (l && l->error >= THOUSAND)
 		return cpu == l->error / THOUSAND - 1 ? -(l->error % THOUSAND) : 0;
-	for (unsigned i = 0; l && i < f->n_events; i++)
-		before += f->events[i].a.attr.type == l->type &&
-		          f->events[i].a.attr.config == l->config && f->events[i].cpu == cpu;
+	note_openings(f);
+	if (l)
+		before = (int)n_opened[l - lines][find_cpu(cpu)];
 	return !l ? -ENOENT : l->error >= 0 ? -l->error : before < -l->error ? 0 : -EBUSY;
+}
+
+static void read_lines(void)
+{
+	char path[1024], text[256];
+	struct script_line *l = lines;
+	struct stat now;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/counts", folder);
+	if (stat(path, &now) != 0)
+		abort();
+	if (now.st_ino == script_inode)
+		return;
+	script_inode = now.st_ino;
+	n_known = 0;
+	memset(n_opened, 0, sizeof(n_opened));
+	in = fopen(path, "r");
+	if (!in)
+		abort();
+	while (l < lines + MOST_LINES && fgets(text, sizeof(text), in))
+		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type,
+		           &l->config, &l->value, &l->enabled, &l->running, &l->error) == 6)
+			l++;
+	n_lines = (unsigned)(l - lines);
+	fclose(in);
 }
 
 static void advance_clock(struct fake *f, struct fake_event *e)
 {
-	const struct script_line *l = find_line(&e->a.attr);
-	unsigned before = 0;
+	const struct script_line *l;
+	unsigned before;
 
-	for (const struct fake_event *other = f->events; other < e; other++)
-		before += other->a.attr.type == l->type && other->a.attr.config == l->config &&
-		          other->cpu == e->cpu;
+	read_lines();
+	l = find_line(&e->a.attr);
+	if (!l)
+		return;
+
+	note_openings(f);
+	before = n_before[e - f->events];
 	e->value = l->value + l->value * before / 10 + (e->cpu > 0 ? (uint64_t)e->cpu : 0);
 	e->is_open = l->enabled;
 	e->running = l->running;
@@ -100,30 +156,22 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 
 static void read_script(void)
 {
-	char path[1024], text[256];
-	struct script_line *l = lines;
-	FILE *in;
+	const char *limit = getenv("PFM_SCRIPT_FILES");
+	char path[1024];
 
 	snprintf(path, sizeof(path), "%s/machine", folder);
 	fake_begin(&fake);
 	if (!fake_machine(&fake, path))
 		abort();
-	snprintf(path, sizeof(path), "%s/counts", folder);
-	in = fopen(path, "r");
-	if (!in)
-		abort();
-	while (l < lines + MOST_LINES && fgets(text, sizeof(text), in))
-		if (sscanf(text, "%u %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &l->type,
-		           &l->config, &l->value, &l->enabled, &l->running, &l->error) == 6)
-			l++;
-	n_lines = (unsigned)(l - lines);
-	fclose(in);
+	read_lines();
 	pfmi_machine_init_real_sys(&real, "");
 	scripted = fake.sys;
 	fake.sys.list_folder = list;
 	fake.sys.open = open_file;
 	fake.decide = decide_call;
 	fake.tick = advance_clock;
+	if (limit)
+		fake.limit = (int)strtol(limit, NULL, 10);
 }
 
 /* The linker makes the tools call this (--wrap). */

@@ -74,6 +74,11 @@ class Annotate(test_symbols.Library):
         got = {os.path.basename(where): float(share) for share, where in re.findall(r"^ *([\d.]+)% \+-[ \d.]+  (\S+:\d+)$", text, re.M)}
         self.assertEqual(got, {line: round(100 * n / total, 2) for line, n in want.items()})
 
+    def test_lines_without_an_index_of_units(self):
+        """clang writes no .debug_aranges."""
+        self.tool("objcopy", "--remove-section", ".debug_aranges", self.path)
+        self.test_shares_of_lines()
+
     def test_without_objdump(self):
         text = self.annotate("hidden_one", path=self.folder)
         self.assertIn("objdump is missing (Debian package binutils)", self.said)

@@ -5,6 +5,7 @@
     PFM  the command (default: pfm of the path)
 """
 import collections
+import json
 import os
 import platform
 import re
@@ -84,6 +85,41 @@ static volatile unsigned long y;
 #define OUT __attribute__((noinline, noclone))
 OUT void inner(void (*f)(unsigned long)) { f(40000000); y++; }
 OUT void outer(void (*f)(unsigned long)) { volatile char pad[100]; pad[3] = 1; inner(f); y += (unsigned long)pad[3]; }
+"""
+# A function that ends with a jump has no frame; even() and odd() call each other; a child runs on, and another program replaces the first.
+JUMPS = """
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned long x;
+#define OUT __attribute__((noipa))
+OUT void spend(unsigned long n)
+{
+	volatile char any_size[1 + n % 7]; /* needs a frame pointer: gcc leaves it out of others that call nothing */
+	any_size[0] = 1;
+	for (unsigned long i = 0; i < n; i++)
+		x += i;
+}
+OUT void jumps(unsigned long n) { x++; spend(n); }
+OUT void calls(unsigned long n) { jumps(n); x++; }
+OUT void odd(unsigned long k, unsigned long n);
+OUT void even(unsigned long k, unsigned long n) { if (k) odd(k - 1, n); else spend(n); x++; }
+OUT void odd(unsigned long k, unsigned long n) { even(k - 1, n); x++; }
+OUT void child(unsigned long n) { spend(n); x++; }
+OUT void replaced(unsigned long n) { spend(n); x++; }
+int main(int argc, char **argv)
+{
+	unsigned long n = 40000000;
+	int pid;
+	if (argc > 2)
+		return replaced(n), 0;
+	calls(n);
+	even(4, n);
+	pid = fork();
+	if (!pid)
+		child(n), _exit(0);
+	waitpid(pid, NULL, 0);
+	return execl(argv[1], argv[1], "-", "-", (char *)NULL);
+}
 """
 # Frames whose layout the test knows. The outermost function has no caller.
 ARM64 = """
@@ -217,6 +253,29 @@ class CopiedStacks(Folder):
         for kind in ("library", "handler", "sorts", "deep", "shallow"):
             self.assertGreater(weights[kind], weights["all"] / 50, weights)
         self.assertEqual(sum(weights.values()), 2 * weights["all"], weights)  # no stack is of another kind
+
+    def test_jumps_recursion_children_and_replaced_programs(self):
+        with open(self.path("jumps.c"), "w", encoding="utf-8") as f:
+            f.write(JUMPS)
+        wanted = {("jumps", "main", "calls"), ("jumps", "main", "even", "odd", "even", "odd", "even"), ("jumps", "main", "child"),
+                  ("replaced", "main", "replaced")}
+        for how, option in (("dwarf", "-fomit-frame-pointer"), ("fp", "-fno-omit-frame-pointer")):
+            done = self.run_in_folder("gcc", "-O1", option, "-fno-shrink-wrap", "-foptimize-sibling-calls", "-o", "jumps", "jumps.c")
+            if done.returncode:
+                self.skipTest(done.stderr)  # noipa is gcc's
+            shutil.copy(self.path("jumps"), self.path("replaced"))
+            done = self.run_in_folder(PFM, "record", "--call-graph", how, "-e", "cpu-clock:u:freq=1000", "--", "./jumps", "./replaced")
+            if done.returncode:
+                self.skipTest(done.stderr)
+            weights = collections.Counter()
+            for line in self.pfm("report", "--folded", "perf.data").splitlines():
+                stack, weight = line.rsplit(" ", 1)
+                task, *frames = stack.split(";")
+                if frames[-1] == "spend":
+                    weights[(task, *frames[frames.index("main"):-1])] += int(weight)
+            with self.subTest(how):
+                self.assertGreater(min(weights[w] for w in wanted), sum(weights.values()) / 10, weights)
+                self.assertGreater(sum(weights[w] for w in wanted), 0.98 * sum(weights.values()), weights)
 
     def test_views_agree(self):
         self.record()
@@ -444,7 +503,7 @@ class Branches(Folder):
     PROGRAM = """
 volatile unsigned x;
 __attribute__((noinline)) void loop(unsigned n) { for (unsigned i = 0; i < n; i++) x += i; }
-int main(void) { loop(1000); return 0; }
+int main(int argc, char **argv) { (void)argv; loop(argc > 1 ? 50000000 : 1000); return 0; }
 """
 
     def test_text(self):
@@ -473,14 +532,14 @@ int main(void) { loop(1000); return 0; }
         done = self.run_in_folder(PFM, "export", "-f", "brstack")
         self.assertIn("record them with 'pfm record -b'", done.stderr)
 
-    def loop_recording(self):
+    def loop_recording(self, *options):
         """A recording in which the loop of the program ran 3 * 99 times. Returns how often its first instruction did."""
         cc = shutil.which("gcc") or shutil.which("cc")
         if platform.machine() != "x86_64" or not cc:
             self.skipTest("no C compiler for x86-64 (Debian: gcc)")
         with open(self.path("p.c"), "w", encoding="utf-8") as f:
             f.write(self.PROGRAM)
-        done = self.run_in_folder(cc, "-g", "-O1", "-no-pie", "-Wl,-q", "-o", "program", "p.c")
+        done = self.run_in_folder(cc, "-g", "-O1", "-no-pie", "-Wl,-q", *options, "-o", "program", "p.c")
         self.assertEqual(done.returncode, 0, done.stderr)
         code = self.run_in_folder("objdump", "-d", "--no-show-raw-insn", "program").stdout
         code = code[code.index("<loop>:"):].split("\n\n")[0]
@@ -508,6 +567,26 @@ int main(void) { loop(1000); return 0; }
             profile = f.read()
         self.assertRegex(profile, r"^loop:\d+:")
         self.assertRegex(profile, r"(?m)^ \d+(\.\d+)?: (297|396)$")
+
+    def test_autofdo(self):
+        """Its reader takes perf.data only: a crafted one with branches, and one of pfm whose samples it has to count like the report."""
+        if not tool("create_llvm_prof"):
+            self.skipTest("no create_llvm_prof (Debian: autofdo)")
+        times = self.loop_recording("-gdwarf-4")  # it cannot read later versions
+        self.assertRegex(self.autofdo_profile("program", "perf.data"), r"(?m)^loop:\d+:0\n 0: %d$" % times)
+        self.pfm("record", "-e", "task-clock:u:period=100000", "-o", "own.data", "--", "./program", "busy")
+        own = self.autofdo_profile("program", "own.data", "--use_lbr=false")
+        rows = [json.loads(line) for line in self.pfm("report", "--json", "own.data").splitlines()]
+        loop = sum(row["samples"] for row in rows if row["function"] == "loop")
+        self.assertGreater(loop, 10)
+        self.assertRegex(own, r"(?m)^loop:%d:0$" % loop)
+
+    def autofdo_profile(self, program, recording, *options):
+        done = self.run_in_folder(tool("create_llvm_prof"), "--binary=" + program, "--profile=" + recording, "--profiler=perf",
+                                  "--format=text", "--out=o.prof", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("o.prof"), encoding="utf-8") as f:
+            return f.read()
 
     def test_perf2bolt(self):
         perf2bolt = tool("perf2bolt")

@@ -23,10 +23,12 @@ class Compilers(unittest.TestCase):
             lib = os.path.join(BUILD, "lib")
             done = subprocess.run([compiler, "-std=" + standard, *WARNINGS, "-I" + os.path.join(SOURCE, "include"),
                                    "-I" + os.path.join(SOURCE, "include", "libpfm3"),
-                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program, "-L" + lib, "-lperfmon"],
+                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program,
+                                   "-L" + lib, "-L" + lib + "/profile", "-lperfmon-profile",
+                                   "-lperfmon"],
                                    capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=lib), timeout=60)
+            done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=lib + ":" + lib + "/profile"), timeout=60)
             self.assertEqual(done.returncode, 0)
 
     def test_an_older_standard_is_told_what_is_needed(self):
@@ -50,6 +52,7 @@ for compiler in ("g++", "clang++"):
         add(compiler, standard, "macros")
     for standard in ("c++17", "c++20"):
         add(compiler, standard, "wrapper")
+        add(compiler, standard, "profile")
 
 if __name__ == "__main__":
     tap.main()

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -149,6 +150,58 @@ class Diff(unittest.TestCase):
         self.assertLessEqual(max(marked.values()), 5, marked)
         self.assertGreater(intervals, 1000)
         self.assertAlmostEqual(inside / intervals, 0.95, delta=0.015)
+
+    def boxes(self, *args):
+        """The boxes of a differential flame graph: name -> (width, share, old share, change, (red, green, blue))."""
+        done = self.pfm("--svg", *args, "0.data", "1.data")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        box = (r'data-w="([\d.]+)"[^>]*><title>([^,<]*), ([\d.]+)% after ([\d.]+)%: ([a-z ]+)</title>'
+               r'<rect [^>]*fill="rgb\((\d+),(\d+),(\d+)\)"')
+        found = re.findall(box, done.stdout)
+        self.assertEqual(len(found), done.stdout.count("<title>"))
+        return {m[1]: (float(m[0]), float(m[2]) / 100, float(m[3]) / 100, m[4], tuple(map(int, m[5:]))) for m in found}
+
+    def test_boxes_of_changed_functions_are_coloured(self):
+        counts = [[3000, 2000, 1000, 500, 1], [4000, 1500, 1000, 501, 0]]
+        for side in 0, 1:
+            self.write(side, counts[side])
+        boxes = self.boxes()
+        self.assertEqual(set(boxes), {"f0", "f1", "f2", "f3"})  # what has no samples any more has no width
+        for i in range(4):
+            width, new, old, change, (red, green, blue) = boxes["f%d" % i]
+            with self.subTest(i):
+                self.assertAlmostEqual(width, counts[1][i] / sum(counts[1]), delta=1e-8)
+                self.assertAlmostEqual(new, counts[1][i] / sum(counts[1]), delta=1e-4)
+                self.assertAlmostEqual(old, counts[0][i] / sum(counts[0]), delta=1e-4)
+                self.assertEqual(change, ("grew", "fell", "no significant change", "no significant change")[i])
+                self.assertEqual((red > blue) - (red < blue), (1, -1, 0, 0)[i])
+                self.assertEqual(red == green == blue, i > 1)
+        # By the larger of two ratios, a box is stronger: 9.1 % grew to 15.2 % is more than 46 % to 57 %.
+        self.write(1, [3000, 2000, 2000, 500, 1])
+        self.assertLess(self.boxes()["f2"][4][1], boxes["f0"][4][1])
+
+    def test_boxes_of_equal_programs_are_grey(self):
+        draw = random.Random(3)
+        coloured = 0
+        for _ in range(ALL_DRAWS):
+            for side in 0, 1:
+                self.draw(draw, [c / 2 for c in COSTS], side)
+            coloured += any(box[3] != "no significant change" for box in self.boxes().values())
+        self.assertLessEqual(coloured, 5)
+
+    def test_a_flame_graph_is_of_one_event(self):
+        for side in 0, 1:
+            self.write(side, None, events={1: [100, 50], 2: [50, 500 * side + 50]})
+        several = self.pfm("--svg", "0.data", "1.data")
+        self.assertEqual((several.returncode, several.stdout), (2, ""))
+        self.assertIn("choose one with --event", several.stderr)
+        names = sorted({json.loads(line)["event"] for line in self.pfm("--json", "0.data", "1.data").stdout.splitlines()})
+        self.assertEqual(len(names), 2)
+        changes = sorted(self.boxes("-e", name)["f1"][3] for name in names)
+        self.assertEqual(changes, ["grew", "no significant change"])
+        for refused in (["--json"], ["--fail-above", "1%"], ["--normalize", "count"]):
+            done = self.pfm("--svg", *refused, "0.data", "1.data")
+            self.assertEqual((done.returncode, "cannot be combined" in done.stderr), (2, True), refused)
 
     def test_probabilities_of_few_samples_are_exact(self):
         for a, b, rest in ((3, 20, 400), (30, 12, 100), (0, 11, 1000), (2, 8, 30)):

@@ -101,6 +101,15 @@ class Installed(unittest.TestCase):
         out = self.compile("cc", os.path.join(SOURCE, "examples/libpfm3_dispatch.c"), *flags)
         self.assertIn("0x0000000002001208", out)
 
+    def test_program_of_profiles(self):
+        """A library of its own, which brings libperfmon."""
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "perfmon-profile", env=self.env))
+        out = os.path.join(self.root, "hot_functions")
+        run("cc", "-Wall", "-Wextra", "-Werror", os.path.join(SOURCE, "examples/hot_functions.c"), "-o", out, *flags)
+        done = subprocess.run([out, "/nonexistent"], env={**os.environ, **self.env}, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("No such file or directory", done.stderr)
+
     def test_cplusplus_program(self):
         source = shutil.copy(HERE + "/consumer.c", os.path.join(self.root, "consumer.cc"))
         self.assertEqual(self.compile("c++", source, *self.flags()), VALUE)
@@ -283,7 +292,8 @@ class Others(unittest.TestCase):
             run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK,
                     "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
-            self.assertLessEqual({"libperfmon1", "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
+            self.assertLessEqual({"libperfmon1", "libperfmon-profile1",
+                    "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
                     "perfmon-tools", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))

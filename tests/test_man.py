@@ -31,7 +31,7 @@ PFM = os.environ.get("PFM", os.path.join(BUILD, "tools/pfm"))
 
 # Pages of other packages that ours refer to.
 FOREIGN = {"objdump(1)", "free(3)", "ioctl(2)", "open(2)", "perf_event_open(2)", "perf_event_paranoid(2)", "printf(3)",
-           "read(2)", "perf(1)", "debuginfod(8)",
+           "read(2)", "perf(1)", "debuginfod(8)", "fnmatch(3)",
            "perf-stat(1)", "perf-list(1)", "capabilities(7)", "wait(2)", "poll(2)", "malloc(3)", "clock_gettime(2)", "taskset(1)",
            "fork(2)", "pthread_atfork(3)"}
 # Style remarks of mandoc that do not matter here, and why.
@@ -231,7 +231,8 @@ class Built:
         if is_libpfm4(program.path):
             folders, links = ["libpfm4"], ["-L" + os.path.join(BUILD, "lib/compat/libpfm4"), "-lpfm"]
         else:
-            folders, links = ["", "libpfm3"], ["-L" + os.path.join(BUILD, "lib"), "-lperfmon",
+            folders, links = ["", "libpfm3"], ["-L" + os.path.join(BUILD, "lib"), "-Wl,--as-needed",
+                                               "-L" + os.path.join(BUILD, "lib/profile"), "-lperfmon-profile", "-lperfmon",
                                                os.path.join(BUILD, "lib/compat/libpfm3/libpfm.so.3")]
         done = subprocess.run(base + ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1",
                                       *("-I" + os.path.join(SOURCE, "include", f) for f in folders), source, "-o", exe,
@@ -242,7 +243,7 @@ class Built:
 
 def clean_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
-    env["LD_LIBRARY_PATH"] = ":".join(os.path.join(BUILD, f) for f in ("lib", "lib/compat/libpfm3", "lib/compat/libpfm4"))
+    env["LD_LIBRARY_PATH"] = ":".join(os.path.join(BUILD, f) for f in ("lib", "lib/profile", "lib/compat/libpfm3", "lib/compat/libpfm4"))
     env["XDG_DATA_HOME"] = "/nonexistent"
     return env
 
@@ -289,7 +290,8 @@ def vocabulary(path):
         functions, known = prototypes(path), constants(path)
         wrong = [n for n in re.findall(r"^\.(?:Fn|Fo) (pfm_\w+)", text, re.M) if n not in functions]
         wrong += [n for n in re.findall(r"\b(pfm_[a-z0-9_]+_t)\b", text) if n not in types(path) and n not in
-                  ("pfm_ctx_t", "pfm_session_t", "pfm_plan_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
+                  ("pfm_ctx_t", "pfm_session_t", "pfm_profile_t", "pfm_symbols_t",
+                  "pfm_plan_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
         for n in re.findall(r"\b((?:PFMLIB|PFM|PF5|PF6|PF67|PCNT)[A-Z0-9]*_?\w*\*?)", re.sub(r"^\.Dt .*|\\&", "", text, flags=re.M)):
             if n.endswith("*"):
                 pattern = re.compile(re.escape(n[:-1]) + r"\w*")
@@ -404,7 +406,8 @@ class Whole(unittest.TestCase):
     """Questions about all pages together."""
     maxDiff = None
 
-    MAPS = {"lib/perfmon.map": "lib/libperfmon.so", "lib/compat/libpfm3/libpfm3.map": "lib/compat/libpfm3/libpfm.so.3"}
+    MAPS = {"lib/perfmon.map": "lib/libperfmon.so", "lib/compat/libpfm3/libpfm3.map": "lib/compat/libpfm3/libpfm.so.3",
+            "lib/profile/perfmon-profile.map": "lib/profile/libperfmon-profile.so"}
 
     def exported(self, *maps):
         return {n for m in maps or self.MAPS

@@ -311,7 +311,7 @@ class RoundTrip(unittest.TestCase):
                 row = v.at["rows"] + number * pmlayout.SIZES["rows"]
                 places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
                 self.assertLess(max(places) - min(places), 32 << 10)
-                distances.append(abs(v.at["values"] + v.element("rows", number)[2] * pmlayout.SIZES["values"] - row))
+                distances.append(abs(v.at["values"] + v.record("rows", i)[2] * pmlayout.SIZES["values"] - row))
         self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
     def test_codes_lead_back(self):
@@ -499,8 +499,8 @@ class Agreement(unittest.TestCase):
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
         subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
                         "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"),
-                        os.path.join(LIB, "table", "names.c"),
-                        os.path.join(LIB, "base", "text.c"), embed, "-o", program],
+                        os.path.join(LIB, "table", "names.c"), os.path.join(LIB, "table", "texts.c"),
+                        os.path.join(LIB, "base", "text.c"), embed, "-lpthread", "-o", program],
                        check=True, capture_output=True)
         return program, raw
 

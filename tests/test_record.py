@@ -548,7 +548,7 @@ class Record(unittest.TestCase):
         functions. What it writes: messages of a length, the lowest byte first, then a type and numbers, the highest first."""
         parser = sorted(glob.glob("/usr/lib/*/libexec/hotspot-perfparser"))
         if not parser:
-            self.skipTest("hotspot is not installed")
+            self.skipTest("no hotspot-perfparser (Debian: hotspot)")
         if not shutil.which("perf"):
             self.skipTest("perf is not installed")
         for words in ((), ("-z",)):

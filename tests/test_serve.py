@@ -182,6 +182,39 @@ class Large(unittest.TestCase):
             self.assertLess(took, 0.1 * n / 1e5)
 
 
+    def test_a_thousand_cpus(self):
+        """12 events of each of 1,024 CPUs, once a second: the sums are right, and processor time and memory small."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*", r"\g<1>0-1023", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        events = ("page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,cycles,instructions,branches,"
+                  "cache-references,toy::Ticks,toy::Blinks")
+        with Server("--listen", "127.0.0.1:0", "-e", events, program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            try:
+                address = s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" in str(e):
+                    self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+                raise
+            first = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            time.sleep(1.1)
+            last = openmetrics.parse(ask(address, OPENMETRICS)[2])
+        # tests/answers/files/counts; each CPU counts one more than the one before it.
+        self.assertEqual(openmetrics.value(first, "node_perf_page_faults"), 1024 * 1234567 + sum(range(1024)))
+        took = openmetrics.value(last, "process_cpu_seconds") - openmetrics.value(first, "process_cpu_seconds")
+        memory = openmetrics.value(last, "process_resident_memory_bytes") / (1 << 20)
+        print("# 12 events of 1,024 CPUs: %.1f ms each second, the scripted kernel included; %.1f MiB" % (took * 1e3, memory))
+        self.assertEqual(openmetrics.value(last, "perfmon_readings"), 2)
+        with open(PFM, "rb") as f:
+            if not re.search(rb"__[atm]san_init|__ubsan", f.read()):
+                self.assertLess(took, 0.1)
+                self.assertLess(memory, 64)
+
+
 class Live(unittest.TestCase):
     """Software events of this machine, which every kernel counts."""
 
@@ -814,19 +847,306 @@ class Textfile(unittest.TestCase):
         """While another program has the lock, nothing is counted and no count has a value; then it goes on."""
         lock = os.path.join(self.folder, "lock")
 
-        def find(name):
-            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name)
+        def find(name, **labels):
+            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name, **labels)
 
         with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", "--give-way=" + lock) as s:
             self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
-            self.assertEqual(find("perfmon_paused"), 0)
+            self.assertEqual(find("perfmon_paused", reason="lock"), 0)
             with open(lock, "rb") as f:
                 fcntl.flock(f, fcntl.LOCK_EX)
-                self.wait(lambda: find("perfmon_paused") == 1 and find("node_perf_page_faults_total") is None)
+                self.wait(lambda: find("perfmon_paused", reason="lock") == 1 and find("node_perf_page_faults_total") is None)
                 time.sleep(0.1)
-            self.wait(lambda: find("perfmon_paused") == 0 and find("node_perf_page_faults_total") is not None)
+            self.wait(lambda: find("perfmon_paused", reason="lock") == 0 and find("node_perf_page_faults_total") is not None)
             self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
             s.end()
+
+
+class GiveWay(unittest.TestCase):
+    """--give-way on a kernel whose events get, lose and get back their counters. branch-misses is the pinned probe's event; a pinned
+    event without a counter has no time."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.path = os.path.join(self.place.folder, "counts")
+        self.ms = {"probe": [1000, 1000], "own": [1000, 1000]}
+        self.write()
+
+    def write(self):
+        """The kernel's times so far, in milliseconds: enabled and on a counter."""
+        with open(self.path + ".new", "w", encoding="ascii") as f:
+            for kind, config, (enabled, running) in (("0", "5", self.ms["probe"]), ("4", "11", self.ms["own"])):
+                f.write("%s %s %d %d000000 %d000000 0\n" % (kind, config, running * 7, enabled, running))
+        os.rename(self.path + ".new", self.path)
+
+    def pass_time(self, probe=1.0, own=1.0):
+        """100 ms, in which the events had counters for these shares."""
+        time.sleep(0.1)
+        for name, share in (("probe", probe), ("own", own)):
+            self.ms[name][0] += 100
+            self.ms[name][1] += int(100 * share)
+        self.write()
+
+    def read(self, address):
+        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+    def until(self, address, paused, shares, seconds=12):
+        """Lets time pass with these shares until counting is paused for events, or not any more."""
+        end = time.monotonic() + seconds
+        while True:
+            self.pass_time(*shares)
+            f = self.read(address)
+            if openmetrics.value(f, "perfmon_paused", reason="events") == paused:
+                return f
+            self.assertLess(time.monotonic(), end, "perfmon_paused did not become %d" % paused)
+
+    def serve(self):
+        s = Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks", "-I", "50", "--give-way=" + os.path.join(self.place.folder, "lock"),
+                   program=("scripted", "serve"), env=self.place.env, cwd=self.place.folder)
+        try:
+            return s, s.address()
+        except AssertionError as e:
+            s.__exit__()
+            if "libmicrohttpd" in str(e):
+                raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+            raise
+
+    def test_probe(self):
+        """A probe that loses its counter pauses the service; once it has one again, counting goes on."""
+        s, address = self.serve()
+        with s:
+            for _ in range(8):
+                self.pass_time()
+                self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+            self.until(address, 1, (0.5, 1))
+            f = self.until(address, 0, (1, 1))
+            self.assertGreater(openmetrics.value(f, "perfmon_paused_seconds"), 0.9)
+            self.assertEqual(openmetrics.value(f, "perfmon_paused", reason="lock"), 0)
+
+    def test_pinned_event_without_counter(self):
+        """The error state of a pinned event: another program has had all counters from the start."""
+        self.ms["probe"] = [0, 0]
+        self.write()
+        s, address = self.serve()
+        with s:
+            end = time.monotonic() + 5
+            while openmetrics.value(self.read(address), "perfmon_paused", reason="events") != 1:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+            self.ms["probe"] = [1000, 1000]
+            self.until(address, 0, (1, 1))
+
+    def test_own_events(self):
+        """Events that had counters all the time and lose some of it have rivals, though the pinned probe keeps its own."""
+        s, address = self.serve()
+        with s:
+            for _ in range(3):
+                self.pass_time()
+                self.read(address)
+            self.until(address, 1, (1, 0.6))
+            self.until(address, 0, (1, 1))
+
+    def test_own_events_that_never_fitted(self):
+        """More events than counters are the service's own fault."""
+        s, address = self.serve()
+        with s:
+            for _ in range(12):
+                self.pass_time(1, 0.6)
+                self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+
+
+class Cgroups(unittest.TestCase):
+    """--for-each-cgroup with patterns, on control groups that are folders: they are born and go while the service counts."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.groups = os.path.join(self.place.folder, "groups")
+        os.mkdir(self.groups)
+        with open(os.path.join(self.place.folder, "mounts"), "w", encoding="ascii") as f:
+            f.write("none %s cgroup2 rw 0 0\n" % self.groups)
+
+    def make(self, *names):
+        for name in names:
+            os.makedirs(os.path.join(self.groups, name))
+
+    def remove(self, *names):
+        for name in names:
+            os.rmdir(os.path.join(self.groups, name))
+
+    def serve(self, *words, env=None):
+        s = Server("--listen", "127.0.0.1:0", "-I", "10", *words, program=("scripted", "serve"), env={**self.place.env, **(env or {})},
+                   cwd=self.place.folder)
+        try:
+            return s, s.address()
+        except AssertionError as e:
+            s.__exit__()
+            if "libmicrohttpd" in str(e):
+                raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+            raise
+
+    def read(self, address):
+        """A reading that was made after the call."""
+        time.sleep(0.015)
+        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+    def counted(self, f, family="node_perf_page_faults"):
+        """The value of each group."""
+        return {dict(labels)["cgroup"]: value for labels, value in f[family].samples.items()} if family in f else {}
+
+    def test_pods_come_and_go(self):
+        """Groups that match are counted from the next reading on; those that are gone have no series; the others go on."""
+        self.make("kube/pod1/c1", "kube/pod2", "system/x")
+        s, address = self.serve("--for-each-cgroup", "kube/pod*,kube/pod*/*", "-e", "page-faults")
+        with s:
+            self.assertEqual(set(self.counted(self.read(address))), {"kube/pod1", "kube/pod1/c1", "kube/pod2"})
+            before = self.counted(self.read(address))["kube/pod2"]
+            self.make("kube/pod3")
+            self.remove("kube/pod1/c1", "kube/pod1")
+            f = self.read(address)
+            self.assertEqual(set(self.counted(f)), {"kube/pod2", "kube/pod3"})
+            self.assertGreaterEqual(self.counted(f)["kube/pod2"], before)
+            # A new folder of the same name is another group: its counter begins again.
+            self.remove("kube/pod2")
+            self.make("kube/other", "kube/pod2")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_added"),
+                              openmetrics.value(f, "perfmon_cgroups_removed")), (2, 5, 3))
+            self.assertEqual(quality(f, event="page-faults", cgroup="kube/pod2"), "exact")
+            self.remove("kube/pod2", "kube/pod3")
+            self.assertEqual(self.counted(self.read(address)), {})
+
+    def test_counters_of_others_never_decrease(self):
+        """The kernel counts on (a new script) while groups before and after this one in the list come and go."""
+        path = os.path.join(self.place.folder, "counts")
+        self.make("b")
+        s, address = self.serve("--for-each-cgroup", "*", "-e", "page-faults")
+        with s:
+            for i in range(12):
+                with open(path + ".new", "w", encoding="ascii") as f:
+                    f.write("1 2 %d %d %d 0\n" % (1000 * (i + 1), 10**9 * (i + 1), 10**9 * (i + 1)))
+                os.rename(path + ".new", path)
+                (self.make if i % 2 == 0 else self.remove)("a", "c%d" % (i // 2))
+                found = self.counted(self.read(address))
+                self.assertEqual(set(found), {"b"} | ({"a", "c%d" % (i // 2)} if i % 2 == 0 else set()))
+                # Each of four CPUs counts one more than the one before it; the first reading has all since the start.
+                self.assertEqual(found["b"], 4 * 1000 * (i + 1) + 6)
+
+    def test_metrics_of_each(self):
+        self.make("a")
+        s, address = self.serve("--for-each-cgroup", "*", "-M", "software::faults_per_second")
+        with s:
+            self.read(address)
+            self.make("b")
+            f = self.read(address)
+            found = {dict(labels)["cgroup"] for labels in f["perfmon_metric"].samples} if "perfmon_metric" in f else set()
+            named = {dict(labels)["cgroup"] for labels in f["perfmon_metric_quality"].samples}
+            self.assertEqual(named, {"a", "b"})
+            self.assertLessEqual(found, named)
+
+    def test_bounded(self):
+        """--max-series bounds what is counted later; what was left out is exported, and has room again when others end."""
+        self.make("g0")
+        words = ("--for-each-cgroup", "g*", "-e", "page-faults")
+        done = subprocess.run(["scripted", "serve", *words, "--listen", "127.0.0.1:0", "--max-series", "1"], env=self.place.env,
+                              cwd=self.place.folder, capture_output=True, text=True, check=False)
+        n = int(re.search(r"up to (\d+) series", done.stderr)[1])
+        s, address = self.serve(*words, "--max-series", str(n))
+        with s:
+            self.make("g1", "g2")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 2))
+            self.assertLessEqual(openmetrics.value(f, "perfmon_series"), n)
+            self.remove("g0")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
+
+    def test_refused_at_start(self):
+        """Without any group, the events are checked all the same."""
+        done = subprocess.run(["scripted", "serve", "--for-each-cgroup", "*", "-e", "nonsense", "--listen", "127.0.0.1:0"],
+                              env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nonsense", done.stderr)
+
+    def test_ten_thousand(self):
+        """Born and gone while it counts. The scripted kernel allows 3,000 open files, and 500 groups on 4 CPUs need 2,500: were those of
+        groups that are gone left open, the next ones could not be opened. Series, descriptors and memory stay where they are."""
+        self.make("stays", *("p/g%d" % k for k in range(500)))
+        s, address = self.serve("--for-each-cgroup", "stays,p[0-9]*/*", "-e", "page-faults", env={"PFM_SCRIPT_FILES": "3000"})
+        with s:
+            most, first, begin, parent = 0, None, time.monotonic(), os.path.join(self.groups, "p")
+            for i in range(20):
+                # Another path is another group, and one call moves all of them.
+                os.rename(parent, parent := os.path.join(self.groups, "p%d" % i))
+                names = ["p%d/g%d" % (i, k) for k in range(500)]
+                f = self.read(address)
+                self.assertEqual(set(self.counted(f)), {"stays", *names})
+                self.assertEqual({quality(f, event="page-faults", cgroup=n) for n in names[::99]}, {"exact"})
+                most = max(most, openmetrics.value(f, "perfmon_series"))
+                if i % 5 == 4:
+                    os.rename(parent, parent := os.path.join(self.groups, "p"))
+                    f = self.read(address)
+                    now = openmetrics.value(f, "process_open_fds"), openmetrics.value(f, "perfmon_series")
+                    first = first or now
+                    self.assertEqual(now, first)
+            print("# 10,000 groups in %.1f s, at most %d series, %.3f s of processor time, %.1f MB" %
+                  (time.monotonic() - begin, most, openmetrics.value(f, "process_cpu_seconds"),
+                   openmetrics.value(f, "process_resident_memory_bytes") / 1e6))
+            self.assertEqual(set(self.counted(f)), {"stays"})
+            self.assertEqual((openmetrics.value(f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
+                             (10001, 10000))
+
+
+class Pcp(unittest.TestCase):
+    """pmdaopenmetrics of pcp reads the endpoint, driven by dbpmda: without pmcd. pcp is the installed one, or PERFMON_PCP, a folder that
+    the Debian packages pcp, pcp-conf, python3-pcp and libpcp* were unpacked into (dpkg -x)."""
+
+    def setUp(self):
+        self.root = os.environ.get("PERFMON_PCP", "")
+        self.pmda = self.root + "/usr/lib/pcp/pmdas/openmetrics/pmdaopenmetrics.python"
+        self.dbpmda = self.root + "/usr/bin/dbpmda"
+        if not (os.path.exists(self.pmda) and os.path.exists(self.dbpmda)):
+            self.skipTest("pmdaopenmetrics is missing (Debian packages pcp and python3-pcp, or PERFMON_PCP)")
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def environment(self):
+        """Of the unpacked pcp: its paths, and folders that it may write to."""
+        if not self.root:
+            return dict(os.environ)
+        with open(self.root + "/etc/pcp.conf", encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(PCP_\w+=)(/etc/pcp|/usr/lib/pcp|/usr/share/pcp|/var/lib/pcp)", r"\1" + self.root + r"\2", f.read())
+        text = re.sub(r"(?m)^(PCP_\w+=)(/run/pcp|/var/log/pcp)", r"\1" + self.folder, text)
+        with open(self.folder + "/pcp.conf", "w", encoding="utf-8") as f:
+            f.write(text)
+        return {**os.environ, "PCP_CONF": self.folder + "/pcp.conf", "LD_LIBRARY_PATH": self.root + "/usr/lib",
+                "PYTHONPATH": self.root + "/usr/lib/python3/dist-packages"}
+
+    def test_counts_are_ours(self):
+        """To the unit: the counters are read once, so all clients get the same."""
+        with Server("--listen", "127.0.0.1:0", "-I", "3600000", "-e", "page-faults,task-clock") as s:
+            address = s.address()
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            os.mkdir(self.folder + "/urls")
+            with open(self.folder + "/urls/perfmon.url", "w", encoding="ascii") as url:
+                url.write("http://127.0.0.1:%d/metrics\n" % address[1])
+            with open(self.folder + "/names", "w", encoding="ascii") as names:
+                names.write("root {\n\topenmetrics 144:*:*\n}\n")
+            # The first answer says that the agent is ready; each request then gets the answer of the one before.
+            requests = ["open pipe /usr/bin/python3 %s -c %s/urls -l %s/log -t 5" % (self.pmda, self.folder, self.folder), "wait 1",
+                        "children openmetrics", "children openmetrics.perfmon",
+                        *2 * ["pmid openmetrics.perfmon.node_perf_page_faults_total"],
+                        *("fetch 144.1.%d" % i for i in range(1, 9)), "close"]
+            p = subprocess.run([self.dbpmda, "-n", self.folder + "/names", "-ie"], input="\n".join(requests) + "\n", capture_output=True,
+                               text=True, timeout=60, check=False, env=self.environment())
+        found = re.search(r"(?m)^   (144\.1\.\d+)$", p.stdout)
+        if not found:
+            self.fail(p.stdout + p.stderr)
+        values = dict(re.findall(r"(144\.1\.\d+) \(.*\n    inst .* value (\S+)", p.stdout))
+        self.assertEqual(int(values[found[1]]), openmetrics.value(f, "node_perf_page_faults"))
+        self.assertIn("%.9f" % openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
+                      {"%.9f" % float(v) for v in values.values()})
 
 
 class Refusals(unittest.TestCase):
@@ -929,6 +1249,87 @@ class Unit(unittest.TestCase):
                                          (*seen, word))
             else:
                 yield word
+
+
+class Container(unittest.TestCase):
+    """examples/container: the fewest rights, and files that their readers accept."""
+
+    FOLDER = os.path.join(SOURCE, "examples/container")
+
+    def load(self, name):
+        try:
+            import yaml    # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("yaml is missing (Debian package python3-yaml)")
+        with open(os.path.join(self.FOLDER, name), encoding="utf-8") as f:
+            return yaml.safe_load(f)
+
+    def allowed(self):
+        """The system calls of the filter."""
+        with open(os.path.join(self.FOLDER, "perfmon-seccomp.json"), encoding="utf-8") as f:
+            profile = json.load(f)
+        self.assertEqual(profile["defaultAction"], "SCMP_ACT_ERRNO")
+        return {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+
+    def check_arguments(self, words):
+        """pfm serve accepts them: it refuses nothing before it listens."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with open(os.path.join(place.folder, "mounts"), "w", encoding="ascii") as f:
+            f.write("none %s cgroup2 rw 0 0\n" % place.folder)
+        words = [w.replace("0.0.0.0:9747", "127.0.0.1:0") for w in words]
+        with Server(*words, program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            try:
+                s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" not in str(e):
+                    raise
+
+    def test_compose(self):
+        service = self.load("compose.yaml")["services"]["perfmon"]
+        self.assertEqual((service["cap_drop"], service["cap_add"]), (["ALL"], ["PERFMON"]))
+        self.assertIn("no-new-privileges:true", service["security_opt"])
+        self.assertTrue(all(port.startswith("127.0.0.1:") for port in service["ports"]))
+        for file in (service["build"]["dockerfile"], "examples/container/" + service["security_opt"][1].split(":")[1]):
+            self.assertTrue(os.path.exists(os.path.join(SOURCE, file)), file)
+        self.check_arguments(service["command"])
+
+    def test_daemonset(self):
+        spec = self.load("daemonset.yaml")["spec"]["template"]["spec"]
+        container = spec["containers"][0]
+        self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"], "add": ["PERFMON"]})
+        self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+        self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        self.assertFalse({"hostPID", "hostNetwork", "hostIPC"} & set(spec))
+        self.assertFalse(container["securityContext"].get("privileged"))
+        self.assertTrue(all(mount["readOnly"] for mount in container["volumeMounts"]))
+        self.check_arguments(container["args"])
+
+    def test_system_calls(self):
+        """The filter allows what the service calls, and few others."""
+        allowed = self.allowed()
+        self.assertIn("perf_event_open", allowed)
+        self.assertFalse({"ptrace", "mount", "umount2", "bpf", "setuid", "init_module", "unshare", "setns", "chroot"} & allowed)
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        with tempfile.TemporaryDirectory() as folder:
+            p = subprocess.Popen(["strace", "-f", "-o", folder + "/trace", PFM, "serve", "--listen", "unix:" + folder + "/s", "-I", "10",
+                                  "--budget", "cpu=5%", "-e", "page-faults,task-clock"], stderr=subprocess.PIPE)
+            p.stderr.readline()
+            for request in (PLAIN, OPENMETRICS):
+                try:
+                    ask(folder + "/s", request)
+                except OSError:
+                    pass    # without libmicrohttpd
+            with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+                for child in f.read().split():
+                    os.kill(int(child), signal.SIGTERM)
+            p.communicate(timeout=20)
+            with open(folder + "/trace", encoding="utf-8", errors="replace") as f:
+                called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        if not called:
+            self.skipTest("strace may not trace here")
+        self.assertEqual(called - allowed, set())
 
 
 class Dashboard(unittest.TestCase):

@@ -6,7 +6,8 @@
 #include "disassembly.h"
 #include "pfm.h"
 #include "report_view.h"
-#include "text_output.h"
+#include "profile/text_output.h"
+#include "profile_messages.h"
 
 enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER };
 
@@ -276,13 +277,13 @@ static void put_event_json(const struct annotate_job *job, unsigned event)
 static int print_annotation(struct annotate_job *job)
 {
 	struct profile *p = &job->profile;
-	int status = profile_read_selected(p, job->path, &job->options);
+	int status = read_recorded_profile(p, job->path, &job->options);
 
 	if (status == EXIT_DONE)
 		status = choose_function(job);
 	if (status != EXIT_DONE)
 		return status;
-	profile_report_losses(p, job->path);
+	report_profile_losses(p, job->path);
 	read_code(job);
 	job->chosen = *job->function;
 	job->function = &job->chosen;

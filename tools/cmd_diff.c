@@ -12,6 +12,7 @@ enum { EXIT_REGRESSED = 1, EXIT_TROUBLE = 2 };
 
 enum {
 	OPT_JSON = LONG_ONLY,
+	OPT_SVG,
 	OPT_SORT,
 	OPT_NORMALIZE,
 	OPT_FAIL_ABOVE,
@@ -24,6 +25,9 @@ enum {
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each place" },
+	{ OPT_SVG, "svg", NULL,
+	  "write a flame graph of NEW as SVG: red boxes grew significantly since OLD, blue ones "
+	  "fell" },
 	{ OPT_NORMALIZE, "normalize", "BY",
 	  "compare shares of the event (share, the default), its counts (count), counts for each "
 	  "second (time), or counts for each count of another event (its name)" },
@@ -47,7 +51,7 @@ static const struct command_option options[] = {
 
 struct diff_job {
 	struct diff diff;
-	bool json;
+	bool json, svg;
 	uint64_t line_limit; /* of each event; 0: all */
 	double fail_above;   /* part of the old value; below 0: never */
 };
@@ -189,6 +193,11 @@ static int report_regressions(const struct diff_job *job)
 
 static int print_diff(struct diff_job *job)
 {
+	if (job->svg) {
+		job->diff.options.detail = STACKS;
+		return put_diff_flame_graph(&job->diff, stdout) == EXIT_DONE ? EXIT_DONE
+		                                                             : EXIT_TROUBLE;
+	}
 	if (compute_diff(&job->diff) != EXIT_DONE)
 		return EXIT_TROUBLE;
 	if (job->json)
@@ -247,6 +256,7 @@ static bool take_option(struct command_args *args, struct diff_job *job, int id,
 {
 	switch (id) {
 	case OPT_JSON: job->json = true; return true;
+	case OPT_SVG: job->svg = true; return true;
 	case OPT_SORT: return take_keys(args, &job->diff, value);
 	case OPT_NORMALIZE: take_divisor(&job->diff, value); return true;
 	case OPT_FAIL_ABOVE:
@@ -278,6 +288,10 @@ static int run_diff(struct command_args *args)
 			return args->status;
 	if (id < 0)
 		return args->status;
+	if (job.svg && (job.json || job.fail_above >= 0 || job.diff.divisor != DIVIDE_BY_TOTAL))
+		return report_usage_error(args, "--svg compares shares of stacks: it cannot be "
+		                                "combined with --json, --fail-above or "
+		                                "--normalize.");
 	if (args->n != SIDES)
 		return report_usage_error(args, "expected two recordings, got %d.", args->n);
 	if (job.line_limit == UINT64_MAX)
@@ -306,6 +320,8 @@ const struct command cmd_diff = {
 		    "diff old.data new.data\n"
 		    "Fail a build if a function takes 5 % more of the time\n"
 		    "pfm diff --fail-above 5% old.data new.data\n"
+		    "See in a flame graph where the changes are\n"
+		    "pfm diff --svg old.data new.data >diff.svg\n"
 		    "Compare the counts themselves, not the shares\n"
 		    "pfm diff --normalize count old.data new.data\n",
 	.options = options,

@@ -181,9 +181,9 @@ static void report_losses(const struct export_reader *r)
 {
 	char text[LOSSES_MAX];
 
-	if (!export_is_complete(&r->losses))
+	if (!is_profile_complete(&r->losses))
 		fprintf(stderr, "pfm export: %s: %s\n", r->path,
-		        export_losses_text(&r->losses, text));
+		        print_profile_losses(&r->losses, text));
 }
 
 bool export_can_write(const char *path)

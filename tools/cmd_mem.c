@@ -349,8 +349,9 @@ static void report_losses(const struct export_reader *r)
 {
 	char text[LOSSES_MAX];
 
-	if (!export_is_complete(&r->losses))
-		fprintf(stderr, "pfm mem: %s: %s\n", r->path, export_losses_text(&r->losses, text));
+	if (!is_profile_complete(&r->losses))
+		fprintf(stderr, "pfm mem: %s: %s\n", r->path,
+		        print_profile_losses(&r->losses, text));
 }
 
 static int read_options(struct command_args *args, struct mem_job *job)

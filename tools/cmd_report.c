@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm report: where the samples of a recording are. */
 #include "pfm.h"
-#include "profile.h"
+#include "profile/flame_graph.h"
+#include "profile/profile.h"
 #include "report_view.h"
-#include "text_output.h"
+#include "profile/text_output.h"
+#include "profile_messages.h"
 
 #include <fnmatch.h>
 #include <linux/perf_event.h>
@@ -212,12 +214,26 @@ static void print_hints(const struct report_job *job)
 	print_hint("pfm diff OLD NEW compares two recordings");
 }
 
+/* A flame graph of the stacks, one file that any browser shows. DONE, or REFUSED without memory. */
+static int put_flame_graph(const struct profile *p, const char *title)
+{
+	struct flame_stack *stacks = calloc(p->n_stacks + 1, sizeof(*stacks));
+	bool is_written;
+
+	for (size_t i = 0; stacks && i < p->n_stacks; i++)
+		stacks[i] = (struct flame_stack){ .text = p->texts.text[p->stacks[i].function],
+			                          .weight = p->stacks[i].weight };
+	is_written = stacks && write_flame_graph(stdout, title, stacks, p->n_stacks);
+	free(stacks);
+	return is_written ? EXIT_DONE : report_no_memory();
+}
+
 static int print_view(const struct report_job *job, const char *path)
 {
 	const struct profile *p = &job->profile;
 
 	if (job->svg)
-		return put_flame_graph(p, stdout, path);
+		return put_flame_graph(p, path);
 	if (job->folded)
 		put_folded(p);
 	else if (job->options.tree && put_trees(job) != EXIT_DONE)
@@ -234,11 +250,11 @@ static int print_view(const struct report_job *job, const char *path)
 static int print_report(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
-	int status = profile_read_selected(p, path, &job->options);
+	int status = read_recorded_profile(p, path, &job->options);
 
 	if (status != EXIT_DONE)
 		return status;
-	profile_report_losses(p, path);
+	report_profile_losses(p, path);
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,

@@ -63,7 +63,8 @@ static const struct command_option options[] = {
 	{ OPT_MAX_SERIES, "max-series", "N",
 	  "refuse to start with more series than N, default 10000" },
 	{ OPT_GIVE_WAY, "give-way", "[FILE]",
-	  "pause while another program holds a lock on FILE, default " USUAL_LOCK },
+	  "pause while another program holds a lock on FILE, default " USUAL_LOCK
+	  ", or events of others compete for counters" },
 	{ OPT_LINES, "lines", "PATH",
 	  "give counts to local programs as lines, over a socket at PATH" },
 	{ OPT_OTLP, "otlp", "URL",
@@ -82,7 +83,9 @@ static const struct command_option options[] = {
 	{ OPT_SHIFT, "shift", NULL, "with --rotate: shift the cycle by the name of the machine" },
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
-	  "count every event for each of these control groups" },
+	  "count every event for each of these control groups; a pattern such as "
+	  "'kubepods.slice/*' "
+	  "means those that there are, and those to come" },
 	{ OPT_PER_CPU, "per-cpu", NULL, "serve the counts of each CPU instead of their sum" },
 	{ OPT_PER_CORE, "per-core", NULL, "serve the counts of each core" },
 	{ OPT_PER_DIE, "per-die", NULL, "serve the counts of each die" },
@@ -93,13 +96,25 @@ static const struct command_option options[] = {
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
+/* Counts the control groups that there are now, as far as --max-series allows. */
+static int find_groups(struct serve *s)
+{
+	const size_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
+
+	return update_cgroups(&s->job, s->max_series > own ? s->max_series - own : 0,
+	                      !s->paused_since, &s->cgroups);
+}
+
 bool read_counts_now(struct serve *s)
 {
 	uint64_t begin = now_ns();
 	double elapsed = (double)(begin - s->last_reading) / NS;
 
+	if (s->job.has_cgroup_patterns && find_groups(s) != EXIT_DONE)
+		return false;
 	if (read_targets(&s->job) != EXIT_DONE)
 		return false;
+	note_own_times(s);
 	set_own_counts(&s->job, elapsed, -1, -1);
 	gather_rows(&s->job, true);
 	if (!update_series(&s->job, elapsed)) {
@@ -185,6 +200,19 @@ static int check_series(struct serve *s)
 	return EXIT_REFUSED;
 }
 
+/* The control groups of patterns that are there at the start, all of them; the events are checked
+ * in any case. */
+static int find_first_groups(struct serve *s)
+{
+	struct stat_job *job = &s->job;
+	int rc;
+
+	if (!job->has_cgroup_patterns)
+		return EXIT_DONE;
+	rc = refuse_bad_events(job);
+	return rc == EXIT_DONE ? update_cgroups(job, SIZE_MAX, false, &s->cgroups) : rc;
+}
+
 /* Opens and starts the counters. */
 static int start_counts(struct serve *s)
 {
@@ -202,6 +230,10 @@ static int start_counts(struct serve *s)
 	if (rc == EXIT_DONE)
 		rc = open_targets(job, 0);
 	if (rc == EXIT_DONE)
+		rc = find_first_groups(s);
+	if (rc == EXIT_DONE)
+		rc = open_probe(s);
+	if (rc == EXIT_DONE)
 		rc = check_files(s);
 	if (rc == EXIT_DONE)
 		rc = check_series(s);
@@ -210,7 +242,7 @@ static int start_counts(struct serve *s)
 	s->last_reading = now_ns();
 	if (rc != EXIT_DONE)
 		return rc;
-	if (!has_nothing_to_count(job))
+	if (job->has_cgroup_patterns || !has_nothing_to_count(job))
 		return EXIT_DONE;
 	gather_rows(job, true);
 	report_missing_counts(job);
@@ -397,6 +429,7 @@ static int set_cgroups(struct command_args *args, struct stat_job *job, const ch
 			args, "expected one list of control groups, separated by commas.");
 	job->cgroups = strdup(names);
 	job->each_cgroup = job->tell_cgroups = true;
+	job->has_cgroup_patterns = job->no_ratios = is_cgroup_pattern(names);
 	return job->cgroups ? -1 : report_no_memory();
 }
 
@@ -520,6 +553,7 @@ static int run_serve(struct command_args *args)
 	if (status < 0)
 		status = serve_counts(&s);
 	close_listeners(&s);
+	close_probe(&s);
 	free_series(&s.job);
 	free_targets(&s.job);
 	pfm_close_context(s.job.ctx);

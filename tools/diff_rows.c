@@ -10,9 +10,7 @@
 #include "diff_stats.h"
 #include "pfm.h"
 #include "report_view.h"
-
-/* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
-enum { TESTED_SAMPLES = 10 };
+#include "profile_messages.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -25,7 +23,7 @@ static uint32_t find_event(const struct diff *d, const char *name)
 	return i;
 }
 
-static bool is_compared_event(const struct diff *d, const char *name)
+bool is_compared_event(const struct diff *d, const char *name)
 {
 	size_t len = d->event ? strlen(d->event) : 0;
 
@@ -311,7 +309,7 @@ static void list_events(const struct diff *d, unsigned side)
 }
 
 /* Names the events with samples of both recordings. Returns REFUSED. */
-static int refuse_events(const struct diff *d, const char *problem)
+int refuse_events(const struct diff *d, const char *problem)
 {
 	fprintf(stderr, "pfm diff: %s: %s has samples of ", problem, d->paths[OLD_SIDE]);
 	list_events(d, OLD_SIDE);
@@ -350,9 +348,9 @@ static int check_divisor(const struct diff *d)
 static int read_sides(struct diff *d)
 {
 	for (unsigned i = 0; i < SIDES; i++) {
-		if (profile_read_selected(&d->profiles[i], d->paths[i], &d->options) != EXIT_DONE)
+		if (read_recorded_profile(&d->profiles[i], d->paths[i], &d->options) != EXIT_DONE)
 			return EXIT_REFUSED;
-		profile_report_losses(&d->profiles[i], d->paths[i]);
+		report_profile_losses(&d->profiles[i], d->paths[i]);
 		if (d->profiles[i].damaged)
 			fprintf(stderr, "pfm diff: %s is damaged or cut off: its end is missing\n",
 			        d->paths[i]);
@@ -360,14 +358,24 @@ static int read_sides(struct diff *d)
 	return EXIT_DONE;
 }
 
-int compute_diff(struct diff *d)
+int read_diff(struct diff *d)
 {
 	int status = read_sides(d);
 
 	if (status != EXIT_DONE)
 		return status;
-	if (!add_events(d))
-		return report_no_memory();
+	if (add_events(d))
+		return EXIT_DONE;
+	report_no_memory();
+	return EXIT_REFUSED;
+}
+
+int compute_diff(struct diff *d)
+{
+	int status = read_diff(d);
+
+	if (status != EXIT_DONE)
+		return status;
 	status = check_divisor(d);
 	if (status != EXIT_DONE)
 		return status;

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "profile.h"
+#include <stdio.h>
+#include "profile/profile.h"
 
 enum { OLD_SIDE, NEW_SIDE, SIDES };
 
@@ -51,6 +52,18 @@ struct diff {
 	struct text_pool keys; /* row N is the place with key N */
 };
 
+/* Fewer samples in both recordings together are not tested: the more tests, the weaker each. */
+enum { TESTED_SAMPLES = 10 };
+
+/* Is the event compared, as far as d->event says? */
+bool is_compared_event(const struct diff *d, const char *name);
+/* Reports @problem on standard error, with the events of both recordings. EXIT_REFUSED. */
+int refuse_events(const struct diff *d, const char *problem);
+/* Reads both recordings and finds their events. EXIT_DONE, or EXIT_REFUSED with everything said. */
+int read_diff(struct diff *d);
+/* read_diff() with detail STACKS in the options, and writes a differential flame graph of one
+ * event. (diff_flame.c) */
+int put_diff_flame_graph(struct diff *d, FILE *out);
 /* Reads both recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
 int compute_diff(struct diff *d);
 void free_diff(struct diff *d);

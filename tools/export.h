@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <perfmon/sampling.h>
 #include "base/hash.h"
-#include "chains.h"
-#include "mappings.h"
-#include "perf_map.h"
+#include "profile/chains.h"
+#include "profile/losses.h"
+#include "profile/mappings.h"
+#include "profile/perf_map.h"
 #include "pfm.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "progress.h"
 
 /* ---- samples of a recording (export_read.c) -------------------------------------------------- */
@@ -64,12 +65,6 @@ struct export_sample {
 	const pfm_record_t *record; /* valid until the next sample */
 };
 
-/* Samples that a recording lacks. */
-struct export_losses {
-	uint64_t records, samples, throttled, without_event;
-	bool damaged;
-};
-
 /* Numbers by the order in which they came. */
 struct number_table {
 	struct hash_table table;
@@ -91,7 +86,7 @@ struct export_reader {
 	struct export_event *events;
 	unsigned n_events;
 	size_t n_mappings, n_locations, n_names;
-	struct export_losses losses;
+	struct profile_losses losses;
 	uint64_t first_time, last_time; /* of selected samples */
 	bool failed;                    /* no memory */
 	/* called for each mapping of a process; NULL: not wanted */
@@ -134,12 +129,8 @@ const char *export_object(const struct export_reader *r, const struct export_loc
 const char *export_unit(const struct export_event *e);
 /* True if the events has samples, or was selected and is not a dummy. */
 bool export_has_column(const struct export_event *e);
-bool export_is_complete(const struct export_losses *l);
-/* The losses as a sentence. Returns @buf. */
-#define LOSSES_MAX 320
-char *export_losses_text(const struct export_losses *l, char buf[LOSSES_MAX]);
 /* The losses as members of an object. */
-void put_losses_json(struct json *j, const struct export_losses *l);
+void put_losses_json(struct json *j, const struct profile_losses *l);
 /* @name without line ends and tabs, which become "\x0a", and with ':' for ';', for lines of text.
  * Returns @buf. */
 char *export_frame_text(const char *name, char buf[NAME_LINE]);

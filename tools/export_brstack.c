@@ -81,9 +81,9 @@ static void end(struct exporter *e)
 		fprintf(stderr,
 		        "pfm export: %s has no branches; record them with 'pfm record -b'\n",
 		        e->reader->path);
-	else if (!export_is_complete(&e->reader->losses))
+	else if (!is_profile_complete(&e->reader->losses))
 		fprintf(stderr, "pfm export: brstack has no place for losses: %s\n",
-		        export_losses_text(&e->reader->losses, text));
+		        print_profile_losses(&e->reader->losses, text));
 }
 
 const struct export_format export_brstack = {

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "text_output.h"
+#include "profile/text_output.h"
 
 /* A function of an object. */
 struct callgrind_function {
@@ -307,7 +307,7 @@ static void end(struct exporter *e)
 	if (c->costs.n)
 		qsort(c->costs.list, c->costs.n, sizeof(*c->costs.list), compare_costs);
 	fputs("# callgrind format\nversion: 1\ncreator: pfm " PERFMON_VERSION "\n", e->out);
-	fprintf(e->out, "desc: Recording: %s\n", export_losses_text(&e->reader->losses, text));
+	fprintf(e->out, "desc: Recording: %s\n", print_profile_losses(&e->reader->losses, text));
 	fputs("positions: line\n", e->out);
 	put_events(e);
 	put_totals(e);

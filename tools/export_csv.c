@@ -3,7 +3,7 @@
 #include "export.h"
 
 #include <stdlib.h>
-#include "text_output.h"
+#include "profile/text_output.h"
 
 struct csv {
 	char *stack; /* of the sample that is written */
@@ -77,7 +77,7 @@ static void put_loss(struct exporter *e, const char *kind, uint64_t value)
 
 static void end(struct exporter *e)
 {
-	const struct export_losses *l = &e->reader->losses;
+	const struct profile_losses *l = &e->reader->losses;
 
 	put_loss(e, "lost_records", l->records);
 	put_loss(e, "lost_samples", l->samples);

@@ -226,7 +226,7 @@ static void put_markers(struct exporter *e, struct json *j)
 	put_int(j, NULL, CATEGORY_USER);
 	put_begin(j, NULL, '{');
 	put_text(j, "type", "Text");
-	put_text(j, "name", export_losses_text(&e->reader->losses, text));
+	put_text(j, "name", print_profile_losses(&e->reader->losses, text));
 	put_end(j, '}');
 	put_end(j, ']');
 	end_table(j);

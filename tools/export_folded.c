@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "text_output.h"
+#include "profile/text_output.h"
 
 struct folded {
 	struct stack_tree stacks;
@@ -105,7 +105,7 @@ static void end(struct exporter *e)
 	for (size_t i = 0; i < f->sums.n; i++)
 		fprintf(e->out, "%s %llu\n", f->lines.text[f->sums.list[i].stack],
 		        (unsigned long long)f->sums.list[i].weight);
-	fprintf(e->out, "# %s\n", export_losses_text(&e->reader->losses, text));
+	fprintf(e->out, "# %s\n", print_profile_losses(&e->reader->losses, text));
 }
 
 static void release(struct exporter *e)

@@ -349,9 +349,9 @@ static void put_times(struct exporter *e)
 static void put_losses(struct exporter *e)
 {
 	struct otlp *o = e->state;
-	const struct export_losses *l = &e->reader->losses;
+	const struct profile_losses *l = &e->reader->losses;
 	const uint32_t attributes[] = {
-		add_text_attribute(e, "pfm.quality", export_is_complete(l) ? "exact" : "partial"),
+		add_text_attribute(e, "pfm.quality", is_profile_complete(l) ? "exact" : "partial"),
 		add_number_attribute(e, "pfm.lost_records", l->records),
 		add_number_attribute(e, "pfm.lost_samples", l->samples),
 		add_number_attribute(e, "pfm.throttled", l->throttled),

@@ -223,19 +223,17 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* True if the file's name is the name of a task that was sampled, which has at most 15 bytes. */
-static bool is_task_program(const struct exporter *e, const struct export_mapping *m)
+enum { COMM_LENGTH = 15 }; /* bytes that the kernel keeps of a task's name */
+
+/* True if the file's name, or what the kernel keeps of it, is one of the names @tasks. */
+static bool is_task_program(const struct exporter *e, const struct text_pool *tasks,
+                            const struct export_mapping *m)
 {
-	const struct pprof *p = e->state;
 	const char *name = base_name(export_text(e->reader, m->file));
+	char comm[COMM_LENGTH + 1];
 
-	for (size_t i = 0; i < p->rows.n; i++) {
-		const char *task = export_text(e->reader, p->rows.list[i].task);
-
-		if (strcmp(name, task) == 0 || (strlen(task) == 15 && strncmp(name, task, 15) == 0))
-			return true;
-	}
-	return false;
+	snprintf(comm, sizeof(comm), "%s", name);
+	return text_find(tasks, name) != HASH_NOT_FOUND || text_find(tasks, comm) != HASH_NOT_FOUND;
 }
 
 /* Samples whose innermost frame is in each mapping; mappings of callers are used as well. */
@@ -253,17 +251,35 @@ static void count_mapping_samples(struct exporter *e)
 	}
 }
 
-/* The mapping that comes first is taken for the main program: of programs that gave a task its name
- * the one with most samples. 0: no such mapping. */
-static uint32_t find_main_mapping(const struct exporter *e)
+/* Adds the names of the tasks that were sampled. False without memory. */
+static bool collect_task_names(const struct exporter *e, struct text_pool *tasks)
 {
 	const struct pprof *p = e->state;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		if (!i || p->rows.list[i].task != last)
+			text_number(tasks, export_text(e->reader, p->rows.list[i].task));
+		last = p->rows.list[i].task;
+	}
+	return !tasks->failed;
+}
+
+/* The mapping that comes first is taken for the main program: of programs that gave a task its name
+ * the one with most samples. 0: no such mapping. */
+static uint32_t find_main_mapping(struct exporter *e)
+{
+	const struct pprof *p = e->state;
+	struct text_pool tasks = { .n = 0 };
 	uint32_t best = 0;
 
+	e->failed |= !collect_task_names(e, &tasks);
 	for (uint32_t i = 1; i < e->reader->n_mappings; i++)
-		if (p->mapping_ids[i] && is_task_program(e, &e->reader->mappings[i]) &&
-		    (!best || p->mapping_samples[i] > p->mapping_samples[best]))
+		if (p->mapping_ids[i] &&
+		    (!best || p->mapping_samples[i] > p->mapping_samples[best]) &&
+		    is_task_program(e, &tasks, &e->reader->mappings[i]))
 			best = i;
+	export_free_texts(&tasks);
 	return best;
 }
 
@@ -382,7 +398,7 @@ static void put_comment(struct exporter *e)
 	char text[LOSSES_MAX];
 
 	message_add_number(&p->part, PROFILE_COMMENT,
-	                   add_string(p, export_losses_text(&e->reader->losses, text)));
+	                   add_string(p, print_profile_losses(&e->reader->losses, text)));
 	flush_message(e, &p->part);
 }
 

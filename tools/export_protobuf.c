@@ -21,32 +21,40 @@ void message_clear(struct message *m)
 	m->n = 0;
 }
 
+/* Makes room for @n more bytes. False without memory. */
+static bool reserve_bytes(struct message *m, size_t n)
+{
+	size_t more = 2 * m->capacity + n + 64;
+	uint8_t *bigger;
+
+	if (m->capacity - m->n >= n)
+		return true;
+	bigger = realloc(m->bytes, more);
+	m->failed |= !bigger;
+	if (!bigger)
+		return false;
+	m->bytes = bigger;
+	m->capacity = more;
+	return true;
+}
+
 static void append_bytes(struct message *m, const void *bytes, size_t n)
 {
-	if (m->capacity - m->n < n) {
-		size_t more = 2 * m->capacity + n + 64;
-		uint8_t *bigger = realloc(m->bytes, more);
-
-		m->failed |= !bigger;
-		if (!bigger)
-			return;
-		m->bytes = bigger;
-		m->capacity = more;
-	}
-	if (n)
-		memcpy(m->bytes + m->n, bytes, n);
+	if (!n || !reserve_bytes(m, n))
+		return;
+	memcpy(m->bytes + m->n, bytes, n);
 	m->n += n;
 }
 
 void message_add_packed(struct message *m, uint64_t value)
 {
-	uint8_t digits[10];
-	size_t n = 0;
+	enum { MAX_DIGITS = 10 };
 
+	if (!reserve_bytes(m, MAX_DIGITS))
+		return;
 	for (; value >= 0x80; value >>= 7)
-		digits[n++] = (uint8_t)(value | 0x80);
-	digits[n++] = (uint8_t)value;
-	append_bytes(m, digits, n);
+		m->bytes[m->n++] = (uint8_t)(value | 0x80);
+	m->bytes[m->n++] = (uint8_t)value;
 }
 
 static void add_tag(struct message *m, unsigned field, unsigned wire)

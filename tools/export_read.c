@@ -9,11 +9,11 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include "jitdump.h"
-#include "lines.h"
+#include "profile/jitdump.h"
+#include "profile/lines.h"
 #include "perfdata/perfdata.h"
-#include "recording_section.h"
-#include "symbols.h"
+#include "profile/recording_section.h"
+#include "profile/symbols.h"
 
 #define KERNEL_MAP "[kernel.kallsyms]" /* followed by the name of the symbol at the address */
 
@@ -712,25 +712,9 @@ bool export_has_column(const struct export_event *e)
 	return e->samples || (e->is_selected && strncmp(e->name, "dummy", 5) != 0);
 }
 
-bool export_is_complete(const struct export_losses *l)
+void put_losses_json(struct json *j, const struct profile_losses *l)
 {
-	return !l->records && !l->samples && !l->throttled && !l->without_event && !l->damaged;
-}
-
-char *export_losses_text(const struct export_losses *l, char buf[LOSSES_MAX])
-{
-	snprintf(buf, LOSSES_MAX,
-	         "quality: %s; lost records: %llu; lost samples: %llu; throttled: %llu times; "
-	         "samples without an event: %llu; recording: %s",
-	         export_is_complete(l) ? "exact" : "partial", (unsigned long long)l->records,
-	         (unsigned long long)l->samples, (unsigned long long)l->throttled,
-	         (unsigned long long)l->without_event, l->damaged ? "damaged" : "complete");
-	return buf;
-}
-
-void put_losses_json(struct json *j, const struct export_losses *l)
-{
-	put_text(j, "quality", export_is_complete(l) ? "exact" : "partial");
+	put_text(j, "quality", is_profile_complete(l) ? "exact" : "partial");
 	put_count(j, "lost_records", l->records);
 	put_count(j, "lost_samples", l->samples);
 	put_count(j, "throttled", l->throttled);

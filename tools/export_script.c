@@ -4,7 +4,7 @@
 #include "export.h"
 
 #include <string.h>
-#include "text_output.h"
+#include "profile/text_output.h"
 
 static void begin(struct exporter *e)
 {
@@ -83,7 +83,7 @@ static void end(struct exporter *e)
 {
 	char text[LOSSES_MAX];
 
-	fprintf(e->out, "# %s\n", export_losses_text(&e->reader->losses, text));
+	fprintf(e->out, "# %s\n", print_profile_losses(&e->reader->losses, text));
 }
 
 const struct export_format export_script = {

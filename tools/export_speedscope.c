@@ -118,7 +118,7 @@ static void end(struct exporter *e)
 	put_begin(&j, NULL, '{');
 	put_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	put_text(&j, "exporter", "pfm@" PERFMON_VERSION);
-	put_text(&j, "name", export_losses_text(&e->reader->losses, text));
+	put_text(&j, "name", print_profile_losses(&e->reader->losses, text));
 	put_count(&j, "activeProfileIndex", find_main_profile(&p->lines));
 	put_frames(e, &j);
 	put_begin(&j, "profiles", '[');

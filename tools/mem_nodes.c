@@ -13,7 +13,7 @@
 #include <string.h>
 #include "mem_lines.h"
 #include "perfdata/perfdata.h"
-#include "recording_section.h"
+#include "profile/recording_section.h"
 
 enum { MAX_CPUS = 65536 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The command: finds the subcommand, reads options, prints help. */
 #include "pfm.h"
+#include "profile_messages.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -457,6 +458,7 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv)
 	int i;
 
 	running = cmd->name;
+	show_profile_messages();
 	optind = 0; /* getopt begins anew: a command may run another one */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "pfm.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "stat.h"
 
 enum {

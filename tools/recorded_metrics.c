@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "perfdata/perfdata.h"
-#include "recording_section.h"
+#include "profile/recording_section.h"
 #include "report_view.h"
 
 /* The section of the command line: a number of arguments, then each after its length. */

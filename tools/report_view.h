@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "pfm.h"
-#include "profile.h"
+#include "profile/profile.h"
 
 struct metric_column; /* report_metrics.c */
 

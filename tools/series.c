@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ struct series {
 	unsigned n_processors;
 	struct row_series *rows;
 	struct metric_series *metrics;
-	unsigned n_metrics, n_row_series;
+	unsigned n_metrics, n_row_series, n_rows;
 };
 
 /* ---- which rows have series ------------------------------------------------------------------ */
@@ -161,6 +162,7 @@ static bool prepare_series(struct stat_job *job)
 		return false;
 	find_processors(job->series, job->ctx);
 	job->series->rows = calloc(job->n_rows + 1, sizeof(*job->series->rows));
+	job->series->n_rows = job->n_rows;
 	return job->series->rows && find_row_series(job) && find_metric_series(job);
 }
 
@@ -172,6 +174,39 @@ void free_series(struct stat_job *job)
 	}
 	free(job->series);
 	job->series = NULL;
+}
+
+void move_series(struct stat_job *job, const unsigned *moved)
+{
+	struct series *s = job->series;
+
+	for (unsigned i = 0; s && i < s->n_rows; i++)
+		if (moved[i] != UINT_MAX)
+			s->rows[moved[i]] = s->rows[i];
+	if (s)
+		s->n_rows = job->n_rows;
+}
+
+bool extend_series(struct stat_job *job)
+{
+	struct series *s = job->series;
+	struct row_series *more;
+
+	if (!s)
+		return prepare_series(job);
+	more = realloc(s->rows, (job->n_rows + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	s->rows = more;
+	for (unsigned i = s->n_rows; i < job->n_rows; i++)
+		s->rows[i] = (struct row_series){ 0 };
+	for (unsigned i = 0; i < job->n_rows; i++)
+		s->rows[i].starts_label = false;
+	s->n_rows = job->n_rows;
+	free(s->metrics);
+	s->metrics = NULL;
+	s->n_metrics = s->n_row_series = 0;
+	return find_row_series(job) && find_metric_series(job);
 }
 
 size_t count_most_series(struct stat_job *job)

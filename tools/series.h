@@ -44,5 +44,9 @@ int report_series(struct stat_job *job, double elapsed);
  * protocol of pfm serve --lines. */
 void put_count_lines(FILE *out, const struct stat_job *job, const char *pattern);
 void free_series(struct stat_job *job);
+/* Rows were removed: moved[i] is where row i is now, UINT_MAX if it is gone. */
+void move_series(struct stat_job *job, const unsigned *moved);
+/* Rows were removed or added: finds all series; totals stay. False without memory. */
+bool extend_series(struct stat_job *job);
 
 #endif

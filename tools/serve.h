@@ -2,8 +2,8 @@
 /* pfm serve, in pieces: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP
  * (serve_http.c, serve_gzip.c), lines
  * (serve_lines.c), OTLP (serve_otlp.c), the file for a textfile collector
- * (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way (serve_lock.c),
- * and --budget (serve_budget.c). One thread does all of it. */
+ * (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way (serve_lock.c)
+ * and its probe (serve_probe.c), and --budget (serve_budget.c). One thread does all of it. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
@@ -46,6 +46,25 @@ struct serve_budget {
 	unsigned pause_seconds;               /* of the next pause */
 };
 
+/* Sums over events and CPUs, in nanoseconds. */
+struct probe_times {
+	double enabled, running;
+};
+
+/* How --give-way finds out that events of others compete. */
+struct serve_probe {
+	pfm_session_t *session; /* of a pinned event; NULL: none can be counted */
+	pfm_count_t *counts;
+	unsigned n;
+	bool is_on, is_trying; /* trying: it alone counts, after a pause */
+	bool was_own_whole;    /* the service's own events once had counters all the time */
+	bool lacks_counters;   /* and they lacked them in the last reading */
+	struct probe_times times,
+		own; /* as last read: the probe's, those of the service's events */
+	uint64_t next_look, paused_until, resumed;
+	unsigned pause_seconds; /* of the next pause */
+};
+
 /* Figures of pfm serve about itself. */
 struct serve_figures {
 	uint64_t readings, answers, refusals; /* refusals: answers that are no texts */
@@ -76,7 +95,9 @@ struct serve {
 	const char *lock_path; /* of --give-way; NULL: none */
 	int lock_fd;
 	uint64_t paused_since, paused_ns; /* paused_since: 0 while counting */
-	const char *pause_reason;         /* "lock" or "budget" */
+	const char *pause_reason;         /* "lock", "events" or "budget" */
+	struct serve_probe probe;
+	struct cgroup_figures cgroups; /* of patterns */
 	struct serve_budget budget;
 	struct serve_figures figures;
 	struct serve_http *http;
@@ -97,7 +118,7 @@ bool read_counts_now(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 
-enum { SERVE_SELF_SERIES = 42 };
+enum { SERVE_SELF_SERIES = 47 };
 uint64_t count_open_files(void);
 /* Call when the service begins. */
 void note_start_time(void);
@@ -174,6 +195,20 @@ void close_give_way_lock(struct serve *s);
 int give_way(struct serve *s);
 /* How long counting has been paused. */
 double find_paused_seconds(const struct serve *s);
+
+/* ---- the probe (serve_probe.c) --------------------------------------------------------------- */
+
+/* Opens it, for --give-way. Returns an exit status; reports errors. */
+int open_probe(struct serve *s);
+void close_probe(struct serve *s);
+/* Files that it has open. */
+unsigned count_probe_files(const struct serve *s);
+/* True while counting is to pause because events of others compete. */
+bool do_events_compete(struct serve *s);
+/* Frees its counters until do_events_compete() is called. */
+void stop_probe(struct serve *s);
+/* Call after each reading of the service's events. */
+void note_own_times(struct serve *s);
 
 /* ---- the budget (serve_budget.c) ------------------------------------------------------------- */
 

@@ -94,7 +94,7 @@ void limit_files(const struct serve_budget *b)
 int check_files(const struct serve *s)
 {
 	const double most = s->budget.resources[BUDGET_FILES].limit;
-	unsigned needed = RESERVED_FILES;
+	unsigned needed = RESERVED_FILES + count_probe_files(s);
 	bool are_missing = false;
 
 	if (!s->budget.is_on || most <= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve --give-way: counting pauses while another program holds a lock (flock(2)) on a file, so
- * that it has all counters for itself. */
+ * that it has all counters for itself, and while events of others compete (serve_probe.c). */
 #include "pfm.h"
 #include "serve.h"
 
@@ -48,10 +48,14 @@ double find_paused_seconds(const struct serve *s)
 int give_way(struct serve *s)
 {
 	bool is_locked = s->lock_fd >= 0 && is_lock_held(s),
-	     is_held = are_interrupts_too_many(&s->budget) || is_locked;
+	     is_over_budget = are_interrupts_too_many(&s->budget), is_held;
 
+	/* In a pause the probe has no counters either. */
+	if (is_locked || is_over_budget)
+		stop_probe(s);
+	is_held = is_locked || is_over_budget || do_events_compete(s);
 	if (is_held)
-		s->pause_reason = is_locked ? "lock" : "budget";
+		s->pause_reason = is_locked ? "lock" : is_over_budget ? "budget" : "events";
 	if (is_held && !s->paused_since) {
 		stop_targets(&s->job);
 		s->paused_since = now_ns();

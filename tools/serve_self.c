@@ -119,6 +119,9 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	             "1 while counting is paused, with the reason.");
 	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } },
 	                 s->paused_since && strcmp(s->pause_reason, "lock") == 0);
+	if (s->lock_path)
+		put_whole_sample(x, (struct label[]){ { "reason", "events" }, { 0 } },
+		                 s->paused_since && strcmp(s->pause_reason, "events") == 0);
 	if (s->budget.resources[BUDGET_INTERRUPTS].limit > 0)
 		put_whole_sample(x, (struct label[]){ { "reason", "budget" }, { 0 } },
 		                 s->paused_since && strcmp(s->pause_reason, "budget") == 0);
@@ -145,6 +148,18 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		put_gauge(x, "perfmon_rotation_cycle_seconds", "seconds",
 		          "The length of a cycle of turns, which readings are of.",
 		          s->job.rotation.info.n_slots * s->job.rotation.info.slot_seconds);
+	}
+	if (s->job.has_cgroup_patterns) {
+		put_gauge(x, "perfmon_cgroups", "", "Control groups that are counted.",
+		          s->job.n_parts);
+		put_gauge(
+			x, "perfmon_cgroups_omitted", "",
+			"Control groups that are not counted because --max-series allows no more.",
+			(double)s->cgroups.n_omitted);
+		put_counter(x, "perfmon_cgroups_added", "Control groups that were found.",
+		            s->cgroups.n_born);
+		put_counter(x, "perfmon_cgroups_removed", "Control groups that ended.",
+		            s->cgroups.n_gone);
 	}
 	begin_family(x, "perfmon_series", FAMILY_GAUGE, "", "Series of this text.");
 	put_whole_sample(x, NULL, x->n_samples + 1);

@@ -71,6 +71,8 @@ struct stat_target {
 	int pid;     /* 0: the command's, or none */
 	bool thread; /* that thread alone */
 	char *cgroup, *label;
+	uint64_t cgroup_id;      /* of groups that come and go: the inode of its folder */
+	bool is_gone;            /* which is there no more */
 	unsigned first, n_texts; /* its events among the job's */
 	pfm_session_t *session;
 	struct alpha_emulator *emulator; /* of the session's device, or NULL */
@@ -99,6 +101,7 @@ void gather_rows(struct stat_job *job, bool interval);
 void gather_slice(struct stat_job *job);
 /* Sets pfm's own counts, in seconds; negative: not known. Call before gather_rows(). */
 void set_own_counts(struct stat_job *job, double elapsed, double user, double system);
+void free_row(struct stat_row *row);
 void free_rows(struct stat_job *job);
 /* True if rows say whose their counts are. */
 bool has_row_labels(const struct stat_job *job);
@@ -125,7 +128,29 @@ void check_unwatched_time(struct stat_job *job, double seconds);
 /* True once every task that was asked for has ended. */
 bool have_targets_ended(const struct stat_job *job);
 void close_targets(struct stat_job *job);
+void free_target(struct stat_target *p);
 void free_targets(struct stat_job *job);
+/* Opens all events without counting, so that texts that cannot be read are refused. Prints errors
+ * and returns an exit status. */
+int refuse_bad_events(struct stat_job *job);
+/* Opens the session of @p, which was prepared by the caller, without messages about it. */
+int open_new_target(struct stat_job *job, struct stat_target *p);
+/* The mount of the control groups that perf uses. False, with a message, where they are not
+ * mounted. */
+bool find_cgroup_mount(char *path, size_t room);
+
+/* ---- control groups that come and go (stat_cgroups.c) ---------------------------------------- */
+
+struct cgroup_figures {
+	uint64_t n_born, n_gone, n_omitted; /* omitted: for which there was no room now */
+};
+
+/* True if some of @names, between commas, is a pattern. */
+bool is_cgroup_pattern(const char *names);
+/* Looks which control groups there are: opens those that are new, up to @most_series series, and
+ * removes those that are gone. Prints errors and returns an exit status. */
+int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
+                   struct cgroup_figures *figures);
 
 /* "S0-D0-C1" for the core of @cpu, and so on; "?" for what the kernel does not say. */
 void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
@@ -252,7 +277,9 @@ struct stat_job {
 	char **command; /* NULL: none */
 	int *pids, *tids;
 	unsigned n_pids, n_tids;
-	char *cgroups; /* names with commas between */
+	char *cgroups;            /* names with commas between */
+	bool has_cgroup_patterns; /* they are patterns, of groups that come and go */
+	bool skips_refused;       /* targets that cannot be opened have no message */
 	const char *cpus, *model, *output, *separator, *html;
 	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table,
 		no_ratios, regions_system, no_subtract;

@@ -4,7 +4,7 @@
 #include "metric.h"
 #include "show.h"
 #include "stat.h"
-#include "text_output.h"
+#include "profile/text_output.h"
 
 #include <errno.h>
 #include <inttypes.h>

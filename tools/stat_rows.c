@@ -321,15 +321,19 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 	return true;
 }
 
+void free_row(struct stat_row *row)
+{
+	free(row->label);
+	free(row->words);
+	free(row->event);
+	free(row->reason);
+	free(row->slices);
+}
+
 void free_rows(struct stat_job *job)
 {
-	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
-		free(row->label);
-		free(row->words);
-		free(row->event);
-		free(row->reason);
-		free(row->slices);
-	}
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+		free_row(row);
 	free(job->rows);
 }
 

@@ -156,6 +156,17 @@ static bool find_mount(char *path, size_t room)
 	return *path != 0;
 }
 
+bool find_cgroup_mount(char *path, size_t room)
+{
+	if (find_mount(path, room))
+		return true;
+	fprintf(stderr,
+	        "%s: no control groups are mounted: run 'mount -t cgroup2 none "
+	        "/sys/fs/cgroup' as root\n",
+	        program_name);
+	return false;
+}
+
 static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first,
                       unsigned n)
 {
@@ -204,13 +215,8 @@ static int add_cgroups(struct stat_job *job)
 	unsigned i = 0;
 	int status = EXIT_DONE;
 
-	if (!find_mount(mount, sizeof(mount))) {
-		fprintf(stderr,
-		        "%s: no control groups are mounted: run 'mount -t cgroup2 none "
-		        "/sys/fs/cgroup' as root\n",
-		        program_name);
+	if (!find_cgroup_mount(mount, sizeof(mount)))
 		return EXIT_REFUSED;
-	}
 	if (!job->each_cgroup && !strchr(job->cgroups, ','))
 		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
 	for (; rest && status == EXIT_DONE; i++) {
@@ -232,6 +238,8 @@ static int add_cgroups(struct stat_job *job)
 
 int make_targets(struct stat_job *job)
 {
+	if (job->has_cgroup_patterns)
+		return EXIT_DONE;
 	if (job->cgroups)
 		return add_cgroups(job);
 	if (job->n_pids || job->n_tids)
@@ -275,6 +283,8 @@ static void refuse_target(const struct stat_job *job, const struct stat_target *
 	                           : texts[error->event];
 	unsigned i;
 
+	if (job->skips_refused)
+		return;
 	report_stat_refusal(job, text, error);
 	if (job->json)
 		return;
@@ -396,6 +406,39 @@ int open_targets(struct stat_job *job, int pid)
 	return status;
 }
 
+int refuse_bad_events(struct stat_job *job)
+{
+	struct stat_target all = { .n_texts = job->events.n, .watch = -1 };
+	const char **texts = calloc(job->events.n + 1, sizeof(*texts)),
+		   **filters = calloc(job->events.n + 1, sizeof(*filters));
+	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
+	const bool was_dry = job->dry_run;
+
+	job->dry_run = true;
+	if (status == EXIT_DONE)
+		status = open_target(job, &all, 0, texts, filters);
+	job->dry_run = was_dry;
+	free_target(&all);
+	free(texts);
+	free(filters);
+	return status;
+}
+
+int open_new_target(struct stat_job *job, struct stat_target *p)
+{
+	const char **texts = calloc(job->events.n + 1, sizeof(*texts)),
+		   **filters = calloc(job->events.n + 1, sizeof(*filters));
+	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
+
+	job->skips_refused = true;
+	if (status == EXIT_DONE)
+		status = open_target(job, p, 0, texts, filters);
+	job->skips_refused = false;
+	free(texts);
+	free(filters);
+	return status;
+}
+
 static int report_cannot_open(const struct stat_target *p, const char *what, int rc)
 {
 	fprintf(stderr, "%s: cannot %s: %s\n", program_name, what,
@@ -503,25 +546,28 @@ void close_targets(struct stat_job *job)
 	}
 }
 
+void free_target(struct stat_target *p)
+{
+	pfm_close_session(p->session);
+	if (p->watch >= 0)
+		close(p->watch);
+	free(p->cgroup);
+	free(p->label);
+	free(p->counts);
+	free(p->earlier);
+	free(p->slice_counts);
+	free(p->rows);
+	free(p->turns);
+	free(p->planned_groups);
+	free(p->is_on);
+}
+
 void free_targets(struct stat_job *job)
 {
-	struct stat_target *p;
-
 	free_rows(job);
 	close_targets(job);
-	for (p = job->parts; p < job->parts + job->n_parts; p++) {
-		if (p->watch >= 0)
-			close(p->watch);
-		free(p->cgroup);
-		free(p->label);
-		free(p->counts);
-		free(p->earlier);
-		free(p->slice_counts);
-		free(p->rows);
-		free(p->turns);
-		free(p->planned_groups);
-		free(p->is_on);
-	}
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+		free_target(p);
 	free(job->parts);
 }
 

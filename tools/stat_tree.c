@@ -3,9 +3,9 @@
  * below it is what to count next. The whole is also a page for a browser, with a bar for each
  * value, its error, and the commands that look closer. */
 #include "metric.h"
-#include "profile.h"
+#include "profile/profile.h"
 #include "stat.h"
-#include "text_output.h"
+#include "profile/text_output.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "profile.h"
+#include "profile/profile.h"
 
 /* The part of a profile that is shown. */
 struct top_view {

@@ -165,7 +165,7 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 	if (!words->n_concepts || !(words->is_known || memchr(p->token.text, ' ', p->token.len)))
 		return ~0u;
 	cost = pfmi_format_compute_word_cost(words, name,
-	                                     table_get_text(t, table_get_row(t, row)->desc));
+	                                     table_get_description(t, table_get_row(t, row)->desc));
 	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;
 }
 

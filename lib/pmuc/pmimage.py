@@ -11,12 +11,15 @@ import os
 import re
 import struct
 
+import pmpack
+import pmview
 from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
     ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, keys, name_hash, first_existing
 from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
-    IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
+    IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, \
+    PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
-    extra_register, filter_words, first_pieces, host_hash, host_keys, pack_slots, place_entries, sparse_slot_count
+    extra_register, filter_words, first_pieces, host_hash, host_keys, pack_row, pack_slots, place_entries, sparse_slot_count
 
 # No string holds terminal control characters: descriptions of unknown origin are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -114,6 +117,40 @@ def rare_texts(t):
     yield from (why for _, why in t.unsupported)
     yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
     yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
+
+
+# Fields whose texts are packed: those that people read, and code of metrics.
+PACKED_FIELDS = {"note", "dispute", "detail", "formula", "metric", "metric_inputs", "metric_threshold"}
+
+
+def split_texts(tables, texts):
+    """(texts of the pool, texts that are packed): descriptions of events and unit masks, and values
+    of PACKED_FIELDS, without those that are names as well."""
+    described, plain = {}, set()
+    for t in tables:
+        packed = {i for i, f in enumerate(t.fields) if f.name in PACKED_FIELDS}
+        for row in t.rows + t.lent:
+            described[row.desc] = None
+            plain.add(row.name)
+            for f, _, v in row.values:
+                if type(v) is str:
+                    if f in packed:
+                        described[v] = None
+                    else:
+                        plain.add(v)
+        for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
+            plain.add(of.name)
+            for w in of.words:
+                plain.add(w.name)
+                described[w.desc] = None
+        plain.update(text for text, _, _ in t.entries())
+        plain.update((t.name, t.desc, t.source, " ".join(t.aliases), *t.aliases, t.unit, t.device, t.part_of, ""))
+        plain.update(why for _, why in t.unsupported)
+        plain.update(x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
+        plain.update(x for feature in t.features for x in feature if type(x) is str)
+    packed = {x: None for x in texts
+              if x in described and x not in plain and pmpack.is_packable(utf8(x))}
+    return [x for x in texts if x not in packed], list(packed)
 
 
 def spellings_last(words):
@@ -230,16 +267,27 @@ class Numbers(Records):
 class Writer:
     """Lays tables out in an image, whose pool begins with @texts."""
 
-    def __init__(self, byteorder, texts=()):
+    def __init__(self, byteorder, texts=(), packed=()):
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool(texts)
+        self.packed_head = 0, 0         # bytes of the unpacked texts, and what identifies them
         self.heads = []
         self.folded = []        # names of each table
         self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
+        if packed:
+            self.pack_texts(packed)
         for name, fmt in ARRAYS + STORE:
             if name not in ("tables", "pool", "store"):
                 body = self.bodies.get(name) or self.bodies["store"]
                 setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
+
+    def pack_texts(self, texts):
+        """Pack @texts, which are not in the pool. Their offsets follow those of all pools."""
+        raw_of = {text: utf8(text.translate(CONTROLS)) for text in texts}
+        places, raw = pmpack.pack(list(dict.fromkeys(raw_of.values())), self.order)
+        self.pool.update((text, PACKED_TEXTS_START + places[of]) for text, of in raw_of.items())
+        self.bodies["packed_texts"].put(raw, 8)
+        self.packed_head = pmpack.read_identity(raw, self.order)
 
     def index_names(self, t, entries):
         """Further names of the table, and the index over all of them: numbers of their first
@@ -333,15 +381,13 @@ class Writer:
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
             firsts = self.values.slices(runs)
             numbers += self.rows.each([
-                (at[row.name], at[row.desc], first, of_takes[take], of_sets[row.counters], row.flags,
-                 len(run), len(take))
+                pack_row(self.order, (at[row.name], at[row.desc], first, of_takes[take],
+                                      of_sets[row.counters], row.flags, len(run), len(take)))
                 for row, first, run, take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
             numbers[i] |= sources << ROW_SOURCES_SHIFT
-        if self.sets.n > 65536:
-            raise ValueError("more sets of counters than an image can hold")
         if self.takes.n > 65536:
             raise ValueError("more groups of unit masks than an image can hold")
         return self.row_numbers.slice(numbers)
@@ -527,11 +573,13 @@ class Writer:
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
             *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES],
             *[offsets[a] - at for a in SHARED], n_lent,
-            self.whole_of.get(name, 0), *[0] * 5)
+            self.whole_of.get(name, 0), *self.packed_head, *[0] * 3)
 
     def end(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
         bodies["pool"] = self.pool.end()
+        if self.packed_head[0] and self.pool.size > PACKED_TEXTS_START:
+            raise ValueError("the strings of names are too long for an image with packed texts")
         bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
         offsets, at = {}, IMAGE_SIZE
         for name, _ in ARRAYS:
@@ -554,13 +602,14 @@ class Writer:
         return head + rest
 
 
-def image_bytes(tables, byteorder="little", digest=b"", built=0):
-    """A whole image of Tables."""
+def image_bytes(tables, byteorder="little", digest=b"", built=0, packed=False):
+    """A whole image of Tables. Only the image inside the library has its texts @packed."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
     entries = [t.entries() for t in tables]
-    w = Writer(byteorder, texts_of(tables, in_order, entries))
+    texts = list(texts_of(tables, in_order, entries))
+    w = Writer(byteorder, *split_texts(tables, texts) if packed else (texts,))
     found = [row_shapes(t.rows + t.lent) for t in tables]
     flags = list(map(w.flags_of, tables, found))
     packed = Cache(w.packed).__getitem__
@@ -574,9 +623,13 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0):
 
 
 def embedding(path, raw):
-    """Assembler text that brings the image @raw, which is at @path, into the library. It changes
-    whenever the image does, which is what builds look at. A section of its own comes after the
-    constants of the code: the start of the image is in pages beside them."""
+    """Assembler text that brings the image @raw, which is at @path, into the library, with zeroed
+    memory for its unpacked texts. It changes whenever the image does, which is what builds look at.
+    A section of its own comes after the constants of the code: the start of the image is in pages
+    beside them."""
+    head = pmview.image_head(raw)
+    at, size = head["packed_texts"]
+    room = pmpack.memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
     return"""/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
@@ -590,9 +643,16 @@ def embedding(path, raw):
 pfmi_builtin_image:
 	.incbin "%s"
 	.size pfmi_builtin_image, . - pfmi_builtin_image
+	.section .bss, "aw", %%nobits
+	.globl pfmi_text_memory
+	.hidden pfmi_text_memory
+	.type pfmi_text_memory, %%object
+	.balign 64
+pfmi_text_memory:
+	.zero %d
+	.size pfmi_text_memory, . - pfmi_text_memory
 	.section .note.GNU-stack, "", %%progbits
-""" % (hashlib.sha256(raw).hexdigest(), os.path.abspath(path).replace("\\", "\\\\").replace('"',
-'\\"'))
+""" % (hashlib.sha256(raw).hexdigest(), os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'), room)
 
 
 @functools.lru_cache(None)

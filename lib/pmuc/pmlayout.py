@@ -10,10 +10,13 @@ import struct
 from pmtable import ANY32, ANYWHERE, Cache, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
-IMAGE_VERSION = 8
+IMAGE_VERSION = 9
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
 CALL_OTHER = 0x8000  # a name beside the table's own, in the index over names of tables
+# The number of the first packed text, beyond every offset in the pool: it and the last one fit into
+# the values of rows (VALUE_WIDE).
+PACKED_TEXTS_START = 0x400000
 POOL_PAD = 8  # zero bytes at the end of every pool
 
 ROW_SOURCES_SHIFT = 29  # of a row's number in its table: bits of the sources above it
@@ -32,17 +35,17 @@ ARRAYS = (
     ("pool", "B"),
     ("hosts", "II"), ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("wholes", "IIIII"),
     ("parts", "H"), ("filters", "Q"),
-    ("store", "Q"), ("wides", "QII"), ("ways", "H"),
+    ("store", "Q"), ("wides", "QII"), ("ways", "H"), ("packed_texts", "B"),
 )
 STORE = (
     ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
     ("names", "II"),
-    ("slots", "I"), ("row_numbers", "I"), ("values", "I"), ("rows", "IIIHHHBB"),
+    ("slots", "I"), ("row_numbers", "I"), ("values", "I"), ("rows", "IIIHH"),
 )
 FORMATS = dict(ARRAYS + STORE)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays that the head of the image says where they are, in the order of enum image_array.
-DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters")
+DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters", "packed_texts")
 N_DIRECTORY = 16
 # Offsets in the head of a table, in the order of struct table: its own slices, then what all tables
 # share.
@@ -58,6 +61,31 @@ IMAGE_FORMAT = "IIQIIQ32s" + "II" * N_DIRECTORY
 IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
 
 
+# The members of a row that share a word: (bits of the first one, what there are too many of).
+ROW_WORDS = ((24, "names"), (28, "texts"), (24, "values"))
+
+
+def pack_row(order, row):
+    """The numbers of a row of the image from (name, desc, first value, first group, counter set,
+    flags, number of values, number of groups). In C, the members of a word are bit-fields."""
+    name, desc, value, group, counters, flags, n_values, n_groups = row
+    words = []
+    for (bits, what), first, second in zip(ROW_WORDS, (name, desc, value), (n_values, n_groups, counters)):
+        if first >> bits or second >> (32 - bits):
+            raise ValueError("more %s or sets of counters than an image can hold" % what)
+        words.append(first | second << bits if order == "<" else first << (32 - bits) | second)
+    return *words, group, flags
+
+
+def unpack_row(order, numbers):
+    """The reverse of pack_row()."""
+    *words, group, flags = numbers
+    (name, n_values), (desc, n_groups), (value, counters) = (
+        (w & (1 << bits) - 1, w >> bits) if order == "<" else (w >> (32 - bits), w & (1 << (32 - bits)) - 1)
+        for w, (bits, _) in zip(words, ROW_WORDS))
+    return name, desc, value, group, counters, flags, n_values, n_groups
+
+
 def first_slot(h, n):
     """First slot of a probe: table_get_first_slot() in table.h."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
@@ -65,7 +93,7 @@ def first_slot(h, n):
 
 def slot_count(n):
     """For the names of a table, of which there are many."""
-    return max(2, n * 15 // 11 + 1)
+    return max(2, n * 5 // 4 + 1)
 
 
 def sparse_slot_count(n):

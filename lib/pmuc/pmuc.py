@@ -37,7 +37,7 @@ from pmfile import write_atomically  # noqa: E402
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
          "pmtable.py",
          "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
-         "pmpartner.py", "libpfm4_aliases.py")   # what tables depend on
+         "pmpack.py", "pmpartner.py", "libpfm4_aliases.py")   # what tables depend on
 
 
 def list_table_files(top):
@@ -150,7 +150,7 @@ def main(argv):
               for part in PARTS] + [pt.first_existing("../table/keys.def", "keys.def")]
     try:
         if "--image" in out:
-            raw = pmimage.image_bytes(tables, out["--byteorder"])
+            raw = pmimage.image_bytes(tables, out["--byteorder"], packed="--embed" in out)
             write_atomically(out["--image"], raw)
         if "--embed" in out:
             write_atomically(out["--embed"], pmimage.embedding(out["--image"], raw).encode())

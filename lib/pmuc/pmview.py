@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Reads images, and looks names up in them exactly as the C code does."""
 
+import functools
 import struct
 
+import pmpack
 from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, keys, name_hash
-from pmlayout import FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, ROW_SOURCES_SHIFT, \
-    SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, first_slot
+from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, PACKED_TEXTS_START, \
+    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, first_slot, unpack_row
 
 
 class View:
-    """One table of an image, read as the C code reads it."""
+    """One table of an image, read as the C code reads it. @unpacked returns the packed texts."""
 
-    def __init__(self, raw, byteorder="little", at=None):
+    def __init__(self, raw, byteorder="little", at=None, unpacked=lambda: b""):
         self.order = "<" if byteorder == "little" else ">"
-        self.raw = raw
+        self.raw, self.unpacked = raw, unpacked
         head_at = IMAGE_SIZE if at is None else at
         head = struct.unpack_from(self.order + FORMATS["tables"], raw, head_at)
         if head[0] != TABLE_MAGIC:
@@ -31,10 +33,12 @@ class View:
         self.aliases = aliases.split()
 
     def text(self, offset):
+        texts, at = self.raw, self.at["pool"] + offset
         if offset >= self.count["pool"]:
-            raise ValueError("string outside the pool")
-        at = self.at["pool"] + offset
-        return self.raw[at:self.raw.index(b"\0", at)].decode("utf-8", "surrogateescape")
+            texts, at = self.unpacked(), offset - PACKED_TEXTS_START
+            if not 0 <= at < len(texts):
+                raise ValueError("string outside the pool")
+        return texts[at:texts.index(b"\0", at)].decode("utf-8", "surrogateescape")
 
     def element(self, array_name, i):
         """Element of any array, counted from where the table's own slice begins."""
@@ -49,8 +53,8 @@ class View:
         if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
-            return self.element("rows",
-                                self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1)
+            number = self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1
+            return unpack_row(self.order, self.element("rows", number))
         if array_name == "group_numbers":
             return self.element("groups", self.element("group_numbers", i)[0])
         return self.element(array_name, i)
@@ -155,7 +159,14 @@ def image_head(raw):
                                                                              raw)
     return {"byteorder": byteorder, "version": version, "size": size, "n_tables": n,
             "checksum": crc, "built": built,
-            "digest": digest, "tables": directory[0]}
+            "digest": digest, "tables": directory[2 * DIRECTORY.index("tables")],
+            "packed_texts": tuple(directory[2 * DIRECTORY.index("packed_texts"):][:2])}
+
+
+def unpack_texts(raw, head):
+    """The packed texts of an image."""
+    at, size = head["packed_texts"]
+    return pmpack.unpack(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else b""
 
 
 def read_image(raw):
@@ -164,5 +175,6 @@ def read_image(raw):
     if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
             head["checksum"] != checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
         raise ValueError("damaged image")
-    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE)
+    unpacked = functools.lru_cache(None)(lambda: unpack_texts(raw, head))
+    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE, unpacked)
             for i in range(head["n_tables"])], head

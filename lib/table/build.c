@@ -155,11 +155,16 @@ void pfmi_table_add_feature(struct table_builder *b, const char *name, const cha
 void pfmi_table_begin_row(struct table_builder *b, const char *name, const char *desc,
                           uint32_t flags)
 {
-	struct row r = { .first_value = (uint32_t)b->values.n, .flags = (uint16_t)flags };
+	uint32_t name_at = pfmi_table_add_text(b, name, strlen(name)),
+		 desc_at = pfmi_table_add_text(b, desc, strlen(desc));
+	struct row r = { .name = name_at & ROW_MAX_NAME,
+		         .desc = desc_at & ROW_MAX_DESC,
+		         .first_value = b->values.n & ROW_MAX_FIRST_VALUE,
+		         .flags = (uint16_t)flags };
 	struct row *to;
 
-	r.name = pfmi_table_add_text(b, name, strlen(name));
-	r.desc = pfmi_table_add_text(b, desc, strlen(desc));
+	if (name_at > ROW_MAX_NAME || desc_at > ROW_MAX_DESC || b->values.n > ROW_MAX_FIRST_VALUE)
+		b->failed = true;
 	to = b->rows.n < TABLE_MAX_NAMES ? extend_array(b, &b->rows, 1, sizeof(*to)) : NULL;
 	if (to)
 		*to = r;

@@ -12,6 +12,7 @@ perf_event_attr()                   for programs that call the kernel themselves
 Context.metric(), metrics()         formulas over counts, with their errors
 plan()                              the least number of groups for a set of events
 schedule()                          these groups over slots of time
+profile()                           functions, stacks and flame graphs of samples
 check_system()                      what this machine can count, and what prevents counting
 count, Session, stat()              counting, where the processor is the one at hand
 Context                             a set of processors of one's own; the functions above use a default one
@@ -40,6 +41,8 @@ from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Mo
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricCheck, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, Schedule, Scheduled, plan, schedule
+from .profiles import (FlameGraph, Frame, FrameFlag, Function, FunctionTable, Profile, ProfileEvent, ProfileLosses, Stack,
+                       StackTable, Symbol, Symbols, profile)
 from .regions import (RegionCount, RegionMetric, RegionResult, RegionVisit, read_regions, region,
                       regions_cost, reset_region, start_regions, stop_regions, write_regions)
 from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband, TraceField
@@ -54,17 +57,19 @@ __all__ = [
     "Counted", "Counting", "CpuInfo", "DecodedEvent", "DecodedField", "DecodedRegister",
     "Dialect", "Dispatch", "EncodingTable", "ErrorCode", "Event", "EventError", "EventFlag",
     "EventInfo", "EventTable", "Field", "Finding", "FindingState", "FindingTopic", "Finished",
-    "ImageError", "Imported", "ImportedModel", "Metric", "MetricCheck", "MetricInput", "MetricState",
-    "MetricValue", "ModelError", "Modifier", "Names", "NotCountedError", "PerfAttr",
-    "PerfmonError", "Placement", "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag",
-    "Pmus", "Quality", "Reading", "Record", "RecordType", "Recorded", "Recording", "Refused",
-    "RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "Register", "RegisterKind",
-    "Sample", "SampleStatistics", "Sampling", "Schedule", "Scheduled", "Session", "Sideband", "SystemCallError", "Tally",
+    "FlameGraph", "Frame", "FrameFlag", "Function", "FunctionTable", "ImageError", "Imported",
+    "ImportedModel", "Metric", "MetricCheck", "MetricInput", "MetricState", "MetricValue",
+    "ModelError", "Modifier", "Names", "NotCountedError", "PerfAttr", "PerfmonError", "Placement",
+    "PlacementError", "Plan", "Planned", "Plm", "Pmu", "PmuFlag", "Pmus", "Profile",
+    "ProfileEvent", "ProfileLosses", "Quality", "Reading", "Record", "RecordType", "Recorded",
+    "Recording", "Refused", "RegionCount", "RegionMetric", "RegionResult", "RegionVisit",
+    "Register", "RegisterKind", "Sample", "SampleStatistics", "Sampling", "Schedule", "Scheduled",
+    "Session", "Sideband", "Stack", "StackTable", "Symbol", "Symbols", "SystemCallError", "Tally",
     "Umask", "UnexpressibleError", "UnknownEventError", "UnknownPmuError", "alpha",
-    "check_system", "constants", "coreduo", "count", "counter_name", "decode",
-    "default_context", "device", "dispatch", "encode_many", "event", "events", "find",
-    "import_lists", "libpfm3", "montecito", "perf_event_attr", "plan", "pmus", "read_regions",
-    "region", "regions_cost", "reset_region", "schedule", "split_events", "start_regions", "stat",
+    "check_system", "constants", "coreduo", "count", "counter_name", "decode", "default_context",
+    "device", "dispatch", "encode_many", "event", "events", "find", "import_lists", "libpfm3",
+    "montecito", "perf_event_attr", "plan", "pmus", "profile", "read_regions", "region",
+    "regions_cost", "reset_region", "schedule", "split_events", "start_regions", "stat",
     "stop_regions", "tally", "write_regions",
 ]
 

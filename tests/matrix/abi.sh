@@ -6,6 +6,7 @@
 #   1  its symbols are those of tests/abi/symbols, one by one: a new one is added there by hand, none ever goes
 #   2  the version script names the same
 #   3  abidiff finds nothing in it that a program built against tests/abi/libperfmon.abi could stumble over, and nothing new there
+#   4  and 5: the symbols of libperfmon-profile, as 1 and 2
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
@@ -28,14 +29,18 @@ result() { # NUMBER TEXT, the differences on standard input
 	fi
 }
 
-echo 1..3
-nm -D --defined-only --with-symbol-versions "$library" |
-	sed -n 's/^[0-9a-f]* [A-Z] \(\(pfm\|perfmon_\).*\)/\1/p' | LC_ALL=C sort >"$work/exported"
-diff "$list" "$work/exported" >"$work/diff" || :
-result 1 "the symbols are those of the list" <"$work/diff"
-sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_0-9]*\);/\1/p' "$source/lib/perfmon.map" | LC_ALL=C sort >"$work/map"
-sed 's/@.*//' "$list" | LC_ALL=C sort | diff - "$work/map" >"$work/diff" || :
-result 2 "the version script names the same" <"$work/diff"
+echo 1..5
+# NUMBER LIST LIBRARY SCRIPT PATTERN: tests NUMBER and NUMBER + 1
+compare_symbols() {
+	nm -D --defined-only --with-symbol-versions "$3" | sed -n "s/^[0-9a-f]* [A-Z] \($5\)/\1/p" | LC_ALL=C sort >"$work/exported"
+	diff "$2" "$work/exported" >"$work/diff" || :
+	result "$1" "the symbols of $(basename "$3") are those of the list" <"$work/diff"
+	sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_0-9]*\);/\1/p' "$4" | LC_ALL=C sort >"$work/map"
+	sed 's/@.*//' "$2" | LC_ALL=C sort | diff - "$work/map" >"$work/diff" || :
+	result $(($1 + 1)) "the version script names the same" <"$work/diff"
+}
+
+compare_symbols 1 "$list" "$library" "$source/lib/perfmon.map" '\(pfm\|perfmon_\).*'
 
 # Only where the description was made: the sizes of types are those of the machine.
 what="the library is what tests/abi/libperfmon.abi describes"
@@ -49,4 +54,6 @@ else
 		: >"$work/abidiff" || echo "refresh it: ./scripts/abi.sh -w $library" >>"$work/abidiff"
 	result 3 "$what" <"$work/abidiff"
 fi
+profile=$(dirname "$library")/profile/libperfmon-profile.so.1.0.0
+compare_symbols 4 "$source/tests/abi/profile-symbols" "$profile" "$source/lib/profile/perfmon-profile.map" '[a-z].*'
 exit $failed

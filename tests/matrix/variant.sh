@@ -40,7 +40,7 @@ address)
 	relay --label address --also cli
 	;;
 thread)
-	only="context_threads libpfm4_threads compat_libpfm3_pfmlib session_session session_live"
+	only="context_threads libpfm4_threads profile_profile_threads compat_libpfm3_pfmlib session_session session_live"
 	# shellcheck disable=SC2086 # a list of words on purpose
 	targets="$(programs $only) tests/region/test_regions"
 	only="$only regions"

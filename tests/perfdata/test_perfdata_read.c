@@ -416,6 +416,48 @@ static void rounds_sort_what_came_late(void **state)
 	assert_int_equal(n, ROUNDS * SOME);
 }
 
+struct sent_record {
+	uint64_t time;
+	uint32_t number; /* in the file */
+};
+
+static int compare_sent_records(const void *a, const void *b)
+{
+	const struct sent_record *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Records of equal times keep the order of the file. The expected order is that of qsort(). */
+static void records_in_random_order_are_sorted(void **state)
+{
+	enum { SOME = 4000 };
+	static struct sent_record sent[SOME];
+
+	(void)state;
+	/* The more a time may vary, the fewer records come in order. */
+	for (uint64_t spread = 1; spread <= 4 * SOME; spread *= 4) {
+		unsigned seed = 1;
+
+		begin_file(false);
+		for (uint32_t i = 0; i < SOME; i++) {
+			seed = seed * 1103515245 + 12345;
+			sent[i] = (struct sent_record){ 1 + i + (seed >> 8) % spread, i };
+			put_sample(11, i, sent[i].time);
+		}
+		qsort(sent, SOME, sizeof(*sent), compare_sent_records);
+		assert_int_equal(read_it(), PFMLIB_SUCCESS);
+		for (unsigned i = 0; i < SOME; i++) {
+			assert_int_equal(next(), 1);
+			assert_int_equal(record.time, sent[i].time);
+			assert_int_equal(record.body.sample.ip, sent[i].number);
+		}
+		assert_int_equal(next(), 0);
+	}
+}
+
 static void what_cannot_be_a_recording_is_refused(void **state)
 {
 	static const struct {
@@ -1321,6 +1363,7 @@ int main(void)
 		ROW(one_event_needs_no_ids),
 		ROW(a_chain_is_full_where_its_event_says_so),
 		ROW(rounds_sort_what_came_late),
+		ROW(records_in_random_order_are_sorted),
 		ROW(what_cannot_be_a_recording_is_refused),
 		ROW(names_that_lie_are_left_out),
 		ROW(reading_with_little_memory),

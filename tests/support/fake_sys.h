@@ -24,7 +24,7 @@ struct fake_file {
 	char *path, *text;
 };
 
-enum { FAKE_OPEN_FILES = 64 };
+enum { FAKE_OPEN_FILES = 1024 };
 
 struct fake_open {
 	const struct fake_file *file;

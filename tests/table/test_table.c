@@ -584,7 +584,7 @@ static void many_takes(struct table *t)
 }
 static void row_without_values(struct table *t)
 {
-	row_at(t, 0)->first_value = t->size;
+	row_at(t, 0)->first_value = t->size & ROW_MAX_FIRST_VALUE;
 }
 static void no_such_group(struct table *t)
 {

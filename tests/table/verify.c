@@ -274,7 +274,7 @@ static void rows_of_a_table(void **state)
 	uint32_t packed = v[1], unit = v[2];
 
 	(void)state;
-	r[2].desc = t->n_pool - POOL_PAD;
+	r[2].desc = (t->n_pool - POOL_PAD) & ROW_MAX_DESC;
 	good(t, VERIFY_ALL);
 	r[2].desc++;
 	set_fault(t, VERIFY_ALL, "outside the pool");
@@ -288,7 +288,7 @@ static void rows_of_a_table(void **state)
 	set_fault(t, VERIFY_ALL, "out of bounds");
 	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* the same row, of two sources */
 	good(t, VERIFY_ALL);
-	r[2].first_value = (t->size - t->values) / 4 - 2;
+	r[2].first_value = ((t->size - t->values) / 4 - 2) & ROW_MAX_FIRST_VALUE;
 	set_fault(t, VERIFY_ALL, "values are out of bounds");
 	r[2] = before;
 	v[0] = 3u << 24; /* there are three fields */
@@ -494,6 +494,7 @@ static struct image *make_image(uint32_t n)
 	im->arrays[ARRAY_FAMILY_MEMBERS] = (struct image_array_span){ (uint32_t)more + 28, 1 };
 	im->arrays[ARRAY_FAMILIES] = (struct image_array_span){ (uint32_t)more + 32, 1 };
 	im->arrays[ARRAY_NAME_FILTERS] = (struct image_array_span){ (uint32_t)more + 56, 1 };
+	im->arrays[ARRAY_PACKED_TEXTS] = (struct image_array_span){ (uint32_t)more, 0 };
 	tail[0] = 0x10001; /* a call of table 0 */
 	tail[9] = 0;       /* the whole: its first part */
 	tail[10] = 1;

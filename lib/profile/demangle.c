@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and
+ * references to what itself consists of references double the name each time: 300 bytes can
+ * represent gigabytes. Those with many are worked out by a child with little time. */
+#include "profile/messages.h"
+#include "profile/symbols.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	MAX_SAFE_REFERENCES = 16, /* references, which make at most some hundred names out of one */
+	SECONDS = 1,              /* of a child */
+	WORK_LIMIT = 5,           /* seconds of all children */
+	MICRO = 1000000,
+	NO_MEMORY = -1
+}; /* a status of __cxa_demangle() */
+#define MEMORY ((rlim_t)1 << 31)
+
+typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
+
+/* The C++ library of this machine decodes its own names; where there is no C++, it need not
+ * be installed. */
+static demangle_fn demangle_name;
+
+static void find_demangler(void)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
+	void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+
+	if (symbol)
+		memcpy(&demangle_name, &symbol, sizeof(demangle_name));
+}
+
+/* References in @symbol: S_, S1Z_, T0_. */
+static unsigned count_references(const char *symbol)
+{
+	unsigned n = 0;
+
+	while ((symbol = strpbrk(symbol, "ST"))) {
+		symbol++;
+		while (isdigit((unsigned char)*symbol) ||
+		       (isupper((unsigned char)*symbol) && *symbol != 'S' && *symbol != 'T'))
+			symbol++;
+		n += *symbol == '_';
+	}
+	return n;
+}
+
+static _Noreturn void run_demangler_child(demangle_fn demangle, const char *symbol, int to)
+{
+	const struct rlimit time = { SECONDS, SECONDS }, memory = { MEMORY, MEMORY },
+			    none = { 0, 0 };
+	char *plain;
+	int status = 0;
+	size_t len;
+
+	setrlimit(RLIMIT_CPU, &time);
+	setrlimit(RLIMIT_AS, &memory);
+	setrlimit(RLIMIT_CORE, &none);
+	plain = demangle(symbol, NULL, NULL, &status);
+	len = plain ? strnlen(plain, SYMBOL_ROOM) : 0;
+	while (len && write(to, plain, len) < 0 && errno == EINTR)
+		; /* less than a pipe holds: it is written at once */
+	_exit(0);
+}
+
+/* The answer of a child, or as much of it as there is room for. Its length, which is 0 for none. */
+static size_t read_reply(int from, char answer[SYMBOL_ROOM])
+{
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && have < SYMBOL_ROOM) {
+		n = read(from, answer + have, SYMBOL_ROOM - have);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			have += (size_t)n;
+	}
+	return have < SYMBOL_ROOM ? have : SYMBOL_ROOM - 1;
+}
+
+static long now_us(struct timeval t)
+{
+	return (long)t.tv_sec * MICRO + (long)t.tv_usec;
+}
+
+static char *demangle_in_child(demangle_fn demangle, const char *symbol)
+{
+	static atomic_long spent;
+	char answer[SYMBOL_ROOM];
+	struct rusage used = { .ru_utime = { 0, 0 } };
+	int ends[2];
+	pid_t child;
+	size_t len;
+
+	if (spent >= (long)WORK_LIMIT * MICRO || pipe2(ends, O_CLOEXEC) != 0)
+		return NULL;
+	child = fork();
+	if (child == 0)
+		run_demangler_child(demangle, symbol, ends[1]);
+	close(ends[1]);
+	len = child > 0 ? read_reply(ends[0], answer) : 0;
+	close(ends[0]);
+	while (child > 0 && wait4(child, NULL, 0, &used) < 0 && errno == EINTR)
+		;
+	spent += now_us(used.ru_utime) + now_us(used.ru_stime);
+	return len ? strndup(answer, len) : NULL;
+}
+
+char *symbols_demangle(const char *symbol)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int status = 0;
+	char *plain;
+
+	if (strncmp(symbol, "_Z", 2) != 0)
+		return NULL;
+	pthread_once(&once, find_demangler);
+	if (!demangle_name) {
+		if (is_new_profile_topic(TOPIC_CPLUSPLUS))
+			show_profile_message(
+				"C++ names are shown mangled: libstdc++.so.6 is missing");
+		return NULL;
+	}
+	if (count_references(symbol) > MAX_SAFE_REFERENCES)
+		return demangle_in_child(demangle_name, symbol);
+	plain = demangle_name(symbol, NULL, NULL, &status);
+	if (status == NO_MEMORY)
+		report_missing_names();
+	if (plain && strnlen(plain, SYMBOL_ROOM) == SYMBOL_ROOM)
+		plain[SYMBOL_ROOM - 1] = '\0';
+	return plain;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* elfutils' libdw, which brings four other libraries: it is loaded with the first file that needs
+ * it, because every other use of the command would wait a millisecond for it. */
+#ifndef PFM_DWARF_LIBRARY_H
+#define PFM_DWARF_LIBRARY_H
+
+#include <stdbool.h>
+
+/* Loads the library. False if it is missing, or the command was built without it. */
+bool dwarf_library_load(void);
+
+#ifdef HAVE_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#define DWARF_CALLS(CALL)                                                                          \
+	CALL(dwarf_attr_integrate)                                                                 \
+	CALL(dwarf_cfi_addrframe)                                                                  \
+	CALL(dwarf_child)                                                                          \
+	CALL(dwarf_diename)                                                                        \
+	CALL(dwarf_formstring)                                                                     \
+	CALL(dwarf_frame_cfa)                                                                      \
+	CALL(dwarf_frame_info)                                                                     \
+	CALL(dwarf_frame_register)                                                                 \
+	CALL(dwarf_getsrc_die)                                                                     \
+	CALL(dwarf_lineno)                                                                         \
+	CALL(dwarf_linesrc)                                                                        \
+	CALL(dwarf_ranges)                                                                         \
+	CALL(dwarf_siblingof)                                                                      \
+	CALL(dwarf_tag)                                                                            \
+	CALL(dwfl_begin)                                                                           \
+	CALL(dwfl_build_id_find_elf)                                                               \
+	CALL(dwfl_end)                                                                             \
+	CALL(dwfl_module_addrdie)                                                                  \
+	CALL(dwfl_module_dwarf_cfi)                                                                \
+	CALL(dwfl_module_eh_cfi)                                                                   \
+	CALL(dwfl_module_getelf)                                                                   \
+	CALL(dwfl_module_nextcu)                                                                   \
+	CALL(dwfl_offline_section_address)                                                         \
+	CALL(dwfl_report_begin)                                                                    \
+	CALL(dwfl_report_end)                                                                      \
+	CALL(dwfl_report_offline)                                                                  \
+	CALL(dwfl_standard_find_debuginfo)
+
+/* Its functions; set once dwarf_library_load() has returned true. */
+struct dwarf_library {
+#define DWARF_MEMBER(NAME) __typeof__(NAME) *(NAME);
+	DWARF_CALLS(DWARF_MEMBER)
+#undef DWARF_MEMBER
+};
+
+extern struct dwarf_library dw;
+
+struct dwarf_search; /* where libdwfl looks for debugging information */
+
+/* A file as libdwfl has it. */
+struct dwarf_file {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	Dwarf_Addr bias; /* from the file's own addresses to libdwfl's */
+	struct dwarf_search *search;
+};
+
+/* Opens the file at @path, whose debugging information may be below @debug_folder. False if it
+ * cannot be read; report_missing_names() reports lack of memory. */
+bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_folder);
+void dwarf_file_close(struct dwarf_file *f);
+#endif
+
+#endif

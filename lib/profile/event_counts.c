@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts of several events at the places of a profile. A group that its leader samples gives one
+ * record for each member, all with the leader's time; what they count falls into the same batch, so
+ * that batches show how the events vary together. */
+#include "profile/event_counts.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t block_size(const struct event_counts *c)
+{
+	return (size_t)c->n_events * (1 + COUNT_BATCHES);
+}
+
+static double *block_at(const struct event_counts *c, uint32_t block)
+{
+	return c->blocks + (block - 1) * block_size(c);
+}
+
+static double *batches_of(const struct event_counts *c, uint32_t block, uint32_t event)
+{
+	return block_at(c, block) + c->n_events + (size_t)event * COUNT_BATCHES;
+}
+
+bool event_counts_init(struct event_counts *c, unsigned n)
+{
+	*c = (struct event_counts){ .n_events = n,
+		                    .leader = calloc(n + 1, sizeof(*c->leader)),
+		                    .enabled = calloc(n + 1, sizeof(*c->enabled)),
+		                    .running = calloc(n + 1, sizeof(*c->running)) };
+	for (unsigned i = 0; c->leader && i < n; i++)
+		c->leader[i] = i;
+	return c->leader && c->enabled && c->running;
+}
+
+void event_counts_free(struct event_counts *c)
+{
+	free(c->blocks);
+	free(c->leader);
+	free(c->enabled);
+	free(c->running);
+	free(c->times);
+	pfmi_base_free_hash(&c->time_table);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+struct times_search {
+	const struct group_times *list;
+	uint64_t id;
+	uint32_t tid;
+};
+
+static bool is_same_group(const void *arg, uint32_t i)
+{
+	const struct times_search *s = arg;
+
+	return s->list[i].id == s->id && s->list[i].tid == s->tid;
+}
+
+/* The times of group @id in task @tid, 0 at first. NULL without memory. */
+static struct group_times *find_times(struct event_counts *c, uint64_t id, uint32_t tid)
+{
+	const struct times_search search = { c->times, id, tid };
+	const uint64_t key[] = { id, tid };
+	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
+	uint32_t at = pfmi_base_find_hash(&c->time_table, hash, is_same_group, &search);
+
+	if (at != HASH_NOT_FOUND)
+		return &c->times[at];
+	if (c->n_times == c->times_capacity) {
+		size_t capacity = c->times_capacity ? 2 * c->times_capacity : 16;
+		struct group_times *more = realloc(c->times, capacity * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		c->times = more;
+		c->times_capacity = capacity;
+	}
+	if (!pfmi_base_add_hash(&c->time_table, hash, (uint32_t)c->n_times))
+		return NULL;
+	c->times[c->n_times] = (struct group_times){ .id = id, .tid = tid };
+	return &c->times[c->n_times++];
+}
+
+/* Adds the times since the last sample of the group. A group that was read for other tasks, or
+ * begins anew, starts from 0. */
+static bool add_times(struct event_counts *c, const pfm_record_t *record, uint32_t event)
+{
+	const uint64_t both = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	const pfm_sample_t *s = &record->body.sample;
+	struct group_times *last;
+
+	if (!(record->has & PFM_SAMPLE_READ) || (s->read_format & both) != both || s->n_read < 3)
+		return true;
+	last = find_times(c, record->id, record->tid);
+	if (!last)
+		return false;
+	if (s->read[1] >= last->enabled && s->read[2] >= last->running) {
+		c->enabled[event] += (double)(s->read[1] - last->enabled);
+		c->running[event] += (double)(s->read[2] - last->running);
+	}
+	last->enabled = s->read[1];
+	last->running = s->read[2];
+	return true;
+}
+
+bool event_counts_note(struct event_counts *c, const pfm_record_t *record, uint32_t event,
+                       bool *is_leader)
+{
+	*is_leader = !(record->has & PFM_SAMPLE_READ) || !record->raw ||
+	             record->raw != c->last_raw || record->time != c->last_time;
+	if (!*is_leader) {
+		c->leader[event] = c->last_leader;
+		return true;
+	}
+	c->last_raw = record->raw;
+	c->last_time = record->time;
+	c->last_leader = event;
+	return add_times(c, record, event);
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+/* A block of zeros; 0 without memory. */
+static uint32_t create_block(struct event_counts *c)
+{
+	size_t size = block_size(c) * sizeof(*c->blocks);
+
+	if (c->n_blocks == c->capacity) {
+		size_t capacity = c->capacity ? 2 * c->capacity : 64;
+		double *more =
+			c->n_blocks < UINT32_MAX / 2 ? realloc(c->blocks, capacity * size) : NULL;
+
+		if (!more)
+			return 0;
+		c->blocks = more;
+		c->capacity = capacity;
+	}
+	c->n_blocks++;
+	memset(block_at(c, (uint32_t)c->n_blocks), 0, size);
+	return (uint32_t)c->n_blocks;
+}
+
+/* Neighbours in time fall into batches as if by chance, and the same ones in every run. */
+static unsigned batch_of_time(uint64_t time)
+{
+	return (unsigned)(time * 0x9e3779b97f4a7c15u >> 60) % COUNT_BATCHES;
+}
+
+bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, uint64_t time,
+                      uint64_t count)
+{
+	if (!*block)
+		*block = create_block(c);
+	if (!*block)
+		return false;
+	block_at(c, *block)[event]++;
+	batches_of(c, *block, event)[batch_of_time(time)] += (double)count;
+	return true;
+}
+
+bool event_counts_merge(struct event_counts *c, uint32_t from, uint32_t *to)
+{
+	if (!from)
+		return true;
+	if (!*to)
+		*to = create_block(c);
+	for (size_t i = 0; *to && i < block_size(c); i++)
+		block_at(c, *to)[i] += block_at(c, from)[i];
+	return *to;
+}
+
+double event_counts_samples(const struct event_counts *c, uint32_t block, uint32_t event)
+{
+	return block ? block_at(c, block)[c->leader[event]] : 0;
+}
+
+double event_counts_value(const struct event_counts *c, uint32_t block, uint32_t event,
+                          unsigned batch)
+{
+	uint32_t leader = c->leader[event];
+	double scale = c->running[leader] > 0 ? c->enabled[leader] / c->running[leader] : 1;
+
+	return block ? scale * batches_of(c, block, event)[batch] : 0;
+}

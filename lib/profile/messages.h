@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages about names and records that are missing. The module prints nothing: its caller says
+ * where messages go. */
+#ifndef PERFMON_PROFILE_MESSAGES_H
+#define PERFMON_PROFILE_MESSAGES_H
+
+#include <stdbool.h>
+#include <perfmon/sampling.h>
+
+/* Functions that are NULL are not called. */
+struct profile_messages {
+	/* A sentence, without the end of its line. */
+	void (*show_message)(void *arg, const char *text);
+	/* How far a download is; "" takes it back. */
+	void (*show_progress)(void *arg, const char *text);
+	/* The recording @path, which stays valid until its end, is read from now on. */
+	void (*begin_recording)(void *arg, const char *path);
+	/* One more record was read from @s; NULL: there are no more. */
+	void (*count_record)(void *arg, const pfm_session_t *s);
+	void *arg;
+};
+
+/* Sends messages of this thread to @m from now on, which is kept; NULL: nowhere. Returns where they
+ * went before. */
+const struct profile_messages *set_profile_messages(const struct profile_messages *m);
+/* Shows a sentence. */
+void show_profile_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void show_profile_progress(const char *text);
+void begin_profile_recording(const char *path);
+void count_profile_record(const pfm_session_t *s);
+/* Subjects of messages that are shown once after each set_profile_messages(). */
+enum profile_topic { TOPIC_MEMORY, TOPIC_UNWINDING, TOPIC_XZ, TOPIC_SERVERS, TOPIC_CPLUSPLUS };
+/* True for the first call with @topic in this thread since set_profile_messages(). */
+bool is_new_profile_topic(enum profile_topic topic);
+/* Reports, once, that memory does not suffice for all names and lines: those of a file are all
+ * there or none, as what is missing would go by the name before it. */
+void report_missing_names(void);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm report: a recording, added up. */
+#ifndef PFM_PROFILE_H
+#define PFM_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <perfmon/sampling.h>
+#include "base/hash.h"
+#include "profile/event_counts.h"
+
+/* Texts by number: each is there once. */
+struct text_pool {
+	char **text;
+	size_t n, capacity;
+	struct hash_table table;
+	bool failed; /* some text has no number, because memory ran out */
+};
+
+/* The number of the text, the first text's number if memory runs out. */
+uint32_t text_number(struct text_pool *t, const char *text);
+void text_pool_free(struct text_pool *t);
+/* The number of the text, or HASH_NOT_FOUND. */
+uint32_t text_find(const struct text_pool *t, const char *text);
+
+/* By what samples are added up, besides the event: bits of profile_options.keys. */
+enum profile_key {
+	KEY_TASK = 1,
+	KEY_OBJECT = 2,
+	KEY_SYMBOL = 4,
+	KEY_LINE = 8,
+	KEY_CPU = 16,
+	KEY_CGROUP = 32,
+	KEY_ADDRESS = 64,
+	KEY_THREAD = 128
+};
+
+#define UNKNOWN_CPU UINT32_MAX
+
+/* Where samples were: all with the same event, task, object and function (and source line), or
+ * (folded) with the same stack. Members that are no key of the report are 0. */
+struct profile_place {
+	uint32_t event, task, object, function;
+	uint32_t inlined, source; /* lines.h; 0: nothing is known */
+	uint32_t cpu, cgroup, slice;
+	uint32_t pid, tid; /* of KEY_THREAD */
+	uint32_t build_id; /* with build_ids: of the object, in hexadecimal */
+	uint32_t mode;     /* PFM_MISC_MODE of the first sample there */
+	uint64_t address;
+	uint64_t samples, weight;
+	uint64_t children_samples,
+		children_weight; /* that have the place anywhere in their stack */
+	uint64_t stamp;          /* the last sample that was added to children_samples */
+	uint64_t start, end;     /* with file_addresses: of the function, 0 if it has no name */
+	uint32_t counts;         /* with metrics: its block of profile.counts; 0: nothing */
+};
+
+/* A call tree: the samples whose stacks begin with the places from a root to this node. */
+struct profile_node {
+	uint32_t parent, place; /* parent: NO_NODE for a root */
+	uint64_t samples, weight;
+	uint64_t self_samples, self_weight; /* whose innermost function this is */
+	uint32_t counts; /* with metrics: of the samples below it, too; as in a place */
+};
+
+#define NO_NODE UINT32_MAX
+
+/* Samples, or times, that belong together: of one event in one slice of time. */
+struct profile_sum {
+	uint64_t samples, weight;
+	double squares; /* sum of the squares of the weights */
+};
+
+struct profile {
+	pfm_session_t *session;
+	struct text_pool texts;
+	struct profile_place *places,
+		*stacks; /* stacks: function is the number of "task;outer;inner" */
+	size_t n_places, n_stacks;
+	uint64_t n_lost, lost_samples; /* records, as buffers told it; samples, as events did, which
+	                                  may be among them */
+	uint64_t throttled, n_without_event; /* homeless: samples that are of no event here */
+	uint64_t *weights, *samples;         /* of each event */
+	unsigned n_events;
+	struct profile_sum *sums; /* of event E in slice S: sums[E * n_slices + S] */
+	unsigned n_slices;
+	struct profile_node *nodes; /* with profile_options.tree; a parent is before its children */
+	size_t n_nodes;
+	struct event_counts counts;     /* with profile_options.metrics */
+	uint64_t start_time;            /* nanoseconds, of the first record of any kind */
+	uint64_t first_time, last_time; /* nanoseconds, of all samples; 0 without times */
+	bool has_chains;                /* some sample has more than one frame */
+	bool failed;                    /* no memory */
+	bool damaged;                   /* the recording breaks off before its end */
+	pfm_error_t error;              /* why the recording could not be read */
+};
+
+/* Kinds of rows: places, places by source line, or stacks. */
+enum profile_detail { FUNCTIONS, SOURCE, STACKS };
+
+/* Call trees: none, from the outermost caller to the innermost function, or from the innermost
+ * function to its callers. */
+enum profile_tree { NO_TREE, CALLER_TREE, CALLEE_TREE };
+
+/* How a recording is read. All zeros: every sample, by task, object and function. */
+struct profile_options {
+	enum profile_detail detail;
+	unsigned keys; /* KEY_*; 0: those of @detail */
+	enum profile_tree tree;
+	bool children;             /* children_samples is wanted */
+	const char *task, *symbol; /* patterns of names; NULL: all. Symbol: the innermost one */
+	double from, to;           /* seconds from the first sample; to 0: to the end */
+	unsigned n_slices;         /* equal parts of the time; 0: one */
+	bool merge_unnamed;        /* functions without a name are one for each object */
+	bool file_addresses;       /* addresses, and names of objects, are those of files */
+	bool metrics; /* all events have the same places, which count each; a weight is a sample */
+	bool innermost_only;      /* call chains are neither read nor unwound */
+	bool no_lines;            /* no source lines and inlined functions */
+	bool build_ids;           /* places have the build ids of their objects */
+	const char *event;        /* pattern of names of events; NULL: all */
+	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
+};
+
+/* Reads the recording @path. PFMLIB_SUCCESS, or an error code after a message. */
+int profile_read_selected(struct profile *p, const char *path, const struct profile_options *o);
+void profile_free(struct profile *p);
+
+/* A profile of tasks that run, filled record by record. Mappings and names of tasks that are older
+ * than the session come from /proc. */
+struct profile_reader;
+/* Begins the profile of @session, which profile_free() closes. NULL without memory; with p->failed
+ * set, only profile_end() may follow. */
+struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
+                                     const struct profile_options *o);
+/* False without memory. */
+bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
+/* Forgets all samples; later ones are added up by @keys. */
+void profile_clear(struct profile_reader *r, unsigned keys);
+void profile_end(struct profile_reader *r);
+/* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a".
+ * Returns @buf. */
+#define NAME_LINE 4096
+char *profile_line(const char *name, char buf[NAME_LINE]);
+/* The mode of the frames after @marker in a call chain: a value of PFM_MISC_MODE. */
+uint32_t profile_mode_of_marker(uint64_t marker);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The file is not trusted: offsets and sizes lead nowhere but into it. */
+#include "profile/regular_file.h"
+#include "profile/recording_section.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "perfdata/perfdata.h"
+#include "profile/symbols.h"
+
+#define MAX_SECTION ((uint64_t)16 << 20)
+
+static bool read_at(int fd, void *to, size_t n, uint64_t offset)
+{
+	return offset <= INT64_MAX && pread(fd, to, n, (off_t)offset) == (ssize_t)n;
+}
+
+/* Where section @feature is. False if the file has none. */
+static bool find_section(int fd, unsigned feature, struct perfdata_section *section)
+{
+	struct perfdata_header h;
+	unsigned index = 0;
+
+	if (!read_at(fd, &h, sizeof(h), 0) || h.magic != PERFDATA_MAGIC || h.size != sizeof(h) ||
+	    !(h.features[feature / 64] >> feature % 64 & 1))
+		return false;
+	for (unsigned i = 0; i < feature; i++)
+		index += h.features[i / 64] >> i % 64 & 1;
+	return read_at(fd, section, sizeof(*section),
+	               h.data.offset + h.data.size + index * sizeof(*section)) &&
+	       section->size <= MAX_SECTION;
+}
+
+uint8_t *read_recording_section(const char *path, unsigned feature, uint64_t *size)
+{
+	struct perfdata_section section = { 0, 0 };
+	struct stat st;
+	int fd = open_regular_file(path, &st);
+	uint8_t *bytes = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (find_section(fd, feature, &section) && section.size < SIZE_MAX)
+		bytes = malloc((size_t)section.size + 1);
+	if (bytes && read_at(fd, bytes, (size_t)section.size, section.offset)) {
+		bytes[section.size] = '\0';
+		*size = section.size;
+	} else {
+		free(bytes);
+		bytes = NULL;
+	}
+	close(fd);
+	return bytes;
+}
+
+char *read_recording_text(const char *path, unsigned feature)
+{
+	uint64_t size = 0;
+	uint8_t *bytes = read_recording_section(path, feature, &size);
+	uint32_t length = 0;
+	char *text = NULL;
+
+	if (bytes && size > sizeof(length)) {
+		memcpy(&length, bytes, sizeof(length));
+		if (length <= size - sizeof(length))
+			text = strndup((const char *)bytes + sizeof(length), length);
+	}
+	free(bytes);
+	return text;
+}
