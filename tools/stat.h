@@ -290,6 +290,7 @@ struct stat_job {
 	struct rotation rotation; /* of --rotate */
 	unsigned counters_free;   /* of each core PMU, that no plan uses */
 	bool start_off;           /* with --control: until the command "enable" */
+	bool was_enabled;         /* the command "enable" was received */
 	bool repeats;             /* more than one run was asked for */
 	bool has_header;          /* the names of columns were written, or are not wanted */
 	enum aggregation by;

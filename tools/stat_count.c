@@ -223,9 +223,10 @@ static int serve_control(struct stat_job *job)
 	int rc = EXIT_DONE;
 
 	while (rc == EXIT_DONE && (word = control_next(&job->control)) != CONTROL_NOTHING) {
-		if (word == CONTROL_ENABLE)
+		if (word == CONTROL_ENABLE) {
 			rc = start_targets(job);
-		else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
+			job->was_enabled = true;
+		} else if (word == CONTROL_DISABLE || word == CONTROL_STOP)
 			stop_targets(job);
 		else if (word == CONTROL_EVLIST)
 			for (unsigned i = 0; i < job->events.n; i++)

@@ -99,6 +99,10 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		info.why = delay_too_long_text;
 		info.remedy = "use a shorter delay (-D)";
 	}
+	if (job->start_off && !job->was_enabled && row->sum.count.cause == PFM_CAUSE_NO_TIME) {
+		info.why = "counting was never enabled: -D -1 starts with counting off";
+		info.remedy = "send 'enable' to the control pipe (--control)";
+	}
 	if (row->worst->ran_unwatched && has_value(&row->sum.count)) {
 		snprintf(unseen, sizeof(unseen), "%.3f seconds on CPUs were not counted: %s",
 		         row->worst->unseen_seconds,

@@ -66,6 +66,17 @@ class Stat(unittest.TestCase):
                 _, said = p.communicate()
             self.assertIn("unknown command 'nonsense'", said)
 
+    def test_never_enabled(self):
+        control = os.pipe()
+        with subprocess.Popen([PFM, "stat", "-e", "page-faults", "-D", "-1", "--control", "fd:%d" % control[0], "--", "true"],
+                              stderr=subprocess.PIPE, text=True, env=CLEAN, pass_fds=control) as p:
+            _, said = p.communicate()
+        for fd in control:
+            os.close(fd)
+        self.assertIn("<not counted> page-faults", said)
+        self.assertIn("send 'enable' to the control pipe", said)
+        self.assertNotIn("start the session", said)
+
     def test_answers_come_at_once(self):
         start = time.monotonic()
         faults(["-D", "-1"], 0)
