@@ -33,12 +33,15 @@ static bool parse_control_register(const struct register_value *v, pfm_reg_t *re
 	static const char *const prefixes[] = { "PERFEVTSEL", "PMC" };
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *number = v->name + strlen(prefixes[i]);
+		size_t length = strlen(prefixes[i]);
+		const char *number;
 		unsigned long n;
 		char *end;
 
-		if (strncasecmp(v->name, prefixes[i], strlen(prefixes[i])) != 0 ||
-		    !isdigit((unsigned char)*number))
+		if (strncasecmp(v->name, prefixes[i], length) != 0)
+			continue;
+		number = v->name + length;
+		if (!isdigit((unsigned char)*number))
 			continue;
 		n = strtoul(number, &end, 10);
 		*reg = (pfm_reg_t){ .kind = PFM_REG_PMC, .num = (unsigned)n, .value = v->value };
