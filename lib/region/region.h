@@ -326,7 +326,7 @@ void pfmi_region_add_tally(struct tally *to, const struct tally *from);
 #define SLICE_NOT_COUNTED UINT64_MAX
 
 /* One visit. */
-struct slice {
+struct visit_slice {
 	uint64_t begin, end; /* CLOCK_MONOTONIC, nanoseconds */
 	uint64_t wall;       /* less than end - begin where a handle was suspended */
 	uint64_t pairs;      /* visits inside: their cost is in the counts */
@@ -343,8 +343,8 @@ struct slice_times {
 
 struct slice_list {
 	size_t n;
-	const struct slice **items; /* by thread, then by begin, the enclosing visit first */
-	uint64_t dropped;           /* visits beyond the limit of memory */
+	const struct visit_slice **items; /* by thread, then by begin, the enclosing visit first */
+	uint64_t dropped;                 /* visits beyond the limit of memory */
 };
 
 void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
@@ -429,7 +429,7 @@ void pfmi_region_put_us(struct text *t, uint64_t ns);
 void pfmi_region_put_ms(struct text *t, uint64_t ns);
 /* Count of event @k in slice @s, with the cost of begin and end subtracted unless @r says not to;
  * false if it was not counted. */
-bool pfmi_slice_count(const pfm_region_results_t *r, const struct slice *s, unsigned k,
+bool pfmi_slice_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
                       uint64_t *count);
 /* One format of results. */
 struct region_format {

@@ -320,7 +320,7 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 		sizeof(*count));
 }
 
-bool pfmi_slice_count(const pfm_region_results_t *r, const struct slice *s, unsigned k,
+bool pfmi_slice_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
                       uint64_t *count)
 {
 	const struct region_event *e = &pfmi_regions.layout.events[k];

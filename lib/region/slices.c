@@ -25,7 +25,7 @@ static struct {
 
 static size_t slice_size(void)
 {
-	return sizeof(struct slice) + pfmi_regions.layout.n_events * sizeof(uint64_t);
+	return sizeof(struct visit_slice) + pfmi_regions.layout.n_events * sizeof(uint64_t);
 }
 
 static size_t count_page_slices(void)
@@ -33,9 +33,9 @@ static size_t count_page_slices(void)
 	return (PAGE_BYTES - sizeof(struct slice_page)) / slice_size();
 }
 
-static struct slice *get_slice(struct slice_page *page, size_t i)
+static struct visit_slice *get_slice(struct slice_page *page, size_t i)
 {
-	return (struct slice *)(void *)(page->slices + i * slice_size());
+	return (struct visit_slice *)(void *)(page->slices + i * slice_size());
 }
 
 /* ---- writing ----------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
                      const struct slice_times *times)
 {
 	struct slice_page *page = get_page(t);
-	struct slice *s;
+	struct visit_slice *s;
 
 	if (!page) {
 		__atomic_fetch_add(&all.dropped, 1, __ATOMIC_RELAXED);
@@ -141,8 +141,8 @@ void pfmi_slices_forget(void)
 /* By thread, then by begin, the enclosing visit first. */
 static int compare(const void *a, const void *b)
 {
-	const struct slice *x = *(const struct slice *const *)a;
-	const struct slice *y = *(const struct slice *const *)b;
+	const struct visit_slice *x = *(const struct visit_slice *const *)a;
+	const struct visit_slice *y = *(const struct visit_slice *const *)b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -158,7 +158,7 @@ bool pfmi_slices_collect(struct slice_list *list)
 	*list = (struct slice_list){ 0 };
 	pfmi_regions_lock();
 	room = (size_t)all.n_pages * count_page_slices();
-	list->items = calloc(room + 1, sizeof(struct slice *));
+	list->items = calloc(room + 1, sizeof(struct visit_slice *));
 	for (struct slice_page *page = all.pages; page && list->items; page = page->next) {
 		size_t n = __atomic_load_n(&page->n, __ATOMIC_ACQUIRE);
 
@@ -168,6 +168,6 @@ bool pfmi_slices_collect(struct slice_list *list)
 	list->dropped = __atomic_load_n(&all.dropped, __ATOMIC_RELAXED);
 	pfmi_regions_unlock();
 	if (list->items)
-		qsort(list->items, list->n, sizeof(struct slice *), compare);
+		qsort(list->items, list->n, sizeof(struct visit_slice *), compare);
 	return list->items != NULL;
 }

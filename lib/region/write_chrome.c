@@ -30,7 +30,7 @@ static void put_process(struct text *out, uint64_t dropped)
 		                pid, pid, dropped);
 }
 
-static void put_counts(struct text *out, const pfm_region_results_t *r, const struct slice *s)
+static void put_counts(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
 	uint64_t count;
 
@@ -49,7 +49,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, const st
 	pfmi_region_put(out, "}}\n");
 }
 
-static void put_event(struct text *out, const char *phase, const struct slice *s, uint64_t at)
+static void put_event(struct text *out, const char *phase, const struct visit_slice *s, uint64_t at)
 {
 	pfmi_region_put(out, ",{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", phase);
 	pfmi_region_put_json(out, pfmi_region_name(s->region));
@@ -58,7 +58,7 @@ static void put_event(struct text *out, const char *phase, const struct slice *s
 }
 
 /* @id tells apart the asynchronous events of a process. */
-static void put_slice(struct text *out, const pfm_region_results_t *r, const struct slice *s,
+static void put_slice(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s,
                       size_t id)
 {
 	put_event(out, s->overlaps ? "b" : "X", s, s->begin);

@@ -61,7 +61,7 @@ static void put_head(struct text *out)
 }
 
 /* Counts of a slice; events without one are named in one field. */
-static void put_counts(struct text *out, const pfm_region_results_t *r, const struct slice *s)
+static void put_counts(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
 	struct text left = { 0 };
 	uint64_t count;
@@ -82,7 +82,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, const st
 	pfmi_region_text_free(&left);
 }
 
-static void put_marker(struct text *out, const pfm_region_results_t *r, const struct slice *s)
+static void put_marker(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
 	/* The string table has the names of all regions by their numbers. */
 	pfmi_region_put(out, "[%u,", s->region);
@@ -115,7 +115,7 @@ static void put_thread_name(struct text *out, int tid)
 
 /* A thread with @n slices. */
 static void put_thread(struct text *out, const pfm_region_results_t *r, int tid,
-                       const struct slice *const *slices, size_t n)
+                       const struct visit_slice *const *slices, size_t n)
 {
 	pfmi_region_put(out,
 	                "{\"tid\":%d,\"pid\":%d,\"processType\":\"default\",\"registerTime\":0,"

@@ -59,7 +59,7 @@ static void kept_in_pages(void **state)
 	enum { MANY = 3000 };
 	struct made_regions m;
 	struct slice_list list;
-	const struct slice *first;
+	const struct visit_slice *first;
 
 	(void)state;
 	make_slices(&m);
@@ -99,7 +99,7 @@ static void limited(void **state)
 		pfmi_slice_keep(&m.thread, number, &v, &times);
 	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n + list.dropped, 1200003);
-	assert_true(list.n * sizeof(struct slice) < 64 << 20);
+	assert_true(list.n * sizeof(struct visit_slice) < 64 << 20);
 	assert_true(list.n > 800000 && list.dropped > 0);
 	free(list.items);
 	unmake_slices(&m);
