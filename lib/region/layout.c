@@ -18,7 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/text.h"
 #include "region/region.h"
+
+/* A visit reads all events: with more it takes milliseconds. */
+enum { EVENTS_MAX = 1024 };
 
 /* ---- the events -------------------------------------------------------------------------- */
 
@@ -487,12 +491,21 @@ static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool 
 	return rc;
 }
 
+static int refuse_many_events(pfm_error_t *error)
+{
+	return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
+	                           (struct slice){ 0 },
+	                           "more than 1024 events of regions: name fewer");
+}
+
 int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error)
 {
 	unsigned n = 0;
 	char **texts = events && *events ? split_list(events, &n) : NULL;
 	int rc = pfm_open_context(&l->ctx, NULL, error);
 
+	if (!rc && n > EVENTS_MAX)
+		rc = refuse_many_events(error);
 	if (!rc && n)
 		rc = open_sessions(l, texts, n, system, error);
 	for (unsigned i = 0; i < l->n_events && l->most; i++)
