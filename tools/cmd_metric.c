@@ -328,8 +328,14 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	pfm_metric_value_t v = PFM_INIT(v);
 	pfm_metric_input_t in = PFM_INIT(in);
 	pfm_error_t error = PFM_INIT(error);
-	int rc = find_metric(ctx, pmu, name, &m, &error);
+	int rc;
 
+	if (!*name) {
+		fprintf(stderr, "pfm metric: expected the name of a metric, got an empty one; "
+		                "'pfm list --metrics' lists them\n");
+		return EXIT_REFUSED;
+	}
+	rc = find_metric(ctx, pmu, name, &m, &error);
 	if (rc) {
 		report_refusal(ctx, m.text, &error, WANTED_ANY);
 		return EXIT_REFUSED;

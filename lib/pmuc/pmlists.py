@@ -98,7 +98,9 @@ class Finder:
 
     def path(self, path):
         real = os.path.abspath(path)
-        if os.path.isdir(real):
+        if not path:
+            self.problem('""', "expected a file or a folder, got an empty name")
+        elif os.path.isdir(real):
             self.add_tree(path, real)
         elif not os.path.exists(real):
             self.problem(path, "no such file or directory")
