@@ -353,6 +353,22 @@ class Times(Case):
         self.assertEqual([(o["value"], o["quality"], o["elapsed"]) for o in rows], [(None, "not counted", 0)] * 2)
 
 
+class Waiting(Case):
+    @unittest.skipUnless(shutil.which("strace"), "strace is missing (Debian package strace)")
+    def test_the_end_of_the_command_is_not_polled(self):
+        """One look for each interval and one for the end."""
+        with tempfile.NamedTemporaryFile() as log:
+            done = subprocess.run(["strace", "-qq", "-e", "trace=wait4", "-e", "signal=none", "-o", log.name, shutil.which(PFM), "stat",
+                                   "-I", "500", "-e", "task-clock", "-o", os.devnull, "--", "sleep", "1.2"],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            if "ptrace" in done.stderr:
+                self.skipTest("strace may not trace here")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            calls = log.read().decode().count("wait4(")
+        self.assertGreaterEqual(calls, 2)
+        self.assertLessEqual(calls, 6)
+
+
 class Ends(Case):
     def test_death_in_words(self):
         r = stat("-e", "page-faults", "--", "sh", "-c", "kill -SEGV $$")

@@ -242,6 +242,15 @@ static int serve_control(struct stat_job *job)
 	return rc;
 }
 
+/* When the loop looks around again: no signal says that processes of others have ended, nor that
+ * the time on the terminal is old. */
+static uint64_t next_look(const struct stat_job *job, uint64_t now)
+{
+	bool must_poll = job->n_pids || job->n_tids || job->control.on || isatty(STDERR_FILENO);
+
+	return now + (must_poll ? POLL_NS : 60 * (uint64_t)NS);
+}
+
 /* Until the command ends, or the process, the time is over, or the user has seen enough. */
 static int wait_for_end(struct stat_job *job, struct stat_run *r)
 {
@@ -272,7 +281,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 		over = is_time_over(job, r, now);
 		if (over || rc != EXIT_DONE || is_target_gone(job, r))
 			break;
-		until = now + POLL_NS;
+		until = next_look(job, now);
 		if (job->interval)
 			until = earlier_deadline(until, r->next_report);
 		if (r->slice)
