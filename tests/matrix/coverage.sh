@@ -20,7 +20,8 @@ find "$work/build" -name '*.gcda' -delete # counts of the last time
 
 # Left out: what goes through very many sets, ranges, rows and sizes, and comes by nothing that others do not reach.
 unset PERFMON_SHARED
-PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" --also cli,report,report_metrics,chains,symbols,doctor,region_tool \
+PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" \
+	--also cli,report,report_metrics,chains,symbols,doctor,region_tool \
 	--skip table_pairs=long --skip pmu_montecito_random=long --skip session_sizes=long --skip table_roundtrip=long \
 	--skip pmu_montecito_range=long "$work/build" >"$work/test.log" 2>&1 || true
 sed -n 's/^not ok [0-9]* - /# a test failed: /p' "$work/test.log"
