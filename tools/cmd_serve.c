@@ -99,10 +99,11 @@ static const struct command_option options[] = {
 /* Counts the control groups that there are now, as far as --max-series allows. */
 static int find_groups(struct serve *s)
 {
-	const size_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
+	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
+	uint64_t room = s->max_series > own ? s->max_series - own : 0;
 
-	return update_cgroups(&s->job, s->max_series > own ? s->max_series - own : 0,
-	                      !s->paused_since, &s->cgroups);
+	return update_cgroups(&s->job, room < SIZE_MAX ? (size_t)room : SIZE_MAX, !s->paused_since,
+	                      &s->cgroups);
 }
 
 bool read_counts_now(struct serve *s)
