@@ -60,15 +60,9 @@ static bool is_breakpoint(const char *text)
 	return strncmp(text, "mem:", 4) == 0;
 }
 
-/* Are the two characters before @end ":u", ":k" or ":h"? No name ends with a level. */
-static inline bool ends_with_level(const char *end)
-{
-	return end[-2] == ':' && lookup_is_level_letter((struct slice){ end - 1, 1 });
-}
-
 /* Parses "pmu::NAME:attributes" in one pass. Records each place where the name can end: at ':' and
- * '.', at the first ',' and at the end, unless a level is last. False, with spec->attrs at the
- * slash, if the text has perf's form. */
+ * '.', at the first ',' and at the end. False, with spec->attrs at the slash, if the text has
+ * perf's form. */
 static bool parse_name_form(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
@@ -100,8 +94,7 @@ static bool parse_name_form(struct spec *spec)
 		h = table_hash_separator(h);
 	}
 	spec->name = (struct slice){ name, (uint32_t)(p - name) };
-	if (!n || !ends_with_level(p))
-		spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
+	spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
 	spec->n_prefixes = n;
 	spec->len = measure_text(spec->text, p);
 	return true;

@@ -29,7 +29,7 @@ static void look_at_mapping(void *arg, const struct process_mapping *m)
 static void the_mapping_of_a_function(void **state)
 {
 	struct own_code code = find_own_code((uint64_t)(uintptr_t)function_to_find);
-	struct found f = { .address = (uint64_t)(uintptr_t)function_to_find };
+	struct found f = { .address = code_address((uint64_t)(uintptr_t)function_to_find) };
 
 	(void)state;
 	read_process_maps((uint32_t)getpid(), look_at_mapping, &f);

@@ -36,15 +36,20 @@ static inline int search_own_object(struct dl_phdr_info *info, size_t size, void
 	return 0;
 }
 
-/* @pc: of a function. Its lowest bit says Thumb on 32-bit Arm. */
+/* Where the code of a function is: the lowest bit of @pc says Thumb on 32-bit Arm. */
+static inline uint64_t code_address(uint64_t pc)
+{
+#ifdef __arm__
+	pc &= ~UINT64_C(1);
+#endif
+	return pc;
+}
+
+/* @pc: of a function. */
 static inline struct own_code find_own_code(uint64_t pc)
 {
 	struct own_code code = { .address = 0 };
-#ifdef __arm__
-	struct own_search search = { pc & ~UINT64_C(1), &code };
-#else
-	struct own_search search = { pc, &code };
-#endif
+	struct own_search search = { code_address(pc), &code };
 	ssize_t n = readlink("/proc/self/exe", code.path, sizeof(code.path) - 1);
 
 	code.path[n > 0 ? n : 0] = '\0';
