@@ -22,7 +22,6 @@ struct code_range {
 
 static struct {
 	pthread_mutex_t lock; /* of all below, and of blocks that are not ready */
-	bool has_fork_handlers;
 	struct code_range codes[PACKED_LENGTHS];
 	uint8_t shortest[256]; /* the length of the shortest code for the next eight bits */
 } unpacker = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -212,15 +211,17 @@ static void unlock_unpacker(void)
 	pthread_mutex_unlock(&unpacker.lock);
 }
 
-/* A process that forks while another thread unpacks has its lock: the child finds whole blocks
- * only. */
+/* A thread may fork while another one unpacks: the child finds whole blocks and a free lock. The
+ * handlers are there before the first use, which a fork may meet as well. */
+static __attribute__((constructor)) void register_fork_handlers(void)
+{
+	(void)pthread_atfork(lock_unpacker, unlock_unpacker, unlock_unpacker);
+}
+
 static void open_unpacker(const struct packed_texts *p)
 {
 	read_symbols(p);
 	compute_codes(p);
-	if (!unpacker.has_fork_handlers)
-		(void)pthread_atfork(lock_unpacker, unlock_unpacker, unlock_unpacker);
-	unpacker.has_fork_handlers = true;
 }
 
 /* Symbol 0 is a character, or a phrase of two other symbols. */
