@@ -246,7 +246,7 @@ static int serve_control(struct stat_job *job)
  * the time on the terminal is old. */
 static uint64_t next_look(const struct stat_job *job, uint64_t now)
 {
-	bool must_poll = job->n_pids || job->n_tids || job->control.on || isatty(STDERR_FILENO);
+	bool must_poll = job->n_pids || job->n_tids || job->control.on || term_is_terminal(stderr);
 
 	return now + (must_poll ? POLL_NS : 60 * (uint64_t)NS);
 }
