@@ -180,7 +180,7 @@ char *quoted_command(char *const *command, char *buf, size_t room);
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* ---- metrics (stat_metrics.c) ---------------------------------------------------------------- */
+/* ---- metrics (stat_metric_plan.c, _values.c, stat_metrics.c, stat_ratios.c) ------------------ */
 
 struct stat_metric {
 	int pmu;

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: names to metrics, and the groups of events that they need, so that the events of a
+ * group are on counters at the same times. */
+#include "stat_metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_METRICS = 1024, MAX_DEPTH = 16 };
+
+/* ---- names to metrics ------------------------------------------------------------------------ */
+
+bool add_stat_metric(struct stat_metrics *list, int pmu, unsigned event)
+{
+	struct stat_metric *more = realloc(list->at, (list->n + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	list->at = more;
+	for (unsigned i = 0; i < list->n; i++)
+		if (more[i].pmu == pmu && more[i].event == event)
+			return true;
+	more[list->n++] = (struct stat_metric){ .pmu = pmu, .event = event };
+	return true;
+}
+
+/* Figures beside the tree: what they are groups of is not a level of it. */
+static bool is_info_metric(const char *name)
+{
+	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 ||
+	       strncasecmp(name, "bottleneck", 10) == 0 ||
+	       strncasecmp(name, "tma_bottleneck", 14) == 0;
+}
+
+struct group_expansion {
+	struct stat_job *job;
+	bool tree, failed;
+	unsigned members;
+};
+
+static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
+{
+	struct group_expansion *g = arg;
+
+	g->members++;
+	if (g->job->metrics.n < MAX_METRICS && !(g->tree && is_info_metric(info->name)))
+		g->failed = !add_stat_metric(&g->job->metrics, pmu, event);
+	return !g->failed;
+}
+
+/* Adds the metrics of group @name; @tree: those that are levels of the tree. How many it has,
+ * whether they were there before or not. */
+static unsigned add_group(struct stat_job *job, const char *name, bool tree)
+{
+	struct group_expansion g = { .job = job, .tree = tree };
+
+	visit_group_metrics(job->ctx, name, add_member, &g);
+	return g.failed ? 0 : g.members;
+}
+
+/* A metric's name, or that of a group. An exit status. */
+static int add_name(struct stat_job *job, const char *name)
+{
+	static struct metric_use m;
+	pfm_error_t error = PFM_INIT(error);
+	int rc = find_metric(job->ctx, NULL, name, &m, &error);
+
+	if (!rc)
+		return add_stat_metric(&job->metrics, m.pmu, m.event)
+		               ? EXIT_DONE
+		               : report_bad_option("metrics", ENOMEM);
+	if (add_group(job, name, false))
+		return EXIT_DONE;
+	report_stat_refusal(job, name, &error);
+	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
+		fputs("  'pfm list --metrics' lists the metrics\n", stderr);
+	return EXIT_REFUSED;
+}
+
+bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
+{
+	pfm_session_metric_t m = PFM_INIT(m);
+
+	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
+		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) &&
+		    !add_stat_metric(&job->metrics, m.pmu, m.event))
+			return false;
+	return true;
+}
+
+/* ---- what they need -------------------------------------------------------------------------- */
+
+/* "PMU::NAME" of each metric, for the plan, with room for @more texts. */
+static char **list_metric_texts(const struct stat_job *job, unsigned more)
+{
+	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+
+	for (unsigned i = 0; texts && i < job->metrics.n; i++) {
+		size_t room;
+
+		if (pfm_describe_pmu(job->ctx, job->metrics.at[i].pmu, &pmu) ||
+		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
+		                        &info))
+			continue;
+		room = strlen(pmu.name) + strlen(info.name) + 3;
+		texts[i] = malloc(room);
+		if (texts[i])
+			snprintf(texts[i], room, "%s::%s", pmu.name, info.name);
+	}
+	return texts;
+}
+
+/* The groups of @plan as texts for a session; a group that the kernel cannot keep together is
+ * broken up and told. */
+static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_event_t e = PFM_INIT(e);
+	unsigned i = 0;
+
+	pfm_describe_plan(plan, &info);
+	for (unsigned g = 0; g < info.n_groups; g++) {
+		size_t room = 8, at = 1;
+		unsigned first = i, members = 0;
+		char *text;
+		bool added;
+
+		for (; !pfm_describe_planned_event(plan, i, &e) && e.group == g; i++, members++)
+			room += strlen(e.text) + 1;
+		text = malloc(room);
+		if (!text)
+			return false;
+		text[0] = '{';
+		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
+			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "",
+			                       e.text);
+		snprintf(text + at, room - at, "}:W");
+		if (members == 1)
+			text[at] = '\0';
+		added = event_list_add(&job->events, members == 1 ? text + 1 : text);
+		free(text);
+		if (!added)
+			return false;
+	}
+	return true;
+}
+
+/* Appends the events of -e to the @n @texts, except pfm's own: with --rotate they are in the plan.
+ * Returns the number of texts. */
+static unsigned move_events(struct stat_job *job, char **texts, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < job->events.n; i++)
+		if (find_own_event(job->events.texts[i]))
+			job->events.texts[kept++] = job->events.texts[i];
+		else
+			texts[n++] = job->events.texts[i];
+	job->events.n = kept;
+	return n;
+}
+
+static int plan_metrics(struct stat_job *job)
+{
+	unsigned n = job->metrics.n;
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_options_t options = PFM_INIT(options);
+	pfm_plan_t *plan = NULL;
+	char **texts = list_metric_texts(job, job->events.n);
+	int rc = PFMLIB_ERR_NOMEM;
+	int status = EXIT_DONE;
+
+	options.taken = find_kept_counters(job->ctx, job->counters_free);
+	if (texts && job->rotation.is_on)
+		n = move_events(job, texts, n);
+	if (texts)
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
+
+	/* An event may need the very counter that the watchdog holds: only the kernel can tell
+	 * whether another will do. */
+	if (rc == PFMLIB_ERR_NOASSIGN && !job->counters_free) {
+		options.flags = PFM_PLAN_ALL_COUNTERS;
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
+	}
+	if (rc) {
+		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "",
+		                    &error);
+		status = EXIT_REFUSED;
+	} else if (job->rotation.is_on &&
+	           make_schedule(&job->rotation, plan, (const char *const *)texts, n) !=
+	                   EXIT_DONE) {
+		status = EXIT_REFUSED;
+	} else if (!add_plan(job, plan)) {
+		status = report_bad_option("metrics", ENOMEM);
+	}
+	pfm_free_plan(plan);
+	for (unsigned i = 0; texts && i < n; i++)
+		free(texts[i]);
+	free(texts);
+	return status;
+}
+
+/* Adds what the metrics that are asked for consist of. False without memory. */
+static bool add_child_metrics(struct stat_job *job)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = job->metrics.n;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct stat_metric m = job->metrics.at[i];
+
+		if (pfm_describe_pmu(job->ctx, m.pmu, &pmu))
+			continue;
+		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MAX_METRICS; e++)
+			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) &&
+			    !is_info_metric(info.name) &&
+			    is_child_metric(job, &(struct stat_metric){ .pmu = m.pmu, .event = e },
+			                    &m) &&
+			    !add_stat_metric(&job->metrics, m.pmu, e))
+				return false;
+	}
+	return true;
+}
+
+/* Leaves out, from metric @first on, what the lists have on a level below @level, which is not
+ * always that of the parent and one. */
+static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned first)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = first;
+
+	for (unsigned i = first; i < job->metrics.n; i++)
+		if (pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
+		                        &info) ||
+		    info.level <= level)
+			job->metrics.at[n++] = job->metrics.at[i];
+	job->metrics.n = n;
+}
+
+/* Levels 1 to @level of the tree of top-down analysis. The lists' groups name the first ones, some
+ * all; below them a metric says what it is a part of. */
+static int add_topdown(struct stat_job *job, unsigned level)
+{
+	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
+	unsigned before = job->metrics.n, earlier;
+	char group[24];
+
+	for (unsigned i = 1; i <= level && i <= MAX_DEPTH; i++)
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			snprintf(group, sizeof(group), "%s%u", names[k], i);
+			add_group(job, group, true);
+		}
+	do {
+		earlier = job->metrics.n;
+		if (!add_child_metrics(job))
+			return report_bad_option("metrics", ENOMEM);
+	} while (job->metrics.n > earlier);
+	drop_deeper_levels(job, level, before);
+	if (job->metrics.n > before)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        "%s: the processor of this machine has no top-down metrics; name "
+	        "those of another PMU with -M PMU::TmaL1\n",
+	        program_name);
+	return EXIT_REFUSED;
+}
+
+int plan_stat_metrics(struct stat_job *job)
+{
+	int status = EXIT_DONE;
+
+	for (unsigned i = 0; i < job->metric_names.n && status == EXIT_DONE; i++)
+		status = add_name(job, job->metric_names.texts[i]);
+	if (status == EXIT_DONE && job->topdown)
+		status = add_topdown(job, job->topdown);
+	if (status == EXIT_DONE && !order_metric_tree(job))
+		status = report_bad_option("metrics", ENOMEM);
+	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on)) {
+		if (job->metrics.n)
+			job->memory_peak = pfm_memory_peak(job->ctx);
+		status = plan_metrics(job);
+	}
+	if (status != EXIT_DONE || job->events.n)
+		return status;
+	fprintf(stderr,
+	        "%s: these metrics need no events: name an event to count with "
+	        "-e as well\n",
+	        program_name);
+	return EXIT_REFUSED;
+}
+
+void free_stat_metrics(struct stat_job *job)
+{
+	free(job->metrics.at);
+	free(job->ratios.at);
+	event_list_free(&job->metric_names);
+	free_rotation(&job->rotation);
+}

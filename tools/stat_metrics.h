@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* What the sources of pfm stat that deal with metrics share. */
+#ifndef PFM_STAT_METRICS_H
+#define PFM_STAT_METRICS_H
+
+#include "metric.h"
+#include "stat.h"
+
+enum { MAX_METRIC_ROWS = 1024 };
+
+/* An input of a metric, and the event that it means. */
+struct metric_input {
+	pfm_metric_input_t in;
+	struct event_at at;
+};
+
+/* Sums of the rows that count each input of a metric. */
+struct input_counts {
+	struct stat_metric metric;
+	pfm_metric_info_t info;
+	pfm_quality_t quality; /* the worst of its counts */
+	bool across;           /* counts of several groups */
+	unsigned found, asked; /* events among the rows; events it needs */
+	unsigned n_uses;
+	pfm_metric_operand_t counts[256];
+	struct row_use uses[MAX_METRIC_ROWS];
+};
+
+/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of
+ * an event that was named several times what was counted with @beside, unless that is NULL: then
+ * where most of @metric's inputs were counted together. */
+struct metric_search {
+	const char *label, *pmu;
+	const struct stat_row *beside;
+	const struct stat_metric *metric;
+};
+
+/* Adds a metric to @list, unless it is there. False without memory. */
+bool add_stat_metric(struct stat_metrics *list, int pmu, unsigned event);
+
+/* Finds the events that the texts of the rows mean: once there are rows. */
+void find_row_events(struct stat_job *job);
+bool is_same_event(struct event_at a, struct event_at b);
+/* Input @i of @m. False if it has fewer. */
+bool find_stat_input(const struct stat_job *job, const struct stat_metric *m, unsigned i,
+                     struct metric_input *out);
+/* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
+bool is_row_of_input(const struct stat_row *row, const struct metric_input *input);
+/* The value of @m from the @rows. @whole: only if all its events are among them, and it is defined.
+ */
+bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
+                   const struct metric_search *rows, double elapsed, bool whole,
+                   struct input_counts *r, pfm_metric_value_t *v);
+
+#endif
