@@ -21,9 +21,11 @@ PFM = os.environ.get("PFM", "pfm")
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
 CLEAN["PERFMON_EVENTS"] = "/nonexistent"
 ALPHA = '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\nnonsense\n'
+TRACEPOINTS = "sched:sched_s*"
+TRACEFS = "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"
 # What is typed for each command, and what its answers are for: an answer of every shape.
 LINES = {
-    "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", "sched:sched_s*", "breakpoint",
+    "list": ["--pmus", "--pmu coreduo --all", "--pmu ev67", "--pmu montecito -a", "cache", TRACEPOINTS, "breakpoint",
              "--metrics skl::branch", "--metrics --pmu hardware"],
     "plan": ["coreduo::Instr_Ret coreduo::L2_Rqsts coreduo::Uops_Ret", "hardware::ipc montecito::L3_READS_ALL_ALL", "nonsense",
              "skl::Info_System_Power", "--schedule --wish coreduo::Mul=7 coreduo::Mul coreduo::Div coreduo::Uops_Ret"],
@@ -95,6 +97,8 @@ class Schemas(unittest.TestCase):
                 continue
             for line in lines:
                 with self.subTest(command + " " + line):
+                    if line == TRACEPOINTS and not any(os.path.isdir(path) for path in TRACEFS):
+                        self.skipTest("no tracefs is mounted at " + " or ".join(TRACEFS))
                     said = answers(command, line)
                     self.assertTrue(said, command + " " + line)
                     self.check(command, said)
