@@ -2,6 +2,7 @@
 /* pfm record: samples of a command, a process, CPUs or the whole system, in a file. */
 #include "http_url.h"
 #include "pfm.h"
+#include "sampling_session.h"
 #include "record_rounds.h"
 #include "stat.h"
 
@@ -191,9 +192,16 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
-	pfm_error_t error = PFM_INIT(error);
+	struct sampling_target target = {
+		.cpus = job->cpus,
+		.pid = job->pid,
+		.child = job->child.pid,
+		.all_cpus = job->all_cpus,
+		.one_thread = job->one_thread,
+		.no_inherit = job->no_inherit,
+		.enable_on_exec = job->command && !job->control.on,
+	};
 
-	error.event = -1;
 	so.sampling = &job->sampling;
 	if (on_device(job)) {
 		if (job->model && !job->emulator &&
@@ -204,41 +212,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 		so.backend = "pfm_device";
 		so.backend_options = &alpha;
 	}
-	so.pid = job->pid ? job->pid : job->child.pid;
-	so.cpus = job->cpus;
-	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
-	if (job->all_cpus || job->cpus)
-		so.flags = PFM_SESSION_SYSTEM_WIDE;
-	else if (job->command && !job->pid && !job->control.on)
-		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
-	if (job->one_thread)
-		so.flags |= PFM_SESSION_ONE_THREAD;
-	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
-		so.pid = 0;
-	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
-		return EXIT_DONE;
-	report_refusal(job->ctx,
-	               error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event],
-	               &error, WANTED_EVENT);
-	return EXIT_REFUSED;
-}
-
-/* True if at least one event samples. Says why the others do not. */
-static bool has_event(const struct recorder *job, bool quiet)
-{
-	unsigned n = pfm_session_size(job->session);
-	bool any = false;
-
-	for (unsigned i = 0; i < n; i++) {
-		pfm_count_info_t info = PFM_INIT(info);
-
-		pfm_describe_count(job->session, i, &info);
-		any |= !*info.why;
-		if (*info.why && !quiet)
-			fprintf(stderr, ME ": %s: %s%s%s\n", info.name, info.why,
-			        *info.remedy ? "; " : "", info.remedy);
-	}
-	return any;
+	return open_sampling_session(&job->session, job->ctx, &target, &so, texts, n);
 }
 
 /* Without a PMU a clock says where time goes, though not where cycles do. */
@@ -247,7 +221,7 @@ static int open_default_events(struct recorder *job)
 	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
 	int status = open_named_events(job, cycles, 1);
 
-	if (status != EXIT_DONE || has_event(job, true))
+	if (status != EXIT_DONE || has_sampling_event(job->session))
 		return status;
 	pfm_close_session(job->session);
 	job->session = NULL;
@@ -295,7 +269,7 @@ static int add_metric_partners(struct recorder *job)
 /* Before Linux 6.12 a group is sampled only for tasks that are named themselves. */
 static int reopen_without_children(struct recorder *job)
 {
-	if (!job->metrics || job->no_inherit || has_event(job, true))
+	if (!job->metrics || job->no_inherit || has_sampling_event(job->session))
 		return EXIT_DONE;
 	pfm_close_session(job->session);
 	job->session = NULL;
@@ -303,7 +277,7 @@ static int reopen_without_children(struct recorder *job)
 	if (open_named_events(job, (const char *const *)job->events.texts, job->events.n) !=
 	    EXIT_DONE)
 		return EXIT_REFUSED;
-	if (has_event(job, true))
+	if (has_sampling_event(job->session))
 		fputs(ME ": this kernel cannot sample groups of child processes and threads: they "
 		         "are left out\n",
 		      stderr);
@@ -323,7 +297,8 @@ static int open_session(struct recorder *job)
 		return status;
 	if (job->is_default_event)
 		fputs(ME ": cycles cannot be sampled here; sampling cpu-clock instead\n", stderr);
-	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
+	report_events_without_samples(ME, job->session);
+	return has_sampling_event(job->session) ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */

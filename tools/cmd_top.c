@@ -2,6 +2,7 @@
 /* pfm top: where time is spent now, as a table that is drawn anew. */
 #include "pfm.h"
 #include "report_view.h"
+#include "sampling_session.h"
 #include "screen.h"
 #include "stat.h"
 #include "top.h"
@@ -115,44 +116,18 @@ static void catch_signals(bool is_screen)
 static int open_events(struct top_job *job, const char *const *texts, unsigned n)
 {
 	pfm_session_options_t so = PFM_INIT(so);
-	pfm_error_t error = PFM_INIT(error);
+	struct sampling_target target = {
+		.cpus = job->cpus,
+		.pid = (int)job->pid,
+		.child = job->child.pid,
+		.all_cpus = job->all_cpus,
+		.one_thread = job->one_thread,
+		.no_inherit = job->no_inherit,
+		.enable_on_exec = job->command,
+	};
 
-	error.event = -1;
 	so.sampling = &job->sampling;
-	so.cpus = job->cpus;
-	so.pid = job->pid ? (int)job->pid : job->child.pid;
-	so.flags = job->no_inherit ? 0 : PFM_SESSION_INHERIT;
-	if (job->all_cpus || job->cpus)
-		so.flags = PFM_SESSION_SYSTEM_WIDE;
-	else if (job->command && !job->pid)
-		so.flags |= PFM_SESSION_ENABLE_ON_EXEC;
-	if (job->one_thread)
-		so.flags |= PFM_SESSION_ONE_THREAD;
-	if (so.flags & PFM_SESSION_SYSTEM_WIDE)
-		so.pid = 0;
-	if (pfm_open_session(&job->session, job->ctx, &so, texts, n, &error) == PFMLIB_SUCCESS)
-		return EXIT_DONE;
-	report_refusal(job->ctx,
-	               error.event < 0 || (unsigned)error.event >= n ? NULL : texts[error.event],
-	               &error, WANTED_EVENT);
-	return EXIT_REFUSED;
-}
-
-/* True if at least one event samples. Says why the others do not. */
-static bool has_event(const struct top_job *job, bool quiet)
-{
-	bool any = false;
-
-	for (unsigned i = 0; i < pfm_session_size(job->session); i++) {
-		pfm_count_info_t info = PFM_INIT(info);
-
-		pfm_describe_count(job->session, i, &info);
-		any |= !*info.why;
-		if (*info.why && !quiet)
-			fprintf(stderr, ME ": %s: %s%s%s\n", info.name, info.why,
-			        *info.remedy ? "; " : "", info.remedy);
-	}
-	return any;
+	return open_sampling_session(&job->session, job->ctx, &target, &so, texts, n);
 }
 
 static int open_session(struct top_job *job)
@@ -163,14 +138,15 @@ static int open_session(struct top_job *job)
 	                        : open_events(job, (const char *const *)job->events.texts,
 	                                      job->events.n);
 
-	if (status == EXIT_DONE && is_default && !has_event(job, true)) {
+	if (status == EXIT_DONE && is_default && !has_sampling_event(job->session)) {
 		pfm_close_session(job->session);
 		job->session = NULL;
 		status = open_events(job, clock, 1);
 	}
 	if (status != EXIT_DONE)
 		return status;
-	return has_event(job, false) ? EXIT_DONE : EXIT_REFUSED;
+	report_events_without_samples(ME, job->session);
+	return has_sampling_event(job->session) ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* Starts the command; on a screen it gets none of the terminal. */

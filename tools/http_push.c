@@ -10,54 +10,9 @@
 #endif
 
 #ifdef HAVE_CURL
-#include <dlfcn.h>
-#include <curl/curl.h>
+#include "curl_library.h"
 
 enum { REQUEST_MS = 30000, CONNECT_MS = 3000 };
-
-#define CALLS(CALL)                                                                                \
-	CALL(curl_easy_cleanup)                                                                    \
-	CALL(curl_easy_getinfo)                                                                    \
-	CALL(curl_easy_init)                                                                       \
-	CALL(curl_easy_perform)                                                                    \
-	CALL(curl_easy_setopt)                                                                     \
-	CALL(curl_easy_strerror)                                                                   \
-	CALL(curl_slist_append)                                                                    \
-	CALL(curl_slist_free_all)
-
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
-
-/* Its functions. */
-static struct {
-#define MEMBER(NAME) __typeof__(NAME) *(NAME);
-	CALLS(MEMBER)
-#undef MEMBER
-} curl;
-
-static bool load_library(void)
-{
-	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL), *at;
-	bool all;
-
-	if (!library)
-		library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-	all = library;
-#define FIND(NAME)                                                                                 \
-	at = library ? dlsym(library, #NAME) : NULL;                                               \
-	all = all && at;                                                                           \
-	memcpy(&curl.NAME, &at, sizeof(at));
-	CALLS(FIND)
-#undef FIND
-	return all;
-}
-
-static size_t ignore_answer(const void *data, size_t size, size_t n, void *arg)
-{
-	(void)data;
-	(void)arg;
-	return size * n;
-}
 
 static CURLcode send_file(CURL *easy, FILE *file, long *status)
 {
@@ -73,7 +28,7 @@ static CURLcode send_file(CURL *easy, FILE *file, long *status)
 	curl.curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)REQUEST_MS);
 	curl.curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl.curl_easy_setopt(easy, CURLOPT_USERAGENT, "perfmon/" PERFMON_VERSION);
-	curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_answer);
+	curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_curl_answer);
 	rc = curl.curl_easy_perform(easy);
 	curl.curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, status);
 	return rc;
@@ -103,7 +58,7 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 	FILE *file;
 	long status = 0;
 
-	if (!load_library()) {
+	if (!load_curl()) {
 		snprintf(why, room, "--push needs libcurl.so.4 (Debian package libcurl4)");
 		return PUSH_IMPOSSIBLE;
 	}

@@ -24,8 +24,7 @@
 #endif
 
 #ifdef HAVE_CURL
-#include <dlfcn.h>
-#include <curl/curl.h>
+#include "curl_library.h"
 
 enum {
 	MAX_QUEUE = 32,
@@ -37,33 +36,6 @@ enum {
 	MS = 1000000,
 	HOST_ROOM = 256
 };
-
-#define CALLS(CALL)                                                                                \
-	CALL(curl_easy_cleanup)                                                                    \
-	CALL(curl_easy_getinfo)                                                                    \
-	CALL(curl_easy_init)                                                                       \
-	CALL(curl_easy_setopt)                                                                     \
-	CALL(curl_easy_strerror)                                                                   \
-	CALL(curl_global_init)                                                                     \
-	CALL(curl_multi_add_handle)                                                                \
-	CALL(curl_multi_cleanup)                                                                   \
-	CALL(curl_multi_info_read)                                                                 \
-	CALL(curl_multi_init)                                                                      \
-	CALL(curl_multi_perform)                                                                   \
-	CALL(curl_multi_remove_handle)                                                             \
-	CALL(curl_multi_wait)                                                                      \
-	CALL(curl_slist_append)                                                                    \
-	CALL(curl_slist_free_all)
-
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
-
-/* Its functions. */
-static struct {
-#define MEMBER(NAME) __typeof__(NAME) *(NAME);
-	CALLS(MEMBER)
-#undef MEMBER
-} curl;
 
 struct otlp_request {
 	char *body;
@@ -87,31 +59,7 @@ struct serve_otlp {
 	char error[CURL_ERROR_SIZE];
 };
 
-static bool load_library(void)
-{
-	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL), *at;
-	bool all;
-
-	if (!library)
-		library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-	all = library;
-#define FIND(NAME)                                                                                 \
-	at = library ? dlsym(library, #NAME) : NULL;                                               \
-	all = all && at;                                                                           \
-	memcpy(&curl.NAME, &at, sizeof(at));
-	CALLS(FIND)
-#undef FIND
-	return all;
-}
-
 /* ---- beginning ------------------------------------------------------------------------------- */
-
-static size_t ignore_answer(const void *data, size_t size, size_t n, void *arg)
-{
-	(void)data;
-	(void)arg;
-	return size * n;
-}
 
 /* "http://host:4318" means its path for metrics. */
 static char *complete_url(const char *text)
@@ -152,7 +100,7 @@ static bool set_options(struct serve_otlp *o)
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_ERRORBUFFER, o->error) &&
 	       !curl.curl_easy_setopt(o->easy, CURLOPT_USERAGENT, "perfmon/" PERFMON_VERSION) &&
-	       !curl.curl_easy_setopt(o->easy, CURLOPT_WRITEFUNCTION, ignore_answer);
+	       !curl.curl_easy_setopt(o->easy, CURLOPT_WRITEFUNCTION, ignore_curl_answer);
 }
 
 int open_otlp(struct serve *s)
@@ -161,7 +109,7 @@ int open_otlp(struct serve *s)
 
 	if (!s->otlp_url)
 		return EXIT_DONE;
-	if (!load_library()) {
+	if (!load_curl()) {
 		fputs("pfm serve: --otlp needs libcurl.so.4 (Debian package libcurl4)\n", stderr);
 		return EXIT_REFUSED;
 	}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions that sample, as pfm record and pfm top open them. */
+#ifndef PFM_SAMPLING_SESSION_H
+#define PFM_SAMPLING_SESSION_H
+
+#include "pfm.h"
+
+/* What is sampled: CPUs, a process, or the command that is about to start. */
+struct sampling_target {
+	const char *cpus; /* NULL: unless @all_cpus, the tasks of @pid */
+	int pid, child;   /* @pid 0: the command, whose first process is @child */
+	bool all_cpus, one_thread, no_inherit;
+	bool enable_on_exec; /* the command */
+};
+
+/* Opens a session of @n @texts with @options, whose target is set here. An exit status; a refusal
+ * is reported. */
+int open_sampling_session(pfm_session_t **out, const pfm_ctx_t *ctx,
+                          const struct sampling_target *target, pfm_session_options_t *options,
+                          const char *const *texts, unsigned n);
+/* True if at least one event of @session samples. */
+bool has_sampling_event(const pfm_session_t *session);
+/* Says on standard error, as @program, why the other events of @session do not sample. */
+void report_events_without_samples(const char *program, const pfm_session_t *session);
+
+#endif
