@@ -95,18 +95,18 @@ const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
 
 int l4_find_pmu_by_name(const char *name, size_t len)
 {
-	const uint16_t *slots = l4_image_array(l4_image.pmu_slots);
+	const uint16_t *slots = l4_get_image_array(l4_image.pmu_slots);
 	uint32_t mask = l4_image.pmu_slots.n_elements - 1;
 
 	for (uint32_t at = l4_hash_name(name, len) & mask; slots[at]; at = (at + 1) & mask)
-		if (l4_is_same_name(l4_get_text(l4_pmu_at(slots[at] - 1u)->name), name, len))
+		if (l4_is_same_name(l4_get_text(l4_get_pmu(slots[at] - 1u)->name), name, len))
 			return slots[at] - 1;
 	return -1;
 }
 
 int l4_find_pmu_by_id(unsigned id)
 {
-	const uint16_t *by_id = l4_image_array(l4_image.pmus_by_id);
+	const uint16_t *by_id = l4_get_image_array(l4_image.pmus_by_id);
 
 	return id < l4_image.pmus_by_id.n_elements ? by_id[id] - 1 : -1;
 }
@@ -129,7 +129,7 @@ static bool is_valid_row(const struct l4_pmu *u, const struct l4_row *r, unsigne
 
 static uint32_t count_table_rows(const struct l4_pmu *u)
 {
-	return l4_pmu_table(u)->n_rows;
+	return l4_get_pmu_table(u)->n_rows;
 }
 
 /* The architectural PMU has only the events that CPUID does not take away; positions count those.
@@ -154,16 +154,16 @@ static uint32_t convert_arch_position(uint32_t pos, bool from_table)
 }
 
 /* Row @number of the PMU's table as event at @pos. */
-static bool fill_event(uint32_t unit, uint32_t number, uint32_t pos, struct l4_event *out)
+static bool fill_event(uint32_t pmu, uint32_t number, uint32_t pos, struct l4_event *out)
 {
-	const struct l4_pmu *u = l4_pmu_at(unit);
-	const struct l4_table *t = l4_pmu_table(u);
-	const struct l4_row *r = l4_row_at(((const uint16_t *)l4_image_array(
+	const struct l4_pmu *u = l4_get_pmu(pmu);
+	const struct l4_table *t = l4_get_pmu_table(u);
+	const struct l4_row *r = l4_get_row(((const uint16_t *)l4_get_image_array(
 		l4_image.row_numbers))[t->first_row_number + number]);
 
 	if (r->libpfm4_row && l4_is_exact())
-		r = l4_row_at(r->libpfm4_row);
-	*out = (struct l4_event){ .pmu_number = unit,
+		r = l4_get_row(r->libpfm4_row);
+	*out = (struct l4_event){ .pmu_number = pmu,
 		                  .pmu = u,
 		                  .row = r,
 		                  .position = pos,
@@ -173,74 +173,73 @@ static bool fill_event(uint32_t unit, uint32_t number, uint32_t pos, struct l4_e
 
 /* perf: after the fixed list come the tracepoints' subsystems, then the events the kernel lists for
  * the core, rows of type 4. */
-static uint32_t count_fixed_perf_rows(uint32_t unit)
+static uint32_t count_fixed_perf_rows(uint32_t pmu)
 {
 	struct l4_event ev;
-	uint32_t n = 0, end = count_table_rows(l4_pmu_at(unit));
+	uint32_t n = 0, end = count_table_rows(l4_get_pmu(pmu));
 
-	while (n < end && fill_event(unit, n, n, &ev) && ev.row->kind != 4)
+	while (n < end && fill_event(pmu, n, n, &ev) && ev.row->kind != 4)
 		n++;
 	return n;
 }
 
-static bool is_listed_by_kernel(uint32_t unit, uint32_t number, uint32_t pos, struct l4_event *out)
+static bool is_listed_by_kernel(uint32_t pmu, uint32_t number, uint32_t pos, struct l4_event *out)
 {
-	return fill_event(unit, number, pos, out) &&
+	return fill_event(pmu, number, pos, out) &&
 	       l4_kernel_has_event(l4_get_text(out->row->name));
 }
 
 /* The position of row @number of those of type 4, or of what would come next. */
-static uint32_t find_perf_position(uint32_t unit, uint32_t number)
+static uint32_t find_perf_position(uint32_t pmu, uint32_t number)
 {
 	struct l4_event ev;
-	uint32_t i = count_fixed_perf_rows(unit), n = i + l4_count_trace_systems();
+	uint32_t i = count_fixed_perf_rows(pmu), n = i + l4_count_trace_systems();
 
 	for (; i < number; i++)
-		n += is_listed_by_kernel(unit, i, n, &ev);
+		n += is_listed_by_kernel(pmu, i, n, &ev);
 	return n;
 }
 
-static bool get_perf_event(uint32_t unit, uint32_t pos, struct l4_event *out)
+static bool get_perf_event(uint32_t pmu, uint32_t pos, struct l4_event *out)
 {
-	uint32_t i = count_fixed_perf_rows(unit), end = count_table_rows(l4_pmu_at(unit)), n;
+	uint32_t i = count_fixed_perf_rows(pmu), end = count_table_rows(l4_get_pmu(pmu)), n;
 
 	if (pos < i)
-		return fill_event(unit, pos, pos, out);
+		return fill_event(pmu, pos, pos, out);
 	n = l4_count_trace_systems();
 	if (pos - i < n) {
-		fill_event(unit, 0, pos - i, out);
+		fill_event(pmu, 0, pos - i, out);
 		out->is_tracepoint_system = true;
 		return true;
 	}
 	for (n += i; i < end; i++)
-		if (is_listed_by_kernel(unit, i, pos, out) && n++ == pos)
+		if (is_listed_by_kernel(pmu, i, pos, out) && n++ == pos)
 			return true;
 	return false;
 }
 
-bool l4_get_event(uint32_t unit, uint32_t pos, struct l4_event *out)
+bool l4_get_event(uint32_t pmu, uint32_t pos, struct l4_event *out)
 {
-	const struct l4_pmu *u = l4_pmu_at(unit);
-	const struct l4_table *t = l4_pmu_table(u);
+	const struct l4_pmu *u = l4_get_pmu(pmu);
+	const struct l4_table *t = l4_get_pmu_table(u);
 
 	if (t->encoder == L4_ENCODER_PERF)
-		return get_perf_event(unit, pos, out);
+		return get_perf_event(pmu, pos, out);
 	if (t->encoder == L4_ENCODER_ARCH) {
 		uint32_t number = convert_arch_position(pos, false);
 
-		return number < t->n_rows && fill_event(unit, number, pos, out);
+		return number < t->n_rows && fill_event(pmu, number, pos, out);
 	}
-	return pos < t->n_rows && fill_event(unit, pos, pos, out);
+	return pos < t->n_rows && fill_event(pmu, pos, pos, out);
 }
 
-static bool find_tracepoint_system(uint32_t unit, const char *name, size_t len,
-                                   struct l4_event *out)
+static bool find_tracepoint_system(uint32_t pmu, const char *name, size_t len, struct l4_event *out)
 {
 	int system = l4_find_trace_system(name, len);
 
 	if (system < 0)
 		return false;
-	fill_event(unit, 0, 0, out);
+	fill_event(pmu, 0, 0, out);
 	out->position = (uint32_t)system;
 	out->is_tracepoint_system = true;
 	return true;
@@ -260,56 +259,57 @@ static bool resolve_position(struct l4_event *ev)
 	return true;
 }
 
-bool l4_find_event(uint32_t unit, const char *name, size_t len, struct l4_event *out)
+bool l4_find_event(uint32_t pmu, const char *name, size_t len, struct l4_event *out)
 {
-	const struct l4_table *t = l4_pmu_table(l4_pmu_at(unit));
-	const uint16_t *slots = (const uint16_t *)l4_image_array(l4_image.slots) + t->first_slot;
+	const struct l4_table *t = l4_get_pmu_table(l4_get_pmu(pmu));
+	const uint16_t *slots =
+		(const uint16_t *)l4_get_image_array(l4_image.slots) + t->first_slot;
 
 	for (uint32_t at = l4_hash_name(name, len) & t->slot_mask; slots[at];
 	     at = (at + 1) & t->slot_mask) {
 		uint32_t number = slots[at] - 1u;
 
-		if (fill_event(unit, number, number, out) &&
+		if (fill_event(pmu, number, number, out) &&
 		    l4_is_same_name(l4_get_text(out->row->name), name, len) &&
 		    resolve_position(out))
 			return true;
 	}
-	return t->encoder == L4_ENCODER_PERF && find_tracepoint_system(unit, name, len, out);
+	return t->encoder == L4_ENCODER_PERF && find_tracepoint_system(pmu, name, len, out);
 }
 
-uint32_t l4_get_event_end(uint32_t unit)
+uint32_t l4_get_event_end(uint32_t pmu)
 {
-	const struct l4_table *t = l4_pmu_table(l4_pmu_at(unit));
+	const struct l4_table *t = l4_get_pmu_table(l4_get_pmu(pmu));
 
 	if (t->encoder == L4_ENCODER_PERF)
-		return find_perf_position(unit, t->n_rows);
+		return find_perf_position(pmu, t->n_rows);
 	if (t->encoder == L4_ENCODER_ARCH)
-		return l4_count_events(unit);
+		return l4_count_events(pmu);
 	return t->n_rows;
 }
 
-static uint32_t count_machine_events(uint32_t unit)
+static uint32_t count_machine_events(uint32_t pmu)
 {
 	struct l4_event ev;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < count_table_rows(l4_pmu_at(unit)); i++)
-		n += fill_event(unit, i, i, &ev);
+	for (uint32_t i = 0; i < count_table_rows(l4_get_pmu(pmu)); i++)
+		n += fill_event(pmu, i, i, &ev);
 	return n;
 }
 
-uint32_t l4_count_events(uint32_t unit)
+uint32_t l4_count_events(uint32_t pmu)
 {
-	const struct l4_pmu *u = l4_pmu_at(unit);
+	const struct l4_pmu *u = l4_get_pmu(pmu);
 	uint32_t n = 0;
 
-	if (l4_pmu_table(u)->encoder == L4_ENCODER_PERF)
-		return l4_get_event_end(unit);
+	if (l4_get_pmu_table(u)->encoder == L4_ENCODER_PERF)
+		return l4_get_event_end(pmu);
 	if (u->flags & PMU_ROWS_BY_MACHINE)
-		return count_machine_events(unit);
-	if (l4_pmu_table(u)->encoder != L4_ENCODER_ARCH)
+		return count_machine_events(pmu);
+	if (l4_get_pmu_table(u)->encoder != L4_ENCODER_ARCH)
 		return u->n_events;
-	while (convert_arch_position(n, false) < l4_pmu_table(u)->n_rows)
+	while (convert_arch_position(n, false) < l4_get_pmu_table(u)->n_rows)
 		n++;
 	return n;
 }
@@ -323,25 +323,25 @@ int l4_make_event_index(const struct l4_event *ev)
 	return (int)((uint32_t)ev->pmu->id << L4_POSITION_BITS | pos);
 }
 
-int l4_get_first_event_index(uint32_t unit)
+int l4_get_first_event_index(uint32_t pmu)
 {
-	const struct l4_pmu *u = l4_pmu_at(unit);
+	const struct l4_pmu *u = l4_get_pmu(pmu);
 
 	struct l4_event ev;
 	uint32_t first = u->first_event;
 
 	while (u->flags & PMU_ROWS_BY_MACHINE && first < count_table_rows(u) &&
-	       !fill_event(unit, first, first, &ev))
+	       !fill_event(pmu, first, first, &ev))
 		first++;
-	return l4_count_events(unit) ? (int)((uint32_t)u->id << L4_POSITION_BITS | first) : -1;
+	return l4_count_events(pmu) ? (int)((uint32_t)u->id << L4_POSITION_BITS | first) : -1;
 }
 
 bool l4_get_event_by_index(int idx, struct l4_event *out)
 {
-	int unit = idx < 0 ? -1 : l4_find_pmu_by_id((unsigned)idx >> L4_POSITION_BITS);
+	int pmu = idx < 0 ? -1 : l4_find_pmu_by_id((unsigned)idx >> L4_POSITION_BITS);
 
-	return unit >= 0 && l4_is_pmu_enabled((uint32_t)unit) &&
-	       l4_get_event((uint32_t)unit, (uint32_t)idx & ((1u << L4_POSITION_BITS) - 1), out);
+	return pmu >= 0 && l4_is_pmu_enabled((uint32_t)pmu) &&
+	       l4_get_event((uint32_t)pmu, (uint32_t)idx & ((1u << L4_POSITION_BITS) - 1), out);
 }
 
 const char *l4_get_event_name(const struct l4_event *ev)
@@ -362,7 +362,7 @@ bool l4_has_mask(const struct l4_event *ev, const struct l4_mask *m)
 /* How many masks of the row the PMU has. */
 static uint32_t count_masks(const struct l4_event *ev)
 {
-	const struct l4_mask *m = l4_row_masks(ev->row);
+	const struct l4_mask *m = l4_get_row_masks(ev->row);
 	uint32_t n = 0;
 
 	if (ev->is_tracepoint_system)
@@ -496,7 +496,7 @@ static unsigned find_nth_bit(uint32_t bits, unsigned n)
 
 static uint16_t find_nth_mask(const struct l4_event *ev, unsigned n)
 {
-	const struct l4_mask *m = l4_row_masks(ev->row);
+	const struct l4_mask *m = l4_get_row_masks(ev->row);
 	unsigned i = 0;
 
 	if (ev->is_tracepoint_system || !(ev->row->traits & TRAIT_MODEL_MASKS))
@@ -539,5 +539,5 @@ const char *l4_get_attr_name(const struct l4_event *ev, const struct l4_attr *a)
 	if (a->kind == L4_ATTR_MODIFIER)
 		return l4_modifiers[ev->encoder][a->number].name;
 	return ev->is_tracepoint_system ? l4_get_tracepoint_name(ev->position, a->number, NULL)
-	                                : l4_get_text(l4_row_masks(ev->row)[a->number].name);
+	                                : l4_get_text(l4_get_row_masks(ev->row)[a->number].name);
 }

@@ -367,7 +367,7 @@ void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char 
 bool l4_is_pmu_for_host(const struct l4_host_identity *m, const struct l4_pmu *u)
 {
 	const uint32_t *words =
-		(const uint32_t *)l4_image_array(l4_image.host_numbers) + u->host_numbers;
+		(const uint32_t *)l4_get_image_array(l4_image.host_numbers) + u->host_numbers;
 	char path[L4_PATH_SIZE];
 
 	switch (u->host_kind) {

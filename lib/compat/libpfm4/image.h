@@ -144,39 +144,39 @@ enum l4_host_kind {
 
 extern const struct l4_image l4_image;
 
-static inline const void *l4_image_array(struct l4_image_span part)
+static inline const void *l4_get_image_array(struct l4_image_span part)
 {
 	return (const char *)&l4_image + part.offset;
 }
 
 static inline const char *l4_get_text(uint32_t at)
 {
-	return (const char *)l4_image_array(l4_image.strings) + at;
+	return (const char *)l4_get_image_array(l4_image.strings) + at;
 }
 
-static inline const struct l4_pmu *l4_pmu_at(uint32_t n)
+static inline const struct l4_pmu *l4_get_pmu(uint32_t n)
 {
-	return (const struct l4_pmu *)l4_image_array(l4_image.pmus) + n;
+	return (const struct l4_pmu *)l4_get_image_array(l4_image.pmus) + n;
 }
 
-static inline const struct l4_table *l4_pmu_table(const struct l4_pmu *u)
+static inline const struct l4_table *l4_get_pmu_table(const struct l4_pmu *u)
 {
-	return (const struct l4_table *)l4_image_array(l4_image.tables) + u->table;
+	return (const struct l4_table *)l4_get_image_array(l4_image.tables) + u->table;
 }
 
-static inline const struct l4_row *l4_row_at(uint32_t n)
+static inline const struct l4_row *l4_get_row(uint32_t n)
 {
-	return (const struct l4_row *)l4_image_array(l4_image.rows) + n;
+	return (const struct l4_row *)l4_get_image_array(l4_image.rows) + n;
 }
 
-static inline const struct l4_mask *l4_row_masks(const struct l4_row *r)
+static inline const struct l4_mask *l4_get_row_masks(const struct l4_row *r)
 {
-	return (const struct l4_mask *)l4_image_array(l4_image.masks) + r->first_mask;
+	return (const struct l4_mask *)l4_get_image_array(l4_image.masks) + r->first_mask;
 }
 
-static inline const struct l4_filter *l4_mask_filter(const struct l4_mask *m)
+static inline const struct l4_filter *l4_get_mask_filter(const struct l4_mask *m)
 {
-	return (const struct l4_filter *)l4_image_array(l4_image.filters) + m->filter;
+	return (const struct l4_filter *)l4_get_image_array(l4_image.filters) + m->filter;
 }
 
 #endif

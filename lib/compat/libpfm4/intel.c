@@ -41,8 +41,8 @@ static void begin_selection(struct mask_selection *p, const struct l4_query *q, 
 /* Adds a mask to the filters of a box, or a corrected mask to both words of a core's event. */
 static void add_mask_filters(struct mask_selection *p, const struct l4_mask *m)
 {
-	p->filters[0] |= l4_mask_filter(m)->words[0];
-	p->filters[1] |= l4_mask_filter(m)->words[1];
+	p->filters[0] |= l4_get_mask_filter(m)->words[0];
+	p->filters[1] |= l4_get_mask_filter(m)->words[1];
 }
 
 static void add_mask_bits(struct mask_selection *p, const struct l4_mask *m)
@@ -73,7 +73,7 @@ static bool has_group_clash(struct mask_selection *p, const struct l4_mask *m)
 
 static int select_mask(struct mask_selection *p, unsigned number)
 {
-	const struct l4_mask *m = &l4_row_masks(p->query->event.row)[number];
+	const struct l4_mask *m = &l4_get_row_masks(p->query->event.row)[number];
 	bool core = p->query->event.encoder == L4_ENCODER_CORE ||
 	            p->query->event.encoder == L4_ENCODER_ARCH;
 
@@ -146,7 +146,7 @@ static bool is_group_excused(const struct mask_selection *p, const struct l4_mas
 static int add_group_defaults(struct mask_selection *p, uint32_t group)
 {
 	const struct l4_row *r = p->query->event.row;
-	const struct l4_mask *m = l4_row_masks(r);
+	const struct l4_mask *m = l4_get_row_masks(r);
 	bool excused = false;
 	int n = 0;
 
@@ -196,7 +196,7 @@ static int add_defaults(struct mask_selection *p, bool every)
 /* The masks the user named must keep within what they set themselves. */
 static int check_groups(const struct mask_selection *p)
 {
-	const struct l4_mask *m = l4_row_masks(p->query->event.row);
+	const struct l4_mask *m = l4_get_row_masks(p->query->event.row);
 
 	if (p->only_group == NO_GROUP && p->highest_group == NO_GROUP)
 		return PFM_SUCCESS;
@@ -236,7 +236,7 @@ static int select_all_attrs(struct mask_selection *p)
  * else. */
 static void hide_defaults(struct mask_selection *p)
 {
-	const struct l4_mask *m = l4_row_masks(p->query->event.row);
+	const struct l4_mask *m = l4_get_row_masks(p->query->event.row);
 	struct l4_code *out = p->code;
 
 	if (!(out->default_masks[0] | out->default_masks[1] | out->default_masks[2]))

@@ -46,11 +46,11 @@ int l4_initialize(void);
 void l4_terminate(void);
 bool l4_is_ready(void);
 /* True if the numbered PMU takes part: it is not disabled, and no other one is forced before it. */
-bool l4_is_pmu_enabled(uint32_t unit);
-bool l4_is_pmu_active(uint32_t unit);
+bool l4_is_pmu_enabled(uint32_t pmu);
+bool l4_is_pmu_active(uint32_t pmu);
 /* True if the PMU may be asked by its name: it is active, or inactive ones may be, also disabled
  * ones and those after a forced one. */
-bool l4_is_pmu_askable(uint32_t unit);
+bool l4_is_pmu_askable(uint32_t pmu);
 bool l4_is_exact(void);
 bool l4_is_os_active(void);
 /* The architectural PMU: its version and its missing events. */
@@ -118,15 +118,15 @@ struct l4_event {
 /* Number of the PMU, or -1. */
 int l4_find_pmu_by_name(const char *name, size_t len);
 int l4_find_pmu_by_id(unsigned id);
-/* False if PMU @unit has no event at @pos. */
-bool l4_get_event(uint32_t unit, uint32_t pos, struct l4_event *out);
-bool l4_find_event(uint32_t unit, const char *name, size_t len, struct l4_event *out);
+/* False if PMU @pmu has no event at @pos. */
+bool l4_get_event(uint32_t pmu, uint32_t pos, struct l4_event *out);
+bool l4_find_event(uint32_t pmu, const char *name, size_t len, struct l4_event *out);
 bool l4_get_event_by_index(int idx, struct l4_event *out);
 int l4_make_event_index(const struct l4_event *ev);
 /* Positions to walk: no event is at or beyond it. */
-uint32_t l4_get_event_end(uint32_t unit);
-uint32_t l4_count_events(uint32_t unit);
-int l4_get_first_event_index(uint32_t unit);
+uint32_t l4_get_event_end(uint32_t pmu);
+uint32_t l4_count_events(uint32_t pmu);
+int l4_get_first_event_index(uint32_t pmu);
 const char *l4_get_event_name(const struct l4_event *ev);
 
 /* ---- attributes ------------------------------------------------------------------------------ */
@@ -164,8 +164,9 @@ const char *l4_get_attr_name(const struct l4_event *ev, const struct l4_attr *a)
 
 /* ---- tracepoints ----------------------------------------------------------------------------- */
 
-/* Nobody else may begin to read them, or they may again: around fork(). */
-void l4_lock_tracepoints(bool hold);
+/* Keep other threads from reading the tracepoints while the process forks. */
+void l4_lock_tracepoints(void);
+void l4_unlock_tracepoints(void);
 uint32_t l4_count_trace_systems(void);
 const char *l4_get_trace_system_name(uint32_t n);
 uint32_t l4_count_tracepoints(uint32_t system);

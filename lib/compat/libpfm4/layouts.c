@@ -41,7 +41,7 @@ enum { AMD_K, AMD_U, AMD_E, AMD_I, AMD_C, AMD_H, AMD_G };
 static int add_amd_defaults(const struct l4_query *q, uint32_t group, uint64_t *bits,
                             struct l4_code *out)
 {
-	const struct l4_mask *m = l4_row_masks(q->event.row);
+	const struct l4_mask *m = l4_get_row_masks(q->event.row);
 	bool found = false, omit = true;
 
 	for (unsigned i = 0; i < q->event.row->n_masks; i++) {
@@ -66,7 +66,7 @@ struct amd_selection {
 static int add_amd_attr(const struct l4_query *q, const struct l4_attr *a, struct amd_selection *s,
                         struct l4_code *out)
 {
-	const struct l4_mask *m = &l4_row_masks(q->event.row)[a->number];
+	const struct l4_mask *m = &l4_get_row_masks(q->event.row)[a->number];
 
 	if (a->kind == L4_ATTR_RAW_MASK) {
 		out->has_raw_mask = true;
@@ -139,7 +139,7 @@ static const char replay_event_name[] = "replay_event";
 static int collect_netburst_masks(const struct l4_query *q, uint64_t *events, uint64_t *tags,
                                   struct l4_code *out)
 {
-	const struct l4_mask *m = l4_row_masks(q->event.row);
+	const struct l4_mask *m = l4_get_row_masks(q->event.row);
 	bool any = false;
 
 	for (unsigned i = 0; i < q->n_attrs; i++)
@@ -243,7 +243,8 @@ int l4_encode_sparc(const struct l4_query *q, int plm, struct l4_code *out)
 	for (unsigned i = 0; i < q->n_attrs; i++)
 		if (q->attrs[i].kind == L4_ATTR_MASK) {
 			l4_set_bit(out->used_masks, q->attrs[i].number);
-			out->words[0] |= l4_row_masks(q->event.row)[q->attrs[i].number].code << 24;
+			out->words[0] |= l4_get_row_masks(q->event.row)[q->attrs[i].number].code
+			                 << 24;
 		}
 	out->words[1] = q->event.row->counter_pins;
 	out->n_words = 2;
@@ -266,7 +267,7 @@ int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
 /* One mask of each group; tracepoints have one group. */
 int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
 {
-	const struct l4_mask *m = l4_row_masks(q->event.row);
+	const struct l4_mask *m = l4_get_row_masks(q->event.row);
 	uint32_t served = 0;
 
 	(void)plm;

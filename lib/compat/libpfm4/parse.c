@@ -67,7 +67,7 @@ static int parse_raw_mask(struct attr_reader *r, struct text_piece name, bool ha
 static int find_mask(const struct l4_event *ev, struct text_piece name)
 {
 	uint32_t hash = l4_hash_name(name.text, name.length);
-	const struct l4_mask *m = l4_row_masks(ev->row);
+	const struct l4_mask *m = l4_get_row_masks(ev->row);
 
 	if (ev->is_tracepoint_system) {
 		for (uint32_t i = 0; i < l4_count_tracepoints(ev->position); i++)
@@ -85,7 +85,7 @@ static int find_mask(const struct l4_event *ev, struct text_piece name)
 
 static int add_mask_attr(struct attr_reader *r, unsigned number)
 {
-	const struct l4_mask *m = &l4_row_masks(r->query->event.row)[number];
+	const struct l4_mask *m = &l4_get_row_masks(r->query->event.row)[number];
 
 	if (r->has_raw_mask)
 		return PFM_ERR_ATTR;
@@ -218,26 +218,26 @@ static bool parse_raw_event(struct text_piece p, struct l4_query *q)
 	return end == p.text + p.length && q->raw_code != UINT64_MAX;
 }
 
-static bool find_event_in_pmu(uint32_t unit, struct text_piece name, struct l4_query *q)
+static bool find_event_in_pmu(uint32_t pmu, struct text_piece name, struct l4_query *q)
 {
-	if (l4_pmu_table(l4_pmu_at(unit))->encoder == L4_ENCODER_PERF_RAW)
-		return parse_raw_event(name, q) && l4_get_event(unit, 0, &q->event);
-	return l4_find_event(unit, name.text, name.length, &q->event);
+	if (l4_get_pmu_table(l4_get_pmu(pmu))->encoder == L4_ENCODER_PERF_RAW)
+		return parse_raw_event(name, q) && l4_get_event(pmu, 0, &q->event);
+	return l4_find_event(pmu, name.text, name.length, &q->event);
 }
 
 /* Without a prefix the first PMU of this machine that has the event. */
 static bool find_event(struct text_piece prefix, bool has_prefix, struct text_piece name,
                        struct l4_query *q)
 {
-	int unit;
+	int pmu;
 
 	if (has_prefix) {
-		unit = l4_find_pmu_by_name(prefix.text, prefix.length);
-		return unit >= 0 && l4_is_pmu_askable((uint32_t)unit) &&
-		       find_event_in_pmu((uint32_t)unit, name, q);
+		pmu = l4_find_pmu_by_name(prefix.text, prefix.length);
+		return pmu >= 0 && l4_is_pmu_askable((uint32_t)pmu) &&
+		       find_event_in_pmu((uint32_t)pmu, name, q);
 	}
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++)
-		if (l4_is_pmu_active(i) && !(l4_pmu_at(i)->flags & PMU_DEPRECATED) &&
+		if (l4_is_pmu_active(i) && !(l4_get_pmu(i)->flags & PMU_DEPRECATED) &&
 		    find_event_in_pmu(i, name, q))
 			return true;
 	return false;

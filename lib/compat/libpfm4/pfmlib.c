@@ -76,36 +76,36 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	pfm_pmu_info_t info = { 0 };
 	const struct l4_pmu *u;
 	unsigned version, missing, general, fixed;
-	int unit;
+	int number;
 
 	if (!l4_is_ready())
 		return PFM_ERR_NOINIT;
 	if ((int)pmu < 0 || (unsigned)pmu >= L4_MAX_PMU_ID || !out ||
 	    !is_valid_size(out, out->size, PFM_PMU_INFO_ABI0, sizeof(*out)))
 		return PFM_ERR_INVAL;
-	unit = l4_find_pmu_by_id((unsigned)pmu);
-	if (unit < 0 || !l4_is_pmu_enabled((uint32_t)unit))
+	number = l4_find_pmu_by_id((unsigned)pmu);
+	if (number < 0 || !l4_is_pmu_enabled((uint32_t)number))
 		return PFM_ERR_NOTSUPP;
-	u = l4_pmu_at((uint32_t)unit);
+	u = l4_get_pmu((uint32_t)number);
 	info.name = l4_get_text(u->name);
 	info.desc = l4_get_text(u->desc);
 	info.size = sizeof(info);
 	info.pmu = pmu;
 	info.type = u->type;
-	info.nevents = (int)l4_count_events((uint32_t)unit);
-	info.first_event = l4_get_first_event_index((uint32_t)unit);
+	info.nevents = (int)l4_count_events((uint32_t)number);
+	info.first_event = l4_get_first_event_index((uint32_t)number);
 	info.max_encoding = u->max_words;
 	info.num_cntrs = u->n_counters;
 	info.num_fixed_cntrs = u->n_fixed;
 	if ((u->flags & PMU_ROWS_BY_MACHINE) &&
 	    u->host_kind == L4_HOST_SYSFS) /* each event is a counter of its own */
 		info.num_fixed_cntrs = info.nevents;
-	if (l4_pmu_table(u)->encoder == L4_ENCODER_ARCH) {
+	if (l4_get_pmu_table(u)->encoder == L4_ENCODER_ARCH) {
 		l4_get_arch_pmu(&version, &missing, &general, &fixed);
 		info.num_cntrs = (int)general;
 		info.num_fixed_cntrs = (int)fixed;
 	}
-	info.is_present = l4_is_pmu_active((uint32_t)unit);
+	info.is_present = l4_is_pmu_active((uint32_t)number);
 	info.is_dfl = (u->flags & PMU_IS_DEFAULT) != 0;
 	*out = info;
 	return PFM_SUCCESS;
@@ -117,13 +117,13 @@ EXPORT int pfm_get_event_next(int idx)
 {
 	struct l4_event ev;
 	uint32_t pos, end;
-	int unit = idx < 0 ? -1 : l4_find_pmu_by_id((unsigned)idx >> L4_POSITION_BITS);
+	int pmu = idx < 0 ? -1 : l4_find_pmu_by_id((unsigned)idx >> L4_POSITION_BITS);
 
-	if (!l4_is_ready() || unit < 0 || !l4_is_pmu_enabled((uint32_t)unit))
+	if (!l4_is_ready() || pmu < 0 || !l4_is_pmu_enabled((uint32_t)pmu))
 		return -1;
-	end = l4_get_event_end((uint32_t)unit);
+	end = l4_get_event_end((uint32_t)pmu);
 	for (pos = ((uint32_t)idx & ((1u << L4_POSITION_BITS) - 1)) + 1; pos < end; pos++)
-		if (l4_get_event((uint32_t)unit, pos, &ev))
+		if (l4_get_event((uint32_t)pmu, pos, &ev))
 			return l4_make_event_index(&ev);
 	return -1;
 }
@@ -217,13 +217,13 @@ static uint64_t get_mask_code(const struct l4_event *ev, const struct l4_mask *m
 		return m->code;
 	if (m->code >> 8 == 0 && ev->encoder == L4_ENCODER_EP_UNC &&
 	    strncmp(l4_get_text(ev->pmu->name), "snbep_unc_cbo", 13) == 0)
-		return l4_mask_filter(m)->words[0];
+		return l4_get_mask_filter(m)->words[0];
 	return m->code >> 8;
 }
 
 static void describe_mask(const struct l4_event *ev, unsigned number, pfm_event_attr_info_t *info)
 {
-	const struct l4_mask *m = &l4_row_masks(ev->row)[number];
+	const struct l4_mask *m = &l4_get_row_masks(ev->row)[number];
 	bool plain = !(m->flags & MASK_TAKES_NO_MODIFIERS);
 
 	info->type = !ev->is_tracepoint_system && MASK_ATTR_TYPE(m->flags)
@@ -429,7 +429,7 @@ EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm,
  */
 static unsigned check_event(const struct l4_event *ev, FILE *fp)
 {
-	const struct l4_mask *m = ev->is_tracepoint_system ? NULL : l4_row_masks(ev->row);
+	const struct l4_mask *m = ev->is_tracepoint_system ? NULL : l4_get_row_masks(ev->row);
 	unsigned faults = 0;
 
 	for (unsigned i = 0; m && i < ev->row->n_masks; i++)
@@ -449,22 +449,22 @@ EXPORT pfm_err_t pfm_pmu_validate(pfm_pmu_t pmu, FILE *fp)
 {
 	unsigned faults = 0, n = 0;
 	struct l4_event ev;
-	int unit;
+	int number;
 
 	if (!fp || !l4_is_ready() || (int)pmu < 0)
 		return PFM_ERR_INVAL;
-	unit = l4_find_pmu_by_id((unsigned)pmu);
-	if (unit < 0 || !l4_is_pmu_enabled((uint32_t)unit))
+	number = l4_find_pmu_by_id((unsigned)pmu);
+	if (number < 0 || !l4_is_pmu_enabled((uint32_t)number))
 		return PFM_ERR_INVAL;
-	for (uint32_t pos = 0; pos < l4_get_event_end((uint32_t)unit); pos++) {
-		if (!l4_get_event((uint32_t)unit, pos, &ev))
+	for (uint32_t pos = 0; pos < l4_get_event_end((uint32_t)number); pos++) {
+		if (!l4_get_event((uint32_t)number, pos, &ev))
 			continue;
 		faults += check_event(&ev, fp);
 		n++;
 	}
-	if (n != l4_count_events((uint32_t)unit) && l4_pmu_at((uint32_t)unit)->n_events == n)
+	if (n != l4_count_events((uint32_t)number) && l4_get_pmu((uint32_t)number)->n_events == n)
 		faults++;
-	fprintf(fp, "pmu: %s: %u events, %u faults\n", l4_get_text(l4_pmu_at((uint32_t)unit)->name),
-	        n, faults);
+	fprintf(fp, "pmu: %s: %u events, %u faults\n",
+	        l4_get_text(l4_get_pmu((uint32_t)number)->name), n, faults);
 	return faults ? PFM_ERR_INVAL : PFM_SUCCESS;
 }

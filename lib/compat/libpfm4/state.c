@@ -83,7 +83,7 @@ static void read_disabled(void)
 	uint32_t words[N_PMU_WORDS] = { 0 };
 
 	for (uint32_t i = 0; list && i < l4_image.pmus.n_elements; i++)
-		if (is_in_disabled_list(list, l4_get_text(l4_pmu_at(i)->name)))
+		if (is_in_disabled_list(list, l4_get_text(l4_get_pmu(i)->name)))
 			words[i / 32] |= 1u << i % 32;
 	for (unsigned i = 0; i < N_PMU_WORDS; i++)
 		atomic_store_explicit(&state.disabled_pmus[i], words[i], memory_order_relaxed);
@@ -141,7 +141,7 @@ static void detect_active_pmus(void)
 	                                      (m.arch_general & 0xff) << 16 | m.arch_fixed << 24);
 	atomic_store(&state.event_lists, m.event_lists);
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) {
-		const struct l4_pmu *u = l4_pmu_at(i);
+		const struct l4_pmu *u = l4_get_pmu(i);
 
 		if (is_disabled(i) || !l4_is_pmu_for_host(&m, u) || !has_device(u))
 			continue;
@@ -163,7 +163,7 @@ static int force_pmu(const char *text)
 	atomic_store(&state.arch_pmu, 3);
 	atomic_store(&state.event_lists, L4_DEFAULT_EVENT_LISTS);
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) {
-		const struct l4_pmu *u = l4_pmu_at(i);
+		const struct l4_pmu *u = l4_get_pmu(i);
 
 		if (is_disabled(i) || strncasecmp(l4_get_text(u->name), text, len) != 0 ||
 		    !has_device(u))
@@ -189,21 +189,21 @@ static uint32_t get_active_word(unsigned n)
 	return atomic_load_explicit(&state.active_pmus[n], memory_order_relaxed);
 }
 
-bool l4_is_pmu_enabled(uint32_t unit)
+bool l4_is_pmu_enabled(uint32_t pmu)
 {
-	return unit < atomic_load_explicit(&state.pmu_end, memory_order_relaxed) &&
-	       !is_disabled(unit);
+	return pmu < atomic_load_explicit(&state.pmu_end, memory_order_relaxed) &&
+	       !is_disabled(pmu);
 }
 
-bool l4_is_pmu_active(uint32_t unit)
+bool l4_is_pmu_active(uint32_t pmu)
 {
-	return get_active_word(unit / 32) >> unit % 32 & 1;
+	return get_active_word(pmu / 32) >> pmu % 32 & 1;
 }
 
-bool l4_is_pmu_askable(uint32_t unit)
+bool l4_is_pmu_askable(uint32_t pmu)
 {
 	return atomic_load_explicit(&state.encodes_inactive, memory_order_relaxed) ||
-	       l4_is_pmu_active(unit);
+	       l4_is_pmu_active(pmu);
 }
 
 void l4_get_arch_pmu(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed)
@@ -284,12 +284,12 @@ bool l4_is_ready(void)
 static void lock_before_fork(void)
 {
 	pthread_mutex_lock(&state.lock);
-	l4_lock_tracepoints(true);
+	l4_lock_tracepoints();
 }
 
 static void unlock_after_fork(void)
 {
-	l4_lock_tracepoints(false);
+	l4_unlock_tracepoints();
 	pthread_mutex_unlock(&state.lock);
 }
 

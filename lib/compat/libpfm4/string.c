@@ -71,12 +71,12 @@ static void append_masks(struct text_buffer *t, const struct l4_query *q, const 
 		    (!exact && (c->has_raw_mask || l4_has_bit(c->hidden_masks, i))))
 			continue;
 		append_word(t, ":");
-		append_word(t, l4_get_text(l4_row_masks(q->event.row)[i].name));
+		append_word(t, l4_get_text(l4_get_row_masks(q->event.row)[i].name));
 		for (unsigned k = 0, n = 0; exact && k < q->n_attrs;
 		     k++) /* once for each copy that was not dropped */
 			if (q->attrs[k].kind == L4_ATTR_MASK && q->attrs[k].number == i && n++)
 				append_format(t, ":%s",
-				              l4_get_text(l4_row_masks(q->event.row)[i].name));
+				              l4_get_text(l4_get_row_masks(q->event.row)[i].name));
 	}
 	if (c->has_raw_mask)
 		append_format(t, ":0x%llx",

@@ -155,12 +155,14 @@ static void read_kernel_events_once(void)
 	pthread_mutex_unlock(&tracepoints.lock);
 }
 
-void l4_lock_tracepoints(bool hold)
+void l4_lock_tracepoints(void)
 {
-	if (hold)
-		pthread_mutex_lock(&tracepoints.lock);
-	else
-		pthread_mutex_unlock(&tracepoints.lock);
+	pthread_mutex_lock(&tracepoints.lock);
+}
+
+void l4_unlock_tracepoints(void)
+{
+	pthread_mutex_unlock(&tracepoints.lock);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */

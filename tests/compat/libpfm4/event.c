@@ -11,12 +11,12 @@ static void units(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) {
-		const char *name = l4_get_text(l4_pmu_at(i)->name);
+		const char *name = l4_get_text(l4_get_pmu(i)->name);
 		char other[64];
 		size_t len = strlen(name);
 
 		assert_int_equal(l4_find_pmu_by_name(name, len), i);
-		assert_int_equal(l4_find_pmu_by_id(l4_pmu_at(i)->id), i);
+		assert_int_equal(l4_find_pmu_by_id(l4_get_pmu(i)->id), i);
 		for (size_t k = 0; k <= len; k++)
 			other[k] = (char)toupper((unsigned char)name[k]);
 		assert_int_equal(l4_find_pmu_by_name(other, len), i);
@@ -96,7 +96,8 @@ static void attributes_in_order(void **state)
 					            (a.kind == kind && a.number > last));
 					assert_true(
 						a.kind != L4_ATTR_MASK || ev.is_tracepoint_system ||
-						l4_has_mask(&ev, &l4_row_masks(ev.row)[a.number]));
+						l4_has_mask(&ev,
+					                    &l4_get_row_masks(ev.row)[a.number]));
 					assert_true(*l4_get_attr_name(&ev, &a) && a.value == 0);
 					kind = a.kind;
 					last = a.number;

@@ -25,7 +25,7 @@ static struct l4_host_identity of_file(const char *text)
 
 static bool is(const struct l4_host_identity *m, const char *pmu)
 {
-	return l4_is_pmu_for_host(m, l4_pmu_at(l4_number_of(pmu)));
+	return l4_is_pmu_for_host(m, l4_get_pmu(l4_number_of(pmu)));
 }
 
 static void identities(void **state)
@@ -122,7 +122,7 @@ static void revisions_of_amd(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct l4_host_identity m = of_id(rows[i].id);
 
-		if (m.amd_pmu_id != l4_pmu_at(l4_number_of(rows[i].pmu))->id ||
+		if (m.amd_pmu_id != l4_get_pmu(l4_number_of(rows[i].pmu))->id ||
 		    !is(&m, rows[i].pmu))
 			fail_msg("%s is %u, no %s", rows[i].id, m.amd_pmu_id, rows[i].pmu);
 	}
@@ -240,7 +240,7 @@ static void lists_of_machines(void **state)
 /* The first of a PMU's names that the kernel has. */
 static void devices(void **state)
 {
-	struct l4_pmu u = *l4_pmu_at(l4_number_of("arm_n1"));
+	struct l4_pmu u = *l4_get_pmu(l4_number_of("arm_n1"));
 	int type = 77;
 
 	(void)state;
@@ -257,7 +257,7 @@ static void devices(void **state)
 	u.kernel_event_names = 0;
 	assert_false(l4_find_device(&u, &type));
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) { /* one that has several names */
-		const char *names = l4_get_text(l4_pmu_at(i)->kernel_event_names),
+		const char *names = l4_get_text(l4_get_pmu(i)->kernel_event_names),
 			   *last = strrchr(names, ',');
 		char path[128];
 
@@ -265,9 +265,9 @@ static void devices(void **state)
 			continue;
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", last + 1);
 		l4_file(path, "9\n");
-		assert_true(l4_find_device(l4_pmu_at(i), &type) && type == 9);
+		assert_true(l4_find_device(l4_get_pmu(i), &type) && type == 9);
 		l4_file(path, NULL);
-		assert_false(l4_find_device(l4_pmu_at(i), &type));
+		assert_false(l4_find_device(l4_get_pmu(i), &type));
 		return;
 	}
 }

@@ -179,7 +179,7 @@ static void every_mask(void **state)
 		    (ev.row->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND)))
 			continue;
 		for (unsigned i = 0; i < ev.row->n_masks; i++) {
-			const struct l4_mask *m = &l4_row_masks(ev.row)[i];
+			const struct l4_mask *m = &l4_get_row_masks(ev.row)[i];
 			struct l4_code c;
 			char text[192];
 
@@ -230,8 +230,8 @@ static void what_no_event_has(void **state)
 			     (ev.encoder == L4_ENCODER_CORE || ev.encoder == L4_ENCODER_EP_UNC);
 			     i++)
 				for (unsigned k = 0; k < i; k++)
-					no_two_masks(&l4_row_masks(ev.row)[i],
-					             &l4_row_masks(ev.row)[k]);
+					no_two_masks(&l4_get_row_masks(ev.row)[i],
+					             &l4_get_row_masks(ev.row)[k]);
 			if (ev.encoder == L4_ENCODER_EP_UNC) {
 				assert_false(ev.row->modifiers & (1u << 8 | 1u << 13 | 1u << 14));
 				n++;
@@ -241,7 +241,7 @@ static void what_no_event_has(void **state)
 				continue;
 			assert_false(ev.row->required_modifiers);
 			for (unsigned i = 0; i < ev.row->n_masks; i++) {
-				const struct l4_mask *m = &l4_row_masks(ev.row)[i];
+				const struct l4_mask *m = &l4_get_row_masks(ev.row)[i];
 
 				assert_false(
 					m->required_modifiers || m->flags & MASK_REQUIRES_GROUP ||

@@ -17,7 +17,7 @@ static struct made *make(unsigned encoder, uint64_t code)
 	static struct made m;
 
 	memset(&m, 0, sizeof(m));
-	m.unit = *l4_pmu_at(l4_number_of("skx"));
+	m.unit = *l4_get_pmu(l4_number_of("skx"));
 	m.row.code = code;
 	m.row.modifiers = 7;
 	m.q.event = (struct l4_event){ .pmu = &m.unit, .row = &m.row, .encoder = (uint8_t)encoder };
@@ -282,8 +282,8 @@ static void masks_of_sparc(void **state)
 			assert_true(l4_get_event(unit, pos, &q.event) &&
 			            q.event.row->code < 1u << 24);
 			for (unsigned i = 0; i < q.event.row->n_masks; i++, n++) {
-				uint64_t bits = l4_row_masks(q.event.row)[i].code |
-				                l4_row_masks(q.event.row)[0].code;
+				uint64_t bits = l4_get_row_masks(q.event.row)[i].code |
+				                l4_get_row_masks(q.event.row)[0].code;
 
 				q.attrs[0] = (struct l4_attr){ L4_ATTR_MASK, (uint16_t)i, 1 };
 				q.attrs[1] = (struct l4_attr){ L4_ATTR_MASK, 0, 1 };

@@ -19,7 +19,7 @@ static struct made *make(unsigned encoder, uint64_t word)
 	static struct made m;
 
 	memset(&m, 0, sizeof(m));
-	m.unit = *l4_pmu_at(l4_number_of("skx"));
+	m.unit = *l4_get_pmu(l4_number_of("skx"));
 	m.unit.flags = 0;
 	m.unit.host_kind = L4_HOST_ANY;
 	m.unit.type = PFM_PMU_TYPE_CORE;

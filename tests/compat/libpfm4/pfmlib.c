@@ -14,7 +14,7 @@ static void not_initialized(void **state)
 	pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 	pfm_pmu_encode_arg_t arg = { .size = sizeof(arg) };
 	struct perf_event_attr kernel = { 0 };
-	int skx = (int)l4_pmu_at(l4_number_of("skx"))->id;
+	int skx = (int)l4_get_pmu(l4_number_of("skx"))->id;
 
 	(void)state;
 	l4_terminate();
@@ -33,7 +33,7 @@ static void not_initialized(void **state)
 
 static void infos_of_units(void **state)
 {
-	const struct l4_pmu *skx = l4_pmu_at(l4_number_of("skx"));
+	const struct l4_pmu *skx = l4_get_pmu(l4_number_of("skx"));
 	pfm_pmu_info_t info = { .size = sizeof(info) };
 
 	(void)state;
@@ -47,7 +47,7 @@ static void infos_of_units(void **state)
 	            info.first_event == l4_get_first_event_index(l4_number_of("skx")));
 	assert_int_equal(info.max_encoding, skx->max_words);
 	assert_int_equal(
-		pfm_get_pmu_info((pfm_pmu_t)l4_pmu_at(l4_number_of("amd64_k7"))->id, &info),
+		pfm_get_pmu_info((pfm_pmu_t)l4_get_pmu(l4_number_of("amd64_k7"))->id, &info),
 		PFM_SUCCESS);
 	assert_false(info.is_present);
 	assert_int_equal(pfm_get_pmu_info((pfm_pmu_t)-1, &info), PFM_ERR_INVAL);
@@ -77,7 +77,7 @@ static void walks(void **state)
 
 			assert_int_equal(pfm_get_event_info(idx, PFM_OS_NONE, &info), PFM_SUCCESS);
 			assert_true(idx > last && info.idx == idx &&
-			            (unsigned)info.pmu == l4_pmu_at(unit)->id && *info.name);
+			            (unsigned)info.pmu == l4_get_pmu(unit)->id && *info.name);
 			for (int k = 0; k <= info.nattrs; k++) {
 				pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 				int rc = pfm_get_event_attr_info(idx, k, PFM_OS_NONE, &attr);
@@ -213,7 +213,7 @@ static void self_test(void **state)
 	(void)state;
 	if (!f)
 		skip();
-	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)l4_pmu_at(l4_number_of("skx"))->id, f),
+	assert_int_equal(pfm_pmu_validate((pfm_pmu_t)l4_get_pmu(l4_number_of("skx"))->id, f),
 	                 PFM_SUCCESS);
 	assert_true(ftell(f) > 0);
 	fclose(f);

@@ -117,7 +117,7 @@ static void active_units(void **state)
 	l4_begin("GenuineIntel-6-55-4", NULL);
 	assert_true(l4_is_pmu_active(skx) && l4_is_pmu_enabled(skx) && l4_is_pmu_askable(skx));
 	assert_true(!l4_is_pmu_active(zen) && l4_is_pmu_enabled(zen) && !l4_is_pmu_askable(zen));
-	assert_int_equal(l4_get_core_levels(), l4_pmu_at(skx)->levels);
+	assert_int_equal(l4_get_core_levels(), l4_get_pmu(skx)->levels);
 	l4_begin("GenuineIntel-6-55-4", inactive);
 	assert_true(l4_is_pmu_askable(zen) && !l4_is_pmu_active(zen));
 	l4_begin("AuthenticAMD-23-1-1", NULL);
@@ -234,9 +234,9 @@ static void boxes_with_devices(void **state)
 	char path[128];
 
 	(void)state;
-	assert_true(l4_pmu_at(cha)->needs_device);
+	assert_true(l4_get_pmu(cha)->needs_device);
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
-	         l4_get_text(l4_pmu_at(cha)->kernel_event_names));
+	         l4_get_text(l4_get_pmu(cha)->kernel_event_names));
 	l4_end_case();
 	assert_false(l4_is_pmu_active(cha));
 	l4_file(path, "7\n");
@@ -244,7 +244,7 @@ static void boxes_with_devices(void **state)
 	assert_true(l4_is_pmu_active(cha));
 	l4_file(path, NULL);
 	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices/%s", folder,
-	         l4_get_text(l4_pmu_at(cha)->kernel_event_names));
+	         l4_get_text(l4_get_pmu(cha)->kernel_event_names));
 	rmdir(path);
 	l4_file(turns, NULL);
 	l4_end_case();

@@ -24,7 +24,7 @@ static struct made *make(const char *pmu, const char *event)
 static unsigned mask_of(const struct made *m, const char *name)
 {
 	for (unsigned i = 0; i < m->q.event.row->n_masks; i++)
-		if (strcmp(l4_get_text(l4_row_masks(m->q.event.row)[i].name), name) == 0)
+		if (strcmp(l4_get_text(l4_get_row_masks(m->q.event.row)[i].name), name) == 0)
 			return i;
 	fail_msg("no mask %s", name);
 	return 0;
