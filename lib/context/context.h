@@ -51,7 +51,7 @@ size_t pfmi_image_get_default_path(char *buf, size_t len);
 struct pmu_source {
 	const struct image *image;   /* NULL: the kernel's */
 	struct image_map *image_map; /* the image's, NULL: built in */
-	unsigned first_pmu, n_pmus;  /* its units */
+	unsigned first_pmu, n_pmus;  /* its PMUs */
 	const uint32_t *name_slots;  /* hash table over their names, as an image has it */
 	uint32_t n_name_slots;
 };

@@ -114,33 +114,33 @@ static inline int encode_event(const struct event *ev, int type, unsigned plm, p
 }
 
 /* For a caller whose struct has all our members. */
-static int fill_full_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
+static int fill_full_encoding(const struct event *ev, unsigned pmu, int type, unsigned plm,
                               pfm_encoding_t *out, pfm_error_t *why)
 {
 	int rc = encode_event(ev, type, plm, out, why);
 
 	if (rc == PFMLIB_SUCCESS)
-		out->pmu = (int)unit;
+		out->pmu = (int)pmu;
 	return rc;
 }
 
 /* For a caller whose struct is shorter: fills the members it has. */
-static int fill_short_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
+static int fill_short_encoding(const struct event *ev, unsigned pmu, int type, unsigned plm,
                                pfm_encoding_t *out, pfm_error_t *why)
 {
 	pfm_encoding_t full = { .size = sizeof(
 					full) }; /* members that the event does not fill are 0 */
-	int rc = fill_full_encoding(ev, unit, type, plm, &full, why);
+	int rc = fill_full_encoding(ev, pmu, type, plm, &full, why);
 
 	if (rc == PFMLIB_SUCCESS)
 		base_copy_struct_out(out, &full, sizeof(full));
 	return rc;
 }
 
-static int fill_encoding(const struct event *ev, unsigned unit, int type, unsigned plm,
+static int fill_encoding(const struct event *ev, unsigned pmu, int type, unsigned plm,
                          pfm_encoding_t *out, pfm_error_t *why)
 {
-	return (out->size < sizeof(*out) ? fill_short_encoding : fill_full_encoding)(ev, unit, type,
+	return (out->size < sizeof(*out) ? fill_short_encoding : fill_full_encoding)(ev, pmu, type,
 	                                                                             plm, out, why);
 }
 
@@ -160,34 +160,34 @@ static inline int load_driver_type(const struct pfm_ctx *ctx, const struct table
 	return pfmi_context_require_all(ctx, why);
 }
 
-static int get_pmu_type(const struct pfm_ctx *ctx, unsigned unit, const struct table *t)
+static int get_pmu_type(const struct pfm_ctx *ctx, unsigned pmu, const struct table *t)
 {
-	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, unit);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, pmu);
 
 	return kernel ? kernel->instance_types[0] : t->perf_type;
 }
 
 /* The type of the instance that the text selects; the first one's represents all. */
 static inline int get_instance_type(const struct pfm_ctx *ctx, const struct spec *spec,
-                                    unsigned unit, const struct table *t)
+                                    unsigned pmu, const struct table *t)
 {
-	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, unit);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, pmu);
 	unsigned k;
 
 	if (!kernel)
 		return t->perf_type;
-	k = pfmi_lookup_spec_instance(ctx, spec, unit);
+	k = pfmi_lookup_spec_instance(ctx, spec, pmu);
 	return kernel->instance_types[k ? k - 1 : 0];
 }
 
-int pfmi_encode_resolved_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned unit,
+int pfmi_encode_resolved_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned pmu,
                                const struct event *ev, unsigned plm, pfm_encoding_t *out,
                                pfm_error_t *why)
 {
 	int rc = load_driver_type(ctx, ev->table, why);
 
 	return rc ? rc
-	          : fill_encoding(ev, unit, get_instance_type(ctx, spec, unit, ev->table), plm, out,
+	          : fill_encoding(ev, pmu, get_instance_type(ctx, spec, pmu, ev->table), plm, out,
 	                          why);
 }
 
@@ -205,7 +205,7 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 {
 	struct event ev;
 	struct spec spec;
-	unsigned unit;
+	unsigned pmu;
 	int rc;
 
 	if (error && error->size < sizeof(*error))
@@ -218,10 +218,10 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_lookup_spec_event(ctx, &spec, &unit, &ev, error);
+		rc = pfmi_lookup_spec_event(ctx, &spec, &pmu, &ev, error);
 	if (rc)
 		return rc;
-	return pfmi_encode_resolved_event(ctx, &spec, unit, &ev, plm, out, error);
+	return pfmi_encode_resolved_event(ctx, &spec, pmu, &ev, plm, out, error);
 }
 
 static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm,
@@ -266,11 +266,11 @@ int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
 static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, unsigned n,
-                          struct event *events, unsigned *unit, pfm_error_t *error)
+                          struct event *events, unsigned *pmu, pfm_error_t *error)
 {
 	for (unsigned i = 0; i < n; i++) {
-		unsigned this_unit;
-		int rc = texts[i] ? pfmi_lookup_event(ctx, texts[i], &this_unit, &events[i], error)
+		unsigned event_pmu;
+		int rc = texts[i] ? pfmi_lookup_event(ctx, texts[i], &event_pmu, &events[i], error)
 		                  : refuse_argument(error, "an event is NULL");
 
 		if (!rc && i && events[i].table != events[0].table)
@@ -282,7 +282,7 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 				error->event = (int)i;
 			return rc;
 		}
-		*unit = this_unit;
+		*pmu = event_pmu;
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -320,7 +320,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	struct encode_request req = { .events = events, .n_events = n };
 	struct placement where;
 	struct register_values regs;
-	unsigned unit = 0;
+	unsigned pmu = 0;
 	int rc;
 
 	if (!texts || n == 0 || !base_copy_struct_in(&o, sizeof(o), options))
@@ -333,7 +333,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 		                           (struct slice){ 0 }, "at most 64 events in a set");
 	if (!ctx)
 		ctx = pfmi_context_get_default();
-	rc = read_event_set(ctx, texts, n, events, &unit, error);
+	rc = read_event_set(ctx, texts, n, events, &pmu, error);
 	if (rc)
 		return rc;
 	req.table = events[0].table;
@@ -347,7 +347,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	if (rc)
 		return rc;
 	complete_registers(&req, &where, &regs);
-	out->pmu = (int)unit;
+	out->pmu = (int)pmu;
 	copy_set_result(&regs, &where, n, out);
 	return PFMLIB_SUCCESS;
 }

@@ -278,7 +278,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
                               pfm_error_t *error)
 {
 	struct spec spec;
-	unsigned unit;
+	unsigned found_pmu;
 	uint32_t row;
 	int rc;
 
@@ -287,14 +287,14 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 		                           (struct slice){ 0 }, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_lookup_row(context_choose_context(ctx), &spec, &unit, &row, error);
+		rc = pfmi_lookup_row(context_choose_context(ctx), &spec, &found_pmu, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)
 		return pfmi_base_set_error(error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, text,
 		                           pfmi_base_make_slice(text),
 		                           "expected an event, got only fields");
-	*pmu = (int)unit;
+	*pmu = (int)found_pmu;
 	*event = row;
 	return PFMLIB_SUCCESS;
 }

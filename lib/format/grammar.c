@@ -111,7 +111,7 @@ int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, cons
 
 	if (!t || !name || !plm || !is_default)
 		return PFMLIB_ERR_INVAL;
-	if (!pfmi_lookup_get_level(i, name, plm))
+	if (!pfmi_lookup_get_level_word(i, name, plm))
 		return PFMLIB_ERR_NOTFOUND;
 	*is_default = (*plm & pfmi_pmu_get_default_levels(t)) != 0;
 	return PFMLIB_SUCCESS;

@@ -250,11 +250,11 @@ int pfmi_format_print_event(const struct event *ev, const struct spec *read, pfm
 
 /* The name of the PMU in perf's grammar: the one in the text if the kernel uses it, or an
  * instance's. */
-static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned unit,
+static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned pmu,
                                          const struct spec *spec)
 {
-	const struct table *t = context_get_pmu_table(ctx, unit);
-	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, unit);
+	const struct table *t = context_get_pmu_table(ctx, pmu);
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, pmu);
 	const char *device = kernel ? kernel->name : table_get_text(t, t->device);
 
 	if (spec->form == SPEC_PERF && kernel && !pfmi_context_table_has_name(t, spec->pmu_name))
@@ -265,10 +265,10 @@ static struct slice get_perf_device_name(const struct pfm_ctx *ctx, unsigned uni
 }
 
 /* Fields on a kernel-provided PMU may be an event of a table that describes the same PMU. */
-static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struct event *ev)
+static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *pmu, struct event *ev)
 {
-	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, *unit);
-	unsigned own = *unit;
+	const struct kernel_pmu *kernel = context_get_kernel_pmu(ctx, *pmu);
+	unsigned own = *pmu;
 	pfm_attr_t a;
 
 	if (!kernel || pfmi_pmu_build_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
@@ -281,32 +281,32 @@ static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *unit, struc
 		    context_is_pmu_usable(ctx, other) && table_has_field_bits(t) &&
 		    pfmi_pmu_decode_config_words(
 			    t, (uint64_t[4]){ a.config, a.config1, a.config2, a.config3 }, 15, ev))
-			*unit = other;
+			*pmu = other;
 	}
 }
 
 /* Prints fields without a name by the event of a table that has them. */
-static int print_unnamed_event(const struct pfm_ctx *ctx, const struct event *ev, unsigned unit,
+static int print_unnamed_event(const struct pfm_ctx *ctx, const struct event *ev, unsigned pmu,
                                pfm_dialect_t dialect, char *buf, size_t len, pfm_error_t *error)
 {
 	struct event found = *ev;
 
-	find_event_in_lists(ctx, &unit, &found);
+	find_event_in_lists(ctx, &pmu, &found);
 	return pfmi_format_print_event(&found, NULL, dialect, (struct slice){ 0 }, buf, len, error);
 }
 
 /* Prints @ev, which @spec was resolved to. */
 static int print_parsed_event(const struct pfm_ctx *ctx, const struct spec *spec,
-                              const struct event *ev, unsigned unit, pfm_dialect_t dialect,
+                              const struct event *ev, unsigned pmu, pfm_dialect_t dialect,
                               char *buf, size_t len, pfm_error_t *error)
 {
 	struct slice device = { 0 };
 	int rc;
 
 	if (dialect == PFM_DIALECT_PERF)
-		device = get_perf_device_name(ctx, unit, spec);
+		device = get_perf_device_name(ctx, pmu, spec);
 	rc = ev->row_index == ROW_NONE && dialect != PFM_DIALECT_PERF
-	             ? print_unnamed_event(ctx, ev, unit, dialect, buf, len, error)
+	             ? print_unnamed_event(ctx, ev, pmu, dialect, buf, len, error)
 	             : pfmi_format_print_event(ev, spec, dialect, device, buf, len, error);
 	if (rc && error && error->kind == PFM_KIND_UNEXPRESSIBLE)
 		error->end = spec->len;
@@ -330,7 +330,7 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t
 {
 	struct event ev;
 	struct spec spec;
-	unsigned unit;
+	unsigned pmu;
 	int rc;
 
 	if (!text || !buf || !is_dialect(dialect))
@@ -339,10 +339,10 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t
 		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_lookup_spec_event(ctx, &spec, &unit, &ev, error);
+		rc = pfmi_lookup_spec_event(ctx, &spec, &pmu, &ev, error);
 	if (rc)
 		return rc;
-	return print_parsed_event(ctx, &spec, &ev, unit, dialect, buf, len, error);
+	return print_parsed_event(ctx, &spec, &ev, pmu, dialect, buf, len, error);
 }
 
 int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,

@@ -207,14 +207,14 @@ static bool has_substring(const char *name, const struct folded_name *token)
 	return false;
 }
 
-static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *ctx, unsigned unit,
+static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *ctx, unsigned pmu,
                                const struct name_candidates *p, bool inside)
 {
-	const struct table *t = context_get_pmu_table(ctx, unit);
+	const struct table *t = context_get_pmu_table(ctx, pmu);
 
-	for (uint32_t i = 0; context_is_pmu_usable(ctx, unit) && i < table_count_names(t); i++) {
+	for (uint32_t i = 0; context_is_pmu_usable(ctx, pmu) && i < table_count_names(t); i++) {
 		struct name_entry n = table_get_name(t, i);
-		uint64_t id = (uint64_t)(unit + 1) << 32 | n.row;
+		uint64_t id = (uint64_t)(pmu + 1) << 32 | n.row;
 
 		if (!is_visible_name(t, n))
 			continue;
@@ -407,7 +407,7 @@ static void suggest_family_members(struct suggestion_list *l, const struct pfm_c
 static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
                            const struct error_location *p)
 {
-	unsigned units[64], n = pfmi_lookup_list_candidate_pmus(ctx, &p->spec, units, 64);
+	unsigned pmus[64], n = pfmi_lookup_list_candidate_pmus(ctx, &p->spec, pmus, 64);
 	struct name_candidates pieces;
 	bool is_relaxed; /* a question in several words may be answered by a description */
 
@@ -417,17 +417,17 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 		return;
 	suggest_two_colons(l, ctx, &p->spec);
 	for (unsigned i = 0; i < n; i++)
-		suggest_pmu_events(l, ctx, units[i], &pieces, false);
+		suggest_pmu_events(l, ctx, pmus[i], &pieces, false);
 	suggest_tracepoints(l, ctx, &p->spec);
 	for (unsigned i = 0; !l->n_names && i < n; i++)
-		suggest_pmu_events(l, ctx, units[i], &pieces, true);
+		suggest_pmu_events(l, ctx, pmus[i], &pieces, true);
 	for (pieces.words.desc_suffices = true; !l->n_names && is_relaxed;
 	     is_relaxed = pfmi_format_relax_words(&pieces.words))
 		for (unsigned i = 0; i < n; i++)
-			suggest_pmu_events(l, ctx, units[i], &pieces, false);
+			suggest_pmu_events(l, ctx, pmus[i], &pieces, false);
 	if (!p->spec.pmu_name.len)
 		suggest_family_members(l, ctx, p->spec.name);
-	suggest_other_pmus(l, ctx, &p->spec, units, n);
+	suggest_other_pmus(l, ctx, &p->spec, pmus, n);
 	if (!l->n_names || l->cost[0] == COST_PARTIAL_NAME)
 		suggest_similar_elsewhere(l, ctx, &pieces);
 }

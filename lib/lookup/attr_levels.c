@@ -11,7 +11,7 @@ static const struct {
 	{ "usr", ',', PFM_PLM3 }, { "os", ',', PFM_PLM0 },
 };
 
-bool pfmi_lookup_get_level(unsigned i, const char **word, unsigned *plm)
+bool pfmi_lookup_get_level_word(unsigned i, const char **word, unsigned *plm)
 {
 	if (i >= sizeof(level_words) / sizeof(level_words[0]))
 		return false;

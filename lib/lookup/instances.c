@@ -46,7 +46,7 @@ unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec 
 	                                      pfmi_base_make_slice(table_get_text(t, t->device)));
 }
 
-unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu)
+unsigned pfmi_lookup_text_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu)
 {
 	struct spec spec;
 

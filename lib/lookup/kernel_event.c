@@ -71,21 +71,21 @@ static void set_named_field(struct event *ev, const char *name, uint64_t value)
 
 /* Makes @out an event without a row on the kernel's PMU @name, with the levels in @rest. */
 static int resolve_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec,
-                                const char *name, struct slice rest, unsigned *unit,
+                                const char *name, struct slice rest, unsigned *pmu,
                                 struct event *out, pfm_error_t *why)
 {
-	const struct kernel_pmu *pmu = pfmi_machine_find_kernel_pmu(
+	const struct kernel_pmu *kernel_pmu = pfmi_machine_find_kernel_pmu(
 		ctx->kernel, (struct slice){ name, (uint32_t)strlen(name) });
 	struct spec levels = *spec;
 
-	if (!pmu)
+	if (!kernel_pmu)
 		return pfmi_base_set_error(
 			why, PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU, spec->text,
 			(struct slice){ spec->text, spec->len },
 			"the kernel exports no PMU that counts tracepoints or breakpoints");
-	*unit = ctx->first_kernel_pmu + (unsigned)(pmu - ctx->kernel->pmus);
+	*pmu = ctx->first_kernel_pmu + (unsigned)(kernel_pmu - ctx->kernel->pmus);
 	levels.attrs = rest;
-	return pfmi_lookup_resolve_attrs(pmu->table, ROW_NONE, &levels, out, why);
+	return pfmi_lookup_resolve_attrs(kernel_pmu->table, ROW_NONE, &levels, out, why);
 }
 
 /* Cuts @s up to the next ':' or ','. The separator stays in @s. */
@@ -121,7 +121,7 @@ static bool parse_access(struct slice s, uint64_t *access)
 }
 
 /* "mem:ADDRESS[/LENGTH][:rwx][:levels]" */
-static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit,
+static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *pmu,
                             struct event *out, pfm_error_t *why)
 {
 	struct slice all = { spec->text + 4, spec->len - 4 }, where = take_colon_token(&all),
@@ -147,7 +147,7 @@ static int parse_breakpoint(const struct pfm_ctx *ctx, const struct spec *spec, 
 		if (parse_access(after, &access))
 			all = next;
 	}
-	rc = resolve_kernel_event(ctx, spec, "breakpoint", all, unit, out, why);
+	rc = resolve_kernel_event(ctx, spec, "breakpoint", all, pmu, out, why);
 	if (rc)
 		return rc;
 	if (len == 0)
@@ -189,7 +189,7 @@ static int refuse_unreadable_tracepoint(const struct spec *spec, struct slice gr
 	return PFMLIB_ERR_NOTFOUND;
 }
 
-int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit,
+int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *pmu,
                              struct event *out, pfm_error_t *why)
 {
 	struct slice rest = { spec->text, spec->len }, group, name;
@@ -199,7 +199,7 @@ int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec,
 	if (spec->form != SPEC_NAME || spec->pmu_name.len)
 		return PFMLIB_ERR_NOTFOUND;
 	if (spec->len > 4 && strncmp(spec->text, "mem:", 4) == 0)
-		return parse_breakpoint(ctx, spec, unit, out, why);
+		return parse_breakpoint(ctx, spec, pmu, out, why);
 	group = take_colon_token(&rest);
 	if (rest.len < 2 || rest.text[0] != ':')
 		return PFMLIB_ERR_NOTFOUND;
@@ -211,7 +211,7 @@ int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec,
 	rc = pfmi_lookup_tracepoint_id(&ctx->sys, group, name, &id);
 	if (rc)
 		return refuse_unreadable_tracepoint(spec, group, name, rc, why);
-	rc = resolve_kernel_event(ctx, spec, "tracepoint", rest, unit, out, why);
+	rc = resolve_kernel_event(ctx, spec, "tracepoint", rest, pmu, out, why);
 	if (rc == PFMLIB_SUCCESS)
 		set_named_field(out, "config", id);
 	return rc;

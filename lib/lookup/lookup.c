@@ -312,7 +312,7 @@ static int lookup_spec(struct pmu_search *s)
 	return lookup_named_pmu(s);
 }
 
-int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row,
+int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *pmu, uint32_t *row,
                     pfm_error_t *why)
 {
 	struct pmu_search s = { .ctx = ctx, .spec = spec, .error = why };
@@ -320,14 +320,14 @@ int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit
 
 	if (rc)
 		return rc;
-	*unit = s.pmu_index;
+	*pmu = s.pmu_index;
 	*row = s.row_index;
 	return PFMLIB_SUCCESS;
 }
 
 /* The processor at hand says itself which architectural events it lacks. Everything is loaded where
- * the unit may be this machine's, so that the answer does not depend on earlier queries. */
-static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit,
+ * the PMU may be this machine's, so that the answer does not depend on earlier queries. */
+static int check_architectural_event(const struct pfm_ctx *ctx, unsigned pmu,
                                      const struct event *ev, const char *text, struct slice at,
                                      pfm_error_t *why)
 {
@@ -343,7 +343,7 @@ static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit,
 	rc = pfmi_context_require_all(ctx, why);
 	if (rc)
 		return rc;
-	if (!(pfmi_context_get_pmu(ctx, unit).flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
+	if (!(pfmi_context_get_pmu(ctx, pmu).flags & PFM_PMU_HOST) || !ctx->host.pmu_version ||
 	    !(ctx->host.missing_arch_events >>
 	              (pfmi_pmu_get_key_value(ev, KEY_ARCH_BIT, ANY_COUNTER) & 31) &
 	      1))
@@ -351,27 +351,27 @@ static int check_architectural_event(const struct pfm_ctx *ctx, unsigned unit,
 	return pfmi_base_set_error(why, PFMLIB_ERR_BADHOST, PFM_KIND_NOT_ON_CPU, text, at, NULL);
 }
 
-int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev,
+int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned pmu, const struct event *ev,
                               const char *text, struct slice at, pfm_error_t *why)
 {
 	return event_has_key(ev, KEY_ARCH_BIT)
-	               ? check_architectural_event(ctx, unit, ev, text, at, why)
+	               ? check_architectural_event(ctx, pmu, ev, text, at, why)
 	               : PFMLIB_SUCCESS;
 }
 
 /* For a name that no event has: finds a raw number, or an event that only the kernel has. */
-static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, int rc,
-                                unsigned *unit, struct event *out, pfm_error_t *why)
+static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, int rc, unsigned *pmu,
+                                struct event *out, pfm_error_t *why)
 {
 	uint64_t raw;
 	int other;
 
-	if (pfmi_lookup_raw_number(ctx, spec, unit, &raw))
-		return pfmi_lookup_read_raw_event(context_get_pmu_table(ctx, *unit), raw, spec, out,
+	if (pfmi_lookup_raw_number(ctx, spec, pmu, &raw))
+		return pfmi_lookup_read_raw_event(context_get_pmu_table(ctx, *pmu), raw, spec, out,
 		                                  why);
 	if (spec->pmu_name.len || ctx->default_pmu || ctx->flags & PFM_CTX_NO_HOST)
 		return rc;
-	other = pfmi_lookup_kernel_event(ctx, spec, unit, out, why);
+	other = pfmi_lookup_kernel_event(ctx, spec, pmu, out, why);
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
@@ -393,7 +393,7 @@ static int build_found_event(struct pmu_search *s, bool by_numbers, struct event
 	                                      s->spec->name, s->error);
 }
 
-int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
+int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *pmu,
                            struct event *out, pfm_error_t *why)
 {
 	struct pmu_search s = { .ctx = ctx, .spec = spec, .error = why };
@@ -401,24 +401,24 @@ int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigne
 	int rc = lookup_spec(&s);
 
 	if (rc == PFMLIB_ERR_NOTFOUND && spec->form != SPEC_PERF)
-		return lookup_raw_or_kernel(ctx, spec, rc, unit, out, why);
+		return lookup_raw_or_kernel(ctx, spec, rc, pmu, out, why);
 	if (rc)
 		return rc;
-	*unit = s.pmu_index;
+	*pmu = s.pmu_index;
 	by_numbers = s.codes.n_terms && pfmi_pmu_find_row_by_codes(s.table, &s.codes, &s.row_index);
 	return build_found_event(&s, by_numbers, out);
 }
 
-int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit,
-                      struct event *out, pfm_error_t *why)
+int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *pmu, struct event *out,
+                      pfm_error_t *why)
 {
 	struct spec spec;
 	int rc = pfmi_spec_parse(text, &spec, why);
 
-	return rc ? rc : pfmi_lookup_spec_event(ctx, &spec, unit, out, why);
+	return rc ? rc : pfmi_lookup_spec_event(ctx, &spec, pmu, out, why);
 }
 
-int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit,
+int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned pmu,
                              struct event *out, pfm_error_t *why)
 {
 	struct spec spec;
@@ -428,14 +428,14 @@ int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsign
 
 	if (rc)
 		return rc;
-	if (unit >= context_count_pmus(ctx) || spec.form == SPEC_PERF)
+	if (pmu >= context_count_pmus(ctx) || spec.form == SPEC_PERF)
 		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
 		                           (struct slice){ 0 }, NULL);
-	found = pfmi_lookup_name_on_pmu(&s, unit);
-	rc = found.kind != NAME_NONE ? pfmi_lookup_accept_name(&s, unit, found)
+	found = pfmi_lookup_name_on_pmu(&s, pmu);
+	rc = found.kind != NAME_NONE ? pfmi_lookup_accept_name(&s, pmu, found)
 	                             : refuse_unknown_event(&s);
 	if (!rc)
-		rc = pfmi_lookup_resolve_attrs(context_get_pmu_table(ctx, unit), s.row_index, &spec,
+		rc = pfmi_lookup_resolve_attrs(context_get_pmu_table(ctx, pmu), s.row_index, &spec,
 		                               out, why);
-	return rc ? rc : pfmi_lookup_check_present(ctx, unit, out, text, spec.name, why);
+	return rc ? rc : pfmi_lookup_check_present(ctx, pmu, out, text, spec.name, why);
 }

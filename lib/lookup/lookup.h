@@ -75,7 +75,7 @@ int pfmi_lookup_refuse_metric(const char *text, struct slice at, pfm_error_t *wh
 bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_t h,
                                struct slice word);
 /* Gets the @i-th word for a level, and its PFM_PLM* (0: the hypervisor). False past the last. */
-bool pfmi_lookup_get_level(unsigned i, const char **word, unsigned *plm);
+bool pfmi_lookup_get_level_word(unsigned i, const char **word, unsigned *plm);
 /* Is @word ":u", ":k" or ":h"? In small letters these are levels of every table, never unit masks:
  * lib/pmuc/libpfm4_aliases.py refuses a unit mask of such a name. */
 static inline bool lookup_is_level_letter(struct slice word)
@@ -93,26 +93,26 @@ bool pfmi_lookup_is_modifier(const struct table *t, struct slice word);
  *
  * On success spec->attrs has the attributes. lookup.c gives the lookup order.
  */
-int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit, uint32_t *row,
+int pfmi_lookup_row(const struct pfm_ctx *ctx, struct spec *spec, unsigned *pmu, uint32_t *row,
                     pfm_error_t *why);
 /* Parses @text, finds its row and resolves its attributes. */
-int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *unit,
-                      struct event *out, pfm_error_t *why);
+int pfmi_lookup_event(const struct pfm_ctx *ctx, const char *text, unsigned *pmu, struct event *out,
+                      pfm_error_t *why);
 /* Finds the row of @spec and resolves its attributes. */
-int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
+int pfmi_lookup_spec_event(const struct pfm_ctx *ctx, struct spec *spec, unsigned *pmu,
                            struct event *out, pfm_error_t *why);
 /* Finds the longest prefix of @spec that is a name of @t. On success spec->attrs follows it. */
 struct name_entry pfmi_lookup_spec_name(const struct table *t, struct spec *spec);
-/* Finds the event of @text on PMU @unit alone: on a hybrid machine, an event reaches each type of
+/* Finds the event of @text on PMU @pmu alone: on a hybrid machine, an event reaches each type of
  * core so. */
-int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned unit,
+int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsigned pmu,
                              struct event *out, pfm_error_t *why);
 /* Refuses an architectural event that this machine's processor says it lacks. @at is its place in
  * @text. */
-int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned unit, const struct event *ev,
+int pfmi_lookup_check_present(const struct pfm_ctx *ctx, unsigned pmu, const struct event *ev,
                               const char *text, struct slice at, pfm_error_t *why);
 /* 1 + the instance of PMU @pmu that the text selects; 0 for all instances. */
-unsigned pfmi_lookup_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu);
+unsigned pfmi_lookup_text_instance(const struct pfm_ctx *ctx, const char *text, unsigned pmu);
 unsigned pfmi_lookup_spec_instance(const struct pfm_ctx *ctx, const struct spec *spec,
                                    unsigned pmu);
 /* Lists up to @max PMUs that the text can be about, for suggestions. Returns how many. */
@@ -124,7 +124,7 @@ unsigned pfmi_lookup_list_candidate_pmus(const struct pfm_ctx *ctx, const struct
  *
  * Returns PFMLIB_SUCCESS and an event without a row, or PFMLIB_ERR_NOTFOUND if @spec is neither.
  */
-int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit,
+int pfmi_lookup_kernel_event(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *pmu,
                              struct event *out, pfm_error_t *why);
 
 /* Replaces an event of fields by the row that has the same fields, whose counters are known. Events

@@ -13,54 +13,53 @@ struct perf_terms {
 	unsigned fallback_pmu; /* the first PMU of that name; ~0 for none */
 };
 
-/* Accepts terms that are fields of PMU @unit, without an event name. */
-static int accept_terms(struct pmu_search *s, unsigned unit)
+/* Accepts terms that are fields of PMU @pmu, without an event name. */
+static int accept_terms(struct pmu_search *s, unsigned pmu)
 {
-	if (!context_is_pmu_usable(s->ctx, unit))
-		return pfmi_lookup_refuse_damaged_image(s,
-		                                        pfmi_context_get_pmu_image(s->ctx, unit));
-	s->pmu_index = unit;
-	s->table = context_get_pmu_table(s->ctx, unit);
+	if (!context_is_pmu_usable(s->ctx, pmu))
+		return pfmi_lookup_refuse_damaged_image(s, pfmi_context_get_pmu_image(s->ctx, pmu));
+	s->pmu_index = pmu;
+	s->table = context_get_pmu_table(s->ctx, pmu);
 	s->row_index = ROW_NONE;
 	return PFMLIB_SUCCESS;
 }
 
-/* Looks for the first term as an event name on PMU @unit. True ends the search: the row is in @s,
+/* Looks for the first term as an event name on PMU @pmu. True ends the search: the row is in @s,
  * or the error in *@rc. */
-static bool try_event_name(struct pmu_search *s, const struct perf_terms *t, unsigned unit, int *rc)
+static bool try_event_name(struct pmu_search *s, const struct perf_terms *t, unsigned pmu, int *rc)
 {
 	struct spec *whole = s->spec, name = *whole;
 	struct name_entry found;
 
 	found = t->is_generic
-	                ? pfmi_lookup_generic_name(s, unit, t->first_term_hash, t->first_term.name)
-	                : table_find_name(context_get_pmu_table(s->ctx, unit), t->first_term_hash,
+	                ? pfmi_lookup_generic_name(s, pmu, t->first_term_hash, t->first_term.name)
+	                : table_find_name(context_get_pmu_table(s->ctx, pmu), t->first_term_hash,
 	                                  t->first_term.name.text, t->first_term.name.len);
 	if (found.kind == NAME_NONE)
 		return false;
 	name.name = t->first_term.name; /* what an error points at */
 	s->spec = &name;
-	*rc = pfmi_lookup_accept_name(s, unit, found);
+	*rc = pfmi_lookup_accept_name(s, pmu, found);
 	s->spec = whole;
 	return true;
 }
 
-/* Tries PMU @unit. Terms without an event name accept the first PMU. */
-static bool try_pmu(struct pmu_search *s, struct perf_terms *t, unsigned unit, int *rc)
+/* Tries PMU @pmu. Terms without an event name accept the first PMU. */
+static bool try_pmu(struct pmu_search *s, struct perf_terms *t, unsigned pmu, int *rc)
 {
 	if (t->fallback_pmu == ~0u)
-		t->fallback_pmu = unit;
-	if (!context_is_pmu_usable(s->ctx, unit))
+		t->fallback_pmu = pmu;
+	if (!context_is_pmu_usable(s->ctx, pmu))
 		return false;
 	if (t->is_name)
-		return try_event_name(s, t, unit, rc);
-	*rc = accept_terms(s, unit);
+		return try_event_name(s, t, pmu, rc);
+	*rc = accept_terms(s, pmu);
 	return true;
 }
 
-static bool has_device_name(const struct pmu_search *s, unsigned unit)
+static bool has_device_name(const struct pmu_search *s, unsigned pmu)
 {
-	const struct table *t = context_get_pmu_table(s->ctx, unit);
+	const struct table *t = context_get_pmu_table(s->ctx, pmu);
 
 	return pfmi_base_is_slice_icase(s->spec->pmu_name, table_get_text(t, t->device));
 }
@@ -195,14 +194,14 @@ static bool parse_raw_number(struct spec *spec, uint64_t *value)
 }
 
 /* The PMU of a raw number: the named one, or this machine's first core PMU. */
-static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *unit)
+static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsigned *pmu)
 {
-	struct slice pmu = spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name;
+	struct slice name = spec->pmu_name.len ? spec->pmu_name : ctx->default_pmu_name;
 	struct pmu_name_iter c = { 0 };
-	int at =
-		pmu.len ? pfmi_context_next_named_pmu(ctx, pmu, pfmi_table_hash_name(pmu), &c) : -1;
+	int at = name.len ? pfmi_context_next_named_pmu(ctx, name, pfmi_table_hash_name(name), &c)
+	                  : -1;
 
-	if (at < 0 && (pmu.len || pfmi_context_load(ctx, LOADED_ALL)))
+	if (at < 0 && (name.len || pfmi_context_load(ctx, LOADED_ALL)))
 		return PFMLIB_ERR_NOTFOUND;
 	for (unsigned i = 0; at < 0 && i < ctx->n_search_order; i++) {
 		struct pmu_info u = pfmi_context_get_pmu(ctx, ctx->search_order[i]);
@@ -214,14 +213,14 @@ static int find_raw_pmu(const struct pfm_ctx *ctx, const struct spec *spec, unsi
 	}
 	if (at < 0)
 		return PFMLIB_ERR_NOTFOUND;
-	*unit = (unsigned)at;
+	*pmu = (unsigned)at;
 	return PFMLIB_SUCCESS;
 }
 
-bool pfmi_lookup_raw_number(const struct pfm_ctx *ctx, struct spec *spec, unsigned *unit,
+bool pfmi_lookup_raw_number(const struct pfm_ctx *ctx, struct spec *spec, unsigned *pmu,
                             uint64_t *raw)
 {
-	return parse_raw_number(spec, raw) && find_raw_pmu(ctx, spec, unit) == PFMLIB_SUCCESS;
+	return parse_raw_number(spec, raw) && find_raw_pmu(ctx, spec, pmu) == PFMLIB_SUCCESS;
 }
 
 /* Keeps the extra register that the user set in @asked, if the row found for it has none of its

@@ -21,7 +21,7 @@ struct sysfs_pmu {
 	bool is_core, has_cpumask, is_grouped, has_two_numbers;
 	const char *cpus, *alias;
 	const char
-		*format_names; /* names of its format files: instances of one unit have the same */
+		*format_names; /* names of its format files: instances of one PMU have the same */
 	const struct sysfs_folder *folder;
 };
 
@@ -172,7 +172,7 @@ static const struct table *build_kernel_table(struct sysfs_reader *r, const stru
 	return pfmi_table_finish(&b);
 }
 
-/* Makes one PMU of the @n devices at @d that are instances of one unit; @name is what they are
+/* Makes one PMU of the @n devices at @d that are instances of one PMU; @name is what they are
  * called together. */
 static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
                            struct sysfs_pmu *const *d, unsigned n, const char *name,
@@ -229,7 +229,7 @@ static uint64_t parse_instance_number(const struct sysfs_pmu *d)
 	return v;
 }
 
-/* Devices that are instances of the same unit as @d[at], itself included, in the order of their
+/* Devices that are instances of the same PMU as @d[at], itself included, in the order of their
  * numbers. */
 static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, struct sysfs_pmu **out)
 {

@@ -137,7 +137,7 @@ typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned c
  * come twice. */
 void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host,
                                     uint32_t without, pfmi_machine_host_table_fn each, void *arg);
-/* Finds tables of units that any processor may have, by the kernel's name. */
+/* Finds tables of PMUs that any processor may have, by the kernel's name. */
 void pfmi_machine_visit_device_tables(const struct image *im, const char *device,
                                       pfmi_machine_host_table_fn each, void *arg);
 

@@ -8,7 +8,7 @@
 
 #define MAX_CANDIDATE_PMUS 64
 
-static int add_metric_ref(struct metric_list *list, unsigned unit, uint32_t row)
+static int add_metric_ref(struct metric_list *list, unsigned pmu, uint32_t row)
 {
 	if (list->n_metrics == list->capacity) {
 		unsigned room = list->capacity * 2 + 4;
@@ -19,21 +19,21 @@ static int add_metric_ref(struct metric_list *list, unsigned unit, uint32_t row)
 		list->refs = at;
 		list->capacity = room;
 	}
-	list->refs[list->n_metrics++] = (struct metric_ref){ unit, row };
+	list->refs[list->n_metrics++] = (struct metric_ref){ pmu, row };
 	return PFMLIB_SUCCESS;
 }
 
 int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
 {
 	struct spec spec;
-	unsigned unit;
+	unsigned pmu;
 	uint32_t row;
 
-	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &unit, &row, NULL) ||
+	if (pfmi_spec_parse(text, &spec, NULL) || pfmi_lookup_row(ctx, &spec, &pmu, &row, NULL) ||
 	    row == ROW_NONE ||
-	    !(table_get_row(context_get_pmu_table(ctx, unit), row)->flags & ROW_METRIC))
+	    !(table_get_row(context_get_pmu_table(ctx, pmu), row)->flags & ROW_METRIC))
 		return PFMLIB_ERR_NOTFOUND;
-	return add_metric_ref(out, unit, row);
+	return add_metric_ref(out, pmu, row);
 }
 
 /* The rest of @text, of @len bytes, after @word; NULL if it does not begin so. */
@@ -81,11 +81,11 @@ static bool is_group_of_parent(const char *parent, struct slice group)
 	       pfmi_base_skip_prefix_icase(pfmi_base_make_slice("_group"), behind);
 }
 
-/* Those of one unit. */
-static int add_group_metrics(const struct pfm_ctx *ctx, unsigned unit, struct slice group,
+/* Adds the metrics of @group on one PMU. */
+static int add_group_metrics(const struct pfm_ctx *ctx, unsigned pmu, struct slice group,
                              struct metric_list *out)
 {
-	const struct table *t = context_get_pmu_table(ctx, unit);
+	const struct table *t = context_get_pmu_table(ctx, pmu);
 	int rc = PFMLIB_SUCCESS;
 
 	for (uint32_t row = 0; table_get_key_field_plus1(t, KEY_METRIC) && row < t->n_rows && !rc;
@@ -93,22 +93,22 @@ static int add_group_metrics(const struct pfm_ctx *ctx, unsigned unit, struct sl
 		if (table_get_row(t, row)->flags & ROW_METRIC &&
 		    (is_in_group(pfmi_table_get_row_text(t, row, KEY_METRIC_GROUP), group) ||
 		     is_group_of_parent(pfmi_table_get_row_text(t, row, KEY_METRIC_PARENT), group)))
-			rc = add_metric_ref(out, unit, row);
+			rc = add_metric_ref(out, pmu, row);
 	return rc;
 }
 
 int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out)
 {
-	unsigned units[MAX_CANDIDATE_PMUS], n, before = out->n_metrics;
+	unsigned pmus[MAX_CANDIDATE_PMUS], n, before = out->n_metrics;
 	struct spec spec;
 	int rc = PFMLIB_SUCCESS;
 
 	if (pfmi_spec_parse(text, &spec, NULL) || !spec.name.len)
 		return PFMLIB_ERR_NOTFOUND;
-	n = pfmi_lookup_list_candidate_pmus(ctx, &spec, units, MAX_CANDIDATE_PMUS);
+	n = pfmi_lookup_list_candidate_pmus(ctx, &spec, pmus, MAX_CANDIDATE_PMUS);
 	for (unsigned i = 0; i < n && !rc; i++)
-		if (context_is_pmu_usable(ctx, units[i]))
-			rc = add_group_metrics(ctx, units[i], spec.name, out);
+		if (context_is_pmu_usable(ctx, pmus[i]))
+			rc = add_group_metrics(ctx, pmus[i], spec.name, out);
 	return rc || out->n_metrics > before ? rc : PFMLIB_ERR_NOTFOUND;
 }
 

@@ -48,17 +48,17 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 	return rc ? rc : add_use(p, request, p->n_events - 1, error);
 }
 
-/* The events of metric @row of unit @unit. */
-static int add_metric_events(struct pfm_plan *p, unsigned unit, uint32_t row, unsigned request,
+/* Adds the events of metric @row of PMU @pmu. */
+static int add_metric_events(struct pfm_plan *p, unsigned pmu, uint32_t row, unsigned request,
                              pfm_error_t *error)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
 	pfm_metric_input_t in = PFM_INIT(in);
-	int rc = pfm_describe_metric(p->ctx, (int)unit, row, &info);
+	int rc = pfm_describe_metric(p->ctx, (int)pmu, row, &info);
 
 	p->n_metrics++;
 	for (unsigned i = 0; !rc && i < info.n_value_inputs; i++) {
-		rc = pfm_describe_metric_input(p->ctx, (int)unit, row, i, &in);
+		rc = pfm_describe_metric_input(p->ctx, (int)pmu, row, i, &in);
 		if (!rc && !in.is_constant)
 			rc = add_event_text(p, in.text, request, p->n_metrics, error);
 	}

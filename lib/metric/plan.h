@@ -44,7 +44,7 @@ struct pfm_plan {
 struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
 /* Notes that text @request needs event @serial. False without memory. */
 bool pfmi_plan_add_use(struct pfm_plan *plan, unsigned request, unsigned serial);
-/* Plans the events of unit @u: their groups come after those that are there. @several: the
+/* Plans the events of PMU @u: their groups come after those that are there. @several: the
  * certificate says whose they are. (lib/metric/pmu_plan.c) */
 int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,
                                pfm_error_t *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder for the Alpha counter units: EV4, EV5 and PCA56, EV6, EV67.
+/* Encoder for the Alpha PMUs: EV4, EV5 and PCA56, EV6, EV67.
  *
  * One word selects the events of all counters, so what goes together is mostly a matter of
  * counters; on EV67 four modes fix what both counters count, and each mode is an alternative for
@@ -50,7 +50,7 @@ static enum alpha_event_kind get_event_kind(const struct event *ev)
 	return (enum alpha_event_kind)pfmi_pmu_get_key_value(ev, KEY_KIND, ANY_COUNTER);
 }
 
-/* Takes the whole unit for itself: both counters, or the window of a profiled instruction. */
+/* Takes the whole PMU for itself: both counters, or the window of a profiled instruction. */
 static bool is_exclusive_event(const struct event *ev)
 {
 	return ev->table->encoder == ENCODER_EV67 && get_event_kind(ev) >= KIND_PAIR;

@@ -26,11 +26,11 @@ int pfmi_session_report_no_memory(const struct session_builder *o)
 	return pfmi_session_report_error(o, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL, 0, NULL);
 }
 
-const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit)
+const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned pmu)
 {
-	if (!o->cached_pmu.table || o->cached_pmu_number != unit)
-		o->cached_pmu = pfmi_context_get_pmu(o->session->ctx, unit);
-	o->cached_pmu_number = unit;
+	if (!o->cached_pmu.table || o->cached_pmu_number != pmu)
+		o->cached_pmu = pfmi_context_get_pmu(o->session->ctx, pmu);
+	o->cached_pmu_number = pmu;
 	return &o->cached_pmu;
 }
 

@@ -61,9 +61,9 @@ static bool strip_session_modifiers(char *text, struct group_member *m)
 	return any;
 }
 
-static bool has_instances(struct session_builder *o, unsigned unit)
+static bool has_instances(struct session_builder *o, unsigned pmu)
 {
-	const struct kernel_pmu *device = pfmi_session_get_pmu(o, unit)->kernel_pmu;
+	const struct kernel_pmu *device = pfmi_session_get_pmu(o, pmu)->kernel_pmu;
 
 	return device && device->n_instances > 1;
 }
@@ -92,7 +92,7 @@ static int resolve_member_event(struct session_builder *o, char *text, const cha
 		m->n_events = 1;
 		f->core_pmu = -1;
 		f->instance = has_instances(o, f->pmu)
-		                      ? pfmi_lookup_instance(o->session->ctx, text, f->pmu)
+		                      ? pfmi_lookup_text_instance(o->session->ctx, text, f->pmu)
 		                      : 0;
 		return rc;
 	}
@@ -134,7 +134,7 @@ static bool has_explicit_pmu(const struct session_builder *o, const char *text, 
 	       (spec.pmu_name.len && !generic) || spec.form == SPEC_PERF;
 }
 
-/* The event @text on core PMU @core, from the unit that comes first for this machine. */
+/* The event @text on core PMU @core, from the PMU that comes first for this machine. */
 static bool find_event_on_core(const struct session_builder *o, const char *text,
                                const struct kernel_pmu *core, struct member_event *out)
 {

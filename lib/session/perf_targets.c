@@ -238,7 +238,7 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	for (unsigned cpu = only < 0 ? 0 : (unsigned)only;
 	     !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
 		unsigned reference = st->cgroup_fd >= 0 ? cpu : next++;
-		/* a unit's own CPUs may be others */
+		/* a PMU's own CPUs may be others */
 		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references);
 
 		if (only >= 0 && cpu != (unsigned)only)

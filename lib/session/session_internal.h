@@ -55,8 +55,8 @@ struct session_builder {
 	pfm_error_t *error;
 };
 
-/* All that is known of unit @unit, until it is asked for another. */
-const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned unit);
+/* Describes PMU @pmu; valid until the next call with another PMU. */
+const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned pmu);
 /* Makes room for @n more counts. Returns false without memory. */
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n);
 /* Appends a count whose members are not set; NULL without memory. */

@@ -46,9 +46,10 @@ static void boxes_of_a_machine(void **state)
 	assert_int_equal(pfmi_context_load(ctx, LOADED_ALL), 0);
 	cha = find_pmu(ctx, "skx_uncore_cha");
 	for (size_t i = 0; i < COUNT(texts); i++)
-		if (pfmi_lookup_instance(ctx, texts[i].text, cha) != texts[i].instance)
+		if (pfmi_lookup_text_instance(ctx, texts[i].text, cha) != texts[i].instance)
 			fail_msg("%s: instance %u, expected %u", texts[i].text,
-			         pfmi_lookup_instance(ctx, texts[i].text, cha), texts[i].instance);
+			         pfmi_lookup_text_instance(ctx, texts[i].text, cha),
+			         texts[i].instance);
 	assert_true(pfmi_lookup_has_box_number(ctx, cha, pfmi_base_make_slice("skx_uncore_cha2")));
 	assert_false(pfmi_lookup_has_box_number(ctx, cha, pfmi_base_make_slice("skx_uncore_cha3")));
 	pfm_close_context(ctx);
