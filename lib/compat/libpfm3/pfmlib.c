@@ -71,7 +71,7 @@ static const struct table *find_table_by_name(const char *name)
 }
 
 /* One more table for this machine: the first of the best is kept. */
-static void keep_better(void *arg, uint32_t table, unsigned core)
+static void keep_better_table(void *arg, uint32_t table, unsigned core)
 {
 	const struct table *t = table_get_builtin(table);
 	struct table_choice *p = arg;
@@ -92,8 +92,8 @@ static const struct table *find_table_by_host(const struct env_options *w)
 
 	pfmi_machine_init_real_sys(&sys, w->sysfs_root);
 	pfmi_machine_identify_host(&sys, w->cpuid, &host);
-	pfmi_machine_visit_host_tables(table_get_builtin_image(), &host, TABLE_UNCORE, keep_better,
-	                               &p);
+	pfmi_machine_visit_host_tables(table_get_builtin_image(), &host, TABLE_UNCORE,
+	                               keep_better_table, &p);
 	return get_chosen_table(&p);
 }
 
@@ -341,7 +341,7 @@ static const char *get_umask_name(const struct table *t, unsigned row, unsigned 
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static int find_row(const struct table *t, const char *s, size_t len, unsigned *idx)
+static int find_row_by_name(const struct table *t, const char *s, size_t len, unsigned *idx)
 {
 	struct slice name = { s, (uint32_t)len };
 	struct name_entry n = table_find_name(t, pfmi_table_hash_name(name), s, len);
@@ -372,7 +372,7 @@ pfm_err_t pfm_find_event_byname(const char *name, unsigned int *idx)
 		return PFMLIB_ERR_NOINIT;
 	if (!name || !idx)
 		return PFMLIB_ERR_INVAL;
-	return find_row(t, name, strcspn(name, ":"), idx);
+	return find_row_by_name(t, name, strcspn(name, ":"), idx);
 }
 
 pfm_err_t pfm_find_event_bycode(int code, unsigned int *idx)
@@ -507,7 +507,7 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 		return PFMLIB_ERR_INVAL;
 	memset(e, 0, sizeof(*e));
 	len = strcspn(str, ":");
-	rc = find_row(t, str, len, &e->event);
+	rc = find_row_by_name(t, str, len, &e->event);
 	if (rc)
 		return rc;
 	if (pfmi_pmu_count_row_umasks(t, e->event) == 0)
@@ -740,7 +740,7 @@ static int find_special_event(const char *feature, pfmlib_event_t *e)
 	if (!f)
 		return PFMLIB_ERR_NOTSUPP;
 	name = table_get_text(t, f->text);
-	if (find_row(t, name, strlen(name), &row))
+	if (find_row_by_name(t, name, strlen(name), &row))
 		return PFMLIB_ERR_NOTSUPP;
 	memset(e, 0, sizeof(*e));
 	e->event = row;

@@ -161,7 +161,7 @@ static bool fill_event(uint32_t pmu, uint32_t number, uint32_t pos, struct l4_ev
 	const struct l4_row *r = l4_get_row(((const uint16_t *)l4_get_image_array(
 		l4_image.row_numbers))[t->first_row_number + number]);
 
-	if (r->libpfm4_row && l4_is_exact())
+	if (r->libpfm4_row && l4_is_exact_mode())
 		r = l4_get_row(r->libpfm4_row);
 	*out = (struct l4_event){ .pmu_number = pmu,
 		                  .pmu = u,

@@ -627,13 +627,13 @@ static uint64_t get_shown_box_value(const struct box_selection *b, unsigned mod)
 	const uint64_t word[3] = { p->code->words[0], p->filters[0], p->filters[1] };
 
 	/* Inversion and edge of occupancies are above the threshold: libpfm4 prints six bits. */
-	if (l4_is_exact() && mod == BOX_T6)
+	if (l4_is_exact_mode() && mod == BOX_T6)
 		return get_bits(word[0], 24, 6);
-	if (l4_is_exact() && mod == BOX_TF1)
+	if (l4_is_exact_mode() && mod == BOX_TF1)
 		return get_bits(word[0], 19, 1);
-	if (l4_is_exact() && (mod == BOX_RMEM || mod == BOX_LMEM))
+	if (l4_is_exact_mode() && (mod == BOX_RMEM || mod == BOX_LMEM))
 		return get_bits(word[2], mod == BOX_RMEM ? 0 : 1, 1);
-	if (!l4_is_exact() &&
+	if (!l4_is_exact_mode() &&
 	    (mod == BOX_T6 ||
 	     (mod >= BOX_LOC &&
 	      mod <= BOX_RMEM))) /* the threshold's word has further modifiers in it */

@@ -51,7 +51,7 @@ bool l4_is_pmu_active(uint32_t pmu);
 /* True if the PMU may be asked by its name: it is active, or inactive ones may be, also disabled
  * ones and those after a forced one. */
 bool l4_is_pmu_askable(uint32_t pmu);
-bool l4_is_exact(void);
+bool l4_is_exact_mode(void);
 bool l4_is_os_active(void);
 /* The architectural PMU: its version and its missing events. */
 void l4_get_arch_pmu(unsigned *version, unsigned *missing, unsigned *general, unsigned *fixed);

@@ -104,7 +104,7 @@ static void build_amd_word(const struct l4_query *q, int plm, struct amd_selecti
 		s->modifier_values[AMD_U] = plm & PFM_PLM3 ? 1 : 0;
 		s->modifier_values[AMD_H] = plm & PFM_PLMH ? 1 : 0;
 		/* Where the hypervisor has no modifier it has no bit either; libpfm4 sets it. */
-		if (!l4_is_exact() && (mods & 1u << AMD_K) && !(mods & 1u << AMD_H))
+		if (!l4_is_exact_mode() && (mods & 1u << AMD_K) && !(mods & 1u << AMD_H))
 			s->modifier_values[AMD_H] = 0;
 	}
 	out->words[0] =
@@ -205,7 +205,7 @@ int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 	begin_code(q, out);
 	if (!q->event.row->modifiers)
 		return PFM_SUCCESS;
-	if (l4_is_exact())
+	if (l4_is_exact_mode())
 		out->words[0] |=
 			(kernel ? 0 : 1u << 30) | (user ? 0 : 1u << 31) | (hyp ? 0 : 1u << 27);
 	else
@@ -291,7 +291,7 @@ int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
 			l4_set_bit(out->used_masks, a->number);
 	}
 	if (q->event.is_tracepoint_system)
-		return served || l4_is_exact() ? PFM_SUCCESS : PFM_ERR_UMASK;
+		return served || l4_is_exact_mode() ? PFM_SUCCESS : PFM_ERR_UMASK;
 	for (unsigned i = 0; i < q->event.row->n_masks; i++)
 		if ((m[i].flags & MASK_IS_DEFAULT) && !(served >> m[i].group & 1)) {
 			out->words[0] |= m[i].code;

@@ -182,7 +182,7 @@ static int drop_duplicates(struct l4_query *q)
 				return PFM_ERR_ATTR_SET;
 			memmove(&q->attrs[j], &q->attrs[j + 1],
 			        (--q->n_attrs - j) * sizeof(q->attrs[0]));
-			j -= !l4_is_exact();
+			j -= !l4_is_exact_mode();
 		}
 	return PFM_SUCCESS;
 }

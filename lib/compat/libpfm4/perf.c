@@ -171,7 +171,7 @@ static void set_levels(const struct l4_query *q, const struct given_attrs *g, un
 	attr->exclude_host = supported && has_attr(g, OS_ATTR_MG) && !has_attr(g, OS_ATTR_MH);
 }
 
-static int set_sampling(const struct given_attrs *g, struct perf_event_attr *attr)
+static int set_sampling_attr(const struct given_attrs *g, struct perf_event_attr *attr)
 {
 	bool period = has_attr(g, OS_ATTR_PERIOD), freq = has_attr(g, OS_ATTR_FREQ);
 
@@ -194,7 +194,7 @@ static void set_other_attrs(const struct given_attrs *g, struct perf_event_attr 
 	if (has_attr(g, OS_ATTR_PRECISE))
 		attr->precise_ip = g->attr_values[OS_ATTR_PRECISE] & 3;
 	/* In libpfm4 "precise=2:hw_smpl=0" clears precise. */
-	if (has_attr(g, OS_ATTR_HW_SMPL) && (g->attr_values[OS_ATTR_HW_SMPL] || l4_is_exact()))
+	if (has_attr(g, OS_ATTR_HW_SMPL) && (g->attr_values[OS_ATTR_HW_SMPL] || l4_is_exact_mode()))
 		attr->precise_ip = g->attr_values[OS_ATTR_HW_SMPL] & 1;
 	attr->exclusive |= g->attr_values[OS_ATTR_EXCL] & 1;
 	attr->pinned = g->attr_values[OS_ATTR_PINNED] & 1;
@@ -220,7 +220,7 @@ static void collect_shown_attrs(const struct l4_query *q, const struct given_att
 	out->shown_attrs = q->attr_list.os_attrs & ~never;
 	if (!attr->sample_period)
 		out->shown_attrs &= ~rates;
-	if (l4_is_exact())
+	if (l4_is_exact_mode())
 		return;
 	/* Attributes that read back: the rate that was set, and guest and host where they were
 	 * named. */
@@ -245,7 +245,7 @@ int l4_build_perf_attr(const struct l4_query *q, const struct l4_code *c, int pl
 	}
 	rc = set_type_and_config(q, c, attr);
 	if (rc == PFM_SUCCESS)
-		rc = set_sampling(&g, attr);
+		rc = set_sampling_attr(&g, attr);
 	if (rc)
 		return rc;
 	set_other_attrs(&g, attr, out);

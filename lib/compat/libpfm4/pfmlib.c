@@ -161,8 +161,8 @@ static bool has_hardware_samples(const struct l4_event *ev, uint32_t flags)
 {
 	bool intel = ev->encoder <= L4_ENCODER_EP_UNC || ev->encoder == L4_ENCODER_PERF;
 	bool every = ev->encoder == L4_ENCODER_CORE && (ev->pmu->flags & PMU_PEBS_ON_ALL);
-	bool cbox =
-		ev->encoder == L4_ENCODER_EP_UNC && (ev->pmu->flags & PMU_IS_CBOX) && l4_is_exact();
+	bool cbox = ev->encoder == L4_ENCODER_EP_UNC && (ev->pmu->flags & PMU_IS_CBOX) &&
+	            l4_is_exact_mode();
 
 	return intel && ((flags & ROW_HAS_PEBS) || every || cbox);
 }

@@ -268,7 +268,7 @@ bool l4_is_os_active(void)
 	return os == OS_PRESENT;
 }
 
-bool l4_is_exact(void)
+bool l4_is_exact_mode(void)
 {
 	return atomic_load_explicit(&state.is_exact, memory_order_relaxed);
 }

@@ -58,7 +58,7 @@ static void append_value(struct text_buffer *t, const char *name, uint64_t value
 
 static void append_masks(struct text_buffer *t, const struct l4_query *q, const struct l4_code *c)
 {
-	bool exact = l4_is_exact();
+	bool exact = l4_is_exact_mode();
 
 	for (unsigned i = 0; i < L4_MAX_MASKS; i++) {
 		if (!(c->used_masks[i / 64] >> i % 64)) {
@@ -93,11 +93,11 @@ static void append_modifiers(struct text_buffer *t, const struct l4_query *q,
 {
 	static const uint8_t netburst[] = { 1, 0, 3, 2, 4 }; /* k u e cmpl thr */
 	uint32_t bits = c->takes_no_modifiers ? 0
-	                : l4_is_exact()       ? c->shown_modifiers
+	                : l4_is_exact_mode()  ? c->shown_modifiers
 	                                      : c->shown_modifiers & c->effective_modifiers &
-	                                          (q->event.encoder == L4_ENCODER_NETBURST
-	                                                   ? q->attr_list.modifiers
-	                                                   : ~0u);
+	                                               (q->event.encoder == L4_ENCODER_NETBURST
+	                                                        ? q->attr_list.modifiers
+	                                                        : ~0u);
 
 	for (unsigned i = 0; bits >> i && i < 24; i++) {
 		unsigned mod = q->event.encoder == L4_ENCODER_NETBURST ? netburst[i] : i;
@@ -121,7 +121,7 @@ static void append_os_attrs(struct text_buffer *t, const struct l4_perf_result *
 /* An alias of an alias is not followed, so its target's name would lead one step too far. */
 static const char *get_printed_event_name(const struct l4_query *q)
 {
-	bool exact = l4_is_exact();
+	bool exact = l4_is_exact_mode();
 
 	if (q->event.encoder == L4_ENCODER_TORRENT && exact)
 		return "";
@@ -133,7 +133,7 @@ static const char *get_printed_event_name(const struct l4_query *q)
 int l4_format_event(const struct l4_query *q, const struct l4_code *c,
                     const struct l4_perf_result *perf, char **out)
 {
-	bool exact = l4_is_exact();
+	bool exact = l4_is_exact_mode();
 	struct text_buffer t;
 
 	*out = NULL;

@@ -193,12 +193,12 @@ static void switches(void **state)
 		const char *const variables[] = { "PERFMON_LIBPFM4_CORRECT", values[i], NULL };
 
 		l4_begin("GenuineIntel-6-55-4", variables);
-		assert_int_equal(l4_is_exact(), i >= 2);
+		assert_int_equal(l4_is_exact_mode(), i >= 2);
 	}
 	unsetenv("PERFMON_LIBPFM4_CORRECT");
 	l4_terminate();
 	assert_int_equal(l4_initialize(), PFM_SUCCESS);
-	assert_true(l4_is_exact()); /* libpfm4's answers are the default */
+	assert_true(l4_is_exact_mode()); /* libpfm4's answers are the default */
 	l4_end_case();
 }
 
@@ -263,7 +263,7 @@ static void start_and_stop(void **state)
 	assert_int_equal(l4_initialize(), PFM_SUCCESS);
 	setenv("PERFMON_LIBPFM4_CORRECT", "0", 1);
 	assert_int_equal(l4_initialize(), PFM_SUCCESS); /* started already: nothing is read */
-	assert_false(l4_is_exact());
+	assert_false(l4_is_exact_mode());
 	l4_end_case();
 }
 
