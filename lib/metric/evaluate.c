@@ -86,7 +86,7 @@ static struct metric_number make_number(double v, double d)
 	                                    : make_undefined(PFM_METRIC_OVERFLOW);
 }
 
-static struct metric_number make_truth(bool yes)
+static struct metric_number make_boolean(bool yes)
 {
 	return (struct metric_number){ yes, 0, PFM_METRIC_DEFINED };
 }
@@ -115,15 +115,15 @@ static struct metric_number compute_remainder(struct metric_number a, struct met
 static struct metric_number evaluate_and(struct metric_number a, struct metric_number b)
 {
 	if ((!a.state && a.value == 0) || (!b.state && b.value == 0))
-		return make_truth(false);
-	return a.state ? a : b.state ? b : make_truth(true);
+		return make_boolean(false);
+	return a.state ? a : b.state ? b : make_boolean(true);
 }
 
 static struct metric_number evaluate_or(struct metric_number a, struct metric_number b)
 {
 	if ((!a.state && a.value != 0) || (!b.state && b.value != 0))
-		return make_truth(true);
-	return a.state ? a : b.state ? b : make_truth(false);
+		return make_boolean(true);
+	return a.state ? a : b.state ? b : make_boolean(false);
 }
 
 static struct metric_number apply_operator(char op, struct metric_number a, struct metric_number b)
@@ -142,16 +142,16 @@ static struct metric_number apply_operator(char op, struct metric_number a, stru
 		                   a.derivative * b.value + a.value * b.derivative);
 	case '/': return divide_numbers(a, b);
 	case '%': return compute_remainder(a, b);
-	case '<': return make_truth(a.value < b.value);
-	case '>': return make_truth(a.value > b.value);
-	case '[': return make_truth(a.value <= b.value);
-	case ']': return make_truth(a.value >= b.value);
-	case '=': return make_truth(a.value == b.value);
-	case '!': return make_truth(a.value != b.value);
-	case '^': return make_truth((a.value != 0) != (b.value != 0));
+	case '<': return make_boolean(a.value < b.value);
+	case '>': return make_boolean(a.value > b.value);
+	case '[': return make_boolean(a.value <= b.value);
+	case ']': return make_boolean(a.value >= b.value);
+	case '=': return make_boolean(a.value == b.value);
+	case '!': return make_boolean(a.value != b.value);
+	case '^': return make_boolean((a.value != 0) != (b.value != 0));
 	case 'm': return b.value < a.value ? b : a;
 	case 'M': return b.value > a.value ? b : a;
-	default: return b.value == 0 ? make_truth(false) : divide_numbers(a, b);
+	default: return b.value == 0 ? make_boolean(false) : divide_numbers(a, b);
 	}
 }
 
@@ -421,8 +421,8 @@ static void set_unknown_interval(pfm_metric_value_t *out)
 }
 
 /* PFM_ERROR_PROPAGATED. */
-static int compute_propagated(const struct metric *m, const pfm_metric_data_t *data,
-                              pfm_metric_value_t *out)
+static int compute_propagated_error(const struct metric *m, const pfm_metric_data_t *data,
+                                    pfm_metric_value_t *out)
 {
 	const pfm_metric_operand_t *operands = data->operands;
 	double variance = 0;
@@ -475,8 +475,8 @@ static double compute_variance_of_mean(const double *samples, unsigned rounds, u
 }
 
 /* PFM_ERROR_FROM_REPETITIONS. */
-static int compute_from_repetitions(const struct metric *m, const pfm_metric_data_t *data,
-                                    pfm_metric_value_t *out)
+static int compute_error_from_repetitions(const struct metric *m, const pfm_metric_data_t *data,
+                                          pfm_metric_value_t *out)
 {
 	const unsigned rounds = data->n_samples, n = data->n_inputs;
 	pfm_metric_operand_t mean[METRIC_MAX_INPUTS];
@@ -537,9 +537,9 @@ static unsigned compute_neighbour_freedom(unsigned n_parts)
 	return (unsigned)(2 * (n - 1) * (n - 1) / (3 * n - 4));
 }
 
-static void estimate_error(const struct metric *m, const pfm_metric_operand_t *counts, unsigned n,
-                           const double *parts, unsigned n_parts, double observed,
-                           pfm_metric_value_t *full)
+static void estimate_interval_error(const struct metric *m, const pfm_metric_operand_t *counts,
+                                    unsigned n, const double *parts, unsigned n_parts,
+                                    double observed, pfm_metric_value_t *full)
 {
 	double slopes[METRIC_MAX_INPUTS], variance;
 
@@ -557,14 +557,14 @@ static void estimate_error(const struct metric *m, const pfm_metric_operand_t *c
 }
 
 /* PFM_ERROR_FROM_INTERVALS. */
-static int compute_from_intervals(const struct metric *m, const pfm_metric_data_t *data,
-                                  pfm_metric_value_t *out)
+static int compute_error_from_intervals(const struct metric *m, const pfm_metric_data_t *data,
+                                        pfm_metric_value_t *out)
 {
 	int rc = evaluate_metric(m, data->operands, data->n_inputs, out);
 
 	if (!rc && !out->state)
-		estimate_error(m, data->operands, data->n_inputs, data->samples, data->n_samples,
-		               data->observed, out);
+		estimate_interval_error(m, data->operands, data->n_inputs, data->samples,
+		                        data->n_samples, data->observed, out);
 	return rc;
 }
 
@@ -600,9 +600,9 @@ int pfm_compute_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, const pfm_
 	if (rc)
 		return rc;
 	switch (d.model) {
-	case PFM_ERROR_FROM_REPETITIONS: rc = compute_from_repetitions(&m, &d, &full); break;
-	case PFM_ERROR_FROM_INTERVALS: rc = compute_from_intervals(&m, &d, &full); break;
-	default: rc = compute_propagated(&m, &d, &full);
+	case PFM_ERROR_FROM_REPETITIONS: rc = compute_error_from_repetitions(&m, &d, &full); break;
+	case PFM_ERROR_FROM_INTERVALS: rc = compute_error_from_intervals(&m, &d, &full); break;
+	default: rc = compute_propagated_error(&m, &d, &full);
 	}
 	if (rc == PFMLIB_SUCCESS)
 		base_copy_struct_out(out, &full, sizeof(full));

@@ -42,7 +42,7 @@ bool pfmi_metric_is_memory_bandwidth(const pfm_metric_info_t *info)
 }
 
 /* The whole of which the value is a share; 0 if it is not a share. */
-static double get_whole(const pfm_metric_info_t *info)
+static double get_total_of_share(const pfm_metric_info_t *info)
 {
 	if (is_info_metric(info->name))
 		return 0;
@@ -52,7 +52,7 @@ static double get_whole(const pfm_metric_info_t *info)
 }
 
 /* True for units of what cannot be negative. */
-static bool is_amount(const char *unit)
+static bool is_nonnegative_unit(const char *unit)
 {
 	static const char units[][16] = {
 		"MPKI", "GHz", "MB/s",    "MB/sec",         "W",
@@ -82,12 +82,12 @@ static const char *choose_reason(pfm_plausibility_t result, int extrapolated)
 }
 
 /* True if @v is beyond a limit: as a value by more than @slack, and with all of its interval. */
-static bool is_above(const pfm_metric_value_t *v, double limit, double slack)
+static bool is_above_limit(const pfm_metric_value_t *v, double limit, double slack)
 {
 	return v->value > limit + slack && (v->error < 0 || v->low > limit);
 }
 
-static bool is_below(const pfm_metric_value_t *v, double limit, double slack)
+static bool is_below_limit(const pfm_metric_value_t *v, double limit, double slack)
 {
 	return v->value < limit - slack && (v->error < 0 || v->high < limit);
 }
@@ -96,19 +96,20 @@ static bool is_below(const pfm_metric_value_t *v, double limit, double slack)
 static void check_limits(const pfm_metric_info_t *info, const pfm_metric_value_t *v,
                          double memory_peak, pfm_metric_check_t *out)
 {
-	double whole = get_whole(info);
+	double whole = get_total_of_share(info);
 	bool bandwidth = pfmi_metric_is_memory_bandwidth(info) && memory_peak > 0;
 
-	if (whole <= 0 && !bandwidth && !is_amount(info->unit))
+	if (whole <= 0 && !bandwidth && !is_nonnegative_unit(info->unit))
 		return;
 	out->low = 0;
 	if (whole > 0)
 		out->high = whole;
 	else if (bandwidth)
 		out->high = memory_peak;
-	if (is_below(v, 0, whole * SLACK) || (whole > 0 && is_above(v, out->high, whole * SLACK)))
+	if (is_below_limit(v, 0, whole * SLACK) ||
+	    (whole > 0 && is_above_limit(v, out->high, whole * SLACK)))
 		out->result = PFM_OUTSIDE_RANGE;
-	else if (bandwidth && is_above(v, memory_peak, memory_peak * SLACK))
+	else if (bandwidth && is_above_limit(v, memory_peak, memory_peak * SLACK))
 		out->result = PFM_ABOVE_PEAK;
 }
 
@@ -223,11 +224,11 @@ int pfm_list_metric_sum(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned 
 		return rc;
 	for (size_t i = 0; i < sizeof(sum_names) / sizeof(sum_names[0]) && !found; i++)
 		found = find_sum_parts(m.table, m.row, sum_names[i], parts);
-	if (!found || get_whole(&info) == 0)
+	if (!found || get_total_of_share(&info) == 0)
 		return PFMLIB_ERR_NOTFOUND;
 	for (unsigned i = 0; i < (unsigned)found && i < n; i++)
 		events[i] = parts[i];
 	if (whole)
-		*whole = get_whole(&info);
+		*whole = get_total_of_share(&info);
 	return found;
 }

@@ -242,7 +242,7 @@ static bool has_wishes(const pfm_wish_t *wishes, unsigned n)
 	return false;
 }
 
-static unsigned choose_cycle(const struct pfm_schedule *s, unsigned rounds, bool has_wish)
+static unsigned choose_cycle_slots(const struct pfm_schedule *s, unsigned rounds, bool has_wish)
 {
 	unsigned minute = count_begun_slots(MINUTE / s->slot_seconds, MAX_SLOTS);
 
@@ -264,8 +264,8 @@ static int fill_schedule(struct pfm_schedule *s, const struct pfm_plan *plan,
 	s->groups = calloc(s->n_groups + 1, sizeof(*s->groups));
 	s->requests = calloc(s->n_requests + 1, sizeof(*s->requests));
 	rounds = s->groups ? number_turns(s, plan) : 0;
-	s->n_slots =
-		o->n_slots ? o->n_slots : choose_cycle(s, rounds, has_wishes(wishes, n_wishes));
+	s->n_slots = o->n_slots ? o->n_slots
+	                        : choose_cycle_slots(s, rounds, has_wishes(wishes, n_wishes));
 	s->slots = calloc((size_t)s->n_turns * s->n_slots + 1, sizeof(*s->slots));
 	if (!s->groups || !s->requests || !s->slots)
 		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,

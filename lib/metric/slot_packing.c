@@ -148,7 +148,7 @@ static int find_due_slot(const struct slot_search *s, unsigned g)
 }
 
 /* True if the groups that are due in the next k slots are at most k, for every k. */
-static bool can_go_on(const struct slot_search *s, unsigned t)
+static bool can_meet_deadlines(const struct slot_search *s, unsigned t)
 {
 	unsigned sum = 0;
 
@@ -171,7 +171,7 @@ static bool can_go_on(const struct slot_search *s, unsigned t)
 	return true;
 }
 
-static bool is_whole_cycle(const struct slot_search *s)
+static bool can_repeat_cycle(const struct slot_search *s)
 {
 	for (unsigned g = 0; g < s->n; g++)
 		if (s->demands[g].max_distance &&
@@ -208,7 +208,7 @@ static void take_slot(struct slot_search *s, unsigned t, unsigned g)
 		s->first[g] = (int)t;
 }
 
-static void give_slot_back(struct slot_search *s, unsigned t)
+static void return_slot(struct slot_search *s, unsigned t)
 {
 	unsigned g = s->group_of[t];
 
@@ -223,7 +223,7 @@ static enum slot_result search_slots(struct slot_search *s, unsigned long effort
 
 	for (unsigned long steps = 0; steps < effort; steps++) {
 		if (t == s->n_slots) {
-			if (is_whole_cycle(s))
+			if (can_repeat_cycle(s))
 				return SLOTS_ARRANGED;
 			g = s->n;
 		} else if (t > 0) {
@@ -234,17 +234,17 @@ static enum slot_result search_slots(struct slot_search *s, unsigned long effort
 		if (g == s->n) { /* nothing is left to try: back to the slot before */
 			if (t == 0)
 				return SLOTS_IMPOSSIBLE;
-			give_slot_back(s, --t);
+			return_slot(s, --t);
 			g = s->group_of[t];
 			is_first = false;
 			continue;
 		}
 		take_slot(s, t, g);
-		if (can_go_on(s, t + 1)) {
+		if (can_meet_deadlines(s, t + 1)) {
 			t++;
 			is_first = true;
 		} else {
-			give_slot_back(s, t);
+			return_slot(s, t);
 			is_first = false;
 		}
 	}
