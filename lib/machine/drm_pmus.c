@@ -149,7 +149,7 @@ struct driver_list {
 	struct drm_driver drivers[MAX_DRM_DRIVERS];
 };
 
-static struct drm_driver *find_driver(struct driver_list *list, struct slice name)
+static struct drm_driver *find_or_add_driver(struct driver_list *list, struct slice name)
 {
 	for (unsigned i = 0; i < list->n; i++)
 		if (strlen(list->drivers[i].name) == name.len &&
@@ -182,7 +182,7 @@ static void add_key(struct drm_driver *d, const char *line)
 
 static int add_client_keys(void *arg, const struct drm_client *client)
 {
-	struct drm_driver *d = find_driver(arg, client->driver);
+	struct drm_driver *d = find_or_add_driver(arg, client->driver);
 
 	for (const char *line = client->text; d && line;
 	     line = strchr(line, '\n'), line += line != NULL)
@@ -198,8 +198,8 @@ static int is_render_node(void *arg, const char *name)
 	return strncmp(name, "renderD", strlen("renderD")) == 0;
 }
 
-static bool add_driver(struct sysfs_reader *r, const struct kernel_info *k,
-                       const struct drm_driver *d, struct kernel_pmu *out)
+static bool add_driver_pmu(struct sysfs_reader *r, const struct kernel_info *k,
+                           const struct drm_driver *d, struct kernel_pmu *out)
 {
 	struct file_pmu_builder f;
 	char name[64], word[MAX_DRIVER], desc[128], words[64];
@@ -241,5 +241,5 @@ void pfmi_machine_add_drm_pmus(struct sysfs_reader *r, struct kernel_info *k,
 		return;
 	pfmi_machine_visit_drm_clients(r->sys, MAX_FILES_AT_START, add_client_keys, list);
 	for (unsigned i = 0; i < list->n; i++)
-		k->n_pmus += add_driver(r, k, &list->drivers[i], &pmus[k->n_pmus]);
+		k->n_pmus += add_driver_pmu(r, k, &list->drivers[i], &pmus[k->n_pmus]);
 }

@@ -97,7 +97,7 @@ static double compute_udev_peak(const struct udev_device *d)
 }
 
 /* Takes the value of property @key of the line at @text if the line has it. */
-static void read_property(const char *text, const char *key, double *out)
+static void parse_property(const char *text, const char *key, double *out)
 {
 	size_t len = strlen(key);
 
@@ -124,10 +124,10 @@ double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices
 			*devices += one > 0;
 			d = (struct udev_device){ .number = number };
 		}
-		read_property(key, "_SIZE", &d.size);
-		read_property(key, "_DATA_WIDTH", &d.width);
-		read_property(key, "_SPEED_MTS", &d.speed);
-		read_property(key, "_CONFIGURED_SPEED_MTS", &d.configured_speed);
+		parse_property(key, "_SIZE", &d.size);
+		parse_property(key, "_DATA_WIDTH", &d.width);
+		parse_property(key, "_SPEED_MTS", &d.speed);
+		parse_property(key, "_CONFIGURED_SPEED_MTS", &d.configured_speed);
 	}
 	one = compute_udev_peak(&d);
 	*devices += one > 0;
@@ -163,7 +163,7 @@ static void add_channel(struct edac_channels *e, const char *location)
 		memcpy(e->channels[e->n_channels++], name, sizeof(name));
 }
 
-static int read_module(void *arg, const char *name)
+static int read_memory_module(void *arg, const char *name)
 {
 	struct edac_channels *e = arg;
 	char path[128], location[CHANNEL_LEN];
@@ -182,7 +182,7 @@ static int read_module(void *arg, const char *name)
 	return 0;
 }
 
-static int read_controller(void *arg, const char *name)
+static int read_memory_controller(void *arg, const char *name)
 {
 	struct edac_channels *e = arg;
 	char path[128];
@@ -191,7 +191,7 @@ static int read_controller(void *arg, const char *name)
 		return 0;
 	snprintf(path, sizeof(path), EDAC_FOLDER "/%.16s", name);
 	e->controller = name;
-	e->sys->list_folder(e->sys, path, read_module, e);
+	e->sys->list_folder(e->sys, path, read_memory_module, e);
 	return 0;
 }
 
@@ -200,7 +200,7 @@ static unsigned count_channels(const struct sys *sys, unsigned devices)
 {
 	struct edac_channels e = { .sys = sys };
 
-	sys->list_folder(sys, EDAC_FOLDER, read_controller, &e);
+	sys->list_folder(sys, EDAC_FOLDER, read_memory_controller, &e);
 	return e.n_modules == devices ? e.n_channels : 0;
 }
 
