@@ -15,7 +15,7 @@ static const struct table *find_alpha_table(int pmu)
 	return NULL;
 }
 
-static int find_row(int pmu, unsigned idx, const struct table **t)
+static int find_event_table(int pmu, unsigned idx, const struct table **t)
 {
 	*t = find_alpha_table(pmu);
 	if (!*t)
@@ -93,7 +93,7 @@ static void set_event_weight(const struct table *t, unsigned idx, pfm_alpha_even
 pfm_err_t pfm_alpha_get_event_info(int pmu, unsigned int idx, pfm_alpha_event_info_t *info)
 {
 	const struct table *t;
-	int rc = find_row(pmu, idx, &t);
+	int rc = find_event_table(pmu, idx, &t);
 	uint64_t mode;
 
 	if (rc || !info)
@@ -126,7 +126,7 @@ static int get_event_kind(int pmu, unsigned idx)
 {
 	const struct table *t;
 
-	return find_row(pmu, idx, &t)
+	return find_event_table(pmu, idx, &t)
 	               ? PFM_ALPHA_EVENT
 	               : (int)pfmi_table_get_row_value(t, idx, KEY_KIND, ANY_COUNTER);
 }
@@ -154,7 +154,7 @@ pfm_err_t pfm_alpha_get_event_select(int pmu, unsigned int idx, unsigned int cou
                                      unsigned int *select, unsigned int *cbox)
 {
 	const struct table *t;
-	int rc = find_row(pmu, idx, &t);
+	int rc = find_event_table(pmu, idx, &t);
 
 	if (rc || !can_count_on(t, idx, counter))
 		return rc ? rc : PFMLIB_ERR_INVAL;
@@ -169,7 +169,7 @@ pfm_err_t pfm_alpha_get_event_constant(int pmu, unsigned int idx, unsigned int c
                                        const char **constant)
 {
 	const struct table *t;
-	int rc = find_row(pmu, idx, &t);
+	int rc = find_event_table(pmu, idx, &t);
 
 	if (rc || !constant || !can_count_on(t, idx, counter))
 		return rc ? rc : PFMLIB_ERR_INVAL;
@@ -196,7 +196,7 @@ pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n,
                                       unsigned int *partner)
 {
 	const struct table *t;
-	int rc = find_row(pmu, idx, &t);
+	int rc = find_event_table(pmu, idx, &t);
 
 	if (rc || !partner)
 		return rc ? rc : PFMLIB_ERR_INVAL;

@@ -119,7 +119,7 @@ unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
 	return plm ? plm : pfmi_pmu_get_default_levels(t);
 }
 
-static void set_exclusions(const struct event *ev, pfm_attr_t *out)
+static void set_exclude_bits(const struct event *ev, pfm_attr_t *out)
 {
 	out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
 	out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
@@ -146,7 +146,7 @@ void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_at
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
 	out->precise = ev->precise;
 	if (ev->exclude_flags)
-		set_exclusions(ev, out);
+		set_exclude_bits(ev, out);
 }
 
 int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
