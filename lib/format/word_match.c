@@ -299,7 +299,7 @@ static void add_concept(struct word_query *q, const char *text, size_t len)
 		q->concepts[q->n_concepts++] = (struct slice){ text, (uint32_t)len };
 }
 
-static void add_synonym(struct word_query *q, const char *line)
+static void add_synonym_concepts(struct word_query *q, const char *line)
 {
 	for (const char *at = strchr(line, '=') + 1; *at != '\n'; at += *at == ' ') {
 		size_t len = strcspn(at, " \n");
@@ -349,7 +349,7 @@ void pfmi_format_parse_words(struct word_query *q, struct slice text)
 		const char *line = find_synonym(at);
 
 		if (line)
-			add_synonym(q, line);
+			add_synonym_concepts(q, line);
 		else
 			add_plain_word(q, at);
 		for (unsigned n = line ? count_key_words(line) : 1; n > 0; n--)
@@ -372,7 +372,7 @@ struct name_words {
 };
 
 /* Marks each word of @name in which @form is. Returns whether there is one. */
-static bool explain_words(struct name_words *name, const char *form)
+static bool mark_explained_words(struct name_words *name, const char *form)
 {
 	const char *at = name->text;
 	size_t len = strlen(form);
@@ -401,7 +401,8 @@ static bool has_concept(struct slice concept, const char *words, struct name_wor
 		if (end - at < sizeof(form)) {
 			memcpy(form, concept.text + at, end - at);
 			form[end - at] = 0;
-			found |= name ? explain_words(name, form) : strstr(words, form) != NULL;
+			found |= name ? mark_explained_words(name, form)
+			              : strstr(words, form) != NULL;
 		}
 		at = end + 1;
 	}
