@@ -300,7 +300,8 @@ static bool has_buffers(const pfm_session_t *s)
 
 /* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code.
  * @go_on: only if those that were handed out before stay where they are. */
-static int read_next_bytes(struct pfm_session *s, bool go_on, const void **bytes, size_t *size)
+static int read_next_record_bytes(struct pfm_session *s, bool go_on, const void **bytes,
+                                  size_t *size)
 {
 	const struct sample_buffer *st;
 
@@ -415,7 +416,7 @@ static int decode_next_record(struct pfm_session *s, bool go_on, pfm_record_t *r
 		add_sample_to_totals(&s->counts[r->event], &sm->totals[r->event], r);
 	if (rc)
 		return rc;
-	rc = read_next_bytes(s, go_on, &bytes, &len);
+	rc = read_next_record_bytes(s, go_on, &bytes, &len);
 	if (rc != 1)
 		return rc;
 	return decode_record(s, bytes, len, r) ? 1 : PFMLIB_ERR_NOMEM;

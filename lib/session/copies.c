@@ -80,13 +80,13 @@ void pfmi_session_find_copies(struct pfm_session *s)
 	pfmi_base_free_hash(&table);
 }
 
-static bool is_whole(const pfm_count_t *n)
+static bool is_exact_throughout(const pfm_count_t *n)
 {
 	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled;
 }
 
 /* True if @small cannot be the value of the event that @large counted in about the same time. */
-static bool have_conflict(const pfm_count_t *large, const pfm_count_t *small)
+static bool are_conflicting_copies(const pfm_count_t *large, const pfm_count_t *small)
 {
 	uint64_t apart = large->enabled > small->enabled ? large->enabled - small->enabled
 	                                                 : small->enabled - large->enabled;
@@ -97,7 +97,7 @@ static bool have_conflict(const pfm_count_t *large, const pfm_count_t *small)
 	return (double)large->raw - (double)small->raw > slack;
 }
 
-static void mark_conflict(struct session_count *c, pfm_count_t *n)
+static void mark_conflicting_copy(struct session_count *c, pfm_count_t *n)
 {
 	n->quality = n->raw ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED;
 	n->cause = PFM_CAUSE_BUSY;
@@ -108,9 +108,9 @@ static void mark_conflict(struct session_count *c, pfm_count_t *n)
 }
 
 /* True if count @n says more of the event than @other: it is exact, and larger. */
-static bool is_larger(const pfm_count_t *n, const pfm_count_t *other)
+static bool is_larger_copy(const pfm_count_t *n, const pfm_count_t *other)
 {
-	return is_whole(n) && (!is_whole(other) || n->raw > other->raw);
+	return is_exact_throughout(n) && (!is_exact_throughout(other) || n->raw > other->raw);
 }
 
 /* Finds the copy with the largest value. The first copy comes before the others. */
@@ -120,7 +120,7 @@ static void find_largest_copies(struct pfm_session *s, const pfm_count_t *counts
 		unsigned first = s->counts[i].config.first_copy;
 		unsigned *largest = &s->counts[first].kernel_state.largest_copy;
 
-		if (first == i || is_larger(&counts[i], &counts[*largest]))
+		if (first == i || is_larger_copy(&counts[i], &counts[*largest]))
 			*largest = i;
 	}
 }
@@ -134,18 +134,19 @@ bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts)
 		unsigned first = s->counts[i].config.first_copy,
 			 largest = s->counts[first].kernel_state.largest_copy;
 
-		if (i == largest || !is_whole(&counts[i]) || counts[largest].running == 0 ||
-		    !have_conflict(&counts[largest], &counts[i]))
+		if (i == largest || !is_exact_throughout(&counts[i]) ||
+		    counts[largest].running == 0 ||
+		    !are_conflicting_copies(&counts[largest], &counts[i]))
 			continue;
 		agree = false;
-		mark_conflict(&s->counts[i], &counts[i]);
+		mark_conflicting_copy(&s->counts[i], &counts[i]);
 		/* Which of them is right is not known. */
-		if (is_whole(&counts[largest]))
+		if (is_exact_throughout(&counts[largest]))
 			s->counts[largest].kernel_state.has_conflict = true;
 	}
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		if (s->counts[i].kernel_state.has_conflict)
-			mark_conflict(&s->counts[i], &counts[i]);
+			mark_conflicting_copy(&s->counts[i], &counts[i]);
 		s->counts[i].kernel_state.has_conflict = false;
 	}
 	return agree;

@@ -127,12 +127,12 @@ static bool is_cpu_dependent(const struct pfm_session *s)
 }
 
 enum {
-	ALL_CPUS_UNREAD = 0,     /* pfm_ctx.all_cpus before the number of CPUs is known */
-	ALL_CPUS_READ_ONCE = -1, /* who opens one session reads one file */
-	ALL_CPUS_READ_ALWAYS = -2
+	CPUS_UNREAD = 0,     /* pfm_ctx.n_contiguous_cpus before any session */
+	CPUS_READ_ONCE = -1, /* by the first session; the second one caches the number */
+	CPUS_READ_ALWAYS = -2
 };
 
-static atomic_int *get_all_cpus_cache(const struct pfm_session *s)
+static atomic_int *get_contiguous_cpus_cache(const struct pfm_session *s)
 {
 	union {
 		const struct pfm_ctx *in;
@@ -156,9 +156,9 @@ static bool is_same_cpu_set(const struct cpu_mask *a, const struct cpu_mask *b)
 	       memcmp(a->words, b->words, a->n_words * sizeof(*a->words)) == 0;
 }
 
-/* Keeps that all CPUs there can be are on line, if they are: that set does not change as long as
- * the kernel runs. */
-static void cache_all_cpus(const struct pfm_session *s)
+/* Remembers the number of CPUs if all possible CPUs, 0 to n - 1, are online: the set of possible
+ * CPUs never changes while the kernel runs. */
+static void cache_contiguous_cpus(const struct pfm_session *s)
 {
 	struct cpu_mask possible, first;
 	size_t n = pfmi_machine_count_cpus(&s->online_cpus);
@@ -171,7 +171,7 @@ static void cache_all_cpus(const struct pfm_session *s)
 		pfmi_machine_free_cpus(&first);
 	}
 	pfmi_machine_free_cpus(&possible);
-	atomic_store(get_all_cpus_cache(s), all ? (int)n : ALL_CPUS_READ_ALWAYS);
+	atomic_store(get_contiguous_cpus_cache(s), all ? (int)n : CPUS_READ_ALWAYS);
 }
 
 int pfmi_session_refresh_online_cpus(struct pfm_session *s)
@@ -184,7 +184,7 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 		pfmi_machine_free_cpus(&now);
 		return rc == -ENOMEM ? rc : 0;
 	}
-	atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ALWAYS);
+	atomic_store(get_contiguous_cpus_cache(s), CPUS_READ_ALWAYS);
 	pfmi_machine_free_cpus(&s->online_cpus);
 	s->online_cpus = now;
 	return -EAGAIN;
@@ -194,18 +194,18 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s)
  * Where opening an event shows a CPU that went off line, the set read earlier is used. */
 static int read_online_cpus(struct pfm_session *s)
 {
-	int known = is_offline_cpu_detectable(s) ? atomic_load(get_all_cpus_cache(s))
-	                                         : ALL_CPUS_READ_ALWAYS,
+	int known = is_offline_cpu_detectable(s) ? atomic_load(get_contiguous_cpus_cache(s))
+	                                         : CPUS_READ_ALWAYS,
 	    rc;
 
 	s->is_online_assumed = known > 0;
 	if (s->is_online_assumed)
 		return pfmi_machine_make_first_cpus((unsigned)known, &s->online_cpus);
 	rc = pfmi_machine_read_cpus(&s->sys, PFMI_ONLINE_CPUS_PATH, &s->online_cpus);
-	if (known == ALL_CPUS_READ_ONCE)
-		cache_all_cpus(s);
-	else if (known == ALL_CPUS_UNREAD)
-		atomic_store(get_all_cpus_cache(s), ALL_CPUS_READ_ONCE);
+	if (known == CPUS_READ_ONCE)
+		cache_contiguous_cpus(s);
+	else if (known == CPUS_UNREAD)
+		atomic_store(get_contiguous_cpus_cache(s), CPUS_READ_ONCE);
 	if (rc)
 		/* each user of it reports that it cannot be read */
 		return rc == -ENOMEM ? rc : 0;

@@ -40,14 +40,14 @@ struct file_event_system {
 	unsigned n_events, capacity;
 };
 
-static struct file_event_system *get_system(const struct sys *sys)
+static struct file_event_system *get_file_event_system(const struct sys *sys)
 {
 	return sys->arg;
 }
 
 static struct file_event *find_event(const struct sys *sys, int fd)
 {
-	struct file_event_system *f = get_system(sys);
+	struct file_event_system *f = get_file_event_system(sys);
 	unsigned i = (unsigned)fd - FIRST_FILE_EVENT;
 
 	return fd >= FIRST_FILE_EVENT && i < f->n_events && f->events[i].path ? &f->events[i]
@@ -58,35 +58,35 @@ static struct file_event *find_event(const struct sys *sys, int fd)
 
 static int forward_open(const struct sys *sys, const char *path, int flags)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->open(real, path, flags);
 }
 
 static int forward_mmap(const struct sys *sys, int fd, size_t len, int writable, void **out)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return find_event(sys, fd) ? -ENODEV : real->mmap(real, fd, len, writable, out);
 }
 
 static int forward_munmap(const struct sys *sys, void *at, size_t len)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->munmap(real, at, len);
 }
 
 static uint64_t forward_get_time(const struct sys *sys)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->get_time(real);
 }
 
 static int forward_poll(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->poll(real, fds, n, timeout);
 }
@@ -94,14 +94,14 @@ static int forward_poll(const struct sys *sys, struct pollfd *fds, unsigned n, i
 static int forward_list_folder(const struct sys *sys, const char *path,
                                int (*each)(void *arg, const char *name), void *arg)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->list_folder(real, path, each, arg);
 }
 
 static int forward_get_process_time(const struct sys *sys, int pid, uint64_t *ns)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->get_process_time(real, pid, ns);
 }
@@ -109,7 +109,7 @@ static int forward_get_process_time(const struct sys *sys, int pid, uint64_t *ns
 static bool forward_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
                                uint32_t regs[4])
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
 	return real->read_cpuid(real, leaf, subleaf, regs);
 }
@@ -183,8 +183,8 @@ static int read_usage(const struct sys *sys, struct file_event *e, uint64_t *val
 
 	for (unsigned i = 0; i < e->n_clients; i++)
 		e->clients[i].is_seen = false;
-	pfmi_machine_visit_drm_clients(&get_system(sys)->real_sys, UINT32_MAX, add_client_usage,
-	                               &u);
+	pfmi_machine_visit_drm_clients(&get_file_event_system(sys)->real_sys, UINT32_MAX,
+	                               add_client_usage, &u);
 	*value = e->is_level ? u.level : e->usage;
 	return u.is_out_of_memory ? -ENOMEM : 0;
 }
@@ -192,14 +192,15 @@ static int read_usage(const struct sys *sys, struct file_event *e, uint64_t *val
 static int read_value(const struct sys *sys, struct file_event *e, uint64_t *value)
 {
 	return e->drm_driver ? read_usage(sys, e, value)
-	                     : pfmi_machine_read_number(&get_system(sys)->real_sys, e->path, value);
+	                     : pfmi_machine_read_number(&get_file_event_system(sys)->real_sys,
+	                                                e->path, value);
 }
 
 /* Reads the value of @e: a level as it is, else what was counted while its leader was enabled. A
  * number that has become smaller began anew. */
 static int update_event(const struct sys *sys, struct file_event *e, uint64_t *value)
 {
-	bool is_enabled = get_system(sys)->events[e->leader].enabled_since != 0;
+	bool is_enabled = get_file_event_system(sys)->events[e->leader].enabled_since != 0;
 	int rc = read_value(sys, e, value);
 
 	if (rc || e->is_level) {
@@ -217,7 +218,7 @@ static int update_event(const struct sys *sys, struct file_event *e, uint64_t *v
 /* Does so for a leader and its members, where they count. */
 static void update_group(const struct sys *sys, const struct file_event *lead)
 {
-	struct file_event_system *f = get_system(sys);
+	struct file_event_system *f = get_file_event_system(sys);
 	uint64_t value;
 
 	for (unsigned i = 0; i < f->n_events; i++)
@@ -256,7 +257,7 @@ static int reserve_event(struct file_event_system *f)
 static int open_file_event(const struct sys *sys, const struct perf_event_attr *attr, int group,
                            const struct kernel_pmu *pmu)
 {
-	struct file_event_system *f = get_system(sys);
+	struct file_event_system *f = get_file_event_system(sys);
 	struct file_event *e;
 	uint64_t value = 0;
 	int rc;
@@ -291,7 +292,7 @@ static int open_file_event(const struct sys *sys, const struct perf_event_attr *
 static int open_event(const struct sys *sys, struct perf_event_attr *attr, int pid, int cpu,
                       int group, unsigned long flags)
 {
-	const struct file_event_system *f = get_system(sys);
+	const struct file_event_system *f = get_file_event_system(sys);
 	const struct kernel_pmu *pmu = find_pmu(f, attr);
 
 	if (pmu)
@@ -311,7 +312,7 @@ static uint64_t get_enabled_time(const struct sys *sys, const struct file_event 
 static long read_group(const struct sys *sys, const struct file_event *lead, uint64_t *out,
                        size_t n)
 {
-	const struct file_event_system *f = get_system(sys);
+	const struct file_event_system *f = get_file_event_system(sys);
 	size_t at = 3;
 
 	if (n < 4 * sizeof(*out))
@@ -336,7 +337,7 @@ static long read_group(const struct sys *sys, const struct file_event *lead, uin
  * negative number. */
 static long read_event(const struct sys *sys, int fd, void *buf, size_t n)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 	struct file_event *e = find_event(sys, fd);
 	uint64_t *out = buf;
 
@@ -346,13 +347,13 @@ static long read_event(const struct sys *sys, int fd, void *buf, size_t n)
 		return read_group(sys, e, out, n);
 	if (n < 3 * sizeof(*out))
 		return -ENOSPC;
-	out[1] = out[2] = get_enabled_time(sys, &get_system(sys)->events[e->leader]);
+	out[1] = out[2] = get_enabled_time(sys, &get_file_event_system(sys)->events[e->leader]);
 	return update_event(sys, e, &out[0]) ? 0 : (long)(3 * sizeof(*out));
 }
 
 static int control_event(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 	struct file_event *e = find_event(sys, fd);
 
 	if (!e)
@@ -371,7 +372,7 @@ static int control_event(const struct sys *sys, int fd, unsigned long request, v
 
 static int close_event(const struct sys *sys, int fd)
 {
-	const struct sys *real = &get_system(sys)->real_sys;
+	const struct sys *real = &get_file_event_system(sys)->real_sys;
 	struct file_event *e = find_event(sys, fd);
 
 	if (!e)

@@ -824,7 +824,7 @@ int pfm_alpha_session_entries(const pfm_session_t *s)
 	return d ? (int)d->n_entries : PFMLIB_ERR_INVAL;
 }
 
-static int refresh_entry(pfm_session_t *s, unsigned entry, struct device_state **d)
+static int refresh_device_entry(pfm_session_t *s, unsigned entry, struct device_state **d)
 {
 	int err;
 
@@ -838,7 +838,7 @@ static int refresh_entry(pfm_session_t *s, unsigned entry, struct device_state *
 int pfm_alpha_session_count(pfm_session_t *s, unsigned entry, unsigned i, uint64_t *value)
 {
 	struct device_state *d;
-	int rc = refresh_entry(s, entry, &d);
+	int rc = refresh_device_entry(s, entry, &d);
 
 	if (rc || !value || i >= s->n_counts || d->locations[i].counter < 0)
 		return rc ? rc : PFMLIB_ERR_INVAL;
@@ -850,7 +850,7 @@ int pfm_alpha_session_count(pfm_session_t *s, unsigned entry, unsigned i, uint64
 int pfm_alpha_session_cycles(pfm_session_t *s, unsigned entry, uint64_t *cycles)
 {
 	struct device_state *d;
-	int rc = refresh_entry(s, entry, &d);
+	int rc = refresh_device_entry(s, entry, &d);
 
 	if (rc || !cycles)
 		return rc ? rc : PFMLIB_ERR_INVAL;
@@ -900,7 +900,7 @@ int pfm_alpha_session_samples(pfm_session_t *s, pfcntr_bucket_t *buckets, size_t
 int pfm_alpha_session_pair(pfm_session_t *s, unsigned entry, uint64_t *statistic, uint64_t *retired)
 {
 	struct device_state *d;
-	int rc = refresh_entry(s, entry, &d);
+	int rc = refresh_device_entry(s, entry, &d);
 
 	if (rc || !statistic || !retired || !d->encoder_output.statistic)
 		return rc ? rc : PFMLIB_ERR_INVAL;
