@@ -39,7 +39,7 @@ static int try_pmu(struct pmu_search *s, unsigned pmu, unsigned prefixes)
 
 /* ---- a named PMU ----------------------------------------------------------------------------- */
 
-/* Steps 1 and 2 of lookup_named_pmu(). */
+/* Steps 1 and 2 of lookup_named_pmu(): tables that have the PMU name themselves. */
 static int lookup_in_named_pmus(struct pmu_search *s)
 {
 	struct pmu_name_iter iter = { 0 };
@@ -82,7 +82,7 @@ static int lookup_in_family(struct pmu_search *s, const struct pmu_source *sourc
 	return rc;
 }
 
-/* Step 3. */
+/* Step 3 of the order above lookup_named_pmu(): the PMU name is a family's. */
 static int lookup_families(struct pmu_search *s)
 {
 	unsigned n_sources;
@@ -118,7 +118,7 @@ static int lookup_kernel_device(struct pmu_search *s, const struct kernel_pmu *d
 	return rc;
 }
 
-/* Step 5. */
+/* Step 5: the kernel's generic names, on its device of that name. */
 static int lookup_generic_on_device(struct pmu_search *s, const struct kernel_pmu *device)
 {
 	const struct pfm_ctx *ctx = s->ctx;
@@ -150,7 +150,8 @@ static int lookup_on_device(struct pmu_search *s)
 	return rc;
 }
 
-/* Step 6. pfmi_lookup_spec_instance() tells later which instance the number selects. */
+/* Step 6: a box by its number. pfmi_lookup_spec_instance() tells later which instance the number
+ * selects. */
 static int lookup_numbered_box(struct pmu_search *s)
 {
 	struct pmu_search box = *s;

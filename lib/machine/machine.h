@@ -278,8 +278,8 @@ bool pfmi_machine_read_drm_value(const char *text, const char *key, uint64_t *va
 /* Values of environment variables the library listens to; NULL in programs with raised privileges.
  */
 const char *pfmi_machine_get_env(const char *name);
-/* All of those that choose a processor or a machine, from one walk over the environment; NULL if
- * missing. */
+/* The variables that choose a processor or a machine, read in one walk over the environment; NULL
+ * if unset. */
 struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
 	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */

@@ -349,8 +349,8 @@ static int check_single_items(struct pack_problem *p)
 	return PFMLIB_SUCCESS;
 }
 
-/* So many groups at least, by each single counter set: the largest of all masks is enough to start
- * from. */
+/* Returns a number of groups that no packing can go below: the items that need a counter, divided
+ * by the counters that any of them can use. */
 static unsigned compute_counter_bound(const struct pack_problem *p)
 {
 	uint64_t all = 0;

@@ -121,14 +121,16 @@ static bool spread_evenly(const struct slot_demand *demands, unsigned n, unsigne
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* Slots 0 .. t - 1 are filled. The last turn of each group before the cycle is in slot -1 at best,
- * and group 0 can have slot 0: every arrangement can be turned so. */
+/* State of the search when slots 0 to t - 1 are filled. Before the cycle the last turn of each
+ * group is taken to be in slot -1, the best case. Group 0 has slot 0: a cycle can begin anywhere,
+ * so every arrangement can be rotated to that. */
 struct slot_search {
 	const struct slot_demand *demands;
 	unsigned n, n_slots;
 	unsigned *group_of;
-	int *last, *first, *before; /* before: by slot, what @last of its group was */
-	unsigned *turns, *due_at;   /* due_at: groups by the slots left before they are due */
+	int *last, *first,
+		*before;          /* before: by slot, @last of its group until the slot was taken */
+	unsigned *turns, *due_at; /* due_at: groups by the slots left before they are due */
 };
 
 /* The last slot in which group @g must have its next turn. */

@@ -35,21 +35,21 @@ struct record_queue {
 struct perfdata_reader {
 	int fd;
 	bool is_foreign, is_big_endian, has_ended, is_pipe;
-	bool is_damaged;       /* it ended before its end: what follows cannot be read */
-	uint64_t n_bytes_left; /* bytes of the data that were not taken yet */
-	uint8_t *input;        /* input, in_at .. in_end of it not used */
+	bool is_damaged; /* the file ends too early or has a bad record; the rest cannot be read */
+	uint64_t n_bytes_left; /* bytes of the data section still to be read */
+	uint8_t *input;        /* buffer; bytes input_start .. input_end are not used yet */
 	size_t input_start, input_end;
-	uint8_t *pool; /* records that wait */
+	uint8_t *pool; /* bytes of records that wait to be sorted */
 	size_t pool_used, pool_capacity;
-	struct record_queue in_order;   /* each not older than the one before it */
-	struct pending_record *pending; /* a heap of the others */
+	struct record_queue in_order;   /* records not older than the one before them */
+	struct pending_record *pending; /* a heap of the other records */
 	size_t n_pending, pending_capacity;
 	size_t n_live_bytes;  /* bytes of the pool that belong to waiting records */
 	uint64_t ready_until; /* records up to this time may be handed out ... */
 	size_t n_forced;      /* ... and so many whatever their time */
 	bool has_ready_until;
 	struct zstd_codec *zstd;
-	/* what packed records represent: it comes before what follows them */
+	/* records out of a compressed record; they come before the records after it */
 	struct byte_buffer unpacked;
 	/* the newest time, now and at the last mark */
 	uint64_t next_sequence, newest_time, round_time;

@@ -203,8 +203,8 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 		value = pfmi_pmu_extract_field(&f[i], g->config);
 		if (value == pfmi_pmu_extract_field(&f[i], config))
 			continue;
-		/* Nobody said that the row's extra register is to be 0: without it the event is
-		 * another one. */
+		/* Without its extra register the row is another event, so a config1 of 0 does not
+		 * mean the row. */
 		if (field_is_extra_register(g->table, &f[i]) && !g->config[1])
 			return NULL;
 		config = set_modifier(ev, i, value) ? pfmi_pmu_get_config_words(ev, own) : NULL;

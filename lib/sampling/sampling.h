@@ -156,14 +156,14 @@ struct group_values {
 	uint32_t n_last;
 	size_t capacity;
 	pfm_record_t leader_sample; /* the sample that is taken apart */
-	unsigned n_left;            /* members of which it was not said yet */
+	unsigned n_left;            /* members whose sample was not handed out yet */
 };
 
 /* The count that a recorded sample of a software event without a known id belongs to. */
 struct software_guess {
 	unsigned n_counts; /* counts of the session when it was made */
 	int count_index;   /* -1: none */
-	bool is_ambiguous; /* it may belong to others as well */
+	bool is_ambiguous; /* other counts could have taken the sample as well */
 };
 
 struct sampling_state {

@@ -18,10 +18,10 @@ struct session_count {
 		pfm_cause_t cause;             /* why it could not be opened */
 		int sys_errno;
 	} status;
-	/* The backend's. */
+	/* State that the backend keeps. */
 	struct count_kernel_state {
 		unsigned first_event, n_events; /* its slice of kernel objects */
-		unsigned n_open;                /* parts that are open */
+		unsigned n_open;                /* kernel events that are open */
 		unsigned group_first;           /* the first count of its group */
 		/* time its tasks spent on other CPUs than those asked for, as last read */
 		uint64_t time_elsewhere;
@@ -160,10 +160,10 @@ struct backend {
 	 * group; before, those of @was_on. NULL: groups cannot take turns. */
 	int (*switch_groups)(struct pfm_session *s, const unsigned char *was_on,
 	                     const unsigned char *is_on);
-	/* Fills n counts in order: raw, enabled, running, value (each part extrapolated), quality
-	 * as far as the numbers tell. session.c completes it, unless s->clear stays set: then all
-	 * are as clear as before, and only numbers have changed. They may go to s->into alone, with
-	 * all that belongs to a count. */
+	/* Fills n counts in order: raw, enabled, running, value (each kernel event extrapolated),
+	 * quality as far as the numbers tell. session.c completes it, unless s->clear stays set:
+	 * then all are as clear as before, and only numbers have changed. They may go to s->into
+	 * alone, with all that belongs to a count. */
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
 	 * read_counts(). */

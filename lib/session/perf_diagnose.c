@@ -8,7 +8,7 @@
 #include "context/context.h"
 #include "session/perf_event_internal.h"
 
-/* The part that was refused, and how to ask for it again. */
+/* The kernel event that was refused, and how to open it again. */
 struct refused_event {
 	struct pfm_session *session;
 	struct session_count *count;

@@ -14,7 +14,7 @@
 struct kernel_event {
 	/* Members that every reading uses come first. */
 	int fd;     /* -1: not open */
-	int leader; /* part it joined, -1: it leads or is alone */
+	int leader; /* kernel event it joined, -1: it leads or is alone */
 	/* places of the readings: its value; enabled and, after it, running */
 	uint32_t value_index, times_index;
 	/* of a task on one CPU: tells how long it was there; else -1 */
@@ -90,7 +90,7 @@ static inline void session_reset_stopwatch(struct stopwatch *w, uint64_t now)
 
 /* Detection of CPUs that are switched off and on. */
 struct hotplug_state {
-	bool has_cpu_events;  /* some part counts whatever runs on its CPU */
+	bool has_cpu_events;  /* some kernel event counts whatever runs on its CPU */
 	bool counts_all_cpus; /* every CPU is wanted, whichever these are */
 	/* one has come that is not counted; ... or one is back whose events are gone */
 	bool has_new_cpu, has_missed_cpu;
@@ -127,7 +127,7 @@ struct perf_state {
 	 * were */
 	uint64_t *reset_readings;
 	double *scales;         /* of each count */
-	unsigned n_read_events; /* parts that are read: a group by its leader alone ... */
+	unsigned n_read_events; /* kernel events that are read: a group by its leader alone ... */
 	uint32_t *read_events;  /* ... and their numbers */
 	/* all counts are as nearly all are: take_again() can look at them */
 	bool is_uniform;

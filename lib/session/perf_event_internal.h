@@ -26,7 +26,8 @@ int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task
 void pfmi_perf_free_tasks(struct task_list *t);
 /* True if @all has each of @some; sorts @all. */
 bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *all);
-/* Lays out the parts of all counts, closed. 0 or -ENOMEM. (lib/session/perf_targets.c) */
+/* Lays out the kernel events of all counts, not yet open. Returns 0 or -ENOMEM.
+ * (lib/session/perf_targets.c) */
 int pfmi_perf_plan_events(struct pfm_session *s);
 /* Gives the readings of what is open their places. 0 or -ENOMEM. (lib/session/perf_read.c) */
 int pfmi_perf_assign_readings(struct pfm_session *s);

@@ -13,7 +13,7 @@
 /* the kernel's two clocks go apart by less than so many-th of the time */
 #define CLOCK_DRIFT_DIVISOR 512u
 
-/* True if the part counts what runs on its CPU, of all tasks or of a control group. */
+/* True if the kernel event counts what runs on its CPU, of all tasks or of a control group. */
 static bool is_cpu_event(const struct kernel_event *p)
 {
 	return p->fd >= 0 && p->pid == -1;

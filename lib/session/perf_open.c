@@ -63,7 +63,8 @@ static bool is_same_target(const struct kernel_event *a, const struct kernel_eve
 
 enum { IS_LEADER = -1, LEADER_NOT_OPEN = -2, NO_LEADER_AT_TARGET = -3 };
 
-/* The part that part @k of count @i joins: the one of the group's leader at the same place. */
+/* Finds the kernel event that kernel event @k of count @i joins: the one of the group's leader that
+ * counts the same task and CPU. */
 static int find_leader_event(const struct pfm_session *s, unsigned i, unsigned k)
 {
 	const struct perf_state *st = s->backend_state;
@@ -146,7 +147,7 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 	return fd;
 }
 
-/* True if it is the group that refuses the part. */
+/* True if the kernel event opens outside its group: the group was refused, not the event. */
 static bool can_open_ungrouped(struct pfm_session *s, unsigned i, unsigned k)
 {
 	int fd = try_open_event(s, i, k, -1);
@@ -203,7 +204,7 @@ static void join_group(struct perf_state *st, struct kernel_event *p, int lead)
 	l->n_members++;
 }
 
-/* The caller's filter for the tracepoint of part @p. 0 or -errno. */
+/* The caller's filter for the tracepoint of kernel event @p. Returns 0 or -errno. */
 static int set_event_filter(const struct pfm_session *s, const struct kernel_event *p)
 {
 	const char *filter = s->options.filters
@@ -230,8 +231,8 @@ static void explain_refused_filter(struct session_count *c)
 		c->config.name);
 }
 
-/* Opens part @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open never gives, if
- * its filter is refused. */
+/* Opens kernel event @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open never
+ * gives, if its filter is refused. */
 static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int lead)
 {
 	struct perf_state *st = s->backend_state;
@@ -258,9 +259,9 @@ static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int 
 	return 0;
 }
 
-/* Opens every part of count @i. If one cannot be opened, none stays open and the cause is written
- * down; only where a thread or a CPU has gone meanwhile the others go on. Returns false if the
- * count found no counter beside its group. */
+/* Opens every kernel event of count @i. If one cannot be opened, none stays open and the cause is
+ * written down; only where a thread or a CPU has gone meanwhile the others go on. Returns false if
+ * the count found no counter beside its group. */
 static bool open_count(struct pfm_session *s, unsigned i)
 {
 	struct perf_state *st = s->backend_state;

@@ -128,7 +128,7 @@ bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *al
 	return true;
 }
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- kernel events --------------------------------------------------------------------------- */
 
 struct event_planner {
 	struct pfm_session *session;
@@ -151,14 +151,14 @@ struct event_target {
 static int reserve_events(struct perf_state *st, size_t n)
 {
 	size_t room = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
-	struct kernel_event *parts;
+	struct kernel_event *events;
 
 	if (n <= st->events_capacity)
 		return 0;
-	parts = realloc(st->events, room * sizeof(*parts));
-	if (!parts)
+	events = realloc(st->events, room * sizeof(*events));
+	if (!events)
 		return -ENOMEM;
-	st->events = parts;
+	st->events = events;
 	st->events_capacity = (unsigned)room;
 	return 0;
 }
@@ -353,7 +353,7 @@ static bool is_placed_like_previous(const struct pfm_session *s, const struct se
 	       last->config.instance == c->config.instance && last->config.cpu == c->config.cpu;
 }
 
-/* The parts of the count before it once more. */
+/* Repeats the kernel events of the previous count for count @i. */
 static void repeat_previous_events(struct event_planner *w)
 {
 	struct perf_state *st = w->session->backend_state;

@@ -108,7 +108,8 @@ struct image {
  * and depth, plus 1, in Elias' gamma code, and as the number of its second symbol, in as many bits
  * as the highest number has. */
 struct packed_texts {
-	uint32_t size; /* bytes of all this, with at least eight zero bytes at the end */
+	uint32_t size; /* bytes of the header and all arrays, with at least eight zero bytes at the
+	                  end */
 	uint32_t n_blocks;
 	uint32_t n_symbols;
 	uint32_t blocks;   /* offset of uint32_t[n_blocks + 1]: the first bit of each block's texts,

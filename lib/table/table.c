@@ -19,7 +19,8 @@ void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t nu
 		}
 }
 
-/* @n, which folds to @s, or the row whose name is spelled like @s where @n is not. */
+/* Names of two rows may differ only in blanks and dashes. Returns @n if it is spelled like @s, else
+ * the row that is. */
 static struct name_entry find_exact_twin(const struct table *t, struct name_entry n, struct slice s)
 {
 	if (pfmi_base_is_slice_icase(s, table_get_text(t, n.text)))

@@ -361,8 +361,8 @@ static bool has_zero_byte(uint64_t x)
 	return (x - REPEAT_BYTE(1)) & ~x & REPEAT_BYTE(0x80u);
 }
 
-/* Nothing in the pool that a terminal would obey: ASCII's control characters and, in UTF-8, U+0080
- * to U+009F. Eight at a time. */
+/* Refuses characters that a terminal would obey: control characters of ASCII and, in UTF-8, U+0080
+ * to U+009F. Tests eight bytes at a time. */
 static bool check_pool_characters(struct table_verifier *c)
 {
 	const unsigned char *s = (const unsigned char *)table_get_text(c->table, 0),

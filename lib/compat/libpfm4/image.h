@@ -51,7 +51,7 @@ struct l4_filter {
 struct l4_pmu {
 	uint32_t name, kernel_event_names;
 	uint32_t flags;
-	uint32_t host_numbers, host_text; /* what its host is matched with: numbers or a text */
+	uint32_t host_numbers, host_text; /* numbers or a text that identify its processor */
 	uint32_t desc;
 	uint16_t id, table;
 	uint16_t n_events, first_event;
