@@ -57,7 +57,7 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		                   .value = value };
 	int word;
 
-	if (!g.table || !reg || !name || !field || !text || !pfmi_decode_init_target(&g))
+	if (!g.table || !reg || !name || !field || !text || !pfmi_pmu_init_decode_target(&g))
 		return PFMLIB_ERR_INVAL;
 	word = pfmi_pmu_get_config_index(reg);
 	if (word >= 0)
@@ -90,16 +90,16 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		                   .value = value };
 	struct event ev;
 
-	if (!g.table || !reg || !buf || !pfmi_decode_init_target(&g) ||
+	if (!g.table || !reg || !buf || !pfmi_pmu_init_decode_target(&g) ||
 	    !pfmi_pmu_has_encoder(g.table))
 		return PFMLIB_ERR_INVAL;
 	g.is_fixed_control = pfmi_pmu_find_register_field(&g, "os0") != NULL;
 	/* No other register without an enable bit selects an event. */
 	if (table_has_field_bits(g.table) && pfmi_pmu_get_config_index(reg) < 0 &&
 	    !g.is_fixed_control && !g.is_register_pair && !pfmi_pmu_find_register_field(&g, "en") &&
-	    !pfmi_decode_has_own_control(&g))
+	    !pfmi_pmu_has_own_control(&g))
 		return PFMLIB_ERR_NOTFOUND;
-	if (!pfmi_decode_find_event(&g, i, &ev))
+	if (!pfmi_pmu_find_decoded_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;
 	normalize_levels(&g, &ev);
 	return pfmi_format_print_event(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len,

@@ -83,7 +83,7 @@ static unsigned find_candidates(struct decode_target *g, struct event *out, unsi
 {
 	unsigned n = 0;
 
-	while (n < max && pfmi_decode_find_event(g, n, &out[n]) &&
+	while (n < max && pfmi_pmu_find_decoded_event(g, n, &out[n]) &&
 	       get_distance(&out[n]) == get_distance(&out[0]))
 		n++;
 	return n;
@@ -101,7 +101,7 @@ static bool init_target(const struct set_decoder *d, const pfm_reg_t *reg, uint6
 {
 	*g = (struct decode_target){ .table = d->table, .value = value };
 	g->reg_name = pfmi_pmu_get_register_name(d->table, reg);
-	return pfmi_decode_init_target(g);
+	return pfmi_pmu_init_decode_target(g);
 }
 
 /* ---- registers by their kind ----------------------------------------------------------------- */
@@ -133,7 +133,8 @@ static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struc
 	struct decode_target probe = *g;
 	struct event ev;
 
-	for (unsigned i = 0; i < MAX_CANDIDATES && pfmi_decode_find_event(&probe, i, &ev); i++) {
+	for (unsigned i = 0; i < MAX_CANDIDATES && pfmi_pmu_find_decoded_event(&probe, i, &ev);
+	     i++) {
 		uint32_t msr = pfmi_pmu_get_extra_register(&ev);
 
 		if (msr)
@@ -228,7 +229,7 @@ static void decode_own_control(struct set_decoder *d, unsigned i)
 
 	if (!init_target(d, &d->regs[i], d->regs[i].value, &g))
 		return;
-	for (; n < MAX_CANDIDATES && pfmi_decode_find_event(&g, n, &events[n]); n++) {
+	for (; n < MAX_CANDIDATES && pfmi_pmu_find_decoded_event(&g, n, &events[n]); n++) {
 		counter[n] = g.counter < 64 ? (int)g.counter : -1;
 		set_levels(&g, &events[n]);
 	}

@@ -24,7 +24,7 @@ static bool has_register(const struct table *t, const char *name)
 	struct decode_target g = { .table = t, .reg_name = name };
 	int word = pfmi_pmu_get_config_index(name);
 
-	return pfmi_pmu_has_encoder(t) && pfmi_decode_init_target(&g) &&
+	return pfmi_pmu_has_encoder(t) && pfmi_pmu_init_decode_target(&g) &&
 	       (word < 0 || has_fields_in_word(t, word));
 }
 

@@ -335,16 +335,16 @@ struct decode_target {
 int pfmi_pmu_get_config_index(const char *reg);
 /* The register is not one of the kernel's words, and the encoder defines which of its bits choose
  * the event. */
-bool pfmi_decode_has_own_control(const struct decode_target *g);
+bool pfmi_pmu_has_own_control(const struct decode_target *g);
 /* Sets @g up for register @g->reg, its table and value given. False if the processor has none of
  * that name. */
-bool pfmi_decode_init_target(struct decode_target *g);
+bool pfmi_pmu_init_decode_target(struct decode_target *g);
 /* The bits called @name in the register's layout, or NULL. */
 const struct register_field *pfmi_pmu_find_register_field(const struct decode_target *g,
                                                           const char *name);
 /* The @i-th event that fits, the best first; false past the last. If no event has the code first,
  * those that have it beside another. */
-bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *ev);
+bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct event *ev);
 /* The best event of @t of the configuration words @config: words that are not in @words (bit i:
  * word i) may be anything. The levels stay as they are in @ev; on success everything else is
  * replaced. */

@@ -90,13 +90,13 @@ static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mi
 	return all & ~mine;
 }
 
-bool pfmi_decode_has_own_control(const struct decode_target *g)
+bool pfmi_pmu_has_own_control(const struct decode_target *g)
 {
 	return pfmi_pmu_get_config_index(g->reg_name) < 0 &&
 	       pfmi_pmu_has_event_select_mask(g->table);
 }
 
-bool pfmi_decode_init_target(struct decode_target *g)
+bool pfmi_pmu_init_decode_target(struct decode_target *g)
 {
 	int word = pfmi_pmu_get_config_index(g->reg_name);
 	bool bits = table_has_field_bits(g->table);
@@ -108,7 +108,7 @@ bool pfmi_decode_init_target(struct decode_target *g)
 	if (word >= 0 && !bits)
 		return false;
 	g->counter = word >= 0 ? DECODE_NO_COUNTER : get_trailing_number(g->reg_name);
-	g->known_words = pfmi_decode_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
+	g->known_words = pfmi_pmu_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
 	g->config[word > 0 ? word : 0] = g->value;
 	if (word <= 0 && bits)
 		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));
@@ -549,7 +549,7 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 		}
 		return false;
 	}
-	if (table_has_field_bits(g->table) && !pfmi_decode_has_own_control(g))
+	if (table_has_field_bits(g->table) && !pfmi_pmu_has_own_control(g))
 		return nth == 0;
 	g->event_select_mask =
 		pfmi_pmu_get_event_select_mask(g->table, g->reg_name, nth, &g->counter);
@@ -589,7 +589,7 @@ static bool use_primary_encoding(struct decode_target *g)
 }
 
 /* The @i-th best event. */
-bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *ev)
+bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct event *ev)
 {
 	struct event_ranking b;
 	unsigned nth;
@@ -605,7 +605,7 @@ bool pfmi_decode_find_event(struct decode_target *g, unsigned i, struct event *e
 			rank_rows(g, nth, &b);
 		if (b.n_ranks < b.max_ranks)
 			return !b.n_ranks && !b.has_floor && !g->alternate_code &&
-			       use_primary_encoding(g) && pfmi_decode_find_event(g, i, ev);
+			       use_primary_encoding(g) && pfmi_pmu_find_decoded_event(g, i, ev);
 		if (i < RANKING_SIZE)
 			break;
 		b.floor_rank = b.ranks[RANKING_SIZE - 1];

@@ -39,7 +39,7 @@ static void targets(void **state)
 	for (size_t i = 0; i < COUNT(regs); i++) {
 		struct decode_target g = { .table = t, .reg_name = regs[i].reg, .value = 0x4300c0 };
 
-		if (pfmi_decode_init_target(&g) != regs[i].found)
+		if (pfmi_pmu_init_decode_target(&g) != regs[i].found)
 			fail_msg("%s", regs[i].reg);
 		assert_int_equal(g.counter, regs[i].counter);
 	}
@@ -82,14 +82,14 @@ static void every_answer(void **state)
 	struct event ev;
 
 	(void)state;
-	assert_true(pfmi_decode_init_target(&g));
+	assert_true(pfmi_pmu_init_decode_target(&g));
 	for (uint32_t row = 0; row < t->n_rows; row++) {
 		uint64_t config[4];
 
 		config_of(t, row, config);
 		fits += is_event(t, row) && config[2] == 0;
 	}
-	while (pfmi_decode_find_event(&g, n, &ev)) {
+	while (pfmi_pmu_find_decoded_event(&g, n, &ev)) {
 		uint64_t config[4];
 
 		assert_true(is_event(t, ev.row_index));
@@ -101,9 +101,9 @@ static void every_answer(void **state)
 	assert_int_equal(n, fits);
 	/* Any of them by itself, at and beside the ends of what is kept at a time. */
 	for (unsigned i = 62; i < 67; i++)
-		assert_true(pfmi_decode_find_event(&g, i, &ev));
-	assert_false(pfmi_decode_find_event(&g, fits, &ev));
-	assert_false(pfmi_decode_find_event(&g, fits + 64, &ev));
+		assert_true(pfmi_pmu_find_decoded_event(&g, i, &ev));
+	assert_false(pfmi_pmu_find_decoded_event(&g, fits, &ev));
+	assert_false(pfmi_pmu_find_decoded_event(&g, fits + 64, &ev));
 }
 
 /* What a row says of itself leads back to the row, or to an earlier one with the same words; what
