@@ -47,4 +47,19 @@ static inline bool is_event(const struct table *t, uint32_t row)
 	return !(table_get_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED));
 }
 
+/* The kernel's words of an event as they are without attributes. */
+static inline void config_of(const struct table *t, uint32_t row, uint64_t config[4])
+{
+	struct event ev;
+	pfm_attr_t a;
+
+	pfmi_pmu_init_event(&ev, t, row);
+	assert_int_equal(pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL),
+	                 PFMLIB_SUCCESS);
+	config[0] = a.config;
+	config[1] = a.config1;
+	config[2] = a.config2;
+	config[3] = a.config3;
+}
+
 #endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The target of a decode: a register by its name, with its layout, counter and levels. */
+#include <string.h>
+#include "pmu/pmu.h"
+
+int pfmi_pmu_get_config_index(const char *reg)
+{
+	if (!pfmi_base_skip_prefix_icase((struct slice){ "config", 6 }, reg))
+		return -1;
+	if (reg[6] == '\0')
+		return 0;
+	return reg[6] >= '0' && reg[6] <= '3' && reg[7] == '\0' ? reg[6] - '0' : -1;
+}
+
+/* The number a register's name ends in. */
+static unsigned get_trailing_number(const char *reg)
+{
+	size_t n = strlen(reg), at = n;
+	unsigned value = 0;
+
+	while (at > 0 && reg[at - 1] >= '0' && reg[at - 1] <= '9')
+		at--;
+	if (at == n || n - at > 2)
+		return DECODE_NO_COUNTER;
+	for (; at < n; at++)
+		value = value * 10 + (unsigned)(reg[at] - '0');
+	return value;
+}
+
+/* Bits of word 0 that fields of the table are in. */
+static uint64_t get_declared_bits(const struct table *t)
+{
+	uint64_t all[4] = { 0 };
+
+	for (unsigned i = 0; i < t->n_fields; i++)
+		if (table_fields(t)[i].kind != FIELD_TEXT)
+			field_insert(&table_fields(t)[i], all, ~(uint64_t)0);
+	return all[0];
+}
+
+const struct register_field *pfmi_pmu_find_register_field(const struct decode_target *g,
+                                                          const char *name)
+{
+	for (unsigned i = 0; i < g->n_layout; i++)
+		if (strcmp(g->layout[i].name, name) == 0)
+			return &g->layout[i];
+	return NULL;
+}
+
+static uint64_t get_layout_value(const struct decode_target *g, const char *name)
+{
+	const struct register_field *b = pfmi_pmu_find_register_field(g, name);
+
+	return b ? register_field_extract(g->value, *b) : 0;
+}
+
+/* Levels a register switches on; 0 if it says nothing about them. */
+static uint8_t get_register_levels(const struct decode_target *g)
+{
+	uint64_t plm = get_layout_value(g, "plm") & 15;
+
+	if (get_layout_value(g, "usr"))
+		plm |= PFM_PLM3;
+	if (get_layout_value(g, "os"))
+		plm |= PFM_PLM0;
+	return (uint8_t)plm;
+}
+
+/* Bits that the kernel controls on x86: in config they do not belong to the event. */
+static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
+{
+	static const char names[][12] = { "usr", "os", "int", "en", "guest_only", "host_only" };
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < g->n_layout; i++)
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (strcmp(g->layout[i].name, names[k]) == 0)
+				all |= register_field_mask(g->layout[i]) << g->layout[i].lsb;
+	return all & ~mine;
+}
+
+bool pfmi_pmu_has_own_control(const struct decode_target *g)
+{
+	return pfmi_pmu_get_config_index(g->reg_name) < 0 &&
+	       pfmi_pmu_has_event_select_mask(g->table);
+}
+
+bool pfmi_pmu_init_decode_target(struct decode_target *g)
+{
+	int word = pfmi_pmu_get_config_index(g->reg_name);
+	bool bits = table_has_field_bits(g->table);
+
+	g->layout = pfmi_pmu_get_register_layout(
+		g->table, word == 0 && bits ? "PERFEVTSEL" : g->reg_name, &g->n_layout);
+	if (!g->layout)
+		g->n_layout = 0;
+	if (word >= 0 && !bits)
+		return false;
+	g->counter = word >= 0 ? DECODE_NO_COUNTER : get_trailing_number(g->reg_name);
+	g->known_words = pfmi_pmu_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
+	g->config[word > 0 ? word : 0] = g->value;
+	if (word <= 0 && bits)
+		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));
+	if (word < 0)
+		g->plm = get_register_levels(g);
+	g->is_register_pair = word < 0 && pfmi_pmu_has_register_pairs(g->table);
+	/* The second of a pair alone: any counter's. */
+	if (g->is_register_pair && pfmi_pmu_find_register_field(g, "event"))
+		g->counter = DECODE_NO_COUNTER;
+	return word >= 0 || g->layout;
+}

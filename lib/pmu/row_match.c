@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Tells whether a row of the table can have written register values.
+ *
+ * Where a table declares the bits of its fields, a row is compared field by field: groups are split
+ * into their unit masks, and what the row does not explain is put down to modifiers. Where only the
+ * encoder defines the bits, it encodes each row on the counter in question, and the bits of its
+ * event select mask are compared. */
+#include <stdio.h>
+#include <string.h>
+#include "pmu/row_match.h"
+
+/* Can these bits of the group be said with its words? */
+static bool has_group_words(const struct table *t, const struct umask_group *g, uint64_t bits)
+{
+	const struct named_value *w = table_named_values(t) + g->first_named_value;
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < g->n_values; i++) {
+		if (w[i].value == bits)
+			return true;
+		if (g->flags & GROUP_COMBINABLE && !(w[i].value & ~bits))
+			seen |= w[i].value;
+	}
+	return bits ? seen == bits : !(g->flags & (GROUP_REQUIRED | GROUP_HAS_DEFAULT));
+}
+
+static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
+{
+	const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+
+	ev->group_values[i] = bits;
+	if (bits != (g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0) ||
+	    g->flags & GROUP_REQUIRED)
+		ev->chosen_groups |= (uint16_t)(1u << i);
+}
+
+static bool read_group_values(const struct decode_target *g, struct event *ev)
+{
+	for (unsigned i = 0; i < table_get_row(ev->table, ev->row_index)->n_groups; i++) {
+		const struct umask_group *group =
+			pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+		const struct field *f = table_fields(ev->table) + group->field;
+		uint64_t bits;
+
+		if (!f->n_ranges)
+			continue;
+		if (!(g->known_words >> f->ranges[0].config_word & 1)) {
+			/* The remaining bits are in an unknown word. */
+			if (group->flags & GROUP_REQUIRED)
+				return false;
+			continue;
+		}
+		bits = pfmi_pmu_extract_field(f, g->config) & group->mask;
+		if (!has_group_words(ev->table, group, bits))
+			return false;
+		set_group_value(ev, i, bits);
+	}
+	return true;
+}
+
+static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
+{
+	const struct field *f = table_fields(ev->table) + field;
+
+	return f->is_modifier && value >= f->min && value <= f->max &&
+	       pfmi_pmu_set_user_field(ev, field, value);
+}
+
+bool pfmi_pmu_has_known_words(const struct decode_target *g, const uint64_t config[4])
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (g->known_words >> i & 1 && config[i] != g->config[i])
+			return false;
+	return true;
+}
+
+/* Explains the remaining bits by modifiers: returns the event's words, or NULL on failure. */
+static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev,
+                                     const uint64_t *config, uint64_t own[4])
+{
+	const struct field *f = table_fields(g->table);
+
+	for (unsigned i = 0;
+	     i < g->table->n_fields && config && !pfmi_pmu_has_known_words(g, config); i++) {
+		uint64_t value;
+
+		if (!f[i].n_ranges || !f[i].is_modifier ||
+		    !(g->known_words >> f[i].ranges[0].config_word & 1))
+			continue;
+		value = pfmi_pmu_extract_field(&f[i], g->config);
+		if (value == pfmi_pmu_extract_field(&f[i], config))
+			continue;
+		/* Without its extra register the row is another event, so a config1 of 0 does not
+		 * mean the row. */
+		if (field_is_extra_register(g->table, &f[i]) && !g->config[1])
+			return NULL;
+		config = set_modifier(ev, i, value) ? pfmi_pmu_get_config_words(ev, own) : NULL;
+		/* Extra registers share their bits, and an event has one. */
+		if (config && field_is_extra_register(g->table, &f[i]) &&
+		    (pfmi_pmu_extract_field(&f[i], config) != value ||
+		     pfmi_pmu_check_event(ev, NULL))) {
+			ev->n_user_fields--;
+			config = pfmi_pmu_get_config_words(ev, own);
+		}
+	}
+	return config;
+}
+
+static bool match_fields(const struct decode_target *g, struct event *ev)
+{
+	uint64_t own[4];
+	const uint64_t *config =
+		read_group_values(g, ev) ? pfmi_pmu_get_config_words(ev, own) : NULL;
+
+	if (config && !pfmi_pmu_has_known_words(g, config))
+		config = add_modifiers(g, ev, config, own);
+	/* A filter that the row's counters do not have: it is another event's. */
+	return config && pfmi_pmu_has_known_words(g, config) &&
+	       !(ev->n_user_fields && pfmi_pmu_check_event(ev, NULL));
+}
+
+static bool match_pair(const struct decode_target *g, struct event *ev)
+{
+	struct decode_target whole = *g;
+
+	return pfmi_pmu_decode_register_pair(ev, g->reg_name, g->value, &whole.config[0]) &&
+	       match_fields(&whole, ev);
+}
+
+/* Control register @reg as the register at hand has it: fields of the same names, perhaps at other
+ * places. */
+static uint64_t convert_to_target_layout(const struct decode_target *g, const pfm_reg_t *reg)
+{
+	char name[16];
+	const struct register_field *own, *there;
+	uint64_t value = 0;
+	unsigned n;
+
+	if (pfmi_base_skip_prefix_icase((struct slice){ "PMC", 3 }, g->reg_name) &&
+	    g->reg_name[3] >= '0' && g->reg_name[3] <= '9')
+		return reg->value;
+	snprintf(name, sizeof(name), "PMC%u", (unsigned)reg->num);
+	own = pfmi_pmu_get_register_layout(g->table, name, &n);
+	for (unsigned i = 0; own && i < n; i++) {
+		there = pfmi_pmu_find_register_field(g, own[i].name);
+		if (there)
+			value = register_field_insert(value, *there,
+			                              register_field_extract(reg->value, own[i]));
+	}
+	return own ? value : reg->value;
+}
+
+/* The register as the encoder would write it for @ev alone on the counter. */
+static bool encode_event_register(const struct decode_target *g, const struct event *ev,
+                                  uint64_t *value)
+{
+	struct event pinned = *ev;
+	struct encode_request req = { .table = g->table,
+		                      .events = &pinned,
+		                      .n_events = 1,
+		                      .plm = pfmi_pmu_get_default_levels(g->table) };
+	struct placement where;
+	struct register_values regs;
+
+	pinned.counter_pin = (uint16_t)g->counter;
+	if (pfmi_encode_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
+		return false;
+	*value = convert_to_target_layout(g, &regs.pmcs[0]);
+	return true;
+}
+
+static int find_field_by_name(const struct decode_target *g, const char *name)
+{
+	const struct field *f = table_fields(g->table);
+
+	for (unsigned i = 0; i < g->table->n_fields; i++)
+		if (!f[i].n_ranges && f[i].kind != FIELD_TEXT &&
+		    *table_get_text(g->table, f[i].name) == *name &&
+		    strcmp(table_get_text(g->table, f[i].name), name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Modifiers and groups whose field the register has under the same name. */
+static bool read_layout_fields(const struct decode_target *g, struct event *ev)
+{
+	for (unsigned i = 0; i < g->n_layout; i++) {
+		int field = find_field_by_name(g, g->layout[i].name);
+		uint64_t value = register_field_extract(g->value, g->layout[i]);
+
+		if (field < 0)
+			continue;
+		for (unsigned k = 0; k < table_get_row(g->table, ev->row_index)->n_groups; k++) {
+			const struct umask_group *group =
+				pfmi_pmu_get_row_group(g->table, ev->row_index, k);
+
+			if (group->field != field)
+				continue;
+			if (!has_group_words(g->table, group, value & group->mask))
+				return false;
+			set_group_value(ev, k, value & group->mask);
+		}
+		if (table_fields(g->table)[field].is_modifier &&
+		    value != pfmi_pmu_get_field_value(ev, (unsigned)field, g->counter) &&
+		    !set_modifier(ev, (unsigned)field, value))
+			return false;
+	}
+	return true;
+}
+
+static bool match_encoded(const struct decode_target *g, struct event *ev)
+{
+	uint64_t value;
+
+	if (!(table_get_row_counter_mask(g->table, table_get_row(g->table, ev->row_index)) >>
+	              g->counter &
+	      1) ||
+	    !read_layout_fields(g, ev))
+		return false;
+	if (pfmi_pmu_check_event(ev, NULL))
+		return false;
+	return encode_event_register(g, ev, &value) && !((value ^ g->value) & g->event_select_mask);
+}
+
+/* A fixed counter's event is fixed; its nibble of FIXED_CTR_CTRL adds any thread. */
+static bool match_fixed(const struct decode_target *g, struct event *ev)
+{
+	unsigned any = table_get_key_field_plus1(g->table, KEY_ANY);
+
+	if (!(g->value >> 4 * (g->counter - 32) & 4))
+		return true;
+	return any && set_modifier(ev, any - 1, 1);
+}
+
+/* Values come by field, and the code's is one of the first. */
+bool pfmi_pmu_has_row_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter)
+{
+	const struct row *r = table_get_row(t, row);
+	uint32_t first = r->n_values ? table_values(t)[r->first_value] : VALUE_IS_WIDE;
+
+	if (!(first & VALUE_IS_WIDE) && (first >> 24) + 1 == table_get_key_field_plus1(t, KEY_CODE))
+		return (first & (VALUE_IS_WIDE - 1)) == code;
+	return pfmi_table_get_row_value(t, row, KEY_CODE, counter) == code;
+}
+
+bool pfmi_pmu_is_code_match(const struct decode_target *g, uint32_t row)
+{
+	return g->code == DECODE_ANY_CODE ||
+	       pfmi_pmu_has_row_code(g->table, row, g->code, g->counter);
+}
+
+bool pfmi_pmu_has_alternate_code(const struct table *t, uint32_t row, uint64_t codes)
+{
+	const struct row *r = table_get_row(t, row);
+	const unsigned alt = table_get_key_field_plus1(t, KEY_ALT) - 1u;
+
+	for (unsigned i = 0; i < r->n_values; i++)
+		if (table_get_row_value(t, r, i).field == alt &&
+		    (uint32_t)table_get_row_value(t, r, i).value == codes)
+			return true;
+	return false;
+}
+
+bool pfmi_pmu_match_row(const struct decode_target *g, uint32_t row, struct event *ev)
+{
+	const struct row *r = table_get_row(g->table, row);
+
+	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !pfmi_pmu_is_code_match(g, row) ||
+	    (g->alternate_code && !pfmi_pmu_has_alternate_code(g->table, row, g->alternate_code)))
+		return false;
+	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER &&
+	    !(table_get_row_counter_mask(g->table, r) >> g->counter & 1))
+		return false;
+	pfmi_pmu_init_event(ev, g->table, row);
+	if (g->is_fixed_control)
+		return match_fixed(g, ev);
+	if (g->is_register_pair)
+		return match_pair(g, ev);
+	return g->event_select_mask ? match_encoded(g, ev) : match_fields(g, ev);
+}
