@@ -30,8 +30,6 @@ bool term_is_terminal(FILE *out);
 /* Columns of @out; 0 unless it is a terminal: lines are not wrapped then, so that grep sees them
  * whole. */
 size_t term_width(FILE *out);
-/* fwrite() for what is large, which is written from where it is. */
-void term_write(FILE *out, const char *bytes, size_t len);
 /* @text in lines that fit @out, the first begun at column @at already, the others indented by
  * @indent; ends the last line. */
 void term_wrap(FILE *out, size_t at, size_t indent, const char *text);

@@ -250,15 +250,6 @@ static struct stream_guard *find_guard(FILE *out)
 	return NULL;
 }
 
-/* Failures show when the stream is closed. */
-void term_write(FILE *out, const char *bytes, size_t len)
-{
-	if (out != guards[0].out)
-		fwrite(bytes, 1, len, out);
-	else if (fflush(out) == 0)
-		guarded_write(&guards[0], bytes, len);
-}
-
 int guard_descriptor(FILE *out)
 {
 	const struct stream_guard *g = find_guard(out);

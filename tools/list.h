@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm list, in pieces: which events match (list_match.c), how they are shown (list_print.c), words
+ * for the shell's completion (list_complete.c), and the command (cmd_list.c). */
+#ifndef PFM_LIST_H
+#define PFM_LIST_H
+
+#include "metric.h"
+#include "format/word_match.h"
+
+#include <regex.h>
+
+enum { FOLDED_MAX = 256, NAME_COLUMN = 34, TEXT_SIZE_MAX = 1024 };
+
+struct lister {
+	pfm_ctx_t *ctx;
+	const char *pattern;  /* folded; NULL: everything */
+	const char *question; /* the pattern as the user wrote it, or NULL */
+	bool has_named_event; /* the pattern is the name of an event: */
+	int named_pmu;
+	unsigned named_event;
+	char alias[FOLDED_MAX];          /* the name of it in the pattern */
+	struct word_query words;         /* of the question, if is_ranked */
+	bool is_ranked;                  /* the best answers come first */
+	regex_t expression;              /* instead of it, if is_expression */
+	int pmu;                         /* only this one, or -1 */
+	bool is_expression, other_hosts; /* elsewhere: of other machines' processors, too */
+	bool json, all_pmus, pmus_only, descriptions, metrics, no_pager;
+	uint64_t counters;     /* one of them is wanted; 0: any */
+	const char *unit_name; /* of a unit called so; NULL: of anything */
+	struct json out;
+	size_t width;   /* of the terminal; 0 without a terminal */
+	bool is_narrow; /* two columns side by side would leave too little for the second one */
+	size_t column;  /* of descriptions */
+	struct found_event *found; /* what was found of a PMU, with */
+	size_t found_capacity;     /* room for so many */
+	size_t n_pmus, n_events, n_tracepoints, n_forms;
+	char folded[FOLDED_MAX];
+};
+
+/* An event that matched. */
+struct found_event {
+	const char *name, *desc, *replaced;
+	const char *unit;  /* of a metric */
+	const char *topic; /* what it is grouped by */
+	const char *alias; /* the name it was found by, if that is another one; or NULL */
+	int pmu;
+	unsigned event, flags, rank;
+};
+
+/* Ranks of answers to -d: the name, a part of the name, words that mean the same (plus their cost),
+ * a part of the description. */
+enum { RANK_NAME, RANK_PART, RANK_WORDS, RANK_TEXT = RANK_WORDS + WORD_COST_MAX, RANK_NONE };
+
+/* Writes @text in lower case without blanks, "-" and "_" to @out; ":" becomes ".". */
+void fold_case(const char *text, char *out, size_t room);
+/* True if the pattern is in @text. */
+bool contains_text(const struct lister *l, const char *text);
+/* True if the pattern is a name of @e: "branches" is branch-instructions. */
+bool is_named_event(const struct lister *l, const pfm_event_info_t *e);
+/* True if the pattern is all of @name. */
+bool is_whole_name(const struct lister *l, const char *name);
+/* How well @e answers the question of -d: less is better. */
+unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e);
+bool matches_pattern(const struct lister *l, const pfm_event_info_t *e);
+/* For qsort(): by rank, then by topic. */
+int compare_found(const void *a, const void *b);
+
+/* Prints the line that comes before the events of @pmu. */
+void print_list_heading(const struct lister *l, const pfm_pmu_info_t *pmu);
+/* Prints @n events of one PMU, a line each. */
+void print_found(const struct lister *l, const struct found_event *found, size_t n);
+/* The same of the @n events in l->found, as JSON. */
+void json_found(struct lister *l, const pfm_pmu_info_t *info, size_t n);
+/* Prints a PMU as one line, or as a JSON object. */
+void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
+
+/* True if @pmu has metrics and no events. */
+bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
+/* Prints words that @prefix may become, one a line: processors, events, unit masks. An exit status.
+ */
+int complete_list_text(const struct lister *l, const char *prefix);
+
+#endif
