@@ -717,7 +717,7 @@ class Export(unittest.TestCase):
                                   check=False)
         self.assertEqual((done.returncode, b"No space left" in done.stderr), (1, True))
         done = self.pfm("export", "-f", "csv", "-o", "nowhere/x.csv")
-        self.assertEqual((done.returncode, b"No such file" in done.stderr), (1, True))
+        self.assertEqual((done.returncode, b"create it first" in done.stderr), (1, True))
 
     def test_a_signal_leaves_no_file(self):
         with open(os.path.join(self.folder, "perf.data"), "rb") as f:

@@ -691,7 +691,7 @@ class Record(unittest.TestCase):
         self.assertEqual(self.pfm("record", "-a", "-p", "1").returncode, 2)
         self.assertEqual(self.pfm("record", "-m", "3", "--", "true").returncode, 2)
         for cpus in ("", "x", "0-", "1-0", "0,", "-1"):
-            self.assertIn("-C: expected a list of CPUs", self.refused("-C", cpus).stderr)
+            self.assertIn("-C: expected CPU numbers up to 65535", self.refused("-C", cpus).stderr)
         self.assertIn("expected a file, got standard output", self.refused("-o", "-").stderr)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "-")))
         self.assertIn("/dev/stdout: expected a file, got a pipe", self.refused("-o", "/dev/stdout", status=1).stderr)

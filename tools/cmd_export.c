@@ -147,7 +147,7 @@ static bool refuse_event_sum(const struct export_reader *r, const struct export_
 static int report_output_error(const char *output)
 {
 	fprintf(stderr, "pfm export: %s: %s\n", output ? output : "standard output",
-	        strerror(errno));
+	        describe_output_error(errno));
 	return EXIT_REFUSED;
 }
 
@@ -266,7 +266,8 @@ static const struct export_format *choose_format(const struct command_args *args
 	if (job->format_name)
 		report_unknown_format(job->format_name);
 	else if (job->output)
-		report_usage_error(args, "the name of the output means no format; add -f FORMAT.");
+		report_usage_error(args, "cannot tell the format from the name of the output; "
+		                         "add -f FORMAT.");
 	else
 		report_usage_error(args, "expected -f FORMAT or -o FILE.");
 	return NULL;

@@ -368,9 +368,7 @@ static int open_file(struct recorder *job)
 	if (pfm_create_recording(&job->recording, job->output, job->session, line, &error) !=
 	    PFMLIB_SUCCESS) {
 		fprintf(stderr, ME ": %s: %s\n", job->output,
-		        error.sys_errno == ESPIPE ? "expected a file, got a pipe"
-		        : error.sys_errno         ? strerror(error.sys_errno)
-		                                  : error.detail);
+		        error.sys_errno ? describe_output_error(error.sys_errno) : error.detail);
 		return EXIT_REFUSED;
 	}
 	if (job->compress && pfm_compress_recording(job->recording, 1) != PFMLIB_SUCCESS)
@@ -716,9 +714,8 @@ static int check_options(struct command_args *args, struct recorder *job)
 		                          "the device's samples have no call chains (-g), no data "
 		                          "addresses (-d), no branches (-b) and no bytes of "
 		                          "tracepoints (-R).");
-	if (job->cpus && !is_cpu_list(job->cpus))
-		return report_usage_error(
-			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
+	if (check_cpu_list(args, job->cpus))
+		return EXIT_USAGE;
 	if (!job->output)
 		job->output = "perf.data";
 	if (strcmp(job->output, "-") == 0)

@@ -453,13 +453,7 @@ static int parse_serve_option(struct command_args *args, struct serve *s, int id
 	case 'e': return add_list(args, &job->events, value);
 	case 'M': return add_list(args, &job->metric_names, value);
 	case 'I': return set_interval(args, job, value);
-	case 'C':
-		job->cpus = value;
-		return is_cpu_list(value) ? -1
-		                          : report_usage_error(args,
-		                                               "expected a list of CPUs such as "
-		                                               "0,2-3 after -C, got '%s'.",
-		                                               value);
+	case 'C': job->cpus = value; return check_cpu_list(args, value) ? EXIT_USAGE : -1;
 	case OPT_LISTEN:
 		if (s->n_addresses == SERVE_MAX_LISTENERS)
 			return report_usage_error(args, "--listen may be given %d times.",

@@ -135,8 +135,7 @@ static const struct command_option options[] = {
 
 int report_bad_option(const char *what, int err)
 {
-	fprintf(stderr, "%s: %s: %s\n", program_name, what,
-	        err == EISDIR ? "expected a file, got a folder" : strerror(err));
+	fprintf(stderr, "%s: %s: %s\n", program_name, what, strerror(err));
 	return EXIT_REFUSED;
 }
 
@@ -352,7 +351,10 @@ static int open_output(struct stat_job *job)
 	job->out = job->json || job->format || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
 		job->out = term_open(job->output, job->append);
-	return job->out ? EXIT_DONE : report_bad_option(job->output, errno);
+	if (job->out)
+		return EXIT_DONE;
+	fprintf(stderr, "%s: %s: %s\n", program_name, job->output, describe_output_error(errno));
+	return EXIT_REFUSED;
 }
 
 /* The comma of @list that has nothing before it, or is its last and has nothing after it; NULL if
@@ -429,9 +431,8 @@ static int check_options(struct command_args *args, struct stat_job *job)
 	status = add_usual_events(args, job);
 	if (status == EXIT_DONE)
 		status = check_together(args, job);
-	if (status == EXIT_DONE && job->cpus && !is_cpu_list(job->cpus))
-		status = report_usage_error(
-			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
+	if (status == EXIT_DONE)
+		status = check_cpu_list(args, job->cpus);
 	if (status == EXIT_DONE)
 		status = check_tasks(job);
 	if (status == EXIT_DONE)

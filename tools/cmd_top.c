@@ -525,9 +525,8 @@ static int check_options(struct command_args *args, struct top_job *job)
 	if (job->sampling.freq && job->sampling.period)
 		return report_usage_error(args,
 		                          "-F (frequency) and -c (period) exclude each other.");
-	if (job->cpus && !is_cpu_list(job->cpus))
-		return report_usage_error(
-			args, "-C: expected a list of CPUs such as 0,2-3, got '%s'.", job->cpus);
+	if (check_cpu_list(args, job->cpus))
+		return EXIT_USAGE;
 	if (job->keys & ~(unsigned)KEYS_DEFAULT)
 		return report_usage_error(args, "--sort: expected task, object or symbol with "
 		                                "commas between.");

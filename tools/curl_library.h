@@ -39,7 +39,7 @@ extern struct curl_library curl;
 
 /* Loads the library. False if it is missing, or older than these functions. */
 bool load_curl(void);
-/* A callback for the body of an answer that nobody reads. */
+/* A callback that discards the body of an answer. */
 size_t ignore_curl_answer(const void *data, size_t size, size_t n, void *arg);
 
 #endif

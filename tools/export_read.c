@@ -11,6 +11,7 @@
 #include <string.h>
 #include "profile/jitdump.h"
 #include "profile/lines.h"
+#include "profile/messages.h"
 #include "perfdata/perfdata.h"
 #include "profile/recording_section.h"
 #include "profile/symbols.h"
@@ -629,9 +630,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 	*r = (struct export_reader){ .path = path, .record = PFM_INIT(r->record) };
 	if (pfm_open_recording(&r->session, name, &error) != PFMLIB_SUCCESS) {
 		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
-		        error.sys_errno ? strerror(error.sys_errno)
-		        : error.detail  ? error.detail
-		                        : "out of memory");
+		        describe_recording_error(&error));
 		return EXIT_REFUSED;
 	}
 	progress_begin(&r->progress, path);

@@ -165,6 +165,7 @@ static void print_overview(FILE *out)
 
 /* ---- reading options ------------------------------------------------------------------------- */
 
+enum { CPU_MAX = 65535 };             /* the largest number that -C takes */
 enum { NAMES_MAX = 48, OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
 
 static const struct command_option *find_option_at(const struct command *cmd, unsigned i)
@@ -395,7 +396,8 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	return false;
 }
 
-bool is_cpu_list(const char *text)
+/* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
+static bool is_cpu_list(const char *text)
 {
 	char *end;
 
@@ -410,10 +412,28 @@ bool is_cpu_list(const char *text)
 			if (!isdigit((unsigned char)*text))
 				return false;
 		}
-		if (first > last || last > 65535 || (*end && *end != ','))
+		if (first > last || last > CPU_MAX || (*end && *end != ','))
 			return false;
 		if (!*end)
 			return true;
+	}
+}
+
+int check_cpu_list(const struct command_args *args, const char *list)
+{
+	if (!list || is_cpu_list(list))
+		return EXIT_DONE;
+	return report_usage_error(
+		args, "-C: expected CPU numbers up to %u such as 0,2-3, got '%s'.", CPU_MAX, list);
+}
+
+const char *describe_output_error(int err)
+{
+	switch (err) {
+	case ENOENT: return "its folder does not exist; create it first";
+	case EISDIR: return "expected a file, got a folder";
+	case ESPIPE: return "expected a file, got a pipe";
+	default: return strerror(err);
 	}
 }
 

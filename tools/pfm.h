@@ -58,8 +58,11 @@ int next_option(struct command_args *args, const char **value);
 /* @value of option @name as a number within bounds; reports and returns false for other text. */
 bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min,
                    uint64_t max, uint64_t *out);
-/* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
-bool is_cpu_list(const char *text);
+/* Reports a @list that is not CPU numbers and ranges such as 0,2-3. Returns USAGE, or
+ * DONE for a list or NULL. */
+int check_cpu_list(const struct command_args *args, const char *list);
+/* The reason why an output file cannot be opened, with the remedy where there is one. */
+const char *describe_output_error(int err);
 /* Reports that memory ran out. Returns REFUSED. */
 int report_no_memory(void);
 /* Says what is wrong with the command line and where to read more. Returns USAGE. */

@@ -5,7 +5,7 @@
 
 #include "pfm.h"
 
-/* What is sampled: CPUs, a process, or the command that is about to start. */
+/* The target of sampling: CPUs, a process, or the command that is about to start. */
 struct sampling_target {
 	const char *cpus; /* NULL: unless @all_cpus, the tasks of @pid */
 	int pid, child;   /* @pid 0: the command, whose first process is @child */

@@ -37,11 +37,11 @@ int child_prepare(char *const *command, const sigset_t *mask, struct child *c)
 	int go[2], failure[2];
 
 	if (pipe2(go, O_CLOEXEC) != 0)
-		return report_bad_option("no pipe", errno);
+		return report_bad_option("cannot create a pipe", errno);
 	if (pipe2(failure, O_CLOEXEC) != 0) {
 		close(go[0]);
 		close(go[1]);
-		return report_bad_option("no pipe", errno);
+		return report_bad_option("cannot create a pipe", errno);
 	}
 	fflush(NULL);
 	c->pid = fork();
@@ -58,7 +58,7 @@ int child_prepare(char *const *command, const sigset_t *mask, struct child *c)
 		return EXIT_DONE;
 	close(c->go);
 	close(c->failure);
-	return report_bad_option("no process", errno);
+	return report_bad_option("cannot create a process", errno);
 }
 
 int child_start(char *const *command, struct child *c)

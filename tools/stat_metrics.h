@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sources of pfm stat that deal with metrics share. */
+/* Shared by the sources of pfm stat that deal with metrics. */
 #ifndef PFM_STAT_METRICS_H
 #define PFM_STAT_METRICS_H
 

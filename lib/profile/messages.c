@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/messages.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Names of files may be long: what does not fit is cut. */
 enum { MESSAGE_ROOM = 8192 };
@@ -17,6 +19,15 @@ const struct profile_messages *set_profile_messages(const struct profile_message
 	messages = m;
 	reported_topics = 0;
 	return before;
+}
+
+const char *describe_recording_error(const pfm_error_t *error)
+{
+	if (error->sys_errno == ENOENT)
+		return "no such file; 'pfm record' makes a recording";
+	if (error->sys_errno)
+		return strerror(error->sys_errno);
+	return error->detail ? error->detail : "out of memory";
 }
 
 void show_profile_message(const char *format, ...)

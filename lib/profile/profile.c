@@ -1326,10 +1326,7 @@ static int open_recording(struct profile *p, const char *path)
 
 	if (rc == PFMLIB_SUCCESS)
 		return rc;
-	show_profile_message("%s: %s", path,
-	                     error->sys_errno ? strerror(error->sys_errno)
-	                     : error->detail  ? error->detail
-	                                      : "no memory");
+	show_profile_message("%s: %s", path, describe_recording_error(error));
 	return rc;
 }
 
