@@ -3,8 +3,11 @@
  * A name that is similar to one of a known processor is a typo, which no newer list has. */
 #include "pfm.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/edit_distance.h"
 
 static const struct publisher {
 	const char *source;   /* what the source of a table made from such a list begins with */
@@ -21,6 +24,7 @@ static const struct publisher {
 };
 
 enum { ALL = sizeof(publishers) / sizeof(publishers[0]) };
+enum { MAX_SLIPS = 2 }; /* letters in which a misspelt name differs */
 
 /* The set of publishers that may have newer lists of @pmu: one bit, or none. */
 static unsigned newer_list_of_pmu(const pfm_ctx_t *ctx, int pmu)
@@ -103,6 +107,23 @@ static bool is_generic_pmu(const pfm_ctx_t *ctx, const char *text, const char *p
 	return false;
 }
 
+/* Does the token differ from @name by a slip or two? Names of events of one family differ by more.
+ */
+static bool is_misspelt(const char *text, const pfm_error_t *error, const char *name)
+{
+	unsigned char typed[EDIT_DISTANCE_MAX], known[EDIT_DISTANCE_MAX];
+	size_t len = error->end - error->start, known_len = strlen(name);
+
+	if (len > sizeof(typed) || known_len > sizeof(known))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		typed[i] = (unsigned char)tolower((unsigned char)text[error->start + i]);
+	for (size_t i = 0; i < known_len; i++)
+		known[i] = (unsigned char)tolower((unsigned char)name[i]);
+	return base_get_edit_distance(typed, (unsigned)len, known, (unsigned)known_len,
+	                              MAX_SLIPS) <= MAX_SLIPS;
+}
+
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
                           const char *pmu, char (*similar)[96], size_t n)
 {
@@ -115,7 +136,8 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 		return newer_list_of_unknown_pmu(text, error, n);
 	/* A similar name exists: a typo, unless the processor has no list of its own. The name of a
 	 * processor family is complete as it is. */
-	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu)))
+	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu) ||
+	          is_misspelt(text, error, similar[0])))
 		return 0;
 	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;
 }
