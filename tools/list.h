@@ -69,7 +69,7 @@ int compare_found(const void *a, const void *b);
 void print_list_heading(const struct lister *l, const pfm_pmu_info_t *pmu);
 /* Prints @n events of one PMU, a line each. */
 void print_found(const struct lister *l, const struct found_event *found, size_t n);
-/* The same of the @n events in l->found, as JSON. */
+/* Prints the @n events in l->found as JSON, a line each. */
 void json_found(struct lister *l, const pfm_pmu_info_t *info, size_t n);
 /* Prints a PMU as one line, or as a JSON object. */
 void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
