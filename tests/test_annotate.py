@@ -79,6 +79,27 @@ class Annotate(test_symbols.Library):
         self.tool("objcopy", "--remove-section", ".debug_aranges", self.path)
         self.test_shares_of_lines()
 
+    def test_tabulators_are_blanks(self):
+        """Those of the source text and of the instructions: each line is what expandtabs() makes of objdump's."""
+        self.build(source=test_symbols.LIBRARY.replace("{ for (int i = 0; i < n; i++) x += i; }",
+                                                       "{\n\tfor (int i = 0; i < n; i++)\n\t\tx += i; \t/* \u00e4\tb */\n}"))
+        start, size = (int(a, 16) for a in re.search(r"(?m)^(\w+) (\w+) t hidden_one$", self.tool("nm", "-S", self.path)).groups())
+        made = Recording()
+        made.attr()
+        made.comm(5, b"work")
+        made.file(5, self.path.encode())
+        made.sample(5, START + self.offsets["hidden_one"])
+        made.write(os.path.join(self.folder, "perf.data"))
+        listing = self.tool("objdump", "-d", "-S", "-C", "--no-show-raw-insn", "--start-address=%d" % start,
+                            "--stop-address=%d" % (start + size), self.path)
+        lines = [line for line in listing.partition("Disassembly of section")[2].splitlines()[1:] if line]
+        expected = [re.sub(r"^ +\w+:\t", "", line).expandtabs(8) for line in lines]
+        self.assertIn("                x += i;         /* \u00e4    b */", expected)
+        text = self.annotate("hidden_one")
+        shown = text[text.index("<hidden_one>:"):].splitlines()
+        self.assertEqual([re.sub(r"^(.{17}) {0,7}[0-9a-f]+  (?=\S)", r"\1", line)[17:] for line in shown[1:-1]],
+                         expected[1:])
+
     def test_without_objdump(self):
         text = self.annotate("hidden_one", path=self.folder)
         self.assertIn("objdump is missing (Debian package binutils)", self.said)

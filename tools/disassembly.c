@@ -12,6 +12,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { TAB_STOP = 8 };
+
+/* A copy of @text with blanks up to the next multiple of eight columns for each tabulator; a
+ * tabulator itself would end at a column that depends on what is printed before. */
+static char *expand_tabs(const char *text)
+{
+	size_t n_tabs = 0, column = 0;
+	char *copy, *to;
+
+	for (const char *c = text; *c; c++)
+		n_tabs += *c == '\t';
+	copy = to = malloc(strlen(text) + TAB_STOP * n_tabs + 1);
+	for (const char *c = text; copy && *c; c++)
+		if (*c == '\t') {
+			do
+				*to++ = ' ';
+			while (++column % TAB_STOP);
+		} else {
+			*to++ = *c;
+			column += (*c & 0xc0) != 0x80; /* not inside a character of UTF-8 */
+		}
+	if (copy)
+		*to = '\0';
+	return copy;
+}
+
 static bool add_code_line(struct disassembly *d, const char *text, bool is_instruction,
                           uint64_t address)
 {
@@ -24,7 +50,7 @@ static bool add_code_line(struct disassembly *d, const char *text, bool is_instr
 	if (!more)
 		return false;
 	d->lines = more;
-	d->lines[d->n] = (struct code_line){ is_instruction, address, strdup(text) };
+	d->lines[d->n] = (struct code_line){ is_instruction, address, expand_tabs(text) };
 	return d->lines[d->n++].text;
 }
 
