@@ -480,7 +480,7 @@ class Export(unittest.TestCase):
                 if event["ph"] == "B":
                     stacks[tid].append(event["name"])
                 else:
-                    stacks[tid].pop()
+                    self.assertEqual(event["name"], stacks[tid].pop())
                 at_sample[tid][round(event["ts"] * 1000) + start] = list(stacks[tid])
         self.assertEqual({tid: s for tid, s in stacks.items() if s}, {})
         expected, last = collections.Counter(), {}

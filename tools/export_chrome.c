@@ -113,30 +113,33 @@ static uint32_t find_common_node(const struct stack_tree *t, uint32_t a, uint32_
 	return a;
 }
 
+/* The beginning or the end of name @k of @l. Some readers find the beginning of a slice by the
+ * name that its end has. */
+static void put_slice_event(struct exporter *e, const char *phase, uint32_t pid, uint32_t tid,
+                            uint64_t time, const struct export_location *l, unsigned k)
+{
+	struct chrome *c = e->state;
+
+	begin_event(e, phase, pid, time);
+	put_int(&c->j, "tid", tid);
+	put_text(&c->j, "name", export_name(e->reader, l, k));
+	if (*phase == 'B')
+		put_text(&c->j, "cat", export_object(e->reader, l));
+	put_end(&c->j, '}');
+}
+
 static void end_slices(struct exporter *e, const struct chrome_thread *t, uint32_t tid,
                        uint32_t common, uint64_t time)
 {
 	struct chrome *c = e->state;
 
-	for (uint32_t at = t->stack; at != common; at = c->stacks.nodes[at].parent)
-		for (unsigned k = e->reader->locations[c->stacks.nodes[at].location].n_names;
-		     k-- > 0;) {
-			begin_event(e, "E", t->pid, time);
-			put_int(&c->j, "tid", tid);
-			put_end(&c->j, '}');
-		}
-}
+	for (uint32_t at = t->stack; at != common; at = c->stacks.nodes[at].parent) {
+		const struct export_location *l =
+			&e->reader->locations[c->stacks.nodes[at].location];
 
-static void begin_slice(struct exporter *e, const struct export_sample *s,
-                        const struct export_location *l, unsigned k)
-{
-	struct chrome *c = e->state;
-
-	begin_event(e, "B", s->pid, s->time);
-	put_int(&c->j, "tid", s->tid);
-	put_text(&c->j, "name", export_name(e->reader, l, k));
-	put_text(&c->j, "cat", export_object(e->reader, l));
-	put_end(&c->j, '}');
+		for (unsigned k = l->n_names; k-- > 0;)
+			put_slice_event(e, "E", t->pid, tid, time, l, k);
+	}
 }
 
 static void begin_slices(struct exporter *e, const struct export_sample *s, uint32_t stack,
@@ -151,7 +154,7 @@ static void begin_slices(struct exporter *e, const struct export_sample *s, uint
 		const struct export_location *l = &e->reader->locations[c->frames[n]];
 
 		for (unsigned k = 0; k < l->n_names; k++)
-			begin_slice(e, s, l, k);
+			put_slice_event(e, "B", s->pid, s->tid, s->time, l, k);
 	}
 }
 
