@@ -6,6 +6,7 @@
 """
 import collections
 import csv
+import glob
 import gzip
 import json
 import os
@@ -22,6 +23,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import test_symbols  # noqa: E402
 from test_record import crafted_program  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
@@ -180,7 +182,9 @@ class Profile:
         self.types = [(self.strings[t.get(1, 0)], self.strings[t.get(2, 0)]) for t in map(dict, map(fields, parts[1]))]
         self.mappings = {m[1]: m for m in map(dict, map(fields, parts[3]))}
         self.first_mapping = dict(fields(parts[3][0])) if parts[3] else {}
-        self.functions = {f[1]: self.strings[f.get(2, 0)] for f in map(dict, map(fields, parts[5]))}
+        functions = [dict(fields(part)) for part in parts[5]]
+        self.functions = {f[1]: self.strings[f.get(2, 0)] for f in functions}
+        self.places_of_functions = [(self.functions[f[1]], self.strings[f.get(4, 0)]) for f in functions]
         self.locations = {}
         for part in parts[4]:
             location, lines = {}, []
@@ -431,6 +435,53 @@ class Export(unittest.TestCase):
         self.assertEqual(expected, {})
         self.assertEqual(len(found["profiles"][found["activeProfileIndex"]]["samples"]), 200)
         self.check_losses(found["losses"])
+
+    def import_files(self, *names):
+        """What the importer of speedscope reads: {file: {profile: {function: (total, self)}}}."""
+        roots = [os.environ.get("SPEEDSCOPE", "")]
+        if shutil.which("npm") and shutil.which("node"):
+            done = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, timeout=60, check=False)
+            roots.append(os.path.join(done.stdout.strip(), "speedscope"))
+        programs = [p for root in roots for p in glob.glob(os.path.join(root, "dist", "release", "speedscope-*.js"))]
+        if not programs or not shutil.which("node"):
+            self.skipTest("speedscope is missing (npm install -g speedscope, or its folder in SPEEDSCOPE)")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "speedscope_import.js")
+        done = subprocess.run(["node", script, programs[0], *names], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              check=False)
+        if done.returncode == 77:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {found["file"]: {p["name"]: {f["name"]: (f["total"], f["self"]) for f in p["frames"]} for p in found["profiles"]}
+                for found in map(json.loads, done.stdout.splitlines())}
+
+    def test_speedscope_reads_four_formats(self):
+        names = ["import.speedscope.json", "import." + self.pb, "import.trace.json", "import.script"]
+        for name in names:
+            self.export(name.split(".")[1] if name.endswith(".script") else {"p": "pprof", "s": "speedscope", "t": "chrome"}[name[7]],
+                        "-o", name)
+        found = self.import_files(*names)
+
+        def sums(samples):
+            total, own = collections.Counter(), collections.Counter()
+            for s in samples:
+                functions = [f[1] for f in self.frames(s)]
+                own[functions[0]] += s.weight
+                total.update({f: s.weight for f in set(functions)})
+            return {f: (total[f], own[f]) for f in total}
+
+        lines, threads = collections.defaultdict(list), collections.defaultdict(set)
+        for s in self.recording.samples:
+            lines["%s (%d/%d) %s" % (text(s.task), s.pid, s.tid, s.event)].append(s)
+            threads[s.tid] |= {f[1] for f in self.frames(s)}
+        self.assertEqual(found[names[0]], {name: sums(samples) for name, samples in lines.items()})
+        clock = [s for s in self.recording.samples if s.event == "task-clock"]
+        named = {f: v for f, v in sums(clock).items() if not f.startswith("0x")}  # it leaves out locations without a function
+        imported, = found[names[1]].values()
+        self.assertEqual({f: v for f, v in imported.items() if v[0]}, named)
+        self.assertEqual({int(re.search(r"tid (\d+)", name)[1]): set(functions) for name, functions in found[names[2]].items()}, threads)
+        first = self.recording.samples[0].event  # it reads the event that comes first
+        self.assertEqual({f for functions in found[names[3]].values() for f in functions if "[unknown]" not in f},
+                         {f[1] for s in self.recording.samples if s.event == first for f in self.frames(s) if not f[1].startswith("0x")})
 
     def test_firefox_has_every_sample(self):
         found = json.loads(self.export("firefox"))
@@ -788,6 +839,78 @@ class Export(unittest.TestCase):
                 if line and not line.startswith(("#", "\t"))]
         self.assertGreater(len(ours), 100)
         self.assertEqual(ours, theirs)
+
+
+FUNCTIONS = """
+static volatile int x;
+static inline __attribute__((always_inline)) void
+add(int n) { for (int i = 0; i < n; i++) x += i; }
+__attribute__((noinline)) static void
+hidden_one(int n)
+{
+    add(n);
+}
+__attribute__((noinline)) static void
+hidden_two(int n)
+{
+    x++;
+    add(n);
+}
+void
+shown(int n) { hidden_one(n); hidden_two(n); }
+"""
+
+
+class Functions(test_symbols.Library):
+    """Samples at every instruction of a library's functions."""
+
+    def setUp(self):
+        super().setUp()
+        self.build(source=FUNCTIONS)
+        made = test_symbols.Recording()
+        made.attr()
+        made.comm(5, b"work")
+        made.file(5, self.path.encode())
+        self.n_samples, self.lines = 0, {"add": 0}
+        for address, size, name in re.findall(r"(?m)^(\w+) (\w+) [tT] (hidden_one|hidden_two|shown)$", self.tool("nm", "-S", self.path)):
+            listing = self.tool("objdump", "-d", "--start-address=0x" + address,
+                                "--stop-address=%d" % (int(address, 16) + int(size, 16)), self.path)
+            for at in re.findall(r"(?m)^ +(\w+):\t", listing):
+                made.sample(5, test_symbols.START + self.offsets[name] + int(at, 16) - int(address, 16))
+                self.n_samples += 1
+            lines = self.tool("addr2line", "-i", "-e", self.path, "0x" + address).split("\n")[:-1]
+            self.lines[name] = int(re.search(r":(\d+)", lines[0])[1]) if len(lines) == 1 else 0  # several: code that is inlined
+        made.write(os.path.join(self.folder, "perf.data"))
+
+    def export(self, name):
+        done = subprocess.run([PFM, "export", "-f", name], cwd=self.folder, capture_output=True, timeout=60, check=True)
+        if b"libdw is missing" in done.stderr:
+            self.skipTest("libdw is missing (Debian package libdw1)")
+        return gzip.decompress(done.stdout) if done.stdout[:2] == b"\x1f\x8b" else done.stdout
+
+    def expect_functions(self, found):
+        """Each function is there once, with its file, whether it is inlined or not."""
+        self.assertEqual(sorted((name, os.path.basename(path)) for name, path in found if name != "[cut off]"),
+                         sorted((name, "lib.c") for name in self.lines))
+
+    def test_a_frame_of_speedscope_is_a_function(self):
+        found = json.loads(self.export("speedscope"))
+        self.expect_functions([(f["name"], f["file"]) for f in found["shared"]["frames"]])
+        self.assertEqual({f["name"]: f.get("line", 0) for f in found["shared"]["frames"] if f["name"] != "[cut off]"}, self.lines)
+        profile, = found["profiles"]
+        self.assertEqual(len(profile["samples"]), self.n_samples)
+
+    def test_functions_of_pprof_are_there_once(self):
+        p = Profile(self.export("pprof"))
+        self.expect_functions(p.places_of_functions)
+        self.assertEqual(sum(values[0] for _, values, _ in p.samples), self.n_samples)
+
+    def test_functions_of_otlp_are_there_once(self):
+        tables = collections.defaultdict(list)
+        for number, value in fields(dict(fields(self.export("otlp")))[2]):
+            tables[number].append(value)
+        strings = [s.decode() for s in tables[5]]
+        self.expect_functions([(strings[f.get(1, 0)], strings[f.get(3, 0)]) for f in map(dict, map(fields, tables[3][1:]))])
 
 
 if __name__ == "__main__":

@@ -33,6 +33,11 @@ struct export_mapping {
 	uint32_t pid;                /* of code that a process compiled; 0 for files */
 };
 
+/* A line of source text. File 0: unknown; else a text. */
+struct export_source {
+	uint32_t file, line;
+};
+
 /* An address in code. Number 0 represents the callers that are missing from a chain. */
 struct export_location {
 	uint64_t address; /* as in the chain: callers have the address after the call */
@@ -42,7 +47,13 @@ struct export_location {
 	bool is_caller, has_name;
 	uint32_t first_name, n_names; /* in export_reader.names, the outermost first: the function,
 	                                 then what was inlined into it */
-	uint32_t file, line;          /* of the innermost one; 0: unknown */
+	struct export_source source;  /* of the innermost one */
+};
+
+/* A function of an object. */
+struct export_function {
+	uint32_t name, object;       /* texts */
+	struct export_source source; /* of its first instruction */
 };
 
 struct export_event {
@@ -84,8 +95,10 @@ struct export_reader {
 	struct export_location *locations;
 	uint32_t *names;
 	struct export_event *events;
+	struct export_function *functions; /* after export_number_functions() */
+	uint32_t *function_numbers;        /* of each name */
 	unsigned n_events;
-	size_t n_mappings, n_locations, n_names;
+	size_t n_mappings, n_locations, n_names, n_functions;
 	struct profile_losses losses;
 	uint64_t first_time, last_time; /* of selected samples */
 	bool failed;                    /* no memory */
@@ -95,8 +108,8 @@ struct export_reader {
 
 	/* of export_read.c alone */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
-	size_t processes_capacity, tasks_capacity;
-	struct hash_table mapping_table, location_table, same_table;
+	size_t processes_capacity, tasks_capacity, functions_capacity;
+	struct hash_table mapping_table, location_table, same_table, function_table;
 	struct map_pool map_pool;
 	struct map_set kernel_maps;
 	struct number_table pids, tids;
@@ -123,6 +136,10 @@ void export_free_texts(struct text_pool *t);
 const char *export_text(const struct export_reader *r, uint32_t number);
 /* Text of name @i of a location. */
 const char *export_name(const struct export_reader *r, const struct export_location *l, unsigned i);
+/* The line of the first instruction of the function of a location; unknown if that was inlined
+ * into it. */
+struct export_source export_find_function_source(struct export_reader *r,
+                                                 const struct export_location *l);
 /* The file that a location is in. */
 const char *export_object(const struct export_reader *r, const struct export_location *l);
 /* "count", or "nanoseconds" of a clock. */
@@ -141,6 +158,13 @@ uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *i
 /* @list with room for one more element of @size bytes after @n. Without memory sets *@failed and
  * returns @list as it was. */
 void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);
+
+/* Finds the function that each name of each location stands for (export_functions.c). False without
+ * memory. */
+bool export_number_functions(struct export_reader *r);
+/* Number of the function that name @i of a location stands for. */
+uint32_t export_function_number(const struct export_reader *r, const struct export_location *l,
+                                unsigned i);
 
 /* ---- samples that are added up, and kept (export_stacks.c) ----------------------------------- */
 

@@ -8,9 +8,8 @@
 #include <string.h>
 #include "profile/text_output.h"
 
-/* A function of an object. */
+/* What is known of a function of the reader. */
 struct callgrind_function {
-	uint32_t name, object, file;
 	uint32_t last_row; /* 1 + the row whose stack it was last seen in */
 	bool is_named;     /* its names were written */
 };
@@ -24,9 +23,7 @@ struct callgrind_frame {
 struct callgrind {
 	struct stack_tree stacks;
 	struct export_rows rows, costs;
-	struct hash_table function_table;
 	struct callgrind_function *functions;
-	size_t n_functions, functions_capacity;
 	struct callgrind_frame *frames;
 	size_t n_frames, frames_capacity;
 	bool *is_object_named, *is_file_named; /* of texts */
@@ -48,36 +45,6 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
-struct function_search {
-	const struct callgrind_function *list, *key;
-};
-
-static bool is_same_function(const void *arg, uint32_t i)
-{
-	const struct function_search *s = arg;
-
-	return s->list[i].name == s->key->name && s->list[i].object == s->key->object;
-}
-
-static uint32_t add_function(struct exporter *e, const struct callgrind_function *key)
-{
-	struct callgrind *c = e->state;
-	const struct function_search search = { c->functions, key };
-	uint64_t hash = pfmi_base_hash_number((uint64_t)key->name << 32 | key->object);
-	uint32_t at = pfmi_base_find_hash(&c->function_table, hash, is_same_function, &search);
-
-	if (at != HASH_NOT_FOUND)
-		return at;
-	c->functions = export_grow(c->functions, c->n_functions, &c->functions_capacity,
-	                           sizeof(*c->functions), &e->failed);
-	e->failed = e->failed ||
-	            !pfmi_base_add_hash(&c->function_table, hash, (uint32_t)c->n_functions);
-	if (e->failed)
-		return 0;
-	c->functions[c->n_functions] = *key;
-	return (uint32_t)c->n_functions++;
-}
-
 /* Adds the frames of a location, the innermost first. Of an outer function the line is unknown. */
 static void add_frames(struct exporter *e, const struct export_location *l)
 {
@@ -85,18 +52,14 @@ static void add_frames(struct exporter *e, const struct export_location *l)
 
 	for (unsigned k = l->n_names; k-- > 0 && !e->failed;) {
 		bool is_innermost = k + 1 == l->n_names;
-		const struct callgrind_function key = {
-			.name = e->reader->names[l->first_name + k],
-			.object = e->reader->mappings[l->mapping].file,
-			.file = is_innermost ? l->file : 0,
-		};
-		uint32_t function = add_function(e, &key);
+		uint32_t function = export_function_number(e->reader, l, k);
 
 		c->frames = export_grow(c->frames, c->n_frames, &c->frames_capacity,
 		                        sizeof(*c->frames), &e->failed);
 		if (!e->failed)
 			c->frames[c->n_frames++] =
-				(struct callgrind_frame){ function, is_innermost ? l->line : 0 };
+				(struct callgrind_frame){ function,
+				                          is_innermost ? l->source.line : 0 };
 	}
 }
 
@@ -231,12 +194,14 @@ static void put_function(struct exporter *e, uint32_t number, const char *object
                          const char *file_key, const char *function_key)
 {
 	struct callgrind *c = e->state;
-	struct callgrind_function *f = &c->functions[number];
+	const struct export_function *f = &e->reader->functions[number];
 
 	put_name(e, object_key, f->object, export_text(e->reader, f->object),
 	         &c->is_object_named[f->object]);
-	put_name(e, file_key, f->file, export_text(e->reader, f->file), &c->is_file_named[f->file]);
-	put_name(e, function_key, number, export_text(e->reader, f->name), &f->is_named);
+	put_name(e, file_key, f->source.file, export_text(e->reader, f->source.file),
+	         &c->is_file_named[f->source.file]);
+	put_name(e, function_key, number, export_text(e->reader, f->name),
+	         &c->functions[number].is_named);
 }
 
 /* A line with the costs of rows that differ in their event alone. Returns how many there are. */
@@ -297,6 +262,9 @@ static void end(struct exporter *e)
 	struct callgrind *c = e->state;
 	char text[LOSSES_MAX];
 
+	e->failed |= !export_number_functions(e->reader);
+	c->functions = calloc(e->reader->n_functions + 1, sizeof(*c->functions));
+	e->failed |= !c->functions;
 	for (size_t i = 0; i < c->rows.n && !e->failed; i++)
 		add_row(e, (uint32_t)i);
 	c->is_object_named = calloc(e->reader->texts.n, sizeof(bool));
@@ -321,7 +289,6 @@ static void release(struct exporter *e)
 	export_free_stacks(&c->stacks);
 	export_free_rows(&c->rows);
 	export_free_rows(&c->costs);
-	pfmi_base_free_hash(&c->function_table);
 	free(c->functions);
 	free(c->frames);
 	free(c->is_object_named);

@@ -62,9 +62,9 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	fprintf(e->out, "0x%llx,", (unsigned long long)l->address);
 	put_column(e->out, export_name(e->reader, l, l->n_names - 1));
 	put_column(e->out, export_object(e->reader, l));
-	put_column(e->out, export_text(e->reader, l->file));
-	if (l->line)
-		fprintf(e->out, "%u", l->line);
+	put_column(e->out, export_text(e->reader, l->source.file));
+	if (l->source.line)
+		fprintf(e->out, "%u", l->source.line);
 	putc(',', e->out);
 	put_stack(e, s);
 	putc('\n', e->out);

@@ -131,8 +131,8 @@ static void put_frame_table(struct exporter *e, struct json *j)
 			put_int(j, NULL, 0);
 			put_null(j, NULL);
 			put_null(j, NULL);
-			if (l->line && k + 1 == l->n_names)
-				put_int(j, NULL, l->line);
+			if (l->source.line && k + 1 == l->n_names)
+				put_int(j, NULL, l->source.line);
 			else
 				put_null(j, NULL);
 			put_null(j, NULL);

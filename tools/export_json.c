@@ -33,9 +33,9 @@ static void put_frame(struct exporter *e, const struct export_location *l, unsig
 	put_text(j, "object", export_object(e->reader, l));
 	if (l->mode == PFM_MISC_KERNEL)
 		put_bool(j, "kernel", true);
-	if (l->line && i + 1 == l->n_names) {
-		put_text(j, "file", export_text(e->reader, l->file));
-		put_int(j, "line", l->line);
+	if (l->source.line && i + 1 == l->n_names) {
+		put_text(j, "file", export_text(e->reader, l->source.file));
+		put_int(j, "line", l->source.line);
 	}
 	put_end(j, '}');
 }

@@ -78,17 +78,13 @@ struct otlp_attribute {
 	uint64_t value;
 };
 
-struct otlp_function {
-	uint32_t name, file;
-};
-
 struct otlp {
 	struct stack_list stacks;
 	struct export_rows rows;
 	struct text_pool strings;
 	struct hash_table attribute_table, function_table;
 	struct otlp_attribute *attributes; /* element i + 1 of the message's table */
-	struct otlp_function *functions;   /* element i + 1 of the message's table */
+	struct export_function *functions; /* element i + 1 of the message's table */
 	size_t n_attributes, attributes_capacity, n_functions, functions_capacity;
 	uint32_t *mapping_numbers, *stack_numbers; /* 0: not in the table */
 	uint32_t n_mappings, n_stacks;
@@ -218,23 +214,22 @@ static uint32_t add_mapping(struct exporter *e, uint32_t number)
 }
 
 struct function_search {
-	const struct otlp_function *list, *key;
+	const struct export_function *list, *key;
 };
 
 static bool is_same_function(const void *arg, uint32_t i)
 {
 	const struct function_search *s = arg;
 
-	return s->list[i].name == s->key->name && s->list[i].file == s->key->file;
+	return s->list[i].name == s->key->name && s->list[i].source.file == s->key->source.file;
 }
 
-/* Number of the function @name in source file @file; both are texts of the reader. */
-static uint32_t add_function(struct exporter *e, uint32_t name, uint32_t file)
+/* Number of a function; those of several objects are one if nothing tells them apart. */
+static uint32_t add_function(struct exporter *e, const struct export_function *key)
 {
 	struct otlp *o = e->state;
-	const struct otlp_function key = { name, file };
-	const struct function_search search = { o->functions, &key };
-	uint64_t hash = pfmi_base_hash_number((uint64_t)name << 32 | file);
+	const struct function_search search = { o->functions, key };
+	uint64_t hash = pfmi_base_hash_number((uint64_t)key->name << 32 | key->source.file);
 	uint32_t at = pfmi_base_find_hash(&o->function_table, hash, is_same_function, &search);
 	uint32_t string;
 
@@ -246,12 +241,12 @@ static uint32_t add_function(struct exporter *e, uint32_t name, uint32_t file)
 	            !pfmi_base_add_hash(&o->function_table, hash, (uint32_t)o->n_functions);
 	if (e->failed)
 		return 0;
-	o->functions[o->n_functions++] = key;
-	string = add_string(o, export_text(e->reader, name));
+	o->functions[o->n_functions++] = *key;
+	string = add_string(o, export_text(e->reader, key->name));
 	message_add_number(&o->inner, FUNCTION_NAME, string);
 	message_add_number(&o->inner, FUNCTION_SYSTEM_NAME, string);
 	message_add_number(&o->inner, FUNCTION_FILENAME,
-	                   add_string(o, export_text(e->reader, file)));
+	                   add_string(o, export_text(e->reader, key->source.file)));
 	message_add_message(&o->dictionary, DICTIONARY_FUNCTIONS, &o->inner);
 	return (uint32_t)o->n_functions;
 }
@@ -260,14 +255,14 @@ static uint32_t add_function(struct exporter *e, uint32_t name, uint32_t file)
 static void add_lines(struct exporter *e, const struct export_location *l)
 {
 	struct otlp *o = e->state;
-	const uint32_t *names = e->reader->names + l->first_name;
 
 	for (unsigned i = l->n_names; i-- > 0;) {
 		bool is_innermost = i + 1 == l->n_names;
-		uint32_t function = add_function(e, names[i], is_innermost ? l->file : 0);
+		uint32_t number = export_function_number(e->reader, l, i);
+		uint32_t function = add_function(e, &e->reader->functions[number]);
 
 		message_add_number(&o->inner, LINE_FUNCTION, function);
-		message_add_number(&o->inner, LINE_LINE, is_innermost ? l->line : 0);
+		message_add_number(&o->inner, LINE_LINE, is_innermost ? l->source.line : 0);
 		message_add_message(&o->part, LOCATION_LINES, &o->inner);
 	}
 }
@@ -400,6 +395,7 @@ static void end(struct exporter *e)
 {
 	struct otlp *o = e->state;
 
+	e->failed |= !export_number_functions(e->reader);
 	o->mapping_numbers = calloc(e->reader->n_mappings, sizeof(*o->mapping_numbers));
 	o->stack_numbers = calloc(o->stacks.n + 1, sizeof(*o->stack_numbers));
 	e->failed |= !o->mapping_numbers || !o->stack_numbers;

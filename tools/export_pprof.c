@@ -61,17 +61,12 @@ enum {
 	FUNCTION_FILENAME = 4,
 };
 
-struct function_key {
-	uint32_t name, file;
-};
-
 struct pprof {
 	struct stack_list stacks;
 	struct export_rows rows;
 	struct text_pool strings; /* those of the message: 0 is "" */
-	struct hash_table function_table;
-	struct function_key *functions; /* function id is the index + 1 */
-	size_t n_functions, functions_capacity;
+	uint64_t *function_ids;   /* of each function of the reader; 0: not written yet */
+	uint64_t n_functions;
 	uint64_t *mapping_samples; /* of each mapping of the reader */
 	uint32_t *mapping_ids;     /* 0: not used */
 	struct message part, inner, packed, out;
@@ -129,57 +124,37 @@ static void add_value_type(struct pprof *p, struct message *m, const char *type,
 
 /* ---- functions, locations and mappings ------------------------------------------------------- */
 
-struct function_search {
-	const struct function_key *list, *key;
-};
-
-static bool is_same_function(const void *arg, uint32_t i)
-{
-	const struct function_search *s = arg;
-
-	return s->list[i].name == s->key->name && s->list[i].file == s->key->file;
-}
-
-/* Id of the function @name in source file @file; both are texts of the reader. */
-static uint64_t add_function(struct exporter *e, uint32_t name, uint32_t file)
+/* Id of a function, which is written when it is first used. */
+static uint64_t add_function(struct exporter *e, uint32_t number)
 {
 	struct pprof *p = e->state;
-	const struct function_key key = { name, file };
-	const struct function_search search = { p->functions, &key };
-	uint64_t hash = pfmi_base_hash_number((uint64_t)name << 32 | file), string;
-	uint32_t at = pfmi_base_find_hash(&p->function_table, hash, is_same_function, &search);
+	const struct export_function *f = &e->reader->functions[number];
+	uint64_t string;
 
-	if (at != HASH_NOT_FOUND)
-		return at + 1u;
-	p->functions = export_grow(p->functions, p->n_functions, &p->functions_capacity,
-	                           sizeof(*p->functions), &e->failed);
-	e->failed = e->failed ||
-	            !pfmi_base_add_hash(&p->function_table, hash, (uint32_t)p->n_functions);
-	if (e->failed)
-		return 0;
-	p->functions[p->n_functions++] = key;
-	string = add_string(p, export_text(e->reader, name));
+	if (p->function_ids[number])
+		return p->function_ids[number];
+	p->function_ids[number] = ++p->n_functions;
+	string = add_string(p, export_text(e->reader, f->name));
 	message_add_number(&p->inner, FUNCTION_ID, p->n_functions);
 	message_add_number(&p->inner, FUNCTION_NAME, string);
 	message_add_number(&p->inner, FUNCTION_SYSTEM_NAME, string);
 	message_add_number(&p->inner, FUNCTION_FILENAME,
-	                   add_string(p, export_text(e->reader, file)));
+	                   add_string(p, export_text(e->reader, f->source.file)));
 	put_element(e, PROFILE_FUNCTION, &p->inner);
 	return p->n_functions;
 }
 
-/* Lines of a location: the innermost inlined function first. Only its file and line are known. */
+/* Lines of a location: the innermost inlined function first. Only its line is known. */
 static void add_lines(struct exporter *e, const struct export_location *l)
 {
 	struct pprof *p = e->state;
-	const uint32_t *names = e->reader->names + l->first_name;
 
 	for (unsigned i = l->n_names; i-- > 0;) {
 		bool is_innermost = i + 1 == l->n_names;
-		uint64_t id = add_function(e, names[i], is_innermost ? l->file : 0);
+		uint64_t id = add_function(e, export_function_number(e->reader, l, i));
 
 		message_add_number(&p->inner, LINE_FUNCTION_ID, id);
-		message_add_number(&p->inner, LINE_LINE, is_innermost ? l->line : 0);
+		message_add_number(&p->inner, LINE_LINE, is_innermost ? l->source.line : 0);
 		message_add_message(&p->part, LOCATION_LINE, &p->inner);
 	}
 }
@@ -417,11 +392,13 @@ static void end(struct exporter *e)
 {
 	struct pprof *p = e->state;
 
+	e->failed |= !export_number_functions(e->reader);
 	add_string(p, "");
+	p->function_ids = calloc(e->reader->n_functions + 1, sizeof(*p->function_ids));
 	p->mapping_samples = calloc(e->reader->n_mappings, sizeof(*p->mapping_samples));
 	p->mapping_ids = calloc(e->reader->n_mappings, sizeof(*p->mapping_ids));
 	p->task_strings = calloc(e->reader->texts.n + 1, sizeof(*p->task_strings));
-	e->failed |= !p->mapping_samples || !p->mapping_ids || !p->task_strings;
+	e->failed |= !p->function_ids || !p->mapping_samples || !p->mapping_ids || !p->task_strings;
 	if (e->failed)
 		return;
 	p->thread = add_string(p, "thread");
@@ -447,8 +424,7 @@ static void release(struct exporter *e)
 	export_free_whole_stacks(&p->stacks);
 	export_free_rows(&p->rows);
 	export_free_texts(&p->strings);
-	pfmi_base_free_hash(&p->function_table);
-	free(p->functions);
+	free(p->function_ids);
 	free(p->mapping_samples);
 	free(p->mapping_ids);
 	free(p->task_strings);

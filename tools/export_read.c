@@ -247,24 +247,44 @@ static void add_inlined_names(struct export_reader *r, struct export_location *l
 	}
 }
 
-static void set_source_line(struct export_reader *r, struct export_location *l, const char *source)
+static struct export_source add_source(struct export_reader *r, const char *source)
 {
 	const char *colon = strrchr(source, ':');
 	char file[SYMBOL_ROOM];
 
 	if (!colon)
-		return;
+		return (struct export_source){ 0, 0 };
 	snprintf(file, sizeof(file), "%.*s", (int)(colon - source), source);
-	l->file = text_number(&r->texts, file);
-	l->line = (uint32_t)strtoul(colon + 1, NULL, 10);
+	return (struct export_source){ text_number(&r->texts, file),
+		                       (uint32_t)strtoul(colon + 1, NULL, 10) };
 }
 
-/* Sets the names of @l. The address of a caller may be the first byte after its function. */
+/* Offset in its file of the code at @l. The address of a caller may be the first byte after its
+ * function. */
+static uint64_t file_offset(const struct export_location *l, const struct export_mapping *m)
+{
+	return l->address - l->is_caller - m->start + m->offset;
+}
+
+struct export_source export_find_function_source(struct export_reader *r,
+                                                 const struct export_location *l)
+{
+	const struct export_mapping *m = &r->mappings[l->mapping];
+	uint64_t offset = file_offset(l, m);
+	const struct source_spot *spot = NULL;
+	struct symbol_range range;
+
+	if (m->object && l->mode != PFM_MISC_KERNEL && symbols_range(m->object, offset, &range))
+		spot = symbols_spot(m->object, offset - (range.address - range.start));
+	return add_source(r, spot && !*spot->inlined ? spot->source : "");
+}
+
+/* Sets the names of @l. */
 static void name_location(struct export_reader *r, struct export_location *l)
 {
 	const struct export_mapping *m = &r->mappings[l->mapping];
 	uint64_t address = l->address - l->is_caller;
-	uint64_t offset = address - m->start + m->offset;
+	uint64_t offset = file_offset(l, m);
 	const struct source_spot *spot = m->object ? symbols_spot(m->object, offset) : NULL;
 	const char *name = m->object ? symbols_at(m->object, offset) : NULL;
 	char number[24];
@@ -280,7 +300,7 @@ static void name_location(struct export_reader *r, struct export_location *l)
 	if (!spot)
 		return;
 	add_inlined_names(r, l, spot->inlined);
-	set_source_line(r, l, spot->source);
+	l->source = add_source(r, spot->source);
 }
 
 struct same_search {
@@ -661,6 +681,7 @@ void export_close(struct export_reader *r)
 	pfmi_base_free_hash(&r->mapping_table);
 	pfmi_base_free_hash(&r->location_table);
 	pfmi_base_free_hash(&r->same_table);
+	pfmi_base_free_hash(&r->function_table);
 	pfmi_base_free_hash(&r->pids.table);
 	pfmi_base_free_hash(&r->tids.table);
 	free(r->pids.numbers);
@@ -672,6 +693,8 @@ void export_close(struct export_reader *r)
 	free(r->mappings);
 	free(r->locations);
 	free(r->names);
+	free(r->functions);
+	free(r->function_numbers);
 	free(r->events);
 	export_free_texts(&r->texts);
 }

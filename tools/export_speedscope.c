@@ -7,7 +7,6 @@
 
 struct speedscope {
 	struct timelines lines;
-	uint32_t *first_frames; /* of each location: its outermost frame */
 	uint32_t *path;
 	size_t path_capacity;
 };
@@ -20,30 +19,22 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	e->failed |= p->lines.failed;
 }
 
-/* A frame for each name of each location. */
+/* A frame for each function: speedscope adds up what has one frame. */
 static void put_frames(struct exporter *e, struct json *j)
 {
-	struct speedscope *p = e->state;
-	uint32_t n = 0;
-
 	put_begin(j, "shared", '{');
 	put_begin(j, "frames", '[');
-	for (size_t i = 0; i < e->reader->n_locations; i++) {
-		const struct export_location *l = &e->reader->locations[i];
+	for (size_t i = 0; i < e->reader->n_functions; i++) {
+		const struct export_function *f = &e->reader->functions[i];
+		bool has_source = f->source.file;
 
-		p->first_frames[i] = n;
-		n += l->n_names;
-		for (unsigned k = 0; k < l->n_names; k++) {
-			put_begin(j, NULL, '{');
-			put_text(j, "name", export_name(e->reader, l, k));
-			if (l->line && k + 1 == l->n_names) {
-				put_text(j, "file", export_text(e->reader, l->file));
-				put_int(j, "line", l->line);
-			} else {
-				put_text(j, "file", export_object(e->reader, l));
-			}
-			put_end(j, '}');
-		}
+		put_begin(j, NULL, '{');
+		put_text(j, "name", export_text(e->reader, f->name));
+		put_text(j, "file",
+		         export_text(e->reader, has_source ? f->source.file : f->object));
+		if (has_source && f->source.line)
+			put_int(j, "line", f->source.line);
+		put_end(j, '}');
 	}
 	put_end(j, ']');
 	put_end(j, '}');
@@ -60,9 +51,12 @@ static void put_stack(struct exporter *e, struct json *j, uint32_t stack)
 			p->path[n++] = p->lines.stacks.nodes[at].location;
 	}
 	put_begin(j, NULL, '[');
-	while (n-- > 0)
-		for (unsigned k = 0; k < e->reader->locations[p->path[n]].n_names; k++)
-			put_count(j, NULL, p->first_frames[p->path[n]] + k);
+	while (n-- > 0) {
+		const struct export_location *l = &e->reader->locations[p->path[n]];
+
+		for (unsigned k = 0; k < l->n_names; k++)
+			put_count(j, NULL, export_function_number(e->reader, l, k));
+	}
 	put_end(j, ']');
 }
 
@@ -110,11 +104,9 @@ static void end(struct exporter *e)
 	struct json j = { .out = e->out };
 	char text[LOSSES_MAX];
 
-	p->first_frames = calloc(e->reader->n_locations, sizeof(*p->first_frames));
-	if (!p->first_frames) {
-		e->failed = true;
+	e->failed |= !export_number_functions(e->reader);
+	if (e->failed)
 		return;
-	}
 	put_begin(&j, NULL, '{');
 	put_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	put_text(&j, "exporter", "pfm@" PERFMON_VERSION);
@@ -139,7 +131,6 @@ static void release(struct exporter *e)
 	struct speedscope *p = e->state;
 
 	export_free_timelines(&p->lines);
-	free(p->first_frames);
 	free(p->path);
 }
 
