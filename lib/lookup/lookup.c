@@ -25,11 +25,12 @@ static void trace_table(const struct pmu_search *s, unsigned pmu, struct name_en
 	                   has_row ? table_get_row_name(info.table, found.row) : "");
 }
 
-/* Looks for the prefixes in @prefixes on PMU @pmu; stores the row that was found. */
-static int try_pmu(struct pmu_search *s, unsigned pmu, unsigned prefixes)
+/* Looks for the prefixes in @prefixes on PMU @pmu, whose table is @t; stores the row that was
+ * found.
+ */
+static int try_pmu(struct pmu_search *s, unsigned pmu, const struct table *t, unsigned prefixes)
 {
-	struct name_entry found =
-		pfmi_lookup_longest_prefix(context_get_pmu_table(s->ctx, pmu), s->spec, prefixes);
+	struct name_entry found = pfmi_lookup_longest_prefix(t, s->spec, prefixes);
 
 	if (s->ctx->sys.trace & TRACE_LOOKUP)
 		trace_table(s, pmu, found);
@@ -51,7 +52,7 @@ static int lookup_in_named_pmus(struct pmu_search *s)
 		s->has_pmu = true;
 		if (!context_is_image_usable(iter.image_map))
 			return pfmi_lookup_refuse_damaged_image(s, iter.image_map);
-		rc = try_pmu(s, (unsigned)at, ~0u);
+		rc = try_pmu(s, (unsigned)at, iter.table, ~0u);
 	}
 	return rc;
 }
@@ -78,7 +79,8 @@ static int lookup_in_family(struct pmu_search *s, const struct pmu_source *sourc
 	if (!prefixes || !context_is_image_usable(source->image_map))
 		return rc;
 	for (uint32_t k = 0; rc == PFMLIB_ERR_NOTFOUND && k < family->n_members; k++)
-		rc = try_pmu(s, source->first_pmu + members[k], prefixes);
+		rc = try_pmu(s, source->first_pmu + members[k],
+		             table_get_image_table(source->image, members[k]), prefixes);
 	return rc;
 }
 
@@ -113,7 +115,8 @@ static int lookup_kernel_device(struct pmu_search *s, const struct kernel_pmu *d
 			continue;
 		s->has_pmu = true;
 		if (context_is_pmu_usable(s->ctx, host->pmu_index))
-			rc = try_pmu(s, host->pmu_index, ~0u);
+			rc = try_pmu(s, host->pmu_index,
+			             context_get_pmu_table(s->ctx, host->pmu_index), ~0u);
 	}
 	return rc;
 }
