@@ -64,17 +64,23 @@ static bool has_same_groups(const struct table *t, uint32_t a, uint32_t b)
 	return x->first_group == y->first_group && x->n_groups == y->n_groups;
 }
 
+/* The attribute that follows prefix @at, which is not the longest. */
+static inline struct slice get_attribute_after(const struct spec *spec, unsigned at)
+{
+	const struct name_prefix *p = &spec->prefixes[at];
+
+	return (struct slice){ spec->name.text + p->len + 1, p[1].len - p->len - 1 };
+}
+
 /* Finds the alias row that the text means, if the attribute after prefix @at is a unit mask of it
  * and does not belong to @vendors, the row that the prefix itself names. Not inlined: a bare name
  * takes 15 of 1,800 instructions less. */
-__attribute__((noinline)) static struct name_entry
+__attribute__((noinline, cold)) static struct name_entry
 lookup_alias_row(const struct table *t, struct spec *spec, unsigned at, struct name_entry vendors)
 {
 	const struct name_prefix *p = spec->prefixes;
-	struct slice attr = { spec->name.text + p[at].len + 1, p[at + 1].len - p[at].len - 1 };
+	struct slice attr = get_attribute_after(spec, at);
 
-	if (lookup_is_level_letter(attr))
-		return NAME_NOT_FOUND;
 	for (unsigned i = at + 1; i-- > 0;) {
 		struct name_entry n = table_find_name(t, table_hash_separator(p[i].hash),
 		                                      spec->name.text, p[i].len + 1);
@@ -114,7 +120,8 @@ struct name_entry pfmi_lookup_longest_prefix(const struct table *t, struct spec 
 		if (!(prefixes >> i & 1))
 			continue;
 		n = table_find_name(t, p->hash, spec->name.text, p->len);
-		if (may_have_alias_row(t, spec, i, n)) {
+		if (may_have_alias_row(t, spec, i, n) &&
+		    !lookup_is_level_letter(get_attribute_after(spec, i))) {
 			struct name_entry alias = lookup_alias_row(t, spec, i, n);
 
 			if (alias.kind != NAME_NONE)
