@@ -634,18 +634,18 @@ static void touch_on(unsigned cpu, const char *tasks)
 	waitpid(pid, NULL, 0);
 }
 
-static bool opened_on(const char *cpus, const char *cgroup)
+static bool opened_on(const char *text, const char *cpus, const char *cgroup)
 {
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	options.cpus = cpus;
 	options.cgroup = cgroup;
-	return open_texts(TEXTS("page-faults")) && pfm_start_session(session) == 0;
+	return open_texts(TEXTS(text)) && pfm_start_session(session) == 0;
 }
 
 /* What is counted so far is exact; what a CPU that comes back has seen since is missing. */
-static bool returns(const char *cpus, const char *cgroup, const char *tasks)
+static bool returns(const char *text, const char *cpus, const char *cgroup, const char *tasks)
 {
-	bool ok = opened_on(cpus, cgroup);
+	bool ok = opened_on(text, cpus, cgroup);
 
 	touch_on(1, tasks);
 	ok &= read_counts() && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) &&
@@ -668,7 +668,7 @@ static bool joins(void)
 	bool ok;
 
 	switch_cpu_1(false);
-	ok = opened_on(NULL, NULL);
+	ok = opened_on("page-faults", NULL, NULL);
 	touch_on(0, NULL);
 	ok &= read_counts() && is(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE) &&
 	      counts[0].value >= PAGES_A_TIME;
@@ -702,7 +702,7 @@ static unsigned long resident_pages(void)
 static void hotplug(unsigned times)
 {
 	static const char folder[] = "/sys/fs/cgroup/alone", tasks[] = "/sys/fs/cgroup/alone/tasks";
-	unsigned good[4] = { 0 }, files = 0;
+	unsigned good[5] = { 0 }, files = 0;
 	unsigned long pages = 0;
 	bool groups;
 
@@ -710,10 +710,11 @@ static void hotplug(unsigned times)
 	groups =
 		!mount("none", "/sys/fs/cgroup", "cgroup", 0, "perf_event") && !mkdir(folder, 0755);
 	for (unsigned i = 0; i < times; i++) {
-		good[0] += returns(NULL, NULL, NULL);
-		good[1] += returns("1", NULL, NULL);
+		good[0] += returns("page-faults", NULL, NULL, NULL);
+		good[1] += returns("page-faults", "1", NULL, NULL);
 		good[2] += joins();
-		good[3] += groups && returns(NULL, folder, tasks);
+		good[3] += groups && returns("page-faults", NULL, folder, tasks);
+		good[4] += returns("{page-faults,task-clock,minor-faults}", NULL, NULL, NULL);
 		if (i == 0) {
 			files = descriptors();
 			pages = resident_pages();
@@ -724,6 +725,7 @@ static void hotplug(unsigned times)
 	check(good[1] == times, "alone too: %u", good[1]);
 	check(good[2] == times, "and one that comes later: %u", good[2]);
 	check(good[3] == times, "a control group on one CPU is exact until that goes: %u", good[3]);
+	check(good[4] == times, "a group is read when its CPU has gone, and returned: %u", good[4]);
 	check(descriptors() == files, "descriptors: %u, and %u the first time", descriptors(),
 	      files);
 	check(resident_pages() <= pages + 64, "resident pages: %lu, and %lu the first time",

@@ -199,6 +199,7 @@ static void join_group(struct perf_state *st, struct kernel_event *p, int lead)
 	if (lead < 0)
 		return;
 	l = &st->events[lead];
+	p->reads_group = l->reads_group;
 	st->events[l->last_member < 0 ? lead : l->last_member].next_member = me;
 	l->last_member = me;
 	l->n_members++;

@@ -375,12 +375,36 @@ static int read_single_event(struct pfm_session *s, struct kernel_event *p)
 	return 0;
 }
 
+/* Reads the events of a former group one by one: the kernel dissolves the groups of a CPU that is
+ * switched off. What the leader's reading lists is then the leader alone. */
+static int read_former_members(struct pfm_session *s, const struct kernel_event *lead)
+{
+	const struct perf_state *st = s->backend_state;
+	uint64_t words[GROUP_HEADER_WORDS + 1];
+
+	if (s->sys.read(&s->sys, lead->fd, words, sizeof(words)) != (long)sizeof(words) ||
+	    words[0] != 1)
+		return -EIO;
+	memcpy(st->readings + lead->times_index, words + 1, 2 * sizeof(*words));
+	st->readings[lead->value_index] = words[GROUP_HEADER_WORDS];
+	for (int k = lead->next_member; k >= 0; k = st->events[k].next_member) {
+		if (s->sys.read(&s->sys, st->events[k].fd, words,
+		                SINGLE_READING_WORDS * sizeof(*words)) !=
+		    SINGLE_READING_WORDS * (long)sizeof(*words))
+			return -EIO;
+		st->readings[st->events[k].value_index] = words[0];
+	}
+	return 0;
+}
+
 static int read_group_event(struct pfm_session *s, const struct kernel_event *lead)
 {
 	const struct perf_state *st = s->backend_state;
 	long n = read_into_readings(s, lead->fd, get_group_reading_index(lead),
 	                            get_group_reading_words(lead));
 
+	if (n == -EIO)
+		return read_former_members(s, lead);
 	if (n < 0)
 		return (int)n;
 	if (n == 0)

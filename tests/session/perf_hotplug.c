@@ -247,6 +247,44 @@ static void others_do_not_matter(void **state)
 	expect_now(true);
 }
 
+/* Each event of a CPU counts a number of its own. */
+static void by_cpu_and_event(struct fake *f, struct fake_event *e)
+{
+	by_cpu(f, e);
+	e->value = e->a.attr.config + 10 * (uint64_t)e->cpu;
+}
+
+/* Sums of software events 2 to 4, of four CPUs. */
+static void expect_sums(bool whole)
+{
+	read_all();
+	for (unsigned i = 0; i < 3; i++) {
+		expect_whole(i, whole);
+		assert_int_equal(counts[i].raw, 4 * (i + 2) + 10 * (0 + 1 + 2 + 3));
+	}
+}
+
+/* The kernel dissolves the group of a CPU that goes off: its events are read one by one. */
+static void group_of_a_cpu_that_goes(void **state)
+{
+	(void)state;
+	open_on("0-3", "0-3", NULL, "{page-faults,context-switches,cpu-migrations}");
+	fake.tick = by_cpu_and_event;
+	pass(SECOND);
+	expect_sums(true);
+	fake_file(&fake, ONLINE, "0-2");
+	for (unsigned i = 0; i < fake.n_events; i++)
+		if (fake.events[i].cpu == 3)
+			fake.events[i].group = -1;
+	pass(SECOND);
+	on[3] -= SECOND;
+	expect_sums(true);
+	fake_file(&fake, ONLINE, "0-3");
+	pass(SECOND);
+	on[3] -= SECOND;
+	expect_sums(false);
+}
+
 /* Events of a control group are enabled as long as it runs there; what else runs there goes on. */
 static void control_group(void **state)
 {
@@ -275,4 +313,4 @@ static void control_group(void **state)
 
 UNIT(session_perf_hotplug, CASE(time_stands_still), CASE(readings_take_time),
      CASE(only_time_that_was_counted), CASE(others_come), CASE(others_do_not_matter),
-     CASE(control_group));
+     CASE(group_of_a_cpu_that_goes), CASE(control_group));
