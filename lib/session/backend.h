@@ -29,6 +29,7 @@ struct session_count {
 		unsigned largest_copy;
 		bool has_conflict;      /* while copies are compared: one of them differs */
 		bool is_ungrouped;      /* opened without its group */
+		bool is_read_together;  /* in a kernel group with other software events */
 		bool is_rejected_early; /* given up before the backend saw it */
 	} kernel_state;
 	/* Settled before anything is opened. */
@@ -156,6 +157,9 @@ struct backend {
 	int (*start_counting)(struct pfm_session *s);
 	int (*stop_counting)(struct pfm_session *s);
 	int (*reset_counts)(struct pfm_session *s);
+	/* Called before the first of groups that take turns is selected, if software events of
+	 * several groups are read together: each group becomes a kernel group of its own. */
+	int (*separate_groups)(struct pfm_session *s);
 	/* Stops groups that count no longer, then starts those that count now: those of @is_on, by
 	 * group; before, those of @was_on. NULL: groups cannot take turns. */
 	int (*switch_groups)(struct pfm_session *s, const unsigned char *was_on,

@@ -67,16 +67,33 @@ static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 	return true;
 }
 
+/* Before the first turn. Software events that are read together cannot take turns. */
+static int begin_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
+{
+	int rc = make_turns(s, turns, n) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+
+	for (unsigned i = 0; !rc && i < s->n_counts; i++)
+		if (s->counts[i].kernel_state.is_read_together &&
+		    s->turns->turn_of[s->counts[i].config.group])
+			rc = s->backend->separate_groups(s);
+	if (rc)
+		pfmi_session_free_turns(s);
+	return rc;
+}
+
 int pfm_select_groups(pfm_session_t *s, const unsigned *turns, const unsigned char *on, unsigned n)
 {
 	struct group_turns *t;
+	int rc = PFMLIB_SUCCESS;
 
 	if (!s || (n && (!turns || !on)))
 		return PFMLIB_ERR_INVAL;
 	if (!s->backend || !s->backend->switch_groups || s->sampling)
 		return PFMLIB_ERR_NOTSUPP;
-	if (!s->turns && !make_turns(s, turns, n))
-		return PFMLIB_ERR_NOMEM;
+	if (!s->turns)
+		rc = begin_turns(s, turns, n);
+	if (rc)
+		return rc;
 	t = s->turns;
 	memcpy(t->was_on, t->is_on, s->n_groups);
 	for (unsigned g = 0; g < n && g < s->n_groups; g++)

@@ -50,7 +50,8 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	const struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 	struct perf_event_attr *a = &out->attr;
 	bool grouped = (i && s->counts[i - 1].config.group == c->config.group) ||
-	               (i + 1 < s->n_counts && s->counts[i + 1].config.group == c->config.group);
+	               (i + 1 < s->n_counts && s->counts[i + 1].config.group == c->config.group) ||
+	               c->kernel_state.is_read_together;
 
 	memset(out, 0, sizeof(*out));
 	/* there is room for all of it */

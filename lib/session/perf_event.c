@@ -53,6 +53,7 @@ static void close_round(struct pfm_session *s)
 		struct session_count *c = &s->counts[i];
 
 		c->kernel_state.n_events = c->kernel_state.n_open = 0;
+		c->kernel_state.is_read_together = false;
 		if (c->status.cause && !c->kernel_state.is_rejected_early)
 			c->status.cause = c->status.reason_cause = c->status.sys_errno = 0;
 	}
@@ -113,6 +114,9 @@ static int open_round(struct pfm_session *s)
 		return rc;
 	open_time_references(s);
 	for (unsigned i = 0, end; i < s->n_counts; i = end) {
+		end = pfmi_perf_open_software_events(s, i);
+		if (end > i)
+			continue;
 		end = pfmi_perf_find_group_end(s, i);
 		pfmi_perf_open_group(s, i, end);
 	}
@@ -212,6 +216,21 @@ static int open_in_rounds(struct pfm_session *s)
 	if (rc == 0 || rc == -EAGAIN)
 		explain_missing_tasks(s, rc == -EAGAIN);
 	return rc == -ENOMEM || rc == -E2BIG ? rc : 0;
+}
+
+/* Opens all events anew. */
+static int separate_perf_groups(struct pfm_session *s)
+{
+	int rc;
+
+	if (s->started)
+		return PFMLIB_ERR_NOTSUPP;
+	close_round(s);
+	rc = open_in_rounds(s);
+	if (rc)
+		return PFMLIB_ERR_NOMEM;
+	pfmi_perf_init_hotplug(s);
+	return PFMLIB_SUCCESS;
 }
 
 /* Opens the folder of the control group that is wanted. */
@@ -315,6 +334,7 @@ const struct backend pfmi_perf_backend = {
 	.start_counting = pfmi_perf_start_counting,
 	.stop_counting = pfmi_perf_stop_counting,
 	.reset_counts = pfmi_perf_reset_counts,
+	.separate_groups = separate_perf_groups,
 	.switch_groups = pfmi_perf_switch_groups,
 	.read_counts = pfmi_perf_read_counts,
 	.read_user_count = pfmi_perf_read_user_count,

@@ -77,6 +77,9 @@ int pfmi_perf_open_with_flags(const struct sys *sys, union perf_attr_buffer *a, 
 void pfmi_perf_close_event(struct pfm_session *s, struct kernel_event *p);
 /* Opens counts [@first, @end), one group. A count that cannot be opened gets its cause. */
 void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end);
+/* Opens the software events from count @first on that can be read together. Returns their end, or
+ * @first: they are opened as groups of their own. */
+unsigned pfmi_perf_open_software_events(struct pfm_session *s, unsigned first);
 /* The end of the group that begins with count @first. */
 unsigned pfmi_perf_find_group_end(const struct pfm_session *s, unsigned first);
 

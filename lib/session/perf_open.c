@@ -332,13 +332,13 @@ unsigned pfmi_perf_find_group_end(const struct pfm_session *s, unsigned first)
 	return end;
 }
 
-/* True if counts [@first, @end) are a group on several CPUs, each of them on the same ones. */
+/* True if counts [@first, @end) are all counted on the same CPUs. */
 static bool has_shared_cpus(const struct pfm_session *s, unsigned first, unsigned end)
 {
 	const struct perf_state *st = s->backend_state;
 	const struct count_kernel_state *lead = &s->counts[first].kernel_state;
 
-	if (end - first < 2 || lead->n_events < 2 || s->sampling)
+	if (!lead->n_events)
 		return false;
 	for (unsigned i = first; i < end; i++)
 		for (unsigned k = 0; k < lead->n_events; k++) {
@@ -371,6 +371,42 @@ static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned en
 	return true;
 }
 
+/* True if count @i is a software event that is in no group. */
+static bool is_lone_software_count(const struct pfm_session *s, unsigned i)
+{
+	const struct count_config *c = &s->counts[i].config;
+
+	return c->attr.type == PERF_TYPE_SOFTWARE && !c->attr.pinned && !c->exclusive &&
+	       pfmi_perf_find_group_end(s, i) == i + 1;
+}
+
+static void mark_read_together(struct pfm_session *s, unsigned first, unsigned end, bool is)
+{
+	for (unsigned i = first; i < end; i++)
+		s->counts[i].kernel_state.is_read_together = is;
+}
+
+/* One system call and one interrupt of each CPU then read all of them. A group changes nothing of
+ * what they count: they need no counter. */
+unsigned pfmi_perf_open_software_events(struct pfm_session *s, unsigned first)
+{
+	const struct perf_state *st = s->backend_state;
+	unsigned end = first;
+
+	if (s->sampling || s->turns || st->reads_singly)
+		return first;
+	while (end < s->n_counts && end - first < MAX_GROUP_MEMBERS &&
+	       is_lone_software_count(s, end) && has_shared_cpus(s, first, end + 1))
+		end++;
+	if (end - first < 2)
+		return first;
+	mark_read_together(s, first, end, true);
+	if (open_group_by_cpu(s, first, end))
+		return end;
+	mark_read_together(s, first, end, false);
+	return first;
+}
+
 /* Members of a group are counted at the same times or not at all: @refused found no counter. */
 static void close_whole_group(struct pfm_session *s, unsigned first, unsigned end, unsigned refused)
 {
@@ -398,7 +434,8 @@ void pfmi_perf_open_group(struct pfm_session *s, unsigned first, unsigned end)
 
 	for (unsigned i = first; i < end; i++)
 		s->counts[i].kernel_state.group_first = first;
-	if (has_shared_cpus(s, first, end) && open_group_by_cpu(s, first, end))
+	if (end - first > 1 && s->counts[first].kernel_state.n_events > 1 && !s->sampling &&
+	    has_shared_cpus(s, first, end) && open_group_by_cpu(s, first, end))
 		return;
 	for (unsigned i = first; i < end && !broken; i++) {
 		if (s->counts[i].kernel_state.n_events && !open_count(s, i) && refused == end)

@@ -54,6 +54,15 @@ static unsigned count_running_events(void)
 	return n;
 }
 
+static unsigned count_members(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < fake.n_events; i++)
+		n += fake.events[i].used && fake.events[i].group >= 0;
+	return n;
+}
+
 static void open_groups(unsigned flags)
 {
 	make_machine("uncore");
@@ -129,6 +138,42 @@ static void of_a_task(void **state)
 	shares_of_time(0, 1);
 }
 
+/* Software events share kernel groups until some of them take turns. */
+static void software_events(void **state)
+{
+	const unsigned always[3] = { 0 };
+	const unsigned char on[3] = { 1, 1, 1 };
+	unsigned n = count_machine_cpus();
+
+	(void)state;
+	done(NULL);
+	make_machine("uncore");
+	fake.tick = keep_numbers;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults", "context-switches", "minor-faults"));
+	assert_int_equal(count_members(), 2 * n);
+	select_group(1);
+	assert_int_equal(count_members(), 0);
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	assert_int_equal(count_running_events(), 2 * n);
+	select_group(2);
+	assert_int_equal(count_running_events(), 2 * n);
+	end_session();
+	/* Those that count always take none. */
+	must_open(TEXTS("page-faults", "context-switches", "minor-faults"));
+	assert_int_equal(pfm_select_groups(session, always, on, 3), PFMLIB_SUCCESS);
+	assert_int_equal(count_members(), 2 * n);
+	end_session();
+	/* It is too late for turns after the start. */
+	must_open(TEXTS("page-faults", "context-switches", "minor-faults"));
+	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(pfm_select_groups(session, (const unsigned[]){ 0, 1, 1 }, on, 3),
+		                 PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(count_running_events(), 3 * n);
+	end_session();
+}
+
 /* A group that had no turn yet has no value, which is neither 0 nor a guess. */
 static void before_the_first_turn(void **state)
 {
@@ -163,5 +208,5 @@ static void failures_are_reported(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_group_turns, CASE(on_every_cpu), CASE(of_a_task), CASE(before_the_first_turn),
-     CASE(failures_are_reported));
+UNIT(session_group_turns, CASE(on_every_cpu), CASE(of_a_task), CASE(software_events),
+     CASE(before_the_first_turn), CASE(failures_are_reported));

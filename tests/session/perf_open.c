@@ -99,6 +99,7 @@ static void whatever_is_refused(void **state)
 		                            "{cache-misses,cycles}:W", "branches" };
 	static const char *const firm[] = { "{cycles,instructions,branches,page-faults}",
 		                            "{cache-misses,cycles}", "branches" };
+	static const char *const lone[] = { "page-faults", "context-switches", "minor-faults:u" };
 	static const unsigned rates[] = { 3, 10, 40 };
 
 	(void)state;
@@ -118,7 +119,7 @@ static void whatever_is_refused(void **state)
 		one_in = rates[round / 2 % 3];
 		options.flags = round % 4 < 2 ? PFM_SESSION_SYSTEM_WIDE : PFM_SESSION_INHERIT;
 		options.pid = round % 4 < 2 ? 0 : 42;
-		must_open(round % 2 ? weak : firm, 3);
+		must_open(round % 8 > 5 ? lone : round % 2 ? weak : firm, 3);
 		check_session();
 		assert_int_equal(done(NULL), 0);
 	}
@@ -237,6 +238,77 @@ static void witnesses(void **state)
 	assert_true(!e->a.attr.inherit && !e->a.attr.enable_on_exec);
 }
 
+/* The fake kernel's events count their own number. */
+static void count_config(struct fake *f, struct fake_event *e)
+{
+	(void)f;
+	e->value = e->a.attr.config;
+	e->is_open = e->running = 1000000;
+}
+
+/* Opens the texts, and reads them in @n_reads system calls. */
+static void expect_reads(const char *const *texts, unsigned n, unsigned n_reads)
+{
+	make_machine("uncore");
+	fake.tick = count_config;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(texts, n);
+	check_session();
+	read_all();
+	fake.uses[FAKE_READ_PERF] = 0;
+	assert_int_equal(pfm_read_session(session, counts, n), PFMLIB_SUCCESS);
+	assert_int_equal(fake.uses[FAKE_READ_PERF], n_reads);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(counts[i].raw, 7 * is_about(i).attr.config);
+	done(NULL);
+}
+
+/* Software events beside each other are read together, once on each of seven CPUs. */
+static void software_events_together(void **state)
+{
+	(void)state;
+	expect_reads(TEXTS("page-faults", "minor-faults:u", "task-clock"), 7);
+	expect_reads(TEXTS("page-faults", "context-switches", "cycles", "task-clock"), 7 * 3);
+	expect_reads(TEXTS("page-faults", "cycles", "task-clock", "minor-faults"), 7 * 3);
+	expect_reads(TEXTS("page-faults", "page-faults:D", "minor-faults:D"), 7 * 3);
+	make_machine("uncore");
+	options.flags = PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU;
+	must_open(TEXTS("page-faults", "context-switches"));
+	check_session();
+	assert_int_equal(((const struct perf_state *)session->backend_state)->n_read_events, 7);
+	done(NULL);
+	/* Those of a task can be read without an interrupt. */
+	make_machine("uncore");
+	options.flags = 0;
+	must_open(TEXTS("page-faults", "context-switches"));
+	assert_int_equal(((const struct perf_state *)session->backend_state)->n_read_events, 2);
+	done(NULL);
+}
+
+static int no_minor_faults(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                           int group)
+{
+	(void)f;
+	(void)pid;
+	(void)cpu;
+	(void)group;
+	return a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? -ENOENT : 0;
+}
+
+/* Where one is refused, each is opened for itself. */
+static void software_event_refused(void **state)
+{
+	(void)state;
+	make_machine("uncore");
+	fake.decide = no_minor_faults;
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	must_open(TEXTS("page-faults", "minor-faults", "context-switches"));
+	check_session();
+	assert_int_equal(session->counts[1].kernel_state.n_open, 0);
+	for (unsigned i = 0; i < 3; i += 2)
+		assert_int_equal(session->counts[i].kernel_state.n_open, 7);
+}
+
 static int n_filters;
 
 static int take_filter(const struct sys *sys, int fd, unsigned long request, void *arg)
@@ -276,4 +348,5 @@ static void filters(void **state)
 #define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_perf_open, cmocka_unit_test(whatever_is_refused), OPENED(places_that_have_gone),
-     OPENED(members_elsewhere), OPENED(witnesses), OPENED(filters));
+     OPENED(members_elsewhere), OPENED(witnesses), cmocka_unit_test(software_events_together),
+     OPENED(software_event_refused), OPENED(filters));
