@@ -5,20 +5,20 @@
 #include "format/word_match.h"
 #include "base/sizes.h"
 
-#define L1_DATA     "l1d|.l1.d|.dc.|.dcache|.dc1.|.ld.miss.l1|.l1.dc|.data.from.l2|l1.miss"
+#define L1_DATA     "l1d|.l1.d|.dc.|.dcache|.dc1.|.ld.miss.l1|.data.from.l2|l1.miss"
 #define L1_CODE     "l1i|.l1.i|.icache|.ic.|.l1.ic|.ifetch|.inst.from"
-#define LAST_LEVEL  "longest.lat.cache|.llc|.ll.cache|.l3|.last.level|.l3d.cache"
+#define LAST_LEVEL  "longest.lat.cache|.llc|.ll.cache|.l3|.last.level"
 #define REFERENCE   "ref.tsc|.reference.cycles|ref.xclk|.cnt.cycles|.ref.cycles"
 #define SNOOP       "snoop|xsnp|.snp"
 #define LOCAL       ".local|.lcl|.lmem"
-#define REMOTE      ".remote|remote|.far|.rmt|.rmem"
-#define BRANCH      ".br.|.brn.|.brs.|.branch|branch|.bru.|.bra."
+#define REMOTE      "remote|.far|.rmt|.rmem"
+#define BRANCH      ".br.|.brn.|.brs.|branch|.bru.|.bra."
 #define MISPREDICT  ".misp.|mispred|.mis.pred|.mpred|.misp|.wrongly|.msp."
-#define MISS        ".miss|miss|refill|replacement"
-#define INSTRUCTION ".inst|.ins.|.instr|instructions"
+#define MISS        "miss|refill|replacement"
+#define INSTRUCTION ".inst|.ins.|instructions"
 #define RETIRED     ".ret|.cmpl|.compl|.inst|.spec"
 #define CYCLE       ".cyc|.clk|cycles|.clock"
-#define LOAD        ".load|.ld.|.ld|.rd.|.read|.loads"
+#define LOAD        ".load|.ld.|.ld|.rd.|.read"
 #define STORE       ".store|.st.|.st|.wr.|.write"
 #define DATA_TLB    ".dtlb|.d.tlb|.l1d.tlb|.l2d.tlb|.l1.dtlb|.derat|.data.tlb"
 #define CODE_TLB    ".itlb|.i.tlb|.l1i.tlb|.l2i.tlb|.ierat|.bp.l1.tlb"
@@ -26,8 +26,9 @@
 
 /* Words of users, and words that names and descriptions have instead, a line each: "KEY=CONCEPTS".
  * A key is the beginning of the question's words; one that ends with a dot is whole words. A blank
- * separates concepts, '|' alternatives; words without concepts mean nothing. The first key that
- * fits is taken: long ones come first. One string needs no relocation. */
+ * separates concepts, '|' alternatives; an answer may lack a concept after '?'; words without
+ * concepts mean nothing. The first key that fits is taken: long ones come first. One string needs
+ * no relocation. */
 static const char synonyms[] =
 	/* PAPI's presets */
 	"papi.tot.=\n"
@@ -72,7 +73,6 @@ static const char synonyms[] =
 	"self.modifying.code.=smc|.self.mod\n"
 	"lock.contention.=.lock|contention\n"
 	"vector.instr=.vec|simd|.ase|.sve|.packed\n"
-	"last.level.cache.=" LAST_LEVEL "\n"
 	"last.level.=" LAST_LEVEL "\n"
 	"l1.data.cache.=" L1_DATA "\n"
 	"l1.data.=" L1_DATA "\n"
@@ -105,6 +105,9 @@ static const char synonyms[] =
 	"memory.barrier=.dmb|.dsb|barrier|.fence|.mem.sync\n"
 	"bad.spec=bad.spec\n"
 	"not.taken=.ntaken|.not.taken|.nt.\n"
+	"length.changing.prefix=.lcp|length.chang\n"
+	"line.fill.buffer=.fb.|.lfb|.fill.buf|.hit.lfb\n"
+	"branch.target.buffer=.btb|baclear\n"
 	"load.buffer.=.lb.|.load.buffer|.ldq|.ld.buf|.load.queue\n"
 	"load.queue.=.lb.|.load.buffer|.ldq|.load.queue\n"
 	"store.buffer.=.sb.|.store.buffer|.stq|.store.queue|on.stores\n"
@@ -189,7 +192,6 @@ static const char synonyms[] =
 	"taken=.taken|.tkn\n"
 	"decode=.mite|.decode|.dec\n"
 	"microcod=.ucode|.ms.|microcod|.cops\n"
-	"microcode=.ucode|.ms.|microcod|.cops\n"
 	"execut=.exec|.exe.|execut\n"
 	"unhalted.=unhalted|.not.halted|.not.in.halt|.run.cyc\n"
 	"interrupt=.irq|.fiq|interrupt|.hw.int\n"
@@ -223,10 +225,25 @@ static const char synonyms[] =
 	"wasted.=\n"
 	"lost.=\n"
 	"received.=\n"
+	"occupied.=\n"
+	"another.=?another|.other|remote\n"
+	"conflict=?conflict|.alias\n"
+	"penalt=?penalt\n"
+	"transition=?transition|.mix\n"
+	"issued.=?issued\n"
+	"state.=?state\n"
+	"idle=idle|.wait|.halt|sleep\n"
+	"resteer=resteer|baclear\n"
+	"btb.=.btb|baclear\n"
+	"shootdown=.inval|flush|.tlbi\n"
 	"slots.=.slot|.topdown|.bound\n"
 	"tile.=amx|tile\n"
 	"full.=.full|stall|.bound\n"
 	/* memory */
+	"access=?.access|.ref|.req\n"
+	"request=?request|.req|.rq\n"
+	"ccx.=.ccx|core.complex\n"
+	"pcie=pcie|.iio\n"
 	"dram=dram|.mem.|.imc|.memory|.ddr|.cas\n"
 	"memory=.mem|memory|dram\n"
 	"snoop=" SNOOP "\n"
@@ -235,7 +252,7 @@ static const char synonyms[] =
 	"local.=" LOCAL "\n"
 	"remote=" REMOTE "\n"
 	"numa=.remote|.dram|.far|.local\n"
-	"bandwidth=bandwidth|.bw|.cas\n"
+	"bandwidth=bandwidth|.bw|.cas|data.req|.bytes\n"
 	"latency=latency|.lat\n"
 	"bus.=.bus|.offcore|.fill\n"
 	/* words that say nothing about the event */
@@ -295,8 +312,14 @@ static const char *find_synonym(const char *words)
 
 static void add_concept(struct word_query *q, const char *text, size_t len)
 {
-	if (len && q->n_concepts < WORD_MAX_CONCEPTS)
-		q->concepts[q->n_concepts++] = (struct slice){ text, (uint32_t)len };
+	bool is_optional = len && *text == '?';
+
+	if (!len || q->n_concepts == WORD_MAX_CONCEPTS)
+		return;
+	if (is_optional)
+		q->optional_concepts |= 1u << q->n_concepts;
+	q->concepts[q->n_concepts++] =
+		(struct slice){ text + is_optional, (uint32_t)(len - is_optional) };
 }
 
 static void add_synonym_concepts(struct word_query *q, const char *line)
@@ -338,11 +361,16 @@ static void add_plain_word(struct word_query *q, const char *word)
 	add_concept(q, word - 1, measure_singular(word) + 1);
 }
 
+static unsigned count_required_concepts(const struct word_query *q)
+{
+	return q->n_concepts - (unsigned)__builtin_popcount(q->optional_concepts);
+}
+
 void pfmi_format_parse_words(struct word_query *q, struct slice text)
 {
 	const char *at;
 
-	q->n_concepts = q->n_may_miss = 0;
+	q->n_concepts = q->n_may_miss = q->optional_concepts = 0;
 	q->is_known = q->desc_suffices = false;
 	fold_words(text, q->text);
 	for (at = q->text + 1; *at;) {
@@ -355,11 +383,13 @@ void pfmi_format_parse_words(struct word_query *q, struct slice text)
 		for (unsigned n = line ? count_key_words(line) : 1; n > 0; n--)
 			at += strcspn(at, ".") + 1;
 	}
+	if (count_required_concepts(q) == 0)
+		q->optional_concepts = 0;
 }
 
 bool pfmi_format_relax_words(struct word_query *q)
 {
-	if (3 * (q->n_may_miss + 1) > q->n_concepts)
+	if (3 * (q->n_may_miss + 1) > count_required_concepts(q))
 		return false;
 	q->n_may_miss++;
 	return true;
@@ -442,7 +472,7 @@ static unsigned compute_cost(const struct word_query *q, const char *name, const
 {
 	struct name_words words = { .text = "" };
 	char desc_words[WORD_TEXT_SIZE] = "";
-	unsigned cost, n_missing = 0;
+	unsigned cost, n_missing = 0, n_optional = 0; /* missing concepts */
 
 	*in_name = 0;
 	fold_words((struct slice){ name, (uint32_t)strlen(name) }, words.text);
@@ -453,10 +483,15 @@ static unsigned compute_cost(const struct word_query *q, const char *name, const
 		}
 		if (!desc_words[0])
 			fold_words((struct slice){ desc, (uint32_t)strlen(desc) }, desc_words);
-		if (!has_concept(q->concepts[i], desc_words, NULL) && ++n_missing > q->n_may_miss)
+		if (has_concept(q->concepts[i], desc_words, NULL))
+			continue;
+		if (q->optional_concepts >> i & 1)
+			n_optional++;
+		else if (++n_missing > q->n_may_miss)
 			return WORD_NO_MATCH;
 	}
-	cost = 4 * (q->n_concepts - *in_name) + 4 * n_missing + count_extra_words(&words);
+	cost = 4 * (q->n_concepts - *in_name) + 4 * n_missing - 2 * n_optional +
+	       count_extra_words(&words);
 	return cost < WORD_COST_MAX ? cost : WORD_COST_MAX;
 }
 

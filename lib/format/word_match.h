@@ -14,10 +14,11 @@ struct word_query {
 	/* Each concept: alternatives, separated by '|'. */
 	struct slice concepts[WORD_MAX_CONCEPTS];
 	unsigned n_concepts;
-	unsigned n_may_miss;       /* concepts that an answer may lack; 0 after parsing */
-	bool desc_suffices;        /* a description may have all concepts; false after parsing */
-	bool is_known;             /* one of the concepts is in the table of synonyms */
-	char text[WORD_TEXT_SIZE]; /* the folded question; concepts point to it: do not copy */
+	unsigned optional_concepts; /* bit i: answers may lack concept i; never all of them */
+	unsigned n_may_miss;        /* concepts that an answer may lack; 0 after parsing */
+	bool desc_suffices;         /* a description may have all concepts; false after parsing */
+	bool is_known;              /* one of the concepts is in the table of synonyms */
+	char text[WORD_TEXT_SIZE];  /* the folded question; concepts point to it: do not copy */
 };
 
 /* Splits @text into concepts: "LLC misses" has the concepts last-level cache and miss. */
