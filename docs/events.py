@@ -95,7 +95,7 @@ def page(style, code, version, n_processors, n_events):
         "<style>\n%s</style>" % css, "</head>", '<body class="wide">', '<a class="skip" href="#main">To the events</a>',
         '<header class="top"><a class="home" href="index.html">perfmon</a> <a href="#/">Events</a> <a href="#/compare">Compare</a>',
         '<span class="here">version %s</span></header>' % html.escape(version), '<main id="main" tabindex="-1">',
-        '<form class="filter" role="search"><label for="search">Search %d events of %d processors and units</label>' % (n_events,
+        '<form class="filter" role="search"><label for="search">Search %d events of %d PMUs</label>' % (n_events,
                 n_processors),
         '<input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="snoop hitm"></form>',
         '<p class="hint">Words of names and descriptions; <kbd>/</kbd> comes back here. '
@@ -124,7 +124,7 @@ def main():
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     pmus, n = build(a.pfm, a.out, a.style, a.script, a.version)
-    print("%d processors and units, %d events" % (len(pmus), n))
+    print("%d PMUs, %d events" % (len(pmus), n))
     return 0
 
 

@@ -273,7 +273,7 @@ class List(Case):
     def test_the_core_pmu_of_this_machine_is_the_first_of_its_processor(self):
         for pattern, first, cpuid in (("zen 4", "amdzen4", "AuthenticAMD-25-11-1"), ("sapphire rapids", "spr", "GenuineIntel-6-8F-8")):
             for env in {"PERFMON_CPUID": cpuid}, {"PERFMON_CPUID": "GenuineIntel-6-E-8"}:
-                self.assertRegex(pfm("list", pattern, env=env).stdout, rf"\AProcessors and units\n  {first} ")
+                self.assertRegex(pfm("list", pattern, env=env).stdout, rf"\APMUs\n  {first} ")
 
     def test_aliases_of_the_kernels_events_are_found(self):
         for alias, event in (("branches", "branch-instructions"), ("cs", "context-switches"), ("^cycles$", "cpu-cycles")):
@@ -470,7 +470,7 @@ class List(Case):
         self.assertRegex(self.done("list", "--pmus", "--pmu", "coreduo"), r"(?m)^  coreduo +\d+ events")
         names = [o["pmu"] for o in objects(self.done("list", "--json", "--pmus", "Alpha"))]
         self.assertEqual(names, ["ev4", "ev5", "pca56", "ev6", "ev67"])
-        self.assertIn("no processor or unit matches 'zzz'", self.fails(1, "list", "--pmus", "zzz"))
+        self.assertIn("no PMU matches 'zzz'", self.fails(1, "list", "--pmus", "zzz"))
 
     def test_all_names_that_begin_with_a_word(self):
         said = self.fails(1, "encode", "skl::MEM_LOAD_RETIRED")
@@ -596,7 +596,7 @@ class List(Case):
 
     def test_processors_alone_have_no_metrics_units_or_counters(self):
         for more in (("--metrics",), ("--unit", "cha"), ("--counter", "0")):
-            self.assertIn("--pmus lists processors and units only", self.fails(2, "list", "--pmus", *more))
+            self.assertIn("--pmus lists PMUs only", self.fails(2, "list", "--pmus", *more))
 
     def test_metrics_elsewhere(self):
         r = pfm("list", "--json", "--metrics", "info_botlnk_l2_dsb_misses", env={"PERFMON_SYSFS": "/nonexistent"})

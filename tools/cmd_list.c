@@ -21,8 +21,8 @@ enum {
 };
 
 static const struct command_option options[] = {
-	{ OPT_PMU, "pmu", "NAME", "only events of this processor or unit" },
-	{ OPT_PMUS, "pmus", NULL, "list processors and units, not events" },
+	{ OPT_PMU, "pmu", "NAME", "only events of this PMU" },
+	{ OPT_PMUS, "pmus", NULL, "list PMUs, not events" },
 	{ OPT_METRICS, "metrics", NULL,
 	  "list metrics, which are computed from events, instead of events" },
 	{ 'd', "descriptions", NULL, "search descriptions as well; the best answers come first" },
@@ -316,23 +316,38 @@ static size_t name_event(const struct lister *l, const char *name, char text[2 *
 	return colons ? (size_t)(colons + 2 - text) : 0;
 }
 
+/* Does @pattern begin with the name of an event? */
+static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
+{
+	char text[2 * FOLDED_MAX];
+	unsigned event;
+	int pmu;
+
+	name_event(l, pattern, text);
+	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) &&
+	       !pfm_describe_event(l->ctx, pmu, event, e);
+}
+
 /* Prints names that are similar to the pattern after @title; of this machine only, if @here. */
 static void print_similar_names(const struct lister *l, const char *title, bool here)
 {
+	pfm_event_info_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
 	char names[SIMILAR_NAMES][96], text[2 * FOLDED_MAX];
-	size_t start = name_event(l, l->question, text), n;
+	size_t start = name_event(l, l->question, text), n, shown = 0;
 
 	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, start, strlen(text),
 	               NULL);
 	n = pfm_suggest_names(l->ctx, text, &error, names, SIMILAR_NAMES);
-	for (size_t i = 0, shown = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (here && (strstr(names[i], "::") || pfm_find_pmu(l->ctx, names[i]) >= 0))
 			continue;
+		if (l->metrics && !(is_event(l, names[i], &e) && e.flags & PFM_EVENT_METRIC))
+			continue;
 		fprintf(stderr, "%s%s", shown++ ? ", " : title, names[i]);
-		if (i + 1 == n || (here && strstr(names[i + 1], "::")))
-			fputc('\n', stderr);
 	}
+	if (shown)
+		fputc('\n', stderr);
 }
 
 /* Nothing on this machine: the user may mean another machine's. */
@@ -366,12 +381,12 @@ static int list_metrics(struct lister *l, int n)
 	status = list_selected(l, n);
 	if (status == EXIT_DONE)
 		status = list_other_hosts(l, n);
+	l->metrics = false;
 	if (l->n_events) {
 		fputs("pfm: note: no event matches; these are metrics.\n", stderr);
 		if (l->question && !l->is_expression && !l->has_named_event)
 			print_similar_names(l, "pfm: note: similar names: ", false);
 	}
-	l->metrics = false;
 	return status;
 }
 
@@ -379,14 +394,12 @@ static int list_metrics(struct lister *l, int n)
 static void list_pmu_of_section(struct lister *l, const pfm_pmu_info_t *info)
 {
 	if (!l->json && !l->n_pmus)
-		printf("%sProcessors and units%s\n", term_colour_begin(stdout, BOLD),
-		       term_colour_end(stdout));
+		printf("%sPMUs%s\n", term_colour_begin(stdout, BOLD), term_colour_end(stdout));
 	print_listed_pmu(l, info);
 	l->n_pmus++;
 }
 
-/* Processors and units: those of this machine, and where all are asked for the others after them.
- */
+/* PMUs of this machine; all others after them where they are requested. */
 static void list_pmus(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -505,18 +518,6 @@ static void report_refusals(const struct lister *l)
 		fprintf(stderr, "pfm: %s is not used: %s\n", path, why);
 }
 
-/* True if @pattern is the name of an event, which was left out then. */
-static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
-{
-	char text[2 * FOLDED_MAX];
-	unsigned event;
-	int pmu;
-
-	name_event(l, pattern, text);
-	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) &&
-	       !pfm_describe_event(l->ctx, pmu, event, e);
-}
-
 static int report_nothing_found(const struct lister *l, const char *pattern)
 {
 	pfm_event_info_t e = PFM_INIT(e);
@@ -529,13 +530,11 @@ static int report_nothing_found(const struct lister *l, const char *pattern)
 		return EXIT_REFUSED;
 	}
 	if (l->pmus_only) {
-		fprintf(stderr,
-		        "pfm: no processor or unit matches '%s'; 'pfm list --pmus' lists "
-		        "them.\n",
+		fprintf(stderr, "pfm: no PMU matches '%s'; 'pfm list --pmus' lists them.\n",
 		        pattern);
 		return EXIT_REFUSED;
 	}
-	is_known = is_event(l, pattern, &e);
+	is_known = is_event(l, pattern, &e) && is_whole_name(l, e.name);
 	if (is_known && !l->all_pmus && !l->metrics &&
 	    e.flags & (PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED)) {
 		fprintf(stderr, "pfm: '%s' is hidden or deprecated; --all shows it.\n", pattern);
@@ -675,10 +674,9 @@ static int run_list(struct command_args *args)
 		return report_usage_error(args, "expected no pattern with PMU:: beside --unit; "
 		                                "write --unit icx_uncore_imc.");
 	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
-		return report_usage_error(
-			args,
-			"--pmus lists processors and units only: omit the options that select "
-			"events.");
+		return report_usage_error(args,
+		                          "--pmus lists PMUs only: omit the options that select "
+		                          "events.");
 	if (args->n > 1)
 		return report_usage_error(
 			args, "expected one pattern; quote it if the shell expanded it.");
@@ -712,7 +710,7 @@ const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "list processors and their events, or search them",
-	.about = "Without a pattern, lists the processors and units of this "
+	.about = "Without a pattern, lists the PMUs of this "
 		 "machine, then their events; --pmus lists the processors "
 		 "and units of all machines. With a pattern, lists the "
 		 "events of this machine, tracepoints included, whose names "

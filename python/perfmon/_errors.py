@@ -151,7 +151,7 @@ class UnknownEventError(EventError, LookupError):
 
 
 class UnknownPmuError(EventError, LookupError):
-    """No processor or unit of that name."""
+    """No PMU has that name."""
 
 
 class AmbiguousError(EventError, LookupError):

@@ -469,7 +469,7 @@ class Pmus(Sequence[Pmu]):
                                    candidates=error.candidates)
         except PerfmonError:
             pass
-        return UnknownPmuError(f"no processor or unit is called {name}", code=ErrorCode.NOPMU, kind="unknown_pmu",
+        return UnknownPmuError(f"unknown PMU {name}", code=ErrorCode.NOPMU, kind="unknown_pmu",
                                text=name, span=(0, len(name)))
 
     def __contains__(self, item: object) -> bool:
