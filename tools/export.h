@@ -159,10 +159,10 @@ uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *i
  * returns @list as it was. */
 void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);
 
-/* Finds the function that each name of each location stands for (export_functions.c). False without
+/* Finds the function of each name of each location (export_functions.c). False without
  * memory. */
 bool export_number_functions(struct export_reader *r);
-/* Number of the function that name @i of a location stands for. */
+/* Number of the function of name @i of a location. */
 uint32_t export_function_number(const struct export_reader *r, const struct export_location *l,
                                 unsigned i);
 
