@@ -8,7 +8,7 @@
 #include <string.h>
 #include "profile/text_output.h"
 
-/* What is known of a function of the reader. */
+/* The state of a function of the reader. */
 struct callgrind_function {
 	uint32_t last_row; /* 1 + the row whose stack it was last seen in */
 	bool is_named;     /* its names were written */

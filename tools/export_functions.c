@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that the names of locations stand for.
+/* The functions that the names of locations belong to.
  *
  * Functions of one object that have one name are several only if their first instructions have
  * different lines of source text: each of two files may have a static function "init". Of code that
