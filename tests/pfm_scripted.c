@@ -5,9 +5,10 @@
  * opening ends with, 0 for none, -N: none the first N times, then EBUSY, on CPU N alone if there
  * are N + 1 thousands on top. Each CPU counts one more than the one before it, and the second
  * opening of an event a tenth more than the first, the third two tenths. Events that are in no line
- * are not supported. A file "counts" that replaces the first is read from then on. "mounts" is what
- * is mounted; control groups are folders in that folder. With PFM_HERE set, that machine is the one
- * that runs it: "doctor" tries what it can. PFM_SCRIPT_FILES limits open files. */
+ * are not supported. A file "counts" that replaces the first is read from then on. "online", if it
+ * is there, lists the CPUs on line. "mounts" is what is mounted; control groups are folders in that
+ * folder. With PFM_HERE set, that machine is the one that runs it: "doctor" tries what it can.
+ * PFM_SCRIPT_FILES limits open files. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -142,8 +143,8 @@ static int list(const struct sys *sys, const char *path, int (*each)(void *arg, 
 
 static int open_file(const struct sys *sys, const char *path, int flags)
 {
+	char *text, online[1024];
 	size_t len;
-	char *text;
 
 	if (is_process(path) && !pfmi_machine_read_file(&real, path, &text, &len)) {
 		fake_file(&fake, path, text);
@@ -151,6 +152,13 @@ static int open_file(const struct sys *sys, const char *path, int flags)
 	}
 	if (strncmp(path, folder, strlen(folder)) == 0)
 		fake_file(&fake, path, "");
+	if (strcmp(path, "/sys/devices/system/cpu/online") == 0) {
+		snprintf(online, sizeof(online), "%s/online", folder);
+		if (!pfmi_machine_read_file(&real, online, &text, &len)) {
+			fake_file(&fake, path, text);
+			free(text);
+		}
+	}
 	return scripted.open(sys, path, flags);
 }
 

@@ -956,6 +956,71 @@ class GiveWay(unittest.TestCase):
                 self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
 
 
+class Hotplug(unittest.TestCase):
+    """CPUs that come on line on a scripted kernel: an event counts 1,000 between two readings, and the number of its CPU on top; a
+    tenth more where it was opened before."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.milliseconds = 0
+
+    def write(self, name, text):
+        path = os.path.join(self.place.folder, name)
+        with open(path + ".new", "w", encoding="ascii") as f:
+            f.write(text + "\n")
+        os.rename(path + ".new", path)
+
+    def serve(self):
+        s = Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", program=("scripted", "serve"), env=self.place.env,
+                   cwd=self.place.folder)
+        try:
+            return s, s.address()
+        except AssertionError as e:
+            s.__exit__()
+            if "libmicrohttpd" in str(e):
+                raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+            raise
+
+    def read(self, address, n):
+        """[(quality, increase)] of the next n readings."""
+        found = []
+        for _ in range(n):
+            self.milliseconds += 1000
+            self.write("counts", "1 2 %d %d000000 %d000000 0" % (3 * (self.milliseconds,)))
+            time.sleep(0.011)
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            total = openmetrics.value(f, "node_perf_page_faults")
+            found.append((quality(f), total - self.total))
+            self.total = total
+        return found
+
+    def test_counted_from_the_next_interval_on(self):
+        self.total = 0
+        self.write("online", "0-2")
+        s, address = self.serve()
+        with s:
+            self.assertEqual(self.read(address, 2), [("exact", 3000 + 3), ("exact", 3000)])
+            self.write("online", "0-3")
+            self.assertEqual(self.read(address, 1), [("partial", 3000)])
+            # The kernel's new events count 4,000 and 4,400 of the script at once.
+            self.assertEqual(self.read(address, 2), [("exact", 3 * 4400 + 4000 + 6), ("exact", 3 * 1100 + 1000)])
+            # Sessions are opened once in ten seconds.
+            self.write("online", "0-4")
+            self.assertEqual(self.read(address, 2), 2 * [("partial", 3 * 1100 + 1000)])
+
+    def test_fewer_files_than_cpus(self):
+        """What cannot be opened anew goes on as it was."""
+        self.total = 0
+        self.place.env["PFM_SCRIPT_FILES"] = "5"
+        self.write("online", "0-2")
+        s, address = self.serve()
+        with s:
+            self.assertEqual(self.read(address, 1), [("exact", 3000 + 3)])
+            self.write("online", "0-3")
+            self.assertEqual(self.read(address, 3), 3 * [("partial", 3000)])
+
+
 class Cgroups(unittest.TestCase):
     """--for-each-cgroup with patterns, on control groups that are folders: they are born and go while the service counts."""
 

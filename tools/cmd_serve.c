@@ -47,6 +47,8 @@ enum {
 #define USUAL_HARDWARE_EVENTS                                                                      \
 	"cycles,instructions,branches,branch-misses,cache-references,cache-misses"
 
+#define OPENING_PAUSE (10 * (uint64_t)NS)
+
 static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
 
 static const struct command_option options[] = {
@@ -106,6 +108,18 @@ static int find_groups(struct serve *s)
 	                      &s->cgroups);
 }
 
+/* Counts on CPUs that have come on line, from the next interval on. What cannot be opened there is
+ * not tried at each reading. */
+static bool count_on_new_cpus(struct serve *s, uint64_t now)
+{
+	const bool is_early = s->last_opening && now - s->last_opening < OPENING_PAUSE;
+
+	if (s->paused_since || is_early || !misses_cpu(&s->job))
+		return true;
+	s->last_opening = now;
+	return reopen_targets(&s->job) == EXIT_DONE;
+}
+
 bool read_counts_now(struct serve *s)
 {
 	uint64_t begin = now_ns();
@@ -124,6 +138,8 @@ bool read_counts_now(struct serve *s)
 	}
 	free_slices(&s->job);
 	forget_slots(&s->job);
+	if (!count_on_new_cpus(s, begin))
+		return false;
 	s->last_reading = begin;
 	s->figures.readings++;
 	s->figures.interval_seconds = elapsed;

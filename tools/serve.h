@@ -92,6 +92,7 @@ struct serve {
 	int textfile_error;
 	uint64_t max_series;
 	uint64_t last_reading; /* when; 0: never */
+	uint64_t last_opening; /* after a CPU came on line; 0: never */
 	const char *lock_path; /* of --give-way; NULL: none */
 	int lock_fd;
 	uint64_t paused_since, paused_ns; /* paused_since: 0 while counting */

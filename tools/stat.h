@@ -101,6 +101,9 @@ void gather_rows(struct stat_job *job, bool interval);
 void gather_slice(struct stat_job *job);
 /* Sets pfm's own counts, in seconds; negative: not known. Call before gather_rows(). */
 void set_own_counts(struct stat_job *job, double elapsed, double user, double system);
+/* True if each count of @part's session has the label and event of its row, and was not refused if
+ * it was counted when last read. */
+bool has_rows_of_counts(const struct stat_job *job, const struct stat_target *part);
 void free_row(struct stat_row *row);
 void free_rows(struct stat_job *job);
 /* True if rows say whose their counts are. */
@@ -127,6 +130,11 @@ int read_targets(struct stat_job *job);
 void check_unwatched_time(struct stat_job *job, double seconds);
 /* True once every task that was asked for has ended. */
 bool have_targets_ended(const struct stat_job *job);
+/* True if, by the last reading, a CPU has come on line on which not everything is counted. */
+bool misses_cpu(const struct stat_job *job);
+/* Opens and starts what misses a CPU anew; it is counted from 0. Prints errors and returns an exit
+ * status. */
+int reopen_targets(struct stat_job *job);
 void close_targets(struct stat_job *job);
 void free_target(struct stat_target *p);
 void free_targets(struct stat_job *job);

@@ -321,6 +321,27 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 	return true;
 }
 
+bool has_rows_of_counts(const struct stat_job *job, const struct stat_target *part)
+{
+	pfm_count_info_t info = PFM_INIT(info);
+
+	for (unsigned i = 0; i < part->n; i++) {
+		const struct stat_row *row = &job->rows[part->rows[i]];
+		size_t place;
+		char *label;
+		bool is_same;
+
+		pfm_describe_count(part->session, i, &info);
+		label = target_label(job, part, &info, &place);
+		is_same = label && is_same_row(row, label, part->first + info.request, &info) &&
+		          !(*info.why && has_value(&part->counts[i]));
+		free(label);
+		if (!is_same)
+			return false;
+	}
+	return true;
+}
+
 void free_row(struct stat_row *row)
 {
 	free(row->label);

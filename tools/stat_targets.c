@@ -379,9 +379,11 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 	}
 	p->n = pfm_session_size(p->session);
 	if (p->counts)
-		return p->n == before
-		               ? EXIT_DONE
-		               : report_bad_option("CPUs have come or gone between runs", EAGAIN);
+		return p->n == before       ? EXIT_DONE
+		       : job->skips_refused ? EXIT_REFUSED
+		                            : report_bad_option("CPUs have come or gone between "
+		                                                "runs",
+		                                                EAGAIN);
 	if (!grow_targets(p))
 		return report_bad_option("counts", ENOMEM);
 	if (p->pid)
@@ -451,19 +453,76 @@ static int report_cannot_open(const struct stat_target *p, const char *what, int
 	return EXIT_REFUSED;
 }
 
+static int start_target(const struct stat_target *p)
+{
+	int rc = p->session ? pfm_start_session(p->session) : PFMLIB_SUCCESS;
+
+	return rc == PFMLIB_SUCCESS ? EXIT_DONE : report_cannot_open(p, "start counting", rc);
+}
+
+static bool is_cpu_missing(const struct stat_target *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->counts[i].cause == PFM_CAUSE_NO_CPU &&
+		    p->counts[i].quality == PFM_QUALITY_PARTIAL)
+			return true;
+	return false;
+}
+
+/* Counts begin at 0. */
+static void forget_counts(struct stat_target *p)
+{
+	memset(p->earlier, 0, p->n * sizeof(*p->earlier));
+	memset(p->slice_counts, 0, p->n * sizeof(*p->slice_counts));
+}
+
+/* Replaces the session of @p by a new one for the same rows; otherwise nothing changes. */
+static int reopen_target(struct stat_job *job, struct stat_target *p)
+{
+	pfm_session_t *old = p->session;
+	const unsigned n = p->n;
+	int rc = open_new_target(job, p);
+
+	if (rc != EXIT_DONE || !has_rows_of_counts(job, p)) {
+		pfm_close_session(p->session);
+		p->session = old;
+		p->n = n;
+		return EXIT_DONE;
+	}
+	pfm_close_session(old);
+	forget_counts(p);
+	if (job->rotation.is_on)
+		rc = select_slot(job);
+	return rc == EXIT_DONE ? start_target(p) : rc;
+}
+
+int reopen_targets(struct stat_job *job)
+{
+	int rc = EXIT_DONE;
+
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
+		if (rc == EXIT_DONE && p->session && is_cpu_missing(p))
+			rc = reopen_target(job, p);
+	return rc;
+}
+
+bool misses_cpu(const struct stat_job *job)
+{
+	bool misses = false;
+
+	for (unsigned i = 0; i < job->n_parts; i++)
+		misses |= is_cpu_missing(&job->parts[i]);
+	return misses;
+}
+
 int start_targets(struct stat_job *job)
 {
-	struct stat_target *p;
-	int rc;
+	int rc = job->rotation.is_on ? select_slot(job) : EXIT_DONE;
 
-	if (job->rotation.is_on && select_slot(job) != EXIT_DONE)
-		return EXIT_REFUSED;
-	for (p = job->parts; p < job->parts + job->n_parts; p++) {
-		rc = p->session ? pfm_start_session(p->session) : PFMLIB_SUCCESS;
-		if (rc != PFMLIB_SUCCESS)
-			return report_cannot_open(p, "start counting", rc);
-	}
-	return EXIT_DONE;
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts && rc == EXIT_DONE;
+	     p++)
+		rc = start_target(p);
+	return rc;
 }
 
 void stop_targets(struct stat_job *job)
@@ -543,10 +602,8 @@ void close_targets(struct stat_job *job)
 		alpha_emulator_close(p->emulator);
 		p->emulator = NULL;
 		/* The next run's counts begin anew. */
-		if (p->earlier)
-			memset(p->earlier, 0, p->n * sizeof(*p->earlier));
-		if (p->slice_counts)
-			memset(p->slice_counts, 0, p->n * sizeof(*p->slice_counts));
+		if (p->counts)
+			forget_counts(p);
 	}
 }
 
