@@ -702,6 +702,18 @@ class Export(unittest.TestCase):
         (ids, _, _), = p.samples
         self.assertEqual(([p.functions[p.locations[i][1][0][1]] for i in ids]), ["f"] * 127 + ["[cut off]"])
 
+    def test_a_sample_without_its_period_weighs_that_of_the_event(self):
+        """perf record -c 1000 with one event: the event has an id, its samples have neither id nor period."""
+        attr = bytearray(112)
+        struct.pack_into("<IIQQQ", attr, 0, 1, 112, 1, 1000, 1 | 2 | 4)  # ip, tid, time
+        parts = [struct.pack("<IHH", 64, 0, 8 + 112 + 8) + bytes(attr) + struct.pack("<Q", 77)]
+        parts += [struct.pack("<IHHQIIQ", 9, 2, 32, 0x400000, 5, 5, 10 + i) for i in range(3)]
+        with open(os.path.join(self.folder, "fixed.data"), "wb") as f:
+            f.write(b"PERFILE2" + struct.pack("<Q", 16) + b"".join(parts))
+        self.assertEqual([s["weight"] for s in json.loads(self.export("json", "fixed.data"))["samples"]], [1000] * 3)
+        report, = map(json.loads, self.pfm("report", "--json", "fixed.data").stdout.splitlines())
+        self.assertEqual((report["samples"], report["weight"]), (3, 3000))
+
     def test_a_recording_without_samples(self):
         r = Recording(self.folder)
         r.comm(100, b"idle")

@@ -236,6 +236,11 @@ static int find_software_count(const struct pfm_session *s, bool *several)
 	return found;
 }
 
+static bool has_id(const struct record_layout *l)
+{
+	return l->fields & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER);
+}
+
 /* The layout of a record that carries an id of no count here, and in *@i its count, if there is
  * only one it can be of. */
 static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes,
@@ -247,8 +252,8 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	int like = -1;
 
 	memcpy(&head, bytes, sizeof(head));
-	if (s->n_counts == 1 && !sm->n_event_ids)
-		like = 0; /* a recording of one event, without ids */
+	if (s->n_counts == 1 && !(sm->n_event_ids && has_id(&sm->common_layout)))
+		like = 0; /* a recording of one event, whose samples need no ids */
 	else if (head.type == PFM_RECORD_SAMPLE)
 		like = find_software_count(s, &several);
 	sm->n_ambiguous_samples += several;
