@@ -1073,8 +1073,10 @@ class Cgroups(unittest.TestCase):
             self.assertEqual(set(self.counted(f)), {"kube/pod2", "kube/pod3"})
             self.assertGreaterEqual(self.counted(f)["kube/pod2"], before)
             # A new folder of the same name is another group: its counter begins again.
+            # Two folders at a time have two inodes.
+            self.make("kube/other")
             self.remove("kube/pod2")
-            self.make("kube/other", "kube/pod2")
+            os.rename(os.path.join(self.groups, "kube/other"), os.path.join(self.groups, "kube/pod2"))
             f = self.read(address)
             self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_added"),
                               openmetrics.value(f, "perfmon_cgroups_removed")), (2, 5, 3))
