@@ -8,7 +8,7 @@
  * are not supported. A file "counts" that replaces the first is read from then on. "online", if it
  * is there, lists the CPUs on line. "mounts" is what is mounted; control groups are folders in that
  * folder. With PFM_HERE set, that machine is the one that runs it: "doctor" tries what it can.
- * PFM_SCRIPT_FILES limits open files. */
+ * PFM_SCRIPT_FILES limits open files. "clock" sets the system's clock. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include "context/context.h"
 #include "fake_sys.h"
 
@@ -24,6 +25,8 @@ enum { MOST_LINES = 256, MOST_CPUS = 2048, THOUSAND = 1000 };
 
 int __real_pfm_open_context(pfm_ctx_t **, const pfm_ctx_options_t *, pfm_error_t *);
 int __wrap_pfm_open_context(pfm_ctx_t **, const pfm_ctx_options_t *, pfm_error_t *);
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 FILE *__real_setmntent(const char *path, const char *mode);
 FILE *__wrap_setmntent(const char *path, const char *mode);
 
@@ -195,6 +198,23 @@ int __wrap_pfm_open_context(pfm_ctx_t **ctx, const pfm_ctx_options_t *options, p
 	(*ctx)->sys = fake.sys;
 	if (getenv("PFM_HERE"))
 		unsetenv("PERFMON_SYSFS");
+	return rc;
+}
+
+/* The system's clock is set back or forward by the seconds in the file "clock". */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int rc = __real_clock_gettime(clock, t);
+	char *text, path[1024];
+	size_t len;
+
+	if (clock != CLOCK_REALTIME || !folder)
+		return rc;
+	snprintf(path, sizeof(path), "%s/clock", folder);
+	if (pfmi_machine_read_file(&real, path, &text, &len))
+		return rc;
+	t->tv_sec += strtol(text, NULL, 10);
+	free(text);
 	return rc;
 }
 

@@ -173,6 +173,33 @@ class Requests(unittest.TestCase):
             run(PFM, "serve", "--otlp", url, "-e", "page-faults", status=2)
 
 
+class Clock(unittest.TestCase):
+    def test_set_back(self):
+        """Requests go on as before, no counter decreases, and no sum ends before its start."""
+        if not shutil.which("protoc"):
+            self.skipTest("protoc is missing (Debian package protobuf-compiler)")
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with Receiver(200) as r:
+            with Server("--otlp", r.url, "-I", "50", "-e", "page-faults", program=("scripted", "serve"), env=place.env,
+                        cwd=place.folder):
+                for seconds in (0, -3600, -3600, 7200, -10 ** 9, 0):
+                    with open(place.folder + "/clock.new", "w", encoding="ascii") as f:
+                        f.write(str(seconds))
+                    os.rename(place.folder + "/clock.new", place.folder + "/clock")
+                    r.wait_for(len(r.got) + 3)
+        self.assertLess(max(b - a for a, b in zip(r.times, r.times[1:])), 5)
+        points = [metrics_of(body, headers)["perfmon_readings"][2][0] for _, headers, body in r.got]
+        times = [int(node["time_unix_nano"]) for _, _, node in points]
+        self.assertLess(min(b - a for a, b in zip(times, times[1:])), -3000 * 10 ** 9)
+        self.assertEqual([value for _, value, _ in points], sorted(value for _, value, _ in points))
+        for _, _, node in points:
+            self.assertLess(int(node["start_time_unix_nano"]), int(node["time_unix_nano"]))
+        starts = [int(node["start_time_unix_nano"]) for _, _, node in points]
+        # Later starts are those of clocks that were set back, each kept as long as it can be.
+        self.assertEqual(len(set(starts)), 3)
+
+
 class Faults(unittest.TestCase):
     """Beside each a scrape shows the counters."""
 

@@ -135,6 +135,33 @@ class Scripted(unittest.TestCase):
         self.assertIn(openmetrics.value(f, "perfmon_rotation_slot"), (0, 1))
 
 
+    def test_clock_set_back(self):
+        """Cycles go on, as the clock says which slot it is."""
+        with Server("--listen", "127.0.0.1:0", "--rotate=50", "-e", "toy::Falls,toy::Trips,page-faults", program=["scripted", "serve"],
+                    env=self.place.env, cwd=self.place.folder) as s:
+            try:
+                address = s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" in str(e):
+                    raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+                raise
+            readings = 0
+            for seconds in (-3601, -7203, 86400, 1 - 10 ** 9):
+                with open(self.place.folder + "/clock.new", "w", encoding="ascii") as f:
+                    f.write(str(seconds))
+                os.rename(self.place.folder + "/clock.new", self.place.folder + "/clock")
+                until = time.monotonic() + 10
+                wanted = readings + 3
+                while readings < wanted and time.monotonic() < until:
+                    f = openmetrics.parse(ask(address)[2], openmetrics=False)
+                    readings = openmetrics.value(f, "perfmon_readings_total")
+                    time.sleep(0.02)
+                self.assertGreaterEqual(readings, wanted)
+                self.assertIn(openmetrics.value(f, "perfmon_rotation_slot"), (0, 1))
+                self.assertLess(openmetrics.value(f, "perfmon_reading_interval_seconds"), 5)
+        os.remove(self.place.folder + "/clock")
+
+
 class Live(unittest.TestCase):
     """Software events of this machine need no turns: nothing is scaled."""
 

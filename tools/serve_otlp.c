@@ -52,9 +52,10 @@ struct serve_otlp {
 	size_t n_bytes;
 	bool is_sending; /* the first of the queue */
 	uint64_t next_request, next_try;
-	unsigned wait_ms; /* before the next try after a failure */
-	bool has_failed;  /* the last try; reported once */
-	uint64_t start_ns;
+	unsigned wait_ms;  /* before the next try after a failure */
+	bool has_failed;   /* the last try; reported once */
+	uint64_t start_ns; /* by the system's clock, and */
+	uint64_t opened;   /* by now_ns() */
 	char host[HOST_ROOM];
 	char error[CURL_ERROR_SIZE];
 };
@@ -124,6 +125,7 @@ int open_otlp(struct serve *s)
 	if (gethostname(o->host, sizeof(o->host) - 1) != 0)
 		o->host[0] = '\0';
 	o->start_ns = read_system_clock();
+	o->opened = now_ns();
 	o->next_request = now_ns() + s->job.interval;
 	fprintf(stderr, "pfm serve: sending to %s\n", o->url);
 	return EXIT_DONE;
@@ -151,11 +153,22 @@ static void drop_old_requests(struct serve *s, size_t size)
 	}
 }
 
+/* The clock may have been set back: the start of sums is before @now. */
+static uint64_t find_start(struct serve_otlp *o, uint64_t now)
+{
+	const uint64_t elapsed = now_ns() - o->opened;
+
+	if (o->start_ns >= now)
+		o->start_ns = now > elapsed ? now - elapsed : 0;
+	return o->start_ns;
+}
+
 /* The present values, as a request at the end of the queue. */
 static bool queue_request(struct serve *s)
 {
 	struct serve_otlp *o = s->otlp;
-	struct otlp_metrics metrics = { .start_ns = o->start_ns, .now_ns = read_system_clock() };
+	const uint64_t now = read_system_clock();
+	struct otlp_metrics metrics = { .start_ns = find_start(o, now), .now_ns = now };
 	struct exposition x = { .format = EXPOSITION_OTLP, .otlp = &metrics };
 	struct message request;
 	char *body;
