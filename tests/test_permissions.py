@@ -383,6 +383,52 @@ class Services(unittest.TestCase):
         self.assertIn("perf_event_paranoid cannot be read", found)
 
 
+    def test_the_exporter(self):
+        """The service of the Debian package perfmon-exporter counts, answers, and has one capability and no user of its own."""
+        unit = "perfmon-exporter.service"
+        self.inside("ip", "link", "set", "lo", "up")
+        with open(os.path.join(SOURCE, "debian", unit), encoding="utf-8") as f:
+            self.inside("sh", "-c", 'printf %s "$2" > /etc/systemd/system/"$1"', "sh", unit, f.read())
+        self.inside("sh", "-c", "mkdir -p /etc/default; echo 'ARGS=\"--listen 127.0.0.1:9747 --listen unix:/run/perfmon/counts -I 10\"'"
+                                " > /etc/default/perfmon-exporter")
+        self.inside("systemctl", "daemon-reload")
+        done = self.inside("systemctl", "start", unit)
+        if "libmicrohttpd" in self.inside("journalctl", "-u", unit).stdout:
+            self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        program = ("import socket, time, urllib.request\n"
+                   "def ask():\n"
+                   "    for _ in range(50):\n"
+                   "        try: return urllib.request.urlopen('http://127.0.0.1:9747/metrics', timeout=10).read().decode()\n"
+                   "        except OSError: time.sleep(0.1)\n"
+                   "print(ask())\n"
+                   "s = socket.socket(socket.AF_UNIX)\n"
+                   "s.connect('/run/perfmon/counts')\n"
+                   "s.sendall(b'GET /metrics HTTP/1.0\\r\\n\\r\\n')\n"
+                   "print(s.recv(20).decode())\n")
+        ask = ("setpriv", "--reuid", "65534", "--clear-groups", "/usr/bin/python3", "-c", program)
+        said = self.inside(*ask)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertRegex(said.stdout, r'(?m)^node_perf_page_faults_total\{.*\} \d+$')
+        self.assertRegex(said.stdout, r'(?m)^perfmon_event_quality\{event="page-faults",.*="exact"\} 1$')
+        self.assertIn("HTTP/1.1 200", said.stdout)
+        pid = self.inside("systemctl", "show", "--value", "-p", "MainPID", unit).stdout.strip()
+        status = dict(re.findall(r"(?m)^(\w+):\s+(\S+)", self.inside("cat", "/proc/%s/status" % pid).stdout))
+        self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+        self.assertEqual({int(status[name], 16) for name in ("CapEff", "CapBnd")}, {1 << 38})    # CAP_PERFMON
+        self.assertGreaterEqual(int(status["Uid"]), 61184)    # systemd's range of dynamic users
+        # A service that was killed is started again; one that is stopped ends well.
+        self.inside("kill", "-KILL", pid)
+        for _ in range(100):
+            again = self.inside("systemctl", "show", "--value", "-p", "MainPID", unit).stdout.strip()
+            if again not in ("0", pid):
+                break
+            time.sleep(0.1)
+        self.assertIn("node_perf_page_faults_total", self.inside(*ask).stdout)
+        self.assertEqual(self.inside("systemctl", "stop", unit).returncode, 0)
+        self.assertEqual(self.inside("systemctl", "show", "--value", "-p", "Result", unit).stdout.strip(), "success")
+
+
 del Containers  # is no case by itself
 
 if __name__ == "__main__":
