@@ -142,7 +142,8 @@ static void find_events(struct decoder *d, const struct setting *s)
 	}
 }
 
-/* The extra register of @e, programmed with the code and unit mask in @value; 0 if it has none. */
+/* The extra register of @e, programmed with the code and unit mask in @value: its address, 0 if it
+ * has none. */
 static uint64_t extra_register(const pfm_encoding_t *e, uint64_t value)
 {
 	for (unsigned i = 0; i < e->n_alternatives; i++)
@@ -181,8 +182,8 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 
 	if (decides)
 		printf("  %-14s one of %s%u events: extra register 0x%" PRIx64
-		       " decides; give it after this one, or config and config1\n",
-		       "", d->found.more ? "more than " : "", d->found.n, decides);
+		       " decides; add 0x%" PRIx64 "=VALUE, or give config and config1\n",
+		       "", d->found.more ? "more than " : "", d->found.n, decides, decides);
 }
 
 static void print_events(const struct found *f)
@@ -652,7 +653,8 @@ const struct command cmd_decode = {
 	.summary = "find the events and fields of register values",
 	.about = "Splits register values into fields and finds the events "
 		 "that program a counter with them. Name registers as 'pfm "
-		 "dispatch' prints them or as their manuals do. Consecutive "
+		 "dispatch' prints them or as their manuals do, those of "
+		 "x86 also by address (0x186). Consecutive "
 		 "words of perf_event_attr (config, config1 ...) belong to "
 		 "one event, and so do a control register and its extra "
 		 "register (OFFCORE_RSP_0 ...) next to each other.",

@@ -15,10 +15,26 @@ static const struct {
 	                { "PEBS_LD_LAT", 0x3f6 },   { "PEBS_FRONTEND", 0x3f7 },
 	                { "SNOOP_RSP_0", 0x1328 },  { "SNOOP_RSP_1", 0x1329 } };
 
+/* Where Intel's processors have the control register of counter 0. */
+enum { PERFEVTSEL0_ADDRESS = 0x186, N_ADDRESSES = 8 };
+
+/* True if @text is the address @out, such as 0x1a6. */
+static bool parse_address(const char *text, unsigned long *out)
+{
+	char *end;
+
+	*out = strtoul(text, &end, 0);
+	return text[0] == '0' && !*end;
+}
+
 static bool parse_extra_register(const struct register_value *v, pfm_reg_t *reg)
 {
+	unsigned long address;
+	bool is_address = parse_address(v->name, &address);
+
 	for (size_t i = 0; i < sizeof(extra_registers) / sizeof(extra_registers[0]); i++)
-		if (strcasecmp(v->name, extra_registers[i].name) == 0) {
+		if (is_address ? address == extra_registers[i].addr
+		               : strcasecmp(v->name, extra_registers[i].name) == 0) {
 			*reg = (pfm_reg_t){ .kind = PFM_REG_EXTRA,
 				            .num = extra_registers[i].addr,
 				            .addr = extra_registers[i].addr,
@@ -31,7 +47,14 @@ static bool parse_extra_register(const struct register_value *v, pfm_reg_t *reg)
 static bool parse_control_register(const struct register_value *v, pfm_reg_t *reg)
 {
 	static const char *const prefixes[] = { "PERFEVTSEL", "PMC" };
+	unsigned long address;
 
+	if (parse_address(v->name, &address)) {
+		*reg = (pfm_reg_t){ .kind = PFM_REG_PMC,
+			            .num = (unsigned)(address - PERFEVTSEL0_ADDRESS),
+			            .value = v->value };
+		return address - PERFEVTSEL0_ADDRESS < N_ADDRESSES;
+	}
 	for (unsigned i = 0; i < 2; i++) {
 		size_t length = strlen(prefixes[i]);
 		const char *number;

@@ -57,7 +57,10 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		                   .value = value };
 	int word;
 
-	if (!g.table || !reg || !name || !field || !text || !pfmi_pmu_init_decode_target(&g))
+	if (!g.table || !reg || !name || !field || !text)
+		return PFMLIB_ERR_INVAL;
+	g.reg_name = pfmi_pmu_resolve_register_name(g.table, reg);
+	if (!pfmi_pmu_init_decode_target(&g))
 		return PFMLIB_ERR_INVAL;
 	word = pfmi_pmu_get_config_index(reg);
 	if (word >= 0)
@@ -90,8 +93,10 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		                   .value = value };
 	struct event ev;
 
-	if (!g.table || !reg || !buf || !pfmi_pmu_init_decode_target(&g) ||
-	    !pfmi_pmu_has_encoder(g.table))
+	if (!g.table || !reg || !buf)
+		return PFMLIB_ERR_INVAL;
+	g.reg_name = pfmi_pmu_resolve_register_name(g.table, reg);
+	if (!pfmi_pmu_init_decode_target(&g) || !pfmi_pmu_has_encoder(g.table))
 		return PFMLIB_ERR_INVAL;
 	g.is_fixed_control = pfmi_pmu_find_register_field(&g, "os0") != NULL;
 	/* No other register without an enable bit selects an event. */

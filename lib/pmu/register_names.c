@@ -3,7 +3,9 @@
  *
  * The names are in arrays of characters, not of pointers: pointers would be relocated in every
  * process. */
-#include "pmu/pmu.h"
+#include "pmu/x86.h"
+
+#include <string.h>
 
 #define NAMES_10(PREFIX)                                                                           \
 	PREFIX "0", PREFIX "1", PREFIX "2", PREFIX "3", PREFIX "4", PREFIX "5", PREFIX "6",        \
@@ -64,4 +66,18 @@ const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *r
 	case PFM_REG_CONFIG: return config_names[num & 3];
 	}
 	return "";
+}
+
+const char *pfmi_pmu_resolve_register_name(const struct table *t, const char *name)
+{
+	uint64_t addr;
+	pfm_reg_t reg;
+	const char *found;
+
+	if (t->encoder != ENCODER_X86 || *name != '0' ||
+	    !pfmi_base_parse_number((struct slice){ name, (uint32_t)strlen(name) }, &addr) ||
+	    !pfmi_x86_find_register(t, addr, &reg))
+		return name;
+	found = pfmi_pmu_get_register_name(t, &reg);
+	return strcmp(found, "MSR") == 0 ? name : found;
 }

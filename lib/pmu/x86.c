@@ -44,6 +44,36 @@ static uint32_t get_register_address(uint32_t first, uint32_t usual, const struc
 	return first + (n % FIRST_FIXED_COUNTER - c->first) * c->register_step;
 }
 
+/* True if the control register of a general counter in @c is at @addr; its number in *@n. */
+static bool find_control_register(const struct counter_range *c, uint64_t addr, unsigned *n)
+{
+	for (*n = c->first; !c->is_fixed && *n <= c->last; ++*n)
+		if (get_register_address(c->control_register, 0x186, c, *n) == addr)
+			return true;
+	return false;
+}
+
+bool pfmi_x86_find_register(const struct table *t, uint64_t addr, pfm_reg_t *out)
+{
+	const struct counter_range *c = table_counters(t);
+	unsigned n;
+
+	*out = (pfm_reg_t){ .kind = PFM_REG_EXTRA, .addr = addr };
+	for (unsigned i = 0; i < t->n_counters; i++)
+		if (find_control_register(&c[i], addr, &n)) {
+			out->kind = PFM_REG_PMC;
+			out->num = n;
+			return true;
+		}
+	if (!(t->all_counters >> FIRST_FIXED_COUNTER))
+		return false;
+	if (addr == FIXED_CTR_CTRL)
+		out->kind = PFM_REG_FIXED_CTRL;
+	else if (addr == GLOBAL_CTRL)
+		out->kind = PFM_REG_GLOBAL_CTRL;
+	return true;
+}
+
 /* The part of fixed counter @n in FIXED_CTR_CTRL: OS, user, any thread. */
 static uint64_t build_fixed_ctr_bits(const struct table *t, unsigned n, const struct x86_select *s)
 {

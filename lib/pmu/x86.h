@@ -90,6 +90,9 @@ static inline bool x86_is_perf_metric(const struct table *t, uint64_t config)
 enum field_key pfmi_x86_find_msr_key(uint32_t msr);
 /* Has the table a field for any extra register? */
 bool pfmi_x86_has_extra_registers(const struct table *t);
+/* Makes @out, without a value, the register that is written at @addr; an extra register unless it
+ * is another. False if the table has no such register. */
+bool pfmi_x86_find_register(const struct table *t, uint64_t addr, pfm_reg_t *out);
 /* The event's extra register, 0 for none: that of its row, or of a field that the user set. */
 uint32_t pfmi_x86_find_extra_msr(const struct event *ev);
 /* Writes the configuration words of the event to @own, its extra register (0 for none) to *@msr and

@@ -55,6 +55,29 @@ static void other_registers(void **state)
 	expect(skl, PFM_REG_CONFIG, 3, 0, "config3");
 }
 
+/* Addresses of x86, from Intel's manual volume 4 and AMD's for family 19h. */
+static void addresses(void **state)
+{
+	const struct table *skl = table_called("skl"), *zen4 = table_called("amdzen4");
+
+	(void)state;
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x186"), "PERFEVTSEL0");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x189"), "PERFEVTSEL3");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x38d"), "FIXED_CTR_CTRL");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x38f"), "GLOBAL_CTRL");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x1a6"), "OFFCORE_RSP_0");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x3f7"), "PEBS_FRONTEND");
+	assert_string_equal(pfmi_pmu_resolve_register_name(zen4, "0xc0010202"), "PERFEVTSEL1");
+	/* Not those: the name stays. */
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x18a"), "0x18a");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x186x"), "0x186x");
+	assert_string_equal(pfmi_pmu_resolve_register_name(zen4, "0x1a6"), "0x1a6");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, ""), "");
+	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "PMC0"), "PMC0");
+	assert_string_equal(pfmi_pmu_resolve_register_name(table_called("montecito"), "0x186"),
+	                    "0x186");
+}
+
 /* The names of an encoder's registers lead to their layout. */
 static void names_are_known(void **state)
 {
@@ -73,4 +96,4 @@ static void names_are_known(void **state)
 }
 
 UNIT(pmu_register_names, cmocka_unit_test(control_registers), cmocka_unit_test(other_registers),
-     cmocka_unit_test(names_are_known));
+     cmocka_unit_test(names_are_known), cmocka_unit_test(addresses));

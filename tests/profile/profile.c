@@ -96,7 +96,7 @@ static void files_that_are_no_recordings(void **state)
 
 	(void)state;
 	assert_int_not_equal(profile_read_selected(&p, "/nonexistent", &options), PFMLIB_SUCCESS);
-	assert_string_equal(message, "/nonexistent: No such file or directory");
+	assert_string_equal(message, "/nonexistent: no such file; 'pfm record' makes a recording");
 	profile_free(&p);
 	set_profile_messages(before);
 }
