@@ -19,9 +19,33 @@ int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const
 	return code;
 }
 
+int pfmi_base_set_plain_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *detail)
+{
+	return pfmi_base_set_error(why, code, kind, NULL, (struct slice){ 0 }, detail);
+}
+
+int pfmi_base_set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, int event,
+                              const char *detail)
+{
+	pfmi_base_set_plain_error(why, code, kind, detail);
+	if (why)
+		why->event = event;
+	return code;
+}
+
+int pfmi_base_refuse_argument(pfm_error_t *why, const char *detail)
+{
+	return pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, detail);
+}
+
+int pfmi_base_set_no_memory_error(pfm_error_t *why)
+{
+	return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL);
+}
+
 int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail)
 {
-	pfmi_base_set_error(why, code, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, detail);
+	pfmi_base_set_plain_error(why, code, PFM_KIND_SYSTEM, detail);
 	if (why)
 		why->sys_errno = err;
 	return code;

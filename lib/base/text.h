@@ -50,6 +50,16 @@ bool pfmi_base_parse_decimal(const char *s, double *out);
  * marks nothing. */
 int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text,
                         struct slice s, const char *detail);
+/* Sets an error that no part of a text caused. */
+int pfmi_base_set_plain_error(pfm_error_t *why, int code, pfm_error_kind_t kind,
+                              const char *detail);
+/* Sets an error of event @event of a set. */
+int pfmi_base_set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, int event,
+                              const char *detail);
+/* Sets the error of a wrong argument of a call and returns PFMLIB_ERR_INVAL. */
+int pfmi_base_refuse_argument(pfm_error_t *why, const char *detail);
+/* Sets the error of a failed allocation and returns PFMLIB_ERR_NOMEM. */
+int pfmi_base_set_no_memory_error(pfm_error_t *why);
 /* Sets the error of a failed system call: @err is its errno. */
 int pfmi_base_set_errno_error(pfm_error_t *why, int code, int err, const char *detail);
 

@@ -272,9 +272,8 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 {
 	int rc = pfmi_context_load(ctx, LOADED_ALL);
 
-	return rc ? pfmi_base_set_error(
+	return rc ? pfmi_base_set_plain_error(
 			    why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM,
-			    NULL, (struct slice){ 0 },
 			    rc == PFMLIB_ERR_SYS ? "the PMUs of this machine could not be read: "
 						   "the process cannot open "
 						   "more files"

@@ -142,17 +142,13 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 	int rc;
 
 	if (!base_copy_struct_in(&o, sizeof(o), options))
-		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                           (struct slice){ 0 }, "options.size is not set");
+		return pfmi_base_refuse_argument(error, "options.size is not set");
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(error);
 	atomic_init(&ctx->n_refs, 1);
 	init_context(ctx, &o, &failed);
-	rc = failed ? pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-	                                  (struct slice){ 0 }, NULL)
-	            : check_context_options(ctx, error);
+	rc = failed ? pfmi_base_set_no_memory_error(error) : check_context_options(ctx, error);
 	if (rc) {
 		pfm_close_context(ctx);
 		return rc;
@@ -169,8 +165,7 @@ int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_erro
 	if (out)
 		*out = NULL;
 	rc = out ? create_context(out, options, why)
-	         : pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-	                               (struct slice){ 0 }, "out is NULL");
+	         : pfmi_base_refuse_argument(why, "out is NULL");
 	return base_finish_error(error, why, rc);
 }
 

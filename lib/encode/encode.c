@@ -144,12 +144,6 @@ static int fill_encoding(const struct event *ev, unsigned pmu, int type, unsigne
 	                                                                             plm, out, why);
 }
 
-static int refuse_argument(pfm_error_t *error, const char *detail)
-{
-	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-	                           (struct slice){ 0 }, detail);
-}
-
 /* Loads the kernel's PMUs when an event of @t first needs the type of its PMU. */
 static inline int load_driver_type(const struct pfm_ctx *ctx, const struct table *t,
                                    pfm_error_t *why)
@@ -211,9 +205,10 @@ int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_e
 	if (error && error->size < sizeof(*error))
 		return encode_event_short_error(ctx, text, plm, out, error);
 	if (!text || !base_has_struct_size(out))
-		return refuse_argument(error, "text or out is NULL, or out->size is not set");
+		return pfmi_base_refuse_argument(error,
+		                                 "text or out is NULL, or out->size is not set");
 	if (plm > PFMI_LEVEL_MASK)
-		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
+		return pfmi_base_refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);
@@ -235,17 +230,16 @@ static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsig
 		ctx = pfmi_context_get_default();
 	t = context_get_usable_table(ctx, pmu);
 	if (!t || !table_has_row(t, event) || !base_has_struct_size(out))
-		return refuse_argument(error, "pmu, event or out->size is out of range");
+		return pfmi_base_refuse_argument(error, "pmu, event or out->size is out of range");
 	if (plm > PFMI_LEVEL_MASK)
-		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
+		return pfmi_base_refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (table_get_row(t, event)->flags & ROW_METRIC)
 		return pfmi_lookup_refuse_metric(NULL, (struct slice){ 0 }, error);
 	pfmi_pmu_init_event(&ev, t, event);
 	for (unsigned i = 0; i < ev.row->n_groups; i++)
 		if (table_get_row_group(t, ev.row, i)->flags & GROUP_REQUIRED)
-			return pfmi_base_set_error(
-				error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, NULL,
-				(struct slice){ 0 },
+			return pfmi_base_set_plain_error(
+				error, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK,
 				table_get_text(t, table_get_row_group(t, ev.row, i)->name));
 	rc = pfmi_lookup_check_present(ctx, (unsigned)pmu, &ev, NULL, (struct slice){ 0 }, error);
 	if (!rc)
@@ -271,7 +265,7 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 	for (unsigned i = 0; i < n; i++) {
 		unsigned event_pmu;
 		int rc = texts[i] ? pfmi_lookup_event(ctx, texts[i], &event_pmu, &events[i], error)
-		                  : refuse_argument(error, "an event is NULL");
+		                  : pfmi_base_refuse_argument(error, "an event is NULL");
 
 		if (!rc && i && events[i].table != events[0].table)
 			rc = pfmi_base_set_error(error, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT,
@@ -324,13 +318,13 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	int rc;
 
 	if (!texts || n == 0 || !base_copy_struct_in(&o, sizeof(o), options))
-		return refuse_argument(error,
-		                       "texts is NULL or empty, or options->size is not set");
+		return pfmi_base_refuse_argument(
+			error, "texts is NULL or empty, or options->size is not set");
 	if (o.plm > PFMI_LEVEL_MASK)
-		return refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
+		return pfmi_base_refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
 	if (n > PFM_MAX_SET)
-		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
-		                           (struct slice){ 0 }, "at most 64 events in a set");
+		return pfmi_base_set_plain_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+		                                 "at most 64 events in a set");
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	rc = read_event_set(ctx, texts, n, events, &pmu, error);
@@ -375,7 +369,7 @@ int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
 	int rc;
 
 	if (!base_has_struct_size(out))
-		rc = refuse_argument(why, "out is NULL, or out->size is not set");
+		rc = pfmi_base_refuse_argument(why, "out is NULL, or out->size is not set");
 	else if (out->size < sizeof(*out))
 		rc = dispatch_set_truncated(ctx, texts, n, options, out, why);
 	else

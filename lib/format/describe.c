@@ -283,8 +283,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 	int rc;
 
 	if (!text || !pmu || !event)
-		return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                           (struct slice){ 0 }, "an argument is NULL");
+		return pfmi_base_refuse_argument(error, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
 		rc = pfmi_lookup_row(context_choose_context(ctx), &spec, &found_pmu, &row, error);

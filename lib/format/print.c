@@ -145,8 +145,8 @@ static bool append_event(struct event_printer *p)
 static int copy_printed_text(const struct event_printer *p, char *buf, size_t len, pfm_error_t *why)
 {
 	if (p->length >= len)
-		return pfmi_base_set_error(why, PFMLIB_ERR_FULL, PFM_KIND_NONE, NULL,
-		                           (struct slice){ 0 }, "the buffer is too small");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_FULL, PFM_KIND_NONE,
+		                                 "the buffer is too small");
 	memcpy(buf, p->text, p->length + 1);
 	return PFMLIB_SUCCESS;
 }
@@ -235,8 +235,8 @@ static int print_full_event(const struct event *ev, const struct spec *read, pfm
 	if (ok && !p.reason && !can_read_back(&p))
 		ok = pfmi_format_set_reason(&p, "the text would be parsed as another event");
 	if (!ok || p.reason)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE, NULL,
-		                           (struct slice){ 0 }, p.reason);
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE,
+		                                 p.reason);
 	return copy_printed_text(&p, buf, len, why);
 }
 
@@ -318,12 +318,6 @@ static bool is_dialect(pfm_dialect_t dialect)
 	return (int)dialect >= PFM_DIALECT_LIBPFM && dialect <= PFM_DIALECT_VENDOR;
 }
 
-static int refuse_argument(pfm_error_t *error, const char *detail)
-{
-	return pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-	                           (struct slice){ 0 }, detail);
-}
-
 /* @error has room for all members of the struct, or is NULL. */
 static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,
                            size_t len, pfm_error_t *error)
@@ -334,7 +328,8 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t
 	int rc;
 
 	if (!text || !buf || !is_dialect(dialect))
-		return refuse_argument(error, "text or buf is NULL, or the dialect is unknown");
+		return pfmi_base_refuse_argument(error,
+		                                 "text or buf is NULL, or the dialect is unknown");
 	if (!ctx)
 		ctx = pfmi_context_get_default();
 	rc = pfmi_spec_parse(text, &spec, error);

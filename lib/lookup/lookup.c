@@ -433,8 +433,7 @@ int pfmi_lookup_event_on_pmu(const struct pfm_ctx *ctx, const char *text, unsign
 	if (rc)
 		return rc;
 	if (pmu >= context_count_pmus(ctx) || spec.form == SPEC_PERF)
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_refuse_argument(why, NULL);
 	found = pfmi_lookup_name_on_pmu(&s, pmu);
 	rc = found.kind != NAME_NONE ? pfmi_lookup_accept_name(&s, pmu, found)
 	                             : refuse_unknown_event(&s);

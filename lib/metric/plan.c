@@ -12,10 +12,8 @@
 
 static int add_use(struct pfm_plan *p, unsigned request, unsigned serial, pfm_error_t *error)
 {
-	return pfmi_plan_add_use(p, request, serial)
-	               ? PFMLIB_SUCCESS
-	               : pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-	                                     (struct slice){ 0 }, NULL);
+	return pfmi_plan_add_use(p, request, serial) ? PFMLIB_SUCCESS
+	                                             : pfmi_base_set_no_memory_error(error);
 }
 
 static int add_event_text(struct pfm_plan *p, const char *text, unsigned request, unsigned family,
@@ -29,16 +27,15 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 		if (strcmp(p->events[i].text, text) == 0)
 			return add_use(p, request, p->events[i].serial, error);
 	if (p->n_events == MAX_PLANNED_EVENTS)
-		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
-		                           (struct slice){ 0 }, "too many events for one plan");
+		return pfmi_base_set_plain_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+		                                 "too many events for one plan");
 	if (strlen(text) >= PLANNED_TEXT_SIZE)
 		return pfmi_base_set_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, text,
 		                           pfmi_base_make_slice(text),
 		                           "an event's text is too long");
 	e = pfmi_plan_add_event(p);
 	if (!e)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(error);
 	snprintf(e->text, sizeof(e->text), "%s", text);
 	e->serial = p->n_events - 1;
 	e->request_index = request;
@@ -101,7 +98,7 @@ static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_
 	if (!rc)
 		rc = add_listed_metrics(p, &list, text, request, error);
 	if (rc == PFMLIB_ERR_NOMEM)
-		pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL, (struct slice){ 0 }, NULL);
+		pfmi_base_set_plain_error(error, rc, PFM_KIND_SYSTEM, NULL);
 	if (rc)
 		error->event = (int)request;
 	free(list.refs);
@@ -172,8 +169,7 @@ static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned 
 	plan->n_requests = n;
 	for (unsigned i = 0; i < n && !rc; i++)
 		rc = texts[i] ? add_text(plan, texts[i], i, error)
-		              : pfmi_base_set_error(error, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                                    (struct slice){ 0 }, "an event is NULL");
+		              : pfmi_base_refuse_argument(error, "an event is NULL");
 	return rc ? rc : finish_plan(plan, error);
 }
 
@@ -184,16 +180,13 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	int rc;
 
 	if (!plan)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(why);
 	plan->ctx = pfmi_context_add_ref(ctx);
 	plan->is_optimal = true;
 	if (!base_copy_struct_in(&plan->options, sizeof(plan->options), options))
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                         (struct slice){ 0 }, "options.size is not set");
+		rc = pfmi_base_refuse_argument(why, "options.size is not set");
 	else if (plan->options.plm > PFMI_LEVEL_MASK)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                         (struct slice){ 0 }, PFMI_BAD_LEVELS_MESSAGE);
+		rc = pfmi_base_refuse_argument(why, PFMI_BAD_LEVELS_MESSAGE);
 	else
 		rc = plan_texts(plan, texts, n, why);
 	if (rc)
@@ -212,9 +205,7 @@ int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *t
 	if (out)
 		*out = NULL;
 	if (!out || !texts || !n)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                         (struct slice){ 0 },
-		                         "out or texts is NULL, or there are no events");
+		rc = pfmi_base_refuse_argument(why, "out or texts is NULL, or there are no events");
 	else
 		rc = make_plan(out, ctx, texts, n, options, why);
 	return base_finish_error(error, why, rc);

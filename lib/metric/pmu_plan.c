@@ -596,8 +596,7 @@ static int plan_items(struct planned_pmu *p, bool several, pfm_error_t *error)
 
 	if (!rc)
 		rc = merge_planned_pmu(p, &k, several);
-	return rc == PFMLIB_ERR_NOMEM ? pfmi_base_set_error(error, rc, PFM_KIND_SYSTEM, NULL,
-	                                                    (struct slice){ 0 }, NULL)
+	return rc == PFMLIB_ERR_NOMEM ? pfmi_base_set_plain_error(error, rc, PFM_KIND_SYSTEM, NULL)
 	       : rc == PFMLIB_ERR_NOASSIGN
 	               ? refuse_event(&p->plan->events[p->first_event[k.n_groups < p->n_items
 	                                                                      ? k.n_groups
@@ -613,8 +612,7 @@ int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, 
 	int rc;
 
 	if (!p)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(error);
 	init_planned_pmu(p, plan, u);
 	rc = make_items(p, error);
 	if (!rc)

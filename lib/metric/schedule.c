@@ -141,9 +141,9 @@ static int report_unmet_wishes(const struct pfm_schedule *s, enum slot_result re
 		if (here > most)
 			most = here;
 	}
-	pfmi_base_set_error(error,
-	                    result == SLOTS_NOT_FOUND ? PFMLIB_ERR_FULL : PFMLIB_ERR_NOASSIGN,
-	                    PFM_KIND_NONE, NULL, (struct slice){ 0 }, reasons[result]);
+	pfmi_base_set_plain_error(error,
+	                          result == SLOTS_NOT_FOUND ? PFMLIB_ERR_FULL : PFMLIB_ERR_NOASSIGN,
+	                          PFM_KIND_NONE, reasons[result]);
 	error->event = (int)request;
 	error->number = needed;
 	return error->code;
@@ -173,8 +173,7 @@ static int arrange_turn(struct pfm_schedule *s, unsigned turn, unsigned long eff
 			rc = report_unmet_wishes(s, result, list, n, error);
 	}
 	if (result == SLOTS_NO_MEMORY)
-		rc = pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                         (struct slice){ 0 }, NULL);
+		rc = pfmi_base_set_no_memory_error(error);
 	free(list);
 	free(demands);
 	return rc;
@@ -268,8 +267,7 @@ static int fill_schedule(struct pfm_schedule *s, const struct pfm_plan *plan,
 	                        : choose_cycle_slots(s, rounds, has_wishes(wishes, n_wishes));
 	s->slots = calloc((size_t)s->n_turns * s->n_slots + 1, sizeof(*s->slots));
 	if (!s->groups || !s->requests || !s->slots)
-		return pfmi_base_set_error(error, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(error);
 	gather_demands(s, plan, wishes, n_wishes);
 	for (unsigned turn = 1; turn <= s->n_turns && !rc; turn++)
 		rc = arrange_turn(s, turn, o->effort ? o->effort : DEFAULT_EFFORT, error);
@@ -287,8 +285,7 @@ static int make_schedule(pfm_schedule_t **out, const struct pfm_plan *plan,
 	int rc;
 
 	if (!s)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(why);
 	rc = fill_schedule(s, plan, wishes, n_wishes, o, why);
 	if (rc)
 		pfm_free_schedule(s);
@@ -314,8 +311,7 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
 		bad = "options.size is not set";
 	else
 		bad = find_bad_option(&o, wishes, n_wishes);
-	rc = bad ? pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-	                               (struct slice){ 0 }, bad)
+	rc = bad ? pfmi_base_refuse_argument(why, bad)
 	         : make_schedule(out, plan, wishes, n_wishes, &o, why);
 	return base_finish_error(error, why, rc);
 }

@@ -963,8 +963,8 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
 	s->recording->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->recording->fd >= 0 && is_folder(s->recording->fd)) {
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL,
-		                         (struct slice){ 0 }, explain_folder(path));
+		rc = pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE,
+		                               explain_folder(path));
 		pfm_close_session(s);
 		return rc;
 	}
@@ -983,8 +983,8 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 	pfm_close_session(s);
 	if (rc == PFMLIB_SUCCESS || rc == PFMLIB_ERR_NOMEM)
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOMEM, ENOMEM, NULL);
-	return pfmi_base_set_error(why, rc, PFM_KIND_IMAGE, NULL, (struct slice){ 0 },
-	                           "not a perf.data file, or corrupt");
+	return pfmi_base_set_plain_error(why, rc, PFM_KIND_IMAGE,
+	                                 "not a perf.data file, or corrupt");
 }
 
 int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
@@ -997,7 +997,6 @@ int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error
 	if (out && path)
 		rc = open_recording_reader(out, path, why);
 	else
-		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                    "out or path is NULL");
+		pfmi_base_set_plain_error(why, rc, PFM_KIND_NONE, "out or path is NULL");
 	return base_finish_error(error, why, rc);
 }

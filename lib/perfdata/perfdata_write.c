@@ -503,8 +503,8 @@ int pfm_create_recording(pfm_recording_t **out, const char *path, pfm_session_t 
 	    (s->sampling->buffers || (pfmi_sampling_uses_device(s) && s->sampling->n_event_ids)))
 		rc = create_recording(out, path, s, command, why);
 	else
-		pfmi_base_set_error(why, rc, PFM_KIND_NONE, NULL, (struct slice){ 0 },
-		                    "out or path is NULL, or the session takes no samples");
+		pfmi_base_set_plain_error(why, rc, PFM_KIND_NONE,
+		                          "out or path is NULL, or the session takes no samples");
 	return base_finish_error(error, why, rc);
 }
 

@@ -35,16 +35,6 @@ static const struct alpha_plan_extra *get_plan_extra(const struct plan *plan)
 	return (const struct alpha_plan_extra *)(const void *)plan->encoder_data;
 }
 
-static int set_event_error(pfm_error_t *why, int event, int code, pfm_error_kind_t kind,
-                           const char *detail)
-{
-	int rc = pfmi_base_set_error(why, code, kind, NULL, (struct slice){ NULL, 0 }, detail);
-
-	if (why)
-		why->event = event;
-	return rc;
-}
-
 static enum alpha_event_kind get_event_kind(const struct event *ev)
 {
 	return (enum alpha_event_kind)pfmi_pmu_get_key_value(ev, KEY_KIND, ANY_COUNTER);
@@ -86,13 +76,14 @@ static int check_rates(const struct table *t, const pfmlib_alpha_input_param_t *
 
 		if (in->pfp_alpha_rates[i] &&
 		    (!exists || !has_rate(t->libpfm_type, i, in->pfp_alpha_rates[i])))
-			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			                       "a counter cannot interrupt at this rate");
+			return pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+			                                 "a counter cannot interrupt at this rate");
 		if (in->pfp_alpha_periods[i] &&
 		    (!exists || !start_values ||
 		     !can_interrupt_every(t->libpfm_type, i, in->pfp_alpha_periods[i])))
-			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			                       "periods are 1 to 2^20 events, on EV6 and later");
+			return pfmi_base_set_plain_error(
+				why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+				"periods are 1 to 2^20 events, on EV6 and later");
 	}
 	return PFMLIB_SUCCESS;
 }
@@ -103,22 +94,23 @@ static int check_ranges(const pfmlib_alpha_input_param_t *in, pfm_error_t *why)
 		 most = in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER ? PFM_ALPHA_MAX_RANGES : 1;
 
 	if (n > most || (n && !(in->pfp_alpha_items & PFM_PROFILING)))
-		return set_event_error(
-			why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		return pfmi_base_set_plain_error(
+			why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
 			"expected one range (five in caller mode), and only with PFM_PROFILING");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_CALLER) &&
 	    (!n || !(in->pfp_alpha_flags & PFM_ALPHA_FL_KERNEL)))
-		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL,
-		                       "caller mode needs a range of kernel addresses");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_FEATCOMB, PFM_KIND_MODEL,
+		                                 "caller mode needs a range of kernel addresses");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_STRIDE) &&
 	    (in->pfp_alpha_stride & (in->pfp_alpha_stride - 1)))
-		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "a stride must be 0 or a power of two");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		                                 "a stride must be 0 or a power of two");
 	for (unsigned i = 0; i < n; i++)
 		if (in->pfp_alpha_ranges[i].start >= in->pfp_alpha_ranges[i].end ||
 		    ((in->pfp_alpha_ranges[i].start | in->pfp_alpha_ranges[i].end) & 3))
-			return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-			                       "a range is empty or not aligned to instructions");
+			return pfmi_base_set_plain_error(
+				why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+				"a range is empty or not aligned to instructions");
 	return PFMLIB_SUCCESS;
 }
 
@@ -130,15 +122,15 @@ static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *
 	if (in->pfp_alpha_scope > PFM_ALPHA_SCOPE_PROCESS ||
 	    in->pfp_alpha_open > PFM_ALPHA_OPEN_ONE || (in->pfp_alpha_items & ~items) ||
 	    (in->pfp_alpha_flags & ~63u))
-		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "an unknown setting");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		                                 "an unknown setting");
 	if (in->pfp_alpha_statistic &&
 	    (t->encoder != ENCODER_EV67 || !pfm_alpha_statistic_name(in->pfp_alpha_statistic)))
-		return set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-		                       "this processor lacks that ProfileMe statistic");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		                                 "this processor lacks that ProfileMe statistic");
 	if ((in->pfp_alpha_flags & PFM_ALPHA_FL_KEEP) && t->encoder == ENCODER_EV4)
-		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
-		                       "counters of EV4 cannot be read or written");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                                 "counters of EV4 cannot be read or written");
 	return PFMLIB_SUCCESS;
 }
 
@@ -152,11 +144,12 @@ static int get_named_modes(const struct encode_request *req, unsigned *modes, pf
 	*modes = 0;
 	for (unsigned i = 0; i < req->n_events; i++) {
 		if (req->events[i].has_no_levels)
-			return set_event_error(why, (int)i, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE,
-			                       "no privilege level remains");
+			return pfmi_base_set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_BAD_VALUE,
+			                                 (int)i, "no privilege level remains");
 		if (i > 0 && req->events[i].plm != plm)
-			return set_event_error(why, (int)i, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
-			                       "the counters share one setting of levels");
+			return pfmi_base_set_event_error(
+				why, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT, (int)i,
+				"the counters share one setting of levels");
 		plm = req->events[i].plm;
 	}
 	if (plm == PFM_PLM3)
@@ -176,20 +169,21 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 	if (rc)
 		return rc;
 	if (in->pfp_alpha_modes && modes && in->pfp_alpha_modes != modes)
-		return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
-		                       "events and settings name different levels");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
+		                                 "events and settings name different levels");
 	if (in->pfp_alpha_modes)
 		modes = in->pfp_alpha_modes;
 	x->has_mode_word = modes || (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT);
 	if (!x->has_mode_word)
 		return PFMLIB_SUCCESS;
 	if (req->table->encoder != ENCODER_EV5)
-		return set_event_error(why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
-		                       "this processor always counts at all levels");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                                 "this processor always counts at all levels");
 	if (in->pfp_alpha_flags & PFM_ALPHA_FL_CTXT) {
 		if (modes)
-			return set_event_error(why, -1, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
-			                       "a mode word and modes cannot be combined");
+			return pfmi_base_set_plain_error(
+				why, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
+				"a mode word and modes cannot be combined");
 		/* The request rewrites the process filter together with the modes: say again what
 		 * the scope said. */
 		x->mode_word =
@@ -198,9 +192,10 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 		return PFMLIB_SUCCESS;
 	}
 	rc = pfm_alpha_mode_word(modes, in->pfp_alpha_scope, &x->mode_word);
-	return rc ? set_event_error(why, -1, rc, PFM_KIND_MODEL,
-	                            "the chip counts kernel, executive and supervisor mode "
-	                            "together, or only the last two together")
+	return rc ? pfmi_base_set_plain_error(
+			    why, rc, PFM_KIND_MODEL,
+			    "the chip counts kernel, executive and supervisor mode "
+			    "together, or only the last two together")
 	          : PFMLIB_SUCCESS;
 }
 
@@ -221,14 +216,16 @@ static int get_counter_mask(const struct encode_request *req, unsigned i, uint64
 			    !can_interrupt_every(req->table->libpfm_type, c, period))
 				mask &= ~((uint64_t)1 << c);
 		if (!mask)
-			return set_event_error(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
-			                       "no counter of this event has that period");
+			return pfmi_base_set_event_error(
+				why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, (int)i,
+				"no counter of this event has that period");
 	}
 	if (ev->counter_pin != ANY_COUNTER) {
 		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
 		if (!mask)
-			return set_event_error(why, (int)i, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
-			                       "that counter cannot count this event");
+			return pfmi_base_set_event_error(why, PFMLIB_ERR_ATTR_VAL,
+			                                 PFM_KIND_BAD_VALUE, (int)i,
+			                                 "that counter cannot count this event");
 	}
 	if (req->unavailable_regs)
 		mask &= ~req->unavailable_regs->bits[0];
@@ -274,10 +271,10 @@ static int check_exclusive_event(const struct encode_request *req, pfm_error_t *
 		first++;
 	if (first == req->n_events || req->n_events == 1)
 		return PFMLIB_SUCCESS;
-	set_event_error(why, (int)first, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT,
-	                is_profileme_event(&req->events[first])
-	                        ? "ProfileMe counts only one statistic at a time"
-	                        : "this setting selects the events of both counters");
+	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, (int)first,
+	                          is_profileme_event(&req->events[first])
+	                                  ? "ProfileMe counts only one statistic at a time"
+	                                  : "this setting selects the events of both counters");
 	if (why) {
 		why->clash = (uint64_t)1 << first | (uint64_t)1 << (first ? 0 : 1);
 		why->clash_counters = 3;
@@ -299,9 +296,9 @@ int pfmi_alpha_constrain_set(const struct encode_request *req, struct plan *out,
 	memset(x, 0, sizeof *x);
 	if (req->model_in)
 		x->input = *(const pfmlib_alpha_input_param_t *)req->model_in;
-	rc = req->n_events
-	             ? check_input(req->table, &x->input, why)
-	             : set_event_error(why, -1, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, "no events");
+	rc = req->n_events ? check_input(req->table, &x->input, why)
+	                   : pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+	                                               "no events");
 	if (rc == 0)
 		rc = check_rates(req->table, &x->input, why);
 	if (rc == 0)
@@ -845,8 +842,8 @@ uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg
 int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 {
 	return ev->row_index == ROW_NONE
-	               ? set_event_error(
-				 why, -1, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE,
+	               ? pfmi_base_set_plain_error(
+				 why, PFMLIB_ERR_NOTSUPP, PFM_KIND_UNEXPRESSIBLE,
 				 "expected an event name: Alpha processors have no raw events")
 	               : PFMLIB_SUCCESS;
 }

@@ -21,12 +21,9 @@ static unsigned find_exclusive_event(const struct encode_request *req)
 /* Event @alone keeps event @other from its counters. */
 static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *why)
 {
-	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, NULL, (struct slice){ 0 },
-	                    NULL);
-	if (why) {
-		why->event = (int)alone;
+	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, (int)alone, NULL);
+	if (why)
 		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;
-	}
 	return PFMLIB_ERR_NOASSIGN;
 }
 

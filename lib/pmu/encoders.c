@@ -33,8 +33,8 @@ int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, p
 	const struct encoder_ops *ops = get_ops(req->table);
 
 	if (!ops)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL,
-		                           (struct slice){ 0 }, "no encoder for this processor");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE,
+		                                 "no encoder for this processor");
 	return ops->constrain_set(req, out, why);
 }
 

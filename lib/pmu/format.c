@@ -95,18 +95,16 @@ static int check_register_count(const struct encode_request *req, pfm_error_t *w
 	}
 	return words <= PFM_MAX_SET_REGS
 	               ? PFMLIB_SUCCESS
-	               : pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
-	                                     (struct slice){ 0 },
-	                                     "the set needs too many registers");
+	               : pfmi_base_set_plain_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+	                                           "the set needs too many registers");
 }
 
 int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan *out,
                                   pfm_error_t *why)
 {
 	if (req->model_in)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
-		                           (struct slice){ 0 },
-		                           "this processor has no settings of its own");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                                 "this processor has no settings of its own");
 	out->alternatives[0].n_holds = 0;
 	for (unsigned i = 0; i < req->n_events; i++) {
 		bool counted = req->table->n_counters != 0;
@@ -167,9 +165,8 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 				(struct slice){ s, (uint32_t)len },
 				table_get_text(t, table_fields(t)[ev->user_fields[i].field].name));
 		if (!given)
-			return pfmi_base_set_error(
-				why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE, NULL,
-				(struct slice){ 0 },
+			return pfmi_base_set_plain_error(
+				why, PFMLIB_ERR_ATTR_MISSING, PFM_KIND_MISSING_VALUE,
 				"the kernel needs values for fields of the event");
 		s += len + (s[len] == ' ');
 	}

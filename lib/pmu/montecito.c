@@ -456,9 +456,9 @@ void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where
 
 static int refuse_threshold(const struct event *ev, pfm_error_t *why)
 {
-	int rc = pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
-	                             (struct slice){ 0 },
-	                             "the threshold must be below what can happen in one cycle");
+	int rc = pfmi_base_set_plain_error(
+		why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+		"the threshold must be below what can happen in one cycle");
 
 	for (unsigned i = 0; why && i < ev->n_user_fields; i++)
 		if (table_fields(ev->table)[ev->user_fields[i].field].key == KEY_THRES) {
@@ -476,9 +476,8 @@ int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 
 	read_event_traits(ev, &tr);
 	if (ev->has_raw_umask && ev->group_values[0] > 0xf)
-		return pfmi_base_set_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, NULL,
-		                           (struct slice){ 0 },
-		                           "expected one of the four states of a cache line");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+		                                 "expected one of the four states of a cache line");
 	return tr.threshold && tr.threshold >= tr.max_increment ? refuse_threshold(ev, why)
 	                                                        : PFMLIB_SUCCESS;
 }

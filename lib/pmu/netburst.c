@@ -54,23 +54,18 @@ uint32_t pfmi_netburst_get_escr(const struct event *ev)
 
 static int refuse_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 {
-	pfmi_base_set_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, NULL,
-	                    (struct slice){ 0 }, "they need the same ESCR");
-	if (why) {
-		why->event = (int)event;
+	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, (int)event,
+	                          "they need the same ESCR");
+	if (why)
 		why->clash = with | (uint64_t)1 << event;
-	}
 	return PFMLIB_ERR_NOASSIGN;
 }
 
 /* Fields give the event of the ESCR, but not which of the ESCRs. */
 static int refuse_missing_escr(unsigned event, pfm_error_t *why)
 {
-	pfmi_base_set_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, NULL,
-	                    (struct slice){ 0 }, "no event of this processor has these fields");
-	if (why)
-		why->event = (int)event;
-	return PFMLIB_ERR_NOTFOUND;
+	return pfmi_base_set_event_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT,
+	                                 (int)event, "no event of this processor has these fields");
 }
 
 /* Two events of one ESCR part its counters: the earlier one has the lower half if both can count
@@ -110,9 +105,8 @@ int pfmi_netburst_constrain_set(const struct encode_request *req, struct plan *o
 	int rc = PFMLIB_SUCCESS;
 
 	if (req->model_in)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
-		                           (struct slice){ 0 },
-		                           "this processor has no settings of its own");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                                 "this processor has no settings of its own");
 	out->n_alternatives = 1;
 	one->n_holds = 0;
 	for (unsigned i = 0; i < req->n_events && !rc; i++) {

@@ -15,9 +15,8 @@ int pfmi_pmu_constrain_perf_set(const struct encode_request *req, struct plan *o
                                 pfm_error_t *why)
 {
 	if (req->model_in)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, NULL,
-		                           (struct slice){ 0 },
-		                           "these events have no settings of their own");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+		                                 "these events have no settings of their own");
 	out->n_alternatives = 1;
 	out->alternatives[0].n_holds = 0;
 	for (unsigned i = 0; i < req->n_events; i++) {

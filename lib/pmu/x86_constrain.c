@@ -4,15 +4,6 @@
 #include <perfmon/coreduo.h>
 #include "pmu/x86.h"
 
-static int set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, int event,
-                           const char *detail)
-{
-	pfmi_base_set_error(why, code, kind, NULL, (struct slice){ 0 }, detail);
-	if (why)
-		why->event = event;
-	return code;
-}
-
 static bool is_slots_event(uint64_t config)
 {
 	return (config & 0xffff) == 0x0400;
@@ -23,7 +14,7 @@ static bool is_slots_event(uint64_t config)
 static int set_field_error(const struct event *ev, unsigned i, int code, pfm_error_kind_t kind,
                            const char *detail, pfm_error_t *why)
 {
-	set_event_error(why, code, kind, -1, detail);
+	pfmi_base_set_plain_error(why, code, kind, detail);
 	if (why) {
 		why->start = ev->user_fields[i].start;
 		why->end = ev->user_fields[i].end;
@@ -103,8 +94,8 @@ static int check_user_settings(const struct event *ev, pfm_error_t *why)
 		return rc;
 	if (ev->counter_pin != ANY_COUNTER &&
 	    !(ev->counter_pin < 64 && x86_get_row_counter_mask(ev, true) >> ev->counter_pin & 1))
-		return set_event_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, -1,
-		                       "the event cannot count on that counter");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+		                                 "the event cannot count on that counter");
 	return check_extra_register(ev, why);
 }
 
@@ -143,8 +134,8 @@ static int find_register_holder(const struct x86_plan_extra *x, uint64_t placed,
 
 static int report_register_clash(int event, int holder, int other, pfm_error_t *why)
 {
-	set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
-	                "they need different values in the same extra register");
+	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
+	                          "they need different values in the same extra register");
 	if (why) {
 		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
 		if (other >= 0)
@@ -208,9 +199,10 @@ static int check_register_count(const struct encode_request *req, const struct x
 
 	for (unsigned i = 0; i < req->n_events; i++)
 		n += x->selects[i].extra_msr && !pfmi_x86_is_register_seen(x, i);
-	return n <= PFM_MAX_SET_REGS ? PFMLIB_SUCCESS
-	                             : set_event_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
-	                                               -1, "the set needs too many registers");
+	return n <= PFM_MAX_SET_REGS
+	               ? PFMLIB_SUCCESS
+	               : pfmi_base_set_plain_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+	                                           "the set needs too many registers");
 }
 
 /* Events that know one register only come first. One event alone has them all to itself. */
@@ -241,12 +233,13 @@ static int check_levels(const struct encode_request *req, pfm_error_t *why)
 	const unsigned none = PFM_PLM1 | PFM_PLM2;
 
 	if (req->plm & none)
-		return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, -1,
-		                       "levels 1 and 2 cannot be separated from level 3");
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+		                                 "levels 1 and 2 cannot be separated from level 3");
 	for (unsigned i = 0; i < req->n_events; i++)
 		if (req->events[i].plm & none)
-			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i,
-			                       "levels 1 and 2 cannot be separated from level 3");
+			return pfmi_base_set_event_error(
+				why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i,
+				"levels 1 and 2 cannot be separated from level 3");
 	return PFMLIB_SUCCESS;
 }
 
@@ -256,8 +249,8 @@ static int check_coreduo_settings(const struct encode_request *req,
 	for (unsigned i = 0; i < req->n_events && i < PMU_COREDUO_NUM_COUNTERS; i++)
 		if (in->pfp_coreduo_counters[i].flags &
 		    ~(unsigned)(PFM_COREDUO_SEL_INV | PFM_COREDUO_SEL_EDGE))
-			return set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i,
-			                       "unknown flags");
+			return pfmi_base_set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
+			                                 (int)i, "unknown flags");
 	return PFMLIB_SUCCESS;
 }
 
@@ -277,9 +270,9 @@ static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_
 				int rc = pfmi_pmu_assign_counters(plan, &where, why);
 
 				return rc ? rc
-				          : set_event_error(why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
-				                            (int)i,
-				                            "expected cnt_mask from 0 to 255");
+				          : pfmi_base_set_event_error(
+						    why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, (int)i,
+						    "expected cnt_mask from 0 to 255");
 			}
 			s->config = register_field_insert(s->config, SEL_CMASK, c->cnt_mask);
 		}
@@ -299,8 +292,9 @@ static int check_perf_metrics(const struct encode_request *req, uint64_t none,
 	/* Alone, an event is only described. */
 	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
 		return PFMLIB_SUCCESS;
-	return set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT, __builtin_ctzll(none),
-	                       "top-down events need the slots event first in their set");
+	return pfmi_base_set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT,
+	                                 __builtin_ctzll(none),
+	                                 "top-down events need the slots event first in their set");
 }
 
 int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
@@ -311,8 +305,9 @@ int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, p
 
 	if (!rc && req->model_in) {
 		if (!pfmi_x86_has_coreduo_settings(req->table))
-			return set_event_error(why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL, -1,
-			                       "this processor has no settings of its own");
+			return pfmi_base_set_plain_error(
+				why, PFMLIB_ERR_NOTSUPP, PFM_KIND_MODEL,
+				"this processor has no settings of its own");
 		in = req->model_in;
 		rc = check_coreduo_settings(req, in, why);
 	}

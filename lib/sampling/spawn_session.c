@@ -160,13 +160,11 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
 	if (pid)
 		*pid = 0;
 	if (!out || !argv || !argv[0] || !pid)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                         (struct slice){ 0 },
-		                         "out, argv or pid is NULL, or argv is empty");
+		rc = pfmi_base_refuse_argument(why, "out, argv or pid is NULL, or argv is empty");
 	else if (!base_copy_struct_in(&own, sizeof(own), options ? options : &usual) ||
 	         has_other_target(&own))
-		rc = pfmi_base_set_error(
-			why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, (struct slice){ 0 },
+		rc = pfmi_base_refuse_argument(
+			why,
 			"options.size is not set, or options name a target beside the program");
 	else
 		rc = open_spawned(out, ctx, &own, texts, n, argv, pid, why);

@@ -123,8 +123,7 @@ static int dry_run_open_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc;
 
 	if (!p)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(why);
 	*p = (struct dry_run_system){ .real_sys = s->sys };
 	s->sys = (struct sys){
 		.open = dry_run_open_file,

@@ -241,9 +241,7 @@ static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_e
 	if (!s->options.cgroup)
 		return PFMLIB_SUCCESS;
 	if (!(s->options.flags & PFM_SESSION_SYSTEM_WIDE))
-		return pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                           (struct slice){ 0 },
-		                           "a control group is counted system-wide");
+		return pfmi_base_refuse_argument(why, "a control group is counted system-wide");
 	fd = s->sys.open(&s->sys, s->options.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		st->cgroup_fd = fd;
@@ -260,8 +258,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc;
 
 	if (!st)
-		return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_no_memory_error(why);
 	s->backend_state = st;
 	st->cgroup_fd = -1;
 	st->opened_at = s->sys.get_time ? s->sys.get_time(&s->sys) : 0;
@@ -290,12 +287,10 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 		return PFMLIB_SUCCESS;
 	close_perf_counts(s);
 	if (rc == -E2BIG)
-		return pfmi_base_set_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY, NULL,
-		                           (struct slice){ 0 },
-		                           "more than 262144 counters of the kernel would be "
-		                           "opened: name CPUs, or fewer events or boxes");
-	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-	                           (struct slice){ 0 }, NULL);
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
+		                                 "more than 262144 counters of the kernel would be "
+		                                 "opened: name CPUs, or fewer events or boxes");
+	return pfmi_base_set_no_memory_error(why);
 }
 
 /* The kernel shows its PMUs because it has them. If a filter of system calls blocks them, the first

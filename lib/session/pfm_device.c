@@ -222,12 +222,6 @@ static void choose_events(struct pfm_session *s, struct device_state *d,
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int report_no_memory(pfm_error_t *why)
-{
-	return pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-	                           (struct slice){ NULL, 0 }, NULL);
-}
-
 static int open_emulated(const struct sys *sys, const char *path, int flags)
 {
 	const pfm_alpha_device_t *e = sys->arg;
@@ -264,8 +258,8 @@ static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error
 	if (!base_copy_struct_in(&d->emulator, sizeof d->emulator, d->options.emulator) ||
 	    !e->open || !e->read || !e->ioctl || !e->close || e->n_cpus == 0 ||
 	    e->n_cpus > MAX_DEVICE_ENTRIES)
-		return pfmi_base_set_error(
-			why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL, NULL, (struct slice){ NULL, 0 },
+		return pfmi_base_set_plain_error(
+			why, PFMLIB_ERR_INVAL, PFM_KIND_MODEL,
 			"the emulator lacks its size, an operation or its number of processors");
 	d->is_emulated = true;
 	d->n_cpus = e->n_cpus;
@@ -426,7 +420,7 @@ static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 	d->n_entries = d->encoder_input.pfp_alpha_open == PFM_ALPHA_OPEN_EACH ? d->n_cpus : 1;
 	d->entries = calloc(d->n_entries, sizeof *d->entries);
 	d->locations = calloc(s->n_counts, sizeof *d->locations);
-	return d->entries && d->locations ? PFMLIB_SUCCESS : report_no_memory(why);
+	return d->entries && d->locations ? PFMLIB_SUCCESS : pfmi_base_set_no_memory_error(why);
 }
 
 static void copy_device_options(const struct pfm_session *s, struct device_state *d)
@@ -488,7 +482,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	int rc = PFMLIB_SUCCESS;
 
 	if (!d)
-		return report_no_memory(why);
+		return pfmi_base_set_no_memory_error(why);
 	s->backend_state = d;
 	d->fd = -1;
 	copy_device_options(s, d);
@@ -497,7 +491,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	if (d->options.emulator)
 		rc = use_emulator(s, d, why);
 	if (rc == PFMLIB_SUCCESS && s->sampling && s->device_sampling_ops->prepare(s))
-		rc = report_no_memory(why);
+		rc = pfmi_base_set_no_memory_error(why);
 	if (rc == PFMLIB_SUCCESS)
 		rc = alloc_entries(s, why);
 	if (rc)
@@ -509,7 +503,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 	rc = open_and_set_up_device(s, &set);
 	if (rc)
 		rc = rc == PFMLIB_ERR_NOMEM
-		             ? report_no_memory(why)
+		             ? pfmi_base_set_no_memory_error(why)
 		             : pfmi_base_set_errno_error(why, rc, s->sys_errno,
 		                                         "the device cannot be set up");
 	return rc;

@@ -203,12 +203,9 @@ int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx,
 	if (out)
 		*out = NULL;
 	if (!out || !texts || n == 0)
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL,
-		                         (struct slice){ 0 },
-		                         "out or texts is NULL, or there are no events");
+		rc = pfmi_base_refuse_argument(why, "out or texts is NULL, or there are no events");
 	else if (!(s = calloc(1, sizeof(*s))))
-		rc = pfmi_base_set_error(why, PFMLIB_ERR_NOMEM, PFM_KIND_SYSTEM, NULL,
-		                         (struct slice){ 0 }, NULL);
+		rc = pfmi_base_set_no_memory_error(why);
 	else {
 		s->sampling_ops = ops;
 		s->device_sampling_ops = device_ops;

@@ -78,6 +78,33 @@ static void of_the_system(void **state)
 	assert_string_equal(why.detail, "open");
 }
 
+/* Errors that no part of a text caused: of an event of a set, of an argument, of memory. */
+static void without_a_text(void **state)
+{
+	pfm_error_t why;
+
+	(void)state;
+	dirty(&why);
+	assert_int_equal(pfmi_base_set_plain_error(&why, PFMLIB_ERR_FULL, PFM_KIND_MODEL, "full"),
+	                 PFMLIB_ERR_FULL);
+	assert_true(why.code == PFMLIB_ERR_FULL && why.kind == PFM_KIND_MODEL && why.event == -1);
+	assert_string_equal(why.detail, "full");
+	dirty(&why);
+	assert_int_equal(
+		pfmi_base_set_event_error(&why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, 3, NULL),
+		PFMLIB_ERR_NOASSIGN);
+	assert_true(why.event == 3 && why.start == 0 && why.end == 0);
+	dirty(&why);
+	assert_int_equal(pfmi_base_refuse_argument(&why, "NULL"), PFMLIB_ERR_INVAL);
+	assert_true(why.code == PFMLIB_ERR_INVAL && why.kind == PFM_KIND_NONE && why.event == -1);
+	dirty(&why);
+	assert_int_equal(pfmi_base_set_no_memory_error(&why), PFMLIB_ERR_NOMEM);
+	assert_true(why.kind == PFM_KIND_SYSTEM && why.sys_errno == 0 && !why.detail);
+	assert_int_equal(
+		pfmi_base_set_event_error(NULL, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, 3, NULL),
+		PFMLIB_ERR_NOASSIGN);
+}
+
 /* Every code of the header has a text of its own, whole and without an end of line; what is no code
  * has that of none. */
 static void texts_of_codes(void **state)
@@ -93,4 +120,4 @@ static void texts_of_codes(void **state)
 
 UNIT(base_error, cmocka_unit_test(marks_the_culprit), cmocka_unit_test(marks_nothing),
      cmocka_unit_test(nobody_asks), cmocka_unit_test(of_the_system),
-     cmocka_unit_test(texts_of_codes));
+     cmocka_unit_test(without_a_text), cmocka_unit_test(texts_of_codes));
