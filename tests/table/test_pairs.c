@@ -214,7 +214,8 @@ static bool is_itself(const struct event *e, const pfm_set_t *set, unsigned i)
 	unsigned c = (unsigned)set->counter[i];
 
 	if (now->type == PFMLIB_ALPHA_EV67_PMU)
-		return true; /* one word for both, a handful of pairs: test_alpha_sets knows them */
+		return true; /* one word for both, a handful of pairs: test_alpha_constrain knows
+		                them */
 	if (c >= 16 || !(e->counters >> c & 1))
 		return false;
 	if (is_alpha())

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of Alpha PMUs, and the results of their constraints. */
+#ifndef PERFMON_PMU_ALPHA_H
+#define PERFMON_PMU_ALPHA_H
+
+#include <perfmon/alpha.h>
+#include "pmu/pmu_internal.h"
+
+/* Words of choice "kind" in the EV67 table. */
+enum alpha_event_kind {
+	KIND_EVENT,
+	KIND_AGGREGATE,
+	KIND_PAIR,
+	KIND_PROFILEME,
+	KIND_RATIO,
+	KIND_MODE
+};
+/* Word of choice "pctr_mode" for statistics that any counting mode serves. */
+enum { PM_MODE_ANY = 4 };
+
+/* Results of constrain for encode. */
+struct alpha_plan_extra {
+	pfmlib_alpha_input_param_t input; /* zeroed if the caller gave none */
+	int has_mode_word;                /* a mode word goes to the chip */
+	uint64_t mode_word;               /* it, for the device */
+};
+_Static_assert(sizeof(struct alpha_plan_extra) <= sizeof(((struct plan *)0)->encoder_data),
+               "extra must match the plan");
+
+static inline const struct alpha_plan_extra *alpha_get_plan_extra(const struct plan *plan)
+{
+	return (const struct alpha_plan_extra *)(const void *)plan->encoder_data;
+}
+
+static inline enum alpha_event_kind alpha_get_event_kind(const struct event *ev)
+{
+	return (enum alpha_event_kind)pfmi_pmu_get_key_value(ev, KEY_KIND, ANY_COUNTER);
+}
+
+/* Takes the whole PMU for itself: both counters, or the window of a profiled instruction. */
+static inline bool alpha_is_exclusive_event(const struct event *ev)
+{
+	return ev->table->encoder == ENCODER_EV67 && alpha_get_event_kind(ev) >= KIND_PAIR;
+}
+
+static inline bool alpha_is_profileme_event(const struct event *ev)
+{
+	return ev->table->encoder == ENCODER_EV67 && alpha_get_event_kind(ev) >= KIND_PROFILEME;
+}
+
+#endif
