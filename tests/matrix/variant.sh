@@ -3,8 +3,7 @@
 #
 # variant.sh NAME: the C tests built another way.
 #
-#   clang     by clang, unoptimised
-#   release   by gcc, optimised, without assertions
+#   clang     by clang, optimised, without assertions
 #   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's own tests as well
 #   thread    with ThreadSanitizer: what has threads
 set -eu
@@ -20,14 +19,8 @@ clang)
 	CC=clang
 	export CC
 	export PERFMON_QUICK=1 # what the ordinary build reads to the last row is sampled here
-	build --buildtype=debug
-	relay --label clang
-	;;
-release)
-	export PERFMON_QUICK=1
-	targets=test-programs
 	build --buildtype=release -Db_ndebug=true
-	relay --label release
+	relay --label clang
 	;;
 address)
 	targets=test-programs
@@ -53,7 +46,7 @@ thread)
 	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only "$(echo "$only" | tr ' ' ,)"
 	;;
 *)
-	echo "usage: variant.sh clang|release|address|thread" >&2
+	echo "usage: variant.sh clang|address|thread" >&2
 	exit 2
 	;;
 esac
