@@ -10,7 +10,15 @@
 #include <string.h>
 #include <strings.h>
 
-enum { OPT_JSON = LONG_ONLY, OPT_PMU, EVENT_MAX = 2048, EVENTS_SHOWN = 64, N_WORDS = 4 };
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_PMU,
+	EVENT_MAX = 2048,
+	EVENTS_SHOWN = 64,
+	MANY_EVENTS = 40,
+	FIRST_EVENTS = 8,
+	N_WORDS = 4
+};
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of the registers; default: this machine's" },
@@ -186,13 +194,17 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 		       "", d->found.more ? "more than " : "", d->found.n, decides, decides);
 }
 
+/* All of a few, the first of many: JSON has the others. */
 static void print_events(const struct found *f)
 {
-	for (unsigned i = 0; i < f->n; i++)
+	unsigned n = f->n > MANY_EVENTS ? FIRST_EVENTS : f->n;
+
+	for (unsigned i = 0; i < n; i++)
 		printf("  %-14s %s%s%s\n", i ? "or" : "event", term_colour_begin(stdout, GREEN),
 		       f->event[i], term_colour_end(stdout));
-	if (f->more)
-		printf("  %-14s more\n", "or");
+	if (n < f->n)
+		printf("  %-14s %s%u others; --json lists them\n", "or",
+		       f->more ? "more than " : "", f->n - n);
 }
 
 static void json_decoding(struct decoder *d, const struct setting *s, bool in_run)
