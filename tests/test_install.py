@@ -294,14 +294,43 @@ class Others(unittest.TestCase):
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
             self.assertLessEqual({"libperfmon1", "libperfmon-profile1",
                     "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
-                    "perfmon-tools", "python3-perfmon", "perfmon-doc"},
+                    "perfmon-tools", "perfmon-exporter", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))
             # The command alone needs no Python: only pfm import does.
             self.assertNotIn("python3", run("dpkg-deb", "-f", packages["perfmon-tools"], "Depends"))
             self.assertIn("python3", run("dpkg-deb", "-f", packages["perfmon-tools"], "Recommends"))
+            self.check_exporter(packages, root)
             run("lintian", "--allow-root", "--fail-on", "error,warning", *glob.glob(root + "/*.changes"))
             self.autopkgtests(tree, packages)
+
+    def check_exporter(self, packages, root):
+        """The service, its arguments and what it runs: the command, its manual page and libmicrohttpd. Its user is made by systemd."""
+        exporter, tools = packages["perfmon-exporter"], packages["perfmon-tools"]
+        self.assertRegex(run("dpkg-deb", "-f", exporter, "Depends"), r"perfmon-tools.*libmicrohttpd12")
+        files = [line.split()[5] for line in run("dpkg-deb", "-c", exporter).splitlines()]
+        unit = next((f for f in files if f.endswith("/lib/systemd/system/perfmon-exporter.service")), None)
+        self.assertIsNotNone(unit, files)
+        self.assertIn("./etc/default/perfmon-exporter", files)
+        at = os.path.join(root, "exporter")
+        for name in (exporter, tools):
+            run("dpkg-deb", "-x", name, at)
+        run("dpkg-deb", "-e", exporter, at + "/DEBIAN")
+        with open(os.path.join(at, unit), encoding="utf-8") as f:
+            words = re.findall(r"(?m)^(\w+)=(.*)$", f.read())
+        found = dict(words)
+        self.assertEqual((found["DynamicUser"], found["AmbientCapabilities"]), ("yes", "CAP_PERFMON"))
+        program, _, arguments = found["ExecStart"].partition(" ")
+        self.assertEqual(arguments, "serve $ARGS")
+        self.assertTrue(os.access(at + program, os.X_OK), program)
+        self.assertEqual(found["Documentation"], "man:pfm(1)")
+        self.assertTrue(os.path.exists(at + "/usr/share/man/man1/pfm.1.gz"))
+        with open(at + found["EnvironmentFile"].lstrip("-"), encoding="utf-8") as f:
+            self.assertEqual(re.findall(r"(?m)^[^#\n].*", f.read()), ['ARGS=""'])
+        with open(at + "/DEBIAN/conffiles", encoding="utf-8") as f:
+            self.assertIn("/etc/default/perfmon-exporter\n", f.read())
+        with open(at + "/DEBIAN/postinst", encoding="utf-8") as f:
+            self.assertIn("perfmon-exporter.service", f.read())    # enabled and started
 
     def autopkgtests(self, tree, packages):
         """What debian/tests asks of the installed packages, of the packages unpacked in a folder."""
