@@ -70,7 +70,11 @@ class Receiver(threading.Thread):
             manner = MANNERS[n % len(MANNERS)]
             n += 1
             if manner == "away":
-                self.stop.wait(self.turn)
+                # Bound and not listening: the port stays ours, and refuses connections.
+                with socket.socket() as held:
+                    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    held.bind(("127.0.0.1", self.port))
+                    self.stop.wait(self.turn)
                 continue
             server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), self.handler(manner))
             server.block_on_close = False
