@@ -470,6 +470,23 @@ class Http(unittest.TestCase):
                 c.close()
             s.end()
 
+    def test_no_client(self):
+        """Without clients the service sleeps; one that stays silent is waited for as long as it has time."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            path = "/proc/%d/status" % s.p.pid
+
+            def count_sleeps():
+                with open(path, encoding="ascii") as f:
+                    return int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)", f.read())[1])
+
+            for c in (None, socket.create_connection(address)):
+                time.sleep(0.2)
+                before = count_sleeps()
+                time.sleep(2.5)
+                self.assertLessEqual(count_sleeps() - before, 1)
+            c.close()
+
     def test_nothing_else_listens(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             host, port = s.address()

@@ -33,9 +33,10 @@ enum {
 	OPT_PER_NODE,
 	MS = 1000000,
 	KEPT_MEMORY = 1 << 20,
-	LONGEST_WAIT_MS = 1000,
-	LOCK_WAIT_MS = 100, /* between two looks at the lock */
-	MACHINE_SERIES = 16 /* families of no row: the version, the processors */
+	LONGEST_WAIT_MS = 60000, /* without clients, nothing is to be done */
+	BUDGET_WAIT_MS = 1000,   /* between two looks at the budget, */
+	LOCK_WAIT_MS = 100,      /* and at the lock */
+	MACHINE_SERIES = 16      /* families of no row: the version, the processors */
 };
 
 #define USUAL_ADDRESS "127.0.0.1:9747"
@@ -346,11 +347,17 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 	return *next > now ? (int)((*next - now) / MS) + 1 : 0;
 }
 
+static int find_longest_wait(const struct serve *s)
+{
+	return s->lock_path ? LOCK_WAIT_MS : s->budget.is_on ? BUDGET_WAIT_MS : LONGEST_WAIT_MS;
+}
+
 static int serve_until_signal(struct serve *s, int signals)
 {
 	struct pollfd polled[2 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
 	int fds[SERVE_MAX_LISTENERS];
 	unsigned n = list_http_fds(s, fds);
+	const int longest = find_longest_wait(s);
 	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
 
 	begin_budget(&s->budget);
@@ -359,7 +366,6 @@ static int serve_until_signal(struct serve *s, int signals)
 	if (get_lines_fd(s) >= 0)
 		polled[1 + n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
 	for (;;) {
-		const int longest = s->lock_path ? LOCK_WAIT_MS : LONGEST_WAIT_MS;
 		int wait, turn;
 
 		if (give_way(s) != EXIT_DONE)
@@ -380,6 +386,7 @@ static int serve_until_signal(struct serve *s, int signals)
 		if (wait < 0)
 			return EXIT_REFUSED;
 		wait = find_http_timeout(s, wait < longest ? wait : longest);
+		wait = find_lines_timeout(s, wait);
 		if (poll_with_otlp(s, polled, 1 + n, wait) < 0 && errno != EINTR)
 			return report_bad_option("poll", errno);
 		if (polled[0].revents)

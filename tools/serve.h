@@ -144,6 +144,16 @@ bool accepts_gzip(const char *accept);
 /* Replaces @text, which is freed, by its gzip; NULL without memory. */
 char *compress_serve_text(char *text, size_t *size);
 
+/* Milliseconds from now until @time, at least 0 and at most @most. */
+static inline int find_ms_until(uint64_t time, int most)
+{
+	const uint64_t now = now_ns(), ns_each = 1000000;
+
+	return time <= now                              ? 0
+	       : time - now >= (uint64_t)most * ns_each ? most
+	                                                : (int)((time - now) / ns_each) + 1;
+}
+
 /* ---- HTTP (serve_http.c) --------------------------------------------------------------------- */
 
 /* Answers on all listeners. Returns an exit status; reports errors. */
@@ -162,6 +172,8 @@ void stop_http(struct serve *s);
 int open_lines(struct serve *s);
 /* A descriptor that becomes readable when run_lines() has work, -1: none. */
 int get_lines_fd(const struct serve *s);
+/* Milliseconds until run_lines() has work without that, at most @most. */
+int find_lines_timeout(const struct serve *s, int most);
 /* False if the counters could not be read. */
 bool run_lines(struct serve *s);
 void close_lines(struct serve *s);

@@ -56,7 +56,9 @@ struct serve_http {
 	int epoll_fds[SERVE_MAX_LISTENERS];
 	struct open_connection connections[SERVE_MAX_LISTENERS * MAX_CONNECTIONS];
 	struct cached_text texts[EXPOSITION_PROMETHEUS + 1][2]; /* plain, gzip */
-	bool failed;                                            /* the counters could not be read */
+	unsigned n_open;
+	bool was_full; /* a connection was closed: those that wait can be accepted */
+	bool failed;   /* the counters could not be read */
 };
 
 static bool load_library(void)
@@ -101,11 +103,16 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 		return;
 	at = find_connection(s->http,
 	                     what == MHD_CONNECTION_NOTIFY_STARTED ? -1 : info->connect_fd);
-	if (at)
-		*at = what == MHD_CONNECTION_NOTIFY_STARTED
-		              ? (struct open_connection){ info->connect_fd,
-			                                  seconds_from_now(MAX_REQUEST_SECONDS) }
-		              : (struct open_connection){ -1, 0 };
+	if (!at)
+		return;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		*at = (struct open_connection){ info->connect_fd,
+			                        seconds_from_now(MAX_REQUEST_SECONDS) };
+		s->http->n_open++;
+	} else {
+		*at = (struct open_connection){ -1, 0 };
+		s->http->was_full |= s->http->n_open-- >= MAX_CONNECTIONS;
+	}
 }
 
 /* The request is there: its answer has time of its own. */
@@ -319,13 +326,17 @@ int find_http_timeout(const struct serve *s, int most)
 		if (mhd.MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
 		    ms < (unsigned long long)most)
 			most = (int)ms;
-	return most;
+	for (size_t i = 0; s->http && i < SERVE_MAX_LISTENERS * MAX_CONNECTIONS; i++)
+		if (s->http->connections[i].fd >= 0)
+			most = find_ms_until(s->http->connections[i].until, most);
+	return s->http && s->http->was_full ? 0 : most;
 }
 
 bool run_http(struct serve *s)
 {
 	if (!s->http)
 		return true;
+	s->http->was_full = false;
 	close_old_connections(s);
 	for (unsigned i = 0; i < s->n_listeners; i++)
 		mhd.MHD_run(s->http->daemons[i]);

@@ -274,6 +274,18 @@ static void close_stalled_clients(struct serve *s)
 	}
 }
 
+int find_lines_timeout(const struct serve *s, int most)
+{
+	for (unsigned i = 0; s->lines && i < MAX_CLIENTS; i++) {
+		const struct line_client *c = &s->lines->clients[i];
+
+		if (c->fd >= 0 && c->stalled_since)
+			most = find_ms_until(c->stalled_since + (uint64_t)MAX_STALL_SECONDS * NS,
+			                     most);
+	}
+	return most;
+}
+
 bool run_lines(struct serve *s)
 {
 	struct epoll_event events[MAX_CLIENTS];
