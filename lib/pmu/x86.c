@@ -302,8 +302,7 @@ unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_enc
 	s.config = config[0];
 	mask = x86_is_libpfm3_view(ev->table)
 	               ? 0
-	               : pfmi_x86_narrow_counter_mask(ev, s.config,
-	                                              x86_get_row_counter_mask(ev, false));
+	               : x86_narrow_counter_mask(ev, s.config, x86_get_row_counter_mask(ev, false));
 	return encode_single(ev->table, &s, config, is_msr_expressible(ev->table, s.extra_msr),
 	                     mask, out);
 }

@@ -19,6 +19,8 @@
 #define NO_COUNTER         0xffu
 #define GENERAL_COUNTERS   0xffffffffull
 #define ENCODABLE_COUNTERS 0xffffffffffffull /* FIXED_CTR_CTRL has 16 fixed counters */
+/* Edge, inverse, threshold, transactions and equality exist on general counters only. */
+#define GENERAL_ONLY_FILTERS 0x13ff840000ull
 
 enum {
 	MSR_OFFCORE_RSP_0 = 0x1a6,
@@ -124,8 +126,15 @@ static inline uint64_t x86_get_row_counter_mask(const struct event *ev, bool hto
 		return pfmi_table_get_row_value(ev->table, ev->row_index, KEY_HTOFF, ANY_COUNTER);
 	return table_get_row_counter_mask(ev->table, ev->row);
 }
-/* The counters of @mask that support all settings of the event. */
-uint64_t pfmi_x86_narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask);
+/* The counters of @mask that support all settings of the event, whose configuration is @config. */
+static inline uint64_t x86_narrow_counter_mask(const struct event *ev, uint64_t config,
+                                               uint64_t mask)
+{
+	mask &= config & GENERAL_ONLY_FILTERS ? GENERAL_COUNTERS : ENCODABLE_COUNTERS;
+	if (ev->counter_pin != ANY_COUNTER)
+		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
+	return mask;
+}
 
 /* ---- x86_constrain.c ------------------------------------------------------------------------- */
 

@@ -111,9 +111,6 @@ const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Edge, inverse, threshold, transactions and equality exist on general counters only. */
-#define GENERAL_ONLY_FILTERS 0x13ff840000ull
-
 uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 {
 	const struct table *t = ev->table;
@@ -127,19 +124,4 @@ uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 	                ? t->all_counters & (uint64_t)1 << (FIRST_FIXED_COUNTER + umask - 1)
 	                : 0;
 	return fixed ? fixed : t->all_counters & GENERAL_COUNTERS;
-}
-
-/* The counters of @mask that have the filters of @config. */
-static inline uint64_t mask_general_counters(uint64_t config, uint64_t mask)
-{
-	return mask & (config & GENERAL_ONLY_FILTERS ? GENERAL_COUNTERS : ENCODABLE_COUNTERS);
-}
-
-/* Counters of @mask that support all settings of the event. */
-uint64_t pfmi_x86_narrow_counter_mask(const struct event *ev, uint64_t config, uint64_t mask)
-{
-	mask = mask_general_counters(config, mask);
-	if (ev->counter_pin != ANY_COUNTER)
-		mask &= ev->counter_pin < 64 ? (uint64_t)1 << ev->counter_pin : 0;
-	return mask;
 }

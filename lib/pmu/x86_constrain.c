@@ -322,7 +322,7 @@ int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, p
 
 		s->config = *x86_build_config(ev, own, &s->extra_msr, &s->extra_value);
 		s->levels = event_get_levels(ev, req->plm);
-		out->alternatives[0].counter_masks[i] = pfmi_x86_narrow_counter_mask(
+		out->alternatives[0].counter_masks[i] = x86_narrow_counter_mask(
 			ev, s->config, x86_get_row_counter_mask(ev, req->htoff));
 		if (req->unavailable_regs)
 			out->alternatives[0].counter_masks[i] &= ~req->unavailable_regs->bits[0];

@@ -64,11 +64,11 @@ static void counters(void **state)
 	assert_int_equal(pfmi_lookup_event(ctx, "INST_RETIRED.ANY", &unit, &ev, NULL),
 	                 PFMLIB_SUCCESS);
 	assert_true(x86_get_row_counter_mask(&ev, false) == (uint64_t)1 << 32);
-	assert_true(pfmi_x86_narrow_counter_mask(&ev, 0xc0, all) == all);
-	assert_true(pfmi_x86_narrow_counter_mask(&ev, 0xc0 | 1 << 18, all) == 0xf); /* edge */
-	assert_true(pfmi_x86_narrow_counter_mask(&ev, 0xc0 | 2 << 24, all) == 0xf); /* cmask */
+	assert_true(x86_narrow_counter_mask(&ev, 0xc0, all) == all);
+	assert_true(x86_narrow_counter_mask(&ev, 0xc0 | 1 << 18, all) == 0xf); /* edge */
+	assert_true(x86_narrow_counter_mask(&ev, 0xc0 | 2 << 24, all) == 0xf); /* cmask */
 	ev.counter_pin = 2;
-	assert_true(pfmi_x86_narrow_counter_mask(&ev, 0xc0, all) == 4);
+	assert_true(x86_narrow_counter_mask(&ev, 0xc0, all) == 4);
 	ev.row = NULL;
 	assert_int_equal(pfmi_lookup_event(ctx, "skl/event=0,umask=2/", &unit, &ev, NULL),
 	                 PFMLIB_SUCCESS);
