@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "format/error_location.h"
 #include "format/format.h"
 #include "base/sizes.h"
 
@@ -34,49 +35,6 @@ const char *pfm_error_kind_name(pfm_error_kind_t kind)
 	};
 
 	return kind >= 0 && (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "";
-}
-
-/* ---- where ----------------------------------------------------------------------------------- */
-
-/* The attribute whose name or value the token starts in. */
-static void find_token_attr(struct error_location *p)
-{
-	struct slice rest = p->spec.attrs;
-	struct spec_attr a;
-
-	while (pfmi_spec_next_attr(&rest, &a)) {
-		const char *end =
-			a.has_value ? a.value.text + a.value.len : a.name.text + a.name.len;
-
-		if (p->token.text < a.name.text || p->token.text > end)
-			continue;
-		p->attr = a;
-		p->has_attr = true;
-		return;
-	}
-}
-
-void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const pfm_error_t *error,
-                              struct error_location *out)
-{
-	size_t len = text ? strlen(text) : 0;
-
-	memset(out, 0, sizeof(*out));
-	out->row = ROW_NONE;
-	out->token = (struct slice){ text ? text : "", 0 };
-	if (!text)
-		return;
-	if (error->start <= error->end && error->end <= len)
-		out->token = (struct slice){ text + error->start, error->end - error->start };
-	out->is_parsed = pfmi_spec_parse(text, &out->spec, NULL) == PFMLIB_SUCCESS;
-	if (!out->is_parsed)
-		return;
-	out->has_event =
-		pfmi_lookup_row(ctx, &out->spec, &out->pmu, &out->row, NULL) == PFMLIB_SUCCESS;
-	if (!out->has_event)
-		return;
-	out->table = context_get_pmu_table(ctx, out->pmu);
-	find_token_attr(out);
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -150,13 +108,9 @@ static const char *get_event_name(const struct error_location *p)
 	                          : table_get_row_name(p->table, p->row);
 }
 
-static bool is_perf_form(const struct error_location *p)
-{
-	return p->spec.form == SPEC_PERF;
-}
 static bool has_comma_syntax(const struct error_location *p)
 {
-	return !is_perf_form(p) && p->has_attr && p->attr.separator == ',';
+	return !format_is_perf_form(p) && p->has_attr && p->attr.separator == ',';
 }
 
 /* Words of a group in the grammar of the attribute: libpfm's after a colon, where it has its own.
@@ -180,7 +134,7 @@ static void append_qualifiers(struct sentence *s)
 	const struct field *f = table_fields(p->table);
 	unsigned n = 0;
 
-	if (p->row != ROW_NONE && !is_perf_form(p))
+	if (p->row != ROW_NONE && !format_is_perf_form(p))
 		for (unsigned i = 0; i < table_get_row(p->table, p->row)->n_groups; i++) {
 			const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->row, i);
 
@@ -193,14 +147,14 @@ static void append_qualifiers(struct sentence *s)
 		}
 	for (unsigned i = 0; i < p->table->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT &&
-		    (f[i].is_modifier || (is_perf_form(p) && f[i].n_ranges)))
+		    (f[i].is_modifier || (format_is_perf_form(p) && f[i].n_ranges)))
 			append_list_item(s, n++,
-			                 is_perf_form(p) && f[i].key == KEY_CODE
+			                 format_is_perf_form(p) && f[i].key == KEY_CODE
 			                         ? "event"
 			                         : table_get_text(p->table, f[i].name));
 	if (has_comma_syntax(p))
 		append_text(s, "%sos, usr", n ? ", " : "");
-	else if (!is_perf_form(p))
+	else if (!format_is_perf_form(p))
 		append_text(s, "%su, k", n ? ", " : "");
 }
 
@@ -210,19 +164,6 @@ static void append_accepted_qualifiers(struct sentence *s, const char *before)
 		return;
 	append_text(s, "%s", before);
 	append_qualifiers(s);
-}
-
-static const struct umask_group *find_named_group(const struct error_location *p)
-{
-	if (!p->has_attr || p->row == ROW_NONE)
-		return NULL;
-	for (unsigned i = 0; i < table_get_row(p->table, p->row)->n_groups; i++)
-		if (pfmi_base_is_slice_icase(
-			    p->attr.name,
-			    table_get_text(p->table,
-		                           pfmi_pmu_get_row_group(p->table, p->row, i)->name)))
-			return pfmi_pmu_get_row_group(p->table, p->row, i);
-	return NULL;
 }
 
 /* ---- one kind after the other ---------------------------------------------------------------- */
@@ -256,7 +197,8 @@ static void explain_unknown_event(struct sentence *s)
 
 static bool is_modifier_letter(const struct error_location *p)
 {
-	return is_perf_form(p) && p->token.text >= p->spec.modifiers.text && p->spec.modifiers.len;
+	return format_is_perf_form(p) && p->token.text >= p->spec.modifiers.text &&
+	       p->spec.modifiers.len;
 }
 
 static void explain_unknown_qualifier(struct sentence *s)
@@ -346,7 +288,7 @@ static bool explain_missing_fields(struct sentence *s)
 
 static void explain_missing_value(struct sentence *s)
 {
-	const struct umask_group *g = find_named_group(&s->location);
+	const struct umask_group *g = pfmi_format_find_named_group(&s->location);
 
 	if (s->location.token.len && !s->location.has_attr && explain_missing_fields(s))
 		return;
@@ -368,7 +310,7 @@ static void explain_missing_value(struct sentence *s)
 static void explain_bad_value(struct sentence *s)
 {
 	const struct error_location *p = &s->location;
-	const struct umask_group *g = find_named_group(p);
+	const struct umask_group *g = pfmi_format_find_named_group(p);
 
 	if (p->has_attr && p->attr.has_value) {
 		const char *start = p->attr.name.text;

@@ -18,18 +18,4 @@ int pfmi_format_print_event(const struct event *ev, const struct spec *read, pfm
 /* Writes perf's letters for the levels and the precision of @ev: at most 6 and the terminator. */
 void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12]);
 
-/* The place of an error: the token, and as far as known its event and attribute. */
-struct error_location {
-	struct slice token;
-	struct spec spec;
-	bool is_parsed, has_event, has_attr;
-	unsigned pmu;
-	uint32_t row;              /* ROW_NONE for an event spelled out in fields */
-	const struct table *table; /* with has_event */
-	struct spec_attr attr;
-};
-/* (lib/format/explain.c) */
-void pfmi_format_locate_error(const struct pfm_ctx *ctx, const char *text, const pfm_error_t *error,
-                              struct error_location *out);
-
 #endif
