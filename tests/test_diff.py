@@ -263,7 +263,7 @@ class Diff(unittest.TestCase):
 
     def test_trouble(self):
         self.write(0, [10])
-        for args, status, said in ((["0.data"], 2, "expected two recordings, got 1"), (["0.data", "missing"], 2, "missing: No such file"),
+        for args, status, said in ((["0.data"], 2, "expected two recordings, got 1"), (["0.data", "missing"], 2, "missing: no such file"),
                                    (["--fail-above", "x", "0.data", "0.data"], 2, "expected a percentage"),
                                    (["--fail-above", "5%%", "0.data", "0.data"], 2, "expected a percentage"),
                                    (["--sort", "address", "0.data", "0.data"], 2, "--sort: expected"),

@@ -469,11 +469,13 @@ static bool is_cpu_missing(const struct stat_target *p)
 	return false;
 }
 
-/* Counts begin at 0. */
+/* Counts begin at 0. There are none where memory was short. */
 static void forget_counts(struct stat_target *p)
 {
-	memset(p->earlier, 0, p->n * sizeof(*p->earlier));
-	memset(p->slice_counts, 0, p->n * sizeof(*p->slice_counts));
+	if (p->earlier)
+		memset(p->earlier, 0, p->n * sizeof(*p->earlier));
+	if (p->slice_counts)
+		memset(p->slice_counts, 0, p->n * sizeof(*p->slice_counts));
 }
 
 /* Replaces the session of @p by a new one for the same rows; otherwise nothing changes. */
@@ -601,9 +603,7 @@ void close_targets(struct stat_job *job)
 		p->session = NULL;
 		alpha_emulator_close(p->emulator);
 		p->emulator = NULL;
-		/* The next run's counts begin anew. */
-		if (p->counts)
-			forget_counts(p);
+		forget_counts(p); /* the next run's begin anew */
 	}
 }
 
