@@ -141,11 +141,17 @@
 
 	/* ---- views ---- */
 
+	/* Linux's own events first, the founding families last. */
+	function rank(p) {
+		return /^(Generic|Software)/.test(p.desc) ? 0 : /^(Alpha|Itanium|Intel Core Solo)/.test(p.desc) ? 2 : 1;
+	}
+
 	function start() {
 		var tops = processors.filter(function (p) { return p.owner === p.number; });
+		tops.sort(function (a, b) { return rank(a) - rank(b) || a.number - b.number; });
 		head("Events of every processor", "By processor, by family of names, or by words.");
 		say(count(tops.length, "processor"));
-		table(["processor", "what it is", "events", "units"], tops, function (p) {
+		table(["processor", "what it is", "events", "other PMUs"], tops, function (p) {
 			var units = processors.filter(function (u) { return u.owner === p.number && u !== p; });
 			var n = units.reduce(function (sum, u) { return sum + u.n; }, p.n);
 			return [link(p.name, ["p", p.name]), p.desc, n.toLocaleString("en"), units.length ? String(units.length) : ""];
@@ -157,7 +163,7 @@
 		if (!p)
 			return missing("No processor is called " + name + ".");
 		withTable(p, function (rows) {
-			var units = processors.filter(function (u) { return u.owner === p.owner && u !== p; }), nav = make("nav", null, { "aria-label": "Units" });
+			var units = processors.filter(function (u) { return u.owner === p.owner && u !== p; }), nav = make("nav", null, { "aria-label": "PMUs" });
 			head(p.name, p.desc);
 			add(nav, link("Compare with …", ["compare", p.name]));
 			units.forEach(function (u) { add(nav, " · ", link(u.name, ["p", u.name])); });
@@ -209,6 +215,12 @@
 				if (where.length)
 					(mine ? rows : others).push({ name: r.name, desc: r.desc, where: where });
 			});
+			/* Names that have every word come before descriptions, short names first. */
+			rows.forEach(function (r) {
+				var name = r.name.toLowerCase();
+				r.rank = (tests.every(function (t) { return t(name); }) ? 0 : 1000) + name.length;
+			});
+			rows.sort(function (a, b) { return a.rank - b.rank; });
 			/* Of processors that have none by these words. */
 			var answered = {};
 			rows.forEach(function (r) { r.where.forEach(function (n) { answered[processors[n].owner] = true; }); });

@@ -95,11 +95,11 @@ def page(style, code, version, n_processors, n_events):
         "<style>\n%s</style>" % css, "</head>", '<body class="wide">', '<a class="skip" href="#main">To the events</a>',
         '<header class="top"><a class="home" href="index.html">perfmon</a> <a href="#/">Events</a> <a href="#/compare">Compare</a>',
         '<span class="here">version %s</span></header>' % html.escape(version), '<main id="main" tabindex="-1">',
-        '<form class="filter" role="search"><label for="search">Search %d events of %d PMUs</label>' % (n_events,
+        '<form class="filter" role="search"><label for="search">Search %s events of %d PMUs</label>' % (format(n_events, ","),
                 n_processors),
         '<input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="snoop hitm"></form>',
-        '<p class="hint">Words of names and descriptions; <kbd>/</kbd> comes back here. '
-        'A word that is the name of a processor looks at that one.</p>',
+        '<p class="hint">Searches names and descriptions; <kbd>/</kbd> returns to the field. '
+        'The name of a processor restricts the search to it.</p>',
         '<p id="status" role="status" aria-live="polite"></p>', '<div id="view"></div>',
         "<noscript>The events are shown by a script.</noscript>", "</main>",
         "<script>\n%s</script>" % js, '<script src="events/index.js" defer></script>', "</body>", "</html>", ""))

@@ -35,8 +35,8 @@ SHELVES = (
     ("Generic processors", lambda p: p.processor and not p.founding()),
     ("Founding families", lambda p: p.founding()),
     ("Interface of libpfm 3", lambda p: "perfmon/pfmlib.h" in p.headers),
-    ("Montecito", lambda p: p.name.startswith("pfm_mont")),
-    ("Alpha", lambda p: p.name.startswith("pfm_alpha")),
+    ("Functions for Montecito", lambda p: p.name.startswith("pfm_mont")),
+    ("Functions for Alpha", lambda p: p.name.startswith("pfm_alpha")),
     ("Other pages", lambda p: True),
 )
 CARDS = ("Start here",)
@@ -60,6 +60,8 @@ def families(pmus):
     for name, pmu in pmus.items():
         if events.owner(name, pmus) == name:
             family = re.split(r" \(|, ", pmu["desc"])[0]
+            if family == vendor(family):    # "Intel, energy meters" is of no family
+                family = pmu["desc"]
             found.setdefault(vendor(pmu["desc"]), {}).setdefault(family, []).append(name)
     order = [name for name, _ in VENDORS] + ["Others"]
     return sorted(found.items(), key=lambda item: order.index(item[0]))
@@ -245,9 +247,9 @@ class Site:
         lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">A library and a command that encode hardware events, count them and '
                 'sample them.</p>\n' + self.search() + '<div data-filter="Filter this page"></div>')
         vendors = ['<li><a href="#v-%s">%s</a></li>' % (re.sub(r"\W+", "-", name), html.escape(name)) for name, _ in families(self.pmus)]
-        first = (['<li><a href="#Guide">Guide</a></li>'] if self.chapters else []) + (
-            ['<li><a href="#Processors">Processors</a><ul>%s</ul></li>' % "".join(vendors)] if vendors else [])
-        return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(first + toc),
+        entries = (['<li><a href="#Guide">Guide</a></li>'] if self.chapters else []) + toc[:1] + (
+            ['<li><a href="#Processors">Processors</a><ul>%s</ul></li>' % "".join(vendors)] if vendors else []) + toc[1:]
+        return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(entries),
                           lead + self.guide() + body[0] + self.processors() + "\n".join(body[1:]), True)
 
     @staticmethod

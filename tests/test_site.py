@@ -146,7 +146,7 @@ class Site(unittest.TestCase):
                     total += len(rows)
         self.assertEqual(total, sum(p[2] for p in self.processors))
         self.assertLessEqual(len(everything), total)
-        self.assertIn("%d events" % total, self.page)
+        self.assertIn("{:,} events".format(total), self.page)
         found = {row[0]: row for row in value(self.file("p", "coreduo.js"))[1]["coreduo"]}
         self.assertEqual(found["L2_Lines_In"][2:4], ["0x24", "0-1"])
 
@@ -164,6 +164,16 @@ class Site(unittest.TestCase):
         self.assertIn("L2_Lines_In", [r[0] for r in rows])
         self.assertTrue(all(r[2] == "coreduo" for r in rows), rows)
         self.assertIn("%d events" % len(rows), dom)
+
+    def test_names_with_every_word_come_first(self):
+        names = self.names("#/s/spr%20l3%20miss")
+        self.assertIn("MEM_LOAD_RETIRED.L3_MISS", names[:10])
+        self.assertIn("Info_Memory_L2MPKI", names[10:])
+
+    def test_todays_processors_come_before_the_founding_families(self):
+        names = self.names("#/")
+        self.assertIn("amdzen5", names[:60])
+        self.assertEqual({"coreduo", "montecito", "ev5"} & set(names[:60]), set())
 
     def test_a_processor_on_a_phone(self):
         dom = self.browse("#/p/ev5", size="390,844")
