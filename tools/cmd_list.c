@@ -332,12 +332,16 @@ static bool is_event(const struct lister *l, const char *pattern, pfm_event_info
 static void print_similar_names(const struct lister *l, const char *title, bool here)
 {
 	pfm_event_info_t e = PFM_INIT(e);
+	pfm_encoding_t encoding = PFM_INIT(encoding);
 	pfm_error_t error = PFM_INIT(error);
 	char names[SIMILAR_NAMES][96], text[2 * FOLDED_MAX];
 	size_t start = name_event(l, l->question, text), n, shown = 0;
 
-	report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, start, strlen(text),
-	               NULL);
+	/* A name may begin with that of an event: "INST_RETIRED.PREC_DST". */
+	pfm_encode_event(l->ctx, text, 0, &encoding, &error);
+	if (error.kind != PFM_KIND_UNKNOWN_QUALIFIER)
+		report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, start,
+		               strlen(text), NULL);
 	n = pfm_suggest_names(l->ctx, text, &error, names, SIMILAR_NAMES);
 	for (size_t i = 0; i < n; i++) {
 		if (here && (strstr(names[i], "::") || pfm_find_pmu(l->ctx, names[i]) >= 0))

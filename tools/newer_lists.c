@@ -107,21 +107,28 @@ static bool is_generic_pmu(const pfm_ctx_t *ctx, const char *text, const char *p
 	return false;
 }
 
-/* Does the token differ from @name by a slip or two? Names of events of one family differ by more.
- */
-static bool is_misspelt(const char *text, const pfm_error_t *error, const char *name)
+/* Does the token differ from the first @len characters of @name by a slip or two? Names of events
+ * of one family differ by more. */
+static bool is_misspelt(const char *text, const pfm_error_t *error, const char *name, size_t len)
 {
 	unsigned char typed[EDIT_DISTANCE_MAX], known[EDIT_DISTANCE_MAX];
-	size_t len = error->end - error->start, known_len = strlen(name);
+	size_t n = error->end - error->start;
 
-	if (len > sizeof(typed) || known_len > sizeof(known))
+	if (n > sizeof(typed) || len > sizeof(known))
 		return false;
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < n; i++)
 		typed[i] = (unsigned char)tolower((unsigned char)text[error->start + i]);
-	for (size_t i = 0; i < known_len; i++)
+	for (size_t i = 0; i < len; i++)
 		known[i] = (unsigned char)tolower((unsigned char)name[i]);
-	return base_get_edit_distance(typed, (unsigned)len, known, (unsigned)known_len,
-	                              MAX_SLIPS) <= MAX_SLIPS;
+	return base_get_edit_distance(typed, (unsigned)n, known, (unsigned)len, MAX_SLIPS) <=
+	       MAX_SLIPS;
+}
+
+/* Is @name, or its part before the dot, what the user meant to type? */
+static bool is_typo_of(const char *text, const pfm_error_t *error, const char *name)
+{
+	return is_misspelt(text, error, name, strlen(name)) ||
+	       is_misspelt(text, error, name, strcspn(name, "."));
 }
 
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
@@ -137,7 +144,7 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 	/* A similar name exists: a typo, unless the processor has no list of its own. The name of a
 	 * processor family is complete as it is. */
 	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu) ||
-	          is_misspelt(text, error, similar[0])))
+	          is_typo_of(text, error, similar[0])))
 		return 0;
 	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;
 }

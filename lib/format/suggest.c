@@ -10,6 +10,7 @@
 #include "format/word_match.h"
 #include "base/sizes.h"
 
+#define FEW_NAMES           3u /* questions with fewer answers are relaxed */
 #define MAX_EXACT_ELSEWHERE 3u /* PMUs that have the name itself */
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -48,13 +49,27 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;
 }
 
+/* The edit distance of the token to the first part of @name, "MEM_LOAD_RETIRED" of
+ * MEM_LOAD_RETIRED.L3_MISS; ~0u if they are too different. */
+static unsigned compute_stem_cost(const struct folded_name *token, const char *name)
+{
+	size_t len = strcspn(name, ".");
+	char stem[SUGGESTION_SIZE];
+
+	if (!name[len] || len >= sizeof(stem) || memchr(token->chars, '.', token->length))
+		return ~0u;
+	memcpy(stem, name, len);
+	stem[len] = '\0';
+	return pfmi_format_compute_name_cost(token, stem, false);
+}
+
 /* An alias that the words lead to is suggested under the name of its row. */
 static void suggest_event_name(struct suggestion_list *l, const struct name_candidates *p,
                                uint64_t id, const struct table *t, struct name_entry n)
 {
 	const char *name = table_get_text(t, n.text);
 	enum name_match match = pfmi_format_match_name(name, p->token);
-	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match;
+	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match, stem;
 	unsigned by_words = compute_word_cost(p, t, name, n.row);
 
 	for (unsigned i = 0; i < p->n_names; i++) {
@@ -63,6 +78,9 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 		if (cost != ~0u)
 			best = best < COST_DISTANCE + cost + i ? best : COST_DISTANCE + cost + i;
 	}
+	if (best == ~0u && !memchr(p->token.text, ' ', p->token.len) &&
+	    (stem = compute_stem_cost(&p->names[0], name)) != ~0u)
+		best = COST_DISTANCE + stem;
 	if (by_words < best)
 		pfmi_format_add_suggestion(l, by_words, id, "", table_get_row_name(t, n.row));
 	else if (best != ~0u)
@@ -305,7 +323,7 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 	suggest_tracepoints(l, ctx, &p->spec);
 	for (unsigned i = 0; !l->n_names && i < n; i++)
 		suggest_pmu_events(l, ctx, pmus[i], &pieces, true);
-	for (pieces.words.desc_suffices = true; !l->n_names && is_relaxed;
+	for (pieces.words.desc_suffices = true; l->n_names < FEW_NAMES && is_relaxed;
 	     is_relaxed = pfmi_format_relax_words(&pieces.words))
 		for (unsigned i = 0; i < n; i++)
 			suggest_pmu_events(l, ctx, pmus[i], &pieces, false);
@@ -384,7 +402,11 @@ size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error
 		suggest_events(&l, ctx, &p);
 	else if (error->kind == PFM_KIND_MISSING_UMASK && p.has_event)
 		pfmi_format_suggest_umasks(&l, &p, error->detail);
-	else if (p.has_attr)
+	else if (p.has_attr) {
+		/* "INST_RETIRED.PREC_DST": an event's name, cut off at a dot. */
+		if (error->kind == PFM_KIND_UNKNOWN_QUALIFIER && p.attr.separator == '.')
+			suggest_events(&l, ctx, &p);
 		pfmi_format_suggest_for_attr(&l, &p, error);
+	}
 	return l.n_names;
 }

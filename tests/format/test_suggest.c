@@ -42,6 +42,15 @@ static void suggestions_closest_first(void **state)
 		    "MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_FWD",
 		    "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_MISS", "MEM_LOAD_UOPS_RETIRED.L3_HIT",
 		    "Info_Memory_L3MPKI" } },
+		/* The part before the dot is misspelt, or the part after it. */
+		{ "spr::MEM_LOAD_RETIERD",
+		  { "MEM_LOAD_RETIRED.L1_HIT", "MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L3_HIT",
+		    "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.L2_MISS",
+		    "MEM_LOAD_RETIRED.L3_MISS", "MEM_LOAD_RETIRED.FB_HIT",
+		    "MEM_LOAD_RETIRED.LOCAL_PMM" } },
+		{ "gnr::inst_retired.prec_dst",
+		  { "INST_RETIRED.PREC_DIST", "BR_INST_RETIRED", "MEM_INST_RETIRED",
+		    "MISC_RETIRED" } },
 		/* A processor leads to its PMUs. */
 		{ "zen 4::X",
 		  { "amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc" } },
