@@ -68,12 +68,45 @@ static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 	}
 }
 
-/* Samples are gathered: one call of the C library for each costs more than the sample. */
+/* Lines are gathered: one call of the C library for each costs more than the line. */
 static void flush_lines(struct exposition *x)
 {
 	if (x->n_lines)
 		fwrite(x->lines, 1, x->n_lines, x->out);
 	x->n_lines = 0;
+}
+
+/* Room for @len bytes, NULL without memory. */
+static char *reserve_line(struct exposition *x, size_t len)
+{
+	if (!x->lines)
+		x->lines = malloc(LINES_ROOM);
+	if (x->n_lines + len > LINES_ROOM)
+		flush_lines(x);
+	if (x->lines && len <= LINES_ROOM)
+		return x->lines + x->n_lines;
+	x->failed = true;
+	return NULL;
+}
+
+static char *put_piece(char *to, const char *text, size_t len)
+{
+	memcpy(to, text, len);
+	return to + len;
+}
+
+/* The texts up to NULL, one after the other. */
+static void put_texts(struct exposition *x, const char *const *texts)
+{
+	for (; *texts; texts++) {
+		size_t len = strlen(*texts);
+		char *to = reserve_line(x, len);
+
+		if (!to)
+			return;
+		memcpy(to, *texts, len);
+		x->n_lines += len;
+	}
 }
 
 /* In the older format a family is called as its samples are. */
@@ -82,7 +115,6 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 {
 	const char *suffix;
 
-	flush_lines(x);
 	x->family = name;
 	x->type = type;
 	if (x->otlp) {
@@ -90,10 +122,16 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 		return;
 	}
 	suffix = x->format == EXPOSITION_PROMETHEUS ? find_suffix(type) : "";
-	fprintf(x->out, "# TYPE %s%s %s\n", name, suffix, find_type_name(x));
+	put_texts(x, (const char *const[]){ "# TYPE ", name, suffix, " ", find_type_name(x), "\n",
+	                                    NULL });
 	if (*unit && x->format == EXPOSITION_OPENMETRICS)
-		fprintf(x->out, "# UNIT %s %s\n", name, unit);
-	fprintf(x->out, "# HELP %s%s ", name, suffix);
+		put_texts(x, (const char *const[]){ "# UNIT ", name, " ", unit, "\n", NULL });
+	put_texts(x, (const char *const[]){ "# HELP ", name, suffix, " ", NULL });
+	if (is_plain_text(help)) {
+		put_texts(x, (const char *const[]){ help, "\n", NULL });
+		return;
+	}
+	flush_lines(x);
 	/* The older format escapes no quotes in help texts. */
 	put_escaped_text(x->out, help, x->format == EXPOSITION_PROMETHEUS ? "\\" : "\"\\");
 	putc('\n', x->out);
@@ -156,29 +194,16 @@ static void make_labels(struct exposition *x, const struct label *labels)
 		append_label(x, labels->name, labels->value);
 }
 
-static char *put_piece(char *to, const char *text, size_t len)
-{
-	memcpy(to, text, len);
-	return to + len;
-}
-
 /* With the labels that were made. */
 static void put_sample(struct exposition *x, const char *value, size_t value_len)
 {
 	const char *suffix = find_suffix(x->type);
 	const size_t family_len = strlen(x->family), suffix_len = strlen(suffix),
 		     len = family_len + suffix_len + x->n + value_len + 3;
-	char *to;
+	char *to = reserve_line(x, len);
 
-	if (!x->lines)
-		x->lines = malloc(LINES_ROOM);
-	if (x->n_lines + len > LINES_ROOM)
-		flush_lines(x);
-	if (!x->lines || len > LINES_ROOM) {
-		x->failed = true;
+	if (!to)
 		return;
-	}
-	to = x->lines + x->n_lines;
 	to = put_piece(to, x->family, family_len);
 	to = put_piece(to, suffix, suffix_len);
 	if (x->n) {
