@@ -326,7 +326,8 @@ int find_http_timeout(const struct serve *s, int most)
 		if (mhd.MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
 		    ms < (unsigned long long)most)
 			most = (int)ms;
-	for (size_t i = 0; s->http && i < SERVE_MAX_LISTENERS * MAX_CONNECTIONS; i++)
+	for (size_t i = 0; s->http && s->http->n_open && i < SERVE_MAX_LISTENERS * MAX_CONNECTIONS;
+	     i++)
 		if (s->http->connections[i].fd >= 0)
 			most = find_ms_until(s->http->connections[i].until, most);
 	return s->http && s->http->was_full ? 0 : most;
