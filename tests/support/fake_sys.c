@@ -207,7 +207,7 @@ static size_t put_event(struct fake *f, struct fake_event *e, uint64_t *out)
 	}
 	out[1] = e->is_open;
 	out[2] = e->running;
-	for (unsigned i = 0; i < f->n_events; i++) {
+	for (unsigned i = (unsigned)(e - f->events); i <= e->last; i++) {
 		struct fake_event *m = &f->events[i];
 
 		if (!m->used || (m != e && m->group != fd))
@@ -364,6 +364,9 @@ static int fake_perf(const struct sys *sys, struct perf_event_attr *attr, int pi
 	e->pid = pid;
 	e->cpu = cpu;
 	e->group = group;
+	e->last = f->n_events - 1;
+	if (group >= 0)
+		fake_event(f, group)->last = e->last;
 	e->output = -1;
 	e->flags = flags;
 	f->n_open++;

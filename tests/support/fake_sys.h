@@ -40,6 +40,7 @@ struct fake_event {
 		uint64_t words[32];
 	} a;
 	int pid, cpu, group; /* group: descriptor of the leader, -1 for none */
+	unsigned last;       /* of a leader: the number of its last member, or its own */
 	unsigned long flags;
 	uint64_t value, is_open,
 		running; /* what reading gives; the test may set them at any time */
