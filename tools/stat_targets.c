@@ -469,7 +469,7 @@ static bool is_cpu_missing(const struct stat_target *p)
 	return false;
 }
 
-/* Counts begin at 0. There are none where memory was short. */
+/* Counts begin at 0. Without memory the arrays are missing. */
 static void forget_counts(struct stat_target *p)
 {
 	if (p->earlier)
