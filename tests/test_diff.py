@@ -4,6 +4,7 @@
 
     PFM  the command (default: pfm of the path)
 """
+import collections
 import json
 import math
 import os
@@ -23,6 +24,18 @@ from test_record import PFM, Crafted, crafted_program  # noqa: E402
 FUNCTIONS = ["f%d" % i for i in range(20)]
 # The costs of an invented program, in samples: one function of a third, and ever smaller ones.
 COSTS = [600, *(400 / 1.25 ** i for i in range(19))]
+# Samples of the functions of a compiler, which was recorded 60 times over one file.
+RECORDED = [
+    2144, 1762, 1151, 1107, 991, 947, 925, 837, 826, 751, 725, 695, 604, 598, 519, 511, 508, 477, 463, 447, 442, 370, 358, 350,
+    347, 344, 343, 336, 335, 320, 317, 313, 311, 300, 289, 278, 277, 272, 266, 260, 254, 250, 245, 239, 238, 223, 223, 220, 220, 218,
+    216, 213, 210, 209, 206, 204, 201, 198, 196, 193, 190, 189, 185, 185, 185, 181, 179, 177, 176, 175, 175, 173, 172, 171, 171, 171,
+    170, 169, 168, 167, 165, 164, 164, 161, 161, 161, 158, 157, 157, 154, 154, 153, 152, 150, 150, 148, 148, 147, 146, 146, 146, 143,
+    139, 139, 138, 138, 137, 136, 134, 133, 133, 132, 131, 131, 130, 130, 130, 127, 125, 123, 123, 123, 122, 122, 118, 118, 117, 116,
+    115, 115, 114, 114, 113, 112, 112, 111, 110, 110, 110, 108, 107, 107, 106, 104, 104, 104, 103, 102, 101, 101, 101, 100, 99, 98,
+    98, 98, 97, 97, 97, 97, 96, 95, 95, 95, 95, 95, 94, 94, 94, 93, 93, 90, 89, 89, 89, 89, 89, 88, 88, 87, 87, 85, 83, 83, 82, 82,
+    82, 82, 80, 80, 79, 79, 79, 78, 78, 77, 77, 77, 77, 76, 76, 76, 75, 75, 75, 75, 74, 74, 73, 73, 73, 72, 72, 72, 72, 71, 71, 70,
+    70, 70, 69, 69, 69, 68, 68, 68, 67, 66, 66, 65, 65, 64, 64, 64, 64, 64, 63, 62, 62
+]
 ALL_DRAWS = 100
 IDENTIFIER, IP, TID, TIME, PERIOD = 1 << 16, 1, 2, 4, 256
 
@@ -68,12 +81,16 @@ class Diff(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="perfmon-diff-")
-        cls.programs = []
-        for name in "old", "new":
-            os.mkdir(os.path.join(cls.folder, name))
-            cls.programs.append(os.path.join(cls.folder, name, "program"))
-            with open(cls.programs[-1], "wb") as f:
-                f.write(crafted_program([f.encode() for f in FUNCTIONS]))
+        cls.programs = [os.path.join(cls.folder, name, "program") for name in ("old", "new")]
+        for program in cls.programs:
+            os.mkdir(os.path.dirname(program))
+        cls.write_programs(FUNCTIONS)
+
+    @classmethod
+    def write_programs(cls, functions):
+        for program in cls.programs:
+            with open(program, "wb") as f:
+                f.write(crafted_program([f.encode() for f in functions]))
 
     @classmethod
     def tearDownClass(cls):
@@ -150,6 +167,24 @@ class Diff(unittest.TestCase):
         self.assertLessEqual(max(marked.values()), 5, marked)
         self.assertGreater(intervals, 1000)
         self.assertAlmostEqual(inside / intervals, 0.95, delta=0.015)
+
+    def test_recordings_drawn_from_a_real_one(self):
+        """Samples are drawn with replacement. A change is marked in at most 5 of 100 comparisons of the same program; a tenth more time
+        in its first function is found."""
+        self.write_programs(["f%d" % i for i in range(len(RECORDED))])
+        self.addCleanup(self.write_programs, FUNCTIONS)
+        draw, marked = random.Random(4), {"share": 0, "count": 0}
+        for _ in range(ALL_DRAWS):
+            for side in 0, 1:
+                drawn = collections.Counter(draw.choices(range(len(RECORDED)), RECORDED, k=2000))
+                self.write(side, [drawn[i] for i in range(len(RECORDED))])
+            for by in marked:
+                marked[by] += any(r["significant"] for r in self.rows("--normalize", by).values())
+        self.assertLessEqual(max(marked.values()), 5, marked)
+        for side, more in (0, 1), (1, 1.1):  # 12,000 samples of the function: the change is 7.6 standard deviations
+            self.write(side, [poisson(draw, 12000 * n / RECORDED[0] * (1 if i else more)) for i, n in enumerate(RECORDED)])
+        for by in marked:
+            self.assertTrue(self.rows("--normalize", by)["f0"]["significant"])
 
     def boxes(self, *args):
         """The boxes of a differential flame graph: name -> (width, share, old share, change, (red, green, blue))."""
