@@ -43,7 +43,6 @@ struct export_location {
 	uint64_t address; /* as in the chain: callers have the address after the call */
 	uint32_t mapping;
 	uint32_t mode; /* PFM_MISC_MODE */
-	uint32_t same; /* the first location with the same names, mapping and mode */
 	bool is_caller, has_name;
 	uint32_t first_name, n_names; /* in export_reader.names, the outermost first: the function,
 	                                 then what was inlined into it */
@@ -109,14 +108,16 @@ struct export_reader {
 	/* of export_read.c alone */
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
 	size_t processes_capacity, tasks_capacity, functions_capacity;
-	struct hash_table mapping_table, location_table, same_table, function_table;
+	struct hash_table mapping_table, location_table, function_table;
 	struct map_pool map_pool;
 	struct map_set kernel_maps;
 	struct number_table pids, tids;
-	struct known_location *known; /* locations of addresses, as long as no mapping changes */
-	uint32_t generation;          /* of the mappings of all processes */
-	struct map_set *processes;    /* of pids */
-	uint32_t *tasks;              /* of tids: texts */
+	struct known_location *known; /* locations of addresses, as long as the mappings of their
+	                                 process do not change */
+	struct export_process *processes; /* of pids */
+	uint32_t generation;              /* the last number that was given */
+	uint32_t kernel_generation;       /* of the mappings that are of no process */
+	uint32_t *tasks;                  /* of tids: texts */
 	uint32_t *frames;
 	struct chains chains;
 	struct perf_maps compiled;

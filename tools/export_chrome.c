@@ -7,6 +7,7 @@
 #include "export.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { COUNTER_NS = 10000000, LONGEST_NS = 20000000 };
 
@@ -20,8 +21,10 @@ struct chrome {
 	struct stack_tree stacks;
 	struct number_table tids;
 	struct chrome_thread *threads; /* of tids */
-	size_t threads_capacity, frames_capacity;
+	size_t threads_capacity, frames_capacity, n_same, same_capacity;
 	uint32_t *frames;
+	struct hash_table same_table;
+	uint32_t *same; /* of each location: the first one with its names, mapping and mode */
 	struct export_rows counters; /* samples: 1 if the value that was written is not 0 */
 	uint64_t counter_start;
 };
@@ -86,6 +89,57 @@ static struct chrome_thread *find_thread(struct exporter *e, const struct export
 			put_task_name(e, "process_name", s->pid, s->tid, s->task);
 	}
 	return &c->threads[at];
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+struct same_search {
+	const struct export_reader *reader;
+	const struct export_location *key;
+};
+
+static bool has_same_names(const void *arg, uint32_t i)
+{
+	const struct same_search *s = arg;
+	const struct export_location *a = &s->reader->locations[i], *b = s->key;
+	const uint32_t *names = s->reader->names;
+
+	return a->mapping == b->mapping && a->mode == b->mode && a->n_names == b->n_names &&
+	       memcmp(names + a->first_name, names + b->first_name, a->n_names * sizeof(*names)) ==
+	               0;
+}
+
+/* The first location that has the names of location @i. */
+static uint32_t find_same_location(struct exporter *e, uint32_t i)
+{
+	struct chrome *c = e->state;
+	const struct export_location *l = &e->reader->locations[i];
+	const struct same_search search = { e->reader, l };
+	const uint32_t *names = e->reader->names + l->first_name;
+	const uint64_t key[] = { (uint64_t)l->mapping << 32 | l->mode,
+		                 pfmi_base_hash_bytes(names, l->n_names * sizeof(*names)) };
+	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
+	uint32_t at = pfmi_base_find_hash(&c->same_table, hash, has_same_names, &search);
+
+	if (at != HASH_NOT_FOUND)
+		return at;
+	e->failed |= !pfmi_base_add_hash(&c->same_table, hash, i);
+	return i;
+}
+
+/* Locations are new in the order of their numbers. */
+static uint32_t find_function(struct exporter *e, uint32_t location)
+{
+	struct chrome *c = e->state;
+
+	while (c->n_same <= location && !e->failed) {
+		c->same = export_grow(c->same, c->n_same, &c->same_capacity, sizeof(*c->same),
+		                      &e->failed);
+		if (!e->failed)
+			c->same[c->n_same] = find_same_location(e, (uint32_t)c->n_same);
+		c->n_same++;
+	}
+	return e->failed ? 0 : c->same[location];
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
@@ -168,7 +222,7 @@ static uint32_t add_function_stack(struct exporter *e, const struct export_sampl
 		                        &e->failed);
 		if (e->failed)
 			return 0;
-		c->frames[i] = e->reader->locations[s->frames[i]].same;
+		c->frames[i] = find_function(e, s->frames[i]);
 	}
 	return export_add_stack(&c->stacks, c->frames, s->n_frames);
 }
@@ -267,6 +321,8 @@ static void release(struct exporter *e)
 	export_free_stacks(&c->stacks);
 	export_free_rows(&c->counters);
 	pfmi_base_free_hash(&c->tids.table);
+	pfmi_base_free_hash(&c->same_table);
+	free(c->same);
 	free(c->tids.numbers);
 	free(c->threads);
 	free(c->frames);
