@@ -75,15 +75,6 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Keeps the levels of the register if they are not the default ones. A register that counts at no
- * level says nothing about the event. */
-static void normalize_levels(const struct decode_target *g, struct event *ev)
-{
-	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
-
-	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
-}
-
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      char *buf, size_t len)
 {
@@ -106,7 +97,7 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_pmu_find_decoded_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;
-	normalize_levels(&g, &ev);
+	pfmi_pmu_set_decoded_levels(&g, &ev);
 	return pfmi_format_print_event(&ev, NULL, PFM_DIALECT_VENDOR, (struct slice){ 0 }, buf, len,
 	                               NULL);
 }

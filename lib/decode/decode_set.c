@@ -89,13 +89,6 @@ static unsigned find_candidates(struct decode_target *g, struct event *out, unsi
 	return n;
 }
 
-static void set_levels(const struct decode_target *g, struct event *ev)
-{
-	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
-
-	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
-}
-
 static bool init_target(const struct set_decoder *d, const pfm_reg_t *reg, uint64_t value,
                         struct decode_target *g)
 {
@@ -160,7 +153,7 @@ static void decode_x86_control(struct set_decoder *d, unsigned i)
 		n = find_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	for (unsigned k = 0; k < n; k++)
-		set_levels(&g, &candidates[k]);
+		pfmi_pmu_set_decoded_levels(&g, &candidates[k]);
 	write_entries(d, i, (int)d->regs[i].num, candidates, n);
 }
 
@@ -177,7 +170,7 @@ static void decode_fixed_counter(struct set_decoder *d, unsigned i, unsigned fix
 		n = find_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	for (unsigned k = 0; k < n; k++)
-		set_levels(&g, &candidates[k]);
+		pfmi_pmu_set_decoded_levels(&g, &candidates[k]);
 	write_entries(d, i, (int)(FIRST_FIXED + fixed), candidates, n);
 }
 
@@ -214,7 +207,7 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 			n--;
 	}
 	for (unsigned k = 0; k < n; k++)
-		set_levels(&g, &candidates[k]);
+		pfmi_pmu_set_decoded_levels(&g, &candidates[k]);
 	write_entries(d, i, (int)d->regs[i].num, candidates, n);
 }
 
@@ -231,7 +224,7 @@ static void decode_own_control(struct set_decoder *d, unsigned i)
 		return;
 	for (; n < MAX_CANDIDATES && pfmi_pmu_find_decoded_event(&g, n, &events[n]); n++) {
 		counter[n] = g.counter < 64 ? (int)g.counter : -1;
-		set_levels(&g, &events[n]);
+		pfmi_pmu_set_decoded_levels(&g, &events[n]);
 	}
 	for (int c = -1; c < 64; c++) {
 		struct event same[MAX_CANDIDATES];

@@ -141,13 +141,6 @@ static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
 	return true;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
 static bool is_companion_file(const char *name)
 {
 	static const char tails[][10] = { ".unit", ".scale", ".per-pkg", ".snapshot" };
@@ -169,7 +162,8 @@ static bool read_companion_file(struct sysfs_reader *r, const struct string_list
 	int n = snprintf(name, sizeof(name), "%s%s", event, tail);
 
 	return n > 0 && (size_t)n < sizeof(name) &&
-	       bsearch(&p, files->items, files->n, sizeof(*files->items), compare_names) &&
+	       bsearch(&p, files->items, files->n, sizeof(*files->items),
+	               pfmi_machine_compare_names) &&
 	       pfmi_machine_read_sysfs_file(r, pmu, "events/", name);
 }
 

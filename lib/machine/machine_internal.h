@@ -98,6 +98,8 @@ struct string_list pfmi_machine_list_sysfs_names(struct sysfs_reader *r, const c
 /* (lib/machine/kernel_table.c) Adds fields, events and capabilities of @pmu. */
 void pfmi_machine_build_pmu_table(struct sysfs_reader *r, struct table_builder *b, const char *pmu);
 
+/* Compares names that @a and @b point to, for qsort() and bsearch(). */
+int pfmi_machine_compare_names(const void *a, const void *b);
 static inline bool machine_is_same_text(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;

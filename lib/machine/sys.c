@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The syscall table of the real machine: Linux system calls below a root, and the few file reads
  * that all modules need. */
-#include "machine/machine.h"
+#include "machine/machine_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ static int add_name(struct folder_names *names, const char *name)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+int pfmi_machine_compare_names(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
@@ -164,7 +164,7 @@ static int visit_sorted_names(const struct folder_names *names,
 		return -ENOMEM;
 	for (i = 0; i < names->n; i++, at += strlen(names->text + at) + 1)
 		order[i] = names->text + at;
-	qsort(order, names->n, sizeof(*order), compare_names);
+	qsort(order, names->n, sizeof(*order), pfmi_machine_compare_names);
 	for (i = 0; i < names->n && rc == 0; i++)
 		rc = each(arg, order[i]);
 	free(order);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for the best groups of a plan: see pack.h. */
+#include "base/bits.h"
 #include "metric/group_packing.h"
 
 #include <stdlib.h>
@@ -21,16 +22,6 @@ struct pack_attempt {
 	unsigned n_order, n_exclusive;
 	uint16_t *saved_states; /* room to go back: at and owner of every level */
 };
-
-static unsigned count_bits(uint64_t x)
-{
-	return (unsigned)__builtin_popcountll(x);
-}
-
-static unsigned find_lowest_bit(uint64_t x)
-{
-	return (unsigned)__builtin_ctzll(x);
-}
 
 static bool is_exclusive_item(const struct pack_problem *p, unsigned item)
 {
@@ -67,8 +58,8 @@ static bool assign_free_slot(struct pack_attempt *a, unsigned item, unsigned fir
 	for (unsigned g = first; g < last; g++)
 		for (uint64_t left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]; left;
 		     left &= left - 1)
-			if (a->slot_item[64 * g + find_lowest_bit(left)] == PACK_NONE) {
-				assign_slot(a, item, 64 * g + find_lowest_bit(left));
+			if (a->slot_item[64 * g + base_find_lowest_bit(left)] == PACK_NONE) {
+				assign_slot(a, item, 64 * g + base_find_lowest_bit(left));
 				return true;
 			}
 	return false;
@@ -85,7 +76,7 @@ static bool augment_matching(struct pack_attempt *a, unsigned item)
 	for (unsigned g = first; g < last; g++)
 		for (uint64_t left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]; left;
 		     left = get_allowed_counters(a, item, g) & ~a->tried_counters[g]) {
-			unsigned slot = 64 * g + find_lowest_bit(left);
+			unsigned slot = 64 * g + base_find_lowest_bit(left);
 
 			a->tried_counters[g] |= left & -left;
 			if (augment_matching(a, a->slot_item[slot])) {
@@ -151,7 +142,7 @@ static bool can_join_group(const struct pack_attempt *a, unsigned depth, unsigne
 			items[n++] = a->search_order[i];
 		}
 	items[n++] = (uint16_t)item;
-	return n == 1 || (takers <= count_bits(counters) &&
+	return n == 1 || (takers <= base_count_bits(counters) &&
 	                  a->problem->can_share_group(a->problem->arg, items, n));
 }
 
@@ -201,7 +192,7 @@ static bool is_ordered_before(const struct pack_problem *p, unsigned i, unsigned
 	if (is_exclusive_item(p, i) != is_exclusive_item(p, other))
 		return is_exclusive_item(p, i);
 	return !is_exclusive_item(p, i) &&
-	       count_bits(p->counter_mask[i]) < count_bits(p->counter_mask[other]);
+	       base_count_bits(p->counter_mask[i]) < base_count_bits(p->counter_mask[other]);
 }
 
 /* Those kept apart first, then those with few counters; equal ones in the caller's order. */
@@ -360,7 +351,7 @@ static unsigned compute_counter_bound(const struct pack_problem *p)
 		all |= p->counter_mask[i];
 		n += p->counter_mask[i] != 0;
 	}
-	return n ? (n + count_bits(all) - 1) / count_bits(all) : 1;
+	return n ? (n + base_count_bits(all) - 1) / base_count_bits(all) : 1;
 }
 
 /* Counting items on all counters together is the same proof. */

@@ -54,20 +54,12 @@ static bool constrain_trial_events(struct planned_pmu *p, unsigned n)
 	return pfmi_encode_constrain(&p->request, &p->encoder_plan, NULL) == PFMLIB_SUCCESS;
 }
 
-/* All of @from but the room for fields that are not set. */
-static void copy_event(struct event *to, const struct event *from)
-{
-	memcpy(to, from,
-	       offsetof(struct event, user_fields) +
-	               from->n_user_fields * sizeof(from->user_fields[0]));
-}
-
 /* Copies event @i after the @n that are in the scratch array; returns how many there are then. */
 static unsigned add_trial_event(struct planned_pmu *p, unsigned i, unsigned n)
 {
 	if (n < PLAN_MAX_EVENTS) {
 		p->trial_event_index[n] = i;
-		copy_event(&p->trial_events[n], &p->plan->events[i].event);
+		event_copy(&p->trial_events[n], &p->plan->events[i].event);
 	}
 	return n + 1;
 }

@@ -12,34 +12,15 @@
 
 enum { MAX_NODES = 1024, MAX_BLOCKS = 1 << 24, TEXT_ALIGN = 64, WORD_BITS = 64 };
 
-static bool append_bytes(struct byte_buffer *b, const void *p, size_t n)
-{
-	if (!pfmi_perfdata_reserve_bytes(b, n))
-		return false;
-	if (n)
-		memcpy(b->data + b->end, p, n);
-	b->end += n;
-	return true;
-}
-
-static bool append_u32(struct byte_buffer *b, uint32_t v)
-{
-	return append_bytes(b, &v, sizeof(v));
-}
-
-static bool append_u64(struct byte_buffer *b, uint64_t v)
-{
-	return append_bytes(b, &v, sizeof(v));
-}
-
 /* Appends the length of a text, then the text with zeros up to that length. */
 static bool append_text(struct byte_buffer *b, const char *text)
 {
 	static const char zeros[TEXT_ALIGN];
 	size_t n = strlen(text) + 1, padded = (n + TEXT_ALIGN - 1) / TEXT_ALIGN * TEXT_ALIGN;
 
-	return append_u32(b, (uint32_t)padded) && append_bytes(b, text, n) &&
-	       append_bytes(b, zeros, padded - n);
+	return pfmi_perfdata_append_u32(b, (uint32_t)padded) &&
+	       pfmi_perfdata_append_bytes(b, text, n) &&
+	       pfmi_perfdata_append_bytes(b, zeros, padded - n);
 }
 
 /* Numbers in the names of a folder's entries. */
@@ -119,15 +100,16 @@ static bool append_node(const struct pfm_session *s, struct byte_buffer *b, uint
 	snprintf(path, sizeof(path), NODES "/node%u/cpulist", (unsigned)node);
 	if (pfmi_machine_read_small_file(&s->sys, path, cpus, sizeof(cpus)) <= 0)
 		cpus[0] = '\0';
-	return append_u32(b, node) && append_u64(b, find_kib(memory, "MemTotal:")) &&
-	       append_u64(b, find_kib(memory, "MemFree:")) && append_text(b, cpus);
+	return pfmi_perfdata_append_u32(b, node) &&
+	       pfmi_perfdata_append_u64(b, find_kib(memory, "MemTotal:")) &&
+	       pfmi_perfdata_append_u64(b, find_kib(memory, "MemFree:")) && append_text(b, cpus);
 }
 
 bool pfmi_perfdata_build_numa_topology(const struct pfm_session *s, struct byte_buffer *out)
 {
 	struct numbers nodes;
 	bool is_built = read_numbers(s, NODES, "node", &nodes) && nodes.n <= MAX_NODES &&
-	                append_u32(out, (uint32_t)nodes.n);
+	                pfmi_perfdata_append_u32(out, (uint32_t)nodes.n);
 
 	for (size_t i = 0; i < nodes.n && is_built; i++)
 		is_built = append_node(s, out, nodes.list[i]);
@@ -140,12 +122,13 @@ static bool append_blocks(struct byte_buffer *b, uint32_t node, const struct num
 {
 	uint64_t n_bits = (uint64_t)blocks->list[blocks->n - 1] + 1, word = 0;
 	size_t next = 0;
-	bool is_added = append_u64(b, node) && append_u64(b, n_bits) && append_u64(b, n_bits);
+	bool is_added = pfmi_perfdata_append_u64(b, node) && pfmi_perfdata_append_u64(b, n_bits) &&
+	                pfmi_perfdata_append_u64(b, n_bits);
 
 	for (uint64_t at = 0; at < n_bits && is_added; at += WORD_BITS, word = 0) {
 		for (; next < blocks->n && blocks->list[next] < at + WORD_BITS; next++)
 			word |= (uint64_t)1 << (blocks->list[next] - at);
-		is_added = append_u64(b, word);
+		is_added = pfmi_perfdata_append_u64(b, word);
 	}
 	return is_added;
 }
@@ -161,9 +144,10 @@ bool pfmi_perfdata_build_memory_topology(const struct pfm_session *s, struct byt
 	if (pfmi_machine_read_small_file(&s->sys, BLOCK_SIZE, text, sizeof(text)) <= 0 ||
 	    !read_numbers(s, NODES, "node", &nodes))
 		return false;
-	is_built = append_u64(out, 1) && append_u64(out, strtoull(text, NULL, 16));
+	is_built = pfmi_perfdata_append_u64(out, 1) &&
+	           pfmi_perfdata_append_u64(out, strtoull(text, NULL, 16));
 	count_at = out->end;
-	is_built = is_built && append_u64(out, 0);
+	is_built = is_built && pfmi_perfdata_append_u64(out, 0);
 	for (size_t i = 0; i < nodes.n && is_built; i++) {
 		snprintf(path, sizeof(path), NODES "/node%u", (unsigned)nodes.list[i]);
 		if (!read_numbers(s, path, "memory", &blocks))

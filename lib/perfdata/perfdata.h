@@ -71,6 +71,10 @@ struct byte_buffer {
 /* Makes room for @n bytes after the end; consumed bytes are dropped. Returns false without
  * memory, or if the buffer would become too large. */
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n);
+/* Appends bytes, or a number in the byte order of this machine. False without memory. */
+bool pfmi_perfdata_append_bytes(struct byte_buffer *b, const void *p, size_t n);
+bool pfmi_perfdata_append_u32(struct byte_buffer *b, uint32_t v);
+bool pfmi_perfdata_append_u64(struct byte_buffer *b, uint64_t v);
 
 struct zstd_codec;
 /* NULL if this machine has no libzstd (or no memory). */

@@ -6,25 +6,6 @@
 #include <string.h>
 #include "perfdata/perfdata.h"
 
-static bool append_bytes(struct byte_buffer *b, const void *p, size_t n)
-{
-	if (!pfmi_perfdata_reserve_bytes(b, n))
-		return false;
-	memcpy(b->data + b->end, p, n);
-	b->end += n;
-	return true;
-}
-
-static bool append_u32(struct byte_buffer *b, uint32_t v)
-{
-	return append_bytes(b, &v, sizeof(v));
-}
-
-static bool append_u64(struct byte_buffer *b, uint64_t v)
-{
-	return append_bytes(b, &v, sizeof(v));
-}
-
 /* A file of tracefs, wherever that is mounted; the caller frees it. NULL if it cannot be read. */
 static char *read_tracefs_file(const struct pfm_session *s, const char *name, size_t *len)
 {
@@ -44,7 +25,8 @@ static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session 
 {
 	size_t len = 0;
 	char *text = read_tracefs_file(s, name, &len);
-	bool ok = append_u64(b, len) && append_bytes(b, text ? text : "", len);
+	bool ok = pfmi_perfdata_append_u64(b, len) &&
+	          pfmi_perfdata_append_bytes(b, text ? text : "", len);
 
 	free(text);
 	return ok;
@@ -105,8 +87,10 @@ static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_sess
 			return 0;
 	text = read_tracepoint_format(s, i, system, &len);
 	if (text)
-		rc = append_bytes(b, system, strlen(system) + 1) && append_u32(b, 1) &&
-		                     append_u64(b, len) && append_bytes(b, text, len)
+		rc = pfmi_perfdata_append_bytes(b, system, strlen(system) + 1) &&
+		                     pfmi_perfdata_append_u32(b, 1) &&
+		                     pfmi_perfdata_append_u64(b, len) &&
+		                     pfmi_perfdata_append_bytes(b, text, len)
 		             ? 1
 		             : -1;
 	free(text);
@@ -120,25 +104,27 @@ bool pfmi_perfdata_build_tracing_data(struct pfm_session *s, struct byte_buffer 
 	static const char head[] = "\x17\x08\x44tracing0.6";
 	const uint8_t order_and_width[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
 	const struct perf_state *st = s->backend_state;
-	bool ok = append_bytes(out, head, sizeof(head)) && append_bytes(out, order_and_width, 2) &&
-	          append_u32(out, (uint32_t)st->page_size);
+	bool ok = pfmi_perfdata_append_bytes(out, head, sizeof(head)) &&
+	          pfmi_perfdata_append_bytes(out, order_and_width, 2) &&
+	          pfmi_perfdata_append_u32(out, (uint32_t)st->page_size);
 	uint32_t systems = 0;
 	size_t at;
 
-	ok = ok && append_bytes(out, "header_page", 12) &&
+	ok = ok && pfmi_perfdata_append_bytes(out, "header_page", 12) &&
 	     append_tracefs_file(out, s, "header_page");
-	ok = ok && append_bytes(out, "header_event", 13) &&
+	ok = ok && pfmi_perfdata_append_bytes(out, "header_event", 13) &&
 	     append_tracefs_file(out, s, "header_event");
-	ok = ok && append_u32(out, 0);
+	ok = ok && pfmi_perfdata_append_u32(out, 0);
 	at = out->end;
-	ok = ok && append_u32(out, 0);
+	ok = ok && pfmi_perfdata_append_u32(out, 0);
 	for (unsigned i = 0; i < s->n_counts && ok; i++) {
 		int rc = append_tracepoint_format(out, s, i);
 
 		ok = rc >= 0;
 		systems += rc > 0;
 	}
-	ok = ok && append_u32(out, 0) && append_u32(out, 0) && append_u64(out, 0);
+	ok = ok && pfmi_perfdata_append_u32(out, 0) && pfmi_perfdata_append_u32(out, 0) &&
+	     pfmi_perfdata_append_u64(out, 0);
 	if (ok)
 		memcpy(out->data + at, &systems, sizeof(systems));
 	return ok && systems;

@@ -91,24 +91,3 @@ bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *ou
 	}
 	return z->stream != NULL;
 }
-
-/* ---- a buffer that grows ------------------------------------------------------------------- */
-
-bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n)
-{
-	size_t room = b->capacity * 2 + n;
-	uint8_t *more;
-
-	if (b->n_consumed)
-		memmove(b->data, b->data + b->n_consumed, b->end - b->n_consumed);
-	b->end -= b->n_consumed;
-	b->n_consumed = 0;
-	if (b->capacity - b->end >= n)
-		return true;
-	more = room <= MAX_UNPACKED_SIZE ? realloc(b->data, room) : NULL;
-	if (!more)
-		return false;
-	b->data = more;
-	b->capacity = room;
-	return true;
-}

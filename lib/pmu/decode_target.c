@@ -109,3 +109,10 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 		g->counter = DECODE_NO_COUNTER;
 	return word >= 0 || g->layout;
 }
+
+void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev)
+{
+	unsigned plm = g->is_register_pair ? ev->plm : g->plm;
+
+	ev->plm = plm == pfmi_pmu_get_default_levels(g->table) ? 0 : (uint8_t)plm;
+}

@@ -348,6 +348,9 @@ const struct register_field *pfmi_pmu_find_register_field(const struct decode_ta
 /* The @i-th event that fits, the best first; false past the last. If no event has the code first,
  * those that have it beside another. */
 bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct event *ev);
+/* Sets the levels of the register in @ev if they are not the default ones. A register that counts
+ * at no level says nothing about the event. */
+void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev);
 /* The best event of @t of the configuration words @config: words that are not in @words (bit i:
  * word i) may be anything. The levels stay as they are in @ev; on success everything else is
  * replaced. */
@@ -356,6 +359,14 @@ bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4
 /* The row that these numbers alone represent, without an event of fields first: true where it is
  * one just as it is, and found at once. False leaves it open. */
 bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);
+
+/* Copies @from, without the room for fields that are not set. */
+static inline void event_copy(struct event *to, const struct event *from)
+{
+	memcpy(to, from,
+	       offsetof(struct event, user_fields) +
+	               from->n_user_fields * sizeof(from->user_fields[0]));
+}
 
 /* True if the fields of @t are in configuration words. */
 static inline bool table_has_field_bits(const struct table *t)

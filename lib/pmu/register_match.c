@@ -43,14 +43,6 @@ struct event_ranking {
 	struct event *best_event; /* the event itself, if the best alone is wanted */
 };
 
-/* All of @from that means something. */
-static void copy_event(struct event *to, const struct event *from)
-{
-	memcpy(to, from,
-	       offsetof(struct event, user_fields) +
-	               from->n_user_fields * sizeof(from->user_fields[0]));
-}
-
 /* Keeps the rank of @ev, which is @nth of its register, if it is among the best. */
 static void add_to_ranking(const struct decode_target *g, struct event_ranking *b,
                            const struct event *ev, unsigned nth)
@@ -66,7 +58,7 @@ static void add_to_ranking(const struct decode_target *g, struct event_ranking *
 		if (b->ranks[i] >> 8 == key >> 8)
 			return;
 	if (b->best_event && b->best_event != ev)
-		copy_event(b->best_event, ev);
+		event_copy(b->best_event, ev);
 	at = b->n_ranks < b->max_ranks ? b->n_ranks++ : b->n_ranks - 1;
 	for (; at > 0 && b->ranks[at - 1] > key; at--)
 		b->ranks[at] = b->ranks[at - 1];
@@ -336,6 +328,6 @@ bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4
 	found.precise = ev->precise;
 	found.exclude_flags = ev->exclude_flags;
 	found.counter_pin = ev->counter_pin;
-	copy_event(ev, &found);
+	event_copy(ev, &found);
 	return true;
 }

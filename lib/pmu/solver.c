@@ -13,6 +13,7 @@
  * and another fills every held counter, some matching does both. So the two questions are asked
  * apart. */
 #include <string.h>
+#include "base/bits.h"
 #include "pmu/pmu.h"
 
 #define NO_COUNTER 0xffu
@@ -27,15 +28,6 @@ struct assignment_problem {
 	unsigned n_holds;
 };
 
-static unsigned count_bits(uint64_t x)
-{
-	return (unsigned)__builtin_popcountll(x);
-}
-static unsigned find_lowest_bit(uint64_t x)
-{
-	return (unsigned)__builtin_ctzll(x);
-}
-
 /* Fewest candidates first; equal ones stay in the caller's order. */
 static void sort_events(struct assignment_problem *p)
 {
@@ -49,7 +41,7 @@ static void sort_events(struct assignment_problem *p)
 
 		if (!(p->active_events >> i & 1))
 			continue;
-		size = (uint8_t)count_bits(p->counter_masks[i]);
+		size = (uint8_t)base_count_bits(p->counter_masks[i]);
 		for (; at > 0 && sizes[at - 1] > size; at--) {
 			sizes[at] = sizes[at - 1];
 			p->event_order[at] = p->event_order[at - 1];
@@ -69,7 +61,7 @@ static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter
 
 		if (!left)
 			return false;
-		counter[p->event_order[i]] = (uint8_t)find_lowest_bit(left);
+		counter[p->event_order[i]] = (uint8_t)base_find_lowest_bit(left);
 		used |= left & -left;
 	}
 	return true;
@@ -81,7 +73,7 @@ static bool find_augmenting_path(const struct assignment_problem *p, unsigned e,
                                  uint8_t owner[64])
 {
 	for (uint64_t left = p->counter_masks[e]; left; left &= left - 1) {
-		unsigned c = find_lowest_bit(left);
+		unsigned c = base_find_lowest_bit(left);
 
 		if (*seen >> c & 1)
 			continue;
@@ -132,7 +124,7 @@ static bool find_hold_filler(const struct assignment_problem *p, unsigned h, uin
 {
 	for (uint64_t left = p->holds[h].events & p->active_events & ~*seen; left;
 	     left &= left - 1) {
-		unsigned e = find_lowest_bit(left);
+		unsigned e = base_find_lowest_bit(left);
 
 		if (*seen >> e & 1 || !(p->counter_masks[e] >> p->holds[h].counter & 1))
 			continue;
@@ -199,7 +191,7 @@ static void choose_lowest_counters(struct assignment_problem *p, uint8_t *counte
 			if (has_matching(p))
 				break;
 		}
-		counter[e] = (uint8_t)find_lowest_bit(p->counter_masks[e]);
+		counter[e] = (uint8_t)base_find_lowest_bit(p->counter_masks[e]);
 	}
 }
 
@@ -265,12 +257,14 @@ static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
 		for (unsigned d = 0; d < n; d++)
 			t |= pick >> d & 1 ? distinct[d] : 0;
 		for (unsigned i = 0;
-		     i < plan->request->n_events && count_bits(inside) <= count_bits(t); i++)
+		     i < plan->request->n_events && base_count_bits(inside) <= base_count_bits(t);
+		     i++)
 			if (active >> i & 1 && !(mask[i] & ~t))
 				inside |= (uint64_t)1 << i;
-		if (count_bits(inside) > count_bits(t) && count_bits(inside) < best_size) {
+		if (base_count_bits(inside) > base_count_bits(t) &&
+		    base_count_bits(inside) < best_size) {
 			best = inside;
-			best_size = count_bits(inside);
+			best_size = base_count_bits(inside);
 		}
 	}
 	return best;
@@ -318,11 +312,11 @@ static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *w
 		clash = find_smallest_clash(plan, active);
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (uint64_t left = clash; left; left &= left - 1)
-			counters |= plan->alternatives[a].counter_masks[find_lowest_bit(left)];
+			counters |= plan->alternatives[a].counter_masks[base_find_lowest_bit(left)];
 	*why = (pfm_error_t){ .size = why->size,
 		              .code = PFMLIB_ERR_NOASSIGN,
 		              .kind = PFM_KIND_NO_PLACEMENT,
-		              .event = (int)find_lowest_bit(clash | (uint64_t)1 << 63),
+		              .event = (int)base_find_lowest_bit(clash | (uint64_t)1 << 63),
 		              .clash = clash,
 		              .clash_counters = counters };
 	return PFMLIB_ERR_NOASSIGN;
@@ -347,7 +341,8 @@ int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm
 	if (plan->request->n_events == 1 && plan->n_alternatives == 1 &&
 	    plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
 	    plan->alternatives[0].counter_masks[0]) {
-		out->counters[0] = (uint8_t)find_lowest_bit(plan->alternatives[0].counter_masks[0]);
+		out->counters[0] =
+			(uint8_t)base_find_lowest_bit(plan->alternatives[0].counter_masks[0]);
 		return PFMLIB_SUCCESS;
 	}
 	return assign_event_set(plan, out, why);

@@ -4,28 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/perf_event.h>
+#include "base/bits.h"
 #include "session/perf_event.h"
 #include "sampling/sampling.h"
 
 #define GROUP_READ_FORMAT ((uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID))
-
-static unsigned count_bits(uint64_t word)
-{
-	return (unsigned)__builtin_popcountll(word);
-}
 
 /* Words before the first member: their number, and times. */
 static unsigned get_n_head_words(const struct record_layout *l)
 {
 	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 
-	return 1 + count_bits(l->read_format & times);
+	return 1 + base_count_bits(l->read_format & times);
 }
 
 /* Words of a member: its value, its id, and its losses. */
 static unsigned get_n_member_words(const struct record_layout *l)
 {
-	return 2 + count_bits(l->read_format & PERF_FORMAT_LOST);
+	return 2 + base_count_bits(l->read_format & PERF_FORMAT_LOST);
 }
 
 static bool is_leader_sampled(const struct record_layout *l, const pfm_record_t *r)

@@ -1,67 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd and the buffer that it fills: streams that come in pieces of every size, that are none, and
- * that would unpack to more than anybody may ask for. */
+/* zstd: streams that come in pieces of every size, that are none, and that would unpack to more
+ * than anybody may ask for. */
 #include "units.h"
 #include "perfdata/perfdata.h"
-
-/* ---- a buffer that grows --------------------------------------------------------------------- */
-
-static void add(struct byte_buffer *b, uint8_t byte, size_t n)
-{
-	assert_true(pfmi_perfdata_reserve_bytes(b, n));
-	assert_true(b->capacity - b->end >= n);
-	memset(b->data + b->end, byte, n);
-	b->end += n;
-}
-
-/* What is done with goes to the front; the rest stays as it is. */
-static void room(void **state)
-{
-	struct byte_buffer b = { .data = NULL };
-	const uint8_t *at;
-
-	(void)state;
-	assert_true(pfmi_perfdata_reserve_bytes(&b, 0));
-	assert_true(b.end == 0 && b.n_consumed == 0);
-	add(&b, 1, 10);
-	add(&b, 2, 100);
-	assert_int_equal(b.end, 110);
-	b.n_consumed = 9;
-	at = b.data;
-	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - b.end +
-	                                                    9)); /* as much as there is then */
-	assert_ptr_equal(b.data, at);
-	assert_true(b.n_consumed == 0 && b.end == 101);
-	assert_int_equal(b.data[0], 1);
-	for (size_t i = 1; i < 101; i++)
-		assert_int_equal(b.data[i], 2);
-	/* One byte more needs another piece of memory, with the same in it. */
-	b.n_consumed = 1;
-	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - b.end + 2));
-	assert_int_equal(b.end, 100);
-	for (size_t i = 0; i < 100; i++)
-		assert_int_equal(b.data[i], 2);
-	/* All of it done with. */
-	b.n_consumed = b.end;
-	assert_true(pfmi_perfdata_reserve_bytes(&b, 1));
-	assert_true(b.n_consumed == 0 && b.end == 0);
-	free(b.data);
-}
-
-static void too_much(void **state)
-{
-	struct byte_buffer b = { .data = NULL };
-
-	(void)state;
-	assert_false(pfmi_perfdata_reserve_bytes(&b, MAX_UNPACKED_SIZE + 1));
-	assert_true(!b.data && b.capacity == 0);
-	assert_true(pfmi_perfdata_reserve_bytes(&b, MAX_UNPACKED_SIZE));
-	b.end = 7;
-	assert_true(pfmi_perfdata_reserve_bytes(&b, b.capacity - 7));
-	assert_false(pfmi_perfdata_reserve_bytes(&b, b.capacity - 6));
-	assert_int_equal(b.end, 7); /* and what was there is there */
-	free(b.data);
-}
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
@@ -206,6 +147,6 @@ static void without_the_library(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, open_library, close_library)
 
-UNIT(perfdata_zstd, cmocka_unit_test(room), cmocka_unit_test(too_much), CASE(pieces_of_every_size),
-     CASE(frames_behind_frames), CASE(what_does_not_fit_is_not_packed), CASE(what_is_no_stream),
+UNIT(perfdata_zstd, CASE(pieces_of_every_size), CASE(frames_behind_frames),
+     CASE(what_does_not_fit_is_not_packed), CASE(what_is_no_stream),
      CASE(a_stream_that_stands_for_too_much), cmocka_unit_test(without_the_library));

@@ -139,7 +139,6 @@ enum l4_host_kind {
 
 #define L4_MAX_PMU_ID    700 /* end of the numbers of PMUs */
 #define L4_MAX_MASKS     192 /* most masks of an event */
-#define L4_NO_PMU        0xffffu
 #define L4_POSITION_BITS 21
 
 extern const struct l4_image l4_image;
