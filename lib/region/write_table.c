@@ -212,7 +212,8 @@ static void put_cost(struct text *out, const pfm_region_results_t *r)
 		if (e.cost_pair < 0.5)
 			continue;
 		pfmi_region_put(out, ", ");
-		pfmi_region_put_real(out, 0, e.cost_pair);
+		put_value(out, &e, (uint64_t)(e.cost_pair + 0.5),
+		          pfmi_regions.layout.events[k].scale);
 		pfmi_region_put(out, " %s", e.name);
 	}
 	pfmi_region_put(out, r->flags & PFM_REGIONS_NO_SUBTRACT ? "; not subtracted\n"

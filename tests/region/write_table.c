@@ -52,7 +52,7 @@ static void threads_and_remarks(void **state)
 	pfmi_regions.layout.wall_pair = 41;
 	text = written(&pfmi_region_table, &made);
 	has(text,
-	    "Cost of an empty visit: 41 ns (0 ns inside it), 1234 cycles:u; not subtracted\n");
+	    "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; not subtracted\n");
 	has(text, "2 begins and ends in signal handlers were ignored");
 	has(text, "3 ends without a begin were ignored.\n");
 	has(text, "\ntable (in parent): 3 visits\n");
