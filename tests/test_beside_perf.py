@@ -153,6 +153,11 @@ def base_name(path):
     return os.path.basename(path)
 
 
+def task_name(name):
+    """The idle task has no name in recordings; perf calls it swapper, pfm by its number."""
+    return ":0" if name == "swapper" else name
+
+
 @unittest.skipUnless(shutil.which("perf"), "perf is missing (Debian: linux-perf)")
 @unittest.skipUnless(os.uname().machine == "x86_64", "code for x86-64 is compiled at run time")
 class BesidePerf(unittest.TestCase):
@@ -169,6 +174,10 @@ class BesidePerf(unittest.TestCase):
         for args in (["-o", "program", "program.c", "-lpthread", "-ldl"], ["-shared", "-fPIC", "-o", "libshared.so", "library.c"]):
             subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", *args], cwd=cls.folder, check=True, capture_output=True)
         shutil.copy(os.path.join(cls.folder, "program"), os.path.join(cls.folder, "other name"))
+        done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-o", "try.data", "true"], cwd=cls.folder, capture_output=True,
+                              timeout=60, check=False)
+        if done.returncode:
+            raise unittest.SkipTest(done.stderr.decode())
         cls.others, cls.symbols = collections.Counter(), {}
 
     @classmethod
@@ -177,27 +186,30 @@ class BesidePerf(unittest.TestCase):
             print("# %s: perf has %s, pfm has %s; %d samples" % (file, theirs, ours, n))
 
     def run_tool(self, *words):
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120, check=False,
-                              env={**os.environ, "HOME": self.folder, "DEBUGINFOD_URLS": ""})
+        """What a program writes. perf 6.1 ends by a signal now and then: it is started again."""
+        for _ in range(3):
+            done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120, check=False,
+                                  env={**os.environ, "HOME": self.folder, "DEBUGINFOD_URLS": ""})
+            if words[0] != "perf" or done.returncode >= 0:
+                break
+        if done.returncode and words[:2] == ("perf", "record"):  # an option that it lacks, or that a user may not use
+            self.skipTest(done.stderr.decode())
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return done.stdout
 
     def record(self, options, kind):
         words = ["perf", "record", "-q", "--no-bpf-event", *options, *([] if "-o" in options else ["-o", "perf.data"]), "./program", kind]
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120, check=False,
-                              env={**os.environ, "HOME": self.folder})
-        if done.returncode:
-            self.skipTest(done.stderr.decode())
+        data = self.run_tool(*words)
         if "-o" in options:
             with open(os.path.join(self.folder, "perf.data"), "wb") as f:
-                f.write(done.stdout)
+                f.write(data)
 
     def samples_of_perf(self):
         text = self.run_tool("perf", "script", "--ns", "-i", "perf.data", "-G", "-F", "comm,pid,tid,time,period,event,ip,sym,dso").decode()
         for line in text.splitlines():
             m = LINE.match(line)
             self.assertTrue(m, line)
-            yield Sample(int(m["seconds"]) * 10**9 + int(m["ns"]), m["event"], int(m["pid"]), int(m["tid"]), m["task"].strip(),
+            yield Sample(int(m["seconds"]) * 10**9 + int(m["ns"]), m["event"], int(m["pid"]), int(m["tid"]), task_name(m["task"].strip()),
                          int(m["weight"]), int(m["ip"], 16) & 0xfff, base_name(m["file"]), m["symbol"].strip())
 
     def samples_of_pfm(self):
@@ -261,7 +273,7 @@ class BesidePerf(unittest.TestCase):
             row = re.match(r" *(\d+) *\| *(\d+) *\|(.*)\|(.*)\|", line)
             event = head[1] if head else event
             if row:
-                expected[event, row[3].strip(), base_name(row[4].strip())] += int(row[2]) + 1j * int(row[1])
+                expected[event, task_name(row[3].strip()), base_name(row[4].strip())] += int(row[2]) + 1j * int(row[1])
         for row in map(json.loads, self.run_tool(PFM, "report", "--json", "perf.data").splitlines()):
             found[row["event"], row["task"], base_name(row["object"])] += row["samples"] + 1j * row["weight"]
         self.assertEqual(found, expected)
