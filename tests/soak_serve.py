@@ -62,6 +62,15 @@ class Receiver(threading.Thread):
 
         return Handler
 
+    def listen(self, manner):
+        """A child that has not started its program yet may have the last listener, too."""
+        for _ in range(100):
+            try:
+                return http.server.ThreadingHTTPServer(("127.0.0.1", self.port), self.handler(manner))
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("port %d cannot be listened on again" % self.port)
+
     def run(self):
         http.server.ThreadingHTTPServer.allow_reuse_address = True
         http.server.ThreadingHTTPServer.daemon_threads = True
@@ -76,7 +85,7 @@ class Receiver(threading.Thread):
                     held.bind(("127.0.0.1", self.port))
                     self.stop.wait(self.turn)
                 continue
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), self.handler(manner))
+            server = self.listen(manner)
             server.block_on_close = False
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
             thread.start()
