@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session on the Tru64 counter device: what its counts (pfm_device.c) and its samples
- * (pfm_samples.c) share. */
+ * (sampling/pfm_device_samples.c) share. */
 #ifndef PERFMON_PFM_DEVICE_H
 #define PERFMON_PFM_DEVICE_H
 
@@ -44,14 +44,49 @@ struct device_state {
 	struct pc_profile *profile;   /* NULL: no samples */
 };
 
+/* ---- pfm_device_read.c ---------------------------------------------------------------------- */
+
 const struct sys *pfmi_device_get_sys(const struct pfm_session *s);
 /* Keeps the error -@err and returns the code for it. */
 int pfmi_device_record_errno(struct pfm_session *s, int err);
 int pfmi_device_send_request(struct pfm_session *s, uint32_t number, void *arg);
+/* Sends a request whose results come through a pointer in memory: its argument is the address of
+ * that pointer. */
+int pfmi_device_send_array_request(struct pfm_session *s, uint32_t number, void *array);
 /* Counts as the device lays them out for request @number, with the cycle field taken aside. */
 int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number,
                              uint64_t counts[][PFM_ALPHA_MAX_COUNTERS]);
 /* Reads what each entry has counted. */
 int pfmi_device_read_entries(struct pfm_session *s);
+uint64_t pfmi_device_count_since_reset(const struct device_state *d,
+                                       const struct device_location *p);
+
+/* ---- pfm_device_events.c --------------------------------------------------------------------- */
+
+/* Events as placed so far: each text once, however many processors its counts are split over. */
+struct device_event_set {
+	struct event events[PFM_ALPHA_MAX_COUNTERS];
+	unsigned requests[PFM_ALPHA_MAX_COUNTERS];
+	unsigned n_events;
+	struct placement placement;
+};
+
+/* Records why the device does not count @c, or any count, unless a cause is known already. */
+void pfmi_device_fail_count(struct session_count *c, pfm_cause_t cause, int err, const char *why,
+                            const char *remedy);
+void pfmi_device_fail_all_counts(struct pfm_session *s, pfm_cause_t cause, int err, const char *why,
+                                 const char *remedy);
+/* Takes the caller's settings, or translates the session's flags. */
+void pfmi_device_choose_settings(const struct pfm_session *s, struct device_state *d);
+/* Refuses targets that the device cannot tell apart. */
+void pfmi_device_check_scope(struct pfm_session *s, const struct device_state *d);
+/* Places the events of the set and works out the requests. Returns 0 or PFMLIB_ERR_*. */
+int pfmi_device_solve_event_set(struct device_state *d, struct device_event_set *set,
+                                pfm_error_t *why);
+/* The index of text @number in the set, or -1. */
+int pfmi_device_find_request_index(const struct device_event_set *set, unsigned number);
+/* Adds events in the order of the caller as long as they fit together. */
+void pfmi_device_choose_events(struct pfm_session *s, struct device_state *d,
+                               struct device_event_set *set);
 
 #endif
