@@ -31,7 +31,7 @@ struct record_sorter {
 	uint64_t next_sequence; /* orders records of one time */
 };
 
-/* Copies a record behind the others. It waits only after pfmi_perfdata_push_staged_record(); until
+/* Copies a record after the others. It waits only after pfmi_perfdata_push_staged_record(); until
  * then the caller may change it. NULL without memory. */
 uint8_t *pfmi_perfdata_stage_record(struct record_sorter *s, const uint8_t *bytes, size_t size);
 /* Makes the staged record of @size bytes wait for its turn. Returns 0 or PFMLIB_ERR_NOMEM. */
