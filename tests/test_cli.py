@@ -1324,7 +1324,7 @@ class Stat(Case):
         self.assertIn("-e: expected events", self.fails(2, "stat", "-e", "", "--", "true"))
         for texts, at in (",,", 0), ("cycles,,page-faults", 7), (",cycles", 0), ("cycles,", 6):
             said = self.fails(1, "stat", "-e", texts, "--", "true")
-            self.assertIn("expected an event beside this comma", said)
+            self.assertIn("expected an event before and after this comma", said)
             self.assertEqual(said.splitlines()[2], " " * (2 + at) + "^")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")

@@ -415,7 +415,7 @@ static int check_events(const struct stat_job *job)
 	if (!job->gap)
 		return EXIT_DONE;
 	report_culprit(&error, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX, at, at + 1,
-	               "expected an event beside this comma");
+	               "expected an event before and after this comma");
 	report_stat_refusal(job, job->gap, &error);
 	return EXIT_REFUSED;
 }

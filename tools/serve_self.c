@@ -137,7 +137,7 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		            "Requests that were dropped because the queue was full.",
 		            f->otlp_dropped);
 		put_counter(x, "perfmon_otlp_requests_rejected",
-		            "Requests that the receiver refused for good.", f->otlp_rejected);
+		            "Requests that the receiver refused permanently.", f->otlp_rejected);
 		put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait.",
 		          count_queued_requests(s));
 	}

@@ -379,11 +379,10 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 	}
 	p->n = pfm_session_size(p->session);
 	if (p->counts)
-		return p->n == before       ? EXIT_DONE
-		       : job->skips_refused ? EXIT_REFUSED
-		                            : report_bad_option("CPUs have come or gone between "
-		                                                "runs",
-		                                                EAGAIN);
+		return p->n == before ? EXIT_DONE
+		       : job->skips_refused
+		               ? EXIT_REFUSED
+		               : report_bad_option("CPUs went on or off line between runs", EAGAIN);
 	if (!grow_targets(p))
 		return report_bad_option("counts", ENOMEM);
 	if (p->pid)
