@@ -450,6 +450,15 @@ static unsigned count_extra_words(const struct name_words *name)
 	return n;
 }
 
+/* A description without its advice, "When high, look at L3_Bound.", whose words are not about it.
+ */
+static struct slice cut_advice(const char *desc)
+{
+	const char *advice = strstr(desc, ". When ");
+
+	return (struct slice){ desc, (uint32_t)(advice ? advice - desc : (ptrdiff_t)strlen(desc)) };
+}
+
 /* Sets *@in_name to the number of concepts that @name has. */
 static unsigned compute_cost(const struct word_query *q, const char *name, const char *desc,
                              unsigned *in_name)
@@ -466,7 +475,7 @@ static unsigned compute_cost(const struct word_query *q, const char *name, const
 			continue;
 		}
 		if (!desc_words[0])
-			fold_words((struct slice){ desc, (uint32_t)strlen(desc) }, desc_words);
+			fold_words(cut_advice(desc), desc_words);
 		if (has_concept(q->concepts[i], desc_words, NULL))
 			continue;
 		if (q->optional_concepts >> i & 1)

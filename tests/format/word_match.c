@@ -36,6 +36,8 @@ static void words_have_synonyms(void **state)
 		{ "accesses", "MCDRAM", "", WORD_NO_MATCH },
 		{ "branch mispredictions", "BR_INST_RETIRED.COND", "Branches.", WORD_NO_MATCH },
 		{ "branches", "OTHER", "Branches.", WORD_NO_MATCH },
+		/* Words of advice are not about the event. */
+		{ "slots of loads", "SLOTS", "Slots. When high, look at loads.", WORD_NO_MATCH },
 		{ "of the", "BR_INST_RETIRED", "", WORD_NO_MATCH },
 		{ "", "BR_INST_RETIRED", "", WORD_NO_MATCH },
 	};
