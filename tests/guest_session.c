@@ -679,6 +679,31 @@ static bool joins(void)
 	return ok;
 }
 
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return ok;
+}
+
+/* The machine sleeps for two seconds. For that, the kernel switches CPU 1 off and on again. */
+static bool suspends(void)
+{
+	bool ok = opened_on("{page-faults,task-clock}", NULL, NULL);
+
+	touch_on(1, NULL);
+	ok &= write_text("/sys/class/rtc/rtc0/wakealarm", "+2") &&
+	      write_text("/sys/power/state", "mem");
+	touch_on(0, NULL);
+	ok &= read_counts() && is(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU) &&
+	      counts[0].value >= 2 * PAGES_A_TIME;
+	if (!ok)
+		tell();
+	return ok;
+}
+
 static unsigned descriptors(void)
 {
 	int next = open("/dev/null", O_RDONLY);
@@ -730,6 +755,7 @@ static void hotplug(unsigned times)
 	      files);
 	check(resident_pages() <= pages + 64, "resident pages: %lu, and %lu the first time",
 	      resident_pages(), pages);
+	check(suspends(), "a group is read after the machine was suspended");
 }
 
 static void alpha(bool ordinary)
