@@ -133,7 +133,6 @@ int export_next(struct export_reader *r, struct export_sample *sample);
 
 /* Number of the name of the file, or [heap] and its like, that process @pid has at @address. */
 uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t address);
-void export_free_texts(struct text_pool *t);
 const char *export_text(const struct export_reader *r, uint32_t number);
 /* Text of name @i of a location. */
 const char *export_name(const struct export_reader *r, const struct export_location *l, unsigned i);

@@ -115,7 +115,7 @@ static void release(struct exporter *e)
 	export_free_stacks(&f->stacks);
 	export_free_rows(&f->rows);
 	export_free_rows(&f->sums);
-	export_free_texts(&f->lines);
+	text_pool_free(&f->lines);
 	free(f->path);
 }
 

@@ -422,7 +422,7 @@ static void release(struct exporter *e)
 
 	export_free_whole_stacks(&o->stacks);
 	export_free_rows(&o->rows);
-	export_free_texts(&o->strings);
+	text_pool_free(&o->strings);
 	pfmi_base_free_hash(&o->attribute_table);
 	pfmi_base_free_hash(&o->function_table);
 	free(o->attributes);

@@ -254,7 +254,7 @@ static uint32_t find_main_mapping(struct exporter *e)
 		    (!best || p->mapping_samples[i] > p->mapping_samples[best]) &&
 		    is_task_program(e, &tasks, &e->reader->mappings[i]))
 			best = i;
-	export_free_texts(&tasks);
+	text_pool_free(&tasks);
 	return best;
 }
 
@@ -423,7 +423,7 @@ static void release(struct exporter *e)
 
 	export_free_whole_stacks(&p->stacks);
 	export_free_rows(&p->rows);
-	export_free_texts(&p->strings);
+	text_pool_free(&p->strings);
 	free(p->function_ids);
 	free(p->mapping_samples);
 	free(p->mapping_ids);

@@ -684,18 +684,10 @@ void export_close(struct export_reader *r)
 	free(r->functions);
 	free(r->function_numbers);
 	free(r->events);
-	export_free_texts(&r->texts);
+	text_pool_free(&r->texts);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
-
-void export_free_texts(struct text_pool *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		free(t->text[i]);
-	free(t->text);
-	pfmi_base_free_hash(&t->table);
-}
 
 const char *export_text(const struct export_reader *r, uint32_t number)
 {
