@@ -604,6 +604,37 @@ class List(Case):
         self.assertIn("no metrics of this machine match", r.stderr)
 
 
+class Newcomer(Case):
+    """The first hour of a user who knows perf."""
+
+    def test_a_part_of_a_name_leads_to_the_events_of_the_processor(self):
+        self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS", self.fails(1, "encode", "spr::L3_MISS"))
+        self.assertIn("LONGEST_LAT_CACHE.MISS", self.fails(1, "encode", "--pmu", "spr", "llc-misses"))
+
+    def test_a_misspelt_name_has_no_recipe_for_another_list(self):
+        for name in "cycls", "spr::INST_RETRED.ANY", "intel_arch::INST_RETRED.ANY":
+            out = self.fails(1, "encode", name)
+            self.assertIn("did you mean", out)
+            self.assertNotIn("newer list", out)
+
+    def test_generic_names_are_listed_with_their_aliases(self):
+        for alias, name in ("cycles", "cpu-cycles"), ("branches", "branch-instructions"), ("cs", "context-switches"):
+            self.assertRegex(self.done("list", "^%s$" % alias), r"(?m)^  %s +\(also %s\)" % (name, alias))
+
+    def test_the_name_of_a_family_leads_to_its_pmus(self):
+        for name, pmu in ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_gracemont"), ("zen 4", "amdzen4"):
+            self.assertIn(pmu, self.done("list", name))
+            self.assertIn(pmu, self.fails(1, "show", name))
+
+    def test_descriptions_name_conditions_and_repetitions(self):
+        for event, words in (("spr::MISC_RETIRED.LBR_INSERTS", "only while the LBR is enabled"),
+                             ("neoverse_n1::BUS_CYCLES", "repeats CPU_CYCLES"),
+                             ("spr::OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD", "no quotient is the whole latency"),
+                             ("skx::Split_Stores", "Stores that cross a cache line"),
+                             ("amdzen6::ic_fills_from_sys.local_l2", "the instruction cache from this core's L2")):
+            self.assertIn(words, self.done("show", event))
+
+
 class Show(Case):
     def test_metric(self):
         out = self.done("show", "skl::Frontend_Bound")
