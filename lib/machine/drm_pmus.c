@@ -26,7 +26,7 @@ static struct slice find_value(const char *text, const char *key)
 {
 	size_t len = strlen(key);
 
-	for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL) {
+	for (const char *line = text; line; line = machine_find_next_line(line)) {
 		const char *value = line + len + 1;
 
 		if (strncmp(line, key, len) != 0 || line[len] != ':')
@@ -184,8 +184,7 @@ static int add_client_keys(void *arg, const struct drm_client *client)
 {
 	struct drm_driver *d = find_or_add_driver(arg, client->driver);
 
-	for (const char *line = client->text; d && line;
-	     line = strchr(line, '\n'), line += line != NULL)
+	for (const char *line = client->text; d && line; line = machine_find_next_line(line))
 		add_key(d, line);
 	return 0;
 }

@@ -100,6 +100,15 @@ void pfmi_machine_build_pmu_table(struct sysfs_reader *r, struct table_builder *
 
 /* Compares names that @a and @b point to, for qsort() and bsearch(). */
 int pfmi_machine_compare_names(const void *a, const void *b);
+
+/* The line after the one at @line; NULL after the last one. */
+static inline const char *machine_find_next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : NULL;
+}
+
 static inline bool machine_is_same_text(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "machine/machine.h"
+#include "machine/machine_internal.h"
 
 enum { MEMORY_DEVICE = 17, END_OF_TABLE = 127, UNKNOWN = 0xffff };
 
@@ -111,7 +111,7 @@ double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices
 	double peak = 0, one;
 
 	*devices = 0;
-	for (; text; text = strchr(text, '\n'), text += text != NULL) {
+	for (; text; text = machine_find_next_line(text)) {
 		char *key;
 		unsigned number;
 

@@ -43,7 +43,8 @@ REGION_COLD_PART bool decide(void)
 
 static inline struct frame *get_frame(const struct thread *t, unsigned i)
 {
-	return (struct frame *)(t->frames + i * t->stride);
+	/* A number: there may be no frames yet, and nothing can be added to NULL. */
+	return (struct frame *)((uintptr_t)t->frames + i * t->stride);
 }
 
 static inline struct frame *frame_below(const struct thread *t, const struct frame *f)
