@@ -108,19 +108,8 @@ static const pfm_reg_t *find_extra(const struct set_decoder *d, uint64_t addr)
 	return NULL;
 }
 
-/* Extra registers of one kind come in pairs that differ in the lowest bit, except for PEBS_LD_LAT
- * and PEBS_FRONTEND. Which of a pair an event uses depends on its code. */
-static const pfm_reg_t *find_extra_pair(const struct set_decoder *d, uint64_t msr, uint64_t control)
-{
-	const bool is_pair = msr != 0x3f6 && msr != 0x3f7;
-	const uint64_t code = control & 0xffff;
-	const bool uses_second = code == 0x1bb || code == 0x12b || code == 0x2b7 || code == 0x227;
-
-	return find_extra(d, !is_pair ? msr : uses_second ? msr | 1 : msr & ~(uint64_t)1);
-}
-
 /* The extra register of the set that the events of target @g use; NULL if they do not use one, or
- * if the set lacks it. */
+ * if the set lacks it. Some events have several codes, each with a register of its own. */
 static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struct decode_target *g)
 {
 	struct decode_target probe = *g;
@@ -128,13 +117,38 @@ static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struc
 
 	for (unsigned i = 0; i < MAX_CANDIDATES && pfmi_pmu_find_decoded_event(&probe, i, &ev);
 	     i++) {
-		uint32_t msr = pfmi_pmu_get_extra_register(&ev);
+		uint32_t msr = pfmi_pmu_get_decoded_extra_register(&probe, &ev);
 
 		if (msr)
-			return find_extra_pair(d, msr, g->value);
+			return find_extra(d, msr);
 		probe = *g;
 	}
 	return NULL;
+}
+
+/* Keeps the candidates whose rows have @value for their extra register. Returns how many. */
+static unsigned keep_extra_value(struct event *candidates, unsigned n, uint64_t value)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (pfmi_pmu_get_key_value(&candidates[i], KEY_MSR_VALUE, ANY_COUNTER) == value)
+			candidates[kept++] = candidates[i];
+	return kept;
+}
+
+/* The candidates for target @g with the extra register @extra, whose value is in a configuration
+ * word where a field is declared for it, and otherwise in the rows alone. */
+static unsigned find_with_extra(const struct decode_target *g, const pfm_reg_t *extra,
+                                struct event *out, unsigned max)
+{
+	struct decode_target by_word = *g, by_row = *g;
+	unsigned n;
+
+	by_word.config[1] = extra->value;
+	by_word.known_words |= 2;
+	n = find_candidates(&by_word, out, max);
+	return n ? n : keep_extra_value(out, find_candidates(&by_row, out, max), extra->value);
 }
 
 static void decode_x86_control(struct set_decoder *d, unsigned i)
@@ -146,11 +160,8 @@ static void decode_x86_control(struct set_decoder *d, unsigned i)
 
 	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
 		extra = find_used_extra(d, &g);
-		if (extra) {
-			g.config[1] = extra->value;
-			g.known_words |= 2;
-		}
-		n = find_candidates(&g, candidates, MAX_CANDIDATES);
+		n = extra ? find_with_extra(&g, extra, candidates, MAX_CANDIDATES)
+		          : find_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	for (unsigned k = 0; k < n; k++)
 		pfmi_pmu_set_decoded_levels(&g, &candidates[k]);

@@ -351,6 +351,9 @@ bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct eve
 /* Sets the levels of the register in @ev if they are not the default ones. A register that counts
  * at no level says nothing about the event. */
 void pfmi_pmu_set_decoded_levels(const struct decode_target *g, struct event *ev);
+/* The extra register that @ev, an event found for target @g, has with the code of the target; 0 for
+ * none. */
+uint32_t pfmi_pmu_get_decoded_extra_register(const struct decode_target *g, const struct event *ev);
 /* The best event of @t of the configuration words @config: words that are not in @words (bit i:
  * word i) may be anything. The levels stay as they are in @ev; on success everything else is
  * replaced. */

@@ -175,12 +175,13 @@ static bool use_primary_encoding(struct decode_target *g)
 	const struct table *t = g->table;
 	const struct field *code = table_get_key_field(t, KEY_CODE),
 			   *umask = table_get_key_field(t, KEY_UMASK);
+	uint32_t msr;
 
 	if (g->code == DECODE_ANY_CODE || !table_get_key_field_plus1(t, KEY_ALT) || !umask)
 		return false;
 	g->alternate_code = g->code | pfmi_pmu_extract_field(umask, g->config) << 16;
 	for (uint32_t row = 0; row < t->n_rows; row++)
-		if (pfmi_pmu_has_alternate_code(t, row, g->alternate_code)) {
+		if (pfmi_pmu_has_alternate_code(t, row, g->alternate_code, &msr)) {
 			field_insert(code, g->config,
 			             pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER));
 			field_insert(umask, g->config,

@@ -249,24 +249,38 @@ bool pfmi_pmu_is_code_match(const struct decode_target *g, uint32_t row)
 	       pfmi_pmu_has_row_code(g->table, row, g->code, g->counter);
 }
 
-bool pfmi_pmu_has_alternate_code(const struct table *t, uint32_t row, uint64_t codes)
+bool pfmi_pmu_has_alternate_code(const struct table *t, uint32_t row, uint64_t codes, uint32_t *msr)
 {
 	const struct row *r = table_get_row(t, row);
 	const unsigned alt = table_get_key_field_plus1(t, KEY_ALT) - 1u;
 
 	for (unsigned i = 0; i < r->n_values; i++)
 		if (table_get_row_value(t, r, i).field == alt &&
-		    (uint32_t)table_get_row_value(t, r, i).value == codes)
+		    (uint32_t)table_get_row_value(t, r, i).value == codes) {
+			*msr = (uint32_t)(table_get_row_value(t, r, i).value >> 32);
 			return true;
+		}
 	return false;
+}
+
+uint32_t pfmi_pmu_get_decoded_extra_register(const struct decode_target *g, const struct event *ev)
+{
+	uint32_t msr;
+
+	return g->alternate_code && pfmi_pmu_has_alternate_code(g->table, ev->row_index,
+	                                                        g->alternate_code, &msr)
+	               ? msr
+	               : pfmi_pmu_get_extra_register(ev);
 }
 
 bool pfmi_pmu_match_row(const struct decode_target *g, uint32_t row, struct event *ev)
 {
 	const struct row *r = table_get_row(g->table, row);
+	uint32_t msr;
 
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC) || !pfmi_pmu_is_code_match(g, row) ||
-	    (g->alternate_code && !pfmi_pmu_has_alternate_code(g->table, row, g->alternate_code)))
+	    (g->alternate_code &&
+	     !pfmi_pmu_has_alternate_code(g->table, row, g->alternate_code, &msr)))
 		return false;
 	if (!g->event_select_mask && g->counter != DECODE_NO_COUNTER &&
 	    !(table_get_row_counter_mask(g->table, r) >> g->counter & 1))

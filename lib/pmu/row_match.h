@@ -11,8 +11,9 @@ bool pfmi_pmu_has_known_words(const struct decode_target *g, const uint64_t conf
 bool pfmi_pmu_has_row_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter);
 /* True if @row has the target's code, or the target has none. */
 bool pfmi_pmu_is_code_match(const struct decode_target *g, uint32_t row);
-/* True if the code and unit mask @codes (<< 16) program @row too, with another extra register. */
-bool pfmi_pmu_has_alternate_code(const struct table *t, uint32_t row, uint64_t codes);
+/* True if the code and unit mask @codes (<< 16) program @row too, with extra register *@msr. */
+bool pfmi_pmu_has_alternate_code(const struct table *t, uint32_t row, uint64_t codes,
+                                 uint32_t *msr);
 /* Makes @ev the event of @row of the target; false if it cannot be that row. */
 bool pfmi_pmu_match_row(const struct decode_target *g, uint32_t row, struct event *ev);
 

@@ -177,6 +177,43 @@ static void extra_registers(void **state)
 	pfm_close_context(ctx);
 }
 
+/* Control register @control beside extra registers of which @msr has @value and its neighbours
+ * have another value: the event @text, and no other. */
+static void expect_by_extra(const char *pmu, uint64_t control, uint32_t msr, uint64_t value,
+                            const char *text)
+{
+	pfm_ctx_t *ctx = open_for(pmu);
+	pfm_reg_t regs[5] = { reg_of(PFM_REG_PMC, 0, control) };
+	static struct decoded d;
+
+	regs[0].addr = 0x186;
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t addr = (msr & ~3u) + i;
+
+		regs[1 + i] = reg_of(PFM_REG_EXTRA, addr, addr == msr ? value : 0x8000);
+		regs[1 + i].addr = addr;
+	}
+	decode(ctx, pfm_find_pmu(ctx, pmu), regs, 5, &d);
+	assert_int_equal(d.n, 1);
+	assert_string_equal(d.entries[0].text, text);
+	pfm_close_context(ctx);
+}
+
+/* Intel's lists name the code of an event for each of its extra registers. */
+static void code_chooses_extra_register(void **state)
+{
+	static const char skl[] = "skl::OFFCORE_RESPONSE:DEMAND_DATA_RD:ANY_RESPONSE";
+	static const char nvl[] = "nvl_coyotecove::MEM_LOAD_L2_MISS_RETIRED:L3_MISS";
+
+	(void)state;
+	expect_by_extra("skl", 0x5301b7, 0x1a6, 0x10001, skl);
+	expect_by_extra("skl", 0x5301bb, 0x1a7, 0x10001, skl);
+	expect_by_extra("nvl_coyotecove", 0x5301d6, 0x3e0, 0xff03f000000001, nvl);
+	expect_by_extra("nvl_coyotecove", 0x5302d6, 0x3e1, 0xff03f000000001, nvl);
+	expect_by_extra("nvl_coyotecove", 0x5304d6, 0x3e2, 0xff03f000000001, nvl);
+	expect_by_extra("nvl_coyotecove", 0x5308d6, 0x3e3, 0xff03f000000001, nvl);
+}
+
 static void refusals(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
@@ -203,4 +240,5 @@ static void refusals(void **state)
 
 UNIT(decode_decode_set, cmocka_unit_test(dispatched_sets), cmocka_unit_test(unknown_values),
      cmocka_unit_test(levels), cmocka_unit_test(enabled_counters),
-     cmocka_unit_test(extra_registers), cmocka_unit_test(refusals));
+     cmocka_unit_test(extra_registers), cmocka_unit_test(code_chooses_extra_register),
+     cmocka_unit_test(refusals));
