@@ -1184,7 +1184,7 @@ class Cgroups(unittest.TestCase):
 
 class Pcp(unittest.TestCase):
     """pmdaopenmetrics of pcp reads the endpoint, driven by dbpmda: without pmcd. pcp is the installed one, or PERFMON_PCP, a folder that
-    the Debian packages pcp, pcp-conf, python3-pcp and libpcp* were unpacked into (dpkg -x)."""
+    the Debian packages pcp, pcp-conf, python3-pcp and libpcp* with libpcp*-dev were unpacked into (dpkg -x). It needs python3-requests."""
 
     def setUp(self):
         self.root = os.environ.get("PERFMON_PCP", "")
