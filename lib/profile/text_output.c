@@ -32,19 +32,51 @@ static const char *find_entity(char c)
 	}
 }
 
-void put_xml_text(FILE *out, const char *text, size_t len)
+/* What a format writes for the character @c of @len bytes; NULL for the character itself. */
+typedef const char *replace_fn(const char *c, size_t len);
+
+/* Writes @len bytes of @text, up to a NUL. Characters that stay are written many at a time; bytes
+ * that are no UTF-8 and U+FFFE, U+FFFF become U+FFFD. */
+static void put_replaced(FILE *out, const char *text, size_t len, replace_fn *replace)
 {
+	const char *run = text; /* not written yet, up to @text */
+
 	for (size_t n; len && *text; text += n, len -= n) {
 		size_t valid = utf8_measure_char(text, len);
+		const char *other = UTF8_REPLACEMENT;
 
 		n = valid ? valid : 1;
-		if (!valid || is_control(text, n) || is_noncharacter(text, n))
-			fputs(UTF8_REPLACEMENT, out);
-		else if (find_entity(*text))
-			fputs(find_entity(*text), out);
-		else
-			fwrite(text, 1, n, out);
+		if (valid && !is_noncharacter(text, n))
+			other = replace(text, n);
+		if (!other)
+			continue;
+		fwrite(run, 1, (size_t)(text - run), out);
+		fputs(other, out);
+		run = text + n;
 	}
+	fwrite(run, 1, (size_t)(text - run), out);
+}
+
+static const char *replace_in_xml(const char *c, size_t len)
+{
+	return is_control(c, len) ? UTF8_REPLACEMENT : find_entity(*c);
+}
+
+static const char *replace_in_csv(const char *c, size_t len)
+{
+	if (*c == '"')
+		return "\"\"";
+	return is_control(c, len) && !strchr("\t\n", *c) ? UTF8_REPLACEMENT : NULL;
+}
+
+static const char *replace_in_line(const char *c, size_t len)
+{
+	return is_control(c, len) ? UTF8_REPLACEMENT : NULL;
+}
+
+void put_xml_text(FILE *out, const char *text, size_t len)
+{
+	put_replaced(out, text, len, replace_in_xml);
 }
 
 void put_csv_field(FILE *out, const char *text, const char *separator)
@@ -53,31 +85,12 @@ void put_csv_field(FILE *out, const char *text, const char *separator)
 
 	if (quoted)
 		putc('"', out);
-	for (size_t n, left = strlen(text); left; text += n, left -= n) {
-		size_t valid = utf8_measure_char(text, left);
-
-		n = valid ? valid : 1;
-		if (!valid || is_noncharacter(text, n) ||
-		    (is_control(text, n) && !strchr("\t\n", *text)))
-			fputs(UTF8_REPLACEMENT, out);
-		else
-			fwrite(text, 1, n, out);
-		if (*text == '"')
-			putc('"', out);
-	}
+	put_replaced(out, text, strlen(text), replace_in_csv);
 	if (quoted)
 		putc('"', out);
 }
 
 void put_line_text(FILE *out, const char *text)
 {
-	for (size_t n, left = strlen(text); left; text += n, left -= n) {
-		size_t valid = utf8_measure_char(text, left);
-
-		n = valid ? valid : 1;
-		if (!valid || is_control(text, n) || is_noncharacter(text, n))
-			fputs(UTF8_REPLACEMENT, out);
-		else
-			fwrite(text, 1, n, out);
-	}
+	put_replaced(out, text, strlen(text), replace_in_line);
 }
