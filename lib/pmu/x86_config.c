@@ -54,7 +54,7 @@ bool pfmi_x86_has_extra_registers(const struct table *t)
 
 /* Is an event that no row has counted by the other register of a pair? The kernel sees it by its
  * code: big cores have one for each of the two, small ones a unit mask. (intel_*_extra_regs in
- * arch/x86/events/intel/core.c; tests/test_roundtrip.c asks all rows) */
+ * arch/x86/events/intel/core.c) */
 static bool is_second_msr_event(const struct event *ev)
 {
 	uint64_t config[4];

@@ -95,8 +95,10 @@ void pfmi_region_put_json(struct text *t, const char *text)
 		n = measure_utf8(s);
 		if (*s == '"' || *s == '\\')
 			pfmi_region_put(t, "\\%c", *s);
-		else if (*s < 0x20)
+		else if (*s < 0x20 || *s == 0x7f)
 			pfmi_region_put(t, "\\u%04x", *s);
+		else if (n == 2 && *s == 0xc2 && s[1] < 0xa0) /* the controls from U+0080 on */
+			pfmi_region_put(t, "\\u%04x", s[1]);
 		else if (n)
 			pfmi_region_put(t, "%.*s", (int)n, (const char *)s);
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions of our own: outer has 5 faults for itself, inner 2, in 4 visits; "threads" has 3 in each
  * of 3 threads. With an argument the program ends in another way: "kill", "exec", "exec-inside",
- * "fork"; "pairs N" instead makes N empty visits of "empty". */
+ * "fork"; "pairs N" instead makes N empty visits of "empty", "name TEXT" one visit of TEXT. */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -44,10 +44,22 @@ static int make_pairs(int n)
 	return 0;
 }
 
+static int visit_name(const char *name)
+{
+	static pfm_region_t region;
+
+	region.name = name;
+	pfm_region_begin(&region);
+	pfm_region_end(&region);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 
+	if (strcmp(how, "name") == 0 && argc > 2)
+		return visit_name(argv[2]);
 	if (strcmp(how, "pairs") == 0)
 		return make_pairs(argc > 2 ? atoi(argv[2]) : 0);
 	visit_all();

@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, os.environ.get("PERFMON_TESTS", os.path.join(os.path.dirname(__file__), "..")))
 import tap  # noqa: E402
+from test_outputs import CONTROLS, NAMES, readable  # noqa: E402
 
 try:
     import jsonschema
@@ -86,6 +87,28 @@ class Own(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         row = [r for r in rows if r["region"] == "inner, with a comma" and r["thread"] == "all"][0]
         self.assertEqual((row["parent"], row["visits"], row["inclusive"], row["quality"]), ("outer", "4", "8", "exact"))
+
+    def test_any_bytes_in_names(self):
+        """Every format with a name of each byte class; all formats that can be are read back."""
+        def visit(form):
+            done = subprocess.run([PFM, "stat", "--regions=" + form, "-e", "page-faults", "--", program("marked_perfmon"), "name", name],
+                                  capture_output=True, check=False, env=CLEAN)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return (done.stdout or done.stderr).decode()
+
+        for kind, name in NAMES.items():
+            name = name.lstrip(b"\x01")    # starts the names of the library's own regions
+            text = readable(name)
+            with self.subTest(kind):
+                found = [json.loads(line).get("region") for line in visit("json").splitlines()]
+                self.assertIn(text, found)
+                self.assertIn(json.dumps(text)[1:-1], json.dumps(json.loads(visit("papi"))))
+                self.assertIn(text, [e.get("name") for e in json.loads(visit("chrome"))["traceEvents"]])
+                self.assertIn(text, json.loads(visit("firefox"))["threads"][0]["stringTable"])
+                rows = list(csv.DictReader(io.StringIO(visit("csv"), newline="")))
+                self.assertTrue(all(None not in r and None not in r.values() for r in rows), rows)
+                for form in ("table", "csv", "likwid"):
+                    self.assertFalse(CONTROLS.search(visit(form)), form)
 
     def test_table(self):
         text = run("--regions", "-e", "page-faults", "--", program("marked_perfmon")).stderr

@@ -18,7 +18,8 @@ static void strings_of_json(void **state)
 	(void)state;
 	expect_json("", "\"\"");
 	expect_json("a \"b\" \\", "\"a \\\"b\\\" \\\\\"");
-	expect_json("\n\x01", "\"\\u000a\\u0001\"");
+	expect_json("\n\x01\x7f", "\"\\u000a\\u0001\\u007f\"");
+	expect_json("\xc2\x80\xc2\x9f\xc2\xa0", "\"\\u0080\\u009f\xc2\xa0\"");
 	expect_json("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
 	            "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"");
 	expect_json("\xff", "\"\\ufffd\"");
