@@ -189,7 +189,7 @@ static bool can_count_together(const struct table *t, unsigned a, unsigned b)
 
 	pfmi_pmu_init_event(&events[0], t, a);
 	pfmi_pmu_init_event(&events[1], t, b);
-	return pfmi_encode_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
+	return pfmi_pmu_dispatch_set(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
 }
 
 pfm_err_t pfm_alpha_get_event_partner(int pmu, unsigned int idx, unsigned int n,

@@ -65,7 +65,7 @@ static int encode_as_set(const struct event *ev, int type, unsigned plm, pfm_enc
 	int rc = pfmi_pmu_build_requested_attr(ev, type, plm, &attr, why);
 
 	if (rc == PFMLIB_SUCCESS)
-		rc = pfmi_dispatch_plan(&req, &plan, &where, &regs, why);
+		rc = pfmi_pmu_dispatch_plan(&req, &plan, &where, &regs, why);
 	if (rc)
 		return rc;
 	out->counters = pfmi_pmu_get_plan_counter_mask(&plan);
@@ -337,7 +337,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	req.unavailable_regs = o.unavailable;
 	req.model_in = o.model_in;
 	req.model_out = o.model_out;
-	rc = pfmi_encode_dispatch(&req, &where, &regs, error);
+	rc = pfmi_pmu_dispatch_set(&req, &where, &regs, error);
 	if (rc)
 		return rc;
 	complete_registers(&req, &where, &regs);

@@ -51,7 +51,7 @@ static unsigned get_privilege_levels(const struct planned_pmu *p)
 static bool constrain_trial_events(struct planned_pmu *p, unsigned n)
 {
 	p->request.n_events = n;
-	return pfmi_encode_constrain(&p->request, &p->encoder_plan, NULL) == PFMLIB_SUCCESS;
+	return pfmi_pmu_plan_set(&p->request, &p->encoder_plan, NULL) == PFMLIB_SUCCESS;
 }
 
 /* Copies event @i after the @n that are in the scratch array; returns how many there are then. */
@@ -314,7 +314,7 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 	p->trial_events[0] = *ev;
 	p->request.n_events = 1;
 	if (p->is_plain[item] || p->table->encoder != ENCODER_X86 ||
-	    pfmi_encode_dispatch(&p->request, &where, &regs, NULL))
+	    pfmi_pmu_dispatch_set(&p->request, &where, &regs, NULL))
 		return x;
 	for (unsigned i = 0; i < regs.n_pmcs; i++)
 		if (regs.pmcs[i].kind == PFM_REG_EXTRA) {

@@ -64,7 +64,7 @@ static int constrain_with_encoder(const struct encode_request *req, struct plan 
 	return pfmi_pmu_constrain_set(req, out, why);
 }
 
-int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why)
+int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_error_t *why)
 {
 	int rc = constrain_with_encoder(req, out, why);
 	unsigned alone;
@@ -87,10 +87,10 @@ static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, struct placement *where,
-                       struct register_values *out, pfm_error_t *why)
+int pfmi_pmu_dispatch_plan(const struct encode_request *req, struct plan *plan,
+                           struct placement *where, struct register_values *out, pfm_error_t *why)
 {
-	int rc = pfmi_encode_constrain(req, plan, why);
+	int rc = pfmi_pmu_plan_set(req, plan, why);
 
 	out->n_pmcs = out->n_pmds = 0;
 	if (rc)
@@ -101,12 +101,12 @@ int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, stru
 	return PFMLIB_SUCCESS;
 }
 
-int pfmi_encode_dispatch(const struct encode_request *req, struct placement *where,
-                         struct register_values *out, pfm_error_t *why)
+int pfmi_pmu_dispatch_set(const struct encode_request *req, struct placement *where,
+                          struct register_values *out, pfm_error_t *why)
 {
 	struct plan plan;
 
-	return pfmi_dispatch_plan(req, &plan, where, out, why);
+	return pfmi_pmu_dispatch_plan(req, &plan, where, out, why);
 }
 
 /* ---- perf attributes ------------------------------------------------------------------------- */

@@ -287,19 +287,19 @@ int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm
 /* Plans a set by its encoder and its table: beside an event that must be counted alone, others may
  * use fixed counters or none; a free-running event takes no counter. PFM_KIND_ALONE names the event
  * that prevents the set. */
-int pfmi_encode_constrain(const struct encode_request *req, struct plan *out, pfm_error_t *why);
+int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 /* @plm, or where it is 0 the levels that @t counts by default. */
 unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm);
 /* Fills the members of @out that are no configuration words. */
 void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out);
 /* Excludes the hypervisor where the caller named levels and the text did not. */
 void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out);
-/* pfmi_encode_dispatch() that leaves the plan to its caller. */
-int pfmi_dispatch_plan(const struct encode_request *req, struct plan *plan, struct placement *where,
-                       struct register_values *out, pfm_error_t *why);
+/* pfmi_pmu_dispatch_set() that leaves the plan to its caller. */
+int pfmi_pmu_dispatch_plan(const struct encode_request *req, struct plan *plan,
+                           struct placement *where, struct register_values *out, pfm_error_t *why);
 /* constrain, assign, encode in a row: the middle of pfm_dispatch_events(). */
-int pfmi_encode_dispatch(const struct encode_request *req, struct placement *where,
-                         struct register_values *out, pfm_error_t *why);
+int pfmi_pmu_dispatch_set(const struct encode_request *req, struct placement *where,
+                          struct register_values *out, pfm_error_t *why);
 
 /* ---- from registers back to rows ------------------------------------------------------------- */
 

@@ -163,7 +163,7 @@ static bool encode_event_register(const struct decode_target *g, const struct ev
 	struct register_values regs;
 
 	pinned.counter_pin = (uint16_t)g->counter;
-	if (pfmi_encode_dispatch(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
+	if (pfmi_pmu_dispatch_set(&req, &where, &regs, NULL) || regs.n_pmcs == 0)
 		return false;
 	*value = convert_to_target_layout(g, &regs.pmcs[0]);
 	return true;

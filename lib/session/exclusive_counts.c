@@ -28,7 +28,7 @@ static bool has_solver_conflict(const struct event *alone, const struct event *o
 	pfm_error_t why = { .size = sizeof(why) };
 	struct plan plan;
 
-	return pfmi_encode_constrain(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
+	return pfmi_pmu_plan_set(&req, &plan, &why) && why.kind == PFM_KIND_ALONE;
 }
 
 bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other)

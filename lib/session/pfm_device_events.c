@@ -56,7 +56,7 @@ int pfmi_device_solve_event_set(struct device_state *d, struct device_event_set 
 		                      .model_out = &d->encoder_output };
 	struct register_values regs;
 
-	return pfmi_encode_dispatch(&req, &set->placement, &regs, why);
+	return pfmi_pmu_dispatch_set(&req, &set->placement, &regs, why);
 }
 
 int pfmi_device_find_request_index(const struct device_event_set *set, unsigned number)

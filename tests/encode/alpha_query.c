@@ -173,7 +173,7 @@ static void partners(void **state)
 
 			pfmi_pmu_init_event(&events[0], t, i);
 			pfmi_pmu_init_event(&events[1], t, row);
-			if (pfmi_encode_dispatch(&req, &where, &regs, NULL) != PFMLIB_SUCCESS)
+			if (pfmi_pmu_dispatch_set(&req, &where, &regs, NULL) != PFMLIB_SUCCESS)
 				continue;
 			assert_int_equal(pfm_alpha_get_event_partner(pmus[p], row, n++, &with),
 			                 PFMLIB_SUCCESS);

@@ -103,7 +103,7 @@ static bool beside(const struct table *t, uint32_t alone, uint32_t other)
 		if (pfmi_pmu_check_event(&events[0], NULL) ||
 		    pfmi_pmu_check_event(&events[1], NULL))
 			return false;
-		rc = pfmi_encode_dispatch(&req, &where, &regs, &why);
+		rc = pfmi_pmu_dispatch_set(&req, &where, &regs, &why);
 		if (rc == PFMLIB_ERR_EVTINCOMP) /* they differ in a register that there is once */
 			return false;
 		if (fixed) {

@@ -52,7 +52,7 @@ static void use(const struct table *t)
 			pfmi_table_get_row_text(
 				t, row, f && f->kind == FIELD_TEXT ? (enum field_key)k : KEY_NONE);
 		}
-		pfmi_encode_dispatch(&req, &where, &regs, &why);
+		pfmi_pmu_dispatch_set(&req, &where, &regs, &why);
 	}
 }
 

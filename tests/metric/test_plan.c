@@ -50,7 +50,7 @@ static bool dispatched(const struct event *events, unsigned n)
 	struct placement where;
 	struct register_values regs;
 
-	return pfmi_encode_dispatch(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
+	return pfmi_pmu_dispatch_set(&req, &where, &regs, NULL) == PFMLIB_SUCCESS;
 }
 
 static unsigned members_of(const struct brute *b, unsigned set, struct event *members)

@@ -47,10 +47,10 @@ static void clashing(void **state)
 
 	(void)state;
 	events[0] = events[1] = event_called(ctx, "FP_Assist");
-	assert_int_equal(pfmi_encode_constrain(&req, &plan, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_plan_set(&req, &plan, NULL), PFMLIB_SUCCESS);
 	assert_true(plan.request == &req && plan.n_alternatives == 1 &&
 	            plan.alternatives[0].counter_masks[0] == 2);
-	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, &why), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, &why), PFMLIB_ERR_NOASSIGN);
 	assert_true(why.clash == 3);
 	assert_true(regs.n_pmcs == 0 && regs.n_pmds == 0);
 	pfm_close_context(ctx);
@@ -71,7 +71,7 @@ static void reserved_counters(void **state)
 	struct plan plan;
 
 	(void)state;
-	assert_int_equal(pfmi_dispatch_plan(&req, &plan, &where, &regs, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_dispatch_plan(&req, &plan, &where, &regs, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(where.counters[0], 1);
 	assert_int_equal(regs.pmcs[0].num, 1);
 	pfm_close_context(ctx);

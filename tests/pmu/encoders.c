@@ -258,12 +258,12 @@ static void levels_switched_off(void **state)
 		    !table_counters(t) || !is_event(t, 0))
 			continue;
 		pfmi_pmu_init_event(&ev, t, 0);
-		if (pfmi_encode_dispatch(&req, &where, &none, NULL))
+		if (pfmi_pmu_dispatch_set(&req, &where, &none, NULL))
 			continue;
 		req.plm = PFM_PLM0 | PFM_PLM3;
-		assert_int_equal(pfmi_encode_dispatch(&req, &where, &all, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &all, NULL), PFMLIB_SUCCESS);
 		ev.has_no_levels = 1;
-		assert_int_equal(pfmi_encode_dispatch(&req, &where, &off, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &off, NULL), PFMLIB_SUCCESS);
 		assert_true(off.n_pmcs == none.n_pmcs && off.n_pmcs == all.n_pmcs);
 		for (unsigned k = 0; k < off.n_pmcs; k++) {
 			assert_true(off.pmcs[k].value == none.pmcs[k].value);

@@ -71,7 +71,7 @@ static void sets(void **state)
 
 		for (unsigned i = 0; i < n; i++)
 			pfmi_pmu_init_event(&events[i], t, random_event(t, &seed));
-		rc = pfmi_encode_dispatch(&req, &where, &regs, NULL);
+		rc = pfmi_pmu_dispatch_set(&req, &where, &regs, NULL);
 		assert_int_equal(rc, fits(events, n, 0, counter) ? PFMLIB_SUCCESS
 		                                                 : PFMLIB_ERR_NOASSIGN);
 		refused += rc != 0;

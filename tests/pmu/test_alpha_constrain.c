@@ -26,7 +26,7 @@ static int place(int pmu, const unsigned *rows, unsigned n, const pfmlib_alpha_i
 
 	for (unsigned i = 0; i < n; i++)
 		pfmi_pmu_init_event(&events[i], req.table, rows[i]);
-	return pfmi_encode_dispatch(&req, where, regs, why);
+	return pfmi_pmu_dispatch_set(&req, where, regs, why);
 }
 
 /* ---- brute force ----------------------------------------------------------------------------- */
@@ -232,14 +232,14 @@ static void counters_others_hold_are_left_alone(void **state)
 
 	(void)state;
 	pfmi_pmu_init_event(&ev, req.table, row_of(PFMLIB_ALPHA_EV5_PMU, "cycles"));
-	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), 0);
+	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, NULL), 0);
 	assert_int_equal(where.counters[0], 2);
 	taken.bits[0] = 5;
-	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
 	req.table = table_of(PFMLIB_ALPHA_EV67_PMU); /* an event that takes both counters */
 	taken.bits[0] = 2;
 	pfmi_pmu_init_event(&ev, req.table, row_of(PFMLIB_ALPHA_EV67_PMU, "abort"));
-	assert_int_equal(pfmi_encode_dispatch(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
+	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ static inline void find_place(const struct event *events, unsigned n, unsigned p
 		.table = events[0].table, .events = events, .n_events = n, .plm = plm
 	};
 
-	assert_int_equal(pfmi_encode_dispatch(&req, where, out, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_pmu_dispatch_set(&req, where, out, NULL), PFMLIB_SUCCESS);
 }
 
 /* True if @row of @t stands for an event. */

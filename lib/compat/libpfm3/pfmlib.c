@@ -804,7 +804,7 @@ static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, c
 	for (unsigned i = 0; !rc && i < req.n_events; i++)
 		rc = init_event(t, &in->pfp_events[i], &events[i]);
 	if (!rc)
-		rc = pfmi_encode_dispatch(&req, &where, &regs, NULL);
+		rc = pfmi_pmu_dispatch_set(&req, &where, &regs, NULL);
 	if (rc)
 		return rc;
 	out->pfp_pmc_count = regs.n_pmcs;
