@@ -178,6 +178,16 @@ class Recordings(Names):
                     self.assertIn(name[:14].decode(errors="ignore").split(";")[0], text)
                 self.assertFalse(re.search("[\ud800-\udfff\ufffe\uffff]", text), kind)
 
+    def test_diff(self):
+        for kind, name in NAMES.items():
+            with self.subTest(name=kind):
+                path = self.record(name)
+                drawn, listed, printed = (run("diff", *form, path, path) for form in (["--svg"], ["--json"], []))
+                self.assertEqual((drawn.returncode, listed.returncode, printed.returncode), (0, 0, 0))
+                self.assertFalse(re.search("[\ud800-\udfff\ufffe\uffff]", parse_xml(drawn.stdout)))
+                self.assertGreater(len(self.lines(listed.stdout)), 1)
+                self.assertFalse(CONTROLS.search(printed.stdout.decode()))
+
     def test_folded(self):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
@@ -195,7 +205,7 @@ class Recordings(Names):
 class Exports(Recordings):
     """The names of Recordings, in each format of pfm export."""
 
-    test_json = test_svg = test_folded = test_text = None
+    test_json = test_svg = test_diff = test_folded = test_text = None
 
     def export(self, name, form):
         done = run("export", "-f", form, self.record(name))
