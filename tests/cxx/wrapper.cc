@@ -106,11 +106,32 @@ static void metrics()
 	expect(33, bound.check(bound.compute({ 4000.0, 100.0 })).result == PFM_OUTSIDE_RANGE);
 }
 
+static void plans_and_placements()
+{
+	const perfmon::context c;
+	const perfmon::plan plan(c,
+	                         { "skx::INST_RETIRED.PREC_DIST:u", "skx::INST_RETIRED.PREC_DIST:k",
+	                           "skx::MEM_LOAD_RETIRED.L3_MISS" });
+
+	/* Both levels of PREC_DIST need counter 1. */
+	expect(41, plan.info().n_groups == 2);
+	expect(42, plan.events().size() == 3);
+	expect(43, c.dispatch({ "skx::MEM_LOAD_RETIRED.L3_MISS" }).n_pmcs > 0);
+	try {
+		const perfmon::plan wrong_plan(c, { "skx::NO_SUCH_EVENT" });
+
+		expect(44, false);
+	} catch (const perfmon::error &e) {
+		expect(44, std::string(e.what()).find("NO_SUCH_EVENT") != std::string::npos);
+	}
+}
+
 int main()
 {
 	names();
 	refusals();
 	counts();
 	metrics();
+	plans_and_placements();
 	return wrong;
 }
