@@ -50,7 +50,7 @@ class Result(unittest.TestResult):
         self.say(test, False, why=self.failures[-1][1])
 
     def addSkip(self, test, reason):
-        self.say(test, True, " # SKIP " + reason)
+        self.say(test, True, " # SKIP " + " ".join(reason.split()))
 
     def addSubTest(self, test, subtest, err):
         if err:
