@@ -35,6 +35,7 @@ bool dwarf_library_load(void);
 	CALL(dwfl_module_addrdie)                                                                  \
 	CALL(dwfl_module_dwarf_cfi)                                                                \
 	CALL(dwfl_module_eh_cfi)                                                                   \
+	CALL(dwfl_module_getdwarf)                                                                 \
 	CALL(dwfl_module_getelf)                                                                   \
 	CALL(dwfl_module_nextcu)                                                                   \
 	CALL(dwfl_offline_section_address)                                                         \

@@ -35,6 +35,19 @@ struct lines {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* Most installed files have no debugging information: their addresses need not be looked up. */
+static bool has_debugging_information(struct dwarf_file *f)
+{
+	Dwarf_Addr bias;
+	bool has_any;
+
+	errno = 0;
+	has_any = dw.dwfl_module_getdwarf(f->module, &bias);
+	if (!has_any && errno == ENOMEM)
+		report_missing_names();
+	return has_any;
+}
+
 struct lines *lines_open(const char *path, const char *debug_folder)
 {
 	struct lines *l;
@@ -44,9 +57,10 @@ struct lines *lines_open(const char *path, const char *debug_folder)
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		report_missing_names();
-	if (l && dwarf_file_open(&l->file, path, debug_folder))
+	if (l && dwarf_file_open(&l->file, path, debug_folder) &&
+	    has_debugging_information(&l->file))
 		return l;
-	free(l);
+	lines_close(l);
 	return NULL;
 }
 

@@ -554,6 +554,8 @@ static uint32_t known_text_number(struct profile_reader *r, const char *text)
 	uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u;
 	struct known_text *known = &r->known_texts[hash >> (64 - KNOWN_TEXTS_LOG2)];
 
+	if (!*text)
+		return 0;
 	if (known->text != text)
 		*known = (struct known_text){ text, text_number(&r->target_profile->texts, text) };
 	return known->number;
