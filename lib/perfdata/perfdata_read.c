@@ -16,7 +16,7 @@
 
 #define INPUT_BUFFER_SIZE (1u << 18)
 /* where no record marks rounds, so much is sorted at once */
-#define MAX_POOL_SIZE ((size_t)1 << 30)
+#define MAX_POOL_SIZE ((size_t)1 << 29)
 
 /* ---- records ------------------------------------------------------------------------------- */
 
