@@ -110,6 +110,18 @@ class Installed(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("No such file or directory", done.stderr)
 
+    def test_static_program_of_profiles(self):
+        """The archive shows no name but the public ones, which a program's own could be."""
+        (archive,) = glob.glob(os.path.join(self.libdir, "libperfmon-profile.a"))
+        names = run("nm", "--defined-only", "--extern-only", "--format=posix", archive).splitlines()
+        self.assertEqual([n for n in names if n and not n.startswith("pfm_") and not n.endswith(":")], [])
+        flags = shlex.split(run("pkg-config", "--static", "--cflags", "--libs", "perfmon-profile", env=self.env))
+        out = os.path.join(self.root, "static_hot_functions")
+        run("cc", "-static", os.path.join(SOURCE, "examples/hot_functions.c"), "-o", out, *flags)
+        done = subprocess.run([out, "/nonexistent"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("No such file or directory", done.stderr)
+
     def test_cplusplus_program(self):
         source = shutil.copy(HERE + "/consumer.c", os.path.join(self.root, "consumer.cc"))
         self.assertEqual(self.compile("c++", source, *self.flags()), VALUE)
@@ -190,14 +202,21 @@ class Installed(unittest.TestCase):
         project, build = os.path.join(self.root, "cmake"), os.path.join(self.root, "cmake-build")
         os.mkdir(project)
         shutil.copy(HERE + "/consumer.c", project)
+        shutil.copy(os.path.join(SOURCE, "examples/hot_functions.c"), project)
         with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="ascii") as f:
             f.write("cmake_minimum_required(VERSION 3.16)\nproject(consumer C)\nfind_package(perfmon 1.0 REQUIRED)\n"
+                    "add_executable(profile hot_functions.c)\ntarget_link_libraries(profile perfmon::profile)\n"
+                    "add_executable(profile_static hot_functions.c)\ntarget_link_libraries(profile_static perfmon::profile_static)\n"
                     "add_executable(shared consumer.c)\ntarget_link_libraries(shared perfmon::perfmon)\n"
                     "add_executable(static consumer.c)\ntarget_link_libraries(static perfmon::static)\n")
         run("cmake", "-S", project, "-B", build, "-DCMAKE_PREFIX_PATH=" + self.prefix)
         run("cmake", "--build", build)
         for name in ("shared", "static"):
             self.assertEqual(run(os.path.join(build, name)), VALUE, name)
+        for name in ("profile", "profile_static"):
+            done = subprocess.run([os.path.join(build, name), "/nonexistent"], capture_output=True, text=True, check=False)
+            self.assertEqual((name, done.returncode, done.stdout), (name, 1, ""))
+            self.assertIn("No such file or directory", done.stderr)
 
     def test_libpfm4_where_cmake_looks(self):
         """As Google Benchmark, Caliper and others find libpfm4: by a header and a library, not by pkg-config."""
