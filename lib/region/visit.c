@@ -366,7 +366,8 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
                              const struct group *only)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[t->round];
-	const struct group *g = only ? only : r->groups, *end = only ? only + 1 : g + r->n;
+	const struct group *g = only ? only : r->groups; /* NULL if nothing is counted */
+	unsigned n = only ? 1 : r->n;
 	struct entry *e = f->entry;
 	struct visit_sums *visits =
 		only ? (struct visit_sums *)sums_of_group(e, only) - 1 : sums_of_round(e, r);
@@ -376,7 +377,7 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
 	begin_sums(e);
 	REGION_ADD(visits->visits, 1);
 	add_to_span(&e->wall, wall - f->wall, 0);
-	for (; g < end; g++)
+	for (; n; n--, g++)
 		if (REGION_RARE(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
 			add_lost_group(t, f, g);
 	end_sums(e);
