@@ -429,8 +429,9 @@ class Lists(Trees, unittest.TestCase):
         self.assertEqual(self.matching(6, 0x97, 2), {("adl_goldencove", 0x40), ("adl_gracemont", 0x20)})
         self.assertEqual(self.matching(6, 0xBE, 0), {("adl_n", None)})
         amd = "AuthenticAMD"
-        self.assertEqual(self.matching(25, 0x61, 2, amd), {("amdzen3", None), ("amdzen4", None)})
-        self.assertEqual(self.matching(25, 0x21, 0, amd), {("amdzen3", None)})  # 6.12 gives it to Zen 3 before Zen 4
+        # 6.1 gives the whole family to Zen 3; the head knows the models of each.
+        self.assertEqual(self.matching(25, 0x61, 2, amd), {("amdzen4", None)})
+        self.assertEqual(self.matching(25, 0x21, 0, amd), {("amdzen3", None)})
         self.assertEqual(self.matching(23, 0x31, 0, amd), set())
         midr = [m for m in self.table("neoverse_n1").records("matches")]
         self.assertTrue(any(0x413FD0C1 & m[7] == m[6] and m[7] for m in midr))
@@ -741,8 +742,10 @@ class MadeUp(unittest.TestCase):
         arch = "tools/perf/pmu-events/arch/"
         self.put(arch + "x86/mapfile.csv", "GenuineIntel-6-3E,v1,haswellx,core\n"    # a header by position, whatever it says
                  "GenuineIntel-6-3F,v1,haswellx,core\nAuthenticAMD-25-[[:xdigit:]]+,v1,amdzen4,core\n"
-                 "AuthenticAMD-23-([12][0-9A-F]|[0-9A-F]),v2,amdzen1,core\n"
-                 "AuthenticAMD-23-[[:xdigit:]]+,v1,amdzen2,core\n")
+                 "AuthenticAMD-31-([12][0-9A-F]|[0-9A-F]),v2,amdnew1,core\n"
+                 "AuthenticAMD-31-[[:xdigit:]]+,v1,amdnew2,core\n")
+        for new in ("amdnew1", "amdnew2"):
+            self.put(arch + "x86/%s/core.json" % new, [{"EventName": "a", "EventCode": "0xD0"}])
         self.put(arch + "x86/haswellx/uncore-cache.json", [
             {"EventName": "LLC_MISSES.MMIO_READ", "EventCode": "0x35", "UMask": "0x3", "Unit": "CBOX", "PerPkg": "1",
              "Filter": "filter_opc=0x187,filter_nc=1", "ScaleUnit": "64Bytes", "Counter": "0,1,2,3",
@@ -777,9 +780,8 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(self.config(tables["amdzen4_amd_df"], "df")[0], 0x21 << 32 | 0x7 << 24 | 0xFEC7)
         self.assertEqual(self.config(tables["graniterapids_uncore_iio"], "iio")[0], 7 << 48 | 0x80 << 36 | 0x283)
         self.assertEqual([m[3] for m in cbox.records("matches")], [0x3F])
-        zen1 = [m[3:5] for m in tables["amdzen1"].records("matches")]
-        zen2 = [m[3:5] for m in tables["amdzen2_amd_l3"].records("matches")]
-        self.assertEqual((zen1, zen2), ([(0, 0x2F)], [(0x30, 0xFF)]))       # the first line that matches wins
+        models = [[m[3:5] for m in tables[new].records("matches")] for new in ("amdnew1", "amdnew2")]
+        self.assertEqual(models, [[(0, 0x2F)], [(0x30, 0xFF)]])             # the first line that matches wins
         arm = tables["x1000"]
         self.assertEqual(arm.row(arm.find("L1D_CACHE_RD"))["desc"], "mine")
         self.assertEqual([arm.row(arm.find(n))["counters"] for n in ("CPU_CYCLES", "L1D_CACHE_RD")],

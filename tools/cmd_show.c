@@ -652,7 +652,10 @@ static void print_pmu(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	print_line("origin", p->origin);
 	print_line("source", p->source);
 	if (p->flags & PFM_PMU_FALLBACK)
-		print_line("fallback", "architectural events only: this model is unknown");
+		print_line("fallback",
+		           p->flags & PFM_PMU_NEAREST
+		                   ? "list of the nearest model: this model is unknown"
+		                   : "architectural events only: this model is unknown");
 	print_line("this machine", p->flags & PFM_PMU_HOST ? "yes" : "no");
 	if (p->flags & PFM_PMU_KERNEL) {
 		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name,
@@ -694,6 +697,8 @@ static void json_pmu(struct shower *s, int pmu, const pfm_pmu_info_t *p)
 	put_bool(j, "kernel", p->flags & PFM_PMU_KERNEL);
 	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
 	put_bool(j, "fallback", p->flags & PFM_PMU_FALLBACK);
+	if (p->flags & PFM_PMU_NEAREST)
+		put_bool(j, "nearest", true);
 	if (p->type >= 0)
 		put_int(j, "type", p->type);
 	put_text_if(j, "device", p->device);

@@ -195,6 +195,8 @@ static const char *host_note(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
+	if (flags & PFM_PMU_NEAREST)
+		return " (this machine: the list of the nearest model; this model is unknown)";
 	return flags & PFM_PMU_FALLBACK
 	               ? " (this machine: the events common to its family; this model is "
 	                 "unknown)"
@@ -271,6 +273,8 @@ void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p)
 	put_bool(j, "host", p->flags & PFM_PMU_HOST);
 	if (p->flags & PFM_PMU_FALLBACK)
 		put_bool(j, "fallback", true);
+	if (p->flags & PFM_PMU_NEAREST)
+		put_bool(j, "nearest", true);
 	put_bool(j, "kernel", p->flags & PFM_PMU_KERNEL);
 	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
 	put_int(j, "instances", p->n_instances);

@@ -162,10 +162,12 @@ void pfm_close_context(pfm_ctx_t *ctx);
 typedef enum pfm_pmu_flag {
 	PFM_PMU_HOST = 1,     /**< this machine has it */
 	PFM_PMU_UNCORE = 2,   /**< counts for a package or device, not for a task */
-	PFM_PMU_FALLBACK = 4, /**< generic fallback: architectural events of an unknown processor */
+	PFM_PMU_FALLBACK = 4, /**< serves a processor whose own list is missing */
 	PFM_PMU_KERNEL = 8,   /**< the kernel exports it: it can be counted here */
 	PFM_PMU_CORE = 16,    /**< part of a processor core */
-	PFM_PMU_HIDDEN = 32   /**< an alias of a listed PMU, or a test */
+	PFM_PMU_HIDDEN = 32,  /**< an alias of a listed PMU, or a test */
+	PFM_PMU_NEAREST = 64  /**< a fallback that is the list of another member of the family,
+	                         not its architectural events */
 } pfm_pmu_flag_t;
 
 /** Description of a PMU. */
@@ -196,8 +198,9 @@ int pfm_count_pmus(const pfm_ctx_t *ctx);
  * kernel's PMUs if @name is not built in; a failure is returned as by pfm_count_pmus(). */
 int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name);
 
-/** Returns the generic fallback PMU that serves this machine because no table describes its
- * processor (PFM_PMU_FALLBACK); -1 if this machine needs none. Thread-safe. */
+/** Returns the core PMU that serves this machine because no table describes its processor
+ * (PFM_PMU_FALLBACK): architectural events, or the nearest member's list; -1 if this machine needs
+ * none. Thread-safe. */
 int pfm_find_fallback_pmu(const pfm_ctx_t *ctx);
 
 /** Describes PMU @pmu. PFMLIB_ERR_INVAL if @pmu is out of range. Thread-safe. */

@@ -31,8 +31,8 @@ __attribute__((constructor)) static void install_fork_handlers(void)
 
 /* ---- this machine's PMUs --------------------------------------------------------------------- */
 
-/* Drops the generic fallbacks if the list has a table of this very core. */
-static void drop_generic_fallbacks(struct pfm_ctx *ctx)
+/* Drops tables of relatives and generic fallbacks where there is a table of this very core. */
+static void drop_fallbacks(struct pfm_ctx *ctx)
 {
 	const struct table *best = NULL;
 	unsigned kept = 0;
@@ -41,12 +41,13 @@ static void drop_generic_fallbacks(struct pfm_ctx *ctx)
 		const struct table *t = context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index);
 
 		if (pfmi_context_get_table_flags(t) & PFM_PMU_CORE &&
-		    (!best || pfmi_machine_is_better_table(t, best)))
+		    (!best || pfmi_machine_is_better_table(&ctx->host, t, best)))
 			best = t;
 	}
 	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
 		if (!best || !pfmi_machine_is_better_table(
-				     best, context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
+				     &ctx->host, best,
+				     context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index)))
 			ctx->host_pmus[kept++] = ctx->host_pmus[i];
 	ctx->n_host_pmus = kept;
 }
@@ -71,7 +72,7 @@ static int find_host_pmus(struct pfm_ctx *ctx)
 	}
 	ctx->host_pmus = list.pmus;
 	ctx->n_host_pmus = list.n_pmus;
-	drop_generic_fallbacks(ctx);
+	drop_fallbacks(ctx);
 	return list.is_out_of_memory ? PFMLIB_ERR_NOMEM : PFMLIB_SUCCESS;
 }
 

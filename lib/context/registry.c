@@ -114,6 +114,8 @@ struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i)
 	if (here) {
 		u.flags |= PFM_PMU_HOST | (here->kernel_pmu ? (unsigned)PFM_PMU_KERNEL : 0);
 		u.core_type = here->core_type;
+		if (pfmi_machine_is_nearest_table(&ctx->host, t))
+			u.flags |= PFM_PMU_FALLBACK | PFM_PMU_NEAREST;
 	}
 	if (u.kernel_pmu)
 		u.perf_type = u.kernel_pmu->instance_types[0];

@@ -170,8 +170,12 @@ int pfm_find_fallback_pmu(const pfm_ctx_t *ctx)
 		ctx = pfmi_context_get_default();
 	if (pfmi_context_load(ctx, LOADED_ALL))
 		return -1;
-	for (unsigned i = 0; i < ctx->n_host_pmus; i++)
-		if (context_get_pmu_table(ctx, ctx->host_pmus[i].pmu_index)->flags & TABLE_FALLBACK)
-			return (int)ctx->host_pmus[i].pmu_index;
+	for (unsigned i = 0; i < ctx->n_host_pmus; i++) {
+		unsigned pmu = ctx->host_pmus[i].pmu_index,
+			 flags = pfmi_context_get_pmu(ctx, pmu).flags;
+
+		if (flags & PFM_PMU_FALLBACK && flags & PFM_PMU_CORE)
+			return (int)pmu;
+	}
 	return -1;
 }

@@ -165,7 +165,8 @@ bool pfmi_machine_parse_host_id(const char *id, struct host *out)
 	copy_truncated(out->id_text, sizeof(out->id_text), id, strlen(id));
 	if (strncmp(id, "IBM,", 4) == 0)
 		set_arch(out, "s390");
-	else if (strncmp(id, "sparc,", 6) == 0 || strncmp(id, "mips,", 5) == 0)
+	else if (strncmp(id, "sparc,", 6) == 0 || strncmp(id, "mips,", 5) == 0 ||
+	         strncmp(id, "loongarch64,", 12) == 0)
 		copy_truncated(out->arch, sizeof(out->arch), id, strcspn(id, ","));
 	else if (!parse_dashed_id(id, out) && !parse_hex_id(id, out) && !parse_riscv_id(id, out))
 		return false;
@@ -416,13 +417,17 @@ static bool read_powerpc_cpuinfo(const char *text, struct host *h)
 	return true;
 }
 
-/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS: the architecture and that word.
+/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS, "Model Name : Loongson-3A5000"
+ * on LoongArch: the architecture and that word. A LoongArch model without a name has its family's.
  */
-static bool read_sparc_or_mips(const char *text, struct host *h)
+static bool read_named_cpuinfo(const char *text, struct host *h)
 {
 	static const struct {
-		char key[10], value_prefix[6], arch[6];
-	} kinds[] = { { "pmu", "", "sparc" }, { "cpu model", "MIPS ", "mips" } };
+		char key[12], value_prefix[12], arch[12];
+	} kinds[] = { { "pmu", "", "sparc" },
+		      { "cpu model", "MIPS ", "mips" },
+		      { "Model Name", "Loongson-", "loongarch64" },
+		      { "CPU Family", "Loongson-", "loongarch64" } };
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t skip = strlen(kinds[i].value_prefix);
@@ -563,7 +568,7 @@ static void read_identity_files(const struct sys *sys, struct host *h)
 		format_arm_id(h);
 	else if (!read_x86_or_ia64(text, h) && !read_alpha_cpuinfo(text, h) &&
 	         !read_powerpc_cpuinfo(text, h) && !read_riscv_cpuinfo(text, h) &&
-	         !read_sparc_or_mips(text, h))
+	         !read_named_cpuinfo(text, h))
 		read_s390_sysinfo(sys, h);
 }
 
@@ -657,13 +662,9 @@ static bool is_host_match(const struct host *h, const struct table *t, const str
 	if ((*arch && !is_same_text(arch, h->arch)) ||
 	    (*vendor && !is_same_text(vendor, h->vendor)))
 		return false;
-	return has_id_prefix(h->id_text, table_get_text(t, m->id_prefix), m->is_whole_id) &&
+	return has_id_prefix(h->id_text, table_get_text(t, m->id_prefix),
+	                     m->flags & MATCH_WHOLE_ID) &&
 	       has_matching_core_type(h, m, core);
-}
-
-bool pfmi_machine_is_better_table(const struct table *t, const struct table *other)
-{
-	return other->flags & TABLE_FALLBACK && !(t->flags & TABLE_FALLBACK);
 }
 
 bool pfmi_machine_is_table_for_host(const struct host *host, const struct table *t, unsigned *core)
@@ -675,6 +676,33 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 		if (is_host_match(host, t, &m[i], core))
 			return true;
 	return false;
+}
+
+bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *t)
+{
+	const struct host_match *m = table_matches(t);
+	bool is_nearest = false;
+	unsigned core;
+
+	for (unsigned i = 0; host->is_known && i < t->n_matches; i++)
+		if (is_host_match(host, t, &m[i], &core)) {
+			if (!(m[i].flags & MATCH_NEAREST))
+				return false;
+			is_nearest = true;
+		}
+	return is_nearest;
+}
+
+/* The rank of a table for @host: 0 for the list of this model. */
+static int rank_table(const struct host *host, const struct table *t)
+{
+	return t->flags & TABLE_FALLBACK ? 2 : pfmi_machine_is_nearest_table(host, t);
+}
+
+bool pfmi_machine_is_better_table(const struct host *host, const struct table *t,
+                                  const struct table *other)
+{
+	return rank_table(host, t) < rank_table(host, other);
 }
 
 /* Calls @each for the tables under one key. Most tables of a family are uncore boxes: flags in

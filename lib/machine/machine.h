@@ -128,9 +128,13 @@ bool pfmi_machine_parse_host_id(const char *id, struct host *out);
 
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
 bool pfmi_machine_is_table_for_host(const struct host *host, const struct table *t, unsigned *core);
-/* The rule for fallbacks: true if @t leaves @other, a table for the same host, without a job. An
- * architectural one serves only if nothing better does. */
-bool pfmi_machine_is_better_table(const struct table *t, const struct table *other);
+/* True if @t serves @host as the list of the nearest member of its family: the model of @host is
+ * unknown. */
+bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *t);
+/* The rule for fallbacks: true if @t leaves @other, also a table for @host, without a job. The
+ * model's own list is best, then the nearest member's; an architectural one comes last. */
+bool pfmi_machine_is_better_table(const struct host *host, const struct table *t,
+                                  const struct table *other);
 typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned core);
 /* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked
  * up, not searched for; those with a flag of @without are left out. A table with several lines may

@@ -89,7 +89,8 @@ def read_event(reading, b, e, counters):
 
 
 def match_core(reading, b, data, new):
-    """Match the hosts whose MIDR has the list's part number."""
+    """Match the hosts whose MIDR has the list's part number, and those of the head: cores that other
+    makers build."""
     cpuid = data.get("cpuid")
     if cpuid is None:
         return
@@ -99,3 +100,5 @@ def match_core(reading, b, data, new):
         return
     add_match(b, {"arch": "arm64" if new else "arm",
                   "value": int(m[1], 16) << 24 | int(m[2], 16) << 4, "mask": 0xFF00FFF0})
+    for what in reading.processor.host_matches() if reading.processor else ():
+        add_match(b, what)

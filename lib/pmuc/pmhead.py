@@ -202,12 +202,15 @@ class Head(Statements):
 
         def key_value(w):
             key, value = w.pair()
-            if value is None or not value.raw:
+            if (value is None and key != "nearest") or (value is not None and not value.raw):
                 raise Bad(w.at(), "match takes KEY=VALUE")
             if key in one:
                 raise Bad(w.at(), "'%s' is given twice" % key)
             one[key] = value
-            if key in ("arch", "vendor", "prefix", "exact"):
+            if key == "nearest":
+                if value is not None:
+                    raise Bad(w.at(), "nearest takes no value")
+            elif key in ("arch", "vendor", "prefix", "exact"):
                 one[key] = value.text()
             elif key in ("family", "model"):
                 lists[key] = self.parse_ranges(value, 0xFFFFFF)
@@ -259,7 +262,7 @@ class Head(Statements):
                     mask,
                     one.get("exact", one.get("prefix", "")), "exact" in one, one.get("core_type"),
                     version[0], version[1],
-                    one.get("native_model", pt.ANY32)))
+                    one.get("native_model", pt.ANY32), "nearest" in one))
 
     @staticmethod
     def parse_ranges(token, most):

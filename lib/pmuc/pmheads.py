@@ -78,9 +78,7 @@ class Processor:
             c.table, c.origins, c.origin = pt.Table("", ""), {}, None
             for words in self.matches:
                 c.do_match(words)
-            self.matches = [{k: getattr(m, k)
-                             for k in pt.Match.__slots__ if k not in ("value", "mask")}
-                             for m in c.table.matches]
+            self.matches = [match_arguments(m) for m in c.table.matches]
         return self.matches
 
     def short_name(self):
@@ -92,6 +90,14 @@ class Processor:
     def core_named(self, small):
         """The first of a hybrid's cores of that kind."""
         return next((c for c in self.cores if c and self.cores[c][0] == small), "")
+
+
+def match_arguments(m):
+    """A match as pmmatch.add_match() takes it."""
+    what = {k: getattr(m, k) for k in pt.Match.__slots__ if m.mask or k not in ("value", "mask")}
+    if what.pop("exact"):
+        what["exact"] = what.pop("prefix")
+    return what
 
 
 def section(name):

@@ -16,7 +16,7 @@ import pmview
 from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
     ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, keys, name_hash, first_existing
 from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
-    IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, \
+    IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID, N_DIRECTORY, \
     PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
     extra_register, filter_words, first_pieces, host_hash, host_keys, pack_row, pack_slots, place_entries, sparse_slot_count
@@ -353,7 +353,8 @@ class Writer:
         return (add(m.arch), add(m.vendor), m.family, m.model_lo, m.model_hi, m.stepping_mask,
                 m.value, m.mask, add(m.prefix),
                 m.core_type or 0, int(m.core_type is not None), m.version_lo, m.version_hi,
-                m.native_model, int(m.exact))
+                m.native_model,
+                MATCH_WHOLE_ID * m.exact | MATCH_NEAREST * m.nearest)
 
     def add_feature(self, name, value):
         text = value if isinstance(value, str) else ""

@@ -137,6 +137,10 @@ def code_hash(code, umask, config1=0):
 
 
 WAYS = Cache(lambda way: code_hash(*way))    # many models have the same codes
+
+# table/image.h, enum match_flags
+MATCH_WHOLE_ID, MATCH_NEAREST = 1, 2
+
 HOST_ARCH, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE = range(7)
 # of MIDR and of PVR, as machine/host.c looks them up
 PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000
@@ -193,7 +197,7 @@ def identity_words(text):
 def host_keys(m):
     """Keys under which a host line is indexed."""
     if m.family != ANY32:
-        if m.model_hi - m.model_lo >= 64:
+        if m.model_hi - m.model_lo >= 8:    # one slot instead of one for each model
             return [host_hash(HOST_FAMILY, m.family)]
         return [host_hash(HOST_MODEL, m.family * 0x01000193 ^ model)
                 for model in range(m.model_lo, m.model_hi + 1)]

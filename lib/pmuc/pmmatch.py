@@ -56,6 +56,8 @@ def add_match(b, what):
         words.append("core_type=0x%x" % what["core_type"])
     if what.get("native_model", pt.ANY32) != pt.ANY32:
         words.append("native_model=0x%x" % what["native_model"])
+    if what.get("nearest"):
+        words.append("nearest")
     b.matches.append(" ".join(words))
 
 

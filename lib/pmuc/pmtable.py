@@ -162,17 +162,18 @@ class Counter:
 class Match:
     __slots__ = ("arch", "vendor", "family", "model_lo", "model_hi", "stepping_mask", "value",
                  "mask", "prefix",
-                 "exact", "core_type", "version_lo", "version_hi", "native_model")
+                 "exact", "core_type", "version_lo", "version_hi", "native_model", "nearest")
 
     def __init__(self, arch="", vendor="", family=ANY32, model_lo=0, model_hi=ANY32,
                  stepping_mask=0, value=0, mask=0,
                  prefix="", exact=False, core_type=None, version_lo=0, version_hi=255,
-                 native_model=ANY32):
+                 native_model=ANY32, nearest=False):
         self.arch, self.vendor, self.family = arch, vendor, family
         self.model_lo, self.model_hi, self.stepping_mask = model_lo, model_hi, stepping_mask
         self.value, self.mask, self.prefix, self.exact = value, mask, prefix, exact
         self.core_type, self.native_model = core_type, native_model
         self.version_lo, self.version_hi = version_lo, version_hi
+        self.nearest = nearest
 
 
 class Row:

@@ -39,10 +39,11 @@ static void check_processor(struct pfm_system_check *c)
 	pfmi_check_set_text(f.observed, "%s: %s, %u events, %u general and %u fixed counters (%s)",
 	                    p.name, p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
 	if (f.state == PFM_FINDING_NOTE) {
-		pfmi_check_set_text(
-			f.consequence,
-			"the list of this processor is not loaded: these events are common to "
-			"its family");
+		pfmi_check_set_text(f.consequence,
+		                    "the list of this processor is not loaded: these events are %s",
+		                    p.flags & PFM_PMU_NEAREST
+		                            ? "of the nearest model and can differ here"
+		                            : "common to its family");
 		pfmi_check_set_text(
 			f.remedy,
 			"pfm import FOLDER, of the vendor's lists or of a Linux source tree");

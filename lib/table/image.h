@@ -289,7 +289,13 @@ struct host_match {
 	uint8_t core_type, has_core_type; /* of a hybrid processor */
 	uint8_t version_lo, version_hi;   /* architectural version, 0..255 for any */
 	uint32_t native_model;            /* ~0 for any */
-	uint32_t is_whole_id;             /* 1: id_prefix is the whole id */
+	uint32_t flags;                   /* enum match_flags */
+};
+
+enum match_flags {
+	MATCH_WHOLE_ID = 1, /* id_prefix is the whole id */
+	/* Members of the family that have no list of their own: the table is of the nearest one. */
+	MATCH_NEAREST = 2
 };
 
 struct feature {

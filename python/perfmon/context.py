@@ -33,10 +33,11 @@ class PmuFlag(enum.IntFlag):
 
     HOST = lib.PFM_PMU_HOST          #: this machine has it
     UNCORE = lib.PFM_PMU_UNCORE      #: counts for a package, not for a task
-    FALLBACK = lib.PFM_PMU_FALLBACK  #: architectural events only: the processor itself is unknown
+    FALLBACK = lib.PFM_PMU_FALLBACK  #: serves a processor whose own list is missing
     KERNEL = lib.PFM_PMU_KERNEL      #: the kernel shows it: can be counted here
     CORE = lib.PFM_PMU_CORE          #: a processor core's
     HIDDEN = lib.PFM_PMU_HIDDEN      #: another spelling of a listed one
+    NEAREST = lib.PFM_PMU_NEAREST    #: a fallback that is the list of another member of the family
 
 
 @dataclass(frozen=True)
@@ -594,7 +595,7 @@ class Context:
 
     @property
     def fallback_pmu(self) -> Pmu | None:
-        """The generic fallback that serves this machine because no table describes its processor; else None."""
+        """The core PMU that serves this machine because no table describes its processor; else None."""
         index = lib.pfm_find_fallback_pmu(self._handle())
         return self._pmu(index) if index >= 0 else None
 

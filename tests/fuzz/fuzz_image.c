@@ -18,7 +18,7 @@ static void ask_for_hosts(const struct table *t)
 	for (unsigned i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
 		if (pfmi_machine_parse_host_id(machines[i], &host))
 			pfmi_machine_is_table_for_host(&host, t, &core);
-	pfmi_machine_is_better_table(t, t);
+	pfmi_machine_is_better_table(&host, t, t);
 }
 
 /* The checksum only catches accidents; a hostile file has a right one. So the fuzzer goes past it,

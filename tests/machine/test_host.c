@@ -251,6 +251,12 @@ static const char sparc_cpuinfo[] =
 	"cpu\t\t: UltraSparc T2 (Niagara2)\npmu\t\t: niagara2\ntype\t\t: sun4v\n";
 static const char mips_cpuinfo[] =
 	"system type\t\t: Malta\nprocessor\t\t: 0\ncpu model\t\t: MIPS 74Kc V4.12  FPU V0.0\n";
+/* As arch/loongarch/kernel/proc.c prints it. */
+static const char loongarch_cpuinfo[] =
+	"system type\t\t: generic-loongson-machine\n\nprocessor\t\t: 0\npackage\t\t\t: 0\n"
+	"CPU Family\t\t: Loongson-64bit\nModel Name\t\t: Loongson-3A5000\nCPU Revision\t\t: 0x11\n";
+static const char nameless_loongarch_cpuinfo[] =
+	"processor\t\t: 0\nCPU Family\t\t: Loongson-64bit\nModel Name\t\t: Unknown\n";
 static const char x86_cpuinfo[] =
 	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 158\nmodel name\t: "
 	"something\nstepping\t: 10\nflags\t\t: "
@@ -298,6 +304,10 @@ static void files_of_every_architecture(void **state)
 	            "0x489-0x8000000000000007-0x4210427");
 	check_files("/proc/cpuinfo", sparc_cpuinfo, NULL, NULL, "sparc", "sparc,niagara2");
 	check_files("/proc/cpuinfo", mips_cpuinfo, NULL, NULL, "mips", "mips,74Kc");
+	check_files("/proc/cpuinfo", loongarch_cpuinfo, NULL, NULL, "loongarch64",
+	            "loongarch64,3A5000");
+	check_files("/proc/cpuinfo", nameless_loongarch_cpuinfo, NULL, NULL, "loongarch64",
+	            "loongarch64,64bit");
 	check_files("/proc/cpuinfo", x86_cpuinfo, NULL, NULL, "x86", "GenuineIntel-6-9E-A");
 	check_files("/proc/sysinfo", s390_sysinfo, "/proc/service_levels", s390_levels, "s390",
 	            "IBM,8561,703,T01,3.6,002f");
@@ -358,6 +368,7 @@ static void texts_of_every_form(void **state)
 		{ "alpha-7", "alpha", 7, 0, 0, 0xffffffff },
 		{ "sparc,ultra3+", "sparc", 0, 0, 0, 0xffffffff },
 		{ "mips,74Kc", "mips", 0, 0, 0, 0xffffffff },
+		{ "loongarch64,3A5000", "loongarch64", 0, 0, 0, 0xffffffff },
 		{ "ia64-32-0", "ia64", 0, 32, 0, 0xffffffff },
 	};
 	static const char *const bad[] = { "",
@@ -466,13 +477,44 @@ static void numbers_match(void **state)
 	assert_false(matches(&s, "0x413fd0c1", &core));
 }
 
+static void own_tables_are_better_than_relatives(void **state)
+{
+	struct host_match m[2] = { anything, anything };
+	struct small own, relative, fallback;
+	struct host h;
+	unsigned core;
+
+	(void)state;
+	m[0].id_value = 0x61004000;
+	m[0].id_mask = 0xff00c000;
+	m[0].flags = MATCH_NEAREST;
+	m[1].id_value = 0x610040c0;
+	m[1].id_mask = 0xff00fff0;
+	make(&relative, m, 1, "arm64", "", "");
+	make(&own, m, 2, "arm64", "", "");
+	m[0].id_mask = m[0].id_value = m[0].flags = 0;
+	make(&fallback, m, 1, "arm64", "", "");
+	fallback.head.flags = TABLE_FALLBACK;
+	assert_true(pfmi_machine_parse_host_id("0x00000000610f40c1", &h));
+	assert_true(matches(&relative, h.id_text, &core) && matches(&own, h.id_text, &core));
+	assert_true(pfmi_machine_is_nearest_table(&h, &relative.head));
+	assert_false(pfmi_machine_is_nearest_table(&h, &own.head));
+	assert_true(pfmi_machine_is_better_table(&h, &own.head, &relative.head));
+	assert_false(pfmi_machine_is_better_table(&h, &relative.head, &own.head));
+	assert_true(pfmi_machine_is_better_table(&h, &relative.head, &fallback.head));
+	assert_false(pfmi_machine_is_better_table(&h, &fallback.head, &relative.head));
+	assert_false(pfmi_machine_is_better_table(&h, &own.head, &own.head));
+	assert_true(pfmi_machine_parse_host_id("0x00000000620f40c1", &h));
+	assert_false(pfmi_machine_is_nearest_table(&h, &relative.head));
+}
+
 static bool starts(const char *prefix, bool exact, const char *id)
 {
 	struct host_match m = anything;
 	struct small s;
 	unsigned core;
 
-	m.is_whole_id = exact;
+	m.flags = exact ? MATCH_WHOLE_ID : 0;
 	make(&s, &m, 1, "", "", prefix);
 	return matches(&s, id, &core);
 }
@@ -650,6 +692,7 @@ int main(void)
 		cmocka_unit_test(nothing_known),
 		cmocka_unit_test(texts_of_every_form),
 		cmocka_unit_test(numbers_match),
+		cmocka_unit_test(own_tables_are_better_than_relatives),
 		cmocka_unit_test(identities_start_with_a_prefix_or_are_it),
 		cmocka_unit_test(hybrid_tables_find_their_cores),
 		cmocka_unit_test(built_in_tables_know_their_hosts),

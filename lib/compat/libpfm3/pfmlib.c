@@ -38,6 +38,7 @@ static const struct table *find_table_by_type(int type)
 /* The PMU found for a name or a machine: libpfm 3 knew some processors; of the others any core's
  * table serves. */
 struct table_choice {
+	const struct host *host;
 	const struct table *libpfm3_table, *other_table;
 };
 
@@ -54,7 +55,7 @@ static bool is_core_table(const struct table *t)
 
 static const struct table *find_table_by_name(const char *name)
 {
-	struct table_choice p = { NULL, NULL };
+	struct table_choice p = { NULL, NULL, NULL };
 
 	for (unsigned i = 0; i < table_count_builtins() && !p.libpfm3_table; i++) {
 		const struct table *t = table_get_builtin(i);
@@ -79,16 +80,16 @@ static void keep_better_table(void *arg, uint32_t table, unsigned core)
 
 	(void)core;
 	if ((t->libpfm_type >= 0 || is_core_table(t)) &&
-	    (!*kept || pfmi_machine_is_better_table(t, *kept) ||
-	     (t < *kept && !pfmi_machine_is_better_table(*kept, t))))
+	    (!*kept || pfmi_machine_is_better_table(p->host, t, *kept) ||
+	     (t < *kept && !pfmi_machine_is_better_table(p->host, *kept, t))))
 		*kept = t;
 }
 
 static const struct table *find_table_by_host(const struct env_options *w)
 {
-	struct table_choice p = { NULL, NULL };
-	struct sys sys;
 	struct host host;
+	struct table_choice p = { .host = &host };
+	struct sys sys;
 
 	pfmi_machine_init_real_sys(&sys, w->sysfs_root);
 	pfmi_machine_identify_host(&sys, w->cpuid, &host);
