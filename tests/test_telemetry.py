@@ -17,6 +17,7 @@ import unittest
 import tap
 from tap import main
 
+BUILD = os.environ.get("PERFMON_BUILD", os.path.join(os.path.dirname(__file__), "..", "build"))
 SOURCE = os.environ.get("PERFMON_SOURCE", os.path.join(os.path.dirname(__file__), ".."))
 PMUC = os.path.join(SOURCE, "lib", "pmuc", "pmuc.py")
 sys.path.insert(0, os.path.dirname(PMUC))
@@ -122,6 +123,9 @@ class Specification(unittest.TestCase):
         self.assertGreater(n, 4200)
 
     def test_formulas_agree_with_python(self):
+        self.check_formulas(PERFMON_EVENTS=self.image)
+
+    def check_formulas(self, **env):
         """Formulas that agree with each other in all revisions of a product are asked once."""
         requests, want = [], []
         for name, files in self.cores().items():
@@ -131,7 +135,7 @@ class Specification(unittest.TestCase):
                 want.append((name, metric, value, m))
                 requests.append({"id": len(requests), "pmu": name, "metric": our_name(metric, m),
                                  "counts": counts})
-        got = ask(requests, PERFMON_EVENTS=self.image)
+        got = ask(requests, **env)
         self.assertEqual(len(got), len(want))
         wrong = [(w[:3], g) for w, g in zip(want, got)
                  if abs(g.get("value", 1e300) - w[2]) > 1e-9 * abs(w[2])]
@@ -215,6 +219,28 @@ class BuiltIn(unittest.TestCase):
     """The library's own tables have what the specification has."""
 
     setUpClass = classmethod(Specification.setUpClass.__func__)
+
+    def test_codes(self):
+        with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
+            built_in = {t.name: t for t in pmview.read_image(f.read())[0]}
+        wrong, n = [], 0
+        for name in sorted(CORES):
+            table, ours = self.tables[name], built_in[name]
+            for row in range(table.count["rows"]):
+                if table.row(row)["flags"] & pmtable.ROW_METRIC:
+                    continue
+                event, n = table.row(row)["name"], n + 1
+                at = ours.find(event)
+                code = None if at is None else ours.value(at, "code")
+                if code != table.value(row, "code"):
+                    wrong.append((name, event, table.value(row, "code"), code))
+        self.assertEqual(wrong, [])
+        self.assertGreater(n, 2700)
+
+    def test_formulas_agree_with_python(self):
+        Specification.check_formulas(self, PERFMON_EVENTS="", XDG_DATA_HOME="/nonexistent")
+
+    cores = Specification.cores
 
     def test_events_and_metrics(self):
         wrong = []
