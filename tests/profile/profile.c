@@ -101,28 +101,6 @@ static void files_that_are_no_recordings(void **state)
 	set_profile_messages(before);
 }
 
-static void texts_have_one_number(void **state)
-{
-	struct profile p = { .n_places = 0 };
-	uint32_t a = text_number(&p.texts, "a"), b = text_number(&p.texts, "b");
-
-	(void)state;
-	assert_int_not_equal(a, b);
-	assert_int_equal(text_number(&p.texts, "a"), a);
-	assert_string_equal(p.texts.text[b], "b");
-	profile_free(&p);
-}
-
-static void modes_of_markers(void **state)
-{
-	(void)state;
-	assert_int_equal(profile_mode_of_marker((uint64_t)PERF_CONTEXT_KERNEL), PFM_MISC_KERNEL);
-	assert_int_equal(profile_mode_of_marker((uint64_t)PERF_CONTEXT_USER), PFM_MISC_USER);
-	assert_int_equal(profile_mode_of_marker((uint64_t)PERF_CONTEXT_GUEST_KERNEL),
-	                 PFM_MISC_GUEST_KERNEL);
-}
-
 UNIT(profile_profile, cmocka_unit_test(samples_of_a_recording),
      cmocka_unit_test(equal_stacks_are_one), cmocka_unit_test(records_one_by_one),
-     cmocka_unit_test(files_that_are_no_recordings), cmocka_unit_test(texts_have_one_number),
-     cmocka_unit_test(modes_of_markers));
+     cmocka_unit_test(files_that_are_no_recordings));

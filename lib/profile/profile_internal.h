@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the sources that add up samples:
+ *
+ *   text_pool.c      texts by number
+ *   places.c         places of samples, and nodes of call trees
+ *   tasks.c          tasks, processes with their mappings, control groups
+ *   address_names.c  objects, functions and source lines of addresses
+ *   stack_text.c     stacks as texts
+ *   samples.c        samples, added to places, stacks and trees
+ *   profile.c        recordings and sessions, read record by record
+ *
+ * A file calls those above it. */
+#ifndef PFM_PROFILE_INTERNAL_H
+#define PFM_PROFILE_INTERNAL_H
+
+#include "profile/chains.h"
+#include "profile/mappings.h"
+#include "profile/perf_map.h"
+#include "profile/profile.h"
+#include "profile/symbols.h"
+
+enum { FRAMES_MAX = 1024, STACK_ROOM = 65536 };
+
+#define CUT_OFF "[cut off]" /* callers that a chain lacks */
+
+struct process {
+	uint32_t pid;
+	bool is_loaded; /* while it is sampled: its mappings were read, or began with its program */
+	uint32_t generation; /* of its mappings: no other process has this number */
+	struct map_set maps;
+};
+
+struct task {
+	uint32_t tid, name;
+};
+
+/* The path of a control group. */
+struct cgroup {
+	uint64_t id;
+	uint32_t name;
+};
+
+/* The frames of a sample, the innermost first. */
+struct frames {
+	uint64_t address[FRAMES_MAX];
+	uint32_t mode[FRAMES_MAX]; /* PFM_MISC_MODE */
+	unsigned n;
+};
+
+/* Processes, or tasks, by their numbers. */
+struct task_table {
+	struct hash_table table;
+	struct task *list;
+	uint32_t n, capacity;
+};
+
+struct process_table {
+	struct hash_table table;
+	struct process *list;
+	uint32_t n, capacity;
+};
+
+/* An address whose names are known, as long as the mappings of its process do not change. With
+ * 400,000 samples of 12 frames, a call tree takes a third of the time. */
+struct named_address {
+	uint64_t address;
+	uint32_t mode, generation; /* generation 0: free */
+	struct profile_place names;
+};
+
+/* A stack whose node, or text, is known, as long as the mappings of its process do not change. Two
+ * stacks with one hash, which a file cannot choose, are taken for one: with a million stacks that
+ * is as probable as 1e-7. With 400,000 samples of 300 stacks a call tree takes a sixth of the time.
+ */
+struct known_stack {
+	uint64_t hash;
+	uint32_t generation, index; /* generation 0: free */
+};
+
+enum { INLINED_MAX = 32, KNOWN_PLACES_MAX = 4 };
+
+/* Places of one frame: its function, then what is inlined there, the outermost first. */
+struct frame_places {
+	uint32_t list[1 + INLINED_MAX];
+	unsigned n;
+};
+
+/* Names and a sample's key whose places are known: most addresses are new, few of their functions
+ * are. With 500,000 samples of a compiler a report takes a sixth of the time more without. */
+struct known_frame {
+	uint64_t key; /* the hash of the members of the place that the sample has; 0: free */
+	uint64_t address;
+	uint32_t object, function, inlined, source, build_id;
+	uint32_t n_places, places[KNOWN_PLACES_MAX];
+};
+
+/* The number of a text, by its address in memory. With 500,000 samples of which most have an
+ * address of their own, a report takes a tenth of the time more without. */
+struct known_text {
+	const char *text;
+	uint32_t number;
+};
+
+enum {
+	NAMED_ADDRESSES_LOG2 = 12,
+	KNOWN_FRAMES_LOG2 = 12,
+	KNOWN_TEXTS_LOG2 = 12,
+	KNOWN_STACKS = 8192
+};
+
+/* State while the recording is read. */
+struct profile_reader {
+	struct profile *target_profile;
+	struct symbols *symbols;
+	struct process_table processes;
+	struct task_table tasks;
+	struct map_pool map_pool;
+	struct hash_table place_table, stack_table, node_table, cgroup_table;
+	size_t places_capacity, stacks_capacity, nodes_capacity, n_cgroups, cgroups_capacity;
+	struct cgroup *cgroups;
+	struct profile_options options;
+	unsigned keys;
+	bool is_live;       /* the records come from tasks that run */
+	bool *is_wanted;    /* of each event; NULL: all are */
+	uint64_t n_samples; /* that were added so far */
+	struct chains chains;
+	struct perf_maps compiled;
+	struct frames frames;
+	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
+	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
+	struct known_text known_texts[1 << KNOWN_TEXTS_LOG2];
+	struct known_stack known[KNOWN_STACKS];
+	uint32_t generation;        /* the last number that was given */
+	uint32_t kernel_generation; /* of the kernel's symbols */
+	uint32_t sample_generation; /* of the process of the sample that is read */
+	char stack[STACK_ROOM];
+};
+
+/* True if the array has, or gets, room for one more element of @size bytes. (text_pool.c) */
+bool reserve_profile_element(void **list, size_t n, size_t *capacity, size_t size);
+
+/* The index of the place with the key of @key, which is added without samples if it is new;
+ * HASH_NOT_FOUND without memory. */
+uint32_t places_find(struct profile_place **places, size_t *n, size_t *capacity,
+                     struct hash_table *t, const struct profile_place *key);
+void places_add_sample(struct profile_place *place, uint64_t weight);
+/* Adds a sample of this weight to the children of @place, once for each sample: a function that
+ * calls itself is in a stack more than once. */
+void places_add_to_children(struct profile_place *place, uint64_t weight, uint64_t stamp);
+/* The child of @parent at @place, which is added if it is new. NULL without memory. Valid until the
+ * next call. */
+struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);
+
+/* The process or task, which is added if it is new. NULL without memory. Valid until the next call.
+ */
+struct process *tasks_find_process(struct profile_reader *r, uint32_t pid);
+struct task *tasks_find(struct profile_reader *r, uint32_t tid);
+/* Reads the mappings of a process that ran before it was sampled. */
+void tasks_load_process(struct profile_reader *r, struct process *p);
+/* Makes what is known of addresses and stacks unknown. */
+void tasks_forget_names(struct profile_reader *r);
+void tasks_read_mmap(struct profile_reader *r, const pfm_record_t *record);
+/* A child begins as what its parent is. */
+void tasks_read_fork(struct profile_reader *r, const pfm_record_t *record);
+/* A program that is started has nothing of what was mapped before. */
+void tasks_read_comm(struct profile_reader *r, const pfm_record_t *record);
+void tasks_read_cgroup(struct profile_reader *r, const pfm_record_t *record);
+/* The number of the name of a control group; without a record of it, of its id. */
+uint32_t tasks_get_cgroup_name(const struct profile_reader *r, uint64_t id);
+
+/* text_number() of a text that stays where it is, such as the name of a symbol. */
+uint32_t names_number_known_text(struct profile_reader *r, const char *text);
+/* Finds object and function of @address, and what is inlined there. */
+void names_find_at(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                   struct profile_place *at);
+
+/* The number of "task;outer;...;inner"; of "task;[cut off];..." where the chain may not reach the
+ * outermost function. */
+uint32_t stack_text_number(struct profile_reader *r, const pfm_record_t *record, uint32_t task);
+
+/* Adds a sample to the profile, if it is wanted. */
+void samples_read_record(struct profile_reader *r, pfm_record_t *record);
+
+#endif

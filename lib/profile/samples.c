@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/profile_internal.h"
+
+#include <fnmatch.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+uint32_t profile_mode_of_marker(uint64_t marker)
+{
+	/* A typed constant is a case label only where the compiler optimises. */
+	if (marker == PFM_CHAIN_KERNEL)
+		return PFM_MISC_KERNEL;
+	if (marker == PFM_CHAIN_HYPERVISOR)
+		return PFM_MISC_HYPERVISOR;
+	switch (marker) {
+	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL: return PFM_MISC_GUEST_KERNEL;
+	case (uint64_t)PERF_CONTEXT_GUEST:
+	case (uint64_t)PERF_CONTEXT_GUEST_USER: return PFM_MISC_GUEST_USER;
+	default: return PFM_MISC_USER;
+	}
+}
+
+static bool has_callers(const pfm_record_t *record)
+{
+	const pfm_sample_t *s = &record->body.sample;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s->n_chain && n < 2; i++)
+		n += s->chain[i] < PFM_CHAIN_MARKER;
+	return n > 1;
+}
+
+/* The frame of the instruction alone. */
+static void collect_instruction(const pfm_record_t *record, struct frames *f)
+{
+	f->mode[0] = record->misc & PFM_MISC_MODE;
+	f->address[0] = record->body.sample.ip;
+	f->n = 1;
+}
+
+/* The frames of a sample: those of its call chain, or its instruction. */
+static void collect_frames(const pfm_record_t *record, struct frames *f)
+{
+	uint32_t mode = record->misc & PFM_MISC_MODE;
+
+	f->n = 0;
+	for (uint32_t i = 0; i < record->body.sample.n_chain && f->n < FRAMES_MAX; i++) {
+		uint64_t a = record->body.sample.chain[i];
+
+		if (a >= PFM_CHAIN_MARKER) {
+			mode = profile_mode_of_marker(a);
+			continue;
+		}
+		f->mode[f->n] = mode;
+		/* A return address may be the first byte after the function that called. */
+		f->address[f->n] = f->n ? a - 1 : a;
+		f->n++;
+	}
+	if (!f->n)
+		collect_instruction(record, f);
+}
+
+/* Fills in what @key has of the address, as far as the report adds up by it. */
+static void add_address(struct profile_reader *r, const pfm_record_t *record, uint64_t address,
+                        uint32_t mode, struct profile_place *key)
+{
+	if (r->keys & KEY_ADDRESS)
+		key->address = address;
+	if (!(r->keys & (KEY_OBJECT | KEY_SYMBOL | KEY_LINE)))
+		return;
+	names_find_at(r, record->pid, address, mode, key);
+	if (!(r->keys & KEY_OBJECT))
+		key->object = 0;
+	if (!(r->keys & KEY_SYMBOL))
+		key->function = 0;
+}
+
+/* A hash of what a frame's place has of its sample. */
+static uint64_t hash_sample_key(const struct profile_place *key)
+{
+	const uint64_t parts[] = { (uint64_t)key->event << 32 | key->task,
+		                   (uint64_t)key->cpu << 32 | key->cgroup,
+		                   (uint64_t)key->pid << 32 | key->tid, key->slice };
+
+	return pfmi_base_hash_bytes(parts, sizeof(parts));
+}
+
+static void add_frame_place(struct profile_reader *r, const struct profile_place *place,
+                            struct frame_places *f)
+{
+	struct profile *p = r->target_profile;
+
+	f->list[f->n++] =
+		places_find(&p->places, &p->n_places, &r->places_capacity, &r->place_table, place);
+}
+
+/* Adds the functions in the text @inlined, which ';' separates. */
+static void add_inlined_places(struct profile_reader *r, const struct profile_place *place,
+                               uint32_t inlined, struct frame_places *f)
+{
+	struct text_pool *texts = &r->target_profile->texts;
+	struct profile_place at = *place;
+	char name[SYMBOL_ROOM + 16];
+	size_t len;
+
+	for (size_t i = 0; texts->text[inlined][i] && f->n <= INLINED_MAX;
+	     i += len + (texts->text[inlined][i + len] == ';')) {
+		len = strcspn(texts->text[inlined] + i, ";");
+		snprintf(name, sizeof(name), "%.*s (inlined)", (int)len, texts->text[inlined] + i);
+		at.function = text_number(texts, name);
+		add_frame_place(r, &at, f);
+	}
+}
+
+/* Finds the places of @place, which has the names of its frame. */
+static void find_new_frame_places(struct profile_reader *r, struct profile_place place,
+                                  struct frame_places *f)
+{
+	uint32_t inlined = r->keys & KEY_LINE ? 0 : place.inlined;
+
+	f->n = 0;
+	if (!(r->keys & KEY_LINE))
+		place.inlined = place.source = 0;
+	add_frame_place(r, &place, f);
+	if (inlined && r->keys & KEY_SYMBOL)
+		add_inlined_places(r, &place, inlined, f);
+}
+
+static struct known_frame *find_known_frame(struct profile_reader *r,
+                                            const struct profile_place *place, uint64_t key_hash)
+{
+	uint64_t names = (uint64_t)place->object << 32 ^ (uint64_t)place->inlined << 48 ^
+	                 (uint64_t)place->source << 16 ^ place->function;
+
+	return &r->known_frames[(names ^ place->address ^ key_hash) * 0x9e3779b97f4a7c15u >>
+	                        (64 - KNOWN_FRAMES_LOG2)];
+}
+
+/* Finds the places of frame @i; after the last one: of the callers that are missing. @key_hash: of
+ * hash_sample_key(). */
+static void find_frame_places(struct profile_reader *r, const pfm_record_t *record, unsigned i,
+                              const struct profile_place *key, uint64_t key_hash,
+                              struct frame_places *f)
+{
+	struct profile_place place = *key;
+	struct known_frame *known;
+
+	if (i < r->frames.n)
+		add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
+	else if (r->keys & KEY_SYMBOL)
+		place.function = names_number_known_text(r, CUT_OFF);
+	known = find_known_frame(r, &place, key_hash);
+	if (known->key == key_hash && known->address == place.address &&
+	    known->object == place.object && known->function == place.function &&
+	    known->inlined == place.inlined && known->source == place.source &&
+	    known->build_id == place.build_id) {
+		f->n = known->n_places;
+		memcpy(f->list, known->places, sizeof(known->places));
+		return;
+	}
+	find_new_frame_places(r, place, f);
+	if (f->n > KNOWN_PLACES_MAX)
+		return;
+	*known = (struct known_frame){ .key = key_hash,
+		                       .address = place.address,
+		                       .object = place.object,
+		                       .function = place.function,
+		                       .inlined = place.inlined,
+		                       .source = place.source,
+		                       .build_id = place.build_id,
+		                       .n_places = f->n };
+	memcpy(known->places, f->list, f->n * sizeof(*f->list));
+}
+
+/* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
+ * memory. @key: what the places of all frames have in common. */
+static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
+                          const struct profile_place *key)
+{
+	const struct profile *p = r->target_profile;
+	bool is_callee_tree = r->options.tree == CALLEE_TREE;
+	uint64_t key_hash = hash_sample_key(key);
+	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	struct frame_places f;
+	uint32_t parent = NO_NODE;
+
+	for (unsigned k = 0; k < n; k++) {
+		find_frame_places(r, record, is_callee_tree ? k : n - 1 - k, key, key_hash, &f);
+		for (unsigned i = 0; i < f.n; i++) {
+			uint32_t place = f.list[is_callee_tree ? f.n - 1 - i : i];
+			const struct profile_node *node =
+				place != HASH_NOT_FOUND ? places_find_node(r, parent, place) : NULL;
+
+			if (!node)
+				return NO_NODE;
+			parent = (uint32_t)(node - p->nodes);
+		}
+	}
+	return parent;
+}
+
+static uint64_t hash_stack(const pfm_record_t *record, const struct profile_place *key,
+                           uint32_t task)
+{
+	const pfm_sample_t *s = &record->body.sample;
+	const uint64_t parts[] = {
+		s->n_chain ? pfmi_base_hash_bytes(s->chain, s->n_chain * sizeof(*s->chain)) : s->ip,
+		(uint64_t)record->pid << 32 | (record->misc & PFM_MISC_MODE),
+		(uint64_t)record->truncated << 32 | s->n_chain,
+		(uint64_t)key->event << 32 | task,
+		(uint64_t)key->cpu << 32 | key->cgroup,
+		(uint64_t)key->slice << 32 | key->tid,
+	};
+
+	return pfmi_base_hash_bytes(parts, sizeof(parts));
+}
+
+/* The entry for a stack; its index is valid if it has the hash and the generation. */
+static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t hash)
+{
+	return &r->known[hash % KNOWN_STACKS];
+}
+
+/* find_path(), or what it found for the stack before. */
+static uint32_t find_node_of_stack(struct profile_reader *r, const pfm_record_t *record,
+                                   const struct profile_place *key)
+{
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+
+	if (known->generation != r->sample_generation || known->hash != hash)
+		*known = (struct known_stack){ hash, r->sample_generation,
+			                       find_path(r, record, key) };
+	r->target_profile->failed |= known->index == NO_NODE;
+	return known->index;
+}
+
+/* Adds the sample to the places of all its frames, and to the call tree. */
+static void add_stack(struct profile_reader *r, const pfm_record_t *record,
+                      const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint32_t node = find_node_of_stack(r, record, key);
+
+	for (bool is_last = true; node != NO_NODE; is_last = false) {
+		struct profile_node *n = &p->nodes[node];
+		bool is_self = r->options.tree == CALLEE_TREE ? n->parent == NO_NODE : is_last;
+
+		n->samples++;
+		n->weight += key->weight;
+		places_add_to_children(&p->places[n->place], key->weight, r->n_samples);
+		if (is_self) {
+			n->self_samples++;
+			n->self_weight += key->weight;
+			places_add_sample(&p->places[n->place], key->weight);
+		}
+		node = n->parent;
+	}
+}
+
+/* Adds the sample to the places of all its frames: itself to the innermost one. */
+static void add_frames(struct profile_reader *r, const pfm_record_t *record,
+                       const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	uint64_t key_hash = hash_sample_key(key);
+	struct frame_places f;
+
+	for (unsigned i = n; i-- > 0;) {
+		find_frame_places(r, record, i, key, key_hash, &f);
+		for (unsigned k = 0; k < f.n; k++) {
+			p->failed |= f.list[k] == HASH_NOT_FOUND;
+			if (p->failed)
+				return;
+			if (i == 0 && k + 1 == f.n)
+				places_add_sample(&p->places[f.list[k]], key->weight);
+			places_add_to_children(&p->places[f.list[k]], key->weight, r->n_samples);
+		}
+	}
+}
+
+/* Does the time of @record belong to the report? Sets its slice. */
+static bool is_in_time(struct profile_reader *r, const pfm_record_t *record, uint32_t *slice)
+{
+	struct profile *p = r->target_profile;
+	const struct profile_options *o = &r->options;
+	double seconds;
+
+	if (!(record->has & PFM_SAMPLE_TIME))
+		return o->from <= 0 && o->to <= 0;
+	if (!p->first_time)
+		p->first_time = record->time;
+	seconds = ((double)record->time - (double)p->first_time) / 1e9;
+	if (p->n_slices > 1) {
+		double length = (double)(p->last_time - p->first_time) / p->n_slices;
+		double at = length > 0 ? seconds * 1e9 / length : 0;
+
+		*slice = at <= 0 ? 0 : at >= p->n_slices ? p->n_slices - 1 : (uint32_t)at;
+	} else if (record->time > p->last_time) {
+		p->last_time = record->time;
+	}
+	return seconds >= o->from && (o->to <= 0 || seconds < o->to);
+}
+
+static bool matches_name(const struct profile_reader *r, const char *pattern, uint32_t name)
+{
+	return !pattern || fnmatch(pattern, r->target_profile->texts.text[name], 0) == 0;
+}
+
+/* Does the function at the sample's instruction have the name that is wanted? */
+static bool has_wanted_symbol(struct profile_reader *r, const pfm_record_t *record)
+{
+	struct profile_place place = { 0 };
+
+	if (!r->options.symbol)
+		return true;
+	names_find_at(r, record->pid, r->frames.address[0], r->frames.mode[0], &place);
+	return matches_name(r, r->options.symbol, place.function);
+}
+
+/* The parts of a place that do not depend on the address. */
+static void fill_key(struct profile_reader *r, const pfm_record_t *record, uint32_t task,
+                     struct profile_place *key)
+{
+	if (r->keys & KEY_TASK || r->options.detail == STACKS)
+		key->task = task;
+	if (r->keys & KEY_CPU)
+		key->cpu = record->has & PFM_SAMPLE_CPU ? record->cpu : UNKNOWN_CPU;
+	if (r->keys & KEY_THREAD) {
+		key->pid = record->pid;
+		key->tid = record->tid;
+	}
+	if (r->keys & KEY_CGROUP && record->has & PFM_SAMPLE_CGROUP)
+		key->cgroup = tasks_get_cgroup_name(r, record->body.sample.cgroup);
+}
+
+static void add_to_sums(struct profile *p, const struct profile_place *key)
+{
+	struct profile_sum *sum = &p->sums[(size_t)key->event * p->n_slices + key->slice];
+
+	p->weights[key->event] += key->weight;
+	p->samples[key->event]++;
+	sum->samples++;
+	sum->weight += key->weight;
+	sum->squares += (double)key->weight * (double)key->weight;
+}
+
+/* Adds the sample to its stack, as a text. */
+static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
+                           struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	uint64_t hash = hash_stack(record, key, key->task);
+	struct known_stack *known = find_known_stack(r, hash);
+
+	if (known->generation != r->sample_generation || known->hash != hash) {
+		key->function = stack_text_number(r, record, key->task);
+		*known = (struct known_stack){ hash, r->sample_generation,
+			                       places_find(&p->stacks, &p->n_stacks,
+			                                   &r->stacks_capacity, &r->stack_table,
+			                                   key) };
+	}
+	p->failed |= known->index == HASH_NOT_FOUND;
+	if (known->index != HASH_NOT_FOUND)
+		places_add_sample(&p->stacks[known->index], key->weight);
+}
+
+/* The place of the sample's innermost frame; HASH_NOT_FOUND without memory. */
+static uint32_t find_instruction_place(struct profile_reader *r, const pfm_record_t *record,
+                                       const struct profile_place *key)
+{
+	struct frame_places f;
+
+	find_frame_places(r, record, 0, key, hash_sample_key(key), &f);
+	r->target_profile->failed |= f.list[0] == HASH_NOT_FOUND;
+	return f.list[0];
+}
+
+/* Adds the sample to the place of its instruction. */
+static void add_instruction(struct profile_reader *r, const pfm_record_t *record,
+                            const struct profile_place *key)
+{
+	uint32_t at = find_instruction_place(r, record, key);
+
+	if (at != HASH_NOT_FOUND)
+		places_add_sample(&r->target_profile->places[at], key->weight);
+}
+
+/* Adds what the sample has counted of @event to its place, or to the node of its stack. */
+static void add_counts(struct profile_reader *r, const pfm_record_t *record, uint32_t event,
+                       const struct profile_place *key)
+{
+	struct profile *p = r->target_profile;
+	bool is_tree = r->options.tree != NO_TREE;
+	uint32_t at = is_tree ? find_node_of_stack(r, record, key)
+	                      : find_instruction_place(r, record, key);
+	uint64_t count = record->body.sample.period;
+
+	if (at == HASH_NOT_FOUND)
+		return;
+	p->failed |= !event_counts_add(&p->counts,
+	                               is_tree ? &p->nodes[at].counts : &p->places[at].counts,
+	                               event, record->time, count ? count : 1);
+}
+
+static void add_to_view(struct profile_reader *r, const pfm_record_t *record,
+                        struct profile_place *key)
+{
+	if (r->options.detail == STACKS)
+		add_stack_text(r, record, key);
+	else if (r->options.tree)
+		add_stack(r, record, key);
+	else if (r->options.children)
+		add_frames(r, record, key);
+	else
+		add_instruction(r, record, key);
+}
+
+/* find_code_fn of a reader. */
+static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	struct profile_reader *r = arg;
+	const struct process *process = tasks_find_process(r, pid);
+	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
+static bool needs_stacks(const struct profile_reader *r)
+{
+	return !r->options.innermost_only &&
+	       (r->options.detail == STACKS || r->options.tree || r->options.children);
+}
+
+void samples_read_record(struct profile_reader *r, pfm_record_t *record)
+{
+	struct profile *p = r->target_profile;
+	const struct task *task = tasks_find(r, record->tid);
+	const struct process *process = tasks_find_process(r, record->pid);
+	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
+	struct profile_place key = { .event = event, .weight = record->body.sample.period };
+	bool is_sample = true;
+
+	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
+		p->n_without_event++;
+		return;
+	}
+	if (!task || !process || event >= p->n_events)
+		return;
+	r->sample_generation = process->generation;
+	if (r->options.metrics) {
+		p->failed |= !event_counts_note(&p->counts, record, event, &is_sample);
+		key.event = 0;
+		key.weight = 1;
+	}
+	if (needs_stacks(r) && !chains_complete(&r->chains, record, find_code, r))
+		p->failed = true;
+	if (needs_stacks(r))
+		collect_frames(record, &r->frames);
+	else
+		collect_instruction(record, &r->frames);
+	if (r->options.innermost_only)
+		record->truncated = 0;
+	p->has_chains |= record->has & PFM_SAMPLE_STACK || has_callers(record);
+	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
+	    !has_wanted_symbol(r, record) || (r->is_wanted && !r->is_wanted[event]))
+		return;
+	if (!key.weight)
+		key.weight = 1;
+	r->n_samples += is_sample;
+	if (is_sample)
+		add_to_sums(p, &key);
+	fill_key(r, record, task->name, &key);
+	if (is_sample)
+		add_to_view(r, record, &key);
+	if (r->options.metrics)
+		add_counts(r, record, event, &key);
+}
