@@ -23,8 +23,11 @@ static char *expand_tabs(const char *text)
 
 	for (const char *c = text; *c; c++)
 		n_tabs += *c == '\t';
-	copy = to = malloc(strlen(text) + TAB_STOP * n_tabs + 1);
-	for (const char *c = text; copy && *c; c++)
+	copy = malloc(strlen(text) + TAB_STOP * n_tabs + 1);
+	if (!copy)
+		return NULL;
+	to = copy;
+	for (const char *c = text; *c; c++)
 		if (*c == '\t') {
 			do
 				*to++ = ' ';
@@ -33,8 +36,7 @@ static char *expand_tabs(const char *text)
 			*to++ = *c;
 			column += (*c & 0xc0) != 0x80; /* not inside a character of UTF-8 */
 		}
-	if (copy)
-		*to = '\0';
+	*to = '\0';
 	return copy;
 }
 
