@@ -50,7 +50,7 @@ static void oldest_first(void **state)
 		uint64_t time = unit_random(&seed) % 4 ? i : unit_random(&seed) % N;
 
 		sent[i] = (struct sent_record){ time, i };
-		push(&s, sent[i], 16 + unit_random(&seed) % 48);
+		push(&s, sent[i], (size_t)(16 + unit_random(&seed) % 48));
 	}
 	qsort(sent, N, sizeof(sent[0]), compare_sent);
 	assert_int_equal(pfmi_perfdata_count_pending_records(&s), N);
