@@ -40,22 +40,22 @@ esac
 # Inputs of a short run: each about as long as the others.
 runs_of() {
 	case $1 in
-	text) echo 6000 ;;
-	image) echo 150000 ;;
-	dispatch) echo 40000 ;;
-	decode) echo 15000 ;;
-	sysfs) echo 5000 ;;
-	device) echo 25000 ;;
-	json) echo 25000 ;;
-	libpfm4) echo 100000 ;;
-	records) echo 300000 ;;
-	recording) echo 30000 ;;
-	formula) echo 40000 ;;
-	plan) echo 4000 ;;
-	serve) echo 3000 ;;
-	pmu) echo 800 ;;
-	vendor) echo 1000 ;;
-	arm) echo 60000 ;;
+	text) echo 3000 ;;
+	image) echo 75000 ;;
+	dispatch) echo 20000 ;;
+	decode) echo 7500 ;;
+	sysfs) echo 2500 ;;
+	device) echo 12500 ;;
+	json) echo 12500 ;;
+	libpfm4) echo 50000 ;;
+	records) echo 150000 ;;
+	recording) echo 15000 ;;
+	formula) echo 20000 ;;
+	plan) echo 2000 ;;
+	serve) echo 1500 ;;
+	pmu) echo 400 ;;
+	vendor) echo 500 ;;
+	arm) echo 30000 ;;
 	esac
 }
 
