@@ -1497,6 +1497,8 @@ class ExtraRegister(Case):
                 ("spr", "PERFEVTSEL0=0x53012a", "OFFCORE_RSP_0=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
                 ("spr", "PMC3=0x53012b", "offcore_rsp_1=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
                 ("spr", "0x186=0x53012a", "0x1a6=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
+                ("nvl_coyotecove", "0x186=0x5301d6", "0x3e0=0xff03f000000001", "MEM_LOAD_L2_MISS_RETIRED.L3_MISS"),
+                ("nvl_coyotecove", "PMC0=0x5304d6", "OMR_2=0xff03f000000001", "MEM_LOAD_L2_MISS_RETIRED.L3_MISS"),
                 ("skx", "PERFEVTSEL2=0x5301b7", "OFFCORE_RSP_0=0x10001", "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"),
                 ("skx", "PERFEVTSEL0=0x5301c6", "PEBS_FRONTEND=0x13", "FRONTEND_RETIRED.L2_MISS"),
                 ("skx", "PERFEVTSEL0=0x5301cd", "PEBS_LD_LAT=0x4", "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4")):

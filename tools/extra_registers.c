@@ -7,11 +7,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Addresses of the registers, from Intel's manual, volume 4. */
+/* Addresses of the registers, from Intel's manual, volume 4; those of Nova Lake's OMR registers
+ * from Linux's msr-index.h. */
 static const struct {
 	char name[16];
 	uint16_t addr;
 } extra_registers[] = { { "OFFCORE_RSP_0", 0x1a6 }, { "OFFCORE_RSP_1", 0x1a7 },
+	                { "OMR_0", 0x3e0 },         { "OMR_1", 0x3e1 },
+	                { "OMR_2", 0x3e2 },         { "OMR_3", 0x3e3 },
 	                { "PEBS_LD_LAT", 0x3f6 },   { "PEBS_FRONTEND", 0x3f7 },
 	                { "SNOOP_RSP_0", 0x1328 },  { "SNOOP_RSP_1", 0x1329 } };
 

@@ -43,6 +43,10 @@ static const char *get_extra_name(const struct table *t, uint64_t addr)
 	switch (addr) {
 	case 0x1a6: return "OFFCORE_RSP_0";
 	case 0x1a7: return "OFFCORE_RSP_1";
+	case 0x3e0: return "OMR_0"; /* MSR_OMR_0 of Linux's msr-index.h: off-module response */
+	case 0x3e1: return "OMR_1";
+	case 0x3e2: return "OMR_2";
+	case 0x3e3: return "OMR_3";
 	case 0x3f6: return "PEBS_LD_LAT";
 	case 0x3f7: return "PEBS_FRONTEND";
 	case 0x1328: return "SNOOP_RSP_0";

@@ -320,5 +320,5 @@ const struct encoder_ops pfmi_x86_ops = {
 	.get_event_select_mask = pfmi_x86_get_event_select_mask,
 	.registers =
 		"PMC[0-31] PERFEVTSEL[0-31] FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT PEBS_FRONTEND "
-		"OFFCORE_RSP_[0-1] SNOOP_RSP_[0-1]",
+		"OFFCORE_RSP_[0-1] SNOOP_RSP_[0-1] OMR_[0-3]",
 };

@@ -43,6 +43,7 @@ static const struct register_field global_ctrl_bits[] = { { "general", 0, 32 },
 	                                                  { "fixed", 32, 16 },
 	                                                  { "metrics", 48, 1 } };
 static const struct register_field offcore_bits[] = { { "offcore_rsp", 0, 64 } };
+static const struct register_field omr_bits[] = { { "omr", 0, 64 } };
 static const struct register_field snoop_bits[] = { { "snoop_rsp", 0, 64 } };
 static const struct register_field ld_lat_bits[] = { { "latency", 0, 16 } };
 static const struct register_field frontend_bits[] = { { "event", 0, 8 },
@@ -106,6 +107,10 @@ const struct register_field *pfmi_x86_find_layout(const struct table *t, const c
 	MATCH_LAYOUT("PEBS_LD_LAT", ld_lat_bits)
 	MATCH_LAYOUT("OFFCORE_RSP_0", offcore_bits)
 	MATCH_LAYOUT("OFFCORE_RSP_1", offcore_bits)
+	MATCH_LAYOUT("OMR_0", omr_bits)
+	MATCH_LAYOUT("OMR_1", omr_bits)
+	MATCH_LAYOUT("OMR_2", omr_bits)
+	MATCH_LAYOUT("OMR_3", omr_bits)
 	MATCH_LAYOUT("SNOOP_RSP_0", snoop_bits)
 	MATCH_LAYOUT("SNOOP_RSP_1", snoop_bits)
 	MATCH_LAYOUT("PEBS_FRONTEND", frontend_bits)

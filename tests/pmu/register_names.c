@@ -42,6 +42,8 @@ static void other_registers(void **state)
 	expect(skl, PFM_REG_GLOBAL_CTRL, 0, 0, "GLOBAL_CTRL");
 	expect(skl, PFM_REG_EXTRA, 0, 0x1a6, "OFFCORE_RSP_0");
 	expect(skl, PFM_REG_EXTRA, 0, 0x1a7, "OFFCORE_RSP_1");
+	expect(skl, PFM_REG_EXTRA, 0, 0x3e0, "OMR_0");
+	expect(skl, PFM_REG_EXTRA, 0, 0x3e3, "OMR_3");
 	expect(skl, PFM_REG_EXTRA, 0, 0x3f6, "PEBS_LD_LAT");
 	expect(skl, PFM_REG_EXTRA, 0, 0x3f7, "PEBS_FRONTEND");
 	expect(skl, PFM_REG_EXTRA, 0, 0x1328, "SNOOP_RSP_0");
