@@ -204,7 +204,7 @@ static int collect_code_needs(const struct mont_plan_context *w, const struct mo
 	if (c->is_fine ? n > 2 : !retired_only && n > 1)
 		return mont_set_error(
 			w, PFMLIB_ERR_IRRTOOMANY, -1,
-			c->is_fine ? "fine mode has room for two ranges"
+			c->is_fine ? "fine mode takes two ranges"
 				   : "only retired instructions can have several ranges");
 	for (unsigned i = 0; i < w->req->n_events; i++) {
 		int rc = add_prefetch_needs(w, i, c);
