@@ -93,9 +93,9 @@ static void copy_args(char **out, const struct command_args *args)
 /* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
 static int run_pmuc(const struct command_args *args)
 {
-	char room[PATH_MAX], python[] = "python3", bare[] = "-S", *script;
+	char size[PATH_MAX], python[] = "python3", bare[] = "-S", *script;
 	char **argv = calloc((size_t)args->argc + 5, sizeof(*argv));
-	const char *path = find_pmuc(room);
+	const char *path = find_pmuc(size);
 	sigset_t before;
 
 	if (!path || access(path, R_OK) != 0) {

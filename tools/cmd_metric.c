@@ -368,9 +368,9 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 static int operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();
-	bool room = counts;
+	bool is_added = counts;
 
-	for (int i = 1; room && i < args->n; i++) {
+	for (int i = 1; is_added && i < args->n; i++) {
 		char *mark = strrchr(args->operands[i], '='), *end = NULL;
 		double value = mark ? strtod(mark + 1, &end) : 0;
 
@@ -380,9 +380,9 @@ static int operand_counts(const struct command_args *args, json_t **out)
 		*mark = '\0';
 		if (read_member(counts, args->operands[i]))
 			return report_usage_error(args, "%s is given twice", args->operands[i]);
-		room = !json_object_set_new(counts, args->operands[i], json_real(value));
+		is_added = !json_object_set_new(counts, args->operands[i], json_real(value));
 	}
-	return room ? EXIT_DONE : report_no_memory();
+	return is_added ? EXIT_DONE : report_no_memory();
 }
 
 static int run_metric(struct command_args *args)

@@ -218,12 +218,12 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 static int plan_arguments(struct planner *p, char *const *texts, int n)
 {
 	struct event_list list = { 0 };
-	bool room = true;
+	bool is_added = true;
 	int status;
 
-	for (int i = 0; i < n && room; i++)
-		room = event_list_add(&list, texts[i]);
-	status = room ? plan_event_list(p, &list) : report_no_memory();
+	for (int i = 0; i < n && is_added; i++)
+		is_added = event_list_add(&list, texts[i]);
+	status = is_added ? plan_event_list(p, &list) : report_no_memory();
 	event_list_free(&list);
 	return status;
 }

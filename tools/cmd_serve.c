@@ -103,9 +103,9 @@ static const struct command_option options[] = {
 static int find_groups(struct serve *s)
 {
 	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
-	uint64_t room = s->max_series > own ? s->max_series - own : 0;
+	uint64_t size = s->max_series > own ? s->max_series - own : 0;
 
-	return update_cgroups(&s->job, room < SIZE_MAX ? (size_t)room : SIZE_MAX, !s->paused_since,
+	return update_cgroups(&s->job, size < SIZE_MAX ? (size_t)size : SIZE_MAX, !s->paused_since,
 	                      &s->cgroups);
 }
 

@@ -248,12 +248,12 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 }
 
 /* Texts for numbers of fields with many bits. */
-static size_t add_number(char *to, size_t room, const char *before, uint64_t value,
+static size_t add_number(char *to, size_t size, const char *before, uint64_t value,
                          const pfm_modifier_info_t *m)
 {
 	return (size_t)(m->max > UINT32_MAX && value
-	                        ? snprintf(to, room, "%s0x%" PRIx64, before, value)
-	                        : snprintf(to, room, "%s%" PRIu64, before, value));
+	                        ? snprintf(to, size, "%s0x%" PRIx64, before, value)
+	                        : snprintf(to, size, "%s%" PRIu64, before, value));
 }
 
 /* Prints the modifiers that a text may set, with their ranges and defaults. */

@@ -232,16 +232,16 @@ static int count_command(struct stat_job *job)
 static bool add_defaults(struct stat_job *job)
 {
 	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
-	bool room = event_list_add(&job->events, FIRST_EVENTS);
+	bool is_added = event_list_add(&job->events, FIRST_EVENTS);
 	char path[128], text[4096];
 
-	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && room; i++) {
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && is_added; i++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s",
 		         stalls[i]);
 		if (access(make_machine_path(path, text, sizeof(text)), F_OK) == 0)
-			room = event_list_add(&job->events, stalls[i]);
+			is_added = event_list_add(&job->events, stalls[i]);
 	}
-	return room && event_list_add(&job->events, LAST_EVENTS);
+	return is_added && event_list_add(&job->events, LAST_EVENTS);
 }
 
 static int add_usual_events(struct command_args *args, struct stat_job *job)

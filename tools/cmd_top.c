@@ -272,7 +272,7 @@ static void choose_next_event(struct top_job *job)
 	}
 }
 
-static void title_text(const struct top_job *job, char *text, size_t room)
+static void title_text(const struct top_job *job, char *text, size_t size)
 {
 	const struct profile *p = &job->profile;
 	char number[GROUPED_MAX], lost[64] = "", name[NAME_LINE];
@@ -281,7 +281,7 @@ static void title_text(const struct top_job *job, char *text, size_t room)
 		snprintf(lost, sizeof(lost), ", %llu lost",
 		         (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
 		                                                          : p->lost_samples));
-	snprintf(text, room, "%s: %s samples, %.0f a second%s%s%s",
+	snprintf(text, size, "%s: %s samples, %.0f a second%s%s%s",
 	         profile_line(event_name(p, job->view.event), name),
 	         group_digits(p->samples[job->view.event], number), job->rate, lost,
 	         job->is_paused ? ", paused" : "", job->has_ended ? ", ended" : "");
@@ -317,14 +317,14 @@ static void draw_screen(struct top_job *job)
 {
 	struct text_lines rows = { .line = NULL };
 	char title[NAME_LINE];
-	size_t columns, lines, room;
+	size_t columns, lines, size;
 
 	screen_size(&columns, &lines);
-	room = lines > HEAD_LINES + FOOT_LINES ? lines - HEAD_LINES - FOOT_LINES : 1;
-	if (job->line_limit && job->line_limit < room)
-		room = (size_t)job->line_limit;
+	size = lines > HEAD_LINES + FOOT_LINES ? lines - HEAD_LINES - FOOT_LINES : 1;
+	if (job->line_limit && job->line_limit < size)
+		size = (size_t)job->line_limit;
 	title_text(job, title, sizeof(title));
-	job->chosen_place = put_top_rows(&job->profile, job->keys, &job->view, room, &rows);
+	job->chosen_place = put_top_rows(&job->profile, job->keys, &job->view, size, &rows);
 	screen_begin();
 	screen_put_line(title, true);
 	screen_put_line("", false);

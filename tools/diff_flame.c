@@ -125,8 +125,8 @@ static void put_title(const struct diff *d, FILE *out)
 
 static bool put_graph(const struct diff *d, uint32_t event, FILE *out)
 {
-	size_t room = d->profiles[OLD_SIDE].n_stacks + d->profiles[NEW_SIDE].n_stacks + 1;
-	struct flame_stack *stacks = calloc(room, sizeof(*stacks));
+	size_t size = d->profiles[OLD_SIDE].n_stacks + d->profiles[NEW_SIDE].n_stacks + 1;
+	struct flame_stack *stacks = calloc(size, sizeof(*stacks));
 	struct flame_boxes boxes = { .list = NULL };
 	double *p = NULL;
 	bool is_drawn;

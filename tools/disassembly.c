@@ -80,10 +80,10 @@ static int read_lines(struct disassembly *d, int from)
 {
 	FILE *f = fdopen(from, "r");
 	bool is_code = false, is_read = f;
-	size_t room = 0;
+	size_t size = 0;
 	char *line = NULL;
 
-	while (is_read && getline(&line, &room, f) > 0)
+	while (is_read && getline(&line, &size, f) > 0)
 		is_read = take_line(d, line, &is_code);
 	free(line);
 	if (f)

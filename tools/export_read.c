@@ -245,7 +245,7 @@ static void add_location_name(struct export_reader *r, struct export_location *l
 static void add_inlined_names(struct export_reader *r, struct export_location *l,
                               const char *inlined)
 {
-	char name[SYMBOL_ROOM];
+	char name[SYMBOL_SIZE];
 
 	for (const char *s = inlined; *s; s += *s == ';') {
 		size_t len = strcspn(s, ";");
@@ -259,7 +259,7 @@ static void add_inlined_names(struct export_reader *r, struct export_location *l
 static struct export_source add_source(struct export_reader *r, const char *source)
 {
 	const char *colon = strrchr(source, ':');
-	char file[SYMBOL_ROOM];
+	char file[SYMBOL_SIZE];
 
 	if (!colon)
 		return (struct export_source){ 0, 0 };

@@ -36,20 +36,20 @@ static CURLcode send_file(CURL *easy, FILE *file, long *status)
 
 /* 400, 413 and 422 mean that the file is bad. Any other status (401, 404, 500) is about the URL,
  * the rights or the receiver: a good file must not be removed because of it. */
-static enum push_result judge_answer(CURLcode rc, long status, char *why, unsigned room)
+static enum push_result judge_answer(CURLcode rc, long status, char *why, unsigned size)
 {
 	if (rc) {
-		snprintf(why, room, "%s", curl.curl_easy_strerror(rc));
+		snprintf(why, size, "%s", curl.curl_easy_strerror(rc));
 		return PUSH_LATER;
 	}
 	if (status / 100 == 2)
 		return PUSH_TAKEN;
-	snprintf(why, room, "the receiver answers with status %ld", status);
+	snprintf(why, size, "the receiver answers with status %ld", status);
 	return status == 400 || status == 413 || status == 422 ? PUSH_REFUSED : PUSH_LATER;
 }
 
 enum push_result push_file(const char *url, const char *path, const char *type, char *why,
-                           unsigned room)
+                           unsigned size)
 {
 	struct curl_slist *headers = NULL;
 	enum push_result result = PUSH_LATER;
@@ -59,7 +59,7 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 	long status = 0;
 
 	if (!load_curl()) {
-		snprintf(why, room, "--push needs libcurl.so.4 (Debian package libcurl4)");
+		snprintf(why, size, "--push needs libcurl.so.4 (Debian package libcurl4)");
 		return PUSH_IMPOSSIBLE;
 	}
 	easy = curl.curl_easy_init();
@@ -67,14 +67,14 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 	snprintf(header, sizeof(header), "Content-Type: %s", type);
 	headers = curl.curl_slist_append(NULL, header);
 	headers = curl.curl_slist_append(headers, "Expect:");
-	snprintf(why, room, "out of memory");
+	snprintf(why, size, "out of memory");
 	if (easy && file && headers) {
 		CURLcode rc;
 
 		curl.curl_easy_setopt(easy, CURLOPT_URL, url);
 		curl.curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 		rc = send_file(easy, file, &status);
-		result = judge_answer(rc, status, why, room);
+		result = judge_answer(rc, status, why, size);
 	}
 	if (file)
 		fclose(file);
@@ -87,12 +87,12 @@ enum push_result push_file(const char *url, const char *path, const char *type, 
 #else
 
 enum push_result push_file(const char *url, const char *path, const char *type, char *why,
-                           unsigned room)
+                           unsigned size)
 {
 	(void)url;
 	(void)path;
 	(void)type;
-	snprintf(why, room,
+	snprintf(why, size,
 	         "this pfm was built without libcurl: --push needs a build with Debian's "
 	         "libcurl4-openssl-dev");
 	return PUSH_IMPOSSIBLE;

@@ -12,8 +12,8 @@ enum push_result {
 	PUSH_IMPOSSIBLE /* libcurl is missing */
 };
 
-/* Sends the file at @path to @url. What went wrong is in @why, of @room bytes. */
+/* Sends the file at @path to @url. What went wrong is in @why, of @size bytes. */
 enum push_result push_file(const char *url, const char *path, const char *type, char *why,
-                           unsigned room);
+                           unsigned size);
 
 #endif

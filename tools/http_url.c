@@ -11,7 +11,7 @@ bool is_http_url(const char *text)
 	                      : strncasecmp(text, "https://", 8) == 0 ? 8
 	                                                              : 0;
 
-	if (!scheme || length == scheme || length >= HTTP_URL_ROOM || strchr("/?#:@", text[scheme]))
+	if (!scheme || length == scheme || length >= HTTP_URL_SIZE || strchr("/?#:@", text[scheme]))
 		return false;
 	for (size_t i = scheme; i < length; i++)
 		if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-enum { HTTP_URL_ROOM = 2048 };
+enum { HTTP_URL_SIZE = 2048 };
 
 /* True if @text is http:// or https://, a host and visible ASCII characters, and shorter than
- * HTTP_URL_ROOM. libcurl itself also takes file:// and other protocols, and "host" alone. */
+ * HTTP_URL_SIZE. libcurl itself also takes file:// and other protocols, and "host" alone. */
 bool is_http_url(const char *text);
 
 #endif

@@ -52,7 +52,7 @@ struct found_event {
 enum { RANK_NAME, RANK_PART, RANK_WORDS, RANK_TEXT = RANK_WORDS + WORD_COST_MAX, RANK_NONE };
 
 /* Writes @text in lower case without blanks, "-" and "_" to @out; ":" becomes ".". */
-void fold_case(const char *text, char *out, size_t room);
+void fold_case(const char *text, char *out, size_t size);
 /* True if the pattern is in @text. */
 bool contains_text(const struct lister *l, const char *text);
 /* True if the pattern is a name of @e: "branches" is branch-instructions. */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fold_case(const char *text, char *out, size_t room)
+void fold_case(const char *text, char *out, size_t size)
 {
 	size_t n = 0;
 
-	for (; *text && n + 1 < room; text++)
+	for (; *text && n + 1 < size; text++)
 		if (*text != ' ' && *text != '-' && *text != '_')
 			out[n++] = (char)(*text == ':' ? '.' : tolower((unsigned char)*text));
 	out[n] = 0;
@@ -21,19 +21,19 @@ bool contains_text(const struct lister *l, const char *text)
 {
 	const char *pattern = l->pattern;
 	char small[FOLDED_MAX], *folded = small;
-	size_t room = sizeof(small);
+	size_t size = sizeof(small);
 	bool found;
 
 	if (l->is_expression)
 		return regexec(&l->expression, text, 0, NULL, 0) == 0;
 	/* Names are short, some descriptions are not. */
-	if (strnlen(text, room) == room) {
-		room = strlen(text) + 1;
-		folded = malloc(room);
+	if (strnlen(text, size) == size) {
+		size = strlen(text) + 1;
+		folded = malloc(size);
 	}
 	if (!folded)
 		return false;
-	fold_case(text, folded, room);
+	fold_case(text, folded, size);
 	found = strpbrk(pattern, "*?[") ? fnmatch(pattern, folded, 0) == 0
 	                                : strstr(folded, pattern) != NULL;
 	if (folded != small)

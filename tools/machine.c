@@ -4,19 +4,19 @@
 
 #include <stdlib.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_SIZE = 4096 };
 
-char *make_machine_path(const char *path, char *buf, size_t room)
+char *make_machine_path(const char *path, char *buf, size_t size)
 {
 	const char *root = getenv("PERFMON_SYSFS");
 
-	snprintf(buf, room, "%s%s", root ? root : "", path);
+	snprintf(buf, size, "%s%s", root ? root : "", path);
 	return buf;
 }
 
 int read_machine_number(const char *path)
 {
-	char text[PATH_ROOM];
+	char text[PATH_SIZE];
 	int number = -1;
 	FILE *f = fopen(make_machine_path(path, text, sizeof(text)), "r");
 

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "otlp_metrics.h"
 
-enum { NUMBER_MAX = 40, LINES_ROOM = 65536 };
+enum { NUMBER_MAX = 40, LINES_SIZE = 65536 };
 
 enum exposition_format find_exposition_format(const char *name)
 {
@@ -80,10 +80,10 @@ static void flush_lines(struct exposition *x)
 static char *reserve_line(struct exposition *x, size_t len)
 {
 	if (!x->lines)
-		x->lines = malloc(LINES_ROOM);
-	if (x->n_lines + len > LINES_ROOM)
+		x->lines = malloc(LINES_SIZE);
+	if (x->n_lines + len > LINES_SIZE)
 		flush_lines(x);
-	if (x->lines && len <= LINES_ROOM)
+	if (x->lines && len <= LINES_SIZE)
 		return x->lines + x->n_lines;
 	x->failed = true;
 	return NULL;
@@ -142,16 +142,16 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 /* Appends to the labels. */
 static void append_text(struct exposition *x, const char *text, size_t len)
 {
-	if (x->room - x->n < len) {
-		size_t room = 2 * x->room + len + 256;
-		char *more = realloc(x->labels, room);
+	if (x->size - x->n < len) {
+		size_t size = 2 * x->size + len + 256;
+		char *more = realloc(x->labels, size);
 
 		if (!more) {
 			x->failed = true;
 			return;
 		}
 		x->labels = more;
-		x->room = room;
+		x->size = size;
 	}
 	memcpy(x->labels + x->n, text, len);
 	x->n += len;
@@ -295,5 +295,5 @@ void end_exposition(struct exposition *x)
 	free(x->lines);
 	x->lines = NULL;
 	x->labels = NULL;
-	x->n = x->room = 0;
+	x->n = x->size = 0;
 }

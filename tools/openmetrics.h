@@ -36,7 +36,7 @@ struct exposition {
 	enum family_type type;
 	size_t n_samples;          /* written so far */
 	char *labels;              /* of the sample under way, as they are written */
-	size_t n, room;            /* bytes of them */
+	size_t n, size;            /* bytes of them */
 	char *lines;               /* samples that are not in the file yet */
 	size_t n_lines;            /* bytes of them */
 	struct otlp_metrics *otlp; /* with EXPOSITION_OTLP */

@@ -146,7 +146,7 @@ size_t event_line_text(char **line, size_t len);
 
 /* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns
  * @buf. */
-char *make_machine_path(const char *path, char *buf, size_t room);
+char *make_machine_path(const char *path, char *buf, size_t size);
 /* The number in a file of that machine, negative if missing. */
 int read_machine_number(const char *path);
 

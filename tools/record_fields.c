@@ -160,16 +160,16 @@ static const struct memory_event {
 };
 
 /* @text with @pmu for each %. */
-static void fill_pmu(const char *text, const char *pmu, char *out, size_t room)
+static void fill_pmu(const char *text, const char *pmu, char *out, size_t size)
 {
 	size_t at = 0;
 
-	for (; *text && at + 1 < room; text++)
+	for (; *text && at + 1 < size; text++)
 		if (*text == '%')
-			at += (size_t)snprintf(out + at, room - at, "%s", pmu);
+			at += (size_t)snprintf(out + at, size - at, "%s", pmu);
 		else
 			out[at++] = *text;
-	out[at < room ? at : room - 1] = '\0';
+	out[at < size ? at : size - 1] = '\0';
 }
 
 int visit_memory_events(bool (*add)(void *arg, const char *text), void *arg)

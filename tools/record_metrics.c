@@ -55,26 +55,26 @@ static char *group_text(const pfm_ctx_t *ctx, const pfm_plan_t *plan, unsigned g
                         unsigned first)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
-	size_t room = sizeof(SAMPLING_CLOCK) + sizeof("{}:S"), at;
+	size_t size = sizeof(SAMPLING_CLOCK) + sizeof("{}:S"), at;
 	int clock = -1;
 	char *text;
 
 	for (unsigned i = first; !pfm_describe_planned_event(plan, i, &e) && e.group == group;
 	     i++) {
-		room += strlen(e.text) + 1;
+		size += strlen(e.text) + 1;
 		if (clock < 0 && is_clock(ctx, e.text))
 			clock = (int)i;
 	}
-	text = malloc(room);
+	text = malloc(size);
 	if (!text)
 		return NULL;
 	if (clock >= 0)
 		pfm_describe_planned_event(plan, (unsigned)clock, &e);
-	at = (size_t)snprintf(text, room, "{%s", clock >= 0 ? e.text : SAMPLING_CLOCK);
+	at = (size_t)snprintf(text, size, "{%s", clock >= 0 ? e.text : SAMPLING_CLOCK);
 	for (unsigned i = first; !pfm_describe_planned_event(plan, i, &e) && e.group == group; i++)
 		if ((int)i != clock)
-			at += (size_t)snprintf(text + at, room - at, ",%s", e.text);
-	snprintf(text + at, room - at, "}:S");
+			at += (size_t)snprintf(text + at, size - at, ",%s", e.text);
+	snprintf(text + at, size - at, "}:S");
 	return text;
 }
 

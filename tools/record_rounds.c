@@ -28,12 +28,12 @@
 
 #define ME "pfm record"
 
-enum { PATH_ROOM = 4096, NAME_ROOM = 64, HOST_ROOM = 256, NUMBER_ROOM = 24, PART_LENGTH = 5 };
+enum { PATH_SIZE = 4096, NAME_SIZE = 64, HOST_SIZE = 256, NUMBER_SIZE = 24, PART_LENGTH = 5 };
 
 bool is_record_round;
 
 struct kept_file {
-	char name[NAME_ROOM];
+	char name[NAME_SIZE];
 	uint64_t bytes;
 	time_t time;
 };
@@ -94,7 +94,7 @@ static bool list_files(const char *folder, bool are_parts, struct file_list *lis
 
 static void remove_file(const char *folder, const struct kept_file *file, const char *why)
 {
-	char path[PATH_ROOM];
+	char path[PATH_SIZE];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file->name);
 	if (unlink(path) == 0)
@@ -163,7 +163,7 @@ static int run_round(const struct command_args *args, const struct record_rounds
 {
 	static char event_option[] = "-e", output_option[] = "-o", end_of_options[] = "--",
 		    program[] = "sleep";
-	char **argv = calloc((size_t)args->argc + 8, sizeof(*argv)), seconds[NUMBER_ROOM];
+	char **argv = calloc((size_t)args->argc + 8, sizeof(*argv)), seconds[NUMBER_SIZE];
 	int n = 0;
 
 	if (!argv)
@@ -214,20 +214,20 @@ static int wait_for_round(pid_t pid, const sigset_t *signals, bool *is_over)
 	return status;
 }
 
-static void name_round(char name[NAME_ROOM])
+static void name_round(char name[NAME_SIZE])
 {
 	time_t now = time(NULL);
 	struct tm utc;
 
 	gmtime_r(&now, &utc);
-	strftime(name, NAME_ROOM, "perf-%Y%m%dT%H%M%SZ.data", &utc);
+	strftime(name, NAME_SIZE, "perf-%Y%m%dT%H%M%SZ.data", &utc);
 }
 
 /* True if the signal came that ends it all. */
 static bool take_round(const struct command_args *args, const struct record_rounds *r,
                        const char *event, const sigset_t *signals, const sigset_t *before)
 {
-	char name[NAME_ROOM], path[4096], part[4096 + PART_LENGTH + 1];
+	char name[NAME_SIZE], path[4096], part[4096 + PART_LENGTH + 1];
 	bool is_over = false;
 	struct stat st;
 	int status;
@@ -261,7 +261,7 @@ static int push_recording(const struct record_rounds *r, const struct kept_file 
 	const char *ingest = strstr(r->push_url, "/ingest");
 	const bool is_pprof = ingest && (!ingest[7] || ingest[7] == '?');
 	const struct export_format *format = find_export_format(is_pprof ? "pprof" : "otlp");
-	char path[PATH_ROOM], body[PATH_ROOM + 16], url[HTTP_URL_ROOM + 128], why[256];
+	char path[PATH_SIZE], body[PATH_SIZE + 16], url[HTTP_URL_SIZE + 128], why[256];
 	enum push_result result;
 
 	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
@@ -306,7 +306,7 @@ static void push_files(const struct record_rounds *r)
 	if (!r->push_url || !list_files(r->folder, false, &list))
 		return;
 	for (unsigned i = 0; i < list.n && result != PUSH_LATER && result != PUSH_IMPOSSIBLE; i++) {
-		char path[PATH_ROOM];
+		char path[PATH_SIZE];
 
 		result = push_in_child(r, &list.files[i]);
 		snprintf(path, sizeof(path), "%s/%s", r->folder, list.files[i].name);
@@ -323,7 +323,7 @@ static void push_files(const struct record_rounds *r)
 /* FNV-1a, the same on every machine each time. */
 static uint64_t hash_host(void)
 {
-	char name[HOST_ROOM] = "";
+	char name[HOST_SIZE] = "";
 	uint64_t hash = 0xcbf29ce484222325;
 
 	if (gethostname(name, sizeof(name) - 1) != 0)

@@ -13,7 +13,7 @@
 #include "pfm.h"
 #include "stat.h"
 
-enum { HOST_NAME_ROOM = 256 };
+enum { HOST_NAME_SIZE = 256 };
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ int make_schedule(struct rotation *r, const pfm_plan_t *plan, const char *const 
 	pfm_schedule_options_t o = PFM_INIT(o);
 	pfm_error_t error = PFM_INIT(error);
 	pfm_wish_t *wishes = calloc(n + 1, sizeof(*wishes));
-	char host[HOST_NAME_ROOM] = "";
+	char host[HOST_NAME_SIZE] = "";
 	int rc;
 
 	if (!wishes)

@@ -20,7 +20,7 @@
 #include <time.h>
 
 enum {
-	PATH_ROOM = 4096,
+	PATH_SIZE = 4096,
 	FILL_SECONDS = 10,      /* of the bucket */
 	RECOVERY_SECONDS = 5,   /* from one step of recovery to the next */
 	MAX_BACK_OFF = 64,      /* readings are so many times less frequent, at most */
@@ -211,13 +211,13 @@ unsigned find_back_off(const struct serve_budget *b)
  * them. */
 static bool read_interrupts(uint64_t *n)
 {
-	char path[PATH_ROOM], *line = NULL, *at, *end;
-	size_t room = 0;
+	char path[PATH_SIZE], *line = NULL, *at, *end;
+	size_t size = 0;
 	bool found = false;
 	FILE *f = fopen(make_machine_path("/proc/interrupts", path, sizeof(path)), "re");
 
 	*n = 0;
-	while (f && !found && getline(&line, &room, f) > 0) {
+	while (f && !found && getline(&line, &size, f) > 0) {
 		at = line + strspn(line, " ");
 		if (strncmp(at, "PMI:", 4) != 0)
 			continue;

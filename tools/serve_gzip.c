@@ -57,15 +57,15 @@ char *compress_serve_text(char *text, size_t *size)
 {
 	z_stream z = { .next_in = (Bytef *)text, .avail_in = (uInt)*size };
 	char *out = NULL, *smaller;
-	size_t room;
+	size_t capacity;
 	int rc = deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW_BITS + GZIP_FORMAT, MEMORY_LEVEL,
 	                      Z_DEFAULT_STRATEGY);
 
 	if (rc == Z_OK) {
-		room = deflateBound(&z, *size);
-		out = *size == z.avail_in ? malloc(room) : NULL;
+		capacity = deflateBound(&z, *size);
+		out = *size == z.avail_in ? malloc(capacity) : NULL;
 		z.next_out = (Bytef *)out;
-		z.avail_out = (uInt)room;
+		z.avail_out = (uInt)capacity;
 		rc = out ? deflate(&z, Z_FINISH) : Z_MEM_ERROR;
 		*size = z.total_out;
 		deflateEnd(&z);

@@ -20,14 +20,14 @@
 
 enum {
 	MAX_CLIENTS = 64,
-	REQUEST_ROOM = 256,         /* bytes of a line */
+	REQUEST_SIZE = 256,         /* bytes of a line */
 	MAX_STALL_SECONDS = 30,     /* in which a client takes nothing of its answer */
 	MAX_ANSWER_BYTES = 64 << 20 /* that wait for one client */
 };
 
 struct line_client {
 	int fd; /* -1: free */
-	char request[REQUEST_ROOM];
+	char request[REQUEST_SIZE];
 	size_t n_request;
 	char *answer; /* that waits to be taken */
 	size_t n_answer, sent;
@@ -218,7 +218,7 @@ static bool answer_lines(struct serve *s, struct line_client *c)
 	}
 	c->n_request -= (size_t)(begin - c->request);
 	memmove(c->request, begin, c->n_request);
-	if (c->n_request == REQUEST_ROOM && !memchr(c->request, '\n', REQUEST_ROOM))
+	if (c->n_request == REQUEST_SIZE && !memchr(c->request, '\n', REQUEST_SIZE))
 		c->has_ended = true;
 	return true;
 }
@@ -228,9 +228,9 @@ static void receive_request(struct line_client *c)
 {
 	ssize_t n;
 
-	if (c->n_request == REQUEST_ROOM)
+	if (c->n_request == REQUEST_SIZE)
 		return;
-	n = recv(c->fd, c->request + c->n_request, REQUEST_ROOM - c->n_request, 0);
+	n = recv(c->fd, c->request + c->n_request, REQUEST_SIZE - c->n_request, 0);
 	if (n > 0)
 		c->n_request += (size_t)n;
 	else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))

@@ -34,7 +34,7 @@ enum {
 	FIRST_WAIT_MS = 1000, /* before the second try */
 	LONGEST_WAIT_MS = 60000,
 	MS = 1000000,
-	HOST_ROOM = 256
+	HOST_SIZE = 256
 };
 
 struct otlp_request {
@@ -56,7 +56,7 @@ struct serve_otlp {
 	bool has_failed;   /* the last try; reported once */
 	uint64_t start_ns; /* by the system's clock, and */
 	uint64_t opened;   /* by now_ns() */
-	char host[HOST_ROOM];
+	char host[HOST_SIZE];
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -66,16 +66,16 @@ struct serve_otlp {
 static char *complete_url(const char *text)
 {
 	const char *host = strstr(text, "//");
-	size_t len = strlen(text), room = len + sizeof("/v1/metrics");
+	size_t len = strlen(text), size = len + sizeof("/v1/metrics");
 	const char *slash = host ? strchr(host + 2, '/') : NULL;
-	char *url = malloc(room);
+	char *url = malloc(size);
 
 	if (!url)
 		return NULL;
 	if (slash && slash[1])
-		snprintf(url, room, "%s", text);
+		snprintf(url, size, "%s", text);
 	else
-		snprintf(url, room, "%.*s/v1/metrics", (int)(slash ? len - 1 : len), text);
+		snprintf(url, size, "%.*s/v1/metrics", (int)(slash ? len - 1 : len), text);
 	return url;
 }
 

@@ -14,17 +14,17 @@
 int open_textfile(struct serve *s)
 {
 	struct stat there;
-	size_t room = strlen(s->textfile) + 32;
+	size_t size = strlen(s->textfile) + 32;
 
 	if (stat(s->textfile, &there) == 0 && !S_ISREG(there.st_mode)) {
 		fprintf(stderr, "pfm serve: --textfile: expected a regular file, got '%s'\n",
 		        s->textfile);
 		return EXIT_REFUSED;
 	}
-	s->temporary = malloc(room);
+	s->temporary = malloc(size);
 	if (!s->temporary)
 		return report_no_memory();
-	snprintf(s->temporary, room, "%s.%ld.tmp", s->textfile, (long)getpid());
+	snprintf(s->temporary, size, "%s.%ld.tmp", s->textfile, (long)getpid());
 	return EXIT_DONE;
 }
 

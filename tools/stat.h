@@ -145,7 +145,7 @@ int refuse_bad_events(struct stat_job *job);
 int open_new_target(struct stat_job *job, struct stat_target *p);
 /* The mount of the control groups that perf uses. False, with a message, where they are not
  * mounted. */
-bool find_cgroup_mount(char *path, size_t room);
+bool find_cgroup_mount(char *path, size_t size);
 
 /* ---- control groups that come and go (stat_cgroups.c) ---------------------------------------- */
 
@@ -183,8 +183,8 @@ void child_discard(struct child *c);
 void child_signal(const struct child *c, int sig);
 /* The exit status for the command's end. Reports a signal that ended it. */
 int child_status(const char *name, int status);
-/* The words of @command as one types them in a shell, cut at @room. Returns @buf. */
-char *quoted_command(char *const *command, char *buf, size_t room);
+/* The words of @command as one types them in a shell, cut at @size. Returns @buf. */
+char *quoted_command(char *const *command, char *buf, size_t size);
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 

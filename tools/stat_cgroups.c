@@ -70,15 +70,15 @@ static bool add_folders(struct found_cgroups *f, char *const *paths, size_t n)
 /* The folders that @pattern matches below @mount. False without memory. */
 static bool find_folders(struct found_cgroups *f, const char *mount, const char *pattern)
 {
-	size_t room = strlen(mount) + strlen(pattern) + 2;
-	char *whole = malloc(room);
+	size_t size = strlen(mount) + strlen(pattern) + 2;
+	char *whole = malloc(size);
 	glob_t g = { 0 };
 	bool is_good;
 	int rc;
 
 	if (!whole)
 		return false;
-	snprintf(whole, room, "%s/%s", mount, pattern + (*pattern == '/'));
+	snprintf(whole, size, "%s/%s", mount, pattern + (*pattern == '/'));
 	rc = glob(whole, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
 	is_good = rc != GLOB_NOSPACE && (rc != 0 || add_folders(f, g.gl_pathv, g.gl_pathc));
 	globfree(&g);
@@ -239,7 +239,7 @@ static bool remove_gone(struct stat_job *job, struct cgroup_figures *figures, un
 static bool add_new(struct stat_job *job, const struct found_cgroups *f, const char *mount,
                     size_t most_series, struct cgroup_figures *figures)
 {
-	size_t room = find_room(job, most_series);
+	size_t size = find_room(job, most_series);
 	bool is_good = true;
 
 	for (size_t i = 0; i < f->n && is_good; i++) {
@@ -247,7 +247,7 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 
 		if (f->at[i].is_counted)
 			continue;
-		if (!room) {
+		if (!size) {
 			figures->n_omitted++;
 			continue;
 		}
@@ -255,10 +255,10 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 		if (job->n_parts == before)
 			continue;
 		figures->n_born++;
-		room--;
+		size--;
 		if (is_good && !before) {
 			is_good = extend_series(job);
-			room = find_room(job, most_series);
+			size = find_room(job, most_series);
 		}
 	}
 	return is_good && extend_series(job);

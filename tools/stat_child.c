@@ -123,38 +123,38 @@ static bool needs_quotes(const char *word)
 	return false;
 }
 
-static size_t append_char(char *buf, size_t at, size_t room, const char *text, size_t len)
+static size_t append_char(char *buf, size_t at, size_t size, const char *text, size_t len)
 {
-	for (; len && at + 1 < room; len--)
+	for (; len && at + 1 < size; len--)
 		buf[at++] = *text++;
 	buf[at] = 0;
 	return at;
 }
 
-static size_t append_word(char *buf, size_t at, size_t room, const char *word)
+static size_t append_word(char *buf, size_t at, size_t size, const char *word)
 {
 	size_t len;
 
 	if (!needs_quotes(word))
-		return append_char(buf, at, room, word, strlen(word));
-	at = append_char(buf, at, room, "'", 1);
+		return append_char(buf, at, size, word, strlen(word));
+	at = append_char(buf, at, size, "'", 1);
 	for (;; word += len + 1) {
 		len = strcspn(word, "'");
-		at = append_char(buf, at, room, word, len);
+		at = append_char(buf, at, size, word, len);
 		if (!word[len])
-			return append_char(buf, at, room, "'", 1);
-		at = append_char(buf, at, room, "'\\''", 4);
+			return append_char(buf, at, size, "'", 1);
+		at = append_char(buf, at, size, "'\\''", 4);
 	}
 }
 
-char *quoted_command(char *const *command, char *buf, size_t room)
+char *quoted_command(char *const *command, char *buf, size_t size)
 {
-	size_t at = append_char(buf, 0, room, "", 0);
+	size_t at = append_char(buf, 0, size, "", 0);
 
 	for (int i = 0; command[i]; i++) {
 		if (i)
-			at = append_char(buf, at, room, " ", 1);
-		at = append_word(buf, at, room, command[i]);
+			at = append_char(buf, at, size, " ", 1);
+		at = append_word(buf, at, size, command[i]);
 	}
 	return buf;
 }

@@ -79,16 +79,16 @@ static bool expand_group(struct event_list *events)
 	char *text = events->texts[events->n - 1], *rest = strrchr(text, '}'), *group = NULL;
 	const char *inside = text + 1, *event;
 	struct event_list members = { NULL, 0 };
-	bool room = true;
+	bool is_added = true;
 	size_t len;
 
 	if (!rest || !strpbrk(text, "*?["))
 		return true;
 	*rest = 0;
-	while (room && pfm_split_events(&inside, &event, &len))
-		room = add_event(&members, event, len) && expand_last_pattern(&members);
+	while (is_added && pfm_split_events(&inside, &event, &len))
+		is_added = add_event(&members, event, len) && expand_last_pattern(&members);
 	*rest = '}';
-	if (room)
+	if (is_added)
 		group = join_texts(&members, rest);
 	event_list_free(&members);
 	if (!group)

@@ -100,16 +100,16 @@ static char **list_metric_texts(const struct stat_job *job, unsigned more)
 	pfm_metric_info_t info = PFM_INIT(info);
 
 	for (unsigned i = 0; texts && i < job->metrics.n; i++) {
-		size_t room;
+		size_t size;
 
 		if (pfm_describe_pmu(job->ctx, job->metrics.at[i].pmu, &pmu) ||
 		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
 		                        &info))
 			continue;
-		room = strlen(pmu.name) + strlen(info.name) + 3;
-		texts[i] = malloc(room);
+		size = strlen(pmu.name) + strlen(info.name) + 3;
+		texts[i] = malloc(size);
 		if (texts[i])
-			snprintf(texts[i], room, "%s::%s", pmu.name, info.name);
+			snprintf(texts[i], size, "%s::%s", pmu.name, info.name);
 	}
 	return texts;
 }
@@ -124,21 +124,21 @@ static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 
 	pfm_describe_plan(plan, &info);
 	for (unsigned g = 0; g < info.n_groups; g++) {
-		size_t room = 8, at = 1;
+		size_t size = 8, at = 1;
 		unsigned first = i, members = 0;
 		char *text;
 		bool added;
 
 		for (; !pfm_describe_planned_event(plan, i, &e) && e.group == g; i++, members++)
-			room += strlen(e.text) + 1;
-		text = malloc(room);
+			size += strlen(e.text) + 1;
+		text = malloc(size);
 		if (!text)
 			return false;
 		text[0] = '{';
 		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
-			at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "",
+			at += (size_t)snprintf(text + at, size - at, "%s%s", k > first ? "," : "",
 			                       e.text);
-		snprintf(text + at, room - at, "}:W");
+		snprintf(text + at, size - at, "}:W");
 		if (members == 1)
 			text[at] = '\0';
 		added = event_list_add(&job->events, members == 1 ? text + 1 : text);

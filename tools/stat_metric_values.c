@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_SIZE = 4096 };
 
 /* How many CPUs a list of the kernel's has: "0-3,8". */
 static unsigned count_cpus(const char *path)
 {
-	char text[PATH_ROOM];
+	char text[PATH_SIZE];
 	unsigned n = 0, first, last;
 	FILE *f = fopen(make_machine_path(path, text, sizeof(text)), "r");
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { NUMBER_ROOM = 40, UNIT_ROOM = 512 };
+enum { NUMBER_SIZE = 40, UNIT_SIZE = 512 };
 
 const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
@@ -116,7 +116,7 @@ static void print_metric_columns(const struct stat_job *job, const struct input_
                                  const char *label, double time)
 {
 	const char *sep = job->separator;
-	char value[NUMBER_ROOM] = "", error[NUMBER_ROOM] = "", unit[UNIT_ROOM];
+	char value[NUMBER_SIZE] = "", error[NUMBER_SIZE] = "", unit[UNIT_SIZE];
 
 	put_time_field(job, time);
 	if (has_row_labels(job))

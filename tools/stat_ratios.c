@@ -83,28 +83,28 @@ bool prepare_ratios(struct stat_job *job)
 {
 	static const char *const names[] = { "hardware", "software", "hw_cache" };
 	unsigned n = 0;
-	bool room = true;
+	bool is_added = true;
 	int last = -1;
 
 	if (job->metrics.n || !job->no_ratios)
 		find_row_events(job);
 	if (!needs_ratios(job))
 		return true;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && room; i++)
-		room = add_ratios(job, pfm_find_pmu(job->ctx, names[i]));
-	for (unsigned i = 0; i < job->n_rows && room; i++) {
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && is_added; i++)
+		is_added = add_ratios(job, pfm_find_pmu(job->ctx, names[i]));
+	for (unsigned i = 0; i < job->n_rows && is_added; i++) {
 		int p;
 
 		p = pfm_find_pmu(job->ctx, job->rows[i].info.pmu);
 		if (p != last)
-			room = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
+			is_added = add_ratios(job, p) && add_ratios(job, find_ratios(job, p));
 		last = p;
 	}
 	for (unsigned i = 0; i < job->ratios.n; i++)
 		if (are_metric_inputs_counted(job, &job->ratios.at[i]))
 			job->ratios.at[n++] = job->ratios.at[i];
 	job->ratios.n = n;
-	return room;
+	return is_added;
 }
 
 /* True if ratio @m may begin with the event of @row. */

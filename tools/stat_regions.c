@@ -21,7 +21,7 @@
 
 #define USUAL_EVENTS "task-clock,page-faults,context-switches,cycles,instructions"
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_SIZE = 4096 };
 
 /* ---- adapters ---------------------------------------------------------------------------- */
 
@@ -43,16 +43,16 @@ static const struct adapter {
 enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };
 
 /* The path of @command as execvp(3) finds it. False if it is nowhere. */
-static bool find_program(const char *command, char *path, size_t room)
+static bool find_program(const char *command, char *path, size_t size)
 {
 	const char *at = getenv("PATH");
 
 	if (strchr(command, '/') || !at)
-		return (size_t)snprintf(path, room, "%s", command) < room &&
+		return (size_t)snprintf(path, size, "%s", command) < size &&
 		       access(path, X_OK) == 0;
 	for (size_t len; *at; at += len + (at[len] == ':')) {
 		len = strcspn(at, ":");
-		if ((size_t)snprintf(path, room, "%.*s/%s", (int)len, at, command) < room &&
+		if ((size_t)snprintf(path, size, "%.*s/%s", (int)len, at, command) < size &&
 		    access(path, X_OK) == 0)
 			return true;
 	}
@@ -80,7 +80,7 @@ static bool file_contains(const char *path, const char *mark)
 
 static bool is_wanted(const struct adapter *a, const char *command)
 {
-	char path[PATH_ROOM];
+	char path[PATH_SIZE];
 
 	if (!a->mark)
 		return !getenv(a->variable) && !(a->older && getenv(a->older));
@@ -100,10 +100,10 @@ static void add_to_variable(const char *name, const char *path)
 }
 
 /* Names in @on those that are installed and switched on. */
-static void switch_on_adapters(const char *command, char *on, size_t room)
+static void switch_on_adapters(const char *command, char *on, size_t size)
 {
 	const char *folder = getenv("PERFMON_ADAPTERS");
-	char path[PATH_ROOM];
+	char path[PATH_SIZE];
 	size_t at = 0;
 
 	*on = 0;
@@ -118,8 +118,8 @@ static void switch_on_adapters(const char *command, char *on, size_t room)
 			setenv(adapters[i].variable, path, 1);
 		if (adapters[i].older)
 			setenv(adapters[i].older, path, 1);
-		if (at < room)
-			at += (size_t)snprintf(on + at, room - at, "%s%s", at ? ", " : "",
+		if (at < size)
+			at += (size_t)snprintf(on + at, size - at, "%s%s", at ? ", " : "",
 			                       adapters[i].interface);
 	}
 }
@@ -214,7 +214,7 @@ static void raise_file_limit(void)
 static _Noreturn void execute_command(char *const *command, const char *events,
                                       const struct stat_job *job, const char *folder)
 {
-	char options[128], output[PATH_ROOM + 2];
+	char options[128], output[PATH_SIZE + 2];
 
 	snprintf(options, sizeof(options), "%s%s%s", job->no_subtract ? "no-subtract," : "",
 	         job->regions_system ? "system," : "", job->by == BY_THREAD ? "per-thread," : "");
@@ -291,11 +291,11 @@ static bool join_file(int folder, const char *name, FILE *out, struct join *join
 {
 	FILE *in = open_result(folder, name);
 	char *line = NULL;
-	size_t room = 0, n = 0;
+	size_t size = 0, n = 0;
 
 	if (!in)
 		return false;
-	for (; getline(&line, &room, in) > 0; n++) {
+	for (; getline(&line, &size, in) > 0; n++) {
 		char *before = join->tail;
 		size_t before_room = join->tail_room;
 
@@ -304,9 +304,9 @@ static bool join_file(int folder, const char *name, FILE *out, struct join *join
 		else if (n)
 			fputs(before, out);
 		join->tail = line;
-		join->tail_room = room;
+		join->tail_room = size;
 		line = before;
-		room = before_room;
+		size = before_room;
 	}
 	join->has_head = join->has_head || n > 0;
 	free(line);
@@ -388,7 +388,7 @@ static int report_regions(struct stat_job *job, char *const *command, const char
 static int run_in_folder(struct command_args *args, struct stat_job *job, const char *events)
 {
 	const char *tmp = getenv("TMPDIR");
-	char folder[PATH_ROOM], on[128];
+	char folder[PATH_SIZE], on[128];
 	int status = 0, rc;
 
 	snprintf(folder, sizeof(folder), "%s/pfm-regions-XXXXXX", tmp && *tmp ? tmp : "/tmp");

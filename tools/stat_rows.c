@@ -66,12 +66,12 @@ void gather_slice(struct stat_job *job)
  * there. */
 static bool keep_words(char **memory, const char **const words[], unsigned n)
 {
-	size_t room = 1;
+	size_t size = 1;
 	char *at;
 
 	for (unsigned i = 0; i < n; i++)
-		room += strlen(*words[i]) + 1;
-	at = malloc(room);
+		size += strlen(*words[i]) + 1;
+	at = malloc(size);
 	if (!at)
 		return false;
 	free(*memory);
@@ -178,17 +178,17 @@ static char *target_label(const struct stat_job *job, const struct stat_target *
 	                                                                               : "",
 		   *between = "";
 	char place[LABEL_MAX] = "", *label;
-	size_t room;
+	size_t size;
 
 	if (job->by != BY_NOTHING && job->by != BY_THREAD)
 		topology_label(job->ctx, job->by, info->cpus, place);
 	if (*whose && *place)
 		between = job->by == BY_CPU ? " CPU " : " ";
 	*at = strlen(whose) + strlen(between);
-	room = *at + strlen(place) + 1;
-	label = malloc(room);
+	size = *at + strlen(place) + 1;
+	label = malloc(size);
 	if (label)
-		snprintf(label, room, "%s%s%s", whose, between, place);
+		snprintf(label, size, "%s%s%s", whose, between, place);
 	return label;
 }
 

@@ -16,7 +16,7 @@
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 
-enum { PATH_ROOM = 4096, TICK_NS = 10000000 };
+enum { PATH_SIZE = 4096, TICK_NS = 10000000 };
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static int add_tasks(struct stat_job *job)
 /* ---- control groups -------------------------------------------------------------------------- */
 
 /* Finds the mount of the control groups that perf uses: a hierarchy of its own, or version 2's. */
-static bool find_mount(char *path, size_t room)
+static bool find_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
 	const struct mntent *m;
@@ -149,16 +149,16 @@ static bool find_mount(char *path, size_t room)
 		if (!own && (any || strcmp(m->mnt_type, "cgroup2") != 0))
 			continue;
 		any = true;
-		snprintf(path, room, "%s", m->mnt_dir);
+		snprintf(path, size, "%s", m->mnt_dir);
 	}
 	if (mounts)
 		endmntent(mounts);
 	return *path != 0;
 }
 
-bool find_cgroup_mount(char *path, size_t room)
+bool find_cgroup_mount(char *path, size_t size)
 {
-	if (find_mount(path, room))
+	if (find_mount(path, size))
 		return true;
 	fprintf(stderr,
 	        "%s: no control groups are mounted: run 'mount -t cgroup2 none "
@@ -171,19 +171,19 @@ static int add_cgroup(struct stat_job *job, const char *mount, const char *name,
                       unsigned n)
 {
 	struct stat_target *p = add_target(job, first, n);
-	size_t room = strlen(mount) + strlen(name) + 2;
+	size_t size = strlen(mount) + strlen(name) + 2;
 
 	if (!p)
 		return report_bad_option("control groups", ENOMEM);
 	p->label = strdup(name);
 	if (*name)
-		p->cgroup = malloc(room);
+		p->cgroup = malloc(size);
 	if (!p->label || (*name && !p->cgroup))
 		return report_bad_option("control groups", ENOMEM);
 	if (strncmp(name, mount, strlen(mount)) == 0)
-		snprintf(p->cgroup, room, "%s", name);
+		snprintf(p->cgroup, size, "%s", name);
 	else if (*name)
-		snprintf(p->cgroup, room, "%s/%s", mount, name + (*name == '/'));
+		snprintf(p->cgroup, size, "%s/%s", mount, name + (*name == '/'));
 	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
 		return EXIT_DONE;
 	fprintf(stderr,
@@ -215,7 +215,7 @@ static int report_too_many_groups(const struct stat_job *job)
 /* -G: one name for every event, or a name for each, an empty name being the whole system. */
 static int add_cgroups(struct stat_job *job)
 {
-	char mount[PATH_ROOM], *rest = job->cgroups;
+	char mount[PATH_SIZE], *rest = job->cgroups;
 	unsigned i = 0;
 	int status = EXIT_DONE;
 

@@ -210,16 +210,16 @@ static size_t character_start(const char *text, size_t at)
 
 void term_mark_error(FILE *out, const char *text, size_t start, size_t end)
 {
-	size_t len = strlen(text), width = term_width(out), room = width > 20 ? width - 4 : 120;
+	size_t len = strlen(text), width = term_width(out), size = width > 20 ? width - 4 : 120;
 	size_t from = 0, to = len, carets;
 
 	if (end > len)
 		end = len;
 	if (start > end)
 		start = end;
-	if (len > room) {
-		from = start > room / 3 ? start - room / 3 : 0;
-		to = from + room < len ? from + room : len;
+	if (len > size) {
+		from = start > size / 3 ? start - size / 3 : 0;
+		to = from + size < len ? from + size : len;
 	}
 	if (end > to)
 		end = to;

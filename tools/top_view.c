@@ -8,7 +8,7 @@
 #include "pfm.h"
 #include "report_view.h"
 
-enum { LINE_ROOM = 1024, TASK_COLUMNS_MAX = 16, OBJECT_COLUMNS_MAX = 24 };
+enum { LINE_SIZE = 1024, TASK_COLUMNS_MAX = 16, OBJECT_COLUMNS_MAX = 24 };
 
 /* Columns of the names of the rows that are shown. */
 struct name_widths {
@@ -66,7 +66,7 @@ static int compare_places(const void *a, const void *b)
 
 /* A line that is being written. */
 struct line_text {
-	char text[LINE_ROOM];
+	char text[LINE_SIZE];
 	size_t n;
 };
 

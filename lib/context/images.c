@@ -192,11 +192,11 @@ static int add_image_file(struct image_set *im, char *path, const char *search, 
 /* Joins @len bytes of @head, @between and @tail; NULL without memory. */
 static char *join_text(const char *head, size_t len, const char *between, const char *tail)
 {
-	size_t room = len + strlen(between) + strlen(tail) + 1;
-	char *text = malloc(room);
+	size_t size = len + strlen(between) + strlen(tail) + 1;
+	char *text = malloc(size);
 
 	if (text)
-		snprintf(text, room, "%.*s%s%s", (int)len, head, between, tail);
+		snprintf(text, size, "%.*s%s%s", (int)len, head, between, tail);
 	return text;
 }
 

@@ -51,12 +51,12 @@ struct sentence {
 
 static PRINTF(2, 3) void append_text(struct sentence *s, const char *format, ...)
 {
-	bool room = s->length < s->size;
+	bool fits = s->length < s->size;
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(room ? s->buf + s->length : NULL, room ? s->size - s->length : 0, format,
+	n = vsnprintf(fits ? s->buf + s->length : NULL, fits ? s->size - s->length : 0, format,
 	              args);
 	va_end(args);
 	s->length += n > 0 ? (size_t)n : 0;

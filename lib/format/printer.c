@@ -34,11 +34,11 @@ void pfmi_format_append_char(struct event_printer *p, char c)
 /* The part of the next @n bytes for which there is room. */
 static size_t limit_to_available(struct event_printer *p, size_t n)
 {
-	size_t room = sizeof(p->text) - 1 - p->length;
+	size_t size = sizeof(p->text) - 1 - p->length;
 
-	if (n >= room)
+	if (n >= size)
 		p->reason = "the text is too long";
-	return n < room ? n : room;
+	return n < size ? n : size;
 }
 
 void pfmi_format_append_text(struct event_printer *p, const char *s)

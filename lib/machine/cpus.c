@@ -157,7 +157,7 @@ size_t pfmi_machine_count_cpus(const struct cpu_mask *set)
 
 /* The set in the shortest words, which are no longer than any list it was read from: every first
  * and last CPU is named there. */
-static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
+static void print_cpu_list(const struct cpu_mask *set, char *out, size_t size)
 {
 	const char *comma = "";
 
@@ -167,10 +167,10 @@ static void print_cpu_list(const struct cpu_mask *set, char *out, size_t room)
 
 		while (pfmi_machine_has_cpu(set, end))
 			end++;
-		n = (size_t)snprintf(out, room, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first,
+		n = (size_t)snprintf(out, size, end == first + 1 ? "%s%u" : "%s%u-%u", comma, first,
 		                     end - 1);
 		out += n;
-		room -= n;
+		size -= n;
 		comma = ",";
 		first = end;
 	}

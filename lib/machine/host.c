@@ -48,10 +48,10 @@ static bool is_same_text(const char *a, const char *b)
 	return *a == *b;
 }
 
-static void copy_truncated(char *to, size_t room, const char *from, size_t len)
+static void copy_truncated(char *to, size_t size, const char *from, size_t len)
 {
-	if (len >= room)
-		len = room - 1;
+	if (len >= size)
+		len = size - 1;
 	memcpy(to, from, len);
 	to[len] = '\0';
 }
@@ -312,7 +312,7 @@ static void find_core_types(const struct sys *sys, struct host *h)
 /* ---- /proc/cpuinfo --------------------------------------------------------------------------- */
 
 /* The value of the first line "@key : value"; false if missing. */
-static bool find_cpuinfo_value(const char *text, const char *key, char *out, size_t room)
+static bool find_cpuinfo_value(const char *text, const char *key, char *out, size_t size)
 {
 	size_t len = strlen(key);
 
@@ -326,7 +326,7 @@ static bool find_cpuinfo_value(const char *text, const char *key, char *out, siz
 				at += strspn(line + at, " \t");
 				while (n > at && (line[n - 1] == ' ' || line[n - 1] == '\t'))
 					n--;
-				copy_truncated(out, room, line + at, n > at ? n - at : 0);
+				copy_truncated(out, size, line + at, n > at ? n - at : 0);
 				return true;
 			}
 		}
@@ -494,9 +494,9 @@ static void format_arm_id(struct host *h)
 	h->is_known = true;
 }
 
-static bool find_sysinfo_value(const char *text, const char *key, char *out, size_t room)
+static bool find_sysinfo_value(const char *text, const char *key, char *out, size_t size)
 {
-	return find_cpuinfo_value(text, key, out, room) && *out;
+	return find_cpuinfo_value(text, key, out, size) && *out;
 }
 
 /* s390: "IBM,8561,703,T01,3.6,002f" out of two files. */
@@ -539,15 +539,15 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 	return true;
 }
 
-/* The first processors are enough, so a file longer than @room is read in part. */
-static void read_file_start(const struct sys *sys, const char *path, char *text, size_t room)
+/* The first processors are enough, so a file longer than @size is read in part. */
+static void read_file_start(const struct sys *sys, const char *path, char *text, size_t size)
 {
 	int fd = sys->open(sys, path,
 	                   O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
 	long n = 0;
 
 	if (fd >= 0) {
-		n = sys->read(sys, fd, text, room - 1);
+		n = sys->read(sys, fd, text, size - 1);
 		sys->close(sys, fd);
 	}
 	text[n > 0 ? n : 0] = '\0';

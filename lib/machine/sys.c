@@ -129,13 +129,13 @@ static int add_name(struct folder_names *names, const char *name)
 	size_t len = strlen(name) + 1;
 
 	if (names->capacity - names->used < len) {
-		size_t room = names->capacity * 2 + len + 1024;
-		char *text = realloc(names->text, room);
+		size_t size = names->capacity * 2 + len + 1024;
+		char *text = realloc(names->text, size);
 
 		if (!text)
 			return -ENOMEM;
 		names->text = text;
-		names->capacity = room;
+		names->capacity = size;
 	}
 	memcpy(names->text + names->used, name, len);
 	names->used += len;
@@ -356,19 +356,19 @@ long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char 
  * grows. */
 static long read_until_end(const struct sys *sys, int fd, bool one, char **buf)
 {
-	size_t used = 0, room = 0;
+	size_t used = 0, size = 0;
 	long got;
 
 	for (;;) {
-		if (room - used < 2) {
-			char *more = realloc(*buf, room * 2 + 4096);
+		if (size - used < 2) {
+			char *more = realloc(*buf, size * 2 + 4096);
 
 			if (!more)
 				return -ENOMEM;
 			*buf = more;
-			room = room * 2 + 4096;
+			size = size * 2 + 4096;
 		}
-		got = sys->read(sys, fd, *buf + used, room - used - 1);
+		got = sys->read(sys, fd, *buf + used, size - used - 1);
 		if (got == -EINTR)
 			continue;
 		if (got < 0)

@@ -19,14 +19,14 @@ void *pfmi_machine_arena_alloc(struct memory_arena *a, size_t n)
 
 	n = (n + 15) & ~(size_t)15;
 	if (!b || b->capacity - b->used < n) {
-		size_t room = n > 8000 ? n : 8000;
+		size_t size = n > 8000 ? n : 8000;
 
-		b = a->failed ? NULL : malloc(sizeof(*b) + room);
+		b = a->failed ? NULL : malloc(sizeof(*b) + size);
 		if (!b) {
 			a->failed = true;
 			return NULL;
 		}
-		*b = (struct arena_block){ .next = a->blocks, .capacity = room };
+		*b = (struct arena_block){ .next = a->blocks, .capacity = size };
 		a->blocks = b;
 	}
 	b->used += n;

@@ -11,13 +11,13 @@
 static int add_metric_ref(struct metric_list *list, unsigned pmu, uint32_t row)
 {
 	if (list->n_metrics == list->capacity) {
-		unsigned room = list->capacity * 2 + 4;
-		struct metric_ref *at = realloc(list->refs, room * sizeof(*at));
+		unsigned size = list->capacity * 2 + 4;
+		struct metric_ref *at = realloc(list->refs, size * sizeof(*at));
 
 		if (!at)
 			return PFMLIB_ERR_NOMEM;
 		list->refs = at;
-		list->capacity = room;
+		list->capacity = size;
 	}
 	list->refs[list->n_metrics++] = (struct metric_ref){ pmu, row };
 	return PFMLIB_SUCCESS;

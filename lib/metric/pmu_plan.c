@@ -508,13 +508,13 @@ static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p
 {
 	const char *name = table_get_text(p->table, p->table->name);
 	size_t had = plan->certificate ? strlen(plan->certificate) : 0,
-	       room = had + strlen(proof) + strlen(name) + 8;
-	char *text = realloc(plan->certificate, room);
+	       size = had + strlen(proof) + strlen(name) + 8;
+	char *text = realloc(plan->certificate, size);
 
 	if (!text)
 		return PFMLIB_ERR_NOMEM;
 	plan->certificate = text;
-	snprintf(text + had, room - had, "%s%s%s%s", had ? "; " : "", several ? name : "",
+	snprintf(text + had, size - had, "%s%s%s%s", had ? "; " : "", several ? name : "",
 	         several ? ": " : "", proof);
 	return PFMLIB_SUCCESS;
 }

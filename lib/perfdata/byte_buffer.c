@@ -6,7 +6,7 @@
 
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n)
 {
-	size_t room = b->capacity * 2 + n;
+	size_t size = b->capacity * 2 + n;
 	uint8_t *more;
 
 	if (b->n_consumed)
@@ -15,11 +15,11 @@ bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n)
 	b->n_consumed = 0;
 	if (b->capacity - b->end >= n)
 		return true;
-	more = room <= MAX_UNPACKED_SIZE ? realloc(b->data, room) : NULL;
+	more = size <= MAX_UNPACKED_SIZE ? realloc(b->data, size) : NULL;
 	if (!more)
 		return false;
 	b->data = more;
-	b->capacity = room;
+	b->capacity = size;
 	return true;
 }
 

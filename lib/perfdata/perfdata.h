@@ -81,7 +81,7 @@ struct zstd_codec;
 struct zstd_codec *pfmi_perfdata_open_zstd(void);
 void pfmi_perfdata_close_zstd(struct zstd_codec *z);
 /* A whole frame of @n bytes; its size, 0 if it does not fit. */
-size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room,
+size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t capacity,
                                     const void *from, size_t n, int level);
 /* Adds @n further bytes of the stream, decompressed. False if they are malformed or too many. */
 bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from,

@@ -73,13 +73,13 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 	if (sm->n_event_ids == MAX_RECORDED_IDS)
 		return PFMLIB_ERR_INVAL;
 	if (sm->n_event_ids == r->ids_capacity) {
-		unsigned room = r->ids_capacity * 2 + 64;
-		struct event_id *known = realloc(sm->event_ids, room * sizeof(*known));
+		unsigned size = r->ids_capacity * 2 + 64;
+		struct event_id *known = realloc(sm->event_ids, size * sizeof(*known));
 
 		if (!known)
 			return PFMLIB_ERR_NOMEM;
 		sm->event_ids = known;
-		r->ids_capacity = room;
+		r->ids_capacity = size;
 	}
 	/* The first of several events that claim one id gets it. */
 	if (pfmi_sampling_find_count(sm, id) >= 0)

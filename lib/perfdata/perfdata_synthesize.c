@@ -182,13 +182,13 @@ static void write_kernel_map(struct record_builder *m)
 {
 	unsigned long long start = 0;
 	char *line = NULL, type, name[64];
-	size_t room = 0;
+	size_t size = 0;
 	uint64_t where[3];
 	FILE *f;
 
 	errno = 0;
 	f = m->session->sys.root[0] ? NULL : fopen("/proc/kallsyms", "re");
-	while (f && getline(&line, &room, f) > 0)
+	while (f && getline(&line, &size, f) > 0)
 		if (sscanf(line, "%llx %c %63s", &start, &type, name) == 3 &&
 		    strcmp(name, "_stext") == 0)
 			break;

@@ -20,16 +20,16 @@ static bool is_older_record(const struct pending_record *x, const struct pending
 /* Reserves an element after the first @n of a list. */
 static int reserve_pending(struct pending_record **list, size_t n, size_t *capacity)
 {
-	size_t room = *capacity * 2 + 1024;
+	size_t size = *capacity * 2 + 1024;
 	struct pending_record *more;
 
 	if (n < *capacity)
 		return 0;
-	more = realloc(*list, room * sizeof(*more));
+	more = realloc(*list, size * sizeof(*more));
 	if (!more)
 		return PFMLIB_ERR_NOMEM;
 	*list = more;
-	*capacity = room;
+	*capacity = size;
 	return 0;
 }
 
@@ -165,13 +165,13 @@ uint8_t *pfmi_perfdata_stage_record(struct record_sorter *s, const uint8_t *byte
 	uint8_t *to;
 
 	if (s->pool_capacity - s->pool_used < padded) {
-		size_t room = s->pool_capacity * 2 + MAX_RECORD_SIZE;
-		uint8_t *pool = realloc(s->pool, room);
+		size_t capacity = s->pool_capacity * 2 + MAX_RECORD_SIZE;
+		uint8_t *pool = realloc(s->pool, capacity);
 
 		if (!pool)
 			return NULL;
 		s->pool = pool;
-		s->pool_capacity = room;
+		s->pool_capacity = capacity;
 	}
 	to = s->pool + s->pool_used;
 	memcpy(to, bytes, size);

@@ -19,7 +19,7 @@ struct zstd_output {
 
 struct zstd_codec {
 	void *library, *stream;
-	size_t (*compress)(void *to, size_t room, const void *from, size_t n, int level);
+	size_t (*compress)(void *to, size_t size, const void *from, size_t n, int level);
 	unsigned (*is_error)(size_t rc);
 	void *(*create_stream)(void);
 	size_t (*free_stream)(void *stream);
@@ -62,10 +62,10 @@ void pfmi_perfdata_close_zstd(struct zstd_codec *z)
 	free(z);
 }
 
-size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t room,
+size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t capacity,
                                     const void *from, size_t n, int level)
 {
-	size_t size = z->compress(to, room, from, n, level);
+	size_t size = z->compress(to, capacity, from, n, level);
 
 	return z->is_error(size) ? 0 : size;
 }

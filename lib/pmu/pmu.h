@@ -363,7 +363,7 @@ bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4
  * one just as it is, and found at once. False leaves it open. */
 bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);
 
-/* Copies @from, without the room for fields that are not set. */
+/* Copies @from up to its last field that is set. */
 static inline void event_copy(struct event *to, const struct event *from)
 {
 	memcpy(to, from,

@@ -21,12 +21,12 @@ static void id_path(const uint8_t *id, size_t n, char text[ID_TEXT])
 }
 
 /* Writes @format with two texts to @path; an empty path if it is too long. */
-static void join_path(char *path, size_t room, const char *first, const char *between,
+static void join_path(char *path, size_t size, const char *first, const char *between,
                       const char *second, const char *end)
 {
-	int n = snprintf(path, room, "%s%s%s%s", first, between, second, end);
+	int n = snprintf(path, size, "%s%s%s%s", first, between, second, end);
 
-	if (n < 0 || (size_t)n >= room)
+	if (n < 0 || (size_t)n >= size)
 		path[0] = '\0';
 }
 
@@ -37,7 +37,7 @@ static const char *home_folder(void)
 	return home && *home == '/' ? home : NULL;
 }
 
-static void path_by_link(const struct debug_search *s, unsigned i, char *path, size_t room)
+static void path_by_link(const struct debug_search *s, unsigned i, char *path, size_t size)
 {
 	const char *slash = strrchr(s->path, '/');
 	char folder[4096];
@@ -48,12 +48,12 @@ static void path_by_link(const struct debug_search *s, unsigned i, char *path, s
 		return;
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - s->path), s->path);
 	if (i < 3)
-		join_path(path, room, folder, i == 1 ? "/" : "/.debug/", s->link, "");
-	else if (strlen(s->folder) + strlen(folder) + 2 + strlen(s->link) < room)
-		snprintf(path, room, "%s%s/%s", s->folder, folder, s->link);
+		join_path(path, size, folder, i == 1 ? "/" : "/.debug/", s->link, "");
+	else if (strlen(s->folder) + strlen(folder) + 2 + strlen(s->link) < size)
+		snprintf(path, size, "%s%s/%s", s->folder, folder, s->link);
 }
 
-bool debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t room)
+bool debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t size)
 {
 	char id[ID_TEXT];
 
@@ -62,27 +62,27 @@ bool debug_file_path(const struct debug_search *s, unsigned i, char *path, size_
 	switch (i) {
 	case 0:
 		if (*id)
-			join_path(path, room, s->folder, "/.build-id/", id, ".debug");
+			join_path(path, size, s->folder, "/.build-id/", id, ".debug");
 		return true;
 	case 1:
 	case 2:
-	case 3: path_by_link(s, i, path, room); return true;
+	case 3: path_by_link(s, i, path, size); return true;
 	case 4:
 		if (*id && home_folder())
-			join_path(path, room, home_folder(), "/.debug/.build-id/", id, "/debug");
+			join_path(path, size, home_folder(), "/.debug/.build-id/", id, "/debug");
 		return true;
 	default: return false;
 	}
 }
 
-void cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t room)
+void cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size)
 {
 	char text[ID_TEXT];
 
 	path[0] = '\0';
 	id_path(id, n_id, text);
 	if (*text && home_folder())
-		join_path(path, room, home_folder(), "/.debug/.build-id/", text, "/elf");
+		join_path(path, size, home_folder(), "/.debug/.build-id/", text, "/elf");
 }
 
 /* ---- checksums ------------------------------------------------------------------------------- */

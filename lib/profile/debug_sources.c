@@ -62,16 +62,16 @@ static lzma_stream_buffer_decode_fn load_lzma(void)
 static uint8_t *unpack(lzma_stream_buffer_decode_fn decode, const void *packed, size_t size,
                        size_t *n)
 {
-	for (size_t room = size * 8 + 4096; room <= MAX_UNPACKED; room *= 2) {
+	for (size_t capacity = size * 8 + 4096; capacity <= MAX_UNPACKED; capacity *= 2) {
 		uint64_t memory_limit = MAX_UNPACKED;
-		uint8_t *out = malloc(room);
+		uint8_t *out = malloc(capacity);
 		size_t in_at = 0;
 		int rc;
 
 		*n = 0;
 		if (!out)
 			return NULL;
-		rc = decode(&memory_limit, 0, NULL, packed, &in_at, size, out, n, room);
+		rc = decode(&memory_limit, 0, NULL, packed, &in_at, size, out, n, capacity);
 		if (rc == LZMA_OK)
 			return out;
 		free(out);

@@ -69,26 +69,26 @@ static _Noreturn void run_demangler_child(demangle_fn demangle, const char *symb
 	setrlimit(RLIMIT_AS, &memory);
 	setrlimit(RLIMIT_CORE, &none);
 	plain = demangle(symbol, NULL, NULL, &status);
-	len = plain ? strnlen(plain, SYMBOL_ROOM) : 0;
+	len = plain ? strnlen(plain, SYMBOL_SIZE) : 0;
 	while (len && write(to, plain, len) < 0 && errno == EINTR)
 		; /* less than a pipe holds: it is written at once */
 	_exit(0);
 }
 
 /* The answer of a child, or as much of it as there is room for. Its length, which is 0 for none. */
-static size_t read_reply(int from, char answer[SYMBOL_ROOM])
+static size_t read_reply(int from, char answer[SYMBOL_SIZE])
 {
 	size_t have = 0;
 	ssize_t n = 1;
 
-	while (n > 0 && have < SYMBOL_ROOM) {
-		n = read(from, answer + have, SYMBOL_ROOM - have);
+	while (n > 0 && have < SYMBOL_SIZE) {
+		n = read(from, answer + have, SYMBOL_SIZE - have);
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n > 0)
 			have += (size_t)n;
 	}
-	return have < SYMBOL_ROOM ? have : SYMBOL_ROOM - 1;
+	return have < SYMBOL_SIZE ? have : SYMBOL_SIZE - 1;
 }
 
 static long now_us(struct timeval t)
@@ -99,7 +99,7 @@ static long now_us(struct timeval t)
 static char *demangle_in_child(demangle_fn demangle, const char *symbol)
 {
 	static atomic_long spent;
-	char answer[SYMBOL_ROOM];
+	char answer[SYMBOL_SIZE];
 	struct rusage used = { .ru_utime = { 0, 0 } };
 	int ends[2];
 	pid_t child;
@@ -139,7 +139,7 @@ char *symbols_demangle(const char *symbol)
 	plain = demangle_name(symbol, NULL, NULL, &status);
 	if (status == NO_MEMORY)
 		report_missing_names();
-	if (plain && strnlen(plain, SYMBOL_ROOM) == SYMBOL_ROOM)
-		plain[SYMBOL_ROOM - 1] = '\0';
+	if (plain && strnlen(plain, SYMBOL_SIZE) == SYMBOL_SIZE)
+		plain[SYMBOL_SIZE - 1] = '\0';
 	return plain;
 }

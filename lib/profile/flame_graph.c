@@ -120,12 +120,12 @@ void begin_flame_box(FILE *out, const struct flame_box *box)
 	put_xml_text(out, box->name, box->len);
 }
 
-/* Bytes of the name that fit into @room characters. */
-static size_t cut_name(const struct flame_box *box, size_t room)
+/* Bytes of the name that fit into @size characters. */
+static size_t cut_name(const struct flame_box *box, size_t size)
 {
 	size_t at = 0;
 
-	for (; at < box->len && room; room--) {
+	for (; at < box->len && size; size--) {
 		size_t n = utf8_measure_char(box->name + at, box->len - at);
 
 		at += n ? n : 1;

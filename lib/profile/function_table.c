@@ -93,7 +93,7 @@ static bool add_inlined(struct function_table *t, struct profile *p, const struc
 {
 	const char *s = p->texts.text[at->inlined];
 	bool is_added = true;
-	char name[SYMBOL_ROOM];
+	char name[SYMBOL_SIZE];
 	size_t len;
 
 	frame.flags |= PFM_FRAME_INLINED;

@@ -192,17 +192,17 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /* Adds the name of an inlined function to a text of names. Returns its new length. */
-static size_t add_name(char *text, size_t at, size_t room, Dwarf_Die *die)
+static size_t add_name(char *text, size_t at, size_t size, Dwarf_Die *die)
 {
 	const char *name = function_name(die);
 	char *plain = name ? symbols_demangle(name) : NULL;
 	size_t begin = at + (at > 0);
 
 	if (name)
-		at += (size_t)snprintf(text + at, room - at, "%s%s", at ? ";" : "",
+		at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ";" : "",
 		                       plain ? plain : name);
 	free(plain);
-	at = at < room ? at : room - 1;
+	at = at < size ? at : size - 1;
 	for (size_t k = begin; k < at; k++)
 		if (strchr(";\n\t", text[k]))
 			text[k] = ':'; /* a name, not two, and in one line */

@@ -60,7 +60,7 @@ static bool add_function(struct symbol_table *t, uint64_t address, uint64_t size
 
 	if (!size || !n || !*name)
 		return true;
-	s.demangled = strndup(name, n < SYMBOL_ROOM ? n : SYMBOL_ROOM - 1);
+	s.demangled = strndup(name, n < SYMBOL_SIZE ? n : SYMBOL_SIZE - 1);
 	s.name = s.demangled;
 	if (s.name && symbol_table_add(t, &s))
 		return true;
@@ -72,7 +72,7 @@ static bool add_moved(struct symbol_table *t, const struct code_move *m, uint32_
 {
 	for (size_t i = t->n; i-- > 0;)
 		if (t->list[i].start == m->old_address)
-			return add_function(t, m->address, m->size, t->list[i].name, SYMBOL_ROOM,
+			return add_function(t, m->address, m->size, t->list[i].name, SYMBOL_SIZE,
 			                    rank);
 	return true;
 }

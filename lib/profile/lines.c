@@ -111,19 +111,19 @@ static struct source_spot find_spot(struct lines *l, Dwarf_Addr address)
 
 /* ---- what was asked before ------------------------------------------------------------------- */
 
-static struct known_address *find_slot(struct known_address *known, size_t room, uint64_t address)
+static struct known_address *find_slot(struct known_address *known, size_t size, uint64_t address)
 {
-	size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+	size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
 
 	while (known[at].spot.source && known[at].address != address)
-		at = (at + 1) & (room - 1);
+		at = (at + 1) & (size - 1);
 	return &known[at];
 }
 
 static bool grow_table(struct lines *l)
 {
-	size_t room = l->n_slots ? l->n_slots * 2 : 256;
-	struct known_address *known = calloc(room, sizeof(*known));
+	size_t size = l->n_slots ? l->n_slots * 2 : 256;
+	struct known_address *known = calloc(size, sizeof(*known));
 
 	if (!known) {
 		report_missing_names();
@@ -131,10 +131,10 @@ static bool grow_table(struct lines *l)
 	}
 	for (size_t i = 0; i < l->n_slots; i++)
 		if (l->known[i].spot.source)
-			*find_slot(known, room, l->known[i].address) = l->known[i];
+			*find_slot(known, size, l->known[i].address) = l->known[i];
 	free(l->known);
 	l->known = known;
-	l->n_slots = room;
+	l->n_slots = size;
 	return true;
 }
 

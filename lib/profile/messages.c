@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Names of files may be long: what does not fit is cut. */
-enum { MESSAGE_ROOM = 8192 };
+enum { MESSAGE_SIZE = 8192 };
 
 static _Thread_local const struct profile_messages *messages;
 static _Thread_local unsigned reported_topics; /* bit: enum profile_topic */
@@ -32,7 +32,7 @@ const char *describe_recording_error(const pfm_error_t *error)
 
 void show_profile_message(const char *format, ...)
 {
-	char text[MESSAGE_ROOM];
+	char text[MESSAGE_SIZE];
 	va_list args;
 
 	if (!messages || !messages->show_message)

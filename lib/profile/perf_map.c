@@ -16,7 +16,7 @@
 #include "profile/symbol_table.h"
 #include "profile/symbols.h"
 
-#define MAP_ROOM ((off_t)1 << 30) /* bytes of the largest map */
+#define MAP_SIZE ((off_t)1 << 30) /* bytes of the largest map */
 
 /* Of one process. */
 struct perf_map {
@@ -39,7 +39,7 @@ static FILE *open_trusted(const char *path)
 	int fd = open_regular_file(path, &st);
 	FILE *f = NULL;
 
-	if (fd >= 0 && is_trusted(&st) && st.st_size <= MAP_ROOM)
+	if (fd >= 0 && is_trusted(&st) && st.st_size <= MAP_SIZE)
 		f = fdopen(fd, "r");
 	if (fd >= 0 && !f)
 		close(fd);
@@ -105,7 +105,7 @@ static bool add_line(struct symbol_table *t, char *line, uint32_t number)
 	name[strcspn(name, "\n")] = '\0';
 	if (!*name)
 		return true;
-	s.demangled = strndup(name, SYMBOL_ROOM - 1);
+	s.demangled = strndup(name, SYMBOL_SIZE - 1);
 	s.name = s.demangled;
 	if (s.name && symbol_table_add(t, &s))
 		return true;
@@ -116,12 +116,12 @@ static bool add_line(struct symbol_table *t, char *line, uint32_t number)
 /* *@number: of lines. */
 static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number)
 {
-	size_t room = 0;
+	size_t size = 0;
 	char *line = NULL;
 	bool is_read = true;
 
 	errno = 0;
-	while (is_read && getline(&line, &room, f) > 0)
+	while (is_read && getline(&line, &size, f) > 0)
 		is_read = add_line(t, line, (*number)++);
 	is_read = is_read && errno != ENOMEM;
 	free(line);

@@ -27,12 +27,12 @@ void read_process_maps(uint32_t pid, void (*add)(void *arg, const struct process
 {
 	char path[32], *line = NULL;
 	struct process_mapping m;
-	size_t room = 0;
+	size_t size = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	f = fopen(path, "re");
-	while (f && getline(&line, &room, f) >= 0)
+	while (f && getline(&line, &size, f) >= 0)
 		if (read_map_line(line, &m))
 			add(arg, &m);
 	free(line);

@@ -19,7 +19,7 @@
 #include "profile/profile.h"
 #include "profile/symbols.h"
 
-enum { FRAMES_MAX = 1024, STACK_ROOM = 65536 };
+enum { FRAMES_MAX = 1024, STACK_SIZE = 65536 };
 
 #define CUT_OFF "[cut off]" /* callers that a chain lacks */
 
@@ -133,10 +133,11 @@ struct profile_reader {
 	uint32_t generation;        /* the last number that was given */
 	uint32_t kernel_generation; /* of the kernel's symbols */
 	uint32_t sample_generation; /* of the process of the sample that is read */
-	char stack[STACK_ROOM];
+	char stack[STACK_SIZE];
 };
 
-/* True if the array has, or gets, room for one more element of @size bytes. (text_pool.c) */
+/* Grows the array if it is full. False without memory for one more element of @size bytes.
+ * (text_pool.c) */
 bool reserve_profile_element(void **list, size_t n, size_t *capacity, size_t size);
 
 /* The index of the place with the key of @key, which is added without samples if it is new;

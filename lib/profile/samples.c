@@ -101,7 +101,7 @@ static void add_inlined_places(struct profile_reader *r, const struct profile_pl
 {
 	struct text_pool *texts = &r->target_profile->texts;
 	struct profile_place at = *place;
-	char name[SYMBOL_ROOM + 16];
+	char name[SYMBOL_SIZE + 16];
 	size_t len;
 
 	for (size_t i = 0; texts->text[inlined][i] && f->n <= INLINED_MAX;

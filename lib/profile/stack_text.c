@@ -4,20 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds @len bytes of a name to a text of one line, as far as there is @room, with @semicolon in
+/* Adds @len bytes of a name to a text of one line, as far as there is @size, with @semicolon in
  * place of semicolons. Names are other people's: what is in one begins no line of ours, and no
  * frame. */
-static size_t add_name(char *text, size_t at, size_t room, const char *name, size_t len,
+static size_t add_name(char *text, size_t at, size_t size, const char *name, size_t len,
                        char semicolon)
 {
-	for (; len && at < room; name++, len--)
+	for (; len && at < size; name++, len--)
 		if (*name == ';')
 			text[at++] = semicolon;
 		else if (*name == '\n' || *name == '\t')
-			at += (size_t)snprintf(text + at, room - at, "\\x%02x", (unsigned)*name);
+			at += (size_t)snprintf(text + at, size - at, "\\x%02x", (unsigned)*name);
 		else
 			text[at++] = *name;
-	at = at < room ? at : room - 1;
+	at = at < size ? at : size - 1;
 	text[at] = '\0';
 	return at;
 }
@@ -28,11 +28,11 @@ char *profile_line(const char *name, char buf[NAME_LINE])
 	return buf;
 }
 
-static size_t add_text(char *text, size_t at, size_t room, const char *more)
+static size_t add_text(char *text, size_t at, size_t size, const char *more)
 {
 	size_t len = strlen(more);
 
-	len = len < room - at ? len : room - 1 - at;
+	len = len < size - at ? len : size - 1 - at;
 	memcpy(text + at, more, len);
 	text[at + len] = '\0';
 	return at + len;
@@ -40,18 +40,18 @@ static size_t add_text(char *text, size_t at, size_t room, const char *more)
 
 /* Adds a frame to a stack's text: the function, and what is inlined there, the outermost first.
  * Returns the new length. */
-static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t room,
+static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t size,
                         const struct profile_place *p, bool kernel)
 {
-	at = add_text(text, at, room, ";");
-	at = add_name(text, at, room, t->text[p->function], strlen(t->text[p->function]), ':');
-	at = add_text(text, at, room, kernel ? "_[k]" : "");
+	at = add_text(text, at, size, ";");
+	at = add_name(text, at, size, t->text[p->function], strlen(t->text[p->function]), ':');
+	at = add_text(text, at, size, kernel ? "_[k]" : "");
 	for (const char *s = t->text[p->inlined]; *s; s += *s == ';') {
 		size_t len = strcspn(s, ";");
 
-		at = add_text(text, at, room, ";");
-		at = add_name(text, at, room, s, len, ':');
-		at = add_text(text, at, room, "_[i]");
+		at = add_text(text, at, size, ";");
+		at = add_name(text, at, size, s, len, ':');
+		at = add_text(text, at, size, "_[i]");
 		s += len;
 	}
 	return at;
@@ -63,14 +63,14 @@ uint32_t stack_text_number(struct profile_reader *r, const pfm_record_t *record,
 	struct frames *f = &r->frames;
 	size_t at;
 
-	at = add_name(r->stack, 0, STACK_ROOM, texts->text[task], strlen(texts->text[task]), ':');
-	at = add_text(r->stack, at, STACK_ROOM,
+	at = add_name(r->stack, 0, STACK_SIZE, texts->text[task], strlen(texts->text[task]), ':');
+	at = add_text(r->stack, at, STACK_SIZE,
 	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
-	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_ROOM;) {
+	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_SIZE;) {
 		struct profile_place p = { 0 };
 
 		names_find_at(r, record->pid, f->address[i], f->mode[i], &p);
-		at = add_frame(texts, r->stack, at, STACK_ROOM, &p, f->mode[i] == PFM_MISC_KERNEL);
+		at = add_frame(texts, r->stack, at, STACK_SIZE, &p, f->mode[i] == PFM_MISC_KERNEL);
 	}
 	return text_number(texts, r->stack);
 }

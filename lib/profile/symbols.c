@@ -26,10 +26,10 @@
 enum {
 	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
 	SEGMENTS = 16,
-	ID_ROOM = 20
+	ID_SIZE = 20
 };                                      /* bytes of a build id: the kernel tells no more */
 #define MAX_PACKED  ((uint64_t)1 << 26) /* bytes of a section .gnu_debugdata */
-#define TABLES_ROOM ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
+#define TABLES_SIZE ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct segment {
 	uint64_t offset, size, address;
@@ -45,7 +45,7 @@ struct file {
 	struct symbol_table table;
 	struct segment segments[SEGMENTS];
 	unsigned n_segments;
-	uint8_t id[ID_ROOM]; /* build id */
+	uint8_t id[ID_SIZE]; /* build id */
 	size_t n_id;
 	struct lines *lines;
 	struct frame_rules *rules;
@@ -57,7 +57,7 @@ struct object {
 	struct symbols *all;
 	struct file *file; /* NULL: not read, or none that has symbols */
 	bool loaded;
-	uint8_t id[ID_ROOM]; /* that it must have; none if it may have any */
+	uint8_t id[ID_SIZE]; /* that it must have; none if it may have any */
 	size_t n_id;
 };
 
@@ -70,7 +70,7 @@ struct symbols {
 	bool kernel_loaded;
 	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
 	uint64_t expected_at;
-	uint64_t table_bytes; /* of TABLES_ROOM */
+	uint64_t table_bytes; /* of TABLES_SIZE */
 	const char *debug_folder;
 	struct timespec recorded; /* when the recording was written; 0: not known */
 	bool has_running_kernel;  /* the kernel that was recorded runs */
@@ -175,7 +175,7 @@ static struct object *create_object(struct symbols *all, const struct object_sea
 
 struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n)
 {
-	const struct object_search search = { all, path, id, n < ID_ROOM ? n : ID_ROOM };
+	const struct object_search search = { all, path, id, n < ID_SIZE ? n : ID_SIZE };
 	uint64_t hash = pfmi_base_hash_bytes(path, strlen(path));
 	uint32_t at;
 	struct object **list, *o;
@@ -336,13 +336,13 @@ static uint64_t is_past_end(const char *names, uint64_t n)
 
 static bool has_table_space(struct symbols *all, const char *path, uint64_t size)
 {
-	if (size <= TABLES_ROOM - all->table_bytes) {
+	if (size <= TABLES_SIZE - all->table_bytes) {
 		all->table_bytes += size;
 		return true;
 	}
 	show_profile_message("functions of %s are not named: the files have more than %u MiB of "
 	                     "symbols",
-	                     path, (unsigned)(TABLES_ROOM >> 20));
+	                     path, (unsigned)(TABLES_SIZE >> 20));
 	return false;
 }
 
@@ -414,7 +414,7 @@ static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t 
 		if (n.n_type != NT_GNU_BUILD_ID || n.n_namesz != sizeof("GNU") ||
 		    memcmp(notes + name, "GNU", sizeof("GNU")) != 0)
 			continue;
-		f->n_id = n.n_descsz < ID_ROOM ? n.n_descsz : ID_ROOM;
+		f->n_id = n.n_descsz < ID_SIZE ? n.n_descsz : ID_SIZE;
 		memcpy(f->id, notes + desc, f->n_id);
 		break;
 	}
@@ -737,8 +737,8 @@ const char *symbols_at(struct object *o, uint64_t offset)
 		return NULL;
 	if (!s->demangled)
 		s->demangled = symbols_demangle(s->name);
-	if (!s->demangled && strnlen(s->name, SYMBOL_ROOM) == SYMBOL_ROOM)
-		s->demangled = strndup(s->name, SYMBOL_ROOM - 1);
+	if (!s->demangled && strnlen(s->name, SYMBOL_SIZE) == SYMBOL_SIZE)
+		s->demangled = strndup(s->name, SYMBOL_SIZE - 1);
 	return s->demangled ? s->demangled : s->name;
 }
 
@@ -812,11 +812,11 @@ static void load_kernel(const struct symbols *all, struct file *o)
 {
 	bool another = false, starved = false;
 	FILE *f = fopen("/proc/kallsyms", "re");
-	size_t room = 0;
+	size_t size = 0;
 	char *line = NULL;
 
 	errno = 0;
-	while (f && !starved && getline(&line, &room, f) > 0) {
+	while (f && !starved && getline(&line, &size, f) > 0) {
 		char *rest, *name;
 		uint64_t start = strtoull(line, &rest, 16);
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "profile/frame_rules.h"
 
-#define SYMBOL_ROOM 4096 /* bytes of the longest name, its end included: what is longer is cut */
+#define SYMBOL_SIZE 4096 /* bytes of the longest name, its end included: what is longer is cut */
 
 #define DEBUG_FOLDER "/usr/lib/debug" /* of separate debug files, if no other is given */
 

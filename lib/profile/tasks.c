@@ -7,7 +7,7 @@
 #include <string.h>
 #include "profile/process_maps.h"
 
-enum { TASK_NAME_ROOM = 32 };
+enum { TASK_NAME_SIZE = 32 };
 
 /* Followed by the name of the symbol at the given address. */
 #define KERNEL_MAP "[kernel.kallsyms]"
@@ -56,7 +56,7 @@ struct process *tasks_find_process(struct profile_reader *r, uint32_t pid)
 }
 
 /* Reads the name of a task that runs. False if it has ended. */
-static bool read_task_name(uint32_t tid, char *name, size_t room)
+static bool read_task_name(uint32_t tid, char *name, size_t size)
 {
 	char path[32];
 	FILE *f;
@@ -64,7 +64,7 @@ static bool read_task_name(uint32_t tid, char *name, size_t room)
 
 	snprintf(path, sizeof(path), "/proc/%u/comm", tid);
 	f = fopen(path, "re");
-	is_read = f && fgets(name, (int)room, f);
+	is_read = f && fgets(name, (int)size, f);
 	if (f)
 		fclose(f);
 	if (is_read)
@@ -80,7 +80,7 @@ struct task *tasks_find(struct profile_reader *r, uint32_t tid)
 	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_tid, &search);
 	size_t capacity = t->capacity;
 	void *list = t->list;
-	char name[TASK_NAME_ROOM];
+	char name[TASK_NAME_SIZE];
 	bool is_added;
 
 	if (at != HASH_NOT_FOUND)

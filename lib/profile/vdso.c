@@ -25,7 +25,7 @@ static size_t get_size(const unsigned char *vdso)
 	return h.e_shoff && size <= MAX_VDSO ? size : 0;
 }
 
-int make_vdso_file(char *path, size_t room)
+int make_vdso_file(char *path, size_t capacity)
 {
 	uintptr_t address = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	const unsigned char *vdso = (const unsigned char *)address;
@@ -38,6 +38,6 @@ int make_vdso_file(char *path, size_t room)
 		close(fd);
 		return -1;
 	}
-	snprintf(path, room, "/proc/self/fd/%d", fd);
+	snprintf(path, capacity, "/proc/self/fd/%d", fd);
 	return 0;
 }

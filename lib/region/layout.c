@@ -130,11 +130,11 @@ static bool add_cpu_fd(struct region_event *e, int fd)
 }
 
 /* The CPUs that @e counts on: those of its PMU, else all. */
-static const char *get_event_cpus(const struct region_event *e, char *all, size_t room)
+static const char *get_event_cpus(const struct region_event *e, char *all, size_t size)
 {
 	if (*e->cpus)
 		return e->cpus;
-	snprintf(all, room, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	snprintf(all, size, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
 	return all;
 }
 
@@ -421,23 +421,23 @@ void pfmi_layout_number(struct layout *l)
 
 static int make_groups(struct layout *l)
 {
-	bool room = true;
+	bool is_added = true;
 
 	for (unsigned i = 0; i < l->n_events; i++)
 		if (l->events[i].countable && !l->events[i].soft && !l->events[i].system &&
 		    !is_placed(l, i))
 			place_unit(l, i);
 	if (!l->n_rounds)
-		room = add_round(l) != NULL;
-	for (unsigned i = 0; i < l->n_events && room; i++)
+		is_added = add_round(l) != NULL;
+	for (unsigned i = 0; i < l->n_events && is_added; i++)
 		if (l->events[i].countable && l->events[i].soft && !l->events[i].system)
-			room = place_soft(l, i);
-	for (unsigned i = 0; i < l->n_events && room; i++)
+			is_added = place_soft(l, i);
+	for (unsigned i = 0; i < l->n_events && is_added; i++)
 		if (l->events[i].countable && l->events[i].system)
-			room = place_system(l, i);
-	if (room)
+			is_added = place_system(l, i);
+	if (is_added)
 		pfmi_layout_number(l);
-	return room ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
+	return is_added ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 
 /* ---- the list ---------------------------------------------------------------------------- */

@@ -8,19 +8,19 @@ enum { CHUNK = 16 << 10, ALIGNMENT = 16, MAX_PIECE = 1 << 30 };
 
 static bool add_chunk(struct arena *a, size_t size)
 {
-	size_t room = size + sizeof(struct chunk) + ALIGNMENT;
+	size_t capacity = size + sizeof(struct chunk) + ALIGNMENT;
 	struct chunk *c;
 
-	room = room < CHUNK ? CHUNK : (room + 4095) & ~(size_t)4095;
-	c = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
-	         0);
+	capacity = capacity < CHUNK ? CHUNK : (capacity + 4095) & ~(size_t)4095;
+	c = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+	         -1, 0);
 	if (c == MAP_FAILED)
 		return false;
 	c->next = a->chunks;
-	c->size = room;
+	c->size = capacity;
 	a->chunks = c;
 	a->at = (char *)c + ((sizeof(*c) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
-	a->end = (char *)c + room;
+	a->end = (char *)c + capacity;
 	return true;
 }
 

@@ -72,18 +72,18 @@ static bool grow_table(void)
 
 static bool grow_numbers(void)
 {
-	uint32_t room = numbers_room ? 2 * numbers_room : FIRST_SLOTS;
+	uint32_t size = numbers_room ? 2 * numbers_room : FIRST_SLOTS;
 	struct name **bigger;
 
 	if (n_names + 1 < numbers_room)
 		return true;
-	bigger = pfmi_arena_alloc(&pfmi_regions.arena, room * sizeof(struct name *));
+	bigger = pfmi_arena_alloc(&pfmi_regions.arena, size * sizeof(struct name *));
 	if (!bigger)
 		return false;
 	if (n_names)
 		memcpy(bigger, by_number, (n_names + 1) * sizeof(struct name *));
 	by_number = bigger;
-	numbers_room = room;
+	numbers_room = size;
 	return true;
 }
 

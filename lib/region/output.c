@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "region/region.h"
 
-bool pfmi_region_format_path(char *path, size_t room, const char *suffix)
+bool pfmi_region_format_path(char *path, size_t size, const char *suffix)
 {
 	const char *output = pfmi_regions.output, *p = strstr(output, "%p");
 	size_t len = strlen(output);
@@ -15,15 +15,15 @@ bool pfmi_region_format_path(char *path, size_t room, const char *suffix)
 	if (!len)
 		return false;
 	if (output[len - 1] == '/')
-		n = snprintf(path, room, "%sregions.%d%s", output, (int)getpid(), suffix);
+		n = snprintf(path, size, "%sregions.%d%s", output, (int)getpid(), suffix);
 	else if (p)
-		n = snprintf(path, room, "%.*s%d%s", (int)(p - output), output, (int)getpid(),
+		n = snprintf(path, size, "%.*s%d%s", (int)(p - output), output, (int)getpid(),
 		             p + 2);
 	else if (pfmi_regions.epoch)
-		n = snprintf(path, room, "%s.%d", output, (int)getpid());
+		n = snprintf(path, size, "%s.%d", output, (int)getpid());
 	else
-		n = snprintf(path, room, "%s", output);
-	return n > 0 && (size_t)n < room;
+		n = snprintf(path, size, "%s", output);
+	return n > 0 && (size_t)n < size;
 }
 
 void pfmi_region_mark_process(void)

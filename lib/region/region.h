@@ -208,7 +208,7 @@ struct thread {
 	int open_errno;
 	unsigned round;
 	uint32_t generation; /* visits that began in another one are not counted */
-	unsigned depth, room;
+	unsigned depth, size;
 	size_t stride;
 	char *frames; /* one more is below the first */
 	unsigned n_pages;
@@ -360,7 +360,7 @@ bool pfmi_slices_collect(struct slice_list *list);
 
 /* The path of this process's results: %p is its id. A process that was forked adds its id, so that
  * two never share a file. False without one. */
-bool pfmi_region_format_path(char *path, size_t room, const char *suffix);
+bool pfmi_region_format_path(char *path, size_t size, const char *suffix);
 /* Leaves an empty file where a folder takes the results: what never becomes more was killed, or
  * executed another program. */
 void pfmi_region_mark_process(void);
@@ -414,7 +414,7 @@ struct pfm_region_results {
 
 struct text {
 	char *bytes;
-	size_t n, room;
+	size_t n, size;
 	bool failed;
 };
 

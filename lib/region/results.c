@@ -16,13 +16,13 @@ static bool is_own(uint32_t region)
 	return pfmi_region_name(region)[0] == '\001';
 }
 
-static struct row *add_row(pfm_region_results_t *r, unsigned *room)
+static struct row *add_row(pfm_region_results_t *r, unsigned *size)
 {
 	struct row *more;
 
-	if (r->n == *room) {
-		*room = *room ? 2 * *room : 32;
-		more = realloc(r->rows, *room * sizeof(*more));
+	if (r->n == *size) {
+		*size = *size ? 2 * *size : 32;
+		more = realloc(r->rows, *size * sizeof(*more));
 		if (!more)
 			return NULL;
 		r->rows = more;
@@ -38,11 +38,11 @@ static struct row *add_row(pfm_region_results_t *r, unsigned *room)
 
 /* Takes the sums of @t's regions; @copy has room for an entry. */
 static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct entry *copy,
-                        unsigned *room)
+                        unsigned *size)
 {
 	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
 	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
-		struct row *row = is_own(e->region) ? NULL : add_row(r, room);
+		struct row *row = is_own(e->region) ? NULL : add_row(r, size);
 
 		if (is_own(e->region))
 			continue;
@@ -89,7 +89,7 @@ static void add_to_sum(struct row *sum, const struct row *row)
 
 /* Adds, for each region and parent, the row of all threads together, and sorts it in front of
  * theirs. */
-static bool add_sums(pfm_region_results_t *r, unsigned *room)
+static bool add_sums(pfm_region_results_t *r, unsigned *size)
 {
 	unsigned n = r->n, first = 0;
 
@@ -99,7 +99,7 @@ static bool add_sums(pfm_region_results_t *r, unsigned *room)
 		              r->rows[i].parent != r->rows[i - 1].parent;
 
 		if (is_new) {
-			if (!add_row(r, room))
+			if (!add_row(r, size))
 				return false;
 			first = r->n - 1;
 			r->rows[first].region = r->rows[i].region;
@@ -119,7 +119,7 @@ pfm_region_results_t *pfm_read_regions(void)
 {
 	pfm_region_results_t *r = pfmi_regions.started ? calloc(1, sizeof(*r)) : NULL;
 	struct entry *copy = r ? calloc(1, pfmi_entry_get_size()) : NULL;
-	unsigned room = 0;
+	unsigned size = 0;
 	bool ok = copy != NULL;
 
 	if (!r)
@@ -127,10 +127,10 @@ pfm_region_results_t *pfm_read_regions(void)
 	r->flags = pfmi_regions.flags;
 	pfmi_regions_lock();
 	for (const struct thread *t = pfmi_regions.threads; t && ok; t = t->next)
-		ok = take_thread(r, t, copy, &room);
+		ok = take_thread(r, t, copy, &size);
 	pfmi_regions_unlock();
 	free(copy);
-	if (ok && (!r->n || add_sums(r, &room)))
+	if (ok && (!r->n || add_sums(r, &size)))
 		return r;
 	pfm_free_region_results(r);
 	return NULL;

@@ -153,12 +153,12 @@ static int compare(const void *a, const void *b)
 
 bool pfmi_slices_collect(struct slice_list *list)
 {
-	size_t room = 0;
+	size_t size = 0;
 
 	*list = (struct slice_list){ 0 };
 	pfmi_regions_lock();
-	room = (size_t)all.n_pages * count_page_slices();
-	list->items = calloc(room + 1, sizeof(struct visit_slice *));
+	size = (size_t)all.n_pages * count_page_slices();
+	list->items = calloc(size + 1, sizeof(struct visit_slice *));
 	for (struct slice_page *page = all.pages; page && list->items; page = page->next) {
 		size_t n = __atomic_load_n(&page->n, __ATOMIC_ACQUIRE);
 

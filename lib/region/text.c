@@ -10,20 +10,20 @@
 
 static bool make_room(struct text *t, size_t more)
 {
-	size_t room = t->room ? t->room : 4096;
+	size_t size = t->size ? t->size : 4096;
 	char *bytes;
 
-	while (room < t->n + more)
-		room *= 2;
-	if (room == t->room)
+	while (size < t->n + more)
+		size *= 2;
+	if (size == t->size)
 		return true;
-	bytes = realloc(t->bytes, room);
+	bytes = realloc(t->bytes, size);
 	if (!bytes) {
 		t->failed = true;
 		return false;
 	}
 	t->bytes = bytes;
-	t->room = room;
+	t->size = size;
 	return true;
 }
 

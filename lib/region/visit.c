@@ -140,13 +140,13 @@ static inline uint64_t *get_frame_sums(struct frame *f)
 	return f->words + pfmi_regions.layout.words;
 }
 
-enum { FIRST_ROOM = 8 };
+enum { FIRST_SIZE = 8 };
 
 /* Makes room for more frames; one that holds nothing is below the first. */
 static bool grow_frames(struct thread *t)
 {
-	unsigned room = t->room ? 2 * t->room : FIRST_ROOM;
-	char *bigger = pfmi_arena_alloc(&t->arena, (room + 1) * t->stride);
+	unsigned size = t->size ? 2 * t->size : FIRST_SIZE;
+	char *bigger = pfmi_arena_alloc(&t->arena, (size + 1) * t->stride);
 
 	if (!bigger)
 		return false;
@@ -154,7 +154,7 @@ static bool grow_frames(struct thread *t)
 	if (t->depth)
 		memcpy(bigger, t->frames, t->depth * t->stride);
 	t->frames = bigger;
-	t->room = room;
+	t->size = size;
 	return true;
 }
 
@@ -201,7 +201,7 @@ static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 	struct entry *e;
 	struct node *node;
 
-	if (!id || (t->depth == t->room && !grow_frames(t)))
+	if (!id || (t->depth == t->size && !grow_frames(t)))
 		return NULL;
 	around = frame_below(t, get_frame(t, t->depth))->entry;
 	e = pfmi_thread_find_entry(t, id, around ? around->region : 0, &node);
@@ -255,7 +255,7 @@ void(pfm_region_begin)(pfm_region_t *region)
 	t = here->thread;
 	f = get_frame(t, t->depth);
 	node = pfmi_thread_find_node(t, GET(region->id));
-	if (REGION_RARE(!node || !node->last || t->depth == t->room ||
+	if (REGION_RARE(!node || !node->last || t->depth == t->size ||
 	                node->around != frame_below(t, f)->entry)) {
 		begin_new(t, region, active);
 		return;

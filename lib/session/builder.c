@@ -46,15 +46,15 @@ bool pfmi_session_is_generic_event(const struct session_builder *o, const struct
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n)
 {
 	struct pfm_session *s = o->session;
-	unsigned room =
+	unsigned size =
 		o->counts_capacity * 2 > s->n_counts + n ? o->counts_capacity * 2 : s->n_counts + n;
 	struct session_count *counts = s->n_counts + n > o->counts_capacity
-	                                       ? realloc(s->counts, room * sizeof(*counts))
+	                                       ? realloc(s->counts, size * sizeof(*counts))
 	                                       : s->counts;
 
 	if (!counts)
 		return false;
-	o->counts_capacity = s->n_counts + n > o->counts_capacity ? room : o->counts_capacity;
+	o->counts_capacity = s->n_counts + n > o->counts_capacity ? size : o->counts_capacity;
 	s->counts = counts;
 	return true;
 }
@@ -82,13 +82,13 @@ struct name_block {
 	char bytes[];
 };
 
-char *pfmi_session_alloc_name(struct pfm_session *s, size_t room)
+char *pfmi_session_alloc_name(struct pfm_session *s, size_t size)
 {
 	struct name_block *n = s->name_blocks;
 	char *name;
 
-	if (!n || n->capacity - n->n_used < room) {
-		size_t more = room > NAME_BLOCK_SIZE ? room : NAME_BLOCK_SIZE;
+	if (!n || n->capacity - n->n_used < size) {
+		size_t more = size > NAME_BLOCK_SIZE ? size : NAME_BLOCK_SIZE;
 
 		n = malloc(sizeof(*n) + more);
 		if (!n)
@@ -98,7 +98,7 @@ char *pfmi_session_alloc_name(struct pfm_session *s, size_t room)
 	}
 	name = n->bytes + n->n_used;
 	*name = '\0';
-	n->n_used += room;
+	n->n_used += size;
 	return name;
 }
 

@@ -142,13 +142,13 @@ static struct client_usage *find_client(struct file_event *e, uint64_t id)
 		if (e->clients[i].id == id)
 			return &e->clients[i];
 	if (e->n_clients == e->clients_capacity) {
-		unsigned room = e->clients_capacity * 2 + 16;
-		struct client_usage *more = realloc(e->clients, room * sizeof(*more));
+		unsigned size = e->clients_capacity * 2 + 16;
+		struct client_usage *more = realloc(e->clients, size * sizeof(*more));
 
 		if (!more)
 			return NULL;
 		e->clients = more;
-		e->clients_capacity = room;
+		e->clients_capacity = size;
 	}
 	e->clients[e->n_clients] = (struct client_usage){ .id = id };
 	return &e->clients[e->n_clients++];
@@ -241,16 +241,16 @@ static bool is_level_event(const struct kernel_pmu *pmu, uint64_t config)
 /* Makes room for one more event. Returns 0 or -ENOMEM. */
 static int reserve_event(struct file_event_system *f)
 {
-	unsigned room = f->capacity * 2 + 8;
+	unsigned size = f->capacity * 2 + 8;
 	struct file_event *more;
 
 	if (f->n_events < f->capacity)
 		return 0;
-	more = realloc(f->events, room * sizeof(*more));
+	more = realloc(f->events, size * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	f->events = more;
-	f->capacity = room;
+	f->capacity = size;
 	return 0;
 }
 

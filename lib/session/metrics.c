@@ -45,21 +45,21 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
-	size_t room = 8, at = 1;
+	size_t size = 8, at = 1;
 	unsigned first = *i;
 	char *text;
 
 	for (; !pfm_describe_planned_event(plan, *i, &e) && e.group == g; (*i)++)
-		room += strlen(e.text) + 1;
-	text = malloc(room);
+		size += strlen(e.text) + 1;
+	text = malloc(size);
 	if (!text)
 		return NULL;
 	text[0] = '{';
 	for (unsigned k = first; k < *i && !pfm_describe_planned_event(plan, k, &e); k++)
-		at += (size_t)snprintf(text + at, room - at, "%s%s", k > first ? "," : "", e.text);
-	snprintf(text + at, room - at, "}:W");
+		at += (size_t)snprintf(text + at, size - at, "%s%s", k > first ? "," : "", e.text);
+	snprintf(text + at, size - at, "}:W");
 	if (*i - first == 1)
-		snprintf(text, room, "%s", e.text);
+		snprintf(text, size, "%s", e.text);
 	return text;
 }
 

@@ -13,15 +13,15 @@
 #define CONFIG3_OFFSET 128
 #define CONFIG3_END    136
 
-int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t room)
+int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t capacity)
 {
 	bool breakpoint = from->type == PERF_TYPE_BREAKPOINT;
 
-	if (room < PERF_ATTR_SIZE_VER2 || (from->config3 && room < CONFIG3_END))
+	if (capacity < PERF_ATTR_SIZE_VER2 || (from->config3 && capacity < CONFIG3_END))
 		return PFMLIB_ERR_FULL;
-	attr->size = (uint32_t)(from->config3          ? CONFIG3_END
-	                        : room < sizeof(*attr) ? room
-	                                               : sizeof(*attr));
+	attr->size = (uint32_t)(from->config3              ? CONFIG3_END
+	                        : capacity < sizeof(*attr) ? capacity
+	                                                   : sizeof(*attr));
 	attr->type = from->type;
 	attr->config = breakpoint ? 0 : from->config;
 	if (breakpoint)

@@ -23,13 +23,13 @@ static int add_pid(void *arg, const char *name)
 	if (*end || pid <= 0 || pid > INT32_MAX)
 		return 0;
 	if (t->n_pids == t->capacity) {
-		unsigned room = t->capacity * 2 + 8;
-		int *pids = realloc(t->pids, room * sizeof(*pids));
+		unsigned size = t->capacity * 2 + 8;
+		int *pids = realloc(t->pids, size * sizeof(*pids));
 
 		if (!pids)
 			return -ENOMEM;
 		t->pids = pids;
-		t->capacity = room;
+		t->capacity = size;
 	}
 	t->pids[t->n_pids++] = (int)pid;
 	return 0;
@@ -150,16 +150,16 @@ struct event_target {
 /* Makes room for @n kernel events. Returns 0 or -ENOMEM. */
 static int reserve_events(struct perf_state *st, size_t n)
 {
-	size_t room = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
+	size_t size = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;
 	struct kernel_event *events;
 
 	if (n <= st->events_capacity)
 		return 0;
-	events = realloc(st->events, room * sizeof(*events));
+	events = realloc(st->events, size * sizeof(*events));
 	if (!events)
 		return -ENOMEM;
 	st->events = events;
-	st->events_capacity = (unsigned)room;
+	st->events_capacity = (unsigned)size;
 	return 0;
 }
 

@@ -7,15 +7,15 @@
 static void *extend_array(struct table_builder *b, struct growing_array *p, size_t n, size_t size)
 {
 	if (p->capacity - p->n < n) {
-		size_t room = p->capacity * 2 + n + 16;
-		void *at = b->failed ? NULL : realloc(p->items, room * size);
+		size_t max_size = p->capacity * 2 + n + 16;
+		void *at = b->failed ? NULL : realloc(p->items, max_size * size);
 
 		if (!at) {
 			b->failed = true;
 			return NULL;
 		}
 		p->items = at;
-		p->capacity = room;
+		p->capacity = max_size;
 	}
 	p->n += n;
 	return (char *)p->items + (p->n - n) * size;

@@ -59,7 +59,7 @@ static void growth(void **state)
 	pfmi_region_put(&t, "%*s", 100000, "x");
 	assert_int_equal(strlen(t.bytes), 115000);
 	pfmi_region_text_free(&t);
-	assert_true(!t.bytes && !t.n && !t.room);
+	assert_true(!t.bytes && !t.n && !t.size);
 }
 
 UNIT(region_text, cmocka_unit_test(strings_of_json), cmocka_unit_test(real_numbers),

@@ -543,10 +543,10 @@ static bool answer_line(const char *line, FILE *out)
 int session_replay(FILE *in, FILE *out)
 {
 	char *line = NULL;
-	size_t room = 0;
+	size_t size = 0;
 	bool good = true;
 
-	while (getline(&line, &room, in) > 0)
+	while (getline(&line, &size, in) > 0)
 		if (line[strspn(line, " \t\r\n")])
 			good &= answer_line(line, out);
 	free(line);

@@ -93,7 +93,7 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 }
 
 /* An event is a name, or a counter and a name. */
-static bool read_event(const char *pmu, const json_t *event, char *text, size_t room)
+static bool read_event(const char *pmu, const json_t *event, char *text, size_t size)
 {
 	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event,
 		     *counter = json_array_get(event, 0);
@@ -102,10 +102,10 @@ static bool read_event(const char *pmu, const json_t *event, char *text, size_t 
 	if (!json_is_string(name) ||
 	    (json_is_array(event) && (json_array_size(event) != 2 || !json_is_integer(counter))))
 		return false;
-	n = json_is_array(event) ? snprintf(text, room, "%s::%s:counter=%" JSON_INTEGER_FORMAT, pmu,
+	n = json_is_array(event) ? snprintf(text, size, "%s::%s:counter=%" JSON_INTEGER_FORMAT, pmu,
 	                                    json_string_value(name), json_integer_value(counter))
-	                         : snprintf(text, room, "%s::%s", pmu, json_string_value(name));
-	return n > 0 && (size_t)n < room;
+	                         : snprintf(text, size, "%s::%s", pmu, json_string_value(name));
+	return n > 0 && (size_t)n < size;
 }
 
 static json_t *step_open(const pfmlib_alpha_output_param_t *out)

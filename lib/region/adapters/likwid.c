@@ -94,12 +94,12 @@ EXPORT void likwid_markerGetRegion(const char *tag, int *n, double *events, doub
 {
 	pfm_region_results_t *r = pfm_read_regions();
 	pfm_region_info_t info = PFM_INIT(info);
-	int room = n ? *n : 0, all = (int)pfm_count_region_events(), me = (int)gettid();
+	int size = n ? *n : 0, all = (int)pfm_count_region_events(), me = (int)gettid();
 
 	*time = 0;
 	*count = 0;
 	if (n)
-		*n = all < room ? all : room;
+		*n = all < size ? all : size;
 	for (int k = 0; n && k < *n; k++)
 		events[k] = 0;
 	for (unsigned i = 0; r && pfm_describe_region(r, i, &info) == PFMLIB_SUCCESS; i++) {
