@@ -32,27 +32,38 @@ static bool has_tid(const void *arg, uint32_t i)
 	return ((const struct task *)s->list)[i].tid == s->number;
 }
 
-struct process *tasks_find_process(struct profile_reader *r, uint32_t pid)
+/* The index of @number among the @n elements of *@list, which have @size bytes each. @n if it is
+ * new: the list has, or gets, memory for it. HASH_NOT_FOUND without memory. */
+static uint32_t find_number(struct hash_table *table, void **list, uint32_t n, uint32_t *capacity,
+                            size_t size, hash_match_fn has_number, uint32_t number)
 {
-	struct process_table *t = &r->processes;
-	const struct number_search search = { t->list, pid, 0 };
-	uint64_t hash = pfmi_base_hash_number(pid);
-	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_pid, &search);
-	size_t capacity = t->capacity;
-	void *list = t->list;
+	const struct number_search search = { *list, number, 0 };
+	uint64_t hash = pfmi_base_hash_number(number);
+	uint32_t at = pfmi_base_find_hash(table, hash, has_number, &search);
+	size_t new_capacity = *capacity;
 	bool is_added;
 
 	if (at != HASH_NOT_FOUND)
-		return &t->list[at];
-	is_added = reserve_profile_element(&list, t->n, &capacity, sizeof(*t->list));
+		return at;
+	is_added = reserve_profile_element(list, n, &new_capacity, size);
+	*capacity = (uint32_t)new_capacity;
+	return is_added && pfmi_base_add_hash(table, hash, n) ? n : HASH_NOT_FOUND;
+}
+
+struct process *tasks_find_process(struct profile_reader *r, uint32_t pid)
+{
+	struct process_table *t = &r->processes;
+	void *list = t->list;
+	uint32_t at =
+		find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_pid, pid);
+
 	t->list = list;
-	t->capacity = (uint32_t)capacity;
-	is_added = is_added && pfmi_base_add_hash(&t->table, hash, t->n);
-	r->target_profile->failed |= !is_added;
-	if (!is_added)
+	r->target_profile->failed |= at == HASH_NOT_FOUND;
+	if (at == HASH_NOT_FOUND)
 		return NULL;
-	t->list[t->n] = (struct process){ .pid = pid, .generation = ++r->generation };
-	return &t->list[t->n++];
+	if (at == t->n)
+		t->list[t->n++] = (struct process){ .pid = pid, .generation = ++r->generation };
+	return &t->list[at];
 }
 
 /* Reads the name of a task that runs. False if it has ended. */
@@ -75,28 +86,22 @@ static bool read_task_name(uint32_t tid, char *name, size_t size)
 struct task *tasks_find(struct profile_reader *r, uint32_t tid)
 {
 	struct task_table *t = &r->tasks;
-	const struct number_search search = { t->list, tid, 0 };
-	uint64_t hash = pfmi_base_hash_number(tid);
-	uint32_t at = pfmi_base_find_hash(&t->table, hash, has_tid, &search);
-	size_t capacity = t->capacity;
 	void *list = t->list;
+	uint32_t at =
+		find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_tid, tid);
 	char name[TASK_NAME_SIZE];
-	bool is_added;
 
-	if (at != HASH_NOT_FOUND)
-		return &t->list[at];
-	is_added = reserve_profile_element(&list, t->n, &capacity, sizeof(*t->list));
 	t->list = list;
-	t->capacity = (uint32_t)capacity;
-	is_added = is_added && pfmi_base_add_hash(&t->table, hash, t->n);
-	r->target_profile->failed |= !is_added;
-	if (!is_added)
+	r->target_profile->failed |= at == HASH_NOT_FOUND;
+	if (at == HASH_NOT_FOUND)
 		return NULL;
+	if (at < t->n)
+		return &t->list[at];
 	if (!r->is_live || !read_task_name(tid, name, sizeof(name)))
 		snprintf(name, sizeof(name), ":%d", (int)tid);
-	t->list[t->n] =
+	t->list[t->n++] =
 		(struct task){ .tid = tid, .name = text_number(&r->target_profile->texts, name) };
-	return &t->list[t->n++];
+	return &t->list[at];
 }
 
 struct mapping_target {
