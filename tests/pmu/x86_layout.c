@@ -3,25 +3,16 @@
 #include "unit_tables.h"
 #include "pmu/pmu_internal.h"
 
-/* @drawn is "name:first-last name:bit ...", all there is and in order. */
+/* @drawn: see expect_fields(). */
 static void expect_layout(const char *table, const char *reg, const char *drawn)
 {
 	const struct table *t = table_with(ENCODER_X86, table);
 	unsigned n = 0;
 	const struct register_field *b = pfmi_x86_find_layout(t, reg, &n);
-	char text[1024] = "";
-	size_t used = 0;
 
 	if (!b)
 		fail_msg("%s has no %s", table, reg);
-	for (unsigned i = 0; b && i < n; i++) {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%u", i ? " " : "",
-		                         b[i].name, b[i].lsb);
-		if (b[i].width > 1)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
-			                         b[i].lsb + b[i].width - 1);
-	}
-	assert_string_equal(text, drawn);
+	expect_fields(b, n, drawn);
 }
 
 /* Volume 3B, "Performance monitoring": figures of IA32_PERFEVTSELx and its extensions; AMD's volume

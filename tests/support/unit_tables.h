@@ -41,6 +41,23 @@ static inline void find_place(const struct event *events, unsigned n, unsigned p
 	assert_int_equal(pfmi_pmu_dispatch_set(&req, where, out, NULL), PFMLIB_SUCCESS);
 }
 
+/* Fails unless the @n fields at @layout are those in @drawn, "name:first-last name:bit ...", all
+ * there are and in order. */
+static inline void expect_fields(const struct register_field *layout, unsigned n, const char *drawn)
+{
+	char text[1024] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s:%u", i ? " " : "",
+		                         layout[i].name, layout[i].lsb);
+		if (layout[i].width > 1)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
+			                         layout[i].lsb + layout[i].width - 1);
+	}
+	assert_string_equal(text, drawn);
+}
+
 /* True if @row of @t stands for an event. */
 static inline bool is_event(const struct table *t, uint32_t row)
 {
