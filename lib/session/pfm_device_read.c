@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of the Tru64 counter device, and the counts it answers with.
  *
- * The device counts interrupts. Where the chip's counters can be read, what they hold on top of
- * them is added. */
+ * The device counts interrupts. Where the chip's counters can be read, their present values are
+ * added to that. */
 #include <errno.h>
 #include <string.h>
 #include "session/pfm_device.h"
