@@ -38,7 +38,8 @@ static void registers_by_name(void **state)
 		"PERFEVTSEL3 "
 		"PERFEVTSEL4 "
 		"PERFEVTSEL5 PERFEVTSEL6 PERFEVTSEL7 FIXED_CTR_CTRL GLOBAL_CTRL PEBS_LD_LAT "
-		"PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 config");
+		"PEBS_FRONTEND OFFCORE_RSP_0 OFFCORE_RSP_1 SNOOP_RSP_0 SNOOP_RSP_1 OMR_0 OMR_1 "
+		"OMR_2 OMR_3 config");
 	assert_int_equal(
 		pfm_describe_register(ctx, pfm_find_pmu(ctx, "coreduo"), 0, little, sizeof(little)),
 		PFMLIB_ERR_FULL);
