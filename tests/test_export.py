@@ -97,7 +97,7 @@ class Recording:
         if 0 <= at < 16 * len(symbols):
             return address, symbols[at // 16], path
         if 0 <= at < 0x1000:
-            return address, b"%#x" % (address - is_caller), path
+            return address, b"%#x" % (at + 0x1000), path  # its place in the file, where it is loaded as well
         return address, b"%#x" % (address - is_caller), b"[unknown]"
 
     def sample(self, event, pid, chain, weight, cpu=0, tid=None):
@@ -280,7 +280,8 @@ class Export(unittest.TestCase):
                 location, lines = p.locations[i]
                 address = location.get(3, 0)
                 mapping = p.mappings.get(location.get(2, 0), {})
-                name = p.functions[lines[0][1]] if lines else "%#x" % (address - (i != ids[0]))
+                shown = address - (i != ids[0]) - mapping.get(2, 0) + mapping.get(4, 0)
+                name = p.functions[lines[0][1]] if lines else "%#x" % shown
                 frames.append((address, name, p.strings[mapping.get(5, 0)] or "[unknown]"))
                 if mapping.get(3):
                     self.assertTrue(mapping[2] <= address <= mapping[3], (address, mapping))
@@ -623,7 +624,7 @@ class Export(unittest.TestCase):
         for a in map(dict, map(fields, tables[6][1:])):
             value = dict(fields(a[2]))
             attributes.append((strings[a[1]], value[1].decode() if 1 in value else value[3]))
-        mappings = [strings[dict(fields(m)).get(4, 0)] for m in tables[1]]
+        mappings = [(m.get(1, 0) - m.get(3, 0), strings[m.get(4, 0)]) for m in map(dict, map(fields, tables[1]))]
         functions = [strings[dict(fields(f)).get(1, 0)] for f in tables[3]]
         locations = []
         for part in tables[2]:
@@ -644,8 +645,8 @@ class Export(unittest.TestCase):
                 labels = dict(attributes[i] for i in packed(sample[2]))
                 frames = []
                 for i, k in enumerate(stacks[sample[1]]):
-                    address, name, path = locations[k]
-                    frames.append((address, name or "%#x" % (address - (i > 0)), path or "[unknown]"))
+                    address, name, (bias, path) = locations[k]
+                    frames.append((address, name or "%#x" % (address - (i > 0) - bias), path or "[unknown]"))
                 found[kinds[-1][0], labels["thread.name"], labels["process.pid"], labels["thread.id"], labels["cpu.logical_number"],
                       tuple(frames)] += sum(packed(sample[4]))
         self.assertEqual(kinds, [("task-clock", "nanoseconds"), ("page-faults", "count")])

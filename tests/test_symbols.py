@@ -48,12 +48,12 @@ MISSING = [tool for tool in ("cc", "nm", "objcopy", "strip", "readelf") if not s
 
 
 class Recording(Crafted):
-    def file(self, pid, path, build_id=b""):
+    def file(self, pid, path, build_id=b"", start=START):
         if build_id:
-            self.record(10, struct.pack("<IIQQQB3x20sII", pid, pid, START, 0x100000, 0, len(build_id), build_id, 5, 2) +
+            self.record(10, struct.pack("<IIQQQB3x20sII", pid, pid, start, 0x100000, 0, len(build_id), build_id, 5, 2) +
                         path + bytes(8 - len(path) % 8) + self.trailer(pid), 2 | 1 << 14)
         else:
-            self.record(1, struct.pack("<IIQQQ", pid, pid, START, 0x100000, 0) + path + bytes(8 - len(path) % 8) + self.trailer(pid))
+            self.record(1, struct.pack("<IIQQQ", pid, pid, start, 0x100000, 0) + path + bytes(8 - len(path) % 8) + self.trailer(pid))
 
 
 @unittest.skipIf(MISSING, "%s: missing (Debian packages gcc and binutils)" % ", ".join(MISSING))
@@ -133,6 +133,23 @@ class Stripped(Library):
         self.expect_named(self.names(build_id=self.build_id))
         os.rename(self.by_id(self.debug), self.by_id(self.debug) + ".gone")
         self.expect_hidden(self.names())
+
+    def test_places_without_a_name_are_addresses_of_the_file(self):
+        """Two processes loaded the file at two addresses: what they ran is one place, the one that nm says."""
+        self.build()
+        address = re.search(r"^(\w+) t hidden_one$", self.tool("nm", self.path), re.M)[1]
+        self.tool("strip", self.path)
+        made = Recording()
+        made.attr()
+        for pid, start in ((5, START), (6, START + 0x7000000)):
+            made.comm(pid, b"work")
+            made.file(pid, self.path.encode(), start=start)
+            made.sample(pid, start + self.offsets["hidden_one"])
+        made.write(os.path.join(self.folder, "perf.data"))
+        done = subprocess.run([PFM, "report", "--json", "--sort", "object,symbol"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=True)
+        rows = [(p["function"], p["samples"]) for p in map(json.loads, done.stdout.splitlines())]
+        self.assertEqual(rows, [(hex(int(address, 16)), 2)])
 
     def test_by_link(self):
         for to in ("lib/libwork.dbg", "lib/.debug/libwork.dbg", "debug" + "%s/lib/libwork.dbg" % self.folder):

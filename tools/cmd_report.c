@@ -428,7 +428,8 @@ const struct command cmd_report = {
 		 "sample before "
 		 "it. Functions are found in the symbol tables of the programs and libraries that "
 		 "were mapped, and of the "
-		 "running kernel; unresolved addresses print in hex. Code compiled with -g can be "
+		 "running kernel; unresolved addresses print in hex, as addresses of their file. "
+	         "Code compiled with -g can be "
 		 "shown by source "
 		 "line, and its inlined functions are part of the stacks.",
 	.examples = "Where a program spends its time\n"

@@ -302,6 +302,8 @@ static void name_location(struct export_reader *r, struct export_location *l)
 		name = symbols_kernel(r->symbols, address);
 	if (!name && m->pid)
 		name = perf_maps_find(&r->compiled, m->pid, address);
+	if (!name && m->object)
+		address = symbols_shown_address(m->object, offset, address);
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	l->has_name = name;
 	l->first_name = (uint32_t)r->n_names;

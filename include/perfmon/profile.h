@@ -143,7 +143,7 @@ typedef enum pfm_frame_flag {
 	PFM_FRAME_INLINED = 1, /**< compiled into the frame after it */
 	PFM_FRAME_KERNEL = 2,  /**< code of the kernel */
 	PFM_FRAME_CUT_OFF = 4, /**< not a function: callers that are missing from the call chain */
-	PFM_FRAME_UNNAMED = 8  /**< function is the address in hexadecimal */
+	PFM_FRAME_UNNAMED = 8  /**< function is the address in its file, in hexadecimal */
 } pfm_frame_flag_t;
 
 /** A function and the samples of one event in it. "children": in the function or in what it called,

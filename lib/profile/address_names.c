@@ -58,7 +58,7 @@ static bool needs_lines(const struct profile_reader *r)
 
 /* Names code without a symbol: as its process named what it compiled, or by its address. */
 static void find_other_name(struct profile_reader *r, const struct process *process,
-                            uint64_t address, struct profile_place *at)
+                            const struct mapping *m, uint64_t address, struct profile_place *at)
 {
 	struct text_pool *texts = &r->target_profile->texts;
 	const char *name = process ? perf_maps_find(&r->compiled, process->pid, address) : NULL;
@@ -68,6 +68,8 @@ static void find_other_name(struct profile_reader *r, const struct process *proc
 		at->object = names_number_known_text(r, COMPILED);
 	if (!name && r->options.merge_unnamed)
 		name = UNNAMED;
+	if (!name && m && m->object)
+		address = symbols_shown_address(m->object, address - m->start + m->offset, address);
 	if (!name)
 		snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	at->function = text_number(texts, name ? name : number);
@@ -109,7 +111,7 @@ static void find_names(struct profile_reader *r, uint32_t pid, uint64_t address,
 	if (name)
 		at->function = names_number_known_text(r, name);
 	else
-		find_other_name(r, process, address, at);
+		find_other_name(r, process, m, address, at);
 }
 
 static void copy_names(const struct profile_place *from, struct profile_place *to)

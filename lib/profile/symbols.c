@@ -767,6 +767,15 @@ bool symbols_range(struct object *o, uint64_t offset, struct symbol_range *range
 	return true;
 }
 
+uint64_t symbols_shown_address(struct object *o, uint64_t offset, uint64_t address)
+{
+	bool is_file = o->path[0] == '/' && o->path[1] != '/'; /* memory is //anon, [heap] */
+
+	if (!is_file)
+		return address;
+	return symbol_address(o, offset, &address) ? address : offset;
+}
+
 const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;

@@ -45,6 +45,11 @@ struct symbol_range {
 /* The address of the byte at @offset, and the function that it belongs to. False if it has no
  * name. */
 bool symbols_range(struct object *object, uint64_t offset, struct symbol_range *range);
+/* The address that represents the byte at @offset of the file where it has no symbol, loaded at
+ * @address: the file's own address, as objdump and addr2line take it, so that one place has one
+ * name wherever it is loaded; @offset if the file cannot be read; @address in memory without a
+ * file. */
+uint64_t symbols_shown_address(struct object *object, uint64_t offset, uint64_t address);
 struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
 const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
