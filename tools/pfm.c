@@ -462,6 +462,8 @@ static int unknown_command(const char *name)
 	if (similar >= 0)
 		fprintf(stderr, " Did you mean '%s'?", names[similar]);
 	fputs("\n'pfm --help' lists the commands.\n", stderr);
+	if (strstr(name, "::"))
+		fprintf(stderr, "To print the registers of an event, write: pfm encode %s\n", name);
 	return EXIT_USAGE;
 }
 
