@@ -18,8 +18,8 @@ __attribute__((constructor)) static void read_wishes(void)
 	host = getenv("BENCH_HOST") != NULL;
 }
 
-/* As pfm_initialize() of the peer: find out which processor this is, or take the one that is named.
- */
+/* As pfm_initialize() of the peer: find out which processor this is, or take the one that is
+ * named. */
 static int init_library(void)
 {
 #ifdef BENCH_LIBPFM3

@@ -480,8 +480,8 @@ static bool has_core_pmu(const struct lister *l, int n)
 	return false;
 }
 
-/* The list names the events of this machine's processor whether or not its kernel can count them.
- */
+/* The list names the events of this machine's processor whether or not its kernel can count
+ * them. */
 static void warn_without_pmu(const struct lister *l, int n)
 {
 	if (l->json || l->pmus_only || l->pmu >= 0 || is_search(l) || has_core_pmu(l, n))

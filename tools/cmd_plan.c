@@ -46,8 +46,7 @@ struct planner {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Calls @begin before the first event of each group, @each for every event, @end after the last.
- */
+/* Calls @begin before the first event of each group, @each for every event, @end after the last. */
 static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, bool counters)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -192,8 +191,8 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 		put_end(&p->out, '}');
 		put_line(&p->out);
 	} else if (rc) {
-		/* Answers and complaints come in the order of the sets, where both go to one place.
-		 */
+		/* Answers and complaints come in the order of the sets, where both go to one
+		 * place. */
 		fflush(stdout);
 		report_refusal(p->ctx, culprit, &error, WANTED_EVENT);
 	} else if (p->rotation.is_on &&

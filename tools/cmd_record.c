@@ -135,8 +135,8 @@ struct recorder {
 /* forwarded: the signal that the command must get, 0: none. */
 static volatile sig_atomic_t interrupted, forwarded, ended;
 
-/* An interrupt of the terminal reaches the command as well; every other signal is passed on to it.
- */
+/* An interrupt of the terminal reaches the command as well; every other signal is passed on to
+ * it. */
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -303,8 +303,8 @@ static int open_session(struct recorder *job)
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Samples that found a buffer full, by the events' own account: it tells them before a record does.
- */
+/* Samples that found a buffer full, by the events' own account: it tells them before a record
+ * does. */
 static uint64_t count_losses(pfm_session_t *s)
 {
 	unsigned n = pfm_session_size(s);
@@ -440,8 +440,8 @@ static int record_session(struct recorder *job, int *wait_status)
 			child_signal(&job->child, forwarded);
 		forwarded = 0;
 	}
-	/* The recording has failed, or what was sampled has ended: the command is not left behind.
-	 */
+	/* The recording has failed, or what was sampled has ended: the command is not left
+	 * behind. */
 	if (job->child.pid > 0) {
 		if (status != EXIT_DONE || forwarded)
 			child_signal(&job->child, forwarded ? forwarded : SIGTERM);

@@ -148,8 +148,8 @@ static int choose_events(struct report_job *job, const char *path)
 	return EXIT_DONE;
 }
 
-/* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the first.
- */
+/* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the
+ * first. */
 static void name_duplicate_functions(const struct profile *p)
 {
 	for (unsigned i = 0; i < p->n_events; i++)

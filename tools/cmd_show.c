@@ -46,8 +46,8 @@ static const char *const source_sentences[] = { "",
 	                                        "Linux's list and libpfm4 agree",
 	                                        "the vendor's list, Linux's and libpfm4 agree" };
 
-/* Fields of tables that say more under another name. Fields that are shown elsewhere have no label.
- */
+/* Fields of tables that say more under another name. Fields that are shown elsewhere have no
+ * label. */
 static const struct {
 	const char *name, *label;
 } field_labels[] = {

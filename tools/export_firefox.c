@@ -8,8 +8,7 @@
 
 enum { CATEGORY_USER, CATEGORY_KERNEL };
 
-/* The tables of one thread: stacks and frames by the numbers they have in the whole recording.
- */
+/* The tables of one thread: stacks and frames by the numbers they have in the whole recording. */
 struct thread_tables {
 	uint32_t *stack_numbers; /* of each node of the tree: 1 + its last row in stackTable */
 	uint32_t *frame_numbers; /* of each location: 1 + its first row in frameTable */

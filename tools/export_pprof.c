@@ -320,8 +320,8 @@ static void put_row(struct exporter *e, const struct export_row *row)
 
 /* ---- the message ----------------------------------------------------------------------------- */
 
-/* The types of values. The default type, and the period's, is that of the event with most samples.
- */
+/* The types of values. The default type, and the period's, is that of the event with most
+ * samples. */
 static void put_value_types(struct exporter *e)
 {
 	struct pprof *p = e->state;

@@ -49,8 +49,8 @@ static void put_encoded(const struct json *j, const json_t *value)
 	}
 }
 
-/* The @len bytes at @text with U+FFFD for each byte that is not UTF-8. Returns NULL without memory.
- */
+/* The @len bytes at @text with U+FFFD for each byte that is not UTF-8. Returns NULL without
+ * memory. */
 static json_t *make_string(const char *text, size_t len)
 {
 	const size_t mark = strlen(UTF8_REPLACEMENT);

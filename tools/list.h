@@ -76,8 +76,8 @@ void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
 
 /* True if @pmu has metrics and no events. */
 bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
-/* Prints words that @prefix may become, one a line: processors, events, unit masks. An exit status.
- */
+/* Prints words that @prefix may become, one a line: processors, events, unit masks. An exit
+ * status. */
 int complete_list_text(const struct lister *l, const char *prefix);
 
 #endif

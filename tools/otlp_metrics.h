@@ -20,8 +20,8 @@ void otlp_begin_family(struct otlp_metrics *o, const char *name, enum family_typ
 void otlp_add_whole(struct otlp_metrics *o, const struct label *labels, const struct label *extra,
                     uint64_t value);
 void otlp_add_real(struct otlp_metrics *o, const struct label *labels, double value);
-/* The request, whose memory is the caller's; @host: the name of the machine. Frees the rest of @o.
- */
+/* The request, whose memory is the caller's; @host: the name of the machine. Frees the rest of
+ * @o. */
 struct message otlp_end(struct otlp_metrics *o, const char *version, const char *host);
 
 #endif

@@ -342,8 +342,8 @@ static bool attr_flag(const pfm_attr_t *attr, size_t i)
 	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
 }
 
-/* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays 0.
- */
+/* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays
+ * 0. */
 static const char *const *names_of_words(const pfm_attr_t *a)
 {
 	static const char *const usual[] = { "config", "config1", "config2", "config3" };

@@ -8,8 +8,8 @@
 
 #include "base/edit_distance.h"
 
-/* Copies @word in small letters. Returns its length; 0 for a word that is too long to be compared.
- */
+/* Copies @word in small letters. Returns its length; 0 for a word that is too long to be
+ * compared. */
 static unsigned fold_word(const char *word, unsigned char folded[EDIT_DISTANCE_MAX])
 {
 	size_t len = strlen(word);

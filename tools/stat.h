@@ -350,13 +350,12 @@ bool has_nothing_to_count(struct stat_job *job);
 /* ---- answers (stat_report.c) ----------------------------------------------------------------- */
 
 /* How wide the labels of rows are: 0 if no row has one. And one of them, as text, filled up to
- * that.
- */
+ * that. */
 size_t widest_label(const struct stat_job *job);
 void print_label(const struct stat_job *job, const char *label, size_t widest);
 
-/* 0, or the error number of writing. @time: end of the interval, negative if these are whole runs.
- */
+/* 0, or the error number of writing. @time: end of the interval, negative if these are whole
+ * runs. */
 int report_counts(const struct stat_job *job, double elapsed, double time);
 /* The names of the columns of -x. */
 void put_column_names(const struct stat_job *job);

@@ -212,8 +212,8 @@ static bool add_part(struct stat_job *job, const struct found_cgroup *found, con
 	return make_rows(job, p) && visit_session_metrics(job, p->session) && prepare_ratios(job);
 }
 
-/* How many more parts may be counted: unknown (SIZE_MAX) until one shows how many series each has.
- */
+/* How many more parts may be counted: unknown (SIZE_MAX) until one shows how many series each
+ * has. */
 static size_t find_room(struct stat_job *job, size_t most_series)
 {
 	const size_t used = job->n_parts ? count_most_series(job) : 0,

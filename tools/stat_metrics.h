@@ -46,8 +46,8 @@ bool find_stat_input(const struct stat_job *job, const struct stat_metric *m, un
                      struct metric_input *out);
 /* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
 bool is_row_of_input(const struct stat_row *row, const struct metric_input *input);
-/* The value of @m from the @rows. @whole: only if all its events are among them, and it is defined.
- */
+/* The value of @m from the @rows. @whole: only if all its events are among them, and it is
+ * defined. */
 bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
                    const struct metric_search *rows, double elapsed, bool whole,
                    struct input_counts *r, pfm_metric_value_t *v);

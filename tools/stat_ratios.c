@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: ratios of the usual events, which are shown beside counts where no metrics were named.
- */
+/* pfm stat: ratios of the usual events, which are shown beside counts where no metrics were
+ * named. */
 #include "stat_metrics.h"
 
 #include <string.h>

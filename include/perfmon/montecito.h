@@ -59,8 +59,7 @@ typedef struct {
 	uint64_t opcm_mask;   /* 41 bits; a set bit is not compared */
 } pfmlib_mont_opcm_t;
 
-/* Branches that the trace buffer records. In tm, ptm and ppm, 0 matches none and 3 both kinds.
- */
+/* Branches that the trace buffer records. In tm, ptm and ppm, 0 matches none and 3 both kinds. */
 typedef struct {
 	unsigned char etb_used;
 	unsigned int etb_plm;  /* 0: pfp_dfl_plm */

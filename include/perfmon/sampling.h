@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sampling: a session opened with a pfm_sampling_t writes a record whenever an event has counted
- * another period. Functions return the records, oldest first, and report losses.
- * The manual is perfmon_sampling(7).
- */
+ * another period. Functions return the records, oldest first, and report losses. The manual is
+ * perfmon_sampling(7). */
 #ifndef LIBPERFMON_SAMPLING_H
 #define LIBPERFMON_SAMPLING_H
 

@@ -184,8 +184,7 @@ static inline const struct pfm_ctx *context_choose_context(const struct pfm_ctx 
 {
 	return ctx ? ctx : pfmi_context_get_default();
 }
-/* The table of processor @pmu of a context that was meant; NULL if missing, or it is damaged.
- * */
+/* The table of processor @pmu of a context that was meant; NULL if missing, or it is damaged. */
 static inline const struct table *context_get_usable_table(const struct pfm_ctx *ctx, int pmu)
 {
 	/* A negative number is above any count. Built-in tables need no check. */

@@ -65,8 +65,8 @@ static void write_entries(struct set_decoder *d, unsigned reg, int counter,
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* How far an event is from its row: what had to be added, and whether listings leave the row out.
- */
+/* How far an event is from its row: what had to be added, and whether listings leave the row
+ * out. */
 static unsigned get_distance(const struct event *ev)
 {
 	const struct row *r = table_get_row(ev->table, ev->row_index);
@@ -77,8 +77,8 @@ static unsigned get_distance(const struct event *ev)
 	return distance + (r->flags & (ROW_DEPRECATED | ROW_HIDDEN) ? 1 : 0);
 }
 
-/* Fills @out with the events of target @g that are as near to it as the best one. Returns how many.
- */
+/* Fills @out with the events of target @g that are as near to it as the best one. Returns how
+ * many. */
 static unsigned find_candidates(struct decode_target *g, struct event *out, unsigned max)
 {
 	unsigned n = 0;

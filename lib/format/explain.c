@@ -73,8 +73,7 @@ static bool is_control(struct slice t, uint32_t i)
 	       (c >= 0x80 && c <= 0x9f && i && (unsigned char)t.text[i - 1] == 0xc2);
 }
 
-/* In quotes; what cannot be printed becomes '?', and a long token is cut.
- */
+/* In quotes; what cannot be printed becomes '?', and a long token is cut. */
 static void append_quoted(struct sentence *s, struct slice t)
 {
 	enum { SHOWN = 64 };
@@ -113,8 +112,8 @@ static bool has_comma_syntax(const struct error_location *p)
 	return !format_is_perf_form(p) && p->has_attr && p->attr.separator == ',';
 }
 
-/* Words of a group in the grammar of the attribute: libpfm's after a colon, where it has its own.
- */
+/* Words of a group in the grammar of the attribute: libpfm's after a colon, where it has its
+ * own. */
 static unsigned append_words(struct sentence *s, const struct table *t, const struct umask_group *g,
                              bool libpfm)
 {
@@ -252,8 +251,8 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 }
 
 /* Appends the fields that the kernel requires of the event ("chip=?") and the text does not give,
- * with @before in front of each name, @behind after it and @between two of them. Returns how many.
- */
+ * with @before in front of each name, @behind after it and @between two of them. Returns how
+ * many. */
 static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between,
                                       const char *behind)
 {

@@ -111,8 +111,8 @@ static bool is_written_group(const struct event *ev, unsigned i)
 	       is_written_without_fields(ev, i);
 }
 
-/* An alias row may share its name with another row; unit masks with their group distinguish them.
- * */
+/* An alias row may share its name with another row; unit masks with their group distinguish
+ * them. */
 static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 {
 	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the printers of each dialect: the text so far, and the reason why it cannot be written.
- * */
+/* Shared by the printers of each dialect: the text so far, and the reason why it cannot be
+ * written. */
 #ifndef PERFMON_PRINTER_H
 #define PERFMON_PRINTER_H
 

@@ -450,8 +450,8 @@ static unsigned count_extra_words(const struct name_words *name)
 	return n;
 }
 
-/* A description without its advice, "When high, look at L3_Bound.", whose words are not about it.
- */
+/* A description without its advice, "When high, look at L3_Bound.", whose words are not about
+ * it. */
 static struct slice cut_advice(const char *desc)
 {
 	const char *advice = strstr(desc, ". When ");

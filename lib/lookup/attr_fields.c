@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes that set a field of the table: modifiers, and in perf's grammar every field with bits.
- * */
+/* Attributes that set a field of the table: modifiers, and in perf's grammar every field with
+ * bits. */
 #include "lookup/attr_internal.h"
 
 /* libpfm's short names of fields. */

@@ -63,8 +63,8 @@ int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m);
 
 /* ---- attr_fields.c --------------------------------------------------------------------------- */
 
-/* The number of the field that the attribute's name represents, or -1. Searched once per attribute.
- * */
+/* The number of the field that the attribute's name represents, or -1. Searched once per
+ * attribute. */
 int pfmi_attr_find_field(struct attr_reader *r);
 /* Sets field number @field to the attribute's value. Returns PFMLIB_SUCCESS or an error. */
 int pfmi_attr_read_field(struct attr_reader *r, unsigned field);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events without a table: tracepoints, numbered in tracefs, and breakpoints, which are an address.
- * */
+/* Events without a table: tracepoints, numbered in tracefs, and breakpoints, which are an
+ * address. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

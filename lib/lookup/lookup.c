@@ -26,8 +26,7 @@ static void trace_table(const struct pmu_search *s, unsigned pmu, struct name_en
 }
 
 /* Looks for the prefixes in @prefixes on PMU @pmu, whose table is @t; stores the row that was
- * found.
- */
+ * found. */
 static int try_pmu(struct pmu_search *s, unsigned pmu, const struct table *t, unsigned prefixes)
 {
 	struct name_entry found = pfmi_lookup_longest_prefix(t, s->spec, prefixes);
@@ -258,8 +257,8 @@ static int lookup_unique_pmu(struct pmu_search *s)
 	                               : refuse_unknown_event(s);
 }
 
-/* Does a PMU outside the cores have an event called like a generic one? perf means the generic one.
- * */
+/* Does a PMU outside the cores have an event called like a generic one? perf means the generic
+ * one. */
 static bool is_generic_event(const struct pmu_search *s, unsigned pmu)
 {
 	struct slice name = { s->spec->name.text,
@@ -379,8 +378,8 @@ static int lookup_raw_or_kernel(const struct pfm_ctx *ctx, struct spec *spec, in
 	return other != PFMLIB_ERR_NOTFOUND ? other : rc;
 }
 
-/* The row that was found with the text's attributes; without them if numbers alone led to the row.
- */
+/* The row that was found with the text's attributes; without them if numbers alone led to the
+ * row. */
 static int build_found_event(struct pmu_search *s, bool by_numbers, struct event *out)
 {
 	int rc = PFMLIB_SUCCESS;

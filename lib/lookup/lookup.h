@@ -82,8 +82,8 @@ static inline bool lookup_is_level_letter(struct slice word)
 {
 	return word.len == 1 && (word.text[0] == 'u' || word.text[0] == 'k' || word.text[0] == 'h');
 }
-/* Is @word a level after a colon, or a modifier of every event of @t, by its own or libpfm's name?
- * */
+/* Is @word a level after a colon, or a modifier of every event of @t, by its own or libpfm's
+ * name? */
 bool pfmi_lookup_is_modifier(const struct table *t, struct slice word);
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -42,8 +42,8 @@ static bool is_row_attribute(const struct table *t, uint32_t row, struct slice a
 }
 
 /* Does @attr, which follows prefix @at, belong to the vendor's row @n? A unit mask of that row
- * does. A modifier does, except after an alias and after a longer name that is spelled with colons.
- * */
+ * does. A modifier does, except after an alias and after a longer name that is spelled with
+ * colons. */
 static bool is_vendor_attribute(const struct table *t, const struct spec *spec, unsigned at,
                                 unsigned prefix, struct name_entry n, struct slice attr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they represent.
- */
+/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they
+ * represent. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -75,8 +75,8 @@ void pfmi_machine_trace(const char *format, ...)
 	va_end(args);
 	n += len < 0 ? 0 : (size_t)len < sizeof(line) - n - 1 ? (size_t)len : sizeof(line) - n - 2;
 	line[n++] = '\n';
-	/* One call for a line: lines of threads do not mix. A trace that cannot be written is lost.
-	 */
+	/* One call for a line: lines of threads do not mix. A trace that cannot be written is
+	 * lost. */
 	if (write(STDERR_FILENO, line, n) < 0)
 		return;
 }

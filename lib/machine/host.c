@@ -417,9 +417,9 @@ static bool read_powerpc_cpuinfo(const char *text, struct host *h)
 	return true;
 }
 
-/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS, "Model Name : Loongson-3A5000"
- * on LoongArch: the architecture and that word. A LoongArch model without a name has its family's.
- */
+/* "pmu : niagara2" on SPARC, "cpu model : MIPS 74Kc V4.12" on MIPS, "Model Name :
+ * Loongson-3A5000" on LoongArch: the architecture and that word. A LoongArch model without a name
+ * has its family's. */
 static bool read_named_cpuinfo(const char *text, struct host *h)
 {
 	static const struct {

@@ -101,8 +101,8 @@ static void add_matching_table(void *arg, uint32_t table, unsigned core)
 	add_host_pmu(m->list, pmu);
 }
 
-/* Adds a table for a device that any processor may have, if the kernel reads its identifier there.
- * */
+/* Adds a table for a device that any processor may have, if the kernel reads its identifier
+ * there. */
 static void add_matching_device(void *arg, uint32_t table, unsigned core)
 {
 	const struct match_state *m = arg;

@@ -95,8 +95,8 @@ struct text_field_numbers {
 	unsigned scale, unit, params;
 };
 
-/* Adds the terms in r->text to the row that was begun. False if one of them cannot be understood.
- */
+/* Adds the terms in r->text to the row that was begun. False if one of them cannot be
+ * understood. */
 static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
                             struct text_field_numbers texts)
 {

@@ -89,8 +89,8 @@ int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *
 
 /* ---- the processor's identity ---------------------------------------------------------------- */
 
-/* The processor of this machine. Read once; every question about the machine is answered from here.
- */
+/* The processor of this machine. Read once; every question about the machine is answered from
+ * here. */
 struct host {
 	bool is_known;
 	char arch[12];    /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc",
@@ -279,8 +279,8 @@ bool pfmi_machine_read_drm_value(const char *text, const char *key, uint64_t *va
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
-/* Values of environment variables the library listens to; NULL in programs with raised privileges.
- */
+/* Values of environment variables the library listens to; NULL in programs with raised
+ * privileges. */
 const char *pfmi_machine_get_env(const char *name);
 /* The variables that choose a processor or a machine, read in one walk over the environment; NULL
  * if unset. */

@@ -56,8 +56,8 @@ static long real_read(const struct sys *sys, int fd, void *buf, size_t n)
 
 static int real_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
-	/* musl and glibc disagree about the type of the request; the kernel takes an unsigned int.
-	 */
+	/* musl and glibc disagree about the type of the request; the kernel takes an unsigned
+	 * int. */
 	long rc = syscall(SYS_ioctl, fd, request, arg);
 
 	(void)sys;

@@ -222,8 +222,8 @@ static void write_double(struct code_listing *l, uint64_t bits)
 		write_number(l, places);
 		return;
 	}
-	/* The quotient of two numbers that a double has exactly is what reading their digits gives.
-	 */
+	/* The quotient of two numbers that a double has exactly is what reading their digits
+	 * gives. */
 	while (places < 15 && v * power < 1e17 &&
 	       divide_doubles((double)(uint64_t)(v * power + 0.5), power) != v) {
 		power *= 10;

@@ -212,8 +212,7 @@ static void build_search_order(struct pack_attempt *a)
 }
 
 /* Members of a family follow the first of them into its group, as far as each event keeps a
- * counter.
- */
+ * counter. */
 static void group_related_items(struct pack_attempt *a)
 {
 	const struct pack_problem *p = a->problem;

@@ -249,8 +249,8 @@ static bool can_count_event(struct planned_pmu *p, unsigned i)
 	       (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
 }
 
-/* Makes the leader of event @led the head of the bundle; false if missing, or its counter is taken.
- */
+/* Makes the leader of event @led the head of the bundle; false if missing, or its counter is
+ * taken. */
 static bool begin_led_item(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *leader = find_leader(p, led);
@@ -573,8 +573,7 @@ static int pack_items(struct planned_pmu *p, struct pack_problem *k)
 	compute_register_bound(p);
 	rc = pack_pmu_items(p, k);
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		/* These events share a resource that no table declares: ask about every group.
-		 */
+		/* These events share a resource that no table declares: ask about every group. */
 		memset(p->is_plain, 0, sizeof(p->is_plain));
 		rc = pack_pmu_items(p, k);
 	}

@@ -33,9 +33,9 @@ static int reserve_pending(struct pending_record **list, size_t n, size_t *capac
 	return 0;
 }
 
-/* Most records of a recording come in order of time: a queue takes them at constant cost. A report
- * of 400,000 records that no mark divides takes half of the time that it takes with a heap alone.
- */
+/* Most records of a recording come in order of time: a queue takes them at constant cost. A
+ * report of 400,000 records that no mark divides takes half of the time that it takes with a heap
+ * alone. */
 static int push_in_order(struct record_queue *q, struct pending_record record)
 {
 	int rc;

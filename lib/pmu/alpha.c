@@ -169,8 +169,8 @@ static void add_ioctl(const struct alpha_placement *p, unsigned when, const char
 
 #define ADD_IOCTL(P, WHEN, REQUEST, N, WORDS) add_ioctl(P, WHEN, #REQUEST, REQUEST, N, WORDS)
 
-/* Ranges come after the items, the stride with the first one, further ones after caller mode is on.
- */
+/* Ranges come after the items, the stride with the first one, further ones after caller mode is
+ * on. */
 static void add_ranges(const struct alpha_placement *p)
 {
 	const pfmlib_alpha_input_param_t *in = &p->extra->input;

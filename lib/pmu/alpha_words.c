@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: the words that the device and the PALcode take, and what they give back. Everything here
- * is a function of its arguments; the encoder, the device backend and programs use the same ones.
- */
+/* Alpha: the words that the device and the PALcode take, and what they give back. Everything
+ * here is a function of its arguments; the encoder, the device backend and programs use the same
+ * ones. */
 #include <perfmon/alpha.h>
 #include <string.h>
 

@@ -80,8 +80,8 @@ static unsigned try_dedicated_counter(const struct encode_request *req, struct p
 	return 1;
 }
 
-/* A set's configuration words have to fit the answer: one for each event, and those that are not 0.
- */
+/* A set's configuration words have to fit the answer: one for each event, and those that are not
+ * 0. */
 static int check_register_count(const struct encode_request *req, pfm_error_t *why)
 {
 	unsigned words = req->n_events;

@@ -174,8 +174,8 @@ static int check_filters(const struct mont_plan_context *w)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* The selectors of the L2D cache serve three counters each; the first of them drives the selector.
- */
+/* The selectors of the L2D cache serve three counters each; the first of them drives the
+ * selector. */
 static const uint8_t l2d_counters[2][3] = { { 4, 5, 8 }, { 6, 7, 9 } };
 #define L2D_COUNTER_MASK(t)                                                                        \
 	(1u << l2d_counters[t][0] | 1u << l2d_counters[t][1] | 1u << l2d_counters[t][2])

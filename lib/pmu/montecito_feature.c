@@ -285,8 +285,8 @@ static const char *explain_needed_events(unsigned n_blocks)
 	}
 }
 
-/* As many blocks as it takes, where every event is tagged by one pair and the counts are added up.
- */
+/* As many blocks as it takes, where every event is tagged by one pair and the counts are added
+ * up. */
 static int put_cover_blocks(const struct mont_plan_context *w, const struct mont_range *r,
                             unsigned n, const struct code_range_needs *c)
 {

@@ -85,8 +85,8 @@ static inline unsigned event_get_levels(const struct event *ev, unsigned plm)
 		return 0;
 	return ev->plm ? ev->plm & 0xfu : plm;
 }
-/* Candidate counters: the row's (every one for ROW_NONE), narrowed to the one the user asked for.
- */
+/* Candidate counters: the row's (every one for ROW_NONE), narrowed to the one the user asked
+ * for. */
 uint64_t pfmi_pmu_get_counter_mask(const struct event *ev);
 /* Lays every field that has declared bits into the four configuration words. */
 void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4]);
@@ -246,8 +246,8 @@ bool pfmi_pmu_has_event_select_mask(const struct table *t);
  * register first. */
 uint64_t pfmi_pmu_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                         unsigned *counter);
-/* True if an event is chosen in two registers: the second in the upper half of the first, or alone.
- */
+/* True if an event is chosen in two registers: the second in the upper half of the first, or
+ * alone. */
 bool pfmi_pmu_has_register_pairs(const struct table *t);
 /* For such tables: what register @reg has becomes the word of the kernel's for @ev, a row alone,
  * which tells what the register does not, and the levels in it @ev's. False if it chooses another
@@ -257,8 +257,8 @@ bool pfmi_pmu_decode_register_pair(struct event *ev, const char *reg, uint64_t v
 /* The registers that pfmi_pmu_get_register_layout() may describe, blank-separated, "NAME[0-7]" for
  * several; "" if the words of perf_event_attr are all. */
 const char *pfmi_pmu_list_registers(const struct table *t);
-/* The name of @reg of a PMU with table @t, as pfmi_pmu_get_register_layout() takes it: a constant.
- */
+/* The name of @reg of a PMU with table @t, as pfmi_pmu_get_register_layout() takes it: a
+ * constant. */
 const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *reg);
 /* The name of the register whose address @name is, such as "0x1a6"; @name itself if no register
  * has that address. */

@@ -36,8 +36,8 @@ struct encoder_ops {
 	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr
 	 * has them. */
 	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
-	/* Address of the further register that an event sets, 0 for none. NULL: no event sets one.
-	 */
+	/* Address of the further register that an event sets, 0 for none. NULL: no event sets
+	 * one. */
 	uint32_t (*get_extra_register)(const struct event *ev);
 	/* Fields of the register called @name, their number in *@n; NULL if the register is
 	 * unknown. NULL: registers have no fields of their own. */

@@ -80,8 +80,8 @@ static inline bool x86_has_no_extra_register(const struct event *ev)
 	return !((ev->row_keys | ev->user_keys) & ((uint64_t)1 << KEY_MSR | X86_EXTRA_KEYS));
 }
 
-/* Is the event a figure of PERF_METRICS? It is read beside the slots counter and takes no counter.
- */
+/* Is the event a figure of PERF_METRICS? It is read beside the slots counter and takes no
+ * counter. */
 static inline bool x86_is_perf_metric(const struct table *t, uint64_t config)
 {
 	return t->all_counters >> (FIRST_FIXED_COUNTER + SLOTS_FIXED_NUMBER) & 1 &&

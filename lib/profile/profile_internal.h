@@ -70,8 +70,8 @@ struct named_address {
 
 /* A stack whose node, or text, is known, as long as the mappings of its process do not change. Two
  * stacks with one hash, which a file cannot choose, are taken for one: with a million stacks that
- * is as probable as 1e-7. With 400,000 samples of 300 stacks a call tree takes a sixth of the time.
- */
+ * is as probable as 1e-7. With 400,000 samples of 300 stacks a call tree takes a sixth of the
+ * time. */
 struct known_stack {
 	uint64_t hash;
 	uint32_t generation, index; /* generation 0: free */
@@ -152,8 +152,8 @@ void places_add_to_children(struct profile_place *place, uint64_t weight, uint64
  * next call. */
 struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);
 
-/* The process or task, which is added if it is new. NULL without memory. Valid until the next call.
- */
+/* The process or task, which is added if it is new. NULL without memory. Valid until the next
+ * call. */
 struct process *tasks_find_process(struct profile_reader *r, uint32_t pid);
 struct task *tasks_find(struct profile_reader *r, uint32_t tid);
 /* Reads the mappings of a process that ran before it was sampled. */

@@ -32,8 +32,8 @@ static const char *find_entity(char c)
 	}
 }
 
-/* The text that a format writes for the character @c of @len bytes; NULL for the character itself.
- */
+/* The text that a format writes for the character @c of @len bytes; NULL for the character
+ * itself. */
 typedef const char *replace_fn(const char *c, size_t len);
 
 /* Writes @len bytes of @text, up to a NUL. Characters that stay are written many at a time; bytes

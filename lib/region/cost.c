@@ -100,8 +100,8 @@ static void evaluate_samples(struct samples *s, unsigned round)
 	}
 }
 
-/* Regions of the measurement have no names that a program could use; they are left out of results.
- */
+/* Regions of the measurement have no names that a program could use; they are left out of
+ * results. */
 static pfm_region_t *make_unnamed_region(const char *name)
 {
 	return pfmi_region_find_or_make(name);

@@ -261,8 +261,8 @@ struct here {
 enum { LOOK_FIRST = INT_MIN, IN_CALL };
 extern __thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
 
-/* Takes the lock of the process, with signal handlers kept from waiting for it in the same thread.
- */
+/* Takes the lock of the process, with signal handlers kept from waiting for it in the same
+ * thread. */
 void pfmi_regions_lock(void);
 void pfmi_regions_unlock(void);
 

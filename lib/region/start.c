@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "region/region.h"
 
-/* A variable's value; NULL if it is empty, and in programs with raised privileges (machine/env.c).
- */
+/* A variable's value; NULL if it is empty, and in programs with raised privileges
+ * (machine/env.c). */
 const char *pfmi_machine_get_env(const char *name);
 
 /* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer

@@ -62,8 +62,8 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	if (p->pid == 0)
 		a->config1 |= c->config.get_user_read_bits;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	/* Of the leader alone: a member must be readable for itself when its CPU is switched off.
-	 */
+	/* Of the leader alone: a member must be readable for itself when its CPU is switched
+	 * off. */
 	if (leader && grouped && !c->kernel_state.is_ungrouped && !st->reads_singly)
 		a->read_format |= PERF_FORMAT_GROUP;
 	a->inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;

@@ -54,8 +54,8 @@ static int read_status_number(const struct sys *sys, const char *whose, const ch
 }
 
 /* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen:
- * not either where /proc is that of another namespace, in which the number is that of another task.
- */
+ * not either where /proc is that of another namespace, in which the number is that of another
+ * task. */
 static int check_thread_group_leader(const struct sys *sys, int pid)
 {
 	char name[16];

@@ -464,8 +464,8 @@ static void close_device_counts(struct pfm_session *s)
 }
 
 /* A model needs nothing of the system, and whether one is wanted is not known here: a request for
- * this backend by name, whose user needs the reason, gets it, and every count says what is missing.
- */
+ * this backend by name, whose user needs the reason, gets it, and every count says what is
+ * missing. */
 static int probe_device(const struct sys *sys, pfm_error_t *why)
 {
 	int fd;

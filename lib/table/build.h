@@ -23,8 +23,8 @@ struct table_builder {
 void pfmi_table_begin(struct table_builder *b);
 /* Copies @len bytes into the pool; their offset. */
 uint32_t pfmi_table_add_text(struct table_builder *b, const char *s, size_t len);
-/* Adds a field that is in @n_ranges (at most 4) places; its index. Users may set it on any event.
- */
+/* Adds a field that is in @n_ranges (at most 4) places; its index. Users may set it on any
+ * event. */
 unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key,
                               const struct bitrange *ranges, unsigned n_ranges);
 /* Adds a text that rows can have; its index. */

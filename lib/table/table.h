@@ -230,8 +230,8 @@ static inline struct name_entry table_get_name(const struct table *t, uint32_t i
 		                    (enum name_kind)(table_names(t)[i].target >> 30) };
 }
 
-/* The rest of @name, a string of a pool, after @s; NULL if it does not start with @s. Ignores case.
- */
+/* The rest of @name, a string of a pool, after @s; NULL if it does not start with @s. Ignores
+ * case. */
 const char *pfmi_table_skip_prefix_icase(const char *name, struct slice s);
 /* Is @s the string at @offset of the pool, without regard to case? The first letter alone rules out
  * most strings. */

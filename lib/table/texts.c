@@ -33,8 +33,8 @@ struct bit_reader {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Zeroed memory: symbols, a byte for each block, the characters, then the blocks. pmuc.py sizes it.
- */
+/* Zeroed memory: symbols, a byte for each block, the characters, then the blocks. pmuc.py sizes
+ * it. */
 extern char pfmi_text_memory[] __attribute__((visibility("hidden")));
 
 static const struct packed_texts *get_packed_texts(void)

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include "base/utf8.h"
 
-/* Encodes a number by the table of RFC 3629, whether or not it is a character. Returns the length.
- */
+/* Encodes a number by the table of RFC 3629, whether or not it is a character. Returns the
+ * length. */
 static unsigned encode(unsigned long c, unsigned length, char out[4])
 {
 	static const unsigned char leads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };

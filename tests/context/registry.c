@@ -37,8 +37,8 @@ static void names_of_tables(void **state)
 	assert_false(is("", "") || is("", "ow") || is("", "owner"));
 }
 
-/* Every unit is met by its name, and every one that is met has the name; other names come behind.
- * */
+/* Every unit is met by its name, and every one that is met has the name; other names come
+ * behind. */
 static void walks_over_names(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);

@@ -24,8 +24,8 @@ struct request_state {
 	unsigned used; /* events of @in that were written to and must be cleared */
 };
 
-/* Members of requests; what is not there is zero or empty. A number may be a string that holds one.
- */
+/* Members of requests; what is not there is zero or empty. A number may be a string that holds
+ * one. */
 uint64_t request_value(const json_t *value);
 uint64_t request_number(const json_t *object, const char *key);
 unsigned request_small(const json_t *object, const char *key);

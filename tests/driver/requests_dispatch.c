@@ -142,8 +142,8 @@ static void read_montecito(pfmlib_mont_input_param_t *in, const json_t *req)
 	in->pfp_mont_ipear.ipear_delay = (unsigned short)request_number(ipear, "delay");
 }
 
-/* Whether a model input is passed: as "in" says, else if the request holds anything to put in it.
- */
+/* Whether a model input is passed: as "in" says, else if the request holds anything to put in
+ * it. */
 static bool wants_model_in(const json_t *req)
 {
 	static const char *const features[] = { "op1", "op2",   "iear", "dear",

@@ -4,8 +4,8 @@
 #include <perfmon/types.h>
 #include "format/printer.h"
 
-/* One letter for each thing that is said, in perf's order; two at random beside each other as well.
- */
+/* One letter for each thing that is said, in perf's order; two at random beside each other as
+ * well. */
 static void letters(void **state)
 {
 	uint64_t random = 41;
@@ -43,8 +43,8 @@ static void set(struct event *ev, enum field_key key, uint64_t value)
 			ev, table_get_key_field_plus1(ev->table, key) - 1, value));
 }
 
-/* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left out.
- */
+/* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left
+ * out. */
 static void terms(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");

@@ -188,8 +188,8 @@ static void other_processors(void **state)
 		  "L1D_CACHE:threshold=5",
 		  { "armv8::L1D_CACHE:threshold=5", "L1D_CACHE,threshold=5",
 		    "armv8_pmuv3/event=0x4,threshold=5/", "L1D_CACHE:threshold=5" } },
-		/* A mask of one letter could be taken for a modifier, and a modifier for the mask.
-		 */
+		/* A mask of one letter could be taken for a modifier, and a modifier for the
+		 * mask. */
 		{ "p6",
 		  "L2_IFETCH:m0=I:k",
 		  { "p6::L2_IFETCH:m0=I:k", "L2_IFETCH,m0=I,os", "cpu/event=0x28,umask=0x1/k",

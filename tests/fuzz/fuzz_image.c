@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an image. What the check lets through is used in every way the library uses a table.
- */
+/* Any bytes as an image. What the check lets through is used in every way the library uses a
+ * table. */
 #include <stdlib.h>
 #include <string.h>
 #include "machine/machine.h"

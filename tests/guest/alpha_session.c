@@ -215,8 +215,8 @@ static void check_writes(void)
 	}
 }
 
-/* The shortest period is 16 on counter 0 and 4 on counter 1: what becomes of 5 tells the counter.
- */
+/* The shortest period is 16 on counter 0 and 4 on counter 1: what becomes of 5 tells the
+ * counter. */
 static void check_places(void)
 {
 	for (unsigned a = CYCLES; a <= MBOX; a++)

@@ -52,8 +52,8 @@ static void nap(long ms)
 	nanosleep(&(struct timespec){ 0, ms * 1000000 }, NULL);
 }
 
-/* Nanoseconds that counting has lasted since the session was opened, at the least and at the most.
- */
+/* Nanoseconds that counting has lasted since the session was opened, at the least and at the
+ * most. */
 static uint64_t least, most;
 
 static uint64_t now(void)

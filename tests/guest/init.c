@@ -48,8 +48,8 @@ struct line {
 static void mount_one(const char *type, const char *where)
 {
 	mkdir(where, 0755);
-	/* The kernel may have mounted devtmpfs, and a small one has no tracefs nor a place for it.
-	 */
+	/* The kernel may have mounted devtmpfs, and a small one has no tracefs nor a place for
+	 * it. */
 	if (mount(type, where, type, 0, NULL) != 0 && errno != EBUSY && errno != ENODEV &&
 	    errno != ENOENT)
 		printf("init: %s on %s: %s\n", type, where, strerror(errno));

@@ -172,8 +172,8 @@ struct tally {
 	unsigned encodings, alike, clean, accepted, refused;
 };
 
-/* One encoding: the register as the processor wants it, and the attribute as the kernel wants it.
- */
+/* One encoding: the register as the processor wants it, and the attribute as the kernel wants
+ * it. */
 static void weigh(const char *text, struct tally *t)
 {
 	pfm_encoding_t code = PFM_INIT(code);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions on a PMU that counts exactly: instructions of known loops, and what begin and end cost.
- */
+/* Regions on a PMU that counts exactly: instructions of known loops, and what begin and end
+ * cost. */
 #include "guest/region_counts.h"
 
 #include <inttypes.h>

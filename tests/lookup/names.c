@@ -4,8 +4,8 @@
 #include "unit_tables.h"
 #include "lookup/lookup_internal.h"
 
-/* The longest name of @t that @text begins with, ends at a separator or at the end: by brute force.
- * */
+/* The longest name of @t that @text begins with, ends at a separator or at the end: by brute
+ * force. */
 static size_t scan_names(const struct table *t, const char *text)
 {
 	size_t best = 0;

@@ -193,8 +193,8 @@ static void core_types_of_a_hybrid(void **state)
 
 #define NOT_KNOWN 0xffffffffu
 
-/* What a core says of itself is good for its own type, and for none of which it is known already.
- */
+/* What a core says of itself is good for its own type, and for none of which it is known
+ * already. */
 static void a_core_speaks_for_its_own_type(void **state)
 {
 	static const struct {

@@ -95,8 +95,8 @@ static void events_of_general_counters(void **state)
 	groups_of(5, 0xfc, 3, "5 events have 2 counters (0,1) and no others: at least 3 groups");
 }
 
-/* Groups come behind those that are there, and a certificate says whose it is if there are several.
- */
+/* Groups come behind those that are there, and a certificate says whose it is if there are
+ * several. */
 static void behind_other_parts(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);

@@ -191,8 +191,8 @@ static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 	}
 }
 
-/* With an event more than was asked for, sets fit that would not: it belongs to the question then.
- */
+/* With an event more than was asked for, sets fit that would not: it belongs to the question
+ * then. */
 static void ask_for_added(const pfm_plan_t *plan, struct brute *b)
 {
 	pfm_planned_event_t e = PFM_INIT(e);

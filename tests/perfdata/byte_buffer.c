@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffer that grows: what is done with makes room, and nothing larger than anybody may ask for.
- */
+/* The buffer that grows: what is done with makes room, and nothing larger than anybody may ask
+ * for. */
 #include "units.h"
 #include "perfdata/perfdata.h"
 

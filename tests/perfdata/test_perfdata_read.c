@@ -649,8 +649,8 @@ static void what_a_script_records_is_read(void **state)
 	assert_string_equal(name_of(1), "cycles:period=100");
 }
 
-/* What the recording of this machine says of how it is packed: version, kind, level, ratio, room.
- */
+/* What the recording of this machine says of how it is packed: version, kind, level, ratio,
+ * room. */
 static void read_packing(uint32_t words[5])
 {
 	struct perfdata_header head;
@@ -1132,8 +1132,8 @@ static void what_follows_a_record_may_be_long(void **state)
 	assert_null(pfmi_perfdata_get_tracing_data(reading, &len, &foreign));
 }
 
-/* Also where a record ends, and where the writer was killed before it could say how much there is.
- */
+/* Also where a record ends, and where the writer was killed before it could say how much there
+ * is. */
 static void what_is_cut_off_between_records_is_told(void **state)
 {
 	(void)state;
@@ -1257,8 +1257,8 @@ static void a_disk_that_is_full_is_told(void **state)
 	assert_int_equal(pfm_close_recording(NULL), PFMLIB_SUCCESS);
 }
 
-/* Room on the disk ends later: what was written before stays, and every call says so from then on.
- */
+/* Room on the disk ends later: what was written before stays, and every call says so from then
+ * on. */
 static void a_disk_that_fills_up_is_told(void **state)
 {
 	struct stat st;

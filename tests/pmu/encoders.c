@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every encoder has to have: registers that it names and knows, whose fields lie side by side.
- */
+/* What every encoder has to have: registers that it names and knows, whose fields lie side by
+ * side. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 

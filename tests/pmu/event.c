@@ -123,8 +123,8 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 		assert_int_equal(event_has_key(&ev, f[i].key), has_value(t, row, i));
 		assert_false(pfmi_pmu_has_user_key(&ev, f[i].key));
 	}
-	/* Fields may share bits: what a row does not use is 0 and must not wipe out what it uses.
-	 */
+	/* Fields may share bits: what a row does not use is 0 and must not wipe out what it
+	 * uses. */
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT && f[i].n_ranges &&
 		    pfmi_pmu_get_field_value(&ev, i, counter))

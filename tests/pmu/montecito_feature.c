@@ -322,8 +322,8 @@ static void ranges_of_retired_instructions(void **state)
 		}
 }
 
-/* What each channel of PMC41 has to pass: nothing, data, opcode, code, in the codes of the manual.
- */
+/* What each channel of PMC41 has to pass: nothing, data, opcode, code, in the codes of the
+ * manual. */
 static void channels(void **state)
 {
 	struct asked *a = begin(1);

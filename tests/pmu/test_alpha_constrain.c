@@ -31,8 +31,8 @@ static int place(int pmu, const unsigned *rows, unsigned n, const pfmlib_alpha_i
 
 /* ---- brute force ----------------------------------------------------------------------------- */
 
-/* EV67, as pfm(7) puts it: any one statistic, or one of three pairs; anything of ProfileMe alone.
- */
+/* EV67, as pfm(7) puts it: any one statistic, or one of three pairs; anything of ProfileMe
+ * alone. */
 static bool ev67_fits(const struct table *t, const unsigned *rows, unsigned n)
 {
 	static const char *const pairs[][2] = { { "cycles0", "replay" },

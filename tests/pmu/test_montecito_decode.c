@@ -232,8 +232,8 @@ static void test_branch_without_target(void **state)
 	check_branches(&b, br, 2);
 }
 
-/* The branch before has its target: the next one belongs to a branch that the buffer does not tell.
- */
+/* The branch before has its target: the next one belongs to a branch that the buffer does not
+ * tell. */
 static void test_target_without_branch(void **state)
 {
 	pfmlib_mont_branch_t br[2] = { any_branch(),

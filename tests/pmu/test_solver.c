@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The solver against brute force: it places a set exactly when that is possible, the placement is
- * the first in the documented order, and what it blames really clashes and is as small as can be.
- */
+/* The solver against brute force: it places a set exactly when that is possible, the placement
+ * is the first in the documented order, and what it blames really clashes and is as small as can
+ * be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,8 +53,8 @@ static void begin(struct set *s, unsigned n, unsigned n_alternatives)
 
 /* ---- the slow way ---------------------------------------------------------------------------- */
 
-/* Events in the order in which they choose: fewest candidates first, then as the caller gave them.
- */
+/* Events in the order in which they choose: fewest candidates first, then as the caller gave
+ * them. */
 static unsigned order_events(const uint64_t *mask, uint64_t active, unsigned n, unsigned *order)
 {
 	unsigned count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles and symbols of several threads at once: each thread has its own, and all find the same.
- */
+/* Profiles and symbols of several threads at once: each thread has its own, and all find the
+ * same. */
 #include <perfmon/profile.h>
 #include <dlfcn.h>
 #include <pthread.h>

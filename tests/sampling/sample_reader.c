@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of several buffers that the test fills by hand: the order in which they come, one by one
- * and many at once, what waits, what is given up, whose they are and what is added up on the way.
- */
+/* Records of several buffers that the test fills by hand: the order in which they come, one by
+ * one and many at once, what waits, what is given up, whose they are and what is added up on the
+ * way. */
 #include "units.h"
 #include <errno.h>
 #include <limits.h>

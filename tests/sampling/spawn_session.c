@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spawned programs: counted from the first instruction, and no process or file left after failures.
- */
+/* Spawned programs: counted from the first instruction, and no process or file left after
+ * failures. */
 #include "units.h"
 #include <dirent.h>
 #include <errno.h>

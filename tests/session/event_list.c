@@ -310,8 +310,8 @@ static void on_each_type(void **state)
 	assert_false(asked(0)->lacks_core_types);
 }
 
-/* A group is one group on each type that has any of it; what belongs to none goes with the first.
- */
+/* A group is one group on each type that has any of it; what belongs to none goes with the
+ * first. */
 static void groups_on_each_type(void **state)
 {
 	(void)state;

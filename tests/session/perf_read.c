@@ -588,8 +588,8 @@ static void who_is_started(void **state)
 	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
 	expect_commands("", NULL);
 	parts[2].pid = -1;
-	/* One that fails: all are asked, all are switched off again, and the first error is told.
-	 */
+	/* One that fails: all are asked, all are switched off again, and the first error is
+	 * told. */
 	s->options.flags = 0;
 	fails_fd = a;
 	fails_with = -EACCES;

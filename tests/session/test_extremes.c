@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that no processor has, but that an image may hold: more counters than a control register
- * has room for, an extra register for every event, alternatives without the fields they replace,
- * figures without what they are figures of, two rows for one value. They are refused or harmless.
- */
+/* Tables that no processor has, but that an image may hold: more counters than a control
+ * register has room for, an extra register for every event, alternatives without the fields they
+ * replace, figures without what they are figures of, two rows for one value. They are refused or
+ * harmless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

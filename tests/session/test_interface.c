@@ -78,8 +78,8 @@ static const char kinds_text[] = "pmu kinds \"Invented: events of several kernel
 				 "event USUAL config=5 \"Of the table's type.\"\n"
 				 "event OWN config=6 attr_type=2 \"Of a type of its own.\"\n";
 
-/* A unit that comes with any processor: what the kernel reads from it says whether the list is its.
- */
+/* A unit that comes with any processor: what the kernel reads from it says whether the list is
+ * its. */
 static const char mesh_text[] =
 	"pmu mesh_list \"Invented: known by what it says of itself\"\n"
 	"encoder format\n"

@@ -176,8 +176,8 @@ static void burn(double time)
 		;
 }
 
-/* Counts the clock while CPU time passes, which must be between *@low and *@high nanoseconds then.
- */
+/* Counts the clock while CPU time passes, which must be between *@low and *@high nanoseconds
+ * then. */
 static void clock_cpu_time(uint64_t *low, uint64_t *high)
 {
 	double before, outer, inner;

@@ -497,8 +497,8 @@ static bool lacking_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf
 	return false;
 }
 
-/* The processor says itself which of the architectural events it lacks, whatever was asked before.
- */
+/* The processor says itself which of the architectural events it lacks, whatever was asked
+ * before. */
 static void ask_for_missing(bool loaded, bool by_number)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -567,8 +567,8 @@ static void kernel_without_perf(void **state)
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 }
 
-/* Nothing on this machine counts: every event says so, that it is another processor's said before.
- */
+/* Nothing on this machine counts: every event says so, that it is another processor's said
+ * before. */
 static void a_machine_without_anything_that_counts(void **state)
 {
 	(void)state;

@@ -100,8 +100,8 @@ static inline uint64_t fake_id(int fd)
 
 void fake_begin(struct fake *f);
 void fake_end(struct fake *f);
-/* Adds (or replaces) a file, and returns it; a newline is put behind the text as the kernel does.
- */
+/* Adds (or replaces) a file, and returns it; a newline is put behind the text as the kernel
+ * does. */
 struct fake_file *fake_file(struct fake *f, const char *path, const char *text);
 void fake_remove(struct fake *f, const char *path);
 /* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not

@@ -399,8 +399,8 @@ static inline const pfmlib_reg_t *find_pmc(const struct mont_answer *a, unsigned
 	return NULL;
 }
 
-/* PMC38 says which pairs are in use, and retired-instruction events look at their own pair alone.
- */
+/* PMC38 says which pairs are in use, and retired-instruction events look at their own pair
+ * alone. */
 static inline bool is_code_range_right(const struct mont_request *r, const struct mont_answer *a)
 {
 	const pfmlib_mont_output_rr_t *rr = &a->model.pfp_mont_irange;

@@ -74,8 +74,8 @@ static int encode(const char *text, pfm_encoding_t *e)
 	return pfm_encode_event(ctx, text, now->plm, e, NULL);
 }
 
-/* The @u-th way to write an event: bare, then with one unit mask each. False if that is no event.
- */
+/* The @u-th way to write an event: bare, then with one unit mask each. False if that is no
+ * event. */
 static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char *text, size_t room)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);

@@ -125,8 +125,8 @@ static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
 	return same;
 }
 
-/* The extra register that an encoding has, 0 for none. It is told by what the kernel is given, too.
- */
+/* The extra register that an encoding has, 0 for none. It is told by what the kernel is given,
+ * too. */
 static uint64_t extra_of(const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_regs; i++)

@@ -109,8 +109,8 @@ void alpha_device_fail_next_alloc(struct alpha_device *m);
 
 /* ---- system calls ---------------------------------------------------------------------------- */
 
-/* The caller's memory. Each returns 0, or -errno when the process does not have all of these bytes.
- */
+/* The caller's memory. Each returns 0, or -errno when the process does not have all of these
+ * bytes. */
 struct alpha_device_memory {
 	int (*read)(void *arg, uint64_t from, void *to, size_t n);
 	int (*write)(void *arg, uint64_t to, const void *from, size_t n);

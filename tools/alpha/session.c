@@ -398,8 +398,8 @@ static void run_step(struct session_replay_state *r, json_t *step)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Open and the scope of logging are left out: what the driver hands the PALcode there is not known.
- */
+/* Open and the scope of logging are left out: what the driver hands the PALcode there is not
+ * known. */
 static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 {
 	struct session_replay_state *r = arg;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #ifndef __cplusplus
-/* The C library declares this function only for programs that request extensions of the standard.
- */
+/* The C library declares this function only for programs that request extensions of the
+ * standard. */
 extern long syscall(long number, ...);
 #endif
 

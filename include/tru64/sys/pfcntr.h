@@ -7,8 +7,8 @@
 
 #include <perfmon/pfcntr.h>
 
-/* pfm(7) uses this name where it describes opening and closing, and PCNTRDISABLE everywhere else.
- */
+/* pfm(7) uses this name where it describes opening and closing, and PCNTRDISABLE everywhere
+ * else. */
 #define PCNTDISABLE PCNTRDISABLE
 
 #endif

@@ -132,8 +132,8 @@ static uint32_t count_table_rows(const struct l4_pmu *u)
 	return l4_get_pmu_table(u)->n_rows;
 }
 
-/* The architectural PMU has only the events that CPUID does not take away; positions count those.
- */
+/* The architectural PMU has only the events that CPUID does not take away; positions count
+ * those. */
 static uint32_t convert_arch_position(uint32_t pos, bool from_table)
 {
 	unsigned version, missing, general, fixed;

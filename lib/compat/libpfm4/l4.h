@@ -95,12 +95,12 @@ struct l4_host_identity {
 
 /* z16, and Intel's processors for people: where this is neither, as in libpfm4. */
 #define L4_DEFAULT_EVENT_LISTS (1u << 6 | 1u << 8)
-/* Of an identity, of a file like /proc/cpuinfo, or ("" for both) of the machine that the root is.
- */
+/* Of an identity, of a file like /proc/cpuinfo, or ("" for both) of the machine that the root
+ * is. */
 void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char *cpuinfo);
 bool l4_is_pmu_for_host(const struct l4_host_identity *m, const struct l4_pmu *u);
-/* True if the kernel has a device for the first or any @all name of a PMU; *@type gets its number.
- */
+/* True if the kernel has a device for the first or any @all name of a PMU; *@type gets its
+ * number. */
 bool l4_find_device(const struct l4_pmu *u, int *type);
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -425,8 +425,8 @@ EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm,
 
 /* ---- self test ------------------------------------------------------------------------------- */
 
-/* Every name of an event must find that event, and every mask must be found among its own event's.
- */
+/* Every name of an event must find that event, and every mask must be found among its own
+ * event's. */
 static unsigned check_event(const struct l4_event *ev, FILE *fp)
 {
 	const struct l4_mask *m = ev->is_tracepoint_system ? NULL : l4_get_row_masks(ev->row);

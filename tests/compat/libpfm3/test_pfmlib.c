@@ -343,8 +343,8 @@ static void test_names_and_masks_that_do_not_fit(void **state)
 	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
 }
 
-/* Event @i with the masks that have @number together: one, if it is its code, else all within it.
- */
+/* Event @i with the masks that have @number together: one, if it is its code, else all within
+ * it. */
 static void masks_by_number(unsigned i, unsigned number)
 {
 	unsigned n, code, within = 0, exact = 0, together = 0;

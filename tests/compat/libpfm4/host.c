@@ -201,8 +201,8 @@ static void files_of_arm(void **state)
 	assert_int_equal(m.n_arm_core_ids, 0);
 }
 
-/* Which events that depend on the machine are there: of IBM Z by its type, of energy by the model.
- */
+/* Which events that depend on the machine are there: of IBM Z by its type, of energy by the
+ * model. */
 static void lists_of_machines(void **state)
 {
 	static const unsigned z[][2] = {

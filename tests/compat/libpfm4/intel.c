@@ -164,8 +164,8 @@ static void boxes(void **state)
 	l4_end_case();
 }
 
-/* Every event and every mask of Skylake by itself: what it says is in the word, and nothing else.
- */
+/* Every event and every mask of Skylake by itself: what it says is in the word, and nothing
+ * else. */
 static void every_mask(void **state)
 {
 	uint32_t unit = l4_number_of("skx");

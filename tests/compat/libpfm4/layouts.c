@@ -299,8 +299,8 @@ static void masks_of_sparc(void **state)
 	assert_true(n > 20);
 }
 
-/* Of the kernel's cache events one mask of each group; those that are not named are the defaults.
- */
+/* Of the kernel's cache events one mask of each group; those that are not named are the
+ * defaults. */
 static void groups_of_perf(void **state)
 {
 	struct l4_query q;

@@ -56,8 +56,8 @@ static void words_for_palcode(void **state)
 	}
 }
 
-/* Turning interrupts on starts the counters of EV4 alone, and nobody else's driver is told of it.
- */
+/* Turning interrupts on starts the counters of EV4 alone, and nobody else's driver is told of
+ * it. */
 static void interrupts_on(void **state)
 {
 	(void)state;

@@ -423,8 +423,8 @@ static void steps_add_up(void **state)
 	                    sizeof v[0].interrupt_counts);
 }
 
-/* Time is for all processors: one is in user mode, wherever it is said to be, the others are idle.
- */
+/* Time is for all processors: one is in user mode, wherever it is said to be, the others are
+ * idle. */
 static void all_processors_run(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
