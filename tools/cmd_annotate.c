@@ -69,8 +69,7 @@ static int choose_function(struct annotate_job *job)
 	if (!job->function) {
 		fprintf(stderr,
 		        "pfm annotate: %s has no samples in '%s'; 'pfm report' shows functions "
-		        "that "
-		        "have some\n",
+		        "that have some\n",
 		        job->path, job->options.symbol);
 		return EXIT_REFUSED;
 	}

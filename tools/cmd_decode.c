@@ -663,13 +663,11 @@ const struct command cmd_decode = {
 	.name = "decode",
 	.usage = "--pmu NAME [--json] REGISTER=VALUE...",
 	.summary = "find the events and fields of register values",
-	.about = "Splits register values into fields and finds the events "
-		 "that program a counter with them. Name registers as 'pfm "
-		 "dispatch' prints them or as their manuals do, those of "
-		 "x86 also by address (0x186). Consecutive "
-		 "words of perf_event_attr (config, config1 ...) belong to "
-		 "one event, and so do a control register and its extra "
-		 "register (OFFCORE_RSP_0 ...) next to each other.",
+	.about = "Splits register values into fields and finds the events that program a counter "
+		 "with them. Name registers as 'pfm dispatch' prints them or as their manuals do, "
+		 "those of x86 also by address (0x186). Consecutive words of perf_event_attr "
+		 "(config, config1 ...) belong to one event, and so do a control register and its "
+		 "extra register (OFFCORE_RSP_0 ...) next to each other.",
 	.examples = "What does this counter count?\n"
 		    "pfm decode --pmu skl PERFEVTSEL0=0x5320d1\n"
 		    "A raw number of the kernel\n"

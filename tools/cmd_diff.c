@@ -77,8 +77,7 @@ static void put_event_title(const struct diff_job *job, uint32_t event)
 		n += row->event == event && row->place;
 		significant += row->event == event && row->place && row->is_significant;
 	}
-	printf("%s%s%s: %s samples, then %s; %zu of %zu places changed "
-	       "significantly\n",
+	printf("%s%s%s: %s samples, then %s; %zu of %zu places changed significantly\n",
 	       term_colour_begin(stdout, BOLD), profile_line(e->name, title),
 	       term_colour_end(stdout), group_digits(e->sum[OLD_SIDE].samples, old_samples),
 	       group_digits(e->sum[NEW_SIDE].samples, new_samples), significant, n);
@@ -310,10 +309,9 @@ const struct command cmd_diff = {
 	.about =
 		"Compares two recordings, function by function. Each line has the change as a "
 		"fraction of the event's old value with its 95 % interval, the old and the new "
-		"value, "
-		"their ratio, and the samples. The largest changes come first. A star and a colour "
-		"mark changes that are significant: in 95 % of comparisons of equal programs no "
-		"place at all is marked, however many places there are.\n"
+		"value, their ratio, and the samples. The largest changes come first. A star and a "
+		"colour mark changes that are significant: in 95 % of comparisons of equal "
+		"programs no place at all is marked, however many places there are.\n"
 		"The exit status is 0; 1 with --fail-above if a place grew; 2 after an error.",
 	.examples = "Compare two versions of a program\n"
 		    "pfm record -o old.data -- ./work && pfm record -o new.data -- ./work && pfm "

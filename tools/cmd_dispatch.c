@@ -427,8 +427,7 @@ const struct command cmd_dispatch = {
 	.usage = "[--pmu NAME] [--json] [OPTION]... EVENT...",
 	.summary = "place a set of events on counters, and print all registers",
 	.about = "Places events, which commas may separate, on counters so that all of them are "
-		 "counted at the same time, "
-		 "and prints every register to write and to read. If a "
+		 "counted at the same time, and prints every register to write and to read. If a "
 		 "placement exists, it is found. If none exists, the error names a smallest group "
 		 "of events that conflict.",
 	.examples =

@@ -121,12 +121,11 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--json]",
 	.summary = "check what this machine can count, and what prevents it",
-	.about = "Reports on one page: the processor and its table, the "
-		 "PMUs, who may count what, who holds counters, limits, and "
-		 "the count of each basic event over a small known workload "
-		 "beside the expected count. For each problem: the cause, "
-		 "the remedy, and what works without it. The checks try each "
-		 "call instead of guessing from settings.",
+	.about = "Reports on one page: the processor and its table, the PMUs, who may count what, "
+		 "who holds counters, limits, and the count of each basic event over a small known "
+		 "workload beside the expected count. For each problem: the cause, the remedy, and "
+		 "what works without it. The checks try each call instead of guessing from "
+		 "settings.",
 	.examples = "Why is an event not supported here?\n"
 		    "pfm doctor\n"
 		    "The findings as JSON\n"

@@ -204,14 +204,12 @@ const struct command cmd_encode = {
 	.name = "encode",
 	.usage = "[--pmu NAME] [--json] EVENT... | -",
 	.summary = "print registers and perf attributes of each event",
-	.about = "Prints the register values that count an event on the "
-		 "lowest counter that can count it, and the "
-		 "perf_event_open(2) attributes that select the same event. "
-		 "Write events as libpfm, libpmc, perf or the vendor write "
-		 "them.\nWith -, reads events from standard input, one per "
-		 "line, and answers each of them. A # after a blank begins a "
-		 "comment; without --json, blank lines are skipped. The exit "
-		 "status is 1 if any event was refused.",
+	.about = "Prints the register values that count an event on the lowest counter that can "
+		 "count it, and the perf_event_open(2) attributes that select the same event. "
+		 "Write events as libpfm, libpmc, perf or the vendor write them.\n"
+		 "With -, reads events from standard input, one per line, and answers each of "
+		 "them. A # after a blank begins a comment; without --json, blank lines are "
+		 "skipped. The exit status is 1 if any event was refused.",
 	.examples = "One event, three spellings\n"
 		    "pfm encode --pmu skl MEM_LOAD_RETIRED.L3_MISS 'skl::MEM_LOAD_RETIRED:L3_MISS' "
 		    "'cpu/event=0xd1,umask=0x20/'\n"

@@ -25,8 +25,7 @@ enum { OPT_CHECK = LONG_ONLY };
 static const struct command_option options[] = {
 	{ 'f', "format", "NAME",
 	  "pprof, script, firefox, speedscope, folded, chrome, callgrind, otlp, csv, json or "
-	  "brstack; "
-	  "default: the one that the name of the output means" },
+	  "brstack; default: the one that the name of the output means" },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output; .gz means gzip" },
 	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
 	{ OPT_CHECK, "check", NULL,
@@ -135,8 +134,8 @@ static bool refuse_event_sum(const struct export_reader *r, const struct export_
 	if (!format->is_sum || event || !has_several_events(r))
 		return false;
 	fprintf(stderr,
-	        "pfm export: %s adds the samples of all events; choose one with --event "
-	        "('*' adds all):\n",
+	        "pfm export: %s adds the samples of all events; choose one with --event ('*' adds "
+	        "all):\n",
 	        format->name);
 	for (unsigned i = 0; i < r->n_events; i++)
 		if (r->events[i].samples)
@@ -266,8 +265,8 @@ static const struct export_format *choose_format(const struct command_args *args
 	if (job->format_name)
 		report_unknown_format(job->format_name);
 	else if (job->output)
-		report_usage_error(args, "cannot tell the format from the name of the output; "
-		                         "add -f FORMAT.");
+		report_usage_error(args, "cannot tell the format from the name of the output; add "
+		                         "-f FORMAT.");
 	else
 		report_usage_error(args, "expected -f FORMAT or -o FILE.");
 	return NULL;
@@ -324,8 +323,8 @@ const struct command cmd_export = {
 		 "-o OUTPUT [OPTION]... [FILE]",
 	.summary = "write a recording in the format of another tool",
 	.about = "Writes the samples of a recording, by default perf.data, for other programs. "
-		 "Lost and throttled samples are part of every format, as a comment or "
-		 "as values. The output gets its name when it is complete.",
+		 "Lost and throttled samples are part of every format, as a comment or as values. "
+		 "The output gets its name when it is complete.",
 	.examples = "A profile for pprof\n"
 		    "pfm record -g -- ./work && pfm export -o work.pb.gz\n"
 		    "Stacks for a flame graph program\n"

@@ -100,9 +100,9 @@ static int run_pmuc(const struct command_args *args)
 
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr,
-		        "pfm import: the script that reads the lists is missing: %s\nInstall it "
-		        "with 'meson install', or set PERFMON_PMUC to lib/pmuc/pmuc.py of the "
-		        "sources.\n",
+		        "pfm import: the script that reads the lists is missing: %s\n"
+		        "Install it with 'meson install', or set PERFMON_PMUC to lib/pmuc/pmuc.py "
+		        "of the sources.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);
 		return EXIT_REFUSED;
@@ -143,14 +143,12 @@ const struct command cmd_import = {
 	.name = "import",
 	.usage = "PATH... [--cpu PATTERN] [-o FILE]",
 	.summary = "compile vendors' event lists for all commands",
-	.about = "Reads Intel's perfmon repository, one of its folders or "
-		 "files; Arm's telemetry data; a Linux source tree, its "
-		 "tools/perf/pmu-events/arch folder, or Debian's linux-source archive; or .pmu "
-		 "files. Writes "
-		 "images (.pmdb) to $XDG_DATA_HOME/perfmon, where the "
-		 "library finds them, and prints how many processors and "
-		 "events they hold and which rows were refused. A bad row "
-		 "does not stop the others.",
+	.about = "Reads Intel's perfmon repository, one of its folders or files; Arm's telemetry "
+		 "data; a Linux source tree, its tools/perf/pmu-events/arch folder, or Debian's "
+		 "linux-source archive; or .pmu files. Writes images (.pmdb) to "
+		 "$XDG_DATA_HOME/perfmon, where the library finds them, and prints how many "
+		 "processors and events they hold and which rows were refused. A bad row does not "
+		 "stop the others.",
 	.examples = "All of Intel's processors\n"
 		    "pfm import perfmon/\n"
 		    "Arm's Neoverse family from a kernel source archive\n"

@@ -27,8 +27,7 @@ static const struct command_option options[] = {
 	  "list metrics, which are computed from events, instead of events" },
 	{ 'd', "descriptions", NULL, "search descriptions as well; the best answers come first" },
 	{ 'a', "all", NULL,
-	  "list hidden and deprecated events, metrics, and the events of all "
-	  "processors as well" },
+	  "list hidden and deprecated events, metrics, and the events of all processors as well" },
 	{ OPT_COUNTER, "counter", "LIST",
 	  "only events that one of these counters can count: 0-3,F1" },
 	{ OPT_UNIT, "unit", "NAME",
@@ -421,8 +420,8 @@ static void list_pmus(struct lister *l, int n)
 			list_pmu_of_section(l, &info);
 		}
 	if (others && !l->json)
-		printf("  and %u of other machines: 'pfm list --pmus' lists them, 'pfm list "
-		       "--pmu NAME' lists the events of one\n",
+		printf("  and %u of other machines: 'pfm list --pmus' lists them, 'pfm list --pmu "
+		       "NAME' lists the events of one\n",
 		       others);
 }
 
@@ -662,8 +661,8 @@ static int run_list(struct command_args *args)
 		case OPT_UNIT:
 			if (!*value)
 				return report_usage_error(
-					args, "--unit: expected a part of the name of a "
-					      "unit, got an empty text.");
+					args, "--unit: expected a part of the name of a unit, got "
+					      "an empty text.");
 			l.unit_name = value;
 			break;
 		case OPT_NO_PAGER: l.no_pager = true; break;
@@ -714,17 +713,14 @@ const struct command cmd_list = {
 	.name = "list",
 	.usage = "[PATTERN] [--pmu NAME] [--json]\n--metrics [PATTERN] [--pmu NAME] [--json]",
 	.summary = "list processors and their events, or search them",
-	.about = "Without a pattern, lists the PMUs of this "
-		 "machine, then their events; --pmus lists the processors "
-		 "and units of all machines. With a pattern, lists the "
-		 "events of this machine, tracepoints included, whose names "
-		 "contain the pattern; where no name does, those of all "
-		 "other processors. Case, blanks, \"-\" and \"_\" make no "
-		 "difference. A pattern with * ? or [ must match the whole "
-		 "name; one with | ( ) ^ $ + \\ or .* is a regular "
-		 "expression. The name of a processor lists all its events. "
-		 "--metrics lists metrics (see pfm stat -M) instead of "
-		 "events; the pattern may name a group of metrics.",
+	.about = "Without a pattern, lists the PMUs of this machine, then their events; --pmus "
+		 "lists the processors and units of all machines. With a pattern, lists the events "
+		 "of this machine, tracepoints included, whose names contain the pattern; where no "
+		 "name does, those of all other processors. Case, blanks, \"-\" and \"_\" make no "
+		 "difference. A pattern with * ? or [ must match the whole name; one with | ( ) ^ "
+		 "$ + \\ or .* is a regular expression. The name of a processor lists all its "
+		 "events. --metrics lists metrics (see pfm stat -M) instead of events; the pattern "
+		 "may name a group of metrics.",
 	.examples = "What can be counted here?\n"
 		    "pfm list\n"
 		    "All events of one processor\n"

@@ -249,8 +249,8 @@ static void print_text(const struct mem_job *job)
 
 	if (!all->samples)
 		return;
-	printf("%s samples of accesses: %s loads, %s stores; %s found the line modified by "
-	       "another core (HITM), %s of them in another node\n",
+	printf("%s samples of accesses: %s loads, %s stores; %s found the line modified by another "
+	       "core (HITM), %s of them in another node\n",
 	       group_digits(all->samples, samples), group_digits(all->loads, loads),
 	       group_digits(all->stores, stores), group_digits(all->hitm, hitm),
 	       group_digits(all->remote_hitm, remote));
@@ -443,10 +443,10 @@ const struct command cmd_mem = {
 	.usage = "[report] [OPTION]... [FILE]\nrecord [OPTION]... -- COMMAND [ARG]...",
 	.summary = "show where loads and stores found their data, and false sharing",
 	.about = "'pfm mem record' samples loads and stores with their data addresses, latencies "
-		 "and the level that had the data; it takes the options of 'pfm record'. "
-		 "'pfm mem' shows such a recording, perf.data unless a file is named, ours or that "
-		 "of 'perf mem': latencies by level and NUMA node, the cache lines that cost most, "
-		 "and for lines that threads share which thread uses which bytes. Threads that use "
+		 "and the level that had the data; it takes the options of 'pfm record'. 'pfm mem' "
+		 "shows such a recording, perf.data unless a file is named, ours or that of 'perf "
+		 "mem': latencies by level and NUMA node, the cache lines that cost most, and for "
+		 "lines that threads share which thread uses which bytes. Threads that use "
 		 "different bytes of a line share it falsely: padding between them helps.",
 	.examples = "Where a program waits for memory\n"
 		    "pfm mem record -- ./work && pfm mem\n"

@@ -331,8 +331,8 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	int rc;
 
 	if (!*name) {
-		fprintf(stderr, "pfm metric: expected the name of a metric, got an empty one; "
-		                "'pfm list --metrics' lists them\n");
+		fprintf(stderr, "pfm metric: expected the name of a metric, got an empty one; 'pfm "
+		                "list --metrics' lists them\n");
 		return EXIT_REFUSED;
 	}
 	rc = find_metric(ctx, pmu, name, &m, &error);
@@ -421,19 +421,17 @@ const struct command cmd_metric = {
 	.name = "metric",
 	.usage = "[--pmu PMU] METRIC NAME=COUNT...\n--json [-] < REQUESTS",
 	.summary = "compute metrics from counts",
-	.about = "Computes a metric from counts of any tool. With "
-		 "--json, reads one request per line, an object with the "
-		 "members \"id\", \"pmu\" or \"list\", \"metric\", "
-		 "\"counts\" and \"constants\", and answers with \"id\", "
-		 "\"value\", \"unit\" and \"over_threshold\". The value is "
-		 "null where it is undefined, and \"why\" gives the reason.",
+	.about = "Computes a metric from counts of any tool. With --json, reads one request per "
+		 "line, an object with the members \"id\", \"pmu\" or \"list\", \"metric\", "
+		 "\"counts\" and \"constants\", and answers with \"id\", \"value\", \"unit\" and "
+		 "\"over_threshold\". The value is null where it is undefined, and \"why\" gives "
+		 "the reason.",
 	.examples =
 		"Instructions per cycle of a Skylake server\n"
 		"pfm metric --pmu skx Info_Thread_IPC INST_RETIRED.ANY=2000 "
 		"CPU_CLK_UNHALTED.THREAD=1000\n"
 		"The same metric as a JSON request\n"
-		"echo "
-		"'{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":{\"INST_"
+		"echo '{\"id\":1,\"pmu\":\"skx\",\"metric\":\"Info_Thread_IPC\",\"counts\":{\"INST_"
 		"RETIRED.ANY\":2000,\"CPU_CLK_UNHALTED.THREAD\":1000}}' | pfm metric --json -\n",
 	.options = options,
 	.run = run_metric

@@ -319,12 +319,11 @@ const struct command cmd_plan = {
 	.name = "plan",
 	.usage = "[--pmu PMU] [--json] EVENT|METRIC...\n[--pmu PMU] [--json] - < SETS",
 	.summary = "plan the fewest groups that count a set of events",
-	.about = "Divides events, and the events of metrics and groups of "
-		 "metrics, into as few groups as the counters allow. Each "
-		 "group can be counted at one time; each event is shown with "
-		 "its counter. The last line proves that no plan has fewer "
-		 "groups, or gives a lower bound. With -, reads one set per "
-		 "line, its events separated as for pfm stat -e.",
+	.about = "Divides events, and the events of metrics and groups of metrics, into as few "
+		 "groups as the counters allow. Each group can be counted at one time; each event "
+		 "is shown with its counter. The last line proves that no plan has fewer groups, "
+		 "or gives a lower bound. With -, reads one set per line, its events separated as "
+		 "for pfm stat -e.",
 	.examples = "In how many groups does the processor count these metrics?\n"
 		    "pfm plan --pmu skx TmaL1 Info_Thread_IPC\n"
 		    "Which group counts when, if ipc is to be read 12 times a minute?\n"

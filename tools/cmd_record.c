@@ -45,8 +45,7 @@ enum {
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
-	  "events to sample; may be repeated. Append :period=N or :freq=N to "
-	  "set the rate" },
+	  "events to sample; may be repeated. Append :period=N or :freq=N to set the rate" },
 	{ 'M', "metrics", "LIST",
 	  "metrics to measure in each function, by samples that hold the counts of a group" },
 	{ OPT_METRIC, "metric", "NAME",
@@ -56,8 +55,7 @@ static const struct command_option options[] = {
 	{ 'g', "chains", NULL, "record call chains, as --call-graph fp" },
 	{ OPT_CALL_GRAPH, "call-graph", "HOW",
 	  "record call chains: fp (by frame pointers), dwarf or dwarf,SIZE (a copy of so many "
-	  "bytes "
-	  "of the stack, default 8192, for code without frame pointers) or lbr (by the "
+	  "bytes of the stack, default 8192, for code without frame pointers) or lbr (by the "
 	  "processor's branch records)" },
 	{ 'b', "branches", NULL, "record the last branches before each sample" },
 	{ OPT_BRANCH_FILTER, "branch-filter", "KIND,...",
@@ -76,12 +74,12 @@ static const struct command_option options[] = {
 	{ 'R', "raw-samples", NULL, "record the fields of tracepoints" },
 	{ 'D', "delay", "-1", "with --control: start when \"enable\" arrives" },
 	{ OPT_CONTROL, "control", "WHERE",
-	  "take the commands enable, disable, ping, stop and evlist from "
-	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
+	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
+	  "fifo:PATH[,ACK]" },
 	{ 'z', "compress", NULL, "compress the file with zstd" },
 	{ 'o', "output", "FILE",
-	  "write the samples to FILE, in a format of pfm export if its name means "
-	  "one (x.pb.gz); default perf.data" },
+	  "write the samples to FILE, in a format of pfm export if its name means one (x.pb.gz); "
+	  "default perf.data" },
 	{ OPT_CONTINUOUS, "continuous", "FOLDER",
 	  "take recordings round after round, each a file in FOLDER" },
 	{ OPT_ROUND, "round", "S", "with --continuous: a round takes S seconds, 10" },
@@ -97,11 +95,9 @@ static const struct command_option options[] = {
 	{ OPT_EACH_EVENT, "each-event", NULL,
 	  "with --continuous: sample one event in each round, in turns" },
 	{ OPT_DEVICE, "device", "FROM-TO",
-	  "sample with the Alpha counter device, /dev/pfcntr, in this range "
-	  "of addresses" },
+	  "sample with the Alpha counter device, /dev/pfcntr, in this range of addresses" },
 	{ OPT_MODEL, "device-model", "NAME",
-	  "sample on an emulated Alpha counter device: ev4, ev5, pca56, ev6 "
-	  "or ev67" },
+	  "sample on an emulated Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -251,8 +247,8 @@ static int add_partners_of_metric(struct recorder *job, const char *name)
 	if (i)
 		return EXIT_DONE;
 	fprintf(stderr,
-	        ME ": %s has no event whose samples show where it comes from; sample its "
-	           "clocks: -e cycles\n",
+	        ME ": %s has no event whose samples show where it comes from; sample its clocks: "
+	           "-e cycles\n",
 	        name);
 	return EXIT_REFUSED;
 }
@@ -501,8 +497,8 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 	unseen = get_command_seconds(job) - (double)count.enabled / 1e9;
 	fprintf(stderr, ME ": %s: no samples: ", info->name);
 	if (is_command && unseen > TICK_SECONDS && unseen > (double)count.enabled / 4e9)
-		fputs("the kernel does not permit sampling the command: it has more rights "
-		      "than its caller (set-user-ID), or its file is not readable\n",
+		fputs("the kernel does not permit sampling the command: it has more rights than "
+		      "its caller (set-user-ID), or its file is not readable\n",
 		      stderr);
 	else if (count.value && c->period && count.value < c->period)
 		fprintf(stderr,
@@ -769,8 +765,7 @@ static int check_rounds(struct command_args *args, struct recorder *job)
 
 	if (job->output || args->n || job->control.on || job->start_off)
 		return report_usage_error(args, "--continuous excludes -o, --control, --delay and "
-		                                "a command: each round is a "
-		                                "file of its own.");
+		                                "a command: each round is a file of its own.");
 	r->round_seconds = r->round_seconds ? r->round_seconds : 10;
 	r->every = r->every ? r->every : 60;
 	r->keep_bytes = r->keep_bytes ? r->keep_bytes : 1000000000;
@@ -856,8 +851,8 @@ static int read_options(struct command_args *args, struct recorder *job)
 				return report_usage_error(
 					args,
 					"--branch-filter: expected any, any_call, any_ret, "
-					"ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, "
-					"u, k, hv or save_type, separated by commas, got '%s'.",
+					"ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, "
+					"k, hv or save_type, separated by commas, got '%s'.",
 					value);
 			break;
 		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
@@ -950,16 +945,14 @@ static int run_record(struct command_args *args)
 const struct command cmd_record = {
 	.name = "record",
 	.usage = "[-e EVENT,...] [OPTION]... -- COMMAND [ARG]...\n"
-		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- "
-		 "COMMAND [ARG]...]",
+		 "[-e EVENT,...] [OPTION]... -p PID | -t TID | -a | -C CPUS [-- COMMAND [ARG]...]",
 	.summary = "sample a command, a process, CPUs or the system",
-	.about = "Writes samples, the places where events happen, to a file "
-		 "in perf's format perf.data: pfm report, perf and other "
-		 "tools read it. The file is readable at any time, even "
-		 "after the recorder was killed. Without -e, -M and --metric, samples cycles, "
-		 "or cpu-clock on a machine without a PMU.\nWith -p, -t, -a "
-		 "or -C a command only sets the duration. The exit status is "
-		 "the command's.",
+	.about = "Writes samples, the places where events happen, to a file in perf's format "
+		 "perf.data: pfm report, perf and other tools read it. The file is readable at any "
+		 "time, even after the recorder was killed. Without -e, -M and --metric, samples "
+		 "cycles, or cpu-clock on a machine without a PMU.\n"
+		 "With -p, -t, -a or -C a command only sets the duration. The exit status is the "
+		 "command's.",
 	.examples = "Where does a program spend its time, and who calls it there?\n"
 		    "pfm record -g -- ./work\n"
 		    "How many page faults has each function, for each second of its time?\n"

@@ -165,9 +165,7 @@ static void name_duplicate_functions(const struct profile *p)
 				continue;
 			fprintf(stderr,
 			        "pfm report: samples of %s and %s cannot be distinguished: both "
-			        "are "
-			        "the "
-			        "same kernel event\n",
+			        "are the same kernel event\n",
 			        profile_line(a.name, one), profile_line(b.name, other));
 			return;
 		}
@@ -187,8 +185,8 @@ static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
 		return EXIT_DONE;
-	fprintf(stderr, "pfm report: samples of different events cannot be added; choose one "
-	                "with --event ('*' adds all anyway): ");
+	fprintf(stderr, "pfm report: samples of different events cannot be added; choose one with "
+	                "--event ('*' adds all anyway): ");
 	name_events(&job->profile, true);
 	return EXIT_REFUSED;
 }
@@ -258,8 +256,8 @@ static int print_report(struct report_job *job, const char *path)
 	name_duplicate_functions(p);
 	if (p->damaged)
 		fprintf(stderr,
-		        "pfm report: %s is damaged or cut off: the records after the first "
-		        "%llu samples are missing\n",
+		        "pfm report: %s is damaged or cut off: the records after the first %llu "
+		        "samples are missing\n",
 		        path, (unsigned long long)count_samples(p));
 	status = choose_events(job, path);
 	if (status == EXIT_DONE)
@@ -341,8 +339,7 @@ static int take_option(struct command_args *args, struct report_job *job, int id
 		if (!read_time_range(value, &job->options.from, &job->options.to))
 			return args->status = report_usage_error(
 				       args,
-				       "--time: expected A,B in seconds, A before B, got "
-				       "'%s'.",
+				       "--time: expected A,B in seconds, A before B, got '%s'.",
 				       value);
 		break;
 	case OPT_METRICS:
@@ -383,8 +380,8 @@ static int check_options(struct command_args *args, const struct report_job *job
 		                                "a part of the time with --time.");
 	if (job->options.metrics && (is_stacks || job->options.children || job->event))
 		return report_usage_error(
-			args, "--metrics cannot be combined with --children, --event, --folded "
-			      "and --svg; -g shows metrics with callees.");
+			args, "--metrics cannot be combined with --children, --event, --folded and "
+			      "--svg; -g shows metrics with callees.");
 	if (job->metric_names && !*job->metric_names)
 		return report_usage_error(args, "--metrics: expected metrics separated by commas.");
 	if (args->n > 1)
@@ -425,13 +422,10 @@ const struct command cmd_report = {
 	.about = "Adds up the samples of a recording of pfm or perf, by default perf.data, by "
 		 "event, task, object and function. Prints the share of each and the standard "
 		 "error of that share. The weight of a sample is the number of events since the "
-		 "sample before "
-		 "it. Functions are found in the symbol tables of the programs and libraries that "
-		 "were mapped, and of the "
-		 "running kernel; unresolved addresses print in hex, as addresses of their file. "
-	         "Code compiled with -g can be "
-		 "shown by source "
-		 "line, and its inlined functions are part of the stacks.",
+		 "sample before it. Functions are found in the symbol tables of the programs and "
+		 "libraries that were mapped, and of the running kernel; unresolved addresses "
+		 "print in hex, as addresses of their file. Code compiled with -g can be shown by "
+		 "source line, and its inlined functions are part of the stacks.",
 	.examples = "Where a program spends its time\n"
 		    "pfm record -- ./work && pfm report\n"
 		    "On which lines\n"

@@ -75,8 +75,7 @@ static const struct command_option options[] = {
 	  "interval" },
 	{ OPT_BUDGET, "budget", "LIMITS",
 	  "use no more than this: cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s, or some "
-	  "of "
-	  "it" },
+	  "of it" },
 	{ OPT_ROTATE, "rotate", "[MS]",
 	  "plan groups of the events and let them take turns of MS milliseconds, 1000, on all CPUs "
 	  "at once; a reading is of a whole cycle of turns" },
@@ -87,8 +86,7 @@ static const struct command_option options[] = {
 	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups; a pattern such as "
-	  "'kubepods.slice/*' "
-	  "means those that there are, and those to come" },
+	  "'kubepods.slice/*' means those that there are, and those to come" },
 	{ OPT_PER_CPU, "per-cpu", NULL, "serve the counts of each CPU instead of their sum" },
 	{ OPT_PER_CORE, "per-core", NULL, "serve the counts of each core" },
 	{ OPT_PER_DIE, "per-die", NULL, "serve the counts of each die" },
@@ -592,8 +590,7 @@ const struct command cmd_serve = {
 		 "Every count comes with its quality, the share of the time counted and, if it is "
 		 "not exact, the cause. An event that was not counted has no sample.\n"
 		 "Without --listen, --textfile, --lines and --otlp it listens on " USUAL_ADDRESS
-		 ", which only "
-		 "programs of this machine reach.",
+		 ", which only programs of this machine reach.",
 	.examples = "The default events, for a Prometheus on this machine\n"
 		    "pfm serve\n"
 		    "Metrics of each socket, for local readers\n"

@@ -898,19 +898,17 @@ const struct command cmd_show = {
 	.name = "show",
 	.usage = "[--pmu NAME] [--json] EVENT | PMU...",
 	.summary = "describe an event, a metric or a processor in full",
-	.about = "For an event: what it counts, its code, its unit masks and "
-		 "modifiers, the counters that can count it, filters, "
-		 "errata, its replacement if it is deprecated, its "
-		 "registers, and its spelling in each dialect. Modifiers "
-		 "that you append are taken into account.\nFor a tracepoint: "
-		 "its fields. For a raw event: the named event with the same "
-		 "code, if there is one.\nFor a metric: its formula, the threshold above which its "
-		 "value needs attention, its "
-		 "events with their counters, the number of groups that "
-		 "count them, and the event to sample where it is high. For a group of metrics: "
-		 "its members.\nFor a "
-		 "processor: its counters and their width, its capabilities, "
-		 "and the source of its table.",
+	.about = "For an event: what it counts, its code, its unit masks and modifiers, the "
+		 "counters that can count it, filters, errata, its replacement if it is "
+		 "deprecated, its registers, and its spelling in each dialect. Modifiers that you "
+		 "append are taken into account.\n"
+		 "For a tracepoint: its fields. For a raw event: the named event with the same "
+		 "code, if there is one.\n"
+		 "For a metric: its formula, the threshold above which its value needs attention, "
+		 "its events with their counters, the number of groups that count them, and the "
+		 "event to sample where it is high. For a group of metrics: its members.\n"
+		 "For a processor: its counters and their width, its capabilities, and the source "
+		 "of its table.",
 	.examples = "An event with all its modifiers\n"
 		    "pfm show spr::MEM_LOAD_RETIRED.L3_MISS\n"
 		    "The spelling of an event with modifiers in each dialect\n"

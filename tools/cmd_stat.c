@@ -58,11 +58,9 @@ enum { DETAILS = sizeof(details) / sizeof(details[0]) };
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
-	  "events to count; may be repeated. {A,B} is a group, counted at "
-	  "the same times" },
+	  "events to count; may be repeated. {A,B} is a group, counted at the same times" },
 	{ 'M', "metrics", "METRIC,...",
-	  "metrics and groups of metrics: counts their events and prints "
-	  "their values" },
+	  "metrics and groups of metrics: counts their events and prints their values" },
 	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 by default" },
 	{ OPT_HTML, "html", "FILE", "also write a page for a browser with the tree of metrics" },
 	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
@@ -83,8 +81,7 @@ static const struct command_option options[] = {
 	{ 'a', "all-cpus", NULL, "count everything on every CPU" },
 	{ 'C', "cpu", "LIST", "count everything on these CPUs: 0,2-3" },
 	{ 'G', "cgroup", "NAME,...",
-	  "count the tasks of this control group; several names: one for "
-	  "each event" },
+	  "count the tasks of this control group; several names: one for each event" },
 	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
 	  "count every event for each of these control groups" },
 	{ OPT_PER_CPU, "per-cpu", NULL,
@@ -101,23 +98,21 @@ static const struct command_option options[] = {
 	{ OPT_INTERVALS, "interval-count", "N", "with -I: stop after N intervals" },
 	{ OPT_TIMEOUT, "timeout", "MS", "stop after MS milliseconds and end the command" },
 	{ 'D', "delay", "MS",
-	  "start counting MS milliseconds after the command starts; -1 with "
-	  "--control: when \"enable\" arrives" },
+	  "start counting MS milliseconds after the command starts; -1 with --control: when "
+	  "\"enable\" arrives" },
 	{ 'i', "no-inherit", NULL, "do not count child processes and threads" },
 	{ OPT_DRY_RUN, "dry-run", NULL,
-	  "print the registers and attributes that would be programmed; "
-	  "count nothing" },
+	  "print the registers and attributes that would be programmed; count nothing" },
 	{ OPT_REGIONS, "regions", "[FORMAT]",
 	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
 	  "firefox" },
 	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
 	  "with --regions: count system-wide the events that exist only for whole CPUs" },
 	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
-	  "with --regions: do not subtract the cost of begin and end from "
-	  "the counts" },
+	  "with --regions: do not subtract the cost of begin and end from the counts" },
 	{ OPT_CONTROL, "control", "WHERE",
-	  "take the commands enable, disable, ping, stop and evlist from "
-	  "fd:N[,ACK] or fifo:PATH[,ACK]" },
+	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
+	  "fifo:PATH[,ACK]" },
 	{ 'v', "verbose", NULL, "print the programmed registers and attributes first" },
 	{ OPT_JSON, "json", NULL, "one JSON object per count, on standard output" },
 	{ 'x', "field-separator", "SEP",
@@ -128,8 +123,7 @@ static const struct command_option options[] = {
 	{ 'o', "output", "FILE", "write the counts to FILE" },
 	{ OPT_APPEND, "append", NULL, "with -o: append to FILE" },
 	{ OPT_MODEL, "device-model", "NAME",
-	  "count on an emulated Alpha counter device: ev4, ev5, pca56, ev6 "
-	  "or ev67" },
+	  "count on an emulated Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -712,18 +706,16 @@ const struct command cmd_stat = {
 		 "[-e EVENT,...] [OPTION]... -p PID,... | -t TID,... | -a | -C CPUS | -G NAME [-- "
 		 "COMMAND [ARG]...]",
 	.summary = "count events of a command, a process, CPUs or the system",
-	.about = "Prints each count with its quality: exact, scaled (it "
-		 "shared a counter and was extrapolated), partial, not "
-		 "counted, not supported. Where a count is not exact, the "
-		 "cause and the remedy follow. An event that was not counted is never printed as a "
-		 "number.\nA comma separates events. "
-		 "KEY=VALUE and the words edge, inv, os and usr belong to "
-		 "the event before them; commas inside slashes and braces do "
-		 "not separate. With -p, -t, -a, -C or -G a command only "
-		 "sets the duration.\nCounts of a command go to standard "
-		 "error; all others, and JSON, go to standard output. The "
-		 "exit status is the command's; without a command, or if the "
-		 "command's is 0, it is 1 when nothing could be counted.",
+	.about = "Prints each count with its quality: exact, scaled (it shared a counter and was "
+		 "extrapolated), partial, not counted, not supported. Where a count is not exact, "
+		 "the cause and the remedy follow. An event that was not counted is never printed "
+		 "as a number.\n"
+		 "A comma separates events. KEY=VALUE and the words edge, inv, os and usr belong "
+		 "to the event before them; commas inside slashes and braces do not separate. With "
+		 "-p, -t, -a, -C or -G a command only sets the duration.\n"
+		 "Counts of a command go to standard error; all others, and JSON, go to standard "
+		 "output. The exit status is the command's; without a command, or if the command's "
+		 "is 0, it is 1 when nothing could be counted.",
 	.examples = "The default events of a command\n"
 		    "pfm stat -- make\n"
 		    "A group, counted at the same times, and an event in user mode\n"

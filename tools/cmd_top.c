@@ -584,8 +584,8 @@ static int take_option(struct command_args *args, struct top_job *job, int id, c
 	if (read_report_keys(value, &job->keys, &wrong))
 		return EXIT_DONE;
 	return args->status = report_usage_error(args,
-	                                         "--sort: expected task, object or symbol "
-	                                         "with commas between, got '%s'.",
+	                                         "--sort: expected task, object or symbol with "
+	                                         "commas between, got '%s'.",
 	                                         wrong);
 }
 
@@ -631,9 +631,9 @@ const struct command cmd_top = {
 	.about = "Samples all CPUs, or what is named, and shows the functions with the most "
 		 "samples, with the standard error of each share; the table is drawn anew every "
 		 "two seconds. On a terminal keys choose what is shown: 'h' lists them. Elsewhere "
-		 "each table is printed below the one before, until the command ends, "
-		 "--iterations are done, or an interrupt comes. Without -e, samples cycles, or "
-		 "cpu-clock on a machine without a PMU.",
+		 "each table is printed below the one before, until the command ends, --iterations "
+		 "are done, or an interrupt comes. Without -e, samples cycles, or cpu-clock on a "
+		 "machine without a PMU.",
 	.examples = "What is the machine busy with?\n"
 		    "pfm top\n"
 		    "Who calls the expensive functions of a process?\n"

@@ -328,8 +328,8 @@ static int check_divisor(const struct diff *d)
 	for (unsigned i = 0; d->divisor == DIVIDE_BY_TIME && i < SIDES; i++)
 		if (d->profiles[i].last_time <= d->profiles[i].first_time) {
 			fprintf(stderr,
-			        "pfm diff: --normalize time needs samples at two times, got "
-			        "fewer in %s\n",
+			        "pfm diff: --normalize time needs samples at two times, got fewer "
+			        "in %s\n",
 			        d->paths[i]);
 			return EXIT_REFUSED;
 		}

@@ -198,8 +198,7 @@ static const char *host_note(unsigned flags)
 	if (flags & PFM_PMU_NEAREST)
 		return " (this machine: the list of the nearest model; this model is unknown)";
 	return flags & PFM_PMU_FALLBACK
-	               ? " (this machine: the events common to its family; this model is "
-	                 "unknown)"
+	               ? " (this machine: the events common to its family; this model is unknown)"
 	               : " (this machine)";
 }
 

@@ -131,9 +131,9 @@ static void print_overview(FILE *out)
 
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
 	help_text(out, 0, 0,
-	          "Turns the name of a hardware event into the register "
-	          "values that make a processor count it, for any processor, on any machine. "
-	          "Counts and samples events of this machine.");
+	          "Turns the name of a hardware event into the register values that make a "
+	          "processor count it, for any processor, on any machine. Counts and samples "
+	          "events of this machine.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
 		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
@@ -300,8 +300,8 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 	else if (o)
 		report_usage_error(args, "--%s takes no value.", o->name);
 	else if (optopt == 'i' && args->cmd->reads_recording)
-		report_usage_error(args, "unknown option -i: pass the file as an operand, "
-		                         "without -i.");
+		report_usage_error(args, "unknown option -i: pass the file as an operand, without "
+		                         "-i.");
 	else if (optopt == 0)
 		return unknown_option(args, word + 2, strcspn(word + 2, "="));
 	else

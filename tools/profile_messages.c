@@ -63,8 +63,8 @@ void report_profile_losses(const struct profile *p, const char *path)
 		                                                         : p->lost_samples));
 	if (p->throttled)
 		fprintf(stderr,
-		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown "
-		        "number of samples is missing\n",
+		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown number "
+		        "of samples is missing\n",
 		        running_command(), name, colon, (unsigned long long)p->throttled,
 		        p->throttled > 1 ? "s" : "");
 	if (p->n_without_event)

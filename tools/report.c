@@ -90,8 +90,8 @@ bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu)
 		return false;
 	if (!said)
 		fprintf(stderr,
-		        "pfm: note: no list of this machine's processor is loaded; %s %s. "
-		        "'pfm import' loads vendors' lists.\n",
+		        "pfm: note: no list of this machine's processor is loaded; %s %s. 'pfm "
+		        "import' loads vendors' lists.\n",
 		        info.name,
 		        info.flags & PFM_PMU_NEAREST
 		                ? "is the list of the nearest model, whose events can differ"

@@ -266,8 +266,8 @@ static int add_topdown(struct stat_job *job, unsigned level)
 	if (job->metrics.n > before)
 		return EXIT_DONE;
 	fprintf(stderr,
-	        "%s: the processor of this machine has no top-down metrics; name "
-	        "those of another PMU with -M PMU::TmaL1\n",
+	        "%s: the processor of this machine has no top-down metrics; name those of another "
+	        "PMU with -M PMU::TmaL1\n",
 	        program_name);
 	return EXIT_REFUSED;
 }
@@ -290,8 +290,7 @@ int plan_stat_metrics(struct stat_job *job)
 	if (status != EXIT_DONE || job->events.n)
 		return status;
 	fprintf(stderr,
-	        "%s: these metrics need no events: name an event to count with "
-	        "-e as well\n",
+	        "%s: these metrics need no events: name an event to count with -e as well\n",
 	        program_name);
 	return EXIT_REFUSED;
 }

@@ -109,9 +109,8 @@ static void keep_reason(const struct stat_job *job, struct stat_row *row)
 		         row->worst->lost_rights
 		                 ? "programs ran with more rights than their caller (set-user-ID), "
 		                   "or from files that are not readable"
-		                 : "the start and end of tasks, or a short program "
-		                   "whose file is not "
-		                   "readable");
+		                 : "the start and end of tasks, or a short program whose file is "
+		                   "not readable");
 		info.why = unseen;
 		info.remedy =
 			row->worst->lost_rights
@@ -414,11 +413,10 @@ void set_own_counts(struct stat_job *job, double elapsed, double user, double sy
 			row->info.why =
 				job->outlived_counting
 					? "the kernel reports the CPU time of a command when it "
-					  "ends: this "
-					  "includes time that was not counted"
+					  "ends: this includes time that was not counted"
 					: "the kernel reports the CPU time of a command when it "
-					  "ends: it is "
-					  "unknown without a command and within an interval";
+					  "ends: it is unknown without a command and within an "
+					  "interval";
 		if (seconds < 0)
 			continue;
 		row->sum.count.value = row->sum.count.raw = (uint64_t)(seconds * NS + 0.5);

@@ -161,8 +161,8 @@ bool find_cgroup_mount(char *path, size_t size)
 	if (find_mount(path, size))
 		return true;
 	fprintf(stderr,
-	        "%s: no control groups are mounted: run 'mount -t cgroup2 none "
-	        "/sys/fs/cgroup' as root\n",
+	        "%s: no control groups are mounted: run 'mount -t cgroup2 none /sys/fs/cgroup' as "
+	        "root\n",
 	        program_name);
 	return false;
 }
@@ -206,8 +206,8 @@ static bool is_labelled(const struct stat_job *job, const char *name)
 static int report_too_many_groups(const struct stat_job *job)
 {
 	fprintf(stderr,
-	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup "
-	        "counts every event for each\n",
+	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup counts "
+	        "every event for each\n",
 	        program_name, job->events.n, job->events.n == 1 ? "" : "s");
 	return EXIT_REFUSED;
 }

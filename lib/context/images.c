@@ -35,8 +35,8 @@ static const char *find_trust_fault(const struct stat *st)
 	if (st->st_uid != 0 && st->st_uid != geteuid())
 		return "it belongs to another user: name the file itself to use it anyway";
 	if (st->st_mode & S_IWOTH)
-		return "every user can write to it: remove that permission (chmod o-w), or "
-		       "name the file itself to use it anyway";
+		return "every user can write to it: remove that permission (chmod o-w), or name "
+		       "the file itself to use it anyway";
 	return NULL;
 }
 

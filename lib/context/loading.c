@@ -276,8 +276,7 @@ int pfmi_context_require_all(const struct pfm_ctx *ctx, pfm_error_t *why)
 	return rc ? pfmi_base_set_plain_error(
 			    why, rc, rc == PFMLIB_ERR_IMAGE ? PFM_KIND_IMAGE : PFM_KIND_SYSTEM,
 			    rc == PFMLIB_ERR_SYS ? "the PMUs of this machine could not be read: "
-						   "the process cannot open "
-						   "more files"
+						   "the process cannot open more files"
 						 : "the PMUs of this machine could not be read")
 	          : PFMLIB_SUCCESS;
 }

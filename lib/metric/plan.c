@@ -74,8 +74,8 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 	if (rc && error->kind != PFM_KIND_TOO_MANY)
 		pfmi_base_set_error(
 			error, rc, PFM_KIND_NONE, text, pfmi_base_make_slice(text),
-			"the metric needs an event that this processor lacks; 'pfm show' lists "
-			"its events");
+			"the metric needs an event that this processor lacks; 'pfm show' lists its "
+			"events");
 	return rc;
 }
 

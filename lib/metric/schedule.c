@@ -124,8 +124,8 @@ static int report_unmet_wishes(const struct pfm_schedule *s, enum slot_result re
 		[SLOTS_TOO_FEW] = "the wishes need more slots than a cycle has: ask for fewer "
 				  "readings or longer gaps, or make slots shorter",
 		[SLOTS_IMPOSSIBLE] =
-			"no order of the groups keeps all gaps (all were tried): allow "
-			"longer gaps, or make slots shorter",
+			"no order of the groups keeps all gaps (all were tried): allow longer "
+			"gaps, or make slots shorter",
 		[SLOTS_NOT_FOUND] = "no order of the groups was found that keeps all gaps: allow "
 				    "longer gaps, make slots shorter, or allow more effort",
 	};

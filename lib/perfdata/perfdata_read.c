@@ -380,8 +380,7 @@ static const char *explain_folder(const char *path)
 
 	if (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0)
 		return "a folder of perf record --threads, one file for each thread: not "
-		       "supported; record without "
-		       "--threads";
+		       "supported; record without --threads";
 	n = snprintf(name, sizeof(name), "%s/data", path);
 	if (n > 0 && (size_t)n < sizeof(name) && stat(name, &st) == 0)
 		return "a folder of perf record --kcore: open the file data in it";

@@ -149,8 +149,8 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 	rc = pfm_alpha_mode_word(modes, in->pfp_alpha_scope, &x->mode_word);
 	return rc ? pfmi_base_set_plain_error(
 			    why, rc, PFM_KIND_MODEL,
-			    "the chip counts kernel, executive and supervisor mode "
-			    "together, or only the last two together")
+			    "the chip counts kernel, executive and supervisor mode together, or "
+			    "only the last two together")
 	          : PFMLIB_SUCCESS;
 }
 

@@ -178,14 +178,12 @@ static const char svg_script[] =
 	"    const inside = below ? gx <= x + 1e-6 && gx + gw >= x + w - 1e-6 : gx >= x - 1e-6 && "
 	"gx + gw <= x + w + 1e-6;\n"
 	"    const px = below ? 0 : (gx - x) / w * W, pw = below ? W : gw / w * W, r = "
-	"g.querySelector('rect'), t = "
-	"g.querySelector('text');\n"
+	"g.querySelector('rect'), t = g.querySelector('text');\n"
 	"    g.style.display = inside && pw > 0.3 ? '' : 'none';\n"
 	"    g.style.opacity = below ? 0.5 : 1;\n"
 	"    const y = H - 10 - (gd + 1) * R;\n"
 	"    r.setAttribute('x', px); r.setAttribute('y', y); r.setAttribute('width', Math.max(pw "
-	"- 0.5, 0.3)); r.setAttribute('height', "
-	"R - 1);\n"
+	"- 0.5, 0.3)); r.setAttribute('height', R - 1);\n"
 	"    const name = g.querySelector('title').textContent.replace(/, [^,]*$/, ''), fits = "
 	"Math.floor(pw / 7) - 1;\n"
 	"    t.textContent = fits < 2 ? '' : name.length <= fits ? name : name.slice(0, fits - 1) "
@@ -202,10 +200,10 @@ static const char svg_script[] =
 void begin_flame_graph(FILE *out, unsigned depth)
 {
 	fprintf(out,
-	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
-	        "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-	        "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover "
-	        "rect{stroke:#000}</style>\n"
+	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+	        "font-family=\"monospace\" font-size=\"11\">\n"
+	        "<style>g{cursor:pointer}g:hover rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
 	        GRAPH_WIDTH, height_of_graph(depth));
 }

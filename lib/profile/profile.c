@@ -112,8 +112,8 @@ static int read_times(struct profile *p, const char *path)
 
 	if (strcmp(path, "-") == 0) {
 		show_profile_message(
-			"slices of time need a file that can be read twice, got standard "
-			"input: name a file");
+			"slices of time need a file that can be read twice, got standard input: "
+			"name a file");
 		return PFMLIB_ERR_INVAL;
 	}
 	status = open_recording(p, path);

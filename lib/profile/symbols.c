@@ -849,8 +849,8 @@ static void load_kernel(const struct symbols *all, struct file *o)
 	if (starved)
 		report_missing_names();
 	if (another)
-		show_profile_message("functions of the kernel are not named: the recording is "
-		                     "of another kernel, or of an earlier boot");
+		show_profile_message("functions of the kernel are not named: the recording is of "
+		                     "another kernel, or of an earlier boot");
 	if (another || starved)
 		symbol_table_clear(&o->table);
 	symbol_table_sort(&o->table);

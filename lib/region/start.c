@@ -90,8 +90,8 @@ static const char *get_environment_format(void)
 	if (!format || pfmi_region_format(format))
 		return format;
 	snprintf(text, sizeof(text),
-	         "expected table, json, csv, likwid, papi, chrome or firefox, got '%.100s'; "
-	         "the results are a table",
+	         "expected table, json, csv, likwid, papi, chrome or firefox, got '%.100s'; the "
+	         "results are a table",
 	         format);
 	print_message("PERFMON_REGIONS_FORMAT", text);
 	return pfmi_region_table.name;

@@ -578,9 +578,9 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 	case ENOMEM: code = PFMLIB_ERR_NOMEM; break;
 	case EPERM:
 		code = PFMLIB_ERR_PERM;
-		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb "
-			 "(number: in KiB per CPU) and the limit of locked memory (ulimit -l) "
-			 "are used up; raise one of them, or run as root";
+		detail = "no buffer for samples can be mapped: kernel.perf_event_mlock_kb (number: "
+			 "in KiB per CPU) and the limit of locked memory (ulimit -l) are used up; "
+			 "raise one of them, or run as root";
 		pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_mlock_kb", &number);
 		break;
 	case EACCES:
@@ -589,8 +589,8 @@ static int report_buffer_error(const struct pfm_session *s, pfm_error_t *why, in
 		break;
 	case EMFILE:
 		detail = "too many open files for the buffers: raise the limit (ulimit -n), or "
-			 "sample fewer CPUs, threads or events; number: "
-			 "files that the session needs";
+			 "sample fewer CPUs, threads or events; number: files that the session "
+			 "needs";
 		number = count_needed_files(s);
 		break;
 	default: break;

@@ -103,8 +103,8 @@ static void mark_conflicting_copy(struct session_count *c, pfm_count_t *n)
 	n->cause = PFM_CAUSE_BUSY;
 	pfmi_session_set_reason(
 		c, n->cause, "count the event once",
-		"other counts of this event in the session differ: its driver gives "
-		"one counter to all of them");
+		"other counts of this event in the session differ: its driver gives one counter to "
+		"all of them");
 }
 
 /* True if count @n says more of the event than @other: it is exact, and larger. */

@@ -153,8 +153,7 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 				? "switch the watchdog off (sysctl kernel.nmi_watchdog=0), or make "
 				  "the group smaller"
 				: "make the group smaller, or allow the library to split it (:W "
-				  "after "
-				  "the brace)",
+				  "after the brace)",
 			"the group never found enough free counters at once");
 	} else {
 		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);

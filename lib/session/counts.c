@@ -130,8 +130,7 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 	         (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the levels: every level is counted",
-			"the kernel's clocks count the time at every level, regardless of u "
-			"and k");
+			"the kernel's clocks count the time at every level, regardless of u and k");
 }
 
 /* Describes as count @c what member @m is in its place @k. */

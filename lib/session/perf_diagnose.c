@@ -80,10 +80,10 @@ static void explain_counting_forbidden(struct session_count *c, int level, int e
 	else
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_PERMISSION, err,
-			"in a container, start it with --cap-add PERFMON or a seccomp profile "
-			"that allows perf_event_open",
-			"the system refuses although perf_event_paranoid is %d: a security "
-			"module or a container's seccomp filter denies it",
+			"in a container, start it with --cap-add PERFMON or a seccomp profile that "
+			"allows perf_event_open",
+			"the system refuses although perf_event_paranoid is %d: a security module "
+			"or a container's seccomp filter denies it",
 			level);
 }
 
@@ -132,8 +132,8 @@ static void explain_no_permission(const struct refused_event *q, int err)
 	if (level == -100)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_PERMISSION, err, REMEDY_CAP_PERFMON,
-			"this user lacks the permission to count this (perf_event_paranoid "
-			"cannot be read)");
+			"this user lacks the permission to count this (perf_event_paranoid cannot "
+			"be read)");
 	else if (is_counting_forbidden(q) || !explain_event_forbidden(q, level, err))
 		explain_counting_forbidden(q->count, level, err);
 }
@@ -181,8 +181,7 @@ static void explain_no_pmu(const struct refused_event *q, int err)
 	pfmi_session_fail_count(
 		q->count, PFM_CAUSE_NO_PMU, err,
 		guest ? "switch the virtual PMU on (QEMU: -cpu host,pmu=on), take a bigger or a "
-			"bare-metal instance, or use software "
-			"events such as task-clock"
+			"bare-metal instance, or use software events such as task-clock"
 		      : "check that the kernel has the driver for this processor's PMU, or use "
 			"software events such as task-clock",
 		guest ? "the hypervisor gives this virtual machine no PMU: hardware events cannot "
@@ -399,8 +398,8 @@ static void explain_bad_setting(const struct refused_event *q, int err)
 			c, PFM_CAUSE_ATTRIBUTE, err,
 			"clear these bits: the kernel sets the enable, interrupt and privilege "
 			"bits",
-			"the kernel refuses config=0x%llx on %s, whose format has "
-			"no field for 0x%llx of it",
+			"the kernel refuses config=0x%llx on %s, whose format has no field for "
+			"0x%llx of it",
 			(unsigned long long)c->config.attr.config, get_pmu_name(c),
 			(unsigned long long)extra);
 	else
@@ -419,8 +418,8 @@ static void explain_invalid(const struct refused_event *q, int err)
 	if (q->group_fd >= 0 && retry_open(q, &alone, -1) == 0)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_GROUP, err,
-			"make the group smaller, or allow the library to split it (:W after "
-			"the brace)",
+			"make the group smaller, or allow the library to split it (:W after the "
+			"brace)",
 			"the group does not fit: with the members before it, no counter is left "
 			"for this event");
 	else
@@ -465,15 +464,15 @@ static void explain_no_files(const struct refused_event *q, int err)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_FILES, err,
 			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-			"the process may open %ld files, but the session needs %u: one per "
-			"event, CPU, thread and unit",
+			"the process may open %ld files, but the session needs %u: one per event, "
+			"CPU, thread and unit",
 			limit, ((const struct perf_state *)q->session->backend_state)->n_events);
 	else
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_FILES, err,
 			"raise the limit (ulimit -n), or count fewer events, CPUs or threads",
-			"the process cannot open more files: every event needs one per CPU, "
-			"thread and unit");
+			"the process cannot open more files: every event needs one per CPU, thread "
+			"and unit");
 }
 
 static void explain_busy(const struct refused_event *q, int err)
@@ -528,8 +527,8 @@ void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
 		                        "name a control group of cgroup2, or of the hierarchy that "
 		                        "is mounted with perf_event",
-		                        "the folder is not a control group, or its hierarchy "
-		                        "lacks perf_event");
+		                        "the folder is not a control group, or its hierarchy lacks "
+		                        "perf_event");
 		return;
 	}
 	switch (err) {

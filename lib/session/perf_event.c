@@ -181,8 +181,7 @@ static void explain_missing_tasks(struct pfm_session *s, bool newcomers)
 				"run as the owner of the process or as root, with this namespace's "
 				"/proc mounted (and not with hidepid)",
 				"the threads of process %d cannot be read from /proc/%d: only its "
-				"main "
-				"thread is counted",
+				"main thread is counted",
 				s->options.pid, s->options.pid);
 	}
 }

@@ -420,8 +420,8 @@ static void close_whole_group(struct pfm_session *s, unsigned first, unsigned en
 		close_count(s, c);
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_GROUP, culprit->status.sys_errno,
-			"make the group smaller, or allow the library to split it (:W after "
-			"the brace)",
+			"make the group smaller, or allow the library to split it (:W after the "
+			"brace)",
 			"the group is not counted: no counter is left for its member %s",
 			culprit->config.name);
 	}

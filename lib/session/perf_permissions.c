@@ -89,8 +89,8 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 			c, PFM_CAUSE_PERMISSION, EACCES,
 			"start counting from a process with the same rights",
 			"process %d ran for %.3f s on CPUs but was counted for %.3f s: it has "
-			"started a program with more rights (set-user-ID), or one whose file "
-			"is not readable",
+			"started a program with more rights (set-user-ID), or one whose file is "
+			"not readable",
 			s->options.pid, (double)taken / 1e9, (double)seen / 1e9);
 	}
 }

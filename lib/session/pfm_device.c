@@ -129,15 +129,15 @@ static void explain_open_error(struct pfm_session *s, int err)
 		pfmi_device_fail_all_counts(
 			s, PFM_CAUSE_NO_KERNEL, -err,
 			"this system has no counter device (/dev/pfcntr)",
-			"on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere run the "
-			"program under pfm alpha device");
+			"on Tru64 UNIX configure it: sysconfig -c pfm; elsewhere run the program "
+			"under pfm alpha device");
 		break;
 	case -ENOTDIR:
 	case -ELOOP:
 		pfmi_device_fail_all_counts(
 			s, PFM_CAUSE_NO_KERNEL, -err,
-			"this system interprets the mode of open(2) as its own flags: "
-			"/dev/pfcntr is not the device of Tru64",
+			"this system interprets the mode of open(2) as its own flags: /dev/pfcntr "
+			"is not the device of Tru64",
 			"run the program under pfm alpha device");
 		break;
 	case -EBUSY:

@@ -100,8 +100,8 @@ void pfmi_device_choose_events(struct pfm_session *s, struct device_state *d,
 		if (s->sampling && set->n_events) {
 			pfmi_device_fail_count(
 				c, PFM_CAUSE_GROUP, ENOSPC,
-				"the profile does not record which counter interrupted: "
-				"one event is sampled at a time",
+				"the profile does not record which counter interrupted: one event "
+				"is sampled at a time",
 				"sample it in a session of its own");
 			continue;
 		}

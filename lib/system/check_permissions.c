@@ -50,8 +50,8 @@ static void check_paranoid_level(struct pfm_system_check *c)
 			f.state = PFM_FINDING_NOTE;
 			pfmi_check_set_text(
 				f.remedy,
-				"sysctl kernel.perf_event_paranoid=1 (0 for whole CPUs), or "
-				"setcap cap_perfmon+ep on the program");
+				"sysctl kernel.perf_event_paranoid=1 (0 for whole CPUs), or setcap "
+				"cap_perfmon+ep on the program");
 		}
 	}
 	add_finding(c, &f);
@@ -148,8 +148,8 @@ static void check_hidden_processes(struct pfm_system_check *c)
 			"/proc is mounted with hidepid=%s: it hides those of other users", level);
 		pfmi_check_set_text(
 			f.consequence,
-			"-p and -t cannot find processes of other users; reports lack the "
-			"names of their threads and programs");
+			"-p and -t cannot find processes of other users; reports lack the names of "
+			"their threads and programs");
 		pfmi_check_set_text(f.remedy, "mount -o remount,hidepid=0 /proc");
 		pfmi_check_set_text(f.available,
 		                    "own processes, and whole CPUs where they are permitted");

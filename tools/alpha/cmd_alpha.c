@@ -27,13 +27,13 @@ static int run_alpha(struct command_args *args)
 
 const struct command cmd_alpha = {
 	.name = "alpha",
-	.usage = "session --json [FILE]... < REQUESTS\ndevice [--model NAME] [--cpus N] [--mhz N] "
-		 "-- PROG [ARG]...",
+	.usage = "session --json [FILE]... < REQUESTS\n"
+		 "device [--model NAME] [--cpus N] [--mhz N] -- PROG [ARG]...",
 	.summary = "emulate the Alpha counter device",
 	.about = "'pfm alpha session' replays sessions of the Tru64 counter device, /dev/pfcntr, "
-		 "on an emulator of it. "
-		 "'pfm alpha device' runs a program that finds the emulated device. "
-		 "For details see 'pfm alpha session --help' and 'pfm alpha device --help'.",
+		 "on an emulator of it. 'pfm alpha device' runs a program that finds the emulated "
+		 "device. For details see 'pfm alpha session --help' and 'pfm alpha device "
+		 "--help'.",
 	.examples = "Replay every session of a file\n"
 		    "pfm alpha session --json sessions.jsonl\n"
 		    "Run a program written for an EV6\n"

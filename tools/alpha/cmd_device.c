@@ -82,10 +82,9 @@ const struct command cmd_alpha_device = {
 	.usage = "[--model NAME] [--cpus N] [--mhz N] -- PROG [ARG]...",
 	.summary = "run a program of the Tru64 counter device with a model of the device",
 	.about = "The program opens the device and issues its requests as on Tru64 UNIX; nothing "
-		 "in it has to be changed and no "
-		 "privilege is needed. Numbers of interrupts are invented, but the same in every "
-		 "run; everything else is as "
-		 "documented. The exit status is the program's.",
+		 "in it has to be changed and no privilege is needed. Numbers of interrupts are "
+		 "invented, but the same in every run; everything else is as documented. The exit "
+		 "status is the program's.",
 	.examples = "A program written for an EV6\n"
 		    "pfm alpha device --model ev6 -- ./countcycles\n"
 		    "On a machine with one processor\n"

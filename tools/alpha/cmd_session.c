@@ -53,12 +53,10 @@ const struct command cmd_alpha_session = {
 	.usage = "--json [FILE]... < REQUESTS",
 	.summary = "replay sessions on a model of the Alpha counter device",
 	.about = "Reads one JSON object a line: a session on /dev/pfcntr as a list of steps (open, "
-		 "ioctl, read, close, and what "
-		 "processes and processors do meanwhile), or the events, rates and scope of one "
-		 "whose steps are to be found. "
-		 "Answers with the same object, and in it what the device returns, the wrperfmon "
-		 "calls its driver makes, and the "
-		 "registers once counting has begun.",
+		 "ioctl, read, close, and what processes and processors do meanwhile), or the "
+		 "events, rates and scope of one whose steps are to be found. Answers with the "
+		 "same object, and in it what the device returns, the wrperfmon calls its driver "
+		 "makes, and the registers once counting has begun.",
 	.examples = "What does the device answer to a second user?\n"
 		    "echo "
 		    "'{\"kind\":\"error\",\"pmu\":\"ev5\",\"steps\":[{\"op\":\"open\",\"flags\":"
