@@ -112,6 +112,31 @@ class Names(unittest.TestCase):
         self.assertEqual(sorted(theirs & exported(PERFMON)), [])
 
 
+class Bindings(unittest.TestCase):
+    """Generators of bindings (bindgen, cgo) see what has a name and a type: they drop macros with casts, and make plain numbers of
+    enums without a name."""
+
+    def headers(self):
+        folder = os.path.join(SOURCE, "include/perfmon")
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".h"):
+                with open(os.path.join(folder, name), encoding="utf-8") as f:
+                    yield name, re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+    def test_constants_are_no_casts(self):
+        cast = r"(?m)^#define (\w+)\s+\(*\(\s*(?:const |unsigned |struct |enum )*[a-z]\w*[ *]*\)\s*[-~\w(]"
+        self.assertTrue(re.search(cast, "#define PFM_NO_EVENT ((uint32_t)-1)\n"))
+        for name, text in self.headers():
+            self.assertEqual(re.findall(cast, text), [], name)
+
+    def test_enums_and_unions_have_names(self):
+        layouts = ("montecito.h", "pfcntr.h")  # their structs of bit fields are those of the documents
+        for name, text in self.headers():
+            self.assertEqual(re.findall(r"(?m)^(?:enum|union|struct) \{", text), [], name)
+            if name not in layouts:
+                self.assertEqual(re.findall(r"\b(?:enum|union|struct) \{[^{}]*\}\s*;", text), [], name)
+
+
 class OneProgram(unittest.TestCase):
     """Each order of the libraries on the command line, with PAPI, which needs libpfm4 itself."""
 

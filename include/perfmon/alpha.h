@@ -43,21 +43,26 @@ extern "C" {
 #define PFM_ALPHA_MAX_CALLS    8
 
 /* Control registers of the generic output. */
-enum { PFM_ALPHA_PMC_SELECT = 8, PFM_ALPHA_PMC_RATES, PFM_ALPHA_PMC_MODES, PFM_ALPHA_PMC_START };
+enum pfm_alpha_control_register {
+	PFM_ALPHA_PMC_SELECT = 8,
+	PFM_ALPHA_PMC_RATES,
+	PFM_ALPHA_PMC_MODES,
+	PFM_ALPHA_PMC_START
+};
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
 /* Processes that are counted: all, or this one and its children. */
-enum { PFM_ALPHA_SCOPE_SYSTEM, PFM_ALPHA_SCOPE_PROCESS };
+enum pfm_alpha_scope { PFM_ALPHA_SCOPE_SYSTEM, PFM_ALPHA_SCOPE_PROCESS };
 
 /* Processors that are counted: all with one sum, all separately, or the one that the process is
  * bound to. */
-enum { PFM_ALPHA_OPEN_ALL, PFM_ALPHA_OPEN_EACH, PFM_ALPHA_OPEN_ONE };
+enum pfm_alpha_open_kind { PFM_ALPHA_OPEN_ALL, PFM_ALPHA_OPEN_EACH, PFM_ALPHA_OPEN_ONE };
 
 /* Modes of the processor, with the names of the chip. On Digital UNIX, user code runs in executive
  * mode. The chip counts kernel, executive and supervisor mode together, executive and supervisor
  * mode without kernel mode, or none of the three. It counts user and PAL mode independently. */
-enum {
+enum pfm_alpha_mode {
 	PFM_ALPHA_MODE_KERNEL = 1,
 	PFM_ALPHA_MODE_EXEC = 2,
 	PFM_ALPHA_MODE_SUPER = 4,
@@ -67,7 +72,7 @@ enum {
 };
 
 /* pfp_alpha_flags */
-enum {
+enum pfm_alpha_flag {
 	PFM_ALPHA_FL_CTXT =
 		1, /* EV5, PCA56: use the word in pfp_alpha_ctxt (PF5_CTXT_* bits) unchanged */
 	PFM_ALPHA_FL_KERNEL = 2, /* pfp_alpha_ranges are kernel addresses */
@@ -113,7 +118,7 @@ typedef struct {
 } pfmlib_alpha_call_t;
 
 /* Phases in which device requests are issued. */
-enum { PFM_ALPHA_SETUP, PFM_ALPHA_START, PFM_ALPHA_STOP, PFM_ALPHA_READ };
+enum pfm_alpha_phase { PFM_ALPHA_SETUP, PFM_ALPHA_START, PFM_ALPHA_STOP, PFM_ALPHA_READ };
 
 /* A device request. Requests that read have no words; their argument is the address of a pointer to
  * an array. */
@@ -149,7 +154,7 @@ typedef struct {
 /* ---- about events ---------------------------------------------------------------------------- */
 
 /* Kinds of events. */
-enum {
+enum pfm_alpha_event_kind {
 	PFM_ALPHA_EVENT,     /* does not depend on other events */
 	PFM_ALPHA_AGGREGATE, /* EV67: its mode determines the event of the other counter */
 	PFM_ALPHA_PAIR,      /* EV67: a mode by name; uses both counters */
@@ -159,7 +164,7 @@ enum {
 };
 
 /* How a count can differ from the number of events that its name suggests. */
-enum {
+enum pfm_alpha_uncertainty {
 	PFM_ALPHA_UNC_NAME = 1, /* the name is derived from a constant; no source contains it */
 	PFM_ALPHA_UNC_HEADER_ONLY = 2,    /* the manual page of the system lacks it */
 	PFM_ALPHA_UNC_PIN = 4,            /* an input pin; depends on the board */
@@ -350,7 +355,7 @@ unsigned int pfm_alpha_level_entry(int user, int idle, unsigned int ipl);
 
 /* ---- interrupts ------------------------------------------------------------------------------ */
 
-enum { PFM_ALPHA_OS_UNIX, PFM_ALPHA_OS_VMS };
+enum pfm_alpha_os { PFM_ALPHA_OS_UNIX, PFM_ALPHA_OS_VMS };
 
 typedef struct {
 	unsigned int counter;
@@ -394,7 +399,7 @@ pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retir
                           uint64_t *den);
 
 /* Traps of a profiled instruction. */
-enum {
+enum pfm_alpha_trap {
 	PFM_ALPHA_TRAP_REPLAY = 0,
 	PFM_ALPHA_TRAP_DTB_DOUBLE3 = 2,
 	PFM_ALPHA_TRAP_DTB_DOUBLE4 = 3,

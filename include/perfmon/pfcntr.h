@@ -438,7 +438,7 @@ union pmctrs_ev6 {
 #define PF67_CYCLES_AND_RET_DELAY     0x4
 
 /* EV67: ProfileMe statistics. */
-enum {
+enum pf67_statistic {
 	PF67_PM_DISABLED = 0,
 	PF67_PM_ABORT = 1,
 	PF67_PM_ABORT_PER_RET = 2,

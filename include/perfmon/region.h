@@ -84,14 +84,15 @@ void pfm_region_reset(pfm_region_t *region);
 
 /* ---- what is counted ------------------------------------------------------------------------- */
 
-enum {
+/** Bits of the flags of pfm_regions_options_t. */
+typedef enum pfm_regions_flag {
 	PFM_REGIONS_NO_SUBTRACT = 1, /**< do not subtract the cost of begin and end */
 	PFM_REGIONS_ROTATE_INNER =
 		2, /**< change groups at every begin, not only at the outermost of a thread */
 	PFM_REGIONS_SYSTEM =
 		4, /**< count events that cannot be counted for a task for the whole machine */
 	PFM_REGIONS_PER_THREAD = 8 /**< write a row for each thread, not only the sums */
-};
+} pfm_regions_flag_t;
 
 /** Options of regions. The variables PERFMON_REGIONS, PERFMON_REGIONS_OUTPUT and
  * PERFMON_REGIONS_FORMAT of the environment take precedence over the members. */
