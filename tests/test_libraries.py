@@ -112,6 +112,20 @@ class Names(unittest.TestCase):
         self.assertEqual(sorted(theirs & exported(PERFMON)), [])
 
 
+    def test_each_job_has_one_function(self):
+        ours = exported(PERFMON)
+        for pattern, wanted in (
+                (r"pfm_(open|read|load)_recording", {"pfm_open_recording"}),
+                (r"pfm_(create|write|start)_recording", {"pfm_create_recording"}),
+                (r"pfm_(compute|evaluate|estimate|judge)_\w*metric\w*", {"pfm_compute_metric", "pfm_compute_session_metric"}),
+                (r"pfm_encode\w*|pfm_dispatch\w*|pfm_get\w*encoding\w*",
+                 {"pfm_encode_event", "pfm_encode_event_at", "pfm_encode_perf_attr", "pfm_dispatch_set"}),
+                (r"pfm_(count_session\w*|session_(size|length|count\w*))", {"pfm_session_size"}),
+                (r"pfm_\w*sampl\w*statistics|pfm_read_samples", {"pfm_sampling_statistics"}),
+                (r"pfm_spawn\w*", {"pfm_spawn_session"})):
+            self.assertEqual({name for name in ours if re.fullmatch(pattern, name)}, wanted, pattern)
+
+
 class Bindings(unittest.TestCase):
     """Generators of bindings (bindgen, cgo) see what has a name and a type: they drop macros with casts, and make plain numbers of
     enums without a name."""

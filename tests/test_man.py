@@ -416,6 +416,16 @@ class Whole(unittest.TestCase):
     def documented(self):
         return {n for p in pages() if p.endswith(".3") for n in names(read(p)) if n.startswith("pfm_")} - {"pfm_device"}
 
+    def test_processors_that_the_overview_names_are_built_in(self):
+        """As examples today's processors come first, and the page names no image or import that they would need."""
+        text = read(os.path.join(SOURCE, "docs/man7/perfmon.7"))
+        section = re.search(r"\.Ss Processors\n(.*?)\n\.S[sh] ", text, re.S)[1]
+        named = re.findall(r"^\.It Li (\S+) Ta", section, re.M)
+        self.assertEqual(named[:3], ["skx", "amdzen4", "neoverse_n1"])
+        done = subprocess.run([PFM, "list", "--pmus", "--json"], capture_output=True, text=True, check=True, timeout=60,
+                              env={**os.environ, "XDG_DATA_HOME": "/nonexistent", "XDG_DATA_DIRS": "/nonexistent"})
+        self.assertLessEqual(set(named), {json.loads(line)["pmu"] for line in done.stdout.splitlines()})
+
     def test_version_script_is_the_headers(self):
         self.assertEqual(self.exported(), {n for n, (_, _, inline) in prototypes().items() if not inline})
 
