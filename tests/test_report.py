@@ -136,6 +136,19 @@ class Report(unittest.TestCase):
             pass
         return b"".join(parts).decode()
 
+    def test_a_sample_without_a_task(self):
+        """The kernel writes -1 where the task had ended: no number that could be a task's."""
+        path = os.path.join(self.folder, "ended.data")
+        write(path, self.program, [])
+        made = Recording()
+        made.attr()
+        made.add(Sample(2 ** 32 - 1, 0, 10 ** 9, 5, (1,), 9))
+        made.write(path)
+        for command in ("report --json", "export -f csv", "export -f json", "export -f firefox", "export -f chrome", "export -f speedscope"):
+            done = subprocess.run([PFM, *command.split(), path], capture_output=True, text=True, check=True, timeout=60)
+            self.assertIn(":-1", done.stdout, command)
+            self.assertNotIn("4294967295", done.stdout, command)
+
     def test_progress_is_for_terminals(self):
         for command in (["report", "--json", "-"], ["export", "-f", "folded", "-"]):
             master, slave = pty.openpty()

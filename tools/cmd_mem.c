@@ -213,7 +213,7 @@ static void print_places(const struct mem_job *job, uint32_t line)
 		printf("%#8x %8llu %8llu %6llu", p->offset, (unsigned long long)p->sum.loads,
 		       (unsigned long long)p->sum.stores, (unsigned long long)p->sum.hitm);
 		print_latency(&p->sum);
-		printf("  %-8u %-16s %s\n", p->tid,
+		printf("  %-8d %-16s %s\n", (int)p->tid,
 		       profile_line(export_text(&job->reader, p->task), task),
 		       profile_line(export_text(&job->reader, p->function), function));
 	}
@@ -319,7 +319,7 @@ static void put_cache_line(struct json *j, const struct mem_job *job, uint32_t l
 	for (size_t i = 0; i < n; i++) {
 		put_begin(j, NULL, '{');
 		put_count(j, "offset", places[i].offset);
-		put_count(j, "tid", places[i].tid);
+		put_int(j, "tid", (int32_t)places[i].tid);
 		put_text(j, "task", export_text(&job->reader, places[i].task));
 		put_text(j, "function", export_text(&job->reader, places[i].function));
 		put_sum(j, &places[i].sum);

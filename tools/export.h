@@ -65,7 +65,8 @@ struct export_event {
 
 struct export_sample {
 	uint64_t time, weight, has; /* has: PFM_SAMPLE_* */
-	uint32_t event, pid, tid, cpu;
+	uint32_t event, pid, tid,
+		cpu;            /* pid, tid: UINT32_MAX of a task that had ended, printed as -1 */
 	uint32_t task;          /* text: the thread's name */
 	const uint32_t *frames; /* locations, the innermost first; valid until the next sample */
 	unsigned n_frames;

@@ -22,10 +22,11 @@ static void put_mapping(void *arg, const pfm_record_t *r)
 	char name[NAME_LINE];
 
 	fprintf(e->out,
-	        "PERF_RECORD_MMAP2 %" PRIu32 "/%" PRIu32 ": [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64
+	        "PERF_RECORD_MMAP2 %" PRId32 "/%" PRId32 ": [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64
 	        " %02" PRIx32 ":%02" PRIx32 " %" PRIu64 " %" PRIu64 "]: %c%c%c%c %s\n",
-	        r->pid, r->tid, m->start, m->length, m->offset, m->major, m->minor, m->inode,
-	        m->generation, m->prot & PROT_READ ? 'r' : '-', m->prot & PROT_WRITE ? 'w' : '-',
+	        (int32_t)r->pid, (int32_t)r->tid, m->start, m->length, m->offset, m->major,
+	        m->minor, m->inode, m->generation, m->prot & PROT_READ ? 'r' : '-',
+	        m->prot & PROT_WRITE ? 'w' : '-',
 	        m->prot & PROT_EXEC || r->type == PFM_RECORD_MAP ? 'x' : '-',
 	        m->flags & MAP_SHARED ? 's' : 'p', profile_line(m->name, name));
 }

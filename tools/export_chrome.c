@@ -48,7 +48,7 @@ static void begin_event(struct exporter *e, const char *phase, uint32_t pid, uin
 	putc('\n', e->out);
 	put_begin(&c->j, NULL, '{');
 	put_text(&c->j, "ph", phase);
-	put_int(&c->j, "pid", pid);
+	put_int(&c->j, "pid", (int32_t)pid);
 	put_real(&c->j, "ts", (double)time / 1e3);
 }
 
@@ -60,7 +60,7 @@ static void put_task_name(struct exporter *e, const char *kind, uint32_t pid, ui
 	struct chrome *c = e->state;
 
 	begin_event(e, "M", pid, e->reader->first_time);
-	put_int(&c->j, "tid", tid);
+	put_int(&c->j, "tid", (int32_t)tid);
 	put_text(&c->j, "name", kind);
 	put_begin(&c->j, "args", '{');
 	put_text(&c->j, "name", export_text(e->reader, task));
@@ -175,7 +175,7 @@ static void put_slice_event(struct exporter *e, const char *phase, uint32_t pid,
 	struct chrome *c = e->state;
 
 	begin_event(e, phase, pid, time);
-	put_int(&c->j, "tid", tid);
+	put_int(&c->j, "tid", (int32_t)tid);
 	put_text(&c->j, "name", export_name(e->reader, l, k));
 	if (*phase == 'B')
 		put_text(&c->j, "cat", export_object(e->reader, l));

@@ -54,7 +54,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 
 	fprintf(e->out, "sample,%llu,", (unsigned long long)s->time);
 	put_column(e->out, e->reader->events[s->event].name);
-	fprintf(e->out, "%llu,%u,%u,", (unsigned long long)s->weight, s->pid, s->tid);
+	fprintf(e->out, "%llu,%d,%d,", (unsigned long long)s->weight, (int)s->pid, (int)s->tid);
 	if (s->has & PFM_SAMPLE_CPU)
 		fprintf(e->out, "%u", s->cpu);
 	putc(',', e->out);

@@ -259,8 +259,8 @@ static void put_thread(struct exporter *e, struct json *j, const struct timeline
 	put_text(j, "name", name);
 	put_text(j, "processName", task);
 	put_text(j, "processType", "default");
-	put_int(j, "pid", t->pid);
-	put_int(j, "tid", t->tid);
+	put_int(j, "pid", (int32_t)t->pid);
+	put_int(j, "tid", (int32_t)t->tid);
 	put_int(j, "registerTime", 0);
 	put_null(j, "unregisterTime");
 	put_markers(e, j);

@@ -50,8 +50,8 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	put_count(j, "time", s->time);
 	put_text(j, "event", e->reader->events[s->event].name);
 	put_count(j, "weight", s->weight);
-	put_int(j, "pid", s->pid);
-	put_int(j, "tid", s->tid);
+	put_int(j, "pid", (int32_t)s->pid);
+	put_int(j, "tid", (int32_t)s->tid);
 	if (s->has & PFM_SAMPLE_CPU)
 		put_int(j, "cpu", s->cpu);
 	put_text(j, "task", export_text(e->reader, s->task));

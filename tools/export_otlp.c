@@ -306,8 +306,8 @@ static void put_row(struct exporter *e, const struct export_row *row)
 	struct otlp *o = e->state;
 	const uint32_t attributes[] = {
 		add_text_attribute(e, "thread.name", export_text(e->reader, row->task)),
-		add_number_attribute(e, "thread.id", row->tid),
-		add_number_attribute(e, "process.pid", row->pid),
+		add_number_attribute(e, "thread.id", (uint64_t)(int32_t)row->tid),
+		add_number_attribute(e, "process.pid", (uint64_t)(int32_t)row->pid),
 		add_number_attribute(e, "cpu.logical_number", row->cpu),
 	};
 

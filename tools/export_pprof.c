@@ -312,8 +312,8 @@ static void put_row(struct exporter *e, const struct export_row *row)
 			message_add_packed(&p->packed, i == row->event ? row->weight : 0);
 	message_add_message(&p->part, SAMPLE_VALUE, &p->packed);
 	add_label(p, p->thread, task_string(e, row->task), 0);
-	add_label(p, p->pid, 0, row->pid);
-	add_label(p, p->tid, 0, row->tid);
+	add_label(p, p->pid, 0, (uint64_t)(int32_t)row->pid);
+	add_label(p, p->tid, 0, (uint64_t)(int32_t)row->tid);
 	add_label(p, p->cpu, 0, row->cpu);
 	put_element(e, PROFILE_SAMPLE, &p->part);
 }

@@ -63,6 +63,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	unsigned long long microseconds = s->time / 1000;
 
 	put_task(e->out, export_text(e->reader, s->task));
+	/* Unsigned: readers of this text take digits only. */
 	fprintf(e->out, " %u/%u", s->pid, s->tid);
 	if (s->has & PFM_SAMPLE_CPU)
 		fprintf(e->out, " [%03u]", s->cpu);

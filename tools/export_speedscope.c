@@ -66,8 +66,8 @@ static void put_profile(struct exporter *e, struct json *j, const struct timelin
 	uint64_t sum = 0;
 	char name[512];
 
-	snprintf(name, sizeof(name), "%s (%u/%u) %s", export_text(e->reader, t->task), t->pid,
-	         t->tid, event->name);
+	snprintf(name, sizeof(name), "%s (%d/%d) %s", export_text(e->reader, t->task), (int)t->pid,
+	         (int)t->tid, event->name);
 	put_begin(j, NULL, '{');
 	put_text(j, "type", "sampled");
 	put_text(j, "name", name);
