@@ -144,7 +144,7 @@ class Report(unittest.TestCase):
         made.attr()
         made.add(Sample(2 ** 32 - 1, 0, 10 ** 9, 5, (1,), 9))
         made.write(path)
-        for command in ("report --json", "export -f csv", "export -f json", "export -f firefox", "export -f chrome", "export -f speedscope"):
+        for command in ("report --json", *("export -f " + f for f in ("csv", "json", "firefox", "chrome", "speedscope"))):
             done = subprocess.run([PFM, *command.split(), path], capture_output=True, text=True, check=True, timeout=60)
             self.assertIn(":-1", done.stdout, command)
             self.assertNotIn("4294967295", done.stdout, command)
