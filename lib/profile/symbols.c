@@ -19,6 +19,8 @@
 #include "base/hash.h"
 #include "profile/debug_files.h"
 #include "profile/debug_sources.h"
+#include "profile/elf_file.h"
+#include "profile/kernel_symbols.h"
 #include "profile/lines.h"
 #include "profile/symbol_table.h"
 #include "profile/vdso.h"
@@ -66,10 +68,7 @@ struct symbols {
 	struct file **files;
 	uint32_t n_objects, n_files;
 	struct hash_table object_table, file_table;
-	struct file kernel;
-	bool kernel_loaded;
-	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
-	uint64_t expected_at;
+	struct kernel_symbols kernel;
 	uint64_t table_bytes; /* of TABLES_SIZE */
 	const char *debug_folder;
 	struct timespec recorded; /* when the recording was written; 0: not known */
@@ -128,7 +127,7 @@ void symbols_close(struct symbols *all)
 	free(all->files);
 	pfmi_base_free_hash(&all->object_table);
 	pfmi_base_free_hash(&all->file_table);
-	release_elf(&all->kernel);
+	kernel_symbols_free(&all->kernel);
 	free(all);
 }
 
@@ -200,107 +199,21 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 
 /* ---- ELF ------------------------------------------------------------------------------------- */
 
-/* A file that is being read: its head, and what the two widths have in common. */
-struct elf {
-	int fd;
-	uint64_t size;
-	bool is_64bit;
-	bool is_arm; /* 32 bits: bit 0 of a function's value says that its code is Thumb */
-	uint64_t segments_at, sections_at;
-	unsigned n_segments, n_sections, names_section;
-	uint8_t *sections;
-	bool out_of_memory; /* something was not read because memory ran out */
-};
-
-static bool read_at(const struct elf *e, void *to, size_t n, uint64_t offset)
-{
-	uint8_t *p = to;
-
-	if (offset > e->size || n > e->size - offset)
-		return false;
-	while (n) {
-		ssize_t got = pread(e->fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= (size_t)got;
-		offset += (uint64_t)got;
-	}
-	return true;
-}
-
-/* @n bytes at @offset; the caller frees them. NULL if they are not there. */
-static void *reserve_bytes(struct elf *e, uint64_t n, uint64_t offset)
-{
-	bool there = n && offset <= e->size && n <= e->size - offset;
-	void *p = there ? malloc((size_t)n) : NULL;
-
-	e->out_of_memory |= there && !p;
-	if (p && read_at(e, p, (size_t)n, offset))
-		return p;
-	free(p);
-	return NULL;
-}
-
-static bool read_head(struct elf *e)
-{
-	static const uint16_t one = 1;
-	int order = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
-	union {
-		uint8_t ident[EI_NIDENT];
-		Elf64_Ehdr e64;
-		Elf32_Ehdr e32;
-	} h;
-
-	if (!read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 ||
-	    h.ident[EI_DATA] != order)
-		return false;
-	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
-	e->is_arm = !e->is_64bit && h.e32.e_machine == EM_ARM;
-	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
-	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
-	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
-	e->n_sections = e->is_64bit ? h.e64.e_shnum : h.e32.e_shnum;
-	e->names_section = e->is_64bit ? h.e64.e_shstrndx : h.e32.e_shstrndx;
-	return true;
-}
-
-static Elf64_Shdr section_at(const struct elf *e, unsigned i)
-{
-	Elf64_Shdr wide;
-	Elf32_Shdr s;
-
-	if (e->is_64bit) {
-		memcpy(&wide, e->sections + i * sizeof(wide), sizeof(wide));
-		return wide;
-	}
-	memcpy(&s, e->sections + i * sizeof(s), sizeof(s));
-	return (Elf64_Shdr){ .sh_name = s.sh_name,
-		             .sh_type = s.sh_type,
-		             .sh_addr = s.sh_addr,
-		             .sh_offset = s.sh_offset,
-		             .sh_size = s.sh_size,
-		             .sh_link = s.sh_link };
-}
-
 /* Bytes from the start of a symbol to the end of its section. */
-static uint64_t section_end_distance(const struct elf *e, const Elf64_Sym *s)
+static uint64_t section_end_distance(const struct elf_file *e, const Elf64_Sym *s)
 {
 	Elf64_Shdr section;
 
 	if (s->st_shndx >= e->n_sections)
 		return UINT64_MAX;
-	section = section_at(e, s->st_shndx);
+	section = elf_get_section(e, s->st_shndx);
 	return s->st_value - section.sh_addr < section.sh_size
 	               ? section.sh_size - (s->st_value - section.sh_addr)
 	               : UINT64_MAX;
 }
 
 /* @names ends with a zero, its last. */
-static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const char *names,
+static void read_symbol(struct file *f, struct elf_file *e, const uint8_t *at, const char *names,
                         uint64_t n_names)
 {
 	Elf64_Sym s;
@@ -326,14 +239,6 @@ static void read_symbol(struct file *f, struct elf *e, const uint8_t *at, const 
 		e->out_of_memory = true;
 }
 
-/* Bytes of @names up to the last zero, that included: a name without an end is ignored. */
-static uint64_t is_past_end(const char *names, uint64_t n)
-{
-	while (n && names[n - 1])
-		n--;
-	return n;
-}
-
 static bool has_table_space(struct symbols *all, const char *path, uint64_t size)
 {
 	if (size <= TABLES_SIZE - all->table_bytes) {
@@ -347,11 +252,11 @@ static bool has_table_space(struct symbols *all, const char *path, uint64_t size
 }
 
 /* One table, @s, and the names it leads to, which become @*kept. */
-static void read_table(struct object *o, struct elf *e, struct file *f, const Elf64_Shdr *s,
+static void read_table(struct object *o, struct elf_file *e, struct file *f, const Elf64_Shdr *s,
                        char **kept)
 {
 	size_t each = e->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	Elf64_Shdr names = s->sh_link < e->n_sections ? section_at(e, s->sh_link)
+	Elf64_Shdr names = s->sh_link < e->n_sections ? elf_get_section(e, s->sh_link)
 	                                              : (Elf64_Shdr){ .sh_type = SHT_NULL };
 	uint8_t *table;
 	uint64_t n;
@@ -359,9 +264,9 @@ static void read_table(struct object *o, struct elf *e, struct file *f, const El
 	if (names.sh_type != SHT_STRTAB || s->sh_size > e->size || names.sh_size > e->size ||
 	    !has_table_space(o->all, o->path, s->sh_size + names.sh_size))
 		return;
-	table = reserve_bytes(e, s->sh_size, s->sh_offset);
-	*kept = table ? reserve_bytes(e, names.sh_size, names.sh_offset) : NULL;
-	n = *kept ? is_past_end(*kept, names.sh_size) : 0;
+	table = elf_read_bytes(e, s->sh_size, s->sh_offset);
+	*kept = table ? elf_read_bytes(e, names.sh_size, names.sh_offset) : NULL;
+	n = *kept ? elf_measure_names(*kept, names.sh_size) : 0;
 	for (uint64_t at = 0; n && at + each <= s->sh_size; at += each)
 		read_symbol(f, e, table + at, *kept, n);
 	free(table);
@@ -369,25 +274,11 @@ static void read_table(struct object *o, struct elf *e, struct file *f, const El
 
 static const uint32_t table_kinds[TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
 
-static bool load_sections(struct elf *e)
-{
-	size_t each = e->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-
-	e->sections = reserve_bytes(e, (uint64_t)e->n_sections * each, e->sections_at);
-	return e->sections;
-}
-
-static void free_sections(struct elf *e)
-{
-	free(e->sections);
-	e->sections = NULL;
-}
-
 /* There is one table of each kind at most: whatever else says that it is one is not looked at. */
-static void read_table_kind(struct object *o, struct elf *e, struct file *f, unsigned kind)
+static void read_table_kind(struct object *o, struct elf_file *e, struct file *f, unsigned kind)
 {
 	for (unsigned i = 0; i < e->n_sections; i++) {
-		Elf64_Shdr s = section_at(e, i);
+		Elf64_Shdr s = elf_get_section(e, i);
 
 		if (s.sh_type != table_kinds[kind])
 			continue;
@@ -397,9 +288,9 @@ static void read_table_kind(struct object *o, struct elf *e, struct file *f, uns
 }
 
 /* The build id among the notes at @offset, if it is there. */
-static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t size)
+static void read_notes(struct elf_file *e, struct file *f, uint64_t offset, uint64_t size)
 {
-	uint8_t *notes = size <= 1 << 20 ? reserve_bytes(e, size, offset) : NULL;
+	uint8_t *notes = size <= 1 << 20 ? elf_read_bytes(e, size, offset) : NULL;
 	Elf64_Nhdr n; /* of both widths */
 
 	for (uint64_t at = 0; notes && size - at >= sizeof(n);) {
@@ -421,10 +312,10 @@ static void read_notes(struct elf *e, struct file *f, uint64_t offset, uint64_t 
 	free(notes);
 }
 
-static void read_segments(struct elf *e, struct file *f)
+static void read_segments(struct elf_file *e, struct file *f)
 {
 	size_t each = e->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	uint8_t *all = reserve_bytes(e, (uint64_t)e->n_segments * each, e->segments_at);
+	uint8_t *all = elf_read_bytes(e, (uint64_t)e->n_segments * each, e->segments_at);
 	Elf64_Phdr p;
 	Elf32_Phdr p32;
 
@@ -449,36 +340,12 @@ static void read_segments(struct elf *e, struct file *f)
 
 /* ---- separate debug files -------------------------------------------------------------------- */
 
-/* The contents of the section called @name, of at most @most bytes; the caller frees them. NULL if
- * missing. */
-static void *read_named_section(struct elf *e, const char *name, uint64_t most, size_t *size)
-{
-	Elf64_Shdr names = e->names_section < e->n_sections ? section_at(e, e->names_section)
-	                                                    : (Elf64_Shdr){ .sh_size = 0 };
-	char *text =
-		names.sh_size <= 1 << 20 ? reserve_bytes(e, names.sh_size, names.sh_offset) : NULL;
-	uint64_t n = text ? is_past_end(text, names.sh_size) : 0;
-	void *bytes = NULL;
-
-	for (unsigned i = 0; i < e->n_sections && !bytes; i++) {
-		Elf64_Shdr s = section_at(e, i);
-
-		if (s.sh_name >= n || strcmp(text + s.sh_name, name) != 0 || s.sh_size > most ||
-		    s.sh_type == SHT_NOBITS)
-			continue;
-		bytes = reserve_bytes(e, s.sh_size, s.sh_offset);
-		*size = (size_t)s.sh_size;
-	}
-	free(text);
-	return bytes;
-}
-
 /* The contents of .gnu_debuglink, a name and a checksum at the next multiple of 4, in memory of the
  * caller's; NULL if missing. */
-static char *read_debug_link(struct elf *e, uint32_t *checksum)
+static char *read_debug_link(struct elf_file *e, uint32_t *checksum)
 {
 	size_t size = 0, at;
-	char *link = read_named_section(e, ".gnu_debuglink", 4096, &size);
+	char *link = elf_read_named_section(e, ".gnu_debuglink", 4096, &size);
 
 	at = link ? (strnlen(link, size) + 4) & ~(size_t)3 : 0;
 	if (link && at + 4 <= size) {
@@ -490,8 +357,8 @@ static char *read_debug_link(struct elf *e, uint32_t *checksum)
 }
 
 /* Is the file @d, whose build id is in @separate, of the same build as @f? */
-static bool is_same_build(const struct elf *d, const struct file *separate, const struct file *f,
-                          uint32_t checksum)
+static bool is_same_build(const struct elf_file *d, const struct file *separate,
+                          const struct file *f, uint32_t checksum)
 {
 	if (f->n_id)
 		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
@@ -500,10 +367,10 @@ static bool is_same_build(const struct elf *d, const struct file *separate, cons
 
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
  * file. */
-static bool read_separate(struct object *o, struct elf *e, const char *path, struct file *f,
+static bool read_separate(struct object *o, struct elf_file *e, const char *path, struct file *f,
                           uint32_t checksum)
 {
-	struct elf d = { .fd = -1 };
+	struct elf_file d = { .fd = -1 };
 	struct file separate = { .n_id = 0 };
 	struct stat st;
 	bool is_read;
@@ -512,24 +379,24 @@ static bool read_separate(struct object *o, struct elf *e, const char *path, str
 	if (d.fd < 0)
 		return false;
 	d.size = (uint64_t)st.st_size;
-	is_read = read_head(&d);
+	is_read = elf_read_head(&d);
 	if (is_read)
 		read_segments(&d, &separate);
-	is_read = is_read && is_same_build(&d, &separate, f, checksum) && load_sections(&d);
+	is_read = is_read && is_same_build(&d, &separate, f, checksum) && elf_load_sections(&d);
 	if (is_read)
 		read_table_kind(o, &d, f, 0);
-	free_sections(&d);
+	elf_free_sections(&d);
 	close(d.fd);
 	e->out_of_memory |= d.out_of_memory;
 	return is_read && f->names[0];
 }
 
 /* Reads the symbols that are packed into the file itself. */
-static void read_packed(struct object *o, struct elf *e, struct file *f)
+static void read_packed(struct object *o, struct elf_file *e, struct file *f)
 {
-	struct elf d = { .fd = -1 };
+	struct elf_file d = { .fd = -1 };
 	size_t size = 0;
-	void *packed = read_named_section(e, ".gnu_debugdata", MAX_PACKED, &size);
+	void *packed = elf_read_named_section(e, ".gnu_debugdata", MAX_PACKED, &size);
 	struct stat st;
 
 	if (packed)
@@ -538,15 +405,15 @@ static void read_packed(struct object *o, struct elf *e, struct file *f)
 	if (d.fd < 0)
 		return;
 	d.size = fstat(d.fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-	if (read_head(&d) && load_sections(&d))
+	if (elf_read_head(&d) && elf_load_sections(&d))
 		read_table_kind(o, &d, f, 0);
-	free_sections(&d);
+	elf_free_sections(&d);
 	close(d.fd);
 	e->out_of_memory |= d.out_of_memory;
 }
 
 /* Reads the symbols that a server has. */
-static void read_fetched(struct object *o, struct elf *e, struct file *f)
+static void read_fetched(struct object *o, struct elf_file *e, struct file *f)
 {
 	char *path = fetch_debug_file(f->id, f->n_id);
 
@@ -556,7 +423,7 @@ static void read_fetched(struct object *o, struct elf *e, struct file *f)
 }
 
 /* Looks for the symbols of @f, which is stripped. */
-static void find_separate(struct object *o, struct elf *e, struct file *f)
+static void find_separate(struct object *o, struct elf_file *e, struct file *f)
 {
 	uint32_t checksum = 0;
 	char *link = read_debug_link(e, &checksum), path[4096 + 256];
@@ -576,15 +443,15 @@ static void find_separate(struct object *o, struct elf *e, struct file *f)
 		read_packed(o, e, f);
 }
 
-static void read_symbols(struct object *o, struct elf *e, struct file *f)
+static void read_symbols(struct object *o, struct elf_file *e, struct file *f)
 {
-	if (load_sections(e)) {
+	if (elf_load_sections(e)) {
 		for (unsigned k = 0; k < TABLES; k++)
 			read_table_kind(o, e, f, k);
 		if (!f->names[0])
 			find_separate(o, e, f);
 	}
-	free_sections(e);
+	elf_free_sections(e);
 	symbol_table_sort(&f->table);
 }
 
@@ -619,7 +486,7 @@ static struct file *create_file(struct symbols *all, const struct stat *st, uint
 }
 
 /* The file of @e, read if no path has led to it before. NULL if it has no symbols. */
-static struct file *find_file(struct object *o, struct elf *e, const struct stat *st)
+static struct file *find_file(struct object *o, struct elf_file *e, const struct stat *st)
 {
 	const struct file_search search = { o->all, st };
 	const uint64_t key[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
@@ -629,7 +496,7 @@ static struct file *find_file(struct object *o, struct elf *e, const struct stat
 
 	if (at != HASH_NOT_FOUND)
 		return o->all->files[at];
-	if (!read_head(e))
+	if (!elf_read_head(e))
 		return NULL;
 	f = create_file(o->all, st, hash);
 	e->out_of_memory = !f;
@@ -645,7 +512,7 @@ static struct file *find_file(struct object *o, struct elf *e, const struct stat
 /* The file at @path, or NULL; @st is set to its status. */
 static struct file *load_file(struct object *o, const char *path, struct stat *st)
 {
-	struct elf e = { .fd = open_regular_file(path, st) };
+	struct elf_file e = { .fd = open_regular_file(path, st) };
 	struct file *f;
 
 	if (e.fd < 0)
@@ -807,62 +674,12 @@ enum frame_result symbols_caller(struct object *o, uint64_t offset,
 	                : FRAME_NO_RULE;
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------ */
-
 void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 {
-	snprintf(all->expected, sizeof(all->expected), "%s", name);
-	all->expected_at = address;
-}
-
-/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for users without
- * permission. */
-static void load_kernel(const struct symbols *all, struct file *o)
-{
-	bool another = false, starved = false;
-	FILE *f = fopen("/proc/kallsyms", "re");
-	size_t size = 0;
-	char *line = NULL;
-
-	errno = 0;
-	while (f && !starved && getline(&line, &size, f) > 0) {
-		char *rest, *name;
-		uint64_t start = strtoull(line, &rest, 16);
-
-		if (!start || strlen(rest) < 4 || !strchr("tTwW", rest[1]))
-			continue;
-		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
-		another |= strcmp(rest + 3, all->expected) == 0 && start != all->expected_at;
-		name = strdup(rest + 3);
-		starved = !name ||
-		          !symbol_table_add(&o->table, &(struct symbol){ .start = start,
-		                                                         .section_rest = UINT64_MAX,
-		                                                         .name = name,
-		                                                         .demangled = name });
-		if (starved)
-			free(name);
-	}
-	starved |= errno == ENOMEM;
-	free(line);
-	if (f)
-		fclose(f);
-	if (starved)
-		report_missing_names();
-	if (another)
-		show_profile_message("functions of the kernel are not named: the recording is of "
-		                     "another kernel, or of an earlier boot");
-	if (another || starved)
-		symbol_table_clear(&o->table);
-	symbol_table_sort(&o->table);
+	kernel_symbols_expect(&all->kernel, name, address);
 }
 
 const char *symbols_kernel(struct symbols *all, uint64_t address)
 {
-	const struct symbol *s;
-
-	if (!all->kernel_loaded)
-		load_kernel(all, &all->kernel);
-	all->kernel_loaded = true;
-	s = symbol_table_find(&all->kernel.table, address);
-	return s ? s->name : NULL;
+	return kernel_symbols_at(&all->kernel, address);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/elf_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset)
+{
+	uint8_t *p = to;
+
+	if (offset > e->size || n > e->size - offset)
+		return false;
+	while (n) {
+		ssize_t got = pread(e->fd, p, n, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= (size_t)got;
+		offset += (uint64_t)got;
+	}
+	return true;
+}
+
+void *elf_read_bytes(struct elf_file *e, uint64_t n, uint64_t offset)
+{
+	bool there = n && offset <= e->size && n <= e->size - offset;
+	void *p = there ? malloc((size_t)n) : NULL;
+
+	e->out_of_memory |= there && !p;
+	if (p && elf_read_at(e, p, (size_t)n, offset))
+		return p;
+	free(p);
+	return NULL;
+}
+
+bool elf_read_head(struct elf_file *e)
+{
+	static const uint16_t one = 1;
+	int order = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+	union {
+		uint8_t ident[EI_NIDENT];
+		Elf64_Ehdr e64;
+		Elf32_Ehdr e32;
+	} h;
+
+	if (!elf_read_at(e, &h, sizeof(h), 0) || memcmp(h.ident, ELFMAG, SELFMAG) != 0 ||
+	    h.ident[EI_DATA] != order)
+		return false;
+	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
+	e->is_arm = !e->is_64bit && h.e32.e_machine == EM_ARM;
+	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
+	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
+	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
+	e->n_sections = e->is_64bit ? h.e64.e_shnum : h.e32.e_shnum;
+	e->names_section = e->is_64bit ? h.e64.e_shstrndx : h.e32.e_shstrndx;
+	return true;
+}
+
+Elf64_Shdr elf_get_section(const struct elf_file *e, unsigned i)
+{
+	Elf64_Shdr wide;
+	Elf32_Shdr s;
+
+	if (e->is_64bit) {
+		memcpy(&wide, e->sections + i * sizeof(wide), sizeof(wide));
+		return wide;
+	}
+	memcpy(&s, e->sections + i * sizeof(s), sizeof(s));
+	return (Elf64_Shdr){ .sh_name = s.sh_name,
+		             .sh_type = s.sh_type,
+		             .sh_addr = s.sh_addr,
+		             .sh_offset = s.sh_offset,
+		             .sh_size = s.sh_size,
+		             .sh_link = s.sh_link };
+}
+
+uint64_t elf_measure_names(const char *names, uint64_t n)
+{
+	while (n && names[n - 1])
+		n--;
+	return n;
+}
+
+bool elf_load_sections(struct elf_file *e)
+{
+	size_t each = e->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+
+	e->sections = elf_read_bytes(e, (uint64_t)e->n_sections * each, e->sections_at);
+	return e->sections;
+}
+
+void elf_free_sections(struct elf_file *e)
+{
+	free(e->sections);
+	e->sections = NULL;
+}
+
+void *elf_read_named_section(struct elf_file *e, const char *name, uint64_t most, size_t *size)
+{
+	Elf64_Shdr names = e->names_section < e->n_sections ? elf_get_section(e, e->names_section)
+	                                                    : (Elf64_Shdr){ .sh_size = 0 };
+	char *text =
+		names.sh_size <= 1 << 20 ? elf_read_bytes(e, names.sh_size, names.sh_offset) : NULL;
+	uint64_t n = text ? elf_measure_names(text, names.sh_size) : 0;
+	void *bytes = NULL;
+
+	for (unsigned i = 0; i < e->n_sections && !bytes; i++) {
+		Elf64_Shdr s = elf_get_section(e, i);
+
+		if (s.sh_name >= n || strcmp(text + s.sh_name, name) != 0 || s.sh_size > most ||
+		    s.sh_type == SHT_NOBITS)
+			continue;
+		bytes = elf_read_bytes(e, s.sh_size, s.sh_offset);
+		*size = (size_t)s.sh_size;
+	}
+	free(text);
+	return bytes;
+}
