@@ -2,8 +2,12 @@
 /* Symbols in an array that is sorted once. */
 #include "profile/symbol_table.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Names that agree for so many bytes are as good as each other. */
+enum { COMPARED = 256 };
 
 bool symbol_table_add(struct symbol_table *t, const struct symbol *s)
 {
@@ -34,7 +38,36 @@ void symbol_table_free(struct symbol_table *t)
 	*t = (struct symbol_table){ .list = NULL };
 }
 
-/* Names that agree for long enough are as good as each other. */
+static bool has_version(const char *name)
+{
+	return memchr(name, '@', strnlen(name, COMPARED));
+}
+
+/* A library has several names for a function, and programmers know the one that programs call.
+ * Negative if @x is the better one:
+ *
+ *  1. a name that other files can use       malloc rather than __GI___libc_malloc
+ *  2. a name without a version              memcpy rather than memcpy@@GLIBC_2.14
+ *  3. a name with fewer leading underscores read rather than __libc_read
+ *  4. a strong name rather than a weak one
+ *  5. the longer name, as perf chooses
+ */
+static int compare_names(const struct symbol *x, const struct symbol *y)
+{
+	size_t n_x = strnlen(x->name, COMPARED), n_y = strnlen(y->name, COMPARED);
+	int order = (x->binding == STB_LOCAL) - (y->binding == STB_LOCAL);
+
+	if (!order)
+		order = has_version(x->name) - has_version(y->name);
+	if (!order)
+		order = (int)strspn(x->name, "_") - (int)strspn(y->name, "_");
+	if (!order)
+		order = (x->binding == STB_WEAK) - (y->binding == STB_WEAK);
+	if (!order)
+		order = (n_x < n_y) - (n_x > n_y);
+	return order ? order : strncmp(x->name, y->name, COMPARED);
+}
+
 static int compare_starts(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -43,7 +76,9 @@ static int compare_starts(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
-	return x->size < y->size ? 1 : x->size > y->size ? -1 : strncmp(x->name, y->name, 256);
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return compare_names(x, y);
 }
 
 void symbol_table_sort(struct symbol_table *t)

@@ -12,6 +12,7 @@ struct symbol {
 	uint64_t section_rest; /* bytes to the end of its section: what has no size, as functions in
 	                          assembler often, ends there at the latest */
 	uint32_t rank;         /* of several that begin together, the one of the highest rank */
+	uint8_t binding;       /* STB_* of ELF */
 	const char *name;
 	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was
 	                    written, and no name without end */
@@ -26,7 +27,8 @@ struct symbol_table {
 /* Adds @s. False without memory. */
 bool symbol_table_add(struct symbol_table *t, const struct symbol *s);
 /* Sorts the table for symbol_table_find(). Of several symbols that begin together that of the
- * highest rank is kept, then the largest, which covers the most. */
+ * highest rank is kept, then the largest, which covers the most, then the one whose name
+ * programmers know best. */
 void symbol_table_sort(struct symbol_table *t);
 /* The symbol that @address belongs to, or NULL. */
 struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address);

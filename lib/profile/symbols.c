@@ -235,6 +235,7 @@ static void read_symbol(struct file *f, struct elf_file *e, const uint8_t *at, c
 	                      &(struct symbol){ .start = s.st_value,
 	                                        .size = s.st_size,
 	                                        .section_rest = section_end_distance(e, &s),
+	                                        .binding = ELF64_ST_BIND(s.st_info),
 	                                        .name = names + s.st_name }))
 		e->out_of_memory = true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/symbol_table.h"
+#include <elf.h>
 #include "units.h"
 
 enum { SYMBOLS = 200, SPACE = 4096 };
@@ -57,5 +58,48 @@ static void symbols_without_size_end_with_their_section(void **state)
 	symbol_table_free(&t);
 }
 
-UNIT(profile_symbol_table, cmocka_unit_test(finds_what_a_linear_search_finds),
+/* Which of two names of the same code is kept. */
+static const char *choose_name(struct symbol a, struct symbol b)
+{
+	struct symbol_table t = { .n = 0 };
+	const char *name;
+
+	a.size = b.size = 8;
+	assert_true(symbol_table_add(&t, &a) && symbol_table_add(&t, &b));
+	symbol_table_sort(&t);
+	assert_int_equal(t.n, 1);
+	name = t.list[0].name;
+	symbol_table_free(&t);
+	return name;
+}
+
+static void the_best_known_name_is_kept(void **state)
+{
+	/* The better one first. */
+	static const struct symbol pairs[][2] = {
+		{ { .name = "malloc", .binding = STB_GLOBAL },
+		  { .name = "__GI___libc_malloc", .binding = STB_LOCAL } },
+		{ { .name = "malloc", .binding = STB_GLOBAL },
+		  { .name = "__libc_malloc", .binding = STB_GLOBAL } },
+		{ { .name = "read", .binding = STB_WEAK },
+		  { .name = "__libc_read", .binding = STB_GLOBAL } },
+		{ { .name = "_IO_puts", .binding = STB_GLOBAL },
+		  { .name = "puts@@GLIBC_2.2.5", .binding = STB_WEAK } },
+		{ { .name = "strong", .binding = STB_GLOBAL },
+		  { .name = "longer_weak", .binding = STB_WEAK } },
+		{ { .name = "__memmove_erms", .binding = STB_LOCAL },
+		  { .name = "__memcpy_erms", .binding = STB_LOCAL } },
+		{ { .name = "_ZN1CC1Ev", .binding = STB_WEAK },
+		  { .name = "_ZN1CC2Ev", .binding = STB_WEAK } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		assert_string_equal(choose_name(pairs[i][0], pairs[i][1]), pairs[i][0].name);
+		assert_string_equal(choose_name(pairs[i][1], pairs[i][0]), pairs[i][0].name);
+	}
+}
+
+UNIT(profile_symbol_table, cmocka_unit_test(the_best_known_name_is_kept),
+     cmocka_unit_test(finds_what_a_linear_search_finds),
      cmocka_unit_test(symbols_without_size_end_with_their_section));
