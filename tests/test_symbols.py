@@ -279,6 +279,62 @@ class Stripped(Library):
         self.assertIn("%s has changed since the recording: names may be wrong\n" % self.path, self.said)
 
 
+CALLER = """
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+int (*taken)(const char *) = puts;
+int call(const char *s) { return puts(s) + (int)strlen(s) + (memchr(s, 'a', 3) != 0) + atoi(getenv(s)); }
+"""
+
+
+@unittest.skipIf(MISSING, "%s: missing (Debian packages gcc and binutils)" % ", ".join(MISSING))
+class Stubs(unittest.TestCase):
+    """Stubs of the linkage table have the names that objdump computes for them."""
+
+    def expect_stubs(self, machine, *flags):
+        prefix = "" if os.uname().machine == machine else machine + "-linux-gnu-"
+        compiler, objdump = (prefix or "") + "gcc", prefix + "objdump"
+        if not shutil.which(compiler) or not shutil.which(objdump):
+            self.skipTest("%s: missing (Debian package gcc-%s-linux-gnu)" % (compiler, machine.replace("_", "-")))
+        with tempfile.TemporaryDirectory(prefix="perfmon-stubs-") as folder:
+            path = os.path.join(os.path.realpath(folder), "libcaller.so")
+            with open(os.path.join(folder, "caller.c"), "w", encoding="ascii") as f:
+                f.write(CALLER)
+            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-s", *flags, "-o", path, f.name], check=True, timeout=60)
+            listing = subprocess.run([objdump, "-d", path], check=True, capture_output=True, text=True, timeout=60).stdout
+            wanted = {int(address, 16): name for address, name in re.findall(r"(?m)^(\w+) <(\w+@plt)>:$", listing)}
+            self.assertGreater(len(wanted), 3, listing)
+            segments = re.findall(r"^  LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)",
+                                  subprocess.run(["readelf", "-lW", path], check=True, capture_output=True, text=True).stdout, re.M)
+            made = Recording()
+            made.attr()
+            made.comm(5, b"work")
+            made.file(5, path.encode())
+            for address in wanted:
+                offset, start = next((int(o, 16), int(s, 16)) for o, s, size in segments if int(s, 16) <= address < int(s, 16) + int(size, 16))
+                made.sample(5, START + address - start + offset + 4)
+            made.write(os.path.join(folder, "perf.data"))
+            done = subprocess.run([PFM, "report", "--json", "--sort", "symbol", os.path.join(folder, "perf.data")], capture_output=True,
+                                  text=True, timeout=60, check=True)
+            self.assertEqual(sorted(json.loads(line)["function"] for line in done.stdout.splitlines()), sorted(wanted.values()))
+
+    def test_bound_when_first_called(self):
+        self.expect_stubs("x86_64", "-Wl,-z,lazy")
+
+    def test_bound_at_the_start(self):
+        self.expect_stubs("x86_64", "-Wl,-z,now")
+
+    def test_with_landing_pads(self):
+        self.expect_stubs("x86_64", "-fcf-protection=full", "-Wl,-z,ibtplt,-z,lazy")
+
+    def test_aarch64(self):
+        self.expect_stubs("aarch64")
+
+    def test_aarch64_with_landing_pads(self):
+        self.expect_stubs("aarch64", "-mbranch-protection=bti", "-Wl,-z,force-bti")
+
+
 class Thumb(unittest.TestCase):
     """The ABI for the Arm Architecture, ELF: bit 0 of a function's value is the instruction set, not part of the address."""
 

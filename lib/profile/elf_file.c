@@ -52,7 +52,8 @@ bool elf_read_head(struct elf_file *e)
 	    h.ident[EI_DATA] != order)
 		return false;
 	e->is_64bit = h.ident[EI_CLASS] == ELFCLASS64;
-	e->is_arm = !e->is_64bit && h.e32.e_machine == EM_ARM;
+	e->machine = e->is_64bit ? h.e64.e_machine : h.e32.e_machine;
+	e->is_arm = !e->is_64bit && e->machine == EM_ARM;
 	e->segments_at = e->is_64bit ? h.e64.e_phoff : h.e32.e_phoff;
 	e->sections_at = e->is_64bit ? h.e64.e_shoff : h.e32.e_shoff;
 	e->n_segments = e->is_64bit ? h.e64.e_phnum : h.e32.e_phnum;
@@ -100,24 +101,30 @@ void elf_free_sections(struct elf_file *e)
 	e->sections = NULL;
 }
 
-void *elf_read_named_section(struct elf_file *e, const char *name, uint64_t most, size_t *size)
+bool elf_find_section(struct elf_file *e, const char *name, Elf64_Shdr *found)
 {
 	Elf64_Shdr names = e->names_section < e->n_sections ? elf_get_section(e, e->names_section)
 	                                                    : (Elf64_Shdr){ .sh_size = 0 };
 	char *text =
 		names.sh_size <= 1 << 20 ? elf_read_bytes(e, names.sh_size, names.sh_offset) : NULL;
 	uint64_t n = text ? elf_measure_names(text, names.sh_size) : 0;
-	void *bytes = NULL;
+	bool is_found = false;
 
-	for (unsigned i = 0; i < e->n_sections && !bytes; i++) {
-		Elf64_Shdr s = elf_get_section(e, i);
-
-		if (s.sh_name >= n || strcmp(text + s.sh_name, name) != 0 || s.sh_size > most ||
-		    s.sh_type == SHT_NOBITS)
-			continue;
-		bytes = elf_read_bytes(e, s.sh_size, s.sh_offset);
-		*size = (size_t)s.sh_size;
+	for (unsigned i = 0; i < e->n_sections && !is_found; i++) {
+		*found = elf_get_section(e, i);
+		is_found = found->sh_name < n && strcmp(text + found->sh_name, name) == 0 &&
+		           found->sh_type != SHT_NOBITS;
 	}
 	free(text);
-	return bytes;
+	return is_found;
+}
+
+void *elf_read_named_section(struct elf_file *e, const char *name, uint64_t most, size_t *size)
+{
+	Elf64_Shdr s;
+
+	if (!elf_find_section(e, name, &s) || s.sh_size > most)
+		return NULL;
+	*size = (size_t)s.sh_size;
+	return elf_read_bytes(e, s.sh_size, s.sh_offset);
 }

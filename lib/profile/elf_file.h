@@ -14,7 +14,8 @@ struct elf_file {
 	int fd;
 	uint64_t size;
 	bool is_64bit;
-	bool is_arm; /* 32 bits: bit 0 of a function's value says that its code is Thumb */
+	uint16_t machine; /* EM_* */
+	bool is_arm;      /* 32 bits: bit 0 of a function's value says that its code is Thumb */
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections, names_section;
 	uint8_t *sections;
@@ -32,6 +33,8 @@ bool elf_load_sections(struct elf_file *e);
 void elf_free_sections(struct elf_file *e);
 /* Section @i of the n_sections that were read. */
 Elf64_Shdr elf_get_section(const struct elf_file *e, unsigned i);
+/* Finds the section called @name. False if missing, or if the file has no bytes of it. */
+bool elf_find_section(struct elf_file *e, const char *name, Elf64_Shdr *found);
 /* The contents of the section called @name, of at most @most bytes; the caller frees them. NULL if
  * missing. */
 void *elf_read_named_section(struct elf_file *e, const char *name, uint64_t most, size_t *size);

@@ -13,6 +13,7 @@ struct symbol {
 	                          assembler often, ends there at the latest */
 	uint32_t rank;         /* of several that begin together, the one of the highest rank */
 	uint8_t binding;       /* STB_* of ELF */
+	bool is_linkage_stub; /* the stub through which a program calls the function of that name */
 	const char *name;
 	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was
 	                    written, and no name without end */

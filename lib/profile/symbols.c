@@ -21,6 +21,7 @@
 #include "profile/debug_sources.h"
 #include "profile/elf_file.h"
 #include "profile/kernel_symbols.h"
+#include "profile/linkage_stubs.h"
 #include "profile/lines.h"
 #include "profile/symbol_table.h"
 #include "profile/vdso.h"
@@ -29,9 +30,10 @@ enum {
 	TABLES = 2, /* of symbols: all, and those for the linker that loads it */
 	SEGMENTS = 16,
 	ID_SIZE = 20
-};                                      /* bytes of a build id: the kernel tells no more */
-#define MAX_PACKED  ((uint64_t)1 << 26) /* bytes of a section .gnu_debugdata */
-#define TABLES_SIZE ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
+};                                         /* bytes of a build id: the kernel tells no more */
+#define LINKAGE_SUFFIX "@plt"              /* as perf and debuggers show it */
+#define MAX_PACKED     ((uint64_t)1 << 26) /* bytes of a section .gnu_debugdata */
+#define TABLES_SIZE    ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 struct segment {
 	uint64_t offset, size, address;
@@ -451,6 +453,7 @@ static void read_symbols(struct object *o, struct elf_file *e, struct file *f)
 			read_table_kind(o, e, f, k);
 		if (!f->names[0])
 			find_separate(o, e, f);
+		linkage_stubs_add(e, f->names[1], &f->table);
 	}
 	elf_free_sections(e);
 	symbol_table_sort(&f->table);
@@ -594,6 +597,19 @@ const uint8_t *symbols_build_id(struct object *o, size_t *n)
 	return !*n ? NULL : o->n_id ? o->id : o->file->id;
 }
 
+/* The text that is printed for @s, in memory of the caller's; NULL if that is its name. */
+static char *make_shown_name(const struct symbol *s)
+{
+	char *shown = symbols_demangle(s->name), *stub;
+
+	if (!shown && (s->is_linkage_stub || strnlen(s->name, SYMBOL_SIZE) == SYMBOL_SIZE))
+		shown = strndup(s->name, SYMBOL_SIZE - 1);
+	if (!shown || !s->is_linkage_stub)
+		return shown;
+	stub = realloc(shown, strlen(shown) + sizeof(LINKAGE_SUFFIX));
+	return stub ? strcat(stub, LINKAGE_SUFFIX) : shown;
+}
+
 const char *symbols_at(struct object *o, uint64_t offset)
 {
 	uint64_t address;
@@ -604,9 +620,7 @@ const char *symbols_at(struct object *o, uint64_t offset)
 	if (!s)
 		return NULL;
 	if (!s->demangled)
-		s->demangled = symbols_demangle(s->name);
-	if (!s->demangled && strnlen(s->name, SYMBOL_SIZE) == SYMBOL_SIZE)
-		s->demangled = strndup(s->name, SYMBOL_SIZE - 1);
+		s->demangled = make_shown_name(s);
 	return s->demangled ? s->demangled : s->name;
 }
 
