@@ -305,14 +305,15 @@ class Stubs(unittest.TestCase):
             listing = subprocess.run([objdump, "-d", path], check=True, capture_output=True, text=True, timeout=60).stdout
             wanted = {int(address, 16): name for address, name in re.findall(r"(?m)^(\w+) <(\w+@plt)>:$", listing)}
             self.assertGreater(len(wanted), 3, listing)
-            segments = re.findall(r"^  LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)",
-                                  subprocess.run(["readelf", "-lW", path], check=True, capture_output=True, text=True).stdout, re.M)
+            listing = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True, text=True, timeout=60).stdout
+            segments = [[int(word, 16) for word in words]
+                        for words in re.findall(r"(?m)^  LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", listing)]
             made = Recording()
             made.attr()
             made.comm(5, b"work")
             made.file(5, path.encode())
             for address in wanted:
-                offset, start = next((int(o, 16), int(s, 16)) for o, s, size in segments if int(s, 16) <= address < int(s, 16) + int(size, 16))
+                offset, start = next((offset, start) for offset, start, size in segments if start <= address < start + size)
                 made.sample(5, START + address - start + offset + 4)
             made.write(os.path.join(folder, "perf.data"))
             done = subprocess.run([PFM, "report", "--json", "--sort", "symbol", os.path.join(folder, "perf.data")], capture_output=True,

@@ -13,43 +13,68 @@ void kernel_symbols_expect(struct kernel_symbols *k, const char *name, uint64_t 
 	k->expected_at = address;
 }
 
-/* Lines of /proc/kallsyms: address, type, name. All addresses are zero for users without
- * permission. */
+/* The function in a line of /proc/kallsyms: address, type, name. NULL if it is another symbol; all
+ * addresses are zero for users without permission. */
+static char *parse_line(char *line, uint64_t *start)
+{
+	char *rest, *name;
+
+	*start = strtoull(line, &rest, 16);
+	if (!*start || strlen(rest) < 4 || !strchr("tTwW", rest[1]))
+		return NULL;
+	name = rest + 3;
+	name[strcspn(name, "\t\n ")] = '\0';
+	return name;
+}
+
+/* A system call has a function for each ABI, which may be one: the native one names it. */
+static bool is_of_other_abi(const char *name)
+{
+	return strncmp(name, "__ia32_", strlen("__ia32_")) == 0;
+}
+
+static bool add_function(struct kernel_symbols *k, const char *name, uint64_t start)
+{
+	char *copy = strdup(name);
+	const struct symbol s = { .start = start,
+		                  .section_rest = UINT64_MAX,
+		                  .rank = !is_of_other_abi(name),
+		                  .name = copy,
+		                  .demangled = copy };
+
+	if (copy && symbol_table_add(&k->table, &s))
+		return true;
+	free(copy);
+	return false;
+}
+
 static void load_kernel(struct kernel_symbols *k)
 {
-	bool another = false, starved = false;
+	bool is_another = false, is_starved = false;
 	FILE *f = fopen("/proc/kallsyms", "re");
 	size_t size = 0;
 	char *line = NULL;
 
 	errno = 0;
-	while (f && !starved && getline(&line, &size, f) > 0) {
-		char *rest, *name;
-		uint64_t start = strtoull(line, &rest, 16);
+	while (f && !is_starved && getline(&line, &size, f) > 0) {
+		uint64_t start;
+		const char *name = parse_line(line, &start);
 
-		if (!start || strlen(rest) < 4 || !strchr("tTwW", rest[1]))
+		if (!name)
 			continue;
-		rest[3 + strcspn(rest + 3, "\t\n ")] = '\0';
-		another |= strcmp(rest + 3, k->expected) == 0 && start != k->expected_at;
-		name = strdup(rest + 3);
-		starved = !name ||
-		          !symbol_table_add(&k->table, &(struct symbol){ .start = start,
-		                                                         .section_rest = UINT64_MAX,
-		                                                         .name = name,
-		                                                         .demangled = name });
-		if (starved)
-			free(name);
+		is_another |= strcmp(name, k->expected) == 0 && start != k->expected_at;
+		is_starved = !add_function(k, name, start);
 	}
-	starved |= errno == ENOMEM;
+	is_starved |= errno == ENOMEM;
 	free(line);
 	if (f)
 		fclose(f);
-	if (starved)
+	if (is_starved)
 		report_missing_names();
-	if (another)
+	if (is_another)
 		show_profile_message("functions of the kernel are not named: the recording is of "
 		                     "another kernel, or of an earlier boot");
-	if (another || starved)
+	if (is_another || is_starved)
 		symbol_table_clear(&k->table);
 	symbol_table_sort(&k->table);
 }
