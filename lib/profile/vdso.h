@@ -7,6 +7,6 @@
 
 /* Writes the path of a file with the running kernel's to @path. It exists as long as this process.
  * Returns -1 if it cannot be made. */
-int make_vdso_file(char *path, size_t size);
+int make_vdso_file(char *path, size_t capacity);
 
 #endif

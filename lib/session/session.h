@@ -88,7 +88,7 @@ int pfmi_session_report_error(const struct session_builder *o, int code, pfm_err
 int pfmi_session_report_no_memory(const struct session_builder *o);
 /* An empty name with room for @size bytes that lives as long as the session; NULL without
  * memory. */
-char *pfmi_session_alloc_name(struct pfm_session *s, size_t capacity);
+char *pfmi_session_alloc_name(struct pfm_session *s, size_t size);
 /* Notes that count @c cannot be opened (or not everywhere): @cause, errno @err and the sentences
  * about it. A later call replaces them. */
 void pfmi_session_fail_count(struct session_count *c, pfm_cause_t cause, int err,

@@ -281,16 +281,16 @@ static bool pick(int pmu, const pfm_pmu_info_t *info, char *text, size_t len)
 }
 
 /* Up to @wanted different events; returns how many there are. */
-static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted, char room[MOST][300],
-                         struct brute *b)
+static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted,
+                         char texts[MOST][300], struct brute *b)
 {
 	b->n = 0;
-	while (b->n < wanted && pick(pmu, info, room[b->n], sizeof(room[0]))) {
+	while (b->n < wanted && pick(pmu, info, texts[b->n], sizeof(texts[0]))) {
 		bool again = false;
 
-		b->texts[b->n] = room[b->n];
+		b->texts[b->n] = texts[b->n];
 		for (unsigned i = 0; i < b->n; i++)
-			again |= strcmp(room[i], room[b->n]) == 0;
+			again |= strcmp(texts[i], texts[b->n]) == 0;
 		if (again)
 			wanted--;
 		else
@@ -303,12 +303,12 @@ static unsigned pick_set(int pmu, const pfm_pmu_info_t *info, unsigned wanted, c
 static unsigned check_pmu(int pmu, const pfm_pmu_info_t *info)
 {
 	static struct brute b;
-	char room[MOST][300];
+	char texts[MOST][300];
 	unsigned done = 0;
 
 	srand(seed + (unsigned)pmu);
 	for (unsigned k = 0; k < n_sets; k++)
-		if (pick_set(pmu, info, 2 + (unsigned)rand() % (size_limit - 1), room, &b) > 1) {
+		if (pick_set(pmu, info, 2 + (unsigned)rand() % (size_limit - 1), texts, &b) > 1) {
 			check_set(info->name, &b);
 			done++;
 		}

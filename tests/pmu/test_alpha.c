@@ -19,14 +19,14 @@ static json_t *load(const char *name)
 	const char *folder = getenv("PERFMON_TESTS");
 	json_t *all = json_array();
 	char path[4096], *line = NULL;
-	size_t room = 0;
+	size_t size = 0;
 	FILE *f;
 
 	snprintf(path, sizeof path, "%s/vectors/%s", folder ? folder : "tests", name);
 	f = fopen(path, "r");
 	if (!f)
 		fail_msg("cannot open %s", path);
-	while (getline(&line, &room, f) > 0) {
+	while (getline(&line, &size, f) > 0) {
 		json_t *v = json_loads(line, 0, NULL);
 
 		assert_non_null(v);
@@ -56,12 +56,12 @@ static const char *str(const json_t *o, const char *key)
 	return s ? s : "";
 }
 
-static unsigned list(const json_t *o, const char *key, uint64_t *out, unsigned room)
+static unsigned list(const json_t *o, const char *key, uint64_t *out, unsigned size)
 {
 	const json_t *l = json_object_get(o, key);
 	unsigned n = (unsigned)json_array_size(l);
 
-	assert_true(n <= room);
+	assert_true(n <= size);
 	for (unsigned i = 0; i < n; i++)
 		out[i] = num(json_array_get(l, i));
 	return n;

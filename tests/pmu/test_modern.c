@@ -36,7 +36,7 @@ static pfm_ctx_t *context_of(const json_t *row)
 /* ---- vectors --------------------------------------------------------------------------------- */
 
 /* The table a row's list became. */
-static void table_name(const json_t *row, char *out, size_t room)
+static void table_name(const json_t *row, char *out, size_t size)
 {
 	static const struct {
 		const char *cpu, *table;
@@ -52,10 +52,10 @@ static void table_name(const json_t *row, char *out, size_t room)
 
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
 		if (strcmp(cpu, named[i].cpu) == 0) {
-			snprintf(out, room, "%s", named[i].table);
+			snprintf(out, size, "%s", named[i].table);
 			return;
 		}
-	snprintf(out, room, "%s%s%s", base ? base + 1 : cpu, core ? "" : "_",
+	snprintf(out, size, "%s%s%s", base ? base + 1 : cpu, core ? "" : "_",
 	         core                      ? ""
 	         : strncmp(pmu, "cpu_", 4) ? pmu
 	                                   : pmu + 4);
@@ -63,7 +63,7 @@ static void table_name(const json_t *row, char *out, size_t room)
 		*p = *p == '-' ? '_' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
 }
 
-static void write_spec(const json_t *row, char *out, size_t room)
+static void write_spec(const json_t *row, char *out, size_t size)
 {
 	json_t *mods = json_object_get(row, "mods"), *value;
 	char table[96];
@@ -71,13 +71,13 @@ static void write_spec(const json_t *row, char *out, size_t room)
 	size_t used;
 
 	table_name(row, table, sizeof(table));
-	used = (size_t)snprintf(out, room, "%s::%s", table, row_text(row, "event"));
+	used = (size_t)snprintf(out, size, "%s::%s", table, row_text(row, "event"));
 	json_object_foreach (mods, key, value) {
 		if (strcmp(key, "plm") == 0)
-			used += (size_t)snprintf(out + used, room - used, ":%s",
+			used += (size_t)snprintf(out + used, size - used, ":%s",
 			                         json_string_value(value));
 		else
-			used += (size_t)snprintf(out + used, room - used, ":%s=%lld", key,
+			used += (size_t)snprintf(out + used, size - used, ":%s=%lld", key,
 			                         (long long)json_integer_value(value));
 	}
 }

@@ -46,10 +46,10 @@ unsigned count_probe_files(const struct serve *s)
 	return 0;
 }
 
-char *make_machine_path(const char *path, char *buf, size_t room)
+char *make_machine_path(const char *path, char *buf, size_t size)
 {
 	(void)path;
-	(void)room;
+	(void)size;
 	return buf;
 }
 

@@ -49,11 +49,11 @@ static bool is_variable_on(const char *name)
 	return v && *v >= '1' && *v <= '9';
 }
 
-/* As much of @text as there is room for. The first snprintf() of a process costs more than all the
+/* As much of @text as there is size for. The first snprintf() of a process costs more than all the
  * rest of its start. */
-static void copy_truncated(char *to, size_t room, const char *text)
+static void copy_truncated(char *to, size_t size, const char *text)
 {
-	size_t n = strnlen(text, room - 1);
+	size_t n = strnlen(text, size - 1);
 
 	memcpy(to, text, n);
 	to[n] = '\0';
