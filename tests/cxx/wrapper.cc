@@ -2,10 +2,12 @@
 // perfmon.hpp at work. Exits with the number of what went wrong.
 #include <perfmon/perfmon.hpp>
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+#include <unistd.h>
 
 static int wrong;
 
@@ -126,6 +128,53 @@ static void plans_and_placements()
 	}
 }
 
+/* Samples of the session at @path, read back: number and weight. */
+static std::pair<std::uint64_t, std::uint64_t> read_samples(const std::string &path)
+{
+	perfmon::session s = perfmon::session::open_recording(path);
+	std::pair<std::uint64_t, std::uint64_t> sum{ 0, 0 };
+	pfm_record_t record = PFM_INIT(record);
+
+	while (s.next(record))
+		if (record.type == PFM_RECORD_SAMPLE) {
+			sum.first++;
+			sum.second += record.body.sample.period;
+		}
+	return sum;
+}
+
+static void recordings()
+{
+	const std::string path = "perfmon-wrapper-" + std::to_string(getpid()) + ".data";
+	auto sampling = perfmon_init_of<pfm_sampling_t>();
+	auto options = perfmon_init_of<pfm_session_options_t>();
+	std::vector<char> memory;
+
+	sampling.period = 16;
+	options.sampling = &sampling;
+	perfmon::session s(perfmon::context(), { "page-faults:u" }, options);
+	if (!s.read()[0].value)
+		return; /* nothing can be sampled here */
+	s.start();
+	perfmon::recording file(s, path, "wrapper");
+	memory.resize(16 << 20);
+	s.stop();
+	expect(51, file.write() > 0);
+	file.close();
+	const auto [n, weight] = read_samples(path);
+	const auto counted = s.read()[0].value.value_or(0);
+
+	expect(52, n > 0 && n == s.statistics().samples);
+	expect(53, weight <= counted && counted - weight < 16);
+	std::remove(path.c_str());
+	try {
+		perfmon::session::open_recording(path);
+		expect(54, false);
+	} catch (const perfmon::error &e) {
+		expect(54, e.code() == PFMLIB_ERR_SYS);
+	}
+}
+
 int main()
 {
 	names();
@@ -133,5 +182,6 @@ int main()
 	counts();
 	metrics();
 	plans_and_placements();
+	recordings();
 	return wrong;
 }
