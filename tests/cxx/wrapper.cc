@@ -153,9 +153,9 @@ static void recordings()
 	sampling.period = 16;
 	options.sampling = &sampling;
 	perfmon::session s(perfmon::context(), { "page-faults:u" }, options);
-	if (!s.read()[0].value)
-		return; /* nothing can be sampled here */
 	s.start();
+	if (s.read()[0].quality_name() == "not supported")
+		return; /* nothing can be sampled here */
 	perfmon::recording file(s, path, "wrapper");
 	memory.resize(16 << 20);
 	s.stop();
@@ -164,7 +164,7 @@ static void recordings()
 	const auto [n, weight] = read_samples(path);
 	const auto counted = s.read()[0].value.value_or(0);
 
-	expect(52, n > 0 && n == s.statistics().samples);
+	expect(52, n > 0 && weight == 16 * n);
 	expect(53, weight <= counted && counted - weight < 16);
 	std::remove(path.c_str());
 	try {

@@ -164,8 +164,6 @@ build() { # OUT KERNEL-ARCHITECTURE IMAGE
 }
 
 [ ! -e "$dir/kernel" ] || answer
-[ "$arch" != riscv64 ] || [ "${PERFMON_LONG:-}" = 1 ] ||
-	guest_skip "no riscv64 kernel in the cache; PERFMON_LONG=1 ./check builds it once, in minutes"
 guest_need flock util-linux
 [ -w "$cache" ] || guest_skip "no $arch kernel in $cache, which cannot be written to"
 exec 9>"$dir.lock"

@@ -4,8 +4,7 @@
 # pmu.sh WORK ARCH STORY: pmu_session.c and the command on the PMU of a guest: arm32, riscv64 or ppc64le.
 #
 # The library and pfm are compiled for the guest below WORK, and again where sources have changed. STORY is the guest's name,
-# or hotplug, or on arm32 nointerrupt. Most rows take minutes: they run with PERFMON_LONG=1. That of riscv64 runs wherever
-# its kernel is in the cache.
+# or hotplug, or on arm32 nointerrupt. Rows that take minutes, or are a second one of their kind, run with PERFMON_LONG=1.
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
