@@ -12,6 +12,7 @@
 
 #define FEW_NAMES           3u /* questions with fewer answers are relaxed */
 #define MAX_EXACT_ELSEWHERE 3u /* PMUs that have the name itself */
+#define MAX_SEARCHED_PMUS   64u
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -21,11 +22,13 @@ struct name_candidates {
 	unsigned n_names;
 	struct slice token; /* the longest one */
 	struct word_query words;
+	bool is_qualified; /* names are suggested with their PMU */
 };
 
 static void list_name_candidates(struct name_candidates *p, const struct spec *spec)
 {
 	p->n_names = 0;
+	p->is_qualified = false;
 	p->token = spec->name;
 	pfmi_format_parse_words(&p->words, spec->name);
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
@@ -46,6 +49,8 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 		return ~0u;
 	cost = pfmi_format_compute_word_cost(words, name,
 	                                     table_get_description(t, table_get_row(t, row)->desc));
+	if (words->is_generic && cost == 0)
+		return COST_MATCH;
 	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;
 }
 
@@ -61,6 +66,16 @@ static unsigned compute_stem_cost(const struct folded_name *token, const char *n
 	memcpy(stem, name, len);
 	stem[len] = '\0';
 	return pfmi_format_compute_name_cost(token, stem, false);
+}
+
+static void add_event_name(struct suggestion_list *l, const struct name_candidates *p,
+                           unsigned cost, uint64_t id, const struct table *t, const char *name)
+{
+	char before[SUGGESTION_SIZE] = "";
+
+	if (p->is_qualified)
+		snprintf(before, sizeof(before), "%s::", table_get_text(t, t->name));
+	pfmi_format_add_suggestion(l, cost, id, before, name);
 }
 
 /* An alias that the words lead to is suggested under the name of its row. */
@@ -82,9 +97,9 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
 	    (stem = compute_stem_cost(&p->names[0], name)) != ~0u)
 		best = COST_DISTANCE + stem;
 	if (by_words < best)
-		pfmi_format_add_suggestion(l, by_words, id, "", table_get_row_name(t, n.row));
+		add_event_name(l, p, by_words, id, t, table_get_row_name(t, n.row));
 	else if (best != ~0u)
-		pfmi_format_add_suggestion(l, best, id, "", name);
+		add_event_name(l, p, best, id, t, name);
 }
 
 static bool is_visible_name(const struct table *t, struct name_entry n)
@@ -118,8 +133,7 @@ static void suggest_pmu_events(struct suggestion_list *l, const struct pfm_ctx *
 		if (!inside)
 			suggest_event_name(l, p, id, t, n);
 		else if (has_substring(table_get_text(t, n.text), &p->names[0]))
-			pfmi_format_add_suggestion(l, COST_SUBSTRING, id, "",
-			                           table_get_text(t, n.text));
+			add_event_name(l, p, COST_SUBSTRING, id, t, table_get_text(t, n.text));
 	}
 }
 
@@ -288,45 +302,87 @@ static bool has_processor_name(const struct table *t, const struct folded_name *
 	return false;
 }
 
-/* PMUs of the processor family that a text names: "mtl", "alderlake", "zen 4". Cores come first. */
-static void suggest_family_members(struct suggestion_list *l, const struct pfm_ctx *ctx,
-                                   struct slice name)
+/* PMUs of the processor family that a text names: "mtl", "alderlake", "zen 4". Returns their number,
+ * at most @max. */
+static unsigned list_family_members(const struct pfm_ctx *ctx, struct slice name, unsigned *pmus,
+                                    unsigned max)
 {
 	struct folded_name token = pfmi_format_fold_text(name);
+	unsigned n = 0;
 
-	for (unsigned i = 0; token.length >= 3 && i < context_count_pmus(ctx); i++) {
+	for (unsigned i = 0; token.length >= 3 && n < max && i < context_count_pmus(ctx); i++) {
 		const struct table *t = context_get_pmu_table(ctx, i);
 		bool is_member = pfmi_base_is_slice_icase(name, table_get_text(t, t->family_name));
 
 		if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 			continue;
 		if (is_member || has_processor_name(t, &token))
-			pfmi_format_add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, i + 1, "",
-			                           table_get_text(t, t->name));
+			pmus[n++] = i;
 	}
+	return n;
+}
+
+/* Suggests the members of a family. Cores come first. */
+static void suggest_family_members(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                   struct slice name)
+{
+	unsigned pmus[MAX_SEARCHED_PMUS],
+		n = list_family_members(ctx, name, pmus, MAX_SEARCHED_PMUS);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct table *t = context_get_pmu_table(ctx, pmus[i]);
+
+		pfmi_format_add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, pmus[i] + 1, "",
+		                           table_get_text(t, t->name));
+	}
+}
+
+/* Suggests events of @pmus. A question in several words may be answered by a description. */
+static void suggest_events_of(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                              const struct spec *spec, struct name_candidates *p,
+                              const unsigned *pmus, unsigned n)
+{
+	bool is_relaxed = memchr(p->token.text, ' ', p->token.len) != NULL;
+
+	for (unsigned i = 0; i < n; i++)
+		suggest_pmu_events(l, ctx, pmus[i], p, false);
+	suggest_tracepoints(l, ctx, spec);
+	for (unsigned i = 0; !l->n_names && i < n; i++)
+		suggest_pmu_events(l, ctx, pmus[i], p, true);
+	for (p->words.desc_suffices = true; l->n_names < FEW_NAMES && is_relaxed;
+	     is_relaxed = pfmi_format_relax_words(&p->words))
+		for (unsigned i = 0; i < n; i++)
+			suggest_pmu_events(l, ctx, pmus[i], p, false);
+}
+
+/* Suggests "amdzen4::ls_tlb_flush.all" for "zen4::tlb shootdown". */
+static void suggest_family_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                  const struct error_location *p)
+{
+	unsigned pmus[MAX_SEARCHED_PMUS],
+		n = list_family_members(ctx, p->token, pmus, MAX_SEARCHED_PMUS);
+	struct name_candidates pieces;
+
+	if (!p->is_parsed || p->spec.form != SPEC_NAME)
+		return;
+	list_name_candidates(&pieces, &p->spec);
+	pieces.is_qualified = true;
+	if (pieces.n_names && pieces.names[0].length >= 3)
+		suggest_events_of(l, ctx, &p->spec, &pieces, pmus, n);
 }
 
 static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
                            const struct error_location *p)
 {
-	unsigned pmus[64], n = pfmi_lookup_list_candidate_pmus(ctx, &p->spec, pmus, 64);
+	unsigned pmus[MAX_SEARCHED_PMUS],
+		n = pfmi_lookup_list_candidate_pmus(ctx, &p->spec, pmus, MAX_SEARCHED_PMUS);
 	struct name_candidates pieces;
-	bool is_relaxed; /* a question in several words may be answered by a description */
 
 	list_name_candidates(&pieces, &p->spec);
-	is_relaxed = memchr(pieces.token.text, ' ', pieces.token.len) != NULL;
 	if (p->spec.form != SPEC_NAME || !pieces.n_names || !pieces.names[0].length)
 		return;
 	suggest_two_colons(l, ctx, &p->spec);
-	for (unsigned i = 0; i < n; i++)
-		suggest_pmu_events(l, ctx, pmus[i], &pieces, false);
-	suggest_tracepoints(l, ctx, &p->spec);
-	for (unsigned i = 0; !l->n_names && i < n; i++)
-		suggest_pmu_events(l, ctx, pmus[i], &pieces, true);
-	for (pieces.words.desc_suffices = true; l->n_names < FEW_NAMES && is_relaxed;
-	     is_relaxed = pfmi_format_relax_words(&pieces.words))
-		for (unsigned i = 0; i < n; i++)
-			suggest_pmu_events(l, ctx, pmus[i], &pieces, false);
+	suggest_events_of(l, ctx, &p->spec, &pieces, pmus, n);
 	if (!p->spec.pmu_name.len)
 		suggest_family_members(l, ctx, p->spec.name);
 	suggest_other_pmus(l, ctx, &p->spec, pmus, n);
@@ -370,7 +426,9 @@ static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
 
 	if (pfmi_context_load(ctx, LOADED_ALL))
 		return;
-	suggest_family_members(l, ctx, p->token);
+	suggest_family_events(l, ctx, p);
+	if (!l->n_names)
+		suggest_family_members(l, ctx, p->token);
 	is_family = l->n_names > 0;
 	for (unsigned i = 0; !is_family && i < ctx->n_pmus; i++)
 		suggest_pmu_names(l, context_get_pmu_table(ctx, i), i, &token);

@@ -6,14 +6,26 @@
 #include "base/sizes.h"
 
 #define MISS    "miss|refill|replacement"
+#define CYCLES                                                                                     \
+	".cpu.clk.unhalted.thread|.cpu.clk.unhalted.core|.cpu.clk.unhalted|.not.halted.cyc|"       \
+	".cpu.cycles|.pm.cyc|.cycle.count|.cycle.cnt|.core.active.cycle|.unhalted.core.cycles|"    \
+	".core.clock.cycles|.cpu.op.cycles.all"
+#define INSTRUCTIONS                                                                               \
+	".inst.retired|.ret.instr|.retired.instructions|.instructions.retired|.pm.inst.cmpl|"      \
+	".inst.all|.instr.ret|.instr.cnt|.inst.count|.instruction.retired|.retinst"
 #define RETIRED ".ret|.cmpl|.compl|.inst|.spec"
 
 /* Words of users, and words that names and descriptions have instead, a line each: "KEY=CONCEPTS".
- * A key is the beginning of the question's words; one that ends with a dot is whole words. A blank
+ * key is the beginning of the question's words; one that ends with a dot is whole words, and one
+ * that begins with a dot as well is the whole question. A blank
  * separates concepts, '|' alternatives; an answer may lack a concept after '?'; '@' is followed by
  * the key of other concepts. Words without concepts mean nothing. The first key that fits is taken:
  * long ones come first. One string needs no relocation. */
 static const char synonyms[] =
+	/* perf's generic names, which are words of many names */
+	".cycles.=" CYCLES "\n"
+	".cpu.cycles.=" CYCLES "\n"
+	".instructions.=" INSTRUCTIONS "\n"
 	/* PAPI's presets */
 	"papi.tot.=\n"
 	"papi.=\n"
@@ -51,6 +63,10 @@ static const char synonyms[] =
 	"data.cache.refill=.dc.fill|.fills|l1d.cache.refill|.dc.refill|.refills.from\n"
 	"branch.miss=@branch. @mispred.\n"
 	"branch.instr=@branch. " RETIRED "\n"
+	"instructions.per.cycle=.ipc\n"
+	"instructions.per.clock=.ipc\n"
+	"cycles.per.instruction=.cpi|.ipc\n"
+	"store.to.load.forward=@store.forward.\n"
 	"self.modifying.code.=smc|.self.mod\n"
 	"lock.contention.=.lock|contention\n"
 	"vector.instr=.vec|simd|.ase|.sve|.packed\n"
@@ -355,8 +371,14 @@ void pfmi_format_parse_words(struct word_query *q, struct slice text)
 	const char *at;
 
 	q->n_concepts = q->n_may_miss = q->optional_concepts = 0;
-	q->is_known = q->desc_suffices = false;
+	q->is_known = q->desc_suffices = q->is_generic = false;
 	fold_words(text, q->text);
+	at = find_synonym(q->text);
+	if (at && strlen(q->text) == strcspn(at, "=")) {
+		add_synonym_concepts(q, at);
+		q->is_generic = true;
+		return;
+	}
 	for (at = q->text + 1; *at;) {
 		const char *line = find_synonym(at);
 

@@ -17,6 +17,7 @@ struct word_query {
 	unsigned optional_concepts; /* bit i: answers may lack concept i; never all of them */
 	unsigned n_may_miss;        /* concepts that an answer may lack; 0 after parsing */
 	bool desc_suffices;         /* a description may have all concepts; false after parsing */
+	bool is_generic;            /* perf's name of the event that most processors have */
 	bool is_known;              /* one of the concepts is in the table of synonyms */
 	char text[WORD_TEXT_SIZE];  /* the folded question; concepts point to it: do not copy */
 };

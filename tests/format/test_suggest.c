@@ -54,6 +54,9 @@ static void suggestions_closest_first(void **state)
 		/* A processor leads to its PMUs. */
 		{ "zen 4::X",
 		  { "amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc" } },
+		/* A name after it leads to their events. */
+		{ "zen4::tlb shootdown", { "amdzen4::ls_tlb_flush.all" } },
+		{ "zen 4::ls_dispatch.ld_dispach", { "amdzen4::ls_dispatch.ld_dispatch" } },
 		{ "page-fault", { "software::page-faults" } },
 		{ "coreduoo::x", { "coreduo" } },
 		{ "coredou::x", { "coreduo" } },
