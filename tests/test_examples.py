@@ -23,7 +23,7 @@ PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
 PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
 
 # Examples that show a refusal.
-REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode coreduo::L2_LINES_INN")
+REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CACHE_REFIL")
 # Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^pfm (serve\b|top$)")
 # Whether a change is significant depends on the samples; whether an event can be sampled, on the machine.
