@@ -232,7 +232,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(r.got[0][2], r.got[2][2])
             err = s.end()
             self.assertEqual(err.count("status 503") + "".join(s.said).count("status 503"), 1)
-            self.assertIn("takes requests again", err + "".join(s.said))
+            self.assertIn("accepts requests again", err + "".join(s.said))
 
     def test_refused_for_good(self):
         with Receiver(400, 404, 200) as r, self.serve(r) as s:

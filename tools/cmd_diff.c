@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm diff: which functions changed between two recordings, and how surely. */
+/* pfm diff: which functions changed between two recordings, with significance. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,7 +305,7 @@ static int run_diff(struct command_args *args)
 const struct command cmd_diff = {
 	.name = "diff",
 	.usage = "[OPTION]... OLD NEW",
-	.summary = "show which functions changed between two recordings, and how surely",
+	.summary = "show which functions changed significantly between two recordings",
 	.about =
 		"Compares two recordings, function by function. Each line has the change as a "
 		"fraction of the event's old value with its 95 % interval, the old and the new "

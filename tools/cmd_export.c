@@ -265,8 +265,9 @@ static const struct export_format *choose_format(const struct command_args *args
 	if (job->format_name)
 		report_unknown_format(job->format_name);
 	else if (job->output)
-		report_usage_error(args, "cannot tell the format from the name of the output; add "
-		                         "-f FORMAT.");
+		report_usage_error(args,
+		                   "cannot determine the format from the name of the output; add "
+		                   "-f FORMAT.");
 	else
 		report_usage_error(args, "expected -f FORMAT or -o FILE.");
 	return NULL;

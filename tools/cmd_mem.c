@@ -15,12 +15,11 @@ extern const struct command cmd_record;
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each level and each line" },
-	{ 'e', "event", "NAME", "samples of this event alone; with * and ?, of all that match" },
-	{ 'n', "lines", "N",
-	  "at most so many cache lines (0: all); 10 if not said, with --json all" },
+	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
+	{ 'n', "lines", "N", "show at most N cache lines, 0 for all; default 10, with --json all" },
 	{ OPT_LIMIT, "limit", "N", "another name of --lines" },
 	{ OPT_LINE_SIZE, "line-size", "BYTES",
-	  "bytes of a cache line, a power of two; default 64" },
+	  "size of a cache line in bytes, a power of two; default 64" },
 	{ 0, NULL, NULL, NULL }
 };
 
@@ -444,8 +443,8 @@ const struct command cmd_mem = {
 	.summary = "show where loads and stores found their data, and false sharing",
 	.about = "'pfm mem record' samples loads and stores with their data addresses, latencies "
 		 "and the level that had the data; it takes the options of 'pfm record'. 'pfm mem' "
-		 "shows such a recording, perf.data unless a file is named, ours or that of 'perf "
-		 "mem': latencies by level and NUMA node, the cache lines that cost most, and for "
+		 "shows such a recording of pfm or perf, by default perf.data: latencies by level "
+		 "and NUMA node, the cache lines that cost most, and for "
 		 "lines that threads share which thread uses which bytes. Threads that use "
 		 "different bytes of a line share it falsely: padding between them helps.",
 	.examples = "Where a program waits for memory\n"

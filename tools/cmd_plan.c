@@ -302,7 +302,7 @@ static int run_plan(struct command_args *args)
 				"expected no event beside -: sets are read from standard input");
 	if (!p.rotation.is_on &&
 	    (p.rotation.n_wishes || p.rotation.is_shifted || p.rotation.slot_seconds > 0))
-		return report_usage_error(args, "--wish, --slot and --shift go with --schedule.");
+		return report_usage_error(args, "--wish, --slot and --shift need --schedule.");
 	p.options.effort = (unsigned long)effort;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)

@@ -764,8 +764,9 @@ static int check_rounds(struct command_args *args, struct recorder *job)
 	struct record_rounds *r = &job->rounds;
 
 	if (job->output || args->n || job->control.on || job->start_off)
-		return report_usage_error(args, "--continuous excludes -o, --control, --delay and "
-		                                "a command: each round is a file of its own.");
+		return report_usage_error(
+			args, "--continuous cannot be combined with -o, --control, --delay and "
+			      "a command: each round is a file of its own.");
 	r->round_seconds = r->round_seconds ? r->round_seconds : 10;
 	r->every = r->every ? r->every : 60;
 	r->keep_bytes = r->keep_bytes ? r->keep_bytes : 1000000000;
@@ -959,7 +960,7 @@ const struct command cmd_record = {
 		    "pfm record -M faults_per_second -- ./work\n"
 		    "Which branches are mispredicted?\n"
 		    "pfm record --metric branch_mpki -- ./work\n"
-		    "The same of a program without frame pointers\n"
+		    "The same for a program without frame pointers\n"
 		    "pfm record --call-graph dwarf -- ./work\n"
 		    "The data addresses of page faults\n"
 		    "pfm record -d -e page-faults -- ./work\n"

@@ -538,7 +538,7 @@ static int read_options(struct command_args *args, struct serve *s)
 	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
 		return args->status;
 	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
-		return report_usage_error(args, "--wish and --shift go with --rotate.");
+		return report_usage_error(args, "--wish and --shift need --rotate.");
 	if (!s->job.interval)
 		s->job.interval =
 			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *

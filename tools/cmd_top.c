@@ -43,7 +43,7 @@ static const struct command_option options[] = {
 	{ OPT_CHILDREN, "children", NULL, "with -g, sorted by the share with callees" },
 	{ 'p', "pid", "PID", "sample this process" },
 	{ 't', "tid", "TID", "sample this thread" },
-	{ 'a', "all-cpus", NULL, "sample everything on every CPU; so it is if nothing is named" },
+	{ 'a', "all-cpus", NULL, "sample everything on every CPU; the default" },
 	{ 'C', "cpu", "LIST", "sample everything on these CPUs: 0,2-3" },
 	{ 'i', "no-inherit", NULL, "do not sample child processes and threads" },
 	{ 'd', "delay", "SECONDS", "time between two tables; default 2" },
@@ -517,14 +517,15 @@ static int check_options(struct command_args *args, struct top_job *job)
 	if (args->n)
 		job->command = args->operands;
 	if (job->pid && (job->all_cpus || job->cpus))
-		return report_usage_error(args, "-p and -t (tasks) exclude -a and -C (CPUs).");
+		return report_usage_error(
+			args, "-p and -t (tasks) cannot be combined with -a and -C (CPUs).");
 	if (job->view.is_by_children && !job->options.tree)
 		return report_usage_error(args, "--children needs call chains: -g.");
 	if (job->pid && job->command)
-		return report_usage_error(args, "-p and -t exclude a command.");
+		return report_usage_error(args, "-p and -t cannot be combined with a command.");
 	if (job->sampling.freq && job->sampling.period)
 		return report_usage_error(args,
-		                          "-F (frequency) and -c (period) exclude each other.");
+		                          "-F (frequency) and -c (period) cannot be combined.");
 	if (check_cpu_list(args, job->cpus))
 		return EXIT_USAGE;
 	if (job->keys & ~(unsigned)KEYS_DEFAULT)

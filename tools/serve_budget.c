@@ -329,28 +329,27 @@ void put_budget(struct exposition *x, const struct serve *s)
 
 	if (!b->is_on)
 		return;
-	begin_family(
-		x, "perfmon_budget_limit", FAMILY_GAUGE, "",
-		"The most that pfm serve may use: a share of one processor, files, counters to "
-		"leave free, interrupts a second.");
+	begin_family(x, "perfmon_budget_limit", FAMILY_GAUGE, "",
+	             "Limits of pfm serve: a share of one processor, files, counters to "
+	             "leave free, interrupts a second.");
 	for (unsigned r = 0; r < N_BUDGET_RESOURCES; r++)
 		if (b->resources[r].limit > 0)
 			put_real_sample(x, label_resource(labels, r), b->resources[r].limit);
 	begin_family(x, "perfmon_budget_use", FAMILY_GAUGE, "",
-	             "What it uses; of processors since it began.");
+	             "Current use of each resource; of processors, the mean since the start.");
 	for (unsigned r = 0; r < N_BUDGET_RESOURCES; r++)
 		if (b->resources[r].limit > 0 && find_use(s, (enum budget_resource)r, &value))
 			put_real_sample(x, label_resource(labels, r), value);
 	begin_family(x, "perfmon_budget_exceeded", FAMILY_COUNTER, "",
-	             "How often a limit was reached and the service did less.");
+	             "Number of times that a limit was reached and the service reduced its use.");
 	for (unsigned r = 0; r < N_BUDGET_RESOURCES; r++)
 		if (b->resources[r].limit > 0)
 			put_whole_sample(x, label_resource(labels, r), b->resources[r].n_exceeded);
 	begin_family(x, "perfmon_budget_back_off", FAMILY_GAUGE, "",
-	             "Readings are so many times less frequent than was asked for.");
+	             "Factor by which readings are less frequent than requested.");
 	put_whole_sample(x, NULL, find_back_off(b));
 	begin_family(x, "perfmon_budget_recoveries", FAMILY_COUNTER, "",
-	             "How often the service went on with more after it had done less.");
+	             "Number of times that the service increased its use again.");
 	put_whole_sample(x, NULL, b->n_recoveries);
 	begin_family(x, "perfmon_budget_waited_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which clients waited because the processor time was used up.");

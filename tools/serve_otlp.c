@@ -255,7 +255,7 @@ static void end_request(struct serve *s, CURLcode rc)
 	curl.curl_easy_getinfo(o->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	if (!rc && status / 100 == 2) {
 		if (o->has_failed)
-			fprintf(stderr, "pfm serve: %s: the receiver takes requests again\n",
+			fprintf(stderr, "pfm serve: %s: the receiver accepts requests again\n",
 			        o->url);
 		o->has_failed = false;
 		o->wait_ms = 0;

@@ -88,7 +88,7 @@ static void put_process(struct exposition *x)
 	put_gauge(x, "process_resident_memory_bytes", "bytes", "Memory of pfm serve.",
 	          (double)read_memory());
 	put_gauge(x, "process_start_time_seconds", "seconds",
-	          "When pfm serve began, in seconds since 1970.", start_time);
+	          "Start of pfm serve, in seconds since 1970.", start_time);
 	put_gauge(x, "process_open_fds", "", "Open file descriptors.", (double)count_open_files());
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		put_gauge(x, "process_max_fds", "", "Limit of open file descriptors.",
@@ -101,8 +101,8 @@ void put_self_series(struct exposition *x, const struct serve *s)
 
 	put_process(x);
 	put_counter(x, "perfmon_readings", "Readings of the counters.", f->readings);
-	put_gauge(x, "perfmon_reading_duration_seconds", "seconds",
-	          "How long the last reading took.", f->reading_seconds);
+	put_gauge(x, "perfmon_reading_duration_seconds", "seconds", "Duration of the last reading.",
+	          f->reading_seconds);
 	put_gauge(x, "perfmon_reading_interval_seconds", "seconds",
 	          "The time between the last two readings, for which metrics are computed.",
 	          f->interval_seconds);
@@ -129,7 +129,7 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, find_paused_seconds(s));
 	if (s->otlp) {
-		put_counter(x, "perfmon_otlp_requests", "Requests that the receiver took.",
+		put_counter(x, "perfmon_otlp_requests", "Requests that the receiver accepted.",
 		            f->otlp_sent);
 		put_counter(x, "perfmon_otlp_retries", "Requests that failed and were sent again.",
 		            f->otlp_retries);
@@ -138,7 +138,7 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		            f->otlp_dropped);
 		put_counter(x, "perfmon_otlp_requests_rejected",
 		            "Requests that the receiver refused permanently.", f->otlp_rejected);
-		put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait.",
+		put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait to be sent.",
 		          count_queued_requests(s));
 	}
 	put_budget(x, s);

@@ -27,7 +27,7 @@ static const struct {
 	{ PFM_ALPHA_UNC_WINDOW, "window", "a lower bound, at most the window less 2 cycles" },
 	{ PFM_ALPHA_UNC_APPROXIMATE, "approximate", "approximate" },
 	{ PFM_ALPHA_UNC_CBR, "cbr",
-	  "means something for conditional branches only, if predicted rightly" },
+	  "valid only for conditional branches that were predicted correctly" },
 	{ PFM_ALPHA_UNC_PROBES, "probes", "probes by other processors that take long count too" }
 };
 

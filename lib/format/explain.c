@@ -336,7 +336,7 @@ static void explain_bad_value(struct sentence *s)
 static void explain_not_allowed(struct sentence *s)
 {
 	append_token(s);
-	append_text(s, " does not go with %s", get_event_name(&s->location));
+	append_text(s, " cannot be used with %s", get_event_name(&s->location));
 	if (s->error->detail)
 		append_text(s, ": %s", s->error->detail);
 	else

@@ -302,8 +302,8 @@ static bool has_processor_name(const struct table *t, const struct folded_name *
 	return false;
 }
 
-/* PMUs of the processor family that a text names: "mtl", "alderlake", "zen 4". Returns their number,
- * at most @max. */
+/* PMUs of the processor family that a text names: "mtl", "alderlake", "zen 4". Returns their
+ * number, at most @max. */
 static unsigned list_family_members(const struct pfm_ctx *ctx, struct slice name, unsigned *pmus,
                                     unsigned max)
 {

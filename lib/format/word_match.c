@@ -5,7 +5,7 @@
 #include "format/word_match.h"
 #include "base/sizes.h"
 
-#define MISS    "miss|refill|replacement"
+#define MISS "miss|refill|replacement"
 #define CYCLES                                                                                     \
 	".cpu.clk.unhalted.thread|.cpu.clk.unhalted.core|.cpu.clk.unhalted|.not.halted.cyc|"       \
 	".cpu.cycles|.pm.cyc|.cycle.count|.cycle.cnt|.core.active.cycle|.unhalted.core.cycles|"    \

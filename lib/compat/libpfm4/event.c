@@ -81,8 +81,8 @@ const struct l4_modifier l4_os_attrs[N_OS_ATTRS] = {
 	[OS_ATTR_H] = MODIFIER_HYPERVISOR("h"),
 	[OS_ATTR_PERIOD] = NUMBER_MODIFIER("period", 1, UINT64_MAX, "sample after this many"),
 	[OS_ATTR_FREQ] = NUMBER_MODIFIER("freq", 1, UINT64_MAX, "sample this often in a second"),
-	[OS_ATTR_PRECISE] =
-		NUMBER_MODIFIER("precise", 0, 3, "how far a sample may be off: 3 not at all"),
+	[OS_ATTR_PRECISE] = NUMBER_MODIFIER(
+		"precise", 0, 3, "precision of samples; with 3 their addresses are exact"),
 	[OS_ATTR_EXCL] = BOOL_MODIFIER("excl", "nothing else may count beside it"),
 	[OS_ATTR_MG] = BOOL_MODIFIER("mg", "count in guests"),
 	[OS_ATTR_MH] = BOOL_MODIFIER("mh", "count in the host"),
