@@ -436,8 +436,8 @@ static int record_session(struct recorder *job, int *wait_status)
 			child_signal(&job->child, forwarded);
 		forwarded = 0;
 	}
-	/* The recording has failed, or what was sampled has ended: the command is not left
-	 * behind. */
+	/* The recording has failed, or what was sampled has ended: the command is
+	 * ended, too. */
 	if (job->child.pid > 0) {
 		if (status != EXIT_DONE || forwarded)
 			child_signal(&job->child, forwarded ? forwarded : SIGTERM);

@@ -26,9 +26,9 @@ struct elf_file {
 bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset);
 /* @n bytes at @offset; the caller frees them. NULL if they are not there, or without memory. */
 void *elf_read_bytes(struct elf_file *e, uint64_t n, uint64_t offset);
-/* Reads the head of the file, whose descriptor and size are set. False if it is no such file. */
+/* Reads the head of the file, whose descriptor and size are set. False if the file is not ELF. */
 bool elf_read_head(struct elf_file *e);
-/* Reads the table of sections. False if there is none, or without memory. */
+/* Reads the table of sections. False without a table or memory. */
 bool elf_load_sections(struct elf_file *e);
 void elf_free_sections(struct elf_file *e);
 /* Section @i of the n_sections that were read. */

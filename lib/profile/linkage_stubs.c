@@ -12,7 +12,7 @@ struct slot {
 	uint32_t symbol;
 };
 
-/* What the relocations of a file say of its slots, in ascending order of addresses. */
+/* Slots of a file, as its relocations describe them, in ascending order of addresses. */
 struct slots {
 	struct slot *list;
 	size_t n;
@@ -109,7 +109,7 @@ static uint32_t read_word(const uint8_t *p)
 }
 
 /* The slot that the code at @p, @n bytes at @address, jumps through: endbr64 and bnd may come
- * before jmp *distance(%rip). 0 if it is no such jump. */
+ * before jmp *distance(%rip). 0 for another instruction. */
 static uint64_t decode_x86_64(const uint8_t *p, size_t n, uint64_t address)
 {
 	static const uint8_t landing_pad[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -124,7 +124,7 @@ static uint64_t decode_x86_64(const uint8_t *p, size_t n, uint64_t address)
 }
 
 /* The slot that the code jumps through: a landing pad may come before adrp x16, page and
- * ldr x17, [x16, distance]. 0 if it is no such jump. */
+ * ldr x17, [x16, distance]. 0 for other instructions. */
 static uint64_t decode_aarch64(const uint8_t *p, size_t n, uint64_t address)
 {
 	size_t at = n >= 4 && read_word(p) == 0xd503245f ? 4 : 0;

@@ -9,7 +9,7 @@
 
 /* Adds a symbol for each stub of @e, whose sections are loaded, with the name of the function that
  * the stub jumps to. @names: the texts of the table of dynamic symbols, which the added symbols
- * point into; NULL if there is none. Programs of x86-64 and AArch64; others get none. */
+ * point into; NULL without a table. Only for x86-64 and AArch64. */
 void linkage_stubs_add(struct elf_file *e, const char *names, struct symbol_table *t);
 
 #endif

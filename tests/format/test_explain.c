@@ -44,8 +44,9 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		{ "L2_ADS,cmask=", "\"cmask\" needs a value: a number after \"=\"" },
 		{ "L2_ADS,cmask=256", "\"cmask=256\": \"256\" is out of range: at most 255" },
 		{ "L2_ADS,cmask=x", "\"cmask=x\": \"x\" is not valid: expected a number" },
-		{ "L2_ADS,agent=any", "\"agent\" cannot be used with L2_ADS, which takes core, edge, "
-		                      "inv, cmask, os, usr" },
+		{ "L2_ADS,agent=any",
+		  "\"agent\" cannot be used with L2_ADS, which takes core, edge, "
+		  "inv, cmask, os, usr" },
 		{ "SSE_PREFETCH", "SSE_PREFETCH needs one of NTA, T1, T2" },
 		{ "SIMD_INT_INSTRUCTIONS", "SIMD_INT_INSTRUCTIONS needs at least one of MUL, "
 		                           "SHIFT, PACK, UNPACK, LOGICAL, ARITHMETIC" },
