@@ -11,10 +11,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import test_linear  # noqa: E402
 import test_symbols  # noqa: E402
 from test_symbols import PFM, START, Recording  # noqa: E402
 
@@ -114,6 +116,31 @@ class Annotate(test_symbols.Library):
         self.assertIn("has no samples in 'nothing'", self.said)
         self.assertEqual(self.annotate(status=2), "")
         self.assertIn("expected a function, then a recording", self.said)
+
+
+@unittest.skipIf(test_symbols.MISSING, "%s: missing (Debian packages gcc and binutils)" % ", ".join(test_symbols.MISSING))
+class LargeFunctions(test_linear.LinearTime, unittest.TestCase):
+    def write(self, folder, n):
+        """A recording with a sample at each instruction of a function of some @n thousand; returns its path."""
+        library = os.path.join(folder, "lib%d.so" % n)
+        source = "volatile int x;\nvoid large(void)\n{\n%s}\n" % ("\tx++;\n" * 1000 * n)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-xc", "-", "-o", library], input=source, text=True, check=True, timeout=300)
+        listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=large", library], capture_output=True, text=True,
+                                 check=True, timeout=60).stdout
+        made = Recording()
+        made.attr()
+        made.comm(5, b"work")
+        made.file(5, library.encode())
+        for address in re.findall(r"(?m)^ +(\w+):\t", listing):
+            made.sample(5, START + int(address, 16))
+        path = os.path.join(folder, "%d.data" % n)
+        made.write(path)
+        return path
+
+    def test_time_is_linear(self):
+        with tempfile.TemporaryDirectory(prefix="perfmon-annotate-") as folder:
+            paths = [self.write(folder, n) for n in (5, 20)]
+            self.compare("annotate --json", *((("annotate", "--json", "large", path), {}) for path in paths))
 
 
 if __name__ == "__main__":

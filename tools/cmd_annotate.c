@@ -243,17 +243,23 @@ static int put_event(const struct annotate_job *job, unsigned event)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static const char *instruction_text(const struct annotate_job *job, uint64_t address)
+/* The instruction at @address, or NULL. Callers ask in ascending order: the search goes on at
+ * @*line. */
+static const char *next_instruction_text(const struct annotate_job *job, uint64_t address,
+                                         size_t *line)
 {
-	for (size_t i = 0; i < job->code.n; i++)
-		if (job->code.lines[i].is_instruction && job->code.lines[i].address == address)
-			return job->code.lines[i].text;
-	return NULL;
+	const struct code_line *lines = job->code.lines;
+
+	while (*line < job->code.n &&
+	       (!lines[*line].is_instruction || lines[*line].address < address))
+		++*line;
+	return *line < job->code.n && lines[*line].address == address ? lines[*line].text : NULL;
 }
 
 static void put_event_json(const struct annotate_job *job, unsigned event)
 {
 	struct profile_sum sum = sum_of_function(job, event);
+	size_t line = 0;
 
 	for (size_t i = 0; i < job->profile.n_places; i++) {
 		const struct profile_place *at = &job->profile.places[i];
@@ -264,7 +270,7 @@ static void put_event_json(const struct annotate_job *job, unsigned event)
 		put_begin(&j, NULL, '{');
 		put_key_members(&j, &job->profile, at,
 		                KEY_OBJECT | KEY_SYMBOL | KEY_ADDRESS | KEY_LINE);
-		put_text_if(&j, "instruction", instruction_text(job, at->address));
+		put_text_if(&j, "instruction", next_instruction_text(job, at->address, &line));
 		put_share_members(&j, "", at->samples, at->weight, &sum);
 		put_end(&j, '}');
 		put_line(&j);
