@@ -13,6 +13,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/guest.sh"
+. "$here/apt.sh"
 
 [ $# -ge 1 ] || { echo "usage: kernel.sh ARCH [FILE]" >&2; exit 2; }
 arch=$1 file=${2:-kernel}
@@ -20,7 +21,6 @@ guest_describe "$arch"
 
 # The guests' behaviour is written down for this release's kernels, so it does not follow the host's.
 suite=bookworm source=linux-source-6.1
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=$(guest_cache)
 
 case $arch in
@@ -32,49 +32,6 @@ answer() {
 	[ -e "$dir/$file" ] || guest_die "the $arch guest has no file '$file'"
 	echo "$dir/$file"
 	exit 0
-}
-
-# apt with a state of its own: the system's package lists and architectures are neither used nor changed.
-apt_setup() { # WORKDIR ARCH
-	guest_need apt-get apt
-	guest_need dpkg-deb dpkg
-	[ -r "$keyring" ] || guest_skip "$keyring is missing (Debian package debian-archive-keyring)"
-	[ -z "${PERFMON_OFFLINE:-}" ] ||
-		guest_skip "no $arch kernel in the cache, and PERFMON_OFFLINE forbids to download one"
-	mirror=${PERFMON_MIRROR:-}
-	if [ -z "$mirror" ] && [ -r /etc/apt/sources.list.d/debian.sources ]; then
-		mirror=$(sed -n '/security/d; s/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/debian.sources |
-			head -n 1)
-	fi
-	mirror=${mirror:-http://deb.debian.org/debian}
-
-	mkdir -p "$1/state/lists/partial" "$1/cache/archives/partial" "$1/none"
-	: >"$1/status"
-	echo "deb [signed-by=$keyring] $mirror $suite main" >"$1/sources.list"
-	apt_conf=$1/apt.conf
-	# The system's hooks are cleared because they may tidy up the system's own package cache.
-	cat >"$apt_conf" <<-CONF
-		#clear APT::Update::Pre-Invoke;
-		#clear APT::Update::Post-Invoke;
-		#clear APT::Update::Post-Invoke-Success;
-		Dir::State "$1/state";
-		Dir::State::status "$1/status";
-		Dir::Cache "$1/cache";
-		Dir::Etc::sourcelist "$1/sources.list";
-		Dir::Etc::sourceparts "$1/none";
-		APT::Architecture "$2";
-		APT::Architectures { "$2"; };
-		APT::Sandbox::User "root";
-		Acquire::Languages "none";
-		Acquire::Retries "1";
-		Acquire::http::Timeout "20";
-		Acquire::https::Timeout "20";
-	CONF
-	# A mirror that cannot be reached is only a warning to apt.
-	if ! timeout --foreground 300 apt-get -c "$apt_conf" -qq update >"$1/apt.log" 2>&1 ||
-		grep -q '^[EW]:.*Failed' "$1/apt.log"; then
-		guest_skip "no network: the package lists of $mirror $suite ($2) cannot be read"
-	fi
 }
 
 # The newest package that META stands for and whose name begins with PREFIX.
@@ -97,7 +54,7 @@ apt_unpack() { # WORKDIR DEST PACKAGE...
 fetch() { # OUT
 	work=$1.apt
 	mkdir -p "$work"
-	apt_setup "$work" "$g_debian"
+	apt_setup "$work" deb "$g_debian" "$arch kernel"
 	image=$(apt_depends "$g_image" linux-image-)
 	[ -n "$image" ] || guest_skip "package $g_image is not in Debian $suite"
 	apt_unpack "$work" "$work/root" "$image"
@@ -142,7 +99,7 @@ build() { # OUT KERNEL-ARCHITECTURE IMAGE
 	work=$1.work tarball=/usr/src/$source.tar.xz
 	mkdir -p "$work/obj"
 	if [ ! -r "$tarball" ]; then
-		apt_setup "$work" "$(dpkg --print-architecture)"
+		apt_setup "$work" deb "$(dpkg --print-architecture)" "$arch kernel"
 		apt_unpack "$work" "$work/root" "$source"
 		tarball=$work/root$tarball
 	fi
