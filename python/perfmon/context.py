@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _bulk, _tables
 from ._c import ffi, lib, new, plm_mask, text as c_text
-from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownPmuError, c_string, check, from_code, \
+from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownEventError, UnknownPmuError, \
+    c_string, check, from_code, \
     from_error, new_error, texts_of
 from .event import MAX_TEXT, Dialect, Event, EventFlag, EventInfo, Register, counter_name, \
     encode
@@ -23,6 +24,8 @@ from .metric import Metric
 if TYPE_CHECKING:
     from .dispatch import Dispatch
     from .session import Session
+
+_WILDCARDS = set("*?[")
 
 __all__ = ["Context", "CpuInfo", "DecodedField", "DecodedRegister", "EncodingTable", "Pmu",
            "PmuFlag", "default_context"]
@@ -225,7 +228,7 @@ class EventTable(Sequence[EventInfo]):
         return _tables.table(self.COLUMNS, rows, ("text", "name", "text", "number", "text", "number", "text"), len(self))
 
     def __repr__(self) -> str:
-        return f"<EventTable: {len(self)} events>"
+        return f"<EventTable: {len(self)} events>" if self else "<EventTable: no event matches>"
 
 
 class Events(Sequence[EventInfo]):
@@ -265,6 +268,7 @@ class Events(Sequence[EventInfo]):
         return isinstance(item, EventInfo) and item.pmu == self._pmu.name and item.index < self._n
 
 
+@dataclass(init=False, eq=False, repr=False)
 class Pmu:
     """A processor, one of its units, or events of the kernel itself.
 
@@ -276,11 +280,29 @@ class Pmu:
     flags        :class:`PmuFlag`
     type         perf_event_attr.type on this machine, None if the kernel does not show it
     libpfm_type  PFMLIB_*_PMU, or None
+    n_events     events of its table; ``len()`` is the same
     n_counters, n_fixed  counters for any event, and for one event each
     width        bits of general counter 0
     n_instances  units of it on this machine
     cpus         CPU list it serves on this machine, ``""`` for all or unknown
     """
+
+    index: int
+    name: str
+    description: str
+    aliases: tuple[str, ...]
+    origin: str
+    source: str
+    device: str
+    flags: PmuFlag
+    type: int | None
+    libpfm_type: int | None
+    n_events: int
+    n_counters: int
+    n_fixed: int
+    width: int
+    n_instances: int
+    cpus: str
 
     def __init__(self, context: Context, index: int) -> None:
         info = new("pfm_pmu_info_t")
@@ -296,6 +318,7 @@ class Pmu:
         self.flags = PmuFlag(info.flags)
         self.type = int(info.type) if info.type >= 0 else None
         self.libpfm_type = int(info.libpfm_type) if info.libpfm_type >= 0 else None
+        self.n_events = int(info.n_events)
         self.n_counters = int(info.n_counters)
         self.n_fixed = int(info.n_fixed)
         self.width = int(info.width)
@@ -408,8 +431,8 @@ def _pmu_called(context: Context, name: str) -> Pmu:
 
 
 class Pmus(Sequence[Pmu]):
-    """The PMUs of a context, by number or by any of their names. In a notebook they show as a table;
-    ``pandas.DataFrame(pmus().records())`` has one row per PMU."""
+    """The PMUs of a context, by number or by any of their names. They are dataclasses, so ``pandas.DataFrame(pmus())`` has one
+    row per PMU. In a notebook they show as a table."""
 
     COLUMNS = ("name", "description", "aliases", "origin", "device", "n_events", "n_counters", "n_fixed", "width")
 
@@ -421,7 +444,7 @@ class Pmus(Sequence[Pmu]):
 
     def records(self) -> list[dict[str, Any]]:
         """A dict for each PMU that is not hidden."""
-        return [{c: len(p) if c == "n_events" else " ".join(p.aliases) if c == "aliases" else getattr(p, c) for c in self.COLUMNS}
+        return [{c: " ".join(p.aliases) if c == "aliases" else getattr(p, c) for c in self.COLUMNS}
                 for p in self if not p.flags & PmuFlag.HIDDEN]
 
     def columns(self) -> dict[str, list[Any]]:
@@ -608,6 +631,9 @@ class Context:
         contains  text anywhere in the name or the description
         pmu       events of this PMU only; else of every PMU that is not hidden
         hidden    include hidden events and PMUs
+
+        A name that no event has raises EventError, with similar names; a pattern that no event matches gives an empty
+        table.
         """
         chosen: Iterable[Pmu] = [self.pmus[pmu]] if pmu else (p for p in self.pmus if hidden or not p.flags & PmuFlag.HIDDEN)
         wanted, exact, part = pattern.lower(), (name or "").lower(), (contains or "").lower()
@@ -619,7 +645,19 @@ class Context:
                         and (part in own or part in info.description.lower())
                         and (hidden or not info.flags & EventFlag.HIDDEN)):
                     found.append(info)
+        if not found and contains is None and (name is not None or not _WILDCARDS.intersection(pattern)):
+            found.append(self._find_named(name if name is not None else pattern, pmu))
         return EventTable(found)
+
+    def _find_named(self, name: str, pmu: str | None) -> EventInfo:
+        """The row of an event in another spelling. Raises EventError, also for the name of a PMU."""
+        if pmu is None and self.pmus._find(name) >= 0:
+            raise UnknownEventError(f'"{name}" is the name of a PMU; write events(pmu="{name}") for its events',
+                                    code=ErrorCode.NOTFOUND, kind="unknown_event", text=name, span=(0, len(name)))
+        row = self.event(name, pmu=pmu).info
+        if row is None:
+            raise ArgumentError(f'"{name}" is a raw event, which has no row in a table', text=name, span=(0, len(name)))
+        return row
 
     def rejected_images(self) -> list[tuple[str, str]]:
         """Image files that are on the search path and not used: (path, reason). Verifies every image."""

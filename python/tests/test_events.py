@@ -139,6 +139,20 @@ def test_listing_by_pattern(built_in):
     assert len(list(built_in.events(pmu="coreduo"))) == 132
 
 
+def test_a_selection_without_events_says_what_to_do(built_in):
+    with pytest.raises(perfmon.UnknownEventError, match=r'"skl" is the name of a PMU; write events\(pmu="skl"\)'):
+        built_in.events("skl")
+    with pytest.raises(perfmon.UnknownEventError, match="did you mean MEM_LOAD_RETIRED.L3_MISS"):
+        built_in.events("MEM_LOAD_RETIRD.L3_MISS", pmu="skl")
+    with pytest.raises(perfmon.UnknownEventError):
+        built_in.events(name="L2_Lines", pmu="coreduo")
+    with pytest.raises(perfmon.UnknownPmuError):
+        built_in.events(pmu="nosuchpmu")
+    assert [e.name for e in built_in.events("INST_RETIRED:ANY", pmu="skl")] == ["INST_RETIRED.ANY"]
+    for none in (built_in.events("nosuch*", pmu="skl"), built_in.events(contains="no such words", pmu="skl")):
+        assert not none and repr(none) == "<EventTable: no event matches>"
+
+
 def test_register_values_turn_back_into_events(built_in):
     got = built_in.pmus["coreduo"].decode("PERFEVTSEL0", 0x53d024)
     assert (got["event"], got["umask"], got["usr"], got["os"]) == (0x24, 0xd0, 1, 1)
@@ -312,7 +326,7 @@ def test_a_child_is_born_while_a_thread_loads():
 
 @pytest.mark.parametrize("text, kind, token, candidate, error", [
     ("coreduo::L2_Lines_Inn,core=all", "unknown_event", "L2_Lines_Inn", "L2_Lines_In", perfmon.UnknownEventError),
-    ("coredu::L2_Lines_In", "unknown_pmu", "coredu", "coreduo", perfmon.UnknownPmuError),
+    ("coredu::L2_Lines_In", "unknown_pmu", "coredu", "coreduo::L2_Lines_In", perfmon.UnknownPmuError),
     ("coreduo::L2_Lines_In,core=al", "bad_value", "al", "all", perfmon.EventError),
     ("coreduo::L2_Lines_In,cor=all", "unknown_qualifier", "cor", "core", perfmon.EventError),
     ("coreduo::INSTR_RET:c=256", "bad_value", "256", None, perfmon.EventError),

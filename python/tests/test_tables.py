@@ -98,6 +98,21 @@ def test_columns_are_arrays(built_in):
     assert numpy.asarray(column).dtype == "uint64" and column.__array_interface__["shape"] == (1,)
 
 
+def test_data_frames_have_one_row_an_event(built_in):
+    pandas = pytest.importorskip("pandas")
+    rows = built_in.events("L2_LINES_*", pmu="coreduo")
+    frame = pandas.DataFrame(rows)
+    assert list(frame["name"]) == [e.name for e in rows] and list(frame["counters"]) == [(0, 1), (0, 1)]
+    assert list(pandas.DataFrame(rows.columns())["name"]) == list(frame["name"])
+    pmus = pandas.DataFrame(built_in.pmus)
+    assert list(pmus["name"]) == [p.name for p in built_in.pmus] and pmus.set_index("name")["n_events"]["ev5"] == len(built_in.pmus["ev5"])
+    assert len(pandas.DataFrame(built_in.pmus.records())) < len(pmus)   # without hidden ones
+    counts = pandas.DataFrame(perfmon.stat("true", ["page-faults", "task-clock"]).counts)
+    assert list(counts["event"]) == ["page-faults", "task-clock"] and counts["value"][0] > 0
+    table = pandas.DataFrame(built_in.encode_many([NAME]).columns())
+    assert table["value"][0] == 0x53d024
+
+
 def test_without_numpy_rows_are_the_same(built_in, monkeypatch):
     with_it = built_in.encode_many([NAME]).records()
     monkeypatch.setattr(perfmon._bulk, "_numpy", lambda: None)
