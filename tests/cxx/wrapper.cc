@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // perfmon.hpp at work. Exits with the number of what went wrong.
 #include <perfmon/perfmon.hpp>
+#include <perfmon/region.h>
 
 #include <cstdio>
 #include <string>
@@ -175,6 +176,41 @@ static void recordings()
 	}
 }
 
+/* Regions by scope, by an exception that leaves the scope, and by a handle that moves. */
+static void regions()
+{
+	pfm_regions_options_t options = PFM_INIT(options);
+	pfm_region_info_t info = PFM_INIT(info);
+	std::uint64_t outer = 0, inner = 0, task = 0;
+
+	options.events = "page-faults:u";
+	expect(61, pfm_regions_start(&options, nullptr) == PFMLIB_SUCCESS);
+	for (int i = 0; i < 3; i++)
+		try {
+			perfmon::region r("outer");
+			perfmon::region s(PFM_REGION("inner"));
+			perfmon::region_visit t("task"), moved = std::move(t);
+
+			moved.suspend();
+			moved.resume();
+			throw i;
+		} catch (int) {
+		}
+	pfm_region_results_t *results = pfm_read_regions();
+
+	expect(62, results != nullptr);
+	for (unsigned i = 0; pfm_describe_region(results, i, &info) == PFMLIB_SUCCESS; i++) {
+		if (info.thread)
+			continue;
+		const std::string name = info.region;
+
+		(name == "outer" ? outer : name == "inner" ? inner : task) += info.visits;
+	}
+	expect(63, outer == 3 && inner == 3 && task == 3);
+	pfm_free_region_results(results);
+	pfm_regions_stop();
+}
+
 int main()
 {
 	names();
@@ -183,5 +219,6 @@ int main()
 	metrics();
 	plans_and_placements();
 	recordings();
+	regions();
 	return wrong;
 }
