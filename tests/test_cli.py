@@ -264,7 +264,9 @@ class List(Case):
         self.assertEqual(a, self.done("list", "coreduo::L2-RQS?S"))
 
     def test_the_name_of_a_processor_lists_its_pmus(self):
-        for pattern, wanted in (("sapphire", "spr"), ("zen 6", "amdzen6"), ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_goldencove")):
+        for pattern, wanted in (("sapphire", "spr"), ("zen 6", "amdzen6"), ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_goldencove"),
+                                ("xeon 6", "gnr"), ("epyc 9005", "amdzen5"), ("ryzen 7000", "amdzen4"), ("graviton 4", "neoverse_v2"),
+                                ("core ultra", "lnl_lioncove"), ("14th generation", "adl_goldencove"), ("snapdragon x", "oryon")):
             r = pfm("list", pattern)
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertRegex(r.stdout, rf"(?m)^  {wanted} +\d+ events")

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/title.h"
 
 enum {
 	OPT_JSON = LONG_ONLY,
@@ -426,7 +427,7 @@ static void list_pmus(struct lister *l, int n)
 }
 
 /* True if the pattern names the processor of PMU @info: the beginning of its name, an alias, or
- * words of its description up to what describes a part. */
+ * words of the processor's title. */
 static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *info)
 {
 	char folded[FOLDED_MAX], processor[FOLDED_MAX];
@@ -434,7 +435,8 @@ static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *inf
 	fold_case(info->name, folded, sizeof(folded));
 	if (strncmp(folded, l->pattern, strlen(l->pattern)) == 0 || contains_text(l, info->aliases))
 		return true;
-	snprintf(processor, sizeof(processor), "%.*s", (int)strcspn(info->desc, ",:("), info->desc);
+	snprintf(processor, sizeof(processor), "%.*s", (int)base_measure_processor(info->desc),
+	         info->desc);
 	return contains_text(l, processor);
 }
 

@@ -8,6 +8,7 @@
 #include "format/name_match.h"
 #include "format/suggest_attr.h"
 #include "format/word_match.h"
+#include "base/title.h"
 #include "base/sizes.h"
 
 #define FEW_NAMES           3u /* questions with fewer answers are relaxed */
@@ -288,13 +289,13 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 	}
 }
 
-/* Does the description of the table's processor ("Intel Alder Lake and Raptor Lake") have the
+/* Does the title of the table's processor ("Intel Granite Rapids (Xeon 6, P-cores)") have the
  * words, blanks ignored? */
 static bool has_processor_name(const struct table *t, const struct folded_name *token)
 {
 	const char *text = table_get_text(t, t->desc);
-	struct folded_name desc =
-		pfmi_format_fold_text((struct slice){ text, (uint32_t)strcspn(text, ",:(") });
+	struct folded_name desc = pfmi_format_fold_text(
+		(struct slice){ text, (uint32_t)base_measure_processor(text) });
 
 	for (unsigned at = 0; token->length >= 4 && at + token->length <= desc.length; at++)
 		if (memcmp(desc.chars + at, token->chars, token->length) == 0)
