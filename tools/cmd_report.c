@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm report: where the samples of a recording are. */
+/* pfm report: summarize the samples of a recording. */
 #include "pfm.h"
 #include "profile/flame_graph.h"
 #include "profile/profile.h"
