@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Builds wheels and source archives with meson-python.
 
-A wheel holds the Python module alone, what Meson tags python-runtime: pyproject.toml says so, and meson-python listens from
-0.13 on. Debian 12 has 0.12, which would put libraries, headers and manual pages in as well: for that one the list of files
-is cut to the tag here. Notices of the sources that tables were made from are added.
+A wheel contains only the Python module: the files that Meson tags python-runtime. pyproject.toml requests this tag from
+meson-python 0.13 on. Version 0.12 of Debian 12 would also add libraries, headers and manual pages, so for it the list of files
+is restricted here. The notices of the sources of the tables are added.
 
-What a wheel calls itself is read off what is in it. cffi's code keeps to Python's limited interface, so one wheel serves every CPython from
-the oldest that is supported (abi3); and the newest version of a glibc symbol that the extension asks for is the glibc that it needs
-(manylinux, PEP 600), where it needs no library beside that.
+The name of a wheel follows from its contents. cffi's code uses only Python's limited interface, so one wheel is for every CPython
+from the oldest supported one on (abi3). The newest version of a glibc symbol that the extension uses is the glibc that it
+needs (manylinux, PEP 600), if it needs no other library.
 """
 import base64
 import glob
@@ -38,7 +38,7 @@ if tuple(int(n) for n in mesonpy.__version__.split(".")[:2]) < (0, 13):
     mesonpy.Project._install_plan = property(lambda project: _tagged(_everything.fget(project)))
 
 
-# ---- what a wheel calls itself
+# ---- names of wheels
 
 OLDEST = "cp39"
 BESIDE = re.compile(rb"lib(c|m|dl|rt|pthread)\.so\.\d|ld-linux[\w-]*\.so\.\d")

@@ -14,15 +14,15 @@ plan()                              the least number of groups for a set of even
 schedule()                          these groups over slots of time
 profile()                           functions, stacks and flame graphs of samples
 check_system()                      what this machine can count, and what prevents counting
-count, Session, stat()              counting, where the processor is the one at hand
-Context                             a set of processors of one's own; the functions above use a default one
+count, Session, stat()              counting on this machine
+Context                             a set of processors; the functions above use the default one
 import_lists()                      vendors' published lists
 montecito, alpha, coreduo           what only these processors have
 device                              a model of the Tru64 counter device, request by request
 libpfm3                             the libpfm 3 interface
 constants                           every constant of the C headers
 
-Whatever is refused raises a PerfmonError that carries code, kind, place, candidates and cause.
+Errors are exceptions of type PerfmonError, with the code, the kind, the position in the text, similar names and the cause.
 """
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def encode_many(texts: Iterable[str], *, pmu: str | None = None, plm: int | str 
 
 
 def find(text: str) -> EventInfo:
-    """The row that @text names; attributes are not looked at. See :meth:`Context.find`."""
+    """The row that @text names; attributes are ignored. See :meth:`Context.find`."""
     return default_context().find(text)
 
 

@@ -80,9 +80,9 @@ class PerfmonError(Exception):
     code        :class:`ErrorCode`
     kind        stable word, finer than the code: ``"unknown_event"``, ``"bad_value"`` ...; ``""`` if missing
     message     the sentence alone
-    text        what was asked for, None if the error is not about a text
+    text        the text that was refused, None if the error is not about a text
     span        (start, end) of the culprit in ``text``, in characters; equal for a place between two
-    candidates  names that may have been meant, best first; looked for when first asked
+    candidates  similar names, best first; computed when they are first read
     event       index of the event of a set that is meant, or None
     clash       events (indices) of a smallest subset that cannot be counted together
     clash_counters  all counters that subset could use; fixed counter n is 32 + n

@@ -417,7 +417,7 @@ def start_value(width: int, period: int) -> int:
 
 
 def mode_word(modes: Mode | int, scope: Scope = Scope.SYSTEM) -> int:
-    """Word for PCNT5CTXTS that counts in @modes and no others. PerfmonError for modes the chip cannot tell apart."""
+    """Word for PCNT5CTXTS that counts in @modes and no others. PerfmonError for modes that the chip cannot distinguish."""
     word = ffi.new("uint64_t *")
     check(lib.pfm_alpha_mode_word(int(modes), int(scope), word))
     return int(word[0])
@@ -600,7 +600,7 @@ class Sample:
 
 
 def decode_sample(*, i_stat: int = 0, pmpc: int = 0, pctr_ctl: int = 0) -> Sample:
-    """From the registers that wrperfmon 8, 9 and 5 returned; those not at hand stay 0."""
+    """From the registers that wrperfmon 8, 9 and 5 returned; registers that were not read stay 0."""
     s = ffi.new("pfm_alpha_sample_t *")
     lib.pfm_alpha_decode_sample(i_stat, pmpc, pctr_ctl, s)
     return Sample(None if s.pc_in_exc_addr else s.pc, bool(s.pal), Trap(s.trap), c_text(s.trap_name), s.residue,

@@ -76,7 +76,7 @@ class DecodedEvent:
     register    its control register
     counter     its counter, None if unknown; fixed counter n is 32 + n
     enabled     its bit of GLOBAL_CTRL; None if the set lacks that register
-    candidates  the event; several if the registers cannot tell them apart, the most likely first; none if no event fits
+    candidates  the event; several if the registers do not distinguish them, the most likely first; none if no event fits
     """
 
     register: Register
@@ -328,7 +328,7 @@ class Pmu:
 
     @cached_property
     def features(self) -> Mapping[str, str | int]:
-        """Capabilities, versions and the like."""
+        """Capabilities and versions."""
         ctx, items, i = self._context._handle(), {}, 0
         name, word, value = ffi.new("char *[1]"), ffi.new("char *[1]"), ffi.new("uint64_t *")
         while lib.pfm_describe_feature(ctx, self.index, i, name, word, value) == ErrorCode.SUCCESS:
@@ -522,7 +522,7 @@ class Context:
     Raises UnknownPmuError, ImageError and their kin. Events, PMUs and sessions keep what they need of it alive;
     ``close()``, or leaving a ``with`` block, only lets go of it early.
 
-    Pickled, it is what it was asked for: where it is read again it is opened anew, once for all that came from it.
+    A pickle contains the options; unpickling opens the context again, once for all objects that belong to it.
     """
 
     def __init__(self, pmu: str | None = None, *, host: bool = True,
@@ -668,7 +668,7 @@ class Context:
         return out
 
     def find(self, text: str) -> EventInfo:
-        """The row that @text names, in any dialect; attributes are not looked at. Raises UnknownEventError and its kin."""
+        """The row that @text names, in any dialect; attributes are ignored. Raises EventError."""
         raw, pmu, event, error, ctx = c_string(text), ffi.new("int *"), ffi.new("unsigned *"), new_error(), self._handle()
         rc = lib.pfm_find_event_by_text(ctx, raw, pmu, event, error)
         if rc:

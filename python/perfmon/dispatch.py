@@ -94,7 +94,7 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
                  directly: ``dispatch([...], pmu="montecito", opcm1=montecito.Opcm(...))``
 
     If a placement exists it is found: events with the fewest counters first, each on its lowest. Raises PlacementError,
-    whose ``clash`` names a smallest subset that does not fit; ModelError for wrong settings; EventError and its kin, whose
+    whose ``clash`` names a smallest subset that does not fit; ModelError for wrong settings; EventError, whose
     ``event`` says which event; TypeError for settings of another processor.
     """
     texts = texts_of(events)

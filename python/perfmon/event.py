@@ -423,7 +423,7 @@ def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
 
 
 def encode(context: Context, text: str, plm: int | str = 0) -> Event:
-    """The event that @text names, in any dialect. Raises EventError and its kin."""
+    """The event that @text names, in any dialect. Raises EventError."""
     raw, e, error, ctx = c_string(text), new("pfm_encoding_t"), new_error(), context._handle()
     rc = lib.pfm_encode_event(ctx, raw, plm_mask(plm), e, error)
     if rc:

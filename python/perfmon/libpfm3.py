@@ -7,7 +7,7 @@
     out = mont.dispatch([event, mont.cycle_event()])
 
 In C this interface has one selected processor for the whole program. Here each :class:`Library` has its own: a call selects
-it, under a lock, and puts back what was selected before. Results and errors are those of C, number by number;
+it, under a lock, and restores the earlier selection. Results and errors are those of C, number by number;
 :func:`perfmon.dispatch` and :class:`perfmon.Context` do the same and more.
 """
 from __future__ import annotations
@@ -115,7 +115,7 @@ def error_text(code: int) -> str:
 
 
 def supported() -> Iterator[tuple[int, str]]:
-    """(PFMLIB_*_PMU, what it is) of every processor of this interface."""
+    """(PFMLIB_*_PMU, description) of every processor of this interface."""
     types = {getattr(lib, n) for n in dir(lib) if n.startswith("PFMLIB_") and n.endswith("_PMU")}
     buf = ffi.new("char[]", MAX_NAME)
     for number in sorted(types):

@@ -102,7 +102,7 @@ def _reflected(name: str) -> Any:
 @dataclass(frozen=True, eq=False)
 class Count:
     """One count. Where it has a value it can be used as that number: int(), float(), arithmetic, comparison, bool(). Without a
-    value, NotCountedError tells the cause.
+    value, NotCountedError gives the cause.
 
     event    as the user wrote it
     pmu      PMU it counts on
@@ -223,7 +223,7 @@ class Count:
 
 
 def _sum(parts: Sequence[Count]) -> Count:
-    """One count of several. What is missing makes it partial, not worthless."""
+    """One count of several. A missing part makes the sum partial."""
     total = new("pfm_count_sum_t")
     for part in parts:
         check(lib.pfm_add_count(total, part._raw()))
@@ -271,7 +271,7 @@ def tally(counts: Iterable[Count]) -> Tally:
 
 
 def _once(counts: Sequence[Count]) -> list[Count]:
-    """Of counts of one event the first on each PMU and CPU: who names an event twice gets it twice, but no sum of the two."""
+    """Of counts of one event the first on each PMU and CPU: an event that is named twice has two counts, which are not added up."""
     first: dict[tuple[str, str], Count] = {}
     for c in counts:
         first.setdefault((c.pmu, c.cpus), c)
@@ -287,7 +287,7 @@ class Reading(Sequence[Count]):
     """All counts of a session at one time: by number, or by the event's text.
 
     An event that is counted on several PMUs or CPUs has several counts; its text gives their sum, with ``parts``.
-    Subtracting an earlier reading gives what was counted between. ``time`` is of time.monotonic(), ``elapsed`` the seconds in which
+    Subtracting an earlier reading gives the counts of the time between the two. ``time`` is of time.monotonic(), ``elapsed`` the seconds in which
     the session counted, or between the two readings.
     """
 
@@ -402,7 +402,7 @@ class Session(Samples):
     sampling     take samples as well: a :class:`Sampling`; then wait(), records() and columns() give them
                  also after the block, until close()
 
-    Counting is stopped at first. Raises EventError and its kin for wrong texts, SystemCallError where the system refuses.
+    Counting is stopped at first. Raises EventError for wrong texts, SystemCallError where the system refuses.
     Calls of several threads on one session take turns.
     """
 
@@ -556,7 +556,7 @@ class Session(Samples):
 
         metric, pmu, text   its name, its processor, the text that asked for it
         value, unit         None where it is not defined; then state says why, and missing which count has no value
-        error, low, high    standard error and 95 % interval; None where one reading of scaled counts does not tell
+        error, low, high    standard error and 95 % interval; None where one reading of scaled counts has no error
         quality             the worst of its counts; across_groups: they are of several groups, counted at different times
         over_threshold      worth a closer look; None where it is unknown
         plausibility        "plausible", or what is wrong with the value; then reason says why and what to do
