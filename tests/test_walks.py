@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What README.md and CONTRIBUTING.md tell a newcomer to type, typed: each from a copy of the sources in an empty folder. And what people
-of several trades do with what was built: tests/walks, a script for each, in an empty folder with pfm, a compiler and pkg-config."""
+"""Runs the commands that README.md and CONTRIBUTING.md give a newcomer, each from a copy of the sources in an empty folder, and the
+scripts in tests/walks: the work of people of several trades, with pfm, a compiler and pkg-config."""
 import json
 import os
 import shlex

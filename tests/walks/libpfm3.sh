@@ -1,6 +1,6 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# A libpfm 3 programmer: the old program compiles as it is, and gives the registers that it gave.
+# A libpfm 3 programmer: an old program compiles unchanged, and gives the same registers.
 DESTDIR=$PWD/stage meson install -C "$BUILD" --no-rebuild --quiet >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$PWD/stage" -name libpfm3.pc)")
 LD_LIBRARY_PATH=$(dirname "$(find "$PWD/stage" -name libpfm.so.3)")

@@ -1,6 +1,6 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# The author of a profiler: names become perf_event_attr for a kernel call of one's own; then the same with a session that samples.
+# The author of a profiler: fills a perf_event_attr for his own perf_event_open(2), then samples with a session.
 cat >attr.c <<'END'
 #include <linux/perf_event.h>
 #include <perfmon/perf_attr.h>
@@ -35,7 +35,7 @@ END
 cc -Wall -Wextra -Werror attr.c -o attr $(pkg-config --cflags --libs perfmon)
 status=0
 ./attr >said || status=$?
-[ $status = 0 ] || [ $status = 4 ]   # 4: the kernel lets nobody count
+[ $status = 0 ] || [ $status = 4 ]   # 4: the kernel permits no counting
 grep -q 'page-fautls' said
 # shellcheck disable=SC2046
 cc -Wall -Wextra -Werror "$SOURCE/examples/profile_self.c" -o profile_self $(pkg-config --cflags --libs perfmon)

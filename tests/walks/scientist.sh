@@ -1,6 +1,6 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# A data scientist: a function counted by one word, rows for a table, a notebook's HTML, results that come back from a worker process.
+# A data scientist: counts a function, gets rows for a table and HTML for a notebook, and results from worker processes.
 cat >study.py <<'END'
 import csv
 import multiprocessing
@@ -29,7 +29,8 @@ if __name__ == "__main__":
     table.writerows(rows)
     counted(1)
     assert "<table>" in counted.total._repr_html_()
-    assert perfmon.encode_many(["coreduo::Instr_Ret", "coreduo::Nothing"]).records()[1]["why"]
+    assert perfmon.encode_many(["skl::INST_RETIRED.ANY", "skl::NOTHING"]).records()[1]["why"]
+    assert [e.name for e in perfmon.events("MEM_LOAD_RETIRED.L3*", pmu="skl")] == ["MEM_LOAD_RETIRED.L3_HIT", "MEM_LOAD_RETIRED.L3_MISS"]
 END
 "$PYTHON" study.py >rows.csv
 [ "$(wc -l <rows.csv)" = 5 ] && grep -q exact rows.csv
