@@ -271,7 +271,8 @@ def tally(counts: Iterable[Count]) -> Tally:
 
 
 def _once(counts: Sequence[Count]) -> list[Count]:
-    """Of counts of one event the first on each PMU and CPU: an event that is named twice has two counts, which are not added up."""
+    """Of counts of one event the first on each PMU and CPU: an event that is named twice has two counts, which are not added
+    up."""
     first: dict[tuple[str, str], Count] = {}
     for c in counts:
         first.setdefault((c.pmu, c.cpus), c)
@@ -287,8 +288,10 @@ class Reading(Sequence[Count]):
     """All counts of a session at one time: by number, or by the event's text.
 
     An event that is counted on several PMUs or CPUs has several counts; its text gives their sum, with ``parts``.
-    Subtracting an earlier reading gives the counts of the time between the two. ``time`` is of time.monotonic(), ``elapsed`` the seconds in which
-    the session counted, or between the two readings.
+    Subtracting an earlier reading gives the counts of the time between the two.
+
+    time     time.monotonic() of the reading
+    elapsed  seconds in which the session counted, or between the two readings
     """
 
     def __init__(self, texts: Sequence[str], counts: Sequence[Count], when: float, elapsed: float = 0.0) -> None:
