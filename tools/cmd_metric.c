@@ -206,7 +206,7 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	int rc;
 
 	if (!name || strlen(name) > 240) {
-		put_refusal(j, "expected a text of moderate length in \"metric\"");
+		put_refusal(j, "expected a name of 1 to 240 bytes in \"metric\"");
 		return EXIT_REFUSED;
 	}
 	if (wrong) {
