@@ -100,30 +100,22 @@ static void evaluate_samples(struct samples *s, unsigned round)
 	}
 }
 
-/* Regions of the measurement have no names that a program could use; they are left out of
- * results. */
-static pfm_region_t *make_unnamed_region(const char *name)
-{
-	return pfmi_region_find_or_make(name);
-}
-
 void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks)
 {
 	struct layout *l = &pfmi_regions.layout;
 	struct samples s = { .words = l->words };
 	size_t n = (size_t)(l->words + 1) * VISITS;
 	uint64_t *memory = calloc(2 * n + l->words + 1, sizeof(*memory));
-	pfm_region_t *empty = make_unnamed_region("\001empty"),
-		     *outer = make_unnamed_region("\001outer");
+	pfm_region_t empty = { "", EMPTY_REGION, 0 }, outer = { "", OUTER_REGION, 0 };
 
-	if (memory && empty && outer) {
+	if (memory) {
 		s.inside = memory;
 		s.pair = memory + n;
 		for (unsigned r = 0; r < l->n_rounds; r++) {
 			pfmi_thread_switch_round(t, r);
 			t->handles++; /* keeps the round */
-			measure_inside(t, marks, empty, &s, memory + 2 * n);
-			measure_pair(t, marks, empty, outer, &s, memory + 2 * n);
+			measure_inside(t, marks, &empty, &s, memory + 2 * n);
+			measure_pair(t, marks, &empty, &outer, &s, memory + 2 * n);
 			t->handles--;
 			evaluate_samples(&s, r);
 		}

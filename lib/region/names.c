@@ -18,8 +18,8 @@ struct names {
 enum { FIRST_SLOTS = 64 };
 
 static struct names *table;
-static struct name **by_number; /* from 1 */
-static uint32_t n_names, numbers_room;
+static struct name **by_number;
+static uint32_t last_number = LAST_OWN_REGION, numbers_room;
 
 static uint32_t hash_of(const char *name)
 {
@@ -57,14 +57,14 @@ static bool grow_table(void)
 	uint32_t slots = table ? 2 * (table->mask + 1) : FIRST_SLOTS;
 	struct names *bigger;
 
-	if (table && 2 * (n_names + 1) <= table->mask + 1)
+	if (table && 2 * (last_number + 1) <= table->mask + 1)
 		return true;
 	bigger = pfmi_arena_alloc(&pfmi_regions.arena,
 	                          sizeof(*bigger) + slots * sizeof(bigger->slots[0]));
 	if (!bigger)
 		return false;
 	bigger->mask = slots - 1;
-	for (uint32_t i = 1; i <= n_names; i++)
+	for (uint32_t i = LAST_OWN_REGION + 1; i <= last_number; i++)
 		insert_name(bigger, by_number[i]);
 	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
 	return true;
@@ -75,13 +75,13 @@ static bool grow_numbers(void)
 	uint32_t size = numbers_room ? 2 * numbers_room : FIRST_SLOTS;
 	struct name **bigger;
 
-	if (n_names + 1 < numbers_room)
+	if (last_number + 1 < numbers_room)
 		return true;
 	bigger = pfmi_arena_alloc(&pfmi_regions.arena, size * sizeof(struct name *));
 	if (!bigger)
 		return false;
-	if (n_names)
-		memcpy(bigger, by_number, (n_names + 1) * sizeof(struct name *));
+	if (by_number)
+		memcpy(bigger, by_number, (last_number + 1) * sizeof(struct name *));
 	by_number = bigger;
 	numbers_room = size;
 	return true;
@@ -101,9 +101,9 @@ static struct name *add(const char *name, uint32_t hash)
 	copy = (char *)(n + 1);
 	memcpy(copy, name, len);
 	n->hash = hash;
-	n->region = (pfm_region_t){ copy, n_names + 1, 0 };
-	by_number[n_names + 1] = n;
-	__atomic_store_n(&n_names, n_names + 1, __ATOMIC_RELEASE);
+	n->region = (pfm_region_t){ copy, last_number + 1, 0 };
+	by_number[last_number + 1] = n;
+	__atomic_store_n(&last_number, last_number + 1, __ATOMIC_RELEASE);
 	insert_name(table, n);
 	return n;
 }
@@ -133,14 +133,14 @@ uint32_t pfmi_region_number(const char *name)
 /* Under the lock, or with a number that this thread has been given. */
 const char *pfmi_region_name(uint32_t number)
 {
-	return number && number <= __atomic_load_n(&n_names, __ATOMIC_ACQUIRE)
+	return number > LAST_OWN_REGION && number <= __atomic_load_n(&last_number, __ATOMIC_ACQUIRE)
 	               ? by_number[number]->region.name
 	               : "";
 }
 
-uint32_t pfmi_region_count_names(void)
+uint32_t pfmi_region_get_last_number(void)
 {
-	return __atomic_load_n(&n_names, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&last_number, __ATOMIC_ACQUIRE);
 }
 
 pfm_region_t *pfm_region_by_name(const char *name)

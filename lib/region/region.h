@@ -54,11 +54,18 @@ void pfmi_arena_free(struct arena *a);
 
 /* ---- names.c ----------------------------------------------------------------------------- */
 
-/* Number of the region called @name, from 1; 0 without memory. */
+/* Numbers of the regions of the cost measurement, which have no name and are left out of results.
+ */
+enum own_region { EMPTY_REGION = 1, OUTER_REGION, LAST_OWN_REGION = OUTER_REGION };
+static inline bool pfmi_region_is_own(uint32_t number)
+{
+	return number <= LAST_OWN_REGION;
+}
+/* Number of the region called @name, above LAST_OWN_REGION; 0 without memory. */
 uint32_t pfmi_region_number(const char *name);
 pfm_region_t *pfmi_region_find_or_make(const char *name);
 const char *pfmi_region_name(uint32_t number);
-uint32_t pfmi_region_count_names(void); /* how many there are */
+uint32_t pfmi_region_get_last_number(void); /* LAST_OWN_REGION before the first name */
 
 /* ---- layout.c ---------------------------------------------------------------------------- */
 

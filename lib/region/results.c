@@ -11,11 +11,6 @@ enum { COSTLY = 10 }; /* a share of 1 in so many of a count is marked */
 
 /* ---- taking ------------------------------------------------------------------------------ */
 
-static bool is_own(uint32_t region)
-{
-	return pfmi_region_name(region)[0] == '\001';
-}
-
 static struct row *add_row(pfm_region_results_t *r, unsigned *size)
 {
 	struct row *more;
@@ -42,9 +37,9 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct 
 {
 	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
 	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
-		struct row *row = is_own(e->region) ? NULL : add_row(r, size);
+		struct row *row = pfmi_region_is_own(e->region) ? NULL : add_row(r, size);
 
-		if (is_own(e->region))
+		if (pfmi_region_is_own(e->region))
 			continue;
 		if (!row)
 			return false;

@@ -112,7 +112,7 @@ void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
 	s->overlaps = times->overlaps;
 	fill_counts(s->counts, v);
 	/* Visits of the cost measurement do the same work and are not kept. */
-	if (pfmi_region_name(region)[0] != '\001')
+	if (!pfmi_region_is_own(region))
 		__atomic_store_n(&page->n, page->n + 1, __ATOMIC_RELEASE);
 }
 

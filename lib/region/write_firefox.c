@@ -97,7 +97,7 @@ static void put_marker(struct text *out, const pfm_region_results_t *r, const st
 static void put_strings(struct text *out)
 {
 	pfmi_region_put(out, "\"stringTable\":[\"\"");
-	for (uint32_t i = 1; i <= pfmi_region_count_names(); i++) {
+	for (uint32_t i = 1; i <= pfmi_region_get_last_number(); i++) {
 		pfmi_region_put(out, ",");
 		pfmi_region_put_json(out, pfmi_region_name(i));
 	}

@@ -33,7 +33,7 @@ static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t
 
 static void sums_over_threads(void **state)
 {
-	uint32_t region = pfmi_region_number("results"), own = pfmi_region_number("\001own"),
+	uint32_t region = pfmi_region_number("results"),
 		 empty = pfmi_region_number("results: none");
 	struct made_regions m;
 	struct thread other;
@@ -52,7 +52,7 @@ static void sums_over_threads(void **state)
 	m.thread.next = &other;
 	add_visit(&m.thread, region, 100, 1000);
 	add_visit(&other, region, 300, 3000);
-	add_visit(&other, own, 1, 1);                       /* of the measurement: left out */
+	add_visit(&other, EMPTY_REGION, 1, 1);              /* of the measurement: left out */
 	pfmi_thread_find_entry(&m.thread, empty, 0, &node); /* not visited */
 	r = pfm_read_regions();
 	assert_non_null(r);
@@ -71,6 +71,21 @@ static void sums_over_threads(void **state)
 	            c.quality == PFM_QUALITY_EXACT && c.cause == PFM_CAUSE_NONE);
 	pfm_free_region_results(r);
 	pfmi_arena_free(&other.arena);
+	unmake_regions(&m);
+}
+
+/* A program may use any name, also one that starts with a control character. */
+static void any_name(void **state)
+{
+	struct made_regions m;
+	pfm_region_results_t *r;
+
+	(void)state;
+	make_regions(&m);
+	add_visit(&m.thread, pfmi_region_number("\001empty"), 100, 1000);
+	r = pfm_read_regions();
+	assert_int_equal(made_info(r, made_row(r, "\001empty", "", 0)).visits, 1);
+	pfm_free_region_results(r);
 	unmake_regions(&m);
 }
 
@@ -174,4 +189,5 @@ static void qualities(void **state)
 }
 
 UNIT(region_results, cmocka_unit_test(nothing_started), cmocka_unit_test(sums_over_threads),
-     cmocka_unit_test(costs), cmocka_unit_test(refusals), cmocka_unit_test(qualities));
+     cmocka_unit_test(any_name), cmocka_unit_test(costs), cmocka_unit_test(refusals),
+     cmocka_unit_test(qualities));

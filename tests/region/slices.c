@@ -57,13 +57,15 @@ static void counts(void **state)
 static void kept_in_pages(void **state)
 {
 	enum { MANY = 3000 };
+	const uint64_t zero[WORDS] = { 2 };
+	const struct visit v = { .start = zero, .now = zero, .whole = true };
 	struct made_regions m;
 	struct slice_list list;
 	const struct visit_slice *first;
 
 	(void)state;
 	make_slices(&m);
-	keep_slice(&m, "\001empty", 1, 2, 0, 0, false);
+	pfmi_slice_keep(&m.thread, EMPTY_REGION, &v, &(struct slice_times){ 1, 2, false });
 	pfmi_slices_end_thread(&m.thread);
 	assert_null(m.thread.slices);
 	m.thread.tid = 8;
