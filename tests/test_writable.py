@@ -118,6 +118,8 @@ MASKS = [
     (r"arm_cmn(_\d+)?", bits((0, 31), (32, 47)), bits((0, 63)), bits((0, 63))),
     (r"(grace|vera)_\w+", bits((0, 32)), 0, 0),
     (r"dmc620", 0, ALL, bits((0, 9))),
+    (r"monaka_\w+|hisi_\w+|hns3", bits((0, 16)), bits((0, 52)), bits((0, 31))),
+    (r"ampereone_mcu", bits((0, 8), 32), bits((0, 55)), 0),
     (r"ni700|dsu|\w+_ddr|\w+_drw|hip0\d_\w+", bits((0, 31)), bits((0, 31)), 0),
     (r"smmuv3", bits((0, 15)), bits((0, 33)), 0),
     (r"thunderx2_\w+", bits((0, 8)), 0, 0),
