@@ -715,6 +715,9 @@ class Tree(unittest.TestCase):
         self.assertIn("&lt;script&gt;", text)
         self.assertNotRegex(text, r'(src|href)=')
         self.assertIn("No value exceeds its threshold", self.page("-M", "tree::Other"))
+        uncounted = self.page("-e", "page-faults", "-M", "power10::stalled_backend")
+        self.assertIn("Not counted: ", uncounted)
+        self.assertNotIn("threshold and has metrics below", uncounted)
         for words in (["-e", "page-faults"], ["-M", "tree::Top", "-I", "10"], ["-a", "--per-cpu", "-M", "tree::Top"]):
             self.stat("--html", "x", *words, status=2)
         self.stat("--html", "/nonexistent/x", "-M", "tree::Top", status=1)

@@ -336,6 +336,18 @@ static void put_other_metrics(const struct stat_job *job, FILE *out, double elap
 	fputs(n ? "</table>\n" : "", out);
 }
 
+/* True if a metric with a bar has a value, so that thresholds say something. */
+static bool has_bar(const struct stat_job *job, double elapsed)
+{
+	static struct metric_answer a;
+
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		if (compute_stat_metric(job, &job->metrics.at[i], "", elapsed, &a) &&
+		    is_share(&a) && !a.value.state)
+			return true;
+	return false;
+}
+
 static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 {
 	struct metric_branch b;
@@ -354,10 +366,12 @@ static void put_children(const struct stat_job *job, FILE *out, double elapsed)
 		fprintf(out, "</code> (%u group%s of events)\n", b.groups,
 		        b.groups == 1 ? "" : "s");
 	}
-	fputs(n ? "</ul>\n"
-	        : "<h2>What to look at next</h2>\n<p>No value exceeds its threshold and "
-	          "has metrics below it that were not counted.</p>\n",
-	      out);
+	if (n)
+		fputs("</ul>\n", out);
+	else if (has_bar(job, elapsed))
+		fputs("<h2>What to look at next</h2>\n<p>No value exceeds its threshold and has "
+		      "metrics below it that were not counted.</p>\n",
+		      out);
 }
 
 /* True if an earlier row has the same reason. */
@@ -380,7 +394,7 @@ static void put_reasons(const struct stat_job *job, FILE *out)
 		fputs("<p class=\"none\">Not counted: ", out);
 		put_page_text(out, row->info.why);
 		if (*row->info.remedy)
-			fputs(". ", out);
+			fputs("; ", out);
 		put_page_text(out, row->info.remedy);
 		fputs(".</p>\n", out);
 	}
