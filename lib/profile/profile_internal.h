@@ -47,15 +47,21 @@ struct frames {
 	unsigned n;
 };
 
+/* The index of a process or task that was found before, by the low bits of its number. With 400,000
+ * samples a report takes a seventh of the instructions more without. */
+enum { RECENT_NUMBERS = 64 };
+
 /* Processes, or tasks, by their numbers. */
 struct task_table {
 	struct hash_table table;
+	uint32_t recent[RECENT_NUMBERS];
 	struct task *list;
 	uint32_t n, capacity;
 };
 
 struct process_table {
 	struct hash_table table;
+	uint32_t recent[RECENT_NUMBERS];
 	struct process *list;
 	uint32_t n, capacity;
 };

@@ -54,9 +54,12 @@ struct process *tasks_find_process(struct profile_reader *r, uint32_t pid)
 {
 	struct process_table *t = &r->processes;
 	void *list = t->list;
-	uint32_t at =
-		find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_pid, pid);
+	uint32_t *recent = &t->recent[pid % RECENT_NUMBERS], at = *recent;
 
+	if (at < t->n && t->list[at].pid == pid)
+		return &t->list[at];
+	at = find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_pid, pid);
+	*recent = at;
 	t->list = list;
 	r->target_profile->failed |= at == HASH_NOT_FOUND;
 	if (at == HASH_NOT_FOUND)
@@ -87,10 +90,13 @@ struct task *tasks_find(struct profile_reader *r, uint32_t tid)
 {
 	struct task_table *t = &r->tasks;
 	void *list = t->list;
-	uint32_t at =
-		find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_tid, tid);
+	uint32_t *recent = &t->recent[tid % RECENT_NUMBERS], at = *recent;
 	char name[TASK_NAME_SIZE];
 
+	if (at < t->n && t->list[at].tid == tid)
+		return &t->list[at];
+	at = find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_tid, tid);
+	*recent = at;
 	t->list = list;
 	r->target_profile->failed |= at == HASH_NOT_FOUND;
 	if (at == HASH_NOT_FOUND)
