@@ -284,6 +284,7 @@ void profile_clear(struct profile_reader *r, unsigned keys)
 	pfmi_base_free_hash(&r->place_table);
 	pfmi_base_free_hash(&r->node_table);
 	memset(r->known_frames, 0, sizeof(r->known_frames));
+	memset(r->named, 0, sizeof(r->named));
 	p->n_places = p->n_nodes = 0;
 	r->options.keys = keys;
 	r->keys = keys_of_detail(&r->options);

@@ -589,6 +589,13 @@ static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 	return false;
 }
 
+bool symbols_has_offset(struct object *o, uint64_t offset)
+{
+	uint64_t address;
+
+	return symbol_address(o, offset, &address);
+}
+
 const uint8_t *symbols_build_id(struct object *o, size_t *n)
 {
 	if (!o->n_id && !o->loaded)

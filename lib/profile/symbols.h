@@ -34,6 +34,8 @@ struct object *symbols_object(struct symbols *all, const char *path, const uint8
 /* The build id of the object: that of the recording, else of the file, *@n bytes. NULL if
  * unknown. */
 const uint8_t *symbols_build_id(struct object *object, size_t *n);
+/* Is the byte at @offset of the file loaded into memory? False for files that cannot be read. */
+bool symbols_has_offset(struct object *object, uint64_t offset);
 /* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their
  * authors wrote them. */
 const char *symbols_at(struct object *object, uint64_t offset);

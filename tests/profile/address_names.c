@@ -3,9 +3,10 @@
 #include "tiny_recording.h"
 #include "units.h"
 
-static void read_one_sample(struct profile *p, const struct profile_options *options)
+static void read_one_sample(struct profile *p, const struct profile_options *options,
+                            uint64_t address)
 {
-	const uint64_t flat[] = { (uint64_t)PFM_CHAIN_USER, 0x1000 };
+	const uint64_t flat[] = { (uint64_t)PFM_CHAIN_USER, address };
 	struct tiny_recording t;
 
 	tiny_begin(&t);
@@ -21,14 +22,19 @@ static void code_without_a_symbol(void **state)
 {
 	const struct profile_options by_address = { .keys = KEY_OBJECT | KEY_SYMBOL },
 				     merged = { .keys = KEY_SYMBOL, .merge_unnamed = true };
+	const uint64_t addresses[] = { 0, 1, 0x10, 0xfff, 0x1000, 0x8000123456789abc };
 	struct profile p;
+	char text[24];
 
 	(void)state;
-	read_one_sample(&p, &by_address);
-	assert_string_equal(p.texts.text[p.places[0].object], "[unknown]");
-	assert_string_equal(p.texts.text[p.places[0].function], "0x1000");
-	profile_free(&p);
-	read_one_sample(&p, &merged);
+	for (size_t i = 0; i < COUNT(addresses); i++) {
+		snprintf(text, sizeof(text), "%#llx", (unsigned long long)addresses[i]);
+		read_one_sample(&p, &by_address, addresses[i]);
+		assert_string_equal(p.texts.text[p.places[0].object], "[unknown]");
+		assert_string_equal(p.texts.text[p.places[0].function], text);
+		profile_free(&p);
+	}
+	read_one_sample(&p, &merged, 0x1000);
 	assert_string_equal(p.texts.text[p.places[0].function], "[no name]");
 	profile_free(&p);
 }
