@@ -144,9 +144,10 @@ struct profile_reader {
 	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
 	struct known_text known_texts[1 << KNOWN_TEXTS_LOG2];
 	struct known_stack known[KNOWN_STACKS];
-	uint32_t generation;        /* the last number that was given */
-	uint32_t kernel_generation; /* of the kernel's symbols */
-	uint32_t sample_generation; /* of the process of the sample that is read */
+	uint32_t generation;             /* the last number that was given */
+	uint32_t kernel_generation;      /* of the kernel's symbols */
+	uint32_t sample_generation;      /* of the process of the sample that is read */
+	uint64_t key_parts[4], key_hash; /* of the last sample; hash 0: there was none */
 	char stack[STACK_SIZE];
 };
 

@@ -76,14 +76,17 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->function = 0;
 }
 
-/* A hash of what a frame's place has of its sample. */
-static uint64_t hash_sample_key(const struct profile_place *key)
+/* A hash of what a frame's place has of its sample, mostly the same as in the sample before. */
+static uint64_t hash_sample_key(struct profile_reader *r, const struct profile_place *key)
 {
 	const uint64_t parts[] = { (uint64_t)key->event << 32 | key->task,
 		                   (uint64_t)key->cpu << 32 | key->cgroup,
 		                   (uint64_t)key->pid << 32 | key->tid, key->slice };
 
-	return pfmi_base_hash_bytes(parts, sizeof(parts));
+	if (!r->key_hash || memcmp(parts, r->key_parts, sizeof(parts)) != 0)
+		r->key_hash = pfmi_base_hash_bytes(parts, sizeof(parts));
+	memcpy(r->key_parts, parts, sizeof(parts));
+	return r->key_hash;
 }
 
 static void add_frame_place(struct profile_reader *r, const struct profile_place *place,
@@ -180,7 +183,7 @@ static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
 {
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
-	uint64_t key_hash = hash_sample_key(key);
+	uint64_t key_hash = hash_sample_key(r, key);
 	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
 	struct frame_places f;
 	uint32_t parent = NO_NODE;
@@ -265,7 +268,7 @@ static void add_frames(struct profile_reader *r, const pfm_record_t *record,
 {
 	struct profile *p = r->target_profile;
 	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
-	uint64_t key_hash = hash_sample_key(key);
+	uint64_t key_hash = hash_sample_key(r, key);
 	struct frame_places f;
 
 	for (unsigned i = n; i-- > 0;) {
@@ -373,7 +376,7 @@ static uint32_t find_instruction_place(struct profile_reader *r, const pfm_recor
 {
 	struct frame_places f;
 
-	find_frame_places(r, record, 0, key, hash_sample_key(key), &f);
+	find_frame_places(r, record, 0, key, hash_sample_key(r, key), &f);
 	r->target_profile->failed |= f.list[0] == HASH_NOT_FOUND;
 	return f.list[0];
 }
