@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of a recording: from the head of a file, or from records of a pipe. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include "base/pread.h"
 #include "perfdata/perfdata_internal.h"
 
 #define MAX_RECORDED_EVENTS 4096u
@@ -133,24 +132,6 @@ void pfmi_perfdata_name_unnamed_events(struct pfm_session *s)
 
 /* ---- the head of a file --------------------------------------------------------------------- */
 
-static bool read_at_offset(const struct perfdata_reader *r, void *to, size_t n, uint64_t offset)
-{
-	uint8_t *p = to;
-
-	while (n) {
-		ssize_t got = offset > INT64_MAX ? 0 : pread(r->fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= (size_t)got;
-		offset += (uint64_t)got;
-	}
-	return true;
-}
-
 static int read_event_ids(struct pfm_session *s, unsigned event, uint64_t offset, uint64_t size)
 {
 	const struct perfdata_reader *r = s->recording;
@@ -159,7 +140,7 @@ static int read_event_ids(struct pfm_session *s, unsigned event, uint64_t offset
 		return PFMLIB_ERR_INVAL;
 	for (uint64_t at = 0; at + 8 <= size; at += 8) {
 		uint8_t id[8];
-		int rc = read_at_offset(r, id, sizeof(id), offset + at)
+		int rc = base_pread(r->fd, id, sizeof(id), offset + at)
 		                 ? add_event_id(s, perfdata_decode_u64(r, id), event)
 		                 : PFMLIB_ERR_INVAL;
 
@@ -183,7 +164,7 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 	for (uint64_t i = 0; i < size / entry; i++) {
 		int rc;
 
-		if (!read_at_offset(r, bytes, (size_t)entry, offset + i * entry))
+		if (!base_pread(r->fd, bytes, (size_t)entry, offset + i * entry))
 			return PFMLIB_ERR_INVAL;
 		rc = add_event(s, bytes, (size_t)entry - 16);
 		if (!rc)
@@ -204,7 +185,7 @@ static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t si
 	uint8_t *desc = size >= 8 && size <= 1u << 24 ? malloc((size_t)size) : NULL;
 	uint64_t at = 8, attr, n;
 
-	if (!desc || !read_at_offset(r, desc, (size_t)size, offset)) {
+	if (!desc || !base_pread(r->fd, desc, (size_t)size, offset)) {
 		free(desc);
 		return;
 	}
@@ -238,7 +219,7 @@ bool pfmi_perfdata_alloc_tracing_data(struct perfdata_reader *r, uint64_t size)
 static void read_tracing_data(struct perfdata_reader *r, uint64_t offset, uint64_t size)
 {
 	if (pfmi_perfdata_alloc_tracing_data(r, size) &&
-	    !read_at_offset(r, r->tracing_data, r->tracing_data_size, offset))
+	    !base_pread(r->fd, r->tracing_data, r->tracing_data_size, offset))
 		r->tracing_data_size = 0;
 }
 
@@ -252,7 +233,7 @@ static void read_features(struct pfm_session *s, const uint8_t *head, uint64_t t
 
 		if (!(perfdata_decode_u64(r, head + 72 + bit / 64 * 8) >> bit % 64 & 1))
 			continue;
-		if (read_at_offset(r, section, sizeof(section), table + at * 16)) {
+		if (base_pread(r->fd, section, sizeof(section), table + at * 16)) {
 			if (bit == PERFDATA_FEATURE_EVENT_DESC)
 				read_event_names(s, perfdata_decode_u64(r, section),
 				                 perfdata_decode_u64(r, section + 8));
@@ -272,7 +253,7 @@ int pfmi_perfdata_read_header(struct pfm_session *s)
 	struct stat st;
 	int rc;
 
-	if (!read_at_offset(r, head, sizeof(head), 0) || fstat(r->fd, &st))
+	if (!base_pread(r->fd, head, sizeof(head), 0) || fstat(r->fd, &st))
 		return PFMLIB_ERR_INVAL;
 	offset = perfdata_decode_u64(r, head + 40);
 	size = perfdata_decode_u64(r, head + 48);

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/elf_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "base/pread.h"
 
 bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset)
 {
-	uint8_t *p = to;
-
-	if (offset > e->size || n > e->size - offset)
-		return false;
-	while (n) {
-		ssize_t got = pread(e->fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= (size_t)got;
-		offset += (uint64_t)got;
-	}
-	return true;
+	return offset <= e->size && n <= e->size - offset && base_pread(e->fd, to, n, offset);
 }
 
 void *elf_read_bytes(struct elf_file *e, uint64_t n, uint64_t offset)

@@ -8,15 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/pread.h"
 #include "perfdata/perfdata.h"
 #include "profile/symbols.h"
 
 #define MAX_SECTION ((uint64_t)16 << 20)
-
-static bool read_at(int fd, void *to, size_t n, uint64_t offset)
-{
-	return offset <= INT64_MAX && pread(fd, to, n, (off_t)offset) == (ssize_t)n;
-}
 
 /* Where section @feature is. False if the file has none. */
 static bool find_section(int fd, unsigned feature, struct perfdata_section *section)
@@ -24,13 +20,13 @@ static bool find_section(int fd, unsigned feature, struct perfdata_section *sect
 	struct perfdata_header h;
 	unsigned index = 0;
 
-	if (!read_at(fd, &h, sizeof(h), 0) || h.magic != PERFDATA_MAGIC || h.size != sizeof(h) ||
+	if (!base_pread(fd, &h, sizeof(h), 0) || h.magic != PERFDATA_MAGIC || h.size != sizeof(h) ||
 	    !(h.features[feature / 64] >> feature % 64 & 1))
 		return false;
 	for (unsigned i = 0; i < feature; i++)
 		index += h.features[i / 64] >> i % 64 & 1;
-	return read_at(fd, section, sizeof(*section),
-	               h.data.offset + h.data.size + index * sizeof(*section)) &&
+	return base_pread(fd, section, sizeof(*section),
+	                  h.data.offset + h.data.size + index * sizeof(*section)) &&
 	       section->size <= MAX_SECTION;
 }
 
@@ -45,7 +41,7 @@ uint8_t *read_recording_section(const char *path, unsigned feature, uint64_t *si
 		return NULL;
 	if (find_section(fd, feature, &section) && section.size < SIZE_MAX)
 		bytes = malloc((size_t)section.size + 1);
-	if (bytes && read_at(fd, bytes, (size_t)section.size, section.offset)) {
+	if (bytes && base_pread(fd, bytes, (size_t)section.size, section.offset)) {
 		bytes[section.size] = '\0';
 		*size = section.size;
 	} else {
