@@ -2,7 +2,6 @@
 #include "profile/profile_internal.h"
 
 #include <stdio.h>
-#include <string.h>
 #include "profile/lines.h"
 
 #define UNNAMED  "[no name]"
@@ -85,7 +84,8 @@ static void print_address(uint64_t address, char text[2 + 16 + 1])
 	unsigned n = address ? (67 - (unsigned)__builtin_clzll(address)) / 4 : 1;
 	char *end = address ? text + 2 + n : text + 1;
 
-	memcpy(text, "0x", 2);
+	text[0] = '0';
+	text[1] = 'x';
 	for (*end = '\0'; n--; address >>= 4)
 		*--end = "0123456789abcdef"[address & 15];
 }
