@@ -52,7 +52,7 @@ OFFCORE = {
 }
 OFFCORE_CODES = (0xB7, 0xBB, 0x2A, 0x2B)
 # Bits that Intel's lists set and Linux's masks leave out, so that perf refuses these events: 53 of Knights Landing, two of Gracemont.
-BEYOND_LINUX = {"knl": bits(4), "adl_gracemont": bits(46, 47), "adl_n": bits(46, 47)}
+BEYOND_LINUX = {"knl": bits(3, 4), "adl_gracemont": bits(46, 47), "adl_n": bits(46, 47)}
 LDLAT, FRONTEND = bits((0, 15)), bits((0, 23))
 AMD_CORE = bits((0, 15), 18, 23, (24, 31), (32, 35))
 
