@@ -50,19 +50,19 @@ def inputs_of(table, row):
 
 def print_metric(standard, cores):
     print("\n## %s\n\n%s\nUnit: %s.\n" % (standard.name, standard.text, standard.unit))
-    users, without = {}, []
+    users, without = {}, {}
     for core, home in cores:
         row = home.find(standard.name)
         if row is None:
-            without.append(core.name)
+            without.setdefault(standard.reason_of(core.name), []).append(core.name)
         else:
             users.setdefault(inputs_of(home, row), []).append(core.name)
     for inputs, names in sorted(users.items(), key=lambda u: (-len(u[1]), u[0])):
         events = ", ".join("`%s`" % i for i in inputs[:8])
         events += ", ..." if len(inputs) > 8 else ""
         print("\n".join(wrap(("- %s: %s" % (events, " ".join(names))).split(" "))))
-    if without:
-        text = "- cannot be measured, %s: %s" % (standard.reason, " ".join(without))
+    for reason, names in without.items():
+        text = "- cannot be measured, %s: %s" % (reason, " ".join(names))
         print("\n".join(wrap(text.split(" "))))
 
 

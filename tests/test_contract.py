@@ -88,6 +88,15 @@ class Contract(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertGreater(len(self.cores), 170)
 
+    def test_the_last_level_has_its_own_number(self):
+        """Processors whose last level is the second: it is not called the third."""
+        for name in ("coreduo", "core2", "slm", "glm", "glp"):
+            text = subprocess.run([PFM, "show", name + "::l3_mpki", name + "::l3_hit_ratio"], capture_output=True, text=True,
+                                  check=True).stdout
+            self.assertEqual(text.count("it has no level-3 cache"), 2, name)
+            text = subprocess.run([PFM, "show", name + "::l2_mpki"], capture_output=True, text=True, check=True).stdout
+            self.assertIn("formula", text, name)
+
     def test_show_explains_what_is_missing(self):
         """Every standard metric of every processor is shown with status 0: its formula, or the reason."""
         names = ["%s::%s" % (core.name, name) for core, _ in self.cores for name in NAMES]

@@ -56,7 +56,7 @@ int open_record_session(struct recorder *job);
 
 int record_until_end(struct recorder *job);
 
-/* record_result.c: what the user is told of the recording. */
+/* record_result.c: messages about the recording. */
 
 void report_lost_samples(const struct recorder *job);
 /* Says of each event without samples why it has none. */

@@ -22,12 +22,24 @@ KERNEL = ("software::", "hardware::")
 
 
 class Standard:
-    """A metric of the contract: its formulas as (names that must exist, text)."""
+    """A metric of the contract. A formula has tokens that must hold of a processor: the name of an
+    event that it has, +PMU for this PMU alone, -PMU for all but this one; a reason has PMUs alone."""
 
     def __init__(self, name, unit):
         self.name, self.unit = name, unit
-        self.text = self.reason = ""
-        self.formulas = []
+        self.text = ""
+        self.reasons = []       # (tokens, text)
+        self.formulas = []      # (tokens, text)
+
+
+    def reason_of(self, core):
+        """Why the PMU called @core has no formula."""
+        return next(text for tokens, text in self.reasons if all(is_for(token, core) for token in tokens))
+
+
+def is_for(token, core):
+    """Does +PMU or -PMU hold of the PMU called @core?"""
+    return (token[1:] == core) == (token[0] == "+")
 
 
 def expand_sums(formula):
@@ -48,7 +60,8 @@ def read_contract(path):
             if head:
                 found.append(Standard(head[1], head[2]))
             elif line.startswith("! "):
-                found[-1].reason = line[2:]
+                tokens, colon, reason = line[2:].partition(" : ")
+                found[-1].reasons.append((tokens.split(), reason) if colon else ((), line[2:]))
             elif line.startswith("= "):
                 found[-1].formulas.append(((), expand_sums(line[2:])))
             elif line.startswith("? "):
@@ -77,6 +90,7 @@ class Scope:
     those of NAME."""
 
     def __init__(self, group, core, home):
+        self.core = core.name
         own = [core, home] if home is not core else [core]
         boxes = [t for t in group if t.flags & pt.TABLE_UNCORE]
         self.known = {pt.fold(text) for t in own + boxes for text, _, kind in t.entries()
@@ -85,6 +99,8 @@ class Scope:
         self.metrics = {pt.fold(r.name) for t in boxes for r in t.rows if r.flags & pt.ROW_METRIC}
 
     def has(self, name):
+        if name[0] in "+-":
+            return is_for(name, self.core)
         if name in SECONDS or name.startswith(("#",) + KERNEL) or "/" in name:
             return True
         return pt.fold(split_name(name)[1]) in self.known - self.metrics
@@ -119,7 +135,7 @@ def add_standard_metric(standard, core, home, scope):
                                     core.rows[0].where))
             scope.known.add(folded)
             return
-    home.unsupported.append((standard.name, "cannot be measured: " + standard.reason))
+    home.unsupported.append((standard.name, "cannot be measured: " + standard.reason_of(core.name)))
 
 
 def text_field(table, name):
