@@ -43,7 +43,7 @@ static bool is_slot_relocation(const struct elf_file *e, uint64_t info)
 static void add_relocations(struct elf_file *e, const Elf64_Shdr *s, struct slots *slots)
 {
 	uint8_t *bytes = elf_read_bytes(e, s->sh_size, s->sh_offset);
-	size_t n = bytes ? s->sh_size / sizeof(Elf64_Rela) : 0;
+	size_t n = bytes ? (size_t)(s->sh_size / sizeof(Elf64_Rela)) : 0;
 	struct slot *list = n ? realloc(slots->list, (slots->n + n) * sizeof(*list)) : NULL;
 
 	e->out_of_memory |= n && !list;

@@ -607,14 +607,16 @@ const uint8_t *symbols_build_id(struct object *o, size_t *n)
 /* The text that is printed for @s, in memory of the caller's; NULL if that is its name. */
 static char *make_shown_name(const struct symbol *s)
 {
-	char *shown = symbols_demangle(s->name), *stub;
+	bool is_stub = s->is_linkage_stub;
+	bool is_other = is_stub || strnlen(s->name, SYMBOL_SIZE) == SYMBOL_SIZE;
+	char *shown = symbols_demangle(s->name), *longer;
 
-	if (!shown && (s->is_linkage_stub || strnlen(s->name, SYMBOL_SIZE) == SYMBOL_SIZE))
+	if (!shown && is_other)
 		shown = strndup(s->name, SYMBOL_SIZE - 1);
-	if (!shown || !s->is_linkage_stub)
-		return shown;
-	stub = realloc(shown, strlen(shown) + sizeof(LINKAGE_SUFFIX));
-	return stub ? strcat(stub, LINKAGE_SUFFIX) : shown;
+	longer = shown && is_stub ? realloc(shown, strlen(shown) + sizeof(LINKAGE_SUFFIX)) : shown;
+	if (is_other && !longer)
+		report_missing_names();
+	return longer && is_stub ? strcat(longer, LINKAGE_SUFFIX) : longer ? longer : shown;
 }
 
 const char *symbols_at(struct object *o, uint64_t offset)
