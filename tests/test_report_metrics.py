@@ -80,7 +80,10 @@ def drawn(n, seed):
 
 
 PROGRAM = """
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 static volatile unsigned x;
 __attribute__((noinline)) void spin(void) { for (unsigned i = 0; i < 40000000; i++) x += i; }
@@ -93,7 +96,23 @@ __attribute__((noinline)) void touch(void)
 		p[i] = 1;
 	munmap(p, size);
 }
-int main(void) { for (int i = 0; i < 20; i++) { spin(); touch(); } puts("done"); return 3; }
+/* With arguments: moves to the CPU of each in turn. */
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 20; i++) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		if (argc > 1) {
+			CPU_SET(atoi(argv[1 + i % (argc - 1)]), &set);
+			sched_setaffinity(0, sizeof(set), &set);
+		}
+		spin();
+		touch();
+	}
+	puts("done");
+	return 3;
+}
 """
 
 
@@ -214,18 +233,28 @@ class Crafts(Base):
 
 
 class Recorded(Base):
-    def record(self, *args):
+    def record(self, *args, cpus=()):
         cc = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
         if not cc:
             self.skipTest("no C compiler: install gcc")
         with open(os.path.join(self.folder, "p.c"), "w", encoding="utf-8") as f:
             f.write(PROGRAM)
         subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", "-o", "program", "p.c"], cwd=self.folder, check=True)
-        done = self.pfm("record", *args, "--", "./program")
+        done = self.pfm("record", *args, "--", "./program", *map(str, cpus))
         if done.returncode == 1:
             self.skipTest(done.stderr)
         self.assertEqual((done.returncode, done.stdout), (3, "done\n"), done.stderr)
         return done
+
+    def test_rates_of_a_program_that_moves_between_cpus(self):
+        cpus = sorted(os.sched_getaffinity(0))[:4]
+        if len(cpus) < 2:
+            self.skipTest("one CPU: a program cannot move")
+        self.record("-g", "-F", "1000", "-M", "faults_per_second,cpus_used", cpus=cpus)
+        tree = self.values("--metrics", "-g")
+        used = max(m["cpus_used"]["value"] or 0 for m in tree.values())
+        self.assertGreater(used, 0)
+        self.assertLess(used, 1.1)
 
     def test_page_faults_belong_to_the_function_that_has_them(self):
         done = self.record("-g", "-F", "1000", "-M", "faults_per_second,cpus_used")

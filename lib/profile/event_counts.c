@@ -28,10 +28,11 @@ bool event_counts_init(struct event_counts *c, unsigned n)
 	*c = (struct event_counts){ .n_events = n,
 		                    .leader = calloc(n + 1, sizeof(*c->leader)),
 		                    .enabled = calloc(n + 1, sizeof(*c->enabled)),
-		                    .running = calloc(n + 1, sizeof(*c->running)) };
+		                    .running = calloc(n + 1, sizeof(*c->running)),
+		                    .is_of_task = calloc(n + 1, sizeof(*c->is_of_task)) };
 	for (unsigned i = 0; c->leader && i < n; i++)
 		c->leader[i] = i;
-	return c->leader && c->enabled && c->running;
+	return c->leader && c->enabled && c->running && c->is_of_task;
 }
 
 void event_counts_free(struct event_counts *c)
@@ -40,6 +41,7 @@ void event_counts_free(struct event_counts *c)
 	free(c->leader);
 	free(c->enabled);
 	free(c->running);
+	free(c->is_of_task);
 	free(c->times);
 	pfmi_base_free_hash(&c->time_table);
 }
@@ -84,12 +86,23 @@ static struct group_times *find_times(struct event_counts *c, uint64_t id, uint3
 	return &c->times[c->n_times++];
 }
 
-/* Adds the times since the last sample of the group. A group that was read for other tasks, or
- * begins anew, starts from 0. */
+/* Nanoseconds from *@last, which becomes @now; 0 if the clock began anew. */
+static double get_time_since(uint64_t *last, uint64_t now)
+{
+	uint64_t since = now >= *last ? now - *last : 0;
+
+	*last = now;
+	return (double)since;
+}
+
+/* Adds the times since the last sample of the group. A group that is read for other tasks, or
+ * begins anew, starts from 0. A task's group has one kernel event for each CPU: all are enabled at
+ * once, and each runs while the task is on its CPU. */
 static bool add_times(struct event_counts *c, const pfm_record_t *record, uint32_t event)
 {
 	const uint64_t both = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	const pfm_sample_t *s = &record->body.sample;
+	uint64_t clock_id = c->is_of_task[event] ? ~(uint64_t)event : record->id;
 	struct group_times *last;
 
 	if (!(record->has & PFM_SAMPLE_READ) || (s->read_format & both) != both || s->n_read < 3)
@@ -97,12 +110,11 @@ static bool add_times(struct event_counts *c, const pfm_record_t *record, uint32
 	last = find_times(c, record->id, record->tid);
 	if (!last)
 		return false;
-	if (s->read[1] >= last->enabled && s->read[2] >= last->running) {
-		c->enabled[event] += (double)(s->read[1] - last->enabled);
-		c->running[event] += (double)(s->read[2] - last->running);
-	}
-	last->enabled = s->read[1];
-	last->running = s->read[2];
+	c->running[event] += get_time_since(&last->running, s->read[2]);
+	last = find_times(c, clock_id, record->tid);
+	if (!last)
+		return false;
+	c->enabled[event] += get_time_since(&last->enabled, s->read[1]);
 	return true;
 }
 

@@ -26,6 +26,7 @@ struct event_counts {
 	size_t n_blocks, capacity;
 	uint32_t *leader;          /* of each event: the event whose samples count it */
 	double *enabled, *running; /* nanoseconds of each event's group, 0 if they are unknown */
+	bool *is_of_task; /* of each event: it counts in one program, not all that a CPU runs */
 	struct group_times *times;
 	size_t n_times, times_capacity;
 	struct hash_table time_table;

@@ -197,6 +197,8 @@ static int read_records(struct profile_reader *r, const char *path)
 	text_number(&p->texts, "");
 	p->failed = !create_sums(p) || !r->symbols || p->texts.failed || !choose_events(r) ||
 	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
+	if (!p->failed && r->options.metrics)
+		read_events_of_program(path, p->counts.is_of_task, p->n_events);
 	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;

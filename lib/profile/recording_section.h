@@ -3,6 +3,7 @@
 #ifndef PFM_RECORDING_SECTION_H
 #define PFM_RECORDING_SECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Reads section @feature (PERFDATA_FEATURE_*) of the recording at @path. Returns its contents, a
@@ -13,5 +14,10 @@ uint8_t *read_recording_section(const char *path, unsigned feature, uint64_t *si
 /* Reads a section that is a text, such as the kernel's release. The caller frees it; NULL if it is
  * missing. */
 char *read_recording_text(const char *path, unsigned feature);
+
+/* Stores for each of the first @n events of the recording at @path whether it began when a program
+ * did, in which alone it counts. Leaves @starts_with_program as it is if the file has the other
+ * byte order, or is a pipe. */
+void read_events_of_program(const char *path, bool *starts_with_program, unsigned n);
 
 #endif
