@@ -99,11 +99,11 @@ static double parse_scale(const char *text)
 
 static unsigned get_public_flags(const struct table *t, uint32_t event)
 {
-	const unsigned told = PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE |
-	                      PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL | PFM_EVENT_ARCH |
-	                      PFM_EVENT_METRIC;
+	const unsigned public_flags = PFM_EVENT_HIDDEN | PFM_EVENT_DEPRECATED | PFM_EVENT_ALONE |
+	                              PFM_EVENT_PER_PKG | PFM_EVENT_EXPERIMENTAL | PFM_EVENT_ARCH |
+	                              PFM_EVENT_METRIC;
 
-	return (table_get_row(t, event)->flags & told) |
+	return (table_get_row(t, event)->flags & public_flags) |
 	       table_get_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
 }
 
@@ -131,9 +131,9 @@ static inline void describe_value(const struct table *t, enum field_key key, uin
 static void describe_values(const struct table *t, const struct row *r, pfm_event_info_t *info)
 {
 #define BIT(KEY) ((uint64_t)1 << KEY_##KEY)
-	const uint64_t told = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) | BIT(DETAIL) |
-	                      BIT(ERRATA) | BIT(NOTE) | BIT(REPLACED) | BIT(UNIT) | BIT(SCALE) |
-	                      BIT(TOPIC);
+	const uint64_t copied_keys = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) |
+	                             BIT(DETAIL) | BIT(ERRATA) | BIT(NOTE) | BIT(REPLACED) |
+	                             BIT(UNIT) | BIT(SCALE) | BIT(TOPIC);
 #undef BIT
 	const struct field *f = table_fields(t);
 	const uint32_t *packed = table_values(t) + r->first_value, *end = packed + r->n_values;
@@ -143,7 +143,7 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 		const enum field_key key = (enum field_key)f[one >> 24].key;
 		struct field_value v;
 
-		if (!(told >> key & 1))
+		if (!(copied_keys >> key & 1))
 			continue;
 		v = table_unpack_value(t, one);
 		if (v.counter != ANY_COUNTER)

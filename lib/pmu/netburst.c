@@ -216,13 +216,13 @@ bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint6
 {
 	bool alone = *reg == 'E' || *reg == 'e';
 	uint64_t own = build_config(ev),
-		 told = alone ? ESCR_SELECT_MASK : ESCR_SELECT_MASK | CCCR_SELECT_MASK, high;
+		 given_bits = alone ? ESCR_SELECT_MASK : ESCR_SELECT_MASK | CCCR_SELECT_MASK, high;
 
 	value = alone ? value << 32 : value;
 	high = value >> 32;
 	ev->plm = (uint8_t)((high & USER_LEVEL_BITS ? PFM_PLM3 : 0) |
 	                    (high & KERNEL_LEVEL_BITS ? PFM_PLM0 : 0));
-	*word = (own & ~told) | (value & told);
+	*word = (own & ~given_bits) | (value & given_bits);
 	return !(value & RESERVED_CONFIG_BITS) &&
 	       register_field_extract(high, ESCR_EVENT) ==
 	               pfmi_pmu_get_key_value(ev, KEY_SEL, ANY_COUNTER);

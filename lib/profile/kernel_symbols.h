@@ -11,7 +11,7 @@
 struct kernel_symbols {
 	struct symbol_table table;
 	bool is_loaded;
-	char expected[64]; /* a symbol of the kernel that was sampled; "": not told */
+	char expected[64]; /* a symbol of the kernel that was sampled; "": unknown */
 	uint64_t expected_at;
 };
 

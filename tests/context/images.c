@@ -181,8 +181,8 @@ static void what_is_taken(void **state)
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(images.maps[i].size, table_get_builtin_image()->size);
 		assert_memory_equal(images.maps[i].image, table_get_builtin_image(), 4096);
-		/* What the caller named was looked at as a whole, others when somebody needs
-		 * them. */
+		/* The file that the caller named is checked at once, the others when an
+		 * event of theirs is looked up. */
 		assert_int_equal(atomic_load(&images.maps[i].check_state), i == 0);
 		assert_null(pfmi_image_check_fault(&images.maps[i]));
 		assert_int_equal(atomic_load(&images.maps[i].check_state), 1);

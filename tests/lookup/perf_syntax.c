@@ -206,7 +206,7 @@ static void rows_between_slashes(void **state)
 		         named.attr.config & 0xff, named.attr.config >> 8);
 		assert_int_equal(encode(ctx, text, &e, &error), PFMLIB_SUCCESS);
 		assert_int_equal(e.attr.config, named.attr.config);
-		/* The same as other terms, which stand for the row as well: its counters are
+		/* The same terms in another order lead to the same row, whose counters are
 		 * known. */
 		snprintf(text, sizeof(text), "cpu/umask=0x%" PRIx64 ",event=0x%" PRIx64 "/u",
 		         named.attr.config >> 8, named.attr.config & 0xff);

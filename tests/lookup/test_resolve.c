@@ -104,8 +104,7 @@ static void slashes(void **state)
 	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-/* A caller whose struct ends earlier gets what it has room for, and nothing that lay on the
- * stack. */
+/* A caller with an older, shorter struct gets the members it has, and no uninitialised bytes. */
 static void older_callers_get_clean_structs(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");

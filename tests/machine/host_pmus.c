@@ -126,9 +126,8 @@ static void units_of_the_kernel(void **state)
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* One core PMU that has a name of its own is the core's, whatever the list calls it; which of
- * two it would be nobody knows. A kernel with a single PMU has a hash table as well, where walks
- * end. */
+/* A core PMU of another name than the list's is the processor's if it is the only one; of two,
+ * neither is. The hash table of a single PMU ends searches too. */
 static void cores_with_names_of_their_own(void **state)
 {
 	static const char *const devices[] = { "armv8_x", "armv8_y" };

@@ -193,7 +193,7 @@ static void core_types_of_a_hybrid(void **state)
 
 #define NOT_KNOWN 0xffffffffu
 
-/* What a core says of itself is good for its own type, and for none of which it is known
+/* The names that a core reports apply to cores of its own type, unless the type's name is known
  * already. */
 static void a_core_speaks_for_its_own_type(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffer that grows: what is done with makes room, and nothing larger than anybody may ask
- * for. */
+/* The growing buffer: space of bytes that were read is used again, and sizes beyond the limit are
+ * refused. */
 #include "units.h"
 #include "perfdata/perfdata.h"
 
@@ -12,7 +12,7 @@ static void add(struct byte_buffer *b, uint8_t byte, size_t n)
 	b->end += n;
 }
 
-/* What is done with goes to the front; the rest stays as it is. */
+/* Bytes that were read make room at the front; the rest keeps its contents. */
 static void room(void **state)
 {
 	struct byte_buffer b = { .data = NULL };

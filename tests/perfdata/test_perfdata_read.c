@@ -649,8 +649,8 @@ static void what_a_script_records_is_read(void **state)
 	assert_string_equal(name_of(1), "cycles:period=100");
 }
 
-/* What the recording of this machine says of how it is packed: version, kind, level, ratio,
- * room. */
+/* Reads the five words that describe the compression of this machine's recording: version, type,
+ * level, ratio, buffer size. */
 static void read_packing(uint32_t words[5])
 {
 	struct perfdata_header head;

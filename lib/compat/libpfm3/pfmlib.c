@@ -549,8 +549,8 @@ pfm_err_t pfm_get_max_event_name_len(size_t *len)
 	return PFMLIB_SUCCESS;
 }
 
-/* Appends in capitals; false, with as much as fits, if there is not enough room for it and a
- * NUL. */
+/* Appends @text in capitals. False if the text and a NUL do not fit into @max bytes; what fits is
+ * appended. */
 static bool append_upper_case(char *buf, size_t max, size_t *at, const char *text)
 {
 	for (; *text; text++) {

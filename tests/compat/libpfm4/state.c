@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What pfm_initialize() of libpfm.so.4 reads: variables, PMUs that are there, paths below the
- * root. */
+/* pfm_initialize() of libpfm.so.4 reads environment variables, the machine's PMUs and paths below
+ * the root. */
 #include "libpfm4_internal.h"
 #include <ftw.h>
 #include <perfmon/pfmlib.h>
