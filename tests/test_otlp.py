@@ -217,12 +217,13 @@ class Faults(unittest.TestCase):
             time.sleep(0.05)
         raise AssertionError(f)
 
-    def serve(self, r, *more):
-        return Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", "100", "-e", "page-faults", *more)
+    def serve(self, r, *more, interval="100"):
+        return Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", interval, "-e", "page-faults", *more)
 
     def test_busy_then_well(self):
-        """429 and 503 with and without a time: the same request again, then the queue."""
-        with Receiver((503, {"Retry-After": "1"}), 429, 200) as r, self.serve(r) as s:
+        """429 and 503 with and without a time: the same request again, then the queue. The queue holds 32 intervals and drops
+        the oldest, so these are long enough for the three seconds of the two waits on a slow machine."""
+        with Receiver((503, {"Retry-After": "1"}), 429, 200) as r, self.serve(r, interval="500") as s:
             address = s.address()
             f = self.until(address, lambda f: f["requests"] >= 5)
             self.assertEqual((f["retries"], f["requests_rejected"]), (2, 0))
