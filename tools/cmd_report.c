@@ -254,7 +254,7 @@ static int print_report(struct report_job *job, const char *path)
 		return status;
 	report_profile_losses(p, path);
 	name_duplicate_functions(p);
-	if (p->damaged)
+	if (p->losses.damaged)
 		fprintf(stderr,
 		        "pfm report: %s is damaged or cut off: the records after the first %llu "
 		        "samples are missing\n",

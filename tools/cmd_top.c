@@ -275,12 +275,11 @@ static void choose_next_event(struct top_job *job)
 static void title_text(const struct top_job *job, char *text, size_t size)
 {
 	const struct profile *p = &job->profile;
+	uint64_t n_lost = count_lost_records(&p->losses);
 	char number[GROUPED_MAX], lost[64] = "", name[NAME_LINE];
 
-	if (p->n_lost || p->lost_samples)
-		snprintf(lost, sizeof(lost), ", %llu lost",
-		         (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
-		                                                          : p->lost_samples));
+	if (n_lost)
+		snprintf(lost, sizeof(lost), ", %llu lost", (unsigned long long)n_lost);
 	snprintf(text, size, "%s: %s samples, %.0f a second%s%s%s",
 	         profile_line(event_name(p, job->view.event), name),
 	         group_digits(p->samples[job->view.event], number), job->rate, lost,

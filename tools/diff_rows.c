@@ -351,7 +351,7 @@ static int read_sides(struct diff *d)
 		if (read_recorded_profile(&d->profiles[i], d->paths[i], &d->options) != EXIT_DONE)
 			return EXIT_REFUSED;
 		report_profile_losses(&d->profiles[i], d->paths[i]);
-		if (d->profiles[i].damaged)
+		if (d->profiles[i].losses.damaged)
 			fprintf(stderr, "pfm diff: %s is damaged or cut off: its end is missing\n",
 			        d->paths[i]);
 	}

@@ -525,10 +525,7 @@ static bool read_record(struct export_reader *r, struct export_sample *s)
 	case PFM_RECORD_MAP2: read_mmap_record(r, record); break;
 	case PFM_RECORD_FORK: read_fork_record(r, record); break;
 	case PFM_RECORD_COMM: read_comm_record(r, record); break;
-	case PFM_RECORD_LOST: r->losses.records += record->body.lost.lost; break;
-	case PFM_RECORD_LOST_SAMPLES: r->losses.samples += record->body.lost.lost; break;
-	case PFM_RECORD_THROTTLE: r->losses.throttled++; break;
-	default: break;
+	default: losses_read_record(&r->losses, record); break;
 	}
 	return false;
 }

@@ -55,19 +55,18 @@ void report_profile_losses(const struct profile *p, const char *path)
 {
 	bool is_named = strcmp(running_command(), "report") != 0;
 	const char *name = is_named ? path : "", *colon = is_named ? ": " : "";
+	uint64_t n_lost = count_lost_records(&p->losses);
 
-	if (p->n_lost || p->lost_samples)
+	if (n_lost)
 		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
-		        running_command(), name, colon,
-		        (unsigned long long)(p->n_lost > p->lost_samples ? p->n_lost
-		                                                         : p->lost_samples));
-	if (p->throttled)
+		        running_command(), name, colon, (unsigned long long)n_lost);
+	if (p->losses.throttled)
 		fprintf(stderr,
 		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown number "
 		        "of samples is missing\n",
-		        running_command(), name, colon, (unsigned long long)p->throttled,
-		        p->throttled > 1 ? "s" : "");
-	if (p->n_without_event)
+		        running_command(), name, colon, (unsigned long long)p->losses.throttled,
+		        p->losses.throttled > 1 ? "s" : "");
+	if (p->losses.without_event)
 		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
-		        running_command(), name, colon, (unsigned long long)p->n_without_event);
+		        running_command(), name, colon, (unsigned long long)p->losses.without_event);
 }

@@ -56,28 +56,6 @@ static bool needs_lines(const struct profile_reader *r)
 	       (r->keys & KEY_LINE || r->options.detail == STACKS || r->options.tree);
 }
 
-/* Where the code at an address comes from. */
-struct code {
-	uint64_t address, offset;      /* in the memory of its process, in the file */
-	uint32_t mode;                 /* PFM_MISC_MODE */
-	struct process *process;       /* NULL: the kernel, or a guest */
-	const struct mapping *mapping; /* NULL: unknown */
-	bool is_in_file;               /* of which it is loaded */
-};
-
-/* Code of guests is in no mapping of the process that runs them. */
-static void find_code(struct profile_reader *r, uint32_t pid, struct code *c)
-{
-	const struct mapping *m;
-
-	c->process = object_of_mode(c->mode) ? NULL : tasks_find_process(r, pid);
-	if (c->process && r->is_live && !c->process->is_loaded)
-		tasks_load_process(r, c->process);
-	c->mapping = m = c->process ? mappings_find(&c->process->maps, c->address) : NULL;
-	c->offset = m ? c->address - m->start + m->offset : 0;
-	c->is_in_file = m && m->object && symbols_has_offset(m->object, c->offset);
-}
-
 /* Prints the address as "%#llx", in a tenth of its time. */
 static void print_address(uint64_t address, char text[2 + 16 + 1])
 {
@@ -91,12 +69,12 @@ static void print_address(uint64_t address, char text[2 + 16 + 1])
 }
 
 /* Names code without a symbol: as its process named what it compiled, or by its address. */
-static void find_other_name(struct profile_reader *r, const struct code *code,
+static void find_other_name(struct profile_reader *r, const struct mapped_address *code,
                             struct code_names *at)
 {
 	struct text_pool *texts = &r->target_profile->texts;
 	const char *name = code->process && !code->is_in_file
-	                           ? perf_maps_find(&r->compiled, code->process->pid, code->address)
+	                           ? perf_maps_find(&r->tasks.compiled, code->process->pid, code->address)
 	                           : NULL;
 	uint64_t address = code->address;
 	char number[2 + 16 + 1] = "";
@@ -113,16 +91,17 @@ static void find_other_name(struct profile_reader *r, const struct code *code,
 }
 
 /* Object and function of @code, and what is inlined there. */
-static void find_names(struct profile_reader *r, const struct code *code, struct code_names *at)
+static void find_names(struct profile_reader *r, const struct mapped_address *code, struct code_names *at)
 {
 	const struct mapping *m = code->mapping;
 	const char *where = object_of_mode(code->mode), *name = NULL;
 	struct object *object = m ? m->object : NULL;
 	struct symbol_range range;
 
-	at->object = m ? m->name : names_number_known_text(r, where ? where : "[unknown]");
+	at->object = m && !where ? m->name
+	                         : names_number_known_text(r, where ? where : "[unknown]");
 	if (code->mode == PFM_MISC_KERNEL)
-		name = symbols_kernel(r->symbols, code->address);
+		name = symbols_kernel(r->tasks.symbols, code->address);
 	if (object) {
 		name = symbols_at(object, code->offset);
 		if (needs_lines(r))
@@ -145,11 +124,11 @@ static void find_names(struct profile_reader *r, const struct code *code, struct
 /* The generation of the mappings that names of addresses depend on. */
 static uint32_t find_generation(const struct profile_reader *r, uint32_t mode)
 {
-	return mode == PFM_MISC_KERNEL ? r->kernel_generation : r->sample_generation;
+	return mode == PFM_MISC_KERNEL ? r->tasks.kernel_generation : r->sample_generation;
 }
 
 /* The names of @code, which are found once. */
-static const struct code_names *get_names(struct profile_reader *r, const struct code *code)
+static const struct code_names *get_names(struct profile_reader *r, const struct mapped_address *code)
 {
 	const struct object *file = code->is_in_file ? code->mapping->object : NULL;
 	uint64_t address = file ? code->offset : code->address;
@@ -172,10 +151,10 @@ static const struct code_names *get_names(struct profile_reader *r, const struct
 void names_find_at(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
                    struct profile_place *at)
 {
-	struct code code = { .address = address, .mode = mode };
+	struct mapped_address code = { .address = address, .mode = mode };
 	const struct code_names *names;
 
-	find_code(r, pid, &code);
+	tasks_find_mapping(&r->tasks, pid, &code);
 	names = get_names(r, &code);
 	at->object = names->object;
 	at->function = names->function;

@@ -3,6 +3,21 @@
 
 #include <stdio.h>
 
+void losses_read_record(struct profile_losses *l, const pfm_record_t *record)
+{
+	switch (record->type) {
+	case PFM_RECORD_LOST: l->records += record->body.lost.lost; break;
+	case PFM_RECORD_LOST_SAMPLES: l->samples += record->body.lost.lost; break;
+	case PFM_RECORD_THROTTLE: l->throttled++; break;
+	default: break;
+	}
+}
+
+uint64_t count_lost_records(const struct profile_losses *l)
+{
+	return l->records > l->samples ? l->records : l->samples;
+}
+
 bool is_profile_complete(const struct profile_losses *l)
 {
 	return !l->records && !l->samples && !l->throttled && !l->without_event && !l->damaged;

@@ -11,6 +11,7 @@ struct object;
 struct mapping {
 	uint64_t start, end, offset; /* bytes [start, end) hold the file from @offset on */
 	uint32_t name;               /* number of the file's name */
+	uint32_t build_id;           /* number of its text; 0 if it is not wanted */
 	struct object *object;
 };
 

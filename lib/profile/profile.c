@@ -18,35 +18,21 @@ static void read_record(struct profile_reader *r, pfm_record_t *record)
 	if (record->has & PFM_SAMPLE_TIME && record->time &&
 	    (!p->start_time || record->time < p->start_time))
 		p->start_time = record->time;
-	switch (record->type) {
-	case PFM_RECORD_SAMPLE: samples_read_record(r, record); break;
-	case PFM_RECORD_MAP:
-	case PFM_RECORD_MAP2: tasks_read_mmap(r, record); break;
-	case PFM_RECORD_FORK: tasks_read_fork(r, record); break;
-	case PFM_RECORD_COMM: tasks_read_comm(r, record); break;
-	case PFM_RECORD_LOST: p->n_lost += record->body.lost.lost; break;
-	case PFM_RECORD_LOST_SAMPLES: p->lost_samples += record->body.lost.lost; break;
-	case PFM_RECORD_CGROUP: tasks_read_cgroup(r, record); break;
-	case PFM_RECORD_THROTTLE: p->throttled++; break;
-	default: break;
-	}
+	if (record->type == PFM_RECORD_SAMPLE)
+		samples_read_record(r, record);
+	tasks_read_record(&r->tasks, record);
+	losses_read_record(&p->losses, record);
+	p->failed |= r->tasks.failed;
 }
 
 static void free_reader(struct profile_reader *r)
 {
-	mappings_free(&r->map_pool);
-	perf_maps_free(&r->compiled);
-	free(r->processes.list);
-	free(r->tasks.list);
-	pfmi_base_free_hash(&r->processes.table);
-	pfmi_base_free_hash(&r->tasks.table);
+	tasks_free(&r->tasks);
 	pfmi_base_free_hash(&r->place_table);
 	pfmi_base_free_hash(&r->stack_table);
 	pfmi_base_free_hash(&r->node_table);
-	pfmi_base_free_hash(&r->cgroup_table);
-	free(r->cgroups);
 	free(r->is_wanted);
-	symbols_close(r->symbols);
+	symbols_close(r->tasks.symbols);
 	chains_free(&r->chains);
 	free(r);
 }
@@ -177,25 +163,43 @@ static bool add_counts_to_parents(struct profile *p)
 	return true;
 }
 
+struct symbols *open_recorded_symbols(const char *path, const char *debug_folder)
+{
+	struct symbols *all = symbols_open(debug_folder);
+	char *release;
+	struct stat st;
+
+	if (!all)
+		return NULL;
+	if (strcmp(path, "-") != 0 && stat(path, &st) == 0)
+		symbols_recorded_at(all, &st.st_mtim);
+	release = read_recording_text(path, PERFDATA_FEATURE_OSRELEASE);
+	if (release)
+		symbols_recorded_kernel(all, release);
+	free(release);
+	return all;
+}
+
+/* Prepares everything that samples are added to. False without memory. */
+static bool begin_reading(struct profile_reader *r, struct symbols *symbols)
+{
+	struct profile *p = r->target_profile;
+
+	tasks_begin(&r->tasks, &p->texts, symbols);
+	text_number(&p->texts, "");
+	p->failed = !symbols || !create_sums(p) || p->texts.failed || !choose_events(r);
+	return !p->failed;
+}
+
 /* Reads all records. Returns what pfm_next_record() returned last. */
 static int read_records(struct profile_reader *r, const char *path)
 {
 	struct profile *p = r->target_profile;
 	pfm_record_t record = PFM_INIT(record);
-	struct stat st;
-	char *release;
 	int rc = 0;
 
 	begin_profile_recording(path);
-	r->symbols = symbols_open(r->options.debug_folder);
-	if (r->symbols && strcmp(path, "-") != 0 && stat(path, &st) == 0)
-		symbols_recorded_at(r->symbols, &st.st_mtim);
-	release = r->symbols ? read_recording_text(path, PERFDATA_FEATURE_OSRELEASE) : NULL;
-	if (release)
-		symbols_recorded_kernel(r->symbols, release);
-	free(release);
-	text_number(&p->texts, "");
-	p->failed = !create_sums(p) || !r->symbols || p->texts.failed || !choose_events(r) ||
+	p->failed = !begin_reading(r, open_recorded_symbols(path, r->options.debug_folder)) ||
 	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	if (!p->failed && r->options.metrics)
 		read_events_of_program(path, p->counts.is_of_task, p->n_events);
@@ -230,7 +234,6 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	r->target_profile = p;
 	r->options = *o;
 	r->keys = keys_of_detail(o);
-	r->generation = r->kernel_generation = 1;
 	if ((r->keys & KEY_LINE || o->detail == STACKS) && !o->no_lines && !lines_supported())
 		show_profile_message("libdw is missing: source lines and inlined functions are not "
 		                     "shown");
@@ -244,7 +247,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		                     p->failed ? "no memory" : report_unreadable(rc));
 		return p->failed ? PFMLIB_ERR_NOMEM : rc;
 	}
-	p->damaged =
+	p->losses.damaged =
 		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
 	if (!o->tree)
 		sort_places(p->places, p->n_places, o->children);
@@ -264,11 +267,8 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
 	r->target_profile = p;
 	r->options = *o;
 	r->keys = keys_of_detail(o);
-	r->generation = r->kernel_generation = 1;
-	r->is_live = true;
-	r->symbols = symbols_open(o->debug_folder);
-	text_number(&p->texts, "");
-	p->failed = !r->symbols || !create_sums(p) || p->texts.failed || !choose_events(r);
+	begin_reading(r, symbols_open(o->debug_folder));
+	r->tasks.is_live = true;
 	return r;
 }
 
@@ -290,7 +290,7 @@ void profile_clear(struct profile_reader *r, unsigned keys)
 	p->n_places = p->n_nodes = 0;
 	r->options.keys = keys;
 	r->keys = keys_of_detail(&r->options);
-	tasks_forget_names(r);
+	tasks_forget_names(&r->tasks);
 	for (unsigned i = 0; i < p->n_events; i++) {
 		p->weights[i] = p->samples[i] = 0;
 		p->sums[i] = (struct profile_sum){ 0 };

@@ -8,22 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <perfmon/sampling.h>
-#include "base/hash.h"
 #include "profile/event_counts.h"
-
-/* Texts by number: each is there once. */
-struct text_pool {
-	char **text;
-	size_t n, capacity;
-	struct hash_table table;
-	bool failed; /* some text has no number, because memory ran out */
-};
-
-/* The number of the text, the first text's number if memory runs out. */
-uint32_t text_number(struct text_pool *t, const char *text);
-void text_pool_free(struct text_pool *t);
-/* The number of the text, or HASH_NOT_FOUND. */
-uint32_t text_find(const struct text_pool *t, const char *text);
+#include "profile/losses.h"
+#include "profile/text_pool.h"
 
 /* By what samples are added up, besides the event: bits of profile_options.keys. */
 enum profile_key {
@@ -73,16 +60,16 @@ struct profile_sum {
 	double squares; /* sum of the squares of the weights */
 };
 
+struct symbols;
+
 struct profile {
 	pfm_session_t *session;
 	struct text_pool texts;
 	struct profile_place *places,
 		*stacks; /* stacks: function is the number of "task;outer;inner" */
 	size_t n_places, n_stacks;
-	uint64_t n_lost, lost_samples; /* records, as buffers told it; samples, as events did, which
-	                                  may be among them */
-	uint64_t throttled, n_without_event; /* homeless: samples that are of no event here */
-	uint64_t *weights, *samples;         /* of each event */
+	struct profile_losses losses;
+	uint64_t *weights, *samples; /* of each event */
 	unsigned n_events;
 	struct profile_sum *sums; /* of event E in slice S: sums[E * n_slices + S] */
 	unsigned n_slices;
@@ -93,7 +80,6 @@ struct profile {
 	uint64_t first_time, last_time; /* nanoseconds, of all samples; 0 without times */
 	bool has_chains;                /* some sample has more than one frame */
 	bool failed;                    /* no memory */
-	bool damaged;                   /* the recording breaks off before its end */
 	pfm_error_t error;              /* why the recording could not be read */
 };
 
@@ -123,6 +109,9 @@ struct profile_options {
 	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
 };
 
+/* The symbols of what the recording @path saw, when it was written. @debug_folder: as in
+ * profile_options. NULL without memory. */
+struct symbols *open_recorded_symbols(const char *path, const char *debug_folder);
 /* Reads the recording @path. PFMLIB_SUCCESS, or an error code after a message. */
 int profile_read_selected(struct profile *p, const char *path, const struct profile_options *o);
 void profile_free(struct profile *p);

@@ -256,32 +256,23 @@ static int prepare_table(pfm_profile_t *p, const void *out)
 	return PFMLIB_ERR_NOMEM;
 }
 
-static struct profile_losses losses_of_profile(const struct profile *p)
-{
-	return (struct profile_losses){ .records = p->n_lost,
-		                        .samples = p->lost_samples,
-		                        .throttled = p->throttled,
-		                        .without_event = p->n_without_event,
-		                        .damaged = p->damaged };
-}
-
 int pfm_describe_profile(pfm_profile_t *p, pfm_profile_info_t *info)
 {
 	int rc = prepare_table(p, info);
 	pfm_profile_info_t out = { .size = sizeof(out) };
-	struct profile_losses losses;
+	const struct profile_losses *losses;
 
 	if (rc)
 		return rc;
-	losses = losses_of_profile(&p->profile);
+	losses = &p->profile.losses;
 	out.n_events = p->profile.n_events;
 	out.n_stacks = (unsigned)p->table.n_stacks;
-	out.is_complete = is_profile_complete(&losses);
-	out.is_damaged = losses.damaged;
-	out.lost_records = losses.records;
-	out.lost_samples = losses.samples;
-	out.throttled = losses.throttled;
-	out.samples_without_event = losses.without_event;
+	out.is_complete = is_profile_complete(losses);
+	out.is_damaged = losses->damaged;
+	out.lost_records = losses->records;
+	out.lost_samples = losses->samples;
+	out.throttled = losses->throttled;
+	out.samples_without_event = losses->without_event;
 	out.has_stacks = p->profile.has_chains;
 	out.first_time = p->profile.first_time;
 	out.last_time = p->profile.last_time;
@@ -411,12 +402,11 @@ int pfm_describe_frame(pfm_profile_t *p, unsigned stack, unsigned i, pfm_frame_t
 
 static void put_lines(FILE *out, const struct profile *p, const struct folded_stacks *f)
 {
-	const struct profile_losses losses = losses_of_profile(p);
 	char text[LOSSES_MAX];
 
 	for (size_t i = 0; i < f->n; i++)
 		fprintf(out, "%s %llu\n", f->lines[i].text, (unsigned long long)f->lines[i].weight);
-	fprintf(out, "# %s\n", print_profile_losses(&losses, text));
+	fprintf(out, "# %s\n", print_profile_losses(&p->losses, text));
 }
 
 /* False without memory. */

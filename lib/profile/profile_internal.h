@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the sources that add up samples:
  *
- *   text_pool.c      texts by number
  *   places.c         places of samples, and nodes of call trees
- *   tasks.c          tasks, processes with their mappings, control groups
  *   address_names.c  objects, functions and source lines of addresses
  *   stack_text.c     stacks as texts
  *   samples.c        samples, added to places, stacks and trees
@@ -14,56 +12,19 @@
 #define PFM_PROFILE_INTERNAL_H
 
 #include "profile/chains.h"
-#include "profile/mappings.h"
-#include "profile/perf_map.h"
 #include "profile/profile.h"
 #include "profile/symbols.h"
+#include "profile/tasks.h"
 
 enum { FRAMES_MAX = 1024, STACK_SIZE = 65536 };
 
 #define CUT_OFF "[cut off]" /* callers that a chain lacks */
-
-struct process {
-	uint32_t pid;
-	bool is_loaded; /* while it is sampled: its mappings were read, or began with its program */
-	uint32_t generation; /* of its mappings: no other process has this number */
-	struct map_set maps;
-};
-
-struct task {
-	uint32_t tid, name;
-};
-
-/* The path of a control group. */
-struct cgroup {
-	uint64_t id;
-	uint32_t name;
-};
 
 /* The frames of a sample, the innermost first. */
 struct frames {
 	uint64_t address[FRAMES_MAX];
 	uint32_t mode[FRAMES_MAX]; /* PFM_MISC_MODE */
 	unsigned n;
-};
-
-/* The index of a process or task that was found before, by the low bits of its number. With 400,000
- * samples a report takes a seventh of the instructions more without. */
-enum { RECENT_NUMBERS = 64 };
-
-/* Processes, or tasks, by their numbers. */
-struct task_table {
-	struct hash_table table;
-	uint32_t recent[RECENT_NUMBERS];
-	struct task *list;
-	uint32_t n, capacity;
-};
-
-struct process_table {
-	struct hash_table table;
-	uint32_t recent[RECENT_NUMBERS];
-	struct process *list;
-	uint32_t n, capacity;
 };
 
 /* Names of code: the members of a place that depend on the address. */
@@ -126,34 +87,23 @@ enum {
 struct profile_reader {
 	struct profile *target_profile;
 	struct symbols *symbols;
-	struct process_table processes;
-	struct task_table tasks;
-	struct map_pool map_pool;
-	struct hash_table place_table, stack_table, node_table, cgroup_table;
-	size_t places_capacity, stacks_capacity, nodes_capacity, n_cgroups, cgroups_capacity;
-	struct cgroup *cgroups;
+	struct recorded_tasks tasks;
+	struct hash_table place_table, stack_table, node_table;
+	size_t places_capacity, stacks_capacity, nodes_capacity;
 	struct profile_options options;
 	unsigned keys;
-	bool is_live;       /* the records come from tasks that run */
 	bool *is_wanted;    /* of each event; NULL: all are */
 	uint64_t n_samples; /* that were added so far */
 	struct chains chains;
-	struct perf_maps compiled;
 	struct frames frames;
 	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
 	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
 	struct known_text known_texts[1 << KNOWN_TEXTS_LOG2];
 	struct known_stack known[KNOWN_STACKS];
-	uint32_t generation;             /* the last number that was given */
-	uint32_t kernel_generation;      /* of the kernel's symbols */
 	uint32_t sample_generation;      /* of the process of the sample that is read */
 	uint64_t key_parts[4], key_hash; /* of the last sample; hash 0: there was none */
 	char stack[STACK_SIZE];
 };
-
-/* Grows the array if it is full. False without memory for one more element of @size bytes.
- * (text_pool.c) */
-bool reserve_profile_element(void **list, size_t n, size_t *capacity, size_t size);
 
 /* The index of the place with the key of @key, which is added without samples if it is new;
  * HASH_NOT_FOUND without memory. */
@@ -166,23 +116,6 @@ void places_add_to_children(struct profile_place *place, uint64_t weight, uint64
 /* The child of @parent at @place, which is added if it is new. NULL without memory. Valid until the
  * next call. */
 struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);
-
-/* The process or task, which is added if it is new. NULL without memory. Valid until the next
- * call. */
-struct process *tasks_find_process(struct profile_reader *r, uint32_t pid);
-struct task *tasks_find(struct profile_reader *r, uint32_t tid);
-/* Reads the mappings of a process that ran before it was sampled. */
-void tasks_load_process(struct profile_reader *r, struct process *p);
-/* Makes what is known of addresses and stacks unknown. */
-void tasks_forget_names(struct profile_reader *r);
-void tasks_read_mmap(struct profile_reader *r, const pfm_record_t *record);
-/* A child begins as what its parent is. */
-void tasks_read_fork(struct profile_reader *r, const pfm_record_t *record);
-/* A program that is started has nothing of what was mapped before. */
-void tasks_read_comm(struct profile_reader *r, const pfm_record_t *record);
-void tasks_read_cgroup(struct profile_reader *r, const pfm_record_t *record);
-/* The number of the name of a control group; without a record of it, of its id. */
-uint32_t tasks_get_cgroup_name(const struct profile_reader *r, uint64_t id);
 
 /* text_number() of a text that stays where it is, such as the name of a symbol. */
 uint32_t names_number_known_text(struct profile_reader *r, const char *text);

@@ -336,7 +336,7 @@ static void fill_key(struct profile_reader *r, const pfm_record_t *record, uint3
 		key->tid = record->tid;
 	}
 	if (r->keys & KEY_CGROUP && record->has & PFM_SAMPLE_CGROUP)
-		key->cgroup = tasks_get_cgroup_name(r, record->body.sample.cgroup);
+		key->cgroup = tasks_get_cgroup_name(&r->tasks, record->body.sample.cgroup);
 }
 
 static void add_to_sums(struct profile *p, const struct profile_place *key)
@@ -421,18 +421,6 @@ static void add_to_view(struct profile_reader *r, const pfm_record_t *record,
 		add_instruction(r, record, key);
 }
 
-/* find_code_fn of a reader. */
-static bool find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
-{
-	struct profile_reader *r = arg;
-	const struct process *process = tasks_find_process(r, pid);
-	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
-
-	if (m)
-		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
-	return m;
-}
-
 static bool needs_stacks(const struct profile_reader *r)
 {
 	return !r->options.innermost_only &&
@@ -442,14 +430,14 @@ static bool needs_stacks(const struct profile_reader *r)
 void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
-	const struct task *task = tasks_find(r, record->tid);
-	const struct process *process = tasks_find_process(r, record->pid);
+	const struct task *task = tasks_find(&r->tasks, record->tid);
+	const struct process *process = tasks_find_process(&r->tasks, record->pid);
 	uint32_t event = record->event == PFM_NO_EVENT ? 0 : record->event;
 	struct profile_place key = { .event = event, .weight = record->body.sample.period };
 	bool is_sample = true;
 
 	if (record->event == PFM_NO_EVENT && p->n_events > 1) {
-		p->n_without_event++;
+		p->losses.without_event++;
 		return;
 	}
 	if (!task || !process || event >= p->n_events)
@@ -460,7 +448,7 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 		key.event = 0;
 		key.weight = 1;
 	}
-	if (needs_stacks(r) && !chains_complete(&r->chains, record, find_code, r))
+	if (needs_stacks(r) && !chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
 		p->failed = true;
 	if (needs_stacks(r))
 		collect_frames(record, &r->frames);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file was mapped where in which process, the parent of each process, names of tasks and of
- * control groups. */
-#include "profile/profile_internal.h"
+#include "profile/tasks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "profile/process_maps.h"
 
-enum { TASK_NAME_SIZE = 32 };
-
-/* Followed by the name of the symbol at the given address. */
-#define KERNEL_MAP "[kernel.kallsyms]"
+enum { TASK_NAME_SIZE = 32, BUILD_ID_MAX = 64 };
 
 struct number_search {
 	const void *list;
@@ -50,23 +46,25 @@ static uint32_t find_number(struct hash_table *table, void **list, uint32_t n, u
 	return is_added && pfmi_base_add_hash(table, hash, n) ? n : HASH_NOT_FOUND;
 }
 
-struct process *tasks_find_process(struct profile_reader *r, uint32_t pid)
+struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid)
 {
-	struct process_table *t = &r->processes;
-	void *list = t->list;
-	uint32_t *recent = &t->recent[pid % RECENT_NUMBERS], at = *recent;
+	struct process_table *all = &t->processes;
+	void *list = all->list;
+	uint32_t *recent = &all->recent[pid % RECENT_NUMBERS], at = *recent;
 
-	if (at < t->n && t->list[at].pid == pid)
-		return &t->list[at];
-	at = find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_pid, pid);
+	if (at < all->n && all->list[at].pid == pid)
+		return &all->list[at];
+	at = find_number(&all->table, &list, all->n, &all->capacity, sizeof(*all->list), has_pid,
+	                 pid);
 	*recent = at;
-	t->list = list;
-	r->target_profile->failed |= at == HASH_NOT_FOUND;
+	all->list = list;
+	t->failed |= at == HASH_NOT_FOUND;
 	if (at == HASH_NOT_FOUND)
 		return NULL;
-	if (at == t->n)
-		t->list[t->n++] = (struct process){ .pid = pid, .generation = ++r->generation };
-	return &t->list[at];
+	if (at == all->n)
+		all->list[all->n++] =
+			(struct process){ .pid = pid, .generation = ++t->generation };
+	return &all->list[at];
 }
 
 /* Reads the name of a task that runs. False if it has ended. */
@@ -86,95 +84,126 @@ static bool read_task_name(uint32_t tid, char *name, size_t size)
 	return is_read;
 }
 
-struct task *tasks_find(struct profile_reader *r, uint32_t tid)
+struct task *tasks_find(struct recorded_tasks *t, uint32_t tid)
 {
-	struct task_table *t = &r->tasks;
-	void *list = t->list;
-	uint32_t *recent = &t->recent[tid % RECENT_NUMBERS], at = *recent;
+	struct task_table *all = &t->tasks;
+	void *list = all->list;
+	uint32_t *recent = &all->recent[tid % RECENT_NUMBERS], at = *recent;
 	char name[TASK_NAME_SIZE];
 
-	if (at < t->n && t->list[at].tid == tid)
-		return &t->list[at];
-	at = find_number(&t->table, &list, t->n, &t->capacity, sizeof(*t->list), has_tid, tid);
+	if (at < all->n && all->list[at].tid == tid)
+		return &all->list[at];
+	at = find_number(&all->table, &list, all->n, &all->capacity, sizeof(*all->list), has_tid,
+	                 tid);
 	*recent = at;
-	t->list = list;
-	r->target_profile->failed |= at == HASH_NOT_FOUND;
+	all->list = list;
+	t->failed |= at == HASH_NOT_FOUND;
 	if (at == HASH_NOT_FOUND)
 		return NULL;
-	if (at < t->n)
-		return &t->list[at];
-	if (!r->is_live || !read_task_name(tid, name, sizeof(name)))
+	if (at < all->n)
+		return &all->list[at];
+	if (!t->is_live || !read_task_name(tid, name, sizeof(name)))
 		snprintf(name, sizeof(name), ":%d", (int)tid);
-	t->list[t->n++] =
-		(struct task){ .tid = tid, .name = text_number(&r->target_profile->texts, name) };
-	return &t->list[at];
+	all->list[all->n++] = (struct task){ .tid = tid, .name = text_number(t->texts, name) };
+	return &all->list[at];
 }
 
 struct mapping_target {
-	struct profile_reader *reader;
+	struct recorded_tasks *tasks;
 	struct process *process;
 };
 
 static void add_process_mapping(void *arg, const struct process_mapping *from)
 {
 	const struct mapping_target *to = arg;
-	struct profile_reader *r = to->reader;
+	struct recorded_tasks *t = to->tasks;
 	const struct mapping m = { .start = from->start,
 		                   .end = from->end,
 		                   .offset = from->offset,
-		                   .name = text_number(&r->target_profile->texts, from->name),
-		                   .object = symbols_object(r->symbols, from->name, NULL, 0) };
+		                   .name = text_number(t->texts, from->name),
+		                   .object = symbols_object(t->symbols, from->name, NULL, 0) };
 
-	r->target_profile->failed |= !mappings_add(&r->map_pool, &to->process->maps, &m);
+	t->failed |= !mappings_add(&t->map_pool, &to->process->maps, &m);
 }
 
-void tasks_load_process(struct profile_reader *r, struct process *p)
+/* Reads the mappings of a process that ran before it was sampled. */
+static void load_process(struct recorded_tasks *t, struct process *p)
 {
-	struct mapping_target to = { r, p };
+	struct mapping_target to = { t, p };
 
 	p->is_loaded = true;
 	read_process_maps(p->pid, add_process_mapping, &to);
 }
 
-void tasks_forget_names(struct profile_reader *r)
+void tasks_forget_names(struct recorded_tasks *t)
 {
-	r->kernel_generation = ++r->generation;
-	for (uint32_t i = 0; i < r->processes.n; i++)
-		r->processes.list[i].generation = ++r->generation;
+	t->kernel_generation = ++t->generation;
+	for (uint32_t i = 0; i < t->processes.n; i++)
+		t->processes.list[i].generation = ++t->generation;
 }
 
-void tasks_read_mmap(struct profile_reader *r, const pfm_record_t *record)
+static uint32_t add_build_id(struct recorded_tasks *t, const pfm_map_t *map)
 {
-	bool kernel = (record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL;
-	struct process *p =
-		record->body.map.name && !kernel ? tasks_find_process(r, record->pid) : NULL;
+	char text[2 * BUILD_ID_MAX + 1] = "";
+
+	for (uint32_t i = 0; map->build_id && i < map->build_id_size && i < BUILD_ID_MAX; i++) {
+		text[2 * i] = "0123456789abcdef"[map->build_id[i] >> 4];
+		text[2 * i + 1] = "0123456789abcdef"[map->build_id[i] & 15];
+	}
+	return text_number(t->texts, text);
+}
+
+/* The mapping of a record, without its file. */
+static struct mapping make_mapping(struct recorded_tasks *t, const pfm_map_t *map, const char *name)
+{
+	return (struct mapping){ .start = map->start,
+		                 .end = map->start + map->length,
+		                 .offset = map->offset,
+		                 .name = text_number(t->texts, name),
+		                 .build_id = t->has_build_ids ? add_build_id(t, map) : 0 };
+}
+
+static void read_kernel_mmap(struct recorded_tasks *t, const pfm_map_t *map)
+{
+	bool is_image = strncmp(map->name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0;
+	struct mapping m = make_mapping(t, map, is_image ? KERNEL_MAP : map->name);
+
+	t->failed |= !mappings_add(&t->map_pool, &t->kernel_maps, &m);
+	t->kernel_generation = ++t->generation;
+	if (!is_image)
+		return;
+	symbols_expect(t->symbols, map->name + strlen(KERNEL_MAP), map->offset);
+	tasks_forget_names(t);
+}
+
+static void read_mmap(struct recorded_tasks *t, const pfm_record_t *record)
+{
+	const pfm_map_t *map = &record->body.map;
+	struct process *p;
 	struct mapping m;
 
-	if (record->body.map.name && kernel &&
-	    strncmp(record->body.map.name, KERNEL_MAP, strlen(KERNEL_MAP)) == 0) {
-		symbols_expect(r->symbols, record->body.map.name + strlen(KERNEL_MAP),
-		               record->body.map.offset);
-		tasks_forget_names(r);
+	if (!map->name)
+		return;
+	if ((record->misc & PFM_MISC_MODE) == PFM_MISC_KERNEL) {
+		read_kernel_mmap(t, map);
+		return;
 	}
+	p = tasks_find_process(t, record->pid);
 	if (!p)
 		return;
-	p->generation = ++r->generation;
-	perf_maps_see_mapping(&r->compiled, record->pid, record->body.map.name);
-	m = (struct mapping){ .start = record->body.map.start,
-		              .end = record->body.map.start + record->body.map.length,
-		              .offset = record->body.map.offset,
-		              .name = text_number(&r->target_profile->texts, record->body.map.name),
-		              .object = symbols_object(r->symbols, record->body.map.name,
-		                                       record->body.map.build_id,
-		                                       record->body.map.build_id_size) };
-	r->target_profile->failed |= !mappings_add(&r->map_pool, &p->maps, &m);
+	p->generation = ++t->generation;
+	perf_maps_see_mapping(&t->compiled, record->pid, map->name);
+	m = make_mapping(t, map, map->name);
+	m.object = symbols_object(t->symbols, map->name, map->build_id, map->build_id_size);
+	t->failed |= !mappings_add(&t->map_pool, &p->maps, &m);
 }
 
-void tasks_read_fork(struct profile_reader *r, const pfm_record_t *record)
+/* A child begins as what its parent is. */
+static void read_fork(struct recorded_tasks *t, const pfm_record_t *record)
 {
-	const struct task *parent = tasks_find(r, record->body.task.ptid);
+	const struct task *parent = tasks_find(t, record->body.task.ptid);
 	uint32_t name = parent ? parent->name : 0;
-	struct task *task = parent ? tasks_find(r, record->tid) : NULL;
+	struct task *task = parent ? tasks_find(t, record->tid) : NULL;
 	struct process *from, *to;
 
 	if (task)
@@ -182,29 +211,32 @@ void tasks_read_fork(struct profile_reader *r, const pfm_record_t *record)
 	if (record->pid == record->body.task.ppid)
 		return;
 	/* The second search may move the list that the first points into. */
-	tasks_find_process(r, record->body.task.ppid);
-	to = tasks_find_process(r, record->pid);
-	from = to ? tasks_find_process(r, record->body.task.ppid) : NULL;
+	tasks_find_process(t, record->body.task.ppid);
+	to = tasks_find_process(t, record->pid);
+	from = to ? tasks_find_process(t, record->body.task.ppid) : NULL;
 	if (from && to) {
-		to->generation = ++r->generation;
-		mappings_copy(&r->map_pool, &from->maps, &to->maps);
+		to->generation = ++t->generation;
+		mappings_copy(&t->map_pool, &from->maps, &to->maps);
 		to->is_loaded = from->is_loaded;
 	}
 }
 
-void tasks_read_comm(struct profile_reader *r, const pfm_record_t *record)
+/* A program that is started has nothing of what was mapped before. */
+static void read_comm(struct recorded_tasks *t, const pfm_record_t *record)
 {
-	struct task *task = tasks_find(r, record->tid);
-	struct process *p = tasks_find_process(r, record->pid);
+	struct task *task = tasks_find(t, record->tid);
+	struct process *p = tasks_find_process(t, record->pid);
 
 	if (task && record->body.comm.name)
-		task->name = text_number(&r->target_profile->texts, record->body.comm.name);
+		task->name = text_number(t->texts, record->body.comm.name);
 	if (p && record->misc & PFM_MISC_EXEC) {
-		p->generation = ++r->generation;
+		p->generation = ++t->generation;
 		p->maps = (struct map_set){ .root = NULL };
 		p->is_loaded = true;
 	}
 }
+
+/* ---- control groups -------------------------------------------------------------------------- */
 
 static bool has_cgroup_id(const void *arg, uint32_t i)
 {
@@ -213,40 +245,105 @@ static bool has_cgroup_id(const void *arg, uint32_t i)
 	return key[i].id == ((const struct number_search *)arg)->wide;
 }
 
-uint32_t tasks_get_cgroup_name(const struct profile_reader *r, uint64_t id)
+uint32_t tasks_get_cgroup_name(const struct recorded_tasks *t, uint64_t id)
 {
-	const struct number_search search = { .list = r->cgroups, .wide = id };
-	uint32_t at = pfmi_base_find_hash(&r->cgroup_table, pfmi_base_hash_number(id),
+	const struct number_search search = { .list = t->cgroups, .wide = id };
+	uint32_t at = pfmi_base_find_hash(&t->cgroup_table, pfmi_base_hash_number(id),
 	                                  has_cgroup_id, &search);
 	char text[32];
 
 	if (at != HASH_NOT_FOUND)
-		return r->cgroups[at].name;
+		return t->cgroups[at].name;
 	snprintf(text, sizeof(text), "[cgroup %llu]", (unsigned long long)id);
-	return text_number(&r->target_profile->texts, text);
+	return text_number(t->texts, text);
 }
 
-void tasks_read_cgroup(struct profile_reader *r, const pfm_record_t *record)
+static void read_cgroup(struct recorded_tasks *t, const pfm_record_t *record)
 {
 	uint64_t id = record->body.cgroup.id, hash = pfmi_base_hash_number(id);
-	const struct number_search search = { .list = r->cgroups, .wide = id };
+	const struct number_search search = { .list = t->cgroups, .wide = id };
 	const char *path = record->body.cgroup.path;
-	uint32_t at = pfmi_base_find_hash(&r->cgroup_table, hash, has_cgroup_id, &search);
-	void *list = r->cgroups;
+	uint32_t at = pfmi_base_find_hash(&t->cgroup_table, hash, has_cgroup_id, &search);
+	void *list = t->cgroups;
 	bool is_added = at != HASH_NOT_FOUND;
 
-	if (!path || !(r->keys & KEY_CGROUP))
+	if (!path)
 		return;
 	if (!is_added) {
-		is_added = reserve_profile_element(&list, r->n_cgroups, &r->cgroups_capacity,
-		                                   sizeof(*r->cgroups));
-		r->cgroups = list;
-		at = (uint32_t)r->n_cgroups;
-		is_added = is_added && pfmi_base_add_hash(&r->cgroup_table, hash, at);
-		r->n_cgroups += is_added;
+		is_added = reserve_profile_element(&list, t->n_cgroups, &t->cgroups_capacity,
+		                                   sizeof(*t->cgroups));
+		t->cgroups = list;
+		at = (uint32_t)t->n_cgroups;
+		is_added = is_added && pfmi_base_add_hash(&t->cgroup_table, hash, at);
+		t->n_cgroups += is_added;
 	}
-	r->target_profile->failed |= !is_added;
+	t->failed |= !is_added;
 	if (is_added)
-		r->cgroups[at] =
-			(struct cgroup){ id, text_number(&r->target_profile->texts, path) };
+		t->cgroups[at] =
+			(struct cgroup){ id, text_number(t->texts, path) };
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+static bool is_code_of_process(uint32_t mode)
+{
+	return mode != PFM_MISC_KERNEL && mode != PFM_MISC_HYPERVISOR &&
+	       mode != PFM_MISC_GUEST_KERNEL && mode != PFM_MISC_GUEST_USER;
+}
+
+void tasks_find_mapping(struct recorded_tasks *t, uint32_t pid, struct mapped_address *at)
+{
+	const struct map_set *maps = at->mode == PFM_MISC_KERNEL ? &t->kernel_maps : NULL;
+	const struct mapping *m;
+
+	at->process = is_code_of_process(at->mode) ? tasks_find_process(t, pid) : NULL;
+	if (at->process && t->is_live && !at->process->is_loaded)
+		load_process(t, at->process);
+	if (at->process)
+		maps = &at->process->maps;
+	at->mapping = m = maps ? mappings_find(maps, at->address) : NULL;
+	at->offset = m ? at->address - m->start + m->offset : 0;
+	at->is_in_file = m && m->object && symbols_has_offset(m->object, at->offset);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+void tasks_read_record(struct recorded_tasks *t, const pfm_record_t *record)
+{
+	switch (record->type) {
+	case PFM_RECORD_MAP:
+	case PFM_RECORD_MAP2: read_mmap(t, record); break;
+	case PFM_RECORD_FORK: read_fork(t, record); break;
+	case PFM_RECORD_COMM: read_comm(t, record); break;
+	case PFM_RECORD_CGROUP: read_cgroup(t, record); break;
+	default: break;
+	}
+}
+
+bool tasks_find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
+{
+	const struct process *process = tasks_find_process(arg, pid);
+	const struct mapping *m = process ? mappings_find(&process->maps, address) : NULL;
+
+	if (m)
+		*code = (struct mapped_code){ m->object, address - m->start + m->offset };
+	return m;
+}
+
+void tasks_begin(struct recorded_tasks *t, struct text_pool *texts, struct symbols *symbols)
+{
+	*t = (struct recorded_tasks){ .texts = texts, .symbols = symbols };
+	t->generation = t->kernel_generation = 1;
+}
+
+void tasks_free(struct recorded_tasks *t)
+{
+	mappings_free(&t->map_pool);
+	perf_maps_free(&t->compiled);
+	free(t->processes.list);
+	free(t->tasks.list);
+	free(t->cgroups);
+	pfmi_base_free_hash(&t->processes.table);
+	pfmi_base_free_hash(&t->tasks.table);
+	pfmi_base_free_hash(&t->cgroup_table);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/profile_internal.h"
+#include "profile/text_pool.h"
 
 #include <stdlib.h>
 #include <string.h>

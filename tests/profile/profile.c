@@ -41,7 +41,7 @@ static void samples_of_a_recording(void **state)
 	assert_int_equal(p.places[0].samples, 3);
 	assert_string_equal(p.texts.text[p.places[0].task], "prog");
 	assert_true(p.has_chains);
-	assert_false(p.damaged);
+	assert_false(p.losses.damaged);
 	profile_free(&p);
 	tiny_remove(&t);
 }
