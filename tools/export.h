@@ -2,9 +2,9 @@
 /* pfm export: a recording in the formats of other tools.
  *
  * export_read.c turns the records of a recording into samples whose frames are numbers of
- * locations. Each format is one file, export_NAME.c, that ends with its descriptor; cmd_export.c
- * has the table of descriptors. A format that needs all samples before it can write adds them up in
- * export_stacks.c; the others write each sample as it comes. */
+ * locations, which export_locations.c stores. Each format is one file, export_NAME.c, that ends
+ * with its descriptor; cmd_export.c has the table of descriptors. A format that needs all samples
+ * before it can write adds them up in export_stacks.c; the others write each sample as it comes. */
 #ifndef PFM_EXPORT_H
 #define PFM_EXPORT_H
 
@@ -16,10 +16,9 @@
 #include "base/hash.h"
 #include "profile/chains.h"
 #include "profile/losses.h"
-#include "profile/mappings.h"
-#include "profile/perf_map.h"
 #include "pfm.h"
 #include "profile/profile.h"
+#include "profile/tasks.h"
 #include "progress.h"
 
 /* ---- samples of a recording (export_read.c) -------------------------------------------------- */
@@ -31,6 +30,7 @@ struct export_mapping {
 	struct object *object;       /* or NULL */
 	uint32_t build_id;           /* text, in hexadecimal; "" if unknown */
 	uint32_t pid;                /* of code that a process compiled; 0 for files */
+	bool is_shared;              /* of all processes; the range is that of one */
 };
 
 /* A line of source text. File 0: unknown; else a text. */
@@ -76,21 +76,12 @@ struct export_sample {
 	const pfm_record_t *record; /* valid until the next sample */
 };
 
-/* Numbers by the order in which they came. */
-struct number_table {
-	struct hash_table table;
-	uint32_t *numbers;
-	size_t n, capacity;
-};
-
-struct export_process;
-
 struct export_reader {
 	pfm_session_t *session;
 	const char *path;
 	struct progress progress;
 	struct text_pool texts; /* 0: "" */
-	struct symbols *symbols;
+	bool merges_processes;  /* the code of a file has one location in all processes */
 	struct export_mapping *mappings;
 	struct export_location *locations;
 	uint32_t *names;
@@ -106,22 +97,15 @@ struct export_reader {
 	void (*see_mapping)(void *arg, const pfm_record_t *record);
 	void *see_mapping_arg;
 
-	/* of export_read.c alone */
+	/* of export_read.c and export_locations.c alone */
+	struct recorded_tasks tasks;
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
-	size_t processes_capacity, tasks_capacity, functions_capacity;
+	size_t functions_capacity;
 	struct hash_table mapping_table, location_table, function_table;
-	struct map_pool map_pool;
-	struct map_set kernel_maps;
-	struct number_table pids, tids;
 	struct known_location *known; /* locations of addresses, as long as the mappings of their
 	                                 process do not change */
-	struct export_process *processes; /* of pids */
-	uint32_t generation;              /* the last number that was given */
-	uint32_t kernel_generation;       /* of the mappings that are of no process */
-	uint32_t *tasks;                  /* of tids: texts */
 	uint32_t *frames;
 	struct chains chains;
-	struct perf_maps compiled;
 	pfm_record_t record;
 };
 
@@ -132,6 +116,15 @@ void export_close(struct export_reader *r);
 /* The next sample: 1, 0 after the last, or -1, everything said. */
 int export_next(struct export_reader *r, struct export_sample *sample);
 
+/* ---- mappings and locations (export_locations.c) -------------------------------------------- */
+
+/* Adds what has number 0: the mapping "[unknown]", and the location of callers that are missing.
+ * False without memory. */
+bool export_begin_locations(struct export_reader *r);
+uint32_t export_add_named_mapping(struct export_reader *r, const char *name);
+/* The number of the location, which is added if it is new. */
+uint32_t export_number_location(struct export_reader *r, const struct process *process,
+                                uint64_t address, uint32_t mode, bool is_caller);
 /* Number of the name of the file, or [heap] and its like, that process @pid has at @address. */
 uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t address);
 const char *export_text(const struct export_reader *r, uint32_t number);
@@ -153,9 +146,6 @@ void put_losses_json(struct json *j, const struct profile_losses *l);
  * Returns @buf. */
 char *export_frame_text(const char *name, char buf[NAME_LINE]);
 
-/* Index of @number, which is added if it is new: *@is_new. Without memory sets *@failed. */
-uint32_t export_index_of_number(struct number_table *t, uint32_t number, bool *is_new,
-                                bool *failed);
 /* @list with room for one more element of @size bytes after @n. Without memory sets *@failed and
  * returns @list as it was. */
 void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);

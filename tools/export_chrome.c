@@ -12,16 +12,16 @@
 enum { COUNTER_NS = 10000000, LONGEST_NS = 20000000 };
 
 struct chrome_thread {
-	uint32_t pid, task, stack;
+	uint32_t pid, tid, task, stack;
 	uint64_t end; /* of the stack, unless a sample comes before */
 };
 
 struct chrome {
 	struct json j;
 	struct stack_tree stacks;
-	struct number_table tids;
-	struct chrome_thread *threads; /* of tids */
-	size_t threads_capacity, frames_capacity, n_same, same_capacity;
+	struct hash_table thread_table;
+	struct chrome_thread *threads;
+	size_t n_threads, threads_capacity, frames_capacity, n_same, same_capacity;
 	uint32_t *frames;
 	struct hash_table same_table;
 	uint32_t *same; /* of each location: the first one with its names, mapping and mode */
@@ -68,27 +68,50 @@ static void put_task_name(struct exporter *e, const char *kind, uint32_t pid, ui
 	put_end(&c->j, '}');
 }
 
+struct thread_search {
+	const struct chrome_thread *list;
+	uint32_t tid;
+};
+
+static bool has_tid(const void *arg, uint32_t i)
+{
+	const struct thread_search *s = arg;
+
+	return s->list[i].tid == s->tid;
+}
+
+static struct chrome_thread *add_thread(struct exporter *e, uint64_t hash,
+                                        const struct export_sample *s)
+{
+	struct chrome *c = e->state;
+
+	c->threads = export_grow(c->threads, c->n_threads, &c->threads_capacity,
+	                         sizeof(*c->threads), &e->failed);
+	e->failed =
+		e->failed || !pfmi_base_add_hash(&c->thread_table, hash, (uint32_t)c->n_threads);
+	if (e->failed)
+		return NULL;
+	c->threads[c->n_threads] = (struct chrome_thread){ .pid = s->pid, .tid = s->tid };
+	return &c->threads[c->n_threads++];
+}
+
 /* NULL without memory. Valid until the next call. */
 static struct chrome_thread *find_thread(struct exporter *e, const struct export_sample *s)
 {
 	struct chrome *c = e->state;
-	bool is_new;
-	uint32_t at = export_index_of_number(&c->tids, s->tid, &is_new, &e->failed);
+	const struct thread_search search = { c->threads, s->tid };
+	uint64_t hash = pfmi_base_hash_number(s->tid);
+	uint32_t at = pfmi_base_find_hash(&c->thread_table, hash, has_tid, &search);
+	bool is_new = at == HASH_NOT_FOUND;
+	struct chrome_thread *t = is_new ? add_thread(e, hash, s) : &c->threads[at];
 
-	if (is_new)
-		c->threads = export_grow(c->threads, at, &c->threads_capacity, sizeof(*c->threads),
-		                         &e->failed);
-	if (e->failed)
-		return NULL;
-	if (is_new)
-		c->threads[at] = (struct chrome_thread){ .pid = s->pid };
-	if (is_new || c->threads[at].task != s->task) {
-		c->threads[at].task = s->task;
+	if (t && (is_new || t->task != s->task)) {
+		t->task = s->task;
 		put_task_name(e, "thread_name", s->pid, s->tid, s->task);
 		if (s->pid == s->tid)
 			put_task_name(e, "process_name", s->pid, s->tid, s->task);
 	}
-	return &c->threads[at];
+	return t;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -302,8 +325,8 @@ static void end(struct exporter *e)
 {
 	struct chrome *c = e->state;
 
-	for (size_t i = 0; i < c->tids.n; i++)
-		end_slices(e, &c->threads[i], c->tids.numbers[i], 0, c->threads[i].end);
+	for (size_t i = 0; i < c->n_threads; i++)
+		end_slices(e, &c->threads[i], c->threads[i].tid, 0, c->threads[i].end);
 	put_counters(e);
 	putc('\n', e->out);
 	put_end(&c->j, ']');
@@ -320,10 +343,9 @@ static void release(struct exporter *e)
 
 	export_free_stacks(&c->stacks);
 	export_free_rows(&c->counters);
-	pfmi_base_free_hash(&c->tids.table);
+	pfmi_base_free_hash(&c->thread_table);
 	pfmi_base_free_hash(&c->same_table);
 	free(c->same);
-	free(c->tids.numbers);
 	free(c->threads);
 	free(c->frames);
 }

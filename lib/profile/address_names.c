@@ -73,9 +73,10 @@ static void find_other_name(struct profile_reader *r, const struct mapped_addres
                             struct code_names *at)
 {
 	struct text_pool *texts = &r->target_profile->texts;
-	const char *name = code->process && !code->is_in_file
-	                           ? perf_maps_find(&r->tasks.compiled, code->process->pid, code->address)
-	                           : NULL;
+	const char *name =
+		code->process && !code->is_in_file
+			? perf_maps_find(&r->tasks.compiled, code->process->pid, code->address)
+			: NULL;
 	uint64_t address = code->address;
 	char number[2 + 16 + 1] = "";
 
@@ -91,15 +92,16 @@ static void find_other_name(struct profile_reader *r, const struct mapped_addres
 }
 
 /* Object and function of @code, and what is inlined there. */
-static void find_names(struct profile_reader *r, const struct mapped_address *code, struct code_names *at)
+static void find_names(struct profile_reader *r, const struct mapped_address *code,
+                       struct code_names *at)
 {
 	const struct mapping *m = code->mapping;
 	const char *where = object_of_mode(code->mode), *name = NULL;
 	struct object *object = m ? m->object : NULL;
 	struct symbol_range range;
 
-	at->object = m && !where ? m->name
-	                         : names_number_known_text(r, where ? where : "[unknown]");
+	at->object =
+		m && !where ? m->name : names_number_known_text(r, where ? where : "[unknown]");
 	if (code->mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->tasks.symbols, code->address);
 	if (object) {
@@ -128,7 +130,8 @@ static uint32_t find_generation(const struct profile_reader *r, uint32_t mode)
 }
 
 /* The names of @code, which are found once. */
-static const struct code_names *get_names(struct profile_reader *r, const struct mapped_address *code)
+static const struct code_names *get_names(struct profile_reader *r,
+                                          const struct mapped_address *code)
 {
 	const struct object *file = code->is_in_file ? code->mapping->object : NULL;
 	uint64_t address = file ? code->offset : code->address;

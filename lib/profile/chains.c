@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/messages.h"
 #include "profile/chains.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include "profile/chains_internal.h"
 #include "profile/dwarf_library.h"
 #include "profile/frame_rules.h"
+#include "profile/messages.h"
 #include "profile/symbols.h"
 
 enum { MAX_UNWOUND = 1024 }; /* frames of a stack */
@@ -239,6 +240,43 @@ bool chains_complete(struct chains *c, pfm_record_t *record, find_code_fn find_c
 	if (record->has & PFM_SAMPLE_BRANCH && s->branch_type & BRANCH_CALL_STACK && s->n_branches)
 		return add_branches(c, record);
 	return true;
+}
+
+/* The mode of the frames after @marker in a call chain: a value of PFM_MISC_MODE. */
+static uint32_t mode_of_marker(uint64_t marker)
+{
+	/* A typed constant is a case label only where the compiler optimises. */
+	if (marker == PFM_CHAIN_KERNEL)
+		return PFM_MISC_KERNEL;
+	if (marker == PFM_CHAIN_HYPERVISOR)
+		return PFM_MISC_HYPERVISOR;
+	switch (marker) {
+	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL: return PFM_MISC_GUEST_KERNEL;
+	case (uint64_t)PERF_CONTEXT_GUEST:
+	case (uint64_t)PERF_CONTEXT_GUEST_USER: return PFM_MISC_GUEST_USER;
+	default: return PFM_MISC_USER;
+	}
+}
+
+bool walk_frames(struct frame_walk *w)
+{
+	const pfm_sample_t *s = &w->record->body.sample;
+	bool is_first = !w->is_begun;
+
+	if (w->at == 0)
+		w->mode = w->record->misc & PFM_MISC_MODE;
+	for (; w->at < s->n_chain && s->chain[w->at] >= PFM_CHAIN_MARKER; w->at++)
+		w->mode = mode_of_marker(s->chain[w->at]);
+	w->is_begun = true;
+	w->is_caller = !is_first;
+	if (w->at < s->n_chain) {
+		w->address = s->chain[w->at++];
+		return true;
+	}
+	w->address = s->ip;
+	if (is_first)
+		w->mode = w->record->misc & PFM_MISC_MODE;
+	return is_first;
 }
 
 void chains_free(struct chains *c)

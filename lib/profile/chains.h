@@ -49,6 +49,22 @@ int chains_next_record(struct chains *c, pfm_session_t *session, pfm_record_t *r
  */
 bool chains_complete(struct chains *c, pfm_record_t *record, find_code_fn find_code, void *arg);
 
+/* Goes through the frames of a sample, the innermost first: those of its call chain, or of its
+ * instruction. */
+struct frame_walk {
+	const pfm_record_t *record;
+	uint64_t address; /* as in the chain: callers have the address after the call */
+	uint32_t mode;    /* PFM_MISC_MODE */
+	bool is_caller;
+
+	/* of walk_frames() alone, zeros at first */
+	uint32_t at; /* in the chain */
+	bool is_begun;
+};
+
+/* Goes to the next frame. False after the last. */
+bool walk_frames(struct frame_walk *w);
+
 void chains_free(struct chains *c);
 
 #endif

@@ -132,7 +132,5 @@ void profile_end(struct profile_reader *r);
  * Returns @buf. */
 #define NAME_LINE 4096
 char *profile_line(const char *name, char buf[NAME_LINE]);
-/* The mode of the frames after @marker in a call chain: a value of PFM_MISC_MODE. */
-uint32_t profile_mode_of_marker(uint64_t marker);
 
 #endif

@@ -2,24 +2,8 @@
 #include "profile/profile_internal.h"
 
 #include <fnmatch.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-
-uint32_t profile_mode_of_marker(uint64_t marker)
-{
-	/* A typed constant is a case label only where the compiler optimises. */
-	if (marker == PFM_CHAIN_KERNEL)
-		return PFM_MISC_KERNEL;
-	if (marker == PFM_CHAIN_HYPERVISOR)
-		return PFM_MISC_HYPERVISOR;
-	switch (marker) {
-	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL: return PFM_MISC_GUEST_KERNEL;
-	case (uint64_t)PERF_CONTEXT_GUEST:
-	case (uint64_t)PERF_CONTEXT_GUEST_USER: return PFM_MISC_GUEST_USER;
-	default: return PFM_MISC_USER;
-	}
-}
 
 static bool has_callers(const pfm_record_t *record)
 {
@@ -39,26 +23,20 @@ static void collect_instruction(const pfm_record_t *record, struct frames *f)
 	f->n = 1;
 }
 
-/* The frames of a sample: those of its call chain, or its instruction. */
-static void collect_frames(const pfm_record_t *record, struct frames *f)
+/* The frames of a sample. Of more than FRAMES_MAX the outermost are missing. */
+static void collect_frames(pfm_record_t *record, struct frames *f)
 {
-	uint32_t mode = record->misc & PFM_MISC_MODE;
+	struct frame_walk walk = { .record = record };
 
-	f->n = 0;
-	for (uint32_t i = 0; i < record->body.sample.n_chain && f->n < FRAMES_MAX; i++) {
-		uint64_t a = record->body.sample.chain[i];
-
-		if (a >= PFM_CHAIN_MARKER) {
-			mode = profile_mode_of_marker(a);
-			continue;
+	for (f->n = 0; walk_frames(&walk); f->n++) {
+		if (f->n == FRAMES_MAX) {
+			record->truncated |= PFM_TRUNCATED_CHAIN;
+			return;
 		}
-		f->mode[f->n] = mode;
+		f->mode[f->n] = walk.mode;
 		/* A return address may be the first byte after the function that called. */
-		f->address[f->n] = f->n ? a - 1 : a;
-		f->n++;
+		f->address[f->n] = walk.address - walk.is_caller;
 	}
-	if (!f->n)
-		collect_instruction(record, f);
 }
 
 /* Fills in what @key has of the address, as far as the report adds up by it. */

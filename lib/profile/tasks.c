@@ -62,8 +62,7 @@ struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid)
 	if (at == HASH_NOT_FOUND)
 		return NULL;
 	if (at == all->n)
-		all->list[all->n++] =
-			(struct process){ .pid = pid, .generation = ++t->generation };
+		all->list[all->n++] = (struct process){ .pid = pid, .generation = ++t->generation };
 	return &all->list[at];
 }
 
@@ -279,8 +278,7 @@ static void read_cgroup(struct recorded_tasks *t, const pfm_record_t *record)
 	}
 	t->failed |= !is_added;
 	if (is_added)
-		t->cgroups[at] =
-			(struct cgroup){ id, text_number(t->texts, path) };
+		t->cgroups[at] = (struct cgroup){ id, text_number(t->texts, path) };
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */

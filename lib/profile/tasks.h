@@ -67,9 +67,9 @@ struct mapped_address {
 struct recorded_tasks {
 	struct text_pool *texts;
 	struct symbols *symbols;
-	bool is_live;         /* the tasks run: what no record describes is read from /proc */
-	bool has_build_ids;   /* mappings have those of their records */
-	bool failed;          /* no memory */
+	bool is_live;               /* the tasks run: what no record describes is read from /proc */
+	bool has_build_ids;         /* mappings have those of their records */
+	bool failed;                /* no memory */
 	uint32_t kernel_generation; /* of the kernel's mappings and symbols */
 	struct map_set kernel_maps;
 	struct perf_maps compiled; /* functions that processes compiled */

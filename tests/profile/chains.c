@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/chains.h"
+#include <linux/perf_event.h>
 #include "units.h"
 
 static bool find_nothing(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code)
@@ -51,5 +52,56 @@ static void samples_with_chains_stay(void **state)
 	chains_free(&c);
 }
 
-UNIT(profile_chains, cmocka_unit_test(stacks_of_branch_records),
-     cmocka_unit_test(samples_with_chains_stay));
+/* The mode of a frame is that of the marker before it, or of the sample. */
+static void frames_of_chains(void **state)
+{
+	const uint64_t chain[] = {
+		0x500,  (uint64_t)PFM_CHAIN_KERNEL,          0x1000,
+		0x2000, (uint64_t)PERF_CONTEXT_GUEST_KERNEL, (uint64_t)PFM_CHAIN_USER,
+		0x3000, (uint64_t)PFM_CHAIN_KERNEL
+	};
+	const struct frame_walk expected[] = {
+		{ .address = 0x500, .mode = PFM_MISC_GUEST_USER },
+		{ .address = 0x1000, .mode = PFM_MISC_KERNEL, .is_caller = true },
+		{ .address = 0x2000, .mode = PFM_MISC_KERNEL, .is_caller = true },
+		{ .address = 0x3000, .mode = PFM_MISC_USER, .is_caller = true },
+	};
+	pfm_record_t record = PFM_INIT(record);
+	struct frame_walk walk = { .record = &record };
+
+	(void)state;
+	record.misc = PFM_MISC_GUEST_USER;
+	record.body.sample.chain = chain;
+	record.body.sample.n_chain = COUNT(chain);
+	for (size_t i = 0; i < COUNT(expected); i++) {
+		assert_true(walk_frames(&walk));
+		assert_int_equal(walk.address, expected[i].address);
+		assert_int_equal(walk.mode, expected[i].mode);
+		assert_int_equal(walk.is_caller, expected[i].is_caller);
+	}
+	assert_false(walk_frames(&walk));
+}
+
+static void frames_without_chains(void **state)
+{
+	const uint64_t markers[] = { (uint64_t)PFM_CHAIN_KERNEL };
+	pfm_record_t record = PFM_INIT(record);
+
+	(void)state;
+	record.misc = PFM_MISC_USER;
+	record.body.sample.ip = 0x1000;
+	record.body.sample.chain = markers;
+	for (uint32_t n = 0; n <= COUNT(markers); n++) {
+		struct frame_walk walk = { .record = &record };
+
+		record.body.sample.n_chain = n;
+		assert_true(walk_frames(&walk));
+		assert_int_equal(walk.address, 0x1000);
+		assert_int_equal(walk.mode, PFM_MISC_USER);
+		assert_false(walk.is_caller);
+		assert_false(walk_frames(&walk));
+	}
+}
+
+UNIT(profile_chains, cmocka_unit_test(stacks_of_branch_records), cmocka_unit_test(frames_of_chains),
+     cmocka_unit_test(frames_without_chains), cmocka_unit_test(samples_with_chains_stay));

@@ -3,15 +3,6 @@
 #include "tiny_recording.h"
 #include "units.h"
 
-static void modes_of_markers(void **state)
-{
-	(void)state;
-	assert_int_equal(profile_mode_of_marker((uint64_t)PERF_CONTEXT_KERNEL), PFM_MISC_KERNEL);
-	assert_int_equal(profile_mode_of_marker((uint64_t)PERF_CONTEXT_USER), PFM_MISC_USER);
-	assert_int_equal(profile_mode_of_marker((uint64_t)PERF_CONTEXT_GUEST_KERNEL),
-	                 PFM_MISC_GUEST_KERNEL);
-}
-
 /* Two samples in b, which a calls, and one in a; and the same with patterns of names. */
 static void samples_and_their_callers(void **state)
 {
@@ -45,5 +36,4 @@ static void samples_and_their_callers(void **state)
 	tiny_remove(&t);
 }
 
-UNIT(profile_samples, cmocka_unit_test(modes_of_markers),
-     cmocka_unit_test(samples_and_their_callers));
+UNIT(profile_samples, cmocka_unit_test(samples_and_their_callers));
