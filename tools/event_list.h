@@ -4,11 +4,13 @@
 #define PFM_EVENT_LIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Texts for pfm_open_session(), each an event or a group in braces. */
 struct event_list {
 	char **texts;
 	unsigned n;
+	size_t capacity;
 };
 
 /* Adds the events of @list, which a comma separates unless it is inside slashes or braces, or

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <perfmon/sampling.h>
+#include "base/grow.h"
 #include "base/hash.h"
 #include "profile/chains.h"
 #include "profile/losses.h"
@@ -145,10 +146,6 @@ void put_losses_json(struct json *j, const struct profile_losses *l);
 /* @name without line ends and tabs, which become "\x0a", and with ':' for ';', for lines of text.
  * Returns @buf. */
 char *export_frame_text(const char *name, char buf[NAME_LINE]);
-
-/* @list with room for one more element of @size bytes after @n. Without memory sets *@failed and
- * returns @list as it was. */
-void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed);
 
 /* Finds the function of each name of each location (export_functions.c). False without
  * memory. */

@@ -54,8 +54,8 @@ static void add_frames(struct exporter *e, const struct export_location *l)
 		bool is_innermost = k + 1 == l->n_names;
 		uint32_t function = export_function_number(e->reader, l, k);
 
-		c->frames = export_grow(c->frames, c->n_frames, &c->frames_capacity,
-		                        sizeof(*c->frames), &e->failed);
+		c->frames = base_grow_list(c->frames, c->n_frames, &c->frames_capacity,
+		                           sizeof(*c->frames), &e->failed);
 		if (!e->failed)
 			c->frames[c->n_frames++] =
 				(struct callgrind_frame){ function,

@@ -85,8 +85,8 @@ static struct chrome_thread *add_thread(struct exporter *e, uint64_t hash,
 {
 	struct chrome *c = e->state;
 
-	c->threads = export_grow(c->threads, c->n_threads, &c->threads_capacity,
-	                         sizeof(*c->threads), &e->failed);
+	c->threads = base_grow_list(c->threads, c->n_threads, &c->threads_capacity,
+	                            sizeof(*c->threads), &e->failed);
 	e->failed =
 		e->failed || !pfmi_base_add_hash(&c->thread_table, hash, (uint32_t)c->n_threads);
 	if (e->failed)
@@ -156,8 +156,8 @@ static uint32_t find_function(struct exporter *e, uint32_t location)
 	struct chrome *c = e->state;
 
 	while (c->n_same <= location && !e->failed) {
-		c->same = export_grow(c->same, c->n_same, &c->same_capacity, sizeof(*c->same),
-		                      &e->failed);
+		c->same = base_grow_list(c->same, c->n_same, &c->same_capacity, sizeof(*c->same),
+		                         &e->failed);
 		if (!e->failed)
 			c->same[c->n_same] = find_same_location(e, (uint32_t)c->n_same);
 		c->n_same++;
@@ -241,8 +241,8 @@ static uint32_t add_function_stack(struct exporter *e, const struct export_sampl
 	struct chrome *c = e->state;
 
 	for (unsigned i = 0; i < s->n_frames; i++) {
-		c->frames = export_grow(c->frames, i, &c->frames_capacity, sizeof(*c->frames),
-		                        &e->failed);
+		c->frames = base_grow_list(c->frames, i, &c->frames_capacity, sizeof(*c->frames),
+		                           &e->failed);
 		if (e->failed)
 			return 0;
 		c->frames[i] = find_function(e, s->frames[i]);

@@ -54,8 +54,8 @@ static void use_location(struct exporter *e, uint32_t location)
 
 	if (t->frame_numbers[location])
 		return;
-	t->locations = export_grow(t->locations, t->n_locations, &t->locations_capacity,
-	                           sizeof(*t->locations), &e->failed);
+	t->locations = base_grow_list(t->locations, t->n_locations, &t->locations_capacity,
+	                              sizeof(*t->locations), &e->failed);
 	if (e->failed)
 		return;
 	t->locations[t->n_locations++] = location;
@@ -72,8 +72,8 @@ static void use_stack(struct exporter *e, uint32_t stack)
 
 	for (uint32_t at = stack; at && !t->stack_numbers[at] && !e->failed;
 	     at = f->lines.stacks.nodes[at].parent) {
-		t->stacks = export_grow(t->stacks, t->n_stacks, &t->stacks_capacity,
-		                        sizeof(*t->stacks), &e->failed);
+		t->stacks = base_grow_list(t->stacks, t->n_stacks, &t->stacks_capacity,
+		                           sizeof(*t->stacks), &e->failed);
 		if (!e->failed)
 			t->stacks[t->n_stacks++] = at;
 	}

@@ -62,7 +62,8 @@ static void put_stack(struct exporter *e, const struct export_row *row, FILE *ou
 	size_t n = 0;
 
 	for (uint32_t at = row->stack; at && !e->failed; at = f->stacks.nodes[at].parent) {
-		f->path = export_grow(f->path, n, &f->path_capacity, sizeof(*f->path), &e->failed);
+		f->path =
+			base_grow_list(f->path, n, &f->path_capacity, sizeof(*f->path), &e->failed);
 		if (!e->failed)
 			f->path[n++] = f->stacks.nodes[at].location;
 	}

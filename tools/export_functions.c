@@ -42,8 +42,8 @@ static uint32_t add_function(struct export_reader *r, const struct export_functi
 		known->line = known->line ? known->line : key->source.line;
 		return at;
 	}
-	r->functions = export_grow(r->functions, r->n_functions, &r->functions_capacity,
-	                           sizeof(*r->functions), &r->failed);
+	r->functions = base_grow_list(r->functions, r->n_functions, &r->functions_capacity,
+	                              sizeof(*r->functions), &r->failed);
 	r->failed = r->failed ||
 	            !pfmi_base_add_hash(&r->function_table, hash, (uint32_t)r->n_functions);
 	if (r->failed)

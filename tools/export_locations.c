@@ -37,8 +37,8 @@ static uint32_t add_mapping(struct export_reader *r, const struct export_mapping
 
 	if (at != HASH_NOT_FOUND)
 		return at;
-	r->mappings = export_grow(r->mappings, r->n_mappings, &r->mappings_capacity,
-	                          sizeof(*r->mappings), &r->failed);
+	r->mappings = base_grow_list(r->mappings, r->n_mappings, &r->mappings_capacity,
+	                             sizeof(*r->mappings), &r->failed);
 	r->failed =
 		r->failed || !pfmi_base_add_hash(&r->mapping_table, hash, (uint32_t)r->n_mappings);
 	if (r->failed)
@@ -95,8 +95,8 @@ static uint32_t number_mapping(struct export_reader *r, uint32_t pid,
 
 static void add_location_name(struct export_reader *r, struct export_location *l, const char *name)
 {
-	r->names = export_grow(r->names, r->n_names, &r->names_capacity, sizeof(*r->names),
-	                       &r->failed);
+	r->names = base_grow_list(r->names, r->n_names, &r->names_capacity, sizeof(*r->names),
+	                          &r->failed);
 	if (r->failed)
 		return;
 	r->names[r->n_names++] = text_number(&r->texts, name);
@@ -201,8 +201,8 @@ static uint32_t add_location(struct export_reader *r, struct export_location l)
 	name_location(r, &l);
 	if (r->failed)
 		return 0;
-	r->locations = export_grow(r->locations, r->n_locations, &r->locations_capacity,
-	                           sizeof(*r->locations), &r->failed);
+	r->locations = base_grow_list(r->locations, r->n_locations, &r->locations_capacity,
+	                              sizeof(*r->locations), &r->failed);
 	r->failed = r->failed ||
 	            !pfmi_base_add_hash(&r->location_table, hash, (uint32_t)r->n_locations);
 	if (r->failed)
@@ -240,9 +240,9 @@ bool export_begin_locations(struct export_reader *r)
 	text_number(&r->texts, "");
 	export_add_named_mapping(r, "[unknown]");
 	text = text_number(&r->texts, "[cut off]");
-	r->names = export_grow(r->names, 0, &r->names_capacity, sizeof(*r->names), &r->failed);
-	r->locations = export_grow(r->locations, 0, &r->locations_capacity, sizeof(*r->locations),
-	                           &r->failed);
+	r->names = base_grow_list(r->names, 0, &r->names_capacity, sizeof(*r->names), &r->failed);
+	r->locations = base_grow_list(r->locations, 0, &r->locations_capacity,
+	                              sizeof(*r->locations), &r->failed);
 	r->failed |= r->texts.failed || !r->known;
 	if (r->failed)
 		return false;

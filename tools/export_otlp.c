@@ -139,8 +139,8 @@ static uint32_t add_attribute(struct exporter *e, const struct otlp_attribute *a
 
 	if (at != HASH_NOT_FOUND)
 		return at + 1;
-	o->attributes = export_grow(o->attributes, o->n_attributes, &o->attributes_capacity,
-	                            sizeof(*o->attributes), &e->failed);
+	o->attributes = base_grow_list(o->attributes, o->n_attributes, &o->attributes_capacity,
+	                               sizeof(*o->attributes), &e->failed);
 	e->failed = e->failed ||
 	            !pfmi_base_add_hash(&o->attribute_table, hash, (uint32_t)o->n_attributes);
 	if (e->failed)
@@ -235,8 +235,8 @@ static uint32_t add_function(struct exporter *e, const struct export_function *k
 
 	if (at != HASH_NOT_FOUND)
 		return at + 1;
-	o->functions = export_grow(o->functions, o->n_functions, &o->functions_capacity,
-	                           sizeof(*o->functions), &e->failed);
+	o->functions = base_grow_list(o->functions, o->n_functions, &o->functions_capacity,
+	                              sizeof(*o->functions), &e->failed);
 	e->failed = e->failed ||
 	            !pfmi_base_add_hash(&o->function_table, hash, (uint32_t)o->n_functions);
 	if (e->failed)

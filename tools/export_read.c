@@ -10,26 +10,12 @@
 #include "profile/messages.h"
 #include "profile/symbols.h"
 
-void *export_grow(void *list, size_t n, size_t *capacity, size_t size, bool *failed)
-{
-	size_t twice = *capacity ? 2 * *capacity : 64;
-	void *more;
-
-	if (n < *capacity)
-		return list;
-	more = n < UINT32_MAX / 2 ? realloc(list, twice * size) : NULL;
-	if (more)
-		*capacity = twice;
-	else
-		*failed = true;
-	return more ? more : list;
-}
-
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 {
-	r->frames = export_grow(r->frames, *n, &r->frames_capacity, sizeof(*r->frames), &r->failed);
+	r->frames =
+		base_grow_list(r->frames, *n, &r->frames_capacity, sizeof(*r->frames), &r->failed);
 	if (!r->failed)
 		r->frames[(*n)++] = location;
 }

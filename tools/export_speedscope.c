@@ -46,7 +46,8 @@ static void put_stack(struct exporter *e, struct json *j, uint32_t stack)
 	size_t n = 0;
 
 	for (uint32_t at = stack; at && !e->failed; at = p->lines.stacks.nodes[at].parent) {
-		p->path = export_grow(p->path, n, &p->path_capacity, sizeof(*p->path), &e->failed);
+		p->path =
+			base_grow_list(p->path, n, &p->path_capacity, sizeof(*p->path), &e->failed);
 		if (!e->failed)
 			p->path[n++] = p->lines.stacks.nodes[at].location;
 	}

@@ -21,7 +21,7 @@ static bool is_same_node(const void *arg, uint32_t i)
 
 static uint32_t append_node(struct stack_tree *t, struct stack_node node)
 {
-	t->nodes = export_grow(t->nodes, t->n, &t->capacity, sizeof(*t->nodes), &t->failed);
+	t->nodes = base_grow_list(t->nodes, t->n, &t->capacity, sizeof(*t->nodes), &t->failed);
 	if (t->failed)
 		return 0;
 	t->nodes[t->n] = node;
@@ -99,7 +99,7 @@ uint32_t export_add_whole_stack(struct stack_list *t, const uint32_t *frames, un
 
 	if (at != HASH_NOT_FOUND)
 		return at;
-	t->list = export_grow(t->list, t->n, &t->capacity, sizeof(*t->list), &t->failed);
+	t->list = base_grow_list(t->list, t->n, &t->capacity, sizeof(*t->list), &t->failed);
 	t->failed = t->failed || !reserve_frames(t, n) ||
 	            !pfmi_base_add_hash(&t->table, hash, (uint32_t)t->n);
 	if (t->failed)
@@ -146,8 +146,8 @@ void export_add_row(struct export_rows *rows, const struct export_row *key)
 		rows->list[at].weight += key->weight;
 		return;
 	}
-	rows->list = export_grow(rows->list, rows->n, &rows->capacity, sizeof(*rows->list),
-	                         &rows->failed);
+	rows->list = base_grow_list(rows->list, rows->n, &rows->capacity, sizeof(*rows->list),
+	                            &rows->failed);
 	rows->failed = rows->failed || !pfmi_base_add_hash(&rows->table, hash, (uint32_t)rows->n);
 	if (!rows->failed)
 		rows->list[rows->n++] = *key;
@@ -201,7 +201,7 @@ static struct timeline *find_timeline(struct timelines *t, const struct export_s
 
 	if (at != HASH_NOT_FOUND)
 		return &t->list[at];
-	t->list = export_grow(t->list, t->n, &t->capacity, sizeof(*t->list), &t->failed);
+	t->list = base_grow_list(t->list, t->n, &t->capacity, sizeof(*t->list), &t->failed);
 	t->failed = t->failed || !pfmi_base_add_hash(&t->table, hash, (uint32_t)t->n);
 	if (t->failed)
 		return NULL;
@@ -215,8 +215,8 @@ void export_add_to_timeline(struct timelines *t, const struct export_sample *s)
 
 	if (!line)
 		return;
-	line->samples = export_grow(line->samples, line->n, &line->capacity, sizeof(*line->samples),
-	                            &t->failed);
+	line->samples = base_grow_list(line->samples, line->n, &line->capacity,
+	                               sizeof(*line->samples), &t->failed);
 	if (t->failed)
 		return;
 	line->task = s->task; /* the last name is that of the program that was executed */

@@ -3,25 +3,8 @@
  * meet; else by process and virtual address. */
 #include "mem_lines.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Makes room for element @n. Returns false, and sets m->failed, without memory. */
-static bool reserve(struct mem_lines *m, void **list, size_t n, size_t *capacity, size_t size)
-{
-	size_t twice = *capacity ? 2 * *capacity : 64;
-	void *more;
-
-	if (n < *capacity)
-		return true;
-	more = n < UINT32_MAX / 2 ? realloc(*list, twice * size) : NULL;
-	m->failed |= !more;
-	if (!more)
-		return false;
-	*list = more;
-	*capacity = twice;
-	return true;
-}
+#include "base/grow.h"
 
 static void add_to_sum(struct mem_sum *sum, const struct mem_access *a)
 {
@@ -36,8 +19,6 @@ static void add_to_sum(struct mem_sum *sum, const struct mem_access *a)
 
 static void add_level(struct mem_lines *m, const struct mem_access *a)
 {
-	void *list = m->levels;
-
 	for (size_t i = 0; i < m->n_levels; i++) {
 		struct mem_level *l = &m->levels[i];
 
@@ -47,9 +28,10 @@ static void add_level(struct mem_lines *m, const struct mem_access *a)
 			return;
 		}
 	}
-	if (!reserve(m, &list, m->n_levels, &m->levels_capacity, sizeof(*m->levels)))
+	m->levels = base_grow_list(m->levels, m->n_levels, &m->levels_capacity, sizeof(*m->levels),
+	                           &m->failed);
+	if (m->failed)
 		return;
-	m->levels = list;
 	m->levels[m->n_levels] = (struct mem_level){ .operation = a->source.operation,
 		                                     .node = a->node,
 		                                     .data_node = a->data_node };
@@ -83,14 +65,14 @@ static uint32_t find_line(struct mem_lines *m, const struct mem_access *a)
 		                 search.physical ? 0 : 1 + (uint64_t)a->pid };
 	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
 	uint32_t at = pfmi_base_find_hash(&m->line_table, hash, is_same_line, &search);
-	void *list = m->lines;
 
 	if (at != HASH_NOT_FOUND)
 		return at;
-	if (!reserve(m, &list, m->n_lines, &m->lines_capacity, sizeof(*m->lines)))
+	m->lines = base_grow_list(m->lines, m->n_lines, &m->lines_capacity, sizeof(*m->lines),
+	                          &m->failed);
+	m->failed = m->failed || !pfmi_base_add_hash(&m->line_table, hash, (uint32_t)m->n_lines);
+	if (m->failed)
 		return HASH_NOT_FOUND;
-	m->lines = list;
-	m->failed |= !pfmi_base_add_hash(&m->line_table, hash, (uint32_t)m->n_lines);
 	m->lines[m->n_lines] = (struct mem_line){ .address = search.address,
 		                                  .physical = search.physical,
 		                                  .pid = a->pid,
@@ -122,13 +104,14 @@ static void add_place(struct mem_lines *m, const struct mem_access *a, uint32_t 
 	const uint32_t words[] = { key.line, key.offset, key.tid, key.function };
 	uint64_t hash = pfmi_base_hash_bytes(words, sizeof(words));
 	uint32_t at = pfmi_base_find_hash(&m->place_table, hash, is_same_place, &search);
-	void *list = m->places;
 
 	if (at == HASH_NOT_FOUND) {
-		if (!reserve(m, &list, m->n_places, &m->places_capacity, sizeof(*m->places)))
+		m->places = base_grow_list(m->places, m->n_places, &m->places_capacity,
+		                           sizeof(*m->places), &m->failed);
+		m->failed = m->failed ||
+		            !pfmi_base_add_hash(&m->place_table, hash, (uint32_t)m->n_places);
+		if (m->failed)
 			return;
-		m->places = list;
-		m->failed |= !pfmi_base_add_hash(&m->place_table, hash, (uint32_t)m->n_places);
 		at = (uint32_t)m->n_places++;
 		m->places[at] = key;
 	}

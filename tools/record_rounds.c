@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -41,6 +42,7 @@ struct kept_file {
 struct file_list {
 	struct kept_file *files;
 	unsigned n;
+	size_t capacity;
 };
 
 /* ---- the folder ------------------------------------------------------------------------------ */
@@ -69,21 +71,21 @@ static bool list_files(const char *folder, bool are_parts, struct file_list *lis
 	const struct dirent *e;
 	struct stat st;
 
-	*list = (struct file_list){ NULL, 0 };
+	*list = (struct file_list){ .n = 0 };
 	while (dir && (e = readdir(dir))) {
-		struct kept_file *more;
+		bool failed = false;
 
 		if (!is_own_file(e->d_name, are_parts) ||
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		more = realloc(list->files, (list->n + 1) * sizeof(*more));
-		if (!more)
+		list->files = base_grow_list(list->files, list->n, &list->capacity,
+		                             sizeof(*list->files), &failed);
+		if (failed)
 			break;
-		list->files = more;
-		more[list->n] =
+		list->files[list->n] =
 			(struct kept_file){ .bytes = (uint64_t)st.st_size, .time = st.st_mtime };
-		memcpy(more[list->n++].name, e->d_name, strlen(e->d_name) + 1);
+		memcpy(list->files[list->n++].name, e->d_name, strlen(e->d_name) + 1);
 	}
 	if (list->n)
 		qsort(list->files, list->n, sizeof(*list->files), compare_files);

@@ -312,8 +312,10 @@ struct stat_job {
 	/* while it runs */
 	struct stat_target *parts;
 	unsigned n_parts;
+	size_t parts_capacity;
 	struct stat_row *rows;
 	unsigned n_rows;
+	size_t rows_capacity;
 	FILE *out;
 	int write_error;                 /* errno of the first failure */
 	sigset_t signals, saved_signals; /* those waited for; the mask as it was */

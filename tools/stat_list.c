@@ -6,15 +6,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static bool add_event(struct event_list *events, const char *text, size_t len)
 {
-	char **more = realloc(events->texts, (events->n + 1) * sizeof(*more));
 	char *copy = strndup(text, len);
+	bool failed = !copy;
 
-	if (more)
-		events->texts = more;
-	if (!more || !copy) {
+	events->texts = base_grow_list(events->texts, events->n, &events->capacity,
+	                               sizeof(*events->texts), &failed);
+	if (failed) {
 		free(copy);
 		return false;
 	}
@@ -78,7 +79,7 @@ static bool expand_group(struct event_list *events)
 {
 	char *text = events->texts[events->n - 1], *rest = strrchr(text, '}'), *group = NULL;
 	const char *inside = text + 1, *event;
-	struct event_list members = { NULL, 0 };
+	struct event_list members = { .n = 0 };
 	bool is_added = true;
 	size_t len;
 

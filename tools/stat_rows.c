@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 bool has_value(const pfm_count_t *count)
 {
@@ -153,11 +154,12 @@ void gather_rows(struct stat_job *job, bool interval)
 
 static struct stat_row *new_row(struct stat_job *job)
 {
-	struct stat_row *more = realloc(job->rows, (job->n_rows + 1) * sizeof(*more));
+	bool failed = false;
 
-	if (!more)
+	job->rows = base_grow_list(job->rows, job->n_rows, &job->rows_capacity, sizeof(*job->rows),
+	                           &failed);
+	if (failed)
 		return NULL;
-	job->rows = more;
 	job->rows[job->n_rows] = (struct stat_row){ .sum = PFM_INIT(job->rows->sum),
 		                                    .tally = PFM_INIT(job->rows->tally) };
 	return &job->rows[job->n_rows++];

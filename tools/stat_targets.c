@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 
@@ -22,11 +23,12 @@ enum { PATH_SIZE = 4096, TICK_NS = 10000000 };
 
 static struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
 {
-	struct stat_target *more = realloc(job->parts, (job->n_parts + 1) * sizeof(*more));
+	bool failed = false;
 
-	if (!more)
+	job->parts = base_grow_list(job->parts, job->n_parts, &job->parts_capacity,
+	                            sizeof(*job->parts), &failed);
+	if (failed)
 		return NULL;
-	job->parts = more;
 	job->parts[job->n_parts] =
 		(struct stat_target){ .first = first, .n_texts = n, .watch = -1 };
 	return &job->parts[job->n_parts++];

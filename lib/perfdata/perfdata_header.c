@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/grow.h"
 #include "base/pread.h"
 #include "perfdata/perfdata_internal.h"
 
@@ -18,24 +19,24 @@ static bool get_attr_flag(const struct perfdata_reader *r, uint64_t flags, unsig
 /* The part of an event's attributes that says how its records are laid out; @n bytes are there. */
 static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 {
-	const struct perfdata_reader *r = s->recording;
-	struct session_count *counts = realloc(s->counts, (s->n_counts + 1) * sizeof(*counts));
-	struct sample_totals *tallies =
-		realloc(s->sampling->totals, (s->n_counts + 1) * sizeof(*tallies));
+	struct perfdata_reader *r = s->recording;
 	uint8_t a[PERFDATA_ATTR_SIZE] = { 0 };
 	char *name = pfmi_session_alloc_name(s, 256);
 	struct session_count *c;
+	bool failed = !name || s->n_counts == MAX_RECORDED_EVENTS;
 	uint64_t flags;
 	uint16_t frames;
 
-	s->counts = counts ? counts : s->counts;
-	s->sampling->totals = tallies ? tallies : s->sampling->totals;
-	if (!counts || !tallies || !name || s->n_counts == MAX_RECORDED_EVENTS)
+	s->counts = base_grow_list(s->counts, s->n_counts, &r->counts_capacity, sizeof(*s->counts),
+	                           &failed);
+	s->sampling->totals = base_grow_list(s->sampling->totals, s->n_counts, &r->totals_capacity,
+	                                     sizeof(*s->sampling->totals), &failed);
+	if (failed)
 		return PFMLIB_ERR_NOMEM;
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
 	flags = perfdata_decode_u64(r, a + 40);
 	frames = perfdata_decode_u16(r, a + 108);
-	tallies[s->n_counts] =
+	s->sampling->totals[s->n_counts] =
 		(struct sample_totals){ .layout = { .fields = perfdata_decode_u64(r, a + 24),
 		                                    .read_format = perfdata_decode_u64(r, a + 32),
 		                                    .branch_type = perfdata_decode_u64(r, a + 72),
@@ -45,7 +46,7 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 		                                            frames ? frames : DEFAULT_MAX_FRAMES,
 		                                    .is_inherited = get_attr_flag(r, flags, 1),
 		                                    .has_trailers = get_attr_flag(r, flags, 18) } };
-	c = &counts[s->n_counts++];
+	c = &s->counts[s->n_counts++];
 	*c = (struct session_count){ .config = { .name = name,
 		                                 .cpus = "",
 		                                 .unit = "",

@@ -4,19 +4,8 @@
 #include <perfmon/profile.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "profile/symbols.h"
-
-/* @list with room for one more element of @size bytes after @n. NULL without memory. */
-static void *grow_list(void *list, size_t n, size_t *capacity, size_t size)
-{
-	size_t twice = *capacity ? 2 * *capacity : 256;
-
-	if (n < *capacity)
-		return list;
-	list = twice < UINT32_MAX ? realloc(list, twice * size) : NULL;
-	*capacity = list ? twice : *capacity;
-	return list;
-}
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
@@ -45,15 +34,12 @@ static uint32_t find_row(struct function_table *t, uint32_t event, const struct 
 	const struct row_search search = { t->rows, &key };
 	uint64_t hash = pfmi_base_hash_bytes(words, sizeof(words));
 	uint32_t at = pfmi_base_find_hash(&t->row_table, hash, is_same_row, &search);
-	struct function_row *list;
+	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
 		return at;
-	list = grow_list(t->rows, t->n_rows, &t->rows_capacity, sizeof(*list));
-	if (!list)
-		return HASH_NOT_FOUND;
-	t->rows = list;
-	if (!pfmi_base_add_hash(&t->row_table, hash, (uint32_t)t->n_rows))
+	t->rows = base_grow_list(t->rows, t->n_rows, &t->rows_capacity, sizeof(*t->rows), &failed);
+	if (failed || !pfmi_base_add_hash(&t->row_table, hash, (uint32_t)t->n_rows))
 		return HASH_NOT_FOUND;
 	t->rows[t->n_rows] = key;
 	return (uint32_t)t->n_rows++;
@@ -63,12 +49,12 @@ static uint32_t find_row(struct function_table *t, uint32_t event, const struct 
 
 static bool add_frame(struct function_table *t, uint32_t event, struct profile_frame frame)
 {
-	struct profile_frame *list =
-		grow_list(t->frames, t->n_frames, &t->frames_capacity, sizeof(*list));
+	bool failed = false;
 
-	if (!list)
+	t->frames = base_grow_list(t->frames, t->n_frames, &t->frames_capacity, sizeof(*t->frames),
+	                           &failed);
+	if (failed)
 		return false;
-	t->frames = list;
 	frame.row = find_row(t, event, &frame);
 	t->frames[t->n_frames++] = frame;
 	return frame.row != HASH_NOT_FOUND;
@@ -221,13 +207,13 @@ void free_function_table(struct function_table *t)
 /* Adds the frames of a place to those that are listed. False without memory. */
 static bool list_place(struct function_table *t, struct frame_range range)
 {
-	for (uint32_t i = range.n; i-- > 0;) {
-		void *list = grow_list(t->listed, t->n_listed, &t->listed_capacity,
-		                       sizeof(const struct profile_frame *));
+	bool failed = false;
 
-		if (!list)
+	for (uint32_t i = range.n; i-- > 0;) {
+		t->listed = base_grow_list(t->listed, t->n_listed, &t->listed_capacity,
+		                           sizeof(const struct profile_frame *), &failed);
+		if (failed)
 			return false;
-		t->listed = list;
 		t->listed[t->n_listed++] = &t->frames[range.first + i];
 	}
 	return true;

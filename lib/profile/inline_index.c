@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "profile/symbols.h"
 
 #define NOT_INLINED UINT32_MAX
@@ -39,20 +40,6 @@ struct inline_unit {
 	bool failed; /* no memory */
 };
 
-/* @list with room for one more element; @list as it was, and *@failed, without memory. */
-static void *grow_list(void *list, size_t n, size_t *capacity, size_t size, bool *failed)
-{
-	size_t twice = *capacity ? 2 * *capacity : 64;
-	void *more;
-
-	if (n < *capacity)
-		return list;
-	more = n < UINT32_MAX / 2 ? realloc(list, twice * size) : NULL;
-	*failed |= !more;
-	*capacity = more ? twice : *capacity;
-	return more ? more : list;
-}
-
 /* ---- walking through a unit ------------------------------------------------------------------ */
 
 static void add_ranges(struct inline_unit *u, Dwarf_Die *die, uint32_t function, uint32_t depth)
@@ -61,8 +48,8 @@ static void add_ranges(struct inline_unit *u, Dwarf_Die *die, uint32_t function,
 	ptrdiff_t at = 0;
 
 	while (!u->failed && (at = dw.dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
-		u->ranges = grow_list(u->ranges, u->n_ranges, &u->ranges_capacity,
-		                      sizeof(*u->ranges), &u->failed);
+		u->ranges = base_grow_list(u->ranges, u->n_ranges, &u->ranges_capacity,
+		                           sizeof(*u->ranges), &u->failed);
 		if (!u->failed && begin < end)
 			u->ranges[u->n_ranges++] =
 				(struct inlined_range){ begin, end, function, depth };
@@ -72,8 +59,8 @@ static void add_ranges(struct inline_unit *u, Dwarf_Die *die, uint32_t function,
 /* Adds an inlined function. Returns its number. */
 static uint32_t add_function(struct inline_unit *u, const Dwarf_Die *die, uint32_t outer)
 {
-	u->functions = grow_list(u->functions, u->n_functions, &u->functions_capacity,
-	                         sizeof(*u->functions), &u->failed);
+	u->functions = base_grow_list(u->functions, u->n_functions, &u->functions_capacity,
+	                              sizeof(*u->functions), &u->failed);
 	if (u->failed)
 		return NOT_INLINED;
 	u->functions[u->n_functions] = (struct inlined_function){ *die, outer };
@@ -138,8 +125,8 @@ static void add_segment(struct inline_unit *u, Dwarf_Addr begin, uint32_t functi
 		u->segments[u->n_segments - 1].function = function;
 		return;
 	}
-	u->segments = grow_list(u->segments, u->n_segments, &u->segments_capacity,
-	                        sizeof(*u->segments), &u->failed);
+	u->segments = base_grow_list(u->segments, u->n_segments, &u->segments_capacity,
+	                             sizeof(*u->segments), &u->failed);
 	if (!u->failed)
 		u->segments[u->n_segments++] = (struct inline_segment){ begin, function };
 }
@@ -234,8 +221,8 @@ static const struct inline_unit *find_unit(struct inline_index *index, Dwarf_Die
 	for (size_t i = index->n; i-- > 0;)
 		if (index->units[i].key == unit->addr)
 			return &index->units[i];
-	index->units =
-		grow_list(index->units, index->n, &index->capacity, sizeof(*index->units), &failed);
+	index->units = base_grow_list(index->units, index->n, &index->capacity,
+	                              sizeof(*index->units), &failed);
 	if (failed)
 		return NULL;
 	u = &index->units[index->n++];

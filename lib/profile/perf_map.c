@@ -2,8 +2,6 @@
 /* A line of a map is "START SIZE NAME": numbers in hexadecimal, with or without 0x, and a name that
  * goes to the end of the line. A compiler that uses an address again writes another line: the last
  * one holds. */
-#include "profile/messages.h"
-#include "profile/regular_file.h"
 #include "profile/perf_map.h"
 
 #include <errno.h>
@@ -12,6 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/grow.h"
+#include "profile/messages.h"
+#include "profile/regular_file.h"
 #include "profile/jitdump.h"
 #include "profile/symbol_table.h"
 #include "profile/symbols.h"
@@ -164,16 +165,12 @@ static bool has_pid(const void *arg, uint32_t i)
 
 static struct perf_map *create_map(struct perf_maps *maps, uint32_t pid, uint64_t hash)
 {
-	struct perf_map **list = realloc(maps->list, (maps->n + 1) * sizeof(struct perf_map *));
-	struct perf_map *map;
+	struct perf_map *map = calloc(1, sizeof(*map));
+	bool failed = false;
 
-	if (!list) {
-		report_missing_names();
-		return NULL;
-	}
-	maps->list = list;
-	map = calloc(1, sizeof(*map));
-	if (!map || !pfmi_base_add_hash(&maps->table, hash, maps->n)) {
+	maps->list = base_grow_list(maps->list, maps->n, &maps->capacity, sizeof(struct perf_map *),
+	                            &failed);
+	if (!map || failed || !pfmi_base_add_hash(&maps->table, hash, maps->n)) {
 		free(map);
 		report_missing_names();
 		return NULL;

@@ -14,6 +14,7 @@ struct perf_maps {
 	struct hash_table table;
 	struct perf_map **list;
 	uint32_t n;
+	size_t capacity;
 };
 
 /* Notes that process @pid has mapped the file at @path, which is a compiler's dump if it is called

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/profile_internal.h"
 
-#include <stdlib.h>
+#include "base/grow.h"
 
 static uint64_t hash_place(const struct profile_place *a)
 {
@@ -38,14 +38,12 @@ uint32_t places_find(struct profile_place **places, size_t *n, size_t *capacity,
 	const struct place_search search = { *places, key };
 	uint64_t hash = hash_place(key);
 	uint32_t at = pfmi_base_find_hash(t, hash, is_same_place, &search);
-	void *list = *places;
-	bool is_reserved;
+	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
 		return at;
-	is_reserved = reserve_profile_element(&list, *n, capacity, sizeof(**places));
-	*places = list;
-	if (!is_reserved || !pfmi_base_add_hash(t, hash, (uint32_t)*n))
+	*places = base_grow_list(*places, *n, capacity, sizeof(**places), &failed);
+	if (failed || !pfmi_base_add_hash(t, hash, (uint32_t)*n))
 		return HASH_NOT_FOUND;
 	at = (uint32_t)(*n)++;
 	(*places)[at] = *key;
@@ -86,15 +84,13 @@ struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent,
 	const struct node_search search = { p->nodes, parent, place };
 	uint64_t hash = pfmi_base_hash_number((uint64_t)parent << 32 | place);
 	uint32_t at = pfmi_base_find_hash(&r->node_table, hash, is_same_node, &search);
-	void *list = p->nodes;
-	bool is_added;
+	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
 		return &p->nodes[at];
-	is_added =
-		reserve_profile_element(&list, p->n_nodes, &r->nodes_capacity, sizeof(*p->nodes));
-	p->nodes = list;
-	if (!is_added || !pfmi_base_add_hash(&r->node_table, hash, (uint32_t)p->n_nodes))
+	p->nodes = base_grow_list(p->nodes, p->n_nodes, &r->nodes_capacity, sizeof(*p->nodes),
+	                          &failed);
+	if (failed || !pfmi_base_add_hash(&r->node_table, hash, (uint32_t)p->n_nodes))
 		return NULL;
 	p->nodes[p->n_nodes] = (struct profile_node){ .parent = parent, .place = place };
 	return &p->nodes[p->n_nodes++];

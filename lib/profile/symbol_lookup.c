@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/sizes.h"
 #include "profile/kept_messages.h"
@@ -26,7 +27,7 @@ struct pfm_symbols {
 	struct map_pool map_pool;
 	struct known_process *processes;
 	struct hash_table process_table;
-	size_t n_processes;
+	size_t n_processes, processes_capacity;
 	struct perf_maps compiled;
 	struct kept_messages messages;
 	bool failed; /* no memory */
@@ -92,19 +93,17 @@ static struct known_process *find_process(pfm_symbols_t *s, uint32_t pid, bool *
 	const struct process_search search = { s->processes, pid };
 	uint64_t hash = pfmi_base_hash_number(pid);
 	uint32_t at = pfmi_base_find_hash(&s->process_table, hash, has_pid, &search);
-	struct known_process *list;
+	bool failed = false;
 
 	*is_new = at == HASH_NOT_FOUND;
 	if (!*is_new)
 		return &s->processes[at];
-	list = realloc(s->processes, (s->n_processes + 1) * sizeof(*list));
-	if (!list)
+	s->processes = base_grow_list(s->processes, s->n_processes, &s->processes_capacity,
+	                              sizeof(*s->processes), &failed);
+	if (failed || !pfmi_base_add_hash(&s->process_table, hash, (uint32_t)s->n_processes))
 		return NULL;
-	s->processes = list;
-	if (!pfmi_base_add_hash(&s->process_table, hash, (uint32_t)s->n_processes))
-		return NULL;
-	list[s->n_processes] = (struct known_process){ .pid = pid };
-	return &list[s->n_processes++];
+	s->processes[s->n_processes] = (struct known_process){ .pid = pid };
+	return &s->processes[s->n_processes++];
 }
 
 struct mapping_target {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "profile/process_maps.h"
 
 enum { TASK_NAME_SIZE = 32, BUILD_ID_MAX = 64 };
@@ -30,20 +31,18 @@ static bool has_tid(const void *arg, uint32_t i)
 
 /* The index of @number among the @n elements of *@list, which have @size bytes each. @n if it is
  * new: the list has, or gets, memory for it. HASH_NOT_FOUND without memory. */
-static uint32_t find_number(struct hash_table *table, void **list, uint32_t n, uint32_t *capacity,
+static uint32_t find_number(struct hash_table *table, void **list, uint32_t n, size_t *capacity,
                             size_t size, hash_match_fn has_number, uint32_t number)
 {
 	const struct number_search search = { *list, number, 0 };
 	uint64_t hash = pfmi_base_hash_number(number);
 	uint32_t at = pfmi_base_find_hash(table, hash, has_number, &search);
-	size_t new_capacity = *capacity;
-	bool is_added;
+	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
 		return at;
-	is_added = reserve_profile_element(list, n, &new_capacity, size);
-	*capacity = (uint32_t)new_capacity;
-	return is_added && pfmi_base_add_hash(table, hash, n) ? n : HASH_NOT_FOUND;
+	*list = base_grow_list(*list, n, capacity, size, &failed);
+	return !failed && pfmi_base_add_hash(table, hash, n) ? n : HASH_NOT_FOUND;
 }
 
 struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid)
@@ -263,21 +262,17 @@ static void read_cgroup(struct recorded_tasks *t, const pfm_record_t *record)
 	const struct number_search search = { .list = t->cgroups, .wide = id };
 	const char *path = record->body.cgroup.path;
 	uint32_t at = pfmi_base_find_hash(&t->cgroup_table, hash, has_cgroup_id, &search);
-	void *list = t->cgroups;
-	bool is_added = at != HASH_NOT_FOUND;
 
 	if (!path)
 		return;
-	if (!is_added) {
-		is_added = reserve_profile_element(&list, t->n_cgroups, &t->cgroups_capacity,
-		                                   sizeof(*t->cgroups));
-		t->cgroups = list;
+	if (at == HASH_NOT_FOUND) {
 		at = (uint32_t)t->n_cgroups;
-		is_added = is_added && pfmi_base_add_hash(&t->cgroup_table, hash, at);
-		t->n_cgroups += is_added;
+		t->cgroups = base_grow_list(t->cgroups, at, &t->cgroups_capacity,
+		                            sizeof(*t->cgroups), &t->failed);
+		t->failed = t->failed || !pfmi_base_add_hash(&t->cgroup_table, hash, at);
+		t->n_cgroups += !t->failed;
 	}
-	t->failed |= !is_added;
-	if (is_added)
+	if (!t->failed)
 		t->cgroups[at] = (struct cgroup){ id, text_number(t->texts, path) };
 }
 

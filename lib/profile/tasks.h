@@ -45,14 +45,16 @@ struct task_table {
 	struct hash_table table;
 	uint32_t recent[RECENT_NUMBERS];
 	struct task *list;
-	uint32_t n, capacity;
+	uint32_t n;
+	size_t capacity;
 };
 
 struct process_table {
 	struct hash_table table;
 	uint32_t recent[RECENT_NUMBERS];
 	struct process *list;
-	uint32_t n, capacity;
+	uint32_t n;
+	size_t capacity;
 };
 
 /* Code at an address of a process. */

@@ -3,21 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-bool reserve_profile_element(void **list, size_t n, size_t *capacity, size_t size)
-{
-	size_t twice = *capacity ? 2 * *capacity : 64;
-	void *more;
-
-	if (n < *capacity)
-		return true;
-	more = n < UINT32_MAX / 2 ? realloc(*list, twice * size) : NULL;
-	if (!more)
-		return false;
-	*list = more;
-	*capacity = twice;
-	return true;
-}
+#include "base/grow.h"
 
 struct text_search {
 	const struct text_pool *pool;
@@ -45,12 +31,10 @@ uint32_t text_number(struct text_pool *t, const char *text)
 	uint64_t hash = pfmi_base_hash_bytes(text, strlen(text));
 	uint32_t found =
 		t->failed ? 0 : pfmi_base_find_hash(&t->table, hash, is_same_text, &search);
-	void *list = t->text;
 
 	if (found != HASH_NOT_FOUND)
 		return found;
-	t->failed = !reserve_profile_element(&list, t->n, &t->capacity, sizeof(*t->text));
-	t->text = list;
+	t->text = base_grow_list(t->text, t->n, &t->capacity, sizeof(*t->text), &t->failed);
 	if (!t->failed)
 		t->text[t->n] = strdup(text);
 	t->failed = t->failed || !t->text[t->n];

@@ -21,7 +21,4 @@ void text_pool_free(struct text_pool *t);
 /* The number of the text, or HASH_NOT_FOUND. */
 uint32_t text_find(const struct text_pool *t, const char *text);
 
-/* Grows the array if it is full. False without memory for one more element of @size bytes. */
-bool reserve_profile_element(void **list, size_t n, size_t *capacity, size_t size);
-
 #endif
