@@ -311,6 +311,40 @@ class Export(unittest.TestCase):
         self.assertEqual({t[0]: s for t, s in zip(p.types[1:], sums[1:])}, dict(report))
         self.assertEqual(sums[0], len(self.recording.samples))
 
+    def test_pprof_has_one_location_for_two_processes(self):
+        """Where a file is mapped differs from process to process; what is in no file is of its process."""
+        r = Recording(self.folder)
+        for pid, start in (100, 0x400000), (200, 0x7f0000000000):
+            r.comm(pid, b"shared")
+            r.map(pid, start, [b"inner", b"outer"], b"shared")
+            for _ in range(3):
+                r.sample(0, pid, [start + 4, start + 0x18], 10)
+            r.sample(0, pid, [0x1234], 10)
+        r.write(os.path.join(self.folder, "shared.data"))
+        p = Profile(self.export("pprof", "shared.data"))
+        self.assertEqual(sorted((tuple(ids), labels["pid"], values[0]) for ids, values, labels in p.samples if len(ids) > 1),
+                         [((a, b), pid, 3) for (a, b) in {tuple(ids) for ids, _, _ in p.samples if len(ids) > 1} for pid in (100, 200)])
+        self.assertEqual(len(p.mappings), 1)
+        mapping, = p.mappings.values()
+        self.assertEqual((mapping[2], mapping[3], mapping[4]), (0x400000, 0x401000, 0x1000))
+        self.assertEqual(sorted(l.get(3) for l, _ in p.locations.values() if l.get(2)), [0x400004, 0x400018])
+        self.assertEqual([(s["frames"][0]["address"], s["frames"][0]["function"])
+                          for s in json.loads(self.export("json", "shared.data"))["samples"][::4]],
+                         [("0x400004", "inner"), ("0x7f0000000004", "inner")])
+
+    def test_files_that_changed_are_named(self):
+        """A file without a build id that is newer than the recording."""
+        r = Recording(self.folder)
+        r.comm(100, b"changed")
+        r.map(100, 0x400000, [b"f"], b"changed")
+        r.sample(0, 100, [0x400004], 10)
+        path = os.path.join(self.folder, "changed.data")
+        r.write(path)
+        os.utime(path, (10**9, 10**9))
+        for name in ("pprof", "json"):
+            self.assertIn(b"/changed has changed since the recording: names may be wrong\n",
+                          self.pfm("export", "-f", name, "changed.data").stderr)
+
     def test_go_reads_pprof(self):
         go = shutil.which("go")
         if not go:

@@ -227,6 +227,7 @@ int export_recording(const struct export_format *format, const char *path, const
 	struct exporter e = { .reader = &reader };
 	int status = export_open(&reader, path, event);
 
+	reader.merges_processes = !format->has_process_addresses;
 	if (status == EXIT_DONE)
 		status = export_opened(&e, format, output, event, is_checked);
 	if (status == EXIT_DONE)

@@ -90,6 +90,7 @@ const struct export_format export_csv = {
 	.name = "csv",
 	.summary = "a row for each sample, for tables and data frames",
 	.suffixes = { ".csv" },
+	.has_process_addresses = true,
 	.state_size = sizeof(struct csv),
 	.begin = begin,
 	.add_sample = add_sample,

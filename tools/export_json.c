@@ -83,6 +83,7 @@ const struct export_format export_json = {
 	.name = "json",
 	.summary = "one object with all samples, in the order of their times",
 	.suffixes = { ".json" },
+	.has_process_addresses = true,
 	.state_size = sizeof(struct json),
 	.begin = begin,
 	.add_sample = add_sample,

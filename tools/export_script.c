@@ -92,6 +92,7 @@ const struct export_format export_script = {
 	.summary =
 		"the text of perf script, for FlameGraph, Firefox Profiler, speedscope, Perfetto",
 	.suffixes = { ".script" },
+	.has_process_addresses = true,
 	.begin = begin,
 	.add_sample = add_sample,
 	.end = end,
