@@ -233,29 +233,41 @@ class Crafts(Base):
 
 
 class Recorded(Base):
-    def record(self, *args, cpus=()):
+    def setUp(self):
+        super().setUp()
         cc = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
         if not cc:
             self.skipTest("no C compiler: install gcc")
         with open(os.path.join(self.folder, "p.c"), "w", encoding="utf-8") as f:
             f.write(PROGRAM)
         subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", "-o", "program", "p.c"], cwd=self.folder, check=True)
+
+    def record(self, *args, cpus=()):
         done = self.pfm("record", *args, "--", "./program", *map(str, cpus))
         if done.returncode == 1:
             self.skipTest(done.stderr)
         self.assertEqual((done.returncode, done.stdout), (3, "done\n"), done.stderr)
         return done
 
+    def record_running(self, *args, cpus=()):
+        """From outside, while the program runs."""
+        with subprocess.Popen(["./program", *map(str, cpus)], cwd=self.folder, stdout=subprocess.DEVNULL) as p:
+            done = self.pfm("record", *args, "-p", str(p.pid))
+        if done.returncode:
+            self.skipTest(done.stderr)
+
     def test_rates_of_a_program_that_moves_between_cpus(self):
         cpus = sorted(os.sched_getaffinity(0))[:4]
         if len(cpus) < 2:
             self.skipTest("one CPU: a program cannot move")
-        self.record("-g", "-F", "1000", "-M", "faults_per_second,cpus_used", cpus=cpus)
-        tree = self.values("--metrics", "-g")
-        used = max(m["cpus_used"]["value"] or 0 for m in tree.values())
-        if not used:
-            self.skipTest("the machine was too slow to take samples")
-        self.assertLess(used, 1.1)
+        for record in (self.record, self.record_running):
+            with self.subTest(record.__name__):
+                record("-g", "-F", "1000", "-M", "faults_per_second,cpus_used", cpus=cpus)
+                tree = self.values("--metrics", "-g")
+                used = max(m["cpus_used"]["value"] or 0 for m in tree.values())
+                if not used:
+                    self.skipTest("the machine was too slow to take samples")
+                self.assertLess(used, 1.1)
 
     def test_page_faults_belong_to_the_function_that_has_them(self):
         done = self.record("-g", "-F", "1000", "-M", "faults_per_second,cpus_used")

@@ -29,10 +29,13 @@ bool event_counts_init(struct event_counts *c, unsigned n)
 		                    .leader = calloc(n + 1, sizeof(*c->leader)),
 		                    .enabled = calloc(n + 1, sizeof(*c->enabled)),
 		                    .running = calloc(n + 1, sizeof(*c->running)),
-		                    .is_of_task = calloc(n + 1, sizeof(*c->is_of_task)) };
+		                    .enabled_in_tasks = calloc(n + 1, sizeof(*c->enabled_in_tasks)),
+		                    .is_inherited = calloc(n + 1, sizeof(*c->is_inherited)),
+		                    .is_of_cpus = calloc(n + 1, sizeof(*c->is_of_cpus)) };
 	for (unsigned i = 0; c->leader && i < n; i++)
 		c->leader[i] = i;
-	return c->leader && c->enabled && c->running && c->is_of_task;
+	return c->leader && c->enabled && c->running && c->enabled_in_tasks && c->is_inherited &&
+	       c->is_of_cpus;
 }
 
 void event_counts_free(struct event_counts *c)
@@ -41,7 +44,9 @@ void event_counts_free(struct event_counts *c)
 	free(c->leader);
 	free(c->enabled);
 	free(c->running);
-	free(c->is_of_task);
+	free(c->enabled_in_tasks);
+	free(c->is_inherited);
+	free(c->is_of_cpus);
 	free(c->times);
 	pfmi_base_free_hash(&c->time_table);
 }
@@ -61,8 +66,10 @@ static bool is_same_group(const void *arg, uint32_t i)
 	return s->list[i].id == s->id && s->list[i].tid == s->tid;
 }
 
-/* The times of group @id in task @tid, 0 at first. NULL without memory. */
-static struct group_times *find_times(struct event_counts *c, uint64_t id, uint32_t tid)
+/* The times of group @id in task @tid, 0 at first. @sampled_tid: the task of the sample. NULL
+ * without memory. */
+static struct group_times *find_times(struct event_counts *c, uint64_t id, uint32_t tid,
+                                      uint32_t sampled_tid)
 {
 	const struct times_search search = { c->times, id, tid };
 	const uint64_t key[] = { id, tid };
@@ -82,7 +89,8 @@ static struct group_times *find_times(struct event_counts *c, uint64_t id, uint3
 	}
 	if (!pfmi_base_add_hash(&c->time_table, hash, (uint32_t)c->n_times))
 		return NULL;
-	c->times[c->n_times] = (struct group_times){ .id = id, .tid = tid };
+	c->times[c->n_times] =
+		(struct group_times){ .id = id, .tid = tid, .sampled_tid = sampled_tid };
 	return &c->times[c->n_times++];
 }
 
@@ -95,26 +103,29 @@ static double get_time_since(uint64_t *last, uint64_t now)
 	return (double)since;
 }
 
-/* Adds the times since the last sample of the group. A group that is read for other tasks, or
- * begins anew, starts from 0. A task's group has one kernel event for each CPU: all are enabled at
- * once, and each runs while the task is on its CPU. */
+/* Adds the times since the last sample of the group. What begins anew starts from 0.
+ *
+ * A kernel event that is not inherited and is sampled in several tasks counts all that a CPU runs.
+ * The others count in tasks: each has a kernel event for each CPU, all are enabled at once, and
+ * each runs while the task is on its CPU. */
 static bool add_times(struct event_counts *c, const pfm_record_t *record, uint32_t event)
 {
 	const uint64_t both = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	const pfm_sample_t *s = &record->body.sample;
-	uint64_t clock_id = c->is_of_task[event] ? ~(uint64_t)event : record->id;
 	struct group_times *last;
 
 	if (!(record->has & PFM_SAMPLE_READ) || (s->read_format & both) != both || s->n_read < 3)
 		return true;
-	last = find_times(c, record->id, record->tid);
+	last = find_times(c, record->id, c->is_inherited[event] ? record->tid : 0, record->tid);
 	if (!last)
 		return false;
+	c->is_of_cpus[event] |= last->sampled_tid != record->tid;
 	c->running[event] += get_time_since(&last->running, s->read[2]);
-	last = find_times(c, clock_id, record->tid);
+	c->enabled[event] += get_time_since(&last->enabled, s->read[1]);
+	last = find_times(c, ~(uint64_t)event, record->tid, record->tid);
 	if (!last)
 		return false;
-	c->enabled[event] += get_time_since(&last->enabled, s->read[1]);
+	c->enabled_in_tasks[event] += get_time_since(&last->enabled, s->read[1]);
 	return true;
 }
 
@@ -193,7 +204,8 @@ double event_counts_value(const struct event_counts *c, uint32_t block, uint32_t
                           unsigned batch)
 {
 	uint32_t leader = c->leader[event];
-	double scale = c->running[leader] > 0 ? c->enabled[leader] / c->running[leader] : 1;
+	double enabled = c->is_of_cpus[leader] ? c->enabled[leader] : c->enabled_in_tasks[leader];
+	double scale = c->running[leader] > 0 ? enabled / c->running[leader] : 1;
 
 	return block ? scale * batches_of(c, block, event)[batch] : 0;
 }

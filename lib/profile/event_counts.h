@@ -13,20 +13,24 @@
  * error; this number costs 8 bytes each for every place and event. */
 enum { COUNT_BATCHES = 16 };
 
-/* The times at the last sample of a group on one CPU or in one task. */
+/* The times at the last sample of a kernel event, or of all those that count in one task. */
 struct group_times {
 	uint64_t id;
 	uint32_t tid;
 	uint64_t enabled, running;
+	uint32_t sampled_tid; /* the first task that was sampled */
 };
 
 struct event_counts {
 	unsigned n_events;
 	double *blocks; /* of each place: samples of each event, then its counts in each batch */
 	size_t n_blocks, capacity;
-	uint32_t *leader;          /* of each event: the event whose samples count it */
-	double *enabled, *running; /* nanoseconds of each event's group, 0 if they are unknown */
-	bool *is_of_task; /* of each event: it counts in one program, not all that a CPU runs */
+	uint32_t *leader; /* of each event: the event whose samples count it */
+	/* nanoseconds of each event's group, 0 if they are unknown: of all its kernel events, and
+	 * of its tasks, in each of which they are enabled at once */
+	double *running, *enabled, *enabled_in_tasks;
+	bool *is_inherited; /* of each event: every task has counts of its own */
+	bool *is_of_cpus;   /* of each event: it counts all that a CPU runs */
 	struct group_times *times;
 	size_t n_times, times_capacity;
 	struct hash_table time_table;

@@ -202,7 +202,7 @@ static int read_records(struct profile_reader *r, const char *path)
 	p->failed = !begin_reading(r, open_recorded_symbols(path, r->options.debug_folder)) ||
 	            (r->options.metrics && !event_counts_init(&p->counts, p->n_events));
 	if (!p->failed && r->options.metrics)
-		read_events_of_program(path, p->counts.is_of_task, p->n_events);
+		read_inherited_events(path, p->counts.is_inherited, p->n_events);
 	while (!p->failed && (rc = chains_next_record(&r->chains, p->session, &record)) == 1) {
 		read_record(r, &record);
 		p->failed |= p->texts.failed;

@@ -12,9 +12,9 @@
 #include "perfdata/perfdata.h"
 #include "profile/symbols.h"
 
-#define MAX_SECTION    ((uint64_t)16 << 20)
-#define FLAGS_OFFSET   40 /* in a struct perf_event_attr */
-#define ENABLE_ON_EXEC 12 /* bit of the flags */
+#define MAX_SECTION  ((uint64_t)16 << 20)
+#define FLAGS_OFFSET 40 /* in a struct perf_event_attr */
+#define INHERIT      1  /* bit of the flags */
 
 /* Where section @feature is. False if the file has none. */
 static bool find_section(int fd, unsigned feature, struct perfdata_section *section)
@@ -70,7 +70,7 @@ char *read_recording_text(const char *path, unsigned feature)
 	return text;
 }
 
-void read_events_of_program(const char *path, bool *starts_with_program, unsigned n)
+void read_inherited_events(const char *path, bool *is_inherited, unsigned n)
 {
 	struct perfdata_header h;
 	struct stat st;
@@ -84,6 +84,6 @@ void read_events_of_program(const char *path, bool *starts_with_program, unsigne
 		for (unsigned i = 0; i < n && i < h.attrs.size / h.attr_size; i++)
 			if (base_pread(fd, &flags, sizeof(flags),
 			               h.attrs.offset + i * h.attr_size + FLAGS_OFFSET))
-				starts_with_program[i] = flags >> ENABLE_ON_EXEC & 1;
+				is_inherited[i] = flags >> INHERIT & 1;
 	close(fd);
 }

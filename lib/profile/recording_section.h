@@ -15,9 +15,9 @@ uint8_t *read_recording_section(const char *path, unsigned feature, uint64_t *si
  * missing. */
 char *read_recording_text(const char *path, unsigned feature);
 
-/* Stores for each of the first @n events of the recording at @path whether it began when a program
- * did, in which alone it counts. Leaves @starts_with_program as it is if the file has the other
- * byte order, or is a pipe. */
-void read_events_of_program(const char *path, bool *starts_with_program, unsigned n);
+/* Stores for each of the first @n events of the recording at @path whether tasks inherit it from
+ * their parents. Leaves @is_inherited as it is if the file has the other byte order, or is a
+ * pipe. */
+void read_inherited_events(const char *path, bool *is_inherited, unsigned n);
 
 #endif
