@@ -9,13 +9,13 @@
 
 struct profile_losses {
 	uint64_t records;       /* that buffers had no room for */
-	uint64_t samples;       /* as events tell; they may be among the records */
+	uint64_t samples;       /* as events count them; they may be among the records */
 	uint64_t throttled;     /* times that the kernel stopped an event for a while */
 	uint64_t without_event; /* samples whose event is unknown */
 	bool damaged;           /* the recording breaks off before its end */
 };
 
-/* Adds what @record tells of losses. */
+/* Adds the losses that @record reports. */
 void losses_read_record(struct profile_losses *l, const pfm_record_t *record);
 /* How many records are missing at least. */
 uint64_t count_lost_records(const struct profile_losses *l);
