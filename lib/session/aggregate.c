@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of counts and tallies of runs, with the quality that the whole deserves. */
+/* Sums of counts and tallies of runs. The quality of a sum follows from those of its parts. */
 #include <stdbool.h>
 #include <perfmon/aggregate.h>
 
@@ -11,13 +11,14 @@ static bool has_value(const pfm_count_t *count)
 	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
-/* A task that had no time to run adds nothing, and that is exact. */
+/* A task that had no time to run adds nothing to the sum, and this part is exact. */
 static bool is_empty_addition(const pfm_count_t *count)
 {
 	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
 }
 
-/* Gives @whole the quality of its @worst part: a whole that a part is missing from is partial. */
+/* Lowers the quality of @whole to that of @worst, one of its parts. A whole without one of its
+ * parts is partial. */
 static void merge_quality(pfm_count_t *whole, const pfm_count_t *worst)
 {
 	bool is_missing = !has_value(worst) && has_value(whole);

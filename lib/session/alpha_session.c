@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers that only the Tru64 counter device has: entries of processors, cycles, interrupt levels,
+/* Functions for the Tru64 counter device alone: entries of processors, cycles, interrupt levels,
  * samples, pairs of ProfileMe. */
 #include "session/pfm_device.h"
 

@@ -8,69 +8,72 @@
 #include "pmu/pmu.h"
 #include "machine/machine.h"
 
-/* A count: one event on one PMU, with its configuration, its state in the backend, and its
- * status for the user. The two large ends are mostly unused; the members read often are between
- * them. */
+/* One event on one PMU: its configuration, its state in the backend, and its status for the user.
+ * The members that are read often are between the two large ones, which are mostly unused. */
 struct session_count {
 	struct count_status {
-		char reason[192], remedy[192]; /* nothing, unless @about is set */
-		pfm_cause_t reason_cause;      /* cause that reason and remedy explain */
-		pfm_cause_t cause;             /* why it could not be opened */
+		char reason[192], remedy[192]; /* "" unless reason_cause is set */
+		pfm_cause_t reason_cause;      /* the cause that reason and remedy explain */
+		pfm_cause_t cause;             /* why the count could not be opened */
 		int sys_errno;
 	} status;
 	/* State that the backend keeps. */
 	struct count_kernel_state {
-		unsigned first_event, n_events; /* its slice of kernel objects */
+		unsigned first_event, n_events; /* range of the backend's kernel events */
 		unsigned n_open;                /* kernel events that are open */
 		unsigned group_first;           /* the first count of its group */
-		/* time its tasks spent on other CPUs than those asked for, as last read */
+		/* nanoseconds that the tasks spent on CPUs outside the request, at the last reading
+		 */
 		uint64_t time_elsewhere;
-		/* of the first of several copies: the copy with the largest value, as last read */
+		/* in the first of several copies: the copy with the largest value at the last
+		 * reading */
 		unsigned largest_copy;
-		bool has_conflict;      /* while copies are compared: one of them differs */
+		bool has_conflict;      /* set while copies are compared: one of them differs */
 		bool is_ungrouped;      /* opened without its group */
 		bool is_read_together;  /* in a kernel group with other software events */
-		bool is_rejected_early; /* given up before the backend saw it */
+		bool is_rejected_early; /* the session gave it up before the backend saw it */
 	} kernel_state;
-	/* Settled before anything is opened. */
+	/* Decided before anything is opened. */
 	struct count_config {
 		/* the value is a level, not a count: never a difference, never extrapolated */
 		bool is_level;
 		double scale;
-		/* the first count of the session with the same kernel event: this one, mostly */
+		/* the first count with the same kernel event, which is mostly this one */
 		unsigned first_copy;
 		pfm_attr_t attr;
-		int pmu;          /* in the context */
+		int pmu;          /* number in the context */
 		unsigned request; /* which text */
-		/* 1 + the number of the event that a metric needs, 0: a text asked for it */
+		/* 1 + the number of the event that a metric needs; 0: the user asked for it */
 		unsigned planned_event;
-		/* group number; members of one group are neighbours, the leader first */
+		/* group number; the members of a group follow each other, the leader first */
 		unsigned group;
 		/* ":W": the group may be broken up if it does not fit */
 		bool weak;
-		bool exclusive;         /* alone on the PMU while it counts */
-		bool is_leader_sampled; /* of its group the first member alone samples */
-		/* of samples, one of the two; both 0 where the text says nothing */
+		bool exclusive;         /* needs its PMU for itself while it counts */
+		bool is_leader_sampled; /* only the first member of its group samples */
+		/* of samples: one of the two; both are 0 if the text has neither */
 		uint64_t period, freq;
-		/* no levels were named: what is forbidden may be left out */
+		/* the user named no levels, so levels that are forbidden may be left out */
 		bool has_default_levels;
 		/* the machine has core types that no count of this event covers */
 		bool lacks_core_types;
-		/* fanned out over core types: the same number for all of them, else 0 */
+		/* the same number in counts of one event on several core types; 0: a count without
+		 * siblings */
 		unsigned sibling_set;
-		/* 1 + the only instance of the device that is wanted, 0: all of them */
+		/* 1 + the requested instance of the device; 0: all instances */
 		unsigned instance;
 		/* the kernel's PMU that counts it; NULL for events of the kernel itself */
 		const struct kernel_pmu *kernel_pmu;
-		/* a core type that does not have the event, if it was asked of all; or NULL */
+		/* a core type that lacks the event although it was requested for all core types; or
+		 * NULL */
 		const struct kernel_pmu *missing_core;
-		/* where it must be opened, for people; "" anywhere */
+		/* the CPUs on which it must be opened, as a text for messages; "": any */
 		const char *cpus;
-		int cpu; /* the only CPU it is for, or -1 */
-		/* config1 bits that ask for reading from user space */
+		int cpu; /* the only CPU to count on, or -1 */
+		/* config1 bits that permit reading from user space */
 		uint64_t get_user_read_bits;
 		const char *unit;
-		char *name; /* as the user wrote it; the session's */
+		char *name; /* as the user wrote it; the session owns it */
 		struct event event;
 	} config;
 };
@@ -93,17 +96,17 @@ struct name_block;
 
 struct pfm_session {
 	const struct pfm_ctx *ctx;
-	const struct backend *backend; /* NULL: this machine has none */
-	/* the one that decides what can be counted: in a dry run not the one that opens */
+	const struct backend *backend; /* NULL: this machine has no backend */
+	/* the backend whose rules decide what can be counted; in a dry run another one opens */
 	const struct backend *policy_backend;
 	struct sys sys;
 	pfm_session_options_t options;
 	unsigned n_counts;
 	struct session_count *counts;
-	struct name_block *name_blocks; /* those of the counts */
+	struct name_block *name_blocks; /* memory of the counts' names */
 	unsigned n_metrics;
 	struct session_metric *metrics; /* in the order of the texts */
-	void *backend_state;            /* the backend's */
+	void *backend_state;            /* belongs to the backend */
 	const struct sampling_ops *sampling_ops;
 	const struct device_sampling_ops *device_sampling_ops;
 	struct sampling_state *sampling; /* NULL: counts only */
@@ -112,47 +115,49 @@ struct pfm_session {
 	struct perfdata_reader *recording;     /* a recording that is read, else NULL */
 	int sys_errno;
 	bool running;
-	bool started;    /* at least once */
+	bool started;    /* counting was started at least once */
 	bool has_copies; /* a kernel event is counted more than once */
-	/* by the last reading all counts are exact, and there was nothing to say of any of them */
+	/* at the last reading all counts were exact and had no remarks */
 	bool is_all_exact;
 	bool has_last_counts; /* s->last */
 	unsigned n_groups;
-	struct group_turns *turns; /* NULL: all groups count */
-	/* room for n counts; of those that are clear still: an earlier reading */
+	struct group_turns *turns; /* NULL: all groups count at the same time */
+	/* an earlier reading, with room for n counts; valid for counts that were exact then */
 	pfm_count_t *last_counts;
-	/* while all are read: the caller's array, NULL if it is not like s->last or has been
-	 * filled */
+	/* during a reading: the caller's array; NULL if it differs from last_counts or was filled
+	 */
 	pfm_count_t *caller_counts;
-	/* copy of the caller's list, then the numbers that counts->asked.cpus point to */
+	/* copy of the caller's list, and the numbers that the counts' config.cpus point to */
 	char *cpu_text;
-	struct cpu_mask requested_cpus; /* CPUs the caller names; empty: no matter which */
-	/* those at hand when the session was opened; empty: that cannot be read */
+	struct cpu_mask requested_cpus; /* CPUs that the caller named; empty: any */
+	/* CPUs on line when the session was opened; empty: unknown */
 	struct cpu_mask online_cpus;
-	uint64_t identified_at; /* when the processor was last compared; get_time() */
-	unsigned n_user_reads;  /* since then, without a system call */
-	bool has_cpu_changed;   /* the processor is not the one that the events are for */
-	bool is_online_assumed; /* they were not requested: what is opened will show it */
+	uint64_t identified_at; /* time (get_time()) of the last comparison of the processor */
+	unsigned n_user_reads;  /* readings since then without a system call */
+	bool has_cpu_changed; /* this machine's processor is not the one that the events were chosen
+	                         for */
+	bool is_online_assumed; /* online_cpus was not read: opening will fail where it is wrong */
 };
 
-/* @raw as it would have been had the counter run all of @enabled. */
+/* Returns @raw extrapolated from the time that the counter ran to the time that it was @enabled. */
 uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t running);
 
 struct backend {
 	char name[16];
-	/* The backend itself decides which events it counts, also those of other processors. */
+	/* The backend decides itself which events it counts, even events of other processors. */
 	bool accepts_any_processor;
-	/* Opening an event on a CPU that is not on line fails: the session need not ask before. */
+	/* Opening an event on a CPU that is off line fails, so the session need not read the CPUs
+	 * first. */
 	bool reports_offline_cpus;
-	/* True if what the kernel shows is proof enough that it is usable, and nothing needs to be
-	 * tried. NULL: it never is. */
+	/* True if the kernel's files already prove that the backend is usable. NULL: they never do.
+	 */
 	bool (*is_known_usable)(const struct pfm_ctx *ctx);
-	/* 0 if usable here and now, else a negative code with @why. Leaves nothing open. NULL:
-	 * always usable. */
+	/* Returns 0 if the backend is usable now, else a negative code and @why. Leaves nothing
+	 * open. NULL: the backend is always usable. */
 	int (*probe)(const struct sys *sys, pfm_error_t *why);
-	/* Opens what s->counts ask for; counting stays stopped. An event that cannot be opened gets
-	 * its cause and is skipped (with PFM_SESSION_STRICT the whole call fails). On failure
-	 * nothing stays open. */
+	/* Opens s->counts; counting stays stopped. An event that cannot be opened gets a cause and
+	 * is skipped; with PFM_SESSION_STRICT the whole call fails. On failure nothing stays open.
+	 */
 	int (*open_counts)(struct pfm_session *s, pfm_error_t *why);
 	int (*start_counting)(struct pfm_session *s);
 	int (*stop_counting)(struct pfm_session *s);
@@ -160,8 +165,8 @@ struct backend {
 	/* Called before the first of groups that take turns is selected, if software events of
 	 * several groups are read together: each group becomes a kernel group of its own. */
 	int (*separate_groups)(struct pfm_session *s);
-	/* Stops groups that count no longer, then starts those that count now: those of @is_on, by
-	 * group; before, those of @was_on. NULL: groups cannot take turns. */
+	/* Stops the groups of @was_on that are not in @is_on, then starts those that are new in
+	 * @is_on; both are flags by group. NULL: groups cannot take turns. */
 	int (*switch_groups)(struct pfm_session *s, const unsigned char *was_on,
 	                     const unsigned char *is_on);
 	/* Fills n counts in order: raw, enabled, running, value (each kernel event extrapolated),
@@ -172,12 +177,12 @@ struct backend {
 	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
 	 * read_counts(). */
 	int (*read_user_count)(struct pfm_session *s, unsigned i, pfm_count_t *count);
-	/* Releases all; safe on a half-made session. */
+	/* Releases everything, even of a session that was opened in part. */
 	void (*close_counts)(struct pfm_session *s);
 };
 
 extern const struct backend pfmi_perf_backend, pfmi_device_backend;
-/* The plan of pfmi_perf_backend with nothing opened. */
+/* Plans as pfmi_perf_backend does, and opens nothing. */
 extern const struct backend pfmi_session_dry_run_backend;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The session while it is opened: errors, room for counts, names of counts. */
+/* A session that is being opened: its errors, memory for its counts and their names. */
 #include <stdlib.h>
 #include <string.h>
 #include "session/session_internal.h"
@@ -74,7 +74,7 @@ void pfmi_session_copy_event(const struct event *from, struct event *to)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-#define NAME_BLOCK_SIZE 900 /* at least, in one piece */
+#define NAME_BLOCK_SIZE 900 /* the smallest block of memory for names, in bytes */
 
 struct name_block {
 	struct name_block *next;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of one kernel event that a session has more than once. Some drivers hand one counter to
- * all of them, which then counts for the first alone: on RISC-V, QEMU and OpenSBI do so for fixed
- * counters. Copies that were enabled for the same time must have about the same value. */
+/* Counts of one kernel event that a session has several times. Some drivers give one counter to all
+ * copies, so that only the first copy counts: QEMU's and OpenSBI's do so for the fixed counters of
+ * RISC-V. Copies that were enabled for the same time must have similar values. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
 #include "session/session_internal.h"
 
-/* Copies are enabled one after another, and what is counted comes in bursts: values may differ by
- * an eighth, by what eight times the usual rate gives in the time between them, and by so many. */
+/* Copies are enabled one after another, and events come in bursts. So values may differ by an
+ * eighth, by eight times the usual rate in the time between the two, and by a constant. */
 #define VALUE_DIVISOR 8
 #define RATE_FACTOR   8
 #define VALUE_SLACK   10000
@@ -52,7 +52,8 @@ static bool has_copy_key(const void *arg, uint32_t index)
 	return memcmp(&k, s->key, sizeof(k)) == 0;
 }
 
-/* Without memory no copies are found. The counter device of Tru64 has no attributes to compare. */
+/* Finds no copies without memory. Events of the Tru64 device have no attributes that could be
+ * compared. */
 void pfmi_session_find_copies(struct pfm_session *s)
 {
 	struct hash_table table = { 0 };
@@ -85,7 +86,7 @@ static bool is_exact_throughout(const pfm_count_t *n)
 	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled;
 }
 
-/* True if @small cannot be the value of the event that @large counted in about the same time. */
+/* True if @small cannot be a value of the event that @large counted in a similar time. */
 static bool are_conflicting_copies(const pfm_count_t *large, const pfm_count_t *small)
 {
 	uint64_t apart = large->enabled > small->enabled ? large->enabled - small->enabled
@@ -107,7 +108,7 @@ static void mark_conflicting_copy(struct session_count *c, pfm_count_t *n)
 		"all of them");
 }
 
-/* True if count @n says more of the event than @other: it is exact, and larger. */
+/* True if @n is the more reliable count of the event: it is exact, and larger. */
 static bool is_larger_copy(const pfm_count_t *n, const pfm_count_t *other)
 {
 	return is_exact_throughout(n) && (!is_exact_throughout(other) || n->raw > other->raw);
@@ -140,7 +141,7 @@ bool pfmi_session_compare_copies(struct pfm_session *s, pfm_count_t *counts)
 			continue;
 		agree = false;
 		mark_conflicting_copy(&s->counts[i], &counts[i]);
-		/* Which of them is right is not known. */
+		/* It is unknown which of the two is right. */
 		if (is_exact_throughout(&counts[largest]))
 			s->counts[largest].kernel_state.has_conflict = true;
 	}

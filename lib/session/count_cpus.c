@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs of a session: the caller's list, those that are on line, and one count for each of them. */
+/* The CPUs of a session: the caller's list and the CPUs on line. Makes one count for each CPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void free_cpu_sets(struct cpu_mask *sets, unsigned n)
 	free(sets);
 }
 
-/* The CPUs on which the PMU of @c counts something: empty for all. */
+/* The CPUs on which the PMU of @c counts; empty: all. */
 static int get_served_cpus(const struct session_count *c, struct cpu_mask *out)
 {
 	const struct kernel_pmu *d = c->config.kernel_pmu;
@@ -36,8 +36,8 @@ static int get_served_cpus(const struct session_count *c, struct cpu_mask *out)
 	return rc;
 }
 
-/* The counts @old, @n of them, for CPU @cpu alone. @serves: the CPUs of each. @number: the CPU as a
- * text that stays. */
+/* Copies the @n counts @old for @cpu alone. @serves: the CPUs of each count. @number: the number of
+ * the CPU as a text, which must stay valid. */
 static int copy_counts_for_cpu(struct session_builder *o, const struct session_count *old,
                                const struct cpu_mask *serves, unsigned n, const char *number)
 {
@@ -81,8 +81,7 @@ static int copy_counts_for_each_cpu(struct session_builder *o, const struct sess
 	return rc;
 }
 
-/* Repeats the groups of a finished list for one CPU after the other. @text: room for the
- * numbers. */
+/* Repeats the groups of the list for each CPU. @text: memory for the numbers of the CPUs. */
 static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask *cpus, char *text)
 {
 	struct pfm_session *s = o->session;
@@ -115,7 +114,7 @@ static int split_counts_by_cpu(struct session_builder *o, const struct cpu_mask 
 	return rc;
 }
 
-/* False for counts of tasks, wherever these run: then nothing depends on which CPUs there are. */
+/* False for counts of tasks on any CPU: these do not depend on the CPUs that exist. */
 static bool is_cpu_dependent(const struct pfm_session *s)
 {
 	bool any = s->requested_cpus.n_words || s->sampling ||
@@ -128,7 +127,8 @@ static bool is_cpu_dependent(const struct pfm_session *s)
 
 enum {
 	CPUS_UNREAD = 0,     /* pfm_ctx.n_contiguous_cpus before any session */
-	CPUS_READ_ONCE = -1, /* by the first session; the second one caches the number */
+	CPUS_READ_ONCE = -1, /* the first session has read the CPUs; the second one will cache their
+	                        number */
 	CPUS_READ_ALWAYS = -2
 };
 
@@ -142,7 +142,8 @@ static atomic_int *get_contiguous_cpus_cache(const struct pfm_session *s)
 	return &ctx.out->n_contiguous_cpus;
 }
 
-/* True if a CPU that is not on line comes to light by itself: the kernel opens nothing on it. */
+/* True if the kernel refuses to open events on CPUs that are off line, so that they need not be
+ * listed first. */
 static bool is_offline_cpu_detectable(const struct pfm_session *s)
 {
 	return s->backend && s->backend->reports_offline_cpus && !s->sampling &&
@@ -190,8 +191,8 @@ int pfmi_session_refresh_online_cpus(struct pfm_session *s)
 	return -EAGAIN;
 }
 
-/* Reads the CPUs that are on line now, because the context may be older than the last change.
- * Where opening an event shows a CPU that went off line, the set read earlier is used. */
+/* Reads the CPUs that are on line now, since the context may be older than the last change. If the
+ * kernel refuses to open events on CPUs off line, the earlier list is good enough. */
 static int read_online_cpus(struct pfm_session *s)
 {
 	int known = is_offline_cpu_detectable(s) ? atomic_load(get_contiguous_cpus_cache(s))
@@ -207,10 +208,10 @@ static int read_online_cpus(struct pfm_session *s)
 	else if (known == CPUS_UNREAD)
 		atomic_store(get_contiguous_cpus_cache(s), CPUS_READ_ONCE);
 	if (rc)
-		/* each user of it reports that it cannot be read */
+		/* an unreadable list is reported where it is used */
 		return rc == -ENOMEM ? rc : 0;
-	/* Tasks that are born later are sampled into buffers of a CPU only: two of them may write
-	 * at once. */
+	/* Later tasks can only be sampled into buffers that belong to a CPU, because two tasks may
+	 * write at the same time. */
 	if (s->sampling && s->requested_cpus.n_words == 0 &&
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE)) ==
 	            PFM_SESSION_INHERIT)

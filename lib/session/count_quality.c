@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a count can be trusted. A value is extrapolated only from time in which the event was
- * counted; without such time the count has no value. */
+/* The quality of counts. A value is extrapolated only from time in which the event was counted; a
+ * count without such time has no value. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "session/session_internal.h"
 #include "context/context.h"
 
-/* raw * enabled / running without losing a bit: the product has 128. */
+/* Computes raw * enabled / running with a product of 128 bits, which loses nothing. */
 uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t running)
 {
 	const uint64_t low = 0xffffffff;
@@ -32,7 +32,7 @@ uint64_t pfmi_session_extrapolate_value(uint64_t raw, uint64_t enabled, uint64_t
 			q |= (uint64_t)1 << i;
 		}
 	}
-	/* Rounded to the nearest. */
+	/* Rounds to the nearest number. */
 	if (rest >= running - rest && q != UINT64_MAX)
 		q++;
 	return q;
@@ -52,7 +52,8 @@ void pfmi_session_set_reason(struct session_count *c, pfm_cause_t cause, const c
 	va_list ap;
 
 	if (c->status.cause)
-		return; /* why it could not be opened says more than how the rest of it fared */
+		return; /* the reason why a part could not be opened says more than the state of the
+		           other parts */
 	va_start(ap, fmt);
 	set_formatted_reason(c, cause, remedy, fmt, ap);
 	va_end(ap);
@@ -102,7 +103,7 @@ static unsigned count_group_members(const struct pfm_session *s, unsigned i)
 	return n;
 }
 
-/* True if another event of the same PMU, outside of count @i's group, did get a counter. */
+/* True if an event of the same PMU outside the group of count @i got a counter. */
 static bool has_running_rival(const struct pfm_session *s, unsigned i, const pfm_count_t *counts)
 {
 	for (unsigned k = 0; k < s->n_counts; k++)
@@ -113,7 +114,7 @@ static bool has_running_rival(const struct pfm_session *s, unsigned i, const pfm
 	return false;
 }
 
-/* The file that holds the value of a count; "" if missing. */
+/* The file that the count is read from; "" if it is not read from a file. */
 static const char *get_value_file(const struct session_count *c)
 {
 	const struct kernel_pmu *pmu = c->config.kernel_pmu;
@@ -121,7 +122,7 @@ static const char *get_value_file(const struct session_count *c)
 	return c->config.attr.config < pmu->n_files ? pmu->files[c->config.attr.config] : "";
 }
 
-/* Enabled for a while, but never on a counter. */
+/* Explains a count that was enabled and never had a counter. */
 static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	struct session_count *c = &s->counts[i];
@@ -164,8 +165,8 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 	}
 }
 
-/* Time on a counter, summed over the core types one event is counted on. A task is on one type at a
- * time, so the times add up to the whole if nothing was shared. */
+/* Sums the time on a counter over all core types of one event. A task is on one core type at a
+ * time, so the sum is the whole time unless counters were shared. */
 static uint64_t sum_sibling_running(const struct pfm_session *s, unsigned i,
                                     const pfm_count_t *counts)
 {
@@ -178,14 +179,14 @@ static uint64_t sum_sibling_running(const struct pfm_session *s, unsigned i,
 	return sum;
 }
 
-/* Its task was elsewhere all the while. */
+/* Explains a count whose task never ran on the CPUs of the count. */
 static void explain_never_on_cpus(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	struct session_count *c = &s->counts[i];
 	pfm_count_t *n = &counts[i];
 
 	if (sum_sibling_running(s, i, counts)) {
-		/* on another type of core, which has a count of its own */
+		/* the task ran on another core type, which has a count of its own */
 		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		return;
 	}
@@ -238,7 +239,7 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 			c->config.missing_core ? " does not have the event" : "");
 		return;
 	}
-	/* Switching between core types costs moments in which neither counts. */
+	/* For a moment while a task changes its core type, neither count runs. */
 	if (c->config.sibling_set && ran + n->enabled / 1000 >= n->enabled) {
 		n->value = n->raw;
 		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -257,7 +258,7 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 		compute_percent(ran, n->enabled));
 }
 
-/* A CPU was there of which it has nothing, for all or some of the time. */
+/* Explains a count that has nothing of a CPU for all or some of the time. */
 static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 {
 	if (n->running == 0)
@@ -268,7 +269,7 @@ static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 	                        "a CPU came on line during the count: events there are missing");
 }
 
-/* A value without a time: a clock that ticks slowly, or that never ticks. */
+/* Explains a value without a time: the kernel's clock ticks slowly, or never. */
 static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
 {
 	n->value = n->raw;
@@ -295,8 +296,8 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 		                        "on some CPUs or for some tasks it never got a counter");
 }
 
-/* The quality of a count that is not open: not supported where processor, kernel or permissions
- * exclude it, else not counted. */
+/* The quality of a count that is not open: "not supported" where processor, kernel or permissions
+ * exclude it, else "not counted". */
 static pfm_quality_t get_unopened_quality(pfm_cause_t cause)
 {
 	switch (cause) {
@@ -344,8 +345,8 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	} else {
 		assess_shared_counter(s, i, counts);
 	}
-	/* Targets that could not be opened are missing from the sum, whatever the quality of the
-	 * rest. */
+	/* Targets that could not be opened are missing from the sum, so it cannot be better than
+	 * partial. */
 	if (c->status.cause && c->kernel_state.n_open && n->quality < PFM_QUALITY_NOT_COUNTED) {
 		n->quality = PFM_QUALITY_PARTIAL;
 		n->cause = c->status.cause;
@@ -353,14 +354,14 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 	n->sys_errno = n->cause == c->status.cause ? c->status.sys_errno : 0;
 }
 
-/* True for most counts: exact, with no reason to give or to withdraw. */
+/* True if the count is exact and has no reason to set or to clear, as most counts. */
 static inline bool is_clearly_exact(const struct session_count *c, const pfm_count_t *n)
 {
 	return n->quality == PFM_QUALITY_EXACT && n->running && n->running == n->enabled &&
 	       !n->cause && !c->status.cause && !c->status.reason_cause;
 }
 
-/* True if the event is one of the processor, not of the kernel. */
+/* True for events of the processor, as opposed to the kernel's own. */
 static bool is_processor_event(const struct session_count *c)
 {
 	const struct kernel_pmu *pmu = c->config.kernel_pmu;
@@ -371,7 +372,7 @@ static bool is_processor_event(const struct session_count *c)
 	                       c->config.attr.type == PERF_TYPE_RAW;
 }
 
-/* Makes a count partial if its event was chosen for the processor that the machine had. */
+/* Makes a count partial if its event was chosen for another processor than the machine has now. */
 static void explain_other_cpu(const struct pfm_session *s, struct session_count *c, pfm_count_t *n)
 {
 	if (!is_processor_event(c) || n->quality >= PFM_QUALITY_NOT_COUNTED)
@@ -384,7 +385,7 @@ static void explain_other_cpu(const struct pfm_session *s, struct session_count 
 	                        s->ctx->host.id_text);
 }
 
-/* True if it is clear. */
+/* Sets quality and value of count @i. True if it is exact without remarks. */
 static inline bool assess_count(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	bool clear = is_clearly_exact(&s->counts[i], &counts[i]);
@@ -411,7 +412,7 @@ void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *count
 	s->is_all_exact = clear;
 }
 
-/* Quality and value of the difference @d, whose numbers are in place, of a count that was
+/* Sets quality and value of the difference @d, whose numbers are set, from a count that was
  * @before. */
 static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_t value)
 {
@@ -423,7 +424,7 @@ static void assess_difference(const pfm_count_t *before, pfm_count_t *d, uint64_
 		d->quality = PFM_QUALITY_NOT_COUNTED;
 		d->cause = d->cause ? d->cause : PFM_CAUSE_NO_TIME;
 	} else if (exact || d->running >= d->enabled) {
-		/* The counter was shared before the interval only. */
+		/* The counter was shared only before the interval. */
 		if (d->quality == PFM_QUALITY_SCALED) {
 			d->quality = PFM_QUALITY_EXACT;
 			d->cause = PFM_CAUSE_NONE;

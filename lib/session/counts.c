@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts made of events: an event without a PMU prefix is counted on every type of core that has
- * it, with one count for each. */
+/* Counts of events. An event without a PMU prefix is counted on every core type that has it, with
+ * one count for each. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 
 /* ---- events to counts ---------------------------------------------------------------------- */
 
-/* Appends a count with defaults, whose event is not set. Large unused members are not written
- * to. */
+/* Appends a count with defaults and no event. Large members that are unused are not written. */
 static struct session_count *append_default_count(struct session_builder *o)
 {
 	struct session_count *c = pfmi_session_append_count(o);
@@ -31,7 +30,7 @@ static struct session_count *append_default_count(struct session_builder *o)
 
 /* ---- what is asked of an event ------------------------------------------------------------- */
 
-/* Field @name of core PMU @p's format, in config1: the bits of value 1. */
+/* The bit that the value 1 of format field @name of core PMU @p sets in config1. */
 static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)
 {
 	const struct field *f = table_fields(p->table);
@@ -55,7 +54,7 @@ static uint64_t get_user_read_bits(const struct session_builder *o, const struct
 	                       "rdpmc");
 }
 
-/* Drivers that cannot exclude a level get no exclusions. */
+/* True if the driver of the PMU cannot exclude privilege levels. */
 static bool has_fixed_levels(const struct session_count *c)
 {
 	return pfmi_pmu_counts_all_levels(c->config.event.table);
@@ -75,8 +74,8 @@ static bool is_blocked_by_levels(const struct session_count *c)
 	       attr.expressible;
 }
 
-/* True if the event is counted at no privilege level at all. Only a hardware PMU may tell the
- * hypervisor apart: events of the kernel itself happen in user code or in the kernel. */
+/* True if the event is counted at no privilege level. Only hardware PMUs distinguish the
+ * hypervisor: events of the kernel itself happen in user code or in the kernel. */
 static bool has_no_level(const pfm_attr_t *a)
 {
 	bool is_kernel_event = a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT ||
@@ -133,7 +132,7 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 			"the kernel's clocks count the time at every level, regardless of u and k");
 }
 
-/* Describes as count @c what member @m is in its place @k. */
+/* Fills count @c with event @k of member @m. */
 static int fill_count_config(struct session_builder *o, const struct group_member *m, unsigned k,
                              struct session_count *c)
 {
@@ -192,8 +191,8 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	return PFMLIB_SUCCESS;
 }
 
-/* The counts of members [0, @n) that belong to core PMU @core, as one group. Members of no core PMU
- * go with the @first. */
+/* Adds a group with the counts of members [0, @n) that belong to core PMU @core. Members without a
+ * core PMU are in the @first group. */
 static int add_core_group(struct session_builder *o, const struct group_member *m, unsigned n,
                           int core, bool first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a CPU is: core, die, socket and node, as sysfs shows them. */
+/* Core, die, socket and node of a CPU, as sysfs has them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int read_topology(const struct sys *sys, unsigned cpu, const char *name)
 	                                                                          : (int)number;
 }
 
-/* The kernel shows a CPU's node as a link called nodeN beside its files. */
+/* Among the files of a CPU the kernel has a link to its node, "nodeN". */
 static int take_node_number(void *arg, const char *name)
 {
 	int *node = arg;

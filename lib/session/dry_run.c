@@ -6,7 +6,7 @@
 #include <string.h>
 #include "session/perf_event_internal.h"
 
-/* numbers no file has: even ones are read alone, odd ones as a group */
+/* descriptors that no file has: even ones are read alone, odd ones as a group */
 #define DRY_RUN_FIRST_FD 1000000
 
 struct dry_run_system {
@@ -72,7 +72,7 @@ static int dry_run_unmap_memory(const struct sys *sys, void *at, size_t len)
 	return 0;
 }
 
-/* No time passes. */
+/* Time does not pass. */
 static uint64_t dry_run_get_time(const struct sys *sys)
 {
 	(void)sys;
@@ -108,7 +108,7 @@ static bool dry_run_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t su
 	return p->real_sys.read_cpuid(&p->real_sys, leaf, subleaf, regs);
 }
 
-/* Gives the session its own system back. */
+/* Replaces the simulated system of the session by the real one. */
 static void restore_real_system(struct pfm_session *s)
 {
 	struct dry_run_system *p = s->sys.arg;

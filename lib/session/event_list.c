@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events named by the texts of a session, alone or as a group in braces, and the types of core
- * that have them. */
+/* Parses the texts of a session: events, alone or as a group in braces, and the core types that
+ * have them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,7 @@ static bool is_modifier_letter(char c)
 	}
 }
 
-/* Modifiers after the last slash or colon of @text: their place, or NULL. Most names end with
- * another letter. */
+/* Finds modifiers after the last slash or colon of @text; NULL if it has no modifiers. */
 static char *find_trailing_modifiers(char *text)
 {
 	char *end = text + strlen(text), *p = end;
@@ -39,8 +38,8 @@ static char *find_trailing_modifiers(char *text)
 	return p > text && p < end ? p : NULL;
 }
 
-/* D, S and W belong to sessions; no processor has them. Takes them away; true if there was
- * one. */
+/* Removes the modifiers D, S and W, which belong to sessions and not to processors. True if there
+ * was one. */
 static bool strip_session_modifiers(char *text, struct group_member *m)
 {
 	char *p = find_trailing_modifiers(text), *to = p, *start = p;
@@ -68,7 +67,7 @@ static bool has_instances(struct session_builder *o, unsigned pmu)
 	return device && device->n_instances > 1;
 }
 
-/* @text to an event. @at: where it is in the user's text. */
+/* Resolves @text to an event. @at: its place in the user's text. */
 static int resolve_member_event(struct session_builder *o, char *text, const char *at,
                                 struct group_member *m)
 {
@@ -124,8 +123,7 @@ void pfmi_session_find_core_pmus(struct session_builder *o)
 			o->core_pmus[o->n_core_pmus++] = &ctx->kernel->pmus[i];
 }
 
-/* The kernel's own events are no core type's, also where they are named with their table:
- * hardware::cycles. */
+/* Events of the kernel itself have no core type, even with their PMU's name (hardware::cycles). */
 static bool has_explicit_pmu(const struct session_builder *o, const char *text, bool generic)
 {
 	struct spec spec;
@@ -134,7 +132,7 @@ static bool has_explicit_pmu(const struct session_builder *o, const char *text, 
 	       (spec.pmu_name.len && !generic) || spec.form == SPEC_PERF;
 }
 
-/* The event @text on core PMU @core, from the PMU that comes first for this machine. */
+/* Finds the event @text on core PMU @core. Tries the PMU that this machine prefers first. */
 static bool find_event_on_core(const struct session_builder *o, const char *text,
                                const struct kernel_pmu *core, struct member_event *out)
 {
@@ -158,7 +156,7 @@ static void copy_member_event(const struct member_event *from, const struct even
 	to->instance = from->instance;
 }
 
-/* Repeats the event for each type of core, on a machine with several. */
+/* Repeats the event for each core type of a machine that has several. */
 static void expand_to_core_types(const struct session_builder *o, const char *text,
                                  struct group_member *m)
 {
@@ -202,9 +200,9 @@ static void expand_to_core_types(const struct session_builder *o, const char *te
 /* ---- groups -------------------------------------------------------------------------------- */
 
 #define MODIFIERS_SIZE     16
-#define MEMBER_EXTRA_BYTES 2 /* a colon and the end */
+#define MEMBER_EXTRA_BYTES 2 /* a colon and the null byte */
 
-/* The @len bytes at @s, with the group's modifiers @mods after it. */
+/* Parses the @len bytes at @s, followed by the modifiers @mods of the group. */
 static int parse_group_member(struct session_builder *o, const char *s, size_t len,
                               const char *mods, struct group_member *m)
 {
@@ -226,7 +224,7 @@ static int parse_group_member(struct session_builder *o, const char *s, size_t l
 		whole += n;
 	}
 	m->name[whole] = '\0';
-	/* A copy to take letters out of. */
+	/* strip_session_modifiers() changes the text, so it gets a copy. */
 	memcpy(o->name_buffer, m->name, whole + 1);
 	rc = resolve_member_event(o, o->name_buffer, s, m);
 	if (rc == PFMLIB_SUCCESS)
@@ -234,8 +232,8 @@ static int parse_group_member(struct session_builder *o, const char *s, size_t l
 	return rc;
 }
 
-/* Letters after the closing brace: what concerns the group is noted, what concerns its events
- * stays in @mods. */
+/* Parses the letters after the closing brace: modifiers of the group are noted, those of its events
+ * stay in @mods. */
 static int parse_group_modifiers(struct session_builder *o, const char *s,
                                  char mods[MODIFIERS_SIZE])
 {
@@ -261,7 +259,7 @@ static int parse_group_modifiers(struct session_builder *o, const char *s,
 	return PFMLIB_SUCCESS;
 }
 
-/* The bit of a member in o->seen: few members share one, but short names do. */
+/* The bit of a member in o->seen, a small filter for names that occur twice. */
 static unsigned hash_member_name(struct slice name)
 {
 	uint32_t ends[2] = { 0 };
@@ -276,7 +274,7 @@ static unsigned hash_member_name(struct slice name)
 	       MEMBER_FILTER_BITS;
 }
 
-/* A group is a set: a member that is named again takes no second counter. */
+/* A group is a set: a member that occurs twice gets one counter. */
 static bool is_repeated_member(struct session_builder *o, const struct group_member *m, unsigned n)
 {
 	const struct slice last = m[n - 1].text;
@@ -286,7 +284,7 @@ static bool is_repeated_member(struct session_builder *o, const struct group_mem
 	o->member_filter[bit / 64] |= (uint64_t)1 << bit % 64;
 	if (other)
 		return false;
-	/* Modifiers of the group are after all of them alike. */
+	/* All members have the modifiers of the group. */
 	for (unsigned i = 0; i + 1 < n; i++)
 		if (m[i].text.len == last.len && memcmp(m[i].text.text, last.text, last.len) == 0)
 			return true;
@@ -370,7 +368,8 @@ static bool has_member_conflict(const struct session_builder *o, const struct gr
 	return false;
 }
 
-/* The member that must be counted alone and keeps another of the group out; @n if missing. */
+/* Finds the member that must be counted alone and therefore excludes another member; @n if there is
+ * no conflict. */
 static unsigned find_exclusive_member(const struct session_builder *o, const struct group_member *m,
                                       unsigned n)
 {
@@ -381,7 +380,7 @@ static unsigned find_exclusive_member(const struct session_builder *o, const str
 	return n;
 }
 
-/* The members as one group; as one each where a weak group cannot be. */
+/* Adds the members as one group, or separately if a weak group is impossible. */
 static int add_group_members(struct session_builder *o, const struct group_member *m, unsigned n)
 {
 	unsigned alone = find_exclusive_member(o, m, n);
@@ -397,7 +396,7 @@ static int add_group_members(struct session_builder *o, const struct group_membe
 	return rc;
 }
 
-/* The number of members that @text can have at most. */
+/* An upper bound of the number of members in @text. */
 static unsigned count_possible_members(const char *text)
 {
 	unsigned n = 1;
@@ -409,9 +408,8 @@ static unsigned count_possible_members(const char *text)
 	return n;
 }
 
-/* Members for all that @text can name, after them what each of them is on every type of core, and
- * room for a name. Where there is but one type an event is where its count will be, else there is
- * room for it, too. */
+/* Allocates members for all that @text can name, for what each of them is on every core type, and
+ * for a name. On a machine with one core type an event is written directly into its count. */
 static struct group_member *alloc_members(struct session_builder *o, const char *text)
 {
 	unsigned n = count_possible_members(text), each = o->n_core_pmus > 1 ? o->n_core_pmus : 1;

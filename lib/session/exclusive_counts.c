@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that must be counted alone on their PMU, and the counts that they keep out. */
+/* Events that must be counted alone on their PMU, and the counts that they exclude. */
 #include <string.h>
 #include "session/session_internal.h"
 #include "context/context.h"
@@ -39,14 +39,14 @@ bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct
 	                                    : is_general_counter_event(other);
 }
 
-/* The kernel's own names are counted on the core that the others are counted on. */
+/* Events of the kernel itself are counted on the same core PMU as the other events. */
 static bool is_on_same_pmu(const struct session_count *c, const struct session_count *other)
 {
 	return other->config.kernel_pmu ? other->config.kernel_pmu == c->config.kernel_pmu
 	                                : other->config.event.table->encoder == ENCODER_PERF;
 }
 
-/* True if count @c needs its PMU for itself because of a count of another group. */
+/* True if a count of another group conflicts with @c, which needs its PMU for itself. */
 static bool has_conflicting_count(const struct pfm_session *s, const struct session_count *c)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {

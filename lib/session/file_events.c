@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Events whose values are files, such as sensors, or the usage of a GPU by its clients. For the
- * perf_event backend they are perf events of a system that reads the file instead: opening gives
- * the number of an entry here, reading gives the number in the file with the time since the event
- * was enabled. All other calls go to the session's own system. */
+/* Events whose values are in files: sensors, and the usage of a GPU by its clients. The perf_event
+ * backend sees a system in which they are perf events: opening one returns the number of an entry,
+ * reading it returns the number in the file and the time since it was enabled. All other calls go
+ * to the session's own system. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include "session/session_internal.h"
 
-/* numbers no file has, and a dry run does not give either */
+/* descriptors that neither a file nor a dry run has */
 #define FIRST_FILE_EVENT 2000000
 
-/* The usage of a GPU by one client, by the last reading. */
+/* The usage of a GPU by one client, at the last reading. */
 struct client_usage {
 	uint64_t id, value;
-	bool is_seen; /* in the reading under way */
+	bool is_seen; /* was seen in the current reading */
 };
 
 /* An event that is open. */
 struct file_event {
-	const char *path;       /* file, or key of a GPU's clients; NULL: closed */
-	const char *drm_driver; /* NULL: it is a file */
+	const char *path;       /* path of the file, or key of a GPU's clients; NULL: closed */
+	const char *drm_driver; /* NULL: the event is a file */
 	bool is_level;
-	struct client_usage *clients; /* that have been seen */
+	struct client_usage *clients; /* all clients that were seen */
 	unsigned n_clients, clients_capacity;
-	uint64_t usage; /* of a GPU's clients, also of those that have ended */
-	/* what it has counted while it was enabled, by the last number that was read */
+	uint64_t usage; /* sum over a GPU's clients, including those that have ended */
+	/* what was counted while the event was enabled, up to last_value, the number read last */
 	uint64_t count, last_value;
 	bool has_last_value;
-	int leader;                                /* entry of its leader; its own if it leads */
+	int leader;                                /* entry of the leader of its group */
 	uint64_t read_format, enabled_since, time; /* enabled_since 0: disabled */
 };
 
@@ -116,7 +116,7 @@ static bool forward_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t su
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The PMU of the event that @attr asks for; NULL if its value is not a file. */
+/* The PMU of the event in @attr; NULL if the event is not in a file. */
 static const struct kernel_pmu *find_pmu(const struct file_event_system *f,
                                          const struct perf_event_attr *attr)
 {
@@ -135,7 +135,7 @@ struct usage_reading {
 	bool is_out_of_memory;
 };
 
-/* The client with @id; a new one has used nothing. NULL without memory. */
+/* Finds the client with @id, or adds it with no usage. NULL without memory. */
 static struct client_usage *find_client(struct file_event *e, uint64_t id)
 {
 	for (unsigned i = 0; i < e->n_clients; i++)
@@ -176,7 +176,7 @@ static int add_client_usage(void *arg, const struct drm_client *client)
 	return 0;
 }
 
-/* Sums up over the clients. What a client had used when it ended stays in the sum. */
+/* Sums the usage of all clients. The usage of clients that have ended stays in the sum. */
 static int read_usage(const struct sys *sys, struct file_event *e, uint64_t *value)
 {
 	struct usage_reading u = { .event = e };
@@ -196,8 +196,8 @@ static int read_value(const struct sys *sys, struct file_event *e, uint64_t *val
 	                                                e->path, value);
 }
 
-/* Reads the value of @e: a level as it is, else what was counted while its leader was enabled. A
- * number that has become smaller began anew. */
+/* Reads the value of @e: the level itself, or what was counted while the leader was enabled. A
+ * number that has become smaller started again at 0. */
 static int update_event(const struct sys *sys, struct file_event *e, uint64_t *value)
 {
 	bool is_enabled = get_file_event_system(sys)->events[e->leader].enabled_since != 0;
@@ -215,7 +215,7 @@ static int update_event(const struct sys *sys, struct file_event *e, uint64_t *v
 	return 0;
 }
 
-/* Does so for a leader and its members, where they count. */
+/* Updates a leader and its members. */
 static void update_group(const struct sys *sys, const struct file_event *lead)
 {
 	struct file_event_system *f = get_file_event_system(sys);
@@ -238,7 +238,7 @@ static bool is_level_event(const struct kernel_pmu *pmu, uint64_t config)
 	return true;
 }
 
-/* Makes room for one more event. Returns 0 or -ENOMEM. */
+/* Reserves memory for one more event. Returns 0 or -ENOMEM. */
 static int reserve_event(struct file_event_system *f)
 {
 	unsigned size = f->capacity * 2 + 8;
@@ -304,11 +304,11 @@ static int open_event(const struct sys *sys, struct perf_event_attr *attr, int p
 
 static uint64_t get_enabled_time(const struct sys *sys, const struct file_event *e)
 {
-	/* A clock with slow ticks may show no time: an event that is enabled has counted. */
+	/* With a slow clock no time may have passed; an enabled event must show some. */
 	return e->time + (e->enabled_since ? forward_get_time(sys) + 2 - e->enabled_since : 0);
 }
 
-/* Reads a leader with its members: their number, the two times, the values. */
+/* Reads a group: the number of its members, the two times, the values. */
 static long read_group(const struct sys *sys, const struct file_event *lead, uint64_t *out,
                        size_t n)
 {
@@ -333,8 +333,7 @@ static long read_group(const struct sys *sys, const struct file_event *lead, uin
 	return (long)(at * sizeof(*out));
 }
 
-/* Reads nothing, as from an event without a counter, if the file cannot be read, or holds a
- * negative number. */
+/* A file that cannot be read, or has a negative number, reads as an event without a counter. */
 static long read_event(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	const struct sys *real = &get_file_event_system(sys)->real_sys;

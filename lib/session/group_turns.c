@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups that take turns. The kernel's time of a group does not advance while the group is
- * disabled. One group of each turn counts at any time, so the time that passed is the sum of the
- * times of all groups of the turn: for tasks, which run now and then, as well as for CPUs. */
+/* Groups that take turns. While a group is disabled its time does not advance. One group of each
+ * turn counts at any time, so the elapsed time is the sum of the times of all groups of a turn.
+ * This holds for CPUs and for tasks, which do not run all the time. */
 #include <errno.h>
 #include "session/session_internal.h"
 
 struct group_turns {
-	unsigned n_turns, n_places; /* places: no CPU, CPU 0, CPU 1 ... */
+	unsigned n_turns, n_places; /* places are: no CPU, CPU 0, CPU 1 ... */
 	unsigned *turn_of;          /* by group */
 	unsigned char *is_on, *was_on;
-	uint64_t *times; /* of each turn at each place */
+	uint64_t *times; /* nanoseconds of each turn at each place */
 };
 
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group)
@@ -41,7 +41,7 @@ static unsigned count_places(const struct pfm_session *s)
 	return (unsigned)(last + 2);
 }
 
-/* All groups are on. False without memory. */
+/* Creates the turns with all groups enabled. False without memory. */
 static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 {
 	struct group_turns *t = calloc(1, sizeof(*t));
@@ -67,7 +67,8 @@ static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 	return true;
 }
 
-/* Before the first turn. Software events that are read together cannot take turns. */
+/* Prepares the first turn. Software events that are read together cannot take turns, so they are
+ * separated. */
 static int begin_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 {
 	int rc = make_turns(s, turns, n) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
@@ -111,7 +112,8 @@ static uint64_t *find_time(const struct pfm_session *s, unsigned i)
 	            : NULL;
 }
 
-/* The longest time of a member: one that could not be opened has none. Members are neighbours. */
+/* Adds the longest time of each group's members, since a member that could not be opened has no
+ * time. Members of a group follow each other. */
 static void add_group_times(const struct pfm_session *s, const pfm_count_t *counts)
 {
 	for (unsigned i = 0, end; i < s->n_counts; i = end) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics in a session: a text that names no event may name a metric or a group of them. What they
- * need is planned into groups that are counted together, each event once; their values come from
- * the session's counts, as they are or between two readings. */
+/* Metrics in a session. A text that names no event may name a metric or a group of metrics. Their
+ * events are planned into groups that are counted together, each event once. Values of metrics are
+ * computed from the counts of the session, or from their differences between two readings. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ int pfmi_session_add_metrics(struct session_builder *o, const char *text)
 	return rc || all ? rc : PFMLIB_ERR_NOMEM;
 }
 
-/* Group @g of @plan, whose events begin with number *@i, as a text for a session; NULL without
- * memory. */
+/* Formats group @g of @plan, whose events begin with number *@i, as a text for a session. NULL
+ * without memory. */
 static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -63,7 +63,8 @@ static char *format_group_text(const pfm_plan_t *plan, unsigned g, unsigned *i)
 	return text;
 }
 
-/* The counts from @before on are those of planned events @first to @last, whose texts differ. */
+/* Marks the counts from @before on as those of planned events @first to @last. Their texts are
+ * unique. */
 static void mark_planned_counts(struct session_builder *o, const pfm_plan_t *plan,
                                 const unsigned *requests, unsigned before, unsigned first,
                                 unsigned last)
@@ -100,7 +101,7 @@ static int add_planned_groups(struct session_builder *o, const pfm_plan_t *plan,
 	return rc;
 }
 
-/* Number of the planned event @text, 0 for none. */
+/* Number of the planned event @text; 0 if it was not planned. */
 static uint16_t find_planned_event(const pfm_plan_t *plan, const char *text)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -130,8 +131,8 @@ static int map_metric_inputs(struct session_builder *o, const pfm_plan_t *plan,
 	return PFMLIB_SUCCESS;
 }
 
-/* The texts that metrics were found by, once each; @requests says which they are. Returns how
- * many. */
+/* Lists the texts by which metrics were found, each once. @requests tells which texts these are.
+ * Returns their number. */
 static unsigned list_metric_texts(const struct pfm_session *s, const char *const *texts,
                                   const char **out, unsigned *requests)
 {
@@ -158,8 +159,8 @@ int pfmi_session_plan_metrics(struct session_builder *o, const char *const *text
 	options.plm = s->options.plm;
 	rc = n ? pfm_create_plan(&plan, s->ctx, named, n, &options, o->error)
 	       : pfmi_session_report_no_memory(o);
-	/* An event may need the very counter that the watchdog holds: only the kernel can tell
-	 * whether another will do. */
+	/* An event may need the counter that the watchdog holds. Only the kernel can tell whether
+	 * the watchdog moves to another one. */
 	if (rc == PFMLIB_ERR_NOASSIGN) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
 		rc = pfm_create_plan(&plan, s->ctx, named, n, &options, o->error);
@@ -195,7 +196,7 @@ static bool count_cpus(const struct pfm_session *s, const char *path, double *va
 	return known && *value > 0;
 }
 
-/* A fact of this machine or of the measurement; false for what is not known. */
+/* Looks up a constant of this machine or of the measurement. False if it is unknown. */
 static bool get_machine_constant(const struct pfm_session *s, const char *name, double seconds,
                                  double *value)
 {
@@ -227,9 +228,9 @@ struct metric_input_counts {
 	const pfm_count_t *counts;
 	double seconds;
 	pfm_quality_t quality;
-	int group; /* group: -1: none yet */
+	int group; /* -1: no group so far */
 	bool is_across_groups;
-	int missing_count; /* count without a value */
+	int missing_count; /* number of a count without a value */
 };
 
 static const pfm_count_t *get_round_count(const struct metric_input_counts *in, unsigned round,
@@ -240,7 +241,7 @@ static const pfm_count_t *get_round_count(const struct metric_input_counts *in, 
 	                                     base_get_struct_size(in->counts));
 }
 
-/* Notes how far count @i of input @input can be trusted. False if it has no value. */
+/* Merges the quality of count @i into input @input. False if the count has no value. */
 static bool note_input_quality(struct metric_input_counts *in, const pfm_count_t *c, unsigned i)
 {
 	int group = (int)in->session->counts[i].config.group;
@@ -264,7 +265,7 @@ static double make_nan(void)
 	return v;
 }
 
-/* Input @input in @round: counts of one event on several PMUs and CPUs are one. NaN if missing. */
+/* Sums input @input in @round over the PMUs and CPUs of its event. NaN if a count is missing. */
 static double sum_input_counts(struct metric_input_counts *in, unsigned round, unsigned input,
                                bool needed)
 {
@@ -319,7 +320,8 @@ static int estimate_metric(struct metric_input_counts *in, unsigned rounds,
 	return rc;
 }
 
-/* The error of a single reading: zero if everything was counted all the time, unknown otherwise. */
+/* Sets the error of a value from a single reading: zero if everything was counted all the time,
+ * else unknown. */
 static void set_single_round_error(const struct metric_input_counts *in, pfm_metric_value_t *v)
 {
 	bool exact = in->quality == PFM_QUALITY_EXACT;
@@ -334,7 +336,7 @@ unsigned pfm_count_metrics(const pfm_session_t *s)
 	return s ? s->n_metrics : 0;
 }
 
-/* The value of metric @metric, and what its counts are. */
+/* Computes metric @metric and the quality of its value. */
 static int compute_value(const struct pfm_session *s, const struct session_metric *metric,
                          const pfm_count_t *counts, unsigned rounds, double seconds,
                          struct metric_input_counts *in, pfm_metric_value_t *v)
@@ -362,7 +364,7 @@ static int compute_value(const struct pfm_session *s, const struct session_metri
 
 #define MAX_SUM_PARTS 8
 
-/* A reading that the metrics of a session are computed from. */
+/* A reading from which the metrics of a session are computed. */
 struct metric_reading {
 	const pfm_count_t *counts;
 	unsigned rounds;
@@ -378,7 +380,7 @@ static const struct session_metric *find_session_metric(const struct pfm_session
 	return NULL;
 }
 
-/* Checks the sum that @out is a part of, if the session has all its parts. */
+/* Checks the sum that @out is a part of, if the session has all parts. */
 static int check_session_sum(const struct pfm_session *s, const struct metric_reading *r,
                              const pfm_session_metric_t *out, pfm_metric_check_t *check)
 {
@@ -404,7 +406,7 @@ static int check_session_sum(const struct pfm_session *s, const struct metric_re
 	             : PFMLIB_SUCCESS;
 }
 
-/* Fills the plausibility of @out, whose value is @v. */
+/* Sets the plausibility of @out, whose value is @v. */
 static int check_session_metric(const struct pfm_session *s, const struct metric_reading *r,
                                 const pfm_metric_value_t *v, pfm_session_metric_t *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodings in the shape of the kernel's own structure. */
+/* Converts encodings to the kernel's struct perf_event_attr. */
 #include <linux/perf_event.h>
 #include <perfmon/perf_attr.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "session/perf_event_internal.h"
 #include "context/context.h"
 
-/* where later kernels have it, after what the header of the build system may have */
+/* offset in later kernels, beyond the struct that old headers have */
 #define CONFIG3_OFFSET 128
 #define CONFIG3_END    136
 
@@ -25,7 +25,8 @@ int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, si
 	attr->type = from->type;
 	attr->config = breakpoint ? 0 : from->config;
 	if (breakpoint)
-		attr->bp_type = (uint32_t)from->config; /* pfm_attr_t has no other place for it */
+		/* pfm_attr_t stores the type of a breakpoint in config. */
+		attr->bp_type = (uint32_t)from->config;
 	attr->config1 = from->config1;
 	attr->config2 = from->config2;
 	if (from->config3)
@@ -54,7 +55,7 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	               c->kernel_state.is_read_together;
 
 	memset(out, 0, sizeof(*out));
-	/* there is room for all of it */
+	/* cannot fail: the struct is large enough */
 	(void)pfmi_perf_fill_attr(&c->config.attr, a, sizeof(*out));
 	if (c->config.kernel_pmu && p->instance < c->config.kernel_pmu->n_instances &&
 	    c->config.attr.type == (uint32_t)c->config.kernel_pmu->instance_types[0])
@@ -62,12 +63,12 @@ void pfmi_perf_build_attr(const struct pfm_session *s, unsigned i, unsigned k, b
 	if (p->pid == 0)
 		a->config1 |= c->config.get_user_read_bits;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	/* Of the leader alone: a member must be readable for itself when its CPU is switched
+	/* Only a leader reads its group: members must be readable alone when their CPU is switched
 	 * off. */
 	if (leader && grouped && !c->kernel_state.is_ungrouped && !st->reads_singly)
 		a->read_format |= PERF_FORMAT_GROUP;
 	a->inherit = (s->options.flags & PFM_SESSION_INHERIT) && p->pid >= 0;
-	/* Members follow their leader. */
+	/* Members are enabled with their leader. */
 	a->disabled = leader;
 	a->pinned = a->pinned && leader;
 	a->exclusive = leader && c->config.exclusive;
@@ -142,7 +143,7 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 		return PFMLIB_ERR_INVAL;
 	if (!e.attr.expressible)
 		return PFMLIB_ERR_NOTSUPP;
-	/* Its numbers would mean some other event here. */
+	/* On this machine the event's numbers would mean another event. */
 	if (!(pfmi_context_get_pmu(ctx, (unsigned)e.pmu).flags & PFM_PMU_HOST))
 		return PFMLIB_ERR_NOPMU;
 	if (!e.attr.type_known)
@@ -150,7 +151,7 @@ int pfm_fill_perf_event_attr(const pfm_ctx_t *ctx, const pfm_encoding_t *encodin
 	return pfmi_perf_fill_attr(&e.attr, attr, size);
 }
 
-/* Writes the full name of @event to @text; the caller's spelling where libpfm has no name for
+/* Writes the full name of @event to @text, or the user's spelling if the library has no name for
  * it. */
 static void print_full_name(const char *event, char *text, size_t len)
 {
@@ -175,7 +176,7 @@ int pfm_encode_perf_attr(const char *event, int plm, struct perf_event_attr *att
 		print_full_name(event, text, sizeof(text));
 	if (name && !(copy = strdup(text)))
 		return PFMLIB_ERR_NOMEM;
-	/* Writes no more bytes than the first version of the struct that has the members in use. */
+	/* Writes only the first version of the struct that has the members in use. */
 	rc = pfm_fill_perf_event_attr(NULL, &e, attr,
 	                              attr->size >= sizeof(*attr) ? attr->size : sizeof(*attr));
 	if (rc) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refused an event, and what would help. perf_event_open(2) has a dozen error
- * numbers for fifty reasons; a second attempt with one setting changed separates most of them. */
+/* Finds out why the kernel refused an event, and a remedy. perf_event_open(2) has a dozen error
+ * numbers for fifty causes. Trying again with one setting changed distinguishes most of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +54,8 @@ static int read_paranoid_level(const struct sys *sys)
 	"run with the capability CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8), which root has "    \
 	"outside of containers"
 
-/* Whether this process may not even count itself in user mode, at what every level of Linux itself
- * permits: nothing about the event is at fault then. */
+/* True if this process may not even count itself in user mode, which every setting of Linux itself
+ * permits. Then the event is not the cause. */
 static bool is_counting_forbidden(const struct refused_event *q)
 {
 	struct refused_event own = { .session = q->session, .pid = 0, .cpu = -1 };
@@ -87,7 +87,7 @@ static void explain_counting_forbidden(struct session_count *c, int level, int e
 			level);
 }
 
-/* Explains why this event is forbidden where others are permitted. Returns false without an
+/* Explains why this event is forbidden although others are permitted. Returns false without an
  * explanation. */
 static bool explain_event_forbidden(const struct refused_event *q, int level, int err)
 {
@@ -138,9 +138,9 @@ static void explain_no_permission(const struct refused_event *q, int err)
 		explain_counting_forbidden(q->count, level, err);
 }
 
-/* Some drivers let an internal number slip out that reads as EPERM (Alpha: events the processor
- * lacks). If the same user may count a software event at the same place and level, permission is
- * not what is missing. */
+/* Some drivers return an internal number that reads as EPERM (Alpha: events that the processor
+ * lacks). If the user may count a software event at the same place and level, the cause is not
+ * permission. */
 static bool is_software_event_permitted(const struct refused_event *q)
 {
 	union perf_attr_buffer a = q->attr_buffer;
@@ -229,7 +229,8 @@ static void explain_missing_event(const struct refused_event *q, int err)
 
 /* ---- what the kernel cannot set ------------------------------------------------------------ */
 
-/* Settings that may be at fault beside the event itself. */
+/* Removes setting @i, which may be the cause instead of the event, from @a. Returns its name; NULL
+ * after the last one. */
 static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
 {
 	switch (i) {
@@ -294,7 +295,7 @@ static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
 
 #define N_SETTINGS 11
 
-/* The setting without which the kernel accepts the event; NULL if missing. */
+/* Finds the setting without which the kernel accepts the event; NULL without one. */
 static const char *find_refused_setting(const struct refused_event *q)
 {
 	for (unsigned i = 0; i < N_SETTINGS; i++) {
@@ -307,7 +308,7 @@ static const char *find_refused_setting(const struct refused_event *q)
 	return NULL;
 }
 
-/* The field of the event without which the kernel accepts it; NULL if missing. */
+/* Finds the field of the event without which the kernel accepts it; NULL without one. */
 static const struct field *find_refused_field(const struct refused_event *q, uint64_t *value)
 {
 	const struct table *t = q->count->config.event.table;
@@ -381,7 +382,7 @@ static void explain_bad_setting(const struct refused_event *q, int err)
 		explain_bad_breakpoint(q, err);
 	else if (!setting && (q->attr_buffer.attr.type == PERF_TYPE_HARDWARE ||
 	                      q->attr_buffer.attr.type == PERF_TYPE_HW_CACHE))
-		/* a number this driver does not map: some say ENOENT, some EINVAL */
+		/* the driver does not know the number: some return ENOENT, some EINVAL */
 		explain_missing_event(q, err);
 	else if (setting)
 		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err, "omit that setting",
@@ -440,7 +441,7 @@ static void explain_unsupported(const struct refused_event *q, int err)
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
-/* The soft limit of open files, 0 if it cannot be read. */
+/* The soft limit of open files; 0 if it is unknown. */
 static long read_file_limit(const struct sys *sys)
 {
 	char buf[4096];
@@ -494,7 +495,7 @@ static void explain_busy(const struct refused_event *q, int err)
 			"another program holds the counter or the PMU");
 }
 
-/* True if the control group is at fault: the folder is not a control group, or its hierarchy lacks
+/* True if the control group is the cause: the folder is not a control group, or its hierarchy lacks
  * the controller. */
 static bool is_bad_cgroup(const struct refused_event *q, int err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversation with Linux's perf_event_open(2). A count becomes one kernel event per task, CPU
- * and instance of its PMU; groups become kernel groups; values are read a group at a time. */
+/* Counting with perf_event_open(2). A count becomes one kernel event for each task, CPU and
+ * instance of its PMU; groups become kernel groups. Values are read a group at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 
 /* ---- sessions ------------------------------------------------------------------------------ */
 
-#define MAX_OPEN_ROUNDS 6 /* of opening, where threads are born all the while */
+#define MAX_OPEN_ROUNDS 6 /* attempts to open a process that keeps starting threads */
 
-/* Closes @lead after what joined it: a closed leader sets its members free, which costs the kernel
- * time. */
+/* Closes the members of @lead first: closing a leader detaches its members, which takes the kernel
+ * longer. */
 static void close_leader_and_members(struct pfm_session *s, struct kernel_event *lead)
 {
 	struct perf_state *st = s->backend_state;
@@ -28,13 +28,13 @@ static void close_leader_and_members(struct pfm_session *s, struct kernel_event 
 	pfmi_perf_close_event(s, lead);
 }
 
-/* Gives everything back that belongs to one round of opening. */
+/* Releases everything that one attempt has opened. */
 static void close_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
 
-	/* The last CPU first, as its group was opened: each has to wake up but once. Then what was
-	 * not opened to the end. */
+	/* CPUs in the reverse order of opening, so that each CPU has to wake up only once; then
+	 * events that were opened in part. */
 	for (unsigned i = st->n_read_events; i-- > 0;)
 		close_leader_and_members(s, &st->events[st->read_events[i]]);
 	for (unsigned i = st->n_events; i-- > 0;)
@@ -101,7 +101,7 @@ static void open_time_references(struct pfm_session *s)
 	}
 }
 
-/* Lists the tasks, plans and opens, and prepares for reading. 0 or -ENOMEM. */
+/* Lists the tasks, plans and opens the events, and prepares for reading. Returns 0 or -ENOMEM. */
 static int open_round(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
@@ -123,18 +123,19 @@ static int open_round(struct pfm_session *s)
 	return pfmi_perf_assign_readings(s);
 }
 
-/* Threads may have been born while the others were opened, by one that was not open yet: they and
- * what they give birth to would be missing. Whether a newcomer is counted already cannot be seen,
- * so it cannot just be added. Nor can what a child inherited that was forked between two members of
- * a group. -EAGAIN: there are newcomers. */
+/* Looks for threads that started while the others were opened. A thread that was not open yet may
+ * have started them: then they and their children would be missing. They cannot simply be added,
+ * because those that a counted thread has started are counted already. Children that were forked
+ * between two members of a group have only some of its members. Returns -EAGAIN if there are new
+ * threads. */
 static int check_new_tasks(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
 	struct task_list now;
 	int rc;
 
-	/* The caller's own thread creates no process meanwhile, nor does a program that waits
-	 * for its start. */
+	/* The caller's own thread, and a program that waits for its start, cannot start others
+	 * meanwhile. */
 	if (s->options.pid == 0 ||
 	    (s->options.flags & (PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC)) !=
 	            PFM_SESSION_INHERIT)
@@ -145,7 +146,7 @@ static int check_new_tasks(struct pfm_session *s)
 		return 0;
 	rc = pfmi_perf_list_tasks(&s->sys, s->options.pid,
 	                          s->options.flags & PFM_SESSION_ONE_THREAD, &now);
-	/* A process that has ended has no newcomers. */
+	/* A process that has ended has no new threads. */
 	if (!rc && now.has_all_threads && !pfmi_perf_is_task_subset(&now, &st->tasks))
 		rc = -EAGAIN;
 	pfmi_perf_free_tasks(&now);
@@ -197,15 +198,15 @@ static int open_in_rounds(struct pfm_session *s)
 			rc = pfmi_session_refresh_online_cpus(s);
 		if (!rc)
 			rc = check_new_tasks(s);
-		/* A thread that starts a program becomes the first of its process, whose number was
-		 * opened before for another. */
+		/* A thread that executes a program takes over the number of its process, which was
+		 * opened for another thread before. */
 		if (!rc && st->has_ended_task && round == 1)
 			rc = -EAGAIN;
 		if (rc != -EAGAIN || round == MAX_OPEN_ROUNDS)
 			break;
 		close_round(s);
 	}
-	/* Read one by one, what is there can be read. */
+	/* Without groups, the members that exist can be read. */
 	if (rc == -EAGAIN) {
 		close_round(s);
 		st->reads_singly = true;
@@ -232,7 +233,7 @@ static int separate_perf_groups(struct pfm_session *s)
 	return PFMLIB_SUCCESS;
 }
 
-/* Opens the folder of the control group that is wanted. */
+/* Opens the folder of the session's control group. */
 static int open_cgroup(const struct pfm_session *s, struct perf_state *st, pfm_error_t *why)
 {
 	int fd;
@@ -266,7 +267,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 		close_perf_counts(s);
 		return rc;
 	}
-	st->reads_singly = s->sampling != NULL; /* each with its own losses */
+	st->reads_singly = s->sampling != NULL; /* each event has its own count of lost samples */
 	if (s->sampling)
 		s->sampling_ops->choose_rates(s);
 	for (unsigned i = 0; i < s->n_counts; i++)
@@ -292,7 +293,7 @@ static int open_perf_counts(struct pfm_session *s, pfm_error_t *why)
 	return pfmi_base_set_no_memory_error(why);
 }
 
-/* The kernel shows its PMUs because it has them. If a filter of system calls blocks them, the first
+/* True if the kernel lists its PMUs. If a filter of system calls blocks them, opening the first
  * event reports it. */
 static bool is_perf_known_usable(const struct pfm_ctx *ctx)
 {
@@ -313,7 +314,8 @@ static int probe_perf(const struct sys *sys, pfm_error_t *why)
 	if (fd >= 0)
 		sys->close(sys, fd);
 	if (fd != -ENOSYS)
-		/* a refusal is an answer, too: each event will tell its own */
+		/* the kernel refuses this event, so it has the call; each event reports its own
+		 * cause */
 		return PFMLIB_SUCCESS;
 	return pfmi_base_set_errno_error(why, PFMLIB_ERR_NOTSUPP, ENOSYS,
 	                                 "the kernel has no perf_event_open");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The perf_event backend: the declarations that only its own files share. */
+/* Declarations that only the files of the perf_event backend share. */
 #ifndef PERFMON_SESSION_PERF_EVENT_INTERNAL_H
 #define PERFMON_SESSION_PERF_EVENT_INTERNAL_H
 
@@ -12,52 +12,51 @@
 /* words before the values of a group: members, enabled, running */
 #define GROUP_HEADER_WORDS 3
 
-/* @from as the members of the kernel's own struct that say what to count; everything else in @attr,
- * which has @size bytes, stays. PFMLIB_ERR_FULL if that is too little. (lib/session/perf_attr.c) */
+/* Copies the members of @from that tell what to count to @attr, which has @size bytes; the others
+ * stay. Returns PFMLIB_ERR_FULL if @size is too small. (lib/session/perf_attr.c) */
 int pfmi_perf_fill_attr(const pfm_attr_t *from, struct perf_event_attr *attr, size_t capacity);
 /* Records in s->counts[i] why its kernel event @k could not be opened with error @err. @group:
  * the descriptor it was to join, or -1. */
 void pfmi_perf_diagnose_event(struct pfm_session *s, unsigned i, unsigned k, int group, int err);
-/* Records that count @i cannot join its group: they are counted at different places. */
+/* Records that count @i cannot join its group because it is counted at other places. */
 void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i);
-/* The tasks of a session for @pid: all threads of a process (unless it is wanted @alone), one
- * thread, or the caller's own (0). 0 or -ENOMEM. */
+/* Lists the tasks that a session for @pid counts: all threads of a process (one thread if @alone),
+ * or the caller's own thread (0). Returns 0 or -ENOMEM. */
 int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task_list *out);
 void pfmi_perf_free_tasks(struct task_list *t);
-/* True if @all has each of @some; sorts @all. */
+/* True if @all contains each task of @some; sorts @all. */
 bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *all);
 /* Lays out the kernel events of all counts, not yet open. Returns 0 or -ENOMEM.
  * (lib/session/perf_targets.c) */
 int pfmi_perf_plan_events(struct pfm_session *s);
-/* Gives the readings of what is open their places. 0 or -ENOMEM. (lib/session/perf_read.c) */
+/* Assigns readings to the open events. Returns 0 or -ENOMEM. (lib/session/perf_read.c) */
 int pfmi_perf_assign_readings(struct pfm_session *s);
 int pfmi_perf_start_counting(struct pfm_session *s);
 int pfmi_perf_stop_counting(struct pfm_session *s);
 int pfmi_perf_reset_counts(struct pfm_session *s);
 int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
                             const unsigned char *is_on);
-/* True if a task born while a group was opened has inherited some of its members only: the group
- * can never be read. */
+/* True if a task that started while a group was opened has inherited only some of its members: the
+ * group can never be read. */
 bool pfmi_perf_has_unreadable_group(struct pfm_session *s);
 int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 int pfmi_perf_read_user_count(struct pfm_session *s, unsigned i, pfm_count_t *count);
-/* Programs with more rights (lib/session/perf_permissions.c): after the start, before the stop and
- * after a reset. */
+/* Detection of programs with more rights (lib/session/perf_permissions.c): call these after the
+ * start, before the stop and after a reset. */
 void pfmi_perf_start_process_clock(struct pfm_session *s);
 void pfmi_perf_stop_process_clock(struct pfm_session *s);
 void pfmi_perf_reset_process_clock(struct pfm_session *s);
-/* The processor time that the process took while it was counted, up to now; 0 where that is not
- * known. */
+/* The processor time of the process while it was counted, up to now; 0 if it is unknown. */
 uint64_t pfmi_perf_read_process_time(const struct pfm_session *s);
-/* Compares @taken with the time that @counts, all of the session's, have seen, children's too.
- * Reports and returns false if most of it is missing. */
+/* Compares the processor time @taken with the time that @counts, all of the session's, were
+ * enabled, in children too. Reports and returns false if most of it is missing. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts);
-/* CPUs that come and go (lib/session/perf_hotplug.c): once all is open; after the start, before
- * the stop and after a reset; before a reading is looked at. */
+/* Detection of CPUs that come and go (lib/session/perf_hotplug.c): call these after everything is
+ * open; after the start, before the stop and after a reset; before a reading is used. */
 void pfmi_perf_init_hotplug(struct pfm_session *s);
 void pfmi_perf_start_hotplug_clock(struct pfm_session *s);
 void pfmi_perf_stop_hotplug_clock(struct pfm_session *s);
-/* @before  a time before the zeros were read */
+/* @before: a time before the zeros were read */
 void pfmi_perf_reset_hotplug_clock(struct pfm_session *s, uint64_t before);
 /* Call these before the first event is enabled and after the last one is disabled. */
 void pfmi_perf_start_longest_clock(struct pfm_session *s);
@@ -65,7 +64,7 @@ void pfmi_perf_stop_longest_clock(struct pfm_session *s);
 /* Call this after the events have been read. */
 void pfmi_perf_compute_max_enabled_time(struct pfm_session *s);
 void pfmi_perf_check_hotplug(struct pfm_session *s);
-/* True if there is a CPU on line of which count @c has lost something, by the last reading. */
+/* True if count @c has lost events of a CPU that is on line, at the last reading. */
 bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count *c);
 /* Value, enabled and running from the page, without a system call. False if the page cannot
  * tell. */

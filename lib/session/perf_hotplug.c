@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that come and go while whatever runs on them is counted. The kernel takes a CPU's events
- * from it when it is switched off and does not give them back when it returns; and on a CPU that
- * comes later it has opened none. Neither shows in the numbers. The first shows by the clock: time
- * goes on, and the time for which such an event is enabled does not advance. The second shows in
- * the list of CPUs that are on line. A CPU that comes and goes again between two readings is not
- * seen. */
+/* Detects CPUs that come and go while everything on them is counted. When a CPU is switched off,
+ * the kernel removes its events and does not restore them later; on a CPU that appears later no
+ * events were opened. The counts themselves show neither. The first case shows in the times: the
+ * clock advances and the enabled time of such an event does not. The second shows in the list of
+ * CPUs on line. A CPU that comes and goes between two readings is not detected. */
 #include <stdlib.h>
 #include "base/text.h"
 #include "session/perf_event_internal.h"
 
-#define CLOCK_SLACK_NS 40000000u /* what a clock of slow ticks and a slow start may come to */
-/* the kernel's two clocks go apart by less than so many-th of the time */
+/* What a slow clock and a slow start may account for. */
+#define CLOCK_SLACK_NS 40000000u
+/* the kernel's two clocks differ by less than this fraction of the time */
 #define CLOCK_DRIFT_DIVISOR 512u
 
-/* True if the kernel event counts what runs on its CPU, of all tasks or of a control group. */
+/* True if the kernel event counts what its CPU runs: all tasks, or those of a control group. */
 static bool is_cpu_event(const struct kernel_event *p)
 {
 	return p->fd >= 0 && p->pid == -1;
@@ -79,7 +79,7 @@ static uint64_t get_clock_slack(uint64_t lasted)
 	return CLOCK_SLACK_NS + lasted / CLOCK_DRIFT_DIVISOR;
 }
 
-/* The time for which events have been enabled since the last reset, at least. */
+/* Computes the time for which events have been enabled since the last reset, at least. */
 static void compute_min_enabled_time(const struct sys *sys, struct hotplug_state *w)
 {
 	uint64_t lasted = session_read_stopwatch(&w->clock, sys->get_time(sys));
@@ -88,8 +88,8 @@ static void compute_min_enabled_time(const struct sys *sys, struct hotplug_state
 	w->min_enabled_time = lasted > slack ? lasted - slack : 0;
 }
 
-/* Enabling, reading and disabling take time, on many CPUs or a loaded machine more than the
- * slack: the bound holds for a clock that runs before and after them. */
+/* Enabling, reading and disabling take time, more than the slack on many CPUs or a loaded machine.
+ * So the bound is that of a clock which runs before and after them. */
 void pfmi_perf_compute_max_enabled_time(struct pfm_session *s)
 {
 	struct hotplug_state *w = &((struct perf_state *)s->backend_state)->hotplug;
@@ -126,7 +126,7 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 
 	if (w->has_cpu_events)
 		compute_min_enabled_time(&s->sys, w);
-	/* The time of a group that waits for its turn does not advance. */
+	/* The time of a group that is not its turn does not advance. */
 	if (s->turns)
 		w->min_enabled_time = 0;
 	if (!w->counts_all_cpus || w->has_new_cpu || w->new_cpus == NEW_CPUS_IMPOSSIBLE)
@@ -138,7 +138,7 @@ void pfmi_perf_check_hotplug(struct pfm_session *s)
 	w->has_missed_cpu |= w->has_new_cpu;
 }
 
-/* True too where that cannot be known. */
+/* True also if it is unknown. */
 static bool is_cpu_online(const struct sys *sys, int cpu)
 {
 	struct cpu_mask online;
@@ -149,8 +149,8 @@ static bool is_cpu_online(const struct sys *sys, int cpu)
 	return is;
 }
 
-/* True if the kernel reports how long count @c was enabled: the clock of some kernels never
- * ticks. */
+/* True if the kernel reports for how long count @c was enabled. On some kernels the clock does not
+ * advance. */
 static bool has_ticking_clock(const struct perf_state *st, const struct session_count *c)
 {
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
@@ -160,7 +160,7 @@ static bool has_ticking_clock(const struct perf_state *st, const struct session_
 }
 
 /* True if the enabled time of the event does not advance. An event that lost its counter has the
- * largest time of all. */
+ * largest time possible. */
 static bool has_stalled_time(const struct perf_state *st, const struct kernel_event *p)
 {
 	const struct time_reference *w =
@@ -169,8 +169,8 @@ static bool has_stalled_time(const struct perf_state *st, const struct kernel_ev
 
 	if (!is_cpu_event(p))
 		return false;
-	/* A control group's events are enabled as long as it runs there: the time reference beside
-	 * them always is. */
+	/* Events of a control group are enabled only while it runs on the CPU; the time reference
+	 * beside them is always enabled. */
 	if (w)
 		return w->fd >= 0 && w->time_on_cpu < st->hotplug.min_enabled_time;
 	return enabled - st->reset_readings[p->times_index] < st->hotplug.min_enabled_time;
@@ -186,7 +186,7 @@ bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count 
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
 		struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 
-		/* A CPU that is off has nothing to count. */
+		/* A CPU that is still off has nothing to count. */
 		if (told && !p->is_orphaned && has_stalled_time(st, p))
 			p->is_orphaned = is_cpu_online(&s->sys, p->cpu);
 		any |= p->is_orphaned;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening the kernel events of counts, one by one or as a kernel group. */
+/* Opens the kernel events of counts, separately or as a kernel group. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void close_count(struct pfm_session *s, struct session_count *c)
 	c->kernel_state.n_open = 0;
 }
 
-/* First member of count @i's group that is open, or @i itself. */
+/* The first open member of count @i's group, or @i. */
 static unsigned get_open_leader(const struct pfm_session *s, unsigned i)
 {
 	unsigned first = s->counts[i].kernel_state.group_first;
@@ -83,14 +83,16 @@ static int find_leader_event(const struct pfm_session *s, unsigned i, unsigned k
 	return NO_LEADER_AT_TARGET;
 }
 
-/* Events the kernel counts itself are always counted: beside a group they lose nothing. */
+/* True for events that the kernel counts itself: they need no counter, so they lose nothing outside
+ * of a group. */
 static bool is_software_count(const struct session_count *c)
 {
 	return c->config.attr.type == PERF_TYPE_SOFTWARE ||
 	       c->config.attr.type == PERF_TYPE_TRACEPOINT;
 }
 
-/* The thread has ended, the CPU has been switched off: that happens while a session is opened. */
+/* True if the thread has ended or the CPU was switched off, which may happen while a session is
+ * opened. */
 static bool is_target_gone(int err)
 {
 	return err == -ESRCH || err == -ENODEV;
@@ -103,7 +105,7 @@ static bool can_exclude_kernel(const struct session_count *c)
 	       !pfmi_perf_is_kernel_only_event(&c->config.attr);
 }
 
-/* A control group's events are opened for its folder in place of a task. */
+/* Opens the event for a task, or for the folder of a control group. */
 static int open_event_at_target(const struct pfm_session *s, union perf_attr_buffer *a,
                                 const struct kernel_event *p, int group)
 {
@@ -123,14 +125,14 @@ static int try_open_event(struct pfm_session *s, unsigned i, unsigned k, int gro
 
 	pfmi_perf_build_attr(s, i, k, group == -1, &a);
 	fd = open_event_at_target(s, &a, p, group);
-	/* Older kernels refuse to read inherited groups at once. */
+	/* Older kernels cannot read groups of inherited events at once. */
 	if (fd == -EINVAL && group == -1 && a.attr.inherit && !s->sampling &&
 	    a.attr.read_format & PERF_FORMAT_GROUP) {
 		a.attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 		fd = open_event_at_target(s, &a, p, group);
 		st->reads_singly |= fd >= 0;
 	}
-	/* A wish, not a condition. */
+	/* Setting this flag is optional. */
 	if ((fd == -EINVAL || fd == -EOPNOTSUPP) &&
 	    a.attr.config1 != s->counts[i].config.attr.config1 &&
 	    s->counts[i].config.get_user_read_bits) {
@@ -157,8 +159,8 @@ static bool can_open_ungrouped(struct pfm_session *s, unsigned i, unsigned k)
 	return fd >= 0;
 }
 
-/* Opens the event for user code only, for users who may not count the kernel. The name gets the
- * suffix "u" unless the count is the same; it has room for that. */
+/* Opens the event for user code alone, for users who may not count the kernel. Appends "u" to the
+ * name, which has room for it, unless the count stays the same. */
 static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group,
                                    int err)
 {
@@ -176,7 +178,8 @@ static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k
 		return fd;
 	}
 	c->config.attr.exclude_kernel = c->config.attr.exclude_hv = 0;
-	/* A PMU that cannot leave the kernel out says EINVAL: permission is what is missing. */
+	/* A PMU that cannot exclude the kernel returns EINVAL; the cause is still the permission.
+	 */
 	return fd == -EINVAL ? err : fd;
 }
 
@@ -205,7 +208,7 @@ static void join_group(struct perf_state *st, struct kernel_event *p, int lead)
 	l->n_members++;
 }
 
-/* The caller's filter for the tracepoint of kernel event @p. Returns 0 or -errno. */
+/* Sets the caller's filter on the tracepoint of kernel event @p. Returns 0 or -errno. */
 static int set_event_filter(const struct pfm_session *s, const struct kernel_event *p)
 {
 	const char *filter = s->options.filters
@@ -232,8 +235,8 @@ static void explain_refused_filter(struct session_count *c)
 		c->config.name);
 }
 
-/* Opens kernel event @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open never
- * gives, if its filter is refused. */
+/* Opens kernel event @k of count @i. Returns 0 or -errno; -ENOEXEC, which perf_event_open(2) never
+ * returns, if the kernel refuses its filter. */
 static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int lead)
 {
 	struct perf_state *st = s->backend_state;
@@ -260,9 +263,9 @@ static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int 
 	return 0;
 }
 
-/* Opens every kernel event of count @i. If one cannot be opened, none stays open and the cause is
- * written down; only where a thread or a CPU has gone meanwhile the others go on. Returns false if
- * the count found no counter beside its group. */
+/* Opens all kernel events of count @i. If one cannot be opened, closes the others and stores the
+ * cause, unless a thread or a CPU has only disappeared. Returns false if the count found no counter
+ * beside its group. */
 static bool open_count(struct pfm_session *s, unsigned i)
 {
 	struct perf_state *st = s->backend_state;
@@ -305,7 +308,7 @@ static bool open_count(struct pfm_session *s, unsigned i)
 	return true;
 }
 
-/* A group that does not fit and may be broken up: each member on its own. */
+/* Opens the members of a group separately: the group does not fit, and is a weak one. */
 static void break_up_group(struct pfm_session *s, unsigned first, unsigned end)
 {
 	for (unsigned i = end; i-- > first;)
@@ -352,9 +355,9 @@ static bool has_shared_cpus(const struct pfm_session *s, unsigned first, unsigne
 	return true;
 }
 
-/* The whole group on one CPU after the other: so the CPU stays awake, and its kernel events are
- * together. If any of it is refused nothing is left open, and it is for open_count() to find out
- * what can be. */
+/* Opens the whole group on one CPU after the other, so that the CPU stays awake and its kernel
+ * events are adjacent. If the kernel refuses any of it, leaves nothing open; open_count() then
+ * finds out what is possible. */
 static bool open_group_by_cpu(struct pfm_session *s, unsigned first, unsigned end)
 {
 	const struct count_kernel_state *lead = &s->counts[first].kernel_state;
@@ -386,8 +389,8 @@ static void mark_read_together(struct pfm_session *s, unsigned first, unsigned e
 		s->counts[i].kernel_state.is_read_together = is;
 }
 
-/* One system call and one interrupt of each CPU then read all of them. A group changes nothing of
- * what they count: they need no counter. */
+/* Opens software events as a group, because one system call and one interrupt of each CPU then read
+ * them all. They need no counter, so the group does not change what they count. */
 unsigned pfmi_perf_open_software_events(struct pfm_session *s, unsigned first)
 {
 	const struct perf_state *st = s->backend_state;
@@ -407,7 +410,8 @@ unsigned pfmi_perf_open_software_events(struct pfm_session *s, unsigned first)
 	return first;
 }
 
-/* Members of a group are counted at the same times or not at all: @refused found no counter. */
+/* Closes the group because @refused found no counter: the members of a group are counted at the
+ * same times or not at all. */
 static void close_whole_group(struct pfm_session *s, unsigned first, unsigned end, unsigned refused)
 {
 	const struct session_count *culprit = &s->counts[refused];

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with more rights. When a task starts one that has more than its caller (set-user-ID), or
- * that may not be read, the kernel takes the task's events away without notice: they stop from then
- * on. What shows it is the processor time of the process, which all its threads were counted in. */
+/* Detects programs with more rights. When a task executes a program that has more rights than its
+ * caller (set-user-ID) or may not be read, the kernel removes the task's events without notice, and
+ * their counts stop. This shows in the processor time of the process, all of whose threads are
+ * counted. */
 #include <errno.h>
 #include "session/perf_event_internal.h"
 
-#define MAX_UNSEEN_TIME_NS 10000000u /* the longest tick of a kernel: less says nothing */
+/* The longest tick of a kernel: a smaller difference proves nothing. */
+#define MAX_UNSEEN_TIME_NS 10000000u
 
-/* The processor time of the process. False if the session does not follow all of it, or it is not
- * known. */
+/* Reads the processor time of the process. False if it is unknown, or the session does not follow
+ * the whole process. */
 static bool get_process_time(const struct pfm_session *s, uint64_t *ns)
 {
 	const unsigned flags = PFM_SESSION_INHERIT | PFM_SESSION_SYSTEM_WIDE |
@@ -56,13 +58,13 @@ uint64_t pfmi_perf_read_process_time(const struct pfm_session *s)
 	                                                  : w->elapsed;
 }
 
-/* True if count @c is one of the process. */
+/* True if count @c counts the process. */
 static bool is_process_count(const struct perf_state *st, const struct session_count *c)
 {
 	return c->kernel_state.n_open && st->events[c->kernel_state.first_event].pid > 0;
 }
 
-/* The longest time that any count of the process has seen; false if missing. */
+/* Finds the longest enabled time of a count of the process. False without such a count. */
 static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts, uint64_t *seen)
 {
 	const struct perf_state *st = s->backend_state;
@@ -95,7 +97,8 @@ static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t 
 	}
 }
 
-/* The time of the process must have been seen since the last reset, and since the last reading. */
+/* The counts must have been enabled for the processor time since the last reset, and since the last
+ * reading. */
 bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const pfm_count_t *counts)
 {
 	struct perf_state *st = s->backend_state;
@@ -104,7 +107,7 @@ bool pfmi_perf_check_process_time(struct pfm_session *s, uint64_t taken, const p
 
 	if (!get_seen_time(s, counts, &seen))
 		return true;
-	/* After a reset both begin anew. */
+	/* A reset clears both. */
 	taken_since = taken >= st->last_taken ? taken - st->last_taken : taken;
 	seen_since = seen >= st->last_seen ? seen - st->last_seen : seen;
 	is_missing =

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting with perf_event_open(2): starting, stopping and reading what is open, a group at a
- * time. */
+/* Starts, stops and reads the events that are open, a group at a time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +27,14 @@ static int send_ioctl(struct pfm_session *s, int fd, unsigned long request)
 
 static int read_all_events(struct pfm_session *s);
 
-#define MAX_INCOMPLETE_TRIES 100 /* half a tenth of a second in all */
+#define MAX_INCOMPLETE_TRIES 100 /* together they take a twentieth of a second */
 
 static int keep_first_error(int before, int rc)
 {
 	return before ? before : rc < 0 ? rc : 0;
 }
 
-/* True if the kernel enables the event when the task starts its program. */
+/* True if the kernel enables the event when the task executes its program. */
 static bool is_enabled_on_exec(const struct pfm_session *s, int pid)
 {
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
@@ -64,8 +63,8 @@ static inline int send_to_time_references(struct pfm_session *s, unsigned long r
 	return st->n_time_references ? send_to_all_time_references(s, request) : 0;
 }
 
-/* Sends @request to every leader of the session. The first error is returned after all have been
- * asked. */
+/* Sends @request to every leader of the session. Returns the first error, after all leaders got the
+ * request. */
 static int send_to_leaders(struct pfm_session *s, unsigned long request)
 {
 	const struct perf_state *st = s->backend_state;
@@ -86,7 +85,7 @@ static int send_to_leaders(struct pfm_session *s, unsigned long request)
 	return first;
 }
 
-/* Far more than clocks differ, less than most uptimes. */
+/* nanoseconds; much more than two clocks differ, and less than a system has usually been running */
 #define CGROUP_TIME_SLACK_NS 60000000000u
 
 static bool is_counting_cgroup(const struct pfm_session *s)
@@ -94,8 +93,8 @@ static bool is_counting_cgroup(const struct pfm_session *s)
 	return ((const struct perf_state *)s->backend_state)->cgroup_fd >= 0;
 }
 
-/* When the first event of a control group is enabled, some kernels count its time from the start of
- * the system. Such a time becomes the zero from which times are counted. */
+/* Some kernels count the time of a control group's first event from the start of the system. Such a
+ * time becomes the zero of later times. */
 static void rebase_cgroup_times(struct pfm_session *s)
 {
 	struct perf_state *st = s->backend_state;
@@ -113,9 +112,9 @@ static void rebase_cgroup_times(struct pfm_session *s)
 	}
 }
 
-/* Time references are the first to be switched on and the last to be switched off: they have seen
- * whatever the others have. After the leaders are on, every start runs the same instructions, so
- * that a program that counts itself gets the same counts each time. */
+/* Time references are enabled first and disabled last, so that their times include those of all
+ * others. After the leaders are enabled, every start executes the same instructions, so that a
+ * program that counts itself gets equal counts each time. */
 int pfmi_perf_start_counting(struct pfm_session *s)
 {
 	int rc;
@@ -171,7 +170,8 @@ static int send_to_groups(struct pfm_session *s, unsigned long request, const un
 	return first;
 }
 
-/* On all CPUs the old groups end before the new ones begin: no CPU has counters for both. */
+/* On every CPU the old groups stop before the new ones start, because it has not enough counters
+ * for both. */
 int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
                             const unsigned char *is_on)
 {
@@ -181,8 +181,8 @@ int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
 	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
 }
 
-/* Linux 6.7 and later refuse to read a group for the moment in which a task that inherited it is
- * born or ends, and has only some of its members. */
+/* True if a group must be read again: Linux 6.7 and later refuse to read it while a task that
+ * inherits it starts or ends, and has only some of its members. */
 static bool is_incomplete_group(long n, unsigned tries)
 {
 	const struct timespec moment = { .tv_nsec = 10000L * (long)(tries + 1) };
@@ -191,16 +191,16 @@ static bool is_incomplete_group(long n, unsigned tries)
 	       (nanosleep(&moment, NULL) == 0 || errno == EINTR);
 }
 
-/* Reads once more after @n was the answer. */
+/* Reads again, after a reading that returned @n. */
 static long retry_read(const struct sys *sys, int fd, void *to, size_t size, long n)
 {
 	for (unsigned tries = 0; n == -EINTR || is_incomplete_group(n, tries); tries++)
 		n = sys->read(sys, fd, to, size);
-	/* End of file is how the kernel says that a pinned event has lost its counter. */
+	/* The kernel returns end of file for a pinned event that has lost its counter. */
 	return n <= 0 || n == (long)size ? n : -EIO;
 }
 
-/* Reads @words words of @fd to place @at of the readings. */
+/* Reads @words words from @fd to index @at of the readings. */
 static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, size_t words)
 {
 	const struct perf_state *st = s->backend_state;
@@ -210,11 +210,11 @@ static inline long read_into_readings(struct pfm_session *s, int fd, size_t at, 
 	return n == (long)size ? n : retry_read(&s->sys, fd, st->readings + at, size, n);
 }
 
-/* of the reading of one event: value, enabled, running; then the lost samples, if the kernel
+/* words of the reading of one event: value, enabled, running; the lost samples follow if the kernel
  * reports them */
 #define SINGLE_READING_WORDS 3
 
-/* The place of a group's reading, and its length in words. */
+/* The index of a group's reading, and its length in words. */
 static size_t get_group_reading_index(const struct kernel_event *lead)
 {
 	return lead->times_index - 1;
@@ -225,14 +225,14 @@ static size_t get_group_reading_words(const struct kernel_event *lead)
 	return GROUP_HEADER_WORDS + 1 + lead->n_members;
 }
 
-/* How many counts one reading of the part gives. */
+/* Number of counts in one reading of the kernel event. */
 static unsigned get_counts_per_reading(const struct kernel_event *p)
 {
 	return p->reads_group ? 1u + p->n_members : 1;
 }
 
-/* True if the readings of counts [@i, @i + @n) follow one another at each of their places,
- * where all of them are open. */
+/* True if the readings of counts [@i, @i + @n), all of which are open, are adjacent for each task
+ * and CPU. */
 static bool has_adjacent_readings(const struct pfm_session *s, unsigned i, unsigned n)
 {
 	const struct perf_state *st = s->backend_state;
@@ -267,16 +267,16 @@ static bool is_uniform_session(const struct pfm_session *s)
 	return true;
 }
 
-#define TIME_REFERENCE_WORDS     3 /* the first words are for a time reference */
-#define MAX_SINGLE_READING_WORDS 4 /* at most, for each part that is read for itself */
+#define TIME_REFERENCE_WORDS     3 /* the first words of the readings are for a time reference */
+#define MAX_SINGLE_READING_WORDS 4 /* at most, for each event that is read separately */
 
-/* True if the part is read for itself: a member's value comes with its leader's. */
+/* True if the event is read itself; values of members come with their leader's. */
 static bool is_read_directly(const struct kernel_event *p)
 {
 	return p->fd >= 0 && !(p->reads_group && p->leader >= 0);
 }
 
-/* Counts the parts that are read: *@n. Returns how many words their readings take. */
+/* Counts the events that are read in *@n. Returns the number of words of their readings. */
 static size_t count_reading_words(const struct perf_state *st, unsigned *n)
 {
 	size_t words = TIME_REFERENCE_WORDS;
@@ -332,7 +332,7 @@ int pfmi_perf_assign_readings(struct pfm_session *s)
 
 #define MAX_GROUP_WORDS (GROUP_HEADER_WORDS + 3 * (MAX_GROUP_MEMBERS + 1))
 
-/* Reads a leader whose reading lists all members, each with its id: the first is its own. */
+/* Reads a leader whose reading lists all members with their ids, its own first. */
 static int read_leader_with_ids(struct pfm_session *s, struct kernel_event *p)
 {
 	const struct perf_state *st = s->backend_state;
@@ -375,8 +375,8 @@ static int read_single_event(struct pfm_session *s, struct kernel_event *p)
 	return 0;
 }
 
-/* Reads the events of a former group one by one: the kernel dissolves the groups of a CPU that is
- * switched off. What the leader's reading lists is then the leader alone. */
+/* Reads the members of a former group separately. The kernel dissolves the groups of a CPU that is
+ * switched off; the leader's reading then lists the leader alone. */
 static int read_former_members(struct pfm_session *s, const struct kernel_event *lead)
 {
 	const struct perf_state *st = s->backend_state;
@@ -428,7 +428,7 @@ static int read_all_events(struct pfm_session *s)
 	return 0;
 }
 
-/* Times of the time references since the last reset; @base: this is a reset. */
+/* Reads the times of the time references since the last reset. @base: this is a reset. */
 static int read_time_references(struct pfm_session *s, bool base)
 {
 	struct perf_state *st = s->backend_state;
@@ -465,8 +465,8 @@ bool pfmi_perf_has_unreadable_group(struct pfm_session *s)
 	return false;
 }
 
-/* The kernel's own reset leaves the times and what ended children have counted as they are: so zero
- * is where we say it is. */
+/* The kernel's own reset keeps the times and what ended children have counted. So a reset stores
+ * the readings, and later ones are differences from them. */
 int pfmi_perf_reset_counts(struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
@@ -491,14 +491,14 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 	return PFMLIB_SUCCESS;
 }
 
-/* The sum over the kernel events of a count. */
+/* Sum over the kernel events of a count. */
 struct count_sum {
 	uint64_t value, raw, enabled, running;
 	pfm_quality_t quality;
 	pfm_cause_t cause;
 };
 
-/* Adds @raw, counted in @running nanoseconds of @enabled in which it should have. */
+/* Adds @raw, counted in @running of the @enabled nanoseconds in which it was to be counted. */
 static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw, uint64_t enabled,
                               uint64_t running)
 {
@@ -518,7 +518,7 @@ static inline void add_to_sum(struct count_sum *sum, bool is_level, uint64_t raw
 	}
 }
 
-/* True if the event of a CPU says that it was enabled for longer than time has passed. */
+/* True if the event of a CPU reports that it was enabled for longer than possible. */
 static inline bool is_time_impossible(const struct perf_state *st, const struct kernel_event *p,
                                       uint64_t enabled)
 {
@@ -526,8 +526,7 @@ static inline bool is_time_impossible(const struct perf_state *st, const struct 
 	       enabled > st->hotplug.max_enabled_time;
 }
 
-/* Adds what part @p has counted: its @value and @times. @away: time its task spent on other CPUs
- * than the part's. */
+/* Adds the @value and @times of kernel event @p. @away: time that its task spent on other CPUs. */
 static inline void add_event_to_sum(struct count_sum *sum, const struct perf_state *st,
                                     bool is_level, const struct kernel_event *p, uint64_t value,
                                     const uint64_t times[2], uint64_t away)
@@ -565,7 +564,7 @@ static inline void write_sum_to_count(const struct count_sum *sum, pfm_count_t *
 		              .cause = sum->cause };
 }
 
-/* Count @c from what was last read of its parts and their time references. */
+/* Computes count @c from the readings of its kernel events and their time references. */
 static void sum_kernel_events(struct pfm_session *s, struct session_count *c, pfm_count_t *out)
 {
 	const struct perf_state *st = s->backend_state;
@@ -600,7 +599,8 @@ static inline bool compute_simple_count(const struct perf_state *st, const struc
 	const struct kernel_event *p;
 	uint64_t enabled, running, value;
 
-	if (c->kernel_state.n_events != 1) /* without any there may be no array either */
+	/* A count without kernel events may have no array of them. */
+	if (c->kernel_state.n_events != 1)
 		return false;
 	p = &st->events[c->kernel_state.first_event];
 	if (p->fd < 0 || p->time_reference >= 0 || c->config.is_level)
@@ -619,8 +619,8 @@ static inline bool compute_simple_count(const struct perf_state *st, const struc
 	return true;
 }
 
-/* The time that all parts of count @c were enabled, which is what it was counted in: *@time. False
- * if it is not, or if a closer look may show that a CPU was missed. */
+/* Sums the time that all kernel events of count @c were enabled in *@time. False if they did not
+ * run all that time, or if a CPU may be missing. */
 static bool sum_exact_time(const struct perf_state *st, const struct session_count *c,
                            uint64_t *time)
 {
@@ -633,7 +633,7 @@ static bool sum_exact_time(const struct perf_state *st, const struct session_cou
 			       *zeros = st->reset_readings + p[k].times_index;
 		uint64_t enabled = now[0] - zeros[0];
 
-		/* Times that were lost do not agree either. */
+		/* If times were lost, these differ as well. */
 		if (now[1] - zeros[1] != enabled || is_time_impossible(st, p, enabled))
 			return false;
 		*time += enabled;
@@ -642,8 +642,8 @@ static bool sum_exact_time(const struct perf_state *st, const struct session_cou
 	return *time && (p->pid != -1 || shortest >= st->hotplug.min_enabled_time);
 }
 
-/* A count that is clear. As pairs of words, where it has that form: member by member takes twice as
- * long. */
+/* Writes a count that is exact without remarks. Pairs of words where the structure permits it:
+ * writing each member takes twice as long. */
 static inline void write_exact_count(uint64_t value, uint64_t time, double scale, pfm_count_t *out)
 {
 	enum {
@@ -670,7 +670,7 @@ static inline void write_exact_count(uint64_t value, uint64_t time, double scale
 	memcpy(to + 3 * sizeof(pair), &(pair){ 0, last }, sizeof(pair));
 }
 
-/* @n clear counts from the values that part @p has for them. */
+/* Writes @n exact counts with the values of kernel event @p. */
 static inline void write_exact_counts(const struct perf_state *st, const struct kernel_event *p,
                                       unsigned n, uint64_t time, const double *scales,
                                       pfm_count_t *out)
@@ -682,7 +682,7 @@ static inline void write_exact_counts(const struct perf_state *st, const struct 
 		write_exact_count(values[m] - zeros[m], time, scales[m], out + m);
 }
 
-/* Adds what another part has for them. */
+/* Adds the values of another kernel event. */
 static inline void add_event_values(const struct perf_state *st, const struct kernel_event *p,
                                     unsigned n, pfm_count_t *out)
 {
@@ -693,9 +693,9 @@ static inline void add_event_values(const struct perf_state *st, const struct ke
 		out[m].value = out[m].raw += values[m] - zeros[m];
 }
 
-/* Counts that were clear by the last reading, and still are: nothing but numbers has changed. What
- * the members of a group share is looked at once. False if anything else may have changed: then
- * what is in @out is of no use. */
+/* Computes counts that were exact at the last reading and still are: only numbers have changed.
+ * Checks what the members of a group share once. False if anything else may have changed; @out is
+ * then undefined. */
 static bool compute_exact_counts(const struct pfm_session *s, pfm_count_t *out)
 {
 	const struct perf_state *st = s->backend_state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where counts must be opened: for which tasks, on which CPUs, on which instances of a PMU.
- *
- * The kernel gives an event of a task on one CPU the time the task spent on other CPUs as time
- * it was enabled and did not run: just as if it had waited for a counter. A time reference, an
- * event that never waits, opened for the same task and CPU, tells the two apart. */
+/* The places where counts must be opened: tasks, CPUs, instances of a PMU. For an event of a task
+ * on one CPU, the kernel reports the time that the task spent on other CPUs as enabled and not
+ * running, as if it had waited for a counter. To distinguish the two, a time reference, which is an
+ * event that never waits, is opened for the same task and CPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +34,8 @@ static int add_pid(void *arg, const char *name)
 	return 0;
 }
 
-/* The number after @key, "\nTgid:", in what /proc says of task @whose; -errno if it says none. */
+/* Reads the number after @key ("\nTgid:") in the /proc status of task @whose; -errno if it has
+ * none. */
 static int read_status_number(const struct sys *sys, const char *whose, const char *key)
 {
 	char path[64], *text;
@@ -53,9 +53,8 @@ static int read_status_number(const struct sys *sys, const char *whose, const ch
 	return rc;
 }
 
-/* 1 if @pid is a process, 0 if it is one of the threads of another, -errno if that cannot be seen:
- * not either where /proc is that of another namespace, in which the number is that of another
- * task. */
+/* Returns 1 if @pid is a process, 0 if it is a thread of a process, -errno if unknown, as when
+ * /proc belongs to another namespace, where the number is another task's. */
 static int check_thread_group_leader(const struct sys *sys, int pid)
 {
 	char name[16];
@@ -133,17 +132,17 @@ bool pfmi_perf_is_task_subset(const struct task_list *some, struct task_list *al
 struct event_planner {
 	struct pfm_session *session;
 	struct session_count *count;
-	unsigned n_offline_cpus; /* CPUs that were asked for but are not on line */
-	bool is_online_unknown;  /* which CPUs are on line is not known */
+	unsigned n_offline_cpus; /* requested CPUs that are off line */
+	bool is_online_unknown;  /* the CPUs on line are unknown */
 	int error_code;
 };
 
 /* The target of a kernel event. */
 struct event_target {
 	int pid;
-	unsigned task_index; /* number of the task */
+	unsigned task_index; /* index of the task */
 	unsigned instance;
-	/* the instance says where it is counted: those CPUs need not be requested */
+	/* the instance is counted on its own CPUs, which need not be requested */
 	bool uses_instance_cpus;
 };
 
@@ -185,8 +184,8 @@ static void add_kernel_event(struct event_planner *w, const struct event_target 
 	w->count->kernel_state.n_events++;
 }
 
-/* A CPU that was asked for and that the count's PMU does not serve: the time the task spends there
- * is missing. */
+/* Notes a requested CPU that the count's PMU does not serve: the time that the task spends there is
+ * missing. */
 static void add_unserved_time(struct event_planner *w, unsigned reference)
 {
 	struct perf_state *st = w->session->backend_state;
@@ -203,7 +202,7 @@ static void add_unserved_time(struct event_planner *w, unsigned reference)
 		                        .time_reference = reference };
 }
 
-/* CPUs of instance @k, in words; "" for all. */
+/* List of the CPUs of instance @k; "": all. */
 static const char *get_served_cpu_list(const struct session_count *c, unsigned k)
 {
 	return c->config.kernel_pmu && k < c->config.kernel_pmu->n_instances
@@ -216,8 +215,7 @@ static bool is_cpu_in_set(const struct cpu_mask *set, unsigned cpu)
 	return set->n_words == 0 || pfmi_machine_has_cpu(set, cpu);
 }
 
-/* Adds a kernel event for each CPU that was asked for, is on line, and is served by the
- * instance. */
+/* Adds a kernel event for each requested CPU that is on line and that the instance serves. */
 static void add_cpu_events(struct event_planner *w, const struct event_target *at)
 {
 	const struct pfm_session *s = w->session;
@@ -225,7 +223,8 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	const struct cpu_mask *base =
 		s->requested_cpus.n_words ? &s->requested_cpus : &s->online_cpus;
 	unsigned next = at->task_index * st->n_cpus;
-	/* never a task's: its time references are numbered from the first CPU on */
+	/* counts of tasks have no such CPU, because their time references are numbered from the
+	 * first CPU */
 	int only = w->count->config.cpu;
 	struct cpu_mask serves;
 
@@ -238,7 +237,7 @@ static void add_cpu_events(struct event_planner *w, const struct event_target *a
 	for (unsigned cpu = only < 0 ? 0 : (unsigned)only;
 	     !w->error_code && pfmi_machine_next_cpu(base, &cpu); cpu++) {
 		unsigned reference = st->cgroup_fd >= 0 ? cpu : next++;
-		/* a PMU's own CPUs may be others */
+		/* a PMU may have CPUs that have no time reference */
 		bool timed = at->pid >= 0 || (st->cgroup_fd >= 0 && cpu < st->n_time_references);
 
 		if (only >= 0 && cpu != (unsigned)only)
@@ -318,8 +317,8 @@ static void explain_no_cpu(struct session_count *c, const struct event_planner *
 		                        *cpus ? cpus : "(none)");
 }
 
-/* A time reference for every task on every CPU that was asked for, in that order; of a control
- * group one for each CPU, by its number. */
+/* Creates a time reference for every task on every requested CPU, in that order; for a control
+ * group one for each CPU. */
 static int create_time_references(struct pfm_session *s)
 {
 	const struct cpu_mask *base =
@@ -341,8 +340,7 @@ static int create_time_references(struct pfm_session *s)
 	return 0;
 }
 
-/* True if count @c is counted wherever the one before it is: for all that is asked here they are
- * alike. */
+/* True if count @c is counted at the same places as the count before it. */
 static bool is_placed_like_previous(const struct pfm_session *s, const struct session_count *c)
 {
 	const struct perf_state *st = s->backend_state;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversation with the Tru64 UNIX counter device, /dev/pfcntr.
- *
- * All counts of a session are one set on one processor's counters: the device has no groups and
- * shares nothing. Which requests it takes, and in which order, the encoder has worked out; here
- * they are issued. */
+/* Counting with the Tru64 UNIX counter device, /dev/pfcntr. All counts of a session are one set on
+ * the counters of one processor: the device has no groups and does not share counters. The encoder
+ * has planned the requests and their order; this file sends them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +21,7 @@ static uint64_t get_monotonic_time(void *arg)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The requests that belong to @when, in order. */
+/* Sends the requests of phase @when, in order. */
 static int send_requests_of_phase(struct pfm_session *s, unsigned when)
 {
 	struct device_state *d = s->backend_state;
@@ -70,7 +68,7 @@ static int close_emulated(const struct sys *sys, int fd)
 	return e->close(e->arg, fd);
 }
 
-/* Sends the session's system calls to the caller's device. */
+/* Sends the session's system calls to the emulated device of the caller. */
 static int use_emulator(struct pfm_session *s, struct device_state *d, pfm_error_t *why)
 {
 	const pfm_alpha_device_t *e = &d->emulator;
@@ -104,8 +102,8 @@ static unsigned count_processors(const struct device_state *d)
 	return n < 1 ? 1 : n > MAX_DEVICE_ENTRIES ? MAX_DEVICE_ENTRIES : (unsigned)n;
 }
 
-/* An open by the superuser takes the interrupt back from a tool that did not return it: the second
- * try then succeeds. */
+/* When the superuser opens the device, it takes the interrupt back from a tool that did not return
+ * it, and the second attempt succeeds. */
 static int open_device(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -117,7 +115,7 @@ static int open_device(struct pfm_session *s)
 	                    : fd;
 }
 
-/* Records why the device could not be opened, for every count. */
+/* Stores for every count why the device could not be opened. */
 static void explain_open_error(struct pfm_session *s, int err)
 {
 	const struct device_state *d = s->backend_state;
@@ -250,11 +248,11 @@ static int alloc_entries(struct pfm_session *s, pfm_error_t *why)
 
 static void copy_device_options(const struct pfm_session *s, struct device_state *d)
 {
-	/* ignored if its size is not set */
+	/* options without a size are ignored */
 	(void)base_copy_struct_in(&d->options, sizeof d->options, s->options.backend_options);
 }
 
-/* The device can mark this process and its children, and no other process. */
+/* True for processes that the device cannot count: it counts the caller and its children. */
 static bool is_foreign_process(const struct pfm_session *s, const struct device_state *d)
 {
 	return !d->is_emulated && s->options.pid > 0 && s->options.pid != getpid() &&
@@ -278,7 +276,7 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 	}
 	if (s->sampling)
 		s->device_sampling_ops->set_event(d);
-	/* the last event tried may have been one too many */
+	/* undoes the attempt with an event that did not fit */
 	(void)pfmi_device_solve_event_set(d, set, NULL);
 	d->fd = open_device(s);
 	if (d->fd < 0) {
@@ -295,7 +293,7 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 	err = s->sampling ? s->device_sampling_ops->open(s) : PFMLIB_SUCCESS;
 	if (err)
 		return err;
-	/* There is no way to begin with a program: begin now. */
+	/* The device cannot start with a program, so it starts now. */
 	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC ? start_device_counting(s)
 	                                                     : PFMLIB_SUCCESS;
 }
@@ -336,8 +334,7 @@ static int open_device_counts(struct pfm_session *s, pfm_error_t *why)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-/* The first start is the one that was worked out. Later ones must not zero what the counters hold,
- * nor load them anew. */
+/* The first start follows the plan. Later starts neither clear nor load the counters. */
 static int restart_device(struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
@@ -369,7 +366,7 @@ static int start_device_counting(struct pfm_session *s)
 
 	if (!d || d->fd < 0 || d->started_at)
 		return PFMLIB_SUCCESS;
-	/* what the counters hold now is not ours */
+	/* the counters hold the counts of another program */
 	if (!d->has_started && (d->encoder_input.pfp_alpha_flags & PFM_ALPHA_FL_KEEP)) {
 		err = pfmi_device_read_entries(s);
 		if (err < 0)
@@ -410,7 +407,7 @@ static int read_device_counts(struct pfm_session *s, pfm_count_t *counts, unsign
 	s->is_all_exact = false;
 	for (unsigned i = 0; i < n; i++)
 		counts[i] = (pfm_count_t){ .size = sizeof counts[i], .quality = PFM_QUALITY_EXACT };
-	/* before the first start the chip's counters hold what others left there */
+	/* before the first start the counters hold what other programs left in them */
 	if (!d || d->fd < 0 || !d->has_started)
 		return PFMLIB_SUCCESS;
 	err = pfmi_device_read_entries(s);
@@ -423,15 +420,15 @@ static int read_device_counts(struct pfm_session *s, pfm_count_t *counts, unsign
 		if (p->counter < 0)
 			continue;
 		counts[i].raw = counts[i].value = pfmi_device_count_since_reset(d, p);
-		/* Counts of EV4 are interrupts: before the first one nothing is known, not even
-		 * that nothing happened. */
+		/* EV4 counts by interrupts: before the first one it is unknown even whether the
+		 * event happened at all. */
 		if (counts[i].raw != 0 || d->pmu_type != PFMLIB_ALPHA_EV4_PMU)
 			counts[i].enabled = counts[i].running = time;
 	}
 	return PFMLIB_SUCCESS;
 }
 
-/* Zero is where we say it is: the device's counts go on. */
+/* Stores the counts, from which later ones are differences: the device itself goes on counting. */
 static int reset_device_counts(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of the Tru64 counter device, and the counts it answers with.
- *
- * The device counts interrupts. Where the chip's counters can be read, their present values are
- * added to that. */
+/* Reads the counts of the Tru64 counter device. The device counts interrupts; where the counters
+ * themselves can be read, their present values are added. */
 #include <errno.h>
 #include <string.h>
 #include "session/pfm_device.h"
@@ -62,8 +60,8 @@ int pfmi_device_fetch_counts(struct pfm_session *s, uint32_t number,
 	return err;
 }
 
-/* True if every counter in use interrupts when it is full: then the device's sum of interrupts and
- * values is right. */
+/* True if every counter in use interrupts when it is full: then the sum of interrupts and values is
+ * right. */
 static bool has_full_rates(const struct device_state *d)
 {
 	for (unsigned c = 0; c < pfm_alpha_num_counters(d->pmu_type); c++)
@@ -73,8 +71,7 @@ static bool has_full_rates(const struct device_state *d)
 	return true;
 }
 
-/* Reads what the counters of the chip hold beyond the last interrupt, one processor after the
- * other. */
+/* Adds what the counters hold since the last interrupt, for each processor. */
 static int add_counter_values(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -110,7 +107,7 @@ static int read_interrupts(struct pfm_session *s, uint32_t number)
 	return err;
 }
 
-/* Interrupts and values in one: less the start values, which are no events. */
+/* Reads sums of interrupts and values, without the start values, which are not events. */
 static int read_counter_values(struct pfm_session *s, uint32_t number)
 {
 	struct device_state *d = s->backend_state;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Live migration: a virtual machine is moved to a host with another processor while its events are
- * counted. The kernel goes on with the registers that were chosen for the old one. */
+/* Live migration: a virtual machine moves to a host with another processor while its events are
+ * counted. The kernel keeps the registers that were chosen for the old processor. */
 #include "session/session_internal.h"
 #include "machine/machine.h"
 
-#define IDENTITY_CHECK_NS 1000000000u /* CPUID traps in a virtual machine: not at each reading */
+/* Checks are rare, since CPUID is slow in a virtual machine. */
+#define IDENTITY_CHECK_NS 1000000000u
 
 void pfmi_session_check_processor(struct pfm_session *s)
 {

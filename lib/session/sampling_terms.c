@@ -7,11 +7,10 @@
 struct sampling_term {
 	struct slice name, value;
 	bool has_value;
-	bool is_perf_syntax; /* between slashes, where numbers are perf's */
+	bool is_perf_syntax; /* between slashes, where numbers are written as perf does */
 };
 
-/* Applies the term @t. Returns false if its value is invalid. @known: the term is one of
- * sampling. */
+/* Applies the term @t. Returns false if its value is invalid. @known: it is a term of sampling. */
 static bool apply_term(const struct sampling_term *t, struct group_member *m, bool *known)
 {
 	uint64_t v = 0;
@@ -44,8 +43,8 @@ static struct sampling_term parse_term(const char *s, size_t len, bool perfs)
 		                       perfs };
 }
 
-/* Takes @len bytes at @s out of the text, and one separator: the one before, unless that opens the
- * terms of a PMU. What comes next is at s - 1: a separator. */
+/* Removes the @len bytes at @s and one separator: the one before them, or the one after them where
+ * the terms of a PMU begin. Afterwards s - 1 is a separator. */
 static void remove_term(char *s, size_t len)
 {
 	char *from = s[-1] == '/' ? s : s - 1;

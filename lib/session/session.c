@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: counts are handed to a backend, and the quality of what it reads is determined. */
+/* Sessions: opens counts in a backend, and determines the quality of what it reads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* The backends in the order in which they are tried. A table would need relocations in every
- * process. */
+/* The backends in the order of preference. A table of pointers would be relocated in every process.
+ */
 static const struct backend *get_backend(unsigned i)
 {
 	switch (i) {
@@ -21,8 +21,8 @@ static const struct backend *get_backend(unsigned i)
 	}
 }
 
-/* True if the backend can be used. A backend that the caller names is probed, so that a failure
- * has a reason. */
+/* True if the backend can be used. A backend that the caller named is probed, so that a failure has
+ * a reason. */
 static bool is_usable_backend(const struct pfm_session *s, const struct backend *b,
                               pfm_error_t *why)
 {
@@ -30,8 +30,8 @@ static bool is_usable_backend(const struct pfm_session *s, const struct backend 
 	       !b->probe || b->probe(&s->sys, why) == PFMLIB_SUCCESS;
 }
 
-/* The backend the caller names, or the one this machine has; NULL if it has none (every count then
- * has that cause). In a dry run nothing is asked of it: what it would do is planned. */
+/* Chooses the backend that the caller named, or the one of this machine; NULL, and a cause for
+ * every count, if it has none. A dry run does not ask the backend, but plans what it would do. */
 static int choose_backend(struct session_builder *o)
 {
 	struct pfm_session *s = o->session;
@@ -85,7 +85,7 @@ static int map_cause_to_error(pfm_cause_t cause)
 	}
 }
 
-/* With PFM_SESSION_STRICT one count that is not whole fails them all. */
+/* With PFM_SESSION_STRICT, one incomplete count makes the session fail. */
 static int check_strict_counts(struct session_builder *o)
 {
 	struct pfm_session *s = o->session;
@@ -107,7 +107,7 @@ static int check_strict_counts(struct session_builder *o)
 	return PFMLIB_SUCCESS;
 }
 
-/* A text that names no event may name metrics; they are not sampled. */
+/* Adds an event, or the metrics that the text names; metrics are not sampled. */
 static int add_text_or_metrics(struct session_builder *o, const char *text)
 {
 	const pfm_error_t before = *o->error;
@@ -163,7 +163,7 @@ static int open_session_counts(struct session_builder *o, const char *const *tex
 	return rc ? rc : check_strict_counts(o);
 }
 
-/* Opens @s, which is all zeros but for its operations of sampling. On failure it is closed. */
+/* Opens @s, of which only sampling_ops is set. Closes it on failure. */
 static int open_session(struct pfm_session *s, pfm_session_t **out, const pfm_ctx_t *ctx,
                         const pfm_session_options_t *options, const char *const *texts, unsigned n,
                         pfm_error_t *why)
@@ -238,7 +238,7 @@ void pfm_close_session(pfm_session_t *s)
 	free(s->cpu_text);
 	pfmi_machine_free_cpus(&s->requested_cpus);
 	pfmi_machine_free_cpus(&s->online_cpus);
-	ctx.in = s->ctx; /* the session's own hold on it */
+	ctx.in = s->ctx; /* the session has its own reference */
 	pfm_close_context(ctx.out);
 	free(s);
 }
@@ -277,8 +277,8 @@ unsigned pfm_session_size(const pfm_session_t *s)
 	return s ? s->n_counts : 0;
 }
 
-/* Fills s->last; or @into, if it is not NULL and they are as good as there: then s->into is
- * NULL. */
+/* Reads all counts into s->last_counts; or into @into, if it is not NULL and all counts are still
+ * exact: then s->caller_counts is NULL. */
 static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 {
 	int rc = PFMLIB_SUCCESS;
@@ -300,12 +300,12 @@ static inline int read_last_counts(struct pfm_session *s, pfm_count_t *into)
 		if (s->has_copies && !s->turns && !pfmi_session_compare_copies(s, s->last_counts))
 			s->is_all_exact = false;
 	}
-	/* With turns, the next reading is assessed again. */
+	/* Groups that take turns are assessed at each reading. */
 	s->is_all_exact &= !s->turns;
 	return rc;
 }
 
-/* True if all @n of the caller's structs have today's size. */
+/* True if all @n structures of the caller have the present size. */
 static bool has_current_sizes(const pfm_count_t *counts, unsigned n)
 {
 	size_t other = 0;
@@ -315,7 +315,7 @@ static bool has_current_sizes(const pfm_count_t *counts, unsigned n)
 	return !other;
 }
 
-/* True if they all have the size of the first. */
+/* True if all have the size of the first one. */
 static bool has_equal_sizes(pfm_count_t *counts, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -340,7 +340,7 @@ int pfm_read_session(pfm_session_t *s, pfm_count_t *counts, unsigned n)
 		return rc;
 	if (n > s->n_counts)
 		n = s->n_counts;
-	/* Structs of today's size are copied in one go. */
+	/* Structures of the present size are copied at once. */
 	if (alike)
 		memcpy(counts, s->last_counts, n * sizeof(*counts));
 	for (unsigned i = 0; i < n && !alike; i++)
@@ -360,7 +360,7 @@ int pfm_read_count(pfm_session_t *s, unsigned i, pfm_count_t *count)
 	if (!s->has_last_counts)
 		memset(s->last_counts, 0, s->n_counts * sizeof(*s->last_counts));
 	s->has_last_counts = true;
-	/* Counts whose quality is determined together are read together. */
+	/* Counts whose quality depends on each other are read together. */
 	if (s->backend && s->backend->read_user_count && !s->turns && !c->config.sibling_set &&
 	    !s->has_copies && c->kernel_state.n_open)
 		rc = s->backend->read_user_count(s, i, &s->last_counts[i]);
@@ -390,8 +390,8 @@ static const char *get_count_pmu_name(const struct pfm_session *s, const struct 
 	return t ? table_get_text(t, t->name) : "";
 }
 
-/* The list of CPUs that one count is taken on, as the user's text, the instance of its device or
- * the session has it. */
+/* The list of CPUs of a count: that of the user's text, of the instance of its device, or of the
+ * session. */
 static const char *get_counted_cpus(const struct pfm_session *s, const struct session_count *c)
 {
 	if (*c->config.cpus)

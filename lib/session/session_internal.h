@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: the declarations that only the files of this module share. */
+/* Declarations that only the files of this module share. */
 #ifndef PERFMON_SESSION_INTERNAL_H
 #define PERFMON_SESSION_INTERNAL_H
 
@@ -9,46 +9,46 @@
 #include "context/context.h"
 
 #define MAX_GROUP_MEMBERS  64  /* members of one group */
-#define MEMBER_FILTER_BITS 512 /* bits of the filter that finds members named twice */
+#define MEMBER_FILTER_BITS 512 /* bits of the filter that finds members that occur twice */
 #define MAX_CORE_PMUS      4   /* core PMUs of one machine */
 
 /* ---- from texts to counts ------------------------------------------------------------------ */
 
 /* An event of a text on one PMU. */
 struct member_event {
-	struct event *event; /* where one count comes of it: that count's */
+	struct event *event; /* its own, or that of the only count of it */
 	unsigned pmu;
-	int core_pmu;      /* which of the kernel's core PMUs, -1: none in particular */
-	unsigned instance; /* 1 + the instance of the PMU, 0: all */
+	int core_pmu;      /* index of the kernel's core PMU; -1: no core PMU */
+	unsigned instance; /* 1 + the instance of the PMU; 0: all instances */
 };
 
 /* A member of a group, or the only event of a text. */
 struct group_member {
-	char *name;        /* as the user wrote it; the session's */
-	struct slice text; /* where that is in the text */
+	char *name;        /* as the user wrote it; the session owns it */
+	struct slice text; /* its place in the text */
 	bool pinned, exclusive;
-	unsigned precise; /* 1 + what the text asks for */
+	unsigned precise; /* 1 + the precise level in the text; 0: none was given */
 	uint64_t period, freq;
 	unsigned n_events;
-	bool lacks_core_types; /* some type of core does not have it */
-	/* a type that was asked and does not have it, or NULL */
+	bool lacks_core_types; /* some core type lacks the event */
+	/* a core type that was requested and lacks the event, or NULL */
 	const struct kernel_pmu *missing_core;
-	struct member_event *events; /* room for every type of core of the machine */
+	struct member_event *events; /* with room for every core type of the machine */
 };
 
-/* A session while it is opened. */
+/* A session that is being opened. */
 struct session_builder {
 	struct pfm_session *session;
 	unsigned counts_capacity;
 	unsigned request, n_sibling_sets;
 	const struct kernel_pmu *core_pmus[MAX_CORE_PMUS]; /* the kernel's core PMUs */
 	unsigned n_core_pmus;
-	/* the last that was asked for, and its number: the next is mostly the same */
+	/* the PMU of the last request, which is mostly that of the next one, too, and its number */
 	struct pmu_info cached_pmu;
 	unsigned cached_pmu_number;
-	/* members of the group: a bit that is not set is unused */
+	/* hashes of the members of the group: a member whose bit is clear is new */
 	uint64_t member_filter[MEMBER_FILTER_BITS / 64];
-	/* room for the name of any member of a text */
+	/* with room for the name of any member */
 	char *name_buffer;
 	bool is_group_weak, is_group_pinned, is_group_leader_sampled;
 	const char *text; /* the whole text, for positions in errors */
@@ -57,13 +57,13 @@ struct session_builder {
 
 /* Describes PMU @pmu; valid until the next call with another PMU. */
 const struct pmu_info *pfmi_session_get_pmu(struct session_builder *o, unsigned pmu);
-/* Makes room for @n more counts. Returns false without memory. */
+/* Reserves memory for @n more counts. Returns false without memory. */
 bool pfmi_session_reserve_counts(struct session_builder *o, unsigned n);
-/* Appends a count whose members are not set; NULL without memory. */
+/* Appends a count with undefined members; NULL without memory. */
 struct session_count *pfmi_session_append_count(struct session_builder *o);
-/* Copies @from up to its last field that is set. */
+/* Copies @from up to the last field that is set. */
 void pfmi_session_copy_event(const struct event *from, struct event *to);
-#define NAME_SUFFIX_SIZE 8 /* after a name, for the levels that permission takes away */
+#define NAME_SUFFIX_SIZE 8 /* after a name, for the levels that permission removes */
 void pfmi_session_free_names(struct pfm_session *s);
 /* A copy of @name that lives as long as the session; NULL without memory. */
 char *pfmi_session_copy_name(struct pfm_session *s, const char *name);
@@ -72,39 +72,38 @@ char *pfmi_session_copy_name(struct pfm_session *s, const char *name);
 bool pfmi_session_extract_terms(char *text, struct group_member *m, const char **bad);
 /* Finds the kernel's core PMUs. */
 void pfmi_session_find_core_pmus(struct session_builder *o);
-/* True if @f is one of the kernel's own events, which every core PMU may count. */
+/* True if @f is an event of the kernel itself, which every core PMU may count. */
 bool pfmi_session_is_generic_event(const struct session_builder *o, const struct member_event *f);
 /* True if @alone must be counted alone and @other, on the same PMU, would need a counter beside
  * it. */
 bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other);
-/* Events that must be counted alone take turns with those that they keep out.
+/* Makes events that must be counted alone take turns with those that they exclude.
  * (lib/session/counts.c) */
 void pfmi_session_mark_exclusive_groups(struct pfm_session *s);
 /* Adds the counts of one text. (lib/session/event_list.c) */
 int pfmi_session_add_text(struct session_builder *o, const char *text);
-/* Adds the counts of @n members of one group. (lib/session/counts.c) */
+/* Adds the counts of the @n members of a group. (lib/session/counts.c) */
 int pfmi_session_add_members(struct session_builder *o, const struct group_member *m, unsigned n);
-/* Adds the metrics that @text names to those of the session. PFMLIB_ERR_NOTFOUND if it names none,
- * PFMLIB_ERR_NOMEM. (lib/session/metrics.c) */
+/* Adds the metrics that @text names. Returns PFMLIB_ERR_NOTFOUND if it names no metric,
+ * PFMLIB_ERR_NOMEM without memory. (lib/session/metrics.c) */
 int pfmi_session_add_metrics(struct session_builder *o, const char *text);
-/* Plans what those metrics need and adds the groups' counts; @texts are all of the session's. */
+/* Plans the events of these metrics and adds the counts of the groups. @texts are all texts of the
+ * session. */
 int pfmi_session_plan_metrics(struct session_builder *o, const char *const *texts);
 void pfmi_session_free_metrics(struct pfm_session *s);
-/* Reads the CPUs on line again after the kernel refused one. Returns -EAGAIN if they have
+/* Reads the CPUs on line again after the kernel refused a CPU. Returns -EAGAIN if they have
  * changed, 0 if not, or -ENOMEM. */
 int pfmi_session_refresh_online_cpus(struct pfm_session *s);
-/* Keeps the caller's CPU list; where every CPU is counted for itself, repeats the counts for
- * each. */
+/* Stores the caller's CPU list; repeats the counts for each CPU if CPUs are counted separately. */
 int pfmi_session_apply_cpu_list(struct session_builder *o);
-/* Lets the session's system read files for the events that are files, if it has any. 0 or -ENOMEM.
- * (lib/session/file_events.c) */
+/* Replaces the session's system by one that reads files, if some events are files. Returns 0 or
+ * -ENOMEM. (lib/session/file_events.c) */
 int pfmi_session_open_file_events(struct pfm_session *s);
-/* Gives the session its own system back. */
+/* Restores the session's own system. */
 void pfmi_session_close_file_events(struct pfm_session *s);
-/* True if group @group is to count. (lib/session/group_turns.c) */
+/* True if group @group counts now. (lib/session/group_turns.c) */
 bool pfmi_session_is_group_on(const struct pfm_session *s, unsigned group);
-/* Extends the time of groups that take turns to that of all groups of their turn, and their values
- * with it. */
+/* Extrapolates groups that take turns to the time of all groups of their turn. */
 void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts);
 void pfmi_session_free_turns(struct pfm_session *s);
 /* ---- the caller's status ----------------------------------------------------------------- */
@@ -114,7 +113,7 @@ void pfmi_session_free_turns(struct pfm_session *s);
 void pfmi_session_assess_quality(struct pfm_session *s, unsigned i, pfm_count_t *counts);
 /* Calls pfmi_session_assess_quality() for every count of the session. */
 void pfmi_session_assess_all_qualities(struct pfm_session *s, pfm_count_t *counts);
-/* Finds the counts whose kernel event the session has already. */
+/* Finds counts whose kernel event occurs in the session before. */
 void pfmi_session_find_copies(struct pfm_session *s);
 /* Compares the counts of one kernel event; those that differ by more than their times allow are not
  * exact. Returns true if they agree. */
