@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event ids of the kernel: in order for a session that samples, in a hash table for a recording. */
+/* Event ids of the kernel: in a sorted list for a session that samples, in a hash table for a
+ * recording. */
 #include "session/perf_event.h"
 #include "sampling/sampling.h"
 
@@ -15,7 +16,7 @@ static bool has_event_id(const void *arg, uint32_t i)
 	return s->list[i].id == s->id;
 }
 
-/* The place of @id in event_ids, or HASH_NOT_FOUND. */
+/* The index of @id in event_ids, or HASH_NOT_FOUND. */
 static uint32_t find_listed_id(const struct sampling_state *sm, uint64_t id)
 {
 	const struct id_search search = { sm->event_ids, id };
@@ -41,7 +42,7 @@ int pfmi_sampling_find_count(struct sampling_state *sm, uint64_t id)
 {
 	uint32_t at = sm->last_id_index;
 
-	/* Consecutive records mostly belong to the same event. */
+	/* Consecutive records mostly belong to one event. */
 	if (at >= sm->n_event_ids || sm->event_ids[at].id != id)
 		at = find_listed_id(sm, id);
 	if (at == HASH_NOT_FOUND)

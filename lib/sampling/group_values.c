@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of which the leader alone samples (perf's :S). Each sample holds the values that all
- * members had; the difference from the sample before is a sample of each member. */
+/* Groups of which only the leader samples (perf's :S). Each sample has the values of all members;
+ * the difference from the previous sample becomes a sample of each member. */
 #include <stdlib.h>
 #include <string.h>
 #include <linux/perf_event.h>
@@ -10,7 +10,7 @@
 
 #define GROUP_READ_FORMAT ((uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID))
 
-/* Words before the first member: their number, and times. */
+/* Words before the first member: the number of members, and times. */
 static unsigned get_n_head_words(const struct record_layout *l)
 {
 	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -48,7 +48,7 @@ static bool is_same_value(const void *arg, uint32_t i)
 	return s->list[i].id == s->id && s->list[i].tid == s->tid;
 }
 
-/* The value of event @id (in task @tid) at the sample before, 0 at first. NULL without memory. */
+/* The value of event @id (in task @tid) at the previous sample, 0 at first. NULL without memory. */
 static struct group_value *get_last_value(struct group_values *g, uint64_t id, uint32_t tid)
 {
 	const struct value_search search = { g->last, id, tid };
@@ -72,7 +72,7 @@ static struct group_value *get_last_value(struct group_values *g, uint64_t id, u
 	return &g->last[g->n_last++];
 }
 
-/* Stores in *@more the count of member @words since the sample before. False without memory. */
+/* Stores the count of member @words since the previous sample in *@more. False without memory. */
 static bool update_value(struct group_values *g, const struct record_layout *l,
                          const pfm_record_t *r, const uint64_t *words, uint64_t *more)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm_open_session(): counting of module session with the sampling of this module. */
+/* pfm_open_session(): joins counting, of module session, with the sampling of this module. */
 #include "session/session.h"
 #include "sampling/sampling.h"
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of the Tru64 counter device.
- *
- * The device writes no records. At an interrupt it adds one to the bucket of the program
- * counter, in a profile of one range of addresses which read(2) gives whole. What was added
- * since the last look becomes records here, one for each interrupt and in the form of Linux's,
- * so that all later steps are the same. What the device does not record is missing: when it was,
- * in which task, and on which counter, for which reason one event is sampled at a time.
- * ProfileMe has pairs of numbers instead of a profile. */
+/* Samples of the Tru64 counter device. The device writes no records. At an interrupt it increments
+ * the bucket of the program counter, in a profile of one range of addresses that read(2) returns as
+ * a whole. This file makes a record, in Linux's form, for each interrupt since the previous
+ * reading, so that all later steps are the same. The records lack what the device does not store:
+ * time, task, and counter; without the counter, only one event can be sampled at a time. With
+ * ProfileMe the device has pairs of numbers instead of a profile. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,34 +12,34 @@
 #include "session/pfm_device.h"
 #include "sampling/sampling.h"
 
-#define POLL_INTERVAL_NS 10000000L /* between looks: the device wakes no process */
+#define POLL_INTERVAL_NS 10000000L /* between readings, because the device wakes no process */
 #define DEFAULT_STRIDE   4u        /* instructions in a bucket */
 
-/* Whether reading empties the buckets is not documented: it is seen when there is something in them
- * for the first time. */
+/* Whether a reading clears the buckets is undocumented. The first reading that finds samples shows
+ * it. */
 enum bucket_read_mode { READ_MODE_UNKNOWN, READ_KEEPS_BUCKETS, READ_CLEARS_BUCKETS };
 
 struct pc_profile {
 	enum bucket_read_mode read_mode;
-	/* buckets of all entries; 0: pairs, without a profile */
+	/* buckets of all entries; 0: pairs instead of a profile */
 	size_t n_buckets, buckets_per_entry;
 	uint64_t start_address, bucket_width;
-	/* at the last reading; room for the next; not handed out yet */
+	/* at the last reading; memory for the next one; samples without a record so far */
 	pfcntr_bucket_t *last_buckets, *new_buckets, *pending_buckets;
-	/* sum of fresh, or pairs that are new */
+	/* sum of pending_buckets, or number of new pairs */
 	uint64_t n_pending;
-	/* where handing out has come to */
+	/* bucket or pair of the next record */
 	size_t pass_position;
-	/* handing out, up to the end of the buckets */
+	/* records are being made, up to the last bucket */
 	bool is_in_pass;
-	/* the last look was at a device that had been stopped */
+	/* the device had been stopped before the last reading */
 	bool is_final_look;
 	uint64_t record[8];
 };
 
 /* ---- what is asked ------------------------------------------------------------------------- */
 
-/* The event's own period, else the session's. */
+/* The period of the event, or of the session. */
 static uint64_t get_requested_period(const struct pfm_session *s, const struct session_count *c)
 {
 	if (pfmi_pmu_has_user_key(&c->config.event, KEY_PERIOD))
@@ -83,7 +81,7 @@ static int prepare_device_sampling(struct pfm_session *s)
 	return PFMLIB_SUCCESS;
 }
 
-/* Pairs come with the counts: there is nothing for a profile. */
+/* Pairs need no profile: they come with the counts. */
 static void set_device_event(struct device_state *d)
 {
 	if (!d->encoder_output.statistic)
@@ -123,7 +121,7 @@ static const char *explain_device_refusal(const struct pfm_session *s, unsigned 
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
-/* The number that records of count @i carry, and the count that those of @entry belong to. */
+/* The id in the records of count @i, and the count of the samples of @entry. */
 static uint64_t get_count_id(unsigned i)
 {
 	return i + 1;
@@ -192,7 +190,7 @@ static int open_device_sampling(struct pfm_session *s)
 
 	set_record_layouts(s);
 	if (!s->sampling->n_event_ids)
-		return PFMLIB_SUCCESS; /* no event can be sampled */
+		return PFMLIB_SUCCESS; /* nothing can be sampled */
 	d->profile = calloc(1, sizeof(*d->profile));
 	if (!d->profile)
 		return PFMLIB_ERR_NOMEM;
@@ -216,7 +214,7 @@ static void close_device_sampling(struct pfm_session *s)
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
-/* Interrupts since the session was opened; *@more if there are new ones. */
+/* Counts the interrupts since the session was opened. *@more: there are new ones. */
 static int count_interrupts(struct pfm_session *s, bool *more)
 {
 	struct device_state *d = s->backend_state;
@@ -247,9 +245,9 @@ static int read_buckets(struct pfm_session *s, pfcntr_bucket_t *to)
 	return got < 0 ? (int)got : (size_t)got == bytes ? 0 : -EIO;
 }
 
-/* The first reading that finds something is made twice: buckets that are fewer the second time were
- * emptied by the first. What both found is then in p->now, and in p->seen what the device still
- * holds of it. */
+/* Reads the profile twice, the first time that it has samples: buckets that decrease were cleared
+ * by the first reading. Afterwards new_buckets has the sum of both readings, and last_buckets what
+ * the device still holds of it. */
 static int detect_read_mode(struct pfm_session *s)
 {
 	struct pc_profile *p = ((struct device_state *)s->backend_state)->profile;
@@ -305,7 +303,8 @@ static int update_pairs(struct pfm_session *s)
 	return err;
 }
 
-/* The counts of interrupts say cheaply whether the profile has changed. */
+/* Reads the counts of interrupts first: if they have not changed, neither has the much larger
+ * profile. */
 static int update_pending_samples(struct pfm_session *s)
 {
 	struct device_state *d = s->backend_state;
@@ -327,7 +326,7 @@ static int update_pending_samples(struct pfm_session *s)
 
 /* ---- handing out --------------------------------------------------------------------------- */
 
-/* The processor, where that is known: one word or none. */
+/* Writes the word of the processor, if it is known. Returns the number of bytes. */
 static size_t write_cpu_word(const struct pfm_session *s, size_t entry, uint64_t *to)
 {
 	const uint32_t cpu[2] = { (uint32_t)entry, 0 };
@@ -361,7 +360,7 @@ static size_t write_sample_record(const struct pfm_session *s, size_t bucket)
 	                           3 + write_cpu_word(s, entry, record + 3));
 }
 
-/* A group of two: the statistic, and what retired. Nobody says in which task. */
+/* Writes a group of two: the statistic, and the retired instructions. Their task is unknown. */
 static size_t write_pair_record(const struct pfm_session *s, size_t e)
 {
 	const struct device_state *d = s->backend_state;
@@ -379,7 +378,7 @@ static size_t write_pair_record(const struct pfm_session *s, size_t e)
 	return write_record_header(record, PFM_RECORD_READ, 0, words);
 }
 
-/* The size of the next record of this pass, which is put together; 0: it is over. */
+/* Writes the next record of this pass. Returns its size; 0 at the end of the pass. */
 static size_t write_next_record(const struct pfm_session *s)
 {
 	const struct device_state *d = s->backend_state;
@@ -401,8 +400,8 @@ static size_t write_next_record(const struct pfm_session *s)
 	return 0;
 }
 
-/* A pass ends with what its look found, however fast the device goes on; when it was stopped, with
- * the last there is. */
+/* A pass ends with what its reading found, even if the device goes on; after a stop, with
+ * everything that the device has. */
 int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size)
 {
 	struct device_state *d = s->backend_state;

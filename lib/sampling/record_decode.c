@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From the bytes of a record to its fields. The order is the one the kernel writes, which its
- * header's comment gives differently in places. Nothing is trusted: a length leads nowhere but to
- * the end of the record. */
+/* Decodes the bytes of a record into fields, in the order in which the kernel writes them; the
+ * comment in its header has another order in places. The bytes are not trusted: no length leads
+ * beyond the end of the record. */
 #include <stdlib.h>
 #include <string.h>
 #include "sampling/sampling.h"
@@ -70,7 +70,7 @@ static uint16_t read_u16(struct record_cursor *c)
 	return v;
 }
 
-/* @n words where they are, or NULL. A foreign file may have moved them off their boundary. */
+/* Returns the next @n words, or NULL. In a foreign file they may be unaligned. */
 static const uint64_t *read_word_array(struct record_cursor *c, uint64_t n)
 {
 	if (n > get_bytes_left(c) / sizeof(uint64_t) ||
@@ -82,7 +82,7 @@ static const uint64_t *read_word_array(struct record_cursor *c, uint64_t n)
 	return read_bytes(c, n * sizeof(uint64_t));
 }
 
-/* A terminated string that fills the rest, or NULL. */
+/* Returns a terminated string that fills the rest of the record, or NULL. */
 static const char *read_string(struct record_cursor *c)
 {
 	const char *s = (const char *)c->pos;
@@ -97,7 +97,7 @@ static const char *read_string(struct record_cursor *c)
 
 /* ---- parts of a sample --------------------------------------------------------------------- */
 
-/* How many words of @format are at @words, of which @n are there; 0 if they are not all there. */
+/* The number of words that @format needs, of the @n at @words; 0 if there are fewer. */
 static uint64_t count_read_words(uint64_t format, const void *words, uint64_t n)
 {
 	uint64_t each = 1 + (format >> 2 & 1) + (format >> 4 & 1); /* value, id, lost */
@@ -151,7 +151,7 @@ static void parse_registers(struct record_cursor *c, uint64_t mask, pfm_regs_t *
 		out->n = 0;
 }
 
-/* True if a chain has the most frames allowed; context marks do not count as frames. */
+/* True if a chain has the most frames permitted. Context markers are not frames. */
 static bool is_chain_full(const pfm_sample_t *s, uint32_t most)
 {
 	uint32_t frames = 0;
@@ -191,8 +191,8 @@ static void parse_weights(struct record_cursor *c, pfm_sample_t *s)
 	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | SAMPLE_TRAILER_FIELDS | PFM_SAMPLE_ADDR |         \
 	 PFM_SAMPLE_PERIOD)
 
-/* Words of @fields that come before @field among the first fields of a sample. IDENTIFIER is the
- * very first. */
+/* Number of words of @fields before @field, among the first fields of a sample. IDENTIFIER is the
+ * very first field. */
 static size_t count_words_before(uint64_t fields, uint64_t field)
 {
 	static const uint64_t order =
@@ -220,7 +220,7 @@ static uint64_t read_next_word(const uint8_t **at)
 	return v;
 }
 
-/* The two numbers that share a word. */
+/* Reads two numbers that share a word. */
 static void read_word_halves(const uint8_t **at, uint32_t *first, uint32_t *second)
 {
 	memcpy(first, *at, sizeof(*first));
@@ -228,7 +228,7 @@ static void read_word_halves(const uint8_t **at, uint32_t *first, uint32_t *seco
 	*at += sizeof(uint64_t);
 }
 
-/* Fields of constant size that come first in a sample, a word each, at @at. */
+/* Reads the fields of constant size at the start of a sample, one word each, from @at. */
 static inline __attribute__((always_inline)) void
 parse_identity_words(const uint8_t *at, uint64_t f, pfm_record_t *out)
 {
@@ -254,7 +254,7 @@ parse_identity_words(const uint8_t *at, uint64_t f, pfm_record_t *out)
 		out->body.sample.period = read_next_word(&at);
 }
 
-/* Either all of them are there, or all are left out. */
+/* Reads all of them, or nothing if the record is too short. */
 static void parse_identity(struct record_cursor *c, uint64_t f, pfm_record_t *out)
 {
 	const uint8_t *at = read_bytes(
@@ -422,7 +422,7 @@ static void parse_fork(struct record_cursor *c, pfm_record_t *out)
 	out->tid = read_u32(c);
 	out->body.task.ptid = read_u32(c);
 	time = read_u64(c);
-	/* Also told at the end, and that is the time by which records are ordered. */
+	/* The trailer has the time too, which orders the records. */
 	if (!(out->has & PFM_SAMPLE_TIME))
 		out->time = time;
 	out->has |= PFM_SAMPLE_TID | PFM_SAMPLE_TIME;
@@ -533,8 +533,8 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 	}
 }
 
-/* In pieces that compilers write out as stores: what they make of the whole costs more than all the
- * rest. */
+/* Clears the record in pieces that compilers turn into stores. For the whole structure they
+ * generate code that takes longer than all other decoding. */
 static void clear_record(pfm_record_t *r)
 {
 	enum { PIECE = 64 };
@@ -557,7 +557,7 @@ static inline void begin_record(const struct record_header *head, const void *by
 	out->raw_size = (uint32_t)size;
 }
 
-/* Sets the members that all samples of a run share. */
+/* Sets the members that are equal in all samples of a run. */
 static __attribute__((noinline)) void begin_run_record(const struct sample_run *u, uint64_t has,
                                                        pfm_record_t *out)
 {
@@ -571,16 +571,16 @@ static __attribute__((noinline)) void begin_run_record(const struct sample_run *
 	out->body.sample.period = u->period;
 }
 
-/* True if @out holds a sample of the run's event, in which everything else is zero. Ids are the
- * kernel's, no two sessions have the same. */
+/* True if @out holds a sample of the run's event and is zero otherwise. Ids are unique in the
+ * system, so they differ between sessions. */
 static inline bool is_run_record(const struct sample_run *u, uint64_t has, const pfm_record_t *out)
 {
 	return out->type == PFM_RECORD_SAMPLE && out->has == has && out->id == u->id &&
 	       out->event == u->count_index && out->raw_size == u->sample_size;
 }
 
-/* One run. A caller with constant fields gets a loop that does not look at them; the copy of what
- * was asked stays in registers. */
+/* Decodes a run. Callers pass constant fields, so that their copies of the loop need not test them.
+ */
 static inline __attribute__((always_inline)) unsigned
 decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
 {
@@ -626,8 +626,7 @@ decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, 
 	return k;
 }
 
-/* Default fields of samples; the kernel's own events leave out the
- * period. */
+/* Usual fields of samples. Events of the kernel itself lack the period. */
 #define USUAL_RUN_FIELDS                                                                           \
 	(PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU)
 
@@ -659,8 +658,7 @@ bool pfmi_sampling_decode_record(const struct record_layout *l, const void *byte
 			parse_record_body(&c, l, out);
 	}
 	out->unparsed = (uint32_t)get_bytes_left(&c);
-	/* A damaged record has no fields: a length without bytes after it would mislead
-	 * the caller. */
+	/* A damaged record gets no fields: a length without bytes would mislead the caller. */
 	if (c.is_bad) {
 		clear_record(out);
 		begin_record(&head, bytes, size, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a machine of the other byte order. Numbers are turned one by one: two numbers of 32
- * bits are not one of 64. */
+/* Converts records of a machine with the other byte order, number by number: two numbers of 32 bits
+ * swap in another way than one of 64. */
 #include <byteswap.h>
 #include <string.h>
 #include "sampling/sampling.h"
@@ -80,8 +80,7 @@ static void skip_bytes(struct swap_cursor *s, uint64_t size)
 		s->pos += size;
 }
 
-/* The fields that both samples and trailers have, in the order of the bits in which samples have
- * them. */
+/* Swaps the fields that samples and trailers share, in the order that samples have them in. */
 static void swap_common_fields(struct swap_cursor *s, uint64_t fields)
 {
 	for (unsigned bit = 0; bit <= 8; bit++)
@@ -158,7 +157,7 @@ static void swap_sample(struct swap_cursor *s, const struct record_layout *l)
 		swap_registers(s, l->user_regs);
 	if (f & PFM_SAMPLE_STACK)
 		swap_user_stack(s);
-	/* the three parts of a weight are as one number, too */
+	/* the three parts of a weight swap as one number */
 	if (f & (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS))
 		swap_u64(s);
 	for (uint64_t bit = PFM_SAMPLE_SOURCE; bit <= PFM_SAMPLE_TRANSACTION; bit <<= 1)

@@ -31,9 +31,9 @@ void pfmi_sampling_free_ring(struct ring_buffer *r)
 	*r = (struct ring_buffer){ 0 };
 }
 
-/* Where a load or store of 64 bits is not one access, the kernel's side is one of 32 bits as well:
- * the head is read until it stops changing, and the tail is written by halves, of which the kernel
- * looks at the low one. */
+/* On machines that access 64 bits in two steps, the kernel writes 32 bits at a time as well. So the
+ * head is read until it stays the same, and the tail is written in halves, of which the kernel
+ * reads the low one. */
 uint64_t pfmi_sampling_load_ring_head(const struct perf_event_mmap_page *page)
 {
 #if __GCC_ATOMIC_LLONG_LOCK_FREE == 2
@@ -63,7 +63,7 @@ static void store_ring_tail(struct perf_event_mmap_page *page, uint64_t tail)
 #endif
 }
 
-/* Acquire: bytes written before the head moved must be visible after it is read. */
+/* Acquire: bytes that were written before the head moved must be visible after the head is read. */
 void pfmi_sampling_begin_ring_pass(struct ring_buffer *r)
 {
 	r->head = pfmi_sampling_load_ring_head(get_control_page(r));
@@ -80,7 +80,7 @@ void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep)
 	store_ring_tail(get_control_page(r), r->released_tail);
 }
 
-/* A record that goes on at the start of the buffer: its two parts, joined. */
+/* Joins the two parts of a record that continues at the start of the buffer. */
 static const void *join_wrapped_record(struct ring_buffer *r, uint64_t at, size_t size)
 {
 	size_t first = (size_t)(r->size - at);
@@ -110,7 +110,7 @@ const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size)
 	}
 	record = at + head.size <= r->size ? r->data + at : join_wrapped_record(r, at, head.size);
 	if (!record)
-		return NULL; /* no memory: it stays where it is */
+		return NULL; /* no memory: the record stays in the buffer */
 	*size = head.size;
 	r->tail += head.size;
 	return record;

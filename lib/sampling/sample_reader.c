@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples are handed out: one record after the other, the oldest of all buffers first, each decoded
- * where it is. What the kernel says of losses is added up on the way. */
+/* Returns records one by one, the oldest of all buffers first, decoded in place, and adds up the
+ * losses that the kernel reports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 #include "sampling/sampling.h"
 #include "base/sizes.h"
 
-/* what a buffer may be late without its records coming out of order */
+/* the longest delay of a buffer that does not disturb the order */
 #define MAX_BUFFER_DELAY_NS 1000000u
 
 /* ---- the order of buffers ------------------------------------------------------------------ */
@@ -28,7 +28,7 @@ static bool is_earlier_buffer(const struct sampling_state *sm, unsigned a, unsig
 	return x->next_time < y->next_time || (x->next_time == y->next_time && a < b);
 }
 
-/* Lets the top of the heap sink to its place. */
+/* Moves the top of the heap down to its place. */
 static void sift_down_heap(struct sampling_state *sm)
 {
 	unsigned at = 0;
@@ -63,7 +63,7 @@ static void push_buffer(struct sampling_state *sm, unsigned stream)
 
 /* ---- passes -------------------------------------------------------------------------------- */
 
-/* A record without a time comes with what is before it in its buffer. */
+/* A record without a time follows the record before it in its buffer. */
 static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st)
 {
 	uint64_t time;
@@ -97,7 +97,7 @@ static bool has_only_ended_tasks(const struct sampling_state *sm)
 	return true;
 }
 
-/* A buffer that holds no records is given up: what follows cannot be found any more. */
+/* Gives up a buffer with a damaged record, because the records after it cannot be found. */
 static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buffer *st)
 {
 	sm->n_damaged_buffers++;
@@ -106,13 +106,13 @@ static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buff
 	pfmi_sampling_release_ring_data(&st->ring, 0);
 }
 
-/* Begins a pass over the records in the buffers, without those younger than a buffer may be
- * late. */
+/* Begins a pass over the records that are in the buffers now, without those that may precede a
+ * delayed one. */
 static void begin_pass(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
 
-	/* The clock before the buffers: what they are found to lack is younger. */
+	/* Reads the clock before the buffers: records that are missing from them are younger. */
 	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !has_only_ended_tasks(sm)
 	                              ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS
 	                              : UINT64_MAX;
@@ -129,7 +129,7 @@ static void begin_pass(struct pfm_session *s)
 	}
 }
 
-/* The stream that gave the last record steps on. */
+/* Advances the stream of the last record. */
 static void advance_last_buffer(struct sampling_state *sm)
 {
 	struct sample_buffer *st = &sm->buffers[sm->buffer_heap[0]];
@@ -140,7 +140,7 @@ static void advance_last_buffer(struct sampling_state *sm)
 	sift_down_heap(sm);
 }
 
-/* Returns memory of records that earlier calls handed out, before the kernel misses it. */
+/* Returns the memory of earlier records to the kernel before it runs out of room. */
 static void release_read_data(struct sampling_state *sm, unsigned stream)
 {
 	struct sample_buffer *st = &sm->buffers[stream];
@@ -150,14 +150,14 @@ static void release_read_data(struct sampling_state *sm, unsigned stream)
 		                                (int)stream == sm->last_buffer ? 0 : st->next_size);
 }
 
-/* True if no record of this pass is left. */
+/* True if this pass has no more records. */
 static bool is_pass_over(const struct sampling_state *sm)
 {
 	return !sm->n_heap || sm->buffers[sm->buffer_heap[0]].next_time > sm->pass_time_limit;
 }
 
-/* The stream whose record is next, or NULL. @go_on: what was handed out is still looked at, so that
- * no pass may begin. */
+/* The stream of the next record, or NULL. @go_on: the caller still uses earlier records, so no new
+ * pass may begin. */
 static struct sample_buffer *select_next_buffer(struct pfm_session *s, bool go_on)
 {
 	struct sampling_state *sm = s->sampling;
@@ -201,17 +201,16 @@ static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_
 	}
 }
 
-/* An event that the kernel raises itself, clocks apart. Where several are open for one occurrence,
- * be they of different processes, newer kernels (6.18 does) give all their samples the id of the
- * first. */
+/* True for events that the kernel raises itself, except clocks. If several of them are open for one
+ * occurrence, even in different processes, Linux 6.18 gives all their samples the id of the first.
+ */
 static bool has_shared_ids(const struct session_count *c)
 {
 	return c->config.attr.type == PERF_TYPE_SOFTWARE &&
 	       c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* The count that a sample with an unknown id belongs to, or -1. *@several is set if more than
- * one fits. */
+/* The count of a sample with an unknown id, or -1. *@several: more than one count is possible. */
 static int find_software_count(const struct pfm_session *s, bool *several)
 {
 	struct sampling_state *sm = s->sampling;
@@ -241,8 +240,8 @@ static bool has_id(const struct record_layout *l)
 	return l->fields & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER);
 }
 
-/* The layout of a record that carries an id of no count here, and in *@i its count, if there is
- * only one it can be of. */
+/* The layout of a record with an id of another session. *@i: its count, if there is only one
+ * possibility. */
 static const struct record_layout *guess_record_layout(struct pfm_session *s, const void *bytes,
                                                        int *i)
 {
@@ -262,7 +261,7 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	return like >= 0 ? &sm->totals[like].layout : &sm->common_layout;
 }
 
-/* Decodes a record. One that is damaged has its type and its bytes. False without memory. */
+/* Decodes a record. A damaged record has only its type and its bytes. False without memory. */
 static bool decode_record(struct pfm_session *s, const void *bytes, size_t size, pfm_record_t *r)
 {
 	struct sampling_state *sm = s->sampling;
@@ -272,8 +271,8 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 		i >= 0 ? &sm->totals[i].layout : guess_record_layout(s, bytes, &i);
 	bool ok = pfmi_sampling_decode_record(l, bytes, size, r), has_memory = true;
 
-	/* In a shared buffer, a record about losses carries the id of the event that got
-	 * through, not of the events that were lost. */
+	/* In a shared buffer, a record about losses has the id of the event that was written next,
+	 * not of those that were lost. */
 	if (r->type == PFM_RECORD_LOST)
 		sm->n_lost += r->body.lost.lost;
 	else if (i >= 0)
@@ -303,8 +302,8 @@ static bool has_buffers(const pfm_session_t *s)
 	return is_sampling_session(s) && s->sampling->buffers;
 }
 
-/* The record that comes next, of a recording or of the buffers. 1, 0 for none, or a negative code.
- * @go_on: only if those that were handed out before stay where they are. */
+/* Reads the next record of a recording or of the buffers. Returns 1, 0 if no record is ready,
+ * or a negative code. @go_on: earlier records must stay valid. */
 static int read_next_record_bytes(struct pfm_session *s, bool go_on, const void **bytes,
                                   size_t *size)
 {
@@ -322,7 +321,7 @@ static int read_next_record_bytes(struct pfm_session *s, bool go_on, const void 
 	return 1;
 }
 
-/* A record of the stream whose turn it is goes before those of others up to this time. */
+/* The time up to which records of the present stream precede those of other streams. */
 static uint64_t get_run_time_limit(const struct sampling_state *sm)
 {
 	uint64_t limit = sm->pass_time_limit;
@@ -336,7 +335,7 @@ static uint64_t get_run_time_limit(const struct sampling_state *sm)
 	return limit;
 }
 
-/* How many records of @size bytes are in one piece at @at of the buffer, up to @n. */
+/* Counts records of @size bytes that are in one piece at @at of the buffer, up to @n. */
 static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t at, size_t size,
                                          unsigned n)
 {
@@ -345,8 +344,8 @@ static unsigned count_contiguous_records(const struct ring_buffer *r, uint64_t a
 	return left >= n * (uint64_t)size ? n : (unsigned)(left / size);
 }
 
-/* Finds a run: samples of one event with a fixed layout that follow the last record in one
- * piece, and precede those of other buffers. Most records of most sessions are in runs. */
+/* Finds a run: samples of one event with a fixed layout that follow the last record without a gap
+ * and precede those of other buffers. Most records are in runs. */
 static void begin_run(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
@@ -427,7 +426,7 @@ static int decode_next_record(struct pfm_session *s, bool go_on, pfm_record_t *r
 	return decode_record(s, bytes, len, r) ? 1 : PFMLIB_ERR_NOMEM;
 }
 
-/* The next record, into a struct of the caller's, which is @size bytes long. */
+/* Reads the next record into a structure of the caller, which has @size bytes. */
 static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_record_t *record)
 {
 	pfm_record_t r;
@@ -515,7 +514,7 @@ static bool has_buffer_data(const struct sample_buffer *st, uint64_t at_least)
 	       head != st->ring.tail - st->next_size;
 }
 
-/* poll(2) reports a wakeup once, read or not: the buffers themselves show the data. */
+/* poll(2) reports a wakeup only once, so the buffers themselves are checked for data. */
 static bool is_data_ready(const struct sampling_state *sm, bool any)
 {
 	for (unsigned i = 0; i < sm->n_buffers; i++) {
@@ -529,7 +528,7 @@ static bool is_data_ready(const struct sampling_state *sm, bool any)
 	return false;
 }
 
-/* The task that owned the buffer has ended: another that writes into it is polled from now on. */
+/* Polls another event that writes into the buffer, since the task of its owner has ended. */
 static void replace_polled_event(struct sampling_state *sm, unsigned stream)
 {
 	struct sample_buffer *st = &sm->buffers[stream];
@@ -557,7 +556,7 @@ static unsigned fill_poll_fds(const struct sampling_state *sm)
 	return n;
 }
 
-/* True if a task has ended since the last look. */
+/* True if a task has ended since the last check. */
 static bool note_ended_tasks(struct sampling_state *sm)
 {
 	bool any = false;
@@ -594,7 +593,7 @@ int pfm_wait_session(pfm_session_t *s, int timeout)
 		}
 		if (rc <= 0 || !note_ended_tasks(sm))
 			break;
-		timeout = 0; /* others may have ended as well: no more waiting */
+		timeout = 0; /* more tasks may have ended, so do not wait again */
 	}
 	if (is_data_ready(sm, true))
 		return PFM_WAIT_READY;
@@ -629,7 +628,8 @@ static int set_signal_delivery(int fd, int signo)
 	return fcntl(fd, F_SETFL, signo ? flags | O_ASYNC : flags & ~O_ASYNC) ? -errno : 0;
 }
 
-/* The signal is the sampling event's, also in a buffer of another event. */
+/* The signal comes from the sampling event, even if its samples are in the buffer of another event.
+ */
 int pfm_session_signal(pfm_session_t *s, int signo)
 {
 	const struct perf_state *st;
@@ -664,8 +664,8 @@ static uint64_t get_lost_samples(const struct pfm_session *s, const struct sessi
 	return s->sampling->lacks_lost_counts ? PFM_LOST_UNKNOWN : lost;
 }
 
-/* True if samples of count @i may have been taken for those of another, or of none. For two
- * counts of one event their number shows it, once all were taken. */
+/* True if samples of count @i may have been taken for those of another count, or of no count. For
+ * two counts of one event the number of samples tells, after all were read. */
 static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
                               const pfm_sample_statistics_t *o)
 {
@@ -683,9 +683,9 @@ static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
 	        (all > right ? all - right : right - all) > c->kernel_state.n_events);
 }
 
-/* Less than half of what a fixed period makes of the count: a virtual machine whose overflow
- * interrupts wait for its clock. Each counter may have begun a period; those that children inherit
- * are too many to track. */
+/* True if there are fewer than half as many samples as the count and its fixed period demand, as on
+ * virtual machines whose overflow interrupts wait for the clock. Each counter may have an
+ * unfinished period; inherited counters are too many to track. */
 static bool has_too_few_samples(const struct pfm_session *s, unsigned i,
                                 const pfm_sample_statistics_t *o)
 {
@@ -696,8 +696,8 @@ static bool has_too_few_samples(const struct pfm_session *s, unsigned i,
 	       o->samples + o->discarded < (due - parts) / 2;
 }
 
-/* Dropped by the processor, or because the buffer was full; what fell outside of the addresses that
- * are profiled was never wanted. */
+/* True if the processor dropped samples or the buffer was full. Samples outside of the profiled
+ * addresses are not lost. */
 static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_statistics_t *o)
 {
 	if (o->discarded && !pfmi_sampling_uses_device(s))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling through Linux's perf_event_open(2): attributes, buffers, and which event writes into
- * which buffer. All events of a CPU, or of a task where tasks are sampled wherever they run, share
- * one buffer. It belongs to an event that counts nothing and brings the records beside samples, so
- * that losses of samples are counted for themselves. */
+/* Sampling with perf_event_open(2): attributes, buffers, and the buffer of each event. All events
+ * of a CPU share one buffer; so do all events of a task that is sampled on any CPU. The buffer
+ * belongs to an event that counts nothing and brings the records beside samples, so that lost
+ * samples are counted separately. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static const char *find_option_error(const pfm_sampling_t *q)
 	return NULL;
 }
 
-/* The counter device gives addresses, and processors where each is opened for itself; it writes no
+/* The counter device supplies addresses, and processors if they are opened separately; it writes no
  * other records. */
 static const char *find_option_without_device(const pfm_sampling_t *q)
 {
@@ -104,7 +104,7 @@ static void free_state(struct pfm_session *s)
 	s->sampling = NULL;
 }
 
-/* True if count @c is in a group of which another member samples. */
+/* True if count @c is in a group in which another member samples. */
 static bool is_sampled_by_leader(const struct pfm_session *s, const struct session_count *c)
 {
 	return c->config.is_leader_sampled && c > s->counts &&
@@ -118,7 +118,7 @@ static bool has_group_samples(const struct pfm_session *s, const struct session_
 	       c + 1 < s->counts + s->n_counts && c[1].config.group == c->config.group;
 }
 
-/* Events that happen once at a time are taken one by one, clocks each millisecond, the rest a
+/* Chooses the default rate: every event of kinds that are rare, clocks each millisecond, others a
  * thousand times a second. */
 static void choose_rate(const struct sampling_state *sm, struct session_count *c)
 {
@@ -166,8 +166,8 @@ static void choose_rates(struct pfm_session *s)
 	}
 }
 
-/* The kernel ignores the period of its own events if every sample is to tell it. Where it is fixed
- * it is not read. */
+/* If every sample is to have its period, the kernel ignores the period of its own events. So a
+ * fixed period is not requested. */
 static uint64_t get_sample_fields(const struct pfm_session *s, const struct session_count *c)
 {
 	uint64_t fields = s->sampling->config.fields;
@@ -204,8 +204,8 @@ static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 		a->sample_stack_user = q->user_stack;
 }
 
-/* A buffer that is full before it is filled so far wakes no reader: never above its half, be it
- * smaller than was asked for. */
+/* A buffer that is full before it reaches the watermark wakes no reader, so the watermark is at
+ * most half the size of the buffer, which may be smaller than requested. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size)
 {
 	uint64_t mark = sm->config.watermark ? sm->config.watermark : size / 4;
@@ -220,7 +220,7 @@ static void set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
 	a->clockid = q->clock;
 	a->watermark = !q->wakeup_events;
 	if (a->watermark)
-		a->wakeup_watermark = 1; /* the owner of the buffer says it */
+		a->wakeup_watermark = 1; /* the owner of the buffer sets it */
 	else
 		a->wakeup_events = q->wakeup_events;
 }
@@ -388,7 +388,7 @@ static int open_side_event_fd(struct pfm_session *s, struct side_event *p)
 	return fd;
 }
 
-/* The place of part @p; a new one is added at the end. */
+/* The side event for the CPU or task of @p, which is added if it is new. */
 static struct side_event *get_side_event(struct sampling_state *sm, const struct kernel_event *p)
 {
 	for (unsigned i = 0; i < sm->n_side_events; i++)
@@ -399,7 +399,7 @@ static struct side_event *get_side_event(struct sampling_state *sm, const struct
 	return &sm->side_events[sm->n_side_events++];
 }
 
-/* The buffer that the place writes into: one for each CPU, or each task. */
+/* The buffer of the side event: one for each CPU, or each task. */
 static struct sample_buffer *get_sample_buffer(struct sampling_state *sm,
                                                const struct side_event *p)
 {
@@ -437,7 +437,8 @@ static void unmap_buffer(struct pfm_session *s, struct sample_buffer *st)
 	pfmi_sampling_free_ring(&st->ring);
 }
 
-/* Opens a place and what it writes into. 0, -errno, or 1 if the task or the CPU has gone. */
+/* Opens the side event and its buffer. Returns 0, -errno, or 1 if the task has ended or the CPU is
+ * off line. */
 static int open_side_event(struct pfm_session *s, struct side_event *p)
 {
 	struct sampling_state *sm = s->sampling;
@@ -491,8 +492,7 @@ static int open_side_events(struct pfm_session *s)
 	return 0;
 }
 
-/* The allowance is for all buffers of a user together: all are made half as large until they
- * fit. */
+/* A user has one allowance for all buffers, so all of them are halved until they fit. */
 static int open_shrinking_buffers(struct pfm_session *s)
 {
 	struct sampling_state *sm = s->sampling;
@@ -513,7 +513,7 @@ static int compare_event_ids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Leads the event of part @p into its buffer and notes its id. */
+/* Redirects the kernel event @p into its buffer and stores its id. */
 static int redirect_event(struct pfm_session *s, const struct kernel_event *p)
 {
 	struct sampling_state *sm = s->sampling;
@@ -560,7 +560,7 @@ static void set_record_layouts(struct pfm_session *s)
 	}
 }
 
-/* Descriptors of the events and of the owners of buffers. */
+/* Number of descriptors: of the events and of the owners of buffers. */
 static uint64_t count_needed_files(const struct pfm_session *s)
 {
 	const struct perf_state *state = s->backend_state;

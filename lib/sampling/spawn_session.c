@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that are counted from their first instruction. A child waits on a pipe until its
- * counters are open, and the kernel enables them when it starts the program. */
+/* Counts programs from their first instruction. A child waits at a pipe until its counters are
+ * open, and the kernel enables them when it executes the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -9,13 +9,13 @@
 #include "base/sizes.h"
 #include "session/session.h"
 
-/* A child before its program runs. The failure pipe closes when the program starts. */
+/* A child before it executes the program. The failure pipe closes when the program starts. */
 struct waiting_child {
 	pid_t pid;
 	int go_fd, failure_fd;
 };
 
-/* Reads @n bytes however often a signal interrupts it. False if there are fewer. */
+/* Reads @n bytes in spite of signals. False if there are fewer. */
 static bool read_bytes(int fd, void *to, size_t n)
 {
 	ssize_t got;
@@ -26,14 +26,15 @@ static bool read_bytes(int fd, void *to, size_t n)
 	return got == (ssize_t)n;
 }
 
-/* In the child: only functions that are safe after a fork of a program with threads. */
+/* Runs in the child, which may only call functions that are safe after a fork of a program with
+ * threads. */
 static _Noreturn void run_program(char *const *argv, int go_fd, int failure_fd)
 {
 	char byte;
 	int err;
 
 	if (!read_bytes(go_fd, &byte, 1))
-		_exit(0); /* the session could not be opened */
+		_exit(0); /* the parent could not open the session */
 	execvp(argv[0], argv);
 	err = errno;
 	while (write(failure_fd, &err, sizeof(err)) < 0 && errno == EINTR)
@@ -47,7 +48,7 @@ static void close_pair(const int fds[2])
 	close(fds[1]);
 }
 
-/* 0 or an errno. */
+/* Forks the child. Returns 0 or an errno. */
 static int fork_child(char *const *argv, struct waiting_child *c)
 {
 	int go[2], failure[2], err;
@@ -83,7 +84,7 @@ static void reap_child(const struct waiting_child *c)
 		;
 }
 
-/* Lets the child start its program. 0, or the errno that kept it from it; the child is gone
+/* Lets the child execute its program. Returns 0, or the errno of its failure; the child has ended
  * then. */
 static int release_child(const struct waiting_child *c)
 {
