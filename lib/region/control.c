@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Start and stop as a program asks for them. */
+/* Start and stop of counting, at the request of the program. */
 #include "region/region.h"
 
 int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)

@@ -13,7 +13,7 @@ enum { VISITS = 101, BATCH = 8 };
 
 struct samples {
 	unsigned words;
-	uint64_t *inside, *pair; /* VISITS of each word; the wall time is the last word */
+	uint64_t *inside, *pair; /* VISITS values of each word; the wall time is the last word */
 };
 
 static int compare_times(const void *a, const void *b)
@@ -48,7 +48,7 @@ static void measure_inside(struct thread *t, const struct region_marks *marks, p
 	t->probe = NULL;
 }
 
-/* A visit with BATCH empty ones inside, less a visit with none. */
+/* Measures a visit with BATCH empty ones inside, minus a visit with none. */
 static void measure_pair(struct thread *t, const struct region_marks *marks, pfm_region_t *empty,
                          pfm_region_t *outer, struct samples *s, uint64_t *words)
 {
@@ -113,7 +113,7 @@ void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks
 		s.pair = memory + n;
 		for (unsigned r = 0; r < l->n_rounds; r++) {
 			pfmi_thread_switch_round(t, r);
-			t->handles++; /* keeps the round */
+			t->handles++; /* an open handle keeps the thread in the round */
 			measure_inside(t, marks, &empty, &s, memory + 2 * n);
 			measure_pair(t, marks, &empty, &outer, &s, memory + 2 * n);
 			t->handles--;

@@ -11,13 +11,13 @@
 #include "region/reading.h"
 
 enum {
-	CONFIG3_AT = 128, /* in newer headers than the one this may be built with */
+	CONFIG3_AT = 128, /* this macro is missing in older headers */
 	CONFIG3_END = 136,
 	PAGE = 4096,
 	ARM64_USER_READ = 2
-}; /* bit of config1: arm64 must be asked before user space may read */
+}; /* bit of config1: arm64 requires it before user space may read */
 
-/* One descriptor of the kernel: larger than any header's struct. */
+/* A perf_event_attr with memory for members that the header lacks. */
 union attr {
 	struct perf_event_attr a;
 	char bytes[256];
@@ -128,8 +128,8 @@ static void close_group(struct thread *t, const struct group *g)
 	}
 }
 
-/* Opens all events of a group, or none. The group is disabled: Linux 6.18 lets an event that joins
- * a running leader of another PMU count only after the next change of tasks. */
+/* Opens all events of a group, or none of them. The group is disabled at first: in Linux 6.18 an
+ * event that joins a running leader of another PMU counts only after the next switch of tasks. */
 static void open_group(struct thread *t, const struct group *g)
 {
 	const struct region_event *events = pfmi_regions.layout.events;
@@ -148,8 +148,8 @@ static void open_group(struct thread *t, const struct group *g)
 		map_pages(t, g);
 }
 
-/* True if user space reads all that there is: one group in each round. Formats that draw visits
- * need the system's clock. */
+/* True if user space reads everything: there is one group in each round. Formats that draw visits
+ * need the system's clock instead. */
 static bool is_read_by_user(const struct thread *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
@@ -197,8 +197,8 @@ void pfmi_thread_close_counters(struct thread *t)
 	t->opened = false;
 }
 
-/* read(2) without its cancellation point: begin and end are called in destructors, which must not
- * be unwound. */
+/* Calls read(2) without its cancellation point: begin and end are called in destructors, which must
+ * not be unwound. */
 static inline long read_kernel(int fd, uint64_t *out, size_t size)
 {
 	return syscall(SYS_read, fd, out, size);
@@ -217,7 +217,7 @@ __attribute__((noinline, cold)) static void read_again(int fd, size_t size, uint
 	errno = saved;
 }
 
-/* The sum over the CPUs of an event of the whole machine. */
+/* Sums an event of the whole machine over its CPUs. */
 __attribute__((noinline, cold)) static void read_system(const struct group *g, uint64_t *out)
 {
 	uint64_t one[GROUP_VALUES + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of a region in one thread: found or made, added to by a visit, added to each other, and what
- * results are computed from them. */
+/* Sums of a region in one thread: creates them, adds visits and other sums to them, and computes
+ * results from them. */
 #include <string.h>
 #include "region/region.h"
 #include "region/sums.h"
@@ -103,7 +103,7 @@ static void put_zeros(uint64_t *words, size_t n)
 		REGION_PUT(words[n], 0);
 }
 
-/* Sets the sums to zero, of visits that have ended: open ones stay. */
+/* Clears the sums of visits that have ended; open visits stay. */
 void pfmi_entry_clear(struct entry *e)
 {
 	const struct layout *l = &pfmi_regions.layout;
@@ -129,7 +129,7 @@ bool pfmi_visit_has_group(const struct visit *v, const struct group *g)
 	               now[GROUP_RUNNING] - start[GROUP_RUNNING];
 }
 
-/* Adds @value of any visit; @pair is what a begin and end inside it count. */
+/* Adds @value of a visit of any kind; @pair: what a begin and end inside it count. */
 static void add_value(struct span *s, uint64_t value, const struct visit *v, double pair)
 {
 	double cost = v->pairs && !(pfmi_regions.flags & PFM_REGIONS_NO_SUBTRACT)
@@ -154,7 +154,7 @@ static void add_visit_sums(struct visit_sums *s, const struct visit *v)
 		REGION_ADD(s->pairs, v->pairs);
 }
 
-/* Counts of @v in the visits directly inside, including one that goes on. */
+/* Adds what the visits directly inside @v have counted, including an open one. */
 static void add_inside(struct span *spans, const struct group *g, const struct visit *v)
 {
 	for (unsigned i = 0; i < g->n; i++) {
@@ -180,7 +180,7 @@ static void add_group(struct entry *e, const struct visit *v, const struct group
 		add_inside(spans, g, v);
 }
 
-/* Adds the time that the task's events were enabled, which is the time that the task ran. */
+/* Adds the enabled time of the task's events, which is the time that the task ran. */
 static void add_task(struct group_sums *s, const struct visit *v, const struct group *g)
 {
 	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
@@ -229,7 +229,8 @@ void pfmi_entry_copy(struct entry *copy, const struct entry *e)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
 	} while (before != after || before & 1);
-	/* After the visits that have ended: never fewer than these. */
+	/* Copied after the visits that have ended, so that there are never fewer begun than ended.
+	 */
 	region_load_words(&copy->begun, &e->begun, sizeof(e->begun));
 	copy->region = e->region;
 	copy->parent = e->parent;
@@ -281,9 +282,9 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 
 /* ---- what results have ------------------------------------------------------------------- */
 
-/* The mean of @n values and the sum of the squares of their deviations, of their sum and the sum
- * of their squares. All is exact in integers but the last step: deviations from a whole number
- * near the mean are summed first. */
+/* Computes the mean of @n values and the sum of their squared deviations, from their sum and the
+ * sum of their squares. Only the last step is not exact: deviations from a whole number near the
+ * mean are summed first, in integers. */
 static void compute_deviation(const struct span *s, uint64_t n, double *mean, double *m2)
 {
 	uint64_t sum = s->inclusive - s->cost, near = n ? sum / n : 0, rest = n ? sum % n : 0;

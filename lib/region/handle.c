@@ -4,17 +4,17 @@
 #include "region/region.h"
 #include "region/words.h"
 
-/* A segment is what one thread counts between enter or resume and suspend or leave. */
+/* A segment is what one thread counts from enter or resume to suspend or leave. */
 struct pfm_region_visit {
 	pfm_region_visit_t *next; /* free ones */
 	uint32_t region, epoch, generation;
 	unsigned round;
-	const struct thread *thread; /* that runs it; NULL: suspended */
+	const struct thread *thread; /* thread that runs it; NULL: suspended */
 	int tid;
 	bool whole;
-	uint64_t wall, began;    /* of ended segments; of this one */
-	uint64_t entered, ended; /* the first segment's begin, the last one's end */
-	uint64_t words[]; /* sums of ended segments, then the reading at the begin of this one */
+	uint64_t wall, began;    /* nanoseconds of ended segments; time at which this one began */
+	uint64_t entered, ended; /* times of the first begin and the last end */
+	uint64_t words[]; /* sums of ended segments, then the reading at the start of this one */
 };
 
 static pfm_region_visit_t *unused;
@@ -61,7 +61,7 @@ static void start_segment(pfm_region_visit_t *v, struct thread *t)
 	v->entered = v->entered ? v->entered : v->began;
 }
 
-/* Adds the segment that ends to the sums. One that another thread ends has no counts. */
+/* Adds the segment to the sums. A segment that another thread ends has no counts. */
 static void end_segment(pfm_region_visit_t *v, struct thread *t)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
@@ -123,7 +123,7 @@ void pfm_region_suspend(pfm_region_visit_t *v)
 	pfmi_region_leave_call();
 }
 
-/* All segments of a visit count the same round: a thread without open visits changes to it. */
+/* All segments of a visit count the same round, so a thread without open visits switches to it. */
 void pfm_region_resume(pfm_region_visit_t *v)
 {
 	struct thread *t;
@@ -137,7 +137,7 @@ void pfm_region_resume(pfm_region_visit_t *v)
 	pfmi_region_leave_call();
 }
 
-/* Makes the sums look like one reading of groups that were open all the time. */
+/* Makes the sums look like one reading of groups that were never closed. */
 static void complete_sums(pfm_region_visit_t *v)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];

@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "region/region.h"
 
-/* A visit reads all events: with more it takes milliseconds. */
+/* A visit reads all events; more of them would take milliseconds. */
 enum { EVENTS_MAX = 1024 };
 
 /* ---- the events -------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static bool add_cpu_fd(struct region_event *e, int fd)
 	return true;
 }
 
-/* The CPUs that @e counts on: those of its PMU, else all. */
+/* The CPUs that @e counts on: those of its PMU, or all. */
 static const char *get_event_cpus(const struct region_event *e, char *all, size_t size)
 {
 	if (*e->cpus)
@@ -138,7 +138,7 @@ static const char *get_event_cpus(const struct region_event *e, char *all, size_
 	return all;
 }
 
-/* Opens @e on each of its CPUs that is on line; false where the kernel refuses one. */
+/* Opens @e on each of its CPUs that is on line; false if the kernel refuses one of them. */
 static bool open_cpu_fds(struct region_event *e)
 {
 	char all[32];
@@ -158,7 +158,7 @@ static bool open_cpu_fds(struct region_event *e)
 	return e->n_cpu_fds > 0;
 }
 
-/* The events that no task can have, as a session of the whole machine describes them. */
+/* Adds the events that no task can have, as a session of the whole machine describes them. */
 static void take_system(struct layout *l, const pfm_session_options_t *usual,
                         const char *const *texts, unsigned n)
 {
@@ -217,10 +217,10 @@ static struct round *add_round(struct layout *l)
 	return &more[l->n_rounds++];
 }
 
-/* Does the kernel open the group for this thread? *@fault is the event it refuses. */
+/* True if the kernel opens the group for this thread. *@fault: the event that it refuses. */
 static bool can_open_group(const struct layout *l, const struct group *g, unsigned *fault, int *err)
 {
-	int fds[PFM_MAX_SET + 1] = { -1 }; /* the leader first; none yet */
+	int fds[PFM_MAX_SET + 1] = { -1 }; /* of the leader first; not open so far */
 	unsigned n = 0;
 
 	*err = 0;
@@ -238,7 +238,7 @@ static bool can_open_group(const struct layout *l, const struct group *g, unsign
 	return !*err && g->n <= PFM_MAX_SET;
 }
 
-/* Adds the events of @unit to @g if the kernel takes them all; else leaves @g as it was. */
+/* Adds the events of @unit to @g if the kernel accepts them together; else leaves @g as it was. */
 static bool can_join_group(const struct layout *l, struct group *g, const unsigned *unit,
                            unsigned n)
 {
@@ -268,7 +268,7 @@ static bool is_of_group_pmu(const struct layout *l, const struct group *g, unsig
 	return a->type == b->type || (core_a && core_b) || (is_soft(a) && is_soft(b));
 }
 
-/* Rule 2: the first round with room. Groups of other PMUs count beside it. */
+/* Rule 2: uses the first round with room. Groups of other PMUs count at the same time. */
 static bool place_in_round(struct layout *l, const unsigned *unit, unsigned n)
 {
 	struct group *g;
@@ -317,7 +317,7 @@ static void give_up(struct region_event *e, pfm_cause_t cause, const char *why)
 	}
 }
 
-/* Rule 1: hardware events that share a session's group. */
+/* Rule 1: keeps hardware events of one group of the session together. */
 static void place_unit(struct layout *l, unsigned first)
 {
 	unsigned unit[PFM_MAX_SET], n = 0;
@@ -389,8 +389,8 @@ static bool place_system(struct layout *l, unsigned event)
 	return true;
 }
 
-/* The places of the events of a group: in a snapshot, in the sums of an entry, and among a thread's
- * descriptors. */
+/* Assigns the events of a group their places in a snapshot, in the sums of an entry, and among a
+ * thread's descriptors. */
 static void number_group(struct layout *l, unsigned r, struct group *g)
 {
 	g->word = l->rounds[r].words;
@@ -442,7 +442,7 @@ static int make_groups(struct layout *l)
 
 /* ---- the list ---------------------------------------------------------------------------- */
 
-/* The pieces of a list, each terminated; *@n of them. */
+/* Splits a list into its *@n pieces, each terminated. */
 static char **split_list(const char *list, unsigned *n)
 {
 	const char *piece;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arenas of mapped memory. Nothing is given back before the whole arena is. Chunks are populated
- * when they are mapped: page faults of our own would be counted in the region that is open. */
+/* Arenas of mapped memory, which are released as a whole. Pages are populated when they are mapped,
+ * because the open region would count our page faults. */
 #include <sys/mman.h>
 #include "region/region.h"
 
@@ -42,7 +42,7 @@ void pfmi_arena_free(struct arena *a)
 {
 	struct chunk *chunk = a->chunks, *next;
 
-	*a = (struct arena){ 0 }; /* it may be in one of its own chunks */
+	*a = (struct arena){ 0 }; /* the arena itself may be in one of its own chunks */
 	for (; chunk; chunk = next) {
 		next = chunk->next;
 		munmap(chunk, chunk->size);

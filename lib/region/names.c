@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of regions. A name is added under the lock and never removed, so that it is found without
- * one. */
+/* Names of regions. A name is added under the lock and never removed, so that look-ups need no
+ * lock. */
 #include <string.h>
 #include "region/region.h"
 
 struct name {
-	pfm_region_t region; /* its id is its number */
+	pfm_region_t region; /* its id is its index */
 	uint32_t hash;
 };
 
-/* Open addressing; slots are written once. A table that is outgrown stays for its readers. */
+/* A hash table with open addressing, whose slots are written once. A table that is replaced by a
+ * larger one stays, for threads that still read it. */
 struct names {
 	uint32_t mask;
 	struct name *slots[];
@@ -51,7 +52,7 @@ static void insert_name(struct names *t, struct name *n)
 	__atomic_store_n(&t->slots[at & t->mask], n, __ATOMIC_RELEASE);
 }
 
-/* Makes room for one more name: at most half of the slots are taken. */
+/* Grows the table if half of its slots are taken. */
 static bool grow_table(void)
 {
 	uint32_t slots = table ? 2 * (table->mask + 1) : FIRST_SLOTS;
@@ -130,7 +131,7 @@ uint32_t pfmi_region_number(const char *name)
 	return r ? r->id : 0;
 }
 
-/* Under the lock, or with a number that this thread has been given. */
+/* Call this with the lock held, or with a number that this thread has. */
 const char *pfmi_region_name(uint32_t number)
 {
 	return number > LAST_OWN_REGION && number <= __atomic_load_n(&last_number, __ATOMIC_ACQUIRE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a process leaves: its results, and the mark of one that has not ended. */
+/* Files that a process leaves: its results, and the marker of a process that still runs. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the group of a thread from user space, inline in begin and end. Where one event cannot be
- * read so just now, the kernel is asked for all. */
+/* Reads the group of a thread in user space, inline in begin and end. If one event cannot be read
+ * in user space at the moment, the kernel reads them all. */
 #ifndef PERFMON_REGION_READING_H
 #define PERFMON_REGION_READING_H
 
@@ -11,7 +11,7 @@
 
 typedef const volatile struct perf_event_mmap_page event_page;
 
-/* The clock of all processors, in nanoseconds. */
+/* The clock that all processors share, in nanoseconds. */
 static inline uint64_t read_user_clock(const struct perf_event_mmap_page *page)
 {
 	return page->time_zero + read_page_clock(page);

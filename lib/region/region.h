@@ -48,14 +48,13 @@ struct arena {
 	struct chunk *chunks;
 };
 
-/* @size bytes of zeros, at most 1 GiB, or NULL. Async-signal-safe. */
+/* Allocates @size bytes of zeros, at most 1 GiB. NULL without memory. Async-signal-safe. */
 void *pfmi_arena_alloc(struct arena *a, size_t size);
 void pfmi_arena_free(struct arena *a);
 
 /* ---- names.c ----------------------------------------------------------------------------- */
 
-/* Numbers of the regions of the cost measurement, which have no name and are left out of results.
- */
+/* Numbers of the regions that measure the cost; these have no names and are not in results. */
 enum own_region { EMPTY_REGION = 1, OUTER_REGION, LAST_OWN_REGION = OUTER_REGION };
 static inline bool pfmi_region_is_own(uint32_t number)
 {
@@ -76,23 +75,24 @@ enum {
 	GROUP_VALUES
 }; /* words of the kernel's reading of a group */
 
-/* Events that one read(2) reads. */
+/* Events that one read(2) reads together. */
 struct group {
 	unsigned n;
 	unsigned *events; /* indices, the leader first */
-	unsigned word;    /* where its reading is in a snapshot */
-	unsigned sums;    /* and its sums in those of an entry (sums.h) */
+	unsigned word;    /* index of its reading in a snapshot */
+	unsigned sums;    /* index of its sums in those of an entry (sums.h) */
 	unsigned first_fd;
-	int n_system;          /* > 0: counted on so many CPUs for the whole machine */
-	const int *system_fds; /* the event's cpu_fds */
+	int n_system; /* 0: counts in tasks; else the number of CPUs on which it counts the whole
+	                 machine */
+	const int *system_fds; /* cpu_fds of the event */
 };
 
 /* Groups that count at the same time. */
 struct round {
 	unsigned n;
 	struct group *groups;
-	unsigned words; /* of a snapshot */
-	unsigned sums;  /* where its sums are in those of an entry */
+	unsigned words; /* in a snapshot */
+	unsigned sums;  /* index of its sums in those of an entry */
 };
 
 struct region_event {
@@ -103,28 +103,28 @@ struct region_event {
 	pfm_cause_t cause;
 	unsigned session_group, round;
 	bool countable, soft, system;
-	int n_cpu_fds, *cpu_fds; /* of an event of the whole machine: one for each CPU */
+	int n_cpu_fds, *cpu_fds; /* of an event of the whole machine: one descriptor for each CPU */
 	double inside, pair;     /* cost */
 };
 
 struct layout {
 	pfm_ctx_t *ctx;
-	pfm_session_t *session; /* opens nothing; computes metrics */
-	unsigned most;          /* events of a group; 0: as many as the kernel takes */
+	pfm_session_t *session; /* a session that opens nothing, for computing metrics */
+	unsigned most;          /* limit of events in a group; 0: as many as the kernel accepts */
 	unsigned n_events;
 	struct region_event *events;
 	unsigned n_rounds;
 	struct round *rounds;
-	unsigned words; /* of the largest snapshot */
-	unsigned sums;  /* words of an entry's sums */
+	unsigned words; /* in the largest snapshot */
+	unsigned sums;  /* number of words in the sums of an entry */
 	unsigned n_fds;
 	unsigned n_metrics;
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
 };
 
-/* Plans @events (a list as a user writes it) for the tasks of this process. */
+/* Plans @events, a list as the user writes it, for the tasks of this process. */
 int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error);
-/* Gives each group its place in snapshots, in sums and in a thread's descriptors. */
+/* Assigns each group its places in snapshots, in sums and among a thread's descriptors. */
 void pfmi_layout_number(struct layout *l);
 void pfmi_layout_free(struct layout *l);
 
@@ -134,8 +134,8 @@ void pfmi_layout_free(struct layout *l);
 struct tally {
 	uint64_t inclusive, exclusive;
 	uint64_t visits, exclusive_visits;
-	uint64_t pairs, children; /* visits inside, and those directly inside: their cost is in the
-	                             counts */
+	uint64_t pairs, children; /* visits inside, and visits directly inside: the counts contain
+	                             their cost */
 	uint64_t min, max;
 	double mean, m2;
 };
@@ -156,15 +156,15 @@ struct wide {
 
 /* Sums of one event, or of the wall time, that a thread writes. */
 struct span {
-	uint64_t inclusive;  /* of visits that are not inside one of the same region */
-	uint64_t nested;     /* of the others */
-	uint64_t inside;     /* of the visits directly inside both */
-	uint64_t cost;       /* of the visits inside, which the rest leaves out */
-	uint64_t min, max;   /* of the first kind; UINT64_MAX before the first */
+	uint64_t inclusive;  /* of visits that are not inside a visit of the same region */
+	uint64_t nested;     /* of visits inside a visit of the same region */
+	uint64_t inside;     /* of the visits directly inside either kind */
+	uint64_t cost;       /* of begin and end of the visits inside */
+	uint64_t min, max;   /* of inclusive visits; UINT64_MAX before the first one */
 	struct wide squares; /* sum of their squares */
 };
 
-/* Visits of a round, or those of them in which a group was not counted from begin to end. */
+/* Visits of a round, or only those in which a group was not counted from begin to end. */
 struct visit_sums {
 	uint64_t visits, nested;
 	uint64_t pairs, children;
@@ -172,8 +172,8 @@ struct visit_sums {
 
 struct group_sums {
 	struct visit_sums without;
-	uint64_t task, unread; /* time on a CPU; visits that are not inside one of the same region
-	                          without that time */
+	uint64_t task, unread; /* nanoseconds on a CPU; visits without that time that are not inside
+	                          a visit of the same region */
 };
 
 /* One region under one parent in one thread. */
@@ -182,29 +182,30 @@ struct entry {
 	struct node *node;
 	uint32_t region, parent;
 	uint32_t sequence; /* odd while the thread writes */
-	uint64_t begun;    /* visits, those that have ended included */
+	uint64_t begun;    /* number of visits, open ones included */
 	struct span wall;
-	uint64_t sums[]; /* layout.sums words: of each round, and of each of its groups */
+	uint64_t sums[]; /* layout.sums words: of each round, then of each group in it */
 };
 
 /* A region in one thread. */
 struct node {
 	struct entry *entries;
-	struct entry *last;         /* entered last, */
-	const struct entry *around; /* inside this one */
-	uint64_t begun;             /* visits begun: the number of the round */
+	struct entry *last;         /* the entry of the last visit, */
+	const struct entry *around; /* which is inside this one */
+	uint64_t begun;             /* number of visits begun, which selects the round */
 	uint32_t depth;             /* open visits */
 };
 
-enum { NODES = 64 };      /* nodes of a page */
-enum { BEFORE_FORK = 0 }; /* generation of a visit that the parent process began */
+enum { NODES = 64 };      /* nodes in a page */
+enum { BEFORE_FORK = 0 }; /* generation of visits that began before a fork */
 
 struct frame {
 	struct entry *entry;
 	uint32_t generation;
 	uint64_t wall, wall_children;
 	uint64_t pairs, children;
-	uint64_t words[]; /* the snapshot at the begin, then sums of the visits directly inside */
+	uint64_t words[]; /* the snapshot at the begin, followed by sums of the visits directly
+	                     inside */
 };
 
 struct thread {
@@ -214,24 +215,24 @@ struct thread {
 	bool opened, ended;
 	int open_errno;
 	unsigned round;
-	uint32_t generation; /* visits that began in another one are not counted */
+	uint32_t generation; /* visits that began in another generation are not counted */
 	unsigned depth, size;
 	size_t stride;
-	char *frames; /* one more is below the first */
+	char *frames; /* one unused frame precedes the first */
 	unsigned n_pages;
-	struct node **nodes; /* pages of NODES */
+	struct node **nodes; /* pages of NODES nodes */
 	struct entry *entries, **last;
 	int *fds;
-	void **pages; /* readable from user space: of all events of a group, or NULL */
-	/* The group of this round where user space reads it: the wall time is read there as well.
-	 * NULL: the kernel is asked. */
+	void **pages; /* for reading in user space: the pages of all events of a group, or NULL */
+	/* The group of this round if user space reads it; the wall time is read there, too. NULL:
+	 * the kernel reads it. */
 	const struct group *user_group;
 	unsigned handles;
-	uint32_t run; /* of pfmi_regions: a stop drops the visits that are open */
+	uint32_t run; /* copy of the run number in pfm_regions: a stop discards open visits */
 	uint64_t missed, unmatched;
 	uint64_t *now;
-	struct slice_page *slices; /* slices.c: where the next one goes */
-	uint64_t *probe; /* cost.c: the words that the next visit counted, and its wall time */
+	struct slice_page *slices; /* slices.c: the page of the next slice */
+	uint64_t *probe;           /* cost.c: what the next visit counts, and its wall time */
 	uint64_t *probe_wall;
 };
 
@@ -239,15 +240,15 @@ struct thread {
 struct regions {
 	pthread_mutex_t lock;
 	bool started;
-	const char *events; /* what it was started with */
+	const char *events; /* list of events that counting was started with */
 	unsigned flags;
 	uint32_t epoch; /* forks */
 	uint32_t run;   /* stops */
 	struct layout layout;
 	struct thread *threads;
 	unsigned n_ended;
-	struct thread *pool; /* sums of threads that ended after many others */
-	struct arena arena;  /* names and handles */
+	struct thread *pool; /* sums of ended threads that have no record of their own */
+	struct arena arena;  /* for names and handles */
 	char output[4096];
 	const char *format;
 	bool keeps_slices;
@@ -255,8 +256,8 @@ struct regions {
 
 extern struct regions pfmi_regions;
 
-/* The calling thread's state. Initial-exec: reached in a signal handler without a call that may
- * allocate. */
+/* The calling thread's state. The initial-exec model makes it accessible in signal handlers,
+ * without a call that may allocate. */
 struct here {
 	struct thread *thread;
 	/* IN_CALL, LOOK_FIRST, or perfmon_regions_active as it was when all that a call needs was

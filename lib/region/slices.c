@@ -11,8 +11,8 @@
 enum { PAGE_BYTES = 16384, MAX_PAGES = 4096 };
 
 struct slice_page {
-	struct slice_page *next;  /* of all pages, the newest first */
-	struct slice_page *spare; /* of those that no thread writes */
+	struct slice_page *next;  /* next of all pages, the newest first */
+	struct slice_page *spare; /* next of the pages that no thread writes */
 	size_t n;
 	char slices[];
 };
@@ -20,7 +20,7 @@ struct slice_page {
 static struct {
 	struct slice_page *pages, *spare;
 	unsigned n_pages;
-	size_t dropped; /* a word that every processor adds to at once */
+	size_t dropped; /* alone in its cache line, since all processors add to it */
 } all;
 
 static size_t slice_size(void)
@@ -40,7 +40,7 @@ static struct visit_slice *get_slice(struct slice_page *page, size_t i)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-/* Under the lock. NULL at the limit and without memory. */
+/* Call this with the lock held. NULL at the limit and without memory. */
 static struct slice_page *make_page(void)
 {
 	struct slice_page *page = all.spare;
@@ -51,7 +51,7 @@ static struct slice_page *make_page(void)
 	}
 	if (all.n_pages == MAX_PAGES)
 		return NULL;
-	/* Populated: no page fault of ours is counted in an enclosing visit. */
+	/* Populated, because an enclosing visit would count our page faults. */
 	page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (page == MAP_FAILED)
@@ -111,7 +111,7 @@ void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
 	s->tid = t->tid;
 	s->overlaps = times->overlaps;
 	fill_counts(s->counts, v);
-	/* Visits of the cost measurement do the same work and are not kept. */
+	/* Visits that measure the cost do the same work, and their slices are dropped. */
 	if (!pfmi_region_is_own(region))
 		__atomic_store_n(&page->n, page->n + 1, __ATOMIC_RELEASE);
 }
@@ -138,7 +138,7 @@ void pfmi_slices_forget(void)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* By thread, then by begin, the enclosing visit first. */
+/* Orders by thread, then by begin, the enclosing visit first. */
 static int compare(const void *a, const void *b)
 {
 	const struct visit_slice *x = *(const struct visit_slice *const *)a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration, start, and what happens when the process ends. */
+/* Configuration, start, and the end of the process. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +9,12 @@
 #include <unistd.h>
 #include "region/region.h"
 
-/* A variable's value; NULL if it is empty, and in programs with raised privileges
+/* The value of a variable; NULL if it is empty, and in programs with raised privileges
  * (machine/env.c). */
 const char *pfmi_machine_get_env(const char *name);
 
-/* The words of PERFMON_REGIONS_OPTIONS. Unknown ones are ignored: the environment may be a newer
- * program's. */
+/* Reads the words of PERFMON_REGIONS_OPTIONS. Unknown words are ignored, since they may be meant
+ * for a newer library. */
 static unsigned read_environment_flags(void)
 {
 	static const struct {
@@ -70,7 +70,7 @@ static void print_refusal(const char *events, const pfm_error_t *error)
 	print_message("PERFMON_REGIONS", sentence);
 }
 
-/* For the path of the environment alone: a program checks the files that it names itself. */
+/* Reports files that the environment named. A program checks the files that it names itself. */
 static void print_lost_output(const char *path, int err)
 {
 	char text[900];
@@ -135,7 +135,8 @@ static void write_at_exit(void)
 	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 }
 
-/* Threads keep a pointer to a function of this library: it must stay, even after dlclose(). */
+/* Keeps this library loaded, even after dlclose(): threads have a pointer to one of its functions.
+ */
 static void stay_loaded(void)
 {
 	Dl_info info;
@@ -186,8 +187,8 @@ static int start(const char *events, unsigned flags, const char *output, const c
 	return PFMLIB_SUCCESS;
 }
 
-/* Everything that the first begin needs and a signal handler must not do. Other threads wait for
- * the one that starts. */
+/* Does everything that the first begin needs and a signal handler must not do. Other threads wait
+ * for the one that starts. */
 static int start_once(const char *events, unsigned flags, const char *output, const char *format,
                       bool *is_first, pfm_error_t *error)
 {
@@ -196,7 +197,8 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	pfmi_regions_lock();
 	*is_first = !pfmi_regions.started;
 	rc = *is_first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
-	if (!rc) /* another number after each stop: threads drop what a stop has cut */
+	if (!rc) /* the number changes after each stop, so that threads discard the visits that it
+	            cut */
 		__atomic_store_n(&perfmon_regions_active,
 		                 1 + (int)(__atomic_load_n(&pfmi_regions.run, __ATOMIC_RELAXED) &
 		                           (INT_MAX >> 1)),
@@ -225,7 +227,7 @@ bool pfmi_regions_decide(bool *is_first)
 	return __atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED) > 0;
 }
 
-/* The environment has the last word: it is what the user of the program says now. */
+/* The environment wins, because it comes from the user who runs the program. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
 	const char *asked = pfmi_machine_get_env("PERFMON_REGIONS"),

@@ -54,7 +54,8 @@ REGION_INLINE void add_product(struct wide *to, uint64_t a, uint64_t b)
 #endif
 }
 
-/* Adds @value of an outermost visit, of which begin and end of the visits inside counted @cost. */
+/* Adds @value of an outermost visit. @cost: what begin and end of the visits inside have counted.
+ */
 REGION_INLINE void add_to_span(struct span *s, uint64_t value, uint64_t cost)
 {
 	REGION_ADD(s->inclusive, value);
@@ -79,8 +80,9 @@ REGION_INLINE void end_sums(struct entry *e)
 	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* Adds a visit that is outermost, has none inside, and was whole: nearly all visits are. Of the
- * instructions of begin and end this saves a third. @g is a group, @start and @now are readings. */
+/* Adds a visit that is outermost, has none inside, and was counted completely, as nearly all visits
+ * are. This case alone saves a third of the instructions of begin and end. @g is a group, @start
+ * and @now are readings. */
 REGION_INLINE bool add_plain_group(struct entry *e, const struct group *g, const uint64_t *start,
                                    const uint64_t *now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: made at their first region, kept when they end, and what a fork leaves of them. */
+/* Threads: created at their first region, kept when they end, reduced to one by a fork. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -9,7 +9,7 @@
 enum {
 	MAX_ENDED = 1024,
 	POOL = -1
-}; /* threads that end beyond these share one record; its thread number */
+}; /* beyond this number, ended threads share one record; its thread number */
 
 static pthread_key_t key;
 
@@ -70,7 +70,7 @@ static struct thread *take_pooled_thread(void)
 	return pfmi_regions.pool;
 }
 
-/* Moves the sums of @t to the pool. Under the lock. */
+/* Moves the sums of @t to the pool. Call this with the lock held. */
 static void add_to_pool(struct thread *t)
 {
 	struct thread *to = take_pooled_thread(), **at = &pfmi_regions.threads;
@@ -117,13 +117,13 @@ static void unlock_after_fork(void)
 	pfmi_regions_unlock();
 }
 
-/* The child has no sums yet, and one thread. Its counters are the parent's: visits that are open
- * are not counted. */
+/* The child has one thread, without sums so far. Its counters are those of the parent, so open
+ * visits are not counted. */
 static void forget_visits(struct thread *t)
 {
 	memset(t->pages, 0,
 	       pfmi_regions.layout.n_fds *
-	               sizeof(*t->pages)); /* the kernel leaves those mappings out of a child */
+	               sizeof(*t->pages)); /* the kernel does not copy these mappings to a child */
 	pfmi_thread_close_counters(t);
 }
 

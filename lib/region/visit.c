@@ -29,7 +29,7 @@ void pfmi_regions_measure(void)
 			t, &(struct region_marks){ pfm_region_begin, pfm_region_end });
 }
 
-/* Reads the environment at the first begin. True if regions are counted. */
+/* Reads the environment at the first begin. True if regions are to be counted. */
 REGION_COLD_PART bool decide(void)
 {
 	int saved = errno;
@@ -43,7 +43,7 @@ REGION_COLD_PART bool decide(void)
 
 static inline struct frame *get_frame(const struct thread *t, unsigned i)
 {
-	/* A number: there may be no frames yet, and nothing can be added to NULL. */
+	/* As a number: there may be no frames so far, and adding to NULL is undefined. */
 	return (struct frame *)((uintptr_t)t->frames + i * t->stride);
 }
 
@@ -52,7 +52,7 @@ static inline struct frame *frame_below(const struct thread *t, const struct fra
 	return (struct frame *)((uintptr_t)f - t->stride);
 }
 
-/* Drops the visits that a stop has cut. */
+/* Discards the visits that a stop has cut. */
 REGION_COLD_PART void drop_frames(struct thread *t)
 {
 	for (; t->depth; t->depth--)
@@ -67,7 +67,7 @@ static struct thread *prepare_call(int *active)
 
 	if (*active < 0 && !decide())
 		return NULL;
-	*active = GET(perfmon_regions_active); /* before the stops are looked at */
+	*active = GET(perfmon_regions_active); /* read before the stops */
 	here->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t = here->thread && here->thread->opened ? here->thread : pfmi_thread_get_current();
@@ -78,9 +78,9 @@ static struct thread *prepare_call(int *active)
 	return t;
 }
 
-/* Starts a region call that may have something to do first: the start, the thread's counters, what
- * a stop has left. In a signal handler that interrupts another call nothing is counted. A thread
- * that is asked to end does not end in here: the caller may be a destructor. */
+/* Begins a region call that may have something to do first: the start, opening the thread's
+ * counters, cleaning up after a stop. In a signal handler that interrupts another call nothing is
+ * counted. Cancellation of the thread is deferred, because the caller may be a destructor. */
 REGION_COLD_PART struct thread *look_first(int *active)
 {
 	const struct here *here = &pfmi_region_here;
@@ -110,7 +110,7 @@ bool pfmi_region_enter_call(struct thread **t)
 	return *t != NULL;
 }
 
-/* Ends a region call. The next one goes straight ahead while perfmon_regions_active is @active. */
+/* Ends a region call. The next one takes the fast path while perfmon_regions_active is @active. */
 REGION_INLINE void leave_call(int active)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -142,7 +142,7 @@ static inline uint64_t *get_frame_sums(struct frame *f)
 
 enum { FIRST_SIZE = 8 };
 
-/* Makes room for more frames; one that holds nothing is below the first. */
+/* Makes room for more frames. One unused frame precedes the first. */
 static bool grow_frames(struct thread *t)
 {
 	unsigned size = t->size ? 2 * t->size : FIRST_SIZE;
@@ -158,8 +158,8 @@ static bool grow_frames(struct thread *t)
 	return true;
 }
 
-/* The round of a region's n-th visit is n modulo the number of rounds: equal runs count equal
- * visits. */
+/* Selects the round of the visit: of a region's n-th visit it is n modulo the number of rounds, so
+ * that equal runs count equal visits. */
 REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 {
 	if ((t->depth == 0 && t->handles == 0) || pfmi_regions.flags & PFM_REGIONS_ROTATE_INNER)
@@ -167,7 +167,7 @@ REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 	node->begun++;
 }
 
-/* Reads what user space cannot, as the last step of a begin. */
+/* Reads what user space cannot read, as the last step of a begin. */
 static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct frame *f, int active)
 {
 	pfmi_thread_read_counters(t, f->words);
@@ -175,8 +175,8 @@ static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct f
 	leave_call(active);
 }
 
-/* Begins a visit in @f. Code after the reading is in the visit: all begins have it
- * from here. */
+/* Begins a visit in @f. Instructions after the reading belong to the visit, so all kinds of begin
+ * share this function. */
 static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame *f,
                                                   struct entry *e, int active)
 {
@@ -192,8 +192,8 @@ static __attribute__((noinline)) void begin_visit(struct thread *t, struct frame
 		begin_by_kernel(t, f, active);
 }
 
-/* The entry of a region that is new, that is inside another one than before, or that rotates. NULL
- * without memory. */
+/* Finds the entry of a region that is new, or inside another region than before, or that rotates.
+ * NULL without memory. */
 static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 {
 	uint32_t id = pfmi_region_get_id(region);
@@ -236,8 +236,8 @@ REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
 		begin_new(t, region, active);
 }
 
-/* Everything that a loop does at each turn is here, in begin_visit() and in pfm_region_end().
- * Parts that are seldom executed are functions called last: no register is saved for them. */
+/* The code that a loop executes at each turn is here, in begin_visit() and in pfm_region_end().
+ * Rare parts are functions that are called last, so that no registers are saved for them. */
 void(pfm_region_begin)(pfm_region_t *region)
 {
 	struct here *here = &pfmi_region_here;
@@ -263,8 +263,8 @@ void(pfm_region_begin)(pfm_region_t *region)
 	begin_visit(t, f, node->last, active);
 }
 
-/* Adds what a visit counted to the sums of the one that encloses it. @beyond is open still: its
- * part so far is added when it ends. */
+/* Adds the counts of a visit to the sums of the enclosing visit. @beyond: a visit that is still
+ * open; its present part is added now. */
 static void add_to_parent(struct frame *parent, const struct frame *f, const uint64_t *now,
                           const uint64_t *beyond)
 {
@@ -286,7 +286,7 @@ REGION_COLD_PART void probe(struct thread *t, const struct frame *f, uint64_t wa
 	*t->probe_wall = wall;
 }
 
-/* Ends the visit of frame @at at @wall with the reading t->now, any visit of this process. */
+/* Ends the visit of frame @at, of any kind, at @wall with the reading t->now. */
 static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 {
 	struct frame *f = get_frame(t, at),
@@ -316,7 +316,7 @@ static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 		probe(t, f, took);
 }
 
-/* Ends the innermost visit of @region, at any depth, also if another function began it. */
+/* Ends the innermost visit of @region at any depth, even if another function began it. */
 static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *region, uint64_t wall,
                                               int active)
 {
@@ -341,7 +341,8 @@ static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *re
 	leave_call(active);
 }
 
-/* Adds a group that was not counted from begin to end to the sums of a plain visit. */
+/* Adds a group that was not counted from begin to end to the sums of a visit without others inside.
+ */
 REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, const struct group *g)
 {
 	pfmi_entry_add_group(f->entry,
@@ -353,15 +354,15 @@ REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, co
 	                     g);
 }
 
-/* True if the visit of the topmost frame is one of @id, has none inside, is inside none of the same
- * region, and counted one round. */
+/* True if the topmost frame is a visit of @id with none inside, which is not inside a visit of the
+ * same region and counted one round. */
 REGION_INLINE bool is_plain(const struct thread *t, const struct frame *f, uint32_t id)
 {
 	return f->entry->region == id && f->generation == t->generation && !f->children &&
 	       f->entry->node->depth == 1 && !t->probe;
 }
 
-/* @only: the group that user space has read, or NULL: all groups of the round. */
+/* @only: the group that user space has read; NULL: all groups of the round. */
 REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
                              const struct group *only)
 {
@@ -383,7 +384,7 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
 	end_sums(e);
 }
 
-/* The rest of pfm_region_end(), once the counters have been read. */
+/* The rest of pfm_region_end(), after the counters were read. */
 REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active,
                        const struct group *only)
 {
@@ -407,7 +408,7 @@ REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, in
 	leave_call(active);
 }
 
-/* Reads what user space cannot, as the first step of an end. */
+/* Reads what user space cannot read, as the first step of an end. */
 static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region_t *region,
                                                     int active)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums that one thread writes while others read them. Words of the size of a pointer are stored and
- * loaded at once on every processor, without libatomic; where sums are longer, the sequence number
- * of their entry tells a reader that it has seen half of one. */
+/* Sums that one thread writes while others read them. Words of a pointer's size are stored and
+ * loaded as a whole on every processor, without libatomic. Longer sums have a sequence number in
+ * their entry, by which a reader detects that it has read a part of an update. */
 #ifndef PERFMON_REGION_WORDS_H
 #define PERFMON_REGION_WORDS_H
 

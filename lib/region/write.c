@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats: which there are, and results written in one of them. */
+/* The list of formats, and writing results in one of them. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

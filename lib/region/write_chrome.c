@@ -57,7 +57,7 @@ static void put_event(struct text *out, const char *phase, const struct visit_sl
 	pfmi_region_put_us(out, at);
 }
 
-/* @id tells apart the asynchronous events of a process. */
+/* @id distinguishes the asynchronous events of a process. */
 static void put_slice(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s,
                       size_t id)
 {

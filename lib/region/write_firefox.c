@@ -60,7 +60,7 @@ static void put_head(struct text *out)
 	pfmi_region_put(out, "},\"libs\":[],\"threads\":[\n");
 }
 
-/* Counts of a slice; events without one are named in one field. */
+/* Writes the counts of a slice; one field names the events without a count. */
 static void put_counts(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
 	struct text left = { 0 };
@@ -84,7 +84,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, const st
 
 static void put_marker(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
-	/* The string table has the names of all regions by their numbers. */
+	/* The string table has the names of all regions, at their numbers. */
 	pfmi_region_put(out, "[%u,", s->region);
 	pfmi_region_put_ms(out, s->begin);
 	pfmi_region_put(out, ",");

@@ -22,7 +22,7 @@ static void put_definitions(struct text *out)
 	pfmi_region_put(out, "\n  },\n");
 }
 
-/* Counts of row @i; @cycles: that one alone, which the form has a place of its own for. */
+/* Writes the counts of row @i. @cycles: only those of "cycles", which have a place of their own. */
 static void put_counts(struct text *out, const pfm_region_results_t *r, unsigned i, bool cycles)
 {
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {

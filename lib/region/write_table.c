@@ -41,7 +41,7 @@ static void put_duration(struct text *out, uint64_t ns)
 	pfmi_region_put(out, "%" PRIu64 " ns", ns);
 }
 
-/* Newton's method: the library does without libm. */
+/* Newton's method, because the library does not use libm. */
 static double compute_root(double v)
 {
 	double x = v > 1 ? v : 1;

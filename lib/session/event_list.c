@@ -368,8 +368,8 @@ static bool has_member_conflict(const struct session_builder *o, const struct gr
 	return false;
 }
 
-/* Finds the member that must be counted alone and therefore excludes another member; @n if there is
- * no conflict. */
+/* Finds the member that must be counted alone and therefore excludes another member; @n without a
+ * conflict. */
 static unsigned find_exclusive_member(const struct session_builder *o, const struct group_member *m,
                                       unsigned n)
 {

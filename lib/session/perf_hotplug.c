@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "session/perf_event_internal.h"
 
-/* What a slow clock and a slow start may account for. */
+/* A slow clock and a slow start may account for this time. */
 #define CLOCK_SLACK_NS 40000000u
 /* the kernel's two clocks differ by less than this fraction of the time */
 #define CLOCK_DRIFT_DIVISOR 512u
