@@ -30,7 +30,7 @@ struct numbers {
 	size_t n, capacity;
 };
 
-/* Takes in an entry called prefix and number. */
+/* Adds the number of an entry whose name is prefix and number. */
 static int add_entry(void *arg, const char *name)
 {
 	struct numbers *a = arg;
@@ -82,7 +82,7 @@ static bool read_numbers(const struct pfm_session *s, const char *folder, const 
 	return true;
 }
 
-/* A number of meminfo, in KiB, whose line has @key. */
+/* Finds the number, in KiB, in the line of meminfo that has @key. */
 static uint64_t find_kib(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.data, the file of recordings: what its writer and its reader share. Numbers are those of the
- * machine that wrote it. */
+/* perf.data, the format of recordings: what its writer and its reader share. Numbers have the byte
+ * order of the machine that wrote them. */
 #ifndef PERFMON_DATA_H
 #define PERFMON_DATA_H
 
@@ -23,7 +23,7 @@ struct perfdata_header {
 	uint64_t features[PERFDATA_N_FEATURES / 64];
 };
 
-/* Features: kinds of the sections after the data. */
+/* Features: sections after the data, by kind. */
 enum {
 	PERFDATA_FEATURE_TRACING = 1,
 	PERFDATA_FEATURE_HOSTNAME = 3,
@@ -59,17 +59,17 @@ enum {
 
 /* ---- zstd (lib/perfdata/zstd.c) ---- */
 
-#define MIN_UNPACK_SIZE   ((size_t)1 << 17) /* unpacked at a time, at least */
-#define MAX_UNPACKED_SIZE ((size_t)1 << 26) /* no record makes more, whatever it says */
+#define MIN_UNPACK_SIZE   ((size_t)1 << 17) /* least number of bytes that are unpacked at once */
+#define MAX_UNPACKED_SIZE ((size_t)1 << 26) /* limit of what one record may unpack to */
 
-/* Bytes in memory, of which @used are done with. */
+/* A queue of bytes: the first @used are consumed. */
 struct byte_buffer {
 	uint8_t *data;
 	size_t n_consumed, end, capacity;
 };
 
-/* Makes room for @n bytes after the end; consumed bytes are dropped. Returns false without
- * memory, or if the buffer would become too large. */
+/* Makes room for @n bytes at the end, and drops consumed bytes. Returns false without memory, or if
+ * the queue would become too large. */
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n);
 /* Appends bytes, or a number in the byte order of this machine. False without memory. */
 bool pfmi_perfdata_append_bytes(struct byte_buffer *b, const void *p, size_t n);
@@ -77,13 +77,14 @@ bool pfmi_perfdata_append_u32(struct byte_buffer *b, uint32_t v);
 bool pfmi_perfdata_append_u64(struct byte_buffer *b, uint64_t v);
 
 struct zstd_codec;
-/* NULL if this machine has no libzstd (or no memory). */
+/* NULL if libzstd is missing, or without memory. */
 struct zstd_codec *pfmi_perfdata_open_zstd(void);
 void pfmi_perfdata_close_zstd(struct zstd_codec *z);
-/* A whole frame of @n bytes; its size, 0 if it does not fit. */
+/* Compresses @n bytes into a whole frame. Returns its size; 0 if it does not fit. */
 size_t pfmi_perfdata_compress_frame(const struct zstd_codec *z, void *to, size_t capacity,
                                     const void *from, size_t n, int level);
-/* Adds @n further bytes of the stream, decompressed. False if they are malformed or too many. */
+/* Decompresses the next @n bytes of the stream into @out. False if they are malformed, or unpack to
+ * too many bytes. */
 bool pfmi_perfdata_decompress_bytes(struct zstd_codec *z, struct byte_buffer *out, const void *from,
                                     size_t n);
 
@@ -106,8 +107,8 @@ bool pfmi_perfdata_build_memory_topology(const struct pfm_session *s, struct byt
 const uint8_t *pfmi_perfdata_get_tracing_data(const struct pfm_session *s, size_t *len,
                                               bool *foreign);
 bool pfmi_perfdata_is_foreign_endian(const struct pfm_session *s);
-/* Records that say what was there before: names and mappings of the tasks that are watched.
- * (lib/perfdata/perfdata_synthesize.c) */
+/* Writes records about the state before the recording: names and mappings of the tasks that are
+ * sampled. (lib/perfdata/perfdata_synthesize.c) */
 typedef int (*perfdata_write_fn)(void *arg, const void *bytes, size_t size);
 int pfmi_perfdata_synthesize_records(struct pfm_session *s, perfdata_write_fn put, void *arg);
 

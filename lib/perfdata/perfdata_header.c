@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of a recording: from the head of a file, or from records of a pipe. */
+/* Reads the events of a recording: from the header of a file, or from records of a pipe. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,13 +10,14 @@
 #define MAX_RECORDED_EVENTS 4096u
 #define MAX_RECORDED_IDS    (1u << 20)
 
-/* Bit @i of the flags: where the highest byte comes first, so do the first bits. */
+/* Returns bit @i of the flags. On big-endian machines bits are numbered from the highest. */
 static bool get_attr_flag(const struct perfdata_reader *r, uint64_t flags, unsigned i)
 {
 	return (r->is_big_endian ? flags >> (63 - i) : flags >> i) & 1;
 }
 
-/* The part of an event's attributes that says how its records are laid out; @n bytes are there. */
+/* Adds an event. Of its @n bytes of attributes only the members matter that determine the layout of
+ * its records. */
 static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 {
 	struct perfdata_reader *r = s->recording;
@@ -81,7 +82,7 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 		sm->event_ids = known;
 		r->ids_capacity = size;
 	}
-	/* The first of several events that claim one id gets it. */
+	/* If several events claim one id, the first one gets it. */
 	if (pfmi_sampling_find_count(sm, id) >= 0)
 		return 0;
 	if (!pfmi_base_add_hash(&sm->id_table, pfmi_base_hash_number(id), sm->n_event_ids))
@@ -178,7 +179,7 @@ static int read_attrs(struct pfm_session *s, const uint8_t *head)
 	return 0;
 }
 
-/* Names of events, from the table after the data. Whatever is wrong with it, there are just no
+/* Reads names of events from the table after the data. If the table is damaged, events have no
  * names. */
 static void read_event_names(struct pfm_session *s, uint64_t offset, uint64_t size)
 {
@@ -263,7 +264,8 @@ int pfmi_perfdata_read_header(struct pfm_session *s)
 	rc = read_attrs(s, head);
 	if (rc)
 		return rc;
-	/* A writer that was killed left no size: all there is, and more there should be. */
+	/* A writer that was killed left the size 0: reads everything, and reports that the end is
+	 * missing. */
 	if (size)
 		read_features(s, head, offset + size);
 	r->n_bytes_left = size ? size : UINT64_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading perf.data: ours or perf's, of this machine or one of the other byte order, whole or cut
- * off, from a file or a pipe. The file is not trusted: every offset and size is checked against
- * what is there. A mark of a finished round releases all records that are not younger than the
- * round before: nothing older can follow. */
+/* Reads perf.data: ours or perf's, of either byte order, complete or cut off, from a file or a
+ * pipe. The file is not trusted: every offset and size is checked. After a record for a finished
+ * round, no record can be older than the round before, so that earlier ones are complete and can be
+ * sorted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "context/context.h"
 
 #define INPUT_BUFFER_SIZE (1u << 18)
-/* where no record marks rounds, so much is sorted at once */
+/* limit of bytes that are sorted at once where no record ends a round */
 #define MAX_POOL_SIZE ((size_t)1 << 29)
 
 /* ---- records ------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static int store_record(struct pfm_session *s, const uint8_t *bytes, size_t size
 	return pfmi_perfdata_push_staged_record(&r->sorter, time, size);
 }
 
-/* Ends reading. Records that were read before remain valid. */
+/* Ends reading. Earlier records remain valid. */
 static int end_input(struct perfdata_reader *r, bool damaged)
 {
 	r->has_ended = true;
@@ -138,8 +138,8 @@ static int unpack_record(struct perfdata_reader *r, const uint8_t *packed, size_
 	               : end_input(r, true);
 }
 
-/* The form since Linux 6.16: filled up to a multiple of 8, so that it says how many of its bytes
- * are packed ones. */
+/* Unpacks the form of Linux 6.16 and later: padded to a multiple of 8, with the number of packed
+ * bytes. */
 static int unpack_padded_record(struct perfdata_reader *r, const uint8_t *p, size_t size)
 {
 	enum { HEAD = RECORD_HEADER_SIZE + sizeof(uint64_t) };
@@ -157,8 +157,7 @@ static uint16_t decode_record_size(const struct perfdata_reader *r, const uint8_
 	return r->is_foreign ? bswap_16(size) : size;
 }
 
-/* The next record of what was unpacked, if it is there whole; the rest of one may be in the next
- * packed record. */
+/* Returns the next unpacked record; NULL if its end is still in the next packed record. */
 static const uint8_t *next_unpacked_record(struct perfdata_reader *r, uint16_t *size)
 {
 	size_t left = r->unpacked.end - r->unpacked.n_consumed;
@@ -174,7 +173,7 @@ static const uint8_t *next_unpacked_record(struct perfdata_reader *r, uint16_t *
 	return p;
 }
 
-/* The next record of the input, or NULL: cut off, or none. */
+/* Returns the next record of the input; NULL at the end, or if it is cut off. */
 static const uint8_t *next_input_record(struct perfdata_reader *r, uint16_t *size)
 {
 	const uint8_t *p = next_unpacked_record(r, size);
@@ -300,7 +299,7 @@ static const struct recording_ops recording_ops = {
 	.close = close_reader,
 };
 
-/* A pipe: events come as records, before all others. */
+/* Reads the header of a pipe, in which events are records before all others. */
 static int read_pipe_header(struct pfm_session *s)
 {
 	struct perfdata_reader *r = s->recording;
@@ -344,7 +343,7 @@ static int read_recording_start(struct pfm_session *s)
 	return rc;
 }
 
-/* A session that only reads, and has no context. NULL without memory. */
+/* Creates a session without a context, which can only read. NULL without memory. */
 static struct pfm_session *create_reader_session(void)
 {
 	struct pfm_session *s = calloc(1, sizeof(*s));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that describe the state before the first record: names and mappings of the
- * tasks that are watched. */
+/* Records about the state before the first record: names and mappings of the tasks that are
+ * sampled. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "perfdata/perfdata.h"
 
-/* A record under construction; trailers follow every record, here with zeros: before all time. */
+/* A record that is being made. Its trailer is all zeros, so that its time is before all others. */
 struct record_builder {
 	struct pfm_session *session;
 	perfdata_write_fn write_record;
@@ -110,8 +110,7 @@ static void write_map_record(struct record_builder *m, const struct mapping *map
 	finish_record(m);
 }
 
-/* Writes the mappings of a process, those without code only if they were asked for; none if it has
- * ended. */
+/* Writes the mappings of a process, unless it has ended; those without code only on request. */
 static void write_process_maps(struct record_builder *m)
 {
 	bool with_data = m->session->sampling->config.records & PFM_SIDEBAND_DATA_MAPS;
@@ -160,7 +159,7 @@ static void visit_folder(struct record_builder *m, const char *path,
 		m->error_code = -ENOMEM;
 }
 
-/* Maps belong to a process: once, not for each of its threads. */
+/* Writes mappings once for each process, not for each of its threads. */
 static int write_process_records(void *arg, const char *name)
 {
 	struct record_builder *m = arg;
@@ -194,7 +193,7 @@ static void write_kernel_map(struct record_builder *m)
 			break;
 		else
 			start = 0;
-	if (!start && errno == ENOMEM) /* else it may not be known */
+	if (!start && errno == ENOMEM) /* other errors mean that the user may not know it */
 		m->error_code = -ENOMEM;
 	free(line);
 	if (f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing perf.data: a head, the events with their ids, what the buffers held, as it was, and at
- * the end what is known of the machine. The size of the data is put right after every pass, so a
- * file whose writer was killed is readable up to there. */
+/* Writes perf.data: a header, the events with their ids, the bytes of the buffers unchanged, and
+ * sections about the machine at the end. After each pass over the buffers the size of the data is
+ * updated, so that the file is readable even if the writer is killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,13 +14,14 @@
 #include "perfdata/perfdata.h"
 #include "base/sizes.h"
 
-#define MAX_PACKED_INPUT 60000u /* packed at a time: even what cannot be packed fits a record */
+/* Bytes that are packed at once: few enough that even incompressible ones fit a record. */
+#define MAX_PACKED_INPUT 60000u
 
 struct pfm_recording {
 	struct pfm_session *session;
-	struct zstd_codec *zstd; /* NULL: what the buffers hold is written as it is */
+	struct zstd_codec *zstd; /* NULL: data are not compressed */
 	int zstd_level;
-	uint64_t plain_size, packed_size; /* bytes before and after */
+	uint64_t plain_size, packed_size; /* sizes of the data before and after compression */
 	struct byte_buffer tracing_data;  /* of tracepoints; empty without tracepoints */
 	struct byte_buffer numa_topology, memory_topology; /* empty if the machine exports none */
 	int fd, write_errno; /* err: errno of the first write that failed */
@@ -79,8 +80,8 @@ static int write_record(void *arg, const void *bytes, size_t n)
 	return write_bytes(arg, bytes, n);
 }
 
-/* The data size covers all that has been written. After a failed write it is larger, so that
- * readers see that data is missing even if it ends with a whole record. */
+/* Updates the size of the data. After a failed write the size is too large on purpose: readers then
+ * report missing data, even if the file ends with a complete record. */
 static void update_data_size(struct pfm_recording *r)
 {
 	r->header.data.size =
@@ -92,7 +93,7 @@ static void write_header(struct pfm_recording *r)
 	uint64_t at = r->offset;
 	int err = r->write_errno;
 
-	/* The header overwrites itself, so it can be written to a full disk. */
+	/* Only the header is overwritten, which needs no space on a full disk. */
 	r->offset = 0;
 	r->write_errno = 0;
 	write_bytes(r, &r->header, sizeof(r->header));
@@ -105,7 +106,7 @@ static void write_u32(struct pfm_recording *r, uint32_t v)
 	write_bytes(r, &v, sizeof(v));
 }
 
-/* A text as features have it: its length with the zeros after it, then both. */
+/* Writes a text in the form of features: its padded length, then the text and the padding. */
 static void write_padded_string(struct pfm_recording *r, const char *s)
 {
 	static const char zeros[64];
@@ -118,13 +119,13 @@ static void write_padded_string(struct pfm_recording *r, const char *s)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-/* Events of the file: the counts that are open, then the one beside samples, if there is one. */
+/* True for events of the file: open counts, then the event of side records, if it exists. */
 static bool is_written_event(const struct pfm_session *s, unsigned i)
 {
 	return i == s->n_counts ? s->sampling->n_side_events > 0 : s->counts[i].kernel_state.n_open;
 }
 
-/* A device outside perf: how its records are laid out, and what each represents. */
+/* Describes the records of a device in the form of perf: their layout and their period. */
 static void fill_device_attr(const struct pfm_session *s, unsigned i, struct perf_event_attr *a)
 {
 	const struct record_layout *l = &s->sampling->common_layout;
@@ -213,8 +214,8 @@ static uint64_t get_first_event_id(const struct pfm_session *s, unsigned i)
 	return sm->event_ids[k].id;
 }
 
-/* The names once more, as records: the table of names is at the end, and there may never be an
- * end. */
+/* Writes the names as records, too: their table is at the end, which a killed writer never reaches.
+ */
 static void write_name_records(struct pfm_recording *r)
 {
 	const struct pfm_session *s = r->session;
@@ -261,7 +262,7 @@ static void write_event_desc(struct pfm_recording *r)
 	}
 }
 
-/* Writes the arguments, which newlines separate in r->command_line. */
+/* Writes the arguments; r->command_line separates them by newlines. */
 static void write_command_line(struct pfm_recording *r)
 {
 	uint32_t n = 1;
@@ -339,8 +340,8 @@ static void write_clock_data(struct pfm_recording *r)
 	write_bytes(r, times, sizeof(times));
 }
 
-/* Version (perf leaves it at 0, and there are readers that take nothing else), zstd, level, ratio,
- * and the room that a reader needs. */
+/* Writes version (0, as perf does, because some readers accept nothing else), zstd, level, ratio,
+ * and the buffer size that a reader needs. */
 static void write_compression_info(struct pfm_recording *r)
 {
 	const uint32_t words[] = { 0, 1, (uint32_t)r->zstd_level,
@@ -387,7 +388,7 @@ static void write_feature(struct pfm_recording *r, unsigned bit, const struct ut
 	}
 }
 
-/* True if the recording has what feature @bit is about. */
+/* True if the recording needs feature @bit. */
 static bool has_feature(const struct pfm_recording *r, unsigned bit)
 {
 	switch (bit) {
@@ -517,7 +518,7 @@ int pfm_compress_recording(pfm_recording_t *r, int level)
 	return r->zstd ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
 }
 
-/* Bytes of records, packed if that was asked for. */
+/* Writes bytes of records, compressed on request. */
 static void write_data(struct pfm_recording *r, const void *bytes, size_t len)
 {
 	if (r->zstd)
@@ -526,8 +527,8 @@ static void write_data(struct pfm_recording *r, const void *bytes, size_t len)
 		write_bytes(r, bytes, len);
 }
 
-/* Writes the records of a device without buffers, some hundred at a time. Returns a negative
- * code on failure. */
+/* Writes the records of a device without buffers, a few hundred at a time. Returns a negative code
+ * on failure. */
 static int write_device_records(struct pfm_recording *r)
 {
 	pfm_record_t record = PFM_INIT(record);
@@ -575,8 +576,8 @@ int pfm_write_records(pfm_recording_t *r, uint64_t *size)
 	return rc ? rc : r->write_errno ? PFMLIB_ERR_SYS : PFMLIB_SUCCESS;
 }
 
-/* Samples lost after the last record of a buffer are in no record: they are written from the
- * events' own counts, as perf does. */
+/* Writes records for samples that were lost after the last record of a buffer: the events' own
+ * counts show these, as in perf. */
 static void write_lost_records(struct pfm_recording *r)
 {
 	struct pfm_session *s = r->session;

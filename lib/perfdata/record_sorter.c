@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts the records of a recording by time: those that come in order wait in a queue, the others in
- * a heap. */
+/* Sorts the records of a recording by time: records in order wait in a queue, the others in a heap.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/types.h>
@@ -33,9 +33,9 @@ static int reserve_pending(struct pending_record **list, size_t n, size_t *capac
 	return 0;
 }
 
-/* Most records of a recording come in order of time: a queue takes them at constant cost. A
- * report of 400,000 records that no mark divides takes half of the time that it takes with a heap
- * alone. */
+/* Appends a record to the queue, which takes constant time. Most records of a recording are in
+ * order: without rounds, a report of 400,000 records takes half of the time that it takes with a
+ * heap alone. */
 static int push_in_order(struct record_queue *q, struct pending_record record)
 {
 	int rc;
@@ -81,7 +81,7 @@ size_t pfmi_perfdata_count_pending_records(const struct record_sorter *s)
 	return s->n_pending + s->in_order.end - s->in_order.start;
 }
 
-/* Is the oldest record the first of the queue? Some record waits. */
+/* True if the oldest record is in the queue. Some record must wait. */
 static bool is_queue_older(const struct record_sorter *s)
 {
 	const struct record_queue *q = &s->in_order;
@@ -90,7 +90,7 @@ static bool is_queue_older(const struct record_sorter *s)
 	       (!s->n_pending || is_older_record(&q->list[q->start], &s->pending[0]));
 }
 
-/* Does a record of a time up to @limit wait? */
+/* True if a record with a time up to @limit waits. */
 static bool has_record_until(const struct record_sorter *s, uint64_t limit)
 {
 	if (!pfmi_perfdata_count_pending_records(s))

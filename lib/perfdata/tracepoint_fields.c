@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints by name: the kernel describes, in a text for each, where they are in a
- * sample's own bytes. Of a session that is open that text is read from tracefs; a recording has
- * those of its machine in it. */
+/* Fields of tracepoints by name. A text of the kernel for each tracepoint describes where its
+ * fields are in a sample's raw bytes. An open session reads the text from tracefs; a recording
+ * contains the texts of its machine. */
 #include <byteswap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MAX_TRACE_FIELDS 256u
 
-/* The fields of one count, and the text that their names and types are parts of. */
+/* The fields of one count, and the text that contains their names and types. */
 struct trace_format {
 	struct trace_format *next;
 	unsigned count_index, n_fields;
@@ -27,7 +27,7 @@ static bool is_name_char(char c)
 	       (c >= '0' && c <= '9');
 }
 
-/* Adds @len bytes at @s and an end to the strings. */
+/* Appends the @len bytes at @s and a null byte to the strings. */
 static const char *copy_string(char **to, const char *s, size_t len)
 {
 	char *at = *to;
@@ -38,7 +38,7 @@ static const char *copy_string(char **to, const char *s, size_t len)
 	return at;
 }
 
-/* @word off the start of *@s, if it is there. */
+/* Removes @word from the start of *@s, if it is there. */
 static bool skip_word(const char **s, const char *word)
 {
 	bool yes = strncmp(*s, word, strlen(word)) == 0;
@@ -47,8 +47,8 @@ static bool skip_word(const char **s, const char *word)
 	return yes;
 }
 
-/* "__data_loc char[] name" or "unsigned char name[16]", of @len bytes: its type ("char"), its name
- * and its layout. False if it has no name. */
+/* Parses a declaration of @len bytes, "__data_loc char[] name" or "unsigned char name[16]": its
+ * type ("char"), its name and its layout. False if it has no name. */
 static bool parse_declaration(const char *s, size_t len, pfm_trace_field_t *f, char **strings)
 {
 	const char *end = s + len, *name;
@@ -73,7 +73,7 @@ static bool parse_declaration(const char *s, size_t len, pfm_trace_field_t *f, c
 	return true;
 }
 
-/* A line like "	field:unsigned int fd;	offset:16;	size:8;	signed:0;". */
+/* Parses a line like "	field:unsigned int fd;	offset:16;	size:8;	signed:0;". */
 static bool parse_format_field(const char *line, pfm_trace_field_t *f, char **strings)
 {
 	const char *declaration = strstr(line, "field:"),
@@ -89,7 +89,7 @@ static bool parse_format_field(const char *line, pfm_trace_field_t *f, char **st
 	return parse_declaration(declaration, (size_t)(end - declaration), f, strings);
 }
 
-/* Parses @text, which ends with a zero, and cuts it into lines. */
+/* Parses the terminated @text, which it splits into lines. */
 static struct trace_format *parse_trace_format(char *text)
 {
 	struct trace_format *t = calloc(1, sizeof(*t));
@@ -144,7 +144,7 @@ static uint64_t read_number(struct tracing_cursor *w, unsigned bytes)
 	return w->is_foreign ? bswap_64(wide) : wide;
 }
 
-/* Over a string, its zero included. */
+/* Advances past a string and its null byte. */
 static void skip_string(struct tracing_cursor *w)
 {
 	const uint8_t *zero = memchr(w->pos, 0, (size_t)(w->end - w->pos));
@@ -152,7 +152,8 @@ static void skip_string(struct tracing_cursor *w)
 	skip_bytes(w, zero ? (uint64_t)(zero - w->pos) + 1 : UINT64_MAX);
 }
 
-/* A text with its size before it; a copy if it is the format of tracepoint @config, else NULL. */
+/* Reads a text after its size. Returns a copy if it is the format of tracepoint @config, else NULL.
+ */
 static char *read_format_text(struct tracing_cursor *w, uint64_t config, bool wanted)
 {
 	uint64_t len = read_number(w, 8);
@@ -169,8 +170,9 @@ static char *read_format_text(struct tracing_cursor *w, uint64_t config, bool wa
 	return NULL;
 }
 
-/* Magic, version, byte order, size of a long, size of a page; the formats of the ring's page, of
- * events, of ftrace's own; then the systems. */
+/* Searches the recorded formats. They consist of a magic number, version, byte order, size of a
+ * long, size of a page; the formats of the ring's page, of events, of ftrace's own; then the
+ * systems. */
 static char *find_recorded_format(const struct pfm_session *s, uint64_t config)
 {
 	struct tracing_cursor w = { .is_foreign = false };
@@ -275,7 +277,7 @@ int pfm_find_trace_field(pfm_session_t *s, unsigned i, const char *name, pfm_tra
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* A number of 1, 2, 4 or 8 bytes; 0 for others. */
+/* Decodes a number of 1, 2, 4 or 8 bytes; 0 for other lengths. */
 static uint64_t decode_number(const uint8_t *at, uint32_t length, bool foreign, bool is_signed)
 {
 	uint64_t v = 0;
@@ -290,7 +292,7 @@ static uint64_t decode_number(const uint8_t *at, uint32_t length, bool foreign, 
 	return v;
 }
 
-/* The bytes of a field, or NULL if it is not inside the bytes of the sample. */
+/* The bytes of a field, or NULL if it is outside of the sample's bytes. */
 static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_trace_field_t *f,
                                          bool foreign, uint32_t *length)
 {
@@ -300,7 +302,7 @@ static const uint8_t *locate_field_bytes(const pfm_sample_t *sample, const pfm_t
 	*length = f->length;
 	if (at + *length > sample->raw_size)
 		return NULL;
-	if (f->flags & PFM_TRACE_DYNAMIC) { /* where it is, and its length in the upper half */
+	if (f->flags & PFM_TRACE_DYNAMIC) { /* its offset, with its length in the upper half */
 		uint64_t where = decode_number(raw + at, *length, foreign, false);
 
 		at = (where & 0xffff) + (f->flags & PFM_TRACE_RELATIVE ? at + *length : 0);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptions of tracepoints' fields for readers: their places in a sample's bytes, from this
- * kernel's own files. */
+/* Descriptions of tracepoints' fields, for readers of a recording: the places of fields in a
+ * sample's raw bytes, from files of the running kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "perfdata/perfdata.h"
 
-/* A file of tracefs, wherever that is mounted; the caller frees it. NULL if it cannot be read. */
+/* Reads a file of tracefs, wherever that is mounted; the caller frees it. NULL if it cannot be
+ * read. */
 static char *read_tracefs_file(const struct pfm_session *s, const char *name, size_t *len)
 {
 	char path[512], *text;
@@ -19,7 +20,7 @@ static char *read_tracefs_file(const struct pfm_session *s, const char *name, si
 	return NULL;
 }
 
-/* Appends the file with its size before it; an empty one without the file. */
+/* Appends the file after its size; if it is missing, an empty one. */
 static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session *s,
                                 const char *name)
 {
@@ -32,7 +33,7 @@ static bool append_tracefs_file(struct byte_buffer *b, const struct pfm_session 
 	return ok;
 }
 
-/* Number of a format: the line "ID: 372" of it. */
+/* A format has its number in a line such as "ID: 372". */
 bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config)
 {
 	const char *line = strstr(text, "\nID: ");
@@ -40,13 +41,14 @@ bool pfmi_perfdata_has_tracepoint_id(const char *text, uint64_t config)
 	return line && strtoull(line + 5, NULL, 10) == config;
 }
 
-/* "system:event" without its attributes. */
+/* Splits "system:event" and removes its attributes. */
 static bool split_tracepoint_name(const char *name, char system[64], char event[128])
 {
 	return sscanf(name, "%63[^:]:%127[^:/]", system, event) == 2;
 }
 
-/* The caller frees it. NULL if count @i is not a tracepoint, or has no text. */
+/* Reads the format of count @i; the caller frees it. NULL if the count is not a tracepoint, or has
+ * no format. */
 static char *read_tracepoint_format(const struct pfm_session *s, unsigned i, char system[64],
                                     size_t *len)
 {
@@ -72,8 +74,8 @@ char *pfmi_perfdata_read_trace_format(const struct pfm_session *s, unsigned i)
 	return read_tracepoint_format(s, i, system, &len);
 }
 
-/* Appends one system with one event, if count @i is a tracepoint that no count before it is.
- * Returns 1, 0, or a negative code. */
+/* Appends a system with one event, if count @i is a tracepoint that differs from those of earlier
+ * counts. Returns 1, 0, or a negative code. */
 static int append_tracepoint_format(struct byte_buffer *b, const struct pfm_session *s, unsigned i)
 {
 	const pfm_attr_t *a = &s->counts[i].config.attr;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd, for recordings: loaded when one is compressed, so that other programs do not need it. Its
- * ABI is stable since its version 1.0. */
+/* zstd, for recordings. The library is loaded when a recording is compressed, so that other
+ * programs do not need it. Its ABI is stable since its version 1.0. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include "perfdata/perfdata.h"
 
-/* How the library sees what it reads and writes: a place, its size, and how far it has come. */
+/* The library's description of a buffer: address, size, and the position reached. */
 struct zstd_input {
 	const void *data;
 	size_t size, pos;

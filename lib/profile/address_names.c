@@ -68,7 +68,8 @@ static void print_address(uint64_t address, char text[2 + 16 + 1])
 		*--end = "0123456789abcdef"[address & 15];
 }
 
-/* Names code without a symbol: as its process named what it compiled, or by its address. */
+/* Names code without a symbol: by the process's own list of compiled functions, or by its address.
+ */
 static void find_other_name(struct profile_reader *r, const struct mapped_address *code,
                             struct code_names *at)
 {
@@ -91,7 +92,7 @@ static void find_other_name(struct profile_reader *r, const struct mapped_addres
 	at->function = text_number(texts, name ? name : number);
 }
 
-/* Object and function of @code, and what is inlined there. */
+/* Finds object and function of @code, and the functions inlined there. */
 static void find_names(struct profile_reader *r, const struct mapped_address *code,
                        struct code_names *at)
 {
@@ -129,7 +130,7 @@ static uint32_t find_generation(const struct profile_reader *r, uint32_t mode)
 	return mode == PFM_MISC_KERNEL ? r->tasks.kernel_generation : r->sample_generation;
 }
 
-/* The names of @code, which are found once. */
+/* Finds the names of @code, or returns those found before. */
 static const struct code_names *get_names(struct profile_reader *r,
                                           const struct mapped_address *code)
 {

@@ -30,7 +30,7 @@ static bool add_word(struct chains *c, uint64_t word)
 	return true;
 }
 
-/* Begins with the frames that are not user frames, up to a marker of those. */
+/* Begins a chain with the frames that are not user frames, followed by a marker for user frames. */
 static bool begin_chain(struct chains *c, const pfm_record_t *record)
 {
 	const pfm_sample_t *s = &record->body.sample;
@@ -59,15 +59,15 @@ static void use_chain(const struct chains *c, pfm_record_t *record)
 
 enum { X86_SP = 7, X86_FP = 6, X86_PC = 16, ARM64_SP = 31, ARM64_FP = 29, ARM64_LR = 30 };
 
-/* Where the kernel has them: bits of masks of registers. */
+/* Bits of the kernel's masks of registers. */
 #define X86_ABSENT_REGS ((uint64_t)0xf000) /* segments, which 64-bit samples lack */
 #define X86_IP_SP       ((uint64_t)0x180)
 #define ARM64_REGS      (((uint64_t)1 << 33) - 1)
 #define ARM64_KERNEL_PC 32u
 #define X86_KERNEL_PC   8u
-#define ARM64_ADDRESS   (((uint64_t)1 << 48) - 1) /* without pointer authentication */
+#define ARM64_ADDRESS   (((uint64_t)1 << 48) - 1) /* no authentication code */
 
-/* Numbers in DWARF of the kernel's registers of x86-64. */
+/* DWARF's numbers of the kernel's registers of x86-64. */
 static const uint8_t x86_numbers[24] = { 0,   3,   2,   1,   4, 5, 6,  7,  16, 255, 255, 255,
 	                                 255, 255, 255, 255, 8, 9, 10, 11, 12, 13,  14,  15 };
 
@@ -76,7 +76,7 @@ static bool is_arm64(uint64_t mask)
 	return (mask & ARM64_REGS) == ARM64_REGS;
 }
 
-/* Sets the registers of the innermost frame. False for processors that are not known. */
+/* Sets the registers of the innermost frame. False for unknown processors. */
 static bool read_registers(const pfm_sample_t *s, struct frame_registers *r)
 {
 	uint64_t mask = s->regs_mask;
@@ -107,7 +107,7 @@ static bool read_registers(const pfm_sample_t *s, struct frame_registers *r)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* Goes to the caller by the frame pointer, for code that no file describes. */
+/* Finds the caller by the frame pointer, for code that no file describes. */
 static enum frame_result follow_frame_pointer(struct frame_registers *r,
                                               const struct frame_memory *m)
 {
@@ -130,7 +130,7 @@ struct walk {
 	uint32_t pid;
 	struct frame_memory memory;
 	struct frame_registers registers;
-	bool is_exact; /* the address is that of an instruction, not that after a call */
+	bool is_exact; /* the address is that of an instruction, rather than a return address */
 };
 
 static enum frame_result go_to_caller(struct walk *w)
@@ -155,8 +155,8 @@ static enum frame_result go_to_caller(struct walk *w)
 	w->is_exact = is_signal;
 	if (r->pc == 0)
 		return FRAME_OUTERMOST;
-	/* Only a leaf function of arm64 has the stack pointer of its caller; a signal handler may
-	 * have a stack of its own. */
+	/* Only a leaf function of arm64 has the stack pointer of its caller, and a signal handler
+	 * may have a stack of its own. */
 	if (!is_signal && (r->value[r->stack_pointer] < stack_pointer ||
 	                   (r->value[r->stack_pointer] == stack_pointer && !is_innermost)))
 		return FRAME_LOST;
@@ -211,19 +211,20 @@ static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn fi
 	return true;
 }
 
-/* The processor keeps calls that have not returned, the newest first: each was from a caller to
- * the frame before. */
+/* Makes a chain from the processor's records of calls that have not returned, the newest first.
+ * Each branch leads from a caller to the frame before. */
 static bool add_branches(struct chains *c, pfm_record_t *record)
 {
 	const pfm_sample_t *s = &record->body.sample;
 	bool is_user = (record->misc & PFM_MISC_MODE) == PFM_MISC_USER;
-	/* Readers take addresses of callers for those after the call, which these are not. */
+	/* Readers expect return addresses in callers, which these are not: one more makes the
+	 * difference. */
 	bool is_added =
 		begin_chain(c, record) && add_word(c, is_user ? s->ip : s->branches[0].to + 1);
 
 	for (uint32_t i = 0; i < s->n_branches && is_added; i++)
 		is_added = add_word(c, s->branches[i].from + 1);
-	/* Processors keep 8, 16 or 32 of them. */
+	/* The processor has room for 8, 16 or 32 records, so with as many the chain may be cut. */
 	if (s->n_branches == 8 || s->n_branches == 16 || s->n_branches == 32)
 		record->truncated |= PFM_TRUNCATED_CHAIN;
 	if (is_added)

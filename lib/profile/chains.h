@@ -11,7 +11,7 @@
 
 struct object;
 
-/* The file that is mapped at an address; object NULL: not a file. */
+/* The file that is mapped at an address; object NULL: memory without a file. */
 struct mapped_code {
 	struct object *object;
 	uint64_t offset;
@@ -24,12 +24,12 @@ struct waiting_sample;
 
 /* All zeros is empty. */
 struct chains {
-	uint64_t *words; /* of the chain that was made last */
+	uint64_t *words; /* of the last chain that was made */
 	size_t n, capacity;
 	struct waiting_sample *first, *last, *given; /* records in their order */
 	uint64_t waiting_bytes;
 	bool has_ended;
-	int result; /* what pfm_next_record() returned last */
+	int result; /* the last result of pfm_next_record() */
 };
 
 /**
@@ -57,7 +57,7 @@ struct frame_walk {
 	uint32_t mode;    /* PFM_MISC_MODE */
 	bool is_caller;
 
-	/* of walk_frames() alone, zeros at first */
+	/* used by walk_frames() alone, zeros at first */
 	uint32_t at; /* in the chain */
 	bool is_begun;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of separate debug files, as debuggers have them. */
+/* Paths of separate debug files, in the order of debuggers. */
 #include "profile/debug_files.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void path_by_link(const struct debug_search *s, unsigned i, char *path, s
 	const char *slash = strrchr(s->path, '/');
 	char folder[4096];
 
-	/* A link is the name of a file: it leads nowhere else. */
+	/* A link is the plain name of a file, so it may not contain a slash. */
 	if (!s->link || !*s->link || strchr(s->link, '/') || !slash ||
 	    (size_t)(slash - s->path) >= sizeof(folder))
 		return;

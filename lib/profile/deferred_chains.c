@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* User frames that come after their samples. Linux 6.19 can walk the stack when a task returns to
- * user code: a sample then ends with PFM_CHAIN_DEFERRED and a cookie, and a record with that cookie
- * and thread brings the frames. Everything that is read before it comes is kept, so that records
- * stay in order. */
+/* User frames that follow their samples. Linux 6.19 can walk the stack when a task returns to user
+ * code: the sample then ends with PFM_CHAIN_DEFERRED and a cookie, and a later record with this
+ * cookie and thread has the frames. All records read meanwhile are kept, so that their order stays.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "profile/chains_internal.h"
@@ -28,7 +28,7 @@ static bool is_deferred(const pfm_record_t *r)
 	       s->chain[s->n_chain - 2] == PFM_CHAIN_DEFERRED;
 }
 
-/* Makes @*pointer, which leads into the record at @from, lead into its copy. */
+/* Changes @*pointer, which points into the record at @from, to the same place in its copy. */
 static void move_pointer(const void *pointer, const pfm_record_t *from, const void *copy)
 {
 	const uint8_t *at, *raw = from->raw;
@@ -113,14 +113,14 @@ static bool give_frames(struct waiting_sample *w, const uint64_t *frames, size_t
 	return true;
 }
 
-/* Ends the waiting of a sample whose frames do not come. */
+/* Gives up waiting for the frames of a sample. */
 static bool give_up(struct waiting_sample *w)
 {
 	w->record.truncated |= PFM_TRUNCATED_CHAIN;
 	return give_frames(w, NULL, 0);
 }
 
-/* Cookies of a thread come in order: samples with an earlier one have lost their frames. */
+/* Cookies of a thread increase: samples with a smaller cookie have lost their frames. */
 static bool read_deferred_chain(struct chains *c, const pfm_record_t *r)
 {
 	bool is_given = true;
@@ -153,7 +153,7 @@ static void free_waiting_sample(struct waiting_sample *w)
 	free(w);
 }
 
-/* Takes the first record that is kept, if it is complete. */
+/* Takes the first record if it is complete. */
 static bool take_first(struct chains *c, pfm_record_t *record)
 {
 	struct waiting_sample *w = c->first;
@@ -174,7 +174,7 @@ static bool take_first(struct chains *c, pfm_record_t *record)
 	return true;
 }
 
-/* Takes in a record that was read. True if it goes straight to the caller. */
+/* Handles a record that was read. True if the caller gets it at once. */
 static bool pass_record(struct chains *c, const pfm_record_t *record)
 {
 	bool is_kept = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ as their authors wrote them. A symbol says what repeats in it by reference, and
- * references to what itself consists of references double the name each time: 300 bytes can
- * represent gigabytes. Those with many are worked out by a child with little time. */
+/* Demangles names of C++. A symbol refers back to its own parts, and references to parts that
+ * contain references double the name each time: 300 bytes can represent gigabytes. Symbols with
+ * many references are demangled by a child with a limit of time and memory. */
 #include "profile/messages.h"
 #include "profile/symbols.h"
 
@@ -19,9 +19,10 @@
 #include <unistd.h>
 
 enum {
-	MAX_SAFE_REFERENCES = 16, /* references, which make at most some hundred names out of one */
-	SECONDS = 1,              /* of a child */
-	WORK_LIMIT = 5,           /* seconds of all children */
+	/* With so many references a name is at most some hundred times longer. */
+	MAX_SAFE_REFERENCES = 16,
+	SECONDS = 1,    /* of a child */
+	WORK_LIMIT = 5, /* seconds of all children together */
 	MICRO = 1000000,
 	NO_MEMORY = -1
 }; /* a status of __cxa_demangle() */
@@ -29,8 +30,8 @@ enum {
 
 typedef char *(*demangle_fn)(const char *symbol, char *buf, size_t *len, int *status);
 
-/* The C++ library of this machine decodes its own names; where there is no C++, it need not
- * be installed. */
+/* Uses the C++ library of this machine, if it is installed: names of C++ come from machines that
+ * have it. */
 static demangle_fn demangle_name;
 
 static void find_demangler(void)
@@ -71,11 +72,11 @@ static _Noreturn void run_demangler_child(demangle_fn demangle, const char *symb
 	plain = demangle(symbol, NULL, NULL, &status);
 	len = plain ? strnlen(plain, SYMBOL_SIZE) : 0;
 	while (len && write(to, plain, len) < 0 && errno == EINTR)
-		; /* less than a pipe holds: it is written at once */
+		; /* fits into a pipe, so that it is written at once */
 	_exit(0);
 }
 
-/* The answer of a child, or as much of it as there is room for. Its length, which is 0 for none. */
+/* Reads the reply of a child, cut to the room for it. Returns its length; 0 without a reply. */
 static size_t read_reply(int from, char answer[SYMBOL_SIZE])
 {
 	size_t have = 0;

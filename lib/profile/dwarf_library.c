@@ -16,7 +16,7 @@
 
 struct dwarf_library dw;
 
-/* libdwfl refers to it as long as a file is open. */
+/* libdwfl refers to it while a file is open */
 struct dwarf_search {
 	Dwfl_Callbacks callbacks;
 	char *folders; /* points to list */
@@ -62,7 +62,7 @@ static bool report_module(struct dwarf_file *f, const char *path)
 	dw.dwfl_report_begin(f->dwfl);
 	f->module = dw.dwfl_report_offline(f->dwfl, path, path, fd);
 	if (!f->module)
-		close(fd); /* otherwise it is the library's now */
+		close(fd); /* on success libdwfl owns the descriptor */
 	dw.dwfl_report_end(f->dwfl, NULL, NULL);
 	return f->module && dw.dwfl_module_getelf(f->module, &f->bias);
 }
@@ -74,7 +74,7 @@ static struct dwarf_search *create_search(const char *debug_folder)
 
 	if (!s)
 		return NULL;
-	/* Beside the file, in its folder .debug, and below the folder of all. */
+	/* Searches beside the file, in its folder .debug, and below the common folder. */
 	snprintf(s->list, sizeof(s->list), ":.debug:%s", debug_folder);
 	s->folders = s->list;
 	s->callbacks = (Dwfl_Callbacks){ .debuginfo_path = is_usual ? NULL : &s->folders,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* elfutils' libdw, which brings four other libraries: it is loaded with the first file that needs
- * it, because every other use of the command would wait a millisecond for it. */
+/* elfutils' libdw, which needs four other libraries. Loading takes a millisecond, so it is loaded
+ * with the first file that needs it. */
 #ifndef PFM_DWARF_LIBRARY_H
 #define PFM_DWARF_LIBRARY_H
 
@@ -44,7 +44,7 @@ bool dwarf_library_load(void);
 	CALL(dwfl_report_offline)                                                                  \
 	CALL(dwfl_standard_find_debuginfo)
 
-/* Its functions; set once dwarf_library_load() has returned true. */
+/* Functions of the library; valid after dwarf_library_load() returned true. */
 struct dwarf_library {
 #define DWARF_MEMBER(NAME) __typeof__(NAME) *(NAME);
 	DWARF_CALLS(DWARF_MEMBER)
@@ -55,7 +55,7 @@ extern struct dwarf_library dw;
 
 struct dwarf_search; /* where libdwfl looks for debugging information */
 
-/* A file as libdwfl has it. */
+/* A file that libdwfl has opened. */
 struct dwarf_file {
 	Dwfl *dwfl;
 	Dwfl_Module *module;

@@ -94,7 +94,7 @@ static struct group_times *find_times(struct event_counts *c, uint64_t id, uint3
 	return &c->times[c->n_times++];
 }
 
-/* Nanoseconds from *@last, which becomes @now; 0 if the clock began anew. */
+/* Returns the nanoseconds since *@last, which becomes @now; 0 if the clock started again. */
 static double get_time_since(uint64_t *last, uint64_t now)
 {
 	uint64_t since = now >= *last ? now - *last : 0;
@@ -146,7 +146,7 @@ bool event_counts_note(struct event_counts *c, const pfm_record_t *record, uint3
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* A block of zeros; 0 without memory. */
+/* Creates a block of zeros; 0 without memory. */
 static uint32_t create_block(struct event_counts *c)
 {
 	size_t size = block_size(c) * sizeof(*c->blocks);
@@ -166,7 +166,8 @@ static uint32_t create_block(struct event_counts *c)
 	return (uint32_t)c->n_blocks;
 }
 
-/* Neighbours in time fall into batches as if by chance, and the same ones in every run. */
+/* Maps a time to a batch. Neighbours fall into different batches as if by chance, and equally in
+ * every run. */
 static unsigned batch_of_time(uint64_t time)
 {
 	return (unsigned)(time * 0x9e3779b97f4a7c15u >> 60) % COUNT_BATCHES;

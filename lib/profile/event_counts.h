@@ -9,8 +9,8 @@
 #include <perfmon/sampling.h>
 #include "base/hash.h"
 
-/* Samples fall into batches by their time. How far a metric differs from batch to batch gives its
- * error; this number costs 8 bytes each for every place and event. */
+/* Samples fall into batches by their time. The differences between batches give the error of a
+ * metric. Each batch costs 8 bytes for every place and event. */
 enum { COUNT_BATCHES = 16 };
 
 /* The times at the last sample of a kernel event, or of all those that count in one task. */

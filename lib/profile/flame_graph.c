@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flame graph: every stack a column of boxes, as wide as its share, what called below what was
- * called. One file, with the few lines of script that make a click on a box show that box alone. */
+/* A flame graph: every stack is a column of boxes, as wide as its share, callers below the
+ * functions that they call. One SVG file with a short script: a click on a box enlarges it. */
 #include "profile/flame_graph.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Goes on to the frame of depth @depth, from that below it. */
+/* Advances to the frame of depth @depth from the one before. */
 static void next_frame(struct flame_stack *s, unsigned depth)
 {
 	if (depth == 0)
@@ -60,7 +60,8 @@ static bool add_box(struct flame_boxes *b, const struct flame_box *box)
 	return true;
 }
 
-/* Adds the boxes of one depth: neighbours that agree up to it are one. False without memory. */
+/* Adds the boxes of one depth: neighbours with equal frames up to it share a box. False without
+ * memory. */
 static bool add_level(struct flame_boxes *b, struct flame_stack *stacks, size_t n, unsigned depth)
 {
 	uint64_t before = 0;
@@ -133,7 +134,7 @@ static size_t cut_name(const struct flame_box *box, size_t size)
 	return at;
 }
 
-/* Writes the name, or as much of it as a box of @width pixels has room for. */
+/* Writes the name, cut to a box of @width pixels. */
 static void put_box_name(FILE *out, const struct flame_box *box, double width)
 {
 	size_t fits = width >= 3 * CHARACTER_WIDTH ? (size_t)(width / CHARACTER_WIDTH) - 1 : 0;

@@ -11,17 +11,17 @@
 /* A stack "outer;...;inner". Callers set its text and weights, and all other members to 0. */
 struct flame_stack {
 	const char *text,
-		*frame; /* frame: the one of the depth that is drawn, NULL after the last */
+		*frame; /* frame: that of the depth being drawn; NULL after the last one */
 	size_t len;     /* of the frame */
 	uint64_t weight, old_weight; /* old_weight: in the recording that a graph compares with */
-	bool is_joined;              /* agrees with the stack before it so far */
+	bool is_joined;              /* equals the stack before it up to this depth */
 };
 
-/* Frames of neighbouring stacks that have all callers in common. */
+/* Frames of neighbouring stacks that have the same callers. */
 struct flame_box {
 	const char *name;
 	size_t len;
-	double x, width; /* parts of the width of the graph */
+	double x, width; /* fractions of the width of the graph */
 	unsigned depth;
 	uint64_t weight, old_weight;
 };

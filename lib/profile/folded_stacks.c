@@ -7,7 +7,7 @@
 #include <string.h>
 #include "profile/text_output.h"
 
-/* Writes a name in which neither a line nor a frame ends. */
+/* Writes a name without line ends and semicolons, which would end a line or a frame. */
 static void put_frame_name(FILE *out, const char *name)
 {
 	char line[NAME_LINE];
@@ -18,7 +18,7 @@ static void put_frame_name(FILE *out, const char *name)
 	put_line_text(out, line);
 }
 
-/* "task;outer;inner" in memory of the caller's. NULL without memory. */
+/* Prints "task;outer;inner" into memory that the caller frees. NULL without memory. */
 static char *print_stack(struct function_table *t, const struct profile *p, size_t stack)
 {
 	const struct profile_node *node = &p->nodes[t->stacks[stack]];

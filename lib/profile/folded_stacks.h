@@ -8,7 +8,7 @@
 struct folded_line {
 	char *text;
 	uint64_t weight;
-	size_t order; /* in which they came first */
+	size_t order; /* order of first occurrence */
 };
 
 struct folded_stacks {

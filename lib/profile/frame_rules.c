@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Call frame information, read by elfutils' libdw and kept as short rules: nearly every register is
- * "as it was", or in memory at a distance from the frame's address (CFA). What is more complicated,
- * in stubs of the linker and frames of signals, stays an expression.
- *
- * Applying a kept rule takes 50 ns, reading it from the file takes microseconds: unwinding 145
- * samples of 18 frames takes 1 ms instead of 36 ms. */
+/* Call frame information, read by libdw and stored as short rules: nearly every register is
+ * unchanged, or in memory at a distance from the frame's address (CFA). More complicated rules, in
+ * stubs of the linker and frames of signals, stay expressions. Applying a stored rule takes 50 ns,
+ * reading one from the file takes microseconds: unwinding 145 samples of 18 frames takes 1 ms
+ * instead of 36 ms. */
 #include "profile/messages.h"
 #include "profile/frame_rules.h"
 
@@ -39,7 +38,7 @@ struct register_rule {
 	uint64_t offset;
 	const Dwarf_Op *ops;
 	size_t n_ops;
-	Dwarf_Op simple[SIMPLE_OPS]; /* ops leads here, or to memory of libdw if it is longer */
+	Dwarf_Op simple[SIMPLE_OPS]; /* ops points here, or to memory of libdw if it is longer */
 };
 
 struct frame_rule {
@@ -70,7 +69,7 @@ struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
 	if (!r)
 		report_missing_names();
 	if (r && dwarf_file_open(&r->file, path, debug_folder)) {
-		/* Debug files can be large and compressed: they are read only if needed. */
+		/* Debug files can be large and compressed, so they are read only if needed. */
 		r->cfi = dw.dwfl_module_eh_cfi(r->file.module, &r->cfi_bias);
 		if (!r->cfi)
 			r->cfi = dw.dwfl_module_dwarf_cfi(r->file.module, &r->cfi_bias);
@@ -93,7 +92,7 @@ void frame_rules_close(struct frame_rules *r)
 
 /* ---- from libdw to rules --------------------------------------------------------------------- */
 
-/* Short expressions are copied: they are in memory of the caller's. */
+/* Copies short expressions, which are in memory of the caller. */
 static void set_expression(struct register_rule *rule, const Dwarf_Op *ops, size_t n)
 {
 	rule->kind = EXPRESSION;
@@ -121,7 +120,7 @@ static void set_rule(struct register_rule *rule, const Dwarf_Op *ops, size_t n)
 	}
 }
 
-/* How the frame's address is computed. False if it is not said. */
+/* Reads how the frame's address is computed. False if it is unknown. */
 static bool read_cfa(Dwarf_Frame *frame, struct register_rule *cfa)
 {
 	Dwarf_Op *ops;
@@ -184,7 +183,8 @@ static void use_copied_ops(struct register_rule *rule)
 		rule->ops = rule->simple;
 }
 
-/* The rule of @address, one that does not exist if the file has none. NULL without memory. */
+/* Reads the rule of @address; if the file has no rule for it, adds one that tells so. NULL without
+ * memory. */
 static struct frame_rule *read_rule(struct frame_rules *r, uint64_t address)
 {
 	Dwarf_Frame *frame = NULL;
@@ -284,7 +284,7 @@ static bool push_register(struct machine *m, uint64_t number, uint64_t offset)
 	return get_register(m->registers, number, &value) && push(m, value + offset);
 }
 
-/* Replaces the two topmost numbers by the result of @atom. */
+/* Replaces the two topmost numbers of the stack by the result of @atom. */
 static bool compute_binary(struct machine *m, unsigned atom)
 {
 	uint64_t b, *a;
@@ -317,7 +317,7 @@ static bool compute_binary(struct machine *m, unsigned atom)
 	return true;
 }
 
-/* Carries out an operation on the topmost numbers. */
+/* Executes an operation on the topmost numbers of the stack. */
 static bool compute_stack(struct machine *m, unsigned atom)
 {
 	uint64_t top;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a function's caller is found from its stack frame: call frame information of ELF files. */
+/* Finds a function's caller from its stack frame, by the call frame information of ELF files. */
 #ifndef PFM_FRAME_RULES_H
 #define PFM_FRAME_RULES_H
 
@@ -27,7 +27,7 @@ enum frame_result {
 	FRAME_CALLER,    /* the registers are now those of the caller */
 	FRAME_OUTERMOST, /* the function has no caller */
 	FRAME_NO_RULE,   /* the file does not describe the function */
-	FRAME_LOST       /* what the rule needs is not in the registers or in the memory */
+	FRAME_LOST       /* the registers or the memory lack what the rule needs */
 };
 
 struct frame_rules;

@@ -112,7 +112,8 @@ static bool add_place(struct function_table *t, struct profile *p, size_t i)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Adds stack number @stack to its functions: to each once, and to the innermost one's own. */
+/* Adds stack number @stack to its functions: once to each, and to the own samples of the innermost.
+ */
 static void add_stack(struct function_table *t, const struct profile *p, size_t stack)
 {
 	const struct profile_node *leaf = &p->nodes[t->stacks[stack]];
@@ -156,7 +157,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return strcmp(t->texts[x->function], t->texts[y->function]);
 }
 
-/* Sorts the rows; frames no longer lead to them. */
+/* Sorts the rows. Row numbers in frames are invalid afterwards. */
 static void sort_rows(struct function_table *t, const struct profile *p)
 {
 	unsigned event = 0;
@@ -204,7 +205,7 @@ void free_function_table(struct function_table *t)
 	*t = (struct function_table){ .n_stacks = 0 };
 }
 
-/* Adds the frames of a place to those that are listed. False without memory. */
+/* Appends the frames of a place to the list. False without memory. */
 static bool list_place(struct function_table *t, struct frame_range range)
 {
 	bool failed = false;

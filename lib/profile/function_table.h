@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The stacks of a profile as lists of frames, and its functions with their own samples and those of
- * what they called. */
+ * their callees. */
 #ifndef PERFMON_PROFILE_FUNCTION_TABLE_H
 #define PERFMON_PROFILE_FUNCTION_TABLE_H
 
@@ -14,7 +14,7 @@
 struct profile_frame {
 	uint32_t function, object, build_id, source;
 	uint32_t flags; /* PFM_FRAME_* */
-	uint32_t row;   /* of its function */
+	uint32_t row;   /* number of its function's row */
 };
 
 struct function_row {
@@ -30,7 +30,7 @@ struct frame_range {
 
 /* All zeros is empty. */
 struct function_table {
-	uint32_t *stacks; /* the innermost node of each */
+	uint32_t *stacks; /* innermost node of each stack */
 	size_t n_stacks;
 	struct frame_range *places; /* of each place of the profile */
 	struct profile_frame *frames;
@@ -39,11 +39,11 @@ struct function_table {
 	size_t n_rows, rows_capacity;
 	size_t *first_rows; /* of each event, and n_rows */
 	struct hash_table row_table;
-	const char *const *texts; /* while the rows are sorted */
-	/* of the stack that was listed last */
+	const char *const *texts; /* set while the rows are sorted */
+	/* frames of the stack that was listed last */
 	const struct profile_frame **listed;
 	size_t n_listed, listed_capacity;
-	size_t listed_stack; /* 1 + its number, 0: none */
+	size_t listed_stack; /* 1 + the number of that stack; 0: no stack */
 };
 
 /* Makes the table of a profile with CALLER_TREE. False without memory; free_function_table() frees

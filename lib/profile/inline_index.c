@@ -18,7 +18,7 @@ struct inlined_function {
 	uint32_t outer;
 };
 
-/* Code of an inlined function, the code inlined into that included. */
+/* Code of an inlined function, including the code inlined into it. */
 struct inlined_range {
 	Dwarf_Addr begin, end;
 	uint32_t function, depth;
@@ -109,7 +109,7 @@ static void add_children(struct inline_unit *u, Dwarf_Die *parent, uint32_t oute
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* Outer ranges come before those that they hold. */
+/* Orders outer ranges before the ranges inside them. */
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct inlined_range *x = a, *y = b;
@@ -131,14 +131,14 @@ static void add_segment(struct inline_unit *u, Dwarf_Addr begin, uint32_t functi
 		u->segments[u->n_segments++] = (struct inline_segment){ begin, function };
 }
 
-/* Ends the ranges of @open that end at @address or before. Returns how many are left. */
+/* Closes ranges of @open that end at @address or before. Returns how many are left. */
 static size_t close_ranges(struct inline_unit *u, const struct inlined_range *open, size_t n,
                            Dwarf_Addr address)
 {
 	while (n && open[n - 1].end <= address) {
 		Dwarf_Addr end = open[n - 1].end;
 
-		/* Outer ranges that ended within this one are over, too. */
+		/* Outer ranges that end inside this one end with it. */
 		for (n--; n && open[n - 1].end <= end;)
 			n--;
 		add_segment(u, end, n ? open[n - 1].function : NOT_INLINED);
@@ -192,11 +192,11 @@ static size_t add_name(char *text, size_t at, size_t size, Dwarf_Die *die)
 	at = at < size ? at : size - 1;
 	for (size_t k = begin; k < at; k++)
 		if (strchr(";\n\t", text[k]))
-			text[k] = ':'; /* a name, not two, and in one line */
+			text[k] = ':'; /* separators within a name would split it */
 	return at;
 }
 
-/* The names of @function and of what it is inlined into. */
+/* Joins the names of @function and of the functions that it is inlined into. */
 static char *join_names(const struct inline_unit *u, uint32_t function)
 {
 	uint32_t chain[DEPTH_MAX];
