@@ -241,9 +241,9 @@ struct exporter {
 
 struct export_format {
 	const char *name, *summary;
-	const char *suffixes[4]; /* names of files that mean this format; NULL after the last */
-	bool is_gzip;            /* compressed, unless the file's name ends in ".pb" */
-	bool is_sum;             /* adds weights: samples of several events need --event */
+	const char *suffixes[4];    /* names of files that mean this format; NULL after the last */
+	bool is_gzip;               /* compressed, unless the file's name ends in ".pb" */
+	bool is_sum;                /* adds weights: samples of several events need --event */
 	bool has_process_addresses; /* writes addresses as processes had them */
 	size_t state_size;
 	/* Called once before the first sample, when the events are known. May be NULL. */

@@ -68,5 +68,6 @@ void report_profile_losses(const struct profile *p, const char *path)
 		        p->losses.throttled > 1 ? "s" : "");
 	if (p->losses.without_event)
 		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
-		        running_command(), name, colon, (unsigned long long)p->losses.without_event);
+		        running_command(), name, colon,
+		        (unsigned long long)p->losses.without_event);
 }
