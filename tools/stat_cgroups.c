@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --for-each-cgroup with patterns: control groups that come and go. Each is a part of the
- * job as long as its folder is there; a folder that was made again under the same name is another
- * group. */
+/* pfm serve --for-each-cgroup with patterns: control groups that come and go. A group is counted as
+ * long as its folder exists; a new folder of the same name is another group. */
 #include "pfm.h"
 #include "series.h"
 #include "stat.h"
@@ -98,7 +97,7 @@ static void remove_repeated(struct found_cgroups *f)
 	f->n = n;
 }
 
-/* All that the patterns match, in the order of their paths. False without memory. */
+/* Finds all groups that match the patterns, sorted by path. False without memory. */
 static bool find_cgroups(const struct stat_job *job, const char *mount, struct found_cgroups *f)
 {
 	char *copy = strdup(job->cgroups), *rest = copy, *pattern;
@@ -117,7 +116,7 @@ static bool find_cgroups(const struct stat_job *job, const char *mount, struct f
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Moves the parts to memory with room for @more, and what points to them. */
+/* Reserves memory for @more parts and updates pointers to parts. */
 static bool reserve_parts(struct stat_job *job, size_t more)
 {
 	struct stat_target *moved = calloc(job->n_parts + more + 1, sizeof(*moved));
@@ -136,7 +135,7 @@ static bool reserve_parts(struct stat_job *job, size_t more)
 	return true;
 }
 
-/* Marks those that are gone. Their number. */
+/* Marks parts whose group is gone. Returns their number. */
 static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
 {
 	unsigned n = 0;
@@ -154,7 +153,7 @@ static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
 	return n;
 }
 
-/* Rows of parts that are gone end. moved[i]: where row i is now, UINT_MAX: gone. */
+/* Removes the rows of parts that are gone. moved[i]: new index of row i; UINT_MAX: removed. */
 static void remove_gone_rows(struct stat_job *job, unsigned *moved)
 {
 	unsigned n = 0;
@@ -193,7 +192,7 @@ static void remove_gone_parts(struct stat_job *job, const unsigned *moved)
 	job->n_parts = n;
 }
 
-/* One more part, unless its group has ended meanwhile. False without memory. */
+/* Adds a part, unless its group has ended meanwhile. False without memory. */
 static bool add_part(struct stat_job *job, const struct found_cgroup *found, const char *mount)
 {
 	struct stat_target *p = &job->parts[job->n_parts];
@@ -212,8 +211,8 @@ static bool add_part(struct stat_job *job, const struct found_cgroup *found, con
 	return make_rows(job, p) && visit_session_metrics(job, p->session) && prepare_ratios(job);
 }
 
-/* How many more parts may be counted: unknown (SIZE_MAX) until one shows how many series each
- * has. */
+/* How many more parts may be counted; SIZE_MAX as long as the number of series of a part is
+ * unknown. */
 static size_t find_room(struct stat_job *job, size_t most_series)
 {
 	const size_t used = job->n_parts ? count_most_series(job) : 0,
@@ -264,7 +263,7 @@ static bool add_new(struct stat_job *job, const struct found_cgroups *f, const c
 	return is_good && extend_series(job);
 }
 
-/* Lets the parts from @first on count. */
+/* Starts counting in the parts from @first on. */
 static int start_new(struct stat_job *job, unsigned first)
 {
 	if (job->rotation.is_on && select_slot(job) != EXIT_DONE)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat -- A :: B [:: C]: compares commands.
- *
- * Rounds run every command once, and every other round in the reverse order, so that what changes
- * slowly (clocks, caches, other
- * programs) meets all of them alike. For each event the ratio of a command to the first is the
- * geometric mean of the rounds' ratios;
- * its interval of 95 % is Student's, of their logarithms. If the interval includes 1 no
- * difference is shown. */
+/* pfm stat -- A :: B [:: C]: compares commands. Each round runs every command once, and every other
+ * round in the reverse order, so that slow changes (clocks, caches, other programs) affect all of
+ * them alike. For each event the ratio of a command to the first one is the geometric mean of the
+ * rounds' ratios. Its 95 % interval is Student's, of their logarithms. If the interval includes 1,
+ * no difference is shown. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -25,7 +22,7 @@ static const char separator[] = "::";
 struct comparison {
 	unsigned n_commands, n_rounds, n_events;
 	char **commands[MAX_COMMANDS];
-	char **names;   /* of events; the last row is the elapsed time */
+	char **names;   /* of the events; the last one is the elapsed time */
 	double *values; /* [command][round][event]; NaN: not counted */
 	const char **why;
 };
@@ -104,7 +101,7 @@ static bool make_tables(struct comparison *c, pfm_session_t *s)
 	return c->values && c->names && c->why;
 }
 
-/* Takes the counts of one run. One that is not exact or scaled has no value. */
+/* Stores the counts of one run. A count that is neither exact nor scaled has no value. */
 static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command, unsigned round,
                        double elapsed)
 {
@@ -128,7 +125,7 @@ static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command,
 	return rc;
 }
 
-/* Runs one command; its exit status ends the comparison if it is not 0. */
+/* Runs one command. Returns its exit status, which ends the comparison unless it is 0. */
 static int run_command(struct stat_job *job, struct comparison *c, unsigned command, unsigned round)
 {
 	struct child child = { .pid = 0, .go = -1, .failure = -1 };
@@ -175,8 +172,8 @@ static int run_rounds(struct stat_job *job, struct comparison *c)
 
 /* ---- evaluating ---- */
 
-/* Student's t for a two-sided 95 % interval. Beyond the table the next smaller entry's value,
- * which is a wider interval. */
+/* Student's t for a two-sided 95 % interval. Between entries of the table, that of the smaller one,
+ * which gives a wider interval. */
 static double student(unsigned freedom)
 {
 	static const struct {

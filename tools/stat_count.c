@@ -18,12 +18,12 @@ struct stat_run {
 	struct child child;
 	unsigned number, intervals;
 	uint64_t start_time, previous_time, next_report,
-		slice;      /* slice: when the one under way ends, 0 without slices */
-	uint64_t next_poll; /* when processes are looked at again */
+		slice;      /* slice: end of the present slice; 0 without slices */
+	uint64_t next_poll; /* next time to look at processes */
 	struct rusage usage;
 	double elapsed;
 	int status;     /* of the command */
-	bool own_child; /* it was ended because its time was over */
+	bool own_child; /* pfm ended the command because its time was over */
 };
 
 uint64_t now_ns(void)
@@ -38,8 +38,8 @@ uint64_t now_ns(void)
 
 enum wake_reason { TIMEOUT, CHILD_ENDED, INTERRUPTED };
 
-/* Waits for a signal until @until. An interrupt of the terminal reaches the command as well, whose
- * end is awaited then; every other signal is passed on to it. */
+/* Waits for a signal until @until. The terminal sends an interrupt to the command as well, so pfm
+ * waits for its end; other signals are passed on to the command. */
 static enum wake_reason wait_signal(struct stat_job *job, const struct child *child, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
@@ -100,19 +100,19 @@ static double seconds_of(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-/* Reads what was counted. */
+/* Reads the counts. */
 static int read_counts(struct stat_job *job, const struct stat_run *r)
 {
 	int rc = read_targets(job);
 
-	/* Counting may have stopped before a command that got a signal to end. */
+	/* Counting may have stopped before the end of a command that got a signal. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
 		check_unwatched_time(job,
 		                     seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
 	return rc;
 }
 
-/* Shows what was counted since the interval before. */
+/* Reports the counts since the last interval. */
 static int report_interval(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t now = now_ns();
@@ -132,7 +132,7 @@ static int report_interval(struct stat_job *job, struct stat_run *r)
 	return EXIT_DONE;
 }
 
-/* Reads what was counted in the slice of time that is over. */
+/* Reads the counts of the slice that has ended. */
 static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	if (read_targets(job) != EXIT_DONE)
@@ -149,9 +149,9 @@ static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 	return EXIT_DONE;
 }
 
-/* Reads what processes have counted so far, while they are there to be asked for their processor
- * time: it shows that a program which one of them has started took its events away. Of one that has
- * ended it is unknown. */
+/* Reads the counts of processes while they exist, and their processor time can be read. The two
+ * differ if a process has executed a program that took its events away. For an ended process this
+ * is unknown. */
 static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	if (!job->n_pids || now < r->next_poll)
@@ -176,7 +176,7 @@ static bool is_time_over(const struct stat_job *job, const struct stat_run *r, u
 	return is_timed_out(job, r, now) || (job->intervals && r->intervals >= job->intervals);
 }
 
-/* True when what is counted has ended; the command's end is taken note of. */
+/* True if the target has ended; stores the end of the command. */
 static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 {
 	if (r->child.pid > 0 &&
@@ -184,15 +184,15 @@ static bool is_target_gone(const struct stat_job *job, struct stat_run *r)
 		r->child.pid = 0;
 		return true;
 	}
-	/* It may have ended, or the user left, before counting began; and counting ends when the
-	 * output file takes nothing more. */
+	/* Ended too if the command or the user ended before counting began, or if the output cannot
+	 * be written. */
 	if (r->child.pid <= 0 && (job->command || job->interrupted || job->write_error))
 		return true;
 	return !job->command && (job->n_pids || job->n_tids) && have_targets_ended(job);
 }
 
-/* The command's time is over: it is asked to end. Who goes on all the same, or until the user has
- * had enough, is ended. */
+/* Asks the command to end because its time is over, and kills it if it does not, or if the user
+ * interrupts again. */
 static void end_child(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t now = now_ns(), until = now + GRACE_NS;
@@ -216,7 +216,7 @@ static void end_child(struct stat_job *job, struct stat_run *r)
 	r->child.pid = 0;
 }
 
-/* Carries out what the other program has asked for. */
+/* Executes the commands of the controlling program. */
 static int serve_control(struct stat_job *job)
 {
 	enum control_word word = CONTROL_NOTHING;
@@ -237,13 +237,13 @@ static int serve_control(struct stat_job *job)
 		else
 			control_acknowledge(&job->control);
 		if (word == CONTROL_STOP)
-			job->control.in = -1; /* later commands are not read */
+			job->control.in = -1; /* further commands are ignored */
 	}
 	return rc;
 }
 
-/* When the loop looks around again: no signal says that processes of others have ended, nor that
- * the time on the terminal is old. */
+/* The next time to look around: no signal tells that other processes have ended, or that the
+ * display is out of date. */
 static uint64_t next_look(const struct stat_job *job, uint64_t now)
 {
 	bool must_poll = job->n_pids || job->n_tids || job->control.on || term_is_terminal(stderr);
@@ -251,7 +251,7 @@ static uint64_t next_look(const struct stat_job *job, uint64_t now)
 	return now + (must_poll ? POLL_NS : 60 * (uint64_t)NS);
 }
 
-/* Until the command ends, or the process, the time is over, or the user has seen enough. */
+/* Waits until the command or the process ends, the time is over, or the user interrupts. */
 static int wait_for_end(struct stat_job *job, struct stat_run *r)
 {
 	bool over = false;
@@ -263,8 +263,8 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + begin_slice(job) : 0;
 	while (rc == EXIT_DONE && !over) {
 		now = now_ns();
-		/* An interval that ends with all of it is shown when counting has stopped: nothing
-		 * is left behind it. */
+		/* An interval that ends together with everything is reported after counting has
+		 * stopped, so that it is complete. */
 		if (job->interval && now >= r->next_report && !is_timed_out(job, r, now)) {
 			rc = report_interval(job, r);
 			r->next_report += job->interval;
@@ -296,7 +296,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	if (over)
 		end_child(job, r);
 	r->elapsed = (double)(now - r->start_time) / NS;
-	/* The rest of the last interval. */
+	/* Reports the rest of the last interval. */
 	if (rc == EXIT_DONE && job->interval && !(job->intervals && r->intervals >= job->intervals))
 		rc = report_interval(job, r);
 	return rc;
@@ -321,8 +321,7 @@ bool has_nothing_to_count(struct stat_job *job)
 	return true;
 }
 
-/* The time before counting begins. False if the user has had enough by then, or the command has
- * ended. */
+/* Waits for the start of counting. False if the user interrupts or the command ends before. */
 static bool wait_for_start(struct stat_job *job, struct stat_run *r)
 {
 	uint64_t begin = now_ns() + job->delay;
@@ -333,7 +332,7 @@ static bool wait_for_start(struct stat_job *job, struct stat_run *r)
 	return true;
 }
 
-/* Lets the command go, and counting; which first depends on whether the beginning is wanted. */
+/* Starts the command and counting; --delay decides which comes first. */
 static int start_run(struct stat_job *job, struct stat_run *r)
 {
 	int rc = job->delay && job->command ? child_start(job->command, &r->child) : EXIT_DONE;
@@ -376,7 +375,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		job->interval = 0;
 	r->start_time = now_ns();
 	rc = start_run(job, r);
-	/* Counting never began, so there are no intervals. */
+	/* Without counting there are no intervals. */
 	if (job->missed)
 		job->interval = 0;
 	if (rc == EXIT_DONE && !idle && !job->missed)
@@ -394,7 +393,8 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
 	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
-	/* The rest after the last whole slice is not a slice; of repetitions each is one. */
+	/* The rest after the last complete slice is not used; with repetitions every run is a
+	 * slice. */
 	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
 		gather_slice(job);
 		end_slice(job);
@@ -430,7 +430,8 @@ static bool has_counts(const struct stat_job *job)
 	return false;
 }
 
-/* Signals are waited for, not handled: nothing is interrupted half way. */
+/* Blocks signals, which are waited for instead of handled, so that nothing is interrupted half way.
+ */
 static void block_signals(struct stat_job *job)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
@@ -468,8 +469,8 @@ int count_runs(struct stat_job *job)
 			break;
 	}
 	term_progress(stderr, "");
-	/* One that could not be begun, or whose counts could not be read, adds neither counts nor
-	 * time; one that was over too early no time. */
+	/* A run that did not start, or whose counts could not be read, adds nothing; one that was
+	 * too short adds no time. */
 	job->repeat = job->runs ? job->runs : 1;
 	if (!job->interval && job->rows[0].tally.runs)
 		report_run(job, job->elapsed / job->repeat, -1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: how far a metric's value may be off. Counts that shared their counters were
- * extrapolated; how much that may have gone wrong is seen from slices of the time, which are read
- * on the way. With repetitions every run is a slice, and its counts belong together. */
+/* pfm stat: errors of metrics. Counts that shared counters are extrapolated. The error of this is
+ * estimated from slices of the time, at whose ends the counts are read. With repetitions every run
+ * is a slice. */
 #include "stat.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ uint64_t begin_slice(struct stat_job *job)
 		return find_slot_end(&job->rotation);
 	for (unsigned i = 0; i < job->n_parts; i++)
 		counts += job->parts[i].n;
-	/* Reading is not free: the more counts, the rarer. */
+	/* Reading takes time, so slices are longer with more counts. */
 	if (!job->slice_ns)
 		job->slice_ns = FIRST_NS * (1 + (uint64_t)(counts / COUNTS_READ_AT_ONCE));
 	return job->slice_ns;
@@ -51,7 +51,7 @@ static void add_slice_count(struct slice *s, const struct slice *more)
 	s->running += more->running;
 }
 
-/* Two neighbours become one, so that what is kept stays little however long it takes. */
+/* Joins pairs of neighbouring slices, so that their number stays small. */
 static void merge_slices(struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
@@ -86,7 +86,7 @@ void end_slice(struct stat_job *job)
 {
 	if (!job->runs_in_slice)
 		job->runs_in_slice = 1;
-	/* A repetition, or a slot, that does not fill its slice waits for the next one. */
+	/* A repetition, or a slot, that does not fill its slice is joined with the next one. */
 	if ((job->repeat > 1 || job->rotation.is_on) && ++job->runs_here < job->runs_in_slice)
 		return;
 	job->runs_here = 0;
@@ -94,8 +94,8 @@ void end_slice(struct stat_job *job)
 		merge_slices(job);
 }
 
-/* The row's count in @width slices from number @first on, extrapolated; NaN if it had no time.
- * Clocks that tick slowly may show none at all for a count that is there. */
+/* The extrapolated count of the row in @width slices from number @first on; NaN if it was not
+ * enabled. A slow clock may show no time for an existing count. */
 static double is_extrapolated(const struct stat_row *row, unsigned first, unsigned width)
 {
 	struct slice sum = { 0, 0, 0 };
@@ -109,8 +109,8 @@ static double is_extrapolated(const struct stat_row *row, unsigned first, unsign
 	return sum.raw * (sum.enabled / sum.running);
 }
 
-/* The inputs in each of @n_parts parts of @width slices, constants as they are in @counts; false if
- * one was not counted in some part. */
+/* Fills the inputs for each of @n_parts parts of @width slices; constants are those of @counts.
+ * False if an input has no count in some part. */
 static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *j, unsigned n_parts,
                         unsigned width, double *parts)
 {
@@ -134,7 +134,7 @@ static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *
 	return there;
 }
 
-/* The share of the time in which all was counted, if always together; 0 if not. */
+/* The share of the time in which all inputs were counted, if they were counted together; else 0. */
 static double observed_count(const struct stat_job *job, const struct metric_inputs *j)
 {
 	double least = 1;
@@ -153,7 +153,7 @@ static void estimate_run_error(const struct stat_job *job, const struct metric_i
 {
 	unsigned width = 1, n_parts = job->n_slices;
 
-	/* Longer slices where some were too short for every group to have a turn. */
+	/* Uses longer slices if some were too short for a turn of every group. */
 	while (n_parts >= MIN_SLICES && !fill_inputs(job, j, n_parts, width, parts)) {
 		width *= 2;
 		n_parts = job->n_slices / width;

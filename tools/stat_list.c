@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of events, split as the library splits them; a pattern of tracepoints becomes those that
- * match it. */
+/* Lists of events, split as the library does; a pattern of tracepoints is replaced by the matching
+ * ones. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -39,8 +39,8 @@ static bool add_tracepoint(void *arg, const char *name)
 	return !a->failed;
 }
 
-/* Puts the tracepoints that the last text matches in its place, unchanged if it is not a pattern or
- * matches none. */
+/* Replaces the last text by the tracepoints that it matches, if it is a pattern and matches some.
+ */
 static bool expand_last_pattern(struct event_list *events)
 {
 	char *text = events->texts[--events->n];
@@ -48,7 +48,7 @@ static bool expand_last_pattern(struct event_list *events)
 	struct list_addition a = { .events = events };
 	bool found;
 
-	/* The tracepoints replace @text, which is put back if none matches. */
+	/* Restores @text if no tracepoint matches. */
 	found = match_tracepoints(text, &a.rest, add_tracepoint, &a) > 0;
 	if (!found && !a.failed && events->n == first) {
 		events->n++;
@@ -58,7 +58,7 @@ static bool expand_last_pattern(struct event_list *events)
 	return !a.failed;
 }
 
-/* @members between a brace and @rest, which begins with the other. */
+/* Joins @members between a brace and @rest, which begins with the other brace. */
 static char *join_texts(const struct event_list *members, const char *rest)
 {
 	size_t len = strlen(rest) + 2, at = 0;
@@ -74,7 +74,7 @@ static char *join_texts(const struct event_list *members, const char *rest)
 	return group;
 }
 
-/* The last text is a group: patterns among its members become what they match, there. */
+/* Replaces patterns among the members of the last text, a group, by what they match. */
 static bool expand_group(struct event_list *events)
 {
 	char *text = events->texts[events->n - 1], *rest = strrchr(text, '}'), *group = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: names to metrics, and the groups of events that they need, so that the events of a
- * group are on counters at the same times. */
+/* pfm stat: finds metrics by name, and plans groups of their events, so that the events of a group
+ * are counted at the same times. */
 #include "stat_metrics.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ bool add_stat_metric(struct stat_metrics *list, int pmu, unsigned event)
 	return true;
 }
 
-/* Figures beside the tree: what they are groups of is not a level of it. */
+/* True for figures beside the tree, whose groups are not levels of the tree. */
 static bool is_info_metric(const char *name)
 {
 	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 ||
@@ -50,8 +50,8 @@ static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info
 	return !g->failed;
 }
 
-/* Adds the metrics of group @name; @tree: those that are levels of the tree. How many it has,
- * whether they were there before or not. */
+/* Adds the metrics of group @name. @tree: only levels of the tree. Returns the number of its
+ * metrics, including those added before. */
 static unsigned add_group(struct stat_job *job, const char *name, bool tree)
 {
 	struct group_expansion g = { .job = job, .tree = tree };
@@ -60,7 +60,7 @@ static unsigned add_group(struct stat_job *job, const char *name, bool tree)
 	return g.failed ? 0 : g.members;
 }
 
-/* A metric's name, or that of a group. An exit status. */
+/* Adds the metrics that @name means, by their own name or their group's. Returns an exit status. */
 static int add_name(struct stat_job *job, const char *name)
 {
 	static struct metric_use m;
@@ -92,7 +92,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 
 /* ---- what they need -------------------------------------------------------------------------- */
 
-/* "PMU::NAME" of each metric, for the plan, with room for @more texts. */
+/* Lists the metrics as "PMU::NAME" for the plan, with room for @more texts. */
 static char **list_metric_texts(const struct stat_job *job, unsigned more)
 {
 	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));
@@ -114,8 +114,8 @@ static char **list_metric_texts(const struct stat_job *job, unsigned more)
 	return texts;
 }
 
-/* The groups of @plan as texts for a session; a group that the kernel cannot keep together is
- * broken up and told. */
+/* Adds the groups of @plan as texts for a session; a group that the kernel cannot keep together is
+ * split, with a message. */
 static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
 {
 	pfm_plan_info_t info = PFM_INIT(info);
@@ -181,8 +181,8 @@ static int plan_metrics(struct stat_job *job)
 		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
 		                     &error);
 
-	/* An event may need the very counter that the watchdog holds: only the kernel can tell
-	 * whether another will do. */
+	/* An event may need the counter that the watchdog holds. Only the kernel can tell whether
+	 * the watchdog moves to another one. */
 	if (rc == PFMLIB_ERR_NOASSIGN && !job->counters_free) {
 		options.flags = PFM_PLAN_ALL_COUNTERS;
 		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
@@ -206,7 +206,7 @@ static int plan_metrics(struct stat_job *job)
 	return status;
 }
 
-/* Adds what the metrics that are asked for consist of. False without memory. */
+/* Adds the parts of the requested metrics. False without memory. */
 static bool add_child_metrics(struct stat_job *job)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -229,8 +229,8 @@ static bool add_child_metrics(struct stat_job *job)
 	return true;
 }
 
-/* Leaves out, from metric @first on, what the lists have on a level below @level, which is not
- * always that of the parent and one. */
+/* Removes metrics from @first on that the vendor's list has on a level below @level; this is not
+ * always one below that of the parent. */
 static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned first)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -244,8 +244,8 @@ static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned fi
 	job->metrics.n = n;
 }
 
-/* Levels 1 to @level of the tree of top-down analysis. The lists' groups name the first ones, some
- * all; below them a metric says what it is a part of. */
+/* Adds levels 1 to @level of the tree of top-down analysis. Vendors' lists have groups for the
+ * first levels, some for all; below these, a metric names its parent. */
 static int add_topdown(struct stat_job *job, unsigned level)
 {
 	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };

@@ -7,7 +7,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* How many CPUs a list of the kernel's has: "0-3,8". */
+/* Counts the CPUs in a list of the kernel, such as "0-3,8". */
 static unsigned count_cpus(const char *path)
 {
 	char text[PATH_SIZE];
@@ -47,8 +47,8 @@ bool find_metric_constant(const char *name, double elapsed, double *value)
 	return smt >= 0;
 }
 
-/* The event called @text, which is named by @name and what may be before that; none if
- * qualifiers make another one of it. */
+/* Finds the event called @text, of which @name is the last part; no event if qualifiers change it
+ * to another one. */
 static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
 {
 	struct event_at at;
@@ -59,7 +59,7 @@ static struct event_at find_event(const struct stat_job *job, const char *text, 
 	return at;
 }
 
-/* The event of a row called @name, with a processor before it or without. */
+/* The event of a row called @name, with or without a processor before it. */
 static struct event_at row_event(const struct stat_job *job, const char *name)
 {
 	const char *colons = strstr(name, "::");
@@ -72,7 +72,7 @@ bool is_same_event(struct event_at a, struct event_at b)
 	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
 }
 
-/* The generic event that an event of the kernel's core PMU is, if both have one name. */
+/* The generic event with the same name as an event of the kernel's core PMU. */
 static struct event_at general_event(const struct stat_job *job, struct event_at at)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -156,7 +156,7 @@ static bool same_group(const struct stat_row *a, const struct stat_row *b)
 	return a->part == b->part && a->info.group == b->info.group;
 }
 
-/* How many inputs of the metric have a value in the group of @row; 0 if that has none itself. */
+/* How many inputs of the metric have a value in the group of @row; 0 if that row has no value. */
 static int add_inputs_beside(const struct stat_job *job, const struct metric_search *rows,
                              const struct stat_row *row)
 {
@@ -174,8 +174,9 @@ static int add_inputs_beside(const struct stat_job *job, const struct metric_sea
 	return n;
 }
 
-/* How near @row is to the one that the value is beside: that itself, a member of its group, any
- * other; where it is beside none, how much of it the row's group has. */
+/* Ranks @row by its nearness to the row beside which the value is shown: the same row, a member of
+ * its group, another row. For a value that is shown alone: by how many inputs the row's group has.
+ */
 static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row,
                              const struct metric_search *rows)
 {
@@ -186,7 +187,7 @@ static int rank_row_nearness(const struct stat_job *job, const struct stat_row *
 	                       : same_group(row, beside);
 }
 
-/* True if another row is the same count, of an event that was named twice, and nearer, or as near
+/* True if another row counts the same event, which was named twice, and is nearer, or equally near
  * and earlier. */
 static bool is_repeated(const struct stat_job *job, unsigned k, const struct metric_search *rows,
                         const struct metric_input *input)
@@ -210,8 +211,8 @@ static bool is_repeated(const struct stat_job *job, unsigned k, const struct met
 	return false;
 }
 
-/* Adds the rows that count input @i: counts of one event on several types of cores are added up,
- * and all of them must be there. */
+/* Adds the rows that count input @i: counts of one event on several core types are summed, and all
+ * of them must exist. */
 static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows,
                               const struct metric_input *input, struct input_counts *r, unsigned i,
                               int *group)
@@ -231,7 +232,7 @@ static void add_rows_to_input(const struct stat_job *job, const struct metric_se
 	r->counts[i].known = found && counted == found;
 }
 
-/* @whole: it is given up at the first event that is not among the rows. */
+/* @whole: gives up at the first event without a row. */
 static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
                         const struct metric_search *rows, double elapsed, bool whole,
                         struct input_counts *r)
@@ -247,7 +248,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	r->found = r->asked = r->n_uses = 0;
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
-	/* Metrics have few inputs, and this has room for all that any may have. */
+	/* Clears only the inputs of this metric: metrics have few, and there is room for many. */
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && find_stat_input(job, m, i, &input); i++) {
 		if (in->is_constant) {

@@ -17,7 +17,7 @@ const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
 	return "";
 }
 
-/* Prints the mark of a value that cannot be true; its reason follows the metrics. */
+/* Prints the mark of an impossible value; its reason follows the metrics. */
 static void print_check(const struct stat_job *job, const pfm_metric_check_t *check)
 {
 	if (check->result)
@@ -109,8 +109,8 @@ static void json_metric(const struct stat_job *job, const struct input_counts *r
 	put_line(&j);
 }
 
-/* The line of columns that perf has for a metric beyond the first of a count: the columns of the
- * count are empty. */
+/* Prints the line that perf has for further metrics of a count: the columns of the count are empty.
+ */
 static void print_metric_columns(const struct stat_job *job, const struct input_counts *r,
                                  const pfm_metric_value_t *v, const pfm_metric_check_t *check,
                                  const char *label, double time)
@@ -177,7 +177,7 @@ static void check_sum(const struct stat_job *job, const struct stat_metric *m, c
 		pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, check);
 }
 
-/* Can the value of @m be true? */
+/* Checks whether the value of @m is possible. */
 static void check_value(const struct stat_job *job, const struct stat_metric *m, const char *label,
                         double elapsed, const pfm_metric_value_t *v, pfm_quality_t quality,
                         pfm_metric_check_t *check)
@@ -189,7 +189,7 @@ static void check_value(const struct stat_job *job, const struct stat_metric *m,
 	check_sum(job, m, label, elapsed, check);
 }
 
-/* The reasons that values of a report are wrong, each once. */
+/* The reasons why values of a report are impossible, each once. */
 struct check_reasons {
 	unsigned n;
 	pfm_metric_check_t checks[2 * (PFM_ABOVE_PEAK + 1)];
@@ -247,7 +247,7 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 	}
 }
 
-/* Reports the ratios that are beside no count. */
+/* Reports the ratios that belong to no count. */
 static void report_ratios(const struct stat_job *job, double elapsed, double time,
                           struct check_reasons *reasons)
 {
