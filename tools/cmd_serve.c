@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: counts and metrics of the whole system, for Prometheus and its like. */
+/* pfm serve: counts and metrics of the whole system, for Prometheus and similar programs. */
 #include "http_url.h"
 #include "pfm.h"
 #include "series.h"
@@ -33,16 +33,16 @@ enum {
 	OPT_PER_NODE,
 	MS = 1000000,
 	KEPT_MEMORY = 1 << 20,
-	LONGEST_WAIT_MS = 60000, /* without clients, nothing is to be done */
-	BUDGET_WAIT_MS = 1000,   /* between two looks at the budget, */
-	LOCK_WAIT_MS = 100,      /* and at the lock */
-	MACHINE_SERIES = 16      /* families of no row: the version, the processors */
+	LONGEST_WAIT_MS = 60000, /* longest sleep without clients */
+	BUDGET_WAIT_MS = 1000,   /* between two checks of the budget, */
+	LOCK_WAIT_MS = 100,      /* and of the lock */
+	MACHINE_SERIES = 16      /* series that belong to no row: the version, the processors */
 };
 
 #define USUAL_ADDRESS "127.0.0.1:9747"
 #define USUAL_LOCK    "/run/perfmon/pmu.lock"
-/* The events of node_exporter's perf collector, and task-clock. Software events need no counter: as
- * a group they are read at once. */
+/* The events of node_exporter's perf collector, and task-clock. Software events need no counter, so
+ * they are one group that is read at once. */
 #define USUAL_SOFTWARE_EVENTS                                                                      \
 	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock"
 #define USUAL_HARDWARE_EVENTS                                                                      \
@@ -97,7 +97,7 @@ static const struct command_option options[] = {
 
 /* ---- readings -------------------------------------------------------------------------------- */
 
-/* Counts the control groups that there are now, as far as --max-series allows. */
+/* Opens the present control groups, as far as --max-series permits. */
 static int find_groups(struct serve *s)
 {
 	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
@@ -107,8 +107,8 @@ static int find_groups(struct serve *s)
 	                      &s->cgroups);
 }
 
-/* Counts on CPUs that have come on line, from the next interval on. What cannot be opened there is
- * not tried at each reading. */
+/* Counts on CPUs that have come on line, from the next interval on. Events that cannot be opened
+ * there are not tried again at each reading. */
 static bool count_on_new_cpus(struct serve *s, uint64_t now)
 {
 	const bool is_early = s->last_opening && now - s->last_opening < OPENING_PAUSE;
@@ -146,7 +146,7 @@ bool read_counts_now(struct serve *s)
 	return true;
 }
 
-/* With --rotate, readings are of whole cycles. */
+/* With --rotate, a reading covers whole cycles. */
 bool refresh_counts(struct serve *s)
 {
 	bool is_old = !s->figures.readings ||
@@ -177,7 +177,7 @@ char *make_serve_text(struct serve *s, enum exposition_format format, size_t *si
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* Each reason once, with the events it holds for. */
+/* Reports each reason once, with all events that it applies to. */
 static void report_missing_counts(const struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
@@ -216,8 +216,8 @@ static int check_series(struct serve *s)
 	return EXIT_REFUSED;
 }
 
-/* The control groups of patterns that are there at the start, all of them; the events are checked
- * in any case. */
+/* Finds the control groups that match the patterns at the start. Checks the events even without
+ * any. */
 static int find_first_groups(struct serve *s)
 {
 	struct stat_job *job = &s->job;
@@ -285,8 +285,8 @@ static int open_outputs(struct serve *s)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* A descriptor for the signals that end the service. Those that the caller ignores, as nohup(1)
- * does, are ignored. */
+/* Opens a descriptor for the signals that end the service. Signals that the caller ignores, as
+ * nohup(1) does, stay ignored. */
 static int open_signals(sigset_t *before)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -302,8 +302,8 @@ static int open_signals(sigset_t *before)
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Ends the slot under way when its time has come, and takes a reading when the cycle is over.
- * Milliseconds until the next one, negative if the counters could not be read. */
+/* Ends a slot when its time is over, and takes a reading when the cycle is over. Returns the
+ * milliseconds until the next slot; negative if the counters could not be read. */
 static int rotate_groups(struct serve *s, uint64_t *slot_end)
 {
 	struct rotation *r = &s->job.rotation;
@@ -326,7 +326,7 @@ static int rotate_groups(struct serve *s, uint64_t *slot_end)
 	return *slot_end > now_ns() ? (int)((*slot_end - now_ns()) / MS) + 1 : 0;
 }
 
-/* Writes the textfile when its time has come. Milliseconds until the next one. */
+/* Writes the textfile when it is time. Returns the milliseconds until the next time. */
 static int serve_textfile(struct serve *s, uint64_t *next)
 {
 	uint64_t now = now_ns();
@@ -392,7 +392,7 @@ static int serve_until_signal(struct serve *s, int signals)
 	}
 }
 
-/* A signal that was not taken would end the process before it has cleaned up. */
+/* Takes pending signals, which would end the process before it has cleaned up. */
 static void take_signals(int signals)
 {
 	struct signalfd_siginfo info;
@@ -465,7 +465,7 @@ static int set_interval(struct command_args *args, struct stat_job *job, const c
 	return -1;
 }
 
-/* One option. An exit status, or -1 to go on. */
+/* Parses one option. Returns an exit status, or -1 to continue. */
 static int parse_serve_option(struct command_args *args, struct serve *s, int id, const char *value)
 {
 	struct stat_job *job = &s->job;
@@ -533,7 +533,7 @@ static int read_options(struct command_args *args, struct serve *s)
 	if (args->n)
 		return report_usage_error(args, "expected options only, got '%s'.",
 		                          args->operands[0]);
-	/* Groups that take turns are all that is sure to leave counters free. */
+	/* Only groups that take turns are sure to leave counters free. */
 	if (s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0 && !s->job.rotation.is_on &&
 	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
 		return args->status;
@@ -562,7 +562,7 @@ static int run_serve(struct command_args *args)
 	s.job.out = stdout;
 	s.job.format = EXPOSITION_OPENMETRICS;
 	note_start_time();
-	/* A text's memory is kept for the next one: giving it back costs more than a reading. */
+	/* Keeps the memory of a text for the next one: returning it costs more than a reading. */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	program_name = "pfm serve";
 	status = read_options(args, &s);

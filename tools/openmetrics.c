@@ -28,7 +28,7 @@ static const char *find_type_name(const struct exposition *x)
 {
 	static const char *const names[] = { "counter", "gauge", "stateset", "info" };
 
-	/* The older format has neither of the last two. */
+	/* The older format lacks the last two types. */
 	return x->format == EXPOSITION_PROMETHEUS && x->type > FAMILY_GAUGE ? "gauge"
 	                                                                    : names[x->type];
 }
@@ -45,10 +45,10 @@ static bool is_replacement(const char *text, size_t len)
 	return len == 3 && memcmp(text, UTF8_REPLACEMENT, 3) == 0;
 }
 
-/* @escaped: characters that get a backslash. */
+/* @escaped: characters that are written with a backslash. */
 static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 {
-	/* Almost all texts are. */
+	/* Almost all texts are plain. */
 	if (is_plain_text(text)) {
 		fputs(text, out);
 		return;
@@ -68,7 +68,7 @@ static void put_escaped_text(FILE *out, const char *text, const char *escaped)
 	}
 }
 
-/* Lines are gathered: one call of the C library for each costs more than the line. */
+/* Lines are collected: one call of the C library for each costs more than making the line. */
 static void flush_lines(struct exposition *x)
 {
 	if (x->n_lines)
@@ -76,7 +76,7 @@ static void flush_lines(struct exposition *x)
 	x->n_lines = 0;
 }
 
-/* Room for @len bytes, NULL without memory. */
+/* Reserves room for @len bytes; NULL without memory. */
 static char *reserve_line(struct exposition *x, size_t len)
 {
 	if (!x->lines)
@@ -95,7 +95,7 @@ static char *put_piece(char *to, const char *text, size_t len)
 	return to + len;
 }
 
-/* The texts up to NULL, one after the other. */
+/* Writes the texts of a list that NULL ends. */
 static void put_texts(struct exposition *x, const char *const *texts)
 {
 	for (; *texts; texts++) {
@@ -109,7 +109,7 @@ static void put_texts(struct exposition *x, const char *const *texts)
 	}
 }
 
-/* In the older format a family is called as its samples are. */
+/* In the older format, the name of a family is that of its samples. */
 void begin_family(struct exposition *x, const char *name, enum family_type type, const char *unit,
                   const char *help)
 {
@@ -139,7 +139,7 @@ void begin_family(struct exposition *x, const char *name, enum family_type type,
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Appends to the labels. */
+/* Appends a text to the labels. */
 static void append_text(struct exposition *x, const char *text, size_t len)
 {
 	if (x->size - x->n < len) {
@@ -179,7 +179,7 @@ static void append_label(struct exposition *x, const char *name, const char *val
 	append_text(x, x->n ? "," : "{", 1);
 	append_text(x, name, strlen(name));
 	append_text(x, "=\"", 2);
-	/* Almost all values are: labels are half of the time that a text takes. */
+	/* Almost all values are plain, and labels take half of the time of a text. */
 	if (is_plain_text(value))
 		append_text(x, value, strlen(value));
 	else
@@ -194,7 +194,7 @@ static void make_labels(struct exposition *x, const struct label *labels)
 		append_label(x, labels->name, labels->value);
 }
 
-/* With the labels that were made. */
+/* Writes a sample with the present labels. */
 static void put_sample(struct exposition *x, const char *value, size_t value_len)
 {
 	const char *suffix = find_suffix(x->type);
@@ -217,7 +217,7 @@ static void put_sample(struct exposition *x, const char *value, size_t value_len
 	x->n_samples++;
 }
 
-/* The decimal digits of @value at the end of @text; where they begin. */
+/* Writes the decimal digits of @value at the end of @text. Returns where they begin. */
 static const char *format_whole(char text[NUMBER_MAX], uint64_t value)
 {
 	unsigned at = NUMBER_MAX;
@@ -247,7 +247,7 @@ void put_real_sample(struct exposition *x, const struct label *labels, double va
 {
 	char text[NUMBER_MAX];
 
-	const double most_whole = 1e15; /* that 15 digits show */
+	const double most_whole = 1e15; /* the largest that 15 digits show exactly */
 
 	if (!isfinite(value))
 		return;

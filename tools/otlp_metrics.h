@@ -8,7 +8,7 @@
 #include "openmetrics.h"
 
 struct otlp_metrics {
-	uint64_t start_ns, now_ns; /* since 1970: when the counters began; of all samples */
+	uint64_t start_ns, now_ns; /* since 1970: start of the counters; time of all samples */
 	struct message scope;      /* ScopeMetrics */
 	struct message metric, data, point, pair, value; /* under way */
 	bool has_metric, is_sum;
@@ -16,12 +16,11 @@ struct otlp_metrics {
 
 void otlp_begin_family(struct otlp_metrics *o, const char *name, enum family_type type,
                        const char *unit, const char *help);
-/* A sample of that family; @extra: one label more, or NULL. */
+/* Adds a sample to the family. @extra: a further label, or NULL. */
 void otlp_add_whole(struct otlp_metrics *o, const struct label *labels, const struct label *extra,
                     uint64_t value);
 void otlp_add_real(struct otlp_metrics *o, const struct label *labels, double value);
-/* The request, whose memory is the caller's; @host: the name of the machine. Frees the rest of
- * @o. */
+/* Returns the request, which the caller frees. @host: name of the machine. Frees the rest of @o. */
 struct message otlp_end(struct otlp_metrics *o, const char *version, const char *host);
 
 #endif

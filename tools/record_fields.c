@@ -10,8 +10,8 @@
 
 enum { DEFAULT_STACK = 8192, MAX_STACK = 65528 };
 
-/* The registers that a stack is unwound with: all that a sample can hold, but for segments, which
- * the kernel refuses on x86-64. */
+/* The registers for unwinding a stack: all that a sample can hold, except for segments, which the
+ * kernel refuses on x86-64. */
 #if defined(__x86_64__)
 #define USER_REGISTERS 0xff0fffu
 #elif defined(__aarch64__)
@@ -110,7 +110,7 @@ bool read_branch_filter(const char *text, uint64_t *filter)
 		if (!*text)
 			break;
 	}
-	/* Levels alone select all branches there. */
+	/* The kernel takes levels without other bits for all branches. */
 	if (!(*filter & ~(uint64_t)BRANCH_LEVELS))
 		*filter |= PERF_SAMPLE_BRANCH_ANY;
 	return true;
@@ -126,7 +126,7 @@ uint64_t get_default_branch_filter(void)
 void want_memory_fields(pfm_sampling_t *sampling)
 {
 	sampling->fields |= PFM_SAMPLE_ADDR | PFM_SAMPLE_WEIGHTS | PFM_SAMPLE_SOURCE;
-	/* The kernel tells physical addresses to those who may see the kernel. */
+	/* The kernel gives physical addresses only to users who may see the kernel. */
 	if (geteuid() == 0)
 		sampling->fields |= PFM_SAMPLE_PHYS_ADDR;
 	sampling->records |= PFM_SIDEBAND_DATA_MAPS;
@@ -143,8 +143,8 @@ static bool has_pmu_file(const char *pmu, const char *file)
 	return access(make_machine_path(path, full, sizeof(full)), F_OK) == 0;
 }
 
-/* Where PMU @pmu has @file, its event is @text, in which % represents the PMU. Of processors since
- * Sapphire Rapids loads need an auxiliary event that leads their group. */
+/* If PMU @pmu has @file, its event is @text, in which % is replaced by the PMU. Since Sapphire
+ * Rapids, loads need an auxiliary event that leads their group. */
 static const struct memory_event {
 	const char *pmu, *file, *without, *text;
 } memory_events[] = {
@@ -159,7 +159,7 @@ static const struct memory_event {
 	{ "ibs_op", "type", NULL, "%//" },
 };
 
-/* @text with @pmu for each %. */
+/* Replaces each % in @text by @pmu. */
 static void fill_pmu(const char *text, const char *pmu, char *out, size_t size)
 {
 	size_t at = 0;

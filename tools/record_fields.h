@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of pfm record that say what samples hold. */
+/* Options of pfm record about the contents of samples. */
 #ifndef PFM_RECORD_FIELDS_H
 #define PFM_RECORD_FIELDS_H
 
 #include <stdbool.h>
 #include <perfmon/sampling.h>
 
-/* Reads "fp", "dwarf", "dwarf,SIZE" or "lbr". NULL, or what was expected instead of @text. */
+/* Reads "fp", "dwarf", "dwarf,SIZE" or "lbr". Returns NULL, or what was expected instead of @text.
+ */
 const char *read_call_graph(const char *text, pfm_sampling_t *sampling);
 
-/* Adds the branches that @text names with commas between, as "any_call,u". False if it names
- * something else. */
+/* Adds the comma-separated branches in @text, such as "any_call,u". False for other texts. */
 bool read_branch_filter(const char *text, uint64_t *filter);
 
 /* The branches of -b without --branch-filter. */
 uint64_t get_default_branch_filter(void);
 
-/* Adds what pfm mem shows of each access. */
+/* Adds the fields that pfm mem shows. */
 void want_memory_fields(pfm_sampling_t *sampling);
 
-/* Calls @add with each event of this machine that samples loads or stores. Returns how many there
- * are, or -1 if @add returns false. */
+/* Calls @add with each event of this machine that samples loads or stores. Returns their number, or
+ * -1 if @add returns false. */
 int visit_memory_events(bool (*add)(void *arg, const char *text), void *arg);
 
 #endif

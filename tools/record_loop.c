@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm record: from the start of the command to its end. */
+/* pfm record: the loop from the start of the command to its end. */
 #include "recorder.h"
 
 #include <errno.h>
@@ -7,11 +7,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* forwarded: the signal that the command must get, 0: none. */
+/* forwarded: the signal that the command must get; 0: no signal */
 static volatile sig_atomic_t interrupted, forwarded, ended;
 
-/* An interrupt of the terminal reaches the command as well; every other signal is passed on to
- * it. */
+/* The terminal sends an interrupt to the command as well; other signals are passed on to it. */
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -24,7 +23,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		forwarded = sig;
 }
 
-/* Handles what would end the recorder, unless its caller ignores it, as nohup does. */
+/* Catches signals that would end the recorder, unless its caller ignores them, as nohup does. */
 static void catch_signals(void)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --budget: what the service may take of the machine.
- *
- * Processor time is a bucket that fills with the share that is allowed and holds what ten seconds
- * of it bring. All that the service does is taken from it, answers to clients and readings alike.
- * While it is empty the service sleeps: clients wait in the backlog of the socket. So the share is
- * kept whatever the load, except for what the bucket held at first. Each time it is empty, readings
- * become half as frequent; after a while in which it is half full they come back, step by step.
- *
- * Files are limited by the kernel (RLIMIT_NOFILE). Counters are left free by the plan. Interrupts
- * of the PMUs are those of the whole machine (/proc/interrupts): if there are too many, counting
- * stops for a while that doubles each time. */
+/* pfm serve --budget: limits what the service takes of the machine. Processor time is a bucket that
+ * fills at the permitted rate and holds what ten seconds bring. Everything that the service does is
+ * taken from it, answers to clients as well as readings. While it is empty the service sleeps, and
+ * clients wait in the backlog of the socket. So the limit holds under any load, except for the
+ * initial content of the bucket. Each time the bucket is empty, intervals between readings double;
+ * after some time in which it is half full they shorten again, step by step. Files are limited by
+ * the kernel (RLIMIT_NOFILE), counters by the plan. Interrupts of the PMUs are those of the whole
+ * machine (/proc/interrupts): if there are too many, counting pauses for a time that doubles each
+ * time. */
 #include "pfm.h"
 #include "serve.h"
 
@@ -21,15 +19,15 @@
 
 enum {
 	PATH_SIZE = 4096,
-	FILL_SECONDS = 10,      /* of the bucket */
-	RECOVERY_SECONDS = 5,   /* from one step of recovery to the next */
-	MAX_BACK_OFF = 64,      /* readings are so many times less frequent, at most */
+	FILL_SECONDS = 10,      /* what the bucket holds */
+	RECOVERY_SECONDS = 5,   /* between two steps of recovery */
+	MAX_BACK_OFF = 64,      /* most times by which intervals are longer */
 	MAX_PAUSE_SECONDS = 64, /* of counting */
-	RESERVED_FILES = 16,    /* for what is open before the events: input, sockets, libraries */
-	CHECK_NS = NS / 2       /* between two looks at the interrupts */
+	RESERVED_FILES = 16,    /* for files opened before the events: input, sockets, libraries */
+	CHECK_NS = NS / 2       /* between two checks of the interrupts */
 };
 
-#define LEAST_BUCKET 0.02 /* seconds: a reading of many events must fit */
+#define LEAST_BUCKET 0.02 /* seconds: enough for a reading of many events */
 
 static const char *const resource_names[N_BUDGET_RESOURCES] = { "cpu", "files", "counters-free",
 	                                                        "interrupts" };
@@ -84,7 +82,7 @@ void limit_files(const struct serve_budget *b)
 
 	if (!b->is_on || most <= 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
 		return;
-	/* The session raises the soft limit when it needs more: the hard one is what holds. */
+	/* Limits the hard limit, because the session raises the soft one when it needs more. */
 	files.rlim_max = most < (double)files.rlim_max ? (rlim_t)most : files.rlim_max;
 	files.rlim_cur = files.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
@@ -149,7 +147,7 @@ static void note_excess(struct serve_budget *b, enum budget_resource resource)
 	b->resources[resource].n_exceeded++;
 }
 
-/* Fills the bucket, and takes from it what has been used. */
+/* Fills the bucket, and takes what was used from it. */
 static void update_bucket(struct serve_budget *b)
 {
 	const uint64_t now = now_ns();
@@ -207,8 +205,8 @@ unsigned find_back_off(const struct serve_budget *b)
 
 /* ---- interrupts ------------------------------------------------------------------------------ */
 
-/* Interrupts of the PMUs on all CPUs since the system began. False where the kernel has no line for
- * them. */
+/* Reads the interrupts of the PMUs on all CPUs since the system began. False if the kernel does not
+ * list them. */
 static bool read_interrupts(uint64_t *n)
 {
 	char path[PATH_SIZE], *line = NULL, *at, *end;
@@ -287,7 +285,7 @@ uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 			if (!pfm_describe_event(ctx, i, k, &e))
 				general |= e.counters & UINT32_MAX;
 	}
-	/* The highest ones: events that only some counters can count need the lowest. */
+	/* Takes the highest counters: events that only some counters can count need the lowest. */
 	for (int c = 31; c >= 0 && n_free; c--)
 		if (general >> c & 1) {
 			kept |= (uint64_t)1 << c;
@@ -298,7 +296,7 @@ uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* The present use, where that is known. */
+/* Reads the present use. False if it is unknown. */
 static bool find_use(const struct serve *s, enum budget_resource r, double *out)
 {
 	const struct serve_budget *b = &s->budget;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: texts as gzip. Names of families and labels come again and again: the lowest level
- * makes a fiftieth of a large text, and higher ones take several times as long for little more. */
+/* pfm serve: compresses texts. Names of families and labels repeat, so the lowest level reduces a
+ * large text to a fiftieth; higher levels take several times as long and gain little. */
 #include "serve.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { LEVEL = 1, WINDOW_BITS = 15, GZIP_FORMAT = 16, MEMORY_LEVEL = 9 };
 
-/* The weight of an encoding, "q=0.5", is 0: it is excluded. */
+/* True if the weight of an encoding ("q=0.5") is 0, which excludes it. */
 static bool has_no_weight(const char *parameters, size_t len)
 {
 	const char *q = memchr(parameters, '=', len);

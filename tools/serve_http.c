@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: HTTP by libmicrohttpd, which is loaded when it is needed: it brings other libraries,
- * and no other command needs it. Each connection gets one answer and is closed; one that takes too
- * long is closed without. */
+/* pfm serve: HTTP by libmicrohttpd, which is loaded when it is needed, because it needs further
+ * libraries that no other command uses. Each connection gets one answer and is closed; one that
+ * takes too long is closed without an answer. */
 #include "pfm.h"
 #include "serve.h"
 
@@ -14,10 +14,10 @@
 #include <microhttpd.h>
 
 enum {
-	MAX_CONNECTIONS = 64,    /* of a listener; further ones wait in its backlog */
-	REQUEST_MEMORY = 16384,  /* for the header of a request and of its answer */
+	MAX_CONNECTIONS = 64,    /* of a listener; further ones wait in the kernel's backlog */
+	REQUEST_MEMORY = 16384,  /* bytes for the headers of a request and of its answer */
 	IDLE_SECONDS = 3,        /* without a byte in either direction */
-	MAX_REQUEST_SECONDS = 3, /* from the connection to the end of its header */
+	MAX_REQUEST_SECONDS = 3, /* from the connection to the end of the request's header */
 	MAX_ANSWER_SECONDS = 30
 };
 
@@ -34,7 +34,7 @@ enum {
 	CALL(MHD_start_daemon)                                                                     \
 	CALL(MHD_stop_daemon)
 
-/* Its functions. */
+/* Functions of the library. */
 static struct {
 #define MEMBER(NAME) __typeof__(NAME) *(NAME);
 	CALLS(MEMBER)
@@ -48,7 +48,7 @@ struct open_connection {
 
 struct cached_text {
 	struct MHD_Response *response;
-	uint64_t reading; /* of which reading */
+	uint64_t reading; /* number of the reading that the text is of */
 };
 
 struct serve_http {
@@ -57,7 +57,7 @@ struct serve_http {
 	struct open_connection connections[SERVE_MAX_LISTENERS * MAX_CONNECTIONS];
 	struct cached_text texts[EXPOSITION_PROMETHEUS + 1][2]; /* plain, gzip */
 	unsigned n_open;
-	bool was_full; /* a connection was closed: those that wait can be accepted */
+	bool was_full; /* a connection was closed, so that waiting ones can be accepted */
 	bool failed;   /* the counters could not be read */
 };
 
@@ -115,7 +115,7 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 	}
 }
 
-/* The request is there: its answer has time of its own. */
+/* Gives the answer a time of its own, once the request is complete. */
 static void extend_time(struct serve *s, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
@@ -126,8 +126,8 @@ static void extend_time(struct serve *s, struct MHD_Connection *c)
 		at->until = seconds_from_now(MAX_ANSWER_SECONDS);
 }
 
-/* The library closes what has been quiet for a while, but a client may send or take a byte now and
- * then. */
+/* Closes old connections: the library closes silent ones, but a client may send or take a byte now
+ * and then. */
 static void close_old_connections(struct serve *s)
 {
 	const uint64_t now = now_ns();
@@ -192,7 +192,7 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 	return r;
 }
 
-/* One text for all who ask until the next reading. */
+/* Returns the same text to all clients until the next reading. */
 static struct MHD_Response *find_response(struct serve *s, enum exposition_format format,
                                           bool is_gzip)
 {
@@ -207,7 +207,7 @@ static struct MHD_Response *find_response(struct serve *s, enum exposition_forma
 	return t->response;
 }
 
-/* The format that the client asks for; the older one unless it names the newer one. */
+/* The format that the client names; without a name the older one. */
 static enum exposition_format find_wanted_format(struct MHD_Connection *c)
 {
 	const char *accept = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
@@ -254,7 +254,7 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 
 /* ---- the daemons ----------------------------------------------------------------------------- */
 
-/* A client could fill a log with its mistakes. */
+/* Ignores messages, with which a client could fill a log. */
 static void ignore_message(void *arg, const char *format, va_list ap)
 {
 	(void)arg;
@@ -344,7 +344,7 @@ bool run_http(struct serve *s)
 	return !s->http->failed;
 }
 
-/* The library closes the sockets that it listens on. */
+/* Stops HTTP; the library closes the sockets. */
 void stop_http(struct serve *s)
 {
 	if (!s->http)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve --lines: counts for programs on this machine, over a socket in the file system. Clients
- * send requests, a word on each line, and get lines of fields with TABs between; pfm(1) describes
- * them. A client can only read, and a connection stays open for as many requests as wanted, so that
- * several programs share one set of counters: each keeps what it read before and subtracts. */
+ * send requests, one word on each line, and get lines of fields with TABs between; pfm(1) describes
+ * them. Clients can only read. A connection stays open for any number of requests, so that several
+ * programs share one set of counters: each stores what it read last and subtracts it. */
 #include "pfm.h"
 #include "serve.h"
 #include "series.h"
@@ -21,18 +21,18 @@
 enum {
 	MAX_CLIENTS = 64,
 	REQUEST_SIZE = 256,         /* bytes of a line */
-	MAX_STALL_SECONDS = 30,     /* in which a client takes nothing of its answer */
-	MAX_ANSWER_BYTES = 64 << 20 /* that wait for one client */
+	MAX_STALL_SECONDS = 30,     /* without taking any of its answer */
+	MAX_ANSWER_BYTES = 64 << 20 /* of the answers that wait for one client */
 };
 
 struct line_client {
 	int fd; /* -1: free */
 	char request[REQUEST_SIZE];
 	size_t n_request;
-	char *answer; /* that waits to be taken */
+	char *answer; /* bytes that were not sent so far */
 	size_t n_answer, sent;
 	uint64_t stalled_since;
-	bool has_ended; /* it sends nothing more */
+	bool has_ended; /* the client sends nothing more */
 };
 
 struct serve_lines {
@@ -104,7 +104,7 @@ int get_lines_fd(const struct serve *s)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* "read", or "read PATTERN". False if the counters could not be read. */
+/* Answers "read" or "read PATTERN". False if the counters could not be read. */
 static bool answer_read(struct serve *s, FILE *out, const char *pattern)
 {
 	if (!refresh_counts(s))
@@ -128,7 +128,7 @@ static bool answer_request(struct serve *s, FILE *out, char *request)
 	return true;
 }
 
-/* Adds the answer to what waits. False if the counters could not be read. */
+/* Appends the answer to the request. False if the counters could not be read. */
 static bool add_answer(struct serve *s, struct line_client *c, char *request)
 {
 	char *text = NULL, *more;
@@ -174,7 +174,7 @@ static void accept_clients(struct serve *s)
 	}
 }
 
-/* Sends what the client takes. False if the connection is over. */
+/* Sends as much as the client takes. False if the connection is over. */
 static bool send_answer(struct line_client *c)
 {
 	while (c->sent < c->n_answer) {
@@ -198,13 +198,13 @@ static bool send_answer(struct line_client *c)
 	return !c->has_ended;
 }
 
-/* Answers the lines that are whole. A line that does not fit ends the connection. False if the
- * counters could not be read. */
+/* Answers complete lines. A line that is too long ends the connection. False if the counters could
+ * not be read. */
 static bool answer_lines(struct serve *s, struct line_client *c)
 {
 	char *begin = c->request, *end;
 
-	/* One answer at a time: a client that takes none gets no more. */
+	/* One answer at a time: a client that takes nothing gets no further answers. */
 	while (!c->n_answer &&
 	       (end = memchr(begin, '\n', (size_t)(c->request + c->n_request - begin)))) {
 		*end = '\0';
@@ -223,7 +223,7 @@ static bool answer_lines(struct serve *s, struct line_client *c)
 	return true;
 }
 
-/* Takes what the client has sent, as far as there is room. */
+/* Receives what the client has sent, as far as there is room. */
 static void receive_request(struct line_client *c)
 {
 	ssize_t n;
@@ -237,7 +237,7 @@ static void receive_request(struct line_client *c)
 		c->has_ended = true;
 }
 
-/* False if the counters could not be read. */
+/* Serves a client. False if the counters could not be read. */
 static bool serve_client(struct serve *s, unsigned i)
 {
 	struct line_client *c = &s->lines->clients[i];

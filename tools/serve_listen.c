@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: sockets to listen on. Names of hosts are not looked up: what a name means may change,
- * and with it who can read the counts. */
+/* pfm serve: opens sockets to listen on. Host names are not looked up, because their addresses may
+ * change, and with them who can read the counts. */
 #include "pfm.h"
 #include "serve.h"
 
@@ -31,7 +31,7 @@ static int report_address(const struct serve_listener *l, const char *what, int 
 
 /* ---- addresses of the network ---------------------------------------------------------------- */
 
-/* Port 0 is one that the kernel chooses. */
+/* Reads a port. For port 0 the kernel chooses one. */
 static bool read_port(const char *text, in_port_t *port)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -41,8 +41,8 @@ static bool read_port(const char *text, in_port_t *port)
 	return digits && digits <= PORT_DIGITS && !text[digits] && n <= UINT16_MAX;
 }
 
-/* "ADDRESS:PORT", "[ADDRESS]:PORT", and "localhost:PORT" for 127.0.0.1. The size of the address, 0
- * for other text. */
+/* Reads "ADDRESS:PORT", "[ADDRESS]:PORT", or "localhost:PORT" for 127.0.0.1. Returns the size of
+ * the address; 0 for other texts. */
 static socklen_t read_address(const char *text, union address *a)
 {
 	const char *colon = strrchr(text, ':');
@@ -78,7 +78,7 @@ static bool is_loopback(const union address *a)
 	return IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
 }
 
-/* The address with its actual port. */
+/* Names the listener by its address and actual port. */
 static void name_listener(struct serve_listener *l, union address *a)
 {
 	socklen_t size = sizeof(*a);
@@ -124,7 +124,7 @@ static int listen_on_network(struct serve_listener *l, const char *text)
 
 /* ---- sockets of the file system -------------------------------------------------------------- */
 
-/* True if a socket is there whose process has ended: it is removed. */
+/* Removes a socket whose process has ended. True if there was one. */
 static bool remove_dead_socket(const union address *a)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --give-way: counting pauses while another program holds a lock (flock(2)) on a file, so
- * that it has all counters for itself, and while events of others compete (serve_probe.c). */
+/* pfm serve --give-way: counting pauses while another program holds a lock (flock(2)) on a file,
+ * which reserves all counters for it, and while events of other programs compete (serve_probe.c).
+ */
 #include "pfm.h"
 #include "serve.h"
 
@@ -50,7 +51,7 @@ int give_way(struct serve *s)
 	bool is_locked = s->lock_fd >= 0 && is_lock_held(s),
 	     is_over_budget = are_interrupts_too_many(&s->budget), is_held;
 
-	/* In a pause the probe has no counters either. */
+	/* In a pause the probe has no counters, so it cannot tell anything. */
 	if (is_locked || is_over_budget)
 		stop_probe(s);
 	is_held = is_locked || is_over_budget || do_events_compete(s);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve --otlp: metrics to an OpenTelemetry receiver, over HTTP by libcurl, which is loaded
- * when it is needed.
- *
- * Each interval makes a request. One request is under way at a time; the others wait in a queue of
- * limited length, from which the oldest is dropped when it is full. A receiver that is away or asks
- * for patience (429, 502, 503, 504) gets the same request again after a time that doubles, or after
- * the time that it names; what it refuses otherwise is dropped. Every loss is counted. */
+ * when it is needed. Each interval makes a request. One request is sent at a time; the others wait
+ * in a queue, which drops the oldest when it is full. If the receiver is away or answers 429, 502,
+ * 503 or 504, the same request is sent again after a time that doubles, or after the time that the
+ * receiver names. Requests that it refuses otherwise are dropped. All losses are counted. */
 #include "pfm.h"
 #include "serve.h"
 
@@ -29,9 +27,9 @@
 enum {
 	MAX_QUEUE = 32,
 	MAX_QUEUE_BYTES = 16 << 20,
-	REQUEST_MS = 10000, /* for all of a request */
+	REQUEST_MS = 10000, /* for a whole request */
 	CONNECT_MS = 3000,
-	FIRST_WAIT_MS = 1000, /* before the second try */
+	FIRST_WAIT_MS = 1000, /* before the second attempt */
 	LONGEST_WAIT_MS = 60000,
 	MS = 1000000,
 	HOST_SIZE = 256
@@ -50,11 +48,11 @@ struct serve_otlp {
 	struct otlp_request queue[MAX_QUEUE]; /* the oldest first */
 	unsigned n_queued;
 	size_t n_bytes;
-	bool is_sending; /* the first of the queue */
+	bool is_sending; /* the first request of the queue is being sent */
 	uint64_t next_request, next_try;
-	unsigned wait_ms;  /* before the next try after a failure */
-	bool has_failed;   /* the last try; reported once */
-	uint64_t start_ns; /* by the system's clock, and */
+	unsigned wait_ms;  /* before the next attempt after a failure */
+	bool has_failed;   /* the last attempt failed; reported once */
+	uint64_t start_ns; /* start of the sums by the system's clock, and */
 	uint64_t opened;   /* by now_ns() */
 	char host[HOST_SIZE];
 	char error[CURL_ERROR_SIZE];
@@ -62,7 +60,7 @@ struct serve_otlp {
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* "http://host:4318" means its path for metrics. */
+/* Completes "http://host:4318" by the path for metrics. */
 static char *complete_url(const char *text)
 {
 	const char *host = strstr(text, "//");
@@ -141,7 +139,7 @@ static void remove_oldest(struct serve_otlp *o, unsigned at)
 	memmove(o->queue + at, o->queue + at + 1, (o->n_queued - at) * sizeof(o->queue[0]));
 }
 
-/* Makes room for @size bytes; the request under way stays. */
+/* Makes room for @size bytes; the request that is being sent stays. */
 static void drop_old_requests(struct serve *s, size_t size)
 {
 	struct serve_otlp *o = s->otlp;
@@ -153,7 +151,7 @@ static void drop_old_requests(struct serve *s, size_t size)
 	}
 }
 
-/* The clock may have been set back: the start of sums is before @now. */
+/* The start of the sums, which must be before @now even if the clock was set back. */
 static uint64_t find_start(struct serve_otlp *o, uint64_t now)
 {
 	const uint64_t elapsed = now_ns() - o->opened;
@@ -163,7 +161,7 @@ static uint64_t find_start(struct serve_otlp *o, uint64_t now)
 	return o->start_ns;
 }
 
-/* The present values, as a request at the end of the queue. */
+/* Appends a request with the present values to the queue. */
 static bool queue_request(struct serve *s)
 {
 	struct serve_otlp *o = s->otlp;
@@ -206,7 +204,8 @@ static void send_oldest(struct serve_otlp *o)
 	o->is_sending = curl.curl_multi_add_handle(o->multi, o->easy) == CURLM_OK;
 }
 
-/* A tenth more or less, so that a fleet does not come back all at once. */
+/* Adds or subtracts up to a tenth, so that the machines of a fleet do not return at the same
+ * moment. */
 static unsigned spread_wait(unsigned ms)
 {
 	uint32_t dice = 0;
@@ -232,7 +231,7 @@ static void wait_after_failure(struct serve *s, curl_off_t retry_after)
 	o->next_try = now_ns() + (uint64_t)ms * MS;
 }
 
-/* Of failures in a row the first is reported. */
+/* Reports the first of several failures in a row. */
 static void report_failure(struct serve_otlp *o, CURLcode rc, long status)
 {
 	if (!o->has_failed && rc)
@@ -322,7 +321,7 @@ int run_otlp(struct serve *s, int most)
 	return most;
 }
 
-/* libcurl waits for its sockets and for ours: their numbers may be too large for select(2). */
+/* libcurl polls its sockets and ours, because their numbers may be too large for select(2). */
 int poll_with_otlp(struct serve *s, struct pollfd *polled, nfds_t n, int ms)
 {
 	struct curl_waitfd fds[2 + SERVE_MAX_LISTENERS];

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --give-way: finds out that events of others compete for counters.
- *
- * Two signs of that. A pinned event on each CPU, the probe, is on a counter all the time unless
- * other pinned events, or programs that bypass the kernel, have taken all of them. Events that are
- * not pinned cannot take its counter, but the service's own events share theirs with them: once all
- * of those had counters for all of a reading, a lack of them is the work of others.
- *
- * Then counting pauses, for a time that doubles as long as the competition goes on. After it the
- * probe alone counts for a moment: only if it gets its counters does the service count again. */
+/* pfm serve --give-way: detects that events of other programs compete for counters. There are two
+ * signs. The probe, a pinned event on each CPU, is always on a counter unless other pinned events,
+ * or programs that bypass the kernel, have taken all of them. Events that are not pinned cannot
+ * take the probe's counter, but the service's own events share counters with them: if these once
+ * had counters for a whole reading, a lack of counters is caused by other programs. Counting then
+ * pauses, for a time that doubles as long as the competition continues. After a pause the probe
+ * alone counts for a moment; the service counts again if the probe gets its counters. */
 #include "pfm.h"
 #include "serve.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Most processors have a fixed counter for cycles and one for instructions, which say nothing of
- * the others. Each core PMU has this event. */
+/* Most processors have fixed counters for cycles and instructions, which tell nothing about the
+ * others. Every core PMU has this event. */
 #define PROBE_EVENT "branch-misses:D"
 
-#define LEAST_SHARE 0.95  /* of the time that events must have counters */
-#define WHOLE_SHARE 0.995 /* and that counts as all of it */
+#define LEAST_SHARE 0.95  /* least share of the time in which events must have counters */
+#define WHOLE_SHARE 0.995 /* share that counts as the whole time */
 
 enum {
-	LOOK_NS = NS / 2, /* between two looks at the probe */
+	LOOK_NS = NS / 2, /* between two readings of the probe */
 	FIRST_PAUSE_SECONDS = 1,
 	MAX_PAUSE_SECONDS = 64,
-	CALM_SECONDS = 10 /* after which the next pause is a short one again */
+	CALM_SECONDS = 10 /* without competition, after which the next pause is a short one again */
 };
 
 int open_probe(struct serve *s)
@@ -84,8 +82,8 @@ static struct probe_times add_times(const pfm_count_t *counts, unsigned n)
 	return sum;
 }
 
-/* The share of the time since @before in which events had counters; negative where there was no
- * time. */
+/* The share of the time since @before in which events had counters; negative if no time has passed.
+ */
 static double find_share(struct probe_times before, struct probe_times now)
 {
 	const double enabled = now.enabled - before.enabled, running = now.running - before.running;
@@ -93,8 +91,8 @@ static double find_share(struct probe_times before, struct probe_times now)
 	return enabled > 0 && running >= 0 ? running / enabled : -1;
 }
 
-/* True if the probe lost its counter on some CPU since it was last read. Where its session cannot
- * be read, it says nothing. */
+/* True if the probe lost its counter on some CPU since the last reading. False if its session
+ * cannot be read. */
 static bool is_probe_starved(struct serve_probe *p)
 {
 	const struct probe_times before = p->times;
@@ -110,7 +108,7 @@ static bool is_probe_starved(struct serve_probe *p)
 	return is_lost || (share >= 0 && share < LEAST_SHARE);
 }
 
-/* The probe counts from now on. An event that had lost its counter tries again. */
+/* Starts the probe. An event that had lost its counter tries again. */
 static void start_probe(struct serve_probe *p, uint64_t now)
 {
 	p->is_on = true;
@@ -143,7 +141,7 @@ static void begin_pause(struct serve *s, uint64_t now)
 		p->pause_seconds < MAX_PAUSE_SECONDS ? 2 * p->pause_seconds : MAX_PAUSE_SECONDS;
 }
 
-/* A pause is over: the probe tries, and the service waits for it. */
+/* Ends a pause: the service waits while the probe tries. */
 static bool begin_trial(struct serve_probe *p, uint64_t now)
 {
 	p->paused_until = 0;

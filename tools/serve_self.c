@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: what it costs and how it is doing. The names that begin with "process_" are those of
- * Prometheus' client libraries. */
+/* pfm serve: its own cost and state. Names that begin with "process_" are those of Prometheus'
+ * client libraries. */
 #include "serve.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ static double read_cpu_seconds(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-/* The file stays open: it is read for each text. */
+/* Reads the resident memory. The file stays open, since it is read for each text. */
 static uint64_t read_memory(void)
 {
 	static int fd = -1;
@@ -37,8 +37,8 @@ static uint64_t read_memory(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Since Linux 6.2 their number is the size of the folder; before, each of them is listed, and so is
- * that of the folder itself. */
+/* Counts open files. Since Linux 6.2 the size of the folder is their number; before, the folder
+ * must be listed, which opens one more. */
 uint64_t count_open_files(void)
 {
 	struct stat folder;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: a file that a textfile collector reads, such as node_exporter's. It is replaced as a
- * whole: readers see the old one or the new one. */
+/* pfm serve: a file for textfile collectors such as node_exporter's. It is replaced as a whole, so
+ * that readers see either the old or the new one. */
 #include "pfm.h"
 #include "serve.h"
 
@@ -28,7 +28,7 @@ int open_textfile(struct serve *s)
 	return EXIT_DONE;
 }
 
-/* 0, or an error number. */
+/* Writes the text. Returns 0 or an errno. */
 static int write_whole(int fd, const char *text, size_t size)
 {
 	while (size) {
@@ -48,7 +48,7 @@ static int replace_file(const struct serve *s, const char *text, size_t size)
 {
 	int fd, err;
 
-	unlink(s->temporary); /* of a process that had this number and was killed */
+	unlink(s->temporary); /* may be left over from a killed process with the same number */
 	fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return errno;
@@ -62,7 +62,7 @@ static int replace_file(const struct serve *s, const char *text, size_t size)
 	return err;
 }
 
-/* An error is reported once, until another one comes or it is over. */
+/* Reports an error once, until another one occurs or writing succeeds. */
 static void report_textfile(struct serve *s, int err)
 {
 	if (err && err != s->textfile_error)
