@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm annotate: where in a function the samples are. */
+/* pfm annotate: the places within a function where samples are. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static bool is_in_function(const struct annotate_job *job, const struct profile_
 	       at->start == job->function->start;
 }
 
-/* By event, then by address. */
+/* Orders places by event, then by address. */
 static int compare_addresses(const void *a, const void *b)
 {
 	const struct profile_place *x = a, *y = b;
@@ -55,7 +55,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Finds the function with the heaviest place among those of the name. */
+/* Chooses the function with the heaviest place among those of the name. */
 static int choose_function(struct annotate_job *job)
 {
 	struct profile *p = &job->profile;
@@ -84,7 +84,7 @@ static int choose_function(struct annotate_job *job)
 	return EXIT_DONE;
 }
 
-/* Reads the instructions of the function; reports why they are missing. */
+/* Reads the instructions of the function; reports why if that is impossible. */
 static void read_code(struct annotate_job *job)
 {
 	const struct profile_place *f = job->function;
@@ -204,7 +204,7 @@ static void put_code(const struct annotate_job *job, unsigned event, const struc
 	}
 }
 
-/* Prints addresses, where instructions are not known. */
+/* Prints addresses, if the instructions are unknown. */
 static void put_addresses(const struct annotate_job *job, unsigned event,
                           const struct profile_sum *sum)
 {

@@ -26,7 +26,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* The events that a register means, or several words of perf_event_attr. */
+/* The events that a register selects, or several words of perf_event_attr. */
 struct found {
 	char event[EVENTS_SHOWN][EVENT_MAX];
 	unsigned n;
@@ -43,7 +43,7 @@ struct decoder {
 	struct found found;
 };
 
-/* One REG=VALUE taken apart. */
+/* A REG=VALUE operand. */
 struct setting {
 	char reg[64];
 	uint64_t value;
@@ -92,7 +92,7 @@ static bool parse_register_setting(const struct decoder *d, const char *text, st
 	return false;
 }
 
-/* Bits of the value that no field shows. */
+/* Bits of the value that are in no field. */
 static uint64_t rest_of(const struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
@@ -163,7 +163,8 @@ static uint64_t extra_register(const pfm_encoding_t *e, uint64_t value)
 	return 0;
 }
 
-/* The extra register that decides which of several events is meant; 0 if none does. */
+/* The extra register that distinguishes events with the same code and unit mask; 0 if no register
+ * does. */
 static uint64_t deciding_register(const struct decoder *d, uint64_t value)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -194,7 +195,7 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 		       "", d->found.more ? "more than " : "", d->found.n, decides, decides);
 }
 
-/* All of a few, the first of many: JSON has the others. */
+/* Prints a few events, or the first of many; JSON has all. */
 static void print_events(const struct found *f)
 {
 	unsigned n = f->n > MANY_EVENTS ? FIRST_EVENTS : f->n;
@@ -242,7 +243,7 @@ static void json_decoding(struct decoder *d, const struct setting *s, bool in_ru
 
 /* ---- words of one attribute ------------------------------------------------------------------ */
 
-/* The number of the word of perf_event_attr that is called @reg, or -1. */
+/* The number of the perf_event_attr word called @reg, or -1. */
 static int find_config_word(const char *reg)
 {
 	if (strncasecmp(reg, "config", 6) != 0)
@@ -252,13 +253,13 @@ static int find_config_word(const char *reg)
 	return reg[6] >= '0' && reg[6] < '0' + N_WORDS && !reg[7] ? reg[6] - '0' : -1;
 }
 
-/* Pentium 4's registers that choose events, for others that choose among these. */
+/* True for ESCRs, the registers of Pentium 4 that select events. */
 static bool is_escr(const char *reg)
 {
 	return strncasecmp(reg, "ESCR", 4) == 0;
 }
 
-/* Is it a register that says nothing of its event unless the ESCR is given beside it? */
+/* True for registers that select no event without an ESCR. */
 static bool needs_escr(const struct decoder *d, const char *reg)
 {
 	const char *name, *text;
@@ -269,7 +270,7 @@ static bool needs_escr(const struct decoder *d, const char *reg)
 	               PFMLIB_SUCCESS;
 }
 
-/* Has @a the words that are given? */
+/* True if @a has the given words. */
 static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t config)
 {
 	const uint64_t own[N_WORDS] = { config, a->config1, a->config2, a->config3 };
@@ -300,7 +301,7 @@ static bool word_field(const struct decoder *d, const struct words *w, unsigned 
 	       PFMLIB_SUCCESS;
 }
 
-/* Counts the fields of a word that is given; 0 for another. */
+/* Counts the fields of a given word; 0 for other words. */
 static unsigned count_fields(const struct decoder *d, const struct words *w, unsigned word)
 {
 	const char *name;
@@ -312,9 +313,9 @@ static unsigned count_fields(const struct decoder *d, const struct words *w, uns
 	return n;
 }
 
-/* Fields that make the words, in perf's grammar. Several may be in the same bits: one is kept if
- * it brings the words nearer, or if the fields so far do not name an event. @first: the field of
- * every word but the first that its others come after. */
+/* Writes fields that make the words, in perf's grammar. Several fields may share bits: a field is
+ * used if it brings the words nearer, or if the fields so far name no event. @first: the field of
+ * the other words that comes first. */
 static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text,
                          size_t len)
 {
@@ -357,8 +358,8 @@ static bool name_fields(const struct decoder *d, const struct words *w, unsigned
 	       has_words(w, &e->attr, e->attr.config);
 }
 
-/* The event that all of the words make together, whichever fields, masks and modifiers that takes.
- * Fields of one word may be different registers of events that each have one of them. */
+/* Finds the event that all words make together, with any fields, unit masks and modifiers. Fields
+ * of one word may be different registers of events that each have one of them. */
 static bool name_words(const struct decoder *d, const struct words *w, char *event,
                        pfm_encoding_t *e)
 {
@@ -372,7 +373,7 @@ static bool name_words(const struct decoder *d, const struct words *w, char *eve
 	return false;
 }
 
-/* The other way of @e that has the code and unit mask of @w, or none. */
+/* The other encoding of @e that has the code and unit mask of @w, or -1. */
 static int find_field_order(const struct words *w, const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_alternatives; i++)
@@ -381,7 +382,7 @@ static int find_field_order(const struct words *w, const pfm_encoding_t *e)
 	return -1;
 }
 
-/* The event by the code that it has first, where @w has another one of it, that of @like. */
+/* Finds the event by its first code, if @w has another code of it, that of @like. */
 static void find_with_first_field(struct decoder *d, const struct words *w,
                                   const pfm_encoding_t *like)
 {
@@ -394,7 +395,7 @@ static void find_with_first_field(struct decoder *d, const struct words *w,
 		add_found_event(&d->found, event);
 }
 
-/* Rows that have the words just so. */
+/* Finds rows with exactly these words. */
 static void find_rows(struct decoder *d, const struct words *w)
 {
 	pfm_event_info_t info = PFM_INIT(info);
@@ -417,7 +418,7 @@ static void find_rows(struct decoder *d, const struct words *w)
 	}
 }
 
-/* Words that were given together are one event's. */
+/* Finds the events of words that were given together, which belong to one event. */
 static void find_joint_events(struct decoder *d, const struct words *given)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -425,8 +426,8 @@ static void find_joint_events(struct decoder *d, const struct words *given)
 	char event[EVENT_MAX];
 	struct words w = *given;
 
-	/* Bits that are the kernel's own say nothing about the event; no other bit without a field
-	 * is any event's. */
+	/* Bits of the kernel tell nothing about the event; other bits without a field belong to no
+	 * event. */
 	if (w.given & 1 && rest_of(d, &config)) {
 		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event,
 		                     sizeof(event)) != PFMLIB_SUCCESS)
@@ -438,8 +439,8 @@ static void find_joint_events(struct decoder *d, const struct words *given)
 	find_rows(d, &w);
 }
 
-/* Collects operands that are words of one perf_event_attr in @w; a word that comes again belongs
- * to another one. Returns how many operands these are. */
+/* Collects operands that are words of one perf_event_attr in @w; a repeated word begins another
+ * one. Returns the number of operands. */
 static int collect_config_words(const struct decoder *d, char **operands, int n, struct words *w)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -477,8 +478,8 @@ static bool join_escr(const struct decoder *d, char **operands, int n, struct se
 	return true;
 }
 
-/* Finds the events of a control register and the extra register beside it, which decides. False if
- * the two do not belong together. */
+/* Finds the events of a control register and an extra register. False if the two do not belong
+ * together. */
 static bool find_events_of_pair(struct decoder *d, char **operands, int n)
 {
 	pfm_decoded_event_t found[EVENTS_SHOWN];
@@ -504,7 +505,7 @@ static bool find_events_of_pair(struct decoder *d, char **operands, int n)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* @name with the number at its end one higher; "" if it has none. */
+/* Writes @name with the number at its end increased by one; "" if it has no number. */
 static void next_name(const char *name, char *next, size_t len)
 {
 	size_t base = strlen(name);
@@ -517,7 +518,7 @@ static void next_name(const char *name, char *next, size_t len)
 		*next = 0;
 }
 
-/* The registers there are; registers that differ in a rising number are printed as a range. */
+/* Lists the registers; those that differ in a rising number are a range. */
 static void tell_registers(const struct decoder *d)
 {
 	char name[32], first[32] = "", last[32] = "", next[32] = "";
@@ -542,8 +543,8 @@ static void tell_registers(const struct decoder *d)
 		fputc('\n', stderr);
 }
 
-/* @in_run: the events of the run of words that it belongs to have been found; @last: of the run, or
- * alone. */
+/* @in_run: the events of its run of words were found already; @last: the last one of the run, or a
+ * single one. */
 static int decode_operand(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -611,8 +612,8 @@ static int decode_all(struct decoder *d, char **operands, int n)
 	return status;
 }
 
-/* The processor that names without a prefix belong to: the one asked for, or the first of this
- * machine's cores. */
+/* Finds the processor of names without a prefix: that of --pmu, or the first core PMU of this
+ * machine. */
 static int find_pmu(const struct decoder *d, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);

@@ -7,7 +7,7 @@
 #include "pfm.h"
 #include "report_view.h"
 
-/* As diff(1): a change that was looked for, and trouble. */
+/* Exit statuses as those of diff(1): a change beyond the limit, and an error. */
 enum { EXIT_REGRESSED = 1, EXIT_TROUBLE = 2 };
 
 enum {
@@ -52,8 +52,8 @@ static const struct command_option options[] = {
 struct diff_job {
 	struct diff diff;
 	bool json, svg;
-	uint64_t line_limit; /* of each event; 0: all */
-	double fail_above;   /* part of the old value; below 0: never */
+	uint64_t line_limit; /* rows of each event; 0: all */
+	double fail_above;   /* fraction of the old value; negative: not given */
 };
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -176,7 +176,7 @@ static void put_rows_json(const struct diff_job *job)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Reports the rows that grew by more than is allowed. Returns the exit status. */
+/* Reports rows that grew beyond the limit. Returns the exit status. */
 static int report_regressions(const struct diff_job *job)
 {
 	size_t n = 0;
@@ -206,7 +206,7 @@ static int print_diff(struct diff_job *job)
 	return report_regressions(job);
 }
 
-/* "5%", "5" or "0.5%" as a part. */
+/* Reads "5%", "5" or "0.5%" as a fraction. */
 static bool read_percent(struct command_args *args, const char *name, const char *value,
                          double most, double *out)
 {
@@ -250,7 +250,7 @@ static bool take_keys(struct command_args *args, struct diff *d, const char *val
 	return false;
 }
 
-/* Takes option @id. False if it is refused, which args->status says. */
+/* Applies option @id. False, and args->status, if it is invalid. */
 static bool take_option(struct command_args *args, struct diff_job *job, int id, const char *value)
 {
 	switch (id) {

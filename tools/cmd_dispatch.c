@@ -170,7 +170,8 @@ static void json_range(struct json *j, const char *key, const pfmlib_mont_output
 	put_end(j, ']');
 }
 
-/* The register that enables the counters has a key of its own: "pmc" holds those of the events. */
+/* True if the set has the register that enables counters. It has a key of its own: "pmc" has the
+ * registers of the events. */
 static bool has_global_ctrl(const pfm_set_t *set)
 {
 	return set->n_pmcs && set->pmcs[set->n_pmcs - 1].kind == PFM_REG_GLOBAL_CTRL;
@@ -216,7 +217,7 @@ static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 		put_bool(j, "fallback", true);
 }
 
-/* Data registers are read, not written: their names are enough. */
+/* Prints the names of data registers, which have no value because they are read only. */
 static void print_data_regs(const pfm_reg_t *regs, unsigned n)
 {
 	unsigned i;
@@ -343,7 +344,7 @@ static int dispatch_event_set(struct dispatch_job *job)
 	return rc == PFMLIB_SUCCESS ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* The settings have a layout of their own: they must not reach another processor's encoder. */
+/* Checks that settings are for the processor: each encoder has a structure of its own. */
 static bool check_settings_pmu(const struct dispatch_job *job, const char *pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -352,12 +353,12 @@ static bool check_settings_pmu(const struct dispatch_job *job, const char *pmu)
 
 	if (job->n &&
 	    pfm_find_event_by_text(job->ctx, job->texts[0], &found, &event, NULL) != PFMLIB_SUCCESS)
-		return true; /* an unknown event: the refusal of that is clearer */
+		return true; /* an unknown event gets a better message later */
 	return found >= 0 && pfm_describe_pmu(job->ctx, found, &info) == PFMLIB_SUCCESS &&
 	       info.libpfm_type == PFMLIB_MONTECITO_PMU;
 }
 
-/* The set that the operands are: events, or lists of them. */
+/* Dispatches the set in the operands: events, or lists of events. */
 static int dispatch_arguments(struct command_args *args, struct dispatch_job *job, const char *pmu)
 {
 	int status;

@@ -137,8 +137,7 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 		print_encoding(e, text, &enc);
 		is_generic_fallback(e->ctx, enc.pmu);
 	} else {
-		/* Keeps answers and complaints in the order of the questions where both go to one
-		 * place. */
+		/* Keeps answers and errors in order where both go to the same file. */
 		fflush(stdout);
 		report_refusal(e->ctx, text, &error, WANTED_EVENT);
 	}
@@ -154,7 +153,7 @@ static int encode_lines(struct encoder *e)
 	size_t len;
 
 	while (event_lines_next(&in, &line, &len)) {
-		/* Programs count their lines: what is empty is answered there. */
+		/* Programs count lines, so with --json empty lines get an answer. */
 		if (is_blank_event_line(line, len) && !(e->json && strspn(line, " \t\r") == len))
 			continue;
 		len = event_line_text(&line, len);

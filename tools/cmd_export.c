@@ -12,8 +12,8 @@ extern const struct export_format export_pprof, export_script, export_firefox, e
 	export_folded, export_chrome, export_callgrind, export_otlp, export_csv, export_json,
 	export_brstack;
 
-/* One descriptor for each format, in the order in which messages list them. The longer suffix of
- * two comes first. */
+/* Descriptors of all formats, in the order of messages. Of two suffixes the longer one comes first.
+ */
 const struct export_format *const export_formats[] = {
 	&export_pprof,  &export_script, &export_firefox,   &export_speedscope,
 	&export_folded, &export_chrome, &export_callgrind, &export_otlp,
@@ -68,7 +68,7 @@ const struct export_format *find_export_format_of_file(const char *path)
 
 /* ---- exporting ------------------------------------------------------------------------------- */
 
-/* How far an export is, on a terminal, once it has taken two seconds. */
+/* Progress on a terminal, shown after two seconds. */
 struct export_progress {
 	time_t start, last;
 	uint64_t samples;
@@ -150,7 +150,7 @@ static int report_output_error(const char *output)
 	return EXIT_REFUSED;
 }
 
-/* Writes everything to @o, and compares it with the recording if @is_checked. */
+/* Writes everything to @o, and checks it against the recording if @is_checked. */
 static int write_export(struct exporter *e, const struct export_format *format,
                         struct export_output *o, const char *output, const char *event,
                         bool is_checked)
@@ -251,7 +251,7 @@ static void report_unknown_format(const char *name)
 		        export_formats[i]->summary);
 }
 
-/* The format that was asked for; NULL, everything said, if it is unknown. */
+/* Chooses the format. NULL, after a message, if it is unknown. */
 static const struct export_format *choose_format(const struct command_args *args,
                                                  const struct export_job *job)
 {

@@ -15,7 +15,7 @@
 #define PERFMON_PMUC "/usr/libexec/perfmon/pmuc.py"
 #endif
 
-/* Read by pmuc.py; listed here for help and completion. */
+/* Options that pmuc.py parses; they are here for help and completion. */
 enum { OPT_CPU = LONG_ONLY, OPT_JSON, OPT_TEXT, OPT_FACTS, OPT_FORCE };
 
 static const struct command_option options[] = {
@@ -30,8 +30,8 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* Where the command is in the folder it was built in, the script is beside it; run only if it
- * is as much ours. */
+/* Finds the script beside a command in its build folder; it is executed only if it has the same
+ * owner. */
 static const char *find_beside_executable(char path[PATH_MAX])
 {
 	static const char from_here[] = "/../lib/pmuc/pmuc.py";
@@ -61,7 +61,8 @@ static const char *find_pmuc(char path[PATH_MAX])
 	return access(PERFMON_PMUC, R_OK) == 0 ? PERFMON_PMUC : find_beside_executable(path);
 }
 
-/* Ctrl-C while Python starts would end in a traceback: it waits until pmuc.py lets it in. */
+/* Blocks interrupts, which would end in a traceback while Python starts, until pmuc.py unblocks
+ * them. */
 static void hold_interrupts(sigset_t *before)
 {
 	sigset_t interrupts;
@@ -90,7 +91,7 @@ static void copy_args(char **out, const struct command_args *args)
 	}
 }
 
-/* Becomes "python3 pmuc.py import" with the arguments given here. Returns only if that fails. */
+/* Executes "python3 pmuc.py import" with the arguments. Returns only on failure. */
 static int run_pmuc(const struct command_args *args)
 {
 	char size[PATH_MAX], python[] = "python3", bare[] = "-S", *script;
@@ -110,7 +111,7 @@ static int run_pmuc(const struct command_args *args)
 	script = strdup(path);
 	if (argv && script) {
 		argv[0] = python;
-		argv[1] = bare; /* no packages of others are looked for: it needs only its own */
+		argv[1] = bare; /* the script needs no installed packages */
 		argv[2] = script;
 		copy_args(argv + 3, args);
 		hold_interrupts(&before);

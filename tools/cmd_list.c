@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm list: the processors there are, and their events. */
+/* pfm list: processors and their events. */
 #include "list.h"
 
 #include <perfmon/aggregate.h>
@@ -42,7 +42,7 @@ static const struct command_option options[] = {
 /* ---- events of a PMU --------------------------------------------------------------------------
  */
 
-/* Finds the events of PMU @pmu that are wanted, in order. How many. */
+/* Finds the requested events of PMU @pmu, sorted. Returns their number. */
 static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
 	pfm_event_info_t e = PFM_INIT(e);
@@ -131,7 +131,8 @@ static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
-	/* The kernel's view of a unit that has a table says nothing new. */
+	/* A PMU of the kernel without events of its own adds nothing to the table of its processor.
+	 */
 	if (info->n_events == 0 && has_table(l, info->name))
 		return false;
 	if (l->pmu >= 0)
@@ -145,7 +146,8 @@ static bool is_on_host(const pfm_pmu_info_t *info)
 	return info->flags & (PFM_PMU_HOST | PFM_PMU_KERNEL);
 }
 
-/* The events of other machines' processors would bury those one can count here. */
+/* True if the PMU's events are listed: those of other machines would hide those that can be counted
+ * here. */
 static bool selects_events(const struct lister *l, const pfm_pmu_info_t *info)
 {
 	bool here = is_on_host(info);
@@ -159,7 +161,7 @@ static bool selects_events(const struct lister *l, const pfm_pmu_info_t *info)
 	return l->pmu >= 0 || l->all_pmus || (l->other_hosts ? !here : here);
 }
 
-/* Something was asked for, not everything. */
+/* True if the user asked for something in particular. */
 static bool is_search(const struct lister *l)
 {
 	return l->pattern || l->counters || l->unit_name;
@@ -176,7 +178,7 @@ static int list_round(struct lister *l, int n, int first_pass)
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int status = EXIT_DONE;
 
-	/* Ranked answers of this machine's PMUs come before those of others. */
+	/* Ranked answers of this machine come before those of others. */
 	for (int pass = first_pass; pass < 2; pass++)
 		for (int i = 0; i < n && status == EXIT_DONE; i++)
 			if (is_shown_pmu(l, i, &info) && selects_events(l, &info) &&
@@ -190,7 +192,8 @@ static int list_selected(struct lister *l, int n)
 	int first_pass = l->is_ranked ? 0 : 1;
 	int status = list_round(l, n, first_pass);
 
-	/* If no event has all concepts of the question, those that lack a few are answers. */
+	/* If no event matches all words of the question, those that match most of them are listed.
+	 */
 	while (l->is_ranked && strchr(l->question, ' ') && !l->n_events && status == EXIT_DONE &&
 	       pfmi_format_relax_words(&l->words))
 		status = list_round(l, n, first_pass);
@@ -228,7 +231,7 @@ static int add_tracepoint(void *arg, const char *name)
 	return 0;
 }
 
-/* True if PMU @name, which has no list, is all that was asked for. */
+/* True if the request is for PMU @name alone, which has no list. */
 static bool is_sole_pmu(const struct lister *l, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -237,8 +240,8 @@ static bool is_sole_pmu(const struct lister *l, const char *name)
 	       strcmp(info.name, name) == 0;
 }
 
-/* Lists tracepoints that match the pattern, or all if they are asked for by name: there are too
- * many to come with everything else. */
+/* Lists tracepoints that match the pattern, or all of them if they are requested by name; other
+ * lists do not contain them because there are too many. */
 static void list_tracepoints(struct lister *l)
 {
 	if (l->pmu >= 0 ? is_sole_pmu(l, "tracepoint")
@@ -283,8 +286,8 @@ static void list_form(struct lister *l, const struct raw_form *w)
 	put_line(&l->out);
 }
 
-/* How events of the kernel's PMUs that have no list are written: where that PMU is asked for, or
- * matches, or nothing was asked. */
+/* Shows how events of the kernel's PMUs without a list are written, if the request is for
+ * everything, for the PMU, or matches it. */
 static void list_forms(struct lister *l)
 {
 	if (l->metrics || l->counters || l->unit_name)
@@ -302,7 +305,7 @@ static void list_forms(struct lister *l)
 	}
 }
 
-/* Writes @name with the PMU that was asked for. Returns where the name begins. */
+/* Writes @name with the requested PMU. Returns where the name begins. */
 static size_t name_event(const struct lister *l, const char *name, char text[2 * FOLDED_MAX])
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -337,7 +340,7 @@ static void print_similar_names(const struct lister *l, const char *title, bool 
 	char names[SIMILAR_NAMES][96], text[2 * FOLDED_MAX];
 	size_t start = name_event(l, l->question, text), n, shown = 0;
 
-	/* A name may begin with that of an event: "INST_RETIRED.PREC_DST". */
+	/* The pattern may begin with the name of an event: "INST_RETIRED.PREC_DST". */
 	pfm_encode_event(l->ctx, text, 0, &encoding, &error);
 	if (error.kind != PFM_KIND_UNKNOWN_QUALIFIER)
 		report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, start,
@@ -354,7 +357,7 @@ static void print_similar_names(const struct lister *l, const char *title, bool 
 		fputc('\n', stderr);
 }
 
-/* Nothing on this machine: the user may mean another machine's. */
+/* Lists matches of other machines if this machine has none. */
 static int list_other_hosts(struct lister *l, int n)
 {
 	int status;
@@ -373,7 +376,7 @@ static int list_other_hosts(struct lister *l, int n)
 	return status;
 }
 
-/* No event is called so: a metric may be. */
+/* Lists metrics of that name if there are no events. */
 static int list_metrics(struct lister *l, int n)
 {
 	int status;
@@ -403,7 +406,7 @@ static void list_pmu_of_section(struct lister *l, const pfm_pmu_info_t *info)
 	l->n_pmus++;
 }
 
-/* PMUs of this machine; all others after them where they are requested. */
+/* Lists the PMUs of this machine, and all others if requested. */
 static void list_pmus(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -481,7 +484,7 @@ static bool has_core_pmu(const struct lister *l, int n)
 	return false;
 }
 
-/* The list names the events of this machine's processor whether or not its kernel can count
+/* Warns that the list has the events of this machine's processor, although the kernel cannot count
  * them. */
 static void warn_without_pmu(const struct lister *l, int n)
 {
@@ -513,7 +516,7 @@ static int list_all(struct lister *l)
 	return status == EXIT_DONE ? list_metrics(l, n) : status;
 }
 
-/* Images that were found and cannot be used: a user who misses their events needs the reason. */
+/* Reports images that were found and cannot be used, since their events are missing. */
 static void report_refusals(const struct lister *l)
 {
 	const char *path, *why;
@@ -589,7 +592,7 @@ static bool compile_pattern(struct lister *l, const char *pattern)
 	return rc == 0;
 }
 
-/* Finds the event that @pattern is a name of, in whole: "branches", "^cycles$". */
+/* Finds the event whose whole name is @pattern: "branches", "^cycles$". */
 static void find_named_event(struct lister *l, const char *pattern)
 {
 	const char *name = pattern + (*pattern == '^');
@@ -604,7 +607,7 @@ static void find_named_event(struct lister *l, const char *pattern)
 		!pfm_find_event_by_text(l->ctx, text, &l->named_pmu, &l->named_event, NULL);
 }
 
-/* "pmu::pattern" asks for one processor. */
+/* Splits "pmu::pattern". False if the PMU is unknown. */
 static bool split_pattern(struct lister *l, const char *pattern)
 {
 	const char *colons = strstr(pattern, "::");
@@ -618,7 +621,7 @@ static bool split_pattern(struct lister *l, const char *pattern)
 		pattern = colons + 2;
 	} else if (l->pmu < 0 && !l->pmus_only && !l->unit_name &&
 	           pfm_find_pmu(l->ctx, pattern) >= 0) {
-		/* A processor's name asks for all it has. */
+		/* The name of a processor alone requests all its events. */
 		l->pmu = pfm_find_pmu(l->ctx, pattern);
 		return true;
 	}

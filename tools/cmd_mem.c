@@ -91,7 +91,7 @@ static double get_share(uint64_t part, uint64_t all)
 	return all ? (double)part / (double)all : 0;
 }
 
-/* Mean latency, in 8 columns. */
+/* Prints the mean latency in 8 columns. */
 static void print_latency(const struct mem_sum *sum)
 {
 	if (sum->n_latency)
@@ -176,7 +176,7 @@ static void print_lines(const struct mem_job *job, size_t n)
 		print_line(job, &job->lines.lines[job->order[i]]);
 }
 
-/* The first of the places of a line, and how many there are. */
+/* The first place of a line, and the number of its places. */
 static const struct mem_place *find_places(const struct mem_lines *m, uint32_t line, size_t *n)
 {
 	size_t low = 0, high = m->n_places, end;

@@ -18,8 +18,8 @@ static const struct command_option options[] = { { 'p', "pmu", "PMU", "processor
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Intel's lists by their path: the processor is the folder, the core of a hybrid is in the file's
- * name. */
+/* Splits the path of a list of Intel: the folder is the processor, the name of the file has the
+ * core type of a hybrid processor. */
 static void find_list_pmu(const char *list, char pmu[64], char stem[64])
 {
 	const char *slash = strrchr(list, '/'), *file = slash ? slash + 1 : list,
@@ -124,7 +124,7 @@ static const char *metric_text(const json_t *request, const char *key)
 	return json_string_value(json_object_get(request, key));
 }
 
-/* The name by which an input may be given. A constant's expression is not a name. */
+/* The name by which an input may be given. The expression of a constant is not a name. */
 static const char *metric_name(const pfm_metric_input_t *in)
 {
 	return in->is_constant ? in->text + 1 : *in->alias ? in->alias : in->text;
@@ -173,7 +173,7 @@ static bool check_number_array(const json_t *object)
 	return json_is_object(object);
 }
 
-/* The complaint about a member of @request, or NULL. A member that is missing or null is fine. */
+/* The error in a member of @request, or NULL. Members may be missing or null. */
 static const char *report_malformed(const json_t *request)
 {
 	static const struct {
@@ -235,8 +235,8 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	return EXIT_DONE;
 }
 
-/* Writes the id as it was given. Numbers are read as floating point, so that large ones fit;
- * whole ones are written as whole numbers. */
+/* Writes the id as it was given. Numbers are parsed as floating point to hold large ones; whole
+ * ones are written without a fraction. */
 static void put_id(struct json *j, const json_t *id)
 {
 	double number = json_is_real(id) ? json_real_value(id) : 0.5;
@@ -290,7 +290,7 @@ static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
 
 /* ---- one metric, counts on the command line -------------------------------------------------- */
 
-/* Is @name what an input may be given as? */
+/* True if an input may be given by @name. */
 static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)
 {
 	json_t *alone = json_object();
@@ -306,7 +306,7 @@ static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const cha
 	return found;
 }
 
-/* A name that was mistyped may be that of an input which has a value of its own. */
+/* Reports given counts that no input uses, since the name may be misspelled. */
 static void report_unused(const pfm_ctx_t *ctx, const struct metric_use *m, json_t *counts)
 {
 	unsigned n = 0;
@@ -363,8 +363,8 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	return EXIT_REFUSED;
 }
 
-/* NAME=COUNT of each operand, to be given back; none twice. DONE, or the exit status after
- * reporting an error. */
+/* Reads NAME=COUNT from each operand, every name once; the caller frees the result. Returns DONE,
+ * or an exit status after a message. */
 static int operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm plan: the least number of groups that count a set of events, with a proof. */
+/* pfm plan: the smallest number of groups that count a set of events, with a proof. */
 #include "pfm.h"
 
 #include <stdlib.h>
@@ -136,8 +136,7 @@ static uint64_t group_counter_mask(const pfm_ctx_t *ctx, int pmu)
 	return all;
 }
 
-/* True if --taken names counters that no PMU of the plan has, and some PMU has counters; the reason
- * in @why. */
+/* True, and the reason in @why, if --taken names counters that no PMU of the plan has. */
 static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *plan, char *why,
                                    size_t len)
 {
@@ -158,7 +157,7 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 	return true;
 }
 
-/* Calls pfm_create_plan() after checking the counters that are taken. @why: room for a reason. */
+/* Checks the taken counters and calls pfm_create_plan(). @why: memory for a reason. */
 static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_t **plan,
                      pfm_error_t *error, char *why, size_t len)
 {
@@ -191,8 +190,7 @@ static int plan_event_list(struct planner *p, const struct event_list *list)
 		put_end(&p->out, '}');
 		put_line(&p->out);
 	} else if (rc) {
-		/* Answers and complaints come in the order of the sets, where both go to one
-		 * place. */
+		/* Keeps answers and errors in order where both go to the same file. */
 		fflush(stdout);
 		report_refusal(p->ctx, culprit, &error, WANTED_EVENT);
 	} else if (p->rotation.is_on &&

@@ -88,8 +88,8 @@ static const struct command_option options[] = {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-/* An output whose name means a format of pfm export is exported from a recording beside it. DONE,
- * or REFUSED without memory. */
+/* Chooses the recording: if the name of the output means a format of pfm export, a recording beside
+ * it is exported later. Returns DONE, or REFUSED without memory. */
 static int choose_output(struct recorder *job)
 {
 	job->format = find_export_format_of_file(job->output);
@@ -111,7 +111,8 @@ static bool add_memory_event(void *arg, const char *text)
 	return event_list_add(&job->events, text);
 }
 
-/* Chooses the events of --memory, unless -e names some. DONE, or REFUSED, everything said. */
+/* Chooses the events of --memory, unless -e names some. Returns DONE, or REFUSED after a message.
+ */
 static int choose_memory_events(struct recorder *job)
 {
 	int n = job->events.n ? 1 : visit_memory_events(add_memory_event, job);
@@ -212,7 +213,7 @@ static bool read_round_option(struct command_args *args, struct recorder *job, i
 	}
 }
 
-/* Each round checks the other options. */
+/* Other options are checked in each round. */
 static int check_rounds(struct command_args *args, struct recorder *job)
 {
 	struct record_rounds *r = &job->rounds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm report: summarize the samples of a recording. */
+/* pfm report: summarises the samples of a recording. */
 #include "pfm.h"
 #include "profile/flame_graph.h"
 #include "profile/profile.h"
@@ -72,7 +72,7 @@ static void put_folded(const struct profile *p)
 	}
 }
 
-/* Is @name what @pattern says, or that with modifiers after it? */
+/* True if @name matches @pattern, with or without modifiers at its end. */
 static bool matches_event_name(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern);
@@ -86,7 +86,7 @@ static bool is_selected_event(const struct report_job *job, unsigned event)
 	return !job->event || matches_event_name(event_name(&job->profile, event), job->event);
 }
 
-/* Leaves the places in @list whose events have samples. Returns how many. */
+/* Keeps places of selected events in @list. Returns their number. */
 static size_t keep_selected_events(const struct profile *p, struct profile_place *list, size_t n)
 {
 	size_t kept = 0;
@@ -97,8 +97,8 @@ static size_t keep_selected_events(const struct profile *p, struct profile_place
 	return kept;
 }
 
-/* Names the events that were recorded, or those with samples alone. A dummy, which carries the
- * records of tasks and maps, has none. */
+/* Lists the recorded events, or only those with samples. Dummy events, which carry records of tasks
+ * and mappings, have none. */
 static void name_events(const struct profile *p, bool sampled)
 {
 	char line[NAME_LINE];
@@ -125,7 +125,7 @@ static bool has_kinds(const struct profile *p)
 	return false;
 }
 
-/* Leaves the samples that are wanted, of events that were recorded. */
+/* Keeps the samples of the requested events. */
 static int choose_events(struct report_job *job, const char *path)
 {
 	struct profile *p = &job->profile;
@@ -148,8 +148,8 @@ static int choose_events(struct report_job *job, const char *path)
 	return EXIT_DONE;
 }
 
-/* Where one occurrence is a sample of two events, newer kernels (6.18 does) give both to the
- * first. */
+/* If one occurrence is a sample of two events, newer kernels (6.18) give both samples to the first
+ * event. */
 static void name_duplicate_functions(const struct profile *p)
 {
 	for (unsigned i = 0; i < p->n_events; i++)
@@ -180,7 +180,7 @@ static uint64_t count_samples(const struct profile *p)
 	return samples;
 }
 
-/* Stacks are added by weight, so all weights must have one unit. */
+/* Refuses to add the weights of several events, whose units differ. */
 static int refuse_event_sums(const struct report_job *job)
 {
 	if (job->event || !(job->folded || job->svg) || !has_kinds(&job->profile))
@@ -212,7 +212,8 @@ static void print_hints(const struct report_job *job)
 	print_hint("pfm diff OLD NEW compares two recordings");
 }
 
-/* A flame graph of the stacks, one file that any browser shows. DONE, or REFUSED without memory. */
+/* Writes a flame graph of the stacks, an SVG file for browsers. Returns DONE, or REFUSED without
+ * memory. */
 static int put_flame_graph(const struct profile *p, const char *title)
 {
 	struct flame_stack *stacks = calloc(p->n_stacks + 1, sizeof(*stacks));
@@ -279,7 +280,7 @@ static int print_report(struct report_job *job, const char *path)
 	return status == EXIT_DONE ? print_view(job, path) : status;
 }
 
-/* "A,B" as seconds; either may be empty. */
+/* Reads "A,B" as seconds; either may be empty. */
 static bool read_time_range(const char *text, double *from, double *to)
 {
 	char *end = (char *)text;
@@ -318,7 +319,7 @@ static int read_keys_option(struct command_args *args, struct report_job *job, c
 	                                  wrong);
 }
 
-/* Takes option @id. Returns EXIT_DONE, or the status to end with. */
+/* Applies option @id. Returns EXIT_DONE, or the status to end with. */
 static int take_option(struct command_args *args, struct report_job *job, int id, const char *value)
 {
 	uint64_t number;

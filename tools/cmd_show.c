@@ -22,7 +22,7 @@ struct member_counter {
 	unsigned n;
 };
 
-/* One more of them, the heading before the first one. */
+/* Prints a member of a group, after the heading if it is the first. */
 static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
 {
 	struct member_counter *m = arg;
@@ -51,7 +51,7 @@ static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_inf
 	return true;
 }
 
-/* REFUSED if @text is not a group of metrics. */
+/* Returns REFUSED if @text is not a group of metrics. */
 static int show_group(struct shower *s, const char *text)
 {
 	struct member_counter m = { s, text, 0 };
@@ -67,8 +67,7 @@ static int show_group(struct shower *s, const char *text)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* The event exists; this checks its attributes. The event is shown even if required fields are
- * missing. */
+/* Checks the attributes of an existing event. It is shown even if required fields are missing. */
 static void check_event_text(const struct shower *s, const char *text, pfm_error_t *error)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);

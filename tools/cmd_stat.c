@@ -43,11 +43,11 @@ enum {
 	MS = 1000000
 };
 
-/* Stalled clocks come between these, where the kernel has an event for them. */
+/* Stalled cycles come between these lists, if the kernel has an event for them. */
 #define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
 #define LAST_EVENTS  "instructions,branches,branch-misses"
 
-/* The events that -d adds; given twice or three times it adds the next lists, too. */
+/* The events of -d; given two or three times, it adds the following lists as well. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
 	("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
@@ -135,7 +135,7 @@ int report_bad_option(const char *what, int err)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Appends to the heading, which is cut where it is too long. */
+/* Appends to the heading, which is cut if it is too long. */
 static void append_heading(struct stat_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static void append_heading(struct stat_job *job, const char *format, ...)
@@ -159,7 +159,7 @@ static void append_task_ids(struct stat_job *job, const char *one, const char *s
 		append_heading(job, "%s%d", i ? "," : "", ids[i]);
 }
 
-/* A heading that was cut ends with a whole character. */
+/* Ends a heading that was cut with a complete character. */
 static void end_heading(char *text)
 {
 	size_t len = strlen(text);
@@ -222,7 +222,7 @@ static int count_command(struct stat_job *job)
 	return status == EXIT_DONE ? count_runs(job) : status;
 }
 
-/* The events that are counted by default. False without memory. */
+/* Adds the default events. False without memory. */
 static bool add_defaults(struct stat_job *job)
 {
 	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
@@ -259,7 +259,7 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	return EXIT_DONE;
 }
 
-/* Refuses options that do not go together. */
+/* Refuses options that contradict each other. */
 static int check_together(struct command_args *args, const struct stat_job *job)
 {
 	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
@@ -320,7 +320,7 @@ static bool is_task(int id)
 	return kill(id, 0) == 0 || errno != ESRCH;
 }
 
-/* Reports tasks that do not exist, if none of them does. */
+/* Reports tasks that do not exist, if none of them exists. */
 static int check_tasks(const struct stat_job *job)
 {
 	unsigned n = job->n_pids + job->n_tids;
@@ -341,7 +341,7 @@ static int open_output(struct stat_job *job)
 
 	if (job->append && stat(job->output, &there) == 0 && there.st_size > 0)
 		job->has_header = true;
-	/* A command writes to standard output: counts would get mixed into that. */
+	/* Counts go to standard error if a command uses standard output. */
 	job->out = job->json || job->format || !job->command || job->dry_run ? stdout : stderr;
 	if (job->output)
 		job->out = term_open(job->output, job->append);
@@ -351,20 +351,20 @@ static int open_output(struct stat_job *job)
 	return EXIT_REFUSED;
 }
 
-/* The comma of @list that has nothing before it, or is its last and has nothing after it; NULL if
- * missing. */
+/* Finds a comma of @list with nothing before it, or the last one with nothing after it; NULL if
+ * there is neither. */
 static const char *find_gap(const char *list)
 {
 	const char *at = strchr(list, ',') == list ? list : strstr(list, ",,"),
 		   *last = list + strlen(list) - 1;
 
 	if (strchr(list, '/') || (!at && *last != ','))
-		return NULL; /* commas between slashes are another matter */
+		return NULL; /* commas between slashes separate terms */
 	return !at ? last : at + (at != list);
 }
 
-/* True if one of pfm's own counts is in the group @text, or has anything after it, which no
- * kernel event has; reports it. */
+/* Reports, and returns true, if an event of pfm's own is in a group, or has a suffix, which only
+ * kernel events have. */
 static bool refuse_grouped_own_event(const struct stat_job *job, const char *text)
 {
 	pfm_error_t error;
@@ -389,7 +389,7 @@ static bool refuse_grouped_own_event(const struct stat_job *job, const char *tex
 	return false;
 }
 
-/* Refuses events that are wrong before any of them is looked up. */
+/* Refuses events that are invalid before any event is looked up. */
 static int check_events(const struct stat_job *job)
 {
 	size_t at = job->gap ? (size_t)(find_gap(job->gap) - job->gap) : 0;
@@ -438,7 +438,7 @@ static int check_options(struct command_args *args, struct stat_job *job)
 	return status;
 }
 
-/* Numbers with commas between, added to *@ids. An exit status, -1 for done. */
+/* Adds comma-separated numbers to *@ids. Returns an exit status, or -1 to continue. */
 static int add_ids(struct command_args *args, const char *name, const char *list, int **ids,
                    unsigned *n)
 {
@@ -473,7 +473,7 @@ static int add_events(struct command_args *args, struct stat_job *job, const cha
 	return event_list_add(&job->events, list) ? -1 : report_bad_option("events", ENOMEM);
 }
 
-/* The filter of the events from number @first on, which the last -e gave. */
+/* Adds a filter to the events of the last -e, from number @first on. */
 static int add_filter(struct command_args *args, struct stat_job *job, unsigned first,
                       const char *filter)
 {
@@ -522,7 +522,7 @@ static int parse_aggregation(struct command_args *args, struct stat_job *job, en
 	return -1;
 }
 
-/* A number of milliseconds as nanoseconds in *@out. */
+/* Parses milliseconds and stores nanoseconds in *@out. */
 static int parse_ms(struct command_args *args, const char *name, const char *value, uint64_t *out)
 {
 	if (!option_number(args, name, value, 1, 86400000, out))
@@ -542,7 +542,7 @@ static int parse_number(struct command_args *args, const char *name, const char 
 	return -1;
 }
 
-/* One option. An exit status, or -1 to go on. */
+/* Parses one option. Returns an exit status, or -1 to continue. */
 static int parse_stat_option(struct command_args *args, struct stat_job *job, int id,
                              const char *value)
 {
@@ -642,7 +642,7 @@ static int read_options(struct command_args *args, struct stat_job *job)
 	return id < 0 ? args->status : -1;
 }
 
-/* -1 and errno if anything of it could not be written, now or before. */
+/* Returns -1 and errno if something could not be written, now or @before. */
 static int close_output(FILE *out, int before)
 {
 	bool failed = ferror(out) != 0;
@@ -680,7 +680,7 @@ static int run_stat(struct command_args *args)
 		report_bad_option(job.output, errno);
 		status = status == EXIT_DONE ? EXIT_REFUSED : status;
 	}
-	/* Standard error is full: there is nothing left to report it with. */
+	/* Standard error itself is full, so that nothing can be reported. */
 	if (!job.output && job.out == stderr && (fflush(stderr) || ferror(stderr)) &&
 	    status == EXIT_DONE)
 		status = EXIT_REFUSED;
