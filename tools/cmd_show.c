@@ -56,7 +56,8 @@ static int show_group(struct shower *s, const char *text)
 {
 	struct member_counter m = { s, text, 0 };
 
-	visit_group_metrics(s->ctx, text, show_member, &m);
+	if (!visit_group_metrics(s->ctx, text, show_member, &m))
+		return report_no_memory();
 	if (m.n && s->json) {
 		put_end(&s->out, ']');
 		put_end(&s->out, '}');

@@ -36,7 +36,7 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	return rc;
 }
 
-void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
+bool visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
                          bool (*each)(void *arg, int pmu, unsigned event,
                                       const pfm_metric_info_t *info),
                          void *arg)
@@ -45,13 +45,17 @@ void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 	pfm_metric_ref_t *found = n > 0 ? calloc((size_t)n, sizeof(*found)) : NULL;
 	pfm_metric_info_t info = PFM_INIT(info);
 
-	if (found)
-		pfm_list_metric_group(ctx, name, found, (unsigned)n);
+	if (n == PFMLIB_ERR_NOMEM || (n > 0 && !found) ||
+	    (found && pfm_list_metric_group(ctx, name, found, (unsigned)n) < 0)) {
+		free(found);
+		return false;
+	}
 	for (int i = 0; found && i < n; i++)
 		if (!pfm_describe_metric(ctx, found[i].pmu, found[i].event, &info) &&
 		    !each(arg, found[i].pmu, found[i].event, &info))
 			break;
 	free(found);
+	return true;
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */

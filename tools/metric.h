@@ -39,8 +39,8 @@ void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned ev
  * have for it. False if it is unknown. (stat_metric_values.c) */
 bool find_metric_constant(const char *name, double elapsed, double *value);
 /* Calls @each with the metrics of group "PMU::GROUP", or of "GROUP" on this machine's processors,
- * until it returns false. */
-void visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
+ * until it returns false. False without memory. */
+bool visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
                          bool (*each)(void *arg, int pmu, unsigned event,
                                       const pfm_metric_info_t *info),
                          void *arg);

@@ -235,8 +235,7 @@ static int add_named_columns(struct report_job *job, const char *name)
 	struct group_search g = { .job = job };
 
 	if (find_metric(job->ctx, NULL, name, &use, &error)) {
-		visit_group_metrics(job->ctx, name, add_group_column, &g);
-		if (g.failed)
+		if (!visit_group_metrics(job->ctx, name, add_group_column, &g) || g.failed)
 			return report_no_memory();
 		if (!g.n_members)
 			report_refusal(job->ctx, name, &error, WANTED_ANY);

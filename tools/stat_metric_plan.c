@@ -50,14 +50,15 @@ static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info
 	return !g->failed;
 }
 
-/* Adds the metrics of group @name. @tree: only levels of the tree. Returns the number of its
- * metrics, including those added before. */
-static unsigned add_group(struct stat_job *job, const char *name, bool tree)
+/* Adds the metrics of group @name. @tree: only levels of the tree. *@members: the number of its
+ * metrics, including those added before. False without memory. */
+static bool add_group(struct stat_job *job, const char *name, bool tree, unsigned *members)
 {
 	struct group_expansion g = { .job = job, .tree = tree };
+	bool is_visited = visit_group_metrics(job->ctx, name, add_member, &g);
 
-	visit_group_metrics(job->ctx, name, add_member, &g);
-	return g.failed ? 0 : g.members;
+	*members = g.members;
+	return is_visited && !g.failed;
 }
 
 /* Adds the metrics that @name means, by their own name or their group's. Returns an exit status. */
@@ -66,12 +67,15 @@ static int add_name(struct stat_job *job, const char *name)
 	static struct metric_use m;
 	pfm_error_t error = PFM_INIT(error);
 	int rc = find_metric(job->ctx, NULL, name, &m, &error);
+	unsigned members;
 
 	if (!rc)
 		return add_stat_metric(&job->metrics, m.pmu, m.event)
 		               ? EXIT_DONE
 		               : report_bad_option("metrics", ENOMEM);
-	if (add_group(job, name, false))
+	if (!add_group(job, name, false, &members))
+		return report_bad_option("metrics", ENOMEM);
+	if (members)
 		return EXIT_DONE;
 	report_stat_refusal(job, name, &error);
 	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
@@ -249,13 +253,14 @@ static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned fi
 static int add_topdown(struct stat_job *job, unsigned level)
 {
 	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
-	unsigned before = job->metrics.n, earlier;
+	unsigned before = job->metrics.n, earlier, members;
 	char group[24];
 
 	for (unsigned i = 1; i <= level && i <= MAX_DEPTH; i++)
 		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 			snprintf(group, sizeof(group), "%s%u", names[k], i);
-			add_group(job, group, true);
+			if (!add_group(job, group, true, &members))
+				return report_bad_option("metrics", ENOMEM);
 		}
 	do {
 		earlier = job->metrics.n;

@@ -29,8 +29,7 @@ static bool add_ratios(struct stat_job *job, int p)
 	if (p < 0 || pfm_describe_pmu(job->ctx, p, &pmu))
 		return true;
 	snprintf(group, sizeof(group), "%s::ratios", pmu.name);
-	visit_group_metrics(job->ctx, group, add_ratio, &c);
-	return !c.failed;
+	return visit_group_metrics(job->ctx, group, add_ratio, &c) && !c.failed;
 }
 
 /* The table of ratios beside that of PMU @p, or -1. */

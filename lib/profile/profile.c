@@ -37,6 +37,20 @@ static void free_reader(struct profile_reader *r)
 	free(r);
 }
 
+/* Orders places of equal weight by what they are, so that the order does not depend on qsort(3). */
+static int compare_keys(const struct profile_place *x, const struct profile_place *y)
+{
+	const uint64_t a[] = { x->function, x->object, x->inlined, x->source,  x->task,    x->cpu,
+		               x->cgroup,   x->pid,    x->tid,     x->address, x->build_id },
+		       b[] = { y->function, y->object, y->inlined, y->source,  y->task,    y->cpu,
+		               y->cgroup,   y->pid,    y->tid,     y->address, y->build_id };
+
+	for (size_t i = 0; i < sizeof(a) / sizeof(a[0]); i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
 /* Heaviest first within each event and slice. */
 static int compare_weights(const void *a, const void *b)
 {
@@ -46,9 +60,9 @@ static int compare_weights(const void *a, const void *b)
 		return x->event < y->event ? -1 : 1;
 	if (x->slice != y->slice)
 		return x->slice < y->slice ? -1 : 1;
-	return x->weight < y->weight   ? 1
-	       : x->weight > y->weight ? -1
-	                               : (x->function > y->function) - (x->function < y->function);
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return compare_keys(x, y);
 }
 
 /* By weight with callees; where that is equal, by their own. */
