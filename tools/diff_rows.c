@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "diff_stats.h"
 #include "pfm.h"
 #include "report_view.h"
@@ -67,23 +68,16 @@ static bool add_events(struct diff *d)
 /* The row of a key, which is added if it is new; NULL without memory. */
 static struct diff_row *find_row(struct diff *d, const char *key)
 {
-	size_t before = d->keys.n, twice;
+	size_t before = d->keys.n;
 	uint32_t at = text_number(&d->keys, key);
-	struct diff_row *rows;
+	bool failed = d->keys.failed;
 
-	if (d->keys.failed)
-		return NULL;
-	if (d->keys.n == before)
+	if (!failed && d->keys.n == before)
 		return &d->rows[at];
-	if (d->n_rows == d->rows_capacity) {
-		twice = 2 * d->rows_capacity + 64;
-		rows = realloc(d->rows, twice * sizeof(*rows));
-		if (!rows)
-			return NULL;
-		d->rows = rows;
-		d->rows_capacity = twice;
-	}
-	d->rows[d->n_rows] = (struct diff_row){ .event = 0 };
+	d->rows = base_grow_list(d->rows, d->n_rows, &d->rows_capacity, sizeof(*d->rows), &failed);
+	if (failed)
+		return NULL;
+	d->rows[d->n_rows] = (struct diff_row){ .order = d->n_rows };
 	return &d->rows[d->n_rows++];
 }
 
@@ -271,9 +265,9 @@ static int compare_rows(const void *a, const void *b)
 		return x->place ? 1 : -1;
 	if (m < n || m > n)
 		return m < n ? 1 : -1;
-	return x->weight[NEW_SIDE] < y->weight[NEW_SIDE]
-	               ? 1
-	               : -(x->weight[NEW_SIDE] > y->weight[NEW_SIDE]);
+	if (x->weight[NEW_SIDE] != y->weight[NEW_SIDE])
+		return x->weight[NEW_SIDE] < y->weight[NEW_SIDE] ? 1 : -1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
 static bool compare_all(struct diff *d)

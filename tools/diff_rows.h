@@ -28,6 +28,7 @@ struct diff_row {
 	uint32_t event;                    /* number of its struct diff_event */
 	const struct profile_place *place; /* of either recording; NULL: the whole event */
 	const struct profile *profile;     /* whose place it is */
+	size_t order;                      /* in which it was found */
 	uint64_t samples[SIDES], weight[SIDES];
 	double value[SIDES];      /* divided, as parts of the event's old value */
 	double change, low, high; /* new - old value, and the interval that holds it */

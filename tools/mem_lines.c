@@ -154,7 +154,10 @@ static int compare_levels(const void *a, const void *b)
 	if (x->operation != y->operation)
 		return compare_numbers((uint64_t)(x->operation - 1u) & 3,
 		                       (uint64_t)(y->operation - 1u) & 3);
-	return compare_sums(&x->sum, &y->sum);
+	if (compare_sums(&x->sum, &y->sum))
+		return compare_sums(&x->sum, &y->sum);
+	return x->node != y->node ? compare_numbers(x->node, y->node)
+	                          : compare_numbers(x->data_node, y->data_node);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -165,8 +168,10 @@ static int compare_places(const void *a, const void *b)
 		return compare_numbers(x->line, y->line);
 	if (x->offset != y->offset)
 		return compare_numbers(x->offset, y->offset);
-	return x->sum.samples != y->sum.samples ? compare_numbers(y->sum.samples, x->sum.samples)
-	                                        : compare_numbers(x->tid, y->tid);
+	if (x->sum.samples != y->sum.samples)
+		return compare_numbers(y->sum.samples, x->sum.samples);
+	return x->tid != y->tid ? compare_numbers(x->tid, y->tid)
+	                        : compare_numbers(x->function, y->function);
 }
 
 static int compare_threads(const void *a, const void *b)

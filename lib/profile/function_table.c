@@ -154,7 +154,11 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		return compare_numbers(y->self_weight, x->self_weight);
 	if (x->children_weight != y->children_weight)
 		return compare_numbers(y->children_weight, x->children_weight);
-	return strcmp(t->texts[x->function], t->texts[y->function]);
+	if (x->function != y->function)
+		return strcmp(t->texts[x->function], t->texts[y->function]);
+	if (x->object != y->object)
+		return strcmp(t->texts[x->object], t->texts[y->object]);
+	return compare_numbers(x->build_id, y->build_id);
 }
 
 /* Sorts the rows. Row numbers in frames are invalid afterwards. */
