@@ -291,12 +291,6 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
  * fit. */
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len);
 
-/** Finds the register of @pmu that @name means, in letters of either case, as pfm_decode_field()
- * takes it: *@out is as pfm_decode_set() takes it, its value 0. PFMLIB_ERR_NOTFOUND, and *@out
- * unchanged, if the PMU has no such register, or it has no number (ESCR0 of a Pentium 4);
- * PFMLIB_ERR_INVAL for NULL, or if @pmu is out of range. Thread-safe. */
-int pfm_find_register(const pfm_ctx_t *ctx, int pmu, const char *name, pfm_reg_t *out);
-
 /** Writes to @buf, in the vendor's dialect, the @i-th event of @pmu that @value in register @reg
  * can mean, the most likely first. Privilege levels and enable bits are not compared;
  * modifiers are added for bits that the event does not explain. The ESCR of a Pentium 4's CCCR is

@@ -73,23 +73,6 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	return PFMLIB_SUCCESS;
 }
 
-int pfm_find_register(const pfm_ctx_t *ctx, int pmu, const char *name, pfm_reg_t *out)
-{
-	struct decode_target g = { .table = context_get_usable_table(context_choose_context(ctx),
-		                                                     pmu) };
-	pfm_reg_t found;
-
-	if (!g.table || !name || !out)
-		return PFMLIB_ERR_INVAL;
-	g.reg_name = pfmi_pmu_resolve_register_name(g.table, name);
-	if (!pfmi_pmu_init_decode_target(&g) || !pfmi_pmu_find_register(g.table, name, &found))
-		return PFMLIB_ERR_NOTFOUND;
-	found.alt_addr = found.addr;
-	found.name = pfmi_pmu_get_register_name(g.table, &found);
-	*out = found;
-	return PFMLIB_SUCCESS;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,

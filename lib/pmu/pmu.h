@@ -263,9 +263,6 @@ const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *r
 /* The name of the register whose address @name is, such as "0x1a6"; @name itself if no register
  * has that address. */
 const char *pfmi_pmu_resolve_register_name(const struct table *t, const char *name);
-/* Makes @out the register with the name or address @name, its value 0. False if no register has
- * it. */
-bool pfmi_pmu_find_register(const struct table *t, const char *name, pfm_reg_t *out);
 /* Makes @out the register that enables the counters of a set; false if the PMU has none. */
 bool pfmi_pmu_build_global_ctrl(const struct encode_request *req, const struct placement *where,
                                 pfm_reg_t *out);

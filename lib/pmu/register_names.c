@@ -35,29 +35,24 @@ static const char *get_control_name(const struct table *t, unsigned num)
 	}
 }
 
-/* Extra registers of x86, from Intel's manual, volume 4; OMR (off-module response) from Linux's
- * msr-index.h. */
-static const struct {
-	uint16_t addr;
-	char name[14];
-} extra_registers[] = {
-	{ 0x1a6, "OFFCORE_RSP_0" }, { 0x1a7, "OFFCORE_RSP_1" }, { 0x3e0, "OMR_0" },
-	{ 0x3e1, "OMR_1" },         { 0x3e2, "OMR_2" },         { 0x3e3, "OMR_3" },
-	{ 0x3f6, "PEBS_LD_LAT" },   { 0x3f7, "PEBS_FRONTEND" }, { 0x1328, "SNOOP_RSP_0" },
-	{ 0x1329, "SNOOP_RSP_1" },
-};
-
-enum { N_EXTRA_REGISTERS = sizeof(extra_registers) / sizeof(extra_registers[0]) };
-
 /* An extra register of x86, by its address. A Pentium 4's are ESCRs, which come in pairs. */
 static const char *get_extra_name(const struct table *t, uint64_t addr)
 {
 	if (t->encoder == ENCODER_NETBURST)
 		return addr & 1 ? "ESCR1" : "ESCR0";
-	for (unsigned i = 0; i < N_EXTRA_REGISTERS; i++)
-		if (extra_registers[i].addr == addr)
-			return extra_registers[i].name;
-	return "MSR";
+	switch (addr) {
+	case 0x1a6: return "OFFCORE_RSP_0";
+	case 0x1a7: return "OFFCORE_RSP_1";
+	case 0x3e0: return "OMR_0"; /* MSR_OMR_0 of Linux's msr-index.h: off-module response */
+	case 0x3e1: return "OMR_1";
+	case 0x3e2: return "OMR_2";
+	case 0x3e3: return "OMR_3";
+	case 0x3f6: return "PEBS_LD_LAT";
+	case 0x3f7: return "PEBS_FRONTEND";
+	case 0x1328: return "SNOOP_RSP_0";
+	case 0x1329: return "SNOOP_RSP_1";
+	default: return "MSR";
+	}
 }
 
 const char *pfmi_pmu_get_register_name(const struct table *t, const pfm_reg_t *reg)
@@ -89,46 +84,4 @@ const char *pfmi_pmu_resolve_register_name(const struct table *t, const char *na
 		return name;
 	found = pfmi_pmu_get_register_name(t, &reg);
 	return strcmp(found, "MSR") == 0 ? name : found;
-}
-
-/* True if @reg has the name. Counter n of x86 is "PMCn" as well as "PERFEVTSELn". */
-static bool has_register_name(const struct table *t, const pfm_reg_t *reg, struct slice name)
-{
-	return pfmi_base_is_slice_icase(name, pfmi_pmu_get_register_name(t, reg)) ||
-	       (reg->kind == PFM_REG_PMC && pfmi_base_is_slice_icase(name, pmc_names[reg->num]));
-}
-
-static bool find_numbered_register(const struct table *t, struct slice name, pfm_reg_t *out)
-{
-	static const uint8_t kinds[] = { PFM_REG_PMC,        PFM_REG_PMD,    PFM_REG_IBR,
-		                         PFM_REG_DBR,        PFM_REG_CONFIG, PFM_REG_FIXED_CTRL,
-		                         PFM_REG_GLOBAL_CTRL };
-
-	for (unsigned i = 0; i < sizeof(kinds); i++)
-		for (uint32_t n = 0; n < N_NAMES; n++) {
-			*out = (pfm_reg_t){ .kind = (pfm_reg_kind_t)kinds[i], .num = n, .addr = n };
-			if (has_register_name(t, out, name))
-				return true;
-		}
-	return false;
-}
-
-static bool find_extra_register(const struct table *t, struct slice name, pfm_reg_t *out)
-{
-	for (unsigned i = 0; t->encoder == ENCODER_X86 && i < N_EXTRA_REGISTERS; i++)
-		if (pfmi_base_is_slice_icase(name, extra_registers[i].name)) {
-			*out = (pfm_reg_t){ .kind = PFM_REG_EXTRA,
-				            .addr = extra_registers[i].addr };
-			return true;
-		}
-	return false;
-}
-
-bool pfmi_pmu_find_register(const struct table *t, const char *name, pfm_reg_t *out)
-{
-	struct slice s;
-
-	name = pfmi_pmu_resolve_register_name(t, name);
-	s = (struct slice){ name, (uint32_t)strlen(name) };
-	return find_numbered_register(t, s, out) || find_extra_register(t, s, out);
 }

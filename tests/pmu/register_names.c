@@ -97,44 +97,5 @@ static void names_are_known(void **state)
 	}
 }
 
-static void expect_found(const struct table *t, const char *name, unsigned kind, unsigned num,
-                         uint64_t addr)
-{
-	pfm_reg_t reg;
-
-	assert_true(pfmi_pmu_find_register(t, name, &reg));
-	assert_int_equal(reg.kind, kind);
-	assert_int_equal(reg.num, num);
-	assert_int_equal(reg.value, 0);
-	if (kind == PFM_REG_EXTRA)
-		assert_int_equal(reg.addr, addr);
-}
-
-static void registers_by_name(void **state)
-{
-	const struct table *skl = table_called("skl"), *montecito = table_called("montecito");
-	pfm_reg_t reg;
-
-	(void)state;
-	expect_found(skl, "PERFEVTSEL3", PFM_REG_PMC, 3, 0);
-	expect_found(skl, "perfevtsel63", PFM_REG_PMC, 63, 0);
-	expect_found(skl, "PMC2", PFM_REG_PMC, 2, 0);
-	expect_found(skl, "0x188", PFM_REG_PMC, 2, 0);
-	expect_found(skl, "0x38d", PFM_REG_FIXED_CTRL, 0, 0);
-	expect_found(skl, "Global_Ctrl", PFM_REG_GLOBAL_CTRL, 0, 0);
-	expect_found(skl, "offcore_rsp_1", PFM_REG_EXTRA, 0, 0x1a7);
-	expect_found(skl, "0x3f7", PFM_REG_EXTRA, 0, 0x3f7);
-	expect_found(skl, "config1", PFM_REG_CONFIG, 1, 0);
-	expect_found(montecito, "PMC4", PFM_REG_PMC, 4, 0);
-	expect_found(montecito, "PMD12", PFM_REG_PMD, 12, 0);
-	expect_found(table_with(ENCODER_NETBURST, NULL), "CCCR12", PFM_REG_PMC, 12, 0);
-	assert_false(pfmi_pmu_find_register(skl, "PERFEVTSEL64", &reg));
-	assert_false(pfmi_pmu_find_register(skl, "PERFEVTSEL", &reg));
-	assert_false(pfmi_pmu_find_register(skl, "0x999", &reg));
-	assert_false(pfmi_pmu_find_register(skl, "", &reg));
-	assert_false(pfmi_pmu_find_register(montecito, "OFFCORE_RSP_0", &reg));
-}
-
-UNIT(pmu_register_names, cmocka_unit_test(registers_by_name), cmocka_unit_test(control_registers),
-     cmocka_unit_test(other_registers), cmocka_unit_test(names_are_known),
-     cmocka_unit_test(addresses));
+UNIT(pmu_register_names, cmocka_unit_test(control_registers), cmocka_unit_test(other_registers),
+     cmocka_unit_test(names_are_known), cmocka_unit_test(addresses));
