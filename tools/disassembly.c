@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/grow.h"
 
 enum { TAB_STOP = 8 };
 
@@ -43,15 +44,11 @@ static char *expand_tabs(const char *text)
 static bool add_code_line(struct disassembly *d, const char *text, bool is_instruction,
                           uint64_t address)
 {
-	struct code_line *more = d->lines;
+	bool failed = false;
 
-	if (d->n == d->capacity) {
-		d->capacity = 2 * d->capacity + 64;
-		more = realloc(d->lines, d->capacity * sizeof(*more));
-	}
-	if (!more)
+	d->lines = base_grow_list(d->lines, d->n, &d->capacity, sizeof(*d->lines), &failed);
+	if (failed)
 		return false;
-	d->lines = more;
 	d->lines[d->n] = (struct code_line){ is_instruction, address, expand_tabs(text) };
 	return d->lines[d->n++].text;
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "pfm.h"
 #include "report_view.h"
 
@@ -29,17 +30,10 @@ void text_lines_free(struct text_lines *lines)
 
 static void add_line(struct text_lines *lines, const char *text)
 {
-	if (lines->n == lines->capacity) {
-		size_t capacity = lines->capacity ? 2 * lines->capacity : 64;
-		char **more = realloc(lines->line, capacity * sizeof(*more));
-
-		if (!more) {
-			lines->failed = true;
-			return;
-		}
-		lines->line = more;
-		lines->capacity = capacity;
-	}
+	lines->line = base_grow_list(lines->line, lines->n, &lines->capacity, sizeof(*lines->line),
+	                             &lines->failed);
+	if (lines->failed)
+		return;
 	lines->line[lines->n] = strdup(text);
 	lines->failed |= !lines->line[lines->n];
 	lines->n += lines->line[lines->n] != NULL;

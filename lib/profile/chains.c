@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include "base/grow.h"
 #include "profile/chains_internal.h"
 #include "profile/dwarf_library.h"
 #include "profile/frame_rules.h"
@@ -17,17 +18,12 @@ enum { MAX_UNWOUND = 1024 }; /* frames of a stack */
 
 static bool add_word(struct chains *c, uint64_t word)
 {
-	if (c->n == c->capacity) {
-		size_t capacity = c->capacity ? 2 * c->capacity : 256;
-		uint64_t *words = realloc(c->words, capacity * sizeof(*words));
+	bool failed = false;
 
-		if (!words)
-			return false;
-		c->words = words;
-		c->capacity = capacity;
-	}
-	c->words[c->n++] = word;
-	return true;
+	c->words = base_grow_list(c->words, c->n, &c->capacity, sizeof(*c->words), &failed);
+	if (!failed)
+		c->words[c->n++] = word;
+	return !failed;
 }
 
 /* Begins a chain with the frames that are not user frames, followed by a marker for user frames. */

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static size_t block_size(const struct event_counts *c)
 {
@@ -75,19 +76,13 @@ static struct group_times *find_times(struct event_counts *c, uint64_t id, uint3
 	const uint64_t key[] = { id, tid };
 	uint64_t hash = pfmi_base_hash_bytes(key, sizeof(key));
 	uint32_t at = pfmi_base_find_hash(&c->time_table, hash, is_same_group, &search);
+	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
 		return &c->times[at];
-	if (c->n_times == c->times_capacity) {
-		size_t capacity = c->times_capacity ? 2 * c->times_capacity : 16;
-		struct group_times *more = realloc(c->times, capacity * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		c->times = more;
-		c->times_capacity = capacity;
-	}
-	if (!pfmi_base_add_hash(&c->time_table, hash, (uint32_t)c->n_times))
+	c->times = base_grow_list(c->times, c->n_times, &c->times_capacity, sizeof(*c->times),
+	                          &failed);
+	if (failed || !pfmi_base_add_hash(&c->time_table, hash, (uint32_t)c->n_times))
 		return NULL;
 	c->times[c->n_times] =
 		(struct group_times){ .id = id, .tid = tid, .sampled_tid = sampled_tid };
@@ -150,17 +145,11 @@ bool event_counts_note(struct event_counts *c, const pfm_record_t *record, uint3
 static uint32_t create_block(struct event_counts *c)
 {
 	size_t size = block_size(c) * sizeof(*c->blocks);
+	bool failed = false;
 
-	if (c->n_blocks == c->capacity) {
-		size_t capacity = c->capacity ? 2 * c->capacity : 64;
-		double *more =
-			c->n_blocks < UINT32_MAX / 2 ? realloc(c->blocks, capacity * size) : NULL;
-
-		if (!more)
-			return 0;
-		c->blocks = more;
-		c->capacity = capacity;
-	}
+	c->blocks = base_grow_list(c->blocks, c->n_blocks, &c->capacity, size, &failed);
+	if (failed)
+		return 0;
 	c->n_blocks++;
 	memset(block_at(c, (uint32_t)c->n_blocks), 0, size);
 	return (uint32_t)c->n_blocks;

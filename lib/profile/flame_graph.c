@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/utf8.h"
 #include "profile/text_output.h"
 
@@ -46,18 +47,12 @@ static unsigned stack_depth(const char *s)
 
 static bool add_box(struct flame_boxes *b, const struct flame_box *box)
 {
-	size_t more = 2 * b->capacity + 256;
-	struct flame_box *list;
+	bool failed = false;
 
-	if (b->n == b->capacity) {
-		list = realloc(b->list, more * sizeof(*list));
-		if (!list)
-			return false;
-		b->list = list;
-		b->capacity = more;
-	}
-	b->list[b->n++] = *box;
-	return true;
+	b->list = base_grow_list(b->list, b->n, &b->capacity, sizeof(*b->list), &failed);
+	if (!failed)
+		b->list[b->n++] = *box;
+	return !failed;
 }
 
 /* Adds the boxes of one depth: neighbours with equal frames up to it share a box. False without

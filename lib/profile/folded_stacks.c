@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "profile/text_output.h"
 
 /* Writes a name without line ends and semicolons, which would end a line or a frame. */
@@ -59,21 +60,6 @@ static bool is_same_line(const void *arg, uint32_t i)
 	return strcmp(s->lines[i].text, s->text) == 0;
 }
 
-static bool reserve_line(struct folded_stacks *f)
-{
-	size_t more = 2 * f->capacity + 64;
-	struct folded_line *list;
-
-	if (f->n < f->capacity)
-		return true;
-	list = more < UINT32_MAX ? realloc(f->lines, more * sizeof(*list)) : NULL;
-	if (!list)
-		return false;
-	f->lines = list;
-	f->capacity = more;
-	return true;
-}
-
 /* Adds @weight to the line @text, which is freed or kept. False without memory. */
 static bool add_line(struct folded_stacks *f, char *text, uint64_t weight)
 {
@@ -81,13 +67,15 @@ static bool add_line(struct folded_stacks *f, char *text, uint64_t weight)
 	uint64_t hash = text ? pfmi_base_hash_bytes(text, strlen(text)) : 0;
 	uint32_t at =
 		text ? pfmi_base_find_hash(&f->table, hash, is_same_line, &search) : HASH_NOT_FOUND;
+	bool failed = !text;
 
 	if (at != HASH_NOT_FOUND) {
 		free(text);
 		f->lines[at].weight += weight;
 		return true;
 	}
-	if (!text || !reserve_line(f) || !pfmi_base_add_hash(&f->table, hash, (uint32_t)f->n)) {
+	f->lines = base_grow_list(f->lines, f->n, &f->capacity, sizeof(*f->lines), &failed);
+	if (failed || !pfmi_base_add_hash(&f->table, hash, (uint32_t)f->n)) {
 		free(text);
 		return false;
 	}

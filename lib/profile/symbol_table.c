@@ -5,23 +5,19 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 /* Names that agree for so many bytes are as good as each other. */
 enum { COMPARED = 256 };
 
 bool symbol_table_add(struct symbol_table *t, const struct symbol *s)
 {
-	if (t->n == t->capacity) {
-		size_t twice = t->capacity * 2 + 256;
-		struct symbol *more = realloc(t->list, twice * sizeof(*more));
+	bool failed = false;
 
-		if (!more)
-			return false;
-		t->list = more;
-		t->capacity = twice;
-	}
-	t->list[t->n++] = *s;
-	return true;
+	t->list = base_grow_list(t->list, t->n, &t->capacity, sizeof(*t->list), &failed);
+	if (!failed)
+		t->list[t->n++] = *s;
+	return !failed;
 }
 
 void symbol_table_clear(struct symbol_table *t)

@@ -4,20 +4,13 @@
 #ifdef HAVE_LIBDW
 #include <errno.h>
 #include <stdlib.h>
+#include "base/grow.h"
 
 static void add_range(struct unit_ranges *r, Dwarf_Addr begin, Dwarf_Addr end, Dwarf_Die *unit)
 {
-	size_t capacity = r->capacity ? 2 * r->capacity : 256;
-	struct unit_range *more;
-
-	if (r->n == r->capacity) {
-		more = realloc(r->list, capacity * sizeof(*more));
-		r->failed |= !more;
-		if (!more)
-			return;
-		r->list = more;
-		r->capacity = capacity;
-	}
+	r->list = base_grow_list(r->list, r->n, &r->capacity, sizeof(*r->list), &r->failed);
+	if (r->failed)
+		return;
 	r->list[r->n++] = (struct unit_range){ begin, end, unit };
 }
 
