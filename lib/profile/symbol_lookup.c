@@ -4,37 +4,24 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/grow.h"
-#include "base/hash.h"
 #include "base/sizes.h"
 #include "profile/kept_messages.h"
 #include "profile/lines.h"
-#include "profile/mappings.h"
-#include "profile/perf_map.h"
-#include "profile/process_maps.h"
 #include "profile/profile.h"
 #include "profile/symbols.h"
-
-struct known_process {
-	uint32_t pid;
-	struct map_set maps;
-};
+#include "profile/tasks.h"
 
 struct pfm_symbols {
-	struct symbols *files;
 	char *debug_folder;
 	struct text_pool texts;
-	struct map_pool map_pool;
-	struct known_process *processes;
-	struct hash_table process_table;
-	size_t n_processes, processes_capacity;
-	struct perf_maps compiled;
+	struct recorded_tasks tasks;
 	struct kept_messages messages;
 	bool failed; /* no memory */
 };
 
 int pfm_open_symbols(pfm_symbols_t **out, const char *debug_folder)
 {
+	struct symbols *files = NULL;
 	pfm_symbols_t *s;
 
 	if (!out)
@@ -45,11 +32,12 @@ int pfm_open_symbols(pfm_symbols_t **out, const char *debug_folder)
 		return PFMLIB_ERR_NOMEM;
 	s->debug_folder = debug_folder ? strdup(debug_folder) : NULL;
 	if (!debug_folder || s->debug_folder)
-		s->files = symbols_open(s->debug_folder);
-	if (s->files)
-		symbols_recorded_running_kernel(s->files);
+		files = symbols_open(s->debug_folder);
+	if (files)
+		symbols_recorded_running_kernel(files);
+	tasks_begin(&s->tasks, &s->texts, files);
 	text_number(&s->texts, "");
-	if (!s->files || s->texts.failed) {
+	if (!files || s->texts.failed) {
 		pfm_close_symbols(s);
 		return PFMLIB_ERR_NOMEM;
 	}
@@ -61,91 +49,25 @@ void pfm_close_symbols(pfm_symbols_t *s)
 {
 	if (!s)
 		return;
-	if (s->files)
-		symbols_close(s->files);
-	mappings_free(&s->map_pool);
-	perf_maps_free(&s->compiled);
-	pfmi_base_free_hash(&s->process_table);
-	free(s->processes);
+	symbols_close(s->tasks.symbols);
+	tasks_free(&s->tasks);
 	text_pool_free(&s->texts);
 	free_kept_messages(&s->messages);
 	free(s->debug_folder);
 	free(s);
 }
 
-/* ---- processes ------------------------------------------------------------------------------- */
-
-struct process_search {
-	const struct known_process *list;
-	uint32_t pid;
-};
-
-static bool has_pid(const void *arg, uint32_t i)
-{
-	const struct process_search *s = arg;
-
-	return s->list[i].pid == s->pid;
-}
-
-/* The process, which is added without mappings if it is new: *@is_new. NULL without memory. */
-static struct known_process *find_process(pfm_symbols_t *s, uint32_t pid, bool *is_new)
-{
-	const struct process_search search = { s->processes, pid };
-	uint64_t hash = pfmi_base_hash_number(pid);
-	uint32_t at = pfmi_base_find_hash(&s->process_table, hash, has_pid, &search);
-	bool failed = false;
-
-	*is_new = at == HASH_NOT_FOUND;
-	if (!*is_new)
-		return &s->processes[at];
-	s->processes = base_grow_list(s->processes, s->n_processes, &s->processes_capacity,
-	                              sizeof(*s->processes), &failed);
-	if (failed || !pfmi_base_add_hash(&s->process_table, hash, (uint32_t)s->n_processes))
-		return NULL;
-	s->processes[s->n_processes] = (struct known_process){ .pid = pid };
-	return &s->processes[s->n_processes++];
-}
-
-struct mapping_target {
-	pfm_symbols_t *symbols;
-	struct known_process *process;
-};
-
-static void add_mapping(void *arg, const struct process_mapping *from)
-{
-	const struct mapping_target *to = arg;
-	pfm_symbols_t *s = to->symbols;
-	const struct mapping m = { .start = from->start,
-		                   .end = from->end,
-		                   .offset = from->offset,
-		                   .name = text_number(&s->texts, from->name),
-		                   .object = symbols_object(s->files, from->name, NULL, 0) };
-
-	perf_maps_see_mapping(&s->compiled, to->process->pid, from->name);
-	s->failed |=
-		s->texts.failed || !m.object || !mappings_add(&s->map_pool, &to->process->maps, &m);
-}
-
-static const struct mapping *read_mapping(pfm_symbols_t *s, struct known_process *p,
-                                          uint64_t address)
-{
-	struct mapping_target to = { s, p };
-
-	p->maps = (struct map_set){ .root = NULL };
-	read_process_maps(p->pid, add_mapping, &to);
-	return mappings_find(&p->maps, address);
-}
-
 /* The mapping of @address; mappings are read once more if it is not known. NULL if nothing is
  * mapped there, and without memory. */
 static const struct mapping *find_mapping(pfm_symbols_t *s, uint32_t pid, uint64_t address)
 {
-	bool is_new;
-	struct known_process *p = find_process(s, pid, &is_new);
+	struct process *p = tasks_find_process(&s->tasks, pid);
 	const struct mapping *m = p ? mappings_find(&p->maps, address) : NULL;
 
-	s->failed |= !p;
-	return m || !p ? m : read_mapping(s, p, address);
+	if (m || !p)
+		return m;
+	tasks_load_process(&s->tasks, p);
+	return mappings_find(&p->maps, address);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -193,7 +115,7 @@ static void find_in_file(pfm_symbols_t *s, struct object *object, uint64_t offse
 
 static void begin_search(pfm_symbols_t *s, pfm_symbol_t *found)
 {
-	s->failed = false;
+	s->failed = s->tasks.failed = false;
 	*found = (pfm_symbol_t){ .size = sizeof(*found),
 		                 .function = "",
 		                 .object = "",
@@ -206,7 +128,7 @@ static void begin_search(pfm_symbols_t *s, pfm_symbol_t *found)
 static int end_search(pfm_symbols_t *s, const pfm_symbol_t *found, pfm_symbol_t *out)
 {
 	stop_keeping_messages(&s->messages);
-	if (s->failed)
+	if (s->failed || s->tasks.failed || s->texts.failed)
 		return PFMLIB_ERR_NOMEM;
 	base_copy_struct_out(out, found, sizeof(*found));
 	return *found->function ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTFOUND;
@@ -227,7 +149,7 @@ int pfm_find_symbol(pfm_symbols_t *s, int pid, uint64_t address, pfm_symbol_t *o
 		find_in_file(s, m->object, address - m->start + m->offset, &found);
 	}
 	if (!*found.function)
-		name = perf_maps_find(&s->compiled, (uint32_t)pid, address);
+		name = perf_maps_find(&s->tasks.compiled, (uint32_t)pid, address);
 	if (name) {
 		found.function = keep_text(s, name);
 		found.object = "[JIT]";
@@ -243,7 +165,7 @@ int pfm_find_file_symbol(pfm_symbols_t *s, const char *path, uint64_t offset, pf
 	if (!s || !path || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	begin_search(s, &found);
-	object = symbols_object(s->files, path, NULL, 0);
+	object = symbols_object(s->tasks.symbols, path, NULL, 0);
 	s->failed |= !object;
 	found.object = keep_text(s, path);
 	if (object)
@@ -259,7 +181,7 @@ int pfm_find_kernel_symbol(pfm_symbols_t *s, uint64_t address, pfm_symbol_t *out
 	if (!s || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	begin_search(s, &found);
-	name = symbols_kernel(s->files, address);
+	name = symbols_kernel(s->tasks.symbols, address);
 	if (name) {
 		found.function = name;
 		found.object = "[kernel]";

@@ -9,60 +9,78 @@
 
 enum { TASK_NAME_SIZE = 32, BUILD_ID_MAX = 64 };
 
-struct number_search {
-	const void *list;
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static void *get_element(const struct numbered_list *l, uint32_t i)
+{
+	return (uint8_t *)l->elements + i * l->size;
+}
+
+static uint32_t get_number(const struct numbered_list *l, uint32_t i)
+{
 	uint32_t number;
-	uint64_t wide; /* in place of @number where numbers have 64 bits */
+
+	memcpy(&number, get_element(l, i), sizeof(number));
+	return number;
+}
+
+struct number_search {
+	const struct numbered_list *list;
+	uint32_t number;
 };
 
-static bool has_pid(const void *arg, uint32_t i)
+static bool has_number(const void *arg, uint32_t i)
 {
 	const struct number_search *s = arg;
 
-	return ((const struct process *)s->list)[i].pid == s->number;
+	return get_number(s->list, i) == s->number;
 }
 
-static bool has_tid(const void *arg, uint32_t i)
+/* Adds an element that has @number and is zero otherwise. Returns its index, or HASH_NOT_FOUND
+ * without memory. */
+static uint32_t add_number(struct numbered_list *l, uint64_t hash, uint32_t number)
 {
-	const struct number_search *s = arg;
-
-	return ((const struct task *)s->list)[i].tid == s->number;
-}
-
-/* The index of @number among the @n elements of *@list, which have @size bytes each. @n if it is
- * new: the list has, or gets, memory for it. HASH_NOT_FOUND without memory. */
-static uint32_t find_number(struct hash_table *table, void **list, uint32_t n, size_t *capacity,
-                            size_t size, hash_match_fn has_number, uint32_t number)
-{
-	const struct number_search search = { *list, number, 0 };
-	uint64_t hash = pfmi_base_hash_number(number);
-	uint32_t at = pfmi_base_find_hash(table, hash, has_number, &search);
 	bool failed = false;
 
-	if (at != HASH_NOT_FOUND)
-		return at;
-	*list = base_grow_list(*list, n, capacity, size, &failed);
-	return !failed && pfmi_base_add_hash(table, hash, n) ? n : HASH_NOT_FOUND;
+	l->elements = base_grow_list(l->elements, l->n, &l->capacity, l->size, &failed);
+	if (failed || !pfmi_base_add_hash(&l->table, hash, l->n))
+		return HASH_NOT_FOUND;
+	memset(get_element(l, l->n), 0, l->size);
+	memcpy(get_element(l, l->n), &number, sizeof(number));
+	return l->n++;
 }
+
+/* The element with @number, which is added if it is new. NULL without memory. */
+static void *find_number(struct recorded_tasks *t, struct numbered_list *l, uint32_t number,
+                         bool *is_new)
+{
+	const struct number_search search = { l, number };
+	uint32_t *recent = &l->recent[number % RECENT_NUMBERS], at = *recent;
+	uint64_t hash;
+
+	*is_new = false;
+	if (at < l->n && get_number(l, at) == number)
+		return get_element(l, at);
+	hash = pfmi_base_hash_number(number);
+	at = pfmi_base_find_hash(&l->table, hash, has_number, &search);
+	*is_new = at == HASH_NOT_FOUND;
+	if (*is_new)
+		at = add_number(l, hash, number);
+	*recent = at;
+	t->failed |= at == HASH_NOT_FOUND;
+	return at == HASH_NOT_FOUND ? NULL : get_element(l, at);
+}
+
+/* ---- tasks and processes --------------------------------------------------------------------- */
 
 struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid)
 {
-	struct process_table *all = &t->processes;
-	void *list = all->list;
-	uint32_t *recent = &all->recent[pid % RECENT_NUMBERS], at = *recent;
+	bool is_new;
+	struct process *p = find_number(t, &t->processes, pid, &is_new);
 
-	if (at < all->n && all->list[at].pid == pid)
-		return &all->list[at];
-	at = find_number(&all->table, &list, all->n, &all->capacity, sizeof(*all->list), has_pid,
-	                 pid);
-	*recent = at;
-	all->list = list;
-	t->failed |= at == HASH_NOT_FOUND;
-	if (at == HASH_NOT_FOUND)
-		return NULL;
-	if (at == all->n)
-		all->list[all->n++] = (struct process){ .pid = pid, .generation = ++t->generation };
-	return &all->list[at];
+	if (p && is_new)
+		p->generation = ++t->generation;
+	return p;
 }
 
 /* Reads the name of a task that runs. False if it has ended. */
@@ -84,26 +102,16 @@ static bool read_task_name(uint32_t tid, char *name, size_t size)
 
 struct task *tasks_find(struct recorded_tasks *t, uint32_t tid)
 {
-	struct task_table *all = &t->tasks;
-	void *list = all->list;
-	uint32_t *recent = &all->recent[tid % RECENT_NUMBERS], at = *recent;
+	bool is_new;
+	struct task *task = find_number(t, &t->tasks, tid, &is_new);
 	char name[TASK_NAME_SIZE];
 
-	if (at < all->n && all->list[at].tid == tid)
-		return &all->list[at];
-	at = find_number(&all->table, &list, all->n, &all->capacity, sizeof(*all->list), has_tid,
-	                 tid);
-	*recent = at;
-	all->list = list;
-	t->failed |= at == HASH_NOT_FOUND;
-	if (at == HASH_NOT_FOUND)
-		return NULL;
-	if (at < all->n)
-		return &all->list[at];
+	if (!task || !is_new)
+		return task;
 	if (!t->is_live || !read_task_name(tid, name, sizeof(name)))
 		snprintf(name, sizeof(name), ":%d", (int)tid);
-	all->list[all->n++] = (struct task){ .tid = tid, .name = text_number(t->texts, name) };
-	return &all->list[at];
+	task->name = text_number(t->texts, name);
+	return task;
 }
 
 struct mapping_target {
@@ -121,14 +129,15 @@ static void add_process_mapping(void *arg, const struct process_mapping *from)
 		                   .name = text_number(t->texts, from->name),
 		                   .object = symbols_object(t->symbols, from->name, NULL, 0) };
 
-	t->failed |= !mappings_add(&t->map_pool, &to->process->maps, &m);
+	perf_maps_see_mapping(&t->compiled, to->process->pid, from->name);
+	t->failed |= !m.object || !mappings_add(&t->map_pool, &to->process->maps, &m);
 }
 
-/* Reads the mappings of a process that ran before it was sampled. */
-static void load_process(struct recorded_tasks *t, struct process *p)
+void tasks_load_process(struct recorded_tasks *t, struct process *p)
 {
 	struct mapping_target to = { t, p };
 
+	p->maps = (struct map_set){ .root = NULL };
 	p->is_loaded = true;
 	read_process_maps(p->pid, add_process_mapping, &to);
 }
@@ -137,7 +146,7 @@ void tasks_forget_names(struct recorded_tasks *t)
 {
 	t->kernel_generation = ++t->generation;
 	for (uint32_t i = 0; i < t->processes.n; i++)
-		t->processes.list[i].generation = ++t->generation;
+		((struct process *)t->processes.elements)[i].generation = ++t->generation;
 }
 
 static uint32_t add_build_id(struct recorded_tasks *t, const pfm_map_t *map)
@@ -236,16 +245,21 @@ static void read_comm(struct recorded_tasks *t, const pfm_record_t *record)
 
 /* ---- control groups -------------------------------------------------------------------------- */
 
+struct cgroup_search {
+	const struct cgroup *list;
+	uint64_t id;
+};
+
 static bool has_cgroup_id(const void *arg, uint32_t i)
 {
-	const struct cgroup *key = ((const struct number_search *)arg)->list;
+	const struct cgroup_search *s = arg;
 
-	return key[i].id == ((const struct number_search *)arg)->wide;
+	return s->list[i].id == s->id;
 }
 
 uint32_t tasks_get_cgroup_name(const struct recorded_tasks *t, uint64_t id)
 {
-	const struct number_search search = { .list = t->cgroups, .wide = id };
+	const struct cgroup_search search = { t->cgroups, id };
 	uint32_t at = pfmi_base_find_hash(&t->cgroup_table, pfmi_base_hash_number(id),
 	                                  has_cgroup_id, &search);
 	char text[32];
@@ -259,7 +273,7 @@ uint32_t tasks_get_cgroup_name(const struct recorded_tasks *t, uint64_t id)
 static void read_cgroup(struct recorded_tasks *t, const pfm_record_t *record)
 {
 	uint64_t id = record->body.cgroup.id, hash = pfmi_base_hash_number(id);
-	const struct number_search search = { .list = t->cgroups, .wide = id };
+	const struct cgroup_search search = { t->cgroups, id };
 	const char *path = record->body.cgroup.path;
 	uint32_t at = pfmi_base_find_hash(&t->cgroup_table, hash, has_cgroup_id, &search);
 
@@ -291,7 +305,7 @@ void tasks_find_mapping(struct recorded_tasks *t, uint32_t pid, struct mapped_ad
 
 	at->process = is_code_of_process(at->mode) ? tasks_find_process(t, pid) : NULL;
 	if (at->process && t->is_live && !at->process->is_loaded)
-		load_process(t, at->process);
+		tasks_load_process(t, at->process);
 	if (at->process)
 		maps = &at->process->maps;
 	at->mapping = m = maps ? mappings_find(maps, at->address) : NULL;
@@ -325,7 +339,10 @@ bool tasks_find_code(void *arg, uint32_t pid, uint64_t address, struct mapped_co
 
 void tasks_begin(struct recorded_tasks *t, struct text_pool *texts, struct symbols *symbols)
 {
-	*t = (struct recorded_tasks){ .texts = texts, .symbols = symbols };
+	*t = (struct recorded_tasks){ .texts = texts,
+		                      .symbols = symbols,
+		                      .processes.size = sizeof(struct process),
+		                      .tasks.size = sizeof(struct task) };
 	t->generation = t->kernel_generation = 1;
 }
 
@@ -333,8 +350,8 @@ void tasks_free(struct recorded_tasks *t)
 {
 	mappings_free(&t->map_pool);
 	perf_maps_free(&t->compiled);
-	free(t->processes.list);
-	free(t->tasks.list);
+	free(t->processes.elements);
+	free(t->tasks.elements);
 	free(t->cgroups);
 	pfmi_base_free_hash(&t->processes.table);
 	pfmi_base_free_hash(&t->tasks.table);

@@ -20,14 +20,14 @@
 #define KERNEL_MAP "[kernel.kallsyms]"
 
 struct process {
-	uint32_t pid;
+	uint32_t pid;   /* comes first: see struct numbered_list */
 	bool is_loaded; /* while it is sampled: its mappings were read, or began with its program */
 	uint32_t generation; /* of its mappings: no other process has this number */
 	struct map_set maps;
 };
 
 struct task {
-	uint32_t tid, name;
+	uint32_t tid, name; /* tid comes first */
 };
 
 /* The path of a control group. */
@@ -40,21 +40,14 @@ struct cgroup {
  * samples a report takes a seventh of the instructions more without. */
 enum { RECENT_NUMBERS = 64 };
 
-/* Processes, or tasks, by their numbers. */
-struct task_table {
-	struct hash_table table;
-	uint32_t recent[RECENT_NUMBERS];
-	struct task *list;
+/* Processes, or tasks: elements of @size bytes that begin with their number. */
+struct numbered_list {
+	size_t size;
+	void *elements;
 	uint32_t n;
 	size_t capacity;
-};
-
-struct process_table {
 	struct hash_table table;
 	uint32_t recent[RECENT_NUMBERS];
-	struct process *list;
-	uint32_t n;
-	size_t capacity;
 };
 
 /* Code at an address of a process. */
@@ -77,8 +70,7 @@ struct recorded_tasks {
 	struct perf_maps compiled; /* functions that processes compiled */
 
 	/* of tasks.c alone */
-	struct process_table processes;
-	struct task_table tasks;
+	struct numbered_list processes, tasks;
 	struct cgroup *cgroups;
 	size_t n_cgroups, cgroups_capacity;
 	struct hash_table cgroup_table;
@@ -93,6 +85,8 @@ void tasks_free(struct recorded_tasks *t);
  * call. */
 struct process *tasks_find_process(struct recorded_tasks *t, uint32_t pid);
 struct task *tasks_find(struct recorded_tasks *t, uint32_t tid);
+/* Reads the mappings of a process that runs, in place of those that were known. */
+void tasks_load_process(struct recorded_tasks *t, struct process *p);
 /* Finds what is mapped at the address and mode of @at in process @pid: its other members. Code of
  * guests is in no mapping of the process that runs them. */
 void tasks_find_mapping(struct recorded_tasks *t, uint32_t pid, struct mapped_address *at);
