@@ -7,7 +7,6 @@
 #include "profile/text_output.h"
 #include "profile_messages.h"
 
-#include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdlib.h>
@@ -72,18 +71,9 @@ static void put_folded(const struct profile *p)
 	}
 }
 
-/* True if @name matches @pattern, with or without modifiers at its end. */
-static bool matches_event_name(const char *name, const char *pattern)
-{
-	size_t len = strlen(pattern);
-
-	return fnmatch(pattern, name, 0) == 0 ||
-	       (strncmp(name, pattern, len) == 0 && name[len] == ':' && name[len + 1] != ':');
-}
-
 static bool is_selected_event(const struct report_job *job, unsigned event)
 {
-	return !job->event || matches_event_name(event_name(&job->profile, event), job->event);
+	return !job->event || profile_matches_event(event_name(&job->profile, event), job->event);
 }
 
 /* Keeps places of selected events in @list. Returns their number. */
@@ -104,7 +94,8 @@ static void name_events(const struct profile *p, bool sampled)
 	char line[NAME_LINE];
 
 	for (unsigned i = 0, n = 0; i < p->n_events; i++)
-		if (p->samples[i] || (!sampled && !matches_event_name(event_name(p, i), "dummy")))
+		if (p->samples[i] ||
+		    (!sampled && !profile_matches_event(event_name(p, i), "dummy")))
 			fprintf(stderr, "%s%s", n++ ? ", " : "",
 			        profile_line(event_name(p, i), line));
 	fputc('\n', stderr);

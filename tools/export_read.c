@@ -3,7 +3,6 @@
 #include "export.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,15 +102,6 @@ static bool read_record(struct export_reader *r, struct export_sample *s)
 	return false;
 }
 
-static void report_read_error(const struct export_reader *r, int rc)
-{
-	fprintf(stderr, "pfm %s: %s: %s\n", running_command(), r->path,
-	        r->failed || r->texts.failed ? "out of memory"
-	        : rc == PFMLIB_ERR_NOTSUPP
-	                ? "the recording is compressed; install libzstd.so.1 (Debian: libzstd1)"
-	                : pfm_result_text(rc));
-}
-
 int export_next(struct export_reader *r, struct export_sample *sample)
 {
 	pfm_buffer_info_t buffers = PFM_INIT(buffers);
@@ -129,7 +119,8 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	}
 	progress_end(&r->progress);
 	if (r->failed || rc < 0) {
-		report_read_error(r, rc);
+		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), r->path,
+		        describe_reading_error(r->failed ? PFMLIB_ERR_NOMEM : rc));
 		return -1;
 	}
 	r->losses.damaged =
@@ -138,15 +129,6 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
-
-/* True if @name matches @pattern, or is that with modifiers after it. */
-static bool matches_event_name(const char *name, const char *pattern)
-{
-	size_t len = strlen(pattern);
-
-	return fnmatch(pattern, name, 0) == 0 ||
-	       (strncmp(name, pattern, len) == 0 && name[len] == ':' && name[len + 1] != ':');
-}
 
 static void describe_event(struct export_reader *r, unsigned i, const char *event)
 {
@@ -157,7 +139,7 @@ static void describe_event(struct export_reader *r, unsigned i, const char *even
 		snprintf(e->name, sizeof(e->name), "%s", info.name);
 	e->is_clock = info.attr.type == PERF_TYPE_SOFTWARE &&
 	              info.attr.config <= PERF_COUNT_SW_TASK_CLOCK;
-	e->is_selected = !event || matches_event_name(e->name, event);
+	e->is_selected = !event || profile_matches_event(e->name, event);
 }
 
 static int refuse_unknown_event(const struct export_reader *r, const char *event)

@@ -57,9 +57,10 @@ typedef enum pfm_profile_label {
  * copied. */
 typedef struct pfm_profile_options {
 	size_t size;
-	uint32_t flags;     /**< PFM_PROFILE_* */
-	uint32_t labels;    /**< PFM_LABEL_* */
-	const char *event;  /**< pattern of fnmatch(3) of names of events; NULL: all */
+	uint32_t flags;  /**< PFM_PROFILE_* */
+	uint32_t labels; /**< PFM_LABEL_* */
+	const char *
+		event; /**< pattern of fnmatch(3) of events, with or without modifiers; NULL: all */
 	const char *task;   /**< pattern of names of tasks; NULL: all */
 	const char *symbol; /**< pattern of the function of the sampled instruction; NULL: all */
 	double from, to;    /**< seconds from the first sample; to 0: until the end */

@@ -30,6 +30,15 @@ const char *describe_recording_error(const pfm_error_t *error)
 	return error->detail ? error->detail : "out of memory";
 }
 
+const char *describe_reading_error(int rc)
+{
+	if (rc == PFMLIB_ERR_NOMEM)
+		return "out of memory";
+	return rc == PFMLIB_ERR_NOTSUPP
+	               ? "the recording is compressed; install libzstd.so.1 (Debian: libzstd1)"
+	               : pfm_result_text(rc);
+}
+
 void show_profile_message(const char *format, ...)
 {
 	char text[MESSAGE_SIZE];

@@ -25,6 +25,8 @@ struct profile_messages {
 const struct profile_messages *set_profile_messages(const struct profile_messages *m);
 /* The reason why a recording cannot be opened, with the remedy where there is one. */
 const char *describe_recording_error(const pfm_error_t *error);
+/* The reason why reading a recording ended with the negative code @rc. */
+const char *describe_reading_error(int rc);
 /* Shows a sentence. */
 void show_profile_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void show_profile_progress(const char *text);

@@ -82,13 +82,6 @@ static void sort_places(struct profile_place *list, size_t n, bool is_by_childre
 		qsort(list, n, sizeof(*list), is_by_children ? compare_children : compare_weights);
 }
 
-/* Why the records of a file ended early, in words. */
-static const char *report_unreadable(int rc)
-{
-	return rc == PFMLIB_ERR_NOTSUPP ? "it is compressed, and libzstd.so.1 is missing"
-	                                : pfm_result_text(rc);
-}
-
 /* Opens the recording. PFMLIB_SUCCESS, or an error code after a message. */
 static int open_recording(struct profile *p, const char *path)
 {
@@ -149,6 +142,15 @@ static bool create_sums(struct profile *p)
 	return p->weights && p->samples && p->sums;
 }
 
+bool profile_matches_event(const char *name, const char *pattern)
+{
+	size_t len = strlen(pattern);
+
+	return fnmatch(pattern, name, 0) == 0 ||
+	       (strncmp(name, pattern, len) == 0 &&
+	        (!name[len] || (name[len] == ':' && name[len + 1] != ':')));
+}
+
 /* Finds the events whose names match options.event. False without memory. */
 static bool choose_events(struct profile_reader *r)
 {
@@ -160,9 +162,8 @@ static bool choose_events(struct profile_reader *r)
 		return true;
 	r->is_wanted = calloc(p->n_events + 1, sizeof(*r->is_wanted));
 	for (unsigned i = 0; r->is_wanted && i < p->n_events; i++)
-		r->is_wanted[i] =
-			pfm_describe_count(p->session, i, &info) == PFMLIB_SUCCESS &&
-			(strcmp(pattern, info.name) == 0 || fnmatch(pattern, info.name, 0) == 0);
+		r->is_wanted[i] = pfm_describe_count(p->session, i, &info) == PFMLIB_SUCCESS &&
+		                  profile_matches_event(info.name, pattern);
 	return r->is_wanted;
 }
 
@@ -236,7 +237,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 
 	p->n_slices = o->n_slices ? o->n_slices : 1;
 	if (!r)
-		show_profile_message("%s: no memory", path);
+		show_profile_message("%s: %s", path, describe_reading_error(rc));
 	if (rc == PFMLIB_SUCCESS && p->n_slices > 1)
 		rc = read_times(p, path);
 	if (rc == PFMLIB_SUCCESS)
@@ -253,13 +254,14 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		                     "shown");
 	rc = read_records(r, path);
 	free_reader(r);
-	if (p->failed || rc < 0) {
+	if (p->failed)
+		rc = PFMLIB_ERR_NOMEM;
+	if (rc < 0) {
 		p->error = (pfm_error_t)PFM_INIT(p->error);
-		p->error.code = p->failed ? PFMLIB_ERR_NOMEM : rc;
-		p->error.detail = p->failed ? NULL : report_unreadable(rc);
-		show_profile_message("%s: %s", path,
-		                     p->failed ? "no memory" : report_unreadable(rc));
-		return p->failed ? PFMLIB_ERR_NOMEM : rc;
+		p->error.code = rc;
+		p->error.detail = p->failed ? NULL : describe_reading_error(rc);
+		show_profile_message("%s: %s", path, describe_reading_error(rc));
+		return rc;
 	}
 	p->losses.damaged =
 		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;

@@ -105,7 +105,7 @@ struct profile_options {
 	bool innermost_only;      /* call chains are neither read nor unwound */
 	bool no_lines;            /* no source lines and inlined functions */
 	bool build_ids;           /* places have the build ids of their objects */
-	const char *event;        /* pattern of names of events; NULL: all */
+	const char *event;        /* as profile_matches_event() takes it; NULL: all events */
 	const char *debug_folder; /* of separate debug files; NULL: /usr/lib/debug */
 };
 
@@ -128,6 +128,8 @@ bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
 /* Forgets all samples; later ones are added up by @keys. */
 void profile_clear(struct profile_reader *r, unsigned keys);
 void profile_end(struct profile_reader *r);
+/* True if the event called @name matches @pattern, with or without modifiers at its end. */
+bool profile_matches_event(const char *name, const char *pattern);
 /* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a".
  * Returns @buf. */
 #define NAME_LINE 4096

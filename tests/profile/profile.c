@@ -101,6 +101,19 @@ static void files_that_are_no_recordings(void **state)
 	set_profile_messages(before);
 }
 
-UNIT(profile_profile, cmocka_unit_test(samples_of_a_recording),
+static void names_of_events(void **state)
+{
+	(void)state;
+	assert_true(profile_matches_event("cycles", "cycles"));
+	assert_true(profile_matches_event("cycles:u", "cycles"));
+	assert_true(profile_matches_event("cycles:u", "cyc*:u"));
+	assert_true(profile_matches_event("skl::A[1]", "skl::A[1]"));
+	assert_false(profile_matches_event("cycles:u", "cycles:k"));
+	assert_false(profile_matches_event("cycles_any", "cycles"));
+	assert_false(profile_matches_event("skl::CYCLES", "skl"));
+	assert_false(profile_matches_event("cycles", ""));
+}
+
+UNIT(profile_profile, cmocka_unit_test(names_of_events), cmocka_unit_test(samples_of_a_recording),
      cmocka_unit_test(equal_stacks_are_one), cmocka_unit_test(records_one_by_one),
      cmocka_unit_test(files_that_are_no_recordings));
