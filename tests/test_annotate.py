@@ -119,7 +119,7 @@ class Annotate(test_symbols.Library):
 
 
 @unittest.skipIf(test_symbols.MISSING, "%s: missing (Debian packages gcc and binutils)" % ", ".join(test_symbols.MISSING))
-class LargeFunctions(test_linear.LinearTime, unittest.TestCase):
+class LargeFunctions(test_linear.LinearCost, unittest.TestCase):
     def write(self, folder, n):
         """A recording with a sample at each instruction of a function of some @n thousand; returns its path."""
         library = os.path.join(folder, "lib%d.so" % n)
@@ -137,7 +137,7 @@ class LargeFunctions(test_linear.LinearTime, unittest.TestCase):
         made.write(path)
         return path
 
-    def test_time_is_linear(self):
+    def test_cost_is_linear(self):
         with tempfile.TemporaryDirectory(prefix="perfmon-annotate-") as folder:
             paths = [self.write(folder, n) for n in (5, 20)]
             self.compare("annotate --json", *((("annotate", "--json", "large", path), {}) for path in paths))

@@ -99,7 +99,7 @@ def write_list(root, n):
             f.write(text)
 
 
-class LinearTime:
+class LinearCost:
     """Part of a test case that compares the cost of two sizes of input."""
 
     def compare(self, name, small, large):
@@ -108,7 +108,7 @@ class LinearTime:
         self.assertLess(counts[1], RATIO ** DOUBLINGS * counts[0], name)
 
 
-class Linear(LinearTime, unittest.TestCase):
+class Linear(LinearCost, unittest.TestCase):
     def write(self, folder, make):
         """Two recordings of the shape that @make gives; returns their paths."""
         paths = []

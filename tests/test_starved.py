@@ -96,8 +96,8 @@ class Starved(unittest.TestCase):
         self.assertGreaterEqual(rc, 0, "allocation %s: ended by signal %d" % (at, -rc))
         if rc == good[0] and without_numbers(out) == without_numbers(good[1]) and (rc == 0 or err == good[2]):
             return False
-        told = err.count(b"\n") > good[2].count(b"\n") or b"memory" in err or b"memory" in out
-        self.assertTrue(told, "allocation %s: status %d, and no message: %s; %r" % (
+        is_reported = err.count(b"\n") > good[2].count(b"\n") or b"memory" in err or b"memory" in out
+        self.assertTrue(is_reported, "allocation %s: status %d, and no message: %s; %r" % (
             at, rc, first_difference(without_numbers(out), without_numbers(good[1])), err[-300:]))
         return True
 
@@ -107,11 +107,11 @@ class Starved(unittest.TestCase):
         if not n:
             self.skipTest("an allocator that can be replaced")
         good = run(words)
-        told = 0
+        n_reported = 0
         for at in sorted({*range(1, min(n, FIRST) + 1), *range(1, n + 1, max(1, n // SPREAD))}):
-            told += self.judge(at, good, run(words, LD_PRELOAD=SHIM, STARVED=str(at)))
-            told += self.judge("%d and on" % at, good, run(words, LD_PRELOAD=SHIM, STARVED=str(at), STARVED_ON="1"))
-        self.assertTrue(told, "nothing failed")
+            n_reported += self.judge(at, good, run(words, LD_PRELOAD=SHIM, STARVED=str(at)))
+            n_reported += self.judge("%d and on" % at, good, run(words, LD_PRELOAD=SHIM, STARVED=str(at), STARVED_ON="1"))
+        self.assertTrue(n_reported, "nothing failed")
 
 
 def each(name):

@@ -76,7 +76,7 @@ static void flush_lines(struct exposition *x)
 	x->n_lines = 0;
 }
 
-/* Reserves room for @len bytes; NULL without memory. */
+/* Reserves @len bytes; NULL without memory. */
 static char *reserve_line(struct exposition *x, size_t len)
 {
 	if (!x->lines)

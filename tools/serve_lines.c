@@ -223,7 +223,7 @@ static bool answer_lines(struct serve *s, struct line_client *c)
 	return true;
 }
 
-/* Receives what the client has sent, as far as there is room. */
+/* Receives what the client has sent, up to the size of a request. */
 static void receive_request(struct line_client *c)
 {
 	ssize_t n;

@@ -139,7 +139,7 @@ static void remove_oldest(struct serve_otlp *o, unsigned at)
 	memmove(o->queue + at, o->queue + at + 1, (o->n_queued - at) * sizeof(o->queue[0]));
 }
 
-/* Makes room for @size bytes; the request that is being sent stays. */
+/* Drops the oldest requests until @size bytes fit; the request that is being sent stays. */
 static void drop_old_requests(struct serve *s, size_t size)
 {
 	struct serve_otlp *o = s->otlp;

@@ -96,7 +96,7 @@ bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
 
 /* ---- what they need -------------------------------------------------------------------------- */
 
-/* Lists the metrics as "PMU::NAME" for the plan, with room for @more texts. */
+/* Lists the metrics as "PMU::NAME" for the plan, followed by @more empty places. */
 static char **list_metric_texts(const struct stat_job *job, unsigned more)
 {
 	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));

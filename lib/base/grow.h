@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* @list, which has @n elements of @size bytes, with room for one more; it doubles when it is full,
- * so that adding takes constant time on average. Without memory sets *@failed and returns @list as
- * it was. */
+/* @list, which has @n elements of @size bytes, grown to hold one more. The capacity doubles
+ * when the list is full, so that adding takes constant time on average. Without memory sets
+ * *@failed and returns @list as it was. */
 static inline void *base_grow_list(void *list, size_t n, size_t *capacity, size_t size,
                                    bool *failed)
 {

@@ -68,7 +68,7 @@ struct byte_buffer {
 	size_t n_consumed, end, capacity;
 };
 
-/* Makes room for @n bytes at the end, and drops consumed bytes. Returns false without memory, or if
+/* Reserves @n bytes at the end, and drops consumed bytes. Returns false without memory, or if
  * the queue would become too large. */
 bool pfmi_perfdata_reserve_bytes(struct byte_buffer *b, size_t n);
 /* Appends bytes, or a number in the byte order of this machine. False without memory. */

@@ -220,7 +220,7 @@ static bool add_branches(struct chains *c, pfm_record_t *record)
 
 	for (uint32_t i = 0; i < s->n_branches && is_added; i++)
 		is_added = add_word(c, s->branches[i].from + 1);
-	/* The processor has room for 8, 16 or 32 records, so with as many the chain may be cut. */
+	/* The processor keeps at most 8, 16 or 32 records: a chain of that length may be cut. */
 	if (s->n_branches == 8 || s->n_branches == 16 || s->n_branches == 32)
 		record->truncated |= PFM_TRUNCATED_CHAIN;
 	if (is_added)

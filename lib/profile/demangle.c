@@ -76,7 +76,8 @@ static _Noreturn void run_demangler_child(demangle_fn demangle, const char *symb
 	_exit(0);
 }
 
-/* Reads the reply of a child, cut to the room for it. Returns its length; 0 without a reply. */
+/* Reads the reply of a child, at most SYMBOL_SIZE - 1 bytes of it. Returns its length; 0 without
+ * a reply. */
 static size_t read_reply(int from, char answer[SYMBOL_SIZE])
 {
 	size_t have = 0;

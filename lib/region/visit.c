@@ -142,7 +142,7 @@ static inline uint64_t *get_frame_sums(struct frame *f)
 
 enum { FIRST_SIZE = 8 };
 
-/* Makes room for more frames. One unused frame precedes the first. */
+/* Allocates more frames. One unused frame precedes the first. */
 static bool grow_frames(struct thread *t)
 {
 	unsigned size = t->size ? 2 * t->size : FIRST_SIZE;

@@ -140,7 +140,7 @@ static void advance_last_buffer(struct sampling_state *sm)
 	sift_down_heap(sm);
 }
 
-/* Returns the memory of earlier records to the kernel before it runs out of room. */
+/* Returns the memory of earlier records to the kernel before the buffer is full. */
 static void release_read_data(struct sampling_state *sm, unsigned stream)
 {
 	struct sample_buffer *st = &sm->buffers[stream];

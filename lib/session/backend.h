@@ -122,7 +122,7 @@ struct pfm_session {
 	bool has_last_counts; /* s->last */
 	unsigned n_groups;
 	struct group_turns *turns; /* NULL: all groups count at the same time */
-	/* an earlier reading, with room for n counts; valid for counts that were exact then */
+	/* an earlier reading of all n counts; valid for counts that were exact then */
 	pfm_count_t *last_counts;
 	/* during a reading: the caller's array; NULL if it differs from last_counts or was filled
 	 */

@@ -27,7 +27,7 @@ struct kernel_event {
 	int next_member, last_member;
 	int pid, cpu;
 	unsigned instance, count_index;
-	uint64_t lost_samples; /* samples that the buffer had no room for, at the last reading */
+	uint64_t lost_samples; /* samples lost because the buffer was full, at the last reading */
 	void *user_page;       /* page for reading from user space, or NULL */
 	bool is_orphaned;      /* its CPU was switched off and has come back without the event */
 };

@@ -160,7 +160,7 @@ static bool can_open_ungrouped(struct pfm_session *s, unsigned i, unsigned k)
 }
 
 /* Opens the event for user code alone, for users who may not count the kernel. Appends "u" to the
- * name, which has room for it, unless the count stays the same. */
+ * name, whose memory is large enough, unless the count stays the same. */
 static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k, int group,
                                    int err)
 {

@@ -83,7 +83,7 @@ int pfmi_session_report_error(const struct session_builder *o, int code, pfm_err
                               const char *at, size_t len, const char *detail);
 /* Reports PFMLIB_ERR_NOMEM, which it returns. */
 int pfmi_session_report_no_memory(const struct session_builder *o);
-/* Allocates an empty name with room for @size bytes, which lives as long as the session; NULL
+/* Allocates an empty name of up to @size bytes, which lives as long as the session; NULL
  * without memory. */
 char *pfmi_session_alloc_name(struct pfm_session *s, size_t size);
 /* Stores that count @c cannot be opened, or not everywhere: @cause, errno @err, and sentences about

@@ -33,7 +33,7 @@ struct group_member {
 	bool lacks_core_types; /* some core type lacks the event */
 	/* a core type that was requested and lacks the event, or NULL */
 	const struct kernel_pmu *missing_core;
-	struct member_event *events; /* with room for every core type of the machine */
+	struct member_event *events; /* one for every core type of the machine at most */
 };
 
 /* A session that is being opened. */
@@ -48,7 +48,7 @@ struct session_builder {
 	unsigned cached_pmu_number;
 	/* hashes of the members of the group: a member whose bit is clear is new */
 	uint64_t member_filter[MEMBER_FILTER_BITS / 64];
-	/* with room for the name of any member */
+	/* memory for the name of any member */
 	char *name_buffer;
 	bool is_group_weak, is_group_pinned, is_group_leader_sampled;
 	const char *text; /* the whole text, for positions in errors */

@@ -6,7 +6,7 @@
 
 static void only_regular_files_are_opened(void **state)
 {
-	char folder[] = "/tmp/perfmon-file-XXXXXX", pipe[64];
+	char folder[] = P_tmpdir "/perfmon-file-XXXXXX", pipe[64];
 	struct stat st;
 	int fd = open_regular_file("/proc/self/exe", &st);
 
