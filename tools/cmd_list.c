@@ -131,8 +131,8 @@ static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
-	/* A PMU of the kernel without events of its own adds nothing to the table of its processor.
-	 */
+	/* A PMU of the kernel without events of its own adds nothing to the table of its
+	 * processor. */
 	if (info->n_events == 0 && has_table(l, info->name))
 		return false;
 	if (l->pmu >= 0)
@@ -192,8 +192,8 @@ static int list_selected(struct lister *l, int n)
 	int first_pass = l->is_ranked ? 0 : 1;
 	int status = list_round(l, n, first_pass);
 
-	/* If no event matches all words of the question, those that match most of them are listed.
-	 */
+	/* If no event matches all words of the question, those that match most of them are
+	 * listed. */
 	while (l->is_ranked && strchr(l->question, ' ') && !l->n_events && status == EXIT_DONE &&
 	       pfmi_format_relax_words(&l->words))
 		status = list_round(l, n, first_pass);

@@ -111,8 +111,8 @@ static bool add_memory_event(void *arg, const char *text)
 	return event_list_add(&job->events, text);
 }
 
-/* Chooses the events of --memory, unless -e names some. Returns DONE, or REFUSED after a message.
- */
+/* Chooses the events of --memory, unless -e names some. Returns DONE, or REFUSED after a
+ * message. */
 static int choose_memory_events(struct recorder *job)
 {
 	int n = job->events.n ? 1 : visit_memory_events(add_memory_event, job);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <perfmon/sampling.h>
 
-/* Reads "fp", "dwarf", "dwarf,SIZE" or "lbr". Returns NULL, or what was expected instead of @text.
- */
+/* Reads "fp", "dwarf", "dwarf,SIZE" or "lbr". Returns NULL, or what was expected instead of
+ * @text. */
 const char *read_call_graph(const char *text, pfm_sampling_t *sampling);
 
 /* Adds the comma-separated branches in @text, such as "any_call,u". False for other texts. */

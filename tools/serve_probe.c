@@ -82,8 +82,8 @@ static struct probe_times add_times(const pfm_count_t *counts, unsigned n)
 	return sum;
 }
 
-/* The share of the time since @before in which events had counters; negative if no time has passed.
- */
+/* The share of the time since @before in which events had counters; negative if no time has
+ * passed. */
 static double find_share(struct probe_times before, struct probe_times now)
 {
 	const double enabled = now.enabled - before.enabled, running = now.running - before.running;

@@ -65,8 +65,8 @@ struct stat_row {
 	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
 };
 
-/* A session of its own: counts of a task, of a control group, or of everything on the listed CPUs.
- */
+/* A session of its own: counts of a task, of a control group, or of everything on the listed
+ * CPUs. */
 struct stat_target {
 	int pid;     /* 0: the command, or no task */
 	bool thread; /* counts this thread alone */
@@ -110,8 +110,8 @@ void free_rows(struct stat_job *job);
 bool has_row_labels(const struct stat_job *job);
 /* The standard error of the mean, in percent of the mean. */
 double relative_deviation(const pfm_tally_t *t);
-/* Returns @text if it is an event of pfm's own: duration_time, user_time, system_time. Else NULL.
- */
+/* Returns @text if it is an event of pfm's own: duration_time, user_time, system_time. Else
+ * NULL. */
 const char *find_own_event(const char *text);
 
 /* ---- tasks and control groups to count (stat_targets.c) -------------------------------------- */
@@ -161,8 +161,8 @@ bool is_cgroup_pattern(const char *names);
 int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
                    struct cgroup_figures *figures);
 
-/* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for what the kernel does not tell.
- */
+/* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for what the kernel does not
+ * tell. */
 void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
                     char label[LABEL_MAX]);
 

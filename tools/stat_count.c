@@ -430,8 +430,8 @@ static bool has_counts(const struct stat_job *job)
 	return false;
 }
 
-/* Blocks signals, which are waited for instead of handled, so that nothing is interrupted half way.
- */
+/* Blocks signals, which are waited for instead of handled, so that nothing is interrupted half
+ * way. */
 static void block_signals(struct stat_job *job)
 {
 	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };

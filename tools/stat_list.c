@@ -39,8 +39,8 @@ static bool add_tracepoint(void *arg, const char *name)
 	return !a->failed;
 }
 
-/* Replaces the last text by the tracepoints that it matches, if it is a pattern and matches some.
- */
+/* Replaces the last text by the tracepoints that it matches, if it is a pattern and matches
+ * some. */
 static bool expand_last_pattern(struct event_list *events)
 {
 	char *text = events->texts[--events->n];

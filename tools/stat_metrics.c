@@ -109,8 +109,8 @@ static void json_metric(const struct stat_job *job, const struct input_counts *r
 	put_line(&j);
 }
 
-/* Prints the line that perf has for further metrics of a count: the columns of the count are empty.
- */
+/* Prints the line that perf has for further metrics of a count: the columns of the count are
+ * empty. */
 static void print_metric_columns(const struct stat_job *job, const struct input_counts *r,
                                  const pfm_metric_value_t *v, const pfm_metric_check_t *check,
                                  const char *label, double time)

@@ -214,8 +214,8 @@ static uint64_t get_first_event_id(const struct pfm_session *s, unsigned i)
 	return sm->event_ids[k].id;
 }
 
-/* Writes the names as records, too: their table is at the end, which a killed writer never reaches.
- */
+/* Writes the names as records, too: their table is at the end, which a killed writer never
+ * reaches. */
 static void write_name_records(struct pfm_recording *r)
 {
 	const struct pfm_session *s = r->session;

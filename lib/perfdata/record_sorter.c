@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts the records of a recording by time: records in order wait in a queue, the others in a heap.
- */
+/* Sorts the records of a recording by time: records in order wait in a queue, the others in a
+ * heap. */
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/types.h>

@@ -40,8 +40,8 @@ size_t pfmi_perfdata_count_pending_records(const struct record_sorter *s);
 /* Permits returning records up to time @limit. Returns 1 if there are some. */
 int pfmi_perfdata_release_records_until(struct record_sorter *s, uint64_t limit);
 bool pfmi_perfdata_has_ready_record(const struct record_sorter *s);
-/* Returns the oldest record; there must be one. It stays valid until pfmi_perfdata_compact_pool().
- */
+/* Returns the oldest record; there must be one. It stays valid until
+ * pfmi_perfdata_compact_pool(). */
 const uint8_t *pfmi_perfdata_pop_record(struct record_sorter *s, size_t *size);
 /* Moves the waiting records to a new pool once most of the pool is not needed any more. Returns 0
  * or PFMLIB_ERR_NOMEM. */

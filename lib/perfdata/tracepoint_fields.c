@@ -152,8 +152,8 @@ static void skip_string(struct tracing_cursor *w)
 	skip_bytes(w, zero ? (uint64_t)(zero - w->pos) + 1 : UINT64_MAX);
 }
 
-/* Reads a text after its size. Returns a copy if it is the format of tracepoint @config, else NULL.
- */
+/* Reads a text after its size. Returns a copy if it is the format of tracepoint @config, else
+ * NULL. */
 static char *read_format_text(struct tracing_cursor *w, uint64_t config, bool wanted)
 {
 	uint64_t len = read_number(w, 8);

@@ -68,8 +68,8 @@ static void print_address(uint64_t address, char text[2 + 16 + 1])
 		*--end = "0123456789abcdef"[address & 15];
 }
 
-/* Names code without a symbol: by the process's own list of compiled functions, or by its address.
- */
+/* Names code without a symbol: by the process's own list of compiled functions, or by its
+ * address. */
 static void find_other_name(struct profile_reader *r, const struct mapped_address *code,
                             struct code_names *at)
 {

@@ -112,8 +112,8 @@ static bool add_place(struct function_table *t, struct profile *p, size_t i)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Adds stack number @stack to its functions: once to each, and to the own samples of the innermost.
- */
+/* Adds stack number @stack to its functions: once to each, and to the own samples of the
+ * innermost. */
 static void add_stack(struct function_table *t, const struct profile *p, size_t stack)
 {
 	const struct profile_node *leaf = &p->nodes[t->stacks[stack]];

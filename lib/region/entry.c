@@ -229,8 +229,8 @@ void pfmi_entry_copy(struct entry *copy, const struct entry *e)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
 	} while (before != after || before & 1);
-	/* Copied after the visits that have ended, so that there are never fewer begun than ended.
-	 */
+	/* Copied after the visits that have ended, so that there are never fewer begun than
+	 * ended. */
 	region_load_words(&copy->begun, &e->begun, sizeof(e->begun));
 	copy->region = e->region;
 	copy->parent = e->parent;

@@ -268,8 +268,8 @@ static bool is_of_group_pmu(const struct layout *l, const struct group *g, unsig
 	return a->type == b->type || (core_a && core_b) || (is_soft(a) && is_soft(b));
 }
 
-/* Rule 2: uses the first round in which the unit fits. Groups of other PMUs count at the same time.
- */
+/* Rule 2: uses the first round in which the unit fits. Groups of other PMUs count at the same
+ * time. */
 static bool place_in_round(struct layout *l, const unsigned *unit, unsigned n)
 {
 	struct group *g;

@@ -135,8 +135,8 @@ static void write_at_exit(void)
 	__atomic_store_n(&perfmon_regions_active, 0, __ATOMIC_RELAXED);
 }
 
-/* Keeps this library loaded, even after dlclose(): threads have a pointer to one of its functions.
- */
+/* Keeps this library loaded, even after dlclose(): threads have a pointer to one of its
+ * functions. */
 static void stay_loaded(void)
 {
 	Dl_info info;

@@ -54,8 +54,8 @@ REGION_INLINE void add_product(struct wide *to, uint64_t a, uint64_t b)
 #endif
 }
 
-/* Adds @value of an outermost visit. @cost: what begin and end of the visits inside have counted.
- */
+/* Adds @value of an outermost visit. @cost: what begin and end of the visits inside have
+ * counted. */
 REGION_INLINE void add_to_span(struct span *s, uint64_t value, uint64_t cost)
 {
 	REGION_ADD(s->inclusive, value);

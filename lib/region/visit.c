@@ -341,8 +341,8 @@ static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *re
 	leave_call(active);
 }
 
-/* Adds a group that was not counted from begin to end to the sums of a visit without others inside.
- */
+/* Adds a group that was not counted from begin to end to the sums of a visit without others
+ * inside. */
 REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, const struct group *g)
 {
 	pfmi_entry_add_group(f->entry,

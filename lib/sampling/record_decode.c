@@ -579,8 +579,8 @@ static inline bool is_run_record(const struct sample_run *u, uint64_t has, const
 	       out->event == u->count_index && out->raw_size == u->sample_size;
 }
 
-/* Decodes a run. Callers pass constant fields, so that their copies of the loop need not test them.
- */
+/* Decodes a run. Callers pass constant fields, so that their copies of the loop need not test
+ * them. */
 static inline __attribute__((always_inline)) unsigned
 decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
 {

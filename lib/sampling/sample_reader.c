@@ -628,8 +628,8 @@ static int set_signal_delivery(int fd, int signo)
 	return fcntl(fd, F_SETFL, signo ? flags | O_ASYNC : flags & ~O_ASYNC) ? -errno : 0;
 }
 
-/* The signal comes from the sampling event, even if its samples are in the buffer of another event.
- */
+/* The signal comes from the sampling event, even if its samples are in the buffer of another
+ * event. */
 int pfm_session_signal(pfm_session_t *s, int signo)
 {
 	const struct perf_state *st;

@@ -186,8 +186,8 @@ struct sampling_state {
 	uint64_t n_lost, n_bytes;
 	/* recorded records whose type is unknown */
 	uint32_t n_unknown_records;
-	/* samples of the kernel's own events that have an unknown id and could be of several counts
-	 */
+	/* samples of the kernel's own events that have an unknown id and could be of several
+	 * counts */
 	uint64_t n_ambiguous_samples;
 	/* next_bytes_buffer: 1 + the stream that pfm_next_bytes() reads, 0 between passes */
 	unsigned n_damaged_buffers, next_bytes_buffer;
@@ -226,8 +226,8 @@ uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t s
 bool pfmi_sampling_uses_device(const struct pfm_session *s);
 extern const struct sampling_ops pfmi_sampling_ops;
 extern const struct device_sampling_ops pfmi_sampling_device_ops;
-/* Makes the next record, in Linux's form. Returns 1, 0 if no record is ready, or a negative code.
- */
+/* Makes the next record, in Linux's form. Returns 1, 0 if no record is ready, or a negative
+ * code. */
 int pfmi_device_read_next_sample(struct pfm_session *s, const void **bytes, size_t *size);
 /* Waits for a record as pfm_wait_session() does. */
 int pfmi_device_wait_for_sample(struct pfm_session *s, int timeout);

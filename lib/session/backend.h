@@ -22,8 +22,8 @@ struct session_count {
 		unsigned first_event, n_events; /* range of the backend's kernel events */
 		unsigned n_open;                /* kernel events that are open */
 		unsigned group_first;           /* the first count of its group */
-		/* nanoseconds that the tasks spent on CPUs outside the request, at the last reading
-		 */
+		/* nanoseconds that the tasks spent on CPUs outside the request, at the last
+		 * reading */
 		uint64_t time_elsewhere;
 		/* in the first of several copies: the copy with the largest value at the last
 		 * reading */
@@ -124,8 +124,8 @@ struct pfm_session {
 	struct group_turns *turns; /* NULL: all groups count at the same time */
 	/* an earlier reading of all n counts; valid for counts that were exact then */
 	pfm_count_t *last_counts;
-	/* during a reading: the caller's array; NULL if it differs from last_counts or was filled
-	 */
+	/* during a reading: the caller's array; NULL if it differs from last_counts or was
+	 * filled */
 	pfm_count_t *caller_counts;
 	/* copy of the caller's list, and the numbers that the counts' config.cpus point to */
 	char *cpu_text;
@@ -149,8 +149,8 @@ struct backend {
 	/* Opening an event on a CPU that is off line fails, so the session need not read the CPUs
 	 * first. */
 	bool reports_offline_cpus;
-	/* True if the kernel's files already prove that the backend is usable. NULL: they never do.
-	 */
+	/* True if the kernel's files already prove that the backend is usable. NULL: they never
+	 * do. */
 	bool (*is_known_usable)(const struct pfm_ctx *ctx);
 	/* Returns 0 if the backend is usable now, else a negative code and @why. Leaves nothing
 	 * open. NULL: the backend is always usable. */

@@ -178,8 +178,8 @@ static int try_open_without_kernel(struct pfm_session *s, unsigned i, unsigned k
 		return fd;
 	}
 	c->config.attr.exclude_kernel = c->config.attr.exclude_hv = 0;
-	/* A PMU that cannot exclude the kernel returns EINVAL; the cause is still the permission.
-	 */
+	/* A PMU that cannot exclude the kernel returns EINVAL; the cause is still the
+	 * permission. */
 	return fd == -EINVAL ? err : fd;
 }
 

@@ -64,8 +64,8 @@ uint64_t pfmi_device_count_since_reset(const struct device_state *d,
 
 /* ---- pfm_device_events.c --------------------------------------------------------------------- */
 
-/* The events that have been placed: each text once, even if its counts are of several processors.
- */
+/* The events that have been placed: each text once, even if its counts are of several
+ * processors. */
 struct device_event_set {
 	struct event events[PFM_ALPHA_MAX_COUNTERS];
 	unsigned requests[PFM_ALPHA_MAX_COUNTERS];

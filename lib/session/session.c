@@ -10,8 +10,8 @@
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* The backends in the order of preference. A table of pointers would be relocated in every process.
- */
+/* The backends in the order of preference. A table of pointers would be relocated in every
+ * process. */
 static const struct backend *get_backend(unsigned i)
 {
 	switch (i) {
