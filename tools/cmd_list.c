@@ -39,8 +39,7 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- events of a PMU --------------------------------------------------------------------------
- */
+/* ---- events of a PMU ------------------------------------------------------------------------ */
 
 /* Finds the requested events of PMU @pmu, sorted. Returns their number. */
 static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
