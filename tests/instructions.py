@@ -15,10 +15,11 @@ def count_instructions(command, stdin=None, env=None, expected=0):
     environment = dict(os.environ if env is None else env)
     environment["MALLOC_PERTURB_"] = "77"    # memory that is freed is written to: a list that is copied again and again shows
     with open(stdin or "/dev/null", "rb") as given:
-        done = subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null", *command],
+        done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--trace-children=yes", "--cachegrind-out-file=/dev/null",
+                               *command],
                               stdin=given, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               errors="replace", check=False)
     assert done.returncode == expected, (command[:4], done.returncode, done.stderr)
-    counts = re.findall(r"Collected : (\d+)", done.stderr)
+    counts = re.findall(r"I +refs: +([\d,]+)", done.stderr)
     assert counts, done.stderr
-    return sum(map(int, counts))
+    return sum(int(count.replace(",", "")) for count in counts)
