@@ -312,6 +312,12 @@ static const char *const help[] = {
 
 enum { N_HELP = sizeof(help) / sizeof(help[0]) };
 
+static void add_up_samples(struct top_job *job)
+{
+	if (job->options.tree)
+		profile_add_up_tree(&job->profile, job->options.tree);
+}
+
 static void draw_screen(struct top_job *job)
 {
 	struct text_lines rows = { .line = NULL };
@@ -323,6 +329,7 @@ static void draw_screen(struct top_job *job)
 	if (job->line_limit && job->line_limit < size)
 		size = (size_t)job->line_limit;
 	title_text(job, title, sizeof(title));
+	add_up_samples(job);
 	job->chosen_place = put_top_rows(&job->profile, job->keys, &job->view, size, &rows);
 	screen_begin();
 	screen_put_line(title, true);
@@ -339,6 +346,7 @@ static void draw_screen(struct top_job *job)
 
 static void print_tables(struct top_job *job)
 {
+	add_up_samples(job);
 	for (unsigned i = 0; i < job->profile.n_events; i++) {
 		struct text_lines rows = { .line = NULL };
 		char title[NAME_LINE];

@@ -124,6 +124,17 @@ static void link_nodes(struct tree_links *t, const struct profile *p, const uint
 	}
 }
 
+/* Samples whose innermost function is that of @n. */
+static void get_self(const struct report_job *job, const struct profile_node *n, uint64_t *samples,
+                     uint64_t *weight)
+{
+	bool is_root_of_callers = job->options.tree == CALLEE_TREE && n->parent == NO_NODE;
+	bool has_self = job->options.tree == CALLER_TREE;
+
+	*samples = is_root_of_callers ? n->samples : has_self ? n->end_samples : 0;
+	*weight = is_root_of_callers ? n->weight : has_self ? n->end_weight : 0;
+}
+
 static void put_node(const struct report_job *job, uint32_t node, unsigned depth)
 {
 	const struct profile *p = &job->profile;
@@ -134,7 +145,7 @@ static void put_node(const struct report_job *job, uint32_t node, unsigned depth
 	put_share((double)n->weight / (double)sum->weight, sum->samples);
 	if (job->options.tree == CALLER_TREE) {
 		fputs("  ", stdout);
-		put_share((double)n->self_weight / (double)sum->weight, sum->samples);
+		put_share((double)n->end_weight / (double)sum->weight, sum->samples);
 	}
 	put_metric_cells(job, n->counts);
 	put_key_columns(p, at, report_keys(&job->options), depth);
@@ -146,8 +157,10 @@ static void put_node_json(const struct report_job *job, uint32_t node, unsigned 
 	const struct profile_node *n = &p->nodes[node];
 	const struct profile_place *at = &p->places[n->place];
 	const struct profile_sum *sum = sum_of_place(p, at);
+	uint64_t self_samples, self_weight;
 	struct json j = { .out = stdout };
 
+	get_self(job, n, &self_samples, &self_weight);
 	put_begin(&j, NULL, '{');
 	put_key_members(&j, p, at, report_keys(&job->options));
 	put_int(&j, "node", node);
@@ -156,7 +169,7 @@ static void put_node_json(const struct report_job *job, uint32_t node, unsigned 
 	else
 		put_int(&j, "parent", n->parent);
 	put_int(&j, "depth", depth);
-	put_share_members(&j, "", n->self_samples, n->self_weight, sum);
+	put_share_members(&j, "", self_samples, self_weight, sum);
 	put_share_members(&j, "children_", n->samples, n->weight, sum);
 	put_metric_members(&j, job, n->counts);
 	put_end(&j, '}');

@@ -103,7 +103,7 @@ bool fold_stacks(struct folded_stacks *f, struct function_table *t, const struct
 		const struct profile_node *node = &p->nodes[t->stacks[i]];
 
 		if (p->places[node->place].event == event)
-			is_made = add_line(f, print_stack(t, p, i), node->self_weight);
+			is_made = add_line(f, print_stack(t, p, i), node->end_weight);
 	}
 	if (f->n)
 		qsort(f->lines, f->n, sizeof(*f->lines), compare_lines);

@@ -126,14 +126,14 @@ static void add_stack(struct function_table *t, const struct profile *p, size_t 
 			struct function_row *row = &t->rows[t->frames[range.first + i].row];
 
 			if (is_innermost) {
-				row->self_samples += leaf->self_samples;
-				row->self_weight += leaf->self_weight;
+				row->self_samples += leaf->end_samples;
+				row->self_weight += leaf->end_weight;
 			}
 			if (row->last_stack == stack + 1)
 				continue;
 			row->last_stack = stack + 1;
-			row->children_samples += leaf->self_samples;
-			row->children_weight += leaf->self_weight;
+			row->children_samples += leaf->end_samples;
+			row->children_weight += leaf->end_weight;
 		}
 	}
 }
@@ -188,7 +188,7 @@ bool make_function_table(struct function_table *t, struct profile *p)
 	for (size_t i = 0; i < p->n_places && is_made; i++)
 		is_made = add_place(t, p, i);
 	for (size_t i = 0; i < p->n_nodes && is_made; i++)
-		if (p->nodes[i].self_samples)
+		if (p->nodes[i].end_samples)
 			t->stacks[t->n_stacks++] = (uint32_t)i;
 	for (size_t i = 0; i < t->n_stacks && is_made; i++)
 		add_stack(t, p, i);

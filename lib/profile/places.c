@@ -57,15 +57,6 @@ void places_add_sample(struct profile_place *place, uint64_t weight)
 	place->weight += weight;
 }
 
-void places_add_to_children(struct profile_place *place, uint64_t weight, uint64_t stamp)
-{
-	if (place->stamp == stamp)
-		return;
-	place->stamp = stamp;
-	place->children_samples++;
-	place->children_weight += weight;
-}
-
 struct node_search {
 	const struct profile_node *list;
 	uint32_t parent, place;

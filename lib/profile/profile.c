@@ -265,6 +265,8 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	}
 	p->losses.damaged =
 		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
+	if (o->tree || o->children)
+		profile_add_up_tree(p, o->tree == NO_TREE ? CALLER_TREE : o->tree);
 	if (!o->tree)
 		sort_places(p->places, p->n_places, o->children);
 	sort_places(p->stacks, p->n_stacks, false);

@@ -39,16 +39,16 @@ struct profile_place {
 	uint64_t samples, weight;
 	uint64_t children_samples,
 		children_weight; /* that have the place anywhere in their stack */
-	uint64_t stamp;          /* the last sample that was added to children_samples */
+	uint64_t stamp;          /* the stack that was added last to children_samples */
 	uint64_t start, end;     /* with file_addresses: of the function, 0 if it has no name */
 	uint32_t counts;         /* with metrics: its block of profile.counts; 0: nothing */
 };
 
 /* A call tree: the samples whose stacks begin with the places from a root to this node. */
 struct profile_node {
-	uint32_t parent, place; /* parent: NO_NODE for a root */
-	uint64_t samples, weight;
-	uint64_t self_samples, self_weight; /* whose innermost function this is */
+	uint32_t parent, place;   /* parent: NO_NODE for a root */
+	uint64_t samples, weight; /* of all nodes below as well; see profile_add_up_tree() */
+	uint64_t end_samples, end_weight; /* whose stacks end here */
 	uint32_t counts; /* with metrics: of the samples below it, too; as in a place */
 };
 
@@ -125,6 +125,9 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
                                      const struct profile_options *o);
 /* False without memory. */
 bool profile_add_record(struct profile_reader *r, pfm_record_t *record);
+/* Adds up the samples of a call tree: from the nodes where stacks end to all nodes above them, and
+ * to the places of all. May be called again after more samples. */
+void profile_add_up_tree(struct profile *p, enum profile_tree tree);
 /* Forgets all samples; later ones are added up by @keys. */
 void profile_clear(struct profile_reader *r, unsigned keys);
 void profile_end(struct profile_reader *r);

@@ -369,8 +369,8 @@ int pfm_describe_stack(pfm_profile_t *p, unsigned i, pfm_stack_t *stack)
 	out.cpu = p->options.keys & KEY_CPU && place->cpu != UNKNOWN_CPU ? (int32_t)place->cpu : -1;
 	out.flags = out.n_frames ? frames[out.n_frames - 1]->flags & PFM_FRAME_CUT_OFF : 0;
 	out.cgroup = p->profile.texts.text[place->cgroup];
-	out.samples = node->self_samples;
-	out.weight = node->self_weight;
+	out.samples = node->end_samples;
+	out.weight = node->end_weight;
 	base_copy_struct_out(stack, &out, sizeof(out));
 	return PFMLIB_SUCCESS;
 }

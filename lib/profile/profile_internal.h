@@ -5,6 +5,7 @@
  *   address_names.c  objects, functions and source lines of addresses
  *   stack_text.c     stacks as texts
  *   samples.c        samples, added to places, stacks and trees
+ *   call_tree.c      sums of call trees
  *   profile.c        recordings and sessions, read record by record
  *
  * A file calls those above it. */
@@ -80,7 +81,7 @@ enum {
 	NAMED_ADDRESSES_LOG2 = 14,
 	KNOWN_FRAMES_LOG2 = 12,
 	KNOWN_TEXTS_LOG2 = 12,
-	KNOWN_STACKS = 8192
+	KNOWN_STACKS = 1 << 16
 };
 
 /* State while the recording is read. */
@@ -92,8 +93,7 @@ struct profile_reader {
 	size_t places_capacity, stacks_capacity, nodes_capacity;
 	struct profile_options options;
 	unsigned keys;
-	bool *is_wanted;    /* of each event; NULL: all are */
-	uint64_t n_samples; /* that were added so far */
+	bool *is_wanted; /* of each event; NULL: all are */
 	struct chains chains;
 	struct frames frames;
 	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
@@ -110,9 +110,6 @@ struct profile_reader {
 uint32_t places_find(struct profile_place **places, size_t *n, size_t *capacity,
                      struct hash_table *t, const struct profile_place *key);
 void places_add_sample(struct profile_place *place, uint64_t weight);
-/* Adds a sample of this weight to the children of @place, once for each sample: a function that
- * calls itself is in a stack more than once. */
-void places_add_to_children(struct profile_place *place, uint64_t weight, uint64_t stamp);
 /* The child of @parent at @place, which is added if it is new. NULL without memory. Valid until the
  * next call. */
 struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);

@@ -15,7 +15,18 @@ static bool has_callers(const pfm_record_t *record)
 	return n > 1;
 }
 
-/* The frame of the instruction alone. */
+static bool needs_stacks(const struct profile_reader *r)
+{
+	return !r->options.innermost_only &&
+	       (r->options.detail == STACKS || r->options.tree || r->options.children);
+}
+
+/* True if samples are added to the nodes of a call tree, which may be wanted for its sums alone. */
+static bool needs_tree(const struct profile_reader *r)
+{
+	return r->options.tree || r->options.children;
+}
+
 static void collect_instruction(const pfm_record_t *record, struct frames *f)
 {
 	f->mode[0] = record->misc & PFM_MISC_MODE;
@@ -23,8 +34,7 @@ static void collect_instruction(const pfm_record_t *record, struct frames *f)
 	f->n = 1;
 }
 
-/* The frames of a sample. Of more than FRAMES_MAX the outermost are missing. */
-static void collect_frames(pfm_record_t *record, struct frames *f)
+static void collect_stack(pfm_record_t *record, struct frames *f)
 {
 	struct frame_walk walk = { .record = record };
 
@@ -37,6 +47,19 @@ static void collect_frames(pfm_record_t *record, struct frames *f)
 		/* A return address may be the first byte after the function that called. */
 		f->address[f->n] = walk.address - walk.is_caller;
 	}
+}
+
+/* The frames of a sample, or that of its instruction if no others are needed. Of more than
+ * FRAMES_MAX the outermost are missing. Frames that were collected before stay. */
+static const struct frames *collect_frames(struct profile_reader *r, pfm_record_t *record)
+{
+	struct frames *f = &r->frames;
+
+	if (!f->n && needs_stacks(r))
+		collect_stack(record, f);
+	else if (!f->n)
+		collect_instruction(record, f);
+	return f;
 }
 
 /* Fills in what @key has of the address, as far as the report adds up by it. */
@@ -156,13 +179,14 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 
 /* The node of the sample's stack, which is added without the sample if it is new; NO_NODE without
  * memory. @key: what the places of all frames have in common. */
-static uint32_t find_path(struct profile_reader *r, const pfm_record_t *record,
+static uint32_t find_path(struct profile_reader *r, pfm_record_t *record,
                           const struct profile_place *key)
 {
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
 	uint64_t key_hash = hash_sample_key(r, key);
-	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	unsigned n =
+		collect_frames(r, record)->n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
 	struct frame_places f;
 	uint32_t parent = NO_NODE;
 
@@ -204,7 +228,7 @@ static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t h
 }
 
 /* find_path(), or what it found for the stack before. */
-static uint32_t find_node_of_stack(struct profile_reader *r, const pfm_record_t *record,
+static uint32_t find_node_of_stack(struct profile_reader *r, pfm_record_t *record,
                                    const struct profile_place *key)
 {
 	uint64_t hash = hash_stack(record, key, key->task);
@@ -217,49 +241,16 @@ static uint32_t find_node_of_stack(struct profile_reader *r, const pfm_record_t 
 	return known->index;
 }
 
-/* Adds the sample to the places of all its frames, and to the call tree. */
-static void add_stack(struct profile_reader *r, const pfm_record_t *record,
+/* Adds the sample to the node where its stack ends. */
+static void add_stack(struct profile_reader *r, pfm_record_t *record,
                       const struct profile_place *key)
 {
-	struct profile *p = r->target_profile;
 	uint32_t node = find_node_of_stack(r, record, key);
 
-	for (bool is_last = true; node != NO_NODE; is_last = false) {
-		struct profile_node *n = &p->nodes[node];
-		bool is_self = r->options.tree == CALLEE_TREE ? n->parent == NO_NODE : is_last;
-
-		n->samples++;
-		n->weight += key->weight;
-		places_add_to_children(&p->places[n->place], key->weight, r->n_samples);
-		if (is_self) {
-			n->self_samples++;
-			n->self_weight += key->weight;
-			places_add_sample(&p->places[n->place], key->weight);
-		}
-		node = n->parent;
-	}
-}
-
-/* Adds the sample to the places of all its frames: itself to the innermost one. */
-static void add_frames(struct profile_reader *r, const pfm_record_t *record,
-                       const struct profile_place *key)
-{
-	struct profile *p = r->target_profile;
-	unsigned n = r->frames.n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
-	uint64_t key_hash = hash_sample_key(r, key);
-	struct frame_places f;
-
-	for (unsigned i = n; i-- > 0;) {
-		find_frame_places(r, record, i, key, key_hash, &f);
-		for (unsigned k = 0; k < f.n; k++) {
-			p->failed |= f.list[k] == HASH_NOT_FOUND;
-			if (p->failed)
-				return;
-			if (i == 0 && k + 1 == f.n)
-				places_add_sample(&p->places[f.list[k]], key->weight);
-			places_add_to_children(&p->places[f.list[k]], key->weight, r->n_samples);
-		}
-	}
+	if (node == NO_NODE)
+		return;
+	r->target_profile->nodes[node].end_samples++;
+	r->target_profile->nodes[node].end_weight += key->weight;
 }
 
 /* Does the time of @record belong to the report? Sets its slice. */
@@ -291,13 +282,15 @@ static bool matches_name(const struct profile_reader *r, const char *pattern, ui
 }
 
 /* Does the function at the sample's instruction have the name that is wanted? */
-static bool has_wanted_symbol(struct profile_reader *r, const pfm_record_t *record)
+static bool has_wanted_symbol(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile_place place = { 0 };
+	const struct frames *f;
 
 	if (!r->options.symbol)
 		return true;
-	names_find_at(r, record->pid, r->frames.address[0], r->frames.mode[0], &place);
+	f = collect_frames(r, record);
+	names_find_at(r, record->pid, f->address[0], f->mode[0], &place);
 	return matches_name(r, r->options.symbol, place.function);
 }
 
@@ -329,7 +322,7 @@ static void add_to_sums(struct profile *p, const struct profile_place *key)
 }
 
 /* Adds the sample to its stack, as a text. */
-static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
+static void add_stack_text(struct profile_reader *r, pfm_record_t *record,
                            struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
@@ -337,6 +330,7 @@ static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
 	struct known_stack *known = find_known_stack(r, hash);
 
 	if (known->generation != r->sample_generation || known->hash != hash) {
+		collect_frames(r, record);
 		key->function = stack_text_number(r, record, key->task);
 		*known = (struct known_stack){ hash, r->sample_generation,
 			                       places_find(&p->stacks, &p->n_stacks,
@@ -349,18 +343,19 @@ static void add_stack_text(struct profile_reader *r, const pfm_record_t *record,
 }
 
 /* The place of the sample's innermost frame; HASH_NOT_FOUND without memory. */
-static uint32_t find_instruction_place(struct profile_reader *r, const pfm_record_t *record,
+static uint32_t find_instruction_place(struct profile_reader *r, pfm_record_t *record,
                                        const struct profile_place *key)
 {
 	struct frame_places f;
 
+	collect_frames(r, record);
 	find_frame_places(r, record, 0, key, hash_sample_key(r, key), &f);
 	r->target_profile->failed |= f.list[0] == HASH_NOT_FOUND;
 	return f.list[0];
 }
 
 /* Adds the sample to the place of its instruction. */
-static void add_instruction(struct profile_reader *r, const pfm_record_t *record,
+static void add_instruction(struct profile_reader *r, pfm_record_t *record,
                             const struct profile_place *key)
 {
 	uint32_t at = find_instruction_place(r, record, key);
@@ -370,11 +365,11 @@ static void add_instruction(struct profile_reader *r, const pfm_record_t *record
 }
 
 /* Adds what the sample has counted of @event to its place, or to the node of its stack. */
-static void add_counts(struct profile_reader *r, const pfm_record_t *record, uint32_t event,
+static void add_counts(struct profile_reader *r, pfm_record_t *record, uint32_t event,
                        const struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
-	bool is_tree = r->options.tree != NO_TREE;
+	bool is_tree = needs_tree(r);
 	uint32_t at = is_tree ? find_node_of_stack(r, record, key)
 	                      : find_instruction_place(r, record, key);
 	uint64_t count = record->body.sample.period;
@@ -386,23 +381,14 @@ static void add_counts(struct profile_reader *r, const pfm_record_t *record, uin
 	                               event, record->time, count ? count : 1);
 }
 
-static void add_to_view(struct profile_reader *r, const pfm_record_t *record,
-                        struct profile_place *key)
+static void add_to_view(struct profile_reader *r, pfm_record_t *record, struct profile_place *key)
 {
 	if (r->options.detail == STACKS)
 		add_stack_text(r, record, key);
-	else if (r->options.tree)
+	else if (needs_tree(r))
 		add_stack(r, record, key);
-	else if (r->options.children)
-		add_frames(r, record, key);
 	else
 		add_instruction(r, record, key);
-}
-
-static bool needs_stacks(const struct profile_reader *r)
-{
-	return !r->options.innermost_only &&
-	       (r->options.detail == STACKS || r->options.tree || r->options.children);
 }
 
 void samples_read_record(struct profile_reader *r, pfm_record_t *record)
@@ -428,10 +414,7 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 	}
 	if (needs_stacks(r) && !chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
 		p->failed = true;
-	if (needs_stacks(r))
-		collect_frames(record, &r->frames);
-	else
-		collect_instruction(record, &r->frames);
+	r->frames.n = 0;
 	if (r->options.innermost_only)
 		record->truncated = 0;
 	p->has_chains |= record->has & PFM_SAMPLE_STACK || has_callers(record);
@@ -440,7 +423,6 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 		return;
 	if (!key.weight)
 		key.weight = 1;
-	r->n_samples += is_sample;
 	if (is_sample)
 		add_to_sums(p, &key);
 	fill_key(r, record, task->name, &key);

@@ -25,18 +25,6 @@ static void equal_keys_are_one_place(void **state)
 	free(list);
 }
 
-static void a_sample_is_added_to_children_once(void **state)
-{
-	struct profile_place place = { .stamp = 0 };
-
-	(void)state;
-	places_add_to_children(&place, 5, 1);
-	places_add_to_children(&place, 5, 1); /* the function calls itself */
-	places_add_to_children(&place, 2, 2);
-	assert_int_equal(place.children_samples, 2);
-	assert_int_equal(place.children_weight, 7);
-}
-
 static void nodes_of_a_tree(void **state)
 {
 	struct profile_reader *r = calloc(1, sizeof(*r));
@@ -58,5 +46,4 @@ static void nodes_of_a_tree(void **state)
 	free(r);
 }
 
-UNIT(profile_places, cmocka_unit_test(equal_keys_are_one_place),
-     cmocka_unit_test(a_sample_is_added_to_children_once), cmocka_unit_test(nodes_of_a_tree));
+UNIT(profile_places, cmocka_unit_test(equal_keys_are_one_place), cmocka_unit_test(nodes_of_a_tree));
