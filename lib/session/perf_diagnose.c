@@ -70,12 +70,15 @@ static bool is_counting_forbidden(const struct refused_event *q)
 	return err == -EPERM || err == -EACCES;
 }
 
+/* Linux itself has no level above 2. Debian's kernels have one, where CAP_PERFMON does not suffice
+ * (seen with 6.1). */
 static void explain_counting_forbidden(struct session_count *c, int level, int err)
 {
 	if (level > 2)
 		pfmi_session_fail_count(
 			c, PFM_CAUSE_PERMISSION, err,
-			REMEDY_CAP_PERFMON ", or set kernel.perf_event_paranoid to 2 or lower",
+			"run with the capability CAP_SYS_ADMIN, which root has outside of "
+			"containers, or set kernel.perf_event_paranoid to 2 or lower",
 			"perf_event_paranoid is %d: users without privileges may not count", level);
 	else
 		pfmi_session_fail_count(

@@ -21,9 +21,7 @@ static const char *describe_level(long level)
 	switch (level) {
 	case 1: return "own tasks, including their time in the kernel";
 	case 2: return "own tasks, in user mode only";
-	default:
-		return "own tasks, in user mode only; the kernels of some distributions forbid "
-		       "counting";
+	default: return "own tasks, in user mode only; kernels of Debian need CAP_SYS_ADMIN";
 	}
 }
 

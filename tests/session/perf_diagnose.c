@@ -507,6 +507,7 @@ static void is_counting_forbidden(void **state)
 	(void)state;
 	expect_denied("4", "perf_event_paranoid is 4: users without privileges may not count");
 	expect_denied("3", "perf_event_paranoid is 3: users without privileges may not count");
+	expect_denied("3", "run with the capability CAP_SYS_ADMIN");
 	expect_denied("2", "although perf_event_paranoid is 2");
 	expect_denied("-1", "although perf_event_paranoid is -1");
 	/* Not even where a single event could be at fault. */

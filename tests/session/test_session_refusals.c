@@ -303,7 +303,7 @@ static void errors_have_causes(void **state)
 		{ EFAULT, "cycles", PFM_CAUSE_OTHER, "14" },
 		/* Alpha's driver for events the processor lacks. */
 		{ EPERM, "cache-references", PFM_CAUSE_NO_PMU, "lacks the event" },
-		{ EACCES, "cache-references:u", PFM_CAUSE_PERMISSION, "CAP_PERFMON" },
+		{ EACCES, "cache-references:u", PFM_CAUSE_PERMISSION, "CAP_SYS_ADMIN" },
 	};
 
 	(void)state;
