@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 extern const struct export_format export_pprof, export_script, export_firefox, export_speedscope,
@@ -68,45 +67,33 @@ const struct export_format *find_export_format_of_file(const char *path)
 
 /* ---- exporting ------------------------------------------------------------------------------- */
 
-/* Progress on a terminal, shown after two seconds. */
-struct export_progress {
-	time_t start, last;
-	uint64_t samples;
-	bool is_shown;
-};
-
-static void show_progress(struct export_progress *p)
+static void add_sample(struct exporter *e, const struct export_format *format,
+                       struct export_sample *s)
 {
-	char line[80], number[GROUPED_MAX];
-	time_t now;
-
-	if (++p->samples % 4096)
+	if (format->row_keys) {
+		export_add_sample(e, format->row_keys, s);
 		return;
-	now = time(NULL);
-	if (now - p->start < 2 || now == p->last)
-		return;
-	p->last = now;
-	p->is_shown = true;
-	snprintf(line, sizeof(line), "%s samples exported", group_digits(p->samples, number));
-	term_progress(stderr, line);
+	}
+	export_read_frames(e->reader, s);
+	e->failed |= e->reader->failed;
+	if (!e->failed)
+		format->add_sample(e, s);
 }
 
 static bool write_samples(struct exporter *e, const struct export_format *format)
 {
-	struct export_progress progress = { .start = time(NULL) };
+	bool is_written_at_end = format->row_keys;
 	struct export_sample sample;
 	int rc;
 
 	if (format->begin)
 		format->begin(e);
-	while (!e->failed && !ferror(e->out) && (rc = export_next(e->reader, &sample)) != 0) {
+	while (!e->failed && (is_written_at_end || !ferror(e->out)) &&
+	       (rc = export_next(e->reader, &sample)) != 0) {
 		if (rc < 0)
 			return false;
-		format->add_sample(e, &sample);
-		show_progress(&progress);
+		add_sample(e, format, &sample);
 	}
-	if (progress.is_shown)
-		term_progress(stderr, "");
 	return true;
 }
 
@@ -216,6 +203,8 @@ static int export_opened(struct exporter *e, const struct export_format *format,
 	}
 	if (format->release)
 		format->release(e);
+	export_free_rows(&e->rows);
+	export_free_whole_stacks(&e->stacks);
 	free(e->state);
 	return status;
 }

@@ -36,10 +36,10 @@ struct mem_job {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Adds a sample, if it is of an access. */
-static void add_sample(struct mem_job *job, const struct export_sample *s)
+static void add_sample(struct mem_job *job, struct export_sample *s)
 {
 	const pfm_sample_t *sample = &s->record->body.sample;
-	const struct export_location *location = &job->reader.locations[s->frames[0]];
+	const struct export_location *location;
 	struct mem_access a = { .address = sample->addr,
 		                .physical = sample->phys_addr,
 		                .latency = sample->weight,
@@ -51,6 +51,10 @@ static void add_sample(struct mem_job *job, const struct export_sample *s)
 
 	if (!(s->has & (PFM_SAMPLE_SOURCE | PFM_SAMPLE_ADDR)))
 		return;
+	export_read_frames(&job->reader, s);
+	if (job->reader.failed)
+		return;
+	location = &job->reader.locations[s->frames[0]];
 	job->n_without_address += !sample->addr;
 	if (s->has & PFM_SAMPLE_CPU)
 		a.node = mem_nodes_of_cpu(job->nodes, s->cpu);

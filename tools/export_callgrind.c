@@ -21,27 +21,12 @@ struct callgrind_frame {
 
 /* Rows: stack is the function, pid is 1 + the function that it calls or 0, task is the line. */
 struct callgrind {
-	struct stack_tree stacks;
-	struct export_rows rows, costs;
+	struct export_rows costs;
 	struct callgrind_function *functions;
 	struct callgrind_frame *frames;
 	size_t n_frames, frames_capacity;
 	bool *is_object_named, *is_file_named; /* of texts */
 };
-
-static void add_sample(struct exporter *e, const struct export_sample *s)
-{
-	struct callgrind *c = e->state;
-	const struct export_row row = {
-		.stack = export_add_stack(&c->stacks, s->frames, s->n_frames),
-		.event = s->event,
-		.samples = 1,
-		.weight = s->weight,
-	};
-
-	export_add_row(&c->rows, &row);
-	e->failed |= c->stacks.failed || c->rows.failed;
-}
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
@@ -95,12 +80,13 @@ static void add_calls(struct exporter *e, const struct export_row *row, uint32_t
 static void add_row(struct exporter *e, uint32_t number)
 {
 	struct callgrind *c = e->state;
-	const struct export_row *row = &c->rows.list[number];
+	const struct export_row *row = &e->rows.list[number];
+	const struct whole_stack *stack = &e->stacks.list[row->stack];
 	struct export_row cost = *row;
 
 	c->n_frames = 0;
-	for (uint32_t at = row->stack; at && !e->failed; at = c->stacks.nodes[at].parent)
-		add_frames(e, &e->reader->locations[c->stacks.nodes[at].location]);
+	for (uint32_t i = 0; i < stack->n && !e->failed; i++)
+		add_frames(e, &e->reader->locations[e->stacks.frames[stack->first + i]]);
 	if (e->failed || !c->n_frames)
 		return;
 	cost.stack = c->frames[0].function;
@@ -265,7 +251,7 @@ static void end(struct exporter *e)
 	e->failed |= !export_number_functions(e->reader);
 	c->functions = calloc(e->reader->n_functions + 1, sizeof(*c->functions));
 	e->failed |= !c->functions;
-	for (size_t i = 0; i < c->rows.n && !e->failed; i++)
+	for (size_t i = 0; i < e->rows.n && !e->failed; i++)
 		add_row(e, (uint32_t)i);
 	c->is_object_named = calloc(e->reader->texts.n, sizeof(bool));
 	c->is_file_named = calloc(e->reader->texts.n, sizeof(bool));
@@ -286,8 +272,6 @@ static void release(struct exporter *e)
 {
 	struct callgrind *c = e->state;
 
-	export_free_stacks(&c->stacks);
-	export_free_rows(&c->rows);
 	export_free_rows(&c->costs);
 	free(c->functions);
 	free(c->frames);
@@ -300,7 +284,7 @@ const struct export_format export_callgrind = {
 	.summary = "for KCachegrind and callgrind_annotate",
 	.suffixes = { ".callgrind" },
 	.state_size = sizeof(struct callgrind),
-	.add_sample = add_sample,
+	.row_keys = ROW_EVENT,
 	.end = end,
 	.release = release,
 };

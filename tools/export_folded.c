@@ -9,27 +9,9 @@
 #include "profile/text_output.h"
 
 struct folded {
-	struct stack_tree stacks;
-	struct export_rows rows;
-	uint32_t *path;
-	size_t path_capacity;
 	struct text_pool lines;  /* stacks as text: several addresses may have one name */
 	struct export_rows sums; /* stack: the number of a line */
 };
-
-static void add_sample(struct exporter *e, const struct export_sample *s)
-{
-	struct folded *f = e->state;
-	const struct export_row row = {
-		.stack = export_add_stack(&f->stacks, s->frames, s->n_frames),
-		.task = s->task,
-		.samples = 1,
-		.weight = s->weight,
-	};
-
-	export_add_row(&f->rows, &row);
-	e->failed |= f->stacks.failed || f->rows.failed;
-}
 
 /* Heaviest first; lines that weigh the same are in the order in which they came. */
 static int compare_rows(const void *a, const void *b)
@@ -57,19 +39,13 @@ static void put_names(const struct export_reader *r, const struct export_locatio
 
 static void put_stack(struct exporter *e, const struct export_row *row, FILE *out)
 {
-	struct folded *f = e->state;
+	const struct whole_stack *stack = &e->stacks.list[row->stack];
 	char line[NAME_LINE];
-	size_t n = 0;
 
-	for (uint32_t at = row->stack; at && !e->failed; at = f->stacks.nodes[at].parent) {
-		f->path =
-			base_grow_list(f->path, n, &f->path_capacity, sizeof(*f->path), &e->failed);
-		if (!e->failed)
-			f->path[n++] = f->stacks.nodes[at].location;
-	}
 	put_line_text(out, export_frame_text(export_text(e->reader, row->task), line));
-	while (n-- > 0)
-		put_names(e->reader, &e->reader->locations[f->path[n]], out);
+	for (uint32_t i = stack->n; i-- > 0;)
+		put_names(e->reader, &e->reader->locations[e->stacks.frames[stack->first + i]],
+		          out);
 }
 
 /* Adds a row to the line of its stack. */
@@ -99,8 +75,8 @@ static void end(struct exporter *e)
 	struct folded *f = e->state;
 	char text[LOSSES_MAX];
 
-	for (size_t i = 0; i < f->rows.n && !e->failed; i++)
-		add_to_line(e, &f->rows.list[i]);
+	for (size_t i = 0; i < e->rows.n && !e->failed; i++)
+		add_to_line(e, &e->rows.list[i]);
 	if (f->sums.n)
 		qsort(f->sums.list, f->sums.n, sizeof(*f->sums.list), compare_rows);
 	for (size_t i = 0; i < f->sums.n; i++)
@@ -113,11 +89,8 @@ static void release(struct exporter *e)
 {
 	struct folded *f = e->state;
 
-	export_free_stacks(&f->stacks);
-	export_free_rows(&f->rows);
 	export_free_rows(&f->sums);
 	text_pool_free(&f->lines);
-	free(f->path);
 }
 
 /* ---- reading back ---------------------------------------------------------------------------- */
@@ -164,7 +137,7 @@ const struct export_format export_folded = {
 	.suffixes = { ".folded", ".collapsed" },
 	.is_sum = true,
 	.state_size = sizeof(struct folded),
-	.add_sample = add_sample,
+	.row_keys = ROW_TASK,
 	.end = end,
 	.release = release,
 	.check = check_folded,

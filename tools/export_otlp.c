@@ -79,8 +79,6 @@ struct otlp_attribute {
 };
 
 struct otlp {
-	struct stack_list stacks;
-	struct export_rows rows;
 	struct text_pool strings;
 	struct hash_table attribute_table, function_table;
 	struct otlp_attribute *attributes; /* element i + 1 of the message's table */
@@ -90,14 +88,6 @@ struct otlp {
 	uint32_t n_mappings, n_stacks;
 	struct message dictionary, scope, profile, part, inner, packed, value;
 };
-
-static void add_sample(struct exporter *e, const struct export_sample *s)
-{
-	struct otlp *o = e->state;
-
-	export_add_sample_row(&o->rows, &o->stacks, s);
-	e->failed |= o->stacks.failed || o->rows.failed;
-}
 
 static uint32_t add_string(struct otlp *o, const char *text)
 {
@@ -287,12 +277,12 @@ static void put_location(struct exporter *e, uint32_t number)
 static uint32_t add_stack(struct exporter *e, uint32_t stack)
 {
 	struct otlp *o = e->state;
-	const struct whole_stack *whole = &o->stacks.list[stack];
+	const struct whole_stack *whole = &e->stacks.list[stack];
 
 	if (o->stack_numbers[stack])
 		return o->stack_numbers[stack];
 	for (uint32_t i = 0; i < whole->n; i++)
-		message_add_packed(&o->packed, o->stacks.frames[whole->first + i] + 1u);
+		message_add_packed(&o->packed, e->stacks.frames[whole->first + i] + 1u);
 	message_add_message(&o->inner, STACK_LOCATIONS, &o->packed);
 	message_add_message(&o->dictionary, DICTIONARY_STACKS, &o->inner);
 	o->stack_numbers[stack] = ++o->n_stacks;
@@ -372,9 +362,9 @@ static void put_profile(struct exporter *e, unsigned number)
 	put_times(e);
 	message_add_text(&o->profile, PROFILE_ORIGINAL_FORMAT, "linux_perf");
 	put_losses(e);
-	for (size_t i = 0; i < o->rows.n; i++)
-		if (o->rows.list[i].event == number)
-			put_row(e, &o->rows.list[i]);
+	for (size_t i = 0; i < e->rows.n; i++)
+		if (e->rows.list[i].event == number)
+			put_row(e, &e->rows.list[i]);
 	message_add_message(&o->scope, SCOPE_PROFILES, &o->profile);
 }
 
@@ -397,7 +387,7 @@ static void end(struct exporter *e)
 
 	e->failed |= !export_number_functions(e->reader);
 	o->mapping_numbers = calloc(e->reader->n_mappings, sizeof(*o->mapping_numbers));
-	o->stack_numbers = calloc(o->stacks.n + 1, sizeof(*o->stack_numbers));
+	o->stack_numbers = calloc(e->stacks.n + 1, sizeof(*o->stack_numbers));
 	e->failed |= !o->mapping_numbers || !o->stack_numbers;
 	if (e->failed)
 		return;
@@ -420,8 +410,6 @@ static void release(struct exporter *e)
 	struct message *const messages[] = { &o->dictionary, &o->scope,  &o->profile, &o->part,
 		                             &o->inner,      &o->packed, &o->value };
 
-	export_free_whole_stacks(&o->stacks);
-	export_free_rows(&o->rows);
 	text_pool_free(&o->strings);
 	pfmi_base_free_hash(&o->attribute_table);
 	pfmi_base_free_hash(&o->function_table);
@@ -438,7 +426,7 @@ const struct export_format export_otlp = {
 	.summary = "profiles of OpenTelemetry, v1development",
 	.suffixes = { ".otlp" },
 	.state_size = sizeof(struct otlp),
-	.add_sample = add_sample,
+	.row_keys = ROW_EVENT | ROW_TASK | ROW_THREAD,
 	.end = end,
 	.release = release,
 };

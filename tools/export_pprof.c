@@ -62,8 +62,6 @@ enum {
 };
 
 struct pprof {
-	struct stack_list stacks;
-	struct export_rows rows;
 	struct text_pool strings; /* those of the message: 0 is "" */
 	uint64_t *function_ids;   /* of each function of the reader; 0: not written yet */
 	uint64_t n_functions;
@@ -73,14 +71,6 @@ struct pprof {
 	uint64_t thread, pid, tid, cpu; /* strings: keys of labels */
 	uint64_t *task_strings; /* of each text of the reader that names a task; 0: not yet */
 };
-
-static void add_sample(struct exporter *e, const struct export_sample *s)
-{
-	struct pprof *p = e->state;
-
-	export_add_sample_row(&p->rows, &p->stacks, s);
-	e->failed |= p->stacks.failed || p->rows.failed;
-}
 
 enum { OUT_SIZE = 1 << 16 }; /* bytes that are written at once */
 
@@ -218,24 +208,23 @@ static void count_mapping_samples(struct exporter *e)
 
 	for (size_t i = 1; i < e->reader->n_locations; i++)
 		p->mapping_ids[e->reader->locations[i].mapping] = 1;
-	for (size_t i = 0; i < p->rows.n; i++) {
-		const struct whole_stack *whole = &p->stacks.list[p->rows.list[i].stack];
-		uint32_t leaf = p->stacks.frames[whole->first];
+	for (size_t i = 0; i < e->rows.n; i++) {
+		const struct whole_stack *whole = &e->stacks.list[e->rows.list[i].stack];
+		uint32_t leaf = e->stacks.frames[whole->first];
 
-		p->mapping_samples[e->reader->locations[leaf].mapping] += p->rows.list[i].samples;
+		p->mapping_samples[e->reader->locations[leaf].mapping] += e->rows.list[i].samples;
 	}
 }
 
 /* Adds the names of the tasks that were sampled. False without memory. */
 static bool collect_task_names(const struct exporter *e, struct text_pool *tasks)
 {
-	const struct pprof *p = e->state;
 	uint32_t last = 0;
 
-	for (size_t i = 0; i < p->rows.n; i++) {
-		if (!i || p->rows.list[i].task != last)
-			text_number(tasks, export_text(e->reader, p->rows.list[i].task));
-		last = p->rows.list[i].task;
+	for (size_t i = 0; i < e->rows.n; i++) {
+		if (!i || e->rows.list[i].task != last)
+			text_number(tasks, export_text(e->reader, e->rows.list[i].task));
+		last = e->rows.list[i].task;
 	}
 	return !tasks->failed;
 }
@@ -301,10 +290,10 @@ static uint64_t task_string(struct exporter *e, uint32_t task)
 static void put_row(struct exporter *e, const struct export_row *row)
 {
 	struct pprof *p = e->state;
-	const struct whole_stack *whole = &p->stacks.list[row->stack];
+	const struct whole_stack *whole = &e->stacks.list[row->stack];
 
 	for (uint32_t i = 0; i < whole->n; i++)
-		message_add_packed(&p->packed, p->stacks.frames[whole->first + i] + 1u);
+		message_add_packed(&p->packed, e->stacks.frames[whole->first + i] + 1u);
 	message_add_message(&p->part, SAMPLE_LOCATION_ID, &p->packed);
 	message_add_packed(&p->packed, row->samples);
 	for (unsigned i = 0; i < e->reader->n_events; i++)
@@ -409,8 +398,8 @@ static void end(struct exporter *e)
 	put_mappings(e);
 	for (uint32_t i = 0; i < e->reader->n_locations; i++)
 		put_location(e, i);
-	for (size_t i = 0; i < p->rows.n; i++)
-		put_row(e, &p->rows.list[i]);
+	for (size_t i = 0; i < e->rows.n; i++)
+		put_row(e, &e->rows.list[i]);
 	put_times(e);
 	put_comment(e);
 	put_strings(e);
@@ -421,8 +410,6 @@ static void release(struct exporter *e)
 {
 	struct pprof *p = e->state;
 
-	export_free_whole_stacks(&p->stacks);
-	export_free_rows(&p->rows);
 	text_pool_free(&p->strings);
 	free(p->function_ids);
 	free(p->mapping_samples);
@@ -506,7 +493,7 @@ const struct export_format export_pprof = {
 	.suffixes = { ".pb.gz", ".pb", ".pprof" },
 	.is_gzip = true,
 	.state_size = sizeof(struct pprof),
-	.add_sample = add_sample,
+	.row_keys = ROW_EVENT | ROW_TASK | ROW_THREAD,
 	.end = end,
 	.release = release,
 	.check = check,

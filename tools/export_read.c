@@ -19,20 +19,35 @@ static void add_frame(struct export_reader *r, unsigned *n, uint32_t location)
 		r->frames[(*n)++] = location;
 }
 
-/* Locations of the sample's frames. Returns how many. */
-static unsigned read_frames(struct export_reader *r, const pfm_record_t *record)
+void export_read_frames(struct export_reader *r, struct export_sample *s)
 {
-	const struct process *process = tasks_find_process(&r->tasks, record->pid);
-	struct frame_walk walk = { .record = record };
-	unsigned n = 0;
+	const struct process *process = tasks_find_process(&r->tasks, s->record->pid);
+	struct frame_walk walk = { .record = s->record };
 
+	s->n_frames = 0;
 	while (process && !r->failed && walk_frames(&walk))
-		add_frame(r, &n,
+		add_frame(r, &s->n_frames,
 		          export_number_location(r, process, walk.address, walk.mode,
 		                                 walk.is_caller));
-	if (record->truncated & PFM_TRUNCATED_CHAIN)
-		add_frame(r, &n, 0);
-	return n;
+	if (s->record->truncated & PFM_TRUNCATED_CHAIN)
+		add_frame(r, &s->n_frames, 0);
+	s->frames = r->frames;
+}
+
+uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *s)
+{
+	const struct process *process = tasks_find_process(&r->tasks, s->record->pid);
+	const pfm_sample_t *sample = &s->record->body.sample;
+	const uint64_t parts[] = {
+		sample->n_chain ? pfmi_base_hash_bytes(sample->chain,
+		                                       sample->n_chain * sizeof(*sample->chain))
+				: sample->ip,
+		(uint64_t)(process ? process->generation : 0) << 32 | r->tasks.kernel_generation,
+		(uint64_t)s->record->pid << 32 | (s->record->misc & PFM_MISC_MODE),
+		(uint64_t)s->record->truncated << 32 | sample->n_chain,
+	};
+
+	return pfmi_base_hash_bytes(parts, sizeof(parts));
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -74,8 +89,6 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 	s->weight = s->weight ? s->weight : 1;
 	if (!chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
 		r->failed = true;
-	s->n_frames = read_frames(r, record);
-	s->frames = r->frames;
 	r->events[event].samples++;
 	r->events[event].weight += s->weight;
 	note_time(r, s->time);

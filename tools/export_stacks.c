@@ -132,7 +132,7 @@ static bool is_same_row(const void *arg, uint32_t i)
 	       a->tid == b->tid && a->cpu == b->cpu && a->task == b->task;
 }
 
-void export_add_row(struct export_rows *rows, const struct export_row *key)
+uint32_t export_add_row(struct export_rows *rows, const struct export_row *key)
 {
 	const struct row_search search = { rows->list, key };
 	const uint32_t words[] = {
@@ -144,35 +144,70 @@ void export_add_row(struct export_rows *rows, const struct export_row *key)
 	if (at != HASH_NOT_FOUND) {
 		rows->list[at].samples += key->samples;
 		rows->list[at].weight += key->weight;
-		return;
+		return at;
 	}
 	rows->list = base_grow_list(rows->list, rows->n, &rows->capacity, sizeof(*rows->list),
 	                            &rows->failed);
 	rows->failed = rows->failed || !pfmi_base_add_hash(&rows->table, hash, (uint32_t)rows->n);
-	if (!rows->failed)
-		rows->list[rows->n++] = *key;
+	if (rows->failed)
+		return 0;
+	rows->list[rows->n] = *key;
+	return (uint32_t)rows->n++;
 }
 
-void export_add_sample_row(struct export_rows *rows, struct stack_list *stacks,
-                           const struct export_sample *s)
-{
-	const struct export_row row = {
-		.stack = export_add_whole_stack(stacks, s->frames, s->n_frames),
-		.event = s->event,
-		.pid = s->pid,
-		.tid = s->tid,
-		.cpu = s->cpu,
-		.task = s->task,
-		.samples = 1,
-		.weight = s->weight,
-	};
+enum { KNOWN_ROWS_LOG2 = 16 };
 
-	export_add_row(rows, &row);
+/* The entry of a sample with these members; NULL without memory. */
+static struct known_row *find_known_row(struct export_rows *rows, const struct export_row *key,
+                                        uint64_t chain)
+{
+	const uint64_t parts[] = { chain, (uint64_t)key->event << 32 | key->task,
+		                   (uint64_t)key->pid << 32 | key->tid, key->cpu };
+	uint64_t hash = pfmi_base_hash_bytes(parts, sizeof(parts));
+	struct known_row *known;
+
+	if (!rows->known)
+		rows->known = calloc((size_t)1 << KNOWN_ROWS_LOG2, sizeof(*rows->known));
+	if (!rows->known)
+		return NULL;
+	known = &rows->known[hash >> (64 - KNOWN_ROWS_LOG2)];
+	if (known->hash != hash)
+		*known = (struct known_row){ hash, 0 };
+	return known;
+}
+
+void export_add_sample(struct exporter *e, unsigned keys, struct export_sample *s)
+{
+	struct export_row row = { .samples = 1, .weight = s->weight };
+	struct known_row *known;
+
+	if (keys & ROW_EVENT)
+		row.event = s->event;
+	if (keys & ROW_TASK)
+		row.task = s->task;
+	if (keys & ROW_THREAD) {
+		row.pid = s->pid;
+		row.tid = s->tid;
+		row.cpu = s->cpu;
+	}
+	known = find_known_row(&e->rows, &row, export_hash_chain(e->reader, s));
+	if (known && known->row) {
+		e->rows.list[known->row - 1].samples++;
+		e->rows.list[known->row - 1].weight += s->weight;
+		return;
+	}
+	export_read_frames(e->reader, s);
+	row.stack = export_add_whole_stack(&e->stacks, s->frames, s->n_frames);
+	e->failed |= !known || e->reader->failed || e->stacks.failed;
+	if (!e->failed)
+		known->row = 1 + export_add_row(&e->rows, &row);
+	e->failed |= e->rows.failed;
 }
 
 void export_free_rows(struct export_rows *rows)
 {
 	free(rows->list);
+	free(rows->known);
 	pfmi_base_free_hash(&rows->table);
 }
 
