@@ -6,7 +6,8 @@ static unsigned get_minimum(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The table of all beginnings of @a and @b, row by row; a swap looks two rows back. */
+/* Computes the distances between all prefixes of @a and @b, one row for each prefix of @a. A swap
+ * of neighbours adds to a distance two rows before. */
 unsigned base_get_edit_distance(const unsigned char *a, unsigned n, const unsigned char *b,
                                 unsigned m, unsigned limit)
 {

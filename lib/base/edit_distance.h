@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a misspelled name is from the one that was meant. */
+/* The edit distance of two names, for suggestions after a misspelled name. */
 #ifndef PERFMON_BASE_EDIT_DISTANCE_H
 #define PERFMON_BASE_EDIT_DISTANCE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How structs cross the border of the library. Each begins with the size its caller was compiled
- * with, which may be shorter or longer than ours. The one rule: a size is good if the size member
- * itself fits; members that the shorter side lacks are zero on input and left alone on output. */
+/* Copying of public structs between a caller and the library. Each struct begins with the size its
+ * caller was compiled with, which may be shorter or longer than the library's. A size is valid if
+ * the size member itself fits. Members that the shorter struct lacks are zero on input and
+ * unchanged on output. */
 #ifndef PERFMON_SIZES_H
 #define PERFMON_SIZES_H
 
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <perfmon/perfmon.h>
 
-/* The size that the caller's struct @s says it has. */
+/* The size member of the caller's struct @s. */
 static inline size_t base_get_struct_size(const void *s)
 {
 	size_t size;
@@ -18,7 +19,7 @@ static inline size_t base_get_struct_size(const void *s)
 	return size;
 }
 
-/* True if the caller's struct @s is there and has its size set. */
+/* True if @s is not NULL and its size is set. */
 static inline bool base_has_struct_size(const void *s)
 {
 	return s && base_get_struct_size(s) >= sizeof(size_t);
@@ -31,7 +32,7 @@ static inline size_t base_get_shared_struct_size(const void *s, size_t ours)
 	return theirs < ours ? theirs : ours;
 }
 
-/* In: copies the caller's struct @from, which may be NULL, to @to of @size bytes. False if its size
+/* Copies the caller's struct @from, which may be NULL, to @to of @size bytes. False if its size
  * is not set. */
 static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 {
@@ -44,21 +45,21 @@ static inline bool base_copy_struct_in(void *to, size_t size, const void *from)
 	return true;
 }
 
-/* Out: copies @from of @size bytes to the caller's struct @to, whose size was checked. */
+/* Copies @from of @size bytes to the caller's struct @to, whose size was checked. */
 static inline void base_copy_struct_out(void *to, const void *from, size_t size)
 {
 	memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t),
 	       base_get_shared_struct_size(to, size) - sizeof(size_t));
 }
 
-/* Stride: the @i-th of the caller's structs at @first, all of which are as long as that one. */
+/* The @i-th of the caller's structs at @first, all of which have the size of the first. */
 static inline void *base_get_struct_at(void *first, size_t i)
 {
 	return (char *)first + i * base_get_struct_size(first);
 }
 
-/* Where a public call writes its error: the caller's own struct @error (may be NULL) if it has room
- * for all of ours, else @mine. */
+/* The struct in which a public call writes its error: the caller's @error (may be NULL) if it has
+ * all members of the library's, else @mine. */
 static inline pfm_error_t *base_begin_error(pfm_error_t *error, pfm_error_t *mine)
 {
 	if (!error || error->size >= sizeof(*error))
@@ -67,7 +68,7 @@ static inline pfm_error_t *base_begin_error(pfm_error_t *error, pfm_error_t *min
 	return mine;
 }
 
-/* Its end: hands what there is room for to the caller. Returns @rc. */
+/* Copies @why to the caller's @error as far as that has room. Returns @rc. */
 static inline int base_finish_error(pfm_error_t *error, const pfm_error_t *why, int rc)
 {
 	if (rc && why != error && base_has_struct_size(error))

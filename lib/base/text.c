@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of texts, and the numbers in them. */
+/* Slices of text, and the numbers in them. */
 #include "base/text.h"
 
 #include <float.h>
@@ -68,7 +68,8 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out)
 	return true;
 }
 
-/* Length of a number in C's notation at the start of @s, and where its point is; 0 if missing. */
+/* Length of the number in C's notation at the start of @s, 0 if missing; *@point is the index of
+ * its decimal point. */
 static size_t measure_decimal(const char *s, size_t *point)
 {
 	size_t i = s[0] == '-' || s[0] == '+', digits = 0;
@@ -133,8 +134,8 @@ bool pfmi_base_parse_decimal(const char *s, double *out)
 	len = measure_decimal(s, &point);
 	if (len == 0 || s[len] != '\0' || len > 200)
 		return false;
-	/* strtod() rounds correctly but reads the locale's decimal point. That may change under us
-	 * in another thread: then the number ends too early, and it is tried again. */
+	/* strtod() rounds correctly but reads the locale's decimal point. Another thread may change
+	 * the locale in between: the conversion then stops at the point and is tried again. */
 	for (int i = 0; i < 3; i++) {
 		char half[16], buf[240], *end;
 		size_t n = (size_t)snprintf(half, sizeof(half), "%.1f", 0.5);

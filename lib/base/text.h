@@ -34,20 +34,21 @@ static inline unsigned base_get_digit_value(char c)
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
-/* A whole slice as a C number (base 0); false for other text or a number beyond 64 bits. */
+/* Parses all of @s as a C number (base 0). False for other text or a number beyond 64 bits. */
 bool pfmi_base_parse_number(struct slice s, uint64_t *out);
 /* Reads a number as perf does: leading zeros do not make it octal. */
 bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
-/* A whole terminated string. */
+/* The slice of a whole terminated string. */
 struct slice pfmi_base_make_slice(const char *s);
-/* Equal without regard to case; and what @word goes on with after @s, NULL if it does not start
- * so. */
+/* Is @s equal to @word without regard to case? */
 bool pfmi_base_is_slice_icase(struct slice s, const char *word);
+
+/* The rest of @word after @s, without regard to case; NULL if @word does not start with @s. */
 const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);
-/* A number as C writes it, whatever the locale. False for other text. */
+/* Parses a decimal number in C's notation, in every locale. False for other text. */
 bool pfmi_base_parse_decimal(const char *s, double *out);
-/* Fills @why (if not NULL) and returns @code. @s marks the culprit inside @spec's text; NULL text
- * marks nothing. */
+/* Fills @why (if not NULL) and returns @code. @s is the faulty part of @text; without @text the
+ * error has no place. */
 int pfmi_base_set_error(pfm_error_t *why, int code, pfm_error_kind_t kind, const char *text,
                         struct slice s, const char *detail);
 /* Sets an error that no part of a text caused. */

@@ -18,7 +18,8 @@ static size_t get_announced_length(unsigned char lead)
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-/* The second byte tells overlong forms, surrogates and numbers beyond U+10FFFF from characters. */
+/* Some first bytes restrict the second byte: other values are overlong forms, surrogates or numbers
+ * beyond U+10FFFF. */
 static bool is_valid_second(unsigned char lead, unsigned char second)
 {
 	switch (lead) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of threads, files and symbols are bytes of any kind; output formats require valid UTF-8. */
+/* Checks of UTF-8. Names of threads, files and symbols are arbitrary bytes; output formats require
+ * valid UTF-8. */
 #ifndef PERFMON_BASE_UTF8_H
 #define PERFMON_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* U+FFFD, which output has for each byte that is not part of a character. */
+/* U+FFFD, which replaces each byte that is not part of a character. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /* Length in bytes of the character that the @len bytes at @text begin with, 1 to 4. Returns 0 if

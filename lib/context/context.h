@@ -17,10 +17,10 @@ struct pmu_info {
 	int perf_type;                       /* perf_event_attr.type; -1: unknown to the kernel */
 	const struct kernel_pmu *kernel_pmu; /* the kernel's PMU that counts it, or NULL */
 	struct image_map *image_map;         /* the image its table is in, or NULL */
-	unsigned core_type;                  /* index of the hybrid core type */
+	unsigned core_type;                  /* index of the core type of a hybrid processor */
 };
 
-/* Images that were found on the search path. (images.c) */
+/* The images on the search path. (images.c) */
 struct image_set {
 	unsigned n_maps;
 	struct image_map {
@@ -36,8 +36,8 @@ struct image_set {
 		const char *reason;
 	} * rejected;
 };
-/* Maps every image on @path (colon-separated folders and files). A file that is named and cannot be
- * used is an error; one in a folder is listed under "rejected". */
+/* Maps every image on @path (colon-separated folders and files). A file of the path that cannot be
+ * used is an error; one in a folder of the path is listed under "rejected". */
 int pfmi_image_open_path(const char *path, struct image_set *out, pfm_error_t *why);
 void pfmi_image_close_all(struct image_set *im);
 /* Checks all of an image when one of its tables is first used. Returns NULL, or a text with the
@@ -68,17 +68,17 @@ struct pfm_ctx {
 	struct pmu_source builtin_source; /* the source before anything is loaded */
 	atomic_int n_refs;
 	atomic_int loaded_parts; /* LOADED_* bits that are done */
-	/* Above 0: when last asked, CPUs 0 to this less 1 were on line, and there can be no others.
-	 * (lib/session/counts.c) */
+	/* Above 0: CPUs 0 to n_contiguous_cpus - 1 were online when last read, and no others are
+	 * possible. (lib/session/counts.c) */
 	atomic_int n_contiguous_cpus;
-	/* Valid once LOADED_ALL is set. Units are numbered: those built in, those of images, those
-	 * of the kernel. */
+	/* Valid once LOADED_ALL is set. PMUs are numbered in this order: built-in, of images, of
+	 * the kernel. */
 	unsigned n_pmus, first_kernel_pmu;
 	struct pmu_source *sources;
 	unsigned n_sources;
 	struct host_pmu *host_pmus; /* PMUs of this machine by number, without the kernel's own */
 	unsigned n_host_pmus;
-	unsigned *search_order; /* PMUs of unprefixed names, in */
+	unsigned *search_order; /* PMUs in which unprefixed names are looked up, in order */
 	unsigned n_search_order;
 	uint32_t *kernel_name_slots; /* hash table over the names of the kernel's PMUs */
 	struct image_set images;
@@ -114,7 +114,7 @@ static inline unsigned context_count_pmus(const struct pfm_ctx *ctx)
 {
 	return context_is_loaded(ctx, LOADED_ALL) ? ctx->n_pmus : table_count_builtins();
 }
-/* The image of PMU @i; NULL for a built-in one and the kernel's. */
+/* The image of PMU @i; NULL for built-in and kernel-provided PMUs. */
 struct image_map *pfmi_context_get_pmu_image(const struct pfm_ctx *ctx, unsigned i);
 const struct table *pfmi_context_get_pmu_table_slowpath(const struct pfm_ctx *ctx, unsigned i);
 /* The table of PMU @i. */
@@ -145,8 +145,8 @@ static inline const struct kernel_pmu *context_get_kernel_pmu(const struct pfm_c
 	                                          : NULL;
 }
 
-/* All of them; before everything is loaded, when another thread may be at the rest, what is built
- * in. */
+/* All sources of @ctx. Before everything is loaded, only the built-in source: another thread may be
+ * loading the others. */
 static inline const struct pmu_source *context_get_sources(const struct pfm_ctx *ctx, unsigned *n)
 {
 	bool all = context_is_loaded(ctx, LOADED_ALL);
@@ -176,15 +176,15 @@ const struct pmu_family *pfmi_context_find_family(const struct image *im, struct
 /* The members of the family called @s as table numbers, or NULL. */
 const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h,
                                                  uint32_t *n);
-/* The context of calls that are given NULL, and of the libpfm 3 interface. Made on first
- * use, never freed. */
+/* The context of calls whose context is NULL, and of the libpfm 3 interface. It is made at its
+ * first use and never freed. */
 const struct pfm_ctx *pfmi_context_get_default(void);
 /* @ctx, or the default context for NULL. */
 static inline const struct pfm_ctx *context_choose_context(const struct pfm_ctx *ctx)
 {
 	return ctx ? ctx : pfmi_context_get_default();
 }
-/* The table of processor @pmu of a context that was meant; NULL if missing, or it is damaged. */
+/* The table of PMU @pmu; NULL if @ctx has no such PMU or its image is damaged. */
 static inline const struct table *context_get_usable_table(const struct pfm_ctx *ctx, int pmu)
 {
 	/* A negative number is above any count. Built-in tables need no check. */

@@ -29,7 +29,7 @@ size_t pfmi_image_get_default_path(char *buf, size_t len)
 	return n < 0 ? len : (size_t)n;
 }
 
-/* Refuses a file that someone other than root and this user can have written. */
+/* Refuses a file that a user other than root and this one may have written. */
 static const char *find_trust_fault(const struct stat *st)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())
@@ -40,7 +40,7 @@ static const char *find_trust_fault(const struct stat *st)
 	return NULL;
 }
 
-/* Can root alone shorten the file? A mapped page that is cut off would end the process. */
+/* Can only root shorten the file? Reading a mapped page that was cut off would end the process. */
 static bool is_root_only_writable(const struct stat *st)
 {
 	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
@@ -250,7 +250,7 @@ static int add_image_folder(struct image_set *im, const char *path, pfm_error_t 
 	int err;
 
 	if (stat(path, &st))
-		return PFMLIB_SUCCESS; /* a search path may name folders that are not there */
+		return PFMLIB_SUCCESS; /* missing folders of a search path are ignored */
 	if (!S_ISDIR(st.st_mode))
 		return record_folder_refusal(
 			im, path, "expected a folder or a file whose name ends in .pmdb", why);

@@ -8,8 +8,8 @@
 
 /* ---- fork safety ----------------------------------------------------------------------------- */
 
-/* Shared by all contexts: fork() waits until no thread loads, because a child would never see the
- * lock released. */
+/* One lock for all contexts. fork() waits until no thread loads, because no thread of the child
+ * would release the lock. */
 pthread_mutex_t pfmi_context_load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_before_fork(void)
@@ -23,7 +23,7 @@ static void unlock_after_fork(void)
 }
 
 /* Runs when the library is loaded: a fork() that begins while the first context is made would not
- * call handlers that this context installs. */
+ * call handlers installed by that context. */
 __attribute__((constructor)) static void install_fork_handlers(void)
 {
 	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
@@ -31,7 +31,8 @@ __attribute__((constructor)) static void install_fork_handlers(void)
 
 /* ---- this machine's PMUs --------------------------------------------------------------------- */
 
-/* Drops tables of relatives and generic fallbacks where there is a table of this very core. */
+/* Drops tables of other family members and generic fallbacks if this processor has a table of its
+ * own. */
 static void drop_fallbacks(struct pfm_ctx *ctx)
 {
 	const struct table *best = NULL;
@@ -57,7 +58,7 @@ static bool is_map_usable(void *map)
 	return context_is_image_usable(map);
 }
 
-/* Lists the PMUs of this machine, and ties them to the kernel's. */
+/* Lists the PMUs of this machine, each with the kernel's PMU that counts its events. */
 static int find_host_pmus(struct pfm_ctx *ctx)
 {
 	struct pmu_image image = { table_get_builtin_image(), 0, is_map_usable, NULL };

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* glibc reserves a few bytes of static TLS for libraries that are loaded late; other C libraries
- * may not. */
+/* glibc reserves some static TLS for libraries that dlopen() loads; other C libraries may not. */
 #ifdef __GLIBC__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -74,8 +73,8 @@ static void init_no_memory_context(void)
 	                      memory_order_release);
 }
 
-/* Each thread takes the lock once and remembers it: cheap, and correct also to tools that do not
- * model atomic flags. */
+/* Each thread takes the lock once and remembers that it did. That costs little, and race detectors
+ * that do not model atomic flags understand it. */
 const struct pfm_ctx *pfmi_context_get_default(void)
 {
 	static THREAD_LOCAL bool seen;
@@ -110,8 +109,8 @@ static bool has_default_pmu(const struct pfm_ctx *ctx)
 	return false;
 }
 
-/* Checks at once that the PMU and the images that the caller named exist. Everything else loads
- * when a call needs it. */
+/* Checks that the PMU and the images that the caller named exist. Everything else is loaded when a
+ * call needs it. */
 static int check_context_options(struct pfm_ctx *ctx, pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;

@@ -62,7 +62,7 @@ const struct table *pfmi_context_get_pmu_table_slowpath(const struct pfm_ctx *ct
 	return table_get_image_table(map->image, i - map->first_pmu);
 }
 
-/* PMU @i among those of this machine, or NULL. */
+/* PMU @i in the list of this machine's PMUs; NULL if it is not one of them. */
 static const struct host_pmu *find_host_pmu(const struct pfm_ctx *ctx, unsigned i)
 {
 	unsigned low = 0, high = context_is_loaded(ctx, LOADED_ALL) ? ctx->n_host_pmus : 0;
@@ -142,7 +142,7 @@ static const struct table *source_get_table(const struct pfm_ctx *ctx,
 	return source->image ? table_get_image_table(source->image, i) : ctx->kernel->pmus[i].table;
 }
 
-/* Is @s the table's own name, or for @is_alias an alias of it? */
+/* Is @s an alias of the table (@is_alias), or its own name (otherwise)? */
 static bool table_has_name_of_kind(const struct table *t, struct slice s, bool is_alias)
 {
 	return is_alias ? pfmi_context_table_has_alias(t, s) : context_table_has_own_name(t, s);

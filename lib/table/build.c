@@ -31,8 +31,8 @@ void pfmi_table_begin(struct table_builder *b)
 	pfmi_table_add_text(b, "", 0);
 }
 
-/* No string has anything a terminal would obey (see check_pool() in table.c): files below a root
- * may be those of any user. */
+/* Replaces control characters by blanks, because terminals obey them and any user may have written
+ * the files below a root. Images with such characters are refused (verify.c). */
 static void replace_control_chars(char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -81,7 +81,7 @@ static unsigned append_field(struct table_builder *b, const struct field *f)
 	if (!to)
 		return 0;
 	*to = *f;
-	/* Two fields with one key: the first is the one that C code means. */
+	/* If two fields have one key, C code uses the first. */
 	if (f->key != KEY_NONE && b->keys[f->key] == 0)
 		b->keys[f->key] = (uint8_t)b->fields.n;
 	return (unsigned)b->fields.n - 1;
@@ -106,7 +106,7 @@ unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum fi
 	return append_field(b, &f);
 }
 
-/* In place, not pointed at: pointers would have to be relocated in every process. */
+/* The names are stored in the array: pointers to them would need relocations. */
 static const char key_names[][20] = {
 #define KEY(ID, NAME) NAME,
 #include "table/keys.def"
@@ -170,7 +170,7 @@ void pfmi_table_begin_row(struct table_builder *b, const char *name, const char 
 		*to = r;
 }
 
-/* A value as it is in the table. */
+/* Packs a value in the form in which a table stores it. */
 static uint32_t pack_value(struct table_builder *b, unsigned field, uint64_t value)
 {
 	struct wide_value *w;
@@ -217,8 +217,8 @@ void pfmi_table_drop_row(struct table_builder *b)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Enters row @row under its name. Of names that fold to one the first is found, the others by their
- * exact spelling. */
+/* Enters row @row under its name. If several names fold to one, the first row is found under it and
+ * the others by their exact spelling. */
 static void insert_row_name(struct table *t, struct row *rows, uint32_t *slots, uint32_t row)
 {
 	const char *text = table_get_text(t, rows[row].name);
@@ -232,7 +232,7 @@ static void insert_row_name(struct table *t, struct row *rows, uint32_t *slots, 
 	pfmi_table_insert_name(slots, t->n_slots, h, row + 1);
 }
 
-/* Offset of the next array of @n pieces of @size bytes; keeps everything on multiples of 8. */
+/* Offset of the next array of @n pieces of @size bytes; arrays begin at multiples of 8. */
 static uint32_t reserve_array(size_t *at, size_t n, size_t size)
 {
 	size_t here = *at;
@@ -253,7 +253,7 @@ static size_t compute_layout(struct table_builder *b)
 	t->n_slots = t->n_rows + t->n_rows / 2 + 2;
 	t->counters = t->named_values = t->groups = t->group_numbers = t->matches = t->row_groups =
 		t->names = t->code_index = (uint32_t)at;
-	t->counter_masks = reserve_array(&at, 1, sizeof(uint64_t)); /* one set: no counter */
+	t->counter_masks = reserve_array(&at, 1, sizeof(uint64_t)); /* one mask: no counter */
 	t->keys = reserve_array(&at, 64, 1);
 	t->fields = reserve_array(&at, b->fields.n, sizeof(struct field));
 	t->features = reserve_array(&at, b->features.n, sizeof(struct feature));

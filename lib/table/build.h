@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds an event table in memory, in the layout of table.h, piece by piece: for processors that
- * only the running kernel describes. A failed allocation is remembered and reported once, at the
- * end. */
+/* Builds an event table in memory, in the layout of image.h, for PMUs that only the running kernel
+ * describes. A failed allocation is remembered; pfmi_table_finish() reports it. */
 #ifndef PERFMON_BUILD_H
 #define PERFMON_BUILD_H
 
@@ -14,25 +13,25 @@ struct growing_array {
 };
 
 struct table_builder {
-	struct table head; /* everything but offsets and counts is the caller's to set */
+	struct table head; /* the caller sets all members but offsets and counts */
 	uint8_t keys[64];
 	struct growing_array fields, features, rows, values, wide_values, pool;
 	bool failed;
 };
 
 void pfmi_table_begin(struct table_builder *b);
-/* Copies @len bytes into the pool; their offset. */
+/* Copies @len bytes into the pool. Returns their offset. */
 uint32_t pfmi_table_add_text(struct table_builder *b, const char *s, size_t len);
-/* Adds a field that is in @n_ranges (at most 4) places; its index. Users may set it on any
- * event. */
+/* Adds a field with the bits of @n_ranges (at most 4) ranges; users may set it on any event.
+ * Returns its index. */
 unsigned pfmi_table_add_field(struct table_builder *b, const char *name, enum field_key key,
                               const struct bitrange *ranges, unsigned n_ranges);
-/* Adds a text that rows can have; its index. */
+/* Adds a field whose values are texts. Returns its index. */
 unsigned pfmi_table_add_text_field(struct table_builder *b, enum field_key key);
 /* Index of the field called @name (@len bytes); -1 if missing. */
 int pfmi_table_find_built_field(const struct table_builder *b, const char *name, size_t len);
 const struct field *pfmi_table_get_built_field(const struct table_builder *b, unsigned field);
-/* Adds a fact: a text, or a number if @text is NULL. */
+/* Adds a feature of the PMU: a text, or a number if @text is NULL. */
 void pfmi_table_add_feature(struct table_builder *b, const char *name, const char *text,
                             uint64_t value);
 /* Starts a row; values that follow belong to it. */
@@ -40,9 +39,9 @@ void pfmi_table_begin_row(struct table_builder *b, const char *name, const char 
                           uint32_t flags);
 /* Gives the last row a value for @field; a second one replaces the first. */
 void pfmi_table_set_row_value(struct table_builder *b, unsigned field, uint64_t value);
-/* Takes the last row back. */
+/* Removes the last row. */
 void pfmi_table_drop_row(struct table_builder *b);
-/* The finished table, free() it; NULL without memory. The builder is empty afterwards. */
+/* The finished table, which the caller frees; NULL without memory. Empties the builder. */
 struct table *pfmi_table_finish(struct table_builder *b);
 
 #endif

@@ -75,7 +75,7 @@ enum image_array {
 	ARRAY_HOSTS,
 	ARRAY_NAME_FILTERS,
 	ARRAY_PACKED_TEXTS,
-	N_ARRAYS = 16 /* unused ones are 0 */
+	N_ARRAYS = 16 /* unused entries are 0 */
 };
 
 /* The start of an image. */
@@ -90,7 +90,7 @@ struct image {
 	struct image_array_span arrays[N_ARRAYS];
 };
 
-/* An offset from here on is that of a packed text in the blocks of unpacked texts. */
+/* Offsets from here on are those of packed texts: offsets in the blocks of unpacked texts. */
 #define PACKED_TEXTS_START 0x400000u
 #define PACKED_BLOCK_SIZE  4096u
 #define PACKED_BLOCK_SLACK 16u /* bytes at the end of a block that hold no text */
@@ -294,7 +294,8 @@ struct host_match {
 
 enum match_flags {
 	MATCH_WHOLE_ID = 1, /* id_prefix is the whole id */
-	/* Members of the family that have no list of their own: the table is of the nearest one. */
+	/* The processor has no list of its own; the table is that of the nearest member of its
+	   family. */
 	MATCH_NEAREST = 2
 };
 
@@ -310,7 +311,8 @@ enum row_flags {
 	ROW_PER_PKG = 8,
 	ROW_EXPERIMENTAL = 16,
 	ROW_ARCH = 32,
-	ROW_SHADOWED = 64, /* another row's name folds to the same: found by its exact spelling */
+	ROW_SHADOWED = 64, /* another row's name folds to the same: this row is found by its exact
+	                      spelling */
 	ROW_METRIC = 128,
 	ROW_SNAPSHOT = 256,
 	ROW_FREE_RUNNING = 512

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names: hashing, and comparing with strings of a pool eight bytes at a time. Reading past the end
- * of a string is safe: POOL_PAD zero bytes end each pool, and a text has no NUL in it, so the
+/* Hashing of names, and comparison with strings of a pool, eight bytes at a time. Reading past the
+ * end of a string is safe: POOL_PAD zero bytes end each pool, and a text has no NUL in it, so the
  * comparison ends before. Encoding an event takes 1,750 instructions with it and 2,000 byte by
  * byte. The last part of each function compares byte by byte; tests/table/names.c has the plain
  * forms. */
@@ -81,7 +81,7 @@ static inline uint64_t diff_bytes(const char *name, const char *s)
 	return a ^ b;
 }
 
-/* How many of the next eight bytes are equal before the first that differs. */
+/* The number of equal bytes among the next eight before the first that differs. */
 static inline unsigned count_equal_bytes(const char *name, const char *s)
 {
 	uint64_t bits = diff_bytes(name, s);
@@ -95,7 +95,7 @@ static inline unsigned count_equal_bytes(const char *name, const char *s)
 #endif
 }
 
-/* Do both characters fold to the same one, which is not left out? */
+/* Do both characters fold to the same character, and is it not one that folding drops? */
 static inline bool is_same_folded_char(char a, char b)
 {
 	uint64_t weight = pfmi_table_char_weights[(unsigned char)a];

@@ -6,8 +6,8 @@
 
 void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number)
 {
-	uint32_t slot = h << 16 | number,
-		 moved = 0; /* 1: what made room, which stays before its equals */
+	uint32_t slot = h << 16 | number, moved = 0; /* 1 once @slot is a displaced entry: it stays
+	                                                before entries of equal hash */
 
 	for (uint32_t i = table_get_first_slot(h, n); slot; i = i + 1 < n ? i + 1 : 0)
 		if (!slots[i] || slots[i] >> 16 < (slot >> 16) + moved) {
@@ -19,8 +19,8 @@ void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t nu
 		}
 }
 
-/* Names of two rows may differ only in blanks and dashes. Returns @n if it is spelled like @s, else
- * the row that is. */
+/* Finds the row that is spelled like @s, because names of two rows may differ only in blanks and
+ * dashes. Returns @n if its spelling is that of @s or no row has it. */
 static struct name_entry find_exact_twin(const struct table *t, struct name_entry n, struct slice s)
 {
 	if (pfmi_base_is_slice_icase(s, table_get_text(t, n.text)))

@@ -16,7 +16,7 @@ static inline const char *table_get_text(const struct table *t, uint32_t off)
 	return (const char *)t + t->pool + off;
 }
 
-/* The text at @at of the unpacked texts of the library. It stays for the life of the process. */
+/* The text at offset @at of the library's unpacked texts. It stays for the life of the process. */
 const char *pfmi_table_unpack_text(uint32_t at);
 /* Has the library @size bytes of unpacked texts, with that identity? */
 bool pfmi_table_has_packed_texts(uint32_t size, uint32_t identity);
@@ -178,7 +178,7 @@ static inline uint32_t table_get_first_slot(uint32_t h, uint32_t n)
  * of their hashes: entries with lower hashes move on. */
 void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number);
 
-/* The first slot from @i on whose hash is at most that of @h. */
+/* The first slot from @i on whose hash is at most @h, of which slots store 16 bits. */
 static inline uint32_t table_probe_slot(const struct table *t, uint32_t h, uint32_t i)
 {
 	const uint32_t *slots = table_slots(t);
@@ -199,8 +199,8 @@ bool pfmi_table_is_folded_equal(const char *name, const char *s, size_t len);
  * @i on. The kind of the result is NAME_NONE if it is missing. */
 struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h,
                                                  const char *s, size_t len);
-/* Finds that name in the whole table. Of names that fold to the same, the one that is spelled like
- * @s but for case wins. */
+/* Finds the name in the whole table. Among names that fold to the same, the one that is spelled
+ * like @s but for case is found. */
 static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s,
                                                 size_t len)
 {
@@ -306,7 +306,7 @@ bool pfmi_table_has_row_value(const struct table *t, uint32_t row, enum field_ke
 
 /* ---- verifying ------------------------------------------------------------------------------- */
 
-/* VERIFY_HEAD covers what names a table and matches it to hosts; VERIFY_ALL covers everything. */
+/* VERIFY_HEAD checks the names of a table and the hosts it is for; VERIFY_ALL checks everything. */
 enum verify_depth { VERIFY_HEAD, VERIFY_ALL };
 /**
  * Verify that the @size bytes at @t are a table: each offset, index, string and hash slot is in
@@ -362,8 +362,8 @@ static inline uint64_t table_make_name_filter_bits(uint32_t h)
 	return (uint64_t)1 << (h >> 26) | (uint64_t)1 << (h >> 20 & 63) |
 	       (uint64_t)1 << (h >> 14 & 63) | (uint64_t)1 << (h >> 8 & 63);
 }
-/* Can a member of @f have a name with hash @h, or a name that starts with what has that hash and
- * goes on after a separator? False rules out most names that no member has. */
+/* Can a member of @f have a name with hash @h, or a longer name whose part before a separator has
+ * that hash? False for most names that no member has. */
 static inline bool table_can_family_have_name(const struct image *im, const struct pmu_family *f,
                                               uint32_t h)
 {
@@ -373,8 +373,8 @@ static inline bool table_can_family_have_name(const struct image *im, const stru
 	return !(table_make_name_filter_bits(h) &
 	         ~words[table_get_first_slot(h, f->n_filter_words)]);
 }
-/* The next table of @im that can have the name or alias with hash @h: start with *@cursor = 0.
- * Returns -1 after the last; numbers from n_tables on are families. */
+/* The number of the next table of @im that can have the name or alias with hash @h; numbers from
+ * n_tables on are families. Start with *@cursor = 0. Returns -1 after the last. */
 static inline int table_next_pmu_by_name(const struct image *im, uint32_t h, uint32_t *cursor)
 {
 	const uint32_t *slots = table_get_image_array(im, ARRAY_PMU_NAMES);

@@ -9,8 +9,8 @@
 
 /* A character or a phrase. Its text is copied from the place where it was unpacked first. */
 struct symbol {
-	uint32_t place;  /* of that text, from the characters on; before the first use, the numbers
-	                    of its two parts: the first in the lower half */
+	uint32_t place;  /* offset of the text from the characters on; before the first use, the
+	                    numbers of the two parts, the first in the lower half */
 	uint32_t length; /* of its text, 0 before the first use */
 };
 
@@ -21,7 +21,7 @@ struct code_range {
 };
 
 static struct {
-	pthread_mutex_t lock; /* of all below, and of blocks that are not ready */
+	pthread_mutex_t lock; /* guards the members below and all blocks that are not ready */
 	struct code_range codes[PACKED_LENGTHS];
 	uint8_t shortest[256]; /* the length of the shortest code for the next eight bits */
 } unpacker = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -33,8 +33,8 @@ struct bit_reader {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Zeroed memory: symbols, a byte for each block, the characters, then the blocks. pmuc.py sizes
- * it. */
+/* Memory for the symbols, a flag for each block, the characters and the blocks, in this order; zero
+ * at the start. pmuc.py computes its size. */
 extern char pfmi_text_memory[] __attribute__((visibility("hidden")));
 
 static const struct packed_texts *get_packed_texts(void)
@@ -45,7 +45,7 @@ static struct symbol *get_symbols(void)
 {
 	return (struct symbol *)(void *)pfmi_text_memory;
 }
-/* For each block, whether its texts can be read. */
+/* One flag for each block: 1 if its texts can be read. */
 static _Atomic uint8_t *get_ready_flags(const struct packed_texts *p)
 {
 	return (_Atomic uint8_t *)(void *)(pfmi_text_memory + sizeof(struct symbol) * p->n_symbols);
@@ -211,8 +211,8 @@ static void unlock_unpacker(void)
 	pthread_mutex_unlock(&unpacker.lock);
 }
 
-/* A thread may fork while another one unpacks: the child finds whole blocks and a free lock. The
- * handlers are there before the first use, which a fork may meet as well. */
+/* fork() waits until no thread unpacks, so a child finds whole blocks and a free lock. The handlers
+ * are registered when the library is loaded, because fork() may be called during the first use. */
 static __attribute__((constructor)) void register_fork_handlers(void)
 {
 	(void)pthread_atfork(lock_unpacker, unlock_unpacker, unlock_unpacker);

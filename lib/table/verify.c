@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The proof that an image from a file may be trusted: whatever a table refers to is inside the
- * image and is what it should be. */
+/* Verification of images from files: each reference of a table leads to an object of the right kind
+ * inside the image. Look-up then needs no checks. */
 #include <string.h>
 #include <perfmon/types.h>
 #include "table/table.h"
 
-/* Bounds of a table that is not trusted yet, and the first thing found wrong. */
+/* A table that is being verified, and the first fault found. */
 struct table_verifier {
 	const struct table *table;
-	uint64_t work_left; /* how much may still be looked at: tables share rows, but the work for
-	                       all pairs is bounded */
+	uint64_t work_left; /* elements that may still be checked; a crafted image could make all
+	                       tables share all rows */
 	const char *fault;
 };
 
@@ -20,7 +20,7 @@ static bool set_fault(struct table_verifier *c, const char *why)
 	return false;
 }
 
-/* @n elements at @at are after the head and before the end. */
+/* Checks that @n elements at @at are after the table's head and before its end. */
 static bool check_array(struct table_verifier *c, uint32_t at, uint64_t n, size_t size,
                         size_t align, const char *why)
 {
@@ -30,27 +30,27 @@ static bool check_array(struct table_verifier *c, uint32_t at, uint64_t n, size_
 	return true;
 }
 
-/* So does an array that other tables use as well. */
+/* Checks where an array begins that other tables share. */
 static bool check_array_start(struct table_verifier *c, uint32_t at, size_t align, const char *why)
 {
 	return check_array(c, at, 0, 1, align, why);
 }
 
-/* Element number @i of an array that other tables use as well is there. */
+/* Checks that element @i of a shared array is before the table's end. */
 static bool check_element(struct table_verifier *c, uint32_t at, uint64_t i, size_t size,
                           const char *why)
 {
 	return i < (c->table->size - at) / size || set_fault(c, why);
 }
 
-/* A string starts before the zeros that end the pool: it ends there as well, and eight bytes of it
- * can be read at a time. */
+/* Checks that a string starts before the zeros that end the pool: it then ends in the pool, and
+ * eight bytes can be read at any of its characters. */
 static bool check_text(struct table_verifier *c, uint64_t off)
 {
 	return off <= c->table->n_pool - POOL_PAD || set_fault(c, "a string is outside the pool");
 }
 
-/* A text of the pool, or a packed one of the library. */
+/* Checks a text that may be packed. */
 static bool check_description(struct table_verifier *c, uint64_t off)
 {
 	const struct table *t = c->table;
@@ -81,7 +81,7 @@ static bool check_pool_bounds(struct table_verifier *c)
 	return true;
 }
 
-/* The slices that are the table's own, and where the arrays begin that it shares. */
+/* Checks the bounds of the table's own arrays, and where its shared arrays begin. */
 static bool check_arrays(struct table_verifier *c)
 {
 	const struct table *t = c->table;
@@ -142,7 +142,8 @@ static bool check_head(struct table_verifier *c, size_t size)
 	       check_text(c, t->device) && check_text(c, t->family_name);
 }
 
-/* A key must lead to the field of that key, and to a text where C code expects one. */
+/* Checks that each key leads to the field with that key, and to a text field where C code expects
+ * one. */
 static bool check_keys(struct table_verifier *c)
 {
 	const struct field *f = table_fields(c->table);
@@ -159,7 +160,8 @@ static bool check_keys(struct table_verifier *c)
 	return true;
 }
 
-/* Encoders of one processor family have its counters: tables for them have those and no others. */
+/* Checks the tables of encoders for one processor family: they have exactly the counters of that
+ * family. */
 static bool check_encoder_counters(struct table_verifier *c)
 {
 	static const struct {
@@ -186,7 +188,7 @@ static bool check_encoder_counters(struct table_verifier *c)
 	return true;
 }
 
-/* @n words from number @first on. */
+/* Checks @n named values from number @first on. */
 static bool check_named_values(struct table_verifier *c, uint32_t first, uint32_t n,
                                const char *why)
 {
@@ -211,8 +213,8 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 	    !check_named_values(c, f->first_named_value, f->n_named_values,
 	                        "a field's words are out of bounds"))
 		return set_fault(c, "a field is malformed");
-	/* A row's values are read by the key of their field, also where another field is the one
-	 * found by it. */
+	/* Values of rows are read by the key of their field, also if that key leads to another
+	 * field. */
 	if (f->key != KEY_NONE && (f->kind == FIELD_TEXT) != table_is_text_key(f->key))
 		return set_fault(c, "a field does not have the type of its key");
 	for (unsigned i = 0; i < f->n_ranges; i++) {
@@ -226,7 +228,7 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 	       set_fault(c, "a field is wider than its bits");
 }
 
-/* Group number @number of the image, as this table's. */
+/* Checks unit mask group @number as a group of this table. */
 static bool check_group(struct table_verifier *c, uint32_t number)
 {
 	const struct umask_group *g = table_groups(c->table) + number;
@@ -263,7 +265,7 @@ static bool check_value(struct table_verifier *c, uint32_t packed)
 	       set_fault(c, "a value is wider than its field");
 }
 
-/* Where values are added to what is there, no two of a row may have a bit in common. */
+/* Checks that no two values of a row set one bit, unless later values replace earlier ones. */
 static bool check_value_overlap(struct table_verifier *c, const struct row *r)
 {
 	uint64_t taken[4] = { 0 };
@@ -320,7 +322,7 @@ static bool check_stored_name(struct table_verifier *c, const struct stored_name
 	       set_fault(c, "a name leads to no row");
 }
 
-/* Every slot points at a name; with an empty slot somewhere every probe ends. */
+/* Checks that each slot points at a name, and that some slot is empty: probing ends there. */
 static bool check_slots(struct table_verifier *c)
 {
 	const struct table *t = c->table;
@@ -342,7 +344,7 @@ static bool check_slots(struct table_verifier *c)
 	       set_fault(c, "the index is full");
 }
 
-/* Data that a context reads before it needs a table: names and hosts. */
+/* Checks the texts by which a context matches tables to hosts. */
 static bool check_host_matches(struct table_verifier *c)
 {
 	const struct host_match *m = table_matches(c->table);
@@ -361,8 +363,8 @@ static bool has_zero_byte(uint64_t x)
 	return (x - REPEAT_BYTE(1)) & ~x & REPEAT_BYTE(0x80u);
 }
 
-/* Refuses characters that a terminal would obey: control characters of ASCII and, in UTF-8, U+0080
- * to U+009F. Tests eight bytes at a time. */
+/* Refuses control characters, because terminals obey them: those of ASCII and, in UTF-8, U+0080 to
+ * U+009F. Tests eight bytes at a time. */
 static bool check_pool_characters(struct table_verifier *c)
 {
 	const unsigned char *s = (const unsigned char *)table_get_text(c->table, 0),
@@ -414,7 +416,7 @@ static bool check_contents(struct table_verifier *c)
 	return check_keys(c) && check_encoder_counters(c) && check_slots(c);
 }
 
-/* Honest tables look at each byte of their image a few times at most. */
+/* The tables of a valid image refer to each of its bytes a few times at most. */
 static uint64_t get_work_limit(size_t size)
 {
 	return (uint64_t)size * 16 + 4096;
@@ -443,8 +445,8 @@ int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* Two running sums over 64-bit words, folded: every flipped bit and every swapped word shows, at
- * the speed of memory. */
+/* Folds two running sums over 64-bit words. Flipped bits and swapped words change the result, and
+ * the loop runs at the speed of memory. */
 static uint32_t compute_checksum(const uint64_t *p, size_t n)
 {
 	uint64_t first = 0, second = 0;
@@ -492,14 +494,15 @@ static const char *find_image_head_fault(const struct image *im, size_t size)
 	return NULL;
 }
 
-/* @n elements from @first on are some of those there are. */
+/* True if the array has the @n elements from @first on. */
 static bool is_range_in_array(const struct image *im, enum image_array which, uint32_t first,
                               uint32_t n)
 {
 	return first <= im->arrays[which].n_elements && n <= im->arrays[which].n_elements - first;
 }
 
-/* PMU families: their members, and the filter over the members' names, which is never empty. */
+/* Checks the members of PMU families, and the filters over the members' names, which are never
+ * empty. */
 static const char *find_family_fault(const struct image *im)
 {
 	const struct pmu_family *w = table_get_image_array(im, ARRAY_FAMILIES);
@@ -524,7 +527,7 @@ static const char *find_family_fault(const struct image *im)
 	return NULL;
 }
 
-/* Names of tables lead to tables, and probing for one ends. */
+/* Checks that names of PMUs lead to tables or families, and that some slot is empty. */
 static const char *find_pmu_name_fault(const struct image *im)
 {
 	const uint32_t *calls = table_get_image_array(im, ARRAY_PMU_NAMES);
@@ -553,7 +556,7 @@ static const char *find_host_fault(const struct image *im)
 	return n && used < n ? NULL : "the index of hosts is full";
 }
 
-/* All tables have the image's pool, so that it needs to be looked at only once. */
+/* Checks all tables. They share the image's pool, whose characters are checked once. */
 static const char *find_table_fault(const struct image *im, enum verify_depth depth)
 {
 	struct table_verifier c = { .work_left = get_work_limit((size_t)im->size) };
