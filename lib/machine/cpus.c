@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU lists as the kernel prints them and users write them ("0,2-3"), and the sets they
- * represent. */
+/* CPU lists as the kernel prints and users write them ("0,2-3"), and sets of CPUs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/machine.h"
 
-#define SYSFS_PAGE_BYTES                                                                           \
-	4095 /* bytes of sysfs's smallest page, but for the NUL: a list as long as that may have   \
-	        been cut */
+/* Bytes of the smallest page, without the NUL: the kernel may have cut a list of this length. */
+#define SYSFS_PAGE_BYTES 4095
 
 static bool parse_cpu_number(const char **p, unsigned *out)
 {
@@ -46,7 +44,7 @@ bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *l
 	return true;
 }
 
-/* Makes room for CPU @cpu. */
+/* Makes the set long enough for CPU @cpu. */
 static bool reserve_cpu(struct cpu_mask *set, unsigned cpu)
 {
 	size_t n = cpu / 64 + 1;
@@ -155,8 +153,8 @@ size_t pfmi_machine_count_cpus(const struct cpu_mask *set)
 	return n;
 }
 
-/* The set in the shortest words, which are no longer than any list it was read from: every first
- * and last CPU is named there. */
+/* Prints the set with as few ranges as possible: the text is at most as long as any list of the
+ * same CPUs, because a list names each CPU at which a range begins or ends. */
 static void print_cpu_list(const struct cpu_mask *set, char *out, size_t size)
 {
 	const char *comma = "";
@@ -177,7 +175,7 @@ static void print_cpu_list(const struct cpu_mask *set, char *out, size_t size)
 	*out = '\0';
 }
 
-/* The line in file @path, and the set of CPUs it represents. */
+/* Reads the line in file @path, and the set of CPUs that it lists. */
 static int read_cpu_list_file(const struct sys *sys, const char *path, char **text, size_t *len,
                               struct cpu_mask *set)
 {

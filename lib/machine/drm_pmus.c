@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs as PMUs: drm_i915::drm-engine-render. The kernel tells, for each file of a process that is a
- * client of a GPU, how much it has used (Linux Documentation/gpu/drm-usage-stats.rst):
+/* GPUs as PMUs: drm_i915::drm-engine-render. For each file of a process that is a client of a GPU,
+ * the kernel shows what the client has used (Linux Documentation/gpu/drm-usage-stats.rst):
  *
  *   drm-driver:          i915
  *   drm-pdev:            0000:00:02.0
@@ -8,8 +8,8 @@
  *   drm-engine-render:   9288864723 ns
  *   drm-resident-vram0:  1024 KiB
  *
- * The sum over all clients is the value of an event. Which keys a driver has is only known from its
- * clients. lib/session/file_events.c reads the values. */
+ * The sum over all clients is the value of an event. The keys of a driver are known from its
+ * clients only. lib/session/file_events.c reads the values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/hash.h"
@@ -111,7 +111,7 @@ void pfmi_machine_visit_drm_clients(const struct sys *sys, unsigned max_files,
 
 /* ---- drivers and their keys ------------------------------------------------------------------ */
 
-/* Kinds of keys; others say what the hardware is. */
+/* Kinds of keys that clients use up; other keys describe the hardware. */
 static const struct drm_key_kind {
 	char prefix[20], words[48];
 	struct file_event_kind event;
@@ -127,7 +127,7 @@ static const struct drm_key_kind {
 	{ "drm-purgeable-", "Memory in region %s that may be dropped", { "bytes", "1", false } },
 };
 
-/* The kind of key @key; NULL if it is not a number that clients use up. */
+/* The kind of @key; NULL if the key describes the hardware. */
 static const struct drm_key_kind *find_key_kind(const char *key)
 {
 	if (strncmp(key, "drm-engine-capacity-", strlen("drm-engine-capacity-")) == 0)
@@ -211,7 +211,7 @@ static bool add_driver_pmu(struct sysfs_reader *r, const struct kernel_info *k,
 		const struct drm_key_kind *kind = find_key_kind(d->keys[i]);
 		size_t n;
 
-		if (!kind) /* add_key() took none */
+		if (!kind) /* add_key() adds keys with a kind only */
 			continue;
 		n = strcspn(kind->words, "%");
 
@@ -232,7 +232,7 @@ void pfmi_machine_add_drm_pmus(struct sysfs_reader *r, struct kernel_info *k,
 {
 	struct driver_list *list;
 
-	/* Only a machine with a GPU pays for the search among its processes. */
+	/* The search among all processes is slow, so it is made only if there is a GPU. */
 	if (r->sys->list_folder(r->sys, DRM_DIR, is_render_node, NULL) <= 0)
 		return;
 	list = pfmi_machine_arena_alloc(r->scratch_memory, sizeof(*list));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment: the one place that reads it. */
+/* Environment variables. No other file of the library reads them. */
 #include "machine/machine.h"
 
 #include <stdarg.h>
@@ -16,8 +16,8 @@ const char *pfmi_machine_get_env(const char *name)
 	return value && *value && !getauxval(AT_SECURE) ? value : NULL;
 }
 
-/* The rest of @s after @start; NULL if @s does not start so. No call into the C library: the first
- * one of a process is dear. */
+/* The rest of @s after @start; NULL if @s does not begin with @start. Calls no function of the C
+ * library: the first call of each in a process costs the dynamic linker's search. */
 static const char *skip_prefix(const char *s, const char *start)
 {
 	while (*start && *s == *start) {
@@ -35,7 +35,8 @@ static void set_option_once(const char *variable, const char *name, const char *
 		*to = value;
 }
 
-/* Every program's start looks for them. */
+/* Names of the variables, in arrays without relocations: every program looks for them when it
+ * starts. */
 #define DEFINE_VARIABLE_NAME(VARIABLE, TEXT) static const char VARIABLE[] = TEXT
 DEFINE_VARIABLE_NAME(prefix, "PERFMON_");
 DEFINE_VARIABLE_NAME(pmu, "PMU=");
@@ -44,7 +45,7 @@ DEFINE_VARIABLE_NAME(cpuid, "CPUID=");
 DEFINE_VARIABLE_NAME(sysfs, "SYSFS=");
 DEFINE_VARIABLE_NAME(debug, "DEBUG=");
 DEFINE_VARIABLE_NAME(force_pmu, "LIBPFM_FORCE_PMU=");
-#undef NAME
+#undef DEFINE_VARIABLE_NAME
 
 /* The TRACE_* bits of a list "lookup,session"; unknown topics are ignored. */
 static unsigned parse_trace_topics(const char *list)
@@ -75,14 +76,13 @@ void pfmi_machine_trace(const char *format, ...)
 	va_end(args);
 	n += len < 0 ? 0 : (size_t)len < sizeof(line) - n - 1 ? (size_t)len : sizeof(line) - n - 2;
 	line[n++] = '\n';
-	/* One call for a line: lines of threads do not mix. A trace that cannot be written is
-	 * lost. */
+	/* One write() for each line keeps the lines of threads apart. Errors are ignored. */
 	if (write(STDERR_FILENO, line, n) < 0)
 		return;
 }
 
-/* Reads the environment once for all variables. One getenv() for each would take half of the time
- * of opening a context. */
+/* Reads all variables in one pass. A getenv() for each would take half of the time of opening a
+ * context. */
 void pfmi_machine_read_env_options(struct env_options *out)
 {
 	const char *topics = NULL;

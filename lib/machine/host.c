@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor this is. On x86 two CPUID leaves say it; below another root, and everywhere else,
- * small files do. Nothing is asked twice and nothing else is read: the answer is a struct that all
- * matching is done on. */
+/* Identification of the processor, and the tables that match it. On x86 two CPUID leaves identify
+ * it; below another root, and on other architectures, small files do. They are read once, into
+ * struct host; all matching uses that struct. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static bool read_number(const char **s, unsigned base, uint64_t *out)
 	return true;
 }
 
-/* strcmp() for words of a few letters, without the way to the C library. */
+/* Replaces strcmp() for short words: calls no function of the C library (see env.c). */
 static bool is_same_text(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -109,7 +109,7 @@ static bool parse_dashed_id(const char *id, struct host *h)
 
 /* Architecture of the tables of an Arm core. Part numbers of Arm's cores with Armv8 and later
  * begin with 0xd (the manuals' "Main ID Register"), Qualcomm's 32-bit cores are Scorpion and Krait,
- * and Digital, Marvell and Intel made no others: StrongARM, PJ4 and XScale. */
+ * and all cores of Digital, Marvell and Intel are 32-bit ones: StrongARM, PJ4 and XScale. */
 static const char *get_arm_arch(uint64_t midr)
 {
 	static const uint16_t krait[] = { 0x00f, 0x02d, 0x040, 0x04d, 0x06f };
@@ -122,7 +122,7 @@ static const char *get_arm_arch(uint64_t midr)
 	return is_32_bit ? "arm" : "arm64";
 }
 
-/* MIDR is written with 16 digits, PVR with 8; "0x" may be missing before a PVR. */
+/* Parses a MIDR of 16 digits or a PVR of 8; "0x" may be missing before a PVR. */
 static bool parse_hex_id(const char *id, struct host *h)
 {
 	bool prefix = id[0] == '0' && (id[1] == 'x' || id[1] == 'X');
@@ -191,8 +191,8 @@ static char *append_number(char *p, uint32_t n, unsigned base)
 	return p;
 }
 
-/* "GenuineIntel-6-55-4". Part of every program's start: the first snprintf() of a process costs
- * more than all the rest. */
+/* Writes "GenuineIntel-6-55-4". It does so without snprintf(), whose first call would cost more
+ * than the rest of a program's first encode. */
 static void format_x86_id(struct host *h)
 {
 	char *p = h->id_text;
@@ -214,7 +214,7 @@ static void unpack_letters(char *to, uint32_t letters)
 		to[i] = (char)(letters >> 8 * i & 0xff);
 }
 
-/* Leaves 0 and 1. */
+/* Reads CPUID leaves 0 and 1. */
 static bool read_cpuid_identity(const struct sys *sys, struct host *h)
 {
 	uint32_t r[4], base_family;
@@ -245,7 +245,7 @@ static void read_architectural_pmu(const struct sys *sys, struct host *h)
 	h->pmu_version = r[0] & 0xff;
 	h->n_general = r[0] >> 8 & 0xff;
 	h->width_general = r[0] >> 16 & 0xff;
-	/* Bits past the given length represent events that are missing as well. */
+	/* Events whose bits are beyond the given length are missing as well. */
 	h->missing_arch_events = r[1];
 	if ((r[0] >> 24 & 0xff) < 32)
 		h->missing_arch_events |= ~(uint32_t)0 << (r[0] >> 24 & 0xff);
@@ -262,7 +262,8 @@ void pfmi_machine_read_host_details(const struct sys *sys, struct host *h)
 	if (!h->is_known || strcmp(h->arch, "x86") != 0)
 		return;
 	read_architectural_pmu(sys, h);
-	/* The leaf speaks of the core it is asked on: good for its own type alone. */
+	/* The leaf describes the core that executes it, so it is used for the type of that core
+	 * alone. */
 	if (h->n_core_types && sys->read_cpuid && sys->read_cpuid(sys, 0x1a, 0, r))
 		for (unsigned i = 0; i < h->n_core_types; i++)
 			if (h->core_types[i].core_type == r[0] >> 24 &&
@@ -270,7 +271,7 @@ void pfmi_machine_read_host_details(const struct sys *sys, struct host *h)
 				h->core_types[i].native_model = r[0] & 0xffffff;
 }
 
-/* Hybrid processors have one kernel PMU per core type, each with the list of its CPUs. */
+/* Finds the core types of a hybrid processor: it has one kernel PMU for each of them. */
 static void find_core_types(const struct sys *sys, struct host *h)
 {
 	static const struct {
@@ -302,7 +303,8 @@ static void find_core_types(const struct sys *sys, struct host *h)
 		               strlen(kinds[i].device));
 		h->core_types[h->n_core_types].core_type = kinds[i].core_type;
 		h->core_types[h->n_core_types].native_model = ANY_NUMBER;
-		/* Two kinds of Atom in one package: the low-power ones are the older design. */
+		/* The package has two kinds of Atom cores; the low-power ones are of the older
+		 * design. */
 		if (arrow_lake_h && kinds[i].core_type == CORE_TYPE_ATOM)
 			h->core_types[h->n_core_types].native_model = i == 1 ? 3 : 2;
 		h->n_core_types++;
@@ -347,8 +349,8 @@ static uint32_t read_cpuinfo_number(const char *text, const char *key, uint32_t 
 	               : otherwise;
 }
 
-/* x86 of a recorded machine; Itanium has the words "vendor", "family" and "model" for what x86
- * calls otherwise. */
+/* Reads an x86 processor (of a recorded machine) or an Itanium, whose keys are "vendor", "family"
+ * and "model". */
 static bool read_x86_or_ia64(const char *text, struct host *h)
 {
 	char flags[4096];
@@ -377,7 +379,7 @@ static bool read_x86_or_ia64(const char *text, struct host *h)
 	return false;
 }
 
-/* Names the kernel gives to the processor types of the HWRPB, in their order from 1. */
+/* Reads an Alpha processor. The kernel names the processor types of the HWRPB, here from 1 on. */
 static bool read_alpha_cpuinfo(const char *text, struct host *h)
 {
 	static const char names[][11] = { "EV3",  "EV4",    "Simulation", "LCA4",   "EV5",
@@ -455,7 +457,8 @@ static bool read_riscv_cpuinfo(const char *text, struct host *h)
 	return pfmi_machine_parse_host_id(id, h);
 }
 
-/* The implementer, part and revision lines of Arm, for kernels that do not show MIDR in sysfs. */
+/* Computes the MIDR from the implementer, part and revision lines, for kernels that do not show it
+ * in sysfs. */
 static bool read_arm_cpuinfo(const char *text, struct host *h)
 {
 	static const struct {
@@ -511,7 +514,7 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 	    !find_sysinfo_value(text, "Type", type, sizeof(type)) ||
 	    !find_sysinfo_value(text, "Model", capacity, sizeof(capacity)))
 		return false;
-	/* "Model: 703 T01": capacity, then the model proper. */
+	/* "Model: 703 T01" has the capacity, then the model. */
 	end = capacity + strcspn(capacity, " \t");
 	if (*end) {
 		*end++ = '\0';
@@ -539,11 +542,11 @@ static bool read_s390_sysinfo(const struct sys *sys, struct host *h)
 	return true;
 }
 
-/* The first processors are enough, so a file longer than @size is read in part. */
+/* Reads the first @size - 1 bytes of a file. The first processors of /proc/cpuinfo suffice. */
 static void read_file_start(const struct sys *sys, const char *path, char *text, size_t size)
 {
 	int fd = sys->open(sys, path,
-	                   O_RDONLY | O_NONBLOCK); /* not to be held up by a FIFO below a root */
+	                   O_RDONLY | O_NONBLOCK); /* a FIFO below a root must not block */
 	long n = 0;
 
 	if (fd >= 0) {
@@ -581,7 +584,7 @@ void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct
 		read_identity_files(sys, out);
 }
 
-/* True if CPU 0, whose files tell the identity, is on line. */
+/* True if CPU 0 is online, whose files identify the processor. */
 static bool is_first_cpu_online(const struct sys *sys)
 {
 	char online[64];
@@ -603,8 +606,8 @@ bool pfmi_machine_is_other_host(const struct sys *sys, const struct host *known)
 
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h)
 {
-	/* Files of this machine say nothing about another processor; those below a root may belong
-	 * to it. */
+	/* Files of this machine do not describe the processor that @cpuid names; those below a root
+	 * may. */
 	if (h->is_known && is_same_text(h->arch, "x86") && (!cpuid || sys->root[0]))
 		find_core_types(sys, h);
 }
@@ -628,7 +631,7 @@ static bool has_id_prefix(const char *id, const char *prefix, bool whole)
 
 static bool has_matching_core_type(const struct host *h, const struct host_match *m, unsigned *core)
 {
-	/* Of a hybrid whose cores are not known every list is as good. */
+	/* Lists of all core types match a hybrid processor whose core types are unknown. */
 	if (!m->has_core_type || h->n_core_types == 0)
 		return true;
 	for (unsigned i = 0; i < h->n_core_types; i++)
@@ -646,17 +649,18 @@ static bool is_host_match(const struct host *h, const struct table *t, const str
 {
 	const char *arch = table_get_text(t, m->arch), *vendor = table_get_text(t, m->vendor);
 
-	/* Numbers first: they tell nearly all apart. */
+	/* Numbers are compared first: they differ in nearly all cases. */
 	if ((m->family != ANY_NUMBER && m->family != h->family) || h->model < m->model_lo ||
 	    h->model > m->model_hi)
 		return false;
-	/* An id without a stepping represents all of them. */
+	/* An id without a stepping matches all steppings. */
 	if (m->stepping_mask && h->stepping != ANY_NUMBER &&
 	    (h->stepping > 31 || !(m->stepping_mask >> h->stepping & 1)))
 		return false;
 	if (m->id_mask && (h->id_register & m->id_mask) != m->id_value)
 		return false;
-	/* Version 0 is "not asked" as often as "none", so only a known one can be wrong. */
+	/* Version 0 means that the processor has none or that it was not read, so it matches every
+	 * range. */
 	if (h->pmu_version && (h->pmu_version < m->version_lo || h->pmu_version > m->version_hi))
 		return false;
 	if ((*arch && !is_same_text(arch, h->arch)) ||
@@ -693,7 +697,7 @@ bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *
 	return is_nearest;
 }
 
-/* The rank of a table for @host: 0 for the list of this model. */
+/* The rank of a table for @host, 0 for the best: the list of this model. */
 static int rank_table(const struct host *host, const struct table *t)
 {
 	return t->flags & TABLE_FALLBACK ? 2 : pfmi_machine_is_nearest_table(host, t);
@@ -705,8 +709,8 @@ bool pfmi_machine_is_better_table(const struct host *host, const struct table *t
 	return rank_table(host, t) < rank_table(host, other);
 }
 
-/* Calls @each for the tables under one key. Most tables of a family are uncore boxes: flags in
- * @without skip them before their lines are compared. */
+/* Calls @each for the matching tables under one key. Tables with a flag in @without are skipped
+ * before their match lines are compared: most tables of a family are of uncore boxes. */
 static void visit_host_key(const struct image *im, const struct host *h, uint32_t without,
                            uint32_t key, pfmi_machine_host_table_fn each, void *arg)
 {
@@ -728,8 +732,7 @@ static void visit_host_key(const struct image *im, const struct host *h, uint32_
 	}
 }
 
-/* Of the first @words words of @s that "-" or "," end; of all of it for 0. No call into the C
- * library: part of every program's start. */
+/* Hashes the first @words words of @s, which "-" or "," separate; all of @s for 0. */
 static uint32_t hash_id_words(const char *s, unsigned words)
 {
 	uint32_t h = NAME_HASH_SEED;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The image that is being matched. */
+/* Arguments of the functions that visit the tables of an image. */
 struct match_state {
 	struct host_pmu_list *list;
 	const struct host *host;
@@ -34,7 +34,7 @@ static const struct kernel_pmu *find_table_device(const struct match_state *m,
 	return find_kernel_pmu(m->kernel, table_get_text(t, t->device));
 }
 
-/* The kernel's core PMU if there is one alone: on arm64 the kernel names it after the processor. */
+/* The kernel's core PMU if it is the only one: on arm64 the kernel names it after the processor. */
 static const struct kernel_pmu *find_only_core_pmu(const struct kernel_info *kernel)
 {
 	const struct kernel_pmu *found = NULL;
@@ -94,15 +94,14 @@ static void add_matching_table(void *arg, uint32_t table, unsigned core)
 		pmu.kernel_pmu = find_table_device(m, t, core);
 		if (!pmu.kernel_pmu && !is_uncore)
 			pmu.kernel_pmu = find_only_core_pmu(m->kernel);
-		/* The processor may have the box, this machine does not. */
+		/* The processor may have this uncore box; this machine lacks it. */
 		if (!pmu.kernel_pmu && is_uncore && m->kernel && m->kernel->n_pmus)
 			return;
 	}
 	add_host_pmu(m->list, pmu);
 }
 
-/* Adds a table for a device that any processor may have, if the kernel reads its identifier
- * there. */
+/* Adds a table for a device that any processor may have, if the kernel shows its identifier. */
 static void add_matching_device(void *arg, uint32_t table, unsigned core)
 {
 	const struct match_state *m = arg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sensors of the kernel's hardware monitoring drivers as PMUs: hwmon_coretemp::temp1. A sensor is a
- * few files of /sys/class/hwmon/hwmonN, of which the name of the device and these are read here:
+/* Sensors of the kernel's hardware monitoring drivers as PMUs: hwmon_coretemp::temp1. A sensor has
+ * a few files in /sys/class/hwmon/hwmonN. This file reads the name of the device and these:
  *
  *   temp1_input    a number, here in thousandths of a degree
  *   temp1_label    its name, if the driver has one: "Package id 0"
  *   power1_average where there is no power1_input
  *
- * The number of an event, its config, is its place among the files of its PMU. The kernel has no
+ * The config of an event is the index of its file among the files of the PMU. The kernel has no
  * perf event for them: lib/session/file_events.c reads the files. */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_HWMON_FILES = 512, MAX_SENSOR_NAME = 64, PATH_SIZE = 256 };
 
-/* Kinds of sensors: the driver's number times scale is in the unit. */
+/* Kinds of sensors. The number that the driver shows, times scale, is the value in unit. */
 static const struct sensor_kind {
 	char prefix[10], words[24];
 	struct file_event_kind event;
@@ -99,7 +99,7 @@ void pfmi_machine_add_event_file(struct file_pmu_builder *f, const char *file)
 		pfmi_machine_arena_copy_text(f->r->kept_memory, file, strlen(file));
 }
 
-/* The first online CPU, which represents the machine. */
+/* The first online CPU, on which events of the whole machine are counted. */
 static const char *read_first_cpu(struct sysfs_reader *r)
 {
 	char text[32];

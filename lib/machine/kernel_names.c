@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which PMU of the kernel a name, a number or a list's identifier means. */
+/* Look-up of the kernel's PMUs by name, by instance number and by the identifiers in lists. */
 #include <string.h>
 #include "machine/machine.h"
 #include "machine/machine_internal.h"
@@ -92,7 +92,7 @@ static unsigned find_field_by_name(const struct table *t, const char *name)
 	return i;
 }
 
-/* Is @id in the list @ids? A word that ends in an asterisk represents all that starts so. */
+/* Is @id in the list @ids? A word that ends in an asterisk matches each @id that begins like it. */
 static bool is_in_id_list(const char *ids, const char *id)
 {
 	size_t len = strlen(id);
@@ -119,7 +119,7 @@ bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct
 		i++;
 	if (i == p->table->n_features)
 		return false;
-	/* Most rows have the same one. */
+	/* Neighbouring rows mostly have the same list: it is searched once. */
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		for (unsigned k = 0; k < table_get_row(t, row)->n_values; k++) {
 			struct field_value one = table_get_row_value(t, table_get_row(t, row), k);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PMUs that the running kernel exports below /sys/bus/event_source/devices, turned into event
- * tables. Nothing here trusts a file: what cannot be understood is left out, and the rest of the
- * machine stays usable. */
+ * tables. Files that cannot be parsed are left out; the rest of the machine stays usable. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 struct sysfs_pmu {
 	const char *name;
 	size_t base_length;      /* length without the instance number, or up to the first of two */
-	const char *common_name; /* what all instances are called */
+	const char *common_name; /* the name that all instances share */
 	int type;
 	bool is_core, has_cpumask, is_grouped, has_two_numbers;
 	const char *cpus, *alias;
@@ -84,7 +83,7 @@ static bool has_two_numbers(const char *name)
 	       !base_is_digit(name[after + 1]) && base_is_digit(name[len - 1]);
 }
 
-/* @name without the numbers at the ends of its words. */
+/* Removes the numbers at the ends of the words of @name. */
 static const char *strip_numbers(struct sysfs_reader *r, const char *name)
 {
 	char out[64];
@@ -172,8 +171,7 @@ static const struct table *build_kernel_table(struct sysfs_reader *r, const stru
 	return pfmi_table_finish(&b);
 }
 
-/* Makes one PMU of the @n devices at @d that are instances of one PMU; @name is what they are
- * called together. */
+/* Fills @out with the PMU called @name, whose instances are the @n devices at @d. */
 static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
                            struct sysfs_pmu *const *d, unsigned n, const char *name,
                            const char *extra)
@@ -229,8 +227,8 @@ static uint64_t parse_instance_number(const struct sysfs_pmu *d)
 	return v;
 }
 
-/* Devices that are instances of the same PMU as @d[at], itself included, in the order of their
- * numbers. */
+/* Collects the devices that are instances of the same PMU as @d[at], itself included, in the order
+ * of their numbers. Returns how many there are. */
 static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, struct sysfs_pmu **out)
 {
 	unsigned found = 0;
@@ -252,7 +250,7 @@ static unsigned collect_instances(struct sysfs_pmu *d, size_t n, size_t at, stru
 	return found;
 }
 
-/* True if the name says by itself that a number follows: "imc_0", but not "amd_l3", "hv_24x7" or
+/* True if the name ends in "_" and a decimal number: "imc_0", but not "amd_l3", "hv_24x7" or
  * "foo_cafe". */
 static bool has_plain_number(const struct sysfs_pmu *d)
 {
@@ -265,7 +263,7 @@ static bool has_plain_number(const struct sysfs_pmu *d)
 	return *p == '\0';
 }
 
-/* Devices with the same name before the number, @one included. */
+/* The number of devices that have the same name before their number as @one, itself included. */
 static unsigned count_same_base(const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one)
 {
 	unsigned found = 0;
@@ -275,8 +273,7 @@ static unsigned count_same_base(const struct sysfs_pmu *d, size_t n, const struc
 	return found;
 }
 
-/* How a core PMU is called besides its name: "armv8_pmuv3" for armv8_pmuv3_0, as long as there is
- * only one. */
+/* An alias of a core PMU: "armv8_pmuv3" for armv8_pmuv3_0 if it is the only one; otherwise "". */
 static const char *get_core_alias(struct sysfs_reader *r, const struct sysfs_pmu *d, size_t n,
                                   const struct sysfs_pmu *one)
 {
@@ -286,8 +283,7 @@ static const char *get_core_alias(struct sysfs_reader *r, const struct sysfs_pmu
 	               : "";
 }
 
-/* The name the @m instances from @one on have together: without the number if that represents them
- * alone. */
+/* The name of the @m instances from @one on: without a number if no other device has that name. */
 static const char *get_common_name(const struct sysfs_pmu *d, size_t n, const struct sysfs_pmu *one,
                                    unsigned m)
 {
@@ -345,7 +341,7 @@ static void read_settings(struct sysfs_reader *r, struct kernel_info *k)
 		k->nmi_watchdog = strcmp(buf, "1") == 0;
 }
 
-/* struct kernel is what users of it see; private memory follows it. */
+/* A struct kernel_info, which users see, and the memory that it refers to. */
 struct kernel_store {
 	struct kernel_info kernel;
 	struct memory_arena arena;

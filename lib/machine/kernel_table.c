@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU of the kernel as an event table: its format, its events, its capabilities. What cannot be
- * understood is left out. */
+/* The table of one PMU of the kernel: its format, its events, its capabilities. Files that cannot
+ * be parsed are left out. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static unsigned parse_bit_ranges(const char *s, struct bitrange out[4])
 	return *s ? 0 : n;
 }
 
-/* The number of a format field in C code; the kernel calls the event select "event". */
+/* The key of a format field of the kernel, which calls the code of an event "event". */
 static enum field_key lookup_format_key(const char *name)
 {
 	static const struct {
@@ -81,7 +81,7 @@ static void add_formats(struct sysfs_reader *r, struct table_builder *b, const c
 			pfmi_table_add_field(b, files.items[i], lookup_format_key(files.items[i]),
 			                     ranges, n);
 	}
-	/* Whole words can be given for every PMU, as perf has it. */
+	/* Users may set whole config words on every PMU, as perf allows it. */
 	for (unsigned i = 0; i < 4; i++)
 		if (pfmi_table_find_built_field(b, words[i], strlen(words[i])) < 0)
 			pfmi_table_add_field(
@@ -95,8 +95,7 @@ struct text_field_numbers {
 	unsigned scale, unit, params;
 };
 
-/* Adds the terms in r->text to the row that was begun. False if one of them cannot be
- * understood. */
+/* Adds the terms in r->text to the last row. False if one of them cannot be parsed. */
 static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
                             struct text_field_numbers texts)
 {
@@ -153,7 +152,7 @@ static bool is_companion_file(const char *name)
 	return false;
 }
 
-/* Contents of the companion @tail of event @event in r->text; false if it has none. */
+/* Reads the companion file @event@tail into r->text. False if it is missing. */
 static bool read_companion_file(struct sysfs_reader *r, const struct string_list *files,
                                 const char *pmu, const char *event, const char *tail)
 {
@@ -195,7 +194,7 @@ static void add_event(struct sysfs_reader *r, struct table_builder *b,
 			pfmi_table_set_row_value(b, texts.scale,
 			                         pfmi_table_add_text(b, r->text, strlen(r->text)));
 	}
-	/* A plain count ignores a scale that makes no sense. */
+	/* If the scale is invalid, the event has neither scale nor unit. */
 	if (number > 0 && read_companion_file(r, files, pmu, event, ".unit"))
 		pfmi_table_set_row_value(b, texts.unit,
 		                         pfmi_table_add_text(b, r->text, strlen(r->text)));

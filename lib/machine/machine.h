@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine at hand: the syscall table, the processor's identity, CPU lists, the PMUs of the
- * running kernel, tracefs and the environment.
+/* The machine: the syscall table, the processor's identity, CPU lists, the PMUs of the running
+ * kernel, tracefs and the environment.
  *
- * All system access of the library goes through struct sys, so tests answer from a script and a
- * recorded machine is replayed from a folder. Functions return -errno on failure unless they say
+ * All system access of the library goes through struct sys, so tests can script the answers and a
+ * recorded machine can be read from a folder. Functions return -errno on failure unless they say
  * otherwise. */
 #ifndef PERFMON_MACHINE_H
 #define PERFMON_MACHINE_H
@@ -33,8 +33,8 @@ struct sys {
 	/* Nanoseconds of a clock that stops while the machine sleeps; it may go in steps of
 	 * ten milliseconds. */
 	uint64_t (*get_time)(const struct sys *sys);
-	/* Waits for any of @n descriptors, @timeout milliseconds; returns how many have something
-	 * to say. */
+	/* Waits for any of @n descriptors, at most @timeout milliseconds. Returns how many are
+	 * ready. */
 	int (*poll)(const struct sys *sys, struct pollfd *fds, unsigned n, int timeout);
 	int (*perf_event_open)(const struct sys *sys, struct perf_event_attr *attr, int pid,
 	                       int cpu, int group, unsigned long flags);
@@ -45,26 +45,25 @@ struct sys {
 	/* Processor time that process @pid has taken until now, in nanoseconds, without that of its
 	 * children. May be NULL: unknown. */
 	int (*get_process_time)(const struct sys *sys, int pid, uint64_t *ns);
-	/* CPUID leaf of the running processor: false if missing or it must not be asked (another
-	 * root). */
+	/* Executes CPUID. False if the processor lacks the leaf, or below another root. */
 	bool (*read_cpuid)(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
 	                   uint32_t regs[4]);
 	char root[256]; /* prefix of /sys, /proc and tracefs paths: "" for the running machine */
-	void *arg;      /* the implementation's own */
+	void *arg;      /* for the implementation */
 };
 
-/* Does the error say only that the process has no room, and nothing of what it asked for? */
+/* Did a call fail for lack of memory or descriptors only? */
 static inline bool machine_is_resource_error(long err)
 {
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
 }
 
-/* A system that remembers the last of these errors: to most who look for a file, one that cannot be
- * opened is not there. */
+/* A syscall table that remembers the last resource error. Most callers treat a file that cannot be
+ * opened as missing. */
 struct watched_sys {
 	struct sys sys;
 	const struct sys *target;
-	long resource_error; /* 0: there was none */
+	long resource_error; /* 0 without one */
 };
 void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *real);
 
@@ -75,22 +74,22 @@ void pfmi_machine_init_real_sys(struct sys *out, const char *root);
 long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len);
 /* Reads a whole file into memory the caller frees, terminated, as it is. 0 or -errno. */
 int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, size_t *len);
-/* Reads a file of one line; the rest is not read. */
+/* Reads the first line of a file. */
 int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len);
-/* Millions of bytes a second that memory moves, by the firmware's DMI table or udev's copy of it; 0
- * if both are missing or have no speeds. Devices of one channel take turns: they are one where EDAC
- * tells the channels, and otherwise the result is an upper bound. */
+/* The peak bandwidth of memory in millions of bytes per second, from the firmware's DMI table or
+ * udev's copy of it; 0 if both are missing or have no speeds. Only one device of a channel
+ * transfers at a time: without EDAC, which knows the channels, the result is an upper bound. */
 double pfmi_machine_read_memory_peak(const struct sys *sys);
-/* The sum over the devices of a table of @size bytes, and of udev's copy; how many they are. */
+/* The sum over the devices of a DMI table of @size bytes, and over those of udev's copy. *@devices
+ * is their number. */
 double pfmi_machine_compute_memory_peak(const unsigned char *table, size_t size, unsigned *devices);
 double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices);
-/* A decimal or 0x number in a file; -errno, or -EINVAL for other text. */
+/* Reads a decimal or 0x number in a file. Returns 0 or -errno; -EINVAL for other text. */
 int pfmi_machine_read_number(const struct sys *sys, const char *path, uint64_t *out);
 
 /* ---- the processor's identity ---------------------------------------------------------------- */
 
-/* The processor of this machine. Read once; every question about the machine is answered from
- * here. */
+/* The processor of this machine. It is read once. */
 struct host {
 	bool is_known;
 	char arch[12];    /* "x86", "arm64", "powerpc", "s390", "riscv", "alpha", "ia64", "sparc",
@@ -111,19 +110,19 @@ struct host {
 	} core_types[4];
 };
 
-/* Describes the host: from @cpuid text if not NULL, else by asking @sys. Two CPUID leaves are the
- * budget of the first call. */
+/* Describes the host: the processor with the id @cpuid, or that of @sys if @cpuid is NULL. */
 void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct host *out);
-/* Its two halves: who this is, without a system call on x86; and the core types of a hybrid. */
+/* The two parts of pfmi_machine_describe_host(): the identity, without a system call on x86; and
+ * the core types of a hybrid processor. */
 void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
-/* Is the processor another one than @known? A virtual machine may have been moved to another host.
- * Costs two CPUID leaves on x86, and reads small files elsewhere. */
+/* Is the processor a different one from @known? A virtual machine may have migrated to another
+ * host. Executes two CPUID leaves on x86, and reads small files elsewhere. */
 bool pfmi_machine_is_other_host(const struct sys *sys, const struct host *known);
-/* Adds the facts of two further CPUID leaves: the architectural PMU, and the design of this core of
- * a hybrid. Not part of the plain path, because each leaf costs a trap in a virtual machine. */
+/* Reads two more CPUID leaves: the architectural PMU, and the design of a hybrid processor's core.
+ * Encoding does without them, because each leaf traps in a virtual machine. */
 void pfmi_machine_read_host_details(const struct sys *sys, struct host *h);
-/* Fills it from an id text alone; false if its form is unknown. */
+/* Parses the id of a processor. False if its form is unknown. */
 bool pfmi_machine_parse_host_id(const char *id, struct host *out);
 
 /* True if @t is for @host; *@core gets the index of the hybrid core type, or 0. */
@@ -131,17 +130,17 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 /* True if @t serves @host as the list of the nearest member of its family: the model of @host is
  * unknown. */
 bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *t);
-/* The rule for fallbacks: true if @t leaves @other, also a table for @host, without a job. The
- * model's own list is best, then the nearest member's; an architectural one comes last. */
+/* True if @t replaces @other, which is also for @host. The model's own list is better than that of
+ * the nearest member, and both are better than the architectural table. */
 bool pfmi_machine_is_better_table(const struct host *host, const struct table *t,
                                   const struct table *other);
 typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned core);
-/* Calls @each with the tables of @im that are for @host, the kernel's own events included; looked
- * up, not searched for; those with a flag of @without are left out. A table with several lines may
- * come twice. */
+/* Calls @each with the tables of @im that are for @host and those of the kernel's own events,
+ * except tables with a flag in @without. A table with several match lines may come twice. */
 void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host,
                                     uint32_t without, pfmi_machine_host_table_fn each, void *arg);
-/* Finds tables of PMUs that any processor may have, by the kernel's name. */
+/* Calls @each with the tables of PMUs that any processor may have and that the kernel calls
+ * @device. */
 void pfmi_machine_visit_device_tables(const struct image *im, const char *device,
                                       pfmi_machine_host_table_fn each, void *arg);
 
@@ -171,9 +170,8 @@ void pfmi_machine_match_image(struct host_pmu_list *list, const struct host *hos
 
 /* ---- sets of CPUs ---------------------------------------------------------------------------- */
 
-#define MAX_CPU_NUMBER                                                                             \
-	(1u << 16) /* no list names a CPU with so great a number: kernels are built for 8,192 at   \
-	              most */
+/* All CPU numbers are less: kernels are built for at most 8,192 CPUs. */
+#define MAX_CPU_NUMBER (1u << 16)
 
 /* A set of CPUs. */
 struct cpu_mask {
@@ -181,31 +179,31 @@ struct cpu_mask {
 	size_t n_words;
 };
 
-/* Takes the next range off a CPU list such as "0,2-3". False at the end or at a syntax error;
- * *@list shows which: it points at the terminating NUL at a proper end. */
+/* Parses the next range of a CPU list such as "0,2-3" and moves *@list past it. False at the end,
+ * where *@list is at the terminating NUL, or at a syntax error. */
 bool pfmi_machine_next_cpu_range(const char **list, unsigned *first, unsigned *last);
-/* Adds the CPUs of @list to the set: -EINVAL for other text, -ENOMEM; the set stays the caller's to
- * free. */
+/* Adds the CPUs of @list to the set. Returns 0, -EINVAL or -ENOMEM; the caller frees the set in
+ * each case. */
 int pfmi_machine_add_cpu_list(struct cpu_mask *set, const char *list);
-/* The set @list represents: -EINVAL for other text, -ENOMEM. Free with pfmi_machine_free_cpus(),
- * which may be done twice. */
+/* Parses @list. Returns 0, -EINVAL or -ENOMEM. The caller frees the set with
+ * pfmi_machine_free_cpus(). */
 int pfmi_machine_parse_cpu_list(const char *list, struct cpu_mask *out);
-/* CPUs 0 to @n less 1; at least one. 0 or -ENOMEM. */
+/* Makes the set of CPUs 0 to @n - 1; @n is at least 1. Returns 0 or -ENOMEM. */
 int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out);
-/* 0 or -ENOMEM. */
+/* Copies a set. Returns 0 or -ENOMEM. */
 int pfmi_machine_copy_cpus(const struct cpu_mask *from, struct cpu_mask *out);
 void pfmi_machine_free_cpus(struct cpu_mask *set);
 bool pfmi_machine_has_cpu(const struct cpu_mask *set, unsigned cpu);
-/* The first CPU of the set from *@cpu on goes to *@cpu; false if missing. */
+/* Sets *@cpu to the first CPU of the set from *@cpu on. False if there is none. */
 bool pfmi_machine_next_cpu(const struct cpu_mask *set, unsigned *cpu);
 size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
-/* The list in file @path, however long, in its shortest words and in memory the caller frees.
- * -errno: unreadable, -EINVAL: no list, -EFBIG: the kernel had more to say than fits a page and cut
- * it. */
+/* Reads the CPU list in file @path of any length, with as few ranges as possible, into memory the
+ * caller frees. Returns 0 or -errno; -EINVAL for other text, -EFBIG if the kernel cut the list at
+ * the end of a page. */
 int pfmi_machine_read_cpu_list(const struct sys *sys, const char *path, char **out);
 #define PFMI_ONLINE_CPUS_PATH   "/sys/devices/system/cpu/online"
 #define PFMI_POSSIBLE_CPUS_PATH "/sys/devices/system/cpu/possible"
-/* Reads it as a set, empty if it cannot be read. */
+/* Reads the CPU list in file @path as a set, which is empty on failure. */
 int pfmi_machine_read_cpus(const struct sys *sys, const char *path, struct cpu_mask *out);
 /* Length of a PMU's name without its instance number: "_" and digits, "_" and more than two
  * hexadecimal digits, or digits. */
@@ -221,18 +219,18 @@ struct kernel_pmu {
 	const int *instance_types;         /* one per instance */
 	const char *const *instance_names; /* their names: "uncore_cha_0" ... */
 	const char *cpu_list; /* cpumask or cpus file of the first instance, "" if it has none */
-	const char *const *instance_cpu_lists; /* the same for each instance */
+	const char *const *instance_cpu_lists; /* such a list for each instance */
 	bool is_core, is_uncore;
 	const struct table *table; /* format and events of sysfs as a table */
-	/* by the config of an event: the file that holds its value; or its key in the fdinfo of
-	 * clients of driver drm_driver. NULL: they are perf events */
+	/* For events without a perf event: the file with the value of each, by the event's config;
+	 * with drm_driver, its key in the fdinfo of clients of that driver. NULL: perf events. */
 	const char *const *files;
 	unsigned n_files;
-	const char *drm_driver; /* NULL: they are files */
+	const char *drm_driver; /* NULL: @files are files */
 };
 
-#define FILE_PMU_TYPE                                                                              \
-	0x7f000000 /* perf types of PMUs whose values are files: the kernel's are small */
+/* The first perf type of PMUs whose values are files: above all types of the kernel. */
+#define FILE_PMU_TYPE 0x7f000000
 
 struct kernel_info {
 	unsigned n_pmus;
@@ -241,32 +239,32 @@ struct kernel_info {
 	bool nmi_watchdog;
 };
 
-/* Reads what the kernel shows below sys->root. Allocates; free with
- * pfmi_machine_free_kernel_info(). Unreadable or odd files are skipped: a machine is never refused
- * as a whole. NULL only without memory. (lib/machine/kernel_pmus.c) */
+/* Reads the PMUs and settings of the kernel below sys->root; free with
+ * pfmi_machine_free_kernel_info(). Files that cannot be read or parsed are skipped. NULL only
+ * without memory. (lib/machine/kernel_pmus.c) */
 struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys);
 void pfmi_machine_free_kernel_info(struct kernel_info *k);
 /* PMU called @name (with or without instance number), or NULL. */
 const struct kernel_pmu *pfmi_machine_find_kernel_pmu(const struct kernel_info *k,
                                                       struct slice name);
-/* True if the identifier the kernel shows for @p is one that events of @t are meant for (their
- * "compat"). */
+/* True if events of @t are for devices with the identifier that the kernel shows for @p (their
+ * field "compat"). */
 bool pfmi_machine_has_kernel_identifier(const struct kernel_pmu *p, const struct table *t);
-/* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if that means all of them. */
+/* 1 + the instance of @p that is called @name ("uncore_imc_3"); 0 if @name means all instances. */
 unsigned pfmi_machine_find_instance(const struct kernel_pmu *p, struct slice name);
 /* 1 + the instance of @p whose number is @digits; 0 if missing. */
 unsigned pfmi_machine_find_instance_number(const struct kernel_pmu *p, struct slice digits);
-/* Where tracepoints are looked for: folders of subsystems. */
+/* The folders in which tracefs has the subsystems of tracepoints. */
 #define TRACEFS_MOUNTS 2u
 extern const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40];
-/* Number of the tracepoint @group:@name, from tracefs; -errno. */
+/* Reads the number of tracepoint @group:@name from tracefs. Returns 0 or -errno. */
 int pfmi_lookup_tracepoint_id(const struct sys *sys, struct slice group, struct slice name,
                               uint64_t *id);
 
-/* A client of a GPU: a file of a process that the kernel tells usage of. */
+/* A client of a GPU: a file of a process for which the kernel shows the use of the GPU. */
 struct drm_client {
 	struct slice driver;
-	uint64_t id;      /* of the client, also where several files are the same one */
+	uint64_t id;      /* the same for all files of one client */
 	const char *text; /* lines "KEY: VALUE" */
 };
 /* Calls @each with the clients of all processes whose files may be read, until it returns nonzero;
@@ -279,11 +277,10 @@ bool pfmi_machine_read_drm_value(const char *text, const char *key, uint64_t *va
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
-/* Values of environment variables the library listens to; NULL in programs with raised
- * privileges. */
+/* The value of an environment variable; NULL if it is unset or empty, and in set-user-ID programs
+ * that another user runs. */
 const char *pfmi_machine_get_env(const char *name);
-/* The variables that choose a processor or a machine, read in one walk over the environment; NULL
- * if unset. */
+/* Values of the variables that choose a processor or a machine; NULL if unset. */
 struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
 	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast memory can be: the devices of the firmware's DMI table, taken once for each channel that
- * the kernel's memory controllers (EDAC) have. Where the table can only be read by root, udev's
- * copy of its devices serves:
+/* The peak bandwidth of memory: the speed of a device in the firmware's DMI table times the number
+ * of channels that the kernel's memory controllers (EDAC) have. If only root can read the table,
+ * udev's copy of its devices is read:
  *
  *   E:MEMORY_DEVICE_0_SIZE=17179869184
  *   E:MEMORY_DEVICE_0_DATA_WIDTH=64
@@ -30,7 +30,7 @@ static uint32_t read_word(const unsigned char *s, unsigned length, unsigned at)
 	return at + 2 <= length ? (uint32_t)(s[at] | s[at + 1] << 8) : 0;
 }
 
-/* A speed of 16 bits, or of 32 bits at @extended. */
+/* Reads a speed of 16 bits at @at, or of 32 bits at @extended if that is unknown. */
 static uint32_t read_speed(const unsigned char *s, unsigned length, unsigned at, unsigned extended)
 {
 	uint32_t speed = read_word(s, length, at);
@@ -96,7 +96,7 @@ static double compute_udev_peak(const struct udev_device *d)
 	return d->size > 0 ? d->width / 8 * speed : 0;
 }
 
-/* Takes the value of property @key of the line at @text if the line has it. */
+/* Sets *@out to the value of property @key if the line at @text has it. */
 static void parse_property(const char *text, const char *key, double *out)
 {
 	size_t len = strlen(key);
@@ -140,7 +140,7 @@ double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices
 
 enum { MAX_CHANNELS = 128, CHANNEL_LEN = 64 };
 
-/* The channels that have memory, and how many modules are in them. */
+/* The channels that have memory, and the number of modules in them. */
 struct edac_channels {
 	const struct sys *sys;
 	const char *controller;
@@ -148,7 +148,7 @@ struct edac_channels {
 	char channels[MAX_CHANNELS][CHANNEL_LEN];
 };
 
-/* Adds "mc0 channel 1" unless it is there. */
+/* Adds the channel of @location ("mc0 channel 1") if it is new. */
 static void add_channel(struct edac_channels *e, const char *location)
 {
 	char name[CHANNEL_LEN];
@@ -195,7 +195,8 @@ static int read_memory_controller(void *arg, const char *name)
 	return 0;
 }
 
-/* The channels of @devices memory devices; 0 if the kernel does not know just these devices. */
+/* The number of channels of @devices memory devices; 0 if the kernel knows another number of
+ * devices. */
 static unsigned count_channels(const struct sys *sys, unsigned devices)
 {
 	struct edac_channels e = { .sys = sys };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The syscall table of the real machine: Linux system calls below a root, and the few file reads
- * that all modules need. */
+/* The syscall table of the real machine, whose paths are below a root; and the reading of files
+ * through a syscall table. */
 #include "machine/machine_internal.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ const char pfmi_machine_tracefs_paths[TRACEFS_MOUNTS][40] = {
 };
 
 #define PATH_SIZE          4096
-#define DIRENT_BUFFER_SIZE 4096        /* of a folder at a time */
-#define MAX_FILE_SIZE      (16u << 20) /* bytes of a file that is read whole */
+#define DIRENT_BUFFER_SIZE 4096        /* bytes of a folder that are read at a time */
+#define MAX_FILE_SIZE      (16u << 20) /* longer files are not read */
 
 static int prepend_root(const struct sys *sys, const char *path, char out[PATH_SIZE])
 {
@@ -118,7 +118,7 @@ static int real_perf_event_open(const struct sys *sys, struct perf_event_attr *a
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Names of a folder, one after another in a growing buffer. */
+/* Names in a folder, one after another in a growing buffer. */
 struct folder_names {
 	char *text;
 	size_t used, capacity, n;
@@ -180,8 +180,8 @@ struct dirent_record {
 	char name[];
 };
 
-/* Without opendir(): its 32 KiB for each folder cost more than to read the few names that are in
- * most. */
+/* Reads the names in a folder without opendir(), whose buffer of 32 KiB takes longer to allocate
+ * than the few names of most folders take to read. */
 static int read_names(int fd, struct folder_names *names)
 {
 	_Alignas(struct dirent_record) char buf[DIRENT_BUFFER_SIZE];
@@ -219,8 +219,8 @@ static int real_list_folder(const struct sys *sys, const char *path,
 
 static int real_get_process_time(const struct sys *sys, int pid, uint64_t *ns)
 {
-	/* As clock_getcpuclockid(3) makes it, so that the library need not call it: one name less
-	 * to be found at each start. */
+	/* The clock's number as clock_getcpuclockid(3) computes it. Not calling that function saves
+	 * a symbol that the dynamic linker would look up at each start. */
 	clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2);
 	struct timespec t;
 
@@ -236,8 +236,8 @@ static bool real_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t suble
 {
 #if defined(__x86_64__) || defined(__i386__)
 	if (sys->root[0] == '\0') {
-		/* Each leaf may cost a trap. A processor with leaf 0 has leaf 1: only above it the
-		 * highest one has to be asked for. */
+		/* Each CPUID may trap. Processors with leaf 0 have leaf 1; for others the highest
+		 * leaf is read first. */
 		bool low = leaf <= 1 && sizeof(void *) == 8;
 
 		if (!low)
@@ -275,8 +275,8 @@ void pfmi_machine_init_real_sys(struct sys *out, const char *root)
 	while (len && root[len - 1] == '/')
 		len--;
 	if (len >= sizeof(out->root)) {
-		root = "/dev/null"; /* nothing is below it: a root that cannot be stored must not
-		                       become this machine's */
+		root = "/dev/null"; /* has no files below it: a root that is too long must not
+		                       become that of this machine */
 		len = strlen(root);
 	}
 	if (len)
@@ -352,9 +352,8 @@ long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char 
 	return (long)used;
 }
 
-/* Reads on until there is nothing more, or to the end of the line if there is but @one; the buffer
- * grows. */
-static long read_until_end(const struct sys *sys, int fd, bool one, char **buf)
+/* Reads to the end of the file, or with @one_line to a read that ends a line. The buffer grows. */
+static long read_until_end(const struct sys *sys, int fd, bool one_line, char **buf)
 {
 	size_t used = 0, size = 0;
 	long got;
@@ -378,7 +377,7 @@ static long read_until_end(const struct sys *sys, int fd, bool one, char **buf)
 		used += (size_t)got;
 		if (used > MAX_FILE_SIZE)
 			return -EFBIG;
-		if (one && (*buf)[used - 1] == '\n')
+		if (one_line && (*buf)[used - 1] == '\n')
 			return (long)used;
 	}
 }
@@ -391,8 +390,8 @@ static int read_file(const struct sys *sys, const char *path, bool one_line, cha
 
 	*out = NULL;
 	if (fd < 0)
-		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is for our own memory: the kernel's is
-		                                     like any other failure of a file */
+		return fd == -ENOMEM ? -EIO : fd; /* -ENOMEM is reserved for the process's memory;
+		                                     the kernel's is an error of the file */
 	n = read_until_end(sys, fd, one_line, out);
 	sys->close(sys, fd);
 	if (n < 0) {

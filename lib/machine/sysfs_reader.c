@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what the kernel shows: a file, a folder, and memory for both. */
+/* Reading of the files and folders of the kernel's PMUs, and memory for their contents. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,8 @@ struct sysfs_folder {
 	struct string_list names;
 };
 
-/* One PMU is read after the other: its folder is at hand, or one of the last few, or a new one. */
+/* The names in the folder of @pmu. PMUs are read one after another, so only the last few folders
+ * are searched before it is read. */
 static const struct sysfs_folder *get_folder(struct sysfs_reader *r, const char *pmu)
 {
 	struct sysfs_folder *f = r->known_folders;

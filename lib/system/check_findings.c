@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of pfm_check_system(), and reading of the files that the checks need. */
+/* The list of findings of pfm_check_system(), and reading of the files that its checks need. */
 #include "system/system_check.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of pfm_check_system(): which processes have events open, who holds the lock that pfm serve
- * --give-way watches, and the counters of resctrl. */
+/* Checks of pfm_check_system(): processes that have events open, the holder of the lock that pfm
+ * serve --give-way watches, and the groups of resctrl. */
 #include "system/system_check.h"
 
 #include <ctype.h>
@@ -18,8 +18,8 @@ enum { PATH_SIZE = 320, NAME_SIZE = 32, MAX_NAMED = 8, NAMES_SIZE = 400 };
 
 struct holder_search {
 	struct pfm_system_check *check;
-	char process[NAME_SIZE]; /* the process looked at: its number */
-	unsigned n_files;        /* its events */
+	char process[NAME_SIZE]; /* number of the process that is searched */
+	unsigned n_files;        /* files of events that it has open */
 	unsigned n_holders, n_hidden, n_named;
 	char named[NAMES_SIZE];
 };
@@ -81,8 +81,8 @@ static int find_events_of_process(void *arg, const char *process)
 	return 0;
 }
 
-/* Processes that have events open. The kernel does not show what they count; it shows the files of
- * other users' processes to root only. */
+/* Finds processes that have events open. The kernel does not show which events those are, and shows
+ * the files of other users' processes to root only. */
 static void check_event_files(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "open events", .state = PFM_FINDING_NOTE };
@@ -152,7 +152,8 @@ static int count_name(void *arg, const char *name)
 	return 0;
 }
 
-/* Each group for monitoring holds one of the numbers that tag cache occupancy and bandwidth. */
+/* Each monitoring group of resctrl uses one RMID, a number that tags cache occupancy and memory
+ * bandwidth. */
 static void check_resctrl(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "resctrl", .state = PFM_FINDING_NOTE };

@@ -51,7 +51,7 @@ static void check_processor(struct pfm_system_check *c)
 	pfmi_check_add_finding(c, &f);
 }
 
-/* True if @name is in @list, whose names are separated by ", ". */
+/* True if @list, names separated by ", ", has @name. */
 static bool is_listed(const char *list, const char *name)
 {
 	size_t len = strlen(name);
@@ -62,8 +62,8 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* Lists the kernel's PMUs in @text. Returns true if one of a core is among them. A table of events
- * has the kernel's PMU for a device, so a name can come twice. */
+/* Lists the kernel's PMUs in @text. Returns true if one of them is a core's. Several tables can
+ * belong to one kernel PMU; its name is listed once. */
 static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
 {
 	static const char more[] = ", and more";
@@ -119,7 +119,7 @@ static void check_pmus(struct pfm_system_check *c)
 	pfmi_check_add_finding(c, &f);
 }
 
-/* Kernel options, and what is lost without each. */
+/* Kernel options, and what cannot be counted without them. */
 static const struct kernel_option {
 	char name[24], loss[28];
 } kernel_options[] = {
@@ -155,7 +155,7 @@ static void note_missing_options(struct finding *f, const char *config)
 	}
 }
 
-/* Reads the options the kernel was built with, where the distribution installs them. */
+/* Checks the options that the kernel was built with, if the distribution installs them in /boot. */
 static void check_kernel(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "kernel", .state = PFM_FINDING_GOOD };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of pfm_check_system(): who holds counters, limits, tracefs. */
+/* Checks of pfm_check_system(): the NMI watchdog, rdpmc, limits, tracefs. */
 #include "system/system_check.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of pfm_check_system(): who may count what. */
+/* Checks of pfm_check_system(): what this user may count. */
 #include "system/system_check.h"
 
 #include <stdio.h>
@@ -129,7 +129,7 @@ static bool read_hidepid(struct pfm_system_check *c, char *level, size_t size)
 	return true;
 }
 
-/* A /proc with hidepid= hides other users' processes: they cannot be named. */
+/* Checks whether /proc hides the processes of other users: these cannot be named with -p and -t. */
 static void check_hidden_processes(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "other processes", .state = PFM_FINDING_GOOD };
@@ -155,7 +155,7 @@ static void check_hidden_processes(struct pfm_system_check *c)
 	add_finding(c, &f);
 }
 
-/* Tries whether @event can be counted in a session with @flags. @available: what can be if not. */
+/* Tries to count @event in a session with @flags. @available: what can be counted if it cannot. */
 static bool check_scope(struct pfm_system_check *c, const char *check, const char *event,
                         unsigned flags, const char *available)
 {

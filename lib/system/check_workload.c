@@ -39,7 +39,7 @@ static bool has_value(const pfm_count_t *count)
 	return count->quality <= PFM_QUALITY_PARTIAL;
 }
 
-/* Says why count @i of the session is not exact, and of which PMU it is where there are several. */
+/* Writes why count @i of the session is not exact, with its PMU if the event has several. */
 static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, struct trial *t)
 {
 	pfm_count_info_t info = PFM_INIT(info);
@@ -53,7 +53,7 @@ static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, 
 	pfmi_check_set_text(t->remedy, "%s", info.remedy);
 }
 
-/* Adds up what a session of one event counted on every kind of core. */
+/* Adds up the counts of a session of one event, one for each kind of core. */
 static void add_counts(pfm_session_t *s, struct trial *t)
 {
 	pfm_count_sum_t sum = PFM_INIT(sum);
@@ -94,7 +94,7 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 	pfm_close_session(s);
 }
 
-/* Count of an event over the workload, in its unit; no upper bound if @most is 0. */
+/* The count that an event must have over the workload, in its unit; @most 0 is no upper bound. */
 struct expectation {
 	char event[20];
 	double least, most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm_check_system(): runs the checks and gives out their findings. */
+/* pfm_check_system() and the functions that read its findings. */
 #include "system/system_check.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "base/sizes.h"
 #include "context/context.h"
 
-/* A file that exists may be unreadable because the process lacks memory or descriptors. */
+/* Reports that files could not be read for lack of memory or descriptors: other findings may be
+ * wrong then. */
 static void check_resources(struct pfm_system_check *c)
 {
 	struct finding f = { .topic = PFM_FINDING_OBSTACLES,

@@ -17,22 +17,22 @@ struct finding {
 	char consequence[FINDING_TEXT_SIZE];
 	char remedy[FINDING_TEXT_SIZE];
 	char available[FINDING_TEXT_SIZE];
-	const char *expected; /* of an event that was counted; else NULL */
+	const char *expected; /* for the events of the workload; else NULL */
 	pfm_count_t count;
 };
 
 struct pfm_system_check {
 	struct finding *findings;
 	unsigned n_findings;
-	bool failed; /* no memory for a finding */
+	bool failed; /* a finding was lost for lack of memory */
 	/* While the machine is checked: */
 	const pfm_ctx_t *ctx;
 	struct watched_sys sys;
-	bool is_recorded;  /* the machine is a folder: nothing is tried */
+	bool is_recorded;  /* the machine is a recorded one: nothing is counted */
 	bool cannot_count; /* not even the program's own code can be counted */
 };
 
-/* Available where perf_event_open() is denied. */
+/* Text for what is available if perf_event_open() is denied. */
 #define CHECK_AVAILABLE_WITHOUT_PERF "encoding, listing, dry runs"
 
 /* Sets one of a finding's texts, cut to FINDING_TEXT_SIZE. */
@@ -41,8 +41,7 @@ void pfmi_check_set_text(char text[FINDING_TEXT_SIZE], const char *format, ...)
 void pfmi_check_add_finding(struct pfm_system_check *c, const struct finding *f);
 /* Reads the decimal number in a file; false if missing. */
 bool pfmi_check_read_number(struct pfm_system_check *c, const char *path, long *number);
-/* Reads a whole file into memory the caller frees. 0 or -errno; without memory the check says that
- * it could not read files. */
+/* Reads a file into memory the caller frees. Returns 0 or -errno; -ENOMEM becomes a finding. */
 int pfmi_check_read_file(struct pfm_system_check *c, const char *path, char **text, size_t *len);
 /* Reads the rest of the first line of @path that begins with "@key:"; false if missing. */
 bool pfmi_check_read_key(struct pfm_system_check *c, const char *path, const char *key, char *value,
