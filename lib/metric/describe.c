@@ -7,8 +7,8 @@
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* Where among the row's values input @i is; n_values if it has fewer. Each input is a value of its
- * own. */
+/* The index of input @i among the row's values; n_values if the metric has fewer inputs. Each input
+ * is one value. */
 static unsigned find_input_value(const struct metric *m, unsigned i)
 {
 	const struct row *r = table_get_row(m->table, m->row);
@@ -31,7 +31,7 @@ unsigned pfmi_metric_count_inputs(const struct metric *m)
 	return n;
 }
 
-/* The part of @item up to @mark; @item is left behind it. */
+/* Returns the part of @item up to @mark; @item becomes the rest after it. */
 static struct slice split_at_mark(struct slice *item, char mark)
 {
 	const char *end = memchr(item->text, mark, item->len);
@@ -58,7 +58,7 @@ bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_inp
 	return true;
 }
 
-/* How many of the inputs, from the first, @code reads. */
+/* 1 + the highest number of the inputs that @code reads. */
 static unsigned count_value_inputs(const char *code)
 {
 	unsigned n = 0, step;
@@ -147,11 +147,11 @@ int pfm_describe_metric_input(const pfm_ctx_t *ctx, int pmu, unsigned event, uns
 #define MAX_INSTRUCTIONS 4096 /* instructions of one code */
 #define MAX_FORMULA_SIZE (1u << 20)
 
-/* Code with the place of each instruction, so that it can be read from its end. */
+/* The instructions of a code, which are read from the last one: code is postfix. */
 struct code_listing {
 	const struct metric *metric;
 	const char *instructions[MAX_INSTRUCTIONS];
-	uint16_t slot_instruction[METRIC_MAX_SLOTS]; /* instruction that fills it */
+	uint16_t slot_instruction[METRIC_MAX_SLOTS]; /* the instruction that fills each slot */
 	unsigned n_instructions, n_slots;
 	char *buf;
 	size_t buf_size, length;
@@ -195,7 +195,7 @@ static void write_number(struct code_listing *l, uint64_t x)
 	write_text(l, p);
 }
 
-/* The double that is nearest to a quotient, also where registers have more bits than a double. */
+/* Rounds a quotient to a double, also where registers have more bits than a double. */
 static double divide_doubles(double a, double b)
 {
 	volatile double q = a / b;
@@ -203,7 +203,7 @@ static double divide_doubles(double a, double b)
 	return q;
 }
 
-/* A double in its shortest decimal form of up to 15 places: what lists contain. */
+/* Writes a double in its shortest decimal form of up to 15 places, as lists have it. */
 static void write_double(struct code_listing *l, uint64_t bits)
 {
 	double v, power = 1;
@@ -222,8 +222,8 @@ static void write_double(struct code_listing *l, uint64_t bits)
 		write_number(l, places);
 		return;
 	}
-	/* The quotient of two numbers that a double has exactly is what reading their digits
-	 * gives. */
+	/* Both numbers are exact doubles, so the quotient equals the double that a reader of the
+	 * digits gets. */
 	while (places < 15 && v * power < 1e17 &&
 	       divide_doubles((double)(uint64_t)(v * power + 0.5), power) != v) {
 		power *= 10;
@@ -324,7 +324,8 @@ static void write_conditional(struct code_listing *l, unsigned end, unsigned dep
 	write_text(l, ")");
 }
 
-/* The expression that ends with instruction @end. Code was run once before, so it is whole. */
+/* Writes the expression that ends with instruction @end. The code was run before, so each operator
+ * has its operands. */
 static void write_expression(struct code_listing *l, unsigned end, unsigned depth)
 {
 	char op = *l->instructions[end];
@@ -345,7 +346,7 @@ static void write_expression(struct code_listing *l, unsigned end, unsigned dept
 	}
 }
 
-/* Lists the instructions, of which there are some; false if there are too many. */
+/* Lists the instructions of @code, which is not empty. False if there are too many. */
 static bool list_code(struct code_listing *l, const char *code)
 {
 	unsigned step;

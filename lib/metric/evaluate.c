@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A metric's value from the counts a caller has: the machine that runs its code, and what an error
- * of the counts makes of the result. Nothing is allocated; a value that is undefined at any step is
- * reported as undefined, never as a number. */
+/* The value of a metric for a caller's counts: the stack machine that runs its code, and the error
+ * that follows from errors of the counts. Nothing is allocated. A value that is undefined at any
+ * step is reported as undefined, never as a number. */
 #include <float.h>
 #include <string.h>
 #include "base/sizes.h"
@@ -18,7 +18,7 @@ static bool is_finite(double x)
 	return x <= DBL_MAX && x >= -DBL_MAX;
 }
 
-/* Newton's, from above: the library does without libm. */
+/* Newton's method from above, because the library does not use libm. */
 double pfmi_metric_compute_square_root(double x)
 {
 	double r = x > 1 ? x : 1, before;
@@ -34,7 +34,7 @@ double pfmi_metric_compute_square_root(double x)
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-/* 1 + the digits that follow an instruction; 0: unused. */
+/* Length of each instruction: 1 + its digits; 0 for characters that are no instruction. */
 static const unsigned char instruction_lengths[128] = {
 	['i'] = 2, ['e'] = 3, ['j'] = 3, ['s'] = 3, ['l'] = 3, ['k'] = 12, ['v'] = 1,
 	['+'] = 1, ['-'] = 1, ['*'] = 1, ['/'] = 1, ['%'] = 1, ['<'] = 1,  ['>'] = 1,
@@ -99,7 +99,7 @@ static struct metric_number divide_numbers(struct metric_number a, struct metric
 	                   (a.derivative - a.value / b.value * b.derivative) / b.value);
 }
 
-/* Of whole numbers, as perf has it. */
+/* The remainder of whole numbers, as perf computes it. */
 static struct metric_number compute_remainder(struct metric_number a, struct metric_number b)
 {
 	const double limit = 9e18;
@@ -111,7 +111,7 @@ static struct metric_number compute_remainder(struct metric_number a, struct met
 	return make_number((double)((int64_t)a.value % (int64_t)b.value), a.derivative);
 }
 
-/* A result that one operand decides does not depend on the other: 0 & x is 0 whatever x is. */
+/* One operand can decide the result: 0 & x is 0 even if x is undefined. */
 static struct metric_number evaluate_and(struct metric_number a, struct metric_number b)
 {
 	if ((!a.state && a.value == 0) || (!b.state && b.value == 0))
@@ -177,7 +177,7 @@ static bool push_input(struct metric_machine *m, const pfm_metric_operand_t *inp
 	                                   : make_undefined(PFM_METRIC_NOT_COUNTED));
 }
 
-/* Slots are filled in order, so one that was not filled is seen. */
+/* Slots are filled in order, so a slot that was not filled is recognised by its number. */
 static bool store_slot(struct metric_machine *m, uint64_t slot)
 {
 	if (m->stack_depth == 0 || slot != m->n_slots || slot >= METRIC_MAX_SLOTS)
@@ -221,14 +221,14 @@ static bool negate_top(struct metric_machine *m)
 	return true;
 }
 
-/* Two plain numbers; false where the machine has more to say than a number. */
+/* Applies an operator to two numbers. False for other operators and if the result is not finite. */
 static bool apply_plain_operator(char op, double *a, double b)
 {
 	switch (op) {
 	case '+': *a += b; break;
 	case '-': *a -= b; break;
 	case '*': *a *= b; break;
-	case '/': *a /= b; break; /* by zero: no number */
+	case '/': *a /= b; break; /* not finite for divisor 0 */
 	case '<': *a = *a < b; break;
 	case '>': *a = *a > b; break;
 	case '[': *a = *a <= b; break;
@@ -242,8 +242,8 @@ static bool apply_plain_operator(char op, double *a, double b)
 	return is_finite(*a);
 }
 
-/* The value alone of code that has nothing undefined on its way, as nearly all has: without the
- * reasons and slopes that the machine carries. False leaves the answer to that. */
+/* Computes the value of code without derivatives and reasons. False if any step is undefined, which
+ * is rare: struct metric_machine then runs the code. */
 static bool run_plain_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n,
                            const struct metric_number *own, double *out)
 {
@@ -333,7 +333,7 @@ int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, u
 
 /* ---- values and errors ----------------------------------------------------------------------- */
 
-/* Which input keeps the value from being one, if that is the reason. */
+/* The first input that was not counted if the value is undefined for that reason; otherwise -1. */
 static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
                               const struct metric_number *value)
 {
@@ -343,7 +343,7 @@ static int find_missing_input(const pfm_metric_operand_t *inputs, unsigned n,
 	return -1;
 }
 
-/* Is @value above what calls for a closer look? 1, 0, or -1 where that is unknown. */
+/* Is @value above the metric's threshold? 1, 0, or -1 if that is unknown. */
 static int check_threshold(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n,
                            const struct metric_number *value)
 {
@@ -370,7 +370,7 @@ static int evaluate_metric(const struct metric *m, const pfm_metric_operand_t *i
 	return PFMLIB_SUCCESS;
 }
 
-/* The derivative of the value along input @i; 0 if missing. */
+/* The derivative of the value along input @i; 0 if it is undefined. */
 static double compute_slope(const struct metric *m, const pfm_metric_operand_t *inputs, unsigned n,
                             unsigned i)
 {
@@ -381,8 +381,8 @@ static double compute_slope(const struct metric *m, const pfm_metric_operand_t *
 	return value.derivative;
 }
 
-/* Half of a 95 % interval in standard errors: Student's distribution with @n degrees of freedom, 0
- * for the normal one. */
+/* Half of a 95 % interval in standard errors, by Student's distribution with @n degrees of freedom;
+ * @n 0 is the normal distribution. */
 static double get_interval_half_width(unsigned n)
 {
 	static const float table[] = { 0,       12.7062f, 4.3027f, 3.1824f, 2.7764f, 2.5706f,
@@ -395,14 +395,13 @@ static double get_interval_half_width(unsigned n)
 
 	if (n > 0 && n < sizeof(table) / sizeof(table[0]))
 		return (double)table[n];
-	/* Two terms of its expansion: four digits from 30 on. */
+	/* Two terms of the expansion in 1/n have four correct digits from 30 on. */
 	return n ? z + z * (z2 + 1) / (4 * n) + z * (5 * z2 * z2 + 16 * z2 + 3) / (96.0 * n * n)
 	         : z;
 }
 
-#define ROUNDING_ERROR                                                                             \
-	(16 * DBL_EPSILON) /* of a value: what the arithmetic leaves of counts that go up and down \
-	                      together */
+/* The relative error that arithmetic leaves in a value of counts that vary together. */
+#define ROUNDING_ERROR (16 * DBL_EPSILON)
 
 static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
 {
@@ -413,14 +412,14 @@ static void set_interval(pfm_metric_value_t *out, double variance, unsigned free
 	out->high = out->value + get_interval_half_width(freedom) * out->error;
 }
 
-/* Nobody can say how far the value is off. */
+/* Sets the interval of a value whose error is unknown. */
 static void set_unknown_interval(pfm_metric_value_t *out)
 {
 	out->low = -DBL_MAX;
 	out->high = DBL_MAX;
 }
 
-/* PFM_ERROR_PROPAGATED. */
+/* Computes the error for PFM_ERROR_PROPAGATED. */
 static int compute_propagated_error(const struct metric *m, const pfm_metric_data_t *data,
                                     pfm_metric_value_t *out)
 {
@@ -455,9 +454,9 @@ static void compute_means(const double *samples, unsigned rounds, unsigned n,
 	}
 }
 
-/* The variance of the mean, along the slopes of the formula at the means: counts of one round
- * belong together, so what they share (a longer round has more of everything) is in it and what
- * cancels in a ratio is not. */
+/* The variance of the mean, along the slopes of the formula at the means. The counts of one round
+ * are combined first, so deviations that they share (a longer round has more of everything) cancel
+ * where the formula is a ratio. */
 static double compute_variance_of_mean(const double *samples, unsigned rounds, unsigned n,
                                        const pfm_metric_operand_t *mean, const double *slopes)
 {
@@ -474,7 +473,7 @@ static double compute_variance_of_mean(const double *samples, unsigned rounds, u
 	return sum / rounds / (rounds - 1);
 }
 
-/* PFM_ERROR_FROM_REPETITIONS. */
+/* Computes the error for PFM_ERROR_FROM_REPETITIONS. */
 static int compute_error_from_repetitions(const struct metric *m, const pfm_metric_data_t *data,
                                           pfm_metric_value_t *out)
 {
@@ -500,8 +499,8 @@ static int compute_error_from_repetitions(const struct metric *m, const pfm_metr
 
 /* ---- from the intervals of one measurement --------------------------------------------------- */
 
-/* How far part @k alone would carry the value from where it is, along the slopes of the formula;
- * NaN if a count of it is missing. */
+/* The sum of the counts of part @k, weighted with the slopes of the formula and scaled to all
+ * parts. NaN if a count of the part is missing. */
 static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n, unsigned k,
                                const double *slopes)
 {
@@ -513,8 +512,8 @@ static double extrapolate_part(const double *parts, unsigned n_parts, unsigned n
 	return sum;
 }
 
-/* The variance of the sum of parts, from the differences of neighbours: slow changes of the program
- * do not add to the error. */
+/* The variance of the sum of parts, from the differences of neighbouring parts: slow changes of the
+ * program add nothing. */
 static double compute_neighbour_variance(const double *parts, unsigned n_parts, unsigned n,
                                          const double *slopes)
 {
@@ -529,7 +528,7 @@ static double compute_neighbour_variance(const double *parts, unsigned n_parts, 
 	return sum / 2 / n_parts / (n_parts - 1);
 }
 
-/* The number of independent differences. */
+/* The degrees of freedom of that variance. */
 static unsigned compute_neighbour_freedom(unsigned n_parts)
 {
 	uint64_t n = n_parts;
@@ -556,7 +555,7 @@ static void estimate_interval_error(const struct metric *m, const pfm_metric_ope
 	}
 }
 
-/* PFM_ERROR_FROM_INTERVALS. */
+/* Computes the error for PFM_ERROR_FROM_INTERVALS. */
 static int compute_error_from_intervals(const struct metric *m, const pfm_metric_data_t *data,
                                         pfm_metric_value_t *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the best groups of a plan: see pack.h. */
+/* The search for the least number of groups: see group_packing.h. */
 #include "base/bits.h"
 #include "metric/group_packing.h"
 
@@ -9,18 +9,19 @@
 
 #define GENERAL_COUNTERS 0xffffffffull
 
-/* One number of groups that is tried. */
+/* The search for a packing into n_groups groups. */
 struct pack_attempt {
 	const struct pack_problem *problem;
 	unsigned n_groups;
-	unsigned long steps_left; /* left */
-	uint16_t *group;          /* of each item; PACK_NONE: any */
+	unsigned long steps_left;
+	uint16_t *group;          /* group of each item; PACK_NONE: not fixed */
 	uint16_t *slot;           /* slot of each item: 64 * group + counter; PACK_NONE: none yet */
 	uint16_t *slot_item;      /* item in each slot */
-	uint64_t *tried_counters; /* counters of each group that were asked in this round */
-	uint16_t *search_order;   /* items that are not plain, in the order they choose */
+	uint64_t *tried_counters; /* counters of each group that this augmentation has tried */
+	uint16_t
+		*search_order; /* items that are not plain, in the order in which they are placed */
 	unsigned n_order, n_exclusive;
-	uint16_t *saved_states; /* room to go back: at and owner of every level */
+	uint16_t *saved_states; /* @slot and @slot_item before each level of the search */
 };
 
 static bool is_exclusive_item(const struct pack_problem *p, unsigned item)
@@ -45,7 +46,7 @@ static void assign_slot(struct pack_attempt *a, unsigned item, unsigned slot)
 	a->slot[item] = (uint16_t)slot;
 }
 
-/* The counters of group @g that @item could have if all were free. */
+/* The counters of group @g that @item can use. */
 static uint64_t get_allowed_counters(const struct pack_attempt *a, unsigned item, unsigned g)
 {
 	return g < a->n_exclusive && !is_exclusive_item(a->problem, item)
@@ -65,7 +66,7 @@ static bool assign_free_slot(struct pack_attempt *a, unsigned item, unsigned fir
 	return false;
 }
 
-/* Finds a slot for @item, moving others aside. */
+/* Finds a slot for @item, for which other items may move to other slots. */
 static bool augment_matching(struct pack_attempt *a, unsigned item)
 {
 	unsigned first = a->group[item] == PACK_NONE ? 0 : a->group[item],
@@ -95,7 +96,7 @@ static bool match_item(struct pack_attempt *a, unsigned item)
 	return augment_matching(a, item);
 }
 
-/* From now on @item is in group @g; false if not every item has a counter then. */
+/* Fixes @item in group @g. False if some item has no counter then. */
 static bool pin_item(struct pack_attempt *a, unsigned item, unsigned g)
 {
 	a->group[item] = (uint16_t)g;
@@ -126,7 +127,7 @@ static void restore_matching(struct pack_attempt *a, const uint16_t *from)
 
 /* ---- search ---------------------------------------------------------------------------------- */
 
-/* The pinned items of group @g, and @item. */
+/* Can @item be counted with the items that are fixed in group @g? */
 static bool can_join_group(const struct pack_attempt *a, unsigned depth, unsigned item, unsigned g)
 {
 	uint16_t items[PACK_MAX_GROUP];
@@ -166,8 +167,8 @@ static enum search_result place_items(struct pack_attempt *a, unsigned depth)
 	if (depth == a->n_order)
 		return SEARCH_SUCCEEDED;
 	save_matching(a, here);
-	/* Empty groups are alike: the first of them represents all. Those kept apart come first,
-	 * each into its own. */
+	/* Empty groups are equal, so only the first is tried. Exclusive items come first, each in a
+	 * group of its own. */
 	for (unsigned g = depth < a->n_exclusive ? depth : 0; g < a->n_groups && g <= used; g++) {
 		enum search_result f = SEARCH_FAILED;
 
@@ -195,7 +196,8 @@ static bool is_ordered_before(const struct pack_problem *p, unsigned i, unsigned
 	       base_count_bits(p->counter_mask[i]) < base_count_bits(p->counter_mask[other]);
 }
 
-/* Those kept apart first, then those with few counters; equal ones in the caller's order. */
+/* Orders the items that are not plain: exclusive items, then those with few counters; equal ones in
+ * the caller's order. */
 static void build_search_order(struct pack_attempt *a)
 {
 	a->n_order = 0;
@@ -211,8 +213,7 @@ static void build_search_order(struct pack_attempt *a)
 	}
 }
 
-/* Members of a family follow the first of them into its group, as far as each event keeps a
- * counter. */
+/* Moves items of one affinity to the group of the first of them if every item keeps a counter. */
 static void group_related_items(struct pack_attempt *a)
 {
 	const struct pack_problem *p = a->problem;
@@ -261,7 +262,7 @@ static bool init_attempt(struct pack_attempt *a, const struct pack_problem *p, u
 	a->slot_item = malloc((size_t)64 * k * sizeof(uint16_t));
 	a->tried_counters = calloc(k + 1u, sizeof(uint64_t));
 	a->saved_states = malloc((n_hard * get_state_size(a) + 1) *
-	                         sizeof(uint16_t)); /* of nothing, some C libraries give NULL */
+	                         sizeof(uint16_t)); /* malloc(0) may return NULL */
 	if (!a->group || !a->slot || !a->search_order || !a->slot_item || !a->tried_counters ||
 	    !a->saved_states)
 		return false;
@@ -288,8 +289,7 @@ static void free_attempt(struct pack_attempt *a)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* An item found no slot: what was asked on the way are counters that too many items are confined
- * to. */
+/* All counters that were tried for an item without a slot: too many items are confined to them. */
 static uint64_t collect_tried_counters(const struct pack_attempt *a)
 {
 	uint64_t all = 0;
@@ -328,7 +328,7 @@ static enum search_result try_group_count(struct pack_problem *p, unsigned k, bo
 	return f;
 }
 
-/* Items without a counter of their own are many for one group only beyond what a set can have. */
+/* Refuses an item that cannot be counted even alone. */
 static int check_single_items(struct pack_problem *p)
 {
 	for (uint16_t i = 0; i < p->n_items; i++)
@@ -353,7 +353,7 @@ static unsigned compute_counter_bound(const struct pack_problem *p)
 	return n ? (n + base_count_bits(all) - 1) / base_count_bits(all) : 1;
 }
 
-/* Counting items on all counters together is the same proof. */
+/* Sets the proof of the bound @k before the search. */
 static void init_proof(struct pack_problem *p, unsigned k)
 {
 	p->proof = k > 1 ? PACK_PROOF_COUNTERS : PACK_PROOF_ONE_GROUP;
@@ -388,7 +388,7 @@ int pfmi_plan_pack_groups(struct pack_problem *p)
 			return PFMLIB_ERR_NOMEM;
 		if (f == SEARCH_SUCCEEDED)
 			break;
-		/* From here on it is a plan that is looked for, no proof. */
+		/* An exhausted search proves nothing: from here on any packing is searched for. */
 		if (f == SEARCH_EXHAUSTED)
 			p->is_optimal = false;
 		if (!p->is_optimal)

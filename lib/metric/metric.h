@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics inside the library: where a table keeps them, and the machine that computes them.
+/* Metrics inside the library: their rows in a table, and the stack machine that computes them.
  *
- * A metric is a row with three texts: the code of its value, the code of its threshold, and what
- * they need to be given. Code is postfix, one instruction after the other; operands are digits in
- * base 64, from '0' on:
+ * A metric is a row with the code of its value, the code of its threshold, and the inputs of both.
+ * Code is postfix, one instruction after the other; operands are digits in base 64, from '0' on:
  *
  *   eNN       push input NN                    iN  jNN    push the integer N, NN
  *   v         push the metric's own value      kN*11      push the double with these bits
- *   sNN       keep the top in slot NN          lNN        push slot NN
+ *   sNN store the top in slot NN          lNN        push slot NN
  *   + - * / %   < > [ ] = !   & | ^ m M d      two operands: [ is <=, ] is >=, m M are min and max,
  *                                              d is a quotient that is 0 where the divisor is 0
  *   ~         sign                             ?          C A B: A if C, else B
  *
- * lib/pmuc/pmformula.py writes it. Images come from anywhere, so every step is checked when it is
- * taken. */
+ * lib/pmuc/pmformula.py writes it. Images may come from anywhere, so each instruction is checked
+ * when it runs. */
 #ifndef PERFMON_METRIC_H
 #define PERFMON_METRIC_H
 
@@ -31,8 +30,8 @@ struct metric {
 	const char *code, *threshold_code;
 };
 
-/* One item of the inputs: its name in our grammar, the list's spelling and the preset ("" for
- * none). */
+/* An input: its name in perfmon's grammar, the spelling of the vendor's list, and the preset (""
+ * without one). */
 struct metric_input {
 	struct slice name, alias, preset;
 };
@@ -54,32 +53,31 @@ struct metric_list {
 	struct metric_ref *refs; /* the caller frees it */
 };
 
-/* Adds the metric that @text names, or those of the group it names. PFMLIB_ERR_NOTFOUND if missing.
- * (lib/metric/names.c) */
+/* Adds the metric called @text to @out, or the metrics of the group called @text.
+ * PFMLIB_ERR_NOTFOUND if there is none. (lib/metric/names.c) */
 int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct metric_list *out);
 
 /* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is
  * not a metric. */
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
-/* The library does without libm. 0 for what has no root. */
+/* The square root of @x, without libm. 0 for negative numbers and NaN. */
 double pfmi_metric_compute_square_root(double x);
-/* How many inputs a metric has; input @i of it, false past the last. */
+/* The number of a metric's inputs; input @i, false past the last. */
 unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);
-/* Writes event name @name of @m to @buf; a name of the metric's own table gets that table's name
- * before it. */
+/* Writes event name @name of @m to @buf; events of the metric's own table get prefix "TABLE::". */
 void pfmi_metric_format_full_name(const struct metric *m, struct slice name, char *buf, size_t len);
-/* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: what 'v'
- * pushes. PFMLIB_ERR_INVAL for malformed code. */
+/* Runs @code on @n inputs; derivatives are taken along input @along (n for none). @own: the
+ * metric's own value, which 'v' pushes. PFMLIB_ERR_INVAL for malformed code. */
 int pfmi_metric_run_code(const char *code, const pfm_metric_operand_t *inputs, unsigned n,
                          unsigned along, const struct metric_number *own,
                          struct metric_number *out);
 /* Writes @m's formula, or that of its threshold, as pfm_print_metric() does. */
 int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, size_t len);
-/* True for the bandwidth of memory, which its peak limits. */
+/* True for metrics of memory bandwidth, which the peak of the memory limits. */
 bool pfmi_metric_is_memory_bandwidth(const pfm_metric_info_t *info);
-/* Length of the instruction at @code, 0 at the end or if missing. */
+/* Length of the instruction at @code, 0 at the end or for an invalid instruction. */
 unsigned pfmi_metric_get_instruction_length(const char *code);
 /* The operand of the instruction at @code: a number of base-64 digits. */
 uint64_t pfmi_metric_get_operand(const char *code);

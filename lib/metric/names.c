@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which metrics a text names: one by its name, or those of a group. */
+/* Look-up of metrics: one by its name, or those of a group. */
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/aggregate.h>
@@ -36,7 +36,8 @@ int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct
 	return add_metric_ref(out, pmu, row);
 }
 
-/* The rest of @text, of @len bytes, after @word; NULL if it does not begin so. */
+/* The rest of @text, of *@len bytes, after @word, whose length is subtracted from *@len; NULL if
+ * @text does not begin with @word. */
 static const char *skip_prefix(const char *word, const char *text, size_t *len)
 {
 	const char *behind = strlen(word) <= *len
@@ -47,7 +48,7 @@ static const char *skip_prefix(const char *word, const char *text, size_t *len)
 	return behind;
 }
 
-/* Two words for the levels of top-down analysis: TopdownL1 is what Intel's lists call TmaL1. */
+/* Is @name "TopdownL1" for the group "TmaL1" of Intel's lists, or that of another level? */
 static bool is_topdown_group_alias(const char *s, size_t len, struct slice name)
 {
 	size_t n = name.len;
@@ -66,7 +67,8 @@ static bool is_in_group(const char *groups, struct slice name)
 	return false;
 }
 
-/* "Memory_Bound_group", "tma_memory_bound_group": what Memory_Bound consists of. */
+/* Is @group "Memory_Bound_group" or "tma_memory_bound_group" for the parent Memory_Bound: the group
+ * of the metrics that Memory_Bound is split into? */
 static bool is_group_of_parent(const char *parent, struct slice group)
 {
 	const struct slice prefix = pfmi_base_make_slice("tma_");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The partner of a metric: the event whose samples show where its value comes from. A list, or
+/* The partner of a metric: the event whose samples show which code the value comes from. A list, or
  * lib/events/partners.txt, names partners in the field metric_locate; a metric of a tree without
  * one has those of the metric that it is a part of. */
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *get_own_partners(const struct table *t, uint32_t row)
 	return "";
 }
 
-/* Row of the metric that @row is a part of; ROW_NONE if missing. */
+/* Row of the parent metric of @row; ROW_NONE without one. */
 static uint32_t find_parent_row(const struct table *t, uint32_t row)
 {
 	struct slice name =
@@ -42,7 +42,7 @@ static uint32_t find_parent_row(const struct table *t, uint32_t row)
 	               : ROW_NONE;
 }
 
-/* Partners of metric @row, separated by ';': its own, or those of what it is a part of. */
+/* Partners of metric @row, separated by ';': its own, or those of the nearest parent with some. */
 static const char *find_partners(const struct table *t, uint32_t row)
 {
 	const char *partners = get_own_partners(t, row);
@@ -56,7 +56,7 @@ static const char *find_partners(const struct table *t, uint32_t row)
 	return partners;
 }
 
-/* Cuts part @i off a list with semicolons; empty past the last. */
+/* Item @i of a list separated by semicolons; empty past the last. */
 static struct slice get_list_item(const char *list, unsigned i)
 {
 	for (; i && *list; i--) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans: texts become events, those of each PMU are planned for themselves (part.c), and the result
- * is reported. */
+/* Plans: texts become events, the events of each PMU are put into groups (pmu_plan.c), and the
+ * result is described. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +62,8 @@ static int add_metric_events(struct pfm_plan *p, unsigned pmu, uint32_t row, uns
 	return rc;
 }
 
-/* The events of metrics that @text names. The refusal names the metric, not its unknown event,
- * because the user did not write the event's name. */
+/* Adds the events of the metrics that @text names. An error names the metric, not its unknown
+ * event, because the user did not write the event's name. */
 static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list, const char *text,
                               unsigned request, pfm_error_t *error)
 {
@@ -79,7 +79,7 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 	return rc;
 }
 
-/* A metric, an event, or a group of metrics: what it is first. */
+/* Adds the first of these that @text names: a metric, an event, a group of metrics. */
 static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine);
@@ -107,7 +107,7 @@ static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* Leaders first, then as the texts came. */
+/* Orders events by group; leaders first, then in the order of the texts. */
 static int compare_planned_events(const void *a, const void *b)
 {
 	const struct planned_event *x = a, *y = b;
@@ -259,7 +259,7 @@ void pfm_free_plan(pfm_plan_t *plan)
 
 	if (!plan)
 		return;
-	ctx.in = plan->ctx; /* the plan's own hold on it */
+	ctx.in = plan->ctx; /* the reference that make_plan() added */
 	pfm_close_context(ctx.out);
 	free(plan->events);
 	free(plan->uses);

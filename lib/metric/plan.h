@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of a plan: plan.c turns texts into events and answers for the result, part.c
- * plans the events of one PMU. */
+/* Shared by the files of plans: plan.c turns texts into events and describes the result, pmu_plan.c
+ * puts the events of one PMU into groups. */
 #ifndef PERFMON_PLAN_H
 #define PERFMON_PLAN_H
 
@@ -17,13 +17,13 @@ struct planned_event {
 	unsigned request_index, pmu;
 	unsigned serial;        /* number in the order in which events were added */
 	uint16_t metric_number; /* 1 + the metric it came with first, 0 for none */
-	uint16_t item_index;    /* among those of its PMU */
+	uint16_t item_index;    /* the event's item among those of its PMU */
 	unsigned group;
 	int counter;
 	bool is_added, is_leader, is_in_proof;
 };
 
-/* A text needs an event: several texts can need the same one. */
+/* A text and an event that it needs; several texts can need one event. */
 struct event_use {
 	unsigned request, serial;
 };
@@ -44,8 +44,8 @@ struct pfm_plan {
 struct planned_event *pfmi_plan_add_event(struct pfm_plan *plan);
 /* Notes that text @request needs event @serial. False without memory. */
 bool pfmi_plan_add_use(struct pfm_plan *plan, unsigned request, unsigned serial);
-/* Plans the events of PMU @u: their groups come after those that are there. @several: the
- * certificate says whose they are. (lib/metric/pmu_plan.c) */
+/* Puts the events of PMU @u into groups, which are numbered after those of other PMUs. @several:
+ * the certificate names the PMU. (lib/metric/pmu_plan.c) */
 int pfmi_plan_group_pmu_events(struct pfm_plan *plan, const struct pmu_info *u, bool several,
                                pfm_error_t *error);
 

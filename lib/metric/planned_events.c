@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lists of a plan's events, and of the texts that need them. */
+/* The lists of a plan: its events, and the texts that need them. */
 #include <stdlib.h>
 #include "metric/plan.h"
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Can the value of a metric be true? A share is within 0 and the whole, the parts of a whole sum to
- * it, memory is not faster than its devices. A value is refused only if its interval excludes the
- * limits by more than a hundredth of the whole. */
+/* Plausibility of metric values: a share is between 0 and the whole, the parts of a whole sum to
+ * it, memory is not faster than its devices. A value is implausible only if it exceeds a limit by
+ * more than a hundredth of the whole and its interval excludes the limit. */
 #include <float.h>
 #include <string.h>
 #include <strings.h>
 #include "base/sizes.h"
 #include "metric/metric.h"
 
-#define SLACK          0.01 /* of the whole: what rounding and reading one after the other make */
-#define UNKNOWN_MARGIN 0.1  /* of the whole, for a sum whose error is unknown */
+/* Shares of the whole: the error of rounding and of counts that are read one after another, and the
+ * margin of a sum whose error is unknown. */
+#define SLACK          0.01
+#define UNKNOWN_MARGIN 0.1
 
 static const char result_names[][32] = { "plausible", "outside its range",
 	                                 "parts do not sum to the whole", "above the peak" };
@@ -28,7 +30,7 @@ double pfm_memory_peak(const pfm_ctx_t *ctx)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* True for figures beside a tree, whose unit may be percent of something smaller. */
+/* True for informational metrics, whose percentages may be of something smaller than the whole. */
 static bool is_info_metric(const char *name)
 {
 	return strncasecmp(name, "info_", 5) == 0;
@@ -51,7 +53,7 @@ static double get_total_of_share(const pfm_metric_info_t *info)
 	return strcmp(info->unit, "%") == 0 || strncmp(info->unit, "percent", 7) == 0 ? 100 : 0;
 }
 
-/* True for units of what cannot be negative. */
+/* True for units of quantities that cannot be negative. */
 static bool is_nonnegative_unit(const char *unit)
 {
 	static const char units[][16] = {
@@ -81,7 +83,7 @@ static const char *choose_reason(pfm_plausibility_t result, int extrapolated)
 	       "a guest's hypervisor may emulate the event";
 }
 
-/* True if @v is beyond a limit: as a value by more than @slack, and with all of its interval. */
+/* True if the value is more than @slack beyond the limit, and all of its interval is. */
 static bool is_above_limit(const pfm_metric_value_t *v, double limit, double slack)
 {
 	return v->value > limit + slack && (v->error < 0 || v->low > limit);
@@ -92,7 +94,7 @@ static bool is_below_limit(const pfm_metric_value_t *v, double limit, double sla
 	return v->value < limit - slack && (v->error < 0 || v->high < limit);
 }
 
-/* Result and limits of a value that is defined. */
+/* Sets the result and the limits of a value that is defined. */
 static void check_limits(const pfm_metric_info_t *info, const pfm_metric_value_t *v,
                          double memory_peak, pfm_metric_check_t *out)
 {
@@ -171,7 +173,7 @@ int pfm_check_metric_sum(const pfm_metric_value_t *parts, unsigned n, double who
 #define MAX_SUM_PARTS 5
 
 /* The first level of top-down analysis, by the names of vendors' lists and of the contract. The
- * last part is the other thread's: only some processors have it. */
+ * last part, the share of the core's other thread, exists on some processors only. */
 static const char sum_names[][MAX_SUM_PARTS][24] = {
 	{ "Frontend_Bound", "Bad_Speculation", "Backend_Bound", "Retiring",
 	  "smt_contention_share" },
@@ -190,7 +192,8 @@ static uint32_t find_metric_row(const struct table *t, const char *name)
 	               : ROW_NONE;
 }
 
-/* The parts called @names; 0 if one is missing, other than the last, or if @row is not one. */
+/* Lists the rows called @names. Returns 0 if one other than the last is missing, or if @row is not
+ * among them. */
 static int find_sum_parts(const struct table *t, uint32_t row, const char names[][24],
                           uint32_t parts[MAX_SUM_PARTS])
 {

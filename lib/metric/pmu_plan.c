@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU's part of a plan: its events become items, pack.c finds the least number of groups, and
- * every group is placed by the solver that will place it when it is counted. */
+/* The groups of one PMU's events: events become items, group_packing.c finds the least number of
+ * groups, and the solver that places events for counting places each group. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,15 @@
 #define PROOF_TEXT_SIZE 512
 #define DEFAULT_EFFORT  1500ul
 
-/* An event's value of an extra register, and the one or two registers that may hold it. */
+/* The value that an event needs in an extra register, and the one or two registers that can hold
+ * it. */
 struct extra_register_use {
 	uint64_t value;
 	uint32_t msr[2];
 	bool is_used;
 };
 
-/* While it is packed. */
+/* A PMU of a plan while its events are put into groups. */
 struct planned_pmu {
 	struct pfm_plan *plan;
 	const struct table *table;
@@ -28,15 +29,16 @@ struct planned_pmu {
 	uint64_t counter_mask[MAX_PLANNED_EVENTS];
 	bool is_plain[MAX_PLANNED_EVENTS], is_exclusive[MAX_PLANNED_EVENTS];
 	uint16_t affinity[MAX_PLANNED_EVENTS], group[MAX_PLANNED_EVENTS];
-	unsigned first_event[MAX_PLANNED_EVENTS]; /* an item's event; those of a bundle are found by
-	                                             their item number */
-	unsigned leader_item; /* 1 + the item that has a leader and what it leads */
+	unsigned first_event[MAX_PLANNED_EVENTS]; /* the first event of each item; only the leader's
+	                                             item has more */
+	unsigned leader_item; /* 1 + the item of the leader and the events that follow it */
 	struct extra_register_use extra_register[MAX_PLANNED_EVENTS];
-	uint16_t clashing_items[MAX_PLANNED_EVENTS]; /* items that need different values in the same
-	                                                registers, */
-	unsigned n_clashing, n_clash_groups;         /* and the number of groups that takes */
+	uint16_t clashing_items[MAX_PLANNED_EVENTS]; /* items that need different values in one
+	                                                extra register */
+	unsigned n_clashing, n_clash_groups; /* n_clash_groups: the groups that these need */
 	struct event trial_events[PLAN_MAX_EVENTS];
-	unsigned trial_event_index[PLAN_MAX_EVENTS]; /* which planned event each of those is */
+	unsigned trial_event_index[PLAN_MAX_EVENTS]; /* index of the planned event that each is a
+	                                                copy of */
 	struct plan encoder_plan;
 };
 
@@ -47,14 +49,14 @@ static unsigned get_privilege_levels(const struct planned_pmu *p)
 	return p->plan->options.plm ? p->plan->options.plm : pfmi_pmu_get_default_levels(p->table);
 }
 
-/* Asks the encoder about the @n events in the scratch array. */
+/* Can the @n trial events be counted together? The encoder decides. */
 static bool constrain_trial_events(struct planned_pmu *p, unsigned n)
 {
 	p->request.n_events = n;
 	return pfmi_pmu_plan_set(&p->request, &p->encoder_plan, NULL) == PFMLIB_SUCCESS;
 }
 
-/* Copies event @i after the @n that are in the scratch array; returns how many there are then. */
+/* Appends event @i to the @n trial events. Returns their new number. */
 static unsigned add_trial_event(struct planned_pmu *p, unsigned i, unsigned n)
 {
 	if (n < PLAN_MAX_EVENTS) {
@@ -64,7 +66,8 @@ static unsigned add_trial_event(struct planned_pmu *p, unsigned i, unsigned n)
 	return n + 1;
 }
 
-/* Adds every event of an item; PLAN_MAX_EVENTS and more: too many. */
+/* Appends all events of an item to the @n trial events. Returns their new number, which may exceed
+ * PLAN_MAX_EVENTS. */
 static unsigned add_trial_item(struct planned_pmu *p, unsigned item, unsigned n)
 {
 	const struct planned_event *e = p->plan->events;
@@ -77,7 +80,8 @@ static unsigned add_trial_item(struct planned_pmu *p, unsigned item, unsigned n)
 	return n;
 }
 
-/* Members follow their leader directly, before all other events. */
+/* Makes the events of items the trial events. Events with a leader follow it directly, before all
+ * others. */
 static unsigned add_trial_items(struct planned_pmu *p, const uint16_t *items, unsigned n_items)
 {
 	unsigned n = 0;
@@ -91,7 +95,7 @@ static unsigned add_trial_items(struct planned_pmu *p, const uint16_t *items, un
 	return n;
 }
 
-/* Both registers of @b are among those of @a. */
+/* True if both registers of @b are among those of @a. */
 static bool has_registers_within(const struct extra_register_use *a,
                                  const struct extra_register_use *b)
 {
@@ -99,8 +103,8 @@ static bool has_registers_within(const struct extra_register_use *a,
 	       (b->msr[1] == a->msr[0] || b->msr[1] == a->msr[1]);
 }
 
-/* True if the items confined to the registers of the last one have more values than those hold: the
- * encoder need not be asked. */
+/* True if the items that can use only the registers of the last item need more values than these
+ * hold. That is faster than the encoder's decision. */
 static bool has_too_many_values(const struct planned_pmu *p, const uint16_t *items, unsigned n)
 {
 	const struct extra_register_use *last = &p->extra_register[items[n - 1]];
@@ -119,7 +123,7 @@ static bool has_too_many_values(const struct planned_pmu *p, const uint16_t *ite
 	return values > 1u + (last->msr[0] != last->msr[1]);
 }
 
-/* The answer of the encoder and the solver. */
+/* Can the encoder and the solver place the items together? */
 static bool can_place_items(struct planned_pmu *p, const uint16_t *items, unsigned n_items)
 {
 	struct placement where;
@@ -153,7 +157,7 @@ static bool is_plain_event(const struct event *ev)
 	return !(ev->table->flags & TABLE_COMPAT_VIEW);
 }
 
-/* Every counter that could count the one event the encoder was just asked about. */
+/* The counters that can count the only trial event. */
 static uint64_t get_counter_mask(const struct planned_pmu *p)
 {
 	return p->encoder_plan.counterless_events & 1
@@ -191,7 +195,7 @@ static void add_item(struct planned_pmu *p, unsigned event, uint64_t mask)
 	p->affinity[item] = e->metric_number;
 }
 
-/* May event @led come right after @leader? */
+/* Can @led be counted directly after @leader? */
 static bool can_lead_event(struct planned_pmu *p, const struct event *leader,
                            const struct event *led)
 {
@@ -200,8 +204,7 @@ static bool can_lead_event(struct planned_pmu *p, const struct event *leader,
 	return constrain_trial_events(p, 2);
 }
 
-/* The slots event, added because event @led of the plan needs it; NULL if that does not help: then
- * no plan exists. */
+/* Adds a slots event as the leader of event @led. NULL if that is impossible: there is no plan. */
 static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 {
 	struct pfm_plan *plan = p->plan;
@@ -222,7 +225,7 @@ static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 	return e;
 }
 
-/* The event that must come before event @led: another of the plan, or one that is added for it. */
+/* Finds the leader of event @led: another event of the plan, or a new one. */
 static struct planned_event *find_leader(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *e = p->plan->events;
@@ -234,14 +237,14 @@ static struct planned_event *find_leader(struct planned_pmu *p, unsigned led)
 	return add_leader(p, led);
 }
 
-/* Events that take no counter and do not fit beside every event follow a leader. */
+/* True for an event that uses no counter and cannot be counted without a leader. */
 static bool is_led_event(struct planned_pmu *p, const struct event *ev)
 {
 	return p->encoder_plan.counterless_events & 1 && p->table->encoder == ENCODER_X86 &&
 	       !can_lead_event(p, ev, ev);
 }
 
-/* Asks the encoder about event @i alone; false if nothing can count it. */
+/* Can a counter that is not reserved count event @i? */
 static bool can_count_event(struct planned_pmu *p, unsigned i)
 {
 	p->trial_events[0] = p->plan->events[i].event;
@@ -249,8 +252,7 @@ static bool can_count_event(struct planned_pmu *p, unsigned i)
 	       (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
 }
 
-/* Makes the leader of event @led the head of the bundle; false if missing, or its counter is
- * taken. */
+/* Makes the item of event @led's leader. False if there is no leader or its counter is reserved. */
 static bool begin_led_item(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *leader = find_leader(p, led);
@@ -259,7 +261,7 @@ static bool begin_led_item(struct planned_pmu *p, unsigned led)
 	if (!leader)
 		return false;
 	at = (unsigned)(leader - p->plan->events);
-	/* One that was met before has its item already. */
+	/* A leader before @led has its item already. */
 	if (at > led && !can_count_event(p, at))
 		return false;
 	if (at > led)
@@ -281,7 +283,7 @@ static int make_item(struct planned_pmu *p, unsigned i, pfm_error_t *error)
 		add_item(p, i, mask);
 		return PFMLIB_SUCCESS;
 	}
-	/* A leader may be added, which moves the events to another place. */
+	/* begin_led_item() may add an event, which reallocates the events. */
 	if (!p->leader_item && !begin_led_item(p, i))
 		return refuse_event(&p->plan->events[i], error);
 	e = &p->plan->events[i];
@@ -330,7 +332,7 @@ static struct extra_register_use get_extra_register_use(struct planned_pmu *p, u
 	return x;
 }
 
-/* Items with a value each, all different, that share the registers of item @i. Returns how many. */
+/* Lists items that share the registers of item @i and need different values. Returns how many. */
 static unsigned list_distinct_values(const struct planned_pmu *p, unsigned i, uint16_t *items)
 {
 	const struct extra_register_use *x = p->extra_register;
@@ -347,8 +349,8 @@ static unsigned list_distinct_values(const struct planned_pmu *p, unsigned i, ui
 	return n;
 }
 
-/* Items that need different values in one register are as many groups; two registers to choose from
- * halve that. The encoder is asked whether it is so. */
+/* Computes how many groups the items need whose values share an extra register: one for each value,
+ * or half as many for a choice of two registers. The encoder confirms that more do not fit. */
 static void compute_register_bound(struct planned_pmu *p)
 {
 	uint16_t items[MAX_PLANNED_EVENTS];
@@ -436,7 +438,7 @@ static void mark_proof_events(const struct planned_pmu *p, const struct pack_pro
 		e[p->first_event[p->clashing_items[i]]].is_in_proof = true;
 }
 
-/* Counters of group @g, as they will be given out. False if the group does not fit after all. */
+/* Sets the counters of group @g. False if the group cannot be placed. */
 static bool place_group(struct planned_pmu *p, unsigned g, unsigned base)
 {
 	uint16_t items[MAX_PLANNED_EVENTS];
@@ -459,7 +461,8 @@ static bool place_group(struct planned_pmu *p, unsigned g, unsigned base)
 	return true;
 }
 
-/* Sets of the kernel's own events take no known counters, and hold so many. */
+/* Distributes items that need no known counters: a group holds PACK_MAX_GROUP of them. Returns the
+ * number of groups. */
 static unsigned spread_counterless_items(struct planned_pmu *p, unsigned n_groups)
 {
 	unsigned seen = 0, most = n_groups;
@@ -519,8 +522,8 @@ static int append_certificate(struct pfm_plan *plan, const struct planned_pmu *p
 	return PFMLIB_SUCCESS;
 }
 
-/* The counter of this machine's kernel watchdog: the clock counter if there is a fixed one, else
- * the last. */
+/* The counter that the kernel's NMI watchdog uses: the fixed counter of cycles, or the last general
+ * one. */
 static uint64_t get_watchdog_counter(const struct pfm_plan *plan, const struct pmu_info *u)
 {
 	const struct table *t = u->table;
@@ -549,7 +552,7 @@ static void init_planned_pmu(struct planned_pmu *p, struct pfm_plan *plan, const
 	p->request.plm = get_privilege_levels(p);
 }
 
-/* Adds what packing found to the plan. */
+/* Adds the groups of this PMU to the plan. */
 static int merge_planned_pmu(struct planned_pmu *p, const struct pack_problem *k, bool several)
 {
 	struct pfm_plan *plan = p->plan;
@@ -563,7 +566,7 @@ static int merge_planned_pmu(struct planned_pmu *p, const struct pack_problem *k
 	return append_certificate(plan, p, proof, several);
 }
 
-/* The least number of groups, in @k. */
+/* Computes the least number of groups. */
 static int pack_items(struct planned_pmu *p, struct pack_problem *k)
 {
 	int rc;
@@ -573,7 +576,7 @@ static int pack_items(struct planned_pmu *p, struct pack_problem *k)
 	compute_register_bound(p);
 	rc = pack_pmu_items(p, k);
 	if (rc == PFMLIB_ERR_NOASSIGN) {
-		/* These events share a resource that no table declares: ask about every group. */
+		/* Plain items share a resource that no table declares: each group is checked. */
 		memset(p->is_plain, 0, sizeof(p->is_plain));
 		rc = pack_pmu_items(p, k);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a table as a metric. */
+/* Look-up of the metric in a row of a table. */
 #include "metric/metric.h"
 
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)

@@ -10,25 +10,26 @@ enum { MAX_SLOTS = 10000, DEFAULT_EFFORT = 200000, MINUTE = 60 };
 
 struct scheduled_group {
 	unsigned pmu;    /* of the plan's context */
-	unsigned turn;   /* 0: all the time; else 1 + the number of its PMU in this plan */
-	unsigned number; /* among the groups of its PMU */
+	unsigned turn;   /* 0: always counted; otherwise 1 + the number of its PMU among those whose
+	                    groups take turns */
+	unsigned number; /* index among the groups of its PMU */
 	unsigned n_slots, distance;
 	struct slot_demand demand;
-	unsigned request; /* the text whose wish needs most slots */
+	unsigned request; /* the text whose wish needs the most slots */
 };
 
 struct pfm_schedule {
 	unsigned n_slots, shift, n_groups, n_requests, n_turns;
 	double slot_seconds;
-	unsigned *slots; /* n_turns cycles: the number of the group that has each slot */
+	unsigned *slots; /* n_turns cycles: the number of each slot's group */
 	struct scheduled_group *groups;
 	struct pfm_scheduled_request *requests;
 };
 
 /* ---- what each group needs ------------------------------------------------------------------- */
 
-/* Whole slots: 0.3 seconds are 3 slots of 0.1, although both are rounded. The result is at most
- * @most. */
+/* Rounds down to whole slots, at most @most. 0.3 seconds are 3 slots of 0.1, although doubles round
+ * both. */
 static unsigned count_whole_slots(double slots, unsigned most)
 {
 	return slots + 1e-6 < most ? (unsigned)(slots + 1e-6) : most;
@@ -79,7 +80,7 @@ static void gather_demands(struct pfm_schedule *s, const struct pfm_plan *plan,
 			                plan->uses[i].request, &wishes[plan->uses[i].request]);
 }
 
-/* Numbers the PMUs that have several groups. The most groups of one PMU. */
+/* Numbers the PMUs that have several groups. Returns the most groups that one PMU has. */
 static unsigned number_turns(struct pfm_schedule *s, const struct pfm_plan *plan)
 {
 	unsigned most = 0;
@@ -105,7 +106,7 @@ static unsigned number_turns(struct pfm_schedule *s, const struct pfm_plan *plan
 
 /* ---- the slots ------------------------------------------------------------------------------- */
 
-/* The groups of turn @turn in their order; their number. */
+/* Lists the groups of turn @turn. Returns their number. */
 static unsigned list_turn_groups(const struct pfm_schedule *s, unsigned turn, unsigned *list)
 {
 	unsigned n = 0;
@@ -116,7 +117,8 @@ static unsigned list_turn_groups(const struct pfm_schedule *s, unsigned turn, un
 	return n;
 }
 
-/* The text with a wish that needs most slots; error->number: the slots that all wishes need. */
+/* Reports the text whose wish needs the most slots; error->number is the slots that all wishes
+ * need. */
 static int report_unmet_wishes(const struct pfm_schedule *s, enum slot_result result,
                                const unsigned *list, unsigned n, pfm_error_t *error)
 {
@@ -208,14 +210,14 @@ static void describe_requests(struct pfm_schedule *s, const struct pfm_plan *pla
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-/* FNV-1a: the same on every machine. */
+/* FNV-1a with a final mix: equal on every machine. */
 static unsigned hash_host(const char *name)
 {
 	uint32_t hash = 0x811c9dc5;
 
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * 0x01000193;
-	/* Names that differ in their last character only would be neighbours. */
+	/* Without it, names that differ in the last character would have neighbouring slots. */
 	hash = (hash ^ hash >> 16) * 0x45d9f3b;
 	return hash ^ hash >> 16;
 }
@@ -344,7 +346,7 @@ int pfm_describe_scheduled_request(const pfm_schedule_t *s, unsigned i,
 
 unsigned pfm_find_slot(const pfm_schedule_t *s, double time)
 {
-	const double most = 9e15; /* slots, whose numbers doubles keep exactly */
+	const double most = 9e15; /* doubles hold whole numbers below this exactly */
 	double slots = s ? time / s->slot_seconds + 1e-6 : 0;
 	int64_t whole;
 

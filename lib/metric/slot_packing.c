@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups in slots. Each group first gets the slots that it needs at least. Spreading them is a
- * schedule of one processor: turn k of a group with w of N slots has the window from k * N / w to
- * (k + 1) * N / w, and the earliest deadline first meets all of them, since the windows together
- * have as many slots as turns. Two neighbouring turns can still be almost two windows apart. A
- * group whose greatest distance is not kept by that gets another slot. If all slots are taken, a
- * search with a limit decides. */
+/* Arrangement of groups in slots. Each group first gets as many slots as it needs. They are spread
+ * like tasks of one processor: turn k of a group with w of N slots has the window from k * N / w to
+ * (k + 1) * N / w, and scheduling the earliest deadline first keeps every turn in its window,
+ * because there are as many slots as turns. Two neighbouring turns can still be almost two windows
+ * apart. A group whose slots are too far apart gets another slot. If no slots are left, a limited
+ * search decides. */
 #include "metric/slot_packing.h"
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ unsigned pfmi_plan_find_slot_distance(const unsigned *group_of, unsigned n_slots
 
 /* ---- an even spread -------------------------------------------------------------------------- */
 
-/* Gives the slots that are left to the groups that have fewest. */
+/* Adds the remaining slots to the groups that have the fewest. */
 static void share_spare_slots(unsigned *weights, unsigned n, unsigned n_slots)
 {
 	unsigned sum = 0;
@@ -56,7 +56,7 @@ static void share_spare_slots(unsigned *weights, unsigned n, unsigned n_slots)
 	}
 }
 
-/* The group whose window ends first, among those whose window has begun. */
+/* The group whose window ends first among those whose window has begun. */
 static unsigned find_earliest_deadline(const unsigned *weights, const unsigned *turns, unsigned n,
                                        unsigned n_slots, unsigned t)
 {
@@ -86,7 +86,7 @@ static void spread_slots(const unsigned *weights, unsigned *turns, unsigned n, u
 	}
 }
 
-/* A group whose distance is too great, else @n. */
+/* The first group whose slots are too far apart; @n without one. */
 static unsigned find_distant_group(const struct slot_demand *demands, unsigned n,
                                    const unsigned *group_of, unsigned n_slots)
 {
@@ -97,7 +97,8 @@ static unsigned find_distant_group(const struct slot_demand *demands, unsigned n
 	return n;
 }
 
-/* @weights: the slots of each group, at first those it needs; @work: room for 2 * @n. */
+/* Spreads the groups, with more slots for those whose distance is too great. False if the slots do
+ * not suffice. @weights: on entry, the slots that each group needs; @work: room for 2 * @n. */
 static bool spread_evenly(const struct slot_demand *demands, unsigned n, unsigned n_slots,
                           unsigned *weights, unsigned *work, unsigned *group_of)
 {
@@ -121,16 +122,17 @@ static bool spread_evenly(const struct slot_demand *demands, unsigned n, unsigne
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* State of the search when slots 0 to t - 1 are filled. Before the cycle the last turn of each
- * group is taken to be in slot -1, the best case. Group 0 has slot 0: a cycle can begin anywhere,
+/* State of the search when slots 0 to t - 1 are filled. The last turn of each group before the
+ * cycle is assumed to be in slot -1, the best case. Group 0 has slot 0: a cycle can begin anywhere,
  * so every arrangement can be rotated to that. */
 struct slot_search {
 	const struct slot_demand *demands;
 	unsigned n, n_slots;
 	unsigned *group_of;
 	int *last, *first,
-		*before;          /* before: by slot, @last of its group until the slot was taken */
-	unsigned *turns, *due_at; /* due_at: groups by the slots left before they are due */
+		*before; /* before: for each slot, @last of its group before the slot was filled */
+	unsigned *turns,
+		*due_at; /* due_at: the number of groups that are due in each of the next slots */
 };
 
 /* The last slot in which group @g must have its next turn. */
@@ -182,7 +184,7 @@ static bool can_repeat_cycle(const struct slot_search *s)
 	return true;
 }
 
-/* The group to try in slot @t after @tried, by due slot and number; n: none. */
+/* The group to try after @tried, in the order of due slots and numbers; n after the last. */
 static unsigned find_next_group(const struct slot_search *s, unsigned tried, bool is_first)
 {
 	int after = is_first ? -1 : find_due_slot(s, tried), least = (int)s->n_slots + 2;
@@ -233,7 +235,7 @@ static enum slot_result search_slots(struct slot_search *s, unsigned long effort
 		} else {
 			g = is_first ? 0 : s->n;
 		}
-		if (g == s->n) { /* nothing is left to try: back to the slot before */
+		if (g == s->n) { /* every group was tried: back to the slot before */
 			if (t == 0)
 				return SLOTS_IMPOSSIBLE;
 			return_slot(s, --t);
