@@ -437,8 +437,8 @@ static bool is_named_processor(const struct lister *l, const pfm_pmu_info_t *inf
 	fold_case(info->name, folded, sizeof(folded));
 	if (strncmp(folded, l->pattern, strlen(l->pattern)) == 0 || contains_text(l, info->aliases))
 		return true;
-	snprintf(processor, sizeof(processor), "%.*s", (int)base_measure_processor(info->desc),
-	         info->desc);
+	snprintf(processor, sizeof(processor), "%.*s",
+	         (int)base_measure_processor_title(info->desc), info->desc);
 	return contains_text(l, processor);
 }
 

@@ -44,7 +44,7 @@ static ALWAYS_INLINE void absorb_word(uint64_t v[4], uint64_t word, unsigned rou
 }
 
 /* Less than 8 bytes, the lowest first on every machine. */
-static uint64_t load_last_bytes(const uint8_t *p, size_t n)
+static uint64_t load_partial_word(const uint8_t *p, size_t n)
 {
 	uint64_t word = 0;
 
@@ -71,7 +71,7 @@ static ALWAYS_INLINE uint64_t hash_with_rounds(const uint64_t key[2], const void
 
 	for (; left >= 8; p += 8, left -= 8)
 		absorb_word(v, load_word(p), rounds.per_word);
-	absorb_word(v, (uint64_t)n << 56 | load_last_bytes(p, left), rounds.per_word);
+	absorb_word(v, (uint64_t)n << 56 | load_partial_word(p, left), rounds.per_word);
 	v[2] ^= 0xff;
 	mix_state(v, rounds.at_end);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];

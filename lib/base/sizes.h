@@ -60,7 +60,7 @@ static inline void *base_get_struct_at(void *first, size_t i)
 
 /* The struct in which a public call writes its error: the caller's @error (may be NULL) if it has
  * all members of the library's, else @mine. */
-static inline pfm_error_t *base_begin_error(pfm_error_t *error, pfm_error_t *mine)
+static inline pfm_error_t *base_choose_error_struct(pfm_error_t *error, pfm_error_t *mine)
 {
 	if (!error || error->size >= sizeof(*error))
 		return error;
@@ -69,7 +69,7 @@ static inline pfm_error_t *base_begin_error(pfm_error_t *error, pfm_error_t *min
 }
 
 /* Copies @why to the caller's @error as far as that has room. Returns @rc. */
-static inline int base_finish_error(pfm_error_t *error, const pfm_error_t *why, int rc)
+static inline int base_return_error(pfm_error_t *error, const pfm_error_t *why, int rc)
 {
 	if (rc && why != error && base_has_struct_size(error))
 		base_copy_struct_out(error, why, sizeof(*why));

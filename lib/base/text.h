@@ -19,7 +19,7 @@ static inline bool base_is_digit(char c)
 }
 
 /* Length of @s without the digits at its end. */
-static inline uint32_t base_measure_unnumbered(struct slice s)
+static inline uint32_t base_measure_without_number(struct slice s)
 {
 	while (s.len && base_is_digit(s.text[s.len - 1]))
 		s.len--;

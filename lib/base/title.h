@@ -7,7 +7,7 @@
 
 /* Bytes of the part of @title that names the processor: up to a comma or a colon outside of
  * parentheses. */
-static inline size_t base_measure_processor(const char *title)
+static inline size_t base_measure_processor_title(const char *title)
 {
 	int depth = 0;
 	size_t n;

@@ -38,11 +38,11 @@ struct image_set {
 };
 /* Maps every image on @path (colon-separated folders and files). A file of the path that cannot be
  * used is an error; one in a folder of the path is listed under "rejected". */
-int pfmi_image_open_path(const char *path, struct image_set *out, pfm_error_t *why);
-void pfmi_image_close_all(struct image_set *im);
+int pfmi_image_map_search_path(const char *path, struct image_set *out, pfm_error_t *why);
+void pfmi_image_unmap_all(struct image_set *im);
 /* Checks all of an image when one of its tables is first used. Returns NULL, or a text with the
  * fault. Thread-safe. */
-const char *pfmi_image_check_fault(struct image_map *map);
+const char *pfmi_image_find_fault(struct image_map *map);
 /* Writes the default search path for images: the user's data folder, then the installed one. */
 size_t pfmi_image_get_default_path(char *buf, size_t len);
 
@@ -129,7 +129,7 @@ struct pmu_info pfmi_context_get_pmu(const struct pfm_ctx *ctx, unsigned i);
 static inline bool context_is_image_usable(struct image_map *map)
 {
 	return !map || atomic_load_explicit(&map->check_state, memory_order_acquire) == 1 ||
-	       !pfmi_image_check_fault(map);
+	       !pfmi_image_find_fault(map);
 }
 static inline bool context_is_pmu_usable(const struct pfm_ctx *ctx, unsigned i)
 {
@@ -180,7 +180,7 @@ const uint16_t *pfmi_context_find_family_members(const struct image *im, struct 
  * first use and never freed. */
 const struct pfm_ctx *pfmi_context_get_default(void);
 /* @ctx, or the default context for NULL. */
-static inline const struct pfm_ctx *context_choose_context(const struct pfm_ctx *ctx)
+static inline const struct pfm_ctx *context_get_or_default(const struct pfm_ctx *ctx)
 {
 	return ctx ? ctx : pfmi_context_get_default();
 }

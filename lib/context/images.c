@@ -115,7 +115,7 @@ static const char *map_image_file(const char *path, bool named, struct image_map
 	return NULL;
 }
 
-const char *pfmi_image_check_fault(struct image_map *map)
+const char *pfmi_image_find_fault(struct image_map *map)
 {
 	const char *why = NULL;
 
@@ -264,7 +264,7 @@ static int add_image_folder(struct image_set *im, const char *path, pfm_error_t 
 	               : record_folder_refusal(im, path, "the folder cannot be read", why);
 }
 
-int pfmi_image_open_path(const char *path, struct image_set *out, pfm_error_t *why)
+int pfmi_image_map_search_path(const char *path, struct image_set *out, pfm_error_t *why)
 {
 	const char *search = path;
 	int rc = PFMLIB_SUCCESS;
@@ -285,11 +285,11 @@ int pfmi_image_open_path(const char *path, struct image_set *out, pfm_error_t *w
 		path += n + (path[n] == ':');
 	}
 	if (rc)
-		pfmi_image_close_all(out);
+		pfmi_image_unmap_all(out);
 	return rc;
 }
 
-void pfmi_image_close_all(struct image_set *im)
+void pfmi_image_unmap_all(struct image_set *im)
 {
 	for (unsigned i = 0; i < im->n_maps; i++) {
 		munmap((void *)(uintptr_t)im->maps[i].image, im->maps[i].size);

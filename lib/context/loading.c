@@ -53,22 +53,22 @@ static void drop_fallbacks(struct pfm_ctx *ctx)
 	ctx->n_host_pmus = kept;
 }
 
-static bool is_map_usable(void *map)
+static bool is_image_map_usable(void *map)
 {
 	return context_is_image_usable(map);
 }
 
 /* Lists the PMUs of this machine, each with the kernel's PMU that counts its events. */
-static int find_host_pmus(struct pfm_ctx *ctx)
+static int match_host_tables(struct pfm_ctx *ctx)
 {
-	struct pmu_image image = { table_get_builtin_image(), 0, is_map_usable, NULL };
+	struct pmu_image image = { table_get_builtin_image(), 0, is_image_map_usable, NULL };
 	struct host_pmu_list list = { 0 };
 
 	pfmi_machine_match_image(&list, &ctx->host, ctx->kernel, &image);
 	for (unsigned i = 0; i < ctx->images.n_maps; i++) {
 		struct image_map *map = &ctx->images.maps[i];
 
-		image = (struct pmu_image){ map->image, map->first_pmu, is_map_usable, map };
+		image = (struct pmu_image){ map->image, map->first_pmu, is_image_map_usable, map };
 		pfmi_machine_match_image(&list, &ctx->host, ctx->kernel, &image);
 	}
 	ctx->host_pmus = list.pmus;
@@ -124,17 +124,17 @@ static int index_kernel_names(struct pfm_ctx *ctx, struct pmu_source *st)
 		return PFMLIB_ERR_NOMEM;
 	for (unsigned i = 0; i < st->n_pmus; i++) {
 		const struct table *t = ctx->kernel->pmus[i].table;
-		const char *aka = table_get_text(t, t->aliases);
+		const char *aliases = table_get_text(t, t->aliases);
 
 		pfmi_table_insert_name(
 			ctx->kernel_name_slots, st->n_name_slots,
 			pfmi_table_hash_name(pfmi_base_make_slice(table_get_text(t, t->name))),
 			i + 1);
-		for (size_t len; *aka; aka += len + (aka[len] == ' ')) {
-			len = strcspn(aka, " ");
+		for (size_t len; *aliases; aliases += len + (aliases[len] == ' ')) {
+			len = strcspn(aliases, " ");
 			pfmi_table_insert_name(
 				ctx->kernel_name_slots, st->n_name_slots,
-				pfmi_table_hash_name((struct slice){ aka, (uint32_t)len }),
+				pfmi_table_hash_name((struct slice){ aliases, (uint32_t)len }),
 				(i + 1) | PMU_NAME_IS_ALIAS);
 		}
 	}
@@ -179,10 +179,11 @@ static int load_images(struct pfm_ctx *ctx)
 		return PFMLIB_SUCCESS;
 	if (!ctx->image_path && pfmi_image_get_default_path(path, sizeof(path)) >= sizeof(path))
 		return PFMLIB_SUCCESS;
-	return pfmi_image_open_path(ctx->image_path ? ctx->image_path : path, &ctx->images, NULL);
+	return pfmi_image_map_search_path(ctx->image_path ? ctx->image_path : path, &ctx->images,
+	                                  NULL);
 }
 
-static int get_watch_error(const struct watched_sys *w)
+static int convert_resource_error(const struct watched_sys *w)
 {
 	return !w->resource_error             ? PFMLIB_SUCCESS
 	       : w->resource_error == -ENOMEM ? PFMLIB_ERR_NOMEM
@@ -197,7 +198,7 @@ static int load_host_identity(struct pfm_ctx *ctx)
 		return PFMLIB_SUCCESS;
 	pfmi_machine_init_watched_sys(&w, &ctx->sys);
 	pfmi_machine_identify_host(&w.sys, ctx->assumed_cpuid, &ctx->host);
-	return get_watch_error(&w);
+	return convert_resource_error(&w);
 }
 
 static int load_machine_state(struct pfm_ctx *ctx)
@@ -211,7 +212,7 @@ static int load_machine_state(struct pfm_ctx *ctx)
 		return PFMLIB_ERR_NOMEM;
 	if (!ctx->assumed_cpuid)
 		pfmi_machine_read_host_details(&w.sys, &ctx->host);
-	return get_watch_error(&w);
+	return convert_resource_error(&w);
 }
 
 static int load_everything(struct pfm_ctx *ctx)
@@ -224,13 +225,13 @@ static int load_everything(struct pfm_ctx *ctx)
 	if (!rc)
 		rc = number_pmus(ctx);
 	if (!rc && host)
-		rc = find_host_pmus(ctx);
+		rc = match_host_tables(ctx);
 	return rc ? rc : order_host_pmus(ctx);
 }
 
 void pfmi_context_unload(struct pfm_ctx *ctx)
 {
-	pfmi_image_close_all(&ctx->images);
+	pfmi_image_unmap_all(&ctx->images);
 	pfmi_machine_free_kernel_info(ctx->kernel);
 	free(ctx->host_pmus);
 	free(ctx->kernel_name_slots);

@@ -18,9 +18,9 @@ static struct pfm_ctx default_context = { .n_refs = 1 };
  * default PMU and no images. */
 static struct pfm_ctx no_memory_context;
 
-static char *copy_option(const char *given, const char *wish, bool *failed)
+static char *copy_option(const char *given, const char *from_environment, bool *failed)
 {
-	const char *text = given ? given : wish;
+	const char *text = given ? given : from_environment;
 	char *copy = text ? strdup(text) : NULL;
 
 	*failed |= text && !copy;
@@ -55,15 +55,15 @@ static void init_context(struct pfm_ctx *ctx, const pfm_ctx_options_t *o, bool *
 
 static void init_no_memory_context(void)
 {
-	static char without[] = "(no memory for the environment).pmdb";
+	static char no_memory_name[] = "(no memory for the environment).pmdb";
 
 	free_option_texts(&default_context);
 	default_context.loaded_parts = 0;
 	if (context_is_loaded(&no_memory_context, LOADED_BUILTIN))
 		return;
 	atomic_init(&no_memory_context.n_refs, 1);
-	no_memory_context.default_pmu = no_memory_context.image_path = without;
-	no_memory_context.default_pmu_name = pfmi_base_make_slice(without);
+	no_memory_context.default_pmu = no_memory_context.image_path = no_memory_name;
+	no_memory_context.default_pmu_name = pfmi_base_make_slice(no_memory_name);
 	no_memory_context.default_pmu_hash =
 		pfmi_table_hash_name(no_memory_context.default_pmu_name);
 	no_memory_context.builtin_source =
@@ -95,15 +95,15 @@ const struct pfm_ctx *pfmi_context_get_default(void)
 static bool has_default_pmu(const struct pfm_ctx *ctx)
 {
 	struct pmu_name_iter c = { 0 };
-	unsigned n_stages;
-	const struct pmu_source *stages = context_get_sources(ctx, &n_stages);
+	unsigned n_sources;
+	const struct pmu_source *sources = context_get_sources(ctx, &n_sources);
 	uint32_t n;
 
 	if (pfmi_context_next_named_pmu(ctx, ctx->default_pmu_name, ctx->default_pmu_hash, &c) >= 0)
 		return true;
-	for (unsigned i = 0; i < n_stages; i++)
-		if (stages[i].image &&
-		    pfmi_context_find_family_members(stages[i].image, ctx->default_pmu_name,
+	for (unsigned i = 0; i < n_sources; i++)
+		if (sources[i].image &&
+		    pfmi_context_find_family_members(sources[i].image, ctx->default_pmu_name,
 		                                     ctx->default_pmu_hash, &n))
 			return true;
 	return false;
@@ -118,8 +118,8 @@ static int check_context_options(struct pfm_ctx *ctx, pfm_error_t *error)
 	if (ctx->image_path && !(ctx->flags & PFM_CTX_NO_IMAGES)) {
 		struct image_set probe = { 0 };
 
-		rc = pfmi_image_open_path(ctx->image_path, &probe, error);
-		pfmi_image_close_all(&probe);
+		rc = pfmi_image_map_search_path(ctx->image_path, &probe, error);
+		pfmi_image_unmap_all(&probe);
 		if (rc)
 			return rc;
 	}
@@ -158,14 +158,14 @@ static int create_context(struct pfm_ctx **out, const pfm_ctx_options_t *options
 
 int pfm_open_context(pfm_ctx_t **out, const pfm_ctx_options_t *options, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 	int rc;
 
 	if (out)
 		*out = NULL;
 	rc = out ? create_context(out, options, why)
 	         : pfmi_base_refuse_argument(why, "out is NULL");
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }
 
 const struct pfm_ctx *pfmi_context_add_ref(const struct pfm_ctx *ctx)
@@ -209,7 +209,7 @@ int pfm_describe_rejected_image(const pfm_ctx_t *ctx, unsigned i, const char **p
 	}
 	i -= im->n_rejected;
 	for (unsigned k = 0; k < im->n_maps; k++) {
-		const char *fault = pfmi_image_check_fault(&im->maps[k]);
+		const char *fault = pfmi_image_find_fault(&im->maps[k]);
 
 		if (fault && i-- == 0) {
 			*path = im->maps[k].path;

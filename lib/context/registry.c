@@ -21,15 +21,15 @@ unsigned pfmi_context_get_table_flags(const struct table *t)
 
 bool pfmi_context_table_has_alias(const struct table *t, struct slice s)
 {
-	const char *aka = table_get_text(t, t->aliases);
+	const char *aliases = table_get_text(t, t->aliases);
 
-	while (*aka) {
-		const char *rest = pfmi_table_skip_prefix_icase(aka, s);
+	while (*aliases) {
+		const char *rest = pfmi_table_skip_prefix_icase(aliases, s);
 
 		if (rest && (*rest == ' ' || *rest == '\0'))
 			return true;
-		aka += strcspn(aka, " ");
-		aka += *aka == ' ';
+		aliases += strcspn(aliases, " ");
+		aliases += *aliases == ' ';
 	}
 	return false;
 }
@@ -193,16 +193,16 @@ int pfmi_context_next_named_pmu(const struct pfm_ctx *ctx, struct slice s, uint3
 const struct pmu_family *pfmi_context_find_family(const struct image *im, struct slice s,
                                                   uint32_t h)
 {
-	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+	const struct pmu_family *families = table_get_image_array(im, ARRAY_FAMILIES);
 	const char *pool = table_get_image_array(im, ARRAY_POOL);
 	uint32_t at = 0;
 	int i;
 
 	while ((i = table_next_pmu_by_name(im, h, &at)) >= 0) {
-		const struct pmu_family *w = wholes + ((unsigned)i - im->n_tables);
+		const struct pmu_family *family = families + ((unsigned)i - im->n_tables);
 
-		if ((unsigned)i >= im->n_tables && pfmi_base_is_slice_icase(s, pool + w->name))
-			return w;
+		if ((unsigned)i >= im->n_tables && pfmi_base_is_slice_icase(s, pool + family->name))
+			return family;
 	}
 	return NULL;
 }
@@ -210,8 +210,8 @@ const struct pmu_family *pfmi_context_find_family(const struct image *im, struct
 const uint16_t *pfmi_context_find_family_members(const struct image *im, struct slice s, uint32_t h,
                                                  uint32_t *n)
 {
-	const struct pmu_family *w = pfmi_context_find_family(im, s, h);
+	const struct pmu_family *family = pfmi_context_find_family(im, s, h);
 
-	*n = w ? w->n_members : 0;
-	return w ? table_get_family_members(im, w) : NULL;
+	*n = family ? family->n_members : 0;
+	return family ? table_get_family_members(im, family) : NULL;
 }

@@ -51,7 +51,7 @@ static const char *get_namesake_word(const struct table *t, const char *name, ui
 int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      const char **name, uint64_t *field, const char **text)
 {
-	struct decode_target g = { .table = context_get_usable_table(context_choose_context(ctx),
+	struct decode_target g = { .table = context_get_usable_table(context_get_or_default(ctx),
 		                                                     pmu),
 		                   .reg_name = reg,
 		                   .value = value };
@@ -78,7 +78,7 @@ int pfm_decode_field(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t value, unsigned i,
                      char *buf, size_t len)
 {
-	struct decode_target g = { .table = context_get_usable_table(context_choose_context(ctx),
+	struct decode_target g = { .table = context_get_usable_table(context_get_or_default(ctx),
 		                                                     pmu),
 		                   .reg_name = reg,
 		                   .value = value };

@@ -298,7 +298,7 @@ static void decode_register(struct set_decoder *d, unsigned i)
 int pfm_decode_set(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,
                    pfm_decoded_event_t *out, unsigned n_out)
 {
-	struct set_decoder d = { .ctx = context_choose_context(ctx), .regs = regs, .n_regs = n };
+	struct set_decoder d = { .ctx = context_get_or_default(ctx), .regs = regs, .n_regs = n };
 
 	d.table = context_get_usable_table(d.ctx, pmu);
 	if (!d.table || (!regs && n) || (n_out && !base_has_struct_size(out)))

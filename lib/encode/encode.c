@@ -191,7 +191,7 @@ static int encode_event_short_error(const pfm_ctx_t *ctx, const char *text, unsi
 {
 	pfm_error_t why = { .size = sizeof(why) };
 
-	return base_finish_error(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
+	return base_return_error(error, &why, pfm_encode_event(ctx, text, plm, out, &why));
 }
 
 int pfm_encode_event(const pfm_ctx_t *ctx, const char *text, unsigned plm, pfm_encoding_t *out,
@@ -252,9 +252,9 @@ static int encode_event_row(const pfm_ctx_t *ctx, int pmu, unsigned event, unsig
 int pfm_encode_event_at(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned plm,
                         pfm_encoding_t *out, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 
-	return base_finish_error(error, why, encode_event_row(ctx, pmu, event, plm, out, why));
+	return base_return_error(error, why, encode_event_row(ctx, pmu, event, plm, out, why));
 }
 
 /* ---- sets ------------------------------------------------------------------------------------ */
@@ -365,7 +365,7 @@ static int dispatch_set_truncated(const pfm_ctx_t *ctx, const char *const *texts
 int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
                      const pfm_set_options_t *options, pfm_set_t *out, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 	int rc;
 
 	if (!base_has_struct_size(out))
@@ -374,5 +374,5 @@ int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
 		rc = dispatch_set_truncated(ctx, texts, n, options, out, why);
 	else
 		rc = dispatch_event_set(ctx, texts, n, options, out, why);
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }

@@ -9,7 +9,7 @@ int pfm_count_pmus(const pfm_ctx_t *ctx)
 {
 	int rc;
 
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	rc = pfmi_context_load(ctx, LOADED_ALL);
 	return rc ? rc : (int)ctx->n_pmus;
 }
@@ -27,7 +27,7 @@ int pfm_find_pmu(const pfm_ctx_t *ctx, const char *name)
 
 	if (!name)
 		return -1;
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	found = find_named_pmu(ctx, pfmi_base_make_slice(name));
 	if (found >= 0 || context_is_loaded(ctx, LOADED_ALL))
 		return found;
@@ -42,7 +42,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 	const struct table *t;
 	int rc;
 
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	rc = pfmi_context_load(ctx, LOADED_ALL);
 	if (rc)
 		return rc;
@@ -76,7 +76,7 @@ int pfm_describe_pmu(const pfm_ctx_t *ctx, int pmu, pfm_pmu_info_t *info)
 int pfm_describe_feature(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                          const char **text, uint64_t *value)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	const struct feature *f;
 
 	if (!t || !name || !text || !value)
@@ -170,7 +170,7 @@ static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event,
 
 int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_info_t *info)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	const struct row *r;
 	const char *pool;
 	unsigned flags;
@@ -214,7 +214,7 @@ static const char *find_other_spelling(const struct table *t, const struct umask
 int pfm_describe_umask(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                        pfm_umask_info_t *info)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	const struct umask_group *g = NULL;
 	const struct named_value *w;
 	pfm_umask_info_t full;
@@ -255,7 +255,7 @@ static const char *get_field_word(const struct table *t, const struct field *f, 
 int pfm_describe_field(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i, const char **name,
                        const char **text, uint64_t *value, int *counter)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	struct field_value v;
 	const struct field *f;
 
@@ -286,7 +286,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 		return pfmi_base_refuse_argument(error, "an argument is NULL");
 	rc = pfmi_spec_parse(text, &spec, error);
 	if (!rc)
-		rc = pfmi_lookup_row(context_choose_context(ctx), &spec, &found_pmu, &row, error);
+		rc = pfmi_lookup_row(context_get_or_default(ctx), &spec, &found_pmu, &row, error);
 	if (rc)
 		return rc;
 	if (row == ROW_NONE)
@@ -301,7 +301,7 @@ static int find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, 
 int pfm_find_event_by_text(const pfm_ctx_t *ctx, const char *text, int *pmu, unsigned *event,
                            pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 
-	return base_finish_error(error, why, find_event_by_text(ctx, text, pmu, event, why));
+	return base_return_error(error, why, find_event_by_text(ctx, text, pmu, event, why));
 }

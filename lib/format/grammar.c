@@ -63,7 +63,7 @@ static bool find_register_in_list(const struct table *t, const char *list, unsig
 
 int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name, size_t len)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	char found[32] = "";
 
 	if (!t || !name || !len)
@@ -82,7 +82,7 @@ int pfm_describe_register(const pfm_ctx_t *ctx, int pmu, unsigned i, char *name,
 int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned i,
                           pfm_modifier_info_t *info)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	pfm_modifier_info_t full = { .size = sizeof(full) };
 	struct event ev;
 
@@ -107,7 +107,7 @@ int pfm_describe_modifier(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigne
 int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, const char **name,
                                  unsigned *plm, int *is_default)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 
 	if (!t || !name || !plm || !is_default)
 		return PFMLIB_ERR_INVAL;
@@ -122,7 +122,7 @@ int pfm_describe_privilege_level(const pfm_ctx_t *ctx, int pmu, unsigned i, cons
 int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, unsigned i,
                             const char **name, uint64_t *value)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 
 	if (!t || !field || !name || !value)
 		return PFMLIB_ERR_INVAL;
@@ -144,7 +144,7 @@ int pfm_describe_value_name(const pfm_ctx_t *ctx, int pmu, const char *field, un
 int pfm_describe_umask_name(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned umask,
                             unsigned i, const char **name)
 {
-	const struct table *t = context_get_usable_table(context_choose_context(ctx), pmu);
+	const struct table *t = context_get_usable_table(context_get_or_default(ctx), pmu);
 	const struct umask_group *g;
 	const struct named_value *w;
 

@@ -343,7 +343,7 @@ static int parse_and_print(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t
 int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialect, char *buf,
                     size_t len, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 
-	return base_finish_error(error, why, parse_and_print(ctx, text, dialect, buf, len, why));
+	return base_return_error(error, why, parse_and_print(ctx, text, dialect, buf, len, why));
 }

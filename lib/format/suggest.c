@@ -295,7 +295,7 @@ static bool has_processor_name(const struct table *t, const struct folded_name *
 {
 	const char *text = table_get_text(t, t->desc);
 	struct folded_name desc = pfmi_format_fold_text(
-		(struct slice){ text, (uint32_t)base_measure_processor(text) });
+		(struct slice){ text, (uint32_t)base_measure_processor_title(text) });
 
 	for (unsigned at = 0; token->length >= 4 && at + token->length <= desc.length; at++)
 		if (memcmp(desc.chars + at, token->chars, token->length) == 0)

@@ -4,7 +4,7 @@
 
 static struct slice get_box_number(struct slice box)
 {
-	uint32_t len = base_measure_unnumbered(box);
+	uint32_t len = base_measure_without_number(box);
 
 	return (struct slice){ box.text + len, box.len - len };
 }
@@ -22,7 +22,7 @@ bool pfmi_lookup_has_box_number(const struct pfm_ctx *ctx, unsigned pmu, struct 
 static unsigned find_named_instance(const struct kernel_pmu *kernel, const struct table *t,
                                     struct slice name)
 {
-	struct slice box = { name.text, base_measure_unnumbered(name) };
+	struct slice box = { name.text, base_measure_without_number(name) };
 	unsigned k = pfmi_machine_find_instance(kernel, name);
 
 	if (!k && name.len && pfmi_context_table_has_name(t, box))

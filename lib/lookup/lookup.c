@@ -160,7 +160,7 @@ static int lookup_numbered_box(struct pmu_search *s)
 	struct pmu_name_iter iter = { 0 };
 	int at, rc;
 
-	box.pmu_name.len = base_measure_unnumbered(s->pmu_name);
+	box.pmu_name.len = base_measure_without_number(s->pmu_name);
 	box.pmu_name_hash = pfmi_table_hash_name(box.pmu_name);
 	if (box.pmu_name.len == s->pmu_name.len)
 		return PFMLIB_ERR_NOTFOUND;

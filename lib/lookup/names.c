@@ -161,7 +161,7 @@ int pfmi_lookup_accept_name(struct pmu_search *s, unsigned pmu, struct name_entr
 int pfmi_lookup_refuse_damaged_image(const struct pmu_search *s, struct image_map *map)
 {
 	return pfmi_base_set_error(s->error, PFMLIB_ERR_IMAGE, PFM_KIND_IMAGE, s->spec->text,
-	                           s->spec->pmu_name, pfmi_image_check_fault(map));
+	                           s->spec->pmu_name, pfmi_image_find_fault(map));
 }
 
 /* ---- generic names --------------------------------------------------------------------------- */

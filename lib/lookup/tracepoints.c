@@ -67,7 +67,7 @@ int pfm_visit_tracepoints(const pfm_ctx_t *ctx, const char *pattern,
 
 	if (!each)
 		return -EINVAL;
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	v.sys = &ctx->sys;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS && !v.has_subsystems; i++) {
 		v.mount = pfmi_machine_tracefs_paths[i];
@@ -87,7 +87,7 @@ int pfm_read_tracepoint_format(const pfm_ctx_t *ctx, const char *text, char *buf
 
 	if (!text || !text[subsystem] || (size && !buf))
 		return -EINVAL;
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	name = strcspn(text + subsystem + 1, ":,");
 	if (!subsystem || !name || subsystem > NAME_SIZE || name > NAME_SIZE ||
 	    memchr(text, '/', subsystem + 1 + name))

@@ -48,7 +48,7 @@ static const struct kernel_pmu *find_only_core_pmu(const struct kernel_info *ker
 	return found;
 }
 
-static bool make_room(struct host_pmu_list *list)
+static bool reserve_host_pmu(struct host_pmu_list *list)
 {
 	struct host_pmu *more;
 
@@ -71,7 +71,7 @@ static void add_host_pmu(struct host_pmu_list *list, struct host_pmu pmu)
 		at--;
 	if (at > 0 && list->pmus[at - 1].pmu_index == pmu.pmu_index)
 		return;
-	if (!make_room(list)) {
+	if (!reserve_host_pmu(list)) {
 		list->is_out_of_memory = true;
 		return;
 	}

@@ -70,7 +70,7 @@ bool pfmi_machine_begin_file_pmu(struct file_pmu_builder *f, struct sysfs_reader
 	if (!f->files)
 		return false;
 	snprintf(f->name, sizeof(f->name), "%s", name);
-	pfmi_table_begin(b);
+	pfmi_table_begin_build(b);
 	b->head.name = b->head.device = pfmi_table_add_text(b, f->name, strlen(f->name));
 	b->head.desc = pfmi_table_add_text(b, desc, strlen(desc));
 	b->head.source = pfmi_table_add_text(b, source, strlen(source));
@@ -118,7 +118,7 @@ bool pfmi_machine_finish_file_pmu(struct file_pmu_builder *f, const struct kerne
 	struct table *table;
 
 	f->table.head.perf_type = FILE_PMU_TYPE + (int)k->n_pmus;
-	table = pfmi_table_finish(&f->table);
+	table = pfmi_table_finish_build(&f->table);
 	if (!table || !type || !texts || !f->n_files) {
 		free(table);
 		return false;

@@ -133,28 +133,28 @@ static bool read_sysfs_pmu(struct sysfs_reader *r, const char *name, struct sysf
 	return true;
 }
 
-static void add_alias(char aka[256], const char *name, size_t len, const char *own)
+static void add_alias(char aliases[256], const char *name, size_t len, const char *own)
 {
-	size_t used = strlen(aka);
+	size_t used = strlen(aliases);
 
 	if (len == 0 || (strlen(own) == len && memcmp(own, name, len) == 0) ||
 	    used + len + 2 > 256 || strcspn(name, " \t") < len)
 		return;
-	snprintf(aka + used, 256 - used, "%s%.*s", used ? " " : "", (int)len, name);
+	snprintf(aliases + used, 256 - used, "%s%.*s", used ? " " : "", (int)len, name);
 }
 
 static const struct table *build_kernel_table(struct sysfs_reader *r, const struct kernel_pmu *pmu,
-                                              const struct sysfs_pmu *first, const char *aka)
+                                              const struct sysfs_pmu *first, const char *aliases)
 {
 	struct table_builder b;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	b.head.name = b.head.device = pfmi_table_add_text(&b, pmu->name, strlen(pmu->name));
 	b.head.desc = pfmi_table_add_text(&b, "Events the running kernel describes",
 	                                  strlen("Events the running kernel describes"));
 	b.head.source = pfmi_table_add_text(&b, "sysfs of the running kernel",
 	                                    strlen("sysfs of the running kernel"));
-	b.head.aliases = pfmi_table_add_text(&b, aka, strlen(aka));
+	b.head.aliases = pfmi_table_add_text(&b, aliases, strlen(aliases));
 	b.head.perf_type = first->type;
 	if (pmu->is_uncore)
 		b.head.flags |= TABLE_UNCORE;
@@ -168,7 +168,7 @@ static const struct table *build_kernel_table(struct sysfs_reader *r, const stru
 	}
 	r->current_folder = first->folder;
 	pfmi_machine_build_pmu_table(r, &b, first->name);
-	return pfmi_table_finish(&b);
+	return pfmi_table_finish_build(&b);
 }
 
 /* Fills @out with the PMU called @name, whose instances are the @n devices at @d. */
@@ -179,7 +179,7 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
 	int *types = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*types));
 	const char **names = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*names)),
 		   **cpus = pfmi_machine_arena_alloc(r->kept_memory, n * sizeof(*cpus));
-	char aka[256] = "";
+	char aliases[256] = "";
 
 	if (!types || !names || !cpus)
 		return false;
@@ -197,14 +197,14 @@ static bool add_kernel_pmu(struct sysfs_reader *r, struct kernel_pmu *out,
 	out->cpu_list = d[0]->cpus;
 	out->is_core = d[0]->is_core;
 	out->is_uncore = !d[0]->is_core && d[0]->has_cpumask;
-	add_alias(aka, extra, strlen(extra), out->name);
+	add_alias(aliases, extra, strlen(extra), out->name);
 	if (d[0]->alias[0]) {
-		add_alias(aka, d[0]->alias, pfmi_machine_measure_instance_base(d[0]->alias),
+		add_alias(aliases, d[0]->alias, pfmi_machine_measure_instance_base(d[0]->alias),
 		          out->name);
 		if (n == 1)
-			add_alias(aka, d[0]->alias, strlen(d[0]->alias), out->name);
+			add_alias(aliases, d[0]->alias, strlen(d[0]->alias), out->name);
 	}
-	out->table = build_kernel_table(r, out, d[0], aka);
+	out->table = build_kernel_table(r, out, d[0], aliases);
 	return out->table != NULL;
 }
 

@@ -19,7 +19,7 @@ static bool is_finite(double x)
 }
 
 /* Newton's method from above, because the library does not use libm. */
-double pfmi_metric_compute_square_root(double x)
+double pfmi_metric_compute_sqrt(double x)
 {
 	double r = x > 1 ? x : 1, before;
 
@@ -405,7 +405,7 @@ static double get_interval_half_width(unsigned n)
 
 static void set_interval(pfm_metric_value_t *out, double variance, unsigned freedom)
 {
-	out->error = pfmi_metric_compute_square_root(variance);
+	out->error = pfmi_metric_compute_sqrt(variance);
 	if (out->error < ROUNDING_ERROR * (out->value < 0 ? -out->value : out->value))
 		out->error = 0;
 	out->low = out->value - get_interval_half_width(freedom) * out->error;

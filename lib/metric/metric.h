@@ -62,7 +62,7 @@ int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct m
  * not a metric. */
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
 /* The square root of @x, without libm. 0 for negative numbers and NaN. */
-double pfmi_metric_compute_square_root(double x);
+double pfmi_metric_compute_sqrt(double x);
 /* The number of a metric's inputs; input @i, false past the last. */
 unsigned pfmi_metric_count_inputs(const struct metric *m);
 bool pfmi_metric_get_input(const struct metric *m, unsigned i, struct metric_input *out);

@@ -121,7 +121,7 @@ int pfm_list_metric_group(const pfm_ctx_t *ctx, const char *text, pfm_metric_ref
 
 	if (!text || (n && !out))
 		return PFMLIB_ERR_INVAL;
-	rc = pfmi_metric_find_group(context_choose_context(ctx), text, &found);
+	rc = pfmi_metric_find_group(context_get_or_default(ctx), text, &found);
 	for (unsigned i = 0; !rc && i < found.n_metrics && i < n; i++)
 		out[i] = (pfm_metric_ref_t){ (int)found.refs[i].pmu, found.refs[i].row };
 	free(found.refs);

@@ -199,7 +199,8 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
                     const pfm_plan_options_t *options, pfm_error_t *error)
 {
-	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
+	pfm_error_t mine = PFM_INIT(mine),
+		    *why = error ? base_choose_error_struct(error, &mine) : &mine;
 	int rc;
 
 	if (out)
@@ -208,7 +209,7 @@ int pfm_create_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *t
 		rc = pfmi_base_refuse_argument(why, "out or texts is NULL, or there are no events");
 	else
 		rc = make_plan(out, ctx, texts, n, options, why);
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }
 
 int pfm_describe_plan(const pfm_plan_t *plan, pfm_plan_info_t *info)

@@ -4,7 +4,7 @@
 
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out)
 {
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	if (pmu < 0 || (unsigned)pmu >= context_count_pmus(ctx) ||
 	    !context_is_pmu_usable(ctx, (unsigned)pmu) ||
 	    event >= context_get_pmu_table(ctx, (unsigned)pmu)->n_rows)

@@ -42,8 +42,8 @@ static unsigned count_begun_slots(double slots, unsigned most)
 	return n < most && slots - n > 1e-6 ? n + 1 : n;
 }
 
-static void demand_readings(const struct pfm_schedule *s, struct scheduled_group *g,
-                            unsigned request, const pfm_wish_t *wish)
+static void add_wish_to_demand(const struct pfm_schedule *s, struct scheduled_group *g,
+                               unsigned request, const pfm_wish_t *wish)
 {
 	struct slot_demand *d = &g->demand;
 	unsigned before = pfmi_plan_count_needed_slots(d, s->n_slots);
@@ -76,8 +76,8 @@ static void gather_demands(struct pfm_schedule *s, const struct pfm_plan *plan,
 		s->groups[g].demand.min_slots = 1;
 	for (unsigned i = 0; i < plan->n_uses; i++)
 		if (plan->uses[i].request < n_wishes)
-			demand_readings(s, &s->groups[find_group_of(plan, plan->uses[i].serial)],
-			                plan->uses[i].request, &wishes[plan->uses[i].request]);
+			add_wish_to_demand(s, &s->groups[find_group_of(plan, plan->uses[i].serial)],
+			                   plan->uses[i].request, &wishes[plan->uses[i].request]);
 }
 
 /* Numbers the PMUs that have several groups. Returns the most groups that one PMU has. */
@@ -187,8 +187,7 @@ static void describe_request_group(const struct pfm_schedule *s, const struct sc
                                    struct pfm_scheduled_request *out)
 {
 	unsigned n = g->turn ? g->n_slots : s->n_slots;
-	double share = (double)n / s->n_slots,
-	       error = pfmi_metric_compute_square_root((1 - share) / n),
+	double share = (double)n / s->n_slots, error = pfmi_metric_compute_sqrt((1 - share) / n),
 	       gap = g->turn ? (g->distance - 1) * s->slot_seconds : 0;
 
 	if (n < out->n_readings)
@@ -300,7 +299,8 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
                         unsigned n_wishes, const pfm_schedule_options_t *options,
                         pfm_error_t *error)
 {
-	pfm_error_t mine = PFM_INIT(mine), *why = error ? base_begin_error(error, &mine) : &mine;
+	pfm_error_t mine = PFM_INIT(mine),
+		    *why = error ? base_choose_error_struct(error, &mine) : &mine;
 	pfm_schedule_options_t o = { .size = sizeof(o) };
 	const char *bad = NULL;
 	int rc;
@@ -315,7 +315,7 @@ int pfm_create_schedule(pfm_schedule_t **out, const pfm_plan_t *plan, const pfm_
 		bad = find_bad_option(&o, wishes, n_wishes);
 	rc = bad ? pfmi_base_refuse_argument(why, bad)
 	         : make_schedule(out, plan, wishes, n_wishes, &o, why);
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }
 
 int pfm_describe_schedule(const pfm_schedule_t *s, pfm_schedule_info_t *info)

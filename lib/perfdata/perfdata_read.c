@@ -421,7 +421,7 @@ static int open_recording_reader(pfm_session_t **out, const char *path, pfm_erro
 
 int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
 
 	if (out)
@@ -430,5 +430,5 @@ int pfm_open_recording(pfm_session_t **out, const char *path, pfm_error_t *error
 		rc = open_recording_reader(out, path, why);
 	else
 		pfmi_base_set_plain_error(why, rc, PFM_KIND_NONE, "out or path is NULL");
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }

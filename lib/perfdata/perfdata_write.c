@@ -495,7 +495,7 @@ static int create_recording(pfm_recording_t **out, const char *path, pfm_session
 int pfm_create_recording(pfm_recording_t **out, const char *path, pfm_session_t *s,
                          const char *command, pfm_error_t *error)
 {
-	pfm_error_t mine, *why = base_begin_error(error, &mine);
+	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 	int rc = PFMLIB_ERR_INVAL;
 
 	if (out)
@@ -506,7 +506,7 @@ int pfm_create_recording(pfm_recording_t **out, const char *path, pfm_session_t 
 	else
 		pfmi_base_set_plain_error(why, rc, PFM_KIND_NONE,
 		                          "out or path is NULL, or the session takes no samples");
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }
 
 int pfm_compress_recording(pfm_recording_t *r, int level)

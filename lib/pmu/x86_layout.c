@@ -122,7 +122,7 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
                                         unsigned *counter)
 {
 	struct slice name = { reg, (uint32_t)strlen(reg) };
-	uint32_t len = base_measure_unnumbered(name);
+	uint32_t len = base_measure_without_number(name);
 	unsigned n;
 	const struct register_field *layout = pfmi_x86_find_layout(t, reg, &n);
 	uint64_t mask = 0, number = i;

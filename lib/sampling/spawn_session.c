@@ -153,7 +153,7 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
 	const pfm_session_options_t usual = { .size = sizeof(usual), .flags = PFM_SESSION_INHERIT };
 	pfm_session_options_t own;
 	pfm_error_t mine = { .size = sizeof(mine) },
-		    *why = error ? base_begin_error(error, &mine) : &mine;
+		    *why = error ? base_choose_error_struct(error, &mine) : &mine;
 	int rc;
 
 	if (out)
@@ -169,5 +169,5 @@ int pfm_spawn_session(pfm_session_t **out, const pfm_ctx_t *ctx,
 			"options.size is not set, or options name a target beside the program");
 	else
 		rc = open_spawned(out, ctx, &own, texts, n, argv, pid, why);
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }

@@ -45,7 +45,7 @@ int pfm_describe_cpu(const pfm_ctx_t *ctx, unsigned cpu, pfm_cpu_info_t *info)
 
 	if (!base_has_struct_size(info))
 		return PFMLIB_ERR_INVAL;
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	full = (pfm_cpu_info_t){ .core = read_topology(&ctx->sys, cpu, "core_id"),
 		                 .die = read_topology(&ctx->sys, cpu, "die_id"),
 		                 .socket = read_topology(&ctx->sys, cpu, "physical_package_id"),

@@ -196,7 +196,7 @@ int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx,
                       const struct device_sampling_ops *device_ops)
 {
 	pfm_error_t mine = { .size = sizeof(mine) },
-		    *why = error ? base_begin_error(error, &mine) : &mine;
+		    *why = error ? base_choose_error_struct(error, &mine) : &mine;
 	struct pfm_session *s = NULL;
 	int rc;
 
@@ -211,7 +211,7 @@ int pfmi_session_open(pfm_session_t **out, const pfm_ctx_t *ctx,
 		s->device_sampling_ops = device_ops;
 		rc = open_session(s, out, ctx, options, texts, n, why);
 	}
-	return base_finish_error(error, why, rc);
+	return base_return_error(error, why, rc);
 }
 
 void pfm_close_session(pfm_session_t *s)

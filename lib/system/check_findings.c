@@ -17,7 +17,8 @@ void pfmi_check_set_text(char text[FINDING_TEXT_SIZE], const char *format, ...)
 	va_end(ap);
 }
 
-void pfmi_check_add_finding(struct pfm_system_check *c, const struct finding *f)
+void pfmi_check_add_finding(struct pfm_system_check *c, enum pfm_finding_topic topic,
+                            struct finding *f)
 {
 	size_t size = (c->n_findings + 1) * sizeof(*c->findings);
 	struct finding *more = realloc(c->findings, size);
@@ -27,6 +28,7 @@ void pfmi_check_add_finding(struct pfm_system_check *c, const struct finding *f)
 		return;
 	}
 	c->findings = more;
+	f->topic = topic;
 	c->findings[c->n_findings++] = *f;
 }
 

@@ -24,12 +24,6 @@ struct holder_search {
 	char named[NAMES_SIZE];
 };
 
-static void add_finding(struct pfm_system_check *c, struct finding *f)
-{
-	f->topic = PFM_FINDING_OBSTACLES;
-	pfmi_check_add_finding(c, f);
-}
-
 /* The name of process @process; "?" if it has ended. */
 static void read_process_name(struct pfm_system_check *c, const char *process, char name[NAME_SIZE])
 {
@@ -102,7 +96,7 @@ static void check_event_files(struct pfm_system_check *c)
 		pfmi_check_set_text(f.available,
 		                    "everything; %u processes of other users cannot be checked",
 		                    s.n_hidden);
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 /* The process with a lock for writing in a line of /proc/locks; 0 if it is another file's or of
@@ -142,7 +136,7 @@ static void check_lock(struct pfm_system_check *c)
 	pfmi_check_set_text(f.observed, "%s (process %s) holds " LOCK_PATH, name, process);
 	pfmi_check_set_text(f.consequence, "pfm serve --give-way does not count meanwhile");
 	pfmi_check_set_text(f.remedy, "wait until it releases the lock");
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 static int count_name(void *arg, const char *name)
@@ -169,7 +163,7 @@ static void check_resctrl(struct pfm_system_check *c)
 	if (pfmi_check_read_number(c, "/sys/fs/resctrl/info/L3_MON/num_rmids", &most))
 		pfmi_check_set_text(f.observed, "%u group%s for monitoring, of at most %ld", n,
 		                    n == 1 ? "" : "s", most);
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 void pfmi_check_holders(struct pfm_system_check *c)

@@ -32,7 +32,7 @@ static void check_processor(struct pfm_system_check *c)
 	if (pmu < 0 || pfm_describe_pmu(c->ctx, pmu, &p)) {
 		pfmi_check_set_text(f.observed, "no table matches this machine's processor");
 		pfmi_check_set_text(f.available, "the events of the kernel");
-		pfmi_check_add_finding(c, &f);
+		pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 		return;
 	}
 	f.state = p.flags & PFM_PMU_FALLBACK ? PFM_FINDING_NOTE : PFM_FINDING_GOOD;
@@ -48,7 +48,7 @@ static void check_processor(struct pfm_system_check *c)
 			f.remedy,
 			"pfm import FOLDER, of the vendor's lists or of a Linux source tree");
 	}
-	pfmi_check_add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 }
 
 /* True if @list, names separated by ", ", has @name. */
@@ -98,7 +98,7 @@ static void check_pmus(struct pfm_system_check *c)
 	bool is_guest;
 
 	if (list_kernel_pmus(c->ctx, f.observed)) {
-		pfmi_check_add_finding(c, &f);
+		pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 		return;
 	}
 	if (!*f.observed)
@@ -116,7 +116,7 @@ static void check_pmus(struct pfm_system_check *c)
 	pfmi_check_set_text(f.available,
 	                    "software events: task-clock, page-faults, context-switches; "
 	                    "tracepoints");
-	pfmi_check_add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 }
 
 /* Kernel options, and what cannot be counted without them. */
@@ -170,13 +170,13 @@ static void check_kernel(struct pfm_system_check *c)
 		pfmi_check_set_text(f.observed,
 		                    "%s; %s is missing, so its options were not checked",
 		                    name.release, path);
-		pfmi_check_add_finding(c, &f);
+		pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 		return;
 	}
 	pfmi_check_set_text(f.observed, "%s", name.release);
 	note_missing_options(&f, config);
 	free(config);
-	pfmi_check_add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_MACHINE, &f);
 }
 
 void pfmi_check_machine(struct pfm_system_check *c)

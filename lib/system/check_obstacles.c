@@ -9,12 +9,6 @@
 /* A session of many events and CPUs needs more descriptors than this. */
 enum { MIN_OPEN_FILES = 256 };
 
-static void add_finding(struct pfm_system_check *c, struct finding *f)
-{
-	f->topic = PFM_FINDING_OBSTACLES;
-	pfmi_check_add_finding(c, f);
-}
-
 static void check_watchdog(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "NMI watchdog", .state = PFM_FINDING_GOOD };
@@ -29,7 +23,7 @@ static void check_watchdog(struct pfm_system_check *c)
 		                    "it holds a counter of every CPU: one event fewer fits");
 		pfmi_check_set_text(f.remedy, "sysctl kernel.nmi_watchdog=0");
 	}
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 static const char *describe_rdpmc(long value)
@@ -57,7 +51,7 @@ static void check_rdpmc(struct pfm_system_check *c)
 			f.state = PFM_FINDING_NOTE;
 			pfmi_check_set_text(f.remedy, "echo 1 > %s", paths[i]);
 		}
-		add_finding(c, &f);
+		pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 		return;
 	}
 }
@@ -84,7 +78,7 @@ static void check_limits(struct pfm_system_check *c)
 		pfmi_check_set_text(f.remedy, "ulimit -n %" PRIu64, best);
 		pfmi_check_set_text(f.available, "a few events of one task");
 	}
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 static int stop_at_name(void *arg, const char *name)
@@ -110,7 +104,7 @@ static void check_tracefs(struct pfm_system_check *c)
 		f.state = PFM_FINDING_GOOD;
 		pfmi_check_set_text(f.observed, "on %.*s", (int)(strlen(path) - strlen("/events")),
 		                    path);
-		add_finding(c, &f);
+		pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 		return;
 	}
 	pfmi_check_set_text(f.observed, "%s",
@@ -121,7 +115,7 @@ static void check_tracefs(struct pfm_system_check *c)
 	                    is_denied ? "mount -o remount,mode=755 /sys/kernel/tracing"
 	                              : "mount -t tracefs tracefs /sys/kernel/tracing");
 	pfmi_check_set_text(f.available, "everything except tracepoints");
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 void pfmi_check_obstacles(struct pfm_system_check *c)

@@ -10,12 +10,6 @@
 /* Numbers of <linux/capability.h>. */
 enum { CAPABILITY_SYS_PTRACE = 19, CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38 };
 
-static void add_finding(struct pfm_system_check *c, struct finding *f)
-{
-	f->topic = PFM_FINDING_PERMISSIONS;
-	pfmi_check_add_finding(c, f);
-}
-
 static const char *describe_level(long level)
 {
 	switch (level) {
@@ -52,10 +46,10 @@ static void check_paranoid_level(struct pfm_system_check *c)
 				"cap_perfmon+ep on the program");
 		}
 	}
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_PERMISSIONS, &f);
 }
 
-static const char *has_capability(uint64_t set, unsigned number)
+static const char *describe_capability_bit(uint64_t set, unsigned number)
 {
 	return set >> number & 1 ? "yes" : "no";
 }
@@ -71,10 +65,10 @@ static void check_capabilities(struct pfm_system_check *c)
 		return;
 	set = strtoull(value, NULL, 16);
 	pfmi_check_set_text(f.observed, "CAP_PERFMON %s, CAP_SYS_ADMIN %s, CAP_SYS_PTRACE %s",
-	                    has_capability(set, CAPABILITY_PERFMON),
-	                    has_capability(set, CAPABILITY_SYS_ADMIN),
-	                    has_capability(set, CAPABILITY_SYS_PTRACE));
-	add_finding(c, &f);
+	                    describe_capability_bit(set, CAPABILITY_PERFMON),
+	                    describe_capability_bit(set, CAPABILITY_SYS_ADMIN),
+	                    describe_capability_bit(set, CAPABILITY_SYS_PTRACE));
+	pfmi_check_add_finding(c, PFM_FINDING_PERMISSIONS, &f);
 }
 
 static void check_seccomp(struct pfm_system_check *c)
@@ -88,7 +82,7 @@ static void check_seccomp(struct pfm_system_check *c)
 		return;
 	if (strcmp(mode, "2") != 0) {
 		pfmi_check_set_text(f.observed, "no filter");
-		add_finding(c, &f);
+		pfmi_check_add_finding(c, PFM_FINDING_PERMISSIONS, &f);
 		return;
 	}
 	pfmi_check_try_event(c, "task-clock", 0, false, &t);
@@ -104,7 +98,7 @@ static void check_seccomp(struct pfm_system_check *c)
 			"SystemCallFilter=@system-service perf_event_open");
 		pfmi_check_set_text(f.available, CHECK_AVAILABLE_WITHOUT_PERF);
 	}
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_PERMISSIONS, &f);
 }
 
 /* Copies the value of hidepid= among the options of the file system on /proc, "" if it has none.
@@ -152,7 +146,7 @@ static void check_hidden_processes(struct pfm_system_check *c)
 		pfmi_check_set_text(f.available,
 		                    "own processes, and whole CPUs where they are permitted");
 	}
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_PERMISSIONS, &f);
 }
 
 /* Tries to count @event in a session with @flags. @available: what can be counted if it cannot. */
@@ -175,7 +169,7 @@ static bool check_scope(struct pfm_system_check *c, const char *check, const cha
 		pfmi_check_set_text(f.available, "%s",
 		                    c->cannot_count ? CHECK_AVAILABLE_WITHOUT_PERF : available);
 	}
-	add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_PERMISSIONS, &f);
 	return f.state == PFM_FINDING_GOOD;
 }
 

@@ -170,10 +170,7 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 
 static void check_event(struct pfm_system_check *c, const struct expectation *e)
 {
-	struct finding f = { .topic = PFM_FINDING_WORKLOAD,
-		             .state = PFM_FINDING_GOOD,
-		             .check = e->event,
-		             .expected = e->text };
+	struct finding f = { .state = PFM_FINDING_GOOD, .check = e->event, .expected = e->text };
 	double begin = get_seconds();
 	struct trial t;
 
@@ -187,7 +184,7 @@ static void check_event(struct pfm_system_check *c, const struct expectation *e)
 		pfmi_check_set_text(f.consequence, "%s", t.reason);
 		pfmi_check_set_text(f.remedy, "%s", t.remedy);
 	}
-	pfmi_check_add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_WORKLOAD, &f);
 }
 
 void pfmi_check_workload(struct pfm_system_check *c)

@@ -12,9 +12,7 @@
  * wrong then. */
 static void check_resources(struct pfm_system_check *c)
 {
-	struct finding f = { .topic = PFM_FINDING_OBSTACLES,
-		             .state = PFM_FINDING_BAD,
-		             .check = "own resources" };
+	struct finding f = { .state = PFM_FINDING_BAD, .check = "own resources" };
 
 	if (!c->sys.resource_error)
 		return;
@@ -23,7 +21,7 @@ static void check_resources(struct pfm_system_check *c)
 	pfmi_check_set_text(f.consequence, "the findings above may be wrong");
 	pfmi_check_set_text(f.remedy,
 	                    "check again with more memory and a higher limit of open files");
-	pfmi_check_add_finding(c, &f);
+	pfmi_check_add_finding(c, PFM_FINDING_OBSTACLES, &f);
 }
 
 int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned flags)
@@ -37,7 +35,7 @@ int pfm_check_system(pfm_system_check_t **out, const pfm_ctx_t *ctx, unsigned fl
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return PFMLIB_ERR_NOMEM;
-	ctx = context_choose_context(ctx);
+	ctx = context_get_or_default(ctx);
 	c->ctx = ctx;
 	pfmi_machine_init_watched_sys(&c->sys, &ctx->sys);
 	c->is_recorded = ctx->sys.root[0] != '\0';

@@ -38,7 +38,9 @@ struct pfm_system_check {
 /* Sets one of a finding's texts, cut to FINDING_TEXT_SIZE. */
 void pfmi_check_set_text(char text[FINDING_TEXT_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-void pfmi_check_add_finding(struct pfm_system_check *c, const struct finding *f);
+/* Adds @f to the findings, under @topic. */
+void pfmi_check_add_finding(struct pfm_system_check *c, enum pfm_finding_topic topic,
+                            struct finding *f);
 /* Reads the decimal number in a file; false if missing. */
 bool pfmi_check_read_number(struct pfm_system_check *c, const char *path, long *number);
 /* Reads a file into memory the caller frees. Returns 0 or -errno; -ENOMEM becomes a finding. */

@@ -21,7 +21,7 @@ static void *extend_array(struct table_builder *b, struct growing_array *p, size
 	return (char *)p->items + (p->n - n) * size;
 }
 
-void pfmi_table_begin(struct table_builder *b)
+void pfmi_table_begin_build(struct table_builder *b)
 {
 	*b = (struct table_builder){ .head = { .magic = TABLE_MAGIC,
 		                               .encoder = ENCODER_FORMAT,
@@ -292,7 +292,7 @@ static void write_table(const struct table_builder *b, char *out)
 	}
 }
 
-struct table *pfmi_table_finish(struct table_builder *b)
+struct table *pfmi_table_finish_build(struct table_builder *b)
 {
 	size_t size = compute_layout(b);
 	char *out = b->failed || size > UINT32_MAX ? NULL : calloc(1, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds an event table in memory, in the layout of image.h, for PMUs that only the running kernel
- * describes. A failed allocation is remembered; pfmi_table_finish() reports it. */
+ * describes. A failed allocation is remembered; pfmi_table_finish_build() reports it. */
 #ifndef PERFMON_BUILD_H
 #define PERFMON_BUILD_H
 
@@ -19,7 +19,7 @@ struct table_builder {
 	bool failed;
 };
 
-void pfmi_table_begin(struct table_builder *b);
+void pfmi_table_begin_build(struct table_builder *b);
 /* Copies @len bytes into the pool. Returns their offset. */
 uint32_t pfmi_table_add_text(struct table_builder *b, const char *s, size_t len);
 /* Adds a field with the bits of @n_ranges (at most 4) ranges; users may set it on any event.
@@ -42,6 +42,6 @@ void pfmi_table_set_row_value(struct table_builder *b, unsigned field, uint64_t 
 /* Removes the last row. */
 void pfmi_table_drop_row(struct table_builder *b);
 /* The finished table, which the caller frees; NULL without memory. Empties the builder. */
-struct table *pfmi_table_finish(struct table_builder *b);
+struct table *pfmi_table_finish_build(struct table_builder *b);
 
 #endif

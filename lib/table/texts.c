@@ -167,7 +167,7 @@ static uint32_t read_symbol(struct bit_reader *r)
 
 /* Appends the text of symbol number @i at @to. Returns its end. Copies write up to seven bytes
  * more: PACKED_BLOCK_SLACK. */
-static char *append_symbol(char *characters, uint32_t i, char *to) /* NOLINT(misc-no-recursion) */
+static char *unpack_symbol(char *characters, uint32_t i, char *to) /* NOLINT(misc-no-recursion) */
 {
 	struct symbol *s = get_symbols() + i;
 	char *end = to;
@@ -183,8 +183,8 @@ static char *append_symbol(char *characters, uint32_t i, char *to) /* NOLINT(mis
 		}
 		return to + s->length;
 	}
-	end = append_symbol(characters, s->place & 0xffff, end);
-	end = append_symbol(characters, s->place >> 16, end);
+	end = unpack_symbol(characters, s->place & 0xffff, end);
+	end = unpack_symbol(characters, s->place >> 16, end);
 	s->place = (uint32_t)(to - characters);
 	s->length = (uint32_t)(end - to);
 	return end;
@@ -199,7 +199,7 @@ static void unpack_block(const struct packed_texts *p, uint32_t block)
 	     *to = characters + N_CHARACTERS + (size_t)block * PACKED_BLOCK_SIZE;
 
 	while (r.at < starts[1])
-		to = append_symbol(characters, read_symbol(&r), to);
+		to = unpack_symbol(characters, read_symbol(&r), to);
 }
 
 static void lock_unpacker(void)
@@ -218,14 +218,14 @@ static __attribute__((constructor)) void register_fork_handlers(void)
 	(void)pthread_atfork(lock_unpacker, unlock_unpacker, unlock_unpacker);
 }
 
-static void open_unpacker(const struct packed_texts *p)
+static void init_unpacker(const struct packed_texts *p)
 {
 	read_symbols(p);
 	compute_codes(p);
 }
 
 /* Symbol 0 is a character, or a phrase of two other symbols. */
-static bool is_unpacker_open(void)
+static bool is_unpacker_initialised(void)
 {
 	return get_symbols()->place || get_symbols()->length;
 }
@@ -236,8 +236,8 @@ static __attribute__((cold, noinline)) void unpack_block_once(const struct packe
 	_Atomic uint8_t *is_ready = get_ready_flags(p) + block;
 
 	lock_unpacker();
-	if (!is_unpacker_open())
-		open_unpacker(p);
+	if (!is_unpacker_initialised())
+		init_unpacker(p);
 	if (!atomic_load_explicit(is_ready, memory_order_relaxed)) {
 		unpack_block(p, block);
 		atomic_store_explicit(is_ready, 1, memory_order_release);

@@ -92,7 +92,7 @@ static bool check_arrays(struct table_verifier *c)
 	       check_array(c, t->fields, t->n_fields, sizeof(struct field), 8,
 	                   "fields out of bounds") &&
 	       check_array(c, t->group_numbers, t->n_groups, sizeof(uint32_t), 4,
-	                   "groups out of bounds") &&
+	                   "unit mask groups out of bounds") &&
 	       check_array(c, t->matches, t->n_matches, sizeof(struct host_match), 8,
 	                   "matches out of bounds") &&
 	       check_array(c, t->features, t->n_features, sizeof(struct feature), 8,
@@ -105,8 +105,8 @@ static bool check_arrays(struct table_verifier *c)
 	       check_array(c, t->code_index, t->n_code_index, sizeof(uint16_t), 2,
 	                   "index of codes out of bounds") &&
 	       check_array_start(c, t->counter_masks, 8, "sets of counters out of bounds") &&
-	       check_array_start(c, t->named_values, 8, "words out of bounds") &&
-	       check_array_start(c, t->groups, 8, "groups out of bounds") &&
+	       check_array_start(c, t->named_values, 8, "named values out of bounds") &&
+	       check_array_start(c, t->groups, 8, "unit mask groups out of bounds") &&
 	       check_array_start(c, t->rows, 4, "rows out of bounds") &&
 	       check_array_start(c, t->values, 4, "values out of bounds") &&
 	       check_array_start(c, t->wide_values, 8, "values out of bounds") &&
@@ -211,7 +211,7 @@ static bool check_field(struct table_verifier *c, const struct field *f)
 	if (!check_text(c, f->name) || f->kind > FIELD_TEXT || f->width < 1 || f->width > 64 ||
 	    f->n_ranges > 4 || f->key >= N_KEYS ||
 	    !check_named_values(c, f->first_named_value, f->n_named_values,
-	                        "a field's words are out of bounds"))
+	                        "a field's named values are out of bounds"))
 		return set_fault(c, "a field is malformed");
 	/* Values of rows are read by the key of their field, also if that key leads to another
 	 * field. */
@@ -234,12 +234,12 @@ static bool check_group(struct table_verifier *c, uint32_t number)
 	const struct umask_group *g = table_groups(c->table) + number;
 
 	if (!check_element(c, c->table->groups, number, sizeof(*g),
-	                   "a row takes a group that does not exist"))
+	                   "a row has a unit mask group that does not exist"))
 		return false;
 	if (!check_text(c, g->name) || g->field >= c->table->n_fields ||
 	    g->n_values > g->n_named_values ||
 	    !check_named_values(c, g->first_named_value, g->n_named_values,
-	                        "a group's words are out of bounds"))
+	                        "a group's named values are out of bounds"))
 		return set_fault(c, "a group is malformed");
 	return true;
 }
@@ -326,7 +326,7 @@ static bool check_stored_name(struct table_verifier *c, const struct stored_name
 static bool check_slots(struct table_verifier *c)
 {
 	const struct table *t = c->table;
-	uint32_t used = 0, used_ways = 0;
+	uint32_t used = 0, used_codes = 0;
 
 	for (uint32_t i = 0; i < t->n_slots; i++) {
 		if ((table_slots(t)[i] & 0xffff) > table_count_names(t) ||
@@ -338,9 +338,9 @@ static bool check_slots(struct table_verifier *c)
 		if (table_code_index(t)[i] &&
 		    table_get_code_index_row(t, table_code_index(t)[i]) >= t->n_rows)
 			return set_fault(c, "the index of codes points at no row");
-		used_ways += table_code_index(t)[i] != 0;
+		used_codes += table_code_index(t)[i] != 0;
 	}
-	return (used < t->n_slots && (!t->n_code_index || used_ways < t->n_code_index)) ||
+	return (used < t->n_slots && (!t->n_code_index || used_codes < t->n_code_index)) ||
 	       set_fault(c, "the index is full");
 }
 
@@ -505,40 +505,40 @@ static bool is_range_in_array(const struct image *im, enum image_array which, ui
  * empty. */
 static const char *find_family_fault(const struct image *im)
 {
-	const struct pmu_family *w = table_get_image_array(im, ARRAY_FAMILIES);
-	const uint16_t *parts = table_get_image_array(im, ARRAY_FAMILY_MEMBERS);
+	const struct pmu_family *families = table_get_image_array(im, ARRAY_FAMILIES);
+	const uint16_t *members = table_get_image_array(im, ARRAY_FAMILY_MEMBERS);
 
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
 		if (im->arrays[ARRAY_POOL].n_elements < POOL_PAD ||
-		    w[i].name > im->arrays[ARRAY_POOL].n_elements - POOL_PAD ||
-		    !is_range_in_array(im, ARRAY_FAMILY_MEMBERS, w[i].first_member,
-		                       w[i].n_members) ||
-		    !is_range_in_array(im, ARRAY_NAME_FILTERS, w[i].first_filter_word,
-		                       w[i].n_filter_words) ||
-		    !w[i].n_filter_words)
-			return "the parts of a processor are out of bounds";
+		    families[i].name > im->arrays[ARRAY_POOL].n_elements - POOL_PAD ||
+		    !is_range_in_array(im, ARRAY_FAMILY_MEMBERS, families[i].first_member,
+		                       families[i].n_members) ||
+		    !is_range_in_array(im, ARRAY_NAME_FILTERS, families[i].first_filter_word,
+		                       families[i].n_filter_words) ||
+		    !families[i].n_filter_words)
+			return "the members of a PMU family are out of bounds";
 	for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILY_MEMBERS].n_elements; i++)
-		if (parts[i] >= im->n_tables)
-			return "a part of a processor does not exist";
+		if (members[i] >= im->n_tables)
+			return "a member of a PMU family does not exist";
 	for (uint32_t i = 0; i < im->n_tables; i++)
 		if (table_get_image_table(im, i)->family_plus1 >
 		    im->arrays[ARRAY_FAMILIES].n_elements)
-			return "the parts of a processor are out of bounds";
+			return "the members of a PMU family are out of bounds";
 	return NULL;
 }
 
 /* Checks that names of PMUs lead to tables or families, and that some slot is empty. */
 static const char *find_pmu_name_fault(const struct image *im)
 {
-	const uint32_t *calls = table_get_image_array(im, ARRAY_PMU_NAMES);
+	const uint32_t *slots = table_get_image_array(im, ARRAY_PMU_NAMES);
 	uint32_t n = im->arrays[ARRAY_PMU_NAMES].n_elements, used = 0,
-		 n_wholes = im->arrays[ARRAY_FAMILIES].n_elements;
+		 n_families = im->arrays[ARRAY_FAMILIES].n_elements;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if ((calls[i] & PMU_NAME_NUMBER_MASK) > im->n_tables + n_wholes ||
-		    (calls[i] && !(calls[i] & PMU_NAME_NUMBER_MASK)))
+		if ((slots[i] & PMU_NAME_NUMBER_MASK) > im->n_tables + n_families ||
+		    (slots[i] && !(slots[i] & PMU_NAME_NUMBER_MASK)))
 			return "a name leads to no table";
-		used += calls[i] != 0;
+		used += slots[i] != 0;
 	}
 	return n && used < n ? NULL : "the index of names is full";
 }

@@ -43,7 +43,7 @@ static int remove_folder(void **state)
 	struct sys sys;
 
 	(void)state;
-	pfmi_image_close_all(&images);
+	pfmi_image_unmap_all(&images);
 	pfmi_machine_init_real_sys(&sys, NULL);
 	sys.list_folder(&sys, folder, forget, NULL);
 	return rmdir(folder);
@@ -72,8 +72,8 @@ static void put(const char *name, size_t n, size_t change, mode_t mode)
 
 static int open_path(const char *search)
 {
-	pfmi_image_close_all(&images);
-	return pfmi_image_open_path(search, &images, &why);
+	pfmi_image_unmap_all(&images);
+	return pfmi_image_map_search_path(search, &images, &why);
 }
 
 /* The folder again, as a search path. */
@@ -184,13 +184,13 @@ static void what_is_taken(void **state)
 		/* The file that the caller named is checked at once, the others when an
 		 * event of theirs is looked up. */
 		assert_int_equal(atomic_load(&images.maps[i].check_state), i == 0);
-		assert_null(pfmi_image_check_fault(&images.maps[i]));
+		assert_null(pfmi_image_find_fault(&images.maps[i]));
 		assert_int_equal(atomic_load(&images.maps[i].check_state), 1);
-		assert_null(pfmi_image_check_fault(&images.maps[i]));
+		assert_null(pfmi_image_find_fault(&images.maps[i]));
 	}
-	pfmi_image_close_all(&images);
+	pfmi_image_unmap_all(&images);
 	assert_true(images.n_maps == 0 && !images.maps);
-	pfmi_image_close_all(&images);
+	pfmi_image_unmap_all(&images);
 	assert_int_equal(open_path(""), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_maps, 0);
 	/* A file is no folder of images; one that nobody finds is only not there. */
@@ -322,7 +322,7 @@ static void bytes_are_kept(void **state)
 	assert_int_equal(
 		bytes[table_get_builtin_image()->size - 1],
 		((const uint8_t *)table_get_builtin_image())[table_get_builtin_image()->size - 1]);
-	assert_null(pfmi_image_check_fault(&images.maps[0]));
+	assert_null(pfmi_image_find_fault(&images.maps[0]));
 }
 
 /* A head that is good before a body that is not: found when the table is needed, or at once where
@@ -335,10 +335,10 @@ static void damage_is_found_later(void **state)
 	put("x.pmdb", 0, (size_t)table_get_builtin_image()->size - 100, 0644);
 	look();
 	assert_int_equal(images.n_maps, 1);
-	fault = pfmi_image_check_fault(&images.maps[0]);
+	fault = pfmi_image_find_fault(&images.maps[0]);
 	assert_non_null(fault);
 	assert_true(atomic_load(&images.maps[0].check_state) < 0);
-	assert_non_null(pfmi_image_check_fault(&images.maps[0])); /* as often as it is asked */
+	assert_non_null(pfmi_image_find_fault(&images.maps[0])); /* as often as it is asked */
 	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
 	assert_string_equal(why.detail, fault);

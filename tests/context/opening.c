@@ -37,7 +37,7 @@ static void holders(void **state)
 	assert_int_equal(pfm_count_pmus(ctx), table_count_builtins());
 	pfm_close_context(ctx);
 	assert_ptr_equal(pfmi_context_add_ref(NULL), pfmi_context_get_default());
-	assert_ptr_equal(context_choose_context(NULL), pfmi_context_get_default());
+	assert_ptr_equal(context_get_or_default(NULL), pfmi_context_get_default());
 	pfm_close_context((pfm_ctx_t *)(uintptr_t)pfmi_context_get_default());
 	pfm_close_context(NULL);
 	assert_true(context_is_loaded(pfmi_context_get_default(), LOADED_BUILTIN));

@@ -68,13 +68,13 @@ static struct table *table_with_input(const char *text)
 	struct table_builder b;
 	unsigned field;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	b.head.encoder = ENCODER_PERF;
 	b.head.perf_type = b.head.libpfm_type = -1;
 	field = pfmi_table_add_text_field(&b, KEY_METRIC_INPUTS);
 	pfmi_table_begin_row(&b, "metric", "", ROW_METRIC);
 	pfmi_table_set_row_value(&b, field, pfmi_table_add_text(&b, text, strlen(text)));
-	return pfmi_table_finish(&b);
+	return pfmi_table_finish_build(&b);
 }
 
 int try_input(const uint8_t *data, size_t size)

@@ -43,12 +43,12 @@ static struct table *table_of(const char *aka, const char *identifier)
 	struct table_builder b;
 	struct table *t;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	b.head.aliases = pfmi_table_add_text(&b, aka, strlen(aka));
 	pfmi_table_add_feature(&b, "identity", "not this", 0);
 	if (identifier)
 		pfmi_table_add_feature(&b, "identifier", identifier, 0);
-	t = pfmi_table_finish(&b);
+	t = pfmi_table_finish_build(&b);
 	assert_non_null(t);
 	return t;
 }
@@ -157,7 +157,7 @@ static struct table *list_of(const char *const *compat, unsigned n, const char *
 	struct table *t;
 	unsigned code, ids;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	code = pfmi_table_add_field(&b, "code", KEY_NONE, &other, 1);
 	ids = pfmi_table_add_field(&b, field, KEY_NONE, &word, 1);
 	for (unsigned i = 0; i < n; i++) {
@@ -171,7 +171,7 @@ static struct table *list_of(const char *const *compat, unsigned n, const char *
 			pfmi_table_set_row_value(
 				&b, ids, pfmi_table_add_text(&b, compat[i], strlen(compat[i])));
 	}
-	t = pfmi_table_finish(&b);
+	t = pfmi_table_finish_build(&b);
 	assert_non_null(t);
 	return t;
 }

@@ -44,10 +44,10 @@ static void look(void)
 	assert_non_null(r);
 	r->sys = &fake.sys;
 	r->scratch_memory = &scrap;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_machine_build_pmu_table(r, &b, "p");
 	free(table);
-	table = pfmi_table_finish(&b);
+	table = pfmi_table_finish_build(&b);
 	pfmi_machine_arena_free(&scrap);
 	free(r);
 	assert_non_null(table);

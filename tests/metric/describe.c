@@ -13,13 +13,13 @@ static struct table *make(const char *input)
 	struct table_builder b;
 	unsigned field;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	field = pfmi_table_add_text_field(&b, KEY_METRIC_INPUTS);
 	pfmi_table_begin_row(&b, "other", "", 0);
 	pfmi_table_begin_row(&b, "Ratio", "", ROW_METRIC);
 	if (input)
 		pfmi_table_set_row_value(&b, field, pfmi_table_add_text(&b, input, strlen(input)));
-	return pfmi_table_finish(&b);
+	return pfmi_table_finish_build(&b);
 }
 
 /* What code (of the threshold, if @threshold) is as a formula. */

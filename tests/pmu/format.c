@@ -154,7 +154,7 @@ static struct table *with_parameters(void)
 	struct table_builder b;
 	unsigned params, event;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	b.head.encoder = ENCODER_FORMAT;
 	b.head.perf_type = b.head.libpfm_type = -1;
 	event = pfmi_table_add_field(&b, "event", KEY_CODE, &code, 1);
@@ -166,7 +166,7 @@ static struct table *with_parameters(void)
 	pfmi_table_begin_row(&b, "asks", "", 0);
 	pfmi_table_set_row_value(&b, event, 7);
 	pfmi_table_set_row_value(&b, params, pfmi_table_add_text(&b, "domain core", 11));
-	return pfmi_table_finish(&b);
+	return pfmi_table_finish_build(&b);
 }
 
 static void parameters(void **state)

@@ -36,7 +36,7 @@ static struct table *new_format(void)
 			      split[] = { { .lsb = 32, .width = 4 }, { .lsb = 40, .width = 2 } };
 	struct table_builder b;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	b.head.name = pfmi_table_add_text(&b, "testpmu", 7);
 	pfmi_table_add_field(&b, "event", KEY_CODE, &code, 1);
 	pfmi_table_add_field(&b, "umask", KEY_UMASK, &umask, 1);
@@ -47,7 +47,7 @@ static struct table *new_format(void)
 	pfmi_table_add_field(&b, "late", KEY_NONE,
 	                     &(struct bitrange){ .config_word = 3, .lsb = 4, .width = 8 }, 1);
 	pfmi_table_add_text_field(&b, KEY_UNIT);
-	return pfmi_table_finish(&b);
+	return pfmi_table_finish_build(&b);
 }
 
 static int begin(void **state)
@@ -336,22 +336,22 @@ static void bits_that_nobody_declared(void **state)
 	counts[0].config.attr.config = 0xffff;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0xffff on cpu");
 	assert_null(strstr(counts[0].status.reason, "whose"));
-	pfmi_table_begin(&b);
-	none = pfmi_table_finish(&b);
+	pfmi_table_begin_build(&b);
+	none = pfmi_table_finish_build(&b);
 	assert_non_null(none);
 	pmu.table = none;
 	counts[0].config.attr.config = 0x4301cd;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x4301cd on cpu");
 	assert_null(strstr(counts[0].status.reason, "whose"));
 	free(none);
-	pfmi_table_begin(&b); /* each field has a part of it */
+	pfmi_table_begin_build(&b); /* each field has a part of it */
 	for (unsigned i = 0; i < 4; i++) {
 		const struct bitrange part_of_it = { .lsb = (uint8_t)(4 * i), .width = 4 };
 
 		pfmi_table_add_field(&b, (const char *const[]){ "a", "b", "c", "d" }[i], KEY_NONE,
 		                     &part_of_it, 1);
 	}
-	none = pfmi_table_finish(&b);
+	none = pfmi_table_finish_build(&b);
 	assert_non_null(none);
 	pmu.table = none;
 	counts[0].config.attr.config = 0x54321;

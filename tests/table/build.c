@@ -20,7 +20,7 @@ static const char *text_in(const struct table_builder *b, uint32_t at)
 /* The finished table, which is as sound as one from a file. */
 static struct table *finish(struct table_builder *b)
 {
-	struct table *t = pfmi_table_finish(b);
+	struct table *t = pfmi_table_finish_build(b);
 	const char *why = NULL;
 
 	assert_non_null(t);
@@ -46,7 +46,7 @@ static void an_empty_table(void **state)
 	struct table *t;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	t = finish(&b);
 	assert_true(t->encoder == ENCODER_FORMAT &&
 	            t->flags == (TABLE_FROM_KERNEL | TABLE_VALUES_OVERRIDE) && t->perf_type == -1 &&
@@ -75,7 +75,7 @@ static void texts_are_tame(void **state)
 	struct table_builder b;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_string_equal(text_in(&b, text(&b, rows[i][0])), rows[i][1]);
 	assert_string_equal(text_in(&b, pfmi_table_add_text(&b, "cut\xc2\x80", 4)),
@@ -94,7 +94,7 @@ static void fields(void **state)
 	const struct field *f;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	assert_int_equal(pfmi_table_add_field(&b, "code", KEY_CODE, split, 3), 0);
 	assert_int_equal(pfmi_table_add_field(&b, "config1", KEY_NONE, &HIGH64, 1), 1);
 	assert_int_equal(pfmi_table_add_field(&b, "again", KEY_CODE, &LOW8, 1), 2);
@@ -136,7 +136,7 @@ static void wide_fields(void **state)
 	struct table *t;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	for (unsigned i = 0; i < 3; i++)
 		pfmi_table_add_field(&b, "f", KEY_NONE, ranges[i], 2);
 	t = finish(&b);
@@ -153,7 +153,7 @@ static void as_many_fields_as_a_byte_numbers(void **state)
 	struct table *t;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	for (unsigned i = 0; i < TABLE_MAX_FIELDS; i++)
 		assert_int_equal(
 			pfmi_table_add_field(
@@ -175,7 +175,7 @@ static void features(void **state)
 	const struct feature *f;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_table_add_feature(&b, "caps", "branches", 5);
 	pfmi_table_add_feature(&b, "depth", NULL, UINT64_MAX);
 	t = finish(&b);
@@ -198,7 +198,7 @@ static void values(void **state)
 	struct table *t;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_table_set_row_value(&b, 0, 7); /* of no row */
 	pfmi_table_add_field(&b, "config", KEY_CONFIG, &(struct bitrange){ .width = 64 }, 1);
 	pfmi_table_add_field(&b, "config1", KEY_NONE, &HIGH64, 1);
@@ -235,7 +235,7 @@ static void rows_that_are_taken_back(void **state)
 	struct table *t;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_table_drop_row(&b); /* there is none */
 	pfmi_table_add_field(&b, "code", KEY_CODE, &LOW8, 1);
 	pfmi_table_add_field(&b, "umask", KEY_UMASK, &LOW8, 1);
@@ -267,7 +267,7 @@ static void names_of_rows(void **state)
 	struct table *t;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	for (size_t i = 0; i < COUNT(names); i++)
 		pfmi_table_begin_row(&b, names[i], "", 0);
 	t = finish(&b);
@@ -294,7 +294,7 @@ static void many_rows(void **state)
 	uint64_t seed = 7;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	for (unsigned i = 0; i < 8; i++)
 		pfmi_table_add_field(&b, "f", KEY_NONE, &HIGH64, 1);
 	for (unsigned i = 0; i < ROWS; i++) {
@@ -328,7 +328,7 @@ static void no_memory(void **state)
 	struct table_builder b;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_table_begin_row(&b, "a", "", 0);
 	b.failed = true;
 	for (unsigned i = 0; i < 100; i++) {
@@ -338,9 +338,9 @@ static void no_memory(void **state)
 		pfmi_table_add_feature(&b, "f", "t", 0);
 		pfmi_table_drop_row(&b);
 	}
-	assert_null(pfmi_table_finish(&b));
+	assert_null(pfmi_table_finish_build(&b));
 	assert_false(b.failed);
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	free(finish(&b));
 }
 

@@ -118,35 +118,35 @@ static uint32_t hash_of_beginning(struct slice name)
 	return pfmi_table_hash_name(name);
 }
 
-/* Every name of the parts of a processor passes its filter, also one that a separator ends, and few
+/* Every name of the members of a family passes its filter, also one that a separator ends, and few
  * others do. */
-static void filters_let_the_names_of_parts_pass(void **state)
+static void filters_let_the_names_of_members_pass(void **state)
 {
 	const struct image *im = table_get_builtin_image();
-	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+	const struct pmu_family *families = table_get_image_array(im, ARRAY_FAMILIES);
 	unsigned names = 0, others = 0, passed = 0;
 
 	(void)state;
 	for (uint32_t w = 0; w < im->arrays[ARRAY_FAMILIES].n_elements; w++)
-		for (uint32_t i = 0; i < wholes[w].n_members; i++) {
+		for (uint32_t i = 0; i < families[w].n_members; i++) {
 			const struct table *t = table_get_image_table(
-				im, table_get_family_members(im, &wholes[w])[i]);
+				im, table_get_family_members(im, &families[w])[i]);
 
 			for (uint32_t k = 0; k < table_count_names(t); k++, names++) {
 				struct slice name = pfmi_base_make_slice(
 					table_get_text(t, table_get_name(t, k).text));
 				uint32_t h = pfmi_table_hash_name(name);
 
-				assert_true(table_can_family_have_name(im, &wholes[w], h));
-				assert_true(table_can_family_have_name(im, &wholes[w],
+				assert_true(table_can_family_have_name(im, &families[w], h));
+				assert_true(table_can_family_have_name(im, &families[w],
 				                                       hash_of_beginning(name)));
 				others++;
-				passed += table_can_family_have_name(im, &wholes[w],
+				passed += table_can_family_have_name(im, &families[w],
 				                                     table_hash_char(h, '~'));
 				name.len--;
 				if (name.text[name.len] == ':' || name.text[name.len] == '.')
 					assert_true(table_can_family_have_name(
-						im, &wholes[w], pfmi_table_hash_name(name)));
+						im, &families[w], pfmi_table_hash_name(name)));
 			}
 		}
 	assert_true(names > 10000 && passed < others / 20);
@@ -157,13 +157,14 @@ static void filters_let_the_names_of_parts_pass(void **state)
 static void filters_let_the_beginnings_of_names_pass(void **state)
 {
 	const struct image *im = table_get_builtin_image();
-	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+	const struct pmu_family *families = table_get_image_array(im, ARRAY_FAMILIES);
 	unsigned tables = 0, others = 0, passed = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < im->n_tables; i++) {
 		const struct table *t = table_get_image_table(im, i);
-		const struct pmu_family *w = t->family_plus1 ? &wholes[t->family_plus1 - 1] : NULL;
+		const struct pmu_family *w =
+			t->family_plus1 ? &families[t->family_plus1 - 1] : NULL;
 
 		tables += w != NULL;
 		for (uint32_t k = 0; w && k < table_count_names(t); k++, others++) {
@@ -707,12 +708,12 @@ static void each_fault_has_its_reason(void **state)
 		{ narrow_bits, "a field is wider than its bits" },
 		{ many_takes, "a row is malformed" },
 		{ row_without_values, "a row's values are out of bounds" },
-		{ no_such_group, "a row takes a group that does not exist" },
+		{ no_such_group, "a row has a unit mask group that does not exist" },
 		{ no_such_field, "a value belongs to no field" },
 		{ no_such_counter, "a value belongs to no counter" },
 		{ wide_value, "a value is wider than its field" },
 		{ group_of_nothing, "a group is malformed" },
-		{ group_of_many, "a group's words are out of bounds" },
+		{ group_of_many, "a group's named values are out of bounds" },
 		{ word_of_nothing, "a string is outside the pool" },
 		{ counters_beyond, "a counter is out of range" },
 		{ counters_backwards, "a counter is out of range" },
@@ -828,7 +829,7 @@ static void parts_of_a_table_that_are_none(void **state)
 	       &parts, sizeof(parts));
 	assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why),
 	                 PFMLIB_ERR_IMAGE);
-	assert_string_equal(why, "the parts of a processor are out of bounds");
+	assert_string_equal(why, "the members of a PMU family are out of bounds");
 	free(copy);
 }
 
@@ -865,7 +866,7 @@ static void wholes_out_of_bounds(void **state)
 		memcpy(member, &lines[i].value, sizeof(was));
 		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why),
 		                 PFMLIB_ERR_IMAGE);
-		assert_string_equal(why, "the parts of a processor are out of bounds");
+		assert_string_equal(why, "the members of a PMU family are out of bounds");
 		memcpy(member, &was, sizeof(was));
 		assert_int_equal(pfmi_table_verify_image(copy, (size_t)im->size, VERIFY_HEAD, &why),
 		                 PFMLIB_SUCCESS);
@@ -878,7 +879,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in_tables_are_consistent),
 		cmocka_unit_test(every_name_of_every_built_in_table_is_found),
-		cmocka_unit_test(filters_let_the_names_of_parts_pass),
+		cmocka_unit_test(filters_let_the_names_of_members_pass),
 		cmocka_unit_test(filters_let_the_beginnings_of_names_pass),
 		cmocka_unit_test(names_are_entered_in_their_order),
 		cmocka_unit_test(names_that_are_not_there),

@@ -13,7 +13,7 @@ static struct table *make(void)
 	struct table_builder b;
 	struct table *t;
 
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_table_add_field(&b, "code", KEY_CODE, &code, 1);
 	pfmi_table_add_field(&b, "wide", KEY_NONE, &wide, 1);
 	pfmi_table_add_text_field(&b, KEY_UNIT);
@@ -26,7 +26,7 @@ static struct table *make(void)
 		pfmi_table_set_row_value(&b, 1, UINT64_MAX - i);
 		pfmi_table_set_row_value(&b, 2, pfmi_table_add_text(&b, "unit", 4));
 	}
-	t = pfmi_table_finish(&b);
+	t = pfmi_table_finish_build(&b);
 	assert_non_null(t);
 	return t;
 }
@@ -325,7 +325,7 @@ static void bits_of_a_row(void **state)
 	struct wide_value *w;
 
 	(void)state;
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	pfmi_table_add_field(&b, "low", KEY_CODE, low, 1);
 	pfmi_table_add_field(&b, "two", KEY_NONE, two, 2);
 	pfmi_table_add_field(&b, "again", KEY_NONE, whole, 1);
@@ -333,7 +333,7 @@ static void bits_of_a_row(void **state)
 	pfmi_table_set_row_value(&b, 0, 0xff);
 	pfmi_table_set_row_value(&b, 1, 0x1f);
 	pfmi_table_set_row_value(&b, 2, UINT64_MAX);
-	t = pfmi_table_finish(&b);
+	t = pfmi_table_finish_build(&b);
 	assert_non_null(t);
 	f = (struct field *)(void *)((char *)t + t->fields);
 	w = (struct wide_value *)(void *)((char *)t + t->wide_values);
@@ -402,9 +402,9 @@ static void control_characters(void **state)
 
 	(void)state;
 	memset(long_text, 'x', sizeof(long_text));
-	pfmi_table_begin(&b);
+	pfmi_table_begin_build(&b);
 	at = pfmi_table_add_text(&b, long_text, sizeof(long_text));
-	t = pfmi_table_finish(&b);
+	t = pfmi_table_finish_build(&b);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (unsigned k = 0; k <= sizeof(long_text) - strlen(rows[i].s); k++) {
 			char *p = (char *)t + t->pool + at;
@@ -637,25 +637,25 @@ static void names_and_hosts_of_an_image(void **state)
 	parts[0] = 1;
 	image_good(im);
 	parts[0] = 2;
-	image_bad(im, "part of a processor does not exist");
+	image_bad(im, "member of a PMU family does not exist");
 	parts[0] = 0;
 	whole->n_members = 2;
-	image_bad(im, "parts of a processor");
+	image_bad(im, "members of a PMU family");
 	*whole = w;
 	whole->n_filter_words = 0;
-	image_bad(im, "parts of a processor");
+	image_bad(im, "members of a PMU family");
 	whole->n_filter_words = 2;
-	image_bad(im, "parts of a processor");
+	image_bad(im, "members of a PMU family");
 	*whole = w;
 	whole->name = im->arrays[ARRAY_POOL].n_elements - POOL_PAD;
 	image_good(im);
 	whole->name++;
-	image_bad(im, "parts of a processor");
+	image_bad(im, "members of a PMU family");
 	*whole = w;
 	heads[1].family_plus1 = 1;
 	image_good(im);
 	heads[1].family_plus1 = 2;
-	image_bad(im, "parts of a processor");
+	image_bad(im, "members of a PMU family");
 	heads[1].family_plus1 = 0;
 	heads[1].n_pool--; /* it ends in nine zeros */
 	image_bad(im, "strings of its own");
