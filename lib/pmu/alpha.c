@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoder for the Alpha PMUs: EV4, EV5 and PCA56, EV6, EV67.
  *
- * Rates, modes, items and the order of the device's requests: facts about the driver, written down
- * beside each step below. */
+ * The comments below describe the driver's rates, modes, items and order of requests. */
 #include <string.h>
 #include "pmu/alpha.h"
 
-/* The set as placed. */
+/* A set whose counters are assigned. */
 struct alpha_placement {
 	const struct plan *plan;
 	const struct alpha_plan_extra *extra;
 	int pmu;
-	unsigned counter_mask;                      /* counters */
-	int counter_events[PFM_ALPHA_MAX_COUNTERS]; /* on each counter, -1 for none */
+	unsigned counter_mask;
+	int counter_events[PFM_ALPHA_MAX_COUNTERS]; /* event on each counter, -1 for none */
 	uint64_t rates[PFM_ALPHA_MAX_COUNTERS];
 	uint64_t start_values[PFM_ALPHA_MAX_COUNTERS];
-	bool has_start_values; /* some start value is not 0, or was asked for */
+	bool has_start_values; /* some start value is not 0 or was requested */
 	unsigned statistic;
 	pfmlib_alpha_output_param_t *out;
 };
@@ -37,14 +36,14 @@ static void map_counter_events(struct alpha_placement *p, const struct placement
 		p->counter_events[c] = (int)i;
 		p->counter_mask |= 1u << c;
 		if (alpha_is_exclusive_event(
-			    &p->plan->request->events[i])) { /* both counters work for it */
+			    &p->plan->request->events[i])) { /* it uses both counters */
 			p->counter_events[0] = p->counter_events[1] = (int)i;
 			p->counter_mask = 3;
 		}
 	}
 }
 
-/* The event's own period, else the setting of its counter, else the slow rate. */
+/* Chooses the rate of each counter: its event's period, the caller's setting, or the slow rate. */
 static void choose_rates(struct alpha_placement *p)
 {
 	for (unsigned c = 0; c < pfm_alpha_num_counters(p->pmu); c++) {
@@ -61,7 +60,8 @@ static void choose_rates(struct alpha_placement *p)
 		if (!period)
 			continue;
 		p->rates[c] = period;
-		if (pfm_alpha_rate(p->pmu, c, 1) == 0) { /* no second rate: a start value instead */
+		/* Without a second rate, a start value makes the period. */
+		if (pfm_alpha_rate(p->pmu, c, 1) == 0) {
 			p->has_start_values = true;
 			(void)pfm_alpha_start_value(pfm_alpha_counter_width(p->pmu, c), period,
 			                            &p->start_values[c]);
@@ -69,7 +69,8 @@ static void choose_rates(struct alpha_placement *p)
 	}
 }
 
-/* Selects, as the device takes them. A counter without an event has select 0. */
+/* Builds the word that selects the events, in the device's form. A counter without an event has
+ * select 0. */
 static uint64_t build_select_word(const struct alpha_placement *p, unsigned mode)
 {
 	uint64_t word = 0;
@@ -82,8 +83,8 @@ static uint64_t build_select_word(const struct alpha_placement *p, unsigned mode
 			ev ? pfmi_table_get_row_value(ev->table, ev->row_index, KEY_CBOX, c) : 0;
 
 		switch (p->pmu) {
-		case PFMLIB_ALPHA_EV4_PMU: /* always counting: one that is not wanted is muted in
-		                              the driver */
+		case PFMLIB_ALPHA_EV4_PMU: /* EV4 counters always count; this bit makes the driver
+		                              ignore an unused one */
 			word |= ev ? sel << (c == 0 ? ICCSR_MUX0_SHIFT : ICCSR_MUX1_SHIFT)
 			           : (uint64_t)1 << (ICCSR_DISABLE_SHIFT + c);
 			break;
@@ -100,8 +101,8 @@ static uint64_t build_select_word(const struct alpha_placement *p, unsigned mode
 	return p->pmu == PFMLIB_ALPHA_EV67_PMU ? (uint64_t)mode << 2 : word;
 }
 
-/* Counting mode of an event that is alone. Most statistics come from I_STAT, PMPC and the flags of
- * PCTR_CTL: any mode serves. */
+/* The counting mode of an exclusive event. Most statistics come from I_STAT, PMPC and the flags of
+ * PCTR_CTL, which every mode provides. */
 static unsigned get_exclusive_mode(const struct event *ev)
 {
 	unsigned mode = (unsigned)pfmi_table_get_row_value(ev->table, ev->row_index, KEY_PCTR_MODE,
@@ -169,8 +170,8 @@ static void add_ioctl(const struct alpha_placement *p, unsigned when, const char
 
 #define ADD_IOCTL(P, WHEN, REQUEST, N, WORDS) add_ioctl(P, WHEN, #REQUEST, REQUEST, N, WORDS)
 
-/* Ranges come after the items, the stride with the first one, further ones after caller mode is
- * on. */
+/* Adds the requests for ranges: they follow the items. The first range has the stride; caller mode
+ * is enabled between the first range and the others. */
 static void add_ranges(const struct alpha_placement *p)
 {
 	const pfmlib_alpha_input_param_t *in = &p->extra->input;
@@ -214,8 +215,7 @@ static void add_setup_requests(const struct alpha_placement *p)
 		ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNTLOGALL, 0, NULL);
 	if (p->extra->has_mode_word)
 		ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNT5CTXTS, 1, &p->extra->mode_word);
-	if (items &
-	    (PFM_COUNTERS | PFM_IPL)) /* opening does not clear; with neither there is nothing to */
+	if (items & (PFM_COUNTERS | PFM_IPL)) /* opening the device does not clear the counters */
 		ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNTCLEARCNT, 0, NULL);
 }
 
@@ -237,7 +237,7 @@ static void add_read_requests(const struct alpha_placement *p)
 		ADD_IOCTL(p, PFM_ALPHA_READ, PCNTGETIPLHIS, 0, NULL);
 }
 
-/* ---- one family after the other -------------------------------------------------------------- */
+/* ---- encoding by family ---------------------------------------------------------------------- */
 
 static void encode_ev4(const struct alpha_placement *p, uint64_t select,
                        struct register_values *regs)
@@ -329,7 +329,7 @@ static void finish_output(const struct alpha_placement *p)
 		out->rates[c] = p->rates[c];
 }
 
-/* Counters in the order of events; those that an event takes whole come both. */
+/* Adds the data registers in the order of events; an exclusive event has both counters. */
 static void add_pmds(const struct alpha_placement *p, const struct placement *where,
                      struct register_values *regs)
 {
@@ -375,7 +375,7 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* Linux counts on EV67 and later, by numbers of its own, and cannot leave any level out. */
+/* Linux supports EV67 and later, has its own event numbers, and counts at all levels. */
 int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
@@ -394,7 +394,7 @@ int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Rows without a name would be words without a description. */
+/* Refuses raw events: no configuration word describes an event of these PMUs. */
 int pfmi_alpha_check_event(struct event *ev, pfm_error_t *why)
 {
 	return ev->row_index == ROW_NONE

@@ -6,7 +6,7 @@
 #include <perfmon/alpha.h>
 #include "pmu/pmu_internal.h"
 
-/* Words of choice "kind" in the EV67 table. */
+/* Values of field "kind" in the EV67 table. */
 enum alpha_event_kind {
 	KIND_EVENT,
 	KIND_AGGREGATE,
@@ -15,14 +15,14 @@ enum alpha_event_kind {
 	KIND_RATIO,
 	KIND_MODE
 };
-/* Word of choice "pctr_mode" for statistics that any counting mode serves. */
+/* Value of field "pctr_mode" for statistics that every counting mode supports. */
 enum { PM_MODE_ANY = 4 };
 
-/* Results of constrain for encode. */
+/* Data that pfmi_alpha_constrain_set() passes to pfmi_alpha_encode_set(). */
 struct alpha_plan_extra {
 	pfmlib_alpha_input_param_t input; /* zeroed if the caller gave none */
-	int has_mode_word;                /* a mode word goes to the chip */
-	uint64_t mode_word;               /* it, for the device */
+	int has_mode_word;                /* a mode word is written to the chip */
+	uint64_t mode_word;               /* the mode word in the device's form */
 };
 _Static_assert(sizeof(struct alpha_plan_extra) <= sizeof(((struct plan *)0)->encoder_data),
                "extra must match the plan");
@@ -37,7 +37,7 @@ static inline enum alpha_event_kind alpha_get_event_kind(const struct event *ev)
 	return (enum alpha_event_kind)pfmi_pmu_get_key_value(ev, KEY_KIND, ANY_COUNTER);
 }
 
-/* Takes the whole PMU for itself: both counters, or the window of a profiled instruction. */
+/* Does the event use the whole PMU: both counters, or the profiled instruction? */
 static inline bool alpha_is_exclusive_event(const struct event *ev)
 {
 	return ev->table->encoder == ENCODER_EV67 && alpha_get_event_kind(ev) >= KIND_PAIR;

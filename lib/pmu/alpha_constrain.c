@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of events of Alpha PMUs: settings that are refused, levels, and counters that each event can
- * use.
+/* Constraints of sets of Alpha events: settings, levels, and the counters that each event can use.
  *
- * One word selects the events of all counters, so what goes together is mostly a matter of
- * counters; on EV67 four modes fix what both counters count, and each mode is an alternative for
- * the solver. */
+ * One word selects the events of all counters, so any events on different counters fit together. On
+ * EV67 one of four modes selects the events of both counters; each mode is an alternative for the
+ * solver. */
 #include <string.h>
 #include "pmu/alpha.h"
 
@@ -89,9 +88,9 @@ static int check_input(const struct table *t, const pfmlib_alpha_input_param_t *
 	return PFMLIB_SUCCESS;
 }
 
-/* Levels that events name: one setting serves all counters. Levels are the chip's modes, but that
- * user alone means what it means on Digital UNIX, where user code runs in executive mode. 0: no
- * level was named. */
+/* Stores the modes of the levels that the events name in *@modes, 0 if they name none. One setting
+ * applies to all counters. Levels are the chip's modes, except that user level alone is executive
+ * and supervisor mode: on Digital UNIX user code runs in executive mode. */
 static int get_named_modes(const struct encode_request *req, unsigned *modes, pfm_error_t *why)
 {
 	unsigned plm = 0;
@@ -139,8 +138,7 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 			return pfmi_base_set_plain_error(
 				why, PFMLIB_ERR_FEATCOMB, PFM_KIND_CONFLICT,
 				"a mode word and modes cannot be combined");
-		/* The request rewrites the process filter together with the modes: say again what
-		 * the scope said. */
+		/* The request also overwrites the process filter, so the word repeats the scope. */
 		x->mode_word =
 			in->pfp_alpha_ctxt |
 			(in->pfp_alpha_scope == PFM_ALPHA_SCOPE_PROCESS ? PF5_CTXT_THIS_PROC : 0);
@@ -154,7 +152,7 @@ static int resolve_modes(const struct encode_request *req, struct alpha_plan_ext
 	          : PFMLIB_SUCCESS;
 }
 
-/* Counters that can count @ev at all: the table's, less those that are taken or cannot have the
+/* Finds the counters that can count event @i: those of its row that are available and can have the
  * requested period. */
 static int get_counter_mask(const struct encode_request *req, unsigned i, uint64_t *out,
                             pfm_error_t *why)
@@ -188,8 +186,8 @@ static int get_counter_mask(const struct encode_request *req, unsigned i, uint64
 	return PFMLIB_SUCCESS;
 }
 
-/* True if EV67 counts @ev on @counter in @mode: cycles and retired instructions alternate on
- * counter 0, counter 1 has one statistic for each mode. */
+/* True if EV67 counts @ev on @counter in @mode. Counter 0 counts retired instructions or cycles in
+ * alternate modes; counter 1 counts another event in each mode. */
 static bool can_mode_count(const struct event *ev, unsigned counter, unsigned mode)
 {
 	unsigned sel =
@@ -217,7 +215,7 @@ static void add_mode_alternatives(const struct encode_request *req, struct plan 
 	}
 }
 
-/* A pair or a statistic is measured alone: beside anything else it has nowhere to go. */
+/* Refuses an exclusive event (a pair or a statistic) beside other events. */
 static int check_exclusive_event(const struct encode_request *req, pfm_error_t *why)
 {
 	unsigned first = 0;

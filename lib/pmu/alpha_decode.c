@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: what interrupt handlers and ProfileMe registers say. Bit positions: 21264/EV67 hardware
+/* Decoding of Alpha interrupt arguments and ProfileMe registers. Bit positions: 21264/EV67 hardware
  * reference manual, sections 5.2 and 6.10; interrupt arguments: Alpha Architecture Handbook,
  * appendix E. */
 #include <perfmon/alpha.h>
@@ -36,7 +36,7 @@ pfm_err_t pfm_alpha_decode_interrupt(int pmu, int os, const uint64_t *regs,
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 enum { PREFIX_LEN = sizeof "PF67_PM_" - 1 };
-/* In the order of the enumeration; no pointers, so nothing to relocate. */
+/* Names of statistics by number, in an array of characters: pointers would need relocations. */
 #define STATISTIC_NAME(NAME) [PF67_PM_##NAME] = "PF67_PM_" #NAME
 static const char statistic_names[][28] = {
 	STATISTIC_NAME(DISABLED),
@@ -106,7 +106,7 @@ int pfm_alpha_find_statistic(const char *name)
 {
 	if (!name)
 		return -1;
-	if (is_same_word(name, "retired")) /* as the manual page spells it */
+	if (is_same_word(name, "retired")) /* the spelling of the manual page */
 		return PF67_PM_RETIRE;
 	for (size_t i = 0; i < ARRAY_LENGTH(statistic_names); i++)
 		if (is_same_word(name, statistic_names[i]) ||
@@ -126,7 +126,7 @@ pfm_err_t pfm_alpha_ratio(unsigned int statistic, uint64_t count, uint64_t retir
 		return PFMLIB_ERR_NOTFOUND;
 	*num = statistic == PF67_PM_CYCLES_PER_RET
 	               ? count
-	               : count * 100; /* the only one that is not a percentage */
+	               : count * 100; /* all other ratios are percentages */
 	*den = retired;
 	return PFMLIB_SUCCESS;
 }
@@ -197,8 +197,7 @@ uint64_t pfm_alpha_i_stat_statistics(uint64_t i_stat)
 	if (!get_bits(i_stat, I_STAT_TRP, 1))
 		return s;
 	s |= get_statistic_bit(PF67_PM_TRAP);
-	if (get_bits(i_stat, I_STAT_MIS,
-	             1)) /* a mispredict is a trap of its own: its type field says nothing */
+	if (get_bits(i_stat, I_STAT_MIS, 1)) /* the trap type of a mispredict is undefined */
 		return s | get_statistic_bit(PF67_PM_MISPREDICT);
 	if (trap_types[type].statistic)
 		s |= get_statistic_bit(trap_types[type].statistic);
@@ -207,7 +206,7 @@ uint64_t pfm_alpha_i_stat_statistics(uint64_t i_stat)
 	return s;
 }
 
-/* Redirected fetches: PMPC has the address of the PALcode entry instead. */
+/* For redirected fetches PMPC has the address of a PALcode entry. */
 static const struct {
 	unsigned short entry;
 	unsigned char statistic;

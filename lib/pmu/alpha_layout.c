@@ -16,7 +16,7 @@ static const struct register_field pcnt5mux_bits[] = { { "sel2", 0, 4 },
 	                                               { "sel0", 31, 1 },
 	                                               { "cbox1", 51, 3 },
 	                                               { "cbox2", 54, 3 } };
-/* Arguments of wrperfmon function 2: the second selects where BC_CTL has them, or PM_MUX. */
+/* Arguments of wrperfmon function 2: the cbox selects are where BC_CTL or PM_MUX has them. */
 static const struct register_field ev5_select_bits[] = { { "sel2", 0, 4 },
 	                                                 { "sel1", 4, 4 },
 	                                                 { "sel0", 31, 1 },
@@ -28,7 +28,7 @@ static const struct register_field pca56_select_bits[] = {
 static const struct register_field ev5_freq_bits[] = { { "frq2", 4, 2 },
 	                                               { "frq1", 6, 2 },
 	                                               { "frq0", 8, 2 } };
-/* Argument of the enabling functions: a bit for each counter. EV4's takes nothing. */
+/* Argument of the enabling functions: a bit for each counter. EV4's has no argument. */
 static const struct register_field ev5_enable_bits[] = { { "ctr0", 0, 1 },
 	                                                 { "ctr1", 1, 1 },
 	                                                 { "ctr2", 2, 1 } };
@@ -64,7 +64,7 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	unsigned family = 1u << (t->libpfm_type - PFMLIB_ALPHA_EV4_PMU);
 	struct slice s = { name, (uint32_t)strlen(name) };
 
-	/* Code, not a table: addresses in a table would have to be relocated. */
+	/* A table of pointers would need relocations, so code compares the names. */
 #define MATCH_LAYOUT(FAMILIES, NAME, BITS)                                                         \
 	if ((family & (FAMILIES)) && pfmi_base_is_slice_icase(s, NAME)) {                          \
 		*n = (unsigned)(sizeof(BITS) / sizeof((BITS)[0]));                                 \
@@ -80,7 +80,7 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	MATCH_LAYOUT(FAMILY_EV67, "PCTR_CTL", ev67_pctr_ctl_bits)
 	MATCH_LAYOUT(FAMILY_EV67, "I_STAT", i_stat_bits)
 	MATCH_LAYOUT(FAMILY_EV6 | FAMILY_EV67, "I_CTL", i_ctl_bits)
-	/* The word of selects as the device takes it, and as a register of ours. */
+	/* The word of selects in the device's form, and as register PMC8. */
 	MATCH_LAYOUT(FAMILY_EV4, "PCNTSETMUX", iccsr_bits)
 	MATCH_LAYOUT(FAMILY_EV6, "PCNT6MUX", ev6_pctr_ctl_bits)
 	MATCH_LAYOUT(FAMILY_EV67, "PCNT6MUX", ev67_pctr_ctl_bits)
@@ -89,7 +89,7 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	MATCH_LAYOUT(FAMILY_PCA56, "PMC8", pca56_select_bits)
 	MATCH_LAYOUT(FAMILY_EV6, "PMC8", ev6_pctr_ctl_bits)
 	MATCH_LAYOUT(FAMILY_EV67, "PMC8", ev67_pctr_ctl_bits)
-	/* Further values that a set is written with: rates, and which counters are enabled. */
+	/* Other registers of a set: rates, and enabled counters. */
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC9", ev5_freq_bits)
 	MATCH_LAYOUT(FAMILY_EV5 | FAMILY_PCA56, "PMC11", ev5_enable_bits)
 	MATCH_LAYOUT(FAMILY_EV6 | FAMILY_EV67, "PMC11", ev6_enable_bits)
@@ -97,8 +97,8 @@ const struct register_field *pfmi_alpha_find_layout(const struct table *t, const
 	return NULL;
 }
 
-/* Bits of a register that choose what its counter number @i counts: its selects, on EV67 the mode
- * that is both counters'. */
+/* The event select mask of counter @i in a register: its selects; on EV67 the mode, which both
+ * counters share. */
 uint64_t pfmi_alpha_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                           unsigned *counter)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Linux on Alpha: the kernel's own raw numbers for EV67 and later, and which of them go together.
- * The driver refuses at perf_event_open() what is refused here, with the same errno. */
+/* Linux on Alpha: the kernel's raw event numbers for EV67 and later, and the pairs that can be
+ * counted together. The errors are those of perf_event_open(). */
 #include <errno.h>
 #include <perfmon/alpha.h>
 
-/* The kernel's numbers for them; they are not those of the hardware. */
+/* The kernel's event numbers, which are not those of the hardware. */
 enum { RAW_CYCLES = 1, RAW_INSTRUCTIONS, RAW_BCACHE_MISSES, RAW_MBOX_REPLAYS };
 
 /* perf_event_attr.type */
@@ -17,7 +17,7 @@ enum {
 	TYPE_BREAKPOINT = 5
 };
 
-/* Alone: counter and mode word. */
+/* Counter and mode word of an event that is counted alone. */
 static const struct {
 	unsigned char counter, mode;
 } single_event_counters[] = {
@@ -27,7 +27,7 @@ static const struct {
 	[RAW_MBOX_REPLAYS] = { 1, PF67_CYCLES_AND_REPLAY_TRAPS },
 };
 
-/* Together: counter 0, counter 1, mode word. */
+/* Events on counters 0 and 1 that can be counted together, and their mode word. */
 static const struct {
 	unsigned char raw[2], mode;
 } pair_modes[] = {
@@ -36,8 +36,8 @@ static const struct {
 	{ { RAW_CYCLES, RAW_MBOX_REPLAYS }, PF67_CYCLES_AND_REPLAY_TRAPS },
 };
 
-/* Generic numbers of the kernel: cycles, instructions, cache references, cache misses. The third
- * has the driver's mark for "none", -1, which comes out of the system call as an errno. */
+/* Maps the kernel's generic hardware events: cycles, instructions, cache references, cache misses.
+ * The driver lacks the third and marks it with -1, which the system call returns as errno EPERM. */
 static int map_generic_event(uint64_t config, unsigned int *raw)
 {
 	static const signed char map[] = { RAW_CYCLES, RAW_INSTRUCTIONS, -EPERM,
@@ -66,7 +66,7 @@ int pfm_alpha_linux_event(uint32_t type, uint64_t config, unsigned int *raw, uns
 			n = (unsigned int)config;
 		break;
 	case TYPE_CACHE: err = -EOPNOTSUPP; break;
-	default: /* another PMU's, or unused */ err = -ENOENT;
+	default: /* events of other PMUs, and unused types */ err = -ENOENT;
 	}
 	if (err)
 		return err;
@@ -104,7 +104,7 @@ pfm_err_t pfm_alpha_linux_write(unsigned int counter, uint64_t period, pfmlib_al
 
 	if (!call || counter > 1)
 		return PFMLIB_ERR_INVAL;
-	if (left < shortest) /* writes land a few counts high */
+	if (left < shortest) /* a written value may end up a few counts higher */
 		left = shortest;
 	value = (uint64_t)1 << 20;
 	value -= left;

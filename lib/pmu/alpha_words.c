@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: the words that the device and the PALcode take, and what they give back. Everything
- * here is a function of its arguments; the encoder, the device backend and programs use the same
- * ones. */
+/* The words that Alpha's counter device and PALcode read and return. The encoder, the device
+ * backend and programs use these functions, which read nothing but their arguments. */
 #include <perfmon/alpha.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ uint64_t pfm_alpha_rate(int pmu, unsigned int counter, unsigned int n)
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* FRQ of counter @n is at 8 - 2n: 2 slow, 3 fast. */
+/* The field FRQ of a counter: 2 slow, 3 fast. FRQ of counter n is at bit 8 - 2n. */
 static uint64_t build_frq_bits(unsigned int counter, unsigned int fast)
 {
 	return (uint64_t)(2 + fast) << (8 - 2 * counter);
@@ -213,11 +212,12 @@ pfm_err_t pfm_alpha_pm_mode_word(unsigned int mode, uint64_t *word)
 
 /* ---- from the device to the PALcode ---------------------------------------------------------- */
 
-/* The cache box selects move down to where the chip's PALcode looks for them. */
+/* Builds the argument of wrperfmon that selects events. PALcode reads the cache box selects at
+ * lower bits than the device. */
 static uint64_t build_select_argument(int pmu, uint64_t word)
 {
 	if (pmu == PFMLIB_ALPHA_EV4_PMU)
-		return word & ~ICCSR_DISABLE_MASK; /* these bits are live ones on the chip */
+		return word & ~ICCSR_DISABLE_MASK; /* on the chip these bits have another meaning */
 	if (is_ev6_family(pmu))
 		return word & PF6_MUX_KMASK;
 	return (word & (PF5_MUX0_KMASK | 0xff)) |
@@ -226,7 +226,8 @@ static uint64_t build_select_argument(int pmu, uint64_t word)
 	                                               : PF5_MUX_CBOX_KSHIFT);
 }
 
-/* Counters of a counter word, with their values where wrperfmon takes them. */
+/* Builds the argument of wrperfmon from a counter word: the counters, and their values if
+ * @with_values. */
 static uint64_t build_counters_argument(int pmu, uint64_t word, int with_values)
 {
 	uint64_t select = word & (is_ev5_family(pmu) ? PF5_SEL_KMASK : PF6_SEL_KMASK);
@@ -283,7 +284,7 @@ pfm_err_t pfm_alpha_device_call(int pmu, uint32_t request, uint64_t word, pfmlib
 
 enum { FAMILY_BIT_EV4 = 1, FAMILY_BIT_EV5 = 2, FAMILY_BIT_EV6 = 4, FAMILY_BIT_ALL = 7 };
 
-/* Names are in the rows: a pointer would have to be relocated when the library is loaded. */
+/* The rows have the names in arrays of characters: pointers would need relocations. */
 #define REQUEST_ENTRY(NAME, FAMILIES)                                                              \
 	{                                                                                          \
 		NAME, FAMILIES, #NAME                                                              \

@@ -12,7 +12,7 @@ int pfmi_pmu_get_config_index(const char *reg)
 	return reg[6] >= '0' && reg[6] <= '3' && reg[7] == '\0' ? reg[6] - '0' : -1;
 }
 
-/* The number a register's name ends in. */
+/* The number at the end of a register's name. */
 static unsigned get_trailing_number(const char *reg)
 {
 	size_t n = strlen(reg), at = n;
@@ -27,7 +27,7 @@ static unsigned get_trailing_number(const char *reg)
 	return value;
 }
 
-/* Bits of word 0 that fields of the table are in. */
+/* Bits of word 0 in which the table declares fields. */
 static uint64_t get_declared_bits(const struct table *t)
 {
 	uint64_t all[4] = { 0 };
@@ -54,7 +54,7 @@ static uint64_t get_layout_value(const struct decode_target *g, const char *name
 	return b ? register_field_extract(g->value, *b) : 0;
 }
 
-/* Levels a register switches on; 0 if it says nothing about them. */
+/* The levels that a register counts; 0 if it has no bits for them. */
 static uint8_t get_register_levels(const struct decode_target *g)
 {
 	uint64_t plm = get_layout_value(g, "plm") & 15;
@@ -66,7 +66,8 @@ static uint8_t get_register_levels(const struct decode_target *g)
 	return (uint8_t)plm;
 }
 
-/* Bits that the kernel controls on x86: in config they do not belong to the event. */
+/* Bits of config that the kernel controls on x86, except those in @mine, where the table has
+ * fields. */
 static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mine)
 {
 	static const char names[][12] = { "usr", "os", "int", "en", "guest_only", "host_only" };
@@ -104,7 +105,7 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 	if (word < 0)
 		g->plm = get_register_levels(g);
 	g->is_register_pair = word < 0 && pfmi_pmu_has_register_pairs(g->table);
-	/* The second of a pair alone: any counter's. */
+	/* The second register of a pair alone has no counter. */
 	if (g->is_register_pair && pfmi_pmu_find_register_field(g, "event"))
 		g->counter = DECODE_NO_COUNTER;
 	return word >= 0 || g->layout;

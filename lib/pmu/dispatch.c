@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of events on one PMU: constraints, placement, registers; and the perf attribute of one
- * event. */
+/* Dispatch of a set of events of one PMU: constraints, placement, registers; and the perf attribute
+ * of one event. */
 #include <string.h>
 #include "pmu/pmu.h"
 
-/* ---- what the table says of a set ------------------------------------------------------------ */
+/* ---- constraints from flags of the table
+ * ------------------------------------------------------------ */
 
 #define GENERAL 0xffffffffull
 
-/* The first event that must be counted alone; req->n if missing. */
+/* The first event that must be counted alone; req->n_events without one. */
 static unsigned find_exclusive_event(const struct encode_request *req)
 {
 	unsigned i = 0;
@@ -18,7 +19,7 @@ static unsigned find_exclusive_event(const struct encode_request *req)
 	return i;
 }
 
-/* Event @alone keeps event @other from its counters. */
+/* Reports that event @other has no counter beside event @alone. */
 static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *why)
 {
 	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, (int)alone, NULL);
@@ -27,7 +28,7 @@ static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-/* Leaves event @alone the general counters; the others keep the fixed ones. */
+/* Reserves the general counters for event @alone; the others keep their fixed counters. */
 static int restrict_beside_exclusive(const struct encode_request *req, unsigned alone,
                                      struct plan *out, pfm_error_t *why)
 {
@@ -77,8 +78,8 @@ int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_er
 	                             : PFMLIB_SUCCESS;
 }
 
-/* If every hardware setting leaves an event out, the counters are the reason only where there are
- * too few. */
+/* Explains why a set has no placement: if the clashing events have enough counters, the
+ * alternatives are the reason. */
 static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
 	if (why && plan->n_alternatives > 1 &&
@@ -123,8 +124,8 @@ static void set_exclude_bits(const struct event *ev, pfm_attr_t *out)
 	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
 }
 
-/* All of the attribute of an event whose text says nothing of levels and precision, but the words
- * that choose it. */
+/* Fills the members of an attribute other than the configuration words, for a text without levels
+ * and precision. */
 static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
 {
 	out->type = (uint32_t)type;
@@ -136,7 +137,7 @@ static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
 	memset(out->reserved, 0, sizeof(out->reserved));
 }
 
-/* Fills the attribute of any event. */
+/* Adds the levels, precision and exclusions that the text names. */
 void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
 {
 	set_plain_attr(type, levels, out);
@@ -156,7 +157,7 @@ int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pf
 	return pfmi_pmu_encode_attr(ev, levels, out, why);
 }
 
-/* Levels that the caller named are all that is counted. */
+/* If the caller names levels, only these are counted. */
 void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The encoders by number, and the calls of pmu.h that they answer. */
+/* The encoders by number, and the functions of pmu.h that call them. */
 #include "pmu/pmu_internal.h"
 
 static const struct encoder_ops *const encoders[N_ENCODERS] = {
@@ -10,7 +10,7 @@ static const struct encoder_ops *const encoders[N_ENCODERS] = {
 	[ENCODER_NETBURST] = &pfmi_netburst_ops,   [ENCODER_MIPS] = &pfmi_mips_ops,
 };
 
-/* Operations of the encoder of @t, or NULL if this library does not have it. */
+/* The operations of the encoder of @t; NULL if this library does not have it. */
 static const struct encoder_ops *get_ops(const struct table *t)
 {
 	return t->encoder < N_ENCODERS ? encoders[t->encoder] : NULL;
@@ -61,7 +61,7 @@ int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, 
 	return ops ? ops->build_attr(ev, plm, out, why) : PFMLIB_SUCCESS;
 }
 
-/* Takes the words from the whole attribute. */
+/* Builds the attribute and copies its words to @own. */
 static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[4])
 {
 	pfm_attr_t a = { 0 };
@@ -92,8 +92,7 @@ uint32_t pfmi_pmu_get_extra_register(const struct event *ev)
 
 bool pfmi_pmu_has_plain_config(const struct table *t)
 {
-	/* A view has another processor's events under names of its own, which may be put together
-	 * otherwise. */
+	/* The fields of a table with libpfm 3's names may be combined in another way. */
 	return t->encoder == ENCODER_FORMAT ||
 	       (t->encoder == ENCODER_X86 && !(t->flags & TABLE_COMPAT_VIEW));
 }

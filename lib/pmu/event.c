@@ -41,8 +41,7 @@ static void put_field_defaults(const struct table *t, uint64_t config[4])
 			field_insert(&f[i], config, f[i].default_value);
 }
 
-/* A value that is for one counter, or too large to be in the row itself, or one that takes the
- * place of what is there. */
+/* Inserts a value that may be for one counter, wide, or a replacement of an earlier one. */
 static void put_row_value(struct event *ev, const struct field *f, struct field_value v)
 {
 	if (v.counter == ANY_COUNTER)
@@ -51,7 +50,7 @@ static void put_row_value(struct event *ev, const struct field *f, struct field_
 		ev->has_counter_values = true;
 }
 
-/* @value beside what is in the bits of @f. */
+/* ORs @value into the bits of @f. */
 static inline void add_split_field(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges && value; i++) {
@@ -62,9 +61,9 @@ static inline void add_split_field(const struct field *f, uint64_t config[4], ui
 	}
 }
 
-/* One walk over the row's values: which keys have one, and the configuration words they make. None
- * is wider than its field, and where later ones do not replace what is there, no two have a bit in
- * common (check.c): they are added. */
+/* Collects the keys of the row's values and their bits in the configuration words. Without
+ * @replaces no two values set one bit, and no value is wider than its field (verify.c), so they can
+ * be ORed. */
 static void add_row_values(struct event *ev, const struct row *r, bool replaces)
 {
 	const struct field *fields = table_fields(ev->table);
@@ -141,7 +140,7 @@ static uint64_t sum_group_values(const struct event *ev, unsigned field)
 	return bits;
 }
 
-/* Bits that the row's groups add to @field. */
+/* The bits of @field that values of the row's groups set. */
 static inline uint64_t get_group_bits(const struct event *ev, unsigned field)
 {
 	return ev->row && ev->row->n_groups ? sum_group_values(ev, field) : 0;
@@ -165,7 +164,7 @@ bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value)
 	return true;
 }
 
-/* The row's value of @field on @counter, else the general one, else the preset. */
+/* The value of @field: the row's for @counter, or its general one, or the default. */
 static uint64_t get_row_value(const struct event *ev, unsigned field, unsigned counter)
 {
 	uint64_t value;
@@ -206,8 +205,8 @@ uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan)
 	const struct event *ev = plan->request->events;
 	uint64_t mask = 0;
 
-	/* The others have settings for a whole set, and name only those they would choose for it
-	 * alone: there, the table's word counts. */
+	/* Other encoders narrow the masks to their own choice of counters, so the row's counters
+	 * are returned. */
 	if (plan->counterless_events ||
 	    (ev->table->encoder != ENCODER_X86 && ev->table->encoder != ENCODER_FORMAT &&
 	     ev->table->encoder != ENCODER_PERF))
@@ -217,7 +216,7 @@ uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan)
 	return mask;
 }
 
-/* Values the row has for @counter alone. */
+/* Inserts the row's values for @counter alone. */
 static void put_counter_values(const struct event *ev, unsigned counter, uint64_t config[4])
 {
 	const struct row *r = ev->row;
@@ -240,8 +239,8 @@ static void add_group_values(const struct event *ev, const struct row *r, uint64
 	}
 }
 
-/* Presets first, then the row, then its groups, then the user: later ones replace earlier ones,
- * groups are added. */
+/* Values are inserted in this order, later ones replacing earlier ones: defaults, the row, its
+ * groups (which are ORed), the user's. */
 void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint64_t config[4])
 {
 	memcpy(config, ev->base_config, sizeof(ev->base_config));

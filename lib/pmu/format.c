@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs whose events are fields in configuration words and nothing else: what the kernel describes,
- * Arm, POWER, s390, RISC-V, uncore boxes. The words are the registers; where they end up in
- * hardware is the kernel's business.
+/* The encoder of PMUs whose events are fields of configuration words: PMUs that the kernel
+ * describes, Arm, POWER, s390, RISC-V, uncore boxes. The registers of a set are configuration
+ * words; the kernel writes them to the hardware.
  *
- * A set gives one entry per event with its config word, in order, then config1 to config3 where
- * they are not 0. num is the word, addr the event's place in the set. Data registers are the
- * counters, where the table says which there are. */
+ * A set has one entry for the config word of each event, in order, then entries for config1 to
+ * config3 that are not 0. num is the number of the word, addr the event's index in the set. Data
+ * registers are the counters, if the table declares them. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
 #define NO_COUNTER 0xffu
 
-/* Features of a table that describe its counters. */
+/* Finds the feature @name of a table. */
 static bool find_feature_value(const struct table *t, const char *name, uint64_t *value)
 {
 	const struct feature *f = table_features(t);
@@ -24,8 +24,8 @@ static bool find_feature_value(const struct table *t, const char *name, uint64_t
 	return false;
 }
 
-/* POWER: four bits of an event code are the number of the counter it must have; 0 for any. The
- * table says which bits. */
+/* The counter that an event code of POWER requires, 0 for any: four bits of the code, at the bit
+ * that the feature counter_at names. */
 static uint64_t get_counter_from_code(const struct table *t, uint64_t config)
 {
 	uint64_t at = 64;
@@ -45,8 +45,8 @@ static uint64_t get_counter_mask(const struct event *ev, const struct encode_req
 	return req->unavailable_regs ? mask & ~req->unavailable_regs->bits[0] : mask;
 }
 
-/* arm64: a counter that counts cycles and nothing else, listed as the number the table names or as
- * a fixed one. */
+/* The counter that the event should have because few others can use it: arm64's cycle counter, or a
+ * fixed counter. 0 if there is none. */
 static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uint64_t counter,
                                       uint64_t code)
 {
@@ -56,7 +56,8 @@ static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uin
 	return mask & 0xffffffff ? mask & ~(uint64_t)0xffffffff : 0;
 }
 
-/* The first event that has a counter of its own gets it, unless the set does not fit that way. */
+/* Adds an alternative in which the first event with a dedicated counter may use any. Returns the
+ * number of alternatives. */
 static unsigned try_dedicated_counter(const struct encode_request *req, struct plan *out)
 {
 	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
@@ -80,8 +81,7 @@ static unsigned try_dedicated_counter(const struct encode_request *req, struct p
 	return 1;
 }
 
-/* A set's configuration words have to fit the answer: one for each event, and those that are not
- * 0. */
+/* Checks that struct register_values has room for the configuration words of a set. */
 static int check_register_count(const struct encode_request *req, pfm_error_t *why)
 {
 	unsigned words = req->n_events;
@@ -148,7 +148,7 @@ void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement 
 	}
 }
 
-/* An event of the kernel's may have parameters ("domain=?"): the user has to give them. */
+/* Checks that the text sets all parameters of an event of the kernel ("domain=?"). */
 int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 {
 	const struct table *t = ev->table;

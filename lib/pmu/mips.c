@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: a control register for each counter, with the number of the event and a bit for each level.
- * The kernel takes the number alone, with bit 7 for events of the odd counters. */
+/* The encoder of MIPS: one control register for each counter, with the number of the event and a
+ * bit for each level. The kernel's config is the number, with bit 7 for events of odd counters. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
@@ -8,14 +8,14 @@ static const struct register_field EXCEPTION_BIT = { "exl", 0, 1 }, KERNEL_BIT =
 				   SUPERVISOR_BIT = { "s", 2, 1 }, USER_BIT = { "u", 3, 1 },
 				   EVENT_BITS = { "event", 5, 7 };
 
-/* The levels no other processor has are fields: the text named one of them. */
+/* True if the text names a level that only MIPS has; such levels are fields. */
 static bool has_mips_level(const struct event *ev)
 {
 	return pfmi_pmu_get_key_value(ev, KEY_SUPERVISOR, ANY_COUNTER) ||
 	       pfmi_pmu_get_key_value(ev, KEY_EXCEPTION, ANY_COUNTER);
 }
 
-/* Levels that a text names are all that is counted. */
+/* Builds the control register. If the text names levels, only these are counted. */
 static uint64_t build_perfctl(const struct event *ev, unsigned plm)
 {
 	unsigned levels = has_mips_level(ev) ? ev->plm : event_get_levels(ev, plm);
@@ -58,7 +58,7 @@ int pfmi_mips_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, 
 	(void)why;
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	out->config = config[0];
-	out->expressible = !has_mips_level(ev); /* to the kernel they are part of its own */
+	out->expressible = !has_mips_level(ev); /* the kernel counts them as part of kernel level */
 	return PFMLIB_SUCCESS;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Montecito (dual-core Itanium 2 9000): the encoder.
  *
- * constrain() follows the order of libpfm 3: events against filters, counters,
- * then in montecito_feature.c all that is beside the counters. What it works out, registers
- * included, waits in the plan; encode() only copies. */
+ * pfmi_mont_constrain_set() checks in the order of libpfm 3: events against filters, counters, then
+ * the other features (montecito_feature.c). It stores all register values in the plan;
+ * pfmi_mont_encode_set() copies them. */
 #include <string.h>
 #include "pmu/montecito.h"
 #include "pmu/montecito_regs.h"
@@ -26,8 +26,8 @@ static bool parse_register_name(const char *name, char kind[4], unsigned *num)
 	return i > 3 && !name[i];
 }
 
-/* Registers FIRST .. LAST, every STEP-th, have the layout BITS. Not a table: its pointers would be
- * relocated in every process. */
+/* Registers FIRST .. LAST, every STEP-th, have the layout BITS. A table of pointers would need
+ * relocations. */
 #define MATCH_LAYOUT_RANGE(NAME, FIRST, LAST, STEP, BITS)                                          \
 	if (strcmp(NAME, kind) == 0 && num - (FIRST) <= (LAST) - (FIRST) &&                        \
 	    (num - (FIRST)) % (STEP) == 0) {                                                       \
@@ -70,11 +70,10 @@ const struct register_field *pfmi_mont_find_layout(const struct table *t, const 
 	MATCH_LAYOUT_RANGE("DBR", 1, 7, 2, debug_mask)
 	return NULL;
 }
-#undef ONE
-#undef LAYOUT
+#undef MATCH_LAYOUT
+#undef MATCH_LAYOUT_RANGE
 
-/* Event, unit mask and threshold of a counter's own register; the states of a line it takes where
- * the event has them. */
+/* The event select mask of a counter's control register: event, unit mask and threshold. */
 uint64_t pfmi_mont_get_event_select_mask(const struct table *t, const char *reg, unsigned i,
                                          unsigned *counter)
 {
@@ -112,8 +111,7 @@ static void set_trait(struct mont_event_traits *tr, unsigned key, uint64_t value
 	}
 }
 
-/* One walk over what the row says, then what the user said. Columns a row leaves out are 0, but for
- * max. */
+/* Reads the values of the row, then those of the user. Missing values are 0, except max. */
 static void read_event_traits(const struct event *ev, struct mont_event_traits *tr)
 {
 	const struct table *t = ev->table;
@@ -139,7 +137,7 @@ static void read_event_traits(const struct event *ev, struct mont_event_traits *
 	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		set_trait(tr, fields[ev->user_fields[i].field].key, ev->user_fields[i].value);
 	if (tr->ear)
-		tr->umask = 0; /* the unit mask is the address register's */
+		tr->umask = 0; /* the unit mask is that of the address register */
 }
 
 /* ---- events against filters ------------------------------------------------------------------ */
@@ -181,11 +179,11 @@ static const uint8_t l2d_counters[2][3] = { { 4, 5, 8 }, { 6, 7, 9 } };
 	(1u << l2d_counters[t][0] | 1u << l2d_counters[t][1] | 1u << l2d_counters[t][2])
 #define L1D_COUNTER 5
 
-/* The events of the cache groups in a set. */
+/* The events of a set that are in the L1D and L2D groups. */
 struct cache_event_sets {
-	uint64_t l1d_events;    /* bit per event */
-	uint64_t l2d_events[2]; /* the same, by set; the set met first is the first one */
-	unsigned n_l2d_sets;    /* sets */
+	uint64_t l1d_events;    /* bit i: event i */
+	uint64_t l2d_events[2]; /* bit i: event i; sets are in the order of their first events */
+	unsigned n_l2d_sets;
 	uint8_t l2d_set_numbers[2];
 };
 
@@ -235,7 +233,7 @@ static int check_cache_sets(const struct mont_plan_context *w, struct cache_even
 	return rc;
 }
 
-/* Takes @c for event @i if it may have it. */
+/* Assigns counter @c to event @i. False if the event cannot use it or it is not free. */
 static bool pin_counter(const struct mont_plan_context *w, struct alternative *a, unsigned i,
                         unsigned c, uint64_t *free)
 {
@@ -254,9 +252,9 @@ static bool pin_lowest_counter(const struct mont_plan_context *w, struct alterna
 	return left && pin_counter(w, a, i, (unsigned)__builtin_ctzll(left), free);
 }
 
-/* Where libpfm 3 puts every event: the last L1D event on PMC5, L2D sets on 4 5 8 and 6 7 9 in this
- * order, then events that not all counters can count, then the others, each on the lowest free one.
- * False if that leads nowhere; the solver then looks further. */
+/* Assigns counters as libpfm 3 does: the last L1D event to PMC5, L2D sets to 4 5 8 and 6 7 9 in
+ * this order, then events that not all counters can count, then the others, each to its lowest free
+ * counter. False if some event has no counter then. */
 static bool place_like_libpfm3(const struct mont_plan_context *w, const struct cache_event_sets *c,
                                uint64_t free, struct alternative *a)
 {
@@ -291,7 +289,8 @@ static bool place_like_libpfm3(const struct mont_plan_context *w, const struct c
 	return true;
 }
 
-/* All the hardware allows, with L2D set s on trio s ^ @swap. */
+/* Fills @a with all counters that the hardware allows, with L2D set s on counters l2d_counters[s ^
+ * @swap]. */
 static void allow_all_placements(const struct mont_plan_context *w,
                                  const struct cache_event_sets *c, uint64_t free, unsigned swap,
                                  struct alternative *a)
@@ -309,8 +308,8 @@ static void allow_all_placements(const struct mont_plan_context *w,
 	}
 }
 
-/* Looks for a placement now, since a missing one must be reported before later errors, and keeps
- * it. */
+/* Finds a placement with the solver and makes it the plan. It is searched for here because its
+ * absence must be reported before later errors. */
 static int search_placement(const struct mont_plan_context *w, const struct cache_event_sets *c,
                             uint64_t free, struct plan *plan)
 {
@@ -468,8 +467,8 @@ static int refuse_threshold(const struct event *ev, pfm_error_t *why)
 	return rc;
 }
 
-/* Checks the settings of a text: unit masks have four states, thresholds stay below the most
- * occurrences in one cycle. */
+/* Checks the attributes of a text: a raw unit mask has four bits, a threshold is below the greatest
+ * number of occurrences in one cycle. */
 int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 {
 	struct mont_event_traits tr;
@@ -482,7 +481,7 @@ int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 	                                                        : PFMLIB_SUCCESS;
 }
 
-/* No kernel's perf interface supports these counters. */
+/* No version of Linux supports these counters with perf events. */
 int pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	(void)ev, (void)plm, (void)why;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes Montecito's address registers and trace buffer: PMD values to addresses.
+/* Decoding of Montecito's address registers and trace buffer.
  *
- * PMD39 extends the sixteen entries of the trace buffer by a nibble each, those of PMD48+j and
- * PMD56+j side by side. */
+ * PMD39 has four more bits for each of the sixteen entries of the trace buffer, those of PMD48+j
+ * next to those of PMD56+j. */
 #include <string.h>
 #include "montecito.h"
 
@@ -28,8 +28,8 @@ enum { EXT_CYCLES = 3, EXT_FLUSH = 4, EXT_EARLY_FREEZE = 8 };
 #define SLOT_NOT_TAKEN 3
 #define BUNDLE_MASK    (~(uint64_t)15)
 
-/* In TLB mode the status says where the translation was found, with the numbers of
- * pfmlib_mont_level_t; in cache mode the latency tells what cannot have answered. */
+/* In TLB mode the status is where the translation was found, a pfmlib_mont_level_t; in cache mode
+ * the latency excludes levels that are faster. */
 static pfmlib_mont_level_t get_memory_level(pfmlib_mont_ear_mode_t mode, bool valid,
                                             uint64_t status, uint64_t latency, bool overflow)
 {
@@ -88,8 +88,8 @@ static unsigned get_entry_extension(uint64_t pmd39, unsigned entry)
 	return (unsigned)(pmd39 >> (entry < 8 ? 8 * entry : 8 * (entry - 8) + 4)) & 15;
 }
 
-/* Oldest entry, and how many there are: all of them once the buffer has wrapped, else those before
- * the next one. */
+/* The number of entries, and the oldest of them. Before the buffer wraps, only the entries before
+ * the next one are used. */
 static unsigned count_entries(uint64_t pmd38, unsigned *oldest)
 {
 	unsigned next = (unsigned)register_field_extract(pmd38, etb_next);
@@ -138,9 +138,8 @@ int pfm_mont_decode_etb(uint64_t pmd38, uint64_t pmd39, const uint64_t pmds[PMU_
 				open = NULL;
 			continue;
 		}
-		if (!register_field_extract(pmd,
-		                            etb_mispredict)) /* a target has this bit set: without
-		                                                it the entry was never written */
+		/* This bit is set in every target: without it the entry was never written. */
+		if (!register_field_extract(pmd, etb_mispredict))
 			continue;
 		if (!open)
 			open = append_branch(out, &found, entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Montecito's features beside its counters, in libpfm 3's order: instruction and data EAR, code
- * range, data range, opcode matchers, trace buffer. Each step refuses what the hardware cannot do
- * or notes the registers it takes. */
+ * range, data range, opcode matchers, trace buffer. Each step refuses what the hardware cannot do,
+ * or adds its registers to the plan. */
 #include <string.h>
 #include "montecito.h"
 #include "montecito_regs.h"
@@ -58,7 +58,7 @@ static unsigned get_ear_mode(const struct mont_event_traits *tr)
 	                                                            : PFMLIB_MONT_EAR_CACHE_MODE;
 }
 
-/* The first event of a kind. Most sets have none, as w records. */
+/* The first event of a kind, or NULL. Most sets have no event of these kinds. */
 static const struct mont_event_traits *
 find_event_of_kind(const struct mont_plan_context *w, bool (*is)(const struct mont_event_traits *))
 {
@@ -70,7 +70,7 @@ find_event_of_kind(const struct mont_plan_context *w, bool (*is)(const struct mo
 	return NULL;
 }
 
-/* The caller's setting where there is one, else the event's. False if there is neither. */
+/* Gets the caller's setting, or that of event @tr. False without both. */
 static bool get_ear_setting(const struct mont_plan_context *w, const pfmlib_mont_ear_t *given,
                             const struct mont_event_traits *tr, unsigned *mode, uint64_t *umask,
                             unsigned *plm)
@@ -142,16 +142,16 @@ static int plan_dear(const struct mont_plan_context *w)
 
 /* ---- code range ------------------------------------------------------------------------------ */
 
-/* Requirements of a set's events for the choice of registers. */
+/* Requirements of a set's events for the registers of code ranges. */
 struct code_range_needs {
 	unsigned n_retired;         /* events that count retired instructions */
-	unsigned retired_pair_mask; /* bit k: one of them is tagged by pair k */
+	unsigned retired_pair_mask; /* bit k: pair k tags one of them */
 	unsigned n_prefetch;        /* events about prefetches, or demand fetches and prefetches */
-	bool needs_pair0, needs_pair1; /* some of those need pair 0, pair 1 */
-	bool has_qualified_cycles;     /* CPU_OP_CYCLES_QUAL: works with pair 0 alone */
+	bool needs_pair0, needs_pair1; /* some prefetch event needs pair 0, pair 1 */
+	bool has_qualified_cycles;     /* CPU_OP_CYCLES_QUAL, which uses pair 0 only */
 	bool is_fine;
 	unsigned first_register; /* first register of a single block or fine range */
-	bool uses_both_pairs;    /* the range is wanted on pair 0 and on pair 1 */
+	bool uses_both_pairs;    /* the range must be on pair 0 and on pair 1 */
 };
 
 static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i,
@@ -234,9 +234,9 @@ static int put_fine_ranges(const struct mont_plan_context *w, const struct mont_
 	return PFMLIB_SUCCESS;
 }
 
-/* One block, on the pair that all events look at: prefetch events say which, the others look at
- * pair 0. Beside prefetch events libpfm 3 lets every retired-instruction event pass, whatever pair
- * tags it. */
+/* Puts a range into one block, on the pair that all events use: prefetch events determine it, the
+ * others use pair 0. Like libpfm 3, it accepts every retired-instruction event beside prefetch
+ * events, whichever pair tags it. */
 static int put_single_block(const struct mont_plan_context *w, const struct mont_range *r,
                             const struct code_range_needs *c)
 {
@@ -260,7 +260,8 @@ static int put_single_block(const struct mont_plan_context *w, const struct mont
 	return PFMLIB_SUCCESS;
 }
 
-/* Events that must be counted together when ranges take so many pairs of code registers. */
+/* The error sentence for ranges that need @n_blocks pairs of code registers: the events that must
+ * be counted together. */
 static const char *explain_needed_events(unsigned n_blocks)
 {
 	switch (n_blocks) {
@@ -285,8 +286,8 @@ static const char *explain_needed_events(unsigned n_blocks)
 	}
 }
 
-/* As many blocks as it takes, where every event is tagged by one pair and the counts are added
- * up. */
+/* Puts ranges into as many blocks as needed. Each event is tagged by one pair; the caller adds the
+ * counts up. */
 static int put_cover_blocks(const struct mont_plan_context *w, const struct mont_range *r,
                             unsigned n, const struct code_range_needs *c)
 {
@@ -379,8 +380,8 @@ static unsigned get_used_pairs(const pfmlib_mont_output_rr_t *rr)
 	return pairs;
 }
 
-/* PMC41 says for each of four channels which filters data accesses must pass: data range, opcode
- * matcher, code range. */
+/* Plans PMC41. For each of four channels it has the filters that data accesses must pass: data
+ * range, opcode matcher, code range. */
 static int plan_channels(const struct mont_plan_context *w)
 {
 	static const uint8_t cfg[8] = {
@@ -394,7 +395,7 @@ static int plan_channels(const struct mont_plan_context *w)
 	for (unsigned i = 0; i < w->plan->n_pmcs; i++)
 		if (w->plan->pmcs[i].num == PMC_IRANGE &&
 		    register_field_extract(w->plan->pmcs[i].value, irange_bits[IRANGE_FIELD_FINE]))
-			code &= 3; /* the other pairs of fine mode are upper limits */
+			code &= 3; /* in fine mode the other pairs are upper limits */
 	for (unsigned k = 0; k < 4; k++) {
 		unsigned use = (data >> k & 1) | (code >> k & 1) << 2;
 
@@ -417,8 +418,7 @@ static uint64_t build_opcm_mask(uint64_t pmc, const pfmlib_mont_opcm_t *o)
 	return register_field_insert(pmc, opcm_mask_bits[OPCM_FIELD_M], o->opcm_m);
 }
 
-/* PMC36 could exempt channels from the matchers. Its reset value exempts none, which is what every
- * request here means. */
+/* Plans the opcode matchers. PMC36 is not written: its reset value exempts no channel from them. */
 static int plan_opcm(const struct mont_plan_context *w)
 {
 	uint64_t pmc = OPCM1_BASE;
@@ -459,8 +459,8 @@ static bool is_noncache_dear_event(const struct mont_event_traits *tr)
 	return tr->ear == MONT_EAR_DTLB || tr->ear == MONT_EAR_ALAT;
 }
 
-/* In TLB and ALAT mode the data EAR keeps its instruction address where the trace buffer would
- * write: the buffer must be off. */
+/* In TLB and ALAT mode the data EAR stores its instruction address in a register of the trace
+ * buffer, which must be off. */
 static bool is_trace_buffer_blocked(const struct mont_plan_context *w)
 {
 	const pfmlib_mont_ear_t *dear = w->input ? &w->input->pfp_mont_dear : NULL;
@@ -525,10 +525,10 @@ static int plan_ipear(const struct mont_plan_context *w)
 	return rc;
 }
 
-/* ---- settings that would count something else than asked ------------------------------------- */
+/* ---- settings that would count something else ------------------------------------- */
 
-/* Where a setting is given beside an event, the setting says what is captured, whatever the event's
- * own mode is. */
+/* Checks that all events for an address register are of one kind. A setting of the caller overrides
+ * the mode of its event. */
 static int check_ear_events(const struct mont_plan_context *w,
                             bool (*is)(const struct mont_event_traits *))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Montecito address ranges: from what was asked to pairs of debug registers.
+/* Montecito address ranges: from requested ranges to pairs of debug registers.
  *
  * A pair holds an address and a mask and so describes a block of 2^k bytes at a multiple of 2^k.
  * Two pairs together, in fine mode, hold the two limits of a range within one page of 64 KB.
@@ -34,8 +34,8 @@ int pfmi_mont_read_ranges(const pfmlib_mont_input_rr_t *in, unsigned plm, unsign
 
 /* ---- libpfm 3's cover ------------------------------------------------------------------------ */
 
-/* 64-bit ends as libpfm 3 has them: e is after the range. A block may come out where no pair can
- * put it: base no multiple of its size, or too large. The caller looks. */
+/* The blocks of libpfm 3's cover. Some may be invalid: too large, or not at a multiple of their
+ * size. is_cover_sound() checks them. */
 struct libpfm3_cover {
 	struct mont_block *blocks;
 	unsigned n;
@@ -54,8 +54,8 @@ static void add_cover_block(struct libpfm3_cover *c, uint64_t addr, unsigned k)
 	c->blocks[c->n++].plm = c->plm;
 }
 
-/* Takes the largest block that fits inside [s, e), splits the pairs that are left over both rests,
- * and with the last pair rather takes too much than too little, though not always enough. */
+/* Covers [s, e): adds the largest block that fits and covers both remainders with the remaining
+ * pairs. The last pair gets a block that may be larger than its remainder, or too small. */
 static void split_range_like_libpfm3(struct libpfm3_cover *c, uint64_t s, uint64_t e,
                                      unsigned pairs, bool left)
 {
@@ -89,7 +89,7 @@ static bool is_address_in_block(struct mont_block b, uint64_t addr)
 	return addr >= b.addr && addr <= mont_get_block_last(b);
 }
 
-/* All of @r in blocks of its levels? */
+/* Is all of @r in blocks of its levels? */
 static bool is_range_covered(const struct mont_range *r, const struct mont_block *b, unsigned n)
 {
 	uint64_t at = r->first;
@@ -119,8 +119,8 @@ static bool is_cover_sound(const struct mont_range *r, unsigned n, const struct 
 	return true;
 }
 
-/* Ranges in their order, each with all pairs that are left. 0 if the pairs do not last, or cover
- * too little. */
+/* Covers the ranges in their order, each with all remaining pairs. Returns the number of blocks; 0
+ * if the pairs do not suffice. */
 static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struct mont_block *out)
 {
 	struct libpfm3_cover c = { .blocks = out };
@@ -136,16 +136,16 @@ static unsigned cover_like_libpfm3(const struct mont_range *r, unsigned n, struc
 
 /* ---- the smallest cover ---------------------------------------------------------------------- */
 
-/* Blocks form a binary tree, so the smallest cover of what is in a block is the block itself or
- * the two smallest covers of its halves. */
+/* The addresses to cover. Blocks form a binary tree, so the smallest cover of the addresses in a
+ * block is the block, or the smallest covers of its two halves. */
 struct cover_request {
 	const struct mont_range *ranges;
 	unsigned n_ranges;
-	unsigned plm; /* ranges of other levels do not count */
+	unsigned plm; /* ranges of other levels are ignored */
 };
 
-/* The requested part of @b: its first and last address. False if nothing; @*all if nothing is left
- * out. */
+/* The first and last requested address in @b. False if there is none; *@all if all of @b is
+ * requested. */
 static bool find_requested_addresses(const struct cover_request *w, struct mont_block b,
                                      uint64_t *first, uint64_t *last, bool *all)
 {
@@ -188,7 +188,7 @@ static void split_block(struct mont_block b, struct mont_block half[2])
 static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs,
                                 uint64_t cost[MONT_MAX_PAIRS + 1]);
 
-/* Fewest bytes for both halves together, with p = 0 .. @pairs blocks. */
+/* Computes cost[p], the fewest bytes with which p blocks cover both halves, for p = 0 .. @pairs. */
 static void combine_half_costs(const struct cover_request *w, const struct mont_block half[2],
                                unsigned pairs, uint64_t cost[MONT_MAX_PAIRS + 1])
 {
@@ -205,7 +205,7 @@ static void combine_half_costs(const struct cover_request *w, const struct mont_
 	}
 }
 
-/* cost[p]: fewest bytes with which p blocks cover what is asked inside @b. */
+/* Computes cost[p], the fewest bytes with which p blocks cover the requested addresses in @b. */
 static void compute_cover_costs(const struct cover_request *w, struct mont_block b, unsigned pairs,
                                 uint64_t cost[MONT_MAX_PAIRS + 1])
 {
@@ -229,8 +229,8 @@ static void compute_cover_costs(const struct cover_request *w, struct mont_block
 		cost[p] = both[p] < cost[p] ? both[p] : cost[p];
 }
 
-/* Writes the blocks of a cheapest cover of what is asked inside @b with at most @pairs, and no more
- * of them than that takes. How many. */
+/* Writes a cheapest cover of the requested addresses in @b with at most @pairs blocks, and as few
+ * as possible. Returns their number. */
 static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_block b,
                                      unsigned pairs, struct mont_block *out)
 {
@@ -260,8 +260,7 @@ static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_
 	return n + write_cheapest_cover(w, half[1], pairs - give, out + n);
 }
 
-/* One tree for every level mask and every value of the address bits that are always compared: at
- * most one per range. */
+/* The tree of one level mask and one value of the address bits that are always compared. */
 struct cover_tree {
 	struct cover_request request;
 	struct mont_block root;
@@ -283,7 +282,7 @@ static bool add_cover_tree(struct cover_tree *trees, unsigned *n, const struct m
 	return true;
 }
 
-/* The trees of all ranges; false if they are more than there are pairs. */
+/* Builds the trees of all ranges. False if there are more trees than pairs. */
 static bool build_cover_trees(struct cover_tree *trees, unsigned *n, const struct mont_range *r,
                               unsigned n_ranges)
 {
@@ -296,7 +295,7 @@ static bool build_cover_trees(struct cover_tree *trees, unsigned *n, const struc
 	return true;
 }
 
-/* Which share of the pairs every tree gets. Of equally good ones the one that takes the fewest. */
+/* The pairs of each tree. Among distributions of equal cost, one with the fewest pairs is best. */
 struct pair_shares {
 	unsigned tree_pairs[MONT_MAX_PAIRS], n_pairs;
 	uint64_t cost;
@@ -388,8 +387,8 @@ void pfmi_mont_put_block(pfmlib_mont_output_rr_t *out, unsigned num, struct mont
 	append_register(out, num + 1, build_mask_word(b.log2, b.plm), addr_add);
 }
 
-/* Of the mask the hardware looks at the page alone. libpfm 3 leaves bits 32 to 55 out; programs
- * compare values, so they stay out. */
+/* In fine mode the hardware uses only the page bits of the mask. Bits 32 to 55 are 0 as in libpfm
+ * 3, because programs compare values. */
 #define FINE_MASK 0xffff0000u
 
 void pfmi_mont_put_fine_range(pfmlib_mont_output_rr_t *out, unsigned num,

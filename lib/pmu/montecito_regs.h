@@ -101,7 +101,7 @@ static const struct register_field ipear_bits[] = {
 };
 enum { IPEAR_FIELD_PLM, IPEAR_FIELD_PM, IPEAR_FIELD_MODE, IPEAR_FIELD_DELAY };
 
-/* Bits that are not set stay as the manual demands. */
+/* Register values before fields are inserted: other bits are as the manual requires. */
 #define OPCM1_BASE  0x030f01ffffffffffu
 #define OPCM2_BASE  0x000001ffffffffffu
 #define IRANGE_BASE 0xdb6u

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel's Pentium 4 and the Xeons of its time: an event is chosen in an ESCR, and a CCCR chooses
- * the ESCR for its counter.
+/* The encoder of Intel's Pentium 4 and the Xeons of its time: an ESCR selects an event, and the
+ * CCCR of a counter selects the ESCR.
  *
- * The words of perf_event_attr.config are the kernel's: the CCCR in the lower half, the ESCR in the
- * upper one with the kernel's number of the event in place of the event's own. The levels are not
- * in it, for the kernel has a bit for each thread of the core and sets those of the thread that it
- * counts; the registers here are for both threads.
+ * perf_event_attr.config has the CCCR in the lower half and the ESCR in the upper half, with the
+ * kernel's number of the event instead of the hardware's. It has no levels, because an ESCR has
+ * bits for each thread of the core and the kernel sets those of the thread that it counts; the
+ * registers here count both threads.
  *
- * Each ESCR exists twice, side by side: one for the lower half of the counters of its group, one
- * for the upper half. So two events of one ESCR count on different halves and a third has no place.
- */
+ * Each ESCR exists twice, at neighbouring addresses: for the lower half of the counters of its
+ * group, and for the upper half. So two events of one ESCR count on different halves, and a third
+ * does not fit. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
@@ -19,12 +19,13 @@ static const struct register_field ESCR_EVENT = { "event", 25, 6 },
 				   CCCR_COMPARED = { "compared", 19, 6 },
 				   CONFIG_PEBS = { "pebs", 0, 6 };
 
-/* Counters that the first ESCR of a pair is for, and the second. */
+/* The counters of the first ESCR of a pair, and of the second. */
 static const uint64_t half_counter_masks[] = { 0x13333, 0x2cccc };
 #define USER_LEVEL_BITS   0x5u /* of both threads */
 #define KERNEL_LEVEL_BITS 0xau
-/* Bits of the kernel's word that say in either register what is counted: selection and comparison;
- * masks and tags. The event's number is another one in the ESCR. */
+/* Bits of the kernel's word that select what is counted: the ESCR and the comparison in the CCCR;
+ * masks and tags in the ESCR. The number of the event is not among them, because the kernel's
+ * differs. */
 #define CCCR_SELECT_MASK     0x01fce000u
 #define ESCR_SELECT_MASK     0x01fffff000000000u
 #define RESERVED_CONFIG_BITS 0x8000000030000fffu
@@ -35,7 +36,7 @@ struct netburst_plan_extra {
 _Static_assert(sizeof(struct netburst_plan_extra) <= sizeof(((struct plan *)0)->encoder_data),
                "fits the plan");
 
-/* An edge or a threshold is one of the comparison, which has a bit of its own. */
+/* Builds the config word. An edge or a threshold needs the comparison, which has an enable bit. */
 static uint64_t build_config(const struct event *ev)
 {
 	uint64_t config[4];
@@ -46,7 +47,7 @@ static uint64_t build_config(const struct event *ev)
 	return config[0];
 }
 
-/* The first of the pair of ESCRs that the event is chosen in. */
+/* The address of the first ESCR of the pair that selects the event. */
 uint32_t pfmi_netburst_get_escr(const struct event *ev)
 {
 	return (uint32_t)pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
@@ -61,15 +62,15 @@ static int refuse_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 	return PFMLIB_ERR_NOASSIGN;
 }
 
-/* Fields give the event of the ESCR, but not which of the ESCRs. */
+/* Refuses an event without a row: fields do not determine its ESCR. */
 static int refuse_missing_escr(unsigned event, pfm_error_t *why)
 {
 	return pfmi_base_set_event_error(why, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT,
 	                                 (int)event, "no event of this processor has these fields");
 }
 
-/* Two events of one ESCR part its counters: the earlier one has the lower half if both can count
- * so. */
+/* Restricts two events of one ESCR to different halves of the counters: the earlier event to the
+ * lower half if both can count then. False if neither way works. */
 static bool split_counter_halves(uint64_t *a, uint64_t *b)
 {
 	unsigned half = *a & half_counter_masks[0] && *b & half_counter_masks[1] ? 0 : 1;
@@ -132,7 +133,7 @@ static uint64_t build_escr(const struct event *ev, uint64_t config, unsigned plm
 	                                     (levels & PFM_PLM0 ? KERNEL_LEVEL_BITS : 0));
 }
 
-/* One CCCR for each event, in order; their ESCRs follow. */
+/* Writes one CCCR for each event, in order; the ESCRs follow. */
 void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *where,
                               struct register_values *out)
 {
@@ -210,7 +211,7 @@ const struct register_field *pfmi_netburst_find_layout(const struct table *t, co
 	               : NULL;
 }
 
-/* An ESCR alone does not say which of them it is. */
+/* Decodes a CCCR with its ESCR, or an ESCR alone, which does not determine the ESCR's address. */
 bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value,
                                         uint64_t *word)
 {

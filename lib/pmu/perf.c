@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own events: hardware, software and cache events by their number in
- * perf_event_open(2). The kernel chooses counters, if there are any, so these events take none. */
+/* The encoder of the kernel's own events: hardware, software and cache events by their number in
+ * perf_event_open(2). The kernel chooses their counters, so the solver assigns none. */
 #include "pmu/pmu_internal.h"
 
 static uint64_t get_event_number(const struct event *ev)

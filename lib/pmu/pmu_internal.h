@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders: one for each register layout. The file of an encoder ends with its operations;
- * encoders.c finds them by the number that a table names. */
+/* Encoders, one for each register layout. The file of an encoder ends with its operations;
+ * encoders.c has them by the encoder's number in a table. */
 #ifndef PERFMON_ENCODERS_H
 #define PERFMON_ENCODERS_H
 
 #include "pmu/pmu.h"
 
-/* Fields by which the user chooses among the occurrences of an event. */
+/* Fields that filter which occurrences of an event are counted. */
 #define FILTER_KEYS                                                                                \
 	((uint64_t)1 << KEY_CMASK | (uint64_t)1 << KEY_INV | (uint64_t)1 << KEY_EDGE |             \
 	 (uint64_t)1 << KEY_IN_TX | (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)

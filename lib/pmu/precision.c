@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether an event can or must be sampled precisely (PEBS), by its table's field "precise". */
+/* Precise sampling (PEBS) of events: possible or required, by field "precise" of their tables. */
 #include "pmu/pmu_internal.h"
 
-/* Values of field "precise" beside 0, no, and 1, may. */
+/* Values of field "precise" other than 0 (impossible) and 1 (possible). */
 enum {
 	PRECISE_MUST = 2,
-	PRECISE_AS_ENCODED = 3 /* an alias row: as the vendor's row with the same registers */
+	PRECISE_AS_ENCODED = 3 /* an alias row: that of the vendor's row with equal registers */
 };
 
 /* Removes the user's filters from the event. */
@@ -20,8 +20,8 @@ static void drop_filters(struct event *ev)
 	ev->user_keys &= ~FILTER_KEYS;
 }
 
-/* The precision of the vendor's row that has the same configuration words as @ev, an alias whose
- * unit masks decide. Filters do not. */
+/* The precision of the vendor's row that has the configuration words of @ev, an event of an alias
+ * row. Filters are ignored. */
 static uint64_t get_alias_precision(const struct event *ev)
 {
 	struct event found = { .n_user_fields = 0 }, plain;

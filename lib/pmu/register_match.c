@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The event of register values: the best of the rows that match them. */
+/* Search for the event of register values: the best of the rows that match them. */
 #include <string.h>
 #include "pmu/row_match.h"
 
 #define RANKING_SIZE     64u
 #define ALL_CONFIG_WORDS 15u
 
-/* Has the row counters, none of which is a general one? Fields that several events have mean the
- * one that a general counter can count. */
+/* Can only fixed counters count the row? Of several events with equal fields, the one of a general
+ * counter is meant. */
 static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 {
 	uint64_t counters = table_get_row_counter_mask(t, r);
@@ -15,8 +15,8 @@ static bool has_only_fixed_counters(const struct table *t, const struct row *r)
 	return counters && !(counters & 0xffffffff);
 }
 
-/* Less is better: attributes added, then rows that listings leave out or that need more registers,
- * then table order, then the counter. */
+/* The rank of a matching event; less is better. It orders by added attributes, then rows that are
+ * hidden, deprecated or need more registers, then table order, then the counter. */
 static uint64_t rank_event(const struct decode_target *g, const struct event *ev, unsigned nth)
 {
 	const struct row *r = table_get_row(g->table, ev->row_index);
@@ -35,22 +35,22 @@ static uint64_t rank_event(const struct decode_target *g, const struct event *ev
 	return added << 56 | unlikely << 48 | (uint64_t)ev->row_index << 8 | nth;
 }
 
-/* The best few ranks above @after, sorted. */
+/* The best ranks above floor_rank, sorted. */
 struct event_ranking {
 	uint64_t floor_rank, ranks[RANKING_SIZE];
 	unsigned n_ranks, max_ranks;
-	bool has_floor;           /* @after counts */
-	struct event *best_event; /* the event itself, if the best alone is wanted */
+	bool has_floor;           /* floor_rank is valid */
+	struct event *best_event; /* not NULL: the best event is stored here */
 };
 
-/* Keeps the rank of @ev, which is @nth of its register, if it is among the best. */
+/* Adds the rank of @ev, the event of the @nth counter of the register, if it is among the best. */
 static void add_to_ranking(const struct decode_target *g, struct event_ranking *b,
                            const struct event *ev, unsigned nth)
 {
 	uint64_t key = rank_event(g, ev, nth);
 	unsigned at;
 
-	/* An event that takes several counters is one answer. */
+	/* An event on several counters is one result. */
 	if ((b->has_floor && key >> 8 <= b->floor_rank >> 8) ||
 	    (b->n_ranks == b->max_ranks && key >= b->ranks[b->n_ranks - 1]))
 		return;
@@ -65,16 +65,16 @@ static void add_to_ranking(const struct decode_target *g, struct event_ranking *
 	b->ranks[at] = key;
 }
 
-/* Does the index over code and unit mask contain all rows that the target may be? Not where extra
- * registers may be anything: of rows that differ in these alone it has one. */
+/* Does the code index have all rows that can match? Of rows that differ in extra registers only it
+ * has one, so these must be known. */
 static bool can_use_code_index(const struct decode_target *g)
 {
 	return g->table->n_code_index && !g->is_fixed_control && !g->event_select_mask &&
 	       (g->known_words & 3) == 3 && g->code != DECODE_ANY_CODE;
 }
 
-/* Less than the rank of @row can be, cheaper than to find out: a row whose own words are other ones
- * needs an attribute at least. */
+/* A lower bound of the rank of @row, which is cheaper than the rank: a row with other words needs
+ * at least one attribute. */
 static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 {
 	struct event ev;
@@ -87,7 +87,7 @@ static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
 	return added << 56 | (uint64_t)row << 8;
 }
 
-/* Rows that are in the index under the code, this unit mask and what the event has in config1. */
+/* Ranks the rows in the code index with the target's code, @umask and @config1. */
 static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uint64_t config1,
                               struct event_ranking *b)
 {
@@ -100,8 +100,8 @@ static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uin
 		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
 		uint32_t row = table_get_code_index_row(g->table, way);
 
-		/* Rows under one key come in table order: a row that needs no other register ends
-		 * the search. */
+		/* Rows of one key are in table order, so a row without attributes and other
+		 * registers ends the search. */
 		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 48 == 0)
 			return;
 		if (pfmi_pmu_is_code_match(g, row) &&
@@ -122,7 +122,7 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 
 		if (g->config[1])
 			rank_indexed_rows(g, mask, g->config[1], b);
-		/* Nothing is nearer than a row that needs no attribute. */
+		/* No row is better than one without attributes. */
 		if (b->n_ranks == b->max_ranks && b->ranks[b->n_ranks - 1] >> 56 == 0)
 			return;
 		rank_indexed_rows(g, mask, 0, b);
@@ -134,11 +134,11 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 			add_to_ranking(g, b, &ev, nth);
 }
 
-/* Points the target at the @nth counter of its register; false when there are no more. */
+/* Makes @nth counter of the register the target's counter. False if there are no more. */
 static bool select_counter(struct decode_target *g, unsigned nth)
 {
 	if (g->is_fixed_control) {
-		/* The nibbles that count at some level: os, usr. */
+		/* A nibble with a level (os, usr) enables its counter. */
 		for (unsigned n = 0; n < 16; n++) {
 			unsigned nibble = (unsigned)(g->value >> 4 * n) & 3;
 
@@ -158,7 +158,7 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 	return g->event_select_mask != 0;
 }
 
-/* The target's code. */
+/* Sets the target's code from its configuration words. */
 static void set_target_code(struct decode_target *g)
 {
 	const struct field *code = table_get_key_field(g->table, KEY_CODE);
@@ -168,8 +168,8 @@ static void set_target_code(struct decode_target *g)
 	g->code = known ? pfmi_pmu_extract_field(code, g->config) : DECODE_ANY_CODE;
 }
 
-/* Gives the target the code and unit mask that the rows have first of which it has others. False
- * without such rows. */
+/* Replaces an alternate code and unit mask of the target by the primary ones of the same row. False
+ * if no row has this alternate code. */
 static bool use_primary_encoding(struct decode_target *g)
 {
 	const struct table *t = g->table;
@@ -218,7 +218,7 @@ bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct eve
 	       (b.best_event || pfmi_pmu_match_row(g, (uint32_t)(b.ranks[i] >> 8), ev));
 }
 
-/* The best event of configuration words. */
+/* Finds the best event of configuration words. */
 static bool find_event_by_words(struct decode_target *g, struct event *ev)
 {
 	struct event_ranking b;
@@ -243,7 +243,7 @@ static bool is_row_of_words(const struct table *t, uint32_t row, const uint64_t 
 	return words && memcmp(words, config, sizeof(own)) == 0;
 }
 
-/* Is it a row that nothing can be better than, with just these words? */
+/* Has the row exactly these words, and can no other row be better? */
 static bool is_row_of_config(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	const struct row *r = table_get_row(t, row);
@@ -254,7 +254,7 @@ static bool is_row_of_config(const struct table *t, uint32_t row, const uint64_t
 	return is_row_of_words(t, row, config);
 }
 
-/* Can the numbers be the two fields of an event of @t? */
+/* Are the numbers in the range of the code and unit mask fields of @t? */
 static bool can_hold_codes(const struct table *t, const struct spec_codes *n)
 {
 	const struct field *code = table_get_key_field(t, KEY_CODE),
@@ -282,7 +282,7 @@ bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *
 
 		if (!pfmi_pmu_has_row_code(t, row, n->code, DECODE_NO_COUNTER))
 			continue;
-		/* Which bits its groups explain, the longer way finds out. */
+		/* Splitting bits into unit masks needs the full search. */
 		if (table_get_row(t, row)->n_groups)
 			return false;
 		if (is_row_of_config(t, row, config)) {
@@ -293,7 +293,7 @@ bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *
 	return false;
 }
 
-/* The event of the raw number of a driver, which the encoder computes row by row. */
+/* Finds the row with the raw event number of a driver by encoding each row. */
 static bool find_driver_number(const struct decode_target *g, struct event *ev)
 {
 	for (uint32_t row = 0; row < g->table->n_rows; row++) {

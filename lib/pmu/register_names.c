@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of registers, as pfm_decode_field() takes them.
  *
- * The names are in arrays of characters, not of pointers: pointers would be relocated in every
- * process. */
+ * The names are in arrays of characters: pointers would need relocations. */
 #include "pmu/x86.h"
 
 #include <string.h>
@@ -35,7 +34,7 @@ static const char *get_control_name(const struct table *t, unsigned num)
 	}
 }
 
-/* An extra register of x86, by its address. A Pentium 4's are ESCRs, which come in pairs. */
+/* The name of an extra register of x86 by its address. Those of a Pentium 4 are pairs of ESCRs. */
 static const char *get_extra_name(const struct table *t, uint64_t addr)
 {
 	if (t->encoder == ENCODER_NETBURST)

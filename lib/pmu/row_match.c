@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells whether a row of the table can have written register values.
+/* Decides whether register values can be those of a row.
  *
- * Where a table declares the bits of its fields, a row is compared field by field: groups are split
- * into their unit masks, and what the row does not explain is put down to modifiers. Where only the
- * encoder defines the bits, it encodes each row on the counter in question, and the bits of its
- * event select mask are compared. */
+ * If a table declares the bits of its fields, a row is compared field by field: bits of groups are
+ * split into unit masks, and remaining bits become modifiers. If only the encoder knows the bits,
+ * it encodes the row on the counter, and the bits of the event select mask are compared. */
 #include <stdio.h>
 #include <string.h>
 #include "pmu/row_match.h"
 
-/* Can these bits of the group be said with its words? */
+/* Can named values of the group be combined to @bits? */
 static bool has_group_words(const struct table *t, const struct umask_group *g, uint64_t bits)
 {
 	const struct named_value *w = table_named_values(t) + g->first_named_value;
@@ -45,7 +44,7 @@ static bool read_group_values(const struct decode_target *g, struct event *ev)
 		if (!f->n_ranges)
 			continue;
 		if (!(g->known_words >> f->ranges[0].config_word & 1)) {
-			/* The remaining bits are in an unknown word. */
+			/* The group's bits are in an unknown word. */
 			if (group->flags & GROUP_REQUIRED)
 				return false;
 			continue;
@@ -74,7 +73,7 @@ bool pfmi_pmu_has_known_words(const struct decode_target *g, const uint64_t conf
 	return true;
 }
 
-/* Explains the remaining bits by modifiers: returns the event's words, or NULL on failure. */
+/* Adds modifiers for bits that the event lacks. Returns the event's words, or NULL on failure. */
 static const uint64_t *add_modifiers(const struct decode_target *g, struct event *ev,
                                      const uint64_t *config, uint64_t own[4])
 {
@@ -90,12 +89,12 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 		value = pfmi_pmu_extract_field(&f[i], g->config);
 		if (value == pfmi_pmu_extract_field(&f[i], config))
 			continue;
-		/* Without its extra register the row is another event, so a config1 of 0 does not
-		 * mean the row. */
+		/* A config1 of 0 cannot be this row: without its extra register the row is another
+		 * event. */
 		if (field_is_extra_register(g->table, &f[i]) && !g->config[1])
 			return NULL;
 		config = set_modifier(ev, i, value) ? pfmi_pmu_get_config_words(ev, own) : NULL;
-		/* Extra registers share their bits, and an event has one. */
+		/* Fields of extra registers share their bits, and an event has one of them. */
 		if (config && field_is_extra_register(g->table, &f[i]) &&
 		    (pfmi_pmu_extract_field(&f[i], config) != value ||
 		     pfmi_pmu_check_event(ev, NULL))) {
@@ -114,7 +113,7 @@ static bool match_fields(const struct decode_target *g, struct event *ev)
 
 	if (config && !pfmi_pmu_has_known_words(g, config))
 		config = add_modifiers(g, ev, config, own);
-	/* A filter that the row's counters do not have: it is another event's. */
+	/* Filters that the row's counters lack belong to another event. */
 	return config && pfmi_pmu_has_known_words(g, config) &&
 	       !(ev->n_user_fields && pfmi_pmu_check_event(ev, NULL));
 }
@@ -127,8 +126,8 @@ static bool match_pair(const struct decode_target *g, struct event *ev)
 	       match_fields(&whole, ev);
 }
 
-/* Control register @reg as the register at hand has it: fields of the same names, perhaps at other
- * places. */
+/* Converts control register @reg to the layout of the target's register, whose fields have equal
+ * names and may have other bits. */
 static uint64_t convert_to_target_layout(const struct decode_target *g, const pfm_reg_t *reg)
 {
 	char name[16];
@@ -150,7 +149,7 @@ static uint64_t convert_to_target_layout(const struct decode_target *g, const pf
 	return own ? value : reg->value;
 }
 
-/* The register as the encoder would write it for @ev alone on the counter. */
+/* Encodes @ev alone on the target's counter, in the layout of the target's register. */
 static bool encode_event_register(const struct decode_target *g, const struct event *ev,
                                   uint64_t *value)
 {
@@ -181,7 +180,7 @@ static int find_field_by_name(const struct decode_target *g, const char *name)
 	return -1;
 }
 
-/* Modifiers and groups whose field the register has under the same name. */
+/* Reads modifiers and unit masks from fields of the register that have names of table fields. */
 static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 {
 	for (unsigned i = 0; i < g->n_layout; i++) {
@@ -222,7 +221,7 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 	return encode_event_register(g, ev, &value) && !((value ^ g->value) & g->event_select_mask);
 }
 
-/* A fixed counter's event is fixed; its nibble of FIXED_CTR_CTRL adds any thread. */
+/* Matches a fixed counter, which has one event; FIXED_CTR_CTRL may add any-thread. */
 static bool match_fixed(const struct decode_target *g, struct event *ev)
 {
 	unsigned any = table_get_key_field_plus1(g->table, KEY_ANY);
@@ -232,7 +231,7 @@ static bool match_fixed(const struct decode_target *g, struct event *ev)
 	return any && set_modifier(ev, any - 1, 1);
 }
 
-/* Values come by field, and the code's is one of the first. */
+/* Values are ordered by field, so the first one is usually that of the code. */
 bool pfmi_pmu_has_row_code(const struct table *t, uint32_t row, uint64_t code, unsigned counter)
 {
 	const struct row *r = table_get_row(t, row);

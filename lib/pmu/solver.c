@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter assignment: the one solver for every processor.
+/* Counter assignment for every PMU.
  *
- * A plan lists alternatives, each with the candidate counters of every event and, rarely, holds (a
- * counter that one of some events must take). The first alternative that has a placement is used.
- * Within it the events with the fewest candidates choose first and take their lowest counter; where
- * that would leave an event without one, or a hold unfilled, the lowest counter that does not. So
- * the answer is the first in that order, it is found whenever there is one, and the work is bounded
- * by a polynomial: every doubt is settled by bipartite matching (augmenting paths), never by trying
- * placements out.
+ * A plan has alternatives, each with the counter mask of every event and, rarely, holds (a counter
+ * that one of some events must use). The first alternative with a placement is used. Within it,
+ * events with the fewest counters choose first. Each takes the lowest counter that leaves every
+ * other event a counter and every hold an event. A placement is found if there is one, in
+ * polynomial time: whether a choice leaves a solution is decided by bipartite matching (augmenting
+ * paths), not by trying placements.
  *
- * Holds stay polynomial by a theorem of Mendelsohn and Dulmage: if one matching serves every event
- * and another fills every held counter, some matching does both. So the two questions are asked
- * apart. */
+ * Holds need no search either, by a theorem of Mendelsohn and Dulmage: if one matching gives every
+ * event a counter and another gives every held counter an event, some matching does both. So two
+ * matchings are computed separately. */
 #include <string.h>
 #include "base/bits.h"
 #include "pmu/pmu.h"
@@ -24,15 +23,15 @@ struct assignment_problem {
 	uint64_t active_events; /* events that need a counter */
 	uint8_t event_order[PLAN_MAX_EVENTS];
 	unsigned n_order;
-	const struct counter_hold *holds; /* those that some active event can fill */
+	const struct counter_hold *holds; /* holds of the alternative */
 	unsigned n_holds;
 };
 
-/* Fewest candidates first; equal ones stay in the caller's order. */
+/* Orders events by their number of counters, the fewest first; ties stay in the caller's order. */
 static void sort_events(struct assignment_problem *p)
 {
-	uint8_t sizes[PLAN_MAX_EVENTS]; /* of those in order: counting bits is a call where the
-	                                   encoder may not support it */
+	uint8_t sizes[PLAN_MAX_EVENTS]; /* number of counters of each ordered event, because
+	                                   counting bits can be a function call */
 
 	p->n_order = 0;
 	for (unsigned i = 0; i < p->n; i++) {
@@ -67,8 +66,7 @@ static bool assign_greedily(const struct assignment_problem *p, uint8_t *counter
 	return true;
 }
 
-/* Looks for a counter for event @e, moving others aside. @seen: counters already asked in this
- * round. */
+/* Finds a counter for event @e, for which other events may move. @seen: counters tried before. */
 static bool find_augmenting_path(const struct assignment_problem *p, unsigned e, uint64_t *seen,
                                  uint8_t owner[64])
 {
@@ -101,14 +99,14 @@ static bool has_event_matching(const struct assignment_problem *p)
 	return true;
 }
 
-/* Nobody to fill it takes part. */
+/* True if no active event can fill the hold. */
 static bool is_hold_void(const struct assignment_problem *p, const struct counter_hold *h)
 {
 	return !(h->events & p->active_events);
 }
 
-/* An earlier hold needs the same counter filled; reserve_held_counters() has left it to the events
- * of both. */
+/* True if an earlier hold has the same counter, which reserve_held_counters() has reserved for
+ * events that are in both. */
 static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 {
 	for (unsigned i = 0; i < h; i++)
@@ -117,8 +115,8 @@ static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
 	return false;
 }
 
-/* Looks for an event that fills hold @h, moving other holds aside. @filler: hold that an event
- * fills, or NO_COUNTER. */
+/* Finds an event for hold @h, for which other holds may get other events. @filler: the hold that
+ * each event fills, or NO_COUNTER. */
 static bool find_hold_filler(const struct assignment_problem *p, unsigned h, uint64_t *seen,
                              uint8_t filler[PLAN_MAX_EVENTS])
 {
@@ -158,7 +156,7 @@ static bool has_matching(const struct assignment_problem *p)
 	return has_event_matching(p) && has_hold_matching(p);
 }
 
-/* A held counter is for the events of its hold alone. */
+/* Reserves each held counter for the events of its hold. */
 static void reserve_held_counters(struct assignment_problem *p)
 {
 	for (unsigned h = 0; h < p->n_holds; h++)
@@ -180,7 +178,7 @@ static bool has_filled_holds(const struct assignment_problem *p, const uint8_t *
 	return true;
 }
 
-/* The first placement in the order above; there is one. */
+/* Chooses the lowest counter for each event that leaves a solution; there is one. */
 static void choose_lowest_counters(struct assignment_problem *p, uint8_t *counter)
 {
 	for (unsigned i = 0; i < p->n_order; i++) {
@@ -195,7 +193,7 @@ static void choose_lowest_counters(struct assignment_problem *p, uint8_t *counte
 	}
 }
 
-/* Narrows p->mask on the way. */
+/* Assigns counters within one alternative. Changes p->counter_masks. */
 static bool place_events(struct assignment_problem *p, uint8_t *counter)
 {
 	reserve_held_counters(p);
@@ -208,7 +206,7 @@ static bool place_events(struct assignment_problem *p, uint8_t *counter)
 	return true;
 }
 
-/* Tries the alternatives for the events in @active. */
+/* Finds the first alternative in which the events in @active have counters. */
 static bool solve_alternatives(const struct plan *plan, uint64_t active, struct placement *out)
 {
 	struct assignment_problem p;
@@ -231,9 +229,9 @@ static bool solve_alternatives(const struct plan *plan, uint64_t active, struct 
 
 /* ---- who clashes ----------------------------------------------------------------------------- */
 
-/* Without holds and alternatives: the smallest set T of counters that more than |T| events are
- * confined to (Hall). T is a union of candidate masks, so unions of the distinct ones are enough to
- * look at. 0 if there are too many of those. */
+/* The smallest set of events that have fewer counters than events (Hall's theorem), without holds
+ * and alternatives. The counters of such a set are a union of counter masks, so all unions of
+ * distinct masks are tried. 0 if there are too many masks. */
 static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
 {
 	const uint64_t *mask = plan->alternatives[0].counter_masks;
@@ -270,7 +268,7 @@ static uint64_t find_hall_violator(const struct plan *plan, uint64_t active)
 	return best;
 }
 
-/* The next larger number with as many bits set. */
+/* The next larger number with the same number of bits set. */
 static uint64_t get_next_subset(uint64_t x)
 {
 	uint64_t low = x & -x, ripple = x + low;
@@ -278,8 +276,8 @@ static uint64_t get_next_subset(uint64_t x)
 	return ripple | ((x ^ ripple) >> 2) / low;
 }
 
-/* Smallest by trying every subset, for sets that are small enough; else irreducible: no event can
- * be left out. */
+/* For up to 12 events, a smallest set of clashing events, found by trying every subset. For larger
+ * sets, a set that fits as soon as any of its events is left out. */
 static uint64_t find_smallest_clash(const struct plan *plan, uint64_t active)
 {
 	struct placement scratch;
@@ -337,7 +335,7 @@ static int assign_event_set(const struct plan *plan, struct placement *out, pfm_
 int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm_error_t *why)
 {
 	out->alternative = 0;
-	/* By far the most common question: one event, and nothing in its way. */
+	/* One event without holds is by far the most frequent case. */
 	if (plan->request->n_events == 1 && plan->n_alternatives == 1 &&
 	    plan->alternatives[0].n_holds == 0 && !plan->counterless_events &&
 	    plan->alternatives[0].counter_masks[0]) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* x86 cores: PERFEVTSEL registers of Intel and AMD, Intel's fixed counters and extra registers.
+/* The encoder of x86 cores: PERFEVTSEL registers of Intel and AMD, Intel's fixed counters and extra
+ * registers.
  *
- * The words of perf_event_attr.config are the register's own bits, so a table's declared fields do
- * most of the work: what is added here is what the kernel keeps to itself, the levels, interrupt
- * and enable. A fixed counter is known by the kernel's pseudo codes: event byte 0, unit mask n + 1
- * for fixed counter n, which no general counter counts.
+ * perf_event_attr.config has the bits of PERFEVTSEL, so most values are fields that the table
+ * declares. This file adds the bits that the kernel sets itself: levels, interrupt and enable.
+ * Events of fixed counter n have the kernel's pseudo code: event byte 0, unit mask n + 1.
  *
- * A set gives one control register entry per event, in order. Events on fixed counters share
- * FIXED_CTR_CTRL: each of their entries carries the whole register, so that it does not matter
- * which of them is written. Extra registers follow. IA32_PERF_GLOBAL_CTRL, which enables the
- * counters, is added by pfm_dispatch_set(). */
+ * A set has one entry for the control register of each event, in order. Events on fixed counters
+ * share FIXED_CTR_CTRL; the entry of each has the value of the whole register, so writing one of
+ * them suffices. Extra registers follow. pfm_dispatch_set() adds IA32_PERF_GLOBAL_CTRL, which
+ * enables the counters. */
 #include "pmu/x86.h"
 
 /* ---- encode ---------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static uint32_t get_register_address(uint32_t first, uint32_t usual, const struc
 	return first + (n % FIRST_FIXED_COUNTER - c->first) * c->register_step;
 }
 
-/* True if the control register of a general counter in @c is at @addr; its number in *@n. */
+/* True if the control register of general counter *@n in @c is at @addr. */
 static bool find_control_register(const struct counter_range *c, uint64_t addr, unsigned *n)
 {
 	for (*n = c->first; !c->is_fixed && *n <= c->last; ++*n)
@@ -74,7 +74,7 @@ bool pfmi_x86_find_register(const struct table *t, uint64_t addr, pfm_reg_t *out
 	return true;
 }
 
-/* The part of fixed counter @n in FIXED_CTR_CTRL: OS, user, any thread. */
+/* The bits of fixed counter @n in FIXED_CTR_CTRL: OS, user, any thread. */
 static uint64_t build_fixed_ctr_bits(const struct table *t, unsigned n, const struct x86_select *s)
 {
 	const struct field *any = table_get_key_field(t, KEY_ANY);
@@ -86,7 +86,7 @@ static uint64_t build_fixed_ctr_bits(const struct table *t, unsigned n, const st
 	return nibble << 4 * (n - FIRST_FIXED_COUNTER);
 }
 
-/* The register of the whole set. */
+/* FIXED_CTR_CTRL of the whole set. */
 static uint64_t build_fixed_ctr_ctrl(const struct plan *plan, const struct placement *where)
 {
 	const struct x86_plan_extra *x =
@@ -155,7 +155,7 @@ static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t val
 		            .alt_addr = RDPMC_FIXED + (n - FIRST_FIXED_COUNTER) };
 }
 
-/* Each register once, after those of the counters. */
+/* Adds each extra register once. */
 static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n,
                                    struct register_values *out)
 {
@@ -223,7 +223,7 @@ static bool has_msr_field(const struct table *t, uint32_t msr)
 	return key != KEY_NONE && table_get_key_field_plus1(t, key);
 }
 
-/* A register the kernel has no field for cannot be asked for. */
+/* Can perf_event_attr have the value of extra register @msr? It needs a field for that. */
 static inline bool is_msr_expressible(const struct table *t, uint32_t msr)
 {
 	return !msr || has_msr_field(t, msr);
@@ -270,8 +270,8 @@ int pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, p
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-/* Registers and words of an event alone that may be on counters @mask, and how many registers; 0
- * where more has to be asked, with nothing of @out touched. */
+/* Fills @out for an event that counters @mask can count. Returns the number of registers; 0, with
+ * @out unchanged, if the event needs a plan. */
 static inline unsigned encode_single(const struct table *t, const struct x86_select *s,
                                      const uint64_t config[4], bool expressible, uint64_t mask,
                                      pfm_encoding_t *out)

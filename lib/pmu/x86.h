@@ -12,13 +12,11 @@
 #define PERF_METRICS_ENABLE ((uint64_t)1 << 48) /* of GLOBAL_CTRL */
 #define FIXED_CTR0          0x309u
 #define FIRST_FIXED_COUNTER 32u /* number of fixed counter 0 */
-#define SLOTS_FIXED_NUMBER                                                                         \
-	3u /* the fixed counter of slots; processors with it have PERF_METRICS                     \
-	    */
-#define RDPMC_FIXED        0x40000000u
-#define NO_COUNTER         0xffu
-#define GENERAL_COUNTERS   0xffffffffull
-#define ENCODABLE_COUNTERS 0xffffffffffffull /* FIXED_CTR_CTRL has 16 fixed counters */
+#define SLOTS_FIXED_NUMBER  3u  /* the fixed counter of slots, which comes with PERF_METRICS */
+#define RDPMC_FIXED         0x40000000u
+#define NO_COUNTER          0xffu
+#define GENERAL_COUNTERS    0xffffffffull
+#define ENCODABLE_COUNTERS  0xffffffffffffull /* FIXED_CTR_CTRL has 16 fixed counters */
 /* Edge, inverse, threshold, transactions and equality exist on general counters only. */
 #define GENERAL_ONLY_FILTERS 0x13ff840000ull
 
@@ -67,8 +65,8 @@ bool pfmi_x86_has_coreduo_settings(const struct table *t);
 	((uint64_t)1 << KEY_OFFCORE | (uint64_t)1 << KEY_LDLAT | (uint64_t)1 << KEY_FRONTEND |     \
 	 (uint64_t)1 << KEY_OFFCORE1)
 
-/* Has the table libpfm 3.10's names and values: whole codes, unit masks added to them, and defaults
- * of two groups of bits? */
+/* Has the table the names and values of libpfm 3.10: codes with unit masks added to them, and
+ * defaults of two groups of bits? */
 static inline bool x86_is_libpfm3_view(const struct table *t)
 {
 	return t->flags & TABLE_COMPAT_VIEW && table_get_key_field(t, KEY_CORE_SPEC);
@@ -80,8 +78,7 @@ static inline bool x86_has_no_extra_register(const struct event *ev)
 	return !((ev->row_keys | ev->user_keys) & ((uint64_t)1 << KEY_MSR | X86_EXTRA_KEYS));
 }
 
-/* Is the event a figure of PERF_METRICS? It is read beside the slots counter and takes no
- * counter. */
+/* Is the event a metric in PERF_METRICS? It is read with the slots counter and needs no counter. */
 static inline bool x86_is_perf_metric(const struct table *t, uint64_t config)
 {
 	return t->all_counters >> (FIRST_FIXED_COUNTER + SLOTS_FIXED_NUMBER) & 1 &&
@@ -92,14 +89,14 @@ static inline bool x86_is_perf_metric(const struct table *t, uint64_t config)
 enum field_key pfmi_x86_find_msr_key(uint32_t msr);
 /* Has the table a field for any extra register? */
 bool pfmi_x86_has_extra_registers(const struct table *t);
-/* Makes @out, without a value, the register that is written at @addr; an extra register unless it
- * is another. False if the table has no such register. */
+/* Makes @out the register at @addr, without a value: a control register of a counter, a global one,
+ * or otherwise an extra register. False if the table has no such register. */
 bool pfmi_x86_find_register(const struct table *t, uint64_t addr, pfm_reg_t *out);
 /* The event's extra register, 0 for none: that of its row, or of a field that the user set. */
 uint32_t pfmi_x86_find_extra_msr(const struct event *ev);
 /* Writes the configuration words of the event to @own, its extra register (0 for none) to *@msr and
- * that register's value to *@value. config1 has the value even if a row says only which register
- * takes it. Returns @own. */
+ * that register's value to *@value. config1 has the value even if the row has only the register.
+ * Returns @own. */
 const uint64_t *pfmi_x86_build_own_config(const struct event *ev, uint64_t own[4], uint32_t *msr,
                                           uint64_t *value);
 /* Gets the configuration words: those of the row, if nothing adds to them, otherwise @own. */
@@ -116,8 +113,7 @@ static inline const uint64_t *x86_build_config(const struct event *ev, uint64_t 
 /* The counters of an event without a row: the fixed counter of the kernel's pseudo code, otherwise
  * every general counter. */
 uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev);
-/* The counters of an event, without regard to its settings. @htoff: hyper-threading is switched
- * off. */
+/* The counters of an event's row, whatever its attributes are. @htoff: hyper-threading is off. */
 static inline uint64_t x86_get_row_counter_mask(const struct event *ev, bool htoff)
 {
 	if (!ev->row)
@@ -126,7 +122,7 @@ static inline uint64_t x86_get_row_counter_mask(const struct event *ev, bool hto
 		return pfmi_table_get_row_value(ev->table, ev->row_index, KEY_HTOFF, ANY_COUNTER);
 	return table_get_row_counter_mask(ev->table, ev->row);
 }
-/* The counters of @mask that support all settings of the event, whose configuration is @config. */
+/* The counters of @mask that support the attributes of the event with configuration @config. */
 static inline uint64_t x86_narrow_counter_mask(const struct event *ev, uint64_t config,
                                                uint64_t mask)
 {
@@ -138,7 +134,7 @@ static inline uint64_t x86_narrow_counter_mask(const struct event *ev, uint64_t 
 
 /* ---- x86_constrain.c ------------------------------------------------------------------------- */
 
-/* Has an event before event @i the same extra register? */
+/* Does an event before event @i use its extra register? */
 bool pfmi_x86_is_register_seen(const struct x86_plan_extra *x, unsigned i);
 
 #endif

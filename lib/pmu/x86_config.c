@@ -23,7 +23,7 @@ static uint64_t build_libpfm3_config(const struct event *ev)
 	                             pfmi_pmu_get_key_value(ev, KEY_CMASK, ANY_COUNTER));
 }
 
-/* The extra register whose value a field of config1 has, and the second register of a pair. */
+/* The extra register of each field of config1, and the second register of a pair. */
 static const struct {
 	enum field_key key;
 	uint32_t msr, second_msr;
@@ -52,8 +52,8 @@ bool pfmi_x86_has_extra_registers(const struct table *t)
 	return has;
 }
 
-/* Is an event that no row has counted by the other register of a pair? The kernel sees it by its
- * code: big cores have one for each of the two, small ones a unit mask. (intel_*_extra_regs in
+/* Does an event without a row use the second register of a pair? The kernel decides it by the code:
+ * big cores have a code for each register, small cores a unit mask. (intel_*_extra_regs in
  * arch/x86/events/intel/core.c) */
 static bool is_second_msr_event(const struct event *ev)
 {
@@ -119,7 +119,7 @@ uint64_t pfmi_x86_get_rowless_counter_mask(const struct event *ev)
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	umask = (unsigned)(config[0] >> 8 & 0xff);
-	/* The kernel's pseudo codes, of the fixed counters that there are. */
+	/* The kernel's pseudo code of a fixed counter that exists. */
 	fixed = (config[0] & 0xff) == 0 && umask >= 1 && umask <= 31
 	                ? t->all_counters & (uint64_t)1 << (FIRST_FIXED_COUNTER + umask - 1)
 	                : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of events of x86 cores: settings that an event refuses, counters that each can use, extra
- * registers that they share. */
+/* Constraints of sets of x86 events: attributes that an event cannot have, the counters that each
+ * can use, and extra registers that they share. */
 #include <perfmon/coreduo.h>
 #include "pmu/x86.h"
 
@@ -37,7 +37,8 @@ static bool is_extra_field(const struct event *ev, unsigned i)
 	return X86_EXTRA_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
 }
 
-/* One event reaches one extra register: config1 is one word. */
+/* Checks that the user's fields belong to the event's extra register: config1 holds the value of
+ * one. */
 static int check_extra_register(const struct event *ev, pfm_error_t *why)
 {
 	uint32_t msr;
@@ -76,7 +77,7 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 			                       metric ? "a top-down event takes no filter"
 			                              : "a fixed counter has no such filter",
 			                       why);
-		/* A unit mask that means edge cannot be had without it. */
+		/* A unit mask with edge cannot be counted without edge. */
 		if (has_field_key(ev, i, KEY_EDGE) && !ev->user_fields[i].value &&
 		    pfmi_pmu_get_key_value(ev, KEY_EDGE, ANY_COUNTER))
 			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
@@ -109,8 +110,8 @@ int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
 
 /* ---- extra registers ------------------------------------------------------------------------- */
 
-/* The row's other register of the off-core pair: code | umask << 16 | register << 32; 0 if it has
- * none. */
+/* The row's encoding with the other off-core register: code | umask << 16 | register << 32; 0 if it
+ * has none. */
 static uint64_t get_alternate_register(const struct event *ev)
 {
 	uint64_t alt =
@@ -154,9 +155,9 @@ static void use_alternate_register(const struct event *ev, struct x86_select *s,
 	s->extra_msr = (uint32_t)(alt >> 32);
 }
 
-/* Places event @i in its extra register: shared where the values are equal, else moved to the other
- * of the pair. A new value takes one free register whichever it is, so nothing is gained by trying
- * another order. */
+/* Places event @i in its extra register: it shares a register with an equal value, or moves to the
+ * other register of the pair. A new value needs one free register of either kind, so no other order
+ * of events would fit more. */
 static int place_extra_register(const struct event *ev, struct x86_plan_extra *x, unsigned i,
                                 uint64_t placed, pfm_error_t *why)
 {
@@ -191,7 +192,7 @@ bool pfmi_x86_is_register_seen(const struct x86_plan_extra *x, unsigned i)
 	return false;
 }
 
-/* A set's registers have to fit the answer; no processor has so many. */
+/* Checks that struct register_values has room for the set. No processor has so many registers. */
 static int check_register_count(const struct encode_request *req, const struct x86_plan_extra *x,
                                 pfm_error_t *why)
 {
@@ -205,7 +206,7 @@ static int check_register_count(const struct encode_request *req, const struct x
 	                                           "the set needs too many registers");
 }
 
-/* Events that know one register only come first. One event alone has them all to itself. */
+/* Places all extra registers. Events that can use only one register come first. */
 static int place_extra_registers(const struct encode_request *req, struct x86_plan_extra *x,
                                  pfm_error_t *why)
 {
@@ -254,7 +255,8 @@ static int check_coreduo_settings(const struct encode_request *req,
 	return PFMLIB_SUCCESS;
 }
 
-/* Last, because libpfm 3 finds counters before it looks at the masks. */
+/* Applies the caller's settings after everything else, because libpfm 3 checks counters before
+ * counter masks. */
 static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_input_param_t *in,
                                   struct x86_plan_extra *x, pfm_error_t *why)
 {
@@ -289,7 +291,7 @@ static int apply_coreduo_settings(const struct plan *plan, const pfmlib_coreduo_
 static int check_perf_metrics(const struct encode_request *req, uint64_t none,
                               const struct x86_plan_extra *x, pfm_error_t *why)
 {
-	/* Alone, an event is only described. */
+	/* A metric event alone is accepted: its registers can be described. */
 	if (!none || req->n_events == 1 || is_slots_event(x->selects[0].config))
 		return PFMLIB_SUCCESS;
 	return pfmi_base_set_event_error(why, PFMLIB_ERR_EVTINCOMP, PFM_KIND_CONFLICT,

@@ -50,10 +50,10 @@ static const struct register_field frontend_bits[] = { { "event", 0, 8 },
 	                                               { "latency", 8, 12 },
 	                                               { "bubbles", 20, 3 } };
 
-#define COUNT_BITS(MATCH_LAYOUT) (sizeof(MATCH_LAYOUT) / sizeof((MATCH_LAYOUT)[0]))
+#define COUNT_BITS(BITS) (sizeof(BITS) / sizeof((BITS)[0]))
 
-/* @name is @word and, for registers that exist per counter, the number of a general counter;
- * "IA32_" may be before. */
+/* Is @name, with or without the prefix "IA32_", @word, or @word with the number of a general
+ * counter if @numbered? */
 static bool is_register_name(const struct table *t, const char *name, const char *word,
                              bool numbered)
 {
@@ -94,14 +94,14 @@ const struct register_field *pfmi_x86_find_layout(const struct table *t, const c
 		return get_perfevtsel_layout(t, n);
 	if (!(t->all_counters >> FIRST_FIXED_COUNTER))
 		return NULL;
-		/* Not a table: its pointers would be relocated in every process. */
+		/* A table of pointers would need relocations. */
 #define MATCH_LAYOUT(NAME, BITS)                                                                   \
 	if (is_register_name(t, name, NAME, false)) {                                              \
 		*n = COUNT_BITS(BITS);                                                             \
 		return BITS;                                                                       \
 	}
 	MATCH_LAYOUT("FIXED_CTR_CTRL", fixed_ctr_ctrl_bits)
-	MATCH_LAYOUT("FIXED_CTRL", fixed_ctr_ctrl_bits) /* as PFM_REG_FIXED_CTRL is written */
+	MATCH_LAYOUT("FIXED_CTRL", fixed_ctr_ctrl_bits) /* the spelling of PFM_REG_FIXED_CTRL */
 	MATCH_LAYOUT("GLOBAL_CTRL", global_ctrl_bits)
 	MATCH_LAYOUT("PERF_GLOBAL_CTRL", global_ctrl_bits)
 	MATCH_LAYOUT("PEBS_LD_LAT", ld_lat_bits)
@@ -127,7 +127,7 @@ uint64_t pfmi_x86_get_event_select_mask(const struct table *t, const char *reg, 
 	const struct register_field *layout = pfmi_x86_find_layout(t, reg, &n);
 	uint64_t mask = 0, number = i;
 
-	/* A name without a number is any counter's: the first one, then the second one. */
+	/* A name without a number is the register of each counter in turn. */
 	if (table_has_field_bits(t) || !layout)
 		return 0;
 	if (len < name.len &&
