@@ -93,7 +93,7 @@ int pfm_decode_event(const pfm_ctx_t *ctx, int pmu, const char *reg, uint64_t va
 	/* No other register without an enable bit selects an event. */
 	if (table_has_field_bits(g.table) && pfmi_pmu_get_config_index(reg) < 0 &&
 	    !g.is_fixed_control && !g.is_register_pair && !pfmi_pmu_find_register_field(&g, "en") &&
-	    !pfmi_pmu_has_own_control(&g))
+	    !pfmi_pmu_has_register_select_mask(&g))
 		return PFMLIB_ERR_NOTFOUND;
 	if (!pfmi_pmu_find_decoded_event(&g, i, &ev))
 		return PFMLIB_ERR_NOTFOUND;

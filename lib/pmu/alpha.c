@@ -195,7 +195,7 @@ static void add_ranges(const struct alpha_placement *p)
 	}
 }
 
-static uint64_t get_items(const struct alpha_placement *p)
+static uint64_t get_requested_items(const struct alpha_placement *p)
 {
 	uint64_t items =
 		p->extra->input.pfp_alpha_items ? p->extra->input.pfp_alpha_items : PFM_COUNTERS;
@@ -205,7 +205,7 @@ static uint64_t get_items(const struct alpha_placement *p)
 
 static void add_setup_requests(const struct alpha_placement *p)
 {
-	uint64_t items = get_items(p);
+	uint64_t items = get_requested_items(p);
 
 	ADD_IOCTL(p, PFM_ALPHA_SETUP, PCNTSETITEMS, 1, &items);
 	add_ranges(p);
@@ -221,7 +221,7 @@ static void add_setup_requests(const struct alpha_placement *p)
 
 static void add_read_requests(const struct alpha_placement *p)
 {
-	uint64_t items = get_items(p);
+	uint64_t items = get_requested_items(p);
 
 	if (items & PFM_COUNTERS) {
 		if (p->pmu == PFMLIB_ALPHA_EV4_PMU)
@@ -310,7 +310,7 @@ static void encode_ev6(const struct alpha_placement *p, uint64_t select,
 	p->out->i_ctl = (uint64_t)p->counter_mask << 18;
 }
 
-static void finish_output(const struct alpha_placement *p)
+static void fill_model_output(const struct alpha_placement *p)
 {
 	static const unsigned modes[] = { PCNTOPENALL, PCNTOPENEACH, PCNTOPENONE };
 	pfmlib_alpha_output_param_t *out = p->out;
@@ -370,7 +370,7 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 	default: encode_ev6(&p, select, regs);
 	}
 	add_pmds(&p, where, regs);
-	finish_output(&p);
+	fill_model_output(&p);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */

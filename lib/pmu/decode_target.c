@@ -80,7 +80,7 @@ static uint64_t get_kernel_owned_bits(const struct decode_target *g, uint64_t mi
 	return all & ~mine;
 }
 
-bool pfmi_pmu_has_own_control(const struct decode_target *g)
+bool pfmi_pmu_has_register_select_mask(const struct decode_target *g)
 {
 	return pfmi_pmu_get_config_index(g->reg_name) < 0 &&
 	       pfmi_pmu_has_event_select_mask(g->table);
@@ -98,7 +98,7 @@ bool pfmi_pmu_init_decode_target(struct decode_target *g)
 	if (word >= 0 && !bits)
 		return false;
 	g->counter = word >= 0 ? DECODE_NO_COUNTER : get_trailing_number(g->reg_name);
-	g->known_words = pfmi_pmu_has_own_control(g) ? 0 : 1u << (word > 0 ? word : 0);
+	g->known_words = pfmi_pmu_has_register_select_mask(g) ? 0 : 1u << (word > 0 ? word : 0);
 	g->config[word > 0 ? word : 0] = g->value;
 	if (word <= 0 && bits)
 		g->config[0] &= ~get_kernel_owned_bits(g, get_declared_bits(g->table));

@@ -32,7 +32,7 @@ uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4])
 	return value;
 }
 
-static void put_field_defaults(const struct table *t, uint64_t config[4])
+static void insert_field_defaults(const struct table *t, uint64_t config[4])
 {
 	const struct field *f = table_fields(t);
 
@@ -42,7 +42,7 @@ static void put_field_defaults(const struct table *t, uint64_t config[4])
 }
 
 /* Inserts a value that may be for one counter, wide, or a replacement of an earlier one. */
-static void put_row_value(struct event *ev, const struct field *f, struct field_value v)
+static void insert_row_value(struct event *ev, const struct field *f, struct field_value v)
 {
 	if (v.counter == ANY_COUNTER)
 		field_insert(f, ev->base_config, v.value);
@@ -51,7 +51,7 @@ static void put_row_value(struct event *ev, const struct field *f, struct field_
 }
 
 /* ORs @value into the bits of @f. */
-static inline void add_split_field(const struct field *f, uint64_t config[4], uint64_t value)
+static inline void or_field_value(const struct field *f, uint64_t config[4], uint64_t value)
 {
 	for (unsigned i = 0; i < f->n_ranges && value; i++) {
 		const struct bitrange *r = &f->ranges[i];
@@ -64,7 +64,7 @@ static inline void add_split_field(const struct field *f, uint64_t config[4], ui
 /* Collects the keys of the row's values and their bits in the configuration words. Without
  * @replaces no two values set one bit, and no value is wider than its field (verify.c), so they can
  * be ORed. */
-static void add_row_values(struct event *ev, const struct row *r, bool replaces)
+static void collect_row_values(struct event *ev, const struct row *r, bool replaces)
 {
 	const struct field *fields = table_fields(ev->table);
 	const uint32_t *v = table_values(ev->table) + r->first_value, *end = v + r->n_values;
@@ -78,12 +78,12 @@ static void add_row_values(struct event *ev, const struct row *r, bool replaces)
 		if (!f->n_ranges)
 			continue;
 		if (*v & VALUE_IS_WIDE || replaces)
-			put_row_value(ev, f, table_unpack_value(ev->table, *v));
+			insert_row_value(ev, f, table_unpack_value(ev->table, *v));
 		else if (f->n_ranges == 1)
 			ev->base_config[f->ranges[0].config_word] |= (uint64_t)value
 			                                             << f->ranges[0].lsb;
 		else
-			add_split_field(f, ev->base_config, value);
+			or_field_value(f, ev->base_config, value);
 	}
 	ev->row_keys = has;
 }
@@ -103,12 +103,12 @@ void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 	ev->user_keys = 0;
 	memset(ev->base_config, 0, sizeof(ev->base_config));
 	if (t->flags & TABLE_VALUES_OVERRIDE)
-		put_field_defaults(t, ev->base_config);
+		insert_field_defaults(t, ev->base_config);
 	if (!r) {
 		ev->row_keys = 0;
 		return;
 	}
-	add_row_values(ev, r, t->flags & TABLE_VALUES_OVERRIDE);
+	collect_row_values(ev, r, t->flags & TABLE_VALUES_OVERRIDE);
 #pragma GCC unroll 1
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		const struct umask_group *g = table_get_row_group(t, r, i);
@@ -130,7 +130,7 @@ const uint64_t *pfmi_pmu_find_user_value(const struct event *ev, unsigned field)
 	return NULL;
 }
 
-static uint64_t sum_group_values(const struct event *ev, unsigned field)
+static uint64_t combine_group_values(const struct event *ev, unsigned field)
 {
 	uint64_t bits = 0;
 
@@ -143,7 +143,7 @@ static uint64_t sum_group_values(const struct event *ev, unsigned field)
 /* The bits of @field that values of the row's groups set. */
 static inline uint64_t get_group_bits(const struct event *ev, unsigned field)
 {
-	return ev->row && ev->row->n_groups ? sum_group_values(ev, field) : 0;
+	return ev->row && ev->row->n_groups ? combine_group_values(ev, field) : 0;
 }
 
 bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key)
@@ -217,7 +217,7 @@ uint64_t pfmi_pmu_get_plan_counter_mask(const struct plan *plan)
 }
 
 /* Inserts the row's values for @counter alone. */
-static void put_counter_values(const struct event *ev, unsigned counter, uint64_t config[4])
+static void insert_counter_values(const struct event *ev, unsigned counter, uint64_t config[4])
 {
 	const struct row *r = ev->row;
 
@@ -229,13 +229,13 @@ static void put_counter_values(const struct event *ev, unsigned counter, uint64_
 	}
 }
 
-static void add_group_values(const struct event *ev, const struct row *r, uint64_t config[4])
+static void or_group_values(const struct event *ev, const struct row *r, uint64_t config[4])
 {
 	for (unsigned i = 0; i < r->n_groups; i++) {
 		if (ev->group_values[i])
-			add_split_field(table_fields(ev->table) +
-			                        table_get_row_group(ev->table, r, i)->field,
-			                config, ev->group_values[i]);
+			or_field_value(table_fields(ev->table) +
+			                       table_get_row_group(ev->table, r, i)->field,
+			               config, ev->group_values[i]);
 	}
 }
 
@@ -248,9 +248,9 @@ void pfmi_pmu_build_config_words(const struct event *ev, unsigned counter, uint6
 		const struct row *r = ev->row;
 
 		if (ev->has_counter_values && counter != ANY_COUNTER)
-			put_counter_values(ev, counter, config);
+			insert_counter_values(ev, counter, config);
 		if (r->n_groups)
-			add_group_values(ev, r, config);
+			or_group_values(ev, r, config);
 	}
 	for (unsigned i = 0; i < ev->n_user_fields; i++)
 		field_insert(table_fields(ev->table) + ev->user_fields[i].field, config,

@@ -26,7 +26,7 @@ static bool find_feature_value(const struct table *t, const char *name, uint64_t
 
 /* The counter that an event code of POWER requires, 0 for any: four bits of the code, at the bit
  * that the feature counter_at names. */
-static uint64_t get_counter_from_code(const struct table *t, uint64_t config)
+static uint64_t get_required_counter(const struct table *t, uint64_t config)
 {
 	uint64_t at = 64;
 
@@ -39,7 +39,7 @@ static uint64_t get_counter_mask(const struct event *ev, const struct encode_req
 	uint64_t mask = pfmi_pmu_get_counter_mask(ev), config[4], pmc;
 
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
-	pmc = get_counter_from_code(t, config[0]);
+	pmc = get_required_counter(t, config[0]);
 	if (pmc)
 		mask &= (uint64_t)1 << pmc;
 	return req->unavailable_regs ? mask & ~req->unavailable_regs->bits[0] : mask;
@@ -58,7 +58,7 @@ static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uin
 
 /* Adds an alternative in which the first event with a dedicated counter may use any. Returns the
  * number of alternatives. */
-static unsigned try_dedicated_counter(const struct encode_request *req, struct plan *out)
+static unsigned add_dedicated_alternative(const struct encode_request *req, struct plan *out)
 {
 	struct alternative *first = &out->alternatives[0], *second = &out->alternatives[1];
 	uint64_t counter = 64, code = 0;
@@ -113,7 +113,7 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 			counted ? get_counter_mask(&req->events[i], req) : 0;
 		out->counterless_events |= (uint64_t)!counted << i;
 	}
-	out->n_alternatives = try_dedicated_counter(req, out);
+	out->n_alternatives = add_dedicated_alternative(req, out);
 	return req->n_events > PFM_MAX_SET_REGS / 4 ? check_register_count(req, why)
 	                                            : PFMLIB_SUCCESS;
 }

@@ -11,7 +11,7 @@ static uint64_t get_system_wide_bit(const struct mont_plan_context *w)
 	return (w->req->flags & PFMLIB_PFP_SYSTEMWIDE) != 0;
 }
 
-static unsigned get_levels(const struct mont_plan_context *w, unsigned plm)
+static unsigned choose_levels(const struct mont_plan_context *w, unsigned plm)
 {
 	return plm ? plm : w->req->plm;
 }
@@ -78,7 +78,7 @@ static bool get_ear_setting(const struct mont_plan_context *w, const pfmlib_mont
 	if (given && given->ear_used) {
 		*mode = (unsigned)given->ear_mode;
 		*umask = given->ear_umask;
-		*plm = get_levels(w, given->ear_plm);
+		*plm = choose_levels(w, given->ear_plm);
 	} else if (tr) {
 		*mode = get_ear_mode(tr);
 		*umask = tr->ear_umask;
@@ -154,8 +154,8 @@ struct code_range_needs {
 	bool uses_both_pairs;    /* the range must be on pair 0 and on pair 1 */
 };
 
-static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i,
-                              struct code_range_needs *c)
+static int collect_prefetch_needs(const struct mont_plan_context *w, unsigned i,
+                                  struct code_range_needs *c)
 {
 	unsigned flags = w->input->pfp_mont_irange.rr_flags;
 
@@ -180,8 +180,8 @@ static int add_prefetch_needs(const struct mont_plan_context *w, unsigned i,
 	return PFMLIB_SUCCESS;
 }
 
-static int collect_code_needs(const struct mont_plan_context *w, const struct mont_range *r,
-                              unsigned n, struct code_range_needs *c)
+static int collect_code_range_needs(const struct mont_plan_context *w, const struct mont_range *r,
+                                    unsigned n, struct code_range_needs *c)
 {
 	unsigned flags = w->input->pfp_mont_irange.rr_flags;
 	bool retired_only;
@@ -207,7 +207,7 @@ static int collect_code_needs(const struct mont_plan_context *w, const struct mo
 			c->is_fine ? "fine mode takes two ranges"
 				   : "only retired instructions can have several ranges");
 	for (unsigned i = 0; i < w->req->n_events; i++) {
-		int rc = add_prefetch_needs(w, i, c);
+		int rc = collect_prefetch_needs(w, i, c);
 
 		if (rc)
 			return rc;
@@ -329,7 +329,7 @@ static int plan_irange(const struct mont_plan_context *w)
 		                      n == PFMLIB_ERR_IRRALIGN
 		                              ? "code ranges are made of 16-byte bundles"
 		                              : "a code range is empty or missing");
-	rc = collect_code_needs(w, r, (unsigned)n, &c);
+	rc = collect_code_range_needs(w, r, (unsigned)n, &c);
 	if (rc)
 		return rc;
 	rc = c.is_fine                         ? put_fine_ranges(w, r, (unsigned)n, &c)
@@ -474,7 +474,7 @@ static uint64_t build_etb(const struct mont_plan_context *w, const pfmlib_mont_e
 	uint64_t pmc = register_field_insert(0, etb_bits[ETB_FIELD_PM], get_system_wide_bit(w));
 
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PLM],
-	                            get_levels(w, e ? e->etb_plm : 0));
+	                            choose_levels(w, e ? e->etb_plm : 0));
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_TM], e ? e->etb_tm : 3);
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PTM], e ? e->etb_ptm : 3);
 	pmc = register_field_insert(pmc, etb_bits[ETB_FIELD_PPM], e ? e->etb_ppm : 3);
@@ -515,7 +515,7 @@ static int plan_ipear(const struct mont_plan_context *w)
 		return mont_set_error(
 			w, PFMLIB_ERR_FEATCOMB, -1,
 			"the trace buffer holds branches or instruction addresses, not both");
-	pmc = register_field_insert(0, ipear_bits[IPEAR_FIELD_PLM], get_levels(w, p->ipear_plm));
+	pmc = register_field_insert(0, ipear_bits[IPEAR_FIELD_PLM], choose_levels(w, p->ipear_plm));
 	pmc = register_field_insert(pmc, ipear_bits[IPEAR_FIELD_PM], get_system_wide_bit(w));
 	pmc = register_field_insert(pmc, ipear_bits[IPEAR_FIELD_MODE], IPEAR_MODE);
 	rc = add_pmc(w, PMC_IPEAR,

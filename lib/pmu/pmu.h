@@ -335,7 +335,7 @@ struct decode_target {
 /* The number of the configuration word called "config", "CONFIG0", "config2" ..., or -1. */
 int pfmi_pmu_get_config_index(const char *reg);
 /* True if the register is not a configuration word and has an event select mask. */
-bool pfmi_pmu_has_own_control(const struct decode_target *g);
+bool pfmi_pmu_has_register_select_mask(const struct decode_target *g);
 /* Fills the members of @g that follow from its table, register name and value. False if the PMU has
  * no such register. */
 bool pfmi_pmu_init_decode_target(struct decode_target *g);

@@ -86,7 +86,7 @@ layout_op pfmi_x86_find_layout, pfmi_mont_find_layout, pfmi_alpha_find_layout,
 event_select_mask_op pfmi_x86_get_event_select_mask, pfmi_mont_get_event_select_mask,
 	pfmi_alpha_get_event_select_mask, pfmi_mips_get_event_select_mask;
 const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4]);
-uint32_t pfmi_x86_get_extra_msr(const struct event *ev);
+uint32_t pfmi_x86_get_extra_register(const struct event *ev);
 uint32_t pfmi_netburst_get_escr(const struct event *ev);
 unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct placement *where,

@@ -75,14 +75,15 @@ static bool can_use_code_index(const struct decode_target *g)
 
 /* A lower bound of the rank of @row, which is cheaper than the rank: a row with other words needs
  * at least one attribute. */
-static uint64_t get_least_rank(const struct decode_target *g, uint32_t row)
+static uint64_t compute_rank_bound(const struct decode_target *g, uint32_t row)
 {
 	struct event ev;
 	uint64_t added = 0;
 
 	if (!table_get_row(g->table, row)->n_groups) {
 		pfmi_pmu_init_event(&ev, g->table, row);
-		added = !ev.has_counter_values && !pfmi_pmu_has_known_words(g, ev.base_config);
+		added = !ev.has_counter_values &&
+		        !pfmi_pmu_are_known_words_equal(g, ev.base_config);
 	}
 	return added << 56 | (uint64_t)row << 8;
 }
@@ -93,12 +94,12 @@ static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uin
 {
 	const uint32_t h = table_hash_code((uint32_t)g->code, umask, config1);
 	struct event ev;
-	uint16_t way;
+	uint16_t entry;
 
 	for (uint32_t i = table_get_first_slot(h, g->table->n_code_index);
-	     (way = table_next_code_index_entry(g->table, h, &i));) {
+	     (entry = table_next_code_index_entry(g->table, h, &i));) {
 		struct event *to = b->best_event && !b->n_ranks ? b->best_event : &ev;
-		uint32_t row = table_get_code_index_row(g->table, way);
+		uint32_t row = table_get_code_index_row(g->table, entry);
 
 		/* Rows of one key are in table order, so a row without attributes and other
 		 * registers ends the search. */
@@ -106,7 +107,7 @@ static void rank_indexed_rows(const struct decode_target *g, uint32_t umask, uin
 			return;
 		if (pfmi_pmu_is_code_match(g, row) &&
 		    (b->n_ranks < b->max_ranks ||
-		     get_least_rank(g, row) < b->ranks[b->n_ranks - 1]) &&
+		     compute_rank_bound(g, row) < b->ranks[b->n_ranks - 1]) &&
 		    pfmi_pmu_match_row(g, row, to))
 			add_to_ranking(g, b, to, 0);
 	}
@@ -135,7 +136,7 @@ static inline void rank_rows(const struct decode_target *g, unsigned nth, struct
 }
 
 /* Makes @nth counter of the register the target's counter. False if there are no more. */
-static bool select_counter(struct decode_target *g, unsigned nth)
+static bool select_target_counter(struct decode_target *g, unsigned nth)
 {
 	if (g->is_fixed_control) {
 		/* A nibble with a level (os, usr) enables its counter. */
@@ -151,7 +152,7 @@ static bool select_counter(struct decode_target *g, unsigned nth)
 		}
 		return false;
 	}
-	if (table_has_field_bits(g->table) && !pfmi_pmu_has_own_control(g))
+	if (table_has_field_bits(g->table) && !pfmi_pmu_has_register_select_mask(g))
 		return nth == 0;
 	g->event_select_mask =
 		pfmi_pmu_get_event_select_mask(g->table, g->reg_name, nth, &g->counter);
@@ -204,7 +205,7 @@ bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct eve
 	for (;; i -= RANKING_SIZE) {
 		b.max_ranks = i < RANKING_SIZE ? i + 1 : RANKING_SIZE;
 		b.n_ranks = 0;
-		for (nth = 0; select_counter(g, nth); nth++)
+		for (nth = 0; select_target_counter(g, nth); nth++)
 			rank_rows(g, nth, &b);
 		if (b.n_ranks < b.max_ranks)
 			return !b.n_ranks && !b.has_floor && !g->alternate_code &&
@@ -214,7 +215,7 @@ bool pfmi_pmu_find_decoded_event(struct decode_target *g, unsigned i, struct eve
 		b.floor_rank = b.ranks[RANKING_SIZE - 1];
 		b.has_floor = true;
 	}
-	return select_counter(g, (unsigned)(b.ranks[i] & 0xff)) &&
+	return select_target_counter(g, (unsigned)(b.ranks[i] & 0xff)) &&
 	       (b.best_event || pfmi_pmu_match_row(g, (uint32_t)(b.ranks[i] >> 8), ev));
 }
 
@@ -232,7 +233,7 @@ static bool find_event_by_words(struct decode_target *g, struct event *ev)
 	return b.n_ranks != 0;
 }
 
-static bool is_row_of_words(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool has_row_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	struct event ev;
 	uint64_t own[4];
@@ -244,14 +245,14 @@ static bool is_row_of_words(const struct table *t, uint32_t row, const uint64_t 
 }
 
 /* Has the row exactly these words, and can no other row be better? */
-static bool is_row_of_config(const struct table *t, uint32_t row, const uint64_t config[4])
+static bool is_best_row_of_words(const struct table *t, uint32_t row, const uint64_t config[4])
 {
 	const struct row *r = table_get_row(t, row);
 
 	if (r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_DEPRECATED | ROW_HIDDEN) ||
 	    has_only_fixed_counters(t, r))
 		return false;
-	return is_row_of_words(t, row, config);
+	return has_row_words(t, row, config);
 }
 
 /* Are the numbers in the range of the code and unit mask fields of @t? */
@@ -268,7 +269,7 @@ bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *
 {
 	uint32_t h = table_hash_code((uint32_t)n->code, (uint32_t)n->umask, 0);
 	uint64_t config[4] = { 0 };
-	uint16_t way;
+	uint16_t entry;
 
 	if (!t->n_code_index || !pfmi_pmu_has_plain_config(t) || t->flags & TABLE_VALUES_OVERRIDE ||
 	    !can_hold_codes(t, n))
@@ -277,15 +278,15 @@ bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *
 	if (n->umask)
 		field_insert(table_get_key_field(t, KEY_UMASK), config, n->umask);
 	for (uint32_t i = table_get_first_slot(h, t->n_code_index);
-	     (way = table_next_code_index_entry(t, h, &i));) {
-		uint32_t row = table_get_code_index_row(t, way);
+	     (entry = table_next_code_index_entry(t, h, &i));) {
+		uint32_t row = table_get_code_index_row(t, entry);
 
 		if (!pfmi_pmu_has_row_code(t, row, n->code, DECODE_NO_COUNTER))
 			continue;
 		/* Splitting bits into unit masks needs the full search. */
 		if (table_get_row(t, row)->n_groups)
 			return false;
-		if (is_row_of_config(t, row, config)) {
+		if (is_best_row_of_words(t, row, config)) {
 			*found = row;
 			return true;
 		}
@@ -294,7 +295,7 @@ bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *
 }
 
 /* Finds the row with the raw event number of a driver by encoding each row. */
-static bool find_driver_number(const struct decode_target *g, struct event *ev)
+static bool find_row_by_driver_number(const struct decode_target *g, struct event *ev)
 {
 	for (uint32_t row = 0; row < g->table->n_rows; row++) {
 		uint64_t own[4];
@@ -304,7 +305,7 @@ static bool find_driver_number(const struct decode_target *g, struct event *ev)
 		config = table_get_row(g->table, row)->flags & ROW_SHADOWED
 		                 ? NULL
 		                 : pfmi_pmu_get_config_words(ev, own);
-		if (config && config[0] && pfmi_pmu_has_known_words(g, config))
+		if (config && config[0] && pfmi_pmu_are_known_words_equal(g, config))
 			return true;
 	}
 	return false;
@@ -322,7 +323,7 @@ bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4
 
 	memcpy(g.config, config, sizeof(g.config));
 	if (!(table_has_field_bits(t) ? find_event_by_words(&g, &found)
-	                              : find_driver_number(&g, &found)))
+	                              : find_row_by_driver_number(&g, &found)))
 		return false;
 	found.plm = ev->plm;
 	found.has_no_levels = ev->has_no_levels;

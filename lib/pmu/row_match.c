@@ -9,7 +9,8 @@
 #include "pmu/row_match.h"
 
 /* Can named values of the group be combined to @bits? */
-static bool has_group_words(const struct table *t, const struct umask_group *g, uint64_t bits)
+static bool can_combine_group_values(const struct table *t, const struct umask_group *g,
+                                     uint64_t bits)
 {
 	const struct named_value *w = table_named_values(t) + g->first_named_value;
 	uint64_t seen = 0;
@@ -50,7 +51,7 @@ static bool read_group_values(const struct decode_target *g, struct event *ev)
 			continue;
 		}
 		bits = pfmi_pmu_extract_field(f, g->config) & group->mask;
-		if (!has_group_words(ev->table, group, bits))
+		if (!can_combine_group_values(ev->table, group, bits))
 			return false;
 		set_group_value(ev, i, bits);
 	}
@@ -65,7 +66,7 @@ static bool set_modifier(struct event *ev, unsigned field, uint64_t value)
 	       pfmi_pmu_set_user_field(ev, field, value);
 }
 
-bool pfmi_pmu_has_known_words(const struct decode_target *g, const uint64_t config[4])
+bool pfmi_pmu_are_known_words_equal(const struct decode_target *g, const uint64_t config[4])
 {
 	for (unsigned i = 0; i < 4; i++)
 		if (g->known_words >> i & 1 && config[i] != g->config[i])
@@ -80,7 +81,7 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 	const struct field *f = table_fields(g->table);
 
 	for (unsigned i = 0;
-	     i < g->table->n_fields && config && !pfmi_pmu_has_known_words(g, config); i++) {
+	     i < g->table->n_fields && config && !pfmi_pmu_are_known_words_equal(g, config); i++) {
 		uint64_t value;
 
 		if (!f[i].n_ranges || !f[i].is_modifier ||
@@ -105,25 +106,25 @@ static const uint64_t *add_modifiers(const struct decode_target *g, struct event
 	return config;
 }
 
-static bool match_fields(const struct decode_target *g, struct event *ev)
+static bool match_declared_fields(const struct decode_target *g, struct event *ev)
 {
 	uint64_t own[4];
 	const uint64_t *config =
 		read_group_values(g, ev) ? pfmi_pmu_get_config_words(ev, own) : NULL;
 
-	if (config && !pfmi_pmu_has_known_words(g, config))
+	if (config && !pfmi_pmu_are_known_words_equal(g, config))
 		config = add_modifiers(g, ev, config, own);
 	/* Filters that the row's counters lack belong to another event. */
-	return config && pfmi_pmu_has_known_words(g, config) &&
+	return config && pfmi_pmu_are_known_words_equal(g, config) &&
 	       !(ev->n_user_fields && pfmi_pmu_check_event(ev, NULL));
 }
 
-static bool match_pair(const struct decode_target *g, struct event *ev)
+static bool match_register_pair(const struct decode_target *g, struct event *ev)
 {
 	struct decode_target whole = *g;
 
 	return pfmi_pmu_decode_register_pair(ev, g->reg_name, g->value, &whole.config[0]) &&
-	       match_fields(&whole, ev);
+	       match_declared_fields(&whole, ev);
 }
 
 /* Converts control register @reg to the layout of the target's register, whose fields have equal
@@ -195,7 +196,7 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 
 			if (group->field != field)
 				continue;
-			if (!has_group_words(g->table, group, value & group->mask))
+			if (!can_combine_group_values(g->table, group, value & group->mask))
 				return false;
 			set_group_value(ev, k, value & group->mask);
 		}
@@ -207,7 +208,7 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 	return true;
 }
 
-static bool match_encoded(const struct decode_target *g, struct event *ev)
+static bool match_encoded_register(const struct decode_target *g, struct event *ev)
 {
 	uint64_t value;
 
@@ -222,7 +223,7 @@ static bool match_encoded(const struct decode_target *g, struct event *ev)
 }
 
 /* Matches a fixed counter, which has one event; FIXED_CTR_CTRL may add any-thread. */
-static bool match_fixed(const struct decode_target *g, struct event *ev)
+static bool match_fixed_counter(const struct decode_target *g, struct event *ev)
 {
 	unsigned any = table_get_key_field_plus1(g->table, KEY_ANY);
 
@@ -286,8 +287,8 @@ bool pfmi_pmu_match_row(const struct decode_target *g, uint32_t row, struct even
 		return false;
 	pfmi_pmu_init_event(ev, g->table, row);
 	if (g->is_fixed_control)
-		return match_fixed(g, ev);
+		return match_fixed_counter(g, ev);
 	if (g->is_register_pair)
-		return match_pair(g, ev);
-	return g->event_select_mask ? match_encoded(g, ev) : match_fields(g, ev);
+		return match_register_pair(g, ev);
+	return g->event_select_mask ? match_encoded_register(g, ev) : match_declared_fields(g, ev);
 }

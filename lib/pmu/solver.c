@@ -100,17 +100,18 @@ static bool has_event_matching(const struct assignment_problem *p)
 }
 
 /* True if no active event can fill the hold. */
-static bool is_hold_void(const struct assignment_problem *p, const struct counter_hold *h)
+static bool is_hold_unfillable(const struct assignment_problem *p, const struct counter_hold *h)
 {
 	return !(h->events & p->active_events);
 }
 
 /* True if an earlier hold has the same counter, which reserve_held_counters() has reserved for
  * events that are in both. */
-static bool is_hold_repeated(const struct assignment_problem *p, unsigned h)
+static bool is_counter_held_before(const struct assignment_problem *p, unsigned h)
 {
 	for (unsigned i = 0; i < h; i++)
-		if (p->holds[i].counter == p->holds[h].counter && !is_hold_void(p, &p->holds[i]))
+		if (p->holds[i].counter == p->holds[h].counter &&
+		    !is_hold_unfillable(p, &p->holds[i]))
 			return true;
 	return false;
 }
@@ -144,7 +145,7 @@ static bool has_hold_matching(const struct assignment_problem *p)
 	for (unsigned h = 0; h < p->n_holds; h++) {
 		uint64_t seen = 0;
 
-		if (!is_hold_void(p, &p->holds[h]) && !is_hold_repeated(p, h) &&
+		if (!is_hold_unfillable(p, &p->holds[h]) && !is_counter_held_before(p, h) &&
 		    !find_hold_filler(p, h, &seen, filler))
 			return false;
 	}
@@ -160,7 +161,7 @@ static bool has_matching(const struct assignment_problem *p)
 static void reserve_held_counters(struct assignment_problem *p)
 {
 	for (unsigned h = 0; h < p->n_holds; h++)
-		for (unsigned i = 0; i < p->n && !is_hold_void(p, &p->holds[h]); i++)
+		for (unsigned i = 0; i < p->n && !is_hold_unfillable(p, &p->holds[h]); i++)
 			if (!(p->holds[h].events >> i & 1))
 				p->counter_masks[i] &= ~((uint64_t)1 << p->holds[h].counter);
 }
@@ -168,7 +169,7 @@ static void reserve_held_counters(struct assignment_problem *p)
 static bool has_filled_holds(const struct assignment_problem *p, const uint8_t *counter)
 {
 	for (unsigned h = 0; h < p->n_holds; h++) {
-		bool filled = is_hold_void(p, &p->holds[h]);
+		bool filled = is_hold_unfillable(p, &p->holds[h]);
 
 		for (unsigned i = 0; i < p->n_order && !filled; i++)
 			filled = counter[p->event_order[i]] == p->holds[h].counter;

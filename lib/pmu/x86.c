@@ -160,7 +160,7 @@ static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n,
                                    struct register_values *out)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (x->selects[i].extra_msr && !pfmi_x86_is_register_seen(x, i))
+		if (x->selects[i].extra_msr && !pfmi_x86_shares_extra_register(x, i))
 			out->pmcs[out->n_pmcs++] = make_extra_register(&x->selects[i]);
 }
 
@@ -246,7 +246,7 @@ const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4
 	return x86_build_config(ev, own, &msr, &value);
 }
 
-uint32_t pfmi_x86_get_extra_msr(const struct event *ev)
+uint32_t pfmi_x86_get_extra_register(const struct event *ev)
 {
 	uint64_t own[4], value;
 	uint32_t msr;
@@ -315,7 +315,7 @@ const struct encoder_ops pfmi_x86_ops = {
 	.build_global_ctrl = pfmi_x86_build_global_ctrl,
 	.encode_single = pfmi_x86_encode_single,
 	.get_config_words = pfmi_x86_get_config_words,
-	.get_extra_register = pfmi_x86_get_extra_msr,
+	.get_extra_register = pfmi_x86_get_extra_register,
 	.find_layout = pfmi_x86_find_layout,
 	.get_event_select_mask = pfmi_x86_get_event_select_mask,
 	.registers =

@@ -135,6 +135,6 @@ static inline uint64_t x86_narrow_counter_mask(const struct event *ev, uint64_t 
 /* ---- x86_constrain.c ------------------------------------------------------------------------- */
 
 /* Does an event before event @i use its extra register? */
-bool pfmi_x86_is_register_seen(const struct x86_plan_extra *x, unsigned i);
+bool pfmi_x86_shares_extra_register(const struct x86_plan_extra *x, unsigned i);
 
 #endif

@@ -53,7 +53,7 @@ static int check_extra_register(const struct event *ev, pfm_error_t *why)
 	return PFMLIB_SUCCESS;
 }
 
-static bool is_top_down_event(const struct event *ev)
+static bool is_perf_metric_event(const struct event *ev)
 {
 	uint64_t config[4];
 
@@ -62,13 +62,13 @@ static bool is_top_down_event(const struct event *ev)
 }
 
 /* Checks the user's filters against fixed counters, top-down metrics and unit masks. */
-static int check_filters(const struct event *ev, pfm_error_t *why)
+static int check_user_filters(const struct event *ev, pfm_error_t *why)
 {
 	bool fixed_only, metric;
 
 	fixed_only = ev->table->all_counters >> FIRST_FIXED_COUNTER &&
 	             !(x86_get_row_counter_mask(ev, false) & GENERAL_COUNTERS);
-	metric = (fixed_only || ev->user_keys & X86_EXTRA_KEYS) && is_top_down_event(ev);
+	metric = (fixed_only || ev->user_keys & X86_EXTRA_KEYS) && is_perf_metric_event(ev);
 	for (unsigned i = 0; i < ev->n_user_fields; i++) {
 		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) ||
 		    (metric && is_extra_field(ev, i)))
@@ -88,7 +88,7 @@ static int check_filters(const struct event *ev, pfm_error_t *why)
 
 static int check_user_settings(const struct event *ev, pfm_error_t *why)
 {
-	int rc = ev->user_keys & (FILTER_KEYS | X86_EXTRA_KEYS) ? check_filters(ev, why)
+	int rc = ev->user_keys & (FILTER_KEYS | X86_EXTRA_KEYS) ? check_user_filters(ev, why)
 	                                                        : PFMLIB_SUCCESS;
 
 	if (rc)
@@ -184,7 +184,7 @@ static int place_extra_register(const struct event *ev, struct x86_plan_extra *x
 	return PFMLIB_SUCCESS;
 }
 
-bool pfmi_x86_is_register_seen(const struct x86_plan_extra *x, unsigned i)
+bool pfmi_x86_shares_extra_register(const struct x86_plan_extra *x, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (x->selects[k].extra_msr == x->selects[i].extra_msr)
@@ -199,7 +199,7 @@ static int check_register_count(const struct encode_request *req, const struct x
 	unsigned n = req->n_events;
 
 	for (unsigned i = 0; i < req->n_events; i++)
-		n += x->selects[i].extra_msr && !pfmi_x86_is_register_seen(x, i);
+		n += x->selects[i].extra_msr && !pfmi_x86_shares_extra_register(x, i);
 	return n <= PFM_MAX_SET_REGS
 	               ? PFMLIB_SUCCESS
 	               : pfmi_base_set_plain_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
@@ -229,7 +229,7 @@ static int place_extra_registers(const struct encode_request *req, struct x86_pl
 
 /* ---- Core Duo's own settings ----------------------------------------------------------------- */
 
-static int check_levels(const struct encode_request *req, pfm_error_t *why)
+static int check_libpfm3_levels(const struct encode_request *req, pfm_error_t *why)
 {
 	const unsigned none = PFM_PLM1 | PFM_PLM2;
 
@@ -303,7 +303,7 @@ int pfmi_x86_constrain_set(const struct encode_request *req, struct plan *out, p
 {
 	struct x86_plan_extra *x = (struct x86_plan_extra *)(void *)out->encoder_data;
 	const pfmlib_coreduo_input_param_t *in = NULL;
-	int rc = x86_is_libpfm3_view(req->table) ? check_levels(req, why) : PFMLIB_SUCCESS;
+	int rc = x86_is_libpfm3_view(req->table) ? check_libpfm3_levels(req, why) : PFMLIB_SUCCESS;
 
 	if (!rc && req->model_in) {
 		if (!pfmi_x86_has_coreduo_settings(req->table))
