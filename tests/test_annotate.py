@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import test_linear  # noqa: E402
 import test_symbols  # noqa: E402
+from test_report_columns import columns_of, on_terminal  # noqa: E402
 from test_symbols import PFM, START, Recording  # noqa: E402
 
 
@@ -75,6 +76,22 @@ class Annotate(test_symbols.Library):
             want[os.path.basename(line)] += n
         got = {os.path.basename(where): float(share) for share, where in re.findall(r"^ *([\d.]+)% \+-[ \d.]+  (\S+:\d+)$", text, re.M)}
         self.assertEqual(got, {line: round(100 * n / total, 2) for line, n in want.items()})
+
+    def test_code_on_a_terminal(self):
+        """Each line has its place; what does not fit is cut at the end."""
+        self.annotate("hidden_one")
+        whole = self.annotate("hidden_one").split("\n")
+        for width in 44, 60, 80, 200:
+            lines = on_terminal(width, "annotate", "hidden_one", folder=self.folder)
+            self.assertEqual(len(lines), len(whole))
+            for line, all_of_it in list(zip(lines, whole))[1:]:
+                self.assertLessEqual(columns_of(line), width)
+                if line.endswith("\u2026"):
+                    self.assertTrue(all_of_it.startswith(line[:-1]), (width, line, all_of_it))
+                    self.assertEqual(columns_of(line), width)
+                elif "\u2026" not in line:  # paths are cut in their middle
+                    self.assertEqual(line, all_of_it)
+            self.assertEqual(any(line.endswith("\u2026") for line in lines), max(map(columns_of, whole)) > width)
 
     def test_lines_without_an_index_of_units(self):
         """clang writes no .debug_aranges."""

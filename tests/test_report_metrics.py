@@ -5,10 +5,12 @@
     PFM  the command (default: pfm of the path)
 """
 import collections
+import itertools
 import json
 import math
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -18,6 +20,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+from test_report_columns import MARKED, columns_of, on_terminal  # noqa: E402
 from test_record import PFM, Crafted, crafted_program  # noqa: E402
 
 IP, TID, TIME, READ, CALLCHAIN, CPU, PERIOD, IDENTIFIER = 1, 2, 4, 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 16
@@ -219,6 +222,31 @@ class Crafts(Base):
         middle = (min(times) + max(times)) / 2
         want = self.counts(lambda s: s.stack[-1] == 20 and s.time >= middle)
         self.assertAlmostEqual(got["f20", True]["value"], sum(want[INSTRUCTIONS]) / sum(want[CYCLES]), places=9)
+
+    def test_columns_of_a_terminal(self):
+        """Where there is no room, cells are narrower, then metrics and the share of the function itself are left out."""
+        metrics = json.loads(self.pfm("report", "--metrics", "--json", "-n", "1").stdout.splitlines()[0])["metrics"]
+        names = [m["metric"] for m in metrics]
+        self.assertGreater(len(names), 2)
+        shown = {}
+        for width, tree in itertools.product((60, 80, 97, 120, 160, 200, 300), ([], ["-g"])):
+            with self.subTest(width=width, tree=tree):
+                lines = on_terminal(width, "report", "--metrics", "-n", "30", *tree, folder=self.folder)
+                self.assertEqual([line for line in lines if columns_of(line) > width], [])
+                rows = [line for line in lines if MARKED.match(line)]
+                self.assertEqual(len(rows), 30)
+                self.assertEqual([line for line in rows if not re.search(r" f\d+$", line)], [])
+                hidden = re.search(r"The terminal has no room for ([\w, \n]*);", "\n".join(lines))
+                hidden = re.split(r",\s*", hidden[1]) if hidden else []
+                self.assertEqual(hidden, names[len(names) - len(hidden):])
+                shown[width, bool(tree)] = len(names) - len(hidden)
+                self.assertEqual(lines[1].split()[0], "children" if tree else "samples")
+                self.assertEqual("self" in lines[1].split(), bool(tree) and width >= 80)
+        self.assertEqual(shown[300, True], len(names))
+        self.assertEqual(shown[60, False], 1)
+        for tree in False, True:
+            numbers = [shown[key] for key in sorted(shown) if key[1] == tree]
+            self.assertEqual(numbers, sorted(numbers))
 
     def test_metrics_without_their_events(self):
         done = self.pfm("report", "--metrics=hardware::branch_miss_share")

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "disassembly.h"
 #include "pfm.h"
 #include "report_view.h"
@@ -126,6 +127,16 @@ static struct profile_sum sum_of_function(const struct annotate_job *job, unsign
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+enum { ADDRESS_COLUMNS = 10 }; /* of an instruction */
+
+/* Columns for a text beside @used others. */
+static size_t room_beside(size_t used)
+{
+	size_t columns = term_width(stdout);
+
+	return !columns ? SIZE_MAX : columns > used ? columns - used : 0;
+}
+
 struct line_share {
 	uint32_t source;
 	uint64_t weight;
@@ -176,12 +187,25 @@ static int put_line_shares(const struct annotate_job *job, unsigned event,
 	shares[0].weight = 0; /* no line is known */
 	qsort(shares, p->texts.n, sizeof(*shares), compare_line_shares);
 	for (size_t i = 0; i < p->texts.n && shares[i].weight; i++) {
-		put_share((double)shares[i].weight / (double)sum->weight, sum->samples);
-		printf("  %s\n", profile_line(p->texts.text[shares[i].source], line));
+		put_share(stdout, (double)shares[i].weight / (double)sum->weight, sum->samples);
+		fputs("  ", stdout);
+		profile_line(p->texts.text[shares[i].source], line);
+		put_cut(stdout, line, room_beside(SHARE_COLUMNS + 2), CUT_MIDDLE);
+		putchar('\n');
 	}
 	putchar('\n');
 	free(shares);
 	return EXIT_DONE;
+}
+
+static void put_code_text(const struct code_line *c)
+{
+	size_t used = SHARE_COLUMNS + 2 + (c->is_instruction ? ADDRESS_COLUMNS : 0);
+
+	if (term_is_terminal(stdout))
+		put_cut(stdout, c->text, room_beside(used), CUT_END);
+	else
+		put_line_text(stdout, c->text);
 }
 
 static void put_code(const struct annotate_job *job, unsigned event, const struct profile_sum *sum)
@@ -192,14 +216,14 @@ static void put_code(const struct annotate_job *job, unsigned event, const struc
 			c->is_instruction ? find_instruction(job, event, c->address) : NULL;
 
 		if (at)
-			put_share((double)at->weight / (double)sum->weight, sum->samples);
+			put_share(stdout, (double)at->weight / (double)sum->weight, sum->samples);
 		else
 			printf("%15s", "");
 		if (c->is_instruction)
 			printf("  %8llx  ", (unsigned long long)c->address);
 		else
 			fputs("  ", stdout);
-		put_line_text(stdout, c->text);
+		put_code_text(c);
 		putchar('\n');
 	}
 }
@@ -213,8 +237,8 @@ static void put_addresses(const struct annotate_job *job, unsigned event,
 
 		if (at->event != event || !is_in_function(job, at))
 			continue;
-		put_share((double)at->weight / (double)sum->weight, sum->samples);
-		put_key_columns(&job->profile, at, KEY_ADDRESS, 0);
+		put_share(stdout, (double)at->weight / (double)sum->weight, sum->samples);
+		put_key_columns(stdout, &job->profile, at, KEY_ADDRESS, &plain_key_layout, 0);
 	}
 }
 

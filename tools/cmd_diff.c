@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "diff_rows.h"
 #include "pfm.h"
 #include "report_view.h"
@@ -49,6 +50,8 @@ static const struct command_option options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
+enum { NAMES_MIN = 24 }; /* columns of a terminal for names, before other columns are left out */
+
 struct diff_job {
 	struct diff diff;
 	bool json, svg;
@@ -65,10 +68,67 @@ static enum style style_of_row(const struct diff_row *row)
 	return row->change > 0 ? RED : GREEN;
 }
 
-static void put_event_title(const struct diff_job *job, uint32_t event)
+/* Columns before the names, with their blanks. */
+enum diff_column { CHANGE, OLD_VALUE, NEW_VALUE, RATIO, OLD_SAMPLES, NEW_SAMPLES, N_COLUMNS };
+
+static const struct {
+	const char *title;
+	struct table_column column;
+} columns[N_COLUMNS] = {
+	[CHANGE] = { "change", { 18, 0 } },       [OLD_VALUE] = { "old", { 9, 3 } },
+	[NEW_VALUE] = { "new", { 9, 3 } },        [RATIO] = { "ratio", { 10, 2 } },
+	[OLD_SAMPLES] = { "samples", { 10, 1 } }, [NEW_SAMPLES] = { "then", { 10, 1 } },
+};
+
+/* How the rows of an event are laid out. */
+struct row_layout {
+	bool shows[N_COLUMNS];
+	struct key_layout keys;
+};
+
+static size_t count_event_rows(const struct diff_job *job, size_t i, size_t *n_shown)
+{
+	const struct diff *d = &job->diff;
+	size_t n = 1;
+
+	while (i + n < d->n_rows && d->rows[i + n].event == d->rows[i].event)
+		n++;
+	*n_shown = job->line_limit && job->line_limit < n ? (size_t)job->line_limit : n;
+	return n;
+}
+
+/* Lays out @n rows from number @i on: a terminal may have no room for all columns. */
+static struct row_layout lay_out_rows(const struct diff_job *job, size_t i, size_t n)
+{
+	struct row_layout l = { .keys = plain_key_layout };
+	struct table_column widths[N_COLUMNS];
+	size_t terminal = term_width(stdout), used = 0;
+	unsigned shown = ~0u;
+
+	for (unsigned k = 0; k < N_COLUMNS; k++)
+		widths[k] = columns[k].column;
+	if (terminal)
+		shown = choose_columns(widths, N_COLUMNS,
+		                       terminal > NAMES_MIN ? terminal - NAMES_MIN : 0);
+	for (unsigned k = 0; k < N_COLUMNS; k++) {
+		l.shows[k] = shown >> k & 1;
+		used += l.shows[k] ? widths[k].width : 0;
+	}
+	if (!terminal)
+		return l;
+	l.keys = (struct key_layout){ 0 };
+	for (size_t k = i; k < i + n; k++)
+		if (job->diff.rows[k].place)
+			measure_keys(&l.keys, job->diff.rows[k].profile, job->diff.rows[k].place,
+			             job->diff.options.keys, 0);
+	fit_keys(&l.keys, job->diff.options.keys, terminal > used ? terminal - used : 0);
+	return l;
+}
+
+static void put_event_title(const struct diff_job *job, uint32_t event, const struct row_layout *l)
 {
 	const struct diff_event *e = &job->diff.events[event];
-	char old_samples[GROUPED_MAX], new_samples[GROUPED_MAX], title[NAME_LINE];
+	char old_samples[GROUPED_MAX], new_samples[GROUPED_MAX], title[NAME_LINE], text[256];
 	size_t n = 0, significant = 0;
 
 	for (size_t i = 0; i < job->diff.n_rows; i++) {
@@ -77,29 +137,50 @@ static void put_event_title(const struct diff_job *job, uint32_t event)
 		n += row->event == event && row->place;
 		significant += row->event == event && row->place && row->is_significant;
 	}
-	printf("%s%s%s: %s samples, then %s; %zu of %zu places changed significantly\n",
-	       term_colour_begin(stdout, BOLD), profile_line(e->name, title),
-	       term_colour_end(stdout), group_digits(e->sum[OLD_SIDE].samples, old_samples),
-	       group_digits(e->sum[NEW_SIDE].samples, new_samples), significant, n);
-	printf("  %16s %8s %8s %9s %9s %9s\n", "change", "old", "new", "ratio", "samples", "then");
+	profile_line(e->name, title);
+	printf("%s%s%s: ", term_colour_begin(stdout, BOLD), title, term_colour_end(stdout));
+	snprintf(text, sizeof(text), "%s samples, then %s; %zu of %zu places changed significantly",
+	         group_digits(e->sum[OLD_SIDE].samples, old_samples),
+	         group_digits(e->sum[NEW_SIDE].samples, new_samples), significant, n);
+	term_wrap(stdout, count_columns(title, strlen(title)) + 2, 2, text);
+	for (unsigned i = 0; i < N_COLUMNS; i++)
+		if (l->shows[i])
+			printf("%*s", (int)columns[i].column.width, columns[i].title);
+	putchar('\n');
 }
 
-static void put_row(const struct diff_job *job, const struct diff_row *row)
+static void put_value(const struct diff_row *row, enum diff_column column)
 {
-	enum style style = style_of_row(row);
-	double ratio = row->value[NEW_SIDE] / row->value[OLD_SIDE] - 1;
+	switch (column) {
+	case CHANGE:
+		printf("%c %+7.2f%% +-%5.2f", row->is_significant ? '*' : ' ', 100 * row->change,
+		       100 * (row->high - row->change));
+		break;
+	case OLD_VALUE: printf(" %7.2f%%", 100 * row->value[OLD_SIDE]); break;
+	case NEW_VALUE: printf(" %7.2f%%", 100 * row->value[NEW_SIDE]); break;
+	case RATIO:
+		if (row->samples[OLD_SIDE])
+			printf(" %+8.1f%%",
+			       100 * (row->value[NEW_SIDE] / row->value[OLD_SIDE] - 1));
+		else
+			printf(" %9s", "new");
+		break;
+	case OLD_SAMPLES: printf(" %9llu", (unsigned long long)row->samples[OLD_SIDE]); break;
+	default: printf(" %9llu", (unsigned long long)row->samples[NEW_SIDE]); break;
+	}
+}
 
-	printf("%s%c %+7.2f%% +-%5.2f %7.2f%% %7.2f%% ", term_colour_begin(stdout, style),
-	       row->is_significant ? '*' : ' ', 100 * row->change, 100 * (row->high - row->change),
-	       100 * row->value[OLD_SIDE], 100 * row->value[NEW_SIDE]);
-	if (row->samples[OLD_SIDE])
-		printf("%+8.1f%% ", 100 * ratio);
-	else
-		printf("%9s ", "new");
-	printf("%9llu %9llu%s", (unsigned long long)row->samples[OLD_SIDE],
-	       (unsigned long long)row->samples[NEW_SIDE], term_colour_end(stdout));
+static void put_row(const struct diff_job *job, const struct diff_row *row,
+                    const struct row_layout *l)
+{
+	fputs(term_colour_begin(stdout, style_of_row(row)), stdout);
+	for (unsigned i = 0; i < N_COLUMNS; i++)
+		if (l->shows[i])
+			put_value(row, (enum diff_column)i);
+	fputs(term_colour_end(stdout), stdout);
 	if (row->place)
-		put_key_columns(row->profile, row->place, job->diff.options.keys, 0);
+		put_key_columns(stdout, row->profile, row->place, job->diff.options.keys, &l->keys,
+		                0);
 	else
 		puts("  [total]");
 }
@@ -107,24 +188,19 @@ static void put_row(const struct diff_job *job, const struct diff_row *row)
 static void put_rows(const struct diff_job *job)
 {
 	const struct diff *d = &job->diff;
-	size_t shown = 0, hidden = 0;
+	size_t n, shown;
 
-	for (size_t i = 0; i < d->n_rows; i++) {
-		if (i == 0 || d->rows[i].event != d->rows[i - 1].event) {
-			put_event_title(job, d->rows[i].event);
-			shown = hidden = 0;
-		}
-		if (!job->line_limit || shown < job->line_limit) {
-			put_row(job, &d->rows[i]);
-			shown++;
-		} else {
-			hidden++;
-		}
-		if (i + 1 < d->n_rows && d->rows[i + 1].event == d->rows[i].event)
-			continue;
-		if (hidden)
-			printf("%zu more place%s changed less; -n 0 shows all\n", hidden,
-			       hidden > 1 ? "s" : "");
+	for (size_t i = 0; i < d->n_rows; i += n) {
+		struct row_layout layout;
+
+		n = count_event_rows(job, i, &shown);
+		layout = lay_out_rows(job, i, shown);
+		put_event_title(job, d->rows[i].event, &layout);
+		for (size_t k = i; k < i + shown; k++)
+			put_row(job, &d->rows[k], &layout);
+		if (n > shown)
+			printf("%zu more place%s changed less; -n 0 shows all\n", n - shown,
+			       n - shown > 1 ? "s" : "");
 		putchar('\n');
 	}
 }
@@ -164,13 +240,12 @@ static void put_row_json(const struct diff_job *job, const struct diff_row *row)
 static void put_rows_json(const struct diff_job *job)
 {
 	const struct diff *d = &job->diff;
-	size_t shown = 0;
+	size_t n, shown;
 
-	for (size_t i = 0; i < d->n_rows; i++) {
-		if (i && d->rows[i].event != d->rows[i - 1].event)
-			shown = 0;
-		if (!job->line_limit || shown++ < job->line_limit)
-			put_row_json(job, &d->rows[i]);
+	for (size_t i = 0; i < d->n_rows; i += n) {
+		n = count_event_rows(job, i, &shown);
+		for (size_t k = i; k < i + shown; k++)
+			put_row_json(job, &d->rows[k]);
 	}
 }
 

@@ -184,7 +184,17 @@ static int refuse_event_sums(const struct report_job *job)
 
 static void print_hint(const char *text)
 {
-	printf("%s%s%s\n", term_colour_begin(stdout, DIM), text, term_colour_end(stdout));
+	char *lines = NULL;
+	size_t size;
+	FILE *f = open_memstream(&lines, &size);
+
+	if (!f)
+		return;
+	term_fill_line(f, term_width(stdout), 0, 2, text);
+	if (fclose(f) == 0)
+		printf("%s%.*s%s\n", term_colour_begin(stdout, DIM), (int)size - 1, lines,
+		       term_colour_end(stdout));
+	free(lines);
 }
 
 /* Prints commands to type next, on a terminal. */
@@ -218,10 +228,13 @@ static int put_flame_graph(const struct profile *p, const char *title)
 	return is_written ? EXIT_DONE : report_no_memory();
 }
 
-static int print_view(const struct report_job *job, const char *path)
+static int print_view(struct report_job *job, const char *path)
 {
 	const struct profile *p = &job->profile;
 
+	job->terminal_columns = term_width(stdout);
+	job->has_two_shares = job->options.children || job->options.tree == CALLER_TREE;
+	fit_metric_columns(job);
 	if (job->svg)
 		return put_flame_graph(p, path);
 	if (job->folded)
@@ -232,6 +245,8 @@ static int print_view(const struct report_job *job, const char *path)
 		put_places_json(job);
 	else if (!job->options.tree)
 		put_places(job);
+	if (!job->json && !job->folded)
+		put_hidden_metrics(job);
 	if (!job->json && !job->folded)
 		print_hints(job);
 	return EXIT_DONE;

@@ -325,6 +325,7 @@ static void draw_screen(struct top_job *job)
 	size_t columns, lines, size;
 
 	screen_size(&columns, &lines);
+	job->view.columns = columns > 1 ? columns - 1 : 1;
 	size = lines > HEAD_LINES + FOOT_LINES ? lines - HEAD_LINES - FOOT_LINES : 1;
 	if (job->line_limit && job->line_limit < size)
 		size = (size_t)job->line_limit;
@@ -338,7 +339,7 @@ static void draw_screen(struct top_job *job)
 	for (size_t i = 0; i < (job->has_help ? N_HELP : rows.n); i++)
 		screen_put_line(job->has_help ? help[i] : rows.line[i], false);
 	screen_put_line("", false);
-	screen_put_line("q quit  s sort  k keys  e event  p pause  z zero  Enter callers  h help",
+	screen_put_line("q quit  h help  s sort  k keys  e event  p pause  z zero  Enter callers",
 	                true);
 	screen_end();
 	text_lines_free(&rows);

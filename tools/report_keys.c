@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The keys by which samples are added up: their names, columns and JSON. */
+#include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "pfm.h"
 #include "report_view.h"
 
@@ -43,67 +45,207 @@ unsigned report_keys(const struct profile_options *o)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Prints a column of @width; the blanks that fill it only before another column. */
-static void put_column(const char *text, int width, int *pending)
-{
-	int len = (int)strlen(text);
+/* Columns of names where each row has the same, so that awk finds them; the last one is as long as
+ * it is. */
+const struct key_layout plain_key_layout = { .cgroup = 24, .task = 16, .object = 24, .step = 2 };
 
-	if (!len) {
-		*pending += width + 1;
-		return;
-	}
-	printf("%*s%s", *pending, "", text);
-	*pending = len < width ? width - len + 1 : 1;
+enum {
+	CPU_COLUMNS = 4,
+	ADDRESS_COLUMNS = 18,
+	COLUMNS_MIN = 8,  /* of a name that is cut to have room for functions */
+	NAME_WANTED = 32, /* of the functions, before other columns become narrower */
+	NAME_MIN = 16     /* with fewer, other columns are left out */
+};
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
 }
 
-/* "inlined > inlined  file.c:12" after the function. */
-static void put_spot(const struct profile *p, const struct profile_place *at, int *pending)
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* "function > inlined > inlined  file.c:12" */
+static void put_name(FILE *out, const struct profile *p, const struct profile_place *at,
+                     unsigned keys)
 {
 	char line[NAME_LINE];
-	bool has_before = at->function;
+	bool has_before = false;
 
+	if (keys & KEY_SYMBOL && at->function) {
+		fputs(profile_line(p->texts.text[at->function], line), out);
+		has_before = *line;
+	}
+	if (!(keys & KEY_LINE))
+		return;
 	for (const char *s = p->texts.text[at->inlined]; *s; s += *s == ';') {
 		int len = (int)strcspn(s, ";");
 
-		if (!has_before)
-			printf("%*s", *pending, "");
-		printf("%s%.*s", has_before ? " > " : "", len, s);
+		fprintf(out, "%s%.*s", has_before ? " > " : "", len, s);
 		has_before = true;
 		s += len;
 	}
-	if (!at->source)
-		return;
-	if (has_before)
-		*pending = 2;
-	put_column(profile_line(base_name(p->texts.text[at->source]), line), 0, pending);
+	if (at->source)
+		fprintf(out, "%s%s", has_before ? "  " : "",
+		        profile_line(base_name(p->texts.text[at->source]), line));
 }
 
-void put_key_columns(const struct profile *p, const struct profile_place *at, unsigned keys,
-                     unsigned depth)
+/* The text of put_name(), to be freed; NULL without memory. */
+static char *name_text(const struct profile *p, const struct profile_place *at, unsigned keys)
 {
-	char line[NAME_LINE], number[24];
-	int pending = 2;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	put_name(f, p, at, keys);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static size_t measure_text(size_t width, const char *text)
+{
+	char line[NAME_LINE];
+
+	profile_line(text, line);
+	return larger(width, count_columns(line, strlen(line)));
+}
+
+void measure_keys(struct key_layout *l, const struct profile *p, const struct profile_place *at,
+                  unsigned keys, unsigned depth)
+{
+	char **texts = p->texts.text, *name;
+
+	if (keys & KEY_CGROUP)
+		l->cgroup = measure_text(l->cgroup, texts[at->cgroup]);
+	if (keys & KEY_TASK)
+		l->task = measure_text(l->task, texts[at->task]);
+	if (keys & KEY_OBJECT)
+		l->object = measure_text(l->object, base_name(texts[at->object]));
+	l->depth = larger(l->depth, depth);
+	name = name_text(p, at, keys);
+	if (name)
+		l->name = measure_text(l->name, name);
+	free(name);
+}
+
+/* The columns of a name of @width with the blank after it. */
+static size_t with_blank(size_t width)
+{
+	return width + (width > 0);
+}
+
+/* Makes columns narrower, the widest first, until at most @room are left or all are narrow. */
+static void shrink_columns(size_t *const *widths, size_t n, size_t room)
+{
+	for (;;) {
+		size_t sum = 0, widest = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			sum += with_blank(*widths[i]);
+			widest = *widths[i] > *widths[widest] ? i : widest;
+		}
+		if (sum <= room || *widths[widest] <= COLUMNS_MIN)
+			return;
+		--*widths[widest];
+	}
+}
+
+void fit_keys(struct key_layout *l, unsigned keys, size_t columns)
+{
+	/* The last one is left out first. */
+	size_t *const widths[] = { &l->task, &l->cgroup, &l->object };
+	enum { N = sizeof(widths) / sizeof(widths[0]) };
+	size_t fixed = 2, room, wanted, others = 0;
+
+	fixed += keys & KEY_CPU ? CPU_COLUMNS + 1 : 0;
+	fixed += keys & KEY_ADDRESS ? ADDRESS_COLUMNS + 1 : 0;
+	room = larger(columns, fixed) - fixed;
+	l->is_cut = true;
+	l->step = 2;
+	wanted = smaller(l->name + l->step * l->depth, larger(NAME_WANTED, room / 2));
+	shrink_columns(widths, N, larger(room, wanted) - wanted);
+	for (size_t i = 0; i < N; i++)
+		others += with_blank(*widths[i]);
+	wanted = smaller(wanted, NAME_MIN);
+	for (size_t i = N; i-- > 0 && room < others + wanted;) {
+		others -= with_blank(*widths[i]);
+		*widths[i] = 0;
+	}
+	l->name = larger(room, others) - others;
+	if (l->step * l->depth > l->name / 2)
+		l->step = 1;
+	l->indent_max = l->name > NAME_WANTED ? l->name / 2 : l->name / 3;
+}
+
+/* Prints a column of a name; the blanks that fill it only before another column. */
+static void put_column(FILE *out, const struct key_layout *l, const char *text, size_t width,
+                       enum cut_place place, size_t *pending)
+{
+	char line[NAME_LINE];
+	size_t n;
+
+	if (l->is_cut && !width)
+		return;
+	profile_line(text, line);
+	if (*line)
+		fprintf(out, "%*s", (int)*pending, "");
+	else
+		width += *pending;
+	n = put_cut(out, line, l->is_cut ? width : SIZE_MAX, place);
+	*pending = n < width ? width - n + 1 : 1;
+}
+
+/* Blanks before a name at @depth. Where a terminal has no room for more, "+7 " says how much deeper
+ * it is. Returns the columns. */
+static size_t put_indent(FILE *out, const struct key_layout *l, unsigned depth, size_t pending)
+{
+	size_t indent = l->step * depth;
+	char more[32] = "";
+
+	if (l->is_cut && indent > l->indent_max) {
+		indent = l->indent_max;
+		if (l->name > COLUMNS_MIN)
+			snprintf(more, sizeof(more), "+%zu ", depth - indent / l->step);
+	}
+	fprintf(out, "%*s%s", (int)(pending + indent), "", more);
+	return indent + strlen(more);
+}
+
+void put_key_columns(FILE *out, const struct profile *p, const struct profile_place *at,
+                     unsigned keys, const struct key_layout *l, unsigned depth)
+{
+	char number[24], **texts = p->texts.text, *name;
+	size_t pending = 2, indent;
 
 	if (keys & KEY_CPU) {
 		snprintf(number, sizeof(number), "%u", at->cpu);
-		put_column(at->cpu == UNKNOWN_CPU ? "-" : number, 4, &pending);
+		put_column(out, l, at->cpu == UNKNOWN_CPU ? "-" : number, CPU_COLUMNS, CUT_END,
+		           &pending);
 	}
 	if (keys & KEY_CGROUP)
-		put_column(profile_line(p->texts.text[at->cgroup], line), 24, &pending);
+		put_column(out, l, texts[at->cgroup], l->cgroup, CUT_MIDDLE, &pending);
 	if (keys & KEY_TASK)
-		put_column(profile_line(p->texts.text[at->task], line), 16, &pending);
+		put_column(out, l, texts[at->task], l->task, CUT_END, &pending);
 	if (keys & KEY_OBJECT)
-		put_column(profile_line(base_name(p->texts.text[at->object]), line), 24, &pending);
+		put_column(out, l, base_name(texts[at->object]), l->object, CUT_END, &pending);
 	if (keys & KEY_ADDRESS) {
 		snprintf(number, sizeof(number), "%#llx", (unsigned long long)at->address);
-		put_column(number, 18, &pending);
+		put_column(out, l, number, ADDRESS_COLUMNS, CUT_END, &pending);
 	}
-	pending += 2 * (int)depth;
-	if (keys & KEY_SYMBOL)
-		put_column(profile_line(p->texts.text[at->function], line), 0, &pending);
-	if (keys & KEY_LINE)
-		put_spot(p, at, &pending);
-	putchar('\n');
+	name = keys & (KEY_SYMBOL | KEY_LINE) ? name_text(p, at, keys) : NULL;
+	if (name && *name) {
+		indent = put_indent(out, l, depth, pending);
+		put_cut(out, name, l->is_cut ? larger(l->name, indent) - indent : SIZE_MAX,
+		        CUT_NAME);
+	}
+	free(name);
+	putc('\n', out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -5,14 +5,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "event_list.h"
 #include "metric.h"
 #include "report_view.h"
 #include "stat.h"
 
 enum {
-	SAMPLES_MIN = 16, /* with fewer a value says more about chance than about the function */
-	CELL_WIDTH = 24,  /* of a metric in a table */
+	SAMPLES_MIN = 16,  /* with fewer a value says more about chance than about the function */
+	CELL_WIDTH = 24,   /* of a metric in a table */
+	NARROW_WIDTH = 20, /* where the terminal has no room */
+	NAMES_MIN = 26,    /* columns for the names of functions and their blanks */
 	TITLE_MAX = 512,
 	NO_EVENT = -1
 };
@@ -364,23 +367,80 @@ static bool compute_column(const struct report_job *job, const struct metric_col
 	return rc == PFMLIB_SUCCESS;
 }
 
-/* "ipc [insn per cycle]" */
-static int column_title(const struct metric_column *m, char title[TITLE_MAX])
+/* "ipc [insn per cycle]"; returns the width of its column. */
+static int column_title(const struct report_job *job, const struct metric_column *m,
+                        char title[TITLE_MAX])
 {
 	int len = snprintf(title, TITLE_MAX, "%s%s%s%s", m->info.name, *m->info.unit ? " [" : "",
 	                   m->info.unit, *m->info.unit ? "]" : "");
 
+	if (job->metric_width)
+		return job->metric_width;
 	return len < CELL_WIDTH ? CELL_WIDTH : len;
+}
+
+size_t metric_cells_width(const struct report_job *job)
+{
+	char title[TITLE_MAX];
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < job->n_shown_columns; i++)
+		sum += 2 + (size_t)column_title(job, &job->columns[i], title);
+	return sum;
+}
+
+/* The terminal has room for the shares, the metrics, and names. */
+static bool has_room(const struct report_job *job)
+{
+	return share_columns(job) + metric_cells_width(job) + NAMES_MIN <= job->terminal_columns;
+}
+
+void fit_metric_columns(struct report_job *job)
+{
+	job->n_shown_columns = job->n_columns;
+	if (!job->n_columns || !job->terminal_columns || has_room(job))
+		return;
+	job->metric_width = NARROW_WIDTH;
+	while (job->n_shown_columns > 1 && !has_room(job))
+		job->n_shown_columns--;
+	job->has_two_shares = job->has_two_shares && has_room(job);
+}
+
+void put_hidden_metrics(const struct report_job *job)
+{
+	char *names = NULL;
+	size_t size;
+	FILE *f = job->n_shown_columns < job->n_columns ? open_memstream(&names, &size) : NULL;
+
+	if (!f)
+		return;
+	fputs("The terminal has no room for", f);
+	for (unsigned i = job->n_shown_columns; i < job->n_columns; i++)
+		fprintf(f, "%s %s", i == job->n_shown_columns ? "" : ",",
+		        job->columns[i].info.name);
+	fputs("; choose with --metrics=NAME,...", f);
+	if (fclose(f) == 0)
+		term_wrap(stdout, 0, 0, names);
+	free(names);
+}
+
+/* Prints @text at the right of a column. */
+static void put_cell(const char *text, int width)
+{
+	size_t used = count_columns(text, strlen(text)), size = (size_t)width;
+
+	printf("  %*s", (int)(used < size ? size - used : 0), "");
+	put_cut(stdout, text, size, CUT_MIDDLE);
 }
 
 void put_metric_titles(const struct report_job *job)
 {
 	char title[TITLE_MAX];
 
-	for (unsigned i = 0; i < job->n_columns; i++) {
-		int width = column_title(&job->columns[i], title);
+	for (unsigned i = 0; i < job->n_shown_columns; i++) {
+		int width = column_title(job, &job->columns[i], title);
 
-		printf("  %*s", width, title);
+		put_cell(title, width);
 	}
 }
 
@@ -388,20 +448,23 @@ void put_metric_cells(const struct report_job *job, uint32_t block)
 {
 	char title[TITLE_MAX], cell[TITLE_MAX];
 
-	for (unsigned i = 0; i < job->n_columns; i++) {
+	for (unsigned i = 0; i < job->n_shown_columns; i++) {
 		const struct metric_column *m = &job->columns[i];
 		double n = column_samples(&job->profile.counts, m, block);
 		pfm_metric_value_t v = PFM_INIT(v);
+		int width = column_title(job, m, title);
 
 		if (n < SAMPLES_MIN)
-			snprintf(cell, sizeof(cell), "too few samples (%.0f)", n);
+			snprintf(cell, sizeof(cell), "too few%s (%.0f)",
+			         width < CELL_WIDTH ? "" : " samples", n);
 		else if (!compute_column(job, m, block, &v))
 			snprintf(cell, sizeof(cell), "-");
 		else if (v.state != PFM_METRIC_DEFINED)
 			snprintf(cell, sizeof(cell), "%s", pfm_metric_state_name(v.state));
 		else
-			snprintf(cell, sizeof(cell), "%.4g +- %7.2g", v.value, v.error);
-		printf("  %*s", column_title(m, title), cell);
+			snprintf(cell, sizeof(cell), "%.4g +- %*.2g", v.value,
+			         width < CELL_WIDTH ? 0 : 7, v.error);
+		put_cell(cell, width);
 	}
 }
 

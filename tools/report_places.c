@@ -40,9 +40,9 @@ double slice_start(const struct profile *p, unsigned slice)
 	return (double)(p->last_time - p->first_time) / 1e9 * slice / p->n_slices;
 }
 
-void put_share(double share, uint64_t n)
+void put_share(FILE *out, double share, uint64_t n)
 {
-	printf("%6.2f%% +-%5.2f", 100 * share, 100 * standard_error(share, n));
+	fprintf(out, "%6.2f%% +-%5.2f", 100 * share, 100 * standard_error(share, n));
 }
 
 void put_group_title(const struct profile *p, unsigned event, unsigned slice)
@@ -64,22 +64,56 @@ static double share_of(uint64_t weight, const struct profile_sum *sum)
 	return (double)weight / (double)sum->weight;
 }
 
-static bool is_beyond_limit(const struct report_job *job, uint64_t shown)
-{
-	return job->line_limit && shown >= job->line_limit;
-}
-
-static void put_place(const struct report_job *job, const struct profile_place *at)
+static void put_place(const struct report_job *job, const struct profile_place *at,
+                      const struct key_layout *layout)
 {
 	const struct profile_sum *sum = sum_of_place(&job->profile, at);
 
 	if (job->options.children) {
-		put_share(share_of(at->children_weight, sum), sum->samples);
+		put_share(stdout, share_of(at->children_weight, sum), sum->samples);
 		fputs("  ", stdout);
 	}
-	put_share(share_of(at->weight, sum), sum->samples);
+	put_share(stdout, share_of(at->weight, sum), sum->samples);
 	put_metric_cells(job, at->counts);
-	put_key_columns(&job->profile, at, report_keys(&job->options), 0);
+	put_key_columns(stdout, &job->profile, at, report_keys(&job->options), layout, 0);
+}
+
+/* Places of one event and slice, from number @i on; *@n_shown: those within the limit. Returns the
+ * number of all. */
+static size_t count_group(const struct report_job *job, size_t i, size_t *n_shown)
+{
+	const struct profile *p = &job->profile;
+	size_t n = 1;
+
+	while (i + n < p->n_places && p->places[i + n].event == p->places[i].event &&
+	       p->places[i + n].slice == p->places[i].slice)
+		n++;
+	*n_shown = job->line_limit && job->line_limit < n ? (size_t)job->line_limit : n;
+	return n;
+}
+
+size_t share_columns(const struct report_job *job)
+{
+	return job->has_two_shares ? 2 * SHARE_COLUMNS + 2 : SHARE_COLUMNS;
+}
+
+size_t room_after(const struct report_job *job, size_t used)
+{
+	return job->terminal_columns > used ? job->terminal_columns - used : 0;
+}
+
+/* The layout of @n places from number @i on. */
+static struct key_layout lay_out_places(const struct report_job *job, size_t i, size_t n)
+{
+	unsigned keys = report_keys(&job->options);
+	struct key_layout layout = { 0 };
+
+	if (!job->terminal_columns)
+		return plain_key_layout;
+	for (size_t end = i + n; i < end; i++)
+		measure_keys(&layout, &job->profile, &job->profile.places[i], keys, 0);
+	fit_keys(&layout, keys, room_after(job, share_columns(job) + metric_cells_width(job)));
+	return layout;
 }
 
 /* The places from @i on that have one event and one slice. Returns the index of the next one. */
@@ -87,7 +121,9 @@ static size_t put_group(const struct report_job *job, size_t i)
 {
 	const struct profile *p = &job->profile;
 	const struct profile_place *first = &p->places[i];
-	uint64_t shown = 0, hidden = 0, rest = 0;
+	size_t shown, n = count_group(job, i, &shown);
+	const struct key_layout layout = lay_out_places(job, i, shown);
+	uint64_t rest = 0;
 
 	put_group_title(p, first->event, first->slice);
 	if (job->options.children)
@@ -97,24 +133,16 @@ static size_t put_group(const struct report_job *job, size_t i)
 		put_metric_titles(job);
 		putchar('\n');
 	}
-	for (; i < p->n_places && p->places[i].event == first->event &&
-	       p->places[i].slice == first->slice;
-	     i++) {
-		if (is_beyond_limit(job, shown)) {
-			hidden++;
-			rest += p->places[i].weight;
-			continue;
-		}
-		shown++;
-		put_place(job, &p->places[i]);
-	}
-	if (hidden)
-		printf("%6.2f%%%s in %llu more place%s; -n 0 shows all\n",
+	for (size_t k = i; k < i + shown; k++)
+		put_place(job, &p->places[k], &layout);
+	for (size_t k = i + shown; k < i + n; k++)
+		rest += p->places[k].weight;
+	if (n > shown)
+		printf("%6.2f%%%s in %zu more place%s; -n 0 shows all\n",
 		       100 * share_of(rest, sum_of_place(p, first)),
-		       job->options.children ? " (self)" : "", (unsigned long long)hidden,
-		       hidden > 1 ? "s" : "");
+		       job->options.children ? " (self)" : "", n - shown, n - shown > 1 ? "s" : "");
 	putchar('\n');
-	return i;
+	return i + n;
 }
 
 void put_places(const struct report_job *job)
@@ -169,14 +197,11 @@ static void put_place_json(const struct report_job *job, const struct profile_pl
 
 void put_places_json(const struct report_job *job)
 {
-	const struct profile *p = &job->profile;
-	uint64_t shown = 0;
+	size_t shown, n;
 
-	for (size_t i = 0; i < p->n_places; i++) {
-		if (i && (p->places[i].event != p->places[i - 1].event ||
-		          p->places[i].slice != p->places[i - 1].slice))
-			shown = 0;
-		if (!is_beyond_limit(job, shown++))
-			put_place_json(job, &p->places[i]);
+	for (size_t i = 0; i < job->profile.n_places; i += n) {
+		n = count_group(job, i, &shown);
+		for (size_t k = i; k < i + shown; k++)
+			put_place_json(job, &job->profile.places[k]);
 	}
 }

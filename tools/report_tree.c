@@ -135,23 +135,33 @@ static void get_self(const struct report_job *job, const struct profile_node *n,
 	*weight = is_root_of_callers ? n->weight : has_self ? n->end_weight : 0;
 }
 
-static void put_node(const struct report_job *job, uint32_t node, unsigned depth)
+/* Is called for each node of a tree; @arg is of the caller. */
+typedef void visit_node_fn(const struct report_job *job, uint32_t node, unsigned depth, void *arg);
+
+static void measure_node(const struct report_job *job, uint32_t node, unsigned depth, void *arg)
+{
+	const struct profile *p = &job->profile;
+
+	measure_keys(arg, p, &p->places[p->nodes[node].place], report_keys(&job->options), depth);
+}
+
+static void put_node(const struct report_job *job, uint32_t node, unsigned depth, void *arg)
 {
 	const struct profile *p = &job->profile;
 	const struct profile_node *n = &p->nodes[node];
 	const struct profile_place *at = &p->places[n->place];
 	const struct profile_sum *sum = sum_of_place(p, at);
 
-	put_share((double)n->weight / (double)sum->weight, sum->samples);
-	if (job->options.tree == CALLER_TREE) {
+	put_share(stdout, (double)n->weight / (double)sum->weight, sum->samples);
+	if (job->has_two_shares) {
 		fputs("  ", stdout);
-		put_share((double)n->end_weight / (double)sum->weight, sum->samples);
+		put_share(stdout, (double)n->end_weight / (double)sum->weight, sum->samples);
 	}
 	put_metric_cells(job, n->counts);
-	put_key_columns(p, at, report_keys(&job->options), depth);
+	put_key_columns(stdout, p, at, report_keys(&job->options), arg, depth);
 }
 
-static void put_node_json(const struct report_job *job, uint32_t node, unsigned depth)
+static void put_node_json(const struct report_job *job, uint32_t node, unsigned depth, void *arg)
 {
 	const struct profile *p = &job->profile;
 	const struct profile_node *n = &p->nodes[node];
@@ -160,6 +170,7 @@ static void put_node_json(const struct report_job *job, uint32_t node, unsigned 
 	uint64_t self_samples, self_weight;
 	struct json j = { .out = stdout };
 
+	(void)arg;
 	get_self(job, n, &self_samples, &self_weight);
 	put_begin(&j, NULL, '{');
 	put_key_members(&j, p, at, report_keys(&job->options));
@@ -176,17 +187,15 @@ static void put_node_json(const struct report_job *job, uint32_t node, unsigned 
 	put_line(&j);
 }
 
-/* Prints the linked nodes, each before its children. */
-static void put_nodes(const struct report_job *job, const struct tree_links *t)
+/* Visits the linked nodes, each before its children. */
+static void visit_nodes(const struct report_job *job, const struct tree_links *t,
+                        visit_node_fn *visit, void *arg)
 {
 	const struct profile *p = &job->profile;
 	unsigned depth = 0;
 
 	for (uint32_t node = t->root; node != NO_NODE;) {
-		if (job->json)
-			put_node_json(job, node, depth);
-		else
-			put_node(job, node, depth);
+		visit(job, node, depth, arg);
 		if (t->first[node] != NO_NODE) {
 			node = t->first[node];
 			depth++;
@@ -200,27 +209,46 @@ static void put_nodes(const struct report_job *job, const struct tree_links *t)
 	}
 }
 
+static void put_tree_titles(const struct report_job *job)
+{
+	if (job->has_two_shares)
+		printf("%15s  %15s", "children", "self");
+	else if (job->n_columns)
+		printf("%15s", job->options.tree == CALLER_TREE ? "children" : "samples");
+	put_metric_titles(job);
+	if (job->has_two_shares || job->n_columns)
+		putchar('\n');
+}
+
+static struct key_layout lay_out_tree(const struct report_job *job, const struct tree_links *t)
+{
+	struct key_layout layout = { 0 };
+
+	if (!job->terminal_columns)
+		return plain_key_layout;
+	visit_nodes(job, t, measure_node, &layout);
+	fit_keys(&layout, report_keys(&job->options),
+	         room_after(job, share_columns(job) + metric_cells_width(job)));
+	return layout;
+}
+
 /* The tree of the event of the nodes from @i on, of which there are @n. */
 static void put_tree(const struct report_job *job, struct tree_links *t, size_t i, size_t n)
 {
 	const struct profile *p = &job->profile;
 	size_t shown = job->line_limit && n > job->line_limit ? (size_t)job->line_limit : n;
+	struct key_layout layout;
 
 	sort_heaviest(t->order + i, n, shown < n ? shown + 1 : n);
 	link_nodes(t, p, t->order + i, shown);
-	if (!job->json) {
-		put_group_title(p, event_of_node(p, t->order[i]), 0);
-		if (job->options.tree == CALLER_TREE)
-			printf("%15s  %15s", "children", "self");
-		else if (job->n_columns)
-			printf("%15s", "samples");
-		put_metric_titles(job);
-		if (job->options.tree == CALLER_TREE || job->n_columns)
-			putchar('\n');
-	}
-	put_nodes(job, t);
-	if (job->json)
+	if (job->json) {
+		visit_nodes(job, t, put_node_json, NULL);
 		return;
+	}
+	put_group_title(p, event_of_node(p, t->order[i]), 0);
+	put_tree_titles(job);
+	layout = lay_out_tree(job, t);
+	visit_nodes(job, t, put_node, &layout);
 	if (n > shown)
 		printf("%zu more node%s with at most %.2f%% each; -n 0 shows all\n", n - shown,
 		       n - shown > 1 ? "s" : "",

@@ -5,10 +5,32 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "pfm.h"
 #include "profile/profile.h"
 
 struct metric_column; /* report_metrics.c */
+
+/* The columns of keys in rows below each other. (report_keys.c) */
+struct key_layout {
+	size_t cgroup, task, object; /* widths; where names are cut, 0 leaves a column out */
+	size_t name, depth;          /* the widest function, and the deepest */
+	size_t step, indent_max;     /* columns of an indentation for each depth, and at most */
+	bool is_cut;                 /* rows take the columns of a terminal */
+};
+
+extern const struct key_layout plain_key_layout;
+
+/* Makes room for the keys of @at in the columns of @l, which begin empty. */
+void measure_keys(struct key_layout *l, const struct profile *p, const struct profile_place *at,
+                  unsigned keys, unsigned depth);
+/* Fits measured columns into @columns of a terminal: names of tasks, objects and control groups
+ * become narrower, then are left out; what is left is for functions. */
+void fit_keys(struct key_layout *l, unsigned keys, size_t columns);
+/* Prints the columns of the keys of @at, its function indented by @depth steps, and the end of the
+ * line. */
+void put_key_columns(FILE *out, const struct profile *p, const struct profile_place *at,
+                     unsigned keys, const struct key_layout *l, unsigned depth);
 
 /* Options of pfm report, and the recording. */
 struct report_job {
@@ -20,8 +42,19 @@ struct report_job {
 	const char *metric_names;      /* with options.metrics: those to show; NULL: all */
 	struct metric_column *columns; /* one for each metric */
 	unsigned n_columns;
-	pfm_ctx_t *ctx; /* of the metrics */
+	unsigned n_shown_columns; /* the first ones: as many as the terminal has room for */
+	int metric_width;         /* of their cells; 0: as wide as their titles */
+	size_t terminal_columns;  /* 0: output goes elsewhere, and is not cut */
+	bool has_two_shares;      /* with callees, and without */
+	pfm_ctx_t *ctx;           /* of the metrics */
 };
+
+enum { SHARE_COLUMNS = 15 }; /* of put_share() */
+
+/* Columns of the shares before the other columns. (report_places.c) */
+size_t share_columns(const struct report_job *job);
+/* Columns of the terminal beside @used ones. */
+size_t room_after(const struct report_job *job, size_t used);
 
 /* Those of options.keys, or the default ones. (report_places.c) */
 unsigned report_keys(const struct profile_options *o);
@@ -40,11 +73,7 @@ double slice_start(const struct profile *p, unsigned slice);
 /* Prints the line of an event, or of an event in a slice, above its table. */
 void put_group_title(const struct profile *p, unsigned event, unsigned slice);
 /* "  12.34% +- 0.56" */
-void put_share(double share, uint64_t n);
-/* Prints the columns of the keys of @at, its function indented by @depth steps, and the end of the
- * line. */
-void put_key_columns(const struct profile *p, const struct profile_place *at, unsigned keys,
-                     unsigned depth);
+void put_share(FILE *out, double share, uint64_t n);
 /* Adds the members for the keys of @at. */
 void put_key_members(struct json *j, const struct profile *p, const struct profile_place *at,
                      unsigned keys);
@@ -57,6 +86,13 @@ void put_share_members(struct json *j, const char *prefix, uint64_t samples, uin
  * (report_metrics.c) */
 int choose_metric_columns(struct report_job *job, const char *path);
 void free_metric_columns(struct report_job *job);
+/* Fits the columns of metrics into the terminal, beside shares and names of functions: cells become
+ * narrower, then the last ones are left out, then the second share. */
+void fit_metric_columns(struct report_job *job);
+/* Columns that the metrics take. */
+size_t metric_cells_width(const struct report_job *job);
+/* Names the metrics that are left out. */
+void put_hidden_metrics(const struct report_job *job);
 /* Print a title, or a value with its standard error, for each metric. @block: the counts of the
  * place. */
 void put_metric_titles(const struct report_job *job);

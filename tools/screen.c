@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+#include "columns.h"
 #include "term.h"
 #include "term_guard.h"
 
@@ -108,20 +109,6 @@ void screen_begin(void)
 	send_sequence(GO_HOME);
 }
 
-/* Bytes of @text that fit into @columns, where a character takes one. The last column of a line
- * stays free: after it some terminals clear what they have just shown. */
-static size_t fitting_bytes(const char *text, size_t columns)
-{
-	size_t i = 0;
-
-	for (size_t n = 0; text[i]; i++) {
-		n += ((unsigned char)text[i] & 0xc0) != 0x80;
-		if (n > columns)
-			break;
-	}
-	return i;
-}
-
 void screen_put_line(const char *text, bool is_bold)
 {
 	if (screen.n_lines >= screen.lines)
@@ -130,7 +117,8 @@ void screen_put_line(const char *text, bool is_bold)
 		send_sequence("\r\n");
 	if (is_bold)
 		send_sequence(BOLD_BEGIN);
-	fwrite(text, 1, fitting_bytes(text, screen.columns - 1), stdout);
+	/* The last column stays free: after it some terminals clear what they have just shown. */
+	put_cut(stdout, text, screen.columns - 1, CUT_END);
 	if (is_bold)
 		send_sequence(BOLD_END);
 	send_sequence(CLEAR_LINE);

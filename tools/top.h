@@ -17,6 +17,7 @@ struct top_view {
 	bool is_zoomed;      /* the callers of one function, instead of the table */
 	uint32_t zoomed;     /* its place */
 	bool has_cursor;
+	size_t columns; /* of the lines; 0: names are not cut */
 };
 
 /* Lines of text, without their ends. */

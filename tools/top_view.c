@@ -2,19 +2,14 @@
 /* The rows of pfm top: functions, the heaviest first, or the callers of one of them as a tree. */
 #include "top.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
 #include "pfm.h"
 #include "report_view.h"
 
-enum { LINE_SIZE = 1024, TASK_COLUMNS_MAX = 16, OBJECT_COLUMNS_MAX = 24 };
-
-/* Columns of the names of the rows that are shown. */
-struct name_widths {
-	int task, object;
-};
+enum { MARK_COLUMNS = 2 }; /* of the cursor */
 
 /* qsort() passes no argument on. */
 static const struct profile *sorted;
@@ -58,88 +53,59 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
-/* A line that is being written. */
-struct line_text {
-	char text[LINE_SIZE];
-	size_t n;
+/* A row that is written: shares, then names. */
+struct row_text {
+	FILE *out;
+	char *text;
+	size_t size;
 };
 
-static void add_format(struct line_text *l, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add_format(struct line_text *l, const char *format, ...)
+static bool begin_row(struct row_text *r, struct text_lines *lines)
 {
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(l->text + l->n, sizeof(l->text) - l->n, format, args);
-	va_end(args);
-	l->n += n > 0 ? (size_t)n : 0;
-	l->n = l->n < sizeof(l->text) ? l->n : sizeof(l->text) - 1;
+	*r = (struct row_text){ 0 };
+	r->out = open_memstream(&r->text, &r->size);
+	lines->failed |= !r->out;
+	return r->out;
 }
 
-/* Adds a name in @width columns. Controls, which would move the cursor, become question marks. */
-static void add_column(struct line_text *l, const char *name, int width)
+static void put_weight(struct row_text *r, uint64_t weight, const struct profile_sum *sum)
 {
-	size_t begin = l->n;
-
-	add_format(l, "%-*s", width, name);
-	for (; begin < l->n; begin++)
-		if ((unsigned char)l->text[begin] < ' ' || l->text[begin] == 0x7f)
-			l->text[begin] = '?';
-	add_format(l, " ");
+	put_share(r->out, sum->weight ? (double)weight / (double)sum->weight : 0, sum->samples);
 }
 
-static void add_share(struct line_text *l, uint64_t weight, const struct profile_sum *sum)
+static void end_row(struct row_text *r, struct text_lines *lines)
 {
-	double share = sum->weight ? (double)weight / (double)sum->weight : 0;
+	bool is_written = fclose(r->out) == 0 && r->text;
 
-	add_format(l, "%6.2f%% +-%5.2f  ", 100 * share, 100 * standard_error(share, sum->samples));
+	if (is_written) {
+		r->text[strcspn(r->text, "\n")] = '\0';
+		add_line(lines, r->text);
+	}
+	lines->failed |= !is_written;
+	free(r->text);
 }
 
-static int widen(int width, const char *name, int max)
+/* Fits the measured columns into the lines; in a pipe names are as long as they are. */
+static void fit_columns(struct key_layout *l, unsigned keys, const struct top_view *view,
+                        size_t used)
 {
-	int len = (int)strnlen(name, (size_t)max);
-
-	return len > width ? len : width;
-}
-
-static void widen_for_place(struct name_widths *w, const struct profile *p,
-                            const struct profile_place *at)
-{
-	w->task = widen(w->task, p->texts.text[at->task], TASK_COLUMNS_MAX);
-	w->object = widen(w->object, base_name(p->texts.text[at->object]), OBJECT_COLUMNS_MAX);
-}
-
-static void add_names(struct line_text *l, const struct profile *p, const struct profile_place *at,
-                      unsigned keys, const struct name_widths *w, unsigned depth)
-{
-	if (keys & KEY_TASK)
-		add_column(l, p->texts.text[at->task], w->task);
-	if (keys & KEY_OBJECT)
-		add_column(l, base_name(p->texts.text[at->object]), w->object);
-	add_format(l, "%*s", 2 * (int)(depth < 100 ? depth : 100), "");
-	if (keys & KEY_SYMBOL)
-		add_column(l, p->texts.text[at->function], 0);
-	while (l->n && l->text[l->n - 1] == ' ')
-		l->text[--l->n] = '\0';
-}
-
-static void add_mark(struct line_text *l, const struct top_view *view, size_t row)
-{
-	if (view->has_cursor)
-		add_format(l, "%s", row == view->chosen ? "> " : "  ");
+	if (view->columns) {
+		fit_keys(l, keys, view->columns > used ? view->columns - used : 0);
+		return;
+	}
+	l->step = plain_key_layout.step;
+	l->task = l->task < plain_key_layout.task ? l->task : plain_key_layout.task;
+	l->object = l->object < plain_key_layout.object ? l->object : plain_key_layout.object;
 }
 
 static void put_rest(struct text_lines *lines, size_t left_out)
 {
-	struct line_text l = { .n = 0 };
+	char text[32];
 
 	if (!left_out)
 		return;
-	add_format(&l, "%zu more", left_out);
-	add_line(lines, l.text);
+	snprintf(text, sizeof(text), "%zu more", left_out);
+	add_line(lines, text);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -161,12 +127,22 @@ static uint32_t *sort_places(const struct profile *p, const struct top_view *vie
 	return order;
 }
 
+/* Columns of a row before its names. */
+static size_t count_share_columns(const struct top_view *view)
+{
+	size_t n = SHARE_COLUMNS;
+
+	n += view->has_cursor ? MARK_COLUMNS : 0;
+	n += view->has_children ? SHARE_COLUMNS + 2 : 0;
+	return n;
+}
+
 static uint32_t put_table(const struct profile *p, unsigned keys, struct top_view *view,
                           size_t limit, struct text_lines *lines)
 {
 	size_t n;
 	uint32_t *order = sort_places(p, view, &n), chosen;
-	struct name_widths widths = { 0 };
+	struct key_layout layout = { 0 };
 
 	if (!order) {
 		lines->failed = true;
@@ -177,17 +153,23 @@ static uint32_t put_table(const struct profile *p, unsigned keys, struct top_vie
 	if (limit && view->chosen >= limit)
 		view->chosen = limit - 1;
 	for (size_t i = 0; i < n && i < limit; i++)
-		widen_for_place(&widths, p, &p->places[order[i]]);
+		measure_keys(&layout, p, &p->places[order[i]], keys, 0);
+	fit_columns(&layout, keys, view, count_share_columns(view));
 	for (size_t i = 0; i < n && i < limit; i++) {
 		const struct profile_place *at = &p->places[order[i]];
-		struct line_text l = { .n = 0 };
+		struct row_text r;
 
-		add_mark(&l, view, i);
-		if (view->has_children)
-			add_share(&l, at->children_weight, sum_of_place(p, at));
-		add_share(&l, at->weight, sum_of_place(p, at));
-		add_names(&l, p, at, keys, &widths, 0);
-		add_line(lines, l.text);
+		if (!begin_row(&r, lines))
+			break;
+		if (view->has_cursor)
+			fputs(i == view->chosen ? "> " : "  ", r.out);
+		if (view->has_children) {
+			put_weight(&r, at->children_weight, sum_of_place(p, at));
+			fputs("  ", r.out);
+		}
+		put_weight(&r, at->weight, sum_of_place(p, at));
+		put_key_columns(r.out, p, at, keys, &layout, 0);
+		end_row(&r, lines);
 	}
 	put_rest(lines, n > limit ? n - limit : 0);
 	chosen = n ? order[view->chosen] : UINT32_MAX;
@@ -239,30 +221,40 @@ struct shown_tree {
 	unsigned keys;
 	const uint32_t *order;
 	size_t n;
-	struct name_widths widths;
+	struct key_layout layout;
 };
 
-static void put_node(const struct shown_tree *t, uint32_t node, unsigned depth,
-                     struct text_lines *lines)
+static const struct profile_place *place_of_node(const struct shown_tree *t, uint32_t node)
 {
-	const struct profile *p = t->profile;
-	const struct profile_place *at = &p->places[p->nodes[node].place];
-	struct line_text l = { .n = 0 };
-
-	add_share(&l, p->nodes[node].weight, sum_of_place(p, at));
-	add_names(&l, p, at, t->keys, &t->widths, depth);
-	add_line(lines, l.text);
+	return &t->profile->places[t->profile->nodes[node].place];
 }
 
-/* Adds the children of @parent among the shown nodes, each followed by its own. */
-static void put_children(const struct shown_tree *t, uint32_t parent, unsigned depth,
-                         struct text_lines *lines)
+static void put_node(struct shown_tree *t, uint32_t node, unsigned depth, struct text_lines *lines)
+{
+	const struct profile_place *at = place_of_node(t, node);
+	struct row_text r;
+
+	if (!begin_row(&r, lines))
+		return;
+	put_weight(&r, t->profile->nodes[node].weight, sum_of_place(t->profile, at));
+	put_key_columns(r.out, t->profile, at, t->keys, &t->layout, depth);
+	end_row(&r, lines);
+}
+
+/* Visits the children of @parent among the shown nodes, each followed by its own. Without @lines,
+ * measures them. */
+static void visit_children(struct shown_tree *t, uint32_t parent, unsigned depth,
+                           struct text_lines *lines)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->profile->nodes[t->order[i]].parent != parent)
 			continue;
-		put_node(t, t->order[i], depth, lines);
-		put_children(t, t->order[i], depth + 1, lines);
+		if (lines)
+			put_node(t, t->order[i], depth, lines);
+		else
+			measure_keys(&t->layout, t->profile, place_of_node(t, t->order[i]), t->keys,
+			             depth);
+		visit_children(t, t->order[i], depth + 1, lines);
 	}
 }
 
@@ -277,9 +269,9 @@ static void put_callers(const struct profile *p, unsigned keys, const struct top
 		lines->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < t.n; i++)
-		widen_for_place(&t.widths, p, &p->places[p->nodes[order[i]].place]);
-	put_children(&t, NO_NODE, 0, lines);
+	visit_children(&t, NO_NODE, 0, NULL);
+	fit_columns(&t.layout, keys, view, SHARE_COLUMNS);
+	visit_children(&t, NO_NODE, 0, lines);
 	put_rest(lines, n > limit ? n - limit : 0);
 	free(order);
 }
