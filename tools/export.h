@@ -194,7 +194,7 @@ struct stack_list {
 uint32_t export_add_whole_stack(struct stack_list *t, const uint32_t *frames, unsigned n);
 void export_free_whole_stacks(struct stack_list *t);
 
-/* What the samples of a row have in common, besides the stack: bits of
+/* Members that the samples of a row have in common, besides the stack: bits of
  * export_format.row_keys. */
 enum { ROW_EVENT = 1, ROW_TASK = 2, ROW_THREAD = 4 /* pid, tid and cpu */ };
 

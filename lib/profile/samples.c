@@ -205,17 +205,15 @@ static uint32_t find_path(struct profile_reader *r, pfm_record_t *record,
 	return parent;
 }
 
-static uint64_t hash_stack(const pfm_record_t *record, const struct profile_place *key,
-                           uint32_t task)
+static uint64_t hash_stack(struct profile_reader *r, const pfm_record_t *record,
+                           const struct profile_place *key)
 {
 	const pfm_sample_t *s = &record->body.sample;
 	const uint64_t parts[] = {
 		s->n_chain ? pfmi_base_hash_bytes(s->chain, s->n_chain * sizeof(*s->chain)) : s->ip,
 		(uint64_t)record->pid << 32 | (record->misc & PFM_MISC_MODE),
 		(uint64_t)record->truncated << 32 | s->n_chain,
-		(uint64_t)key->event << 32 | task,
-		(uint64_t)key->cpu << 32 | key->cgroup,
-		(uint64_t)key->slice << 32 | key->tid,
+		hash_sample_key(r, key),
 	};
 
 	return pfmi_base_hash_bytes(parts, sizeof(parts));
@@ -231,7 +229,7 @@ static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t h
 static uint32_t find_node_of_stack(struct profile_reader *r, pfm_record_t *record,
                                    const struct profile_place *key)
 {
-	uint64_t hash = hash_stack(record, key, key->task);
+	uint64_t hash = hash_stack(r, record, key);
 	struct known_stack *known = find_known_stack(r, hash);
 
 	if (known->generation != r->sample_generation || known->hash != hash)
@@ -326,7 +324,7 @@ static void add_stack_text(struct profile_reader *r, pfm_record_t *record,
                            struct profile_place *key)
 {
 	struct profile *p = r->target_profile;
-	uint64_t hash = hash_stack(record, key, key->task);
+	uint64_t hash = hash_stack(r, record, key);
 	struct known_stack *known = find_known_stack(r, hash);
 
 	if (known->generation != r->sample_generation || known->hash != hash) {
@@ -417,7 +415,7 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 	r->frames.n = 0;
 	if (r->options.innermost_only)
 		record->truncated = 0;
-	p->has_chains |= record->has & PFM_SAMPLE_STACK || has_callers(record);
+	p->has_chains = p->has_chains || record->has & PFM_SAMPLE_STACK || has_callers(record);
 	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
 	    !has_wanted_symbol(r, record) || (r->is_wanted && !r->is_wanted[event]))
 		return;
