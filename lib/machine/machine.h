@@ -78,7 +78,7 @@ int pfmi_machine_read_file(const struct sys *sys, const char *path, char **out, 
 int pfmi_machine_read_line_file(const struct sys *sys, const char *path, char **out, size_t *len);
 /* The peak bandwidth of memory in millions of bytes per second, from the firmware's DMI table or
  * udev's copy of it; 0 if both are missing or have no speeds. Only one device of a channel
- * transfers at a time: without EDAC, which knows the channels, the result is an upper bound. */
+ * transfers at a time: without EDAC, which lists the channels, the result is an upper bound. */
 double pfmi_machine_read_memory_peak(const struct sys *sys);
 /* The sum over the devices of a DMI table of @size bytes, and over those of udev's copy. *@devices
  * is their number. */
@@ -194,7 +194,7 @@ int pfmi_machine_make_first_cpus(unsigned n, struct cpu_mask *out);
 int pfmi_machine_copy_cpus(const struct cpu_mask *from, struct cpu_mask *out);
 void pfmi_machine_free_cpus(struct cpu_mask *set);
 bool pfmi_machine_has_cpu(const struct cpu_mask *set, unsigned cpu);
-/* Sets *@cpu to the first CPU of the set from *@cpu on. False if there is none. */
+/* Sets *@cpu to the first CPU of the set from *@cpu on. False if the set has no more. */
 bool pfmi_machine_next_cpu(const struct cpu_mask *set, unsigned *cpu);
 size_t pfmi_machine_count_cpus(const struct cpu_mask *set);
 /* Reads the CPU list in file @path of any length, with as few ranges as possible, into memory the

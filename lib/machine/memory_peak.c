@@ -195,7 +195,7 @@ static int read_memory_controller(void *arg, const char *name)
 	return 0;
 }
 
-/* The number of channels of @devices memory devices; 0 if the kernel knows another number of
+/* The number of channels of @devices memory devices; 0 if the kernel lists another number of
  * devices. */
 static unsigned count_channels(const struct sys *sys, unsigned devices)
 {

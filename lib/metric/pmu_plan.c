@@ -204,7 +204,8 @@ static bool can_lead_event(struct planned_pmu *p, const struct event *leader,
 	return constrain_trial_events(p, 2);
 }
 
-/* Adds a slots event as the leader of event @led. NULL if that is impossible: there is no plan. */
+/* Adds a slots event as the leader of event @led. NULL if that is impossible, so that the plan
+ * fails. */
 static struct planned_event *add_leader(struct planned_pmu *p, unsigned led)
 {
 	struct pfm_plan *plan = p->plan;
@@ -252,7 +253,8 @@ static bool can_count_event(struct planned_pmu *p, unsigned i)
 	       (get_counter_mask(p) || p->encoder_plan.counterless_events & 1);
 }
 
-/* Makes the item of event @led's leader. False if there is no leader or its counter is reserved. */
+/* Makes the item of event @led's leader. False if the leader is missing or its counter is reserved.
+ */
 static bool begin_led_item(struct planned_pmu *p, unsigned led)
 {
 	struct planned_event *leader = find_leader(p, led);

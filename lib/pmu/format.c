@@ -46,7 +46,7 @@ static uint64_t get_counter_mask(const struct event *ev, const struct encode_req
 }
 
 /* The counter that the event should have because few others can use it: arm64's cycle counter, or a
- * fixed counter. 0 if there is none. */
+ * fixed counter. 0 if any counter will do. */
 static uint64_t get_dedicated_counter(const struct event *ev, uint64_t mask, uint64_t counter,
                                       uint64_t code)
 {

@@ -144,8 +144,8 @@ struct cover_request {
 	unsigned plm; /* ranges of other levels are ignored */
 };
 
-/* The first and last requested address in @b. False if there is none; *@all if all of @b is
- * requested. */
+/* The first and last requested address in @b. False if no address of @b is requested; *@all if all
+ * of @b is requested. */
 static bool find_requested_addresses(const struct cover_request *w, struct mont_block b,
                                      uint64_t *first, uint64_t *last, bool *all)
 {

@@ -238,7 +238,7 @@ bool pfmi_pmu_has_plain_config(const struct table *t);
 /* The fields of register @name, *@n of them; NULL if the PMU has no such register. */
 const struct register_field *pfmi_pmu_get_register_layout(const struct table *t, const char *name,
                                                           unsigned *n);
-/* True if pfmi_pmu_get_event_select_mask() knows the event select masks of @t. */
+/* True if pfmi_pmu_get_event_select_mask() has the event select masks of @t. */
 bool pfmi_pmu_has_event_select_mask(const struct table *t);
 /* The event select mask in register @reg of the @i-th counter that it controls, whose number is
  * stored in *@counter. 0 when there are no more. The registers of a set of one event on that
@@ -354,7 +354,7 @@ uint32_t pfmi_pmu_get_decoded_extra_register(const struct decode_target *g, cons
  * exclusions and counter. */
 bool pfmi_pmu_decode_config_words(const struct table *t, const uint64_t config[4], unsigned words,
                                   struct event *ev);
-/* Finds a row without attributes that these codes select. False if there is none, or if finding it
+/* Finds a row without attributes that these codes select. False if no row matches, or if finding it
  * needs a full search. */
 bool pfmi_pmu_find_row_by_codes(const struct table *t, const struct spec_codes *n, uint32_t *found);
 

@@ -2,7 +2,7 @@
 /* Decides whether register values can be those of a row.
  *
  * If a table declares the bits of its fields, a row is compared field by field: bits of groups are
- * split into unit masks, and remaining bits become modifiers. If only the encoder knows the bits,
+ * split into unit masks, and remaining bits become modifiers. If only the encoder has the bits,
  * it encodes the row on the counter, and the bits of the event select mask are compared. */
 #include <stdio.h>
 #include <string.h>
