@@ -104,7 +104,7 @@ class Examples(unittest.TestCase):
         os.mkfifo(os.path.join(cls.folder, "control"))
         for name in ("harness", "old", "new"):
             cls.script(name, "exit 0")
-        for name in ("work", "my-program"):    # long enough for samples
+        for name in ("work", os.path.join("changed", "work"), "my-program"):    # long enough for samples
             cls.script(name, "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done")
         for name in ("old", "new"):
             cls.script(name, "exit 0")

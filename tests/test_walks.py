@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import xml.etree.ElementTree
 
 import tap
 
@@ -107,6 +109,155 @@ class Walks(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(build, "docs", "perfmon_toy9.7")))
         run("meson", "test", "-C", build, "--no-rebuild", "table_table", "table_roundtrip",
                 "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
+
+
+# Loops that take the same time each: 2 of 10 in parse, 6 in look_up, which parse calls for 2 and index for 4, 2 in print. Where LESS
+# is 1, index looks up an eighth of that.
+WORK = r"""
+#include <string>
+#include <vector>
+#ifndef LESS
+#define LESS 0
+#endif
+namespace work {
+static volatile unsigned long sum, calls;
+static inline void spin(unsigned long n)
+{
+	volatile unsigned long last = n; /* gcc omits the frame pointer of functions that have nothing on the stack */
+	for (unsigned long i = 0; i < n; i++)
+		sum += i;
+	last = sum;
+}
+template <class Key> struct Table {
+	std::vector<Key> keys;
+	__attribute__((noinline)) void look_up(unsigned long n) { spin(n); }
+};
+using Texts = Table<std::string>;
+__attribute__((noinline)) void parse(Texts &table) { spin(200000); table.look_up(200000); calls++; }
+__attribute__((noinline)) void index(Texts &table) { table.look_up(LESS ? 50000 : 400000); calls++; }
+__attribute__((noinline)) void print(Texts &table) { spin(200000); table.keys[0] = "x"; }
+}
+int main()
+{
+	work::Texts table{ { "" } };
+	for (int i = 0; i < 500; i++) {
+		work::parse(table);
+		work::index(table);
+		work::print(table);
+	}
+	return table.keys.size() != 1;
+}
+"""
+
+
+@unittest.skipUnless(shutil.which("c++"), "c++ is not installed")
+class FindWhatIsSlow(unittest.TestCase):
+    """The commands of the chapter, in their order, by somebody with a program in C++."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        with open(os.path.join(self.folder, "work.cpp"), "w", encoding="utf-8") as f:
+            f.write(WORK)
+        os.mkdir(os.path.join(self.folder, "bin"))
+        os.symlink(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")), os.path.join(self.folder, "bin", "pfm"))
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
+        self.env.update(PATH=os.path.join(self.folder, "bin") + os.pathsep + self.env["PATH"], HOME=self.folder, LC_ALL="C.UTF-8")
+
+    def type(self, line, statuses=(0,)):
+        done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=self.env, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60)
+        if line.startswith("pfm record") and done.returncode == 1:
+            self.skipTest(done.stderr)
+        self.assertIn(done.returncode, statuses, line + "\n" + done.stdout[-2000:] + done.stderr)
+        return done
+
+    def compile(self, name, *more):
+        said = re.search(r"compile it with `([^`]*)`", document("docs/guide/find-what-is-slow.md").replace("\n", " "))[1]
+        self.type(" ".join(["c++ -O2", said, *more, "-o", name, "work.cpp"]))
+
+    def shares(self, text):
+        """Share of each function of our program, by its name without parameters; the first of several."""
+        found = {}
+        for share, name in re.findall(r"(?m)^[* ] *[+-]?(\d+\.\d\d)% .*\bwork::([\w:<, >]*?\w)\(", text):
+            found.setdefault(name.rpartition("::")[2], float(share))
+        return found
+
+    def test_commands_of_the_chapter(self):
+        lines = "".join(blocks(document("docs/guide/find-what-is-slow.md"), "sh")).splitlines()
+        os.mkdir(os.path.join(self.folder, "changed"))
+        self.compile("work")
+        self.compile("changed/work", "-DLESS=1")
+        began, said = time.monotonic(), {}
+        for line in lines:
+            # A build whose unchanged functions took 5 % longer, on a busy machine, fails as it should.
+            done = self.type(line, (0, 1) if "--fail-above" in line else (0,))
+            self.assertEqual(done.returncode == 1, "grew by more than" in done.stderr, line)
+            said[line] = done.stdout
+        took = time.monotonic() - began
+        print("# %d commands of the chapter took %.1f seconds" % (len(lines), took))
+        self.assertLess(took, 60)
+        self.assertEqual(len(said), len(lines))
+        self.check_report(said)
+        self.check_callers(said)
+        self.check_lines(said)
+        self.check_comparison(said)
+        self.check_files()
+
+    def check_report(self, said):
+        text = said["pfm report old.data"]
+        self.assertRegex(text, r"^task-clock: [\d,]+ samples\n +\d+\.\d\d% \+- ?\d+\.\d\d  work +work +work::Table<.*>::look_up\(")
+        for name, share in (("look_up", 60), ("parse", 20), ("print", 20)):
+            self.assertAlmostEqual(self.shares(text)[name], share, delta=8)
+
+    def check_callers(self, said):
+        children = self.shares(said["pfm report --children old.data"])
+        for name, share in (("parse", 40), ("index", 40), ("print", 20), ("look_up", 60)):
+            self.assertAlmostEqual(children[name], share, delta=8)
+        tree = said["pfm report -g old.data"].splitlines()
+        self.assertRegex(tree[1], r"children +self$")
+        self.assertTrue(any(re.search(r" work {21}( {4,}) work::Table", line) for line in tree), tree)
+        callees = said["pfm report --call-graph=callee -n 20 old.data"].splitlines()
+        self.assertRegex("".join(callees[1:3]), r"spin \(inlined\) .*  work::Table<.*>::look_up\(")
+        graph = xml.etree.ElementTree.parse(os.path.join(self.folder, "flame.svg"))
+        titles = [t.text for t in graph.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any("look_up" in t for t in titles) and any(t.startswith("main") for t in titles), titles)
+        # Callers that the compiler hides from frame pointers.
+        self.type("pfm record --call-graph dwarf -e task-clock -o dwarf.data -- ./work")
+        paths = self.type("pfm report --folded dwarf.data").stdout
+        for caller in "parse", "index":
+            self.assertRegex(paths, r"main;work::%s\([^;]*;work::Table<[^;]*>::look_up\(" % caller)
+
+    def check_lines(self, said):
+        number = 1 + next(i for i, line in enumerate(WORK.splitlines()) if "sum += i;" in line)
+        self.assertIn("work.cpp:%d" % number, said["pfm report --source -n 10 old.data"])
+        self.assertRegex(said["pfm report --sort symbol,cpu old.data"], r"\n *\d+\.\d\d% \+- ?\d+\.\d\d  \d+ +work::")
+        slices = said["pfm report --time-slices 4 -n 3 old.data"]
+        self.assertEqual(len(re.findall(r"(?m)^task-clock, [\d.]+ to [\d.]+ s: [\d,]+ samples$", slices)), 4)
+        code = said["pfm annotate '*' old.data"]
+        self.assertRegex(code, r"(?m)^ *\d+\.\d\d%% \+- ?\d+\.\d\d  \S*work\.cpp:%d$" % number)
+        if shutil.which("objdump"):
+            self.assertRegex(code, r"(?m)^ *\d+\.\d\d% \+- ?\d+\.\d\d +[0-9a-f]+  \w+ ")
+
+    def check_comparison(self, said):
+        for line in "pfm diff old.data new.data", "pfm diff --normalize count old.data new.data":
+            marked = [row for row in said[line].splitlines() if row.startswith("*")]
+            self.assertTrue(any("look_up" in row and "-" in row.split("%")[0] for row in marked), said[line])
+        boxes = xml.etree.ElementTree.parse(os.path.join(self.folder, "diff.svg"))
+        titles = [t.text for t in boxes.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any("work::index" in t and t.endswith("fell") for t in titles), titles)
+        # Back to what it was, look_up takes 60 % of the time instead of 38 %.
+        done = self.type("pfm diff --fail-above 5% new.data old.data", (1,))
+        self.assertIn("grew by more than 5% of the old value", done.stderr)
+        done = self.type("pfm diff missing.data old.data", (2,))
+
+    def check_files(self):
+        for name in "old.speedscope.json", "old.firefox.json":
+            with open(os.path.join(self.folder, name), encoding="utf-8") as f:
+                self.assertIn("look_up", f.read())
+        if shutil.which("go"):
+            top = self.type("GOCACHE=$HOME/go go tool pprof -top old.pb.gz").stdout
+            self.assertRegex(top, r"(?m)% +work::Table\S*look_up")
 
 
 def python():
