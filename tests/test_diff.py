@@ -317,5 +317,81 @@ class Diff(unittest.TestCase):
         self.assertEqual(len(text.splitlines()), 2 + 3 + 2)
 
 
+SPINNER = """
+#define OUT __attribute__((noinline, noclone))
+static volatile unsigned long x;
+OUT void half(unsigned long n) { for (unsigned long i = 0; i < n; i++) x += i; }
+OUT void quarter(unsigned long n) { for (unsigned long i = 0; i < n; i++) x ^= i; }
+OUT void eighth(unsigned long n) { for (unsigned long i = 0; i < n; i++) x -= i; }
+OUT void rest(unsigned long n) { for (unsigned long i = 0; i < n; i++) x |= i; }
+int main(void)
+{
+	for (int i = 0; i < TURNS; i++) {
+		half(40000 * MORE / 10);
+		quarter(20000);
+		eighth(10000);
+		rest(10000);
+	}
+	return 0;
+}
+"""
+
+
+class Recorded(unittest.TestCase):
+    """Recordings of a program: two runs never have the same samples.
+
+    PERFMON_LONG  100 pairs of recordings, instead of 12
+    """
+    PAIRS = 100 if os.environ.get("PERFMON_LONG") else 12
+
+    def setUp(self):
+        cc = shutil.which("cc") or shutil.which("gcc")
+        if not cc:
+            self.skipTest("no C compiler (Debian: gcc)")
+        self.folder = tempfile.mkdtemp(prefix="perfmon-diff-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        with open(os.path.join(self.folder, "spin.c"), "w", encoding="utf-8") as f:
+            f.write(SPINNER)
+        for name, turns, more in (("short", 400, 10), ("long", 12000, 10), ("slower", 12000, 11)):
+            subprocess.run([cc, "-O1", "-DTURNS=%d" % turns, "-DMORE=%d" % more, "-o", name, "spin.c"], cwd=self.folder, check=True)
+
+    def record(self, program, out, *args):
+        done = subprocess.run([PFM, "record", "-e", "task-clock:u", *args, "-o", out, "--", "./" + program], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode:
+            self.skipTest(done.stderr)
+
+    def diff(self, *args):
+        done = subprocess.run([PFM, "diff", "--json", *args], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, {row.get("function"): row for row in map(json.loads, done.stdout.splitlines())}
+
+    def test_a_program_beside_itself(self):
+        """A change is marked in so few comparisons as happen with 5 % each in 99 of 100 such tests, and no build fails."""
+        marked, failed = collections.Counter(), collections.Counter()
+        for _ in range(self.PAIRS):
+            for out in "0.data", "1.data":
+                self.record("short", out, "-F", "2000")
+            for by in "share", "count":
+                status, rows = self.diff("--normalize", by, "--fail-above", "5%", "0.data", "1.data")
+                self.assertGreater(rows["half"]["old"]["samples"], 30)
+                marked[by] += any(row["significant"] for row in rows.values())
+                failed[by] += status
+        print("# marked in %s, failed in %s of %d comparisons" % (dict(marked), dict(failed), self.PAIRS))
+        most = next(k for k in range(self.PAIRS) if binomial_at_least(k + 1, self.PAIRS, 0.05) < 0.01)
+        self.assertLessEqual(max(marked.values()), most)
+        self.assertEqual(sum(failed.values()), 0)
+
+    def test_a_function_that_takes_a_tenth_longer(self):
+        """Half of the time: its share grows by 2.4 % of the whole."""
+        self.record("long", "0.data", "-F", "10000")
+        self.record("slower", "1.data", "-F", "10000")
+        _, rows = self.diff("--sort", "symbol", "0.data", "1.data")
+        print("# ", {name: ("%.2f%%" % (100 * r["change"]), r["p"]) for name, r in rows.items() if r["old"]["samples"] > 100})
+        self.assertTrue(rows["half"]["significant"], rows["half"])
+        self.assertLess(rows["half"]["low"], 0.024)
+        self.assertGreater(rows["half"]["high"], 0.024)
+        self.assertEqual(max(rows, key=lambda name: rows[name]["change"]), "half")
+
+
 if __name__ == "__main__":
     tap.main()
