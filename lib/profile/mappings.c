@@ -41,7 +41,12 @@ static uint32_t next_priority(struct map_pool *pool)
 static struct map_node *alloc_node(struct map_edit *e)
 {
 	struct map_block *b = e->pool->blocks;
+	struct map_node *n = e->pool->unused;
 
+	if (n) {
+		e->pool->unused = n->left;
+		return n;
+	}
 	if (!b || b->n_used == NODES_PER_BLOCK) {
 		b = malloc(sizeof(*b));
 		if (!b) {
@@ -148,6 +153,19 @@ static struct map_node *join_mapping(struct map_edit *e, struct map_node *low,
 	return n ? join_nodes(e, low, n) : low;
 }
 
+/* Keeps @n and the nodes below it for other mappings. Nodes below a shared node are shared. */
+static void reuse_nodes(struct map_edit *e, struct map_node *n)
+{
+	while (n && n->owner == e->owner) {
+		struct map_node *right = n->right;
+
+		reuse_nodes(e, n->left);
+		n->left = e->pool->unused;
+		e->pool->unused = n;
+		n = right;
+	}
+}
+
 bool mappings_add(struct map_pool *pool, struct map_set *set, const struct mapping *m)
 {
 	struct map_edit e = { .pool = pool };
@@ -165,6 +183,7 @@ bool mappings_add(struct map_pool *pool, struct map_set *set, const struct mappi
 	has_rest = cut_last(&e, &low, m->start, m->end, &rest);
 	/* Of the mappings that @m covers only the last can reach beyond it. */
 	has_rest |= cut_last(&e, &covered, UINT64_MAX, m->end, &rest);
+	reuse_nodes(&e, covered);
 	low = join_mapping(&e, low, m);
 	if (has_rest)
 		low = join_mapping(&e, low, &rest);
@@ -191,6 +210,14 @@ void mappings_copy(struct map_pool *pool, struct map_set *from, struct map_set *
 	from->owner = ++pool->last_owner;
 	to->owner = ++pool->last_owner;
 	to->root = from->root;
+}
+
+void mappings_clear(struct map_pool *pool, struct map_set *set)
+{
+	struct map_edit e = { .pool = pool, .owner = set->owner };
+
+	reuse_nodes(&e, set->root);
+	set->root = NULL;
 }
 
 void mappings_free(struct map_pool *pool)

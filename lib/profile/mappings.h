@@ -20,6 +20,7 @@ struct map_node;
 /* Memory for the mappings of all processes. All zeros is empty. */
 struct map_pool {
 	struct map_block *blocks;
+	struct map_node *unused; /* linked by their left pointers */
 	uint64_t random;
 	uint32_t last_owner;
 };
@@ -38,11 +39,14 @@ struct map_set {
  */
 bool mappings_add(struct map_pool *pool, struct map_set *set, const struct mapping *m);
 
-/* The mapping of @address, or NULL. It stays valid until the next mappings_add() to @set. */
+/* The mapping of @address, or NULL. It stays valid until @set changes. */
 const struct mapping *mappings_find(const struct map_set *set, uint64_t address);
 
 /* Makes @to, a set that has no other user, equal to @from. Takes constant time. */
 void mappings_copy(struct map_pool *pool, struct map_set *from, struct map_set *to);
+
+/* Makes @set empty. Its memory is used for other mappings. */
+void mappings_clear(struct map_pool *pool, struct map_set *set);
 
 /* Frees the mappings of all sets that were made in @pool. */
 void mappings_free(struct map_pool *pool);

@@ -137,7 +137,7 @@ void tasks_load_process(struct recorded_tasks *t, struct process *p)
 {
 	struct mapping_target to = { t, p };
 
-	p->maps = (struct map_set){ .root = NULL };
+	mappings_clear(&t->map_pool, &p->maps);
 	p->is_loaded = true;
 	read_process_maps(p->pid, add_process_mapping, &to);
 }
@@ -238,7 +238,7 @@ static void read_comm(struct recorded_tasks *t, const pfm_record_t *record)
 		task->name = text_number(t->texts, record->body.comm.name);
 	if (p && record->misc & PFM_MISC_EXEC) {
 		p->generation = ++t->generation;
-		p->maps = (struct map_set){ .root = NULL };
+		mappings_clear(&t->map_pool, &p->maps);
 		p->is_loaded = true;
 	}
 }

@@ -57,5 +57,32 @@ static void a_copy_is_independent(void **state)
 	mappings_free(&pool);
 }
 
+/* A process that starts programs, and a copy of it that must keep its mappings. */
+static void cleared_memory_is_used_again(void **state)
+{
+	struct map_pool pool = { .random = 0 };
+	struct map_set parent = { .owner = 0 }, child = { .owner = 0 };
+	const struct mapping file = { .start = 0, .end = 9, .name = 1 };
+	const struct map_block *first;
+
+	(void)state;
+	assert_true(mappings_add(&pool, &parent, &file));
+	first = pool.blocks;
+	mappings_copy(&pool, &parent, &child);
+	for (uint32_t i = 0; i < 10000; i++) {
+		for (uint64_t start = 0; start < 50; start += 10)
+			assert_true(mappings_add(
+				&pool, &child,
+				&(struct mapping){ .start = start, .end = start + 15, .name = i }));
+		assert_int_equal(mappings_find(&child, 54)->name, i);
+		assert_int_equal(mappings_find(&parent, 3)->name, 1);
+		mappings_clear(&pool, &child);
+		assert_null(mappings_find(&child, 3));
+	}
+	assert_int_equal(mappings_find(&parent, 8)->name, 1);
+	assert_ptr_equal(pool.blocks, first);
+	mappings_free(&pool);
+}
+
 UNIT(profile_mappings, cmocka_unit_test(random_mappings_agree_with_an_array),
-     cmocka_unit_test(a_copy_is_independent));
+     cmocka_unit_test(a_copy_is_independent), cmocka_unit_test(cleared_memory_is_used_again));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <malloc.h>
 #include <perfmon/profile.h>
 #include <unistd.h>
 #include "own_code.h"
@@ -54,5 +55,24 @@ static void addresses_without_a_function(void **state)
 	pfm_close_symbols(NULL);
 }
 
+/* The mappings of the process are read again for each of them. */
+static void unknown_addresses_take_no_memory(void **state)
+{
+	pfm_symbol_t s = PFM_INIT(s);
+	pfm_symbols_t *all;
+	size_t before, after;
+
+	(void)state;
+	assert_int_equal(pfm_open_symbols(&all, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_find_symbol(all, (int)getpid(), 8, &s), PFMLIB_ERR_NOTFOUND);
+	before = mallinfo2().uordblks;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(pfm_find_symbol(all, (int)getpid(), 8, &s), PFMLIB_ERR_NOTFOUND);
+	after = mallinfo2().uordblks;
+	assert_true(after < before + 65536);
+	pfm_close_symbols(all);
+}
+
 UNIT(profile_symbol_lookup, cmocka_unit_test(a_function_of_this_process),
-     cmocka_unit_test(addresses_without_a_function));
+     cmocka_unit_test(addresses_without_a_function),
+     cmocka_unit_test(unknown_addresses_take_no_memory));
