@@ -398,6 +398,24 @@ class Export(unittest.TestCase):
                 self.assertEqual(line, "")
         return samples, comments
 
+    @staticmethod
+    def read_script_for_firefox(data):
+        """The samples of perf script's text, by the expressions of the Firefox Profiler."""
+        lines, samples = iter(data.decode().split("\n")), []
+        for line in lines:
+            if not line or line.startswith("#"):
+                continue
+            start = re.match(r"^(.*)\s+([\d.]+):", line)
+            task = re.match(r"^(.*)\s+(?:(\d+)/)?(\d+)\b", start[1])
+            # In brackets is a CPU, which it takes for a thread where no process is named.
+            samples.append((task[1].strip(), int(task[2] or 0), int(task[3]), start[2], []))
+            for frame in lines:
+                if not frame.strip():
+                    break
+                found = re.match(r"^\s*(\w+)\s*(.+) \((\S*)\)", frame)
+                samples[-1][-1].append((re.sub(r"\+0x[\da-f]+$", "", found[2]), found[3]))
+        return samples
+
     def test_script_has_every_sample(self):
         data = self.export("script")
         samples, comments = self.read_script(data)
@@ -409,6 +427,9 @@ class Export(unittest.TestCase):
         self.assertEqual(samples, expected)
         self.assertTrue(data.startswith(b"# ========\n"))  # Firefox Profiler takes this for perf's text
         self.assertIn("lost records: 5; lost samples: 4", comments[-1])
+        self.assertEqual(self.read_script_for_firefox(data), [
+            (task, pid, tid, "%d.%06d" % divmod(time, 10**6), [frame[1:] for frame in frames])
+            for _, pid, tid, _, task, time, _, frames in expected])
 
     def test_folded_is_that_of_the_report(self):
         for event in EVENTS:
