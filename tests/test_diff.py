@@ -289,6 +289,19 @@ class Diff(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("got 'nothing'", done.stderr)
 
+    def test_counts_for_each_unit_of_work(self):
+        """A function that costs the same for each visit, one that costs half, in a run with three times the visits."""
+        self.write(0, [1000, 2000])
+        self.write(1, [3000, 3000])
+        rows = self.rows("--normalize", "500,1500")
+        self.assertAlmostEqual(rows["f0"]["change"], 0)
+        self.assertFalse(rows["f0"]["significant"])
+        self.assertAlmostEqual(rows["f1"]["change"], -1 / 3)
+        self.assertAlmostEqual(rows[None]["change"], -1 / 3)
+        self.assertTrue(rows["f1"]["significant"])
+        for wrong in "500,", "0,1", "1,-1", "1,2,3", "nan,1", "inf,1":
+            self.assertEqual(self.pfm("--normalize", wrong, "0.data", "1.data").returncode, 2)
+
     def test_counts_for_each_second(self):
         self.write(0, [1000, 500])
         self.write(1, [3000, 1500])    # three times as long

@@ -31,7 +31,8 @@ static const struct command_option options[] = {
 	  "fell" },
 	{ OPT_NORMALIZE, "normalize", "BY",
 	  "compare shares of the event (share, the default), its counts (count), counts for each "
-	  "second (time), or counts for each count of another event (its name)" },
+	  "second (time), counts for each count of another event (its name), or counts for each "
+	  "unit of work (its number in both recordings, as 1000,1200)" },
 	{ OPT_FAIL_ABOVE, "fail-above", "PERCENT",
 	  "exit with status 1 if a place, or an event as a whole, grew significantly by more than "
 	  "PERCENT of the event's old value" },
@@ -298,13 +299,27 @@ static bool read_percent(struct command_args *args, const char *name, const char
 	return false;
 }
 
+/* Reads two positive numbers with a comma between. */
+static bool read_numbers(const char *text, double numbers[SIDES])
+{
+	char *end;
+
+	for (unsigned i = 0; i < SIDES; i++, text = end + 1) {
+		numbers[i] = strtod(text, &end);
+		if (end == text || !(numbers[i] > 0) || !isfinite(numbers[i]) ||
+		    *end != (i + 1 < SIDES ? ',' : '\0'))
+			return false;
+	}
+	return true;
+}
+
 static void take_divisor(struct diff *d, const char *value)
 {
 	static const char *const names[] = { [DIVIDE_BY_TOTAL] = "share",
 		                             [DIVIDE_BY_NOTHING] = "count",
 		                             [DIVIDE_BY_TIME] = "time" };
 
-	d->divisor = DIVIDE_BY_EVENT;
+	d->divisor = read_numbers(value, d->numbers) ? DIVIDE_BY_NUMBERS : DIVIDE_BY_EVENT;
 	d->divisor_event = value;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(value, names[i]) == 0)

@@ -166,6 +166,7 @@ static double find_divisor(const struct diff *d, uint32_t event, unsigned side, 
 	*variance = 0;
 	switch (d->divisor) {
 	case DIVIDE_BY_TOTAL: return (double)sum->weight;
+	case DIVIDE_BY_NUMBERS: return d->numbers[side];
 	case DIVIDE_BY_TIME: return (double)(p->last_time - p->first_time) / 1e9;
 	case DIVIDE_BY_EVENT:
 		sum = &d->events[find_event(d, d->divisor_event)].sum[side];

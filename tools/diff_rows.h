@@ -16,7 +16,8 @@ enum diff_divisor {
 	DIVIDE_BY_TOTAL, /* shares of the event's own weight */
 	DIVIDE_BY_NOTHING,
 	DIVIDE_BY_TIME,
-	DIVIDE_BY_EVENT
+	DIVIDE_BY_EVENT,
+	DIVIDE_BY_NUMBERS
 };
 
 struct diff_event {
@@ -43,6 +44,7 @@ struct diff {
 	struct profile_options options;
 	enum diff_divisor divisor;
 	const char *divisor_event; /* of DIVIDE_BY_EVENT */
+	double numbers[SIDES];     /* of DIVIDE_BY_NUMBERS */
 	const char *event;         /* name or pattern of the events that are compared; NULL: all */
 	double confidence;
 	struct diff_event *events;
