@@ -22,6 +22,11 @@ from test_report_columns import columns_of, on_terminal  # noqa: E402
 from test_symbols import PFM, START, Recording  # noqa: E402
 
 
+# objdump draws arrows for jumps since binutils 2.34.
+ARROWS = [] if not shutil.which("objdump") else re.findall(
+    "--visualize-jumps(?= )", subprocess.run(["objdump", "--help"], capture_output=True, text=True, check=False).stdout)[:1]
+
+
 class Annotate(test_symbols.Library):
     def setUp(self):
         super().setUp()
@@ -62,7 +67,7 @@ class Annotate(test_symbols.Library):
         text = self.annotate("hidden_one")
         self.assertEqual(self.said, "")
         for address, n in self.samples.items():
-            self.assertRegex(text, r"(?m)^ *%s%% \+-[ \d.]{5} +%x  %s" % (re.escape("%.2f" % (100 * n / total)), address,
+            self.assertRegex(text, r"(?m)^ *%s%% \+-[ \d.]{5} +%x  [ |/\\\\>-]*%s" % (re.escape("%.2f" % (100 * n / total)), address,
                                                                        re.escape(self.code[address].split()[0])))
         self.assertNotIn("hidden_two>:", text)
 
@@ -109,15 +114,32 @@ class Annotate(test_symbols.Library):
         made.file(5, self.path.encode())
         made.sample(5, START + self.offsets["hidden_one"])
         made.write(os.path.join(self.folder, "perf.data"))
-        listing = self.tool("objdump", "-d", "-S", "-C", "--no-show-raw-insn", "--start-address=%d" % start,
+        listing = self.tool("objdump", "-d", "-S", "-C", "--no-show-raw-insn", *ARROWS, "--start-address=%d" % start,
                             "--stop-address=%d" % (start + size), self.path)
         lines = [line for line in listing.partition("Disassembly of section")[2].splitlines()[1:] if line]
         expected = [re.sub(r"^ +\w+:\t", "", line).expandtabs(8) for line in lines]
         self.assertIn("                x += i;         /* \u00e4    b */", expected)
         text = self.annotate("hidden_one")
         shown = text[text.index("<hidden_one>:"):].splitlines()
-        self.assertEqual([re.sub(r"^(.{17}) {0,7}[0-9a-f]+  (?=\S)", r"\1", line)[17:] for line in shown[1:-1]],
+        self.assertEqual([re.sub(r"^(.{17}) {0,7}[0-9a-f]+  ", r"\1", line)[17:] for line in shown[1:-1]],
                          expected[1:])
+
+    @unittest.skipUnless(ARROWS, "objdump draws no arrows (Debian package binutils)")
+    def test_arrows_of_many_jumps_are_left_out(self):
+        """One jump has its arrow; where 40 overlap, the instructions have the room."""
+        for n, wanted in (1, True), (40, False):
+            body = "".join("if (n == %d) goto out%d; x = %d; " % (i, i, i) for i in range(n))
+            body += "".join("x = 1000 + %d; out%d: x++; " % (i, i) for i in range(n))
+            self.build(source=test_symbols.LIBRARY.replace("{ for (int i = 0; i < n; i++) x += i; }", "{ %s}" % body))
+            made = Recording()
+            made.attr()
+            made.comm(5, b"work")
+            made.file(5, self.path.encode())
+            made.sample(5, START + self.offsets["hidden_one"])
+            made.write(os.path.join(self.folder, "perf.data"))
+            text = self.annotate("hidden_one")
+            self.assertEqual("-> " in text, wanted, text)
+            self.assertEqual("/-" in text, wanted, text)
 
     def test_without_objdump(self):
         text = self.annotate("hidden_one", path=self.folder)

@@ -99,7 +99,7 @@ static void read_code(struct annotate_job *job)
 		        path);
 		return;
 	}
-	rc = disassemble_function(&job->code, path, f->start, f->end);
+	rc = disassemble_function(&job->code, path, f->start, f->end, !job->json);
 	if (rc == ENOENT)
 		fputs("pfm annotate: instructions are not shown: objdump is missing (Debian "
 		      "package binutils)\n",
@@ -359,11 +359,13 @@ const struct command cmd_annotate = {
 	.name = "annotate",
 	.usage = "[OPTION]... SYMBOL [FILE]",
 	.summary = "show where in a function the samples are: lines and instructions",
-	.about = "Shows the source lines of a function that have samples, then its instructions "
-		 "with source text, as objdump of binutils prints them. Shares are of the samples "
-		 "in the function. SYMBOL may have * and ?; of several functions the one with the "
-		 "heaviest instruction is shown. On most processors a sample is at an instruction "
-		 "after the one that took the time.",
+	.about =
+		"Shows the source lines of a function that have samples, then its instructions "
+		"with source text and arrows for jumps, as objdump of binutils prints them. Shares "
+		"are of the samples in the function. SYMBOL may have * and ?; of several functions "
+		"the one with the "
+		"heaviest instruction is shown. On most processors a sample is at an instruction "
+		"after the one that took the time.",
 	.examples = "The hottest instructions of a function\n"
 		    "pfm record -- ./program && pfm annotate '*'\n",
 	.options = options,

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "base/grow.h"
 
-enum { TAB_STOP = 8 };
+enum { TAB_STOP = 8, ARROWS_MAX = 24 };
 
 /* A copy of @text with blanks up to the next multiple of eight columns for each tabulator; a
  * tabulator itself would end at a column that depends on what is printed before. */
@@ -91,11 +91,23 @@ static int read_lines(struct disassembly *d, int from)
 }
 
 /* Starts objdump, which writes to *@from. Returns 0 or an errno. */
-static int start_objdump(const char *path, uint64_t start, uint64_t end, int *from, pid_t *child)
+static int start_objdump(const char *path, uint64_t start, uint64_t end, bool draws_jumps,
+                         int *from, pid_t *child)
 {
 	char first[48], last[48];
 	char *words[] = { "objdump", "-d", "-S", "-C",         "--no-show-raw-insn",
 		          first,     last, "--", (char *)path, NULL };
+	char *with_jumps[] = { "objdump",
+		               "-d",
+		               "-S",
+		               "-C",
+		               "--no-show-raw-insn",
+		               "--visualize-jumps",
+		               first,
+		               last,
+		               "--",
+		               (char *)path,
+		               NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], rc;
 
@@ -110,7 +122,8 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, int *fr
 			rc = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
 			                                      0);
 		if (rc == 0)
-			rc = posix_spawnp(child, words[0], &actions, NULL, words, environ);
+			rc = posix_spawnp(child, "objdump", &actions, NULL,
+			                  draws_jumps ? with_jumps : words, environ);
 		posix_spawn_file_actions_destroy(&actions);
 	}
 	close(ends[1]);
@@ -120,12 +133,13 @@ static int start_objdump(const char *path, uint64_t start, uint64_t end, int *fr
 	return rc;
 }
 
-int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end)
+static int run_objdump(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
+                       bool draws_jumps)
 {
 	int from = -1, status = 0, rc;
 	pid_t child = -1;
 
-	rc = start_objdump(path, start, end, &from, &child);
+	rc = start_objdump(path, start, end, draws_jumps, &from, &child);
 	if (rc)
 		return rc;
 	rc = read_lines(d, from);
@@ -133,6 +147,30 @@ int disassemble_function(struct disassembly *d, const char *path, uint64_t start
 		;
 	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status)))
 		return ENOEXEC;
+	return rc;
+}
+
+/* Removes arrows that take too many columns: a large function has many jumps at once. */
+static void remove_wide_arrows(struct disassembly *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		char *text = d->lines[i].text;
+		size_t width = d->lines[i].is_instruction ? strspn(text, " |/\\-+>X") : 0;
+
+		if (width > ARROWS_MAX)
+			memmove(text, text + width, strlen(text + width) + 1);
+	}
+}
+
+int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
+                         bool draws_jumps)
+{
+	int rc = run_objdump(d, path, start, end, draws_jumps);
+
+	/* objdump draws no arrows before binutils 2.34. */
+	if (rc == ENOEXEC && draws_jumps && !d->n)
+		rc = run_objdump(d, path, start, end, false);
+	remove_wide_arrows(d);
 	return rc;
 }
 

@@ -20,8 +20,10 @@ struct disassembly {
 };
 
 /* Disassembles the bytes from @start to @end of the file at @path, with source text where it is
- * known. 0; ENOENT if objdump is missing, or another errno. */
-int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end);
+ * known. @draws_jumps: before instructions are arrows from jumps to their targets, unless there are
+ * too many at once. 0; ENOENT if objdump is missing, or another errno. */
+int disassemble_function(struct disassembly *d, const char *path, uint64_t start, uint64_t end,
+                         bool draws_jumps);
 void free_disassembly(struct disassembly *d);
 
 #endif
