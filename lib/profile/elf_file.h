@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sections of an ELF file with this machine's byte order, of 32 or 64 bits. Files are not trusted:
- * what points outside the file is treated as missing. */
+ * what points outside the file is treated as missing.
+ *
+ * Debugging information is read by elfutils. Symbol tables are read here instead of by its libelf:
+ * functions have names on machines without elfutils, and without memory libelf ends the process. */
 #ifndef PFM_ELF_FILE_H
 #define PFM_ELF_FILE_H
 
