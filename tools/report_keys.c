@@ -217,11 +217,32 @@ static size_t put_indent(FILE *out, const struct key_layout *l, unsigned depth, 
 	return indent + strlen(more);
 }
 
+static bool has_name(const struct profile_place *at, unsigned keys)
+{
+	return (keys & KEY_SYMBOL && at->function) ||
+	       (keys & KEY_LINE && (at->inlined || at->source));
+}
+
+/* Prints the name, which is the last column; whole if there is no memory to cut it. */
+static void put_name_column(FILE *out, const struct profile *p, const struct profile_place *at,
+                            unsigned keys, const struct key_layout *l, unsigned depth,
+                            size_t pending)
+{
+	size_t indent = put_indent(out, l, depth, pending);
+	char *name = l->is_cut ? name_text(p, at, keys) : NULL;
+
+	if (name)
+		put_cut(out, name, larger(l->name, indent) - indent, CUT_NAME);
+	else
+		put_name(out, p, at, keys);
+	free(name);
+}
+
 void put_key_columns(FILE *out, const struct profile *p, const struct profile_place *at,
                      unsigned keys, const struct key_layout *l, unsigned depth)
 {
-	char number[24], **texts = p->texts.text, *name;
-	size_t pending = 2, indent;
+	char number[24], **texts = p->texts.text;
+	size_t pending = 2;
 
 	if (keys & KEY_CPU) {
 		snprintf(number, sizeof(number), "%u", at->cpu);
@@ -238,13 +259,8 @@ void put_key_columns(FILE *out, const struct profile *p, const struct profile_pl
 		snprintf(number, sizeof(number), "%#llx", (unsigned long long)at->address);
 		put_column(out, l, number, ADDRESS_COLUMNS, CUT_END, &pending);
 	}
-	name = keys & (KEY_SYMBOL | KEY_LINE) ? name_text(p, at, keys) : NULL;
-	if (name && *name) {
-		indent = put_indent(out, l, depth, pending);
-		put_cut(out, name, l->is_cut ? larger(l->name, indent) - indent : SIZE_MAX,
-		        CUT_NAME);
-	}
-	free(name);
+	if (has_name(at, keys))
+		put_name_column(out, p, at, keys, l, depth, pending);
 	putc('\n', out);
 }
 
