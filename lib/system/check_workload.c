@@ -94,7 +94,8 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 	pfm_close_session(s);
 }
 
-/* The count that an event must have over the workload, in its unit; @most 0: without an upper bound. */
+/* The count that an event must have over the workload, in its unit; @most 0: without an upper
+ * bound. */
 struct expectation {
 	char event[20];
 	double least, most;
