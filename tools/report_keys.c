@@ -223,7 +223,7 @@ static bool has_name(const struct profile_place *at, unsigned keys)
 	       (keys & KEY_LINE && (at->inlined || at->source));
 }
 
-/* Prints the name, which is the last column; whole if there is no memory to cut it. */
+/* Prints the name, which is the last column; whole without the memory to cut it. */
 static void put_name_column(FILE *out, const struct profile *p, const struct profile_place *at,
                             unsigned keys, const struct key_layout *l, unsigned depth,
                             size_t pending)
