@@ -558,7 +558,8 @@ class Export(unittest.TestCase):
                     names.insert(0, t["stringTable"][frames[frame][0]])
                     stack = prefix
                 samples.append((round(at, 6), names))
-            self.assertEqual(samples, expected.pop((t["name"], t["pid"], t["tid"])))
+            name = t["processName"] if t["name"] == "GeckoMain" else t["name"]
+            self.assertEqual(samples, expected.pop((name, t["pid"], t["tid"])))
             for table in ("markers", "samples", "frameTable", "stackTable"):
                 for row in t[table]["data"]:
                     self.assertEqual(len(row), len(t[table]["schema"]))
@@ -566,6 +567,47 @@ class Export(unittest.TestCase):
             self.assertEqual(t["stringTable"][marker[0]], "Quality of the recording")
             self.assertIn("lost records: 5; lost samples: 4", marker[5]["name"])
         self.assertEqual(expected, {})
+
+    def test_firefox_has_counters(self):
+        """The weights of each event in intervals of time. The page reads counters of gecko 24 in groups of samples, beside GeckoMain."""
+        found = json.loads(self.export("firefox"))
+        longest = max(found["threads"], key=lambda t: len(t["samples"]["data"]))
+        self.assertEqual([t["name"] == "GeckoMain" for t in found["threads"]], [t is longest for t in found["threads"]])
+        self.assertEqual({c["name"] for c in found["counters"]}, {s.event for s in self.recording.samples})
+        start = self.recording.samples[0].time
+        for c in found["counters"]:
+            group, = c["sample_groups"]
+            self.assertEqual(group["samples"]["schema"], {"time": 0, "number": 1, "count": 2})
+            rows = group["samples"]["data"]
+            self.assertEqual(rows[0], [0, 0, 0])
+            step, expected = rows[1][0] * 10**6, collections.Counter()
+            for s in self.recording.samples:
+                if s.event == c["name"]:
+                    expected[(s.time - start) // step + 1] += s.weight
+            self.assertEqual({i: row[2] for i, row in enumerate(rows) if row[2]}, expected)
+            self.assertEqual([round(row[0] * 10**6) for row in rows], [step * i for i in range(len(rows))])
+
+    def test_profiler_cli_of_firefox_reads_samples_and_counters(self):
+        """The importer of the page in a program, which needs a node of version 24."""
+        program = shutil.which("profiler-cli")
+        if not program:
+            self.skipTest("profiler-cli is missing (npm install -g @firefox-devtools/profiler-cli)")
+        self.export("firefox", "-o", "cli.json")
+        env = dict(os.environ, HOME=self.folder, XDG_RUNTIME_DIR=self.folder, TMPDIR=self.folder)
+
+        def ask(*words):
+            return subprocess.run([program, *words], cwd=self.folder, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+        done = ask("load", "cli.json")
+        self.addCleanup(ask, "stop", "--all")
+        if done.returncode and "node" in done.stderr.lower():
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = ask("counter", "list").stdout
+        for event in {s.event for s in self.recording.samples}:
+            self.assertRegex(said, r"c-\d+: %s \(Events\)" % event)
+        threads = {(s.tid, s.event) for s in self.recording.samples}
+        self.assertRegex(ask("thread", "list").stdout, r"Threads \(%d threads" % len(threads))
 
     def test_chrome_has_every_function_and_weight(self):
         found = json.loads(self.export("chrome"))

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The format of Firefox Profiler, gecko version 24, which every newer one reads: a thread for each
- * event of each thread, with its samples in the order of times. Losses are a marker. */
+ * event of each thread, with its samples in the order of times. Losses are a marker, and the
+ * weights of each event over time a counter. The page shows counters beside the thread called
+ * GeckoMain, and that thread by the name of its process. */
 #include "export.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define MAIN_THREAD "GeckoMain"
+
 enum { CATEGORY_USER, CATEGORY_KERNEL };
+
+/* Of a counter: the shortest interval, and about how many there are at most. */
+enum { INTERVAL_NS = 10000000, INTERVALS_MAX = 1000 };
 
 /* The tables of one thread: stacks and frames by the numbers they have in the whole recording. */
 struct thread_tables {
@@ -242,9 +249,21 @@ static unsigned count_columns(const struct export_reader *r)
 	return n;
 }
 
+/* The thread that has the most samples; NULL without one. */
+static const struct timeline *find_longest(const struct timelines *t)
+{
+	const struct timeline *best = NULL;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!best || t->list[i].n > best->n)
+			best = &t->list[i];
+	return best;
+}
+
 static void put_thread(struct exporter *e, struct json *j, const struct timeline *t)
 {
 	struct firefox *f = e->state;
+	bool is_main = t == find_longest(&f->lines);
 	const char *task = export_text(e->reader, t->task);
 	char name[512];
 
@@ -256,8 +275,8 @@ static void put_thread(struct exporter *e, struct json *j, const struct timeline
 	else
 		snprintf(name, sizeof(name), "%s", task);
 	put_begin(j, NULL, '{');
-	put_text(j, "name", name);
-	put_text(j, "processName", task);
+	put_text(j, "name", is_main ? MAIN_THREAD : name);
+	put_text(j, "processName", is_main ? name : task);
 	put_text(j, "processType", "default");
 	put_int(j, "pid", (int32_t)t->pid);
 	put_int(j, "tid", (int32_t)t->tid);
@@ -285,11 +304,8 @@ static void put_category(struct json *j, const char *name, const char *colour)
 /* The mean distance of samples in the thread that has most of them. */
 static double sampling_interval(const struct timelines *t)
 {
-	const struct timeline *best = NULL;
+	const struct timeline *best = find_longest(t);
 
-	for (size_t i = 0; i < t->n; i++)
-		if (!best || t->list[i].n > best->n)
-			best = &t->list[i];
 	if (!best || best->n < 2)
 		return 1;
 	return (double)(best->samples[best->n - 1].time - best->samples[0].time) / 1e6 /
@@ -322,6 +338,80 @@ static void put_meta(struct exporter *e, struct json *j)
 	put_end(j, '}');
 }
 
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* Nanoseconds from the first sample to the last one. */
+static uint64_t recorded_time(const struct exporter *e)
+{
+	const struct firefox *f = e->state;
+	uint64_t last = e->reader->first_time;
+
+	for (size_t i = 0; i < f->lines.n; i++)
+		for (size_t k = 0; k < f->lines.list[i].n; k++)
+			if (f->lines.list[i].samples[k].time > last)
+				last = f->lines.list[i].samples[k].time;
+	return last - e->reader->first_time;
+}
+
+/* The weights of an event in intervals of @step; each row has the end of its interval. */
+static void put_counter_samples(struct exporter *e, struct json *j, unsigned event, uint64_t *sums,
+                                size_t n, uint64_t step)
+{
+	static const char *const schema[] = { "time", "number", "count", NULL };
+	const struct firefox *f = e->state;
+
+	memset(sums, 0, n * sizeof(*sums));
+	for (size_t i = 0; i < f->lines.n; i++) {
+		const struct timeline *t = &f->lines.list[i];
+
+		for (size_t k = 0; t->event == event && k < t->n; k++)
+			sums[(t->samples[k].time - e->reader->first_time) / step] +=
+				t->samples[k].weight;
+	}
+	put_begin(j, "samples", '{');
+	put_schema(j, schema);
+	for (size_t i = 0; i <= n; i++) {
+		put_begin(j, NULL, '[');
+		put_real(j, NULL, (double)step * (double)i / 1e6);
+		put_int(j, NULL, 0);
+		put_count(j, NULL, i ? sums[i - 1] : 0);
+		put_end(j, ']');
+	}
+	end_table(j);
+}
+
+static void put_counters(struct exporter *e, struct json *j)
+{
+	uint64_t time = recorded_time(e), step = time / INTERVALS_MAX, *sums;
+	size_t n;
+
+	step = step > INTERVAL_NS ? step : INTERVAL_NS;
+	n = (size_t)(time / step) + 1;
+	sums = malloc(n * sizeof(*sums));
+	e->failed |= !sums;
+	put_begin(j, "counters", '[');
+	for (unsigned i = 0; sums && i < e->reader->n_events; i++) {
+		if (!e->reader->events[i].samples)
+			continue;
+		putc('\n', e->out);
+		put_begin(j, NULL, '{');
+		put_text(j, "name", e->reader->events[i].name);
+		put_text(j, "category", "Events");
+		put_text(j, "description", "Weight of the samples in each interval");
+		put_begin(j, "sample_groups", '[');
+		put_begin(j, NULL, '{');
+		put_int(j, "id", 0);
+		put_counter_samples(e, j, i, sums, n, step);
+		put_end(j, '}');
+		put_end(j, ']');
+		put_end(j, '}');
+	}
+	put_end(j, ']');
+	free(sums);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
 static void put_empty_array(struct json *j, const char *key)
 {
 	put_begin(j, key, '[');
@@ -347,6 +437,7 @@ static void end(struct exporter *e)
 		put_thread(e, &j, &f->lines.list[i]);
 	}
 	put_end(&j, ']');
+	put_counters(e, &j);
 	put_empty_array(&j, "processes");
 	put_empty_array(&j, "pausedRanges");
 	put_end(&j, '}');
