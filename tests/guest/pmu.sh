@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pmu.sh WORK ARCH STORY: pmu_session.c and the command on the PMU of a guest: arm32, riscv64 or ppc64le.
+# pmu.sh WORK ARCH STORY: pmu_session.c and the command on the PMU of a guest: arm32, arm64, riscv64 or ppc64le.
 #
 # The library and pfm are compiled for the guest below WORK, and again where sources have changed. STORY is the guest's name,
-# or hotplug, or on arm32 nointerrupt. That one and ppc64le, which take minutes, run with PERFMON_LONG=1.
+# or hotplug, or on arm32 nointerrupt, or serve (serve_session.c). That one and ppc64le, which take minutes, run with PERFMON_LONG=1.
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -59,6 +59,10 @@ build() {
 }
 
 compile() {
+	if [ "$story" = serve ]; then
+		"$here/cc.sh" "$arch" -O1 -o "$tmp/serve_session" "$here/serve_session.c"
+		return
+	fi
 	"$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$here/.." -o "$tmp/pmu_session" \
 		"$here/pmu_session.c" "$here/region_counts.c" "$folder/lib/libperfmon.a" -lpthread -lm
 }
@@ -68,7 +72,7 @@ step "$here/kernel.sh" "$arch"
 step build
 step compile
 case $story in
-hotplug)
+hotplug | serve)
 	# On several processors QEMU's clock of instructions starves some of them.
 	GUEST_ICOUNT=none GUEST_QEMU='-smp 2'
 	export GUEST_ICOUNT GUEST_QEMU
@@ -78,5 +82,7 @@ nointerrupt)
 	export GUEST_PMU
 	;;
 esac
-GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" "pmu-$arch-$story" "$tmp/pmu_session" "$folder/tools/pfm" -- \
-	"/pmu_session $arch $story"
+program=pmu_session
+[ "$story" != serve ] || program=serve_session
+GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" "pmu-$arch-$story" "$tmp/$program" "$folder/tools/pfm" -- \
+	"/$program $arch $story"
