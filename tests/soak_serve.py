@@ -104,7 +104,7 @@ def ask(path, request, timeout=20):
 
 def scrape(path):
     for accept in (b"application/openmetrics-text;version=1.0.0", b"text/plain"):
-        answer = ask(path, b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nAccept-Encoding: gzip\r\n\r\n" % accept)
+        answer = ask(path, b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: %s\r\nAccept-Encoding: gzip\r\n\r\n" % accept)
         if not answer.startswith(b"HTTP/1.1 200"):
             raise AssertionError(answer[:200])
 

@@ -7,6 +7,7 @@
 import concurrent.futures
 import gzip
 import fcntl
+import http.client
 import json
 import mmap
 import os
@@ -320,8 +321,8 @@ class Server:
         self.p.stderr.close()
 
 
-PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
-OPENMETRICS = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\n\r\n"
+PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+OPENMETRICS = PLAIN.replace(b"Connection", b"Accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\nConnection")
 
 
 def ask(address, request=PLAIN, decode=True):
@@ -381,7 +382,7 @@ class Http(unittest.TestCase):
             address = s.address()
             for request, status in ((b"GET / HTTP/1.1", 404), (b"GET /metrics/../etc/passwd HTTP/1.1", 404),
                                     (b"POST /metrics HTTP/1.1", 405), (b"DELETE /metrics HTTP/1.1", 405),
-                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431), (b"HEAD /metrics HTTP/1.1", 200)):
+                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431), (b"HEAD /metrics HTTP/1.1\r\nConnection: close", 200)):
                 found, headers, body = ask(address, request + b"\r\nHost: x\r\n\r\n")
                 self.assertEqual(found, status, request[:40])
                 self.assertEqual(headers.get("allow"), "get, head" if status == 405 else None)
@@ -417,7 +418,7 @@ class Http(unittest.TestCase):
             for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True), ("GZIP ; q=1", True), ("gzip;q=0", False),
                                        ("gzip; q=0.000", False), ("identity", False), ("xgzip, gzipx", False), ("", False)):
                 with socket.create_connection(address) as c:
-                    c.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\n" % accept.encode())
+                    c.sendall(PLAIN.replace(b"Connection", b"Accept-Encoding: %s\r\nConnection" % accept.encode()))
                     data = b"".join(iter(lambda c=c: c.recv(65536), b""))
                 head, body = data.split(b"\r\n\r\n", 1)
                 self.assertEqual(b"content-encoding: gzip" in head.lower(), compressed, accept)
@@ -432,6 +433,36 @@ class Http(unittest.TestCase):
             self.assertEqual({status for status, _, _ in answers}, {200})
             # One reading a second, however many clients ask.
             self.assertLess(openmetrics.value(openmetrics.parse(answers[-1][2]), "perfmon_readings"), 15)
+
+    def test_connections_are_kept(self):
+        """A client asks again over its connection. Others that have had their answers are closed when a new client needs the place,
+        the oldest first."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+
+            def request(c, method="GET"):
+                c.request(method, "/metrics")
+                answer = c.getresponse()
+                answer.read()
+                return answer.status, c.sock is not None
+
+            clients = [http.client.HTTPConnection(*address, timeout=10) for _ in range(100)]
+            self.assertEqual([request(clients[0], method) for method in ("GET", "HEAD", "GET")], 3 * [(200, True)])
+            begin = time.monotonic()
+            for c in clients:
+                self.assertEqual(request(c), (200, True))
+            self.assertLess(time.monotonic() - begin, 2)
+            # The last ones are still there.
+            sockets = [c.sock for c in clients[-50:]]
+            for c in clients[-50:]:
+                self.assertEqual(request(c), (200, True))
+            self.assertEqual([c.sock for c in clients[-50:]], sockets)
+            clients[-1].request("GET", "/nothing")
+            answer = clients[-1].getresponse()
+            self.assertEqual((answer.status, answer.headers["Connection"]), (404, "close"))
+            for c in clients:
+                c.close()
+            s.end()
 
     def test_slow_clients(self):
         """Clients that send half a request, some of them byte by byte, hold up others for seconds only."""

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve: HTTP by libmicrohttpd, which is loaded when it is needed, because it needs further
- * libraries that no other command uses. Each connection gets one answer and is closed; one that
- * takes too long is closed without an answer. */
+ * libraries that no other command uses. A connection that takes too long is closed without an
+ * answer. After an answer it stays open for the client's next request, as Prometheus has it, until
+ * another client needs its place. */
 #include "pfm.h"
 #include "serve.h"
 
@@ -18,7 +19,8 @@ enum {
 	REQUEST_MEMORY = 16384,  /* bytes for the headers of a request and of its answer */
 	IDLE_SECONDS = 3,        /* without a byte in either direction */
 	MAX_REQUEST_SECONDS = 3, /* from the connection to the end of the request's header */
-	MAX_ANSWER_SECONDS = 30
+	MAX_ANSWER_SECONDS = 30,
+	KEEP_SECONDS = 120 /* after an answer, for the next request */
 };
 
 #define CALLS(CALL)                                                                                \
@@ -31,6 +33,7 @@ enum {
 	CALL(MHD_lookup_connection_value)                                                          \
 	CALL(MHD_queue_response)                                                                   \
 	CALL(MHD_run)                                                                              \
+	CALL(MHD_set_connection_option)                                                            \
 	CALL(MHD_start_daemon)                                                                     \
 	CALL(MHD_stop_daemon)
 
@@ -42,7 +45,8 @@ static struct {
 } mhd;
 
 struct open_connection {
-	int fd; /* -1: free */
+	int fd;       /* -1: free */
+	bool is_kept; /* had an answer, and sent no other request so far */
 	uint64_t until;
 };
 
@@ -51,10 +55,12 @@ struct cached_text {
 	uint64_t reading; /* number of the reading that the text is of */
 };
 
+enum { N_CONNECTIONS = SERVE_MAX_LISTENERS * MAX_CONNECTIONS };
+
 struct serve_http {
 	struct MHD_Daemon *daemons[SERVE_MAX_LISTENERS];
 	int epoll_fds[SERVE_MAX_LISTENERS];
-	struct open_connection connections[SERVE_MAX_LISTENERS * MAX_CONNECTIONS];
+	struct open_connection connections[N_CONNECTIONS];
 	struct cached_text texts[EXPOSITION_PROMETHEUS + 1][2]; /* plain, gzip */
 	unsigned n_open;
 	bool was_full; /* a connection was closed, so that waiting ones can be accepted */
@@ -79,7 +85,7 @@ static bool load_library(void)
 
 static struct open_connection *find_connection(struct serve_http *http, int fd)
 {
-	for (size_t i = 0; i < sizeof(http->connections) / sizeof(http->connections[0]); i++)
+	for (size_t i = 0; i < N_CONNECTIONS; i++)
 		if (http->connections[i].fd == fd)
 			return &http->connections[i];
 	return NULL;
@@ -88,6 +94,38 @@ static struct open_connection *find_connection(struct serve_http *http, int fd)
 static uint64_t seconds_from_now(unsigned seconds)
 {
 	return now_ns() + (uint64_t)seconds * NS;
+}
+
+/* The entry of a connection; NULL if there is none. */
+static struct open_connection *find_entry(struct serve *s, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? find_connection(s->http, info->connect_fd) : NULL;
+}
+
+/* Ends a connection; the library notices, and closes its descriptor. */
+static void end_connection(struct open_connection *c)
+{
+	shutdown(c->fd, SHUT_RDWR);
+	c->until = UINT64_MAX;
+	c->is_kept = false;
+}
+
+/* Clients that wait for a request of their own never wait for those that have had their answer. */
+static void make_room(struct serve_http *http)
+{
+	struct open_connection *oldest = NULL;
+
+	for (size_t i = 0; i < N_CONNECTIONS; i++) {
+		struct open_connection *c = &http->connections[i];
+
+		if (c->fd >= 0 && c->is_kept && (!oldest || c->until < oldest->until))
+			oldest = c;
+	}
+	if (oldest)
+		end_connection(oldest);
 }
 
 static void note_connection(void *arg, struct MHD_Connection *c, void **state,
@@ -106,11 +144,12 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 	if (!at)
 		return;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		*at = (struct open_connection){ info->connect_fd,
+		*at = (struct open_connection){ info->connect_fd, false,
 			                        seconds_from_now(MAX_REQUEST_SECONDS) };
-		s->http->n_open++;
+		if (++s->http->n_open >= MAX_CONNECTIONS)
+			make_room(s->http);
 	} else {
-		*at = (struct open_connection){ -1, 0 };
+		*at = (struct open_connection){ .fd = -1 };
 		s->http->was_full |= s->http->n_open-- >= MAX_CONNECTIONS;
 	}
 }
@@ -118,12 +157,32 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 /* Gives the answer a time of its own, once the request is complete. */
 static void extend_time(struct serve *s, struct MHD_Connection *c)
 {
-	const union MHD_ConnectionInfo *info =
-		mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct open_connection *at = info ? find_connection(s->http, info->connect_fd) : NULL;
+	struct open_connection *at = find_entry(s, c);
 
-	if (at)
-		at->until = seconds_from_now(MAX_ANSWER_SECONDS);
+	if (!at)
+		return;
+	at->until = seconds_from_now(MAX_ANSWER_SECONDS);
+	if (at->is_kept)
+		mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
+		                              (unsigned)IDLE_SECONDS);
+	at->is_kept = false;
+}
+
+/* Keeps the connection for the next request. */
+static void note_answer(void *arg, struct MHD_Connection *c, void **state,
+                        enum MHD_RequestTerminationCode how)
+{
+	struct serve *s = arg;
+	struct open_connection *at = find_entry(s, c);
+
+	(void)state;
+	if (!at || how != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		return;
+	at->is_kept = true;
+	at->until = seconds_from_now(KEEP_SECONDS);
+	mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
+	if (s->http->n_open >= MAX_CONNECTIONS)
+		make_room(s->http);
 }
 
 /* Closes old connections: the library closes silent ones, but a client may send or take a byte now
@@ -132,15 +191,13 @@ static void close_old_connections(struct serve *s)
 {
 	const uint64_t now = now_ns();
 
-	for (size_t i = 0; i < sizeof(s->http->connections) / sizeof(s->http->connections[0]);
-	     i++) {
+	for (size_t i = 0; i < N_CONNECTIONS; i++) {
 		struct open_connection *c = &s->http->connections[i];
 
 		if (c->fd < 0 || now < c->until)
 			continue;
-		shutdown(c->fd, SHUT_RDWR);
-		c->until = UINT64_MAX;
-		s->figures.closed++;
+		s->figures.closed += !c->is_kept;
+		end_connection(c);
 	}
 }
 
@@ -188,7 +245,6 @@ static struct MHD_Response *make_response(struct serve *s, enum exposition_forma
 		mhd.MHD_add_response_header(r, "Content-Encoding", "gzip");
 	mhd.MHD_add_response_header(r, "Vary", "Accept, Accept-Encoding");
 	mhd.MHD_add_response_header(r, "Cache-Control", "no-store");
-	mhd.MHD_add_response_header(r, "Connection", "close");
 	return r;
 }
 
@@ -234,13 +290,18 @@ static enum MHD_Result answer_request(void *arg, struct MHD_Connection *c, const
 
 	(void)version;
 	(void)upload;
-	(void)state;
-	*upload_size = 0;
-	extend_time(s, c);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return refuse_request(s, c, MHD_HTTP_METHOD_NOT_ALLOWED, wrong_method);
 	if (strcmp(url, "/metrics") != 0)
 		return refuse_request(s, c, MHD_HTTP_NOT_FOUND, wrong_path);
+	/* The library closes connections whose answer comes at the first call, before the end of
+	 * the request. */
+	if (!*state || *upload_size) {
+		*state = s;
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	extend_time(s, c);
 	if (!refresh_counts(s)) {
 		s->http->failed = true;
 		return MHD_NO;
@@ -275,7 +336,8 @@ static int start_daemon(struct serve *s, unsigned i)
 	s->http->daemons[i] = mhd.MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer_request, s,
 		MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-		note_connection, s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+		note_connection, s, MHD_OPTION_NOTIFY_COMPLETED, note_answer, s, MHD_OPTION_ARRAY,
+		options, MHD_OPTION_END);
 	info = s->http->daemons[i]
 	               ? mhd.MHD_get_daemon_info(s->http->daemons[i], MHD_DAEMON_INFO_EPOLL_FD)
 	               : NULL;
@@ -302,7 +364,7 @@ int start_http(struct serve *s)
 	s->http = calloc(1, sizeof(*s->http));
 	if (!s->http)
 		return report_no_memory();
-	for (size_t i = 0; i < sizeof(s->http->connections) / sizeof(s->http->connections[0]); i++)
+	for (size_t i = 0; i < N_CONNECTIONS; i++)
 		s->http->connections[i].fd = -1;
 	for (unsigned i = 0; i < s->n_listeners && rc == EXIT_DONE; i++)
 		rc = start_daemon(s, i);
@@ -326,8 +388,7 @@ int find_http_timeout(const struct serve *s, int most)
 		if (mhd.MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
 		    ms < (unsigned long long)most)
 			most = (int)ms;
-	for (size_t i = 0; s->http && s->http->n_open && i < SERVE_MAX_LISTENERS * MAX_CONNECTIONS;
-	     i++)
+	for (size_t i = 0; s->http && s->http->n_open && i < N_CONNECTIONS; i++)
 		if (s->http->connections[i].fd >= 0)
 			most = find_ms_until(s->http->connections[i].until, most);
 	return s->http && s->http->was_full ? 0 : most;
