@@ -191,9 +191,10 @@ static void close_old_connections(struct serve *s)
 {
 	const uint64_t now = now_ns();
 
-	for (size_t i = 0; i < N_CONNECTIONS; i++) {
+	for (size_t i = 0, n = s->http->n_open; n && i < N_CONNECTIONS; i++) {
 		struct open_connection *c = &s->http->connections[i];
 
+		n -= c->fd >= 0;
 		if (c->fd < 0 || now < c->until)
 			continue;
 		s->figures.closed += !c->is_kept;
@@ -388,9 +389,11 @@ int find_http_timeout(const struct serve *s, int most)
 		if (mhd.MHD_get_timeout(s->http->daemons[i], &ms) == MHD_YES &&
 		    ms < (unsigned long long)most)
 			most = (int)ms;
-	for (size_t i = 0; s->http && s->http->n_open && i < N_CONNECTIONS; i++)
-		if (s->http->connections[i].fd >= 0)
+	for (size_t i = 0, n = s->http ? s->http->n_open : 0; n && i < N_CONNECTIONS; i++)
+		if (s->http->connections[i].fd >= 0) {
 			most = find_ms_until(s->http->connections[i].until, most);
+			n--;
+		}
 	return s->http && s->http->was_full ? 0 : most;
 }
 
