@@ -3,6 +3,7 @@
  * two groups. */
 #include "units.h"
 #include <math.h>
+#include <stdbool.h>
 #include <perfmon/perfmon.h>
 
 static pfm_ctx_t *ctx;
@@ -228,6 +229,146 @@ static void error_is_that_of_a_simulation(void **state)
 	}
 }
 
+/* ---- a fleet whose rates change -------------------------------------------------------------- */
+
+enum { FLEET = 300, CYCLES = 4, CYCLE = 60, TIMES = CYCLES * CYCLE };
+
+enum shape { NOISE, RAMP, STEP, WAVE };
+
+/* The rate of a machine in a slot: noise of equal chance on top of what all machines have in
+ * common. A wave has the period of the groups' turns without wishes. */
+static double draw_rate(enum shape shape, unsigned t, uint64_t *seed)
+{
+	double noise = (double)(unit_random(seed) % 1000000) / 1e6;
+
+	switch (shape) {
+	case RAMP: return 10 + 4.0 * t / TIMES + noise;
+	case STEP: return (t < TIMES / 3 ? 10 : 13) + noise;
+	case WAVE: return 10 + 2.0 * (t % 2) + noise;
+	default: return 10 + noise;
+	}
+}
+
+static struct fleet {
+	double rates[TIMES], sum[TIMES], read[TIMES]; /* of a machine; of all; of those that read */
+	unsigned n_read[TIMES], n_intervals, n_covered;
+	double off; /* sum of the differences between means of cycles and the truth */
+} fleet;
+
+/* Reads a machine for one cycle: is the mean of its slots within the 95 % interval around the
+ * mean of all slots, by the schedule's error and the deviation between its slots? */
+static void read_cycle(unsigned first, unsigned group, double factor)
+{
+	double truth = 0, sum = 0, squares = 0, allowed;
+	unsigned n = 0;
+
+	for (unsigned t = first; t < first + CYCLE; t++) {
+		truth += fleet.rates[t] / CYCLE;
+		if (pfm_is_group_in_slot(schedule, pfm_find_slot(schedule, t), group) != 1)
+			continue;
+		fleet.read[t] += fleet.rates[t];
+		fleet.n_read[t]++;
+		sum += fleet.rates[t];
+		squares += fleet.rates[t] * fleet.rates[t];
+		n++;
+	}
+	/* Student's quantile for 95 %, to a hundredth. */
+	allowed = (1.96 + 2.4 / (n - 1)) * sqrt((squares - sum * sum / n) / (n - 1)) * factor;
+	fleet.n_covered += fabs(sum / n - truth) <= allowed + 1e-9;
+	fleet.off += sum / n - truth;
+	fleet.n_intervals++;
+}
+
+/* Times between two slots of the group, over all cycles; readings in each minute. */
+static void check_wish(unsigned group, const pfm_wish_t *wish)
+{
+	unsigned last = 0, n = 0, gap = 0;
+
+	for (unsigned t = 0; t < TIMES; t++) {
+		if (pfm_is_group_in_slot(schedule, pfm_find_slot(schedule, t), group) != 1)
+			continue;
+		gap = n && t - last - 1 > gap ? t - last - 1 : gap;
+		last = t;
+		n++;
+	}
+	assert_true(n >= wish->readings_per_minute * CYCLES);
+	assert_true(wish->longest_gap == 0 || gap <= wish->longest_gap);
+}
+
+static void simulate_fleet(enum shape shape, unsigned request, const pfm_wish_t wishes[4],
+                           bool is_shifted)
+{
+	uint64_t seed = 34 + request;
+	char name[24];
+
+	fleet = (struct fleet){ .n_intervals = 0 };
+	for (unsigned i = 0; i < FLEET; i++) {
+		pfm_scheduled_request_t r = PFM_INIT(r);
+		unsigned group;
+
+		snprintf(name, sizeof(name), "rack%u-node%u", i / 40, i % 40);
+		assert_int_equal(make(wishes, 4, 1, CYCLE, is_shifted ? name : NULL),
+		                 PFMLIB_SUCCESS);
+		pfm_describe_scheduled_request(schedule, request, &r);
+		group = group_of_request(request);
+		check_wish(group, &wishes[request]);
+		for (unsigned t = 0; t < TIMES; t++)
+			fleet.sum[t] += fleet.rates[t] = draw_rate(shape, t, &seed);
+		for (unsigned c = 0; c < CYCLES; c++)
+			read_cycle(c * CYCLE, group, r.standard_error);
+	}
+}
+
+/* At each time the machines that read an event agree with all machines: their noise of variance
+ * 1/12 leaves five standard errors. */
+static void check_each_time(void)
+{
+	for (unsigned t = 0; t < TIMES; t++) {
+		assert_true(fleet.n_read[t] > 0);
+		assert_true(fabs(fleet.read[t] / fleet.n_read[t] - fleet.sum[t] / FLEET) <
+		            5 * sqrt(1.0 / 12 / fleet.n_read[t]));
+	}
+}
+
+/* Means over slots are within the intervals of the schedule's errors in about 95 % of all cycles,
+ * whether rates are steady, climb or jump; fewer errors are possible, since slots are spread
+ * evenly. */
+static void fleet_agrees_with_changing_rates(void **state)
+{
+	const pfm_wish_t wishes[4] = { { 30, 2 }, { 0, 0 }, { 24, 3 }, { 0, 0 } };
+
+	(void)state;
+	for (enum shape shape = NOISE; shape <= STEP; shape++)
+		for (unsigned request = 0; request < 3; request++) {
+			double covered;
+
+			simulate_fleet(shape, request, wishes, true);
+			check_each_time();
+			covered = (double)fleet.n_covered / fleet.n_intervals;
+			print_message("# shape %u, event %u: %.3f covered\n", shape, request,
+			              covered);
+			assert_true(covered > 0.93);
+			assert_true(shape != NOISE || covered < 0.97);
+		}
+}
+
+/* A rate that changes as the groups take turns misleads each machine. Machines that are shifted are
+ * misled in different directions. */
+static void shifts_outwit_a_wave(void **state)
+{
+	const pfm_wish_t wishes[4] = { { 0 } };
+	double same;
+
+	(void)state;
+	simulate_fleet(WAVE, 0, wishes, false);
+	same = fabs(fleet.off / fleet.n_intervals);
+	assert_true(same > 0.9);
+	simulate_fleet(WAVE, 0, wishes, true);
+	check_each_time();
+	/* Five standard errors of 300 machines that are off by 1 in a direction drawn by lot. */
+	assert_true(fabs(fleet.off / fleet.n_intervals) < 5 / sqrt(FLEET));
+}
+
 static void bad_arguments(void **state)
 {
 	const pfm_wish_t negative = { -1, 0 }, unclear = { 0, NAN };
@@ -268,4 +409,5 @@ static int end_case(void **state)
 }
 
 UNIT(metric_schedule, CASE(round_robin), CASE(wishes_are_kept), CASE(unmet_wishes), CASE(hosts),
-     CASE(fleet_covers_each_slot), CASE(error_is_that_of_a_simulation), CASE(bad_arguments));
+     CASE(fleet_covers_each_slot), CASE(error_is_that_of_a_simulation),
+     CASE(fleet_agrees_with_changing_rates), CASE(shifts_outwit_a_wave), CASE(bad_arguments));
