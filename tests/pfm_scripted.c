@@ -39,7 +39,7 @@ static unsigned n_lines;
 static struct fake fake;
 static struct sys real, scripted;
 static const char *folder;
-static ino_t script_inode;
+static struct stat script; /* the file "counts" that was read last */
 /* How often the event of a line was opened on a CPU (number 0: on all), among the first n_known of
  * the kernel's events; and of each of these, how often before it. */
 static unsigned n_opened[MOST_LINES][MOST_CPUS + 1], n_known, *n_before, n_before_room;
@@ -98,9 +98,10 @@ static void read_lines(void)
 	snprintf(path, sizeof(path), "%s/counts", folder);
 	if (stat(path, &now) != 0)
 		abort();
-	if (now.st_ino == script_inode)
+	if (now.st_ino == script.st_ino && now.st_mtim.tv_sec == script.st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == script.st_mtim.tv_nsec)
 		return;
-	script_inode = now.st_ino;
+	script = now;
 	n_known = 0;
 	memset(n_opened, 0, sizeof(n_opened));
 	in = fopen(path, "r");

@@ -173,21 +173,63 @@ class Requests(unittest.TestCase):
             run(PFM, "serve", "--otlp", url, "-e", "page-faults", status=2)
 
 
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
 class Clock(unittest.TestCase):
-    def test_set_back(self):
-        """Requests go on as before, no counter decreases, and no sum ends before its start."""
+    @staticmethod
+    def write(place, name, text):
+        with open(os.path.join(place.folder, name + ".new"), "w", encoding="ascii") as f:
+            f.write(text + "\n")
+        os.rename(os.path.join(place.folder, name + ".new"), os.path.join(place.folder, name))
+
+    def find(self, read_text, name):
+        """A text with a value: an interval in which the load had no turn has none."""
+        for _ in range(100):
+            found = read_text()
+            if openmetrics.value(found, name) is not None:
+                break
+            time.sleep(0.03)
+        return found
+
+    def count(self, place, stop):
+        """Each of the four CPUs counts one in a millisecond."""
+        begin = time.monotonic()
+        while not stop.wait(0.01):
+            ms = int((time.monotonic() - begin) * 1000)
+            self.write(place, "counts", "1 2 %d %d000000 %d000000 0" % (ms, ms, ms))
+
+    def test_set_back_and_forward(self):
+        """Requests, answers and files go on as before, no counter decreases, and no sum ends before its start."""
         if not shutil.which("protoc"):
             self.skipTest("protoc is missing (Debian package protobuf-compiler)")
         place = test_answers.Place()
         self.addCleanup(place.close)
+        answers, files = [], []
         with Receiver(200) as r:
-            with Server("--otlp", r.url, "-I", "50", "-e", "page-faults", program=("scripted", "serve"), env=place.env,
-                        cwd=place.folder):
-                for seconds in (0, -3600, -3600, 7200, -10 ** 9, 0):
-                    with open(place.folder + "/clock.new", "w", encoding="ascii") as f:
-                        f.write(str(seconds))
-                    os.rename(place.folder + "/clock.new", place.folder + "/clock")
+            self.write(place, "counts", "1 2 0 0 0 0")
+            load = threading.Thread(target=self.count, args=(place, r.stop))
+            load.start()
+            with Server("--otlp", r.url, "--listen", "127.0.0.1:0", "--textfile", place.folder + "/counts.prom", "-I", "100", "-e",
+                        "page-faults", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+                address = s.address()
+                for seconds in (0, -3600, -3600, 86400, -10 ** 9, 0):
+                    self.write(place, "clock", str(seconds))
                     r.wait_for(len(r.got) + 3)
+                    answers.append(self.find(lambda: openmetrics.parse(ask(address, OPENMETRICS)[2]), "node_perf_page_faults"))
+                    files.append(self.find(lambda: openmetrics.parse(read(place.folder + "/counts.prom"), openmetrics=False),
+                                           "node_perf_page_faults_total"))
+                r.stop.set()
+                load.join()
+        for found, name, suffix in ((answers, "node_perf_page_faults", ""), (files, "node_perf_page_faults_total", "_total")):
+            faults = [openmetrics.value(f, name) for f in found]
+            self.assertTrue(all(b > a for a, b in zip(faults, faults[1:])), faults)
+            readings = [openmetrics.value(f, "perfmon_readings" + suffix) for f in found]
+            self.assertTrue(all(b > a for a, b in zip(readings, readings[1:])), readings)
+            intervals = [openmetrics.value(f, "perfmon_reading_interval_seconds") for f in found]
+            self.assertTrue(all(0.04 < i < 5 for i in intervals), intervals)
         self.assertLess(max(b - a for a, b in zip(r.times, r.times[1:])), 5)
         points = [metrics_of(body, headers)["perfmon_readings"][2][0] for _, headers, body in r.got]
         times = [int(node["time_unix_nano"]) for _, _, node in points]

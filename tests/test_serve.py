@@ -382,7 +382,8 @@ class Http(unittest.TestCase):
             address = s.address()
             for request, status in ((b"GET / HTTP/1.1", 404), (b"GET /metrics/../etc/passwd HTTP/1.1", 404),
                                     (b"POST /metrics HTTP/1.1", 405), (b"DELETE /metrics HTTP/1.1", 405),
-                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431), (b"HEAD /metrics HTTP/1.1\r\nConnection: close", 200)):
+                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431),
+                                    (b"HEAD /metrics HTTP/1.1\r\nConnection: close", 200)):
                 found, headers, body = ask(address, request + b"\r\nHost: x\r\n\r\n")
                 self.assertEqual(found, status, request[:40])
                 self.assertEqual(headers.get("allow"), "get, head" if status == 405 else None)

@@ -119,7 +119,8 @@ static bool count_on_new_cpus(struct serve *s, uint64_t now)
 	return reopen_targets(&s->job) == EXIT_DONE;
 }
 
-bool read_counts_now(struct serve *s)
+/* False if the counters cannot be read, which ends the service. */
+static bool read_counts_now(struct serve *s)
 {
 	uint64_t begin = now_ns();
 	double elapsed = (double)(begin - s->last_reading) / NS;
@@ -154,6 +155,17 @@ bool refresh_counts(struct serve *s)
 	               now_ns() - s->last_reading >= s->job.interval * find_back_off(&s->budget));
 
 	return !is_old || read_counts_now(s);
+}
+
+/* The textfile and OTLP share the reading of an interval: metrics of two readings that follow each
+ * other at once would be those of no time. */
+bool read_interval(struct serve *s)
+{
+	const uint64_t half = s->job.interval * find_back_off(&s->budget) / 2;
+	const bool is_new =
+		s->figures.readings && (s->job.rotation.is_on || now_ns() - s->last_reading < half);
+
+	return is_new || read_counts_now(s);
 }
 
 char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
@@ -334,7 +346,7 @@ static int serve_textfile(struct serve *s, uint64_t *next)
 	if (!s->textfile)
 		return LONGEST_WAIT_MS;
 	if (now >= *next) {
-		if (!(s->job.rotation.is_on ? refresh_counts(s) : read_counts_now(s)))
+		if (!read_interval(s))
 			return -1;
 		write_textfile(s);
 		*next += s->job.interval * find_back_off(&s->budget);

@@ -115,8 +115,9 @@ struct serve {
 char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size);
 /* Reads the counters if the last reading is too old. False if they cannot be read. */
 bool refresh_counts(struct serve *s);
-/* Reads the counters now. False if they cannot be read, which ends the service. */
-bool read_counts_now(struct serve *s);
+/* Reads the counters for the textfile or OTLP, unless the other has just done so. False if they
+ * cannot be read, which ends the service. */
+bool read_interval(struct serve *s);
 
 /* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
 

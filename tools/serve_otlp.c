@@ -305,7 +305,7 @@ int run_otlp(struct serve *s, int most)
 		o->next_request += s->job.interval * find_back_off(&s->budget);
 		if (o->next_request < now_ns())
 			o->next_request = now_ns() + s->job.interval;
-		if (!(s->job.rotation.is_on ? refresh_counts(s) : read_counts_now(s)))
+		if (!read_interval(s))
 			return -1;
 		if (!queue_request(s))
 			s->figures.otlp_dropped++;
