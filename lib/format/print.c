@@ -37,7 +37,7 @@ static bool is_identical_event(const struct event *a, const struct event *b)
 	    a->counter_pin != b->counter_pin || a->has_raw_umask != b->has_raw_umask ||
 	    a->n_user_fields != b->n_user_fields || a->exclude_flags != b->exclude_flags)
 		return false;
-	for (unsigned i = 0; i < format_count_groups(a); i++)
+	for (unsigned i = 0; i < event_count_groups(a); i++)
 		if (a->group_values[i] != b->group_values[i])
 			return false;
 	for (unsigned i = 0; i < a->n_user_fields; i++)

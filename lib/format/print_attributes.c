@@ -115,7 +115,7 @@ static bool is_written_group(const struct event *ev, unsigned i)
  * them. */
 static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 {
-	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = event_get_group(p->event, i);
 
 	return p->spells_out_groups && p->event->row_index >= p->table->n_rows &&
 	       compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING),
@@ -128,9 +128,8 @@ static bool is_group_spelled_out(const struct event_printer *p, unsigned i)
 static bool get_raw_umask(const struct event_printer *p, uint64_t *raw)
 {
 	*raw = 0;
-	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
-		const struct umask_group *g =
-			pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(p->event); i++) {
+		const struct umask_group *g = event_get_group(p->event, i);
 
 		if (g->field + 1u != table_get_key_field_plus1(p->table, KEY_UMASK) &&
 		    (i == 0 || p->event->group_values[i]))
@@ -172,8 +171,7 @@ static bool is_ambiguous_word(const struct event_printer *p, unsigned group, con
 			return true;
 	}
 	for (unsigned i = 0; i < group; i++) {
-		const struct umask_group *g =
-			pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
+		const struct umask_group *g = event_get_group(p->event, i);
 
 		if (pfmi_table_find_named_value(p->table, g->first_named_value, g->n_named_values,
 		                                s))
@@ -193,7 +191,7 @@ static bool has_only_letters(const struct table *t, const struct word_choice *c)
 /* "group=word", "group=ms", "group=a+b" */
 static bool append_group(struct event_printer *p, unsigned i)
 {
-	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = event_get_group(p->event, i);
 	struct word_choice c = compose_words(g, get_spelled_words(p->table, g, PRIMARY_SPELLING),
 	                                     p->event->group_values[i]);
 	bool letters = has_only_letters(p->table, &c);
@@ -213,7 +211,7 @@ static bool append_groups(struct event_printer *p)
 		return pfmi_format_set_reason(p, "this raw unit mask has no words");
 	if (p->event->has_raw_umask)
 		return append_raw_umask(p);
-	for (unsigned i = 0; i < format_count_groups(p->event); i++)
+	for (unsigned i = 0; i < event_count_groups(p->event); i++)
 		if (is_written_group(p->event, i) && !append_group(p, i))
 			return false;
 	return true;
@@ -222,7 +220,7 @@ static bool append_groups(struct event_printer *p)
 /* libpfm's words for the value of group @i; none if a raw unit mask must do. */
 static struct word_choice get_libpfm_words(const struct event_printer *p, unsigned i)
 {
-	const struct umask_group *g = pfmi_pmu_get_row_group(p->table, p->event->row_index, i);
+	const struct umask_group *g = event_get_group(p->event, i);
 	struct word_list ws = get_spelled_words(p->table, g, LIBPFM_SPELLING),
 			 first = get_spelled_words(p->table, g, PRIMARY_SPELLING);
 	struct word_choice c = compose_words(g, ws.n_words ? ws : first, p->event->group_values[i]);
@@ -240,8 +238,7 @@ static bool is_written_in_libpfm(const struct event_printer *p, unsigned i)
 
 	if (is_written_group(p->event, i) || is_group_spelled_out(p, i))
 		return true;
-	return !(pfmi_pmu_get_row_group(p->table, p->event->row_index, i)->flags &
-	         (GROUP_HAS_DEFAULT | GROUP_COMBINABLE)) &&
+	return !(event_get_group(p->event, i)->flags & (GROUP_HAS_DEFAULT | GROUP_COMBINABLE)) &&
 	       (get_libpfm_words(p, i).n_words || get_raw_umask(p, &raw));
 }
 
@@ -253,10 +250,7 @@ static void append_umasks(struct event_printer *p, unsigned i, const struct word
 		pfmi_format_append_char(p, ':');
 		if (p->spells_out_groups || is_ambiguous_word(p, i, word)) {
 			pfmi_format_append_text(
-				p,
-				table_get_text(p->table, pfmi_pmu_get_row_group(
-								 p->table, p->event->row_index, i)
-			                                         ->name));
+				p, table_get_text(p->table, event_get_group(p->event, i)->name));
 			pfmi_format_append_char(p, '=');
 		}
 		pfmi_format_append_text(p, word);
@@ -269,7 +263,7 @@ static bool append_libpfm_groups(struct event_printer *p)
 
 	if (p->event->has_raw_umask)
 		return append_raw_umask(p);
-	for (unsigned i = 0; i < format_count_groups(p->event); i++) {
+	for (unsigned i = 0; i < event_count_groups(p->event); i++) {
 		struct word_choice c;
 
 		if (!is_written_in_libpfm(p, i))
@@ -291,10 +285,10 @@ static void split_raw_umask(struct event *ev)
 {
 	uint64_t raw = 0, seen = 0, parts[EVENT_MAX_GROUPS];
 
-	for (unsigned i = 0; i < format_count_groups(ev); i++)
+	for (unsigned i = 0; i < event_count_groups(ev); i++)
 		raw |= ev->group_values[i];
-	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(ev); i++) {
+		const struct umask_group *g = event_get_group(ev, i);
 		bool masks = g->field + 1u == table_get_key_field_plus1(ev->table, KEY_UMASK);
 
 		parts[i] = masks ? raw & g->mask : 0;
@@ -304,7 +298,7 @@ static void split_raw_umask(struct event *ev)
 	}
 	if (raw & ~seen)
 		return;
-	memcpy(ev->group_values, parts, format_count_groups(ev) * sizeof(parts[0]));
+	memcpy(ev->group_values, parts, event_count_groups(ev) * sizeof(parts[0]));
 	ev->has_raw_umask = 0;
 }
 
@@ -322,7 +316,7 @@ static bool merge_field_value(struct event *ev, unsigned field, uint64_t value)
  * group holds all of the raw mask. */
 static void convert_raw_to_field(struct event *ev)
 {
-	const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, 0);
+	const struct umask_group *g = event_get_group(ev, 0);
 
 	if (table_fields(ev->table)[g->field].is_modifier &&
 	    merge_field_value(ev, g->field, ev->group_values[0]))
@@ -333,8 +327,8 @@ static void convert_raw_to_field(struct event *ev)
  * mask. */
 static void convert_umask_to_flag(struct event *ev)
 {
-	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(ev); i++) {
+		const struct umask_group *g = event_get_group(ev, i);
 		const struct field *f = table_fields(ev->table) + g->field;
 
 		if (f->is_modifier && f->width == 1 && !(g->flags & GROUP_REQUIRED) &&
@@ -346,8 +340,8 @@ static void convert_umask_to_flag(struct event *ev)
 /* Would a group of @field have no words for its value, once the field is not set as a whole? */
 static bool has_unnameable_group(const struct event *ev, unsigned field)
 {
-	for (unsigned i = 0; i < format_count_groups(ev); i++) {
-		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(ev); i++) {
+		const struct umask_group *g = event_get_group(ev, i);
 
 		if (g->field == field && is_written_without_fields(ev, i) &&
 		    !is_nameable_value(ev->table, g, ev->group_values[i]))
@@ -358,10 +352,9 @@ static bool has_unnameable_group(const struct event *ev, unsigned field)
 
 static void convert_flag_to_umask(struct event *ev)
 {
-	for (unsigned i = 0; i < format_count_groups(ev); i++)
+	for (unsigned i = 0; i < event_count_groups(ev); i++)
 		for (unsigned k = 0; k < ev->n_user_fields; k++) {
-			const struct umask_group *g =
-				pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+			const struct umask_group *g = event_get_group(ev, i);
 			uint64_t value = ev->user_fields[k].value | ev->group_values[i],
 				 before = ev->group_values[i];
 
@@ -521,9 +514,8 @@ static bool is_umask_of_row(const struct event_printer *p, const char *name)
 		    pfmi_lookup_is_umask_name(p->table, head, pfmi_table_hash_name(head),
 		                              pfmi_base_make_slice(name)))
 			return true;
-	for (unsigned i = 0; i < format_count_groups(p->event); i++)
-		if (is_bare_umask(p->table,
-		                  pfmi_pmu_get_row_group(p->table, p->event->row_index, i), name))
+	for (unsigned i = 0; i < event_count_groups(p->event); i++)
+		if (is_bare_umask(p->table, event_get_group(p->event, i), name))
 			return true;
 	return false;
 }

@@ -65,9 +65,4 @@ static inline char format_capitalize_char(char c)
 /* Copies the @n bytes at @s, a text of a pool, in capital letters. (printer.c) */
 void pfmi_format_copy_capitals(char *to, const char *s, size_t n);
 
-static inline unsigned format_count_groups(const struct event *ev)
-{
-	return ev->row_index == ROW_NONE ? 0 : table_get_row(ev->table, ev->row_index)->n_groups;
-}
-
 #endif

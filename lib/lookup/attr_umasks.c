@@ -27,8 +27,7 @@ static const struct named_value *find_bare_word(const struct table *t, const str
 
 static int choose_group_value(struct attr_reader *r, unsigned i, uint64_t bits, struct slice at)
 {
-	const struct umask_group *g =
-		pfmi_pmu_get_row_group(r->event->table, r->event->row_index, i);
+	const struct umask_group *g = event_get_group(r->event, i);
 	struct event *ev = r->event;
 
 	if (!(ev->chosen_groups >> i & 1))
@@ -81,7 +80,7 @@ static bool is_first_spelling(const struct umask_group *g, const struct table *t
 static int read_group_value(struct attr_reader *r, unsigned i)
 {
 	const struct table *t = r->event->table;
-	const struct umask_group *g = pfmi_pmu_get_row_group(t, r->event->row_index, i);
+	const struct umask_group *g = event_get_group(r->event, i);
 	const struct named_value *w = find_group_word(t, g, r->attr.value);
 	uint64_t bits;
 
@@ -98,10 +97,8 @@ static int read_group_value(struct attr_reader *r, unsigned i)
 
 static bool row_has_group(const struct event *ev, const struct umask_group *group)
 {
-	const struct row *row = table_get_row(ev->table, ev->row_index);
-
-	for (unsigned i = 0; i < row->n_groups; i++)
-		if (table_get_row_group(ev->table, row, i) == group)
+	for (unsigned i = 0; i < event_count_groups(ev); i++)
+		if (event_get_group(ev, i) == group)
 			return true;
 	return false;
 }
@@ -111,13 +108,11 @@ int pfmi_attr_read_group(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	if (r->event->row_index == ROW_NONE)
+	if (!r->event->row)
 		return 0;
-	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++)
-		if (attr_is_word(
-			    r->attr.name,
-			    table_get_text(
-				    t, pfmi_pmu_get_row_group(t, r->event->row_index, i)->name)))
+	for (unsigned i = 0; i < event_count_groups(r->event); i++)
+		if (attr_is_word(r->attr.name,
+		                 table_get_text(t, event_get_group(r->event, i)->name)))
 			return read_group_value(r, i);
 	if (pfmi_attr_find_field(r) >= 0)
 		return 0;
@@ -133,11 +128,8 @@ bool pfmi_attr_is_row_umask(const struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	for (unsigned i = 0;
-	     r->event->row_index != ROW_NONE && i < table_get_row(t, r->event->row_index)->n_groups;
-	     i++)
-		if (find_bare_word(t, pfmi_pmu_get_row_group(t, r->event->row_index, i),
-		                   r->attr.name))
+	for (unsigned i = 0; i < event_count_groups(r->event); i++)
+		if (find_bare_word(t, event_get_group(r->event, i), r->attr.name))
 			return true;
 	return false;
 }
@@ -148,11 +140,11 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	if (r->event->row_index == ROW_NONE || r->attr.has_value || !attr_is_libpfm(r))
+	if (!r->event->row || r->attr.has_value || !attr_is_libpfm(r))
 		return 0;
-	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++) {
-		const struct named_value *w = find_bare_word(
-			t, pfmi_pmu_get_row_group(t, r->event->row_index, i), r->attr.name);
+	for (unsigned i = 0; i < event_count_groups(r->event); i++) {
+		const struct named_value *w =
+			find_bare_word(t, event_get_group(r->event, i), r->attr.name);
 
 		if (w) {
 			r->has_bare_masks = true;
@@ -179,9 +171,9 @@ int pfmi_attr_read_raw_umask(struct attr_reader *r)
 
 	if (!attr_is_libpfm(r) || r->attr.has_value || r->attr.name.len < 3 ||
 	    (r->attr.name.text[1] | 0x20) != 'x' || !pfmi_base_parse_number(r->attr.name, &value) ||
-	    r->event->row_index == ROW_NONE || !umask)
+	    !r->event->row || !umask)
 		return 0;
-	if (table_get_row(t, r->event->row_index)->n_groups == 0)
+	if (event_count_groups(r->event) == 0)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   r->attr.name, "the event has no unit masks");
 	if (value > 0xff)
@@ -190,7 +182,7 @@ int pfmi_attr_read_raw_umask(struct attr_reader *r)
 	if (r->event->chosen_groups)
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
 		                   "a raw unit mask and named unit masks cannot be combined");
-	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++) {
+	for (unsigned i = 0; i < event_count_groups(r->event); i++) {
 		r->event->group_values[i] = i == 0 ? value : 0;
 		r->event->chosen_groups |= (uint16_t)(1u << i);
 	}
@@ -234,12 +226,12 @@ static void clear_overridden_defaults(struct event *ev)
 	unsigned n = ev->n_user_fields ? ev->row->n_groups : 0, left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const unsigned field = table_get_row_group(ev->table, ev->row, i)->field;
+		const unsigned field = event_get_group(ev, i)->field;
 		bool alone = pfmi_pmu_find_user_value(ev, field) != NULL;
 
 		for (unsigned k = 0; alone && k < n; k++)
 			alone = !(ev->chosen_groups >> k & 1) ||
-			        table_get_row_group(ev->table, ev->row, k)->field != field;
+			        event_get_group(ev, k)->field != field;
 		left |= (unsigned)alone << i;
 	}
 	for (unsigned i = 0; i < n; i++)
@@ -253,17 +245,17 @@ int pfmi_attr_check_groups(struct attr_reader *r)
 	const struct table *t = r->event->table;
 	struct slice end = { r->spec->text + r->spec->len, 0 };
 
-	if (r->event->row_index == ROW_NONE)
+	if (!event_count_groups(r->event))
 		return PFMLIB_SUCCESS;
 	clear_overridden_defaults(r->event);
-	for (unsigned i = 0; i < table_get_row(t, r->event->row_index)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_get_row_group(t, r->event->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(r->event); i++) {
+		const struct umask_group *g = event_get_group(r->event, i);
 
 		if (r->event->chosen_groups >> i & 1)
 			continue;
 		if (i && g->flags & GROUP_DEFAULT_YIELDS &&
 		    r->event->group_values[i - 1] ==
-		            pfmi_pmu_get_row_group(t, r->event->row_index, i - 1)->default_value)
+		            event_get_group(r->event, i - 1)->default_value)
 			r->event->group_values[i] = 0;
 		if (g->flags & GROUP_REQUIRED)
 			return attr_refuse(r, PFMLIB_ERR_UMASK, PFM_KIND_MISSING_UMASK, end,

@@ -148,7 +148,7 @@ __attribute__((noinline)) static int read_all_attributes(const struct table *t, 
 		rc = pfmi_attr_read_perf_modifiers(&r, (struct slice){ spec->attrs.text + 1, 1 });
 	else
 		rc = read_each_attribute(&r, spec->attrs);
-	if (!rc)
+	if (!rc && spec->modifiers.len)
 		rc = pfmi_attr_read_perf_modifiers(&r, spec->modifiers);
 	if (!rc)
 		rc = pfmi_attr_check_groups(&r);

@@ -285,8 +285,8 @@ const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t
 
 int pfmi_pmu_add_umask(struct event *ev, unsigned mask)
 {
-	for (unsigned i = 0; i < table_get_row(ev->table, ev->row_index)->n_groups; i++) {
-		const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(ev); i++) {
+		const struct umask_group *g = event_get_group(ev, i);
 
 		if (mask < g->n_values) {
 			uint64_t bits =

@@ -64,6 +64,16 @@ static inline bool event_has_key(const struct event *ev, enum field_key key)
 {
 	return ev->row_keys >> key & 1;
 }
+/* Number of groups of unit masks that the row has. */
+static inline unsigned event_count_groups(const struct event *ev)
+{
+	return ev->row ? ev->row->n_groups : 0;
+}
+/* The row's group @i. */
+static inline const struct umask_group *event_get_group(const struct event *ev, unsigned i)
+{
+	return table_get_row_group(ev->table, ev->row, i);
+}
 /* True if the user set field @key. */
 bool pfmi_pmu_has_user_key(const struct event *ev, enum field_key key);
 /* The value that the user set for field number @field; NULL if none. */

@@ -26,7 +26,7 @@ static bool can_combine_group_values(const struct table *t, const struct umask_g
 
 static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 {
-	const struct umask_group *g = pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+	const struct umask_group *g = event_get_group(ev, i);
 
 	ev->group_values[i] = bits;
 	if (bits != (g->flags & GROUP_HAS_DEFAULT ? g->default_value : 0) ||
@@ -36,9 +36,8 @@ static void set_group_value(struct event *ev, unsigned i, uint64_t bits)
 
 static bool read_group_values(const struct decode_target *g, struct event *ev)
 {
-	for (unsigned i = 0; i < table_get_row(ev->table, ev->row_index)->n_groups; i++) {
-		const struct umask_group *group =
-			pfmi_pmu_get_row_group(ev->table, ev->row_index, i);
+	for (unsigned i = 0; i < event_count_groups(ev); i++) {
+		const struct umask_group *group = event_get_group(ev, i);
 		const struct field *f = table_fields(ev->table) + group->field;
 		uint64_t bits;
 
@@ -190,9 +189,8 @@ static bool read_layout_fields(const struct decode_target *g, struct event *ev)
 
 		if (field < 0)
 			continue;
-		for (unsigned k = 0; k < table_get_row(g->table, ev->row_index)->n_groups; k++) {
-			const struct umask_group *group =
-				pfmi_pmu_get_row_group(g->table, ev->row_index, k);
+		for (unsigned k = 0; k < event_count_groups(ev); k++) {
+			const struct umask_group *group = event_get_group(ev, k);
 
 			if (group->field != field)
 				continue;
