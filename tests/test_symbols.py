@@ -19,7 +19,7 @@ import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
-from test_record import PFM, Crafted  # noqa: E402
+from test_record import PFM, Crafted, crafted_program  # noqa: E402
 
 LIBRARY = """
 static volatile int x;
@@ -469,6 +469,74 @@ class Compiled(unittest.TestCase):
             process.kill()
             process.stdout.close()
             process.wait()
+
+
+RUST = """
+use std::collections::HashMap;
+trait Shape { fn area(&self) -> f64; }
+struct Square<const N: usize>(f64);
+impl<const N: usize> Shape for Square<N> { #[inline(never)] fn area(&self) -> f64 { self.0 * N as f64 } }
+impl<const N: usize> Square<N> { #[inline(never)] fn new(x: f64) -> Self { Square(x) } }
+#[inline(never)] fn apply<F: Fn(i32) -> i32>(f: F, n: i32) -> i32 { f(n) }
+#[inline(never)] fn sum<T: Shape + ?Sized>(s: &[&T]) -> f64 { s.iter().map(|x| x.area()).sum() }
+#[inline(never)] fn pointer(f: unsafe extern "C" fn(*const u8, &mut [i64; 3]) -> bool) -> usize { f as usize }
+unsafe extern "C" fn c(_p: *const u8, _q: &mut [i64; 3]) -> bool { true }
+#[inline(never)] fn generic<T, U>(t: T, u: U) -> (U, T) { (u, t) }
+fn main() {
+    let mut m: HashMap<String, Vec<(u8, char, Option<&'static str>)>> = HashMap::new();
+    m.insert("a".to_string(), vec![(1, 'x', Some("y"))]);
+    let k = m.len() as i32;
+    println!("{} {}", apply(|x| x + k, 3), apply(move |x| x * k, 4));
+    println!("{} {}", sum::<dyn Shape>(&[&Square::<3>::new(2.0)]), sum(&[&Square::<1000000>::new(1.0)]));
+    println!("{}", pointer(c));
+    println!("{:?}", generic::<[u8; 4], &(dyn Fn(i32) -> i32 + Send)>([1; 4], &|x| x).1);
+    println!("{:?}", generic::<fn(&str) -> !, ()>(|_| loop {}, ()).0);
+}
+"""
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class Rust(unittest.TestCase):
+    """Names of functions that rustc compiles, beside those of c++filt."""
+
+    def names(self, folder, *options):
+        with open(os.path.join(folder, "r.rs"), "w", encoding="utf-8") as f:
+            f.write(RUST)
+        done = subprocess.run(["rustc", "-O", *options, "-o", "r", "r.rs"], cwd=folder, capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, check=False)
+        if done.returncode:
+            self.skipTest(done.stderr)
+        table = subprocess.run(["nm", "r"], cwd=folder, capture_output=True, text=True, check=True).stdout
+        return sorted(set(re.findall(r"(?m) [tTwW] (_R\S+|_ZN\S+17h[0-9a-f]{16}E)$", table)))
+
+    def check(self, names):
+        """A sample in each function of an invented program that has these symbols."""
+        self.assertGreater(len(names), 10)
+        said = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout.splitlines()
+        # Without hashes of crates and functions, and without types of constants.
+        extra = r"\[[0-9a-f]{5,}\]|: (?:[iu](?:8|16|32|64|128|size)|bool|char)(?=[],>;])|::h[0-9a-f]{16}$"
+        want = [re.sub(extra, "", name) for name in said]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "program"), "wb") as f:
+                f.write(crafted_program([name.encode() for name in names]))
+            made = Crafted()
+            made.attr()
+            made.comm(5, b"work")
+            made.map(5, 0x1000, os.path.join(folder, "program").encode())
+            for i in range(len(names)):
+                made.sample(5, 0x1004 + 16 * i)
+            made.write(os.path.join(folder, "perf.data"))
+            done = subprocess.run([PFM, "report", "--json", "--sort", "symbol,address", "perf.data"], cwd=folder, capture_output=True,
+                                  text=True, timeout=60, check=True)
+        found = {(int(row["address"], 16) - 0x1004) // 16: row["function"] for row in map(json.loads, done.stdout.splitlines())}
+        self.assertEqual([found[i] for i in range(len(names))], want)
+
+    @unittest.skipUnless(shutil.which("rustc") and shutil.which("c++filt"), "rustc or c++filt is missing (Debian: rustc, binutils)")
+    def test_names(self):
+        for options in ["-Csymbol-mangling-version=v0"], ["-Zunstable-options", "-Csymbol-mangling-version=legacy"]:
+            with self.subTest(options), tempfile.TemporaryDirectory() as folder:
+                names = self.names(folder, *options)
+                self.check(names[::1 + len(names) // 200])  # the program of the recording has 4,096 bytes
 
 
 if __name__ == "__main__":

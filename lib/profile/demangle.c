@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Demangles names of C++. A symbol refers back to its own parts, and references to parts that
- * contain references double the name each time: 300 bytes can represent gigabytes. Symbols with
- * many references are demangled by a child with a limit of time and memory. */
+/* Demangles names of C++, and of Rust by demangle_rust.c. A symbol refers back to its own parts,
+ * and references to parts that contain references double the name each time: 300 bytes can
+ * represent gigabytes. Symbols with many references are demangled by a child with a limit of time
+ * and memory. */
 #include "profile/messages.h"
 #include "profile/symbols.h"
 
@@ -125,10 +126,10 @@ char *symbols_demangle(const char *symbol)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int status = 0;
-	char *plain;
+	char *plain = symbols_demangle_rust(symbol);
 
-	if (strncmp(symbol, "_Z", 2) != 0)
-		return NULL;
+	if (plain || strncmp(symbol, "_Z", 2) != 0)
+		return plain;
 	pthread_once(&once, find_demangler);
 	if (!demangle_name) {
 		if (is_new_profile_topic(TOPIC_CPLUSPLUS))

@@ -59,9 +59,11 @@ const struct source_spot *symbols_spot(struct object *object, uint64_t offset);
 enum frame_result symbols_caller(struct object *object, uint64_t offset,
                                  struct frame_registers *registers,
                                  const struct frame_memory *memory, bool *is_signal);
-/* The C++ name of a symbol, in memory of the caller's (demangle.c). NULL if missing, endless, or
- * without the C++ library, which is reported once. */
+/* The C++ or Rust name of a symbol, in memory of the caller's (demangle.c). NULL if missing,
+ * endless, or, for C++, without the C++ library, which is reported once. */
 char *symbols_demangle(const char *symbol);
+/* The Rust name of a symbol, in memory of the caller's; NULL for others. (demangle_rust.c) */
+char *symbols_demangle_rust(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not
  * named. */
 void symbols_expect(struct symbols *all, const char *name, uint64_t address);

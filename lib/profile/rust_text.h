@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a name of Rust, and writing its text. */
+#ifndef PERFMON_PROFILE_RUST_TEXT_H
+#define PERFMON_PROFILE_RUST_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A name that is read, and its text, which ends where it is full. */
+struct rust_name {
+	const char *first, *at; /* of the part after "_R" */
+	char *text;
+	size_t n;
+	unsigned depth, parts;
+	uint64_t bound; /* lifetimes that have names here */
+	bool is_silent; /* parts are read, and not written */
+	bool failed;
+};
+
+struct identifier {
+	const char *text;
+	size_t len;
+	bool is_punycode;
+};
+
+/* Add text, unless it is full. */
+void rust_put(struct rust_name *r, const char *text);
+void rust_put_bytes(struct rust_name *r, const char *bytes, size_t len);
+/* Skips @c if it comes next. */
+bool rust_take(struct rust_name *r, char c);
+/* The value of a digit of base 62, -1 for another character. */
+int rust_read_digit(char c);
+/* A length and so many bytes. A newer identifier has "_" before a digit or "_". */
+struct identifier rust_read_bytes(struct rust_name *r, bool has_separator);
+
+#endif
