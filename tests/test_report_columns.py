@@ -126,6 +126,14 @@ class Columns(unittest.TestCase):
         for args in "", "--normalize count", "--sort symbol", "--sort task,object,symbol":
             self.rows_fit("diff", *args.split(), "perf.data", "new.data")
 
+    def test_hints_name_the_recording(self):
+        """As a word that a shell takes as it is, or not at all."""
+        shutil.copy(os.path.join(self.folder, "perf.data"), os.path.join(self.folder, "two words;.data"))
+        for file, shown in (("perf.data", ""), ("new.data", " new.data"), ("two words;.data", ""), ("./new.data", " ./new.data")):
+            lines = on_terminal(200, "report", "-n", "1", file, folder=self.folder)
+            self.assertIn("pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame graph" % (shown, shown), lines)
+            self.assertIn("pfm report --source%s shows source lines, pfm annotate FUNCTION%s instructions" % (shown, shown), lines)
+
     def test_columns_are_left_out_in_pairs(self):
         heads = {}
         for width in (60, 80, 200):

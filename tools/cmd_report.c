@@ -197,19 +197,43 @@ static void print_hint(const char *text)
 	free(lines);
 }
 
-/* Prints commands to type next, on a terminal. */
-static void print_hints(const struct report_job *job)
+/* " FILE" for a command that reads the recording at @path; "" for the usual file, standard input,
+ * and a name that a shell would take apart. */
+static const char *recording_operand(const char *path, char text[NAME_LINE])
 {
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_./+-,@";
+
+	text[0] = '\0';
+	if (strcmp(path, "perf.data") != 0 && path[0] != '-' && !path[strspn(path, plain)])
+		snprintf(text, NAME_LINE, " %s", path);
+	return text;
+}
+
+/* Prints commands to type next, on a terminal. */
+static void print_hints(const struct report_job *job, const char *path)
+{
+	char file[NAME_LINE], text[3 * NAME_LINE];
+
 	if (!term_is_terminal(stdout))
 		return;
-	if (job->profile.has_chains && !job->options.tree)
-		print_hint("pfm report -g shows callers, pfm report --svg >flame.svg a flame "
-		           "graph");
+	recording_operand(path, file);
+	if (job->profile.has_chains && !job->options.tree) {
+		snprintf(text, sizeof(text),
+		         "pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame "
+		         "graph",
+		         file, file);
+		print_hint(text);
+	}
 	if (!job->profile.has_chains)
 		print_hint("pfm record -g records callers, too");
-	if (!(job->options.keys & KEY_LINE))
-		print_hint("pfm report --source shows source lines, pfm annotate FUNCTION "
-		           "instructions");
+	if (!(job->options.keys & KEY_LINE)) {
+		snprintf(text, sizeof(text),
+		         "pfm report --source%s shows source lines, pfm annotate FUNCTION%s "
+		         "instructions",
+		         file, file);
+		print_hint(text);
+	}
 	print_hint("pfm diff OLD NEW compares two recordings");
 }
 
@@ -248,7 +272,7 @@ static int print_view(struct report_job *job, const char *path)
 	if (!job->json && !job->folded)
 		put_hidden_metrics(job);
 	if (!job->json && !job->folded)
-		print_hints(job);
+		print_hints(job, path);
 	return EXIT_DONE;
 }
 
