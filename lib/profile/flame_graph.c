@@ -198,10 +198,11 @@ void begin_flame_graph(FILE *out, unsigned depth)
 	fprintf(out,
 	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+	        "viewBox=\"0 0 %d %u\" style=\"background:#fff\" "
 	        "font-family=\"monospace\" font-size=\"11\">\n"
 	        "<style>g{cursor:pointer}g:hover rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
-	        GRAPH_WIDTH, height_of_graph(depth));
+	        GRAPH_WIDTH, height_of_graph(depth), GRAPH_WIDTH, height_of_graph(depth));
 }
 
 void end_flame_title(FILE *out)
