@@ -15,6 +15,7 @@ import concurrent.futures
 import html
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -295,6 +296,8 @@ def main():
     for chapter in site.chapters:
         with open(os.path.join(a.out, chapter.out), "w", encoding="utf-8") as f:
             f.write(site.chapter(chapter))
+        for picture in re.findall(r'<img [^>]*src="([\w-]+\.svg)"', chapter.body):
+            shutil.copy(os.path.join(a.guide, picture), a.out)
     with open(os.path.join(a.out, "index.html"), "w", encoding="utf-8") as f:
         f.write(site.index())
     print("%d pages: %s" % (len(pages) + len(site.chapters) + 1, os.path.join(a.out, "index.html")))

@@ -249,6 +249,8 @@ class Index(unittest.TestCase):
                 text = f.read()
             for link in re.findall(r'href="([\w-]+\.html)', text):
                 self.assertTrue(link == "index.html" or os.path.exists(os.path.join(self.folder, link)), name + ": " + link)
+            for picture in re.findall(r'<img [^>]*src="([^"]*)"', text):
+                self.assertTrue(os.path.exists(os.path.join(self.folder, picture)), name + ": " + picture)
 
 
 class Hands(unittest.TestCase):
