@@ -146,7 +146,7 @@ static size_t measure_operator(const char *text)
  * text if they do not match. NULL without memory. */
 static char *empty_brackets(const char *text, char open, char close)
 {
-	char *copy = malloc(sizeof(ELLIPSIS) * strlen(text) + 1), *to = copy;
+	char *copy = calloc(strlen(text) + 1, sizeof(ELLIPSIS)), *to = copy;
 	size_t depth = 0, n;
 
 	for (const char *s = text; copy && *s; s += n) {
@@ -161,11 +161,7 @@ static char *empty_brackets(const char *text, char open, char close)
 		if (depth++ == 0 && s[1] != close)
 			to = mempcpy(to, ELLIPSIS, strlen(ELLIPSIS));
 	}
-	if (copy && depth)
-		return strcpy(copy, text);
-	if (copy)
-		*to = '\0';
-	return copy;
+	return copy && depth ? strcpy(copy, text) : copy;
 }
 
 static size_t put_cut_name(FILE *out, const char *text, size_t columns)
