@@ -19,6 +19,7 @@ import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import test_mem  # noqa: E402
 from test_record import PFM, Crafted, crafted_program  # noqa: E402
 
 LIBRARY = """
@@ -537,6 +538,43 @@ class Rust(unittest.TestCase):
             with self.subTest(options), tempfile.TemporaryDirectory() as folder:
                 names = self.names(folder, *options)
                 self.check(names[::1 + len(names) // 200])  # the program of the recording has 4,096 bytes
+
+
+@unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
+class AnotherKernel(unittest.TestCase):
+    """A recording of a kernel that does not run, whose file is where debug packages put it."""
+    FUNCTIONS = [b"_stext", b"do_one", b"do_two", b"do_three"]  # each has 16 bytes, from 0x1000 on in the file
+    STEXT = 0xffffffff9a401000
+
+    def record(self, folder, release, symbol=b"_stext"):
+        r = test_mem.Recording()
+        r.kernel(symbol, self.STEXT)
+        for i, n in enumerate((1, 2, 4, 8)):
+            for _ in range(n):
+                r.time += 1
+                r.record(9, struct.pack("<QIIQQIIQIHHQQ", self.STEXT + 16 * i + 4, 5, 5, r.time, 0, 0, 0, 1, 1, 0, 0, 0, 0), 1)
+        r.write(os.path.join(folder, "perf.data"), {4: struct.pack("<I", 64) + release + bytes(64 - len(release))})
+
+    def report(self, folder):
+        done = subprocess.run([PFM, "report", "--json", "--debug-dir", folder, "perf.data"], cwd=folder, capture_output=True, text=True,
+                              timeout=60, check=True)
+        return {row["function"]: row["samples"] for row in map(json.loads, done.stdout.splitlines())}, done.stderr
+
+    def test_functions(self):
+        for place in "boot/vmlinux-9.9.9-test", "lib/modules/9.9.9-test/vmlinux":
+            with tempfile.TemporaryDirectory() as folder:
+                os.makedirs(os.path.dirname(os.path.join(folder, place)))
+                with open(os.path.join(folder, place), "wb") as f:
+                    f.write(crafted_program(self.FUNCTIONS))
+                self.record(folder, b"9.9.9-test")
+                functions, said = self.report(folder)
+                self.assertEqual(functions, {"_stext": 1, "do_one": 2, "do_two": 4, "do_three": 8})
+                self.assertEqual(said, "pfm report: functions of the kernel are those of %s\n" % os.path.join(folder, place))
+                # Other releases, and a file without the symbol that says where the kernel was.
+                for release, symbol in ((b"9.9.8-test", b"_stext"), (b"../boot/9.9.9-test", b"_stext"), (b"9.9.9-test", b"_text")):
+                    self.record(folder, release, symbol)
+                    functions, said = self.report(folder)
+                    self.assertEqual(set(functions), {"%#x" % (self.STEXT + 16 * i + 4) for i in range(4)}, (release, said))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,15 @@
 
 void kernel_symbols_expect(struct kernel_symbols *k, const char *name, uint64_t address)
 {
-	snprintf(k->expected, sizeof(k->expected), "%s", name);
-	k->expected_at = address;
+	snprintf(k->recorded.symbol, sizeof(k->recorded.symbol), "%s", name);
+	k->recorded.symbol_at = address;
+}
+
+void kernel_symbols_set_release(struct kernel_symbols *k, const char *release,
+                                struct symbol_sources *sources)
+{
+	snprintf(k->recorded.release, sizeof(k->recorded.release), "%s", release);
+	k->sources = sources;
 }
 
 /* The function in a line of /proc/kallsyms: address, type, name. NULL if it is another symbol; all
@@ -62,7 +69,8 @@ static void load_kernel(struct kernel_symbols *k)
 
 		if (!name)
 			continue;
-		is_another |= strcmp(name, k->expected) == 0 && start != k->expected_at;
+		is_another |=
+			strcmp(name, k->recorded.symbol) == 0 && start != k->recorded.symbol_at;
 		is_starved = !add_function(k, name, start);
 	}
 	is_starved |= errno == ENOMEM;
@@ -71,12 +79,14 @@ static void load_kernel(struct kernel_symbols *k)
 		fclose(f);
 	if (is_starved)
 		report_missing_names();
-	if (is_another)
-		show_profile_message("functions of the kernel are not named: the recording is of "
-		                     "another kernel, or of an earlier boot");
 	if (is_another || is_starved)
 		symbol_table_clear(&k->table);
 	symbol_table_sort(&k->table);
+	if (!k->table.n && k->sources)
+		k->has_file = vmlinux_read(&k->file, &k->recorded, k->sources);
+	if (is_another && !k->has_file)
+		show_profile_message("functions of the kernel are not named: the recording is of "
+		                     "another kernel, or of an earlier boot");
 }
 
 const char *kernel_symbols_at(struct kernel_symbols *k, uint64_t address)
@@ -86,6 +96,8 @@ const char *kernel_symbols_at(struct kernel_symbols *k, uint64_t address)
 	if (!k->is_loaded)
 		load_kernel(k);
 	k->is_loaded = true;
+	if (k->has_file)
+		return vmlinux_symbol_at(&k->file, address);
 	s = symbol_table_find(&k->table, address);
 	return s ? s->name : NULL;
 }
@@ -93,4 +105,5 @@ const char *kernel_symbols_at(struct kernel_symbols *k, uint64_t address)
 void kernel_symbols_free(struct kernel_symbols *k)
 {
 	symbol_table_free(&k->table);
+	vmlinux_free(&k->file);
 }

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the running kernel, from /proc/kallsyms. */
+/* Functions of the kernel: of the running one from /proc/kallsyms, of others from their file. */
 #ifndef PFM_KERNEL_SYMBOLS_H
 #define PFM_KERNEL_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "profile/symbol_table.h"
+#include "profile/vmlinux.h"
 
 /* All zeros is empty; the list is read when it is first needed. */
 struct kernel_symbols {
 	struct symbol_table table;
-	bool is_loaded;
-	char expected[64]; /* a symbol of the kernel that was sampled; "": unknown */
-	uint64_t expected_at;
+	bool is_loaded, has_file;
+	struct recorded_kernel recorded;
+	struct vmlinux file;            /* of a kernel that does not run */
+	struct symbol_sources *sources; /* NULL: files are not read */
 };
 
+/* The release of the kernel that was sampled, whose file is searched in @sources. */
+void kernel_symbols_set_release(struct kernel_symbols *k, const char *release,
+                                struct symbol_sources *sources);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not
  * named. */
 void kernel_symbols_expect(struct kernel_symbols *k, const char *name, uint64_t address);

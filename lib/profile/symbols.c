@@ -81,6 +81,7 @@ void symbols_recorded_kernel(struct symbols *all, const char *release)
 	struct utsname u;
 
 	all->has_running_kernel = uname(&u) == 0 && strcmp(u.release, release) == 0;
+	kernel_symbols_set_release(&all->kernel, release, &all->sources);
 }
 
 void symbols_recorded_running_kernel(struct symbols *all)

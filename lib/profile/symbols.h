@@ -24,7 +24,8 @@ void symbols_close(struct symbols *all);
 /* Sets when the recording was written: files that are newer, and have no build id to check, are
  * reported. */
 void symbols_recorded_at(struct symbols *all, const struct timespec *time);
-/* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one. */
+/* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one, and
+ * functions of the kernel from its file if it is not. */
 void symbols_recorded_kernel(struct symbols *all, const char *release);
 /* Says that the running kernel was recorded. */
 void symbols_recorded_running_kernel(struct symbols *all);
@@ -67,7 +68,7 @@ char *symbols_demangle_rust(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not
  * named. */
 void symbols_expect(struct symbols *all, const char *name, uint64_t address);
-/* The function of the running kernel at @address, or NULL. */
+/* The function of the kernel at @address, or NULL. */
 const char *symbols_kernel(struct symbols *all, uint64_t address);
 
 #endif
