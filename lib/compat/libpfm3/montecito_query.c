@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about Montecito events by their index: one column of the event table each. */
+/* Queries about Montecito events by their index. Each reads one field of the event table. */
 #include <perfmon/pfmlib_montecito.h>
 #include "pmu/montecito.h"
 
-/* The table inside the library. There is always one. */
+/* The built-in table of Montecito. */
 static const struct table *find_montecito_table(void)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
@@ -12,7 +12,7 @@ static const struct table *find_montecito_table(void)
 	return NULL;
 }
 
-/* 0 and the value, or PFMLIB_ERR_INVAL for an index beyond the table. */
+/* Reads field @key of event @i. Returns 0, or PFMLIB_ERR_INVAL for an index beyond the table. */
 static int get_column(unsigned i, enum field_key key, uint64_t *value)
 {
 	const struct table *t = find_montecito_table();
@@ -147,8 +147,8 @@ int pfm_mont_get_event_type(unsigned int i, int *type)
 
 	if (!type || get_column(i, KEY_TYPE, &value))
 		return PFMLIB_ERR_INVAL;
-	*type = (int)value; /* the words of the table are in the order of PFMLIB_MONT_EVT_ACTIVE
-	                       ... _SELF_FLOATING */
+	*type = (int)value; /* the named values of the table are in the order of
+	                       PFMLIB_MONT_EVT_ACTIVE ... _SELF_FLOATING */
 	return PFMLIB_SUCCESS;
 }
 

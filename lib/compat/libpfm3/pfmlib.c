@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface: a thin layer over the built-in tables and the dispatch of sets. Its one
- * piece of state is which processor is selected, so every call may be made from any thread.
+/* The libpfm 3 interface, on top of the built-in tables and the dispatch of sets. Its only state is
+ * the selected processor, in one atomic variable, so every function is thread-safe.
  *
- * Indexes are positions of rows. Names compare as libpfm 3 has it: in full, without regard to case,
- * nothing ignored. */
+ * Indexes are positions of rows. Names are compared as in libpfm 3: in full, without regard to
+ * case, with all characters. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static int select_table(const struct table *t)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- which processor ------------------------------------------------------------------------- */
+/* ---- the selected processor
+ * ------------------------------------------------------------------------- */
 
 static const struct table *find_table_by_type(int type)
 {
@@ -35,8 +36,8 @@ static const struct table *find_table_by_type(int type)
 	return NULL;
 }
 
-/* The PMU found for a name or a machine: libpfm 3 knew some processors; of the others any core's
- * table serves. */
+/* The PMU found for a name or a machine: a table of a processor that libpfm 3 supports, or that of
+ * another core. */
 struct table_choice {
 	const struct host *host;
 	const struct table *libpfm3_table, *other_table;
@@ -71,7 +72,7 @@ static const struct table *find_table_by_name(const char *name)
 	return get_chosen_table(&p);
 }
 
-/* One more table for this machine: the first of the best is kept. */
+/* Keeps @table if it is better for the host than the one kept so far; of equal tables the first. */
 static void keep_better_table(void *arg, uint32_t table, unsigned core)
 {
 	const struct table *t = table_get_builtin(table);
@@ -98,7 +99,7 @@ static const struct table *find_table_by_host(const struct env_options *w)
 	return get_chosen_table(&p);
 }
 
-/* The PMU that the environment demands, or this machine's. */
+/* The PMU that the environment names, or that of this machine. */
 static const struct table *choose_first_table(void)
 {
 	struct env_options w;
@@ -113,8 +114,8 @@ static const struct table *choose_first_table(void)
 	return w.pmu ? find_table_by_name(w.pmu) : find_table_by_host(&w);
 }
 
-/* Found out once. Threads that come at the same time all find the same, so no thread waits for
- * another. The strongest order, because the tools that look for races take it for what it is. */
+/* Chooses the table once. Threads that choose at the same time choose the same table, so none waits
+ * for another. The default memory order is used because race detectors understand it. */
 pfm_err_t pfm_initialize(void)
 {
 	static _Atomic(const struct table *) first;
@@ -145,13 +146,13 @@ pfm_err_t pfm_get_version(unsigned int *version)
 	return PFMLIB_SUCCESS;
 }
 
-/* The prototype of libpfm 3 has no const; the texts are constant all the same. */
+/* The prototype of libpfm 3 lacks const; callers must not change the text. */
 char *pfm_strerror(int code)
 {
 	return (char *)pfm_result_text(code);
 }
 
-/* ---- about processors ------------------------------------------------------------------------ */
+/* ---- processors ------------------------------------------------------------------------ */
 
 static const struct feature *find_feature(const struct table *t, const char *name)
 {
@@ -170,7 +171,7 @@ static const char *get_pmu_name(const struct table *t)
 	return table_get_text(t, f ? f->text : t->desc);
 }
 
-/* Cuts what does not fit. */
+/* Copies a text and truncates it to @max bytes with the NUL. */
 static void copy_truncated(char *to, size_t max, const char *from)
 {
 	size_t n = strlen(from);
@@ -236,7 +237,7 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 	return PFMLIB_SUCCESS;
 }
 
-/* Registers by the feature that lists them; without it they are numbered like the counters. */
+/* The registers in the mask that @feature has; without it those with the numbers of counters. */
 static uint64_t get_register_mask(const struct table *t, const char *feature)
 {
 	const struct feature *f = feature ? find_feature(t, feature) : NULL;
@@ -311,8 +312,8 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 
 /* ---- codes ----------------------------------------------------------------------------------- */
 
-/* Event codes as libpfm 3 has them. On x86 the unit mask that belongs to the event is part of it;
- * on processors whose selectors differ between counters it is the one of @counter. */
+/* The event code as libpfm 3 reports it. On x86 it includes the row's unit mask; on processors
+ * whose selects differ between counters it is that of @counter. */
 static uint64_t get_row_code(const struct table *t, unsigned row, unsigned counter)
 {
 	if (!table_get_key_field(t, KEY_CODE)) {
@@ -327,7 +328,7 @@ static uint64_t get_row_code(const struct table *t, unsigned row, unsigned count
 	                : 0);
 }
 
-/* Montecito's states are known by their position, all other unit masks by their bits. */
+/* The code of a unit mask: its position for Montecito's cache line states, its bits otherwise. */
 static uint64_t get_mask_code(const struct table *t, unsigned row, unsigned mask)
 {
 	const struct named_value *w = pfmi_pmu_get_row_umask(t, row, mask, NULL);
@@ -340,14 +341,14 @@ static const char *get_umask_name(const struct table *t, unsigned row, unsigned 
 	return table_get_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- look-up --------------------------------------------------------------------------------- */
 
 static int find_row_by_name(const struct table *t, const char *s, size_t len, unsigned *idx)
 {
 	struct slice name = { s, (uint32_t)len };
 	struct name_entry n = table_find_name(t, pfmi_table_hash_name(name), s, len);
 
-	/* The index ignores blanks and dashes; here they count. */
+	/* Names are hashed without blanks and dashes, which libpfm 3 compares. */
 	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) ||
 	    !pfmi_base_is_slice_icase(name, table_get_text(t, n.text)))
 		return PFMLIB_ERR_NOTFOUND;
@@ -454,7 +455,7 @@ static int add_umask(pfmlib_event_t *e, unsigned mask)
 	return PFMLIB_SUCCESS;
 }
 
-/* A number that is the union of several masks' codes becomes these masks. */
+/* Adds the masks whose codes together are the number @s. */
 static int add_umask_union(const struct table *t, struct slice s, pfmlib_event_t *e)
 {
 	unsigned n = pfmi_pmu_count_row_umasks(t, e->event);
@@ -516,7 +517,7 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
 }
 
-/* ---- about events ---------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------- */
 
 pfm_err_t pfm_get_num_events(unsigned int *count)
 {
@@ -549,8 +550,8 @@ pfm_err_t pfm_get_max_event_name_len(size_t *len)
 	return PFMLIB_SUCCESS;
 }
 
-/* Appends @text in capitals. False if the text and a NUL do not fit into @max bytes; what fits is
- * appended. */
+/* Appends @text in upper case, truncated if the text and a NUL do not fit into @max bytes. False if
+ * it was truncated. */
 static bool append_upper_case(char *buf, size_t max, size_t *at, const char *text)
 {
 	for (; *text; text++) {
@@ -725,7 +726,7 @@ pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx
 		desc);
 }
 
-/* The row a feature of the table names. */
+/* The event that a feature of the table names. */
 static int find_special_event(const char *feature, pfmlib_event_t *e)
 {
 	const struct table *t = get_selected_table();
@@ -767,7 +768,7 @@ static int init_event(const struct table *t, const pfmlib_event_t *e, struct eve
 		return rc;
 	if (table_get_row(t, e->event)->flags & ROW_METRIC)
 		return PFMLIB_ERR_ALIAS;
-	/* Levels a processor does not have are its encoder's business. */
+	/* The encoder checks which levels the processor has. */
 	if (e->plm > 0xff)
 		return PFMLIB_ERR_INVAL;
 	pfmi_pmu_init_event(ev, t, e->event);

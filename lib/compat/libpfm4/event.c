@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs, events and attributes: by name, by index, in order. */
+/* Look-up of PMUs, events and attributes by name and by index. */
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
@@ -132,8 +132,8 @@ static uint32_t count_table_rows(const struct l4_pmu *u)
 	return l4_get_pmu_table(u)->n_rows;
 }
 
-/* The architectural PMU has only the events that CPUID does not take away; positions count
- * those. */
+/* Converts a row's number to its position among the events of the architectural PMU (@from_table),
+ * or back. CPUID excludes some rows, which have no position. UINT32_MAX without a result. */
 static uint32_t convert_arch_position(uint32_t pos, bool from_table)
 {
 	unsigned version, missing, general, fixed;
@@ -153,7 +153,7 @@ static uint32_t convert_arch_position(uint32_t pos, bool from_table)
 	return UINT32_MAX;
 }
 
-/* Row @number of the PMU's table as event at @pos. */
+/* Makes @out row @number of the PMU's table, at position @pos. False if the PMU lacks the row. */
 static bool fill_event(uint32_t pmu, uint32_t number, uint32_t pos, struct l4_event *out)
 {
 	const struct l4_pmu *u = l4_get_pmu(pmu);
@@ -171,8 +171,8 @@ static bool fill_event(uint32_t pmu, uint32_t number, uint32_t pos, struct l4_ev
 	return is_valid_row(u, r, t->encoder);
 }
 
-/* perf: after the fixed list come the tracepoints' subsystems, then the events the kernel lists for
- * the core, rows of type 4. */
+/* The number of fixed rows of the perf PMU. After them it has the subsystems of tracepoints, then
+ * the rows of type 4, of which the kernel lists some for the core. */
 static uint32_t count_fixed_perf_rows(uint32_t pmu)
 {
 	struct l4_event ev;
@@ -189,7 +189,7 @@ static bool is_listed_by_kernel(uint32_t pmu, uint32_t number, uint32_t pos, str
 	       l4_kernel_has_event(l4_get_text(out->row->name));
 }
 
-/* The position of row @number of those of type 4, or of what would come next. */
+/* The position of row @number, which is of type 4, or that after the last row. */
 static uint32_t find_perf_position(uint32_t pmu, uint32_t number)
 {
 	struct l4_event ev;
@@ -245,7 +245,8 @@ static bool find_tracepoint_system(uint32_t pmu, const char *name, size_t len, s
 	return true;
 }
 
-/* The position of a row that kernel and CPUID may have moved. */
+/* Converts a row's number in @ev to its position, which can depend on the kernel or CPUID. False if
+ * this machine lacks the event. */
 static bool resolve_position(struct l4_event *ev)
 {
 	if (ev->encoder == L4_ENCODER_ARCH) {
@@ -359,7 +360,7 @@ bool l4_has_mask(const struct l4_event *ev, const struct l4_mask *m)
 	        is_in_revision_range(ev->pmu->revision, m->flags));
 }
 
-/* How many masks of the row the PMU has. */
+/* The number of the row's masks that the PMU has. */
 static uint32_t count_masks(const struct l4_event *ev)
 {
 	const struct l4_mask *m = l4_get_row_masks(ev->row);
@@ -392,7 +393,7 @@ static const uint32_t SAMPLING_ATTRS =
 static const uint32_t BASIC_OS_ATTRS =
 	OS_ATTR_BIT(U) | OS_ATTR_BIT(K) | OS_ATTR_BIT(H) | OS_ATTR_BIT(MG) | OS_ATTR_BIT(MH);
 
-/* Attributes that the kernel's interface does not offer for Intel's PMUs. */
+/* The attributes of the OS layer that Intel's PMUs lack. */
 static uint32_t get_intel_missing_attrs(const struct l4_event *ev)
 {
 	const struct l4_pmu *u = ev->pmu;
@@ -426,8 +427,7 @@ static bool is_rapl_event(const struct l4_event *ev)
 	return strcmp(l4_get_text(ev->pmu->name), "rapl") == 0;
 }
 
-/* Attributes that each PMU's own code removes under an OS layer: its modifiers, and the layer's
- * attributes. */
+/* The modifiers and the attributes of the OS layer that a PMU lacks under such a layer. */
 static void find_missing_attrs(const struct l4_event *ev, uint32_t *mods, uint32_t *os)
 {
 	uint32_t kept = OS_ATTR_BIT(PRECISE) | OS_ATTR_BIT(HW_SMPL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which PMUs are this machine's: x86 says it in CPUID, POWER in a register, the others in
- * /proc/cpuinfo. */
+/* Detection of this machine's PMUs: by CPUID on x86, by a register on POWER, by /proc/cpuinfo on
+ * others. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 /* ---- Intel and AMD --------------------------------------------------------------------------- */
 
-/* Numbers of AMD's PMUs in the interface. */
+/* Numbers of AMD's PMUs in libpfm4's interface. */
 enum {
 	AMD_PMU_K7 = 55,
 	AMD_PMU_K8_REVB,
@@ -79,7 +79,7 @@ static unsigned find_amd_pmu(unsigned family, unsigned model, unsigned stepping)
 	}
 }
 
-/* @name: the vendor's name for itself. */
+/* Sets the vendor from its name in CPUID. */
 static void set_vendor(struct l4_host_identity *m, const char *name)
 {
 	m->vendor = strncmp(name, "GenuineIntel", 12) == 0   ? L4_HOST_INTEL
@@ -120,8 +120,8 @@ static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu
 
 	if (m->vendor != L4_HOST_INTEL || m->family != words[0])
 		return false;
-	/* One model number for two processors, and a family whose other models are all the older
-	 * one. */
+	/* Two processors share one model number; in Netburst's family all other models are the
+	 * older design. */
 	if (strcmp(name, "skx") == 0 && m->stepping >= 5)
 		return false;
 	if (strcmp(name, "clx") == 0 && m->stepping < 5)
@@ -134,7 +134,8 @@ static bool is_intel_match(const struct l4_host_identity *m, const struct l4_pmu
 	return false;
 }
 
-/* ---- the others ------------------------------------------------------------------------------ */
+/* ---- other processors
+ * ------------------------------------------------------------------------------ */
 
 static bool has_line_key(const char *line, const char *key)
 {
@@ -167,7 +168,7 @@ static void add_arm_core(struct l4_host_identity *m, unsigned implementer, unsig
 	m->vendor = L4_HOST_ARM;
 }
 
-/* A line of x86's, POWER's or IBM Z's. */
+/* Parses a line of /proc/cpuinfo on x86, POWER or IBM Z. */
 static void parse_cpuinfo_line(struct l4_host_identity *m, char *line)
 {
 	const char *pvr;
@@ -192,7 +193,7 @@ static void parse_cpuinfo_line(struct l4_host_identity *m, char *line)
 	}
 }
 
-/* A line of SPARC's or of MIPS'. */
+/* Parses a line of /proc/cpuinfo on SPARC or MIPS. False for other lines. */
 static bool parse_cpuinfo_name(struct l4_host_identity *m, char *line)
 {
 	const char *key = has_line_key(line, "pmu")         ? "pmu"
@@ -206,7 +207,8 @@ static bool parse_cpuinfo_name(struct l4_host_identity *m, char *line)
 	return true;
 }
 
-/* Of Arm's cores the lines come together: implementer, architecture, part. */
+/* Reads a file like /proc/cpuinfo. An Arm core has the lines implementer, architecture and part in
+ * this order. */
 static void read_cpuinfo(struct l4_host_identity *m, const char *path)
 {
 	char line[512];
@@ -232,8 +234,8 @@ static void read_cpuinfo(struct l4_host_identity *m, const char *path)
 	fclose(f);
 }
 
-/* An identity as perfmon(7) has them: "GenuineIntel-6-55-4", Arm's MIDR in 16 digits, POWER's PVR
- * in 8. */
+/* Parses an identity as in perfmon(7): "GenuineIntel-6-55-4", Arm's MIDR of 16 digits, POWER's PVR
+ * of 8. */
 static bool parse_identity(struct l4_host_identity *m, const char *id)
 {
 	const char *dash = strchr(id, '-');
@@ -280,8 +282,8 @@ static bool is_host_number_match(const struct l4_host_identity *m, const struct 
 	return false;
 }
 
-/* "pmu:ultra3" is the whole line; "cpu_model:MIPS_74K" is in it somewhere, with blanks for the
- * lines. */
+/* "pmu:ultra3" must equal the line; "cpu_model:MIPS_74K" must be part of it, with blanks instead of
+ * underscores. */
 static bool is_cpuinfo_match(const char *line, const char *text)
 {
 	char part[64];
@@ -306,11 +308,11 @@ static bool is_in_list(unsigned n, const uint16_t *list, unsigned len)
 	return false;
 }
 
-/* Which lists of events that depend on the machine are this one's. */
+/* The lists of machine-dependent events that are for this machine, as bits. */
 static unsigned find_event_lists(const struct l4_host_identity *m)
 {
-	/* In the order of the lists in cpum_cf.pmu, two types each; models as rapl.pmu has them
-	 * from bit 1. */
+	/* Types in the order of the lists in cpum_cf.pmu, two for each list; models in the order of
+	 * the lists in rapl.pmu, from bit 1. */
 	static const uint16_t types[] = { 2097, 2098, 2817, 2818, 2827, 2828, 2964, 2965,
 		                          3906, 3907, 8561, 8562, 3931, 3932, 9175, 9176 };
 	static const uint16_t early[] = { 45, 62 },
@@ -329,7 +331,7 @@ static unsigned find_event_lists(const struct l4_host_identity *m)
 	return 1u << z | 0x100u << rapl;
 }
 
-/* This machine itself. */
+/* Identifies the running machine. */
 static void read_running_machine(struct l4_host_identity *m)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -354,7 +356,7 @@ void l4_identify_host(struct l4_host_identity *m, const char *cpuid, const char 
 	if (!*cpuid || !parse_identity(m, cpuid)) {
 		if (*cpuinfo || other)
 			read_cpuinfo(m, *cpuinfo ? cpuinfo : path);
-		/* x86 has more to say than that file does. */
+		/* CPUID has more than the file has on x86. */
 		if (!other && (m->vendor == L4_HOST_NONE || m->vendor == L4_HOST_INTEL ||
 		               m->vendor == L4_HOST_AMD))
 			read_running_machine(m);

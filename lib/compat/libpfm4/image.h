@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's names as lib/pmuc/libpfm4.py compiles them: fixed-width rows, all strings in one pool,
- * numbers instead of pointers. The image is made for the byte order of the library that embeds it,
- * so nothing is converted and nothing needs relocation. */
+/* The image of libpfm4's tables that lib/pmuc/libpfm4.py compiles: fixed-width rows, all strings in
+ * one pool, numbers instead of pointers. It has the byte order of the library that embeds it and
+ * needs no relocation. */
 #ifndef LIBPFM4_IMAGE_H
 #define LIBPFM4_IMAGE_H
 
 #include <stdint.h>
 
 struct l4_image_span {
-	uint32_t offset, n_elements; /* bytes from the start of the image; how many */
+	uint32_t offset, n_elements; /* offset in bytes from the start of the image */
 };
 
 struct l4_image {
@@ -23,14 +23,15 @@ struct l4_row {
 	uint32_t name, alias_target;
 	uint32_t first_mask; /* number of the first unit mask */
 	uint32_t flags, modifiers, required_modifiers;
-	uint32_t libpfm4_row; /* the row as libpfm4 has it, if it is corrected here; 0: none */
+	uint32_t libpfm4_row; /* if this row is corrected: the row as libpfm4 has it; otherwise 0 */
 	uint32_t desc;
 	uint16_t n_masks;
-	uint16_t only_pmu; /* number of the one PMU that has it, 0: all */
+	uint16_t only_pmu; /* id of the only PMU that has it, 0: all PMUs of the table */
 	uint8_t n_groups;
 	uint8_t traits;
-	uint8_t counter_pins; /* SPARC: which counters */
-	uint8_t kind; /* perf: the kernel's type of event; with U_MACHINES: kinds of machines */
+	uint8_t counter_pins; /* SPARC: the counters that can count it */
+	uint8_t kind; /* perf: the kernel's type of event; with PMU_ROWS_BY_MACHINE: the machines
+	                 that have it */
 };
 
 struct l4_mask {
@@ -43,15 +44,15 @@ struct l4_mask {
 };
 
 struct l4_filter {
-	uint64_t words[2]; /* bits of a box's filters; of a corrected mask, bits to set in word 1,
-	                      and to clear in word 0 */
+	uint64_t words[2]; /* bits of a box's filters; for a corrected mask (MASK_PATCHES_WORDS),
+	                      bits to set and to clear */
 };
 
 /* A PMU. */
 struct l4_pmu {
 	uint32_t name, kernel_event_names;
 	uint32_t flags;
-	uint32_t host_numbers, host_text; /* numbers or a text that identify its processor */
+	uint32_t host_numbers, host_text; /* numbers or a text that identify the processor */
 	uint32_t desc;
 	uint16_t id, table;
 	uint16_t n_events, first_event;
@@ -61,7 +62,7 @@ struct l4_pmu {
 };
 
 struct l4_table {
-	uint32_t first_row_number, n_rows; /* among the row numbers */
+	uint32_t first_row_number, n_rows; /* rows in the array of row numbers */
 	uint32_t first_slot, slot_mask;
 	uint32_t encoder;
 };
@@ -95,7 +96,7 @@ enum l4_host_kind {
 	L4_HOST_ARCH
 };
 
-/* Flags of Intel's events and masks, netburst's and perf's masks. */
+/* Flags of Intel's rows and masks, and of the masks of Netburst and perf. */
 #define MASK_NO_COMBINATION          0x1u
 #define ROW_HAS_PEBS                 0x4u
 #define MASK_IS_DEFAULT              0x8u
@@ -114,9 +115,10 @@ enum l4_host_kind {
 #define MASK_TAKES_NO_MODIFIERS      0x200000u
 #define MASK_PATCHES_WORDS                                                                         \
 	0x80000000u /* corrected: filters are bits of word 1 to set and of word 0 to clear */
-/* A pfm_attr_t that the listing shows among the masks. */
+/* The pfm_attr_t of a mask that is listed as another kind of attribute. */
 #define MASK_ATTR_TYPE(flags) ((flags) >> 28 & 3)
-/* Flags of AMD's; revisions are in bits 8 to 15 (first) and 16 to 23 (last). */
+/* Flags of AMD's rows and masks. The first and last revisions that have them are in bits 8 to 15
+ * and 16 to 23. */
 #define MASK_AMD_OPTIONAL 0x10u
 
 /* Flags of PMUs. */
@@ -134,11 +136,11 @@ enum l4_host_kind {
 #define PMU_IS_CHA           0x40000u
 
 /* Traits of a row. */
-#define TRAIT_MODEL_MASKS 0x1 /* some masks are for some models only */
+#define TRAIT_MODEL_MASKS 0x1 /* some masks exist on some models only */
 #define TRAIT_PEBS_MASK   0x2
 
-#define L4_MAX_PMU_ID    700 /* end of the numbers of PMUs */
-#define L4_MAX_MASKS     192 /* most masks of an event */
+#define L4_MAX_PMU_ID    700 /* all ids of PMUs are less */
+#define L4_MAX_MASKS     192 /* the most masks that an event has */
 #define L4_POSITION_BITS 21
 
 extern const struct l4_image l4_image;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel's three layouts: cores, the uncore of Nehalem, and the boxes of later uncores. They share
- * how unit masks combine. */
+/* Intel's three layouts: cores, the uncore of Nehalem, and the boxes of later uncores, with the
+ * rules by which unit masks combine. */
 #include <string.h>
 #include "compat/libpfm4/l4.h"
 
 #define NO_GROUP 0xffffffffu
 
-/* The union of the masks of an event. */
+/* The masks and modifiers of a query while it is encoded. */
 struct mask_selection {
 	const struct l4_query *query;
 	struct l4_code *code;
-	uint64_t mask_bits;       /* of unit masks, from bit 0 */
+	uint64_t mask_bits;       /* of all unit masks, from bit 0 */
 	uint64_t named_mask_bits; /* bits of the masks that a user named */
 	uint64_t filters[2];
 	uint32_t fixed_modifiers,
-		required_modifiers;         /* modifiers that masks set, and that they need */
-	uint32_t named_mask_flags;          /* of named masks, or-ed */
-	uint32_t highest_group, only_group; /* no group above; no group but 0 and this */
-	uint32_t last_group;                /* group of the mask before */
+		required_modifiers; /* modifiers that masks set, and modifiers that they need */
+	uint32_t named_mask_flags;  /* flags of all named masks */
+	uint32_t highest_group,
+		only_group;  /* the highest group allowed; the only group allowed beside 0 */
+	uint32_t last_group; /* group of the last mask */
 	uint32_t served_groups,
-		exclusive_groups; /* groups with a mask; with one that excludes all others */
-	uint32_t needed_groups;   /* groups that must have one */
-	uint32_t override_code;   /* another event code */
-	uint64_t given_modifiers; /* modifiers the user gave, by bit */
+		exclusive_groups; /* groups with a mask; groups with a mask that excludes others */
+	uint32_t needed_groups;   /* groups that must have a mask */
+	uint32_t override_code;   /* event code of a mask, which replaces that of the row */
+	uint64_t given_modifiers; /* modifiers that the user set, one bit for each */
 	uint64_t modifier_values[24];
 	bool has_raw_mask;
 };
@@ -38,7 +39,7 @@ static void begin_selection(struct mask_selection *p, const struct l4_query *q, 
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-/* Adds a mask to the filters of a box, or a corrected mask to both words of a core's event. */
+/* Adds the filter words of a mask: for a box's filters, or for both words of a core's event. */
 static void add_mask_filters(struct mask_selection *p, const struct l4_mask *m)
 {
 	p->filters[0] |= l4_get_mask_filter(m)->words[0];
@@ -58,7 +59,7 @@ static void add_mask_bits(struct mask_selection *p, const struct l4_mask *m)
 		add_mask_filters(p, m);
 }
 
-/* Another mask of a group, where one of them excludes all others. */
+/* Adds a mask to its group. True if one of the group's masks excludes others. */
 static bool has_group_clash(struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t bit = 1u << m->group;
@@ -90,8 +91,7 @@ static int select_mask(struct mask_selection *p, unsigned number)
 		p->needed_groups |= 1u << m->needed_group;
 	if (has_group_clash(p, m))
 		return PFM_ERR_FEATCOMB;
-	if (m->flags &
-	    MASK_OVERRIDES_CODE) /* masks with other codes do not get along in their group */
+	if (m->flags & MASK_OVERRIDES_CODE) /* such masks exclude the others of their group */
 		p->override_code = m->code & 0xff;
 	p->fixed_modifiers |= m->fixed_modifiers;
 	p->required_modifiers |= m->required_modifiers;
@@ -132,7 +132,7 @@ static int set_modifier(struct mask_selection *p, unsigned number, uint64_t valu
 	return PFM_SUCCESS;
 }
 
-/* True if a group may stay empty for this mask's sake, and the mask cannot be added. */
+/* True if the mask cannot be a default and its group may stay empty. */
 static bool is_group_excused(const struct mask_selection *p, const struct l4_mask *m)
 {
 	uint32_t g = m->group;
@@ -142,7 +142,7 @@ static bool is_group_excused(const struct mask_selection *p, const struct l4_mas
 	       (p->only_group != NO_GROUP && g != 0 && g != p->only_group);
 }
 
-/* The defaults of one group: number added, or an error. */
+/* Adds the default masks of one group. Returns their number, or an error. */
 static int add_group_defaults(struct mask_selection *p, uint32_t group)
 {
 	const struct l4_row *r = p->query->event.row;
@@ -159,7 +159,8 @@ static int add_group_defaults(struct mask_selection *p, uint32_t group)
 		}
 		if (!(m[i].flags & MASK_IS_DEFAULT))
 			continue;
-		if (m[i].flags & MASK_EXCLUDES_HIGHER_GROUPS) /* no other group has such a mask */
+		if (m[i].flags &
+		    MASK_EXCLUDES_HIGHER_GROUPS) /* this flag occurs in one group only */
 			p->highest_group = m[i].group;
 		add_mask_bits(p, &m[i]);
 		l4_set_bit(p->code->used_masks, i);
@@ -171,7 +172,8 @@ static int add_group_defaults(struct mask_selection *p, uint32_t group)
 	return n || excused ? n : PFM_ERR_UMASK;
 }
 
-/* @every: whatever the event's flags are. */
+/* Adds the default masks of groups without a mask. @every: also if the event's groups exclude each
+ * other. */
 static int add_defaults(struct mask_selection *p, bool every)
 {
 	const struct l4_row *r = p->query->event.row;
@@ -193,7 +195,7 @@ static int add_defaults(struct mask_selection *p, bool every)
 	return n < 0 ? n : PFM_SUCCESS;
 }
 
-/* The masks the user named must keep within what they set themselves. */
+/* Checks that the named masks are in groups that all named masks allow. */
 static int check_groups(const struct mask_selection *p)
 {
 	const struct l4_mask *m = l4_get_row_masks(p->query->event.row);
@@ -232,8 +234,7 @@ static int select_all_attrs(struct mask_selection *p)
 	return rc;
 }
 
-/* Masks that were not named and that would not be accepted by name, or would then mean something
- * else. */
+/* Hides default masks that would be refused or would mean something else if they were named. */
 static void hide_defaults(struct mask_selection *p)
 {
 	const struct l4_mask *m = l4_get_row_masks(p->query->event.row);
@@ -293,7 +294,7 @@ static const struct {
 	[CORE_INTX] = { 32, 1 }, [CORE_INTXCP] = { 33, 1 },
 };
 
-/* A modifier that a mask fixes may be given if it has the mask's value. */
+/* True if the user set a modifier that a mask fixes to another value. */
 static bool has_fixed_modifier_conflict(const struct mask_selection *p)
 {
 	uint64_t word = ((p->query->event.row->code >> 8 & 0xff) | p->named_mask_bits) << 8;
@@ -308,7 +309,7 @@ static bool has_fixed_modifier_conflict(const struct mask_selection *p)
 	return false;
 }
 
-/* Sets the levels to those given, or to @plm. */
+/* Sets the levels to @plm if the user names none. */
 static void set_core_levels(struct mask_selection *p, int plm)
 {
 	if (!(p->given_modifiers & 3)) {
@@ -319,7 +320,7 @@ static void set_core_levels(struct mask_selection *p, int plm)
 	}
 }
 
-/* The threshold of a front-end event goes where the mask has it. */
+/* Sets the threshold of a front-end event in its mask. */
 static int set_frontend_threshold(struct mask_selection *p)
 {
 	uint64_t own = get_bits(p->mask_bits, 8, 12);
@@ -383,7 +384,7 @@ static void build_core_word(struct mask_selection *p)
 			                                       core_fields[i].width);
 }
 
-/* The second word of corrected masks. */
+/* Adds the second word of corrected masks. */
 static void add_corrected_word(struct mask_selection *p)
 {
 	if (p->filters[0]) {
@@ -472,13 +473,13 @@ enum {
 	BOX_CF4,
 	BOX_NF8,
 	BOX_FF,
-	BOX_ADDR, /* no event has it */
+	BOX_ADDR, /* no event supports it */
 	BOX_NF16,
 	BOX_ISOC,
 	BOX_NC,
 	BOX_CF6,
-	BOX_TF3,  /* nor this one */
-	BOX_CF64, /* nor this */
+	BOX_TF3,  /* no event supports it */
+	BOX_CF64, /* no event supports it */
 	BOX_LOC,
 	BOX_REM,
 	BOX_LMEM,
@@ -503,7 +504,7 @@ static bool is_occupancy_event(const struct l4_query *q)
 	return (q->event.pmu->flags & PMU_IS_POWER_CONTROL) && (q->event.row->code & 0x80);
 }
 
-/* Where a modifier is: word 0 (part 0), filter 0 (1) or filter 1 (2). */
+/* The bits of each modifier: in word 0 (0), filter 0 (1) or filter 1 (2). */
 static const struct {
 	uint8_t word_index, at, width;
 } box_fields[] = {
@@ -592,8 +593,8 @@ static int complete_box_masks(struct mask_selection *p)
 	return PFM_SUCCESS;
 }
 
-/* Events of the home agent's requests count nothing without a filter: all of it, unless the user
- * said which. */
+/* Sets the filter of request events of the caching and home agent, which count nothing without one:
+ * all requests, unless the user set one. */
 static void complete_cha_filter(struct mask_selection *p)
 {
 	uint32_t code = p->query->event.row->code & 0xff;
@@ -626,7 +627,7 @@ static uint64_t get_shown_box_value(const struct box_selection *b, unsigned mod)
 	const struct mask_selection *p = &b->selection;
 	const uint64_t word[3] = { p->code->words[0], p->filters[0], p->filters[1] };
 
-	/* Inversion and edge of occupancies are above the threshold: libpfm4 prints six bits. */
+	/* libpfm4 prints six bits as threshold; those for occupancies are above them. */
 	if (l4_is_exact_mode() && mod == BOX_T6)
 		return get_bits(word[0], 24, 6);
 	if (l4_is_exact_mode() && mod == BOX_TF1)
@@ -635,8 +636,7 @@ static uint64_t get_shown_box_value(const struct box_selection *b, unsigned mod)
 		return get_bits(word[2], mod == BOX_RMEM ? 0 : 1, 1);
 	if (!l4_is_exact_mode() &&
 	    (mod == BOX_T6 ||
-	     (mod >= BOX_LOC &&
-	      mod <= BOX_RMEM))) /* the threshold's word has further modifiers in it */
+	     (mod >= BOX_LOC && mod <= BOX_RMEM))) /* other modifiers share the word */
 		return p->modifier_values[mod];
 	if (mod == BOX_FF)
 		return p->given_modifiers >> BOX_FF & 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All layouts but Intel's: AMD, Netburst, Arm, MIPS, SPARC, POWER, s390, and the kernel's own
+/* All layouts except Intel's: AMD, Netburst, Arm, MIPS, SPARC, POWER, s390, and the kernel's own
  * events. */
 #include <string.h>
 #include "compat/libpfm4/l4.h"
@@ -36,8 +36,8 @@ static void begin_code(const struct l4_query *q, struct l4_code *out)
 
 enum { AMD_K, AMD_U, AMD_E, AMD_I, AMD_C, AMD_H, AMD_G };
 
-/* The masks of one group that were not named; an empty choice is an error unless all of them may be
- * left out. */
+/* Adds the default masks of one group. A group without defaults is an error unless all its masks
+ * are optional. */
 static int add_amd_defaults(const struct l4_query *q, uint32_t group, uint64_t *bits,
                             struct l4_code *out)
 {
@@ -103,7 +103,7 @@ static void build_amd_word(const struct l4_query *q, int plm, struct amd_selecti
 		s->modifier_values[AMD_K] = plm & PFM_PLM0 ? 1 : 0;
 		s->modifier_values[AMD_U] = plm & PFM_PLM3 ? 1 : 0;
 		s->modifier_values[AMD_H] = plm & PFM_PLMH ? 1 : 0;
-		/* Where the hypervisor has no modifier it has no bit either; libpfm4 sets it. */
+		/* Without a modifier for the hypervisor there is no bit for it; libpfm4 sets it. */
 		if (!l4_is_exact_mode() && (mods & 1u << AMD_K) && !(mods & 1u << AMD_H))
 			s->modifier_values[AMD_H] = 0;
 	}
@@ -172,7 +172,7 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 	for (unsigned i = 0; i < q->n_attrs; i++) {
 		if (q->attrs[i].kind != L4_ATTR_MODIFIER)
 			continue;
-		if (q->attrs[i].value) /* zero does not take back what was set, as in libpfm4 */
+		if (q->attrs[i].value) /* like libpfm4, 0 does not clear a value that was set */
 			v[q->attrs[i].number] = q->attrs[i].value;
 		if (q->attrs[i].number == NETBURST_THR && q->attrs[i].value > 15)
 			return PFM_ERR_ATTR_VAL;
@@ -194,8 +194,7 @@ int l4_encode_netburst(const struct l4_query *q, int plm, struct l4_code *out)
 
 /* ---- Arm, MIPS, SPARC ------------------------------------------------------------------------ */
 
-/* libpfm4 has the bits of user and kernel the wrong way round, and that of the hypervisor upside
- * down. */
+/* libpfm4 swaps the bits of user and kernel, and inverts that of the hypervisor. */
 int l4_encode_arm(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	static const unsigned bits[] = { PFM_PLM0, PFM_PLM3, PFM_PLMH };
@@ -264,7 +263,7 @@ int l4_encode_plain(const struct l4_query *q, int plm, struct l4_code *out)
 	return PFM_SUCCESS;
 }
 
-/* One mask of each group; tracepoints have one group. */
+/* Encodes one mask of each group; tracepoints have one group. */
 int l4_encode_perf(const struct l4_query *q, int plm, struct l4_code *out)
 {
 	const struct l4_mask *m = l4_get_row_masks(q->event.row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of events and attributes: their hash, and whether two are the same. */
+/* Names of events and attributes: hashing and comparison. */
 #include <endian.h>
 #include <string.h>
 #include "compat/libpfm4/l4.h"
@@ -15,7 +15,7 @@ static uint64_t mix_hash(uint64_t h, uint64_t letters)
 	return h ^ h >> 32;
 }
 
-/* Eight letters at a time, as if all were small: the same as hash_of() in lib/pmuc/libpfm4.py. */
+/* Hashes eight characters at a time in lower case; lib/pmuc/libpfm4.py computes equal values. */
 uint32_t l4_hash_name(const char *name, size_t len)
 {
 	uint64_t h = len, letters;
@@ -31,7 +31,7 @@ uint32_t l4_hash_name(const char *name, size_t len)
 
 bool l4_is_same_name(const char *stored, const char *name, size_t len)
 {
-	if (strncmp(stored, name, len) == 0) /* as most people write it */
+	if (strncmp(stored, name, len) == 0) /* the usual case */
 		return stored[len] == '\0';
 	for (size_t i = 0; i < len; i++)
 		if (to_lower_ascii(stored[i]) != to_lower_ascii(name[i]) || !stored[i])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* "[pmu::]event[SEP attribute]...": from text to a query. Nothing is copied: tokens are pieces of
- * the caller's string. */
+/* Parsing of "[pmu::]event[SEP attribute]..." into a query. Tokens are pieces of the caller's
+ * string. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@ struct text_piece {
 	size_t length;
 };
 
-/* One list of attributes being read: the user's, or the one an alias represents. */
+/* State while a list of attributes is parsed: the user's, or that of an alias. */
 struct attr_reader {
 	struct l4_query *query;
-	bool has_mask, has_raw_mask; /* given so far; what an alias event brings does not count */
+	bool has_mask, has_raw_mask; /* found so far, except those that an alias event adds */
 	unsigned alias_depth;
 };
 
-#define MAX_ALIAS_DEPTH 8 /* alias masks name alias masks; no table goes further than two */
+#define MAX_ALIAS_DEPTH 8 /* alias masks can name alias masks; tables have a depth of two */
 
 static int parse_attr_list(struct attr_reader *r, const char *text);
 
@@ -32,7 +32,7 @@ static int add_attr(struct l4_query *q, unsigned kind, unsigned number, uint64_t
 	return PFM_SUCCESS;
 }
 
-/* C's rules for numbers, over the whole piece. */
+/* Parses the whole piece as a number in C's notation. */
 static bool parse_number(struct text_piece p, uint64_t *out)
 {
 	char *end;
@@ -101,7 +101,7 @@ static int add_mask_attr(struct attr_reader *r, unsigned number)
 	return add_attr(r->query, L4_ATTR_MASK, number, 0);
 }
 
-/* The set bit whose modifier has the name, or -1. */
+/* The number of the modifier called @name among those in @bits, or -1. */
 static int find_modifier(const struct l4_modifier *mods, uint32_t bits, struct text_piece name)
 {
 	for (; bits; bits &= bits - 1)
@@ -149,7 +149,7 @@ static int parse_attr(struct attr_reader *r, struct text_piece text)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* @text is what follows the first separator. */
+/* Parses the attributes in @text, which begins after the first separator. */
 static int parse_attr_list(struct attr_reader *r, const char *text)
 {
 	for (;;) {
@@ -170,8 +170,9 @@ static bool is_same_attr(const struct l4_query *q, const struct l4_attr *a, cons
 	       (q->event.encoder == L4_ENCODER_SPARC && a->kind == L4_ATTR_MODIFIER);
 }
 
-/* Of equal attributes the later one goes. The one that moves into its place is looked at too, or
- * "u:u:u=0" would be no contradiction: libpfm4 does not. */
+/* Removes the later of equal attributes. Attributes with different values are an error. libpfm4
+ * does not compare the attribute that moves into a removed one's place, so it accepts "u:u:u=0";
+ * the exact mode does too. */
 static int drop_duplicates(struct l4_query *q)
 {
 	for (unsigned i = 0; i < q->n_attrs; i++)
@@ -187,7 +188,8 @@ static int drop_duplicates(struct l4_query *q)
 	return PFM_SUCCESS;
 }
 
-/* An alias event: its target's attributes come first. One step only. */
+/* Replaces an alias event by its target, whose attributes come first. An alias of the target is not
+ * followed. */
 static int follow_alias(struct l4_query *q)
 {
 	const char *target = l4_get_text(q->event.row->alias_target);
@@ -207,7 +209,7 @@ static int follow_alias(struct l4_query *q)
 	return rc;
 }
 
-/* "r" and hexadecimal digits, with "0x" before them or without. */
+/* Parses "r" and hexadecimal digits, with or without "0x". */
 static bool parse_raw_event(struct text_piece p, struct l4_query *q)
 {
 	char *end;
@@ -225,7 +227,8 @@ static bool find_event_in_pmu(uint32_t pmu, struct text_piece name, struct l4_qu
 	return l4_find_event(pmu, name.text, name.length, &q->event);
 }
 
-/* Without a prefix the first PMU of this machine that has the event. */
+/* Finds an event: on the PMU that the prefix names, or on the first PMU of this machine that has
+ * it. */
 static bool find_event(struct text_piece prefix, bool has_prefix, struct text_piece name,
                        struct l4_query *q)
 {

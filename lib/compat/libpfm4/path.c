@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of the kernel, below the root that a variable names. */
+/* Paths of the kernel's files, below the root that $PERFMON_SYSFS names. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/auxv.h>
 #include "compat/libpfm4/l4.h"
 
-/* Read below the lock by the first start and kept: other threads build paths of it at any time. */
+/* The root. It is read once, with the lock held, because other threads may use it at any time. */
 static struct {
 	bool is_known;
 	char path[256];
@@ -27,7 +27,8 @@ void l4_read_root(void)
 
 	if (root.is_known)
 		return;
-	/* A root that cannot be kept must not become this machine's: nothing is below that file. */
+	/* A root that is too long must not become that of this machine; /dev/null has no files
+	 * below it. */
 	if (len >= sizeof(root.path)) {
 		path = "/dev/null";
 		len = strlen(path);

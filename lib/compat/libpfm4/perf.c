@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's perf_event_attr out of a PMU's words. */
+/* Conversion of a PMU's words to the kernel's perf_event_attr. */
 #include <linux/perf_event.h>
 #include <string.h>
 #include "compat/libpfm4/l4.h"
@@ -13,8 +13,8 @@
 
 /* ---- type and configuration ------------------------------------------------------------------ */
 
-/* The type the kernel has for the PMU; @missing is the answer where it has none: a type, or an
- * error. */
+/* Sets the type that the kernel has for the PMU. Without one, @missing is used: a type, or an error
+ * to return. */
 static int find_perf_type(const struct l4_query *q, int missing, struct perf_event_attr *attr)
 {
 	int type;
@@ -132,9 +132,8 @@ static bool is_bad_value(unsigned attr, uint64_t value)
 	}
 }
 
-/* Only libpfm4's own answers accept an attribute twice, and then each value is read: a level or
- * excl that was given once stays ("u:u:u=0" counts user mode), a second rate is refused, and of
- * the others the last value holds. */
+/* Adds an attribute. Only the exact mode accepts one twice: a level or excl that was set once stays
+ * set ("u:u:u=0" counts user mode), a second rate is an error, others have the last value. */
 static void add_given_attr(struct given_attrs *g, unsigned attr, uint64_t value)
 {
 	const uint32_t sticky =
@@ -166,7 +165,7 @@ static void set_levels(const struct l4_query *q, const struct given_attrs *g, un
 	attr->exclude_user = (supported & PFM_PLM3) && !(plm & PFM_PLM3);
 	attr->exclude_kernel = (supported & PFM_PLM0) && !(plm & PFM_PLM0);
 	attr->exclude_hv = (supported & PFM_PLMH) && !(plm & PFM_PLMH);
-	/* Naming one of guest and host keeps that one alone; "mg=0" names it too. */
+	/* Naming guest or host excludes the other; "mg=0" names guest. */
 	attr->exclude_guest = supported && !has_attr(g, OS_ATTR_MG);
 	attr->exclude_host = supported && has_attr(g, OS_ATTR_MG) && !has_attr(g, OS_ATTR_MH);
 }
@@ -193,7 +192,7 @@ static void set_other_attrs(const struct given_attrs *g, struct perf_event_attr 
 {
 	if (has_attr(g, OS_ATTR_PRECISE))
 		attr->precise_ip = g->attr_values[OS_ATTR_PRECISE] & 3;
-	/* In libpfm4 "precise=2:hw_smpl=0" clears precise. */
+	/* In libpfm4, "precise=2:hw_smpl=0" clears precise. */
 	if (has_attr(g, OS_ATTR_HW_SMPL) && (g->attr_values[OS_ATTR_HW_SMPL] || l4_is_exact_mode()))
 		attr->precise_ip = g->attr_values[OS_ATTR_HW_SMPL] & 1;
 	attr->exclusive |= g->attr_values[OS_ATTR_EXCL] & 1;
@@ -201,7 +200,7 @@ static void set_other_attrs(const struct given_attrs *g, struct perf_event_attr 
 	out->cpu = has_attr(g, OS_ATTR_CPU) ? (int)g->attr_values[OS_ATTR_CPU] : -1;
 }
 
-/* The values of the string: read back from the attr, as libpfm4 does. */
+/* Collects the values for the string from @attr, as libpfm4 does. */
 static void collect_shown_attrs(const struct l4_query *q, const struct given_attrs *g,
                                 const struct perf_event_attr *attr, struct l4_perf_result *out)
 {
@@ -222,7 +221,7 @@ static void collect_shown_attrs(const struct l4_query *q, const struct given_att
 		out->shown_attrs &= ~rates;
 	if (l4_is_exact_mode())
 		return;
-	/* Attributes that read back: the rate that was set, and guest and host where they were
+	/* The string must read back: it has the rate that was set, and guest and host if they were
 	 * named. */
 	out->shown_attrs &= ~(attr->freq ? 1u << OS_ATTR_PERIOD : 1u << OS_ATTR_FREQ);
 	out->shown_attrs &= ~(1u << OS_ATTR_MG | 1u << OS_ATTR_MH) | g->attr_mask;

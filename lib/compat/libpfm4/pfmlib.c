@@ -9,16 +9,14 @@
 #define EXPORT __attribute__((visibility("default")))
 
 #define PERF_ATTR_FIRST_SIZE 64  /* bytes of the first perf_event_attr */
-#define PERF_ATTR_LAST_SIZE  136 /* no more than this is the caller's */
+#define PERF_ATTR_LAST_SIZE  136 /* at most these bytes of a caller's are read and written */
 #define ATTR_INFO_OWN_SIZE                                                                         \
-	(sizeof(pfm_event_attr_info_t) +                                                           \
-	 sizeof(void *)) /* what libpfm4 reports as the size of its own structure */
+	(sizeof(pfm_event_attr_info_t) + sizeof(void *)) /* the size that libpfm4 reports */
 
 /* ---- structures ------------------------------------------------------------------------------ */
 
-/* True if a caller's structure of @size bytes (0: the first version's) is one we can fill. In a
- * larger one all bytes past our own must be zero. @own: bytes we report; @known: bytes of the
- * public structure. */
+/* True if a caller's structure of @size bytes (0: the first version) can be filled: it has at least
+ * @first bytes, and all bytes after @own are zero. */
 static bool is_valid_size(const void *s, size_t size, size_t first, size_t own)
 {
 	const unsigned char *bytes = s;
@@ -37,7 +35,8 @@ static bool is_valid_size(const void *s, size_t size, size_t first, size_t own)
 
 EXPORT pfm_err_t pfm_initialize(void)
 {
-	return l4_initialize();
+	l4_initialize();
+	return PFM_SUCCESS;
 }
 
 EXPORT void pfm_terminate(void)
@@ -98,7 +97,7 @@ EXPORT pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *out)
 	info.num_cntrs = u->n_counters;
 	info.num_fixed_cntrs = u->n_fixed;
 	if ((u->flags & PMU_ROWS_BY_MACHINE) &&
-	    u->host_kind == L4_HOST_SYSFS) /* each event is a counter of its own */
+	    u->host_kind == L4_HOST_SYSFS) /* each event has a counter of its own */
 		info.num_fixed_cntrs = info.nevents;
 	if (l4_get_pmu_table(u)->encoder == L4_ENCODER_ARCH) {
 		l4_get_arch_pmu(&version, &missing, &general, &fixed);
@@ -155,8 +154,8 @@ static unsigned get_speculation(const struct l4_event *ev)
 	                                           : PFM_EVENT_INFO_SPEC_FALSE;
 }
 
-/* Whether samples can come out of hardware's own buffer. libpfm4 takes the flag of C-boxes for that
- * of cores. */
+/* True if the hardware can write samples to a buffer. libpfm4 confuses the flag of C-boxes with one
+ * of cores; the exact mode does too. */
 static bool has_hardware_samples(const struct l4_event *ev, uint32_t flags)
 {
 	bool intel = ev->encoder <= L4_ENCODER_EP_UNC || ev->encoder == L4_ENCODER_PERF;
@@ -291,7 +290,7 @@ EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os,
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* Words into the caller's array, or into one made for him. */
+/* Copies the words to the caller's array, or to a new one. */
 static int return_words(const struct l4_code *c, pfm_pmu_encode_arg_t *arg)
 {
 	uint64_t *codes = arg->codes;
@@ -425,8 +424,7 @@ EXPORT pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm,
 
 /* ---- self test ------------------------------------------------------------------------------- */
 
-/* Every name of an event must find that event, and every mask must be found among its own
- * event's. */
+/* Reports unit masks that an event has twice. Returns their number. */
 static unsigned check_event(const struct l4_event *ev, FILE *fp)
 {
 	const struct l4_mask *m = ev->is_tracepoint_system ? NULL : l4_get_row_masks(ev->row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* State of pfm_initialize(): the environment and, once needed, the PMUs of this machine. Every word
- * is atomic and means something by itself, so calls need no lock and may run while another thread
+ * is atomic and independent of the others, so readers take no lock and may run while another thread
  * terminates and initialises again. */
 #include <dirent.h>
 #include <pthread.h>
@@ -18,15 +18,15 @@
 enum { OS_UNKNOWN, OS_ABSENT, OS_PRESENT };
 
 static struct {
-	pthread_mutex_t lock; /* of those who change the rest */
-	atomic_int ready, start_result;
+	pthread_mutex_t lock; /* held while other members are changed */
+	atomic_int ready;
 	atomic_uint pmu_end; /* PMUs from here on do not exist */
 	_Atomic uint32_t disabled_pmus[N_PMU_WORDS], active_pmus[N_PMU_WORDS];
-	atomic_int is_detected; /* active is filled */
+	atomic_int is_detected; /* active_pmus is valid */
 	atomic_int os_state, is_exact, encodes_inactive, is_verbose, to_stdout;
 	atomic_uint arch_pmu; /* version, missing events, counters: one byte each */
 	atomic_uint core_levels, event_lists;
-	char cpuid[96], cpuinfo[256]; /* below the lock */
+	char cpuid[96], cpuinfo[256]; /* read with the lock held */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void l4_print_message(const char *format, ...)
@@ -49,8 +49,8 @@ static bool is_variable_on(const char *name)
 	return v && *v >= '1' && *v <= '9';
 }
 
-/* As much of @text as there is size for. The first snprintf() of a process costs more than all the
- * rest of its start. */
+/* Copies a text and truncates it to @size bytes with the NUL. The first snprintf() of a process
+ * would cost more than the rest of pfm_initialize(). */
 static void copy_truncated(char *to, size_t size, const char *text)
 {
 	size_t n = strnlen(text, size - 1);
@@ -111,7 +111,7 @@ static bool is_disabled(uint32_t n)
 	       1;
 }
 
-/* Uncore PMUs of newer processors count only where the kernel has their device. */
+/* True if the PMU needs no device of the kernel, or the kernel has it. */
 static bool has_device(const struct l4_pmu *u)
 {
 	char path[L4_PATH_SIZE];
@@ -153,9 +153,9 @@ static void detect_active_pmus(void)
 	publish_active_pmus(words, levels);
 }
 
-/* The first PMU whose name starts with @text is the one that exists for this machine, and none that
- * comes later does. */
-static int force_pmu(const char *text)
+/* Makes the first PMU whose name begins with @text the only active one, and disables those after
+ * it. */
+static void force_pmu(const char *text)
 {
 	size_t len = strcspn(text, ",");
 	uint32_t words[N_PMU_WORDS] = { 0 };
@@ -171,11 +171,9 @@ static int force_pmu(const char *text)
 		words[i / 32] |= 1u << i % 32;
 		atomic_store(&state.pmu_end, i + 1);
 		l4_print_message("libpfm4: PMU %s is forced\n", l4_get_text(u->name));
-		publish_active_pmus(words, 0);
-		return PFM_SUCCESS;
+		break;
 	}
 	publish_active_pmus(words, 0);
-	return PFM_SUCCESS;
 }
 
 static uint32_t get_active_word(unsigned n)
@@ -280,7 +278,7 @@ bool l4_is_ready(void)
 	return atomic_load_explicit(&state.ready, memory_order_acquire);
 }
 
-/* fork() waits until no thread is at work below a lock: the child could never release it. */
+/* fork() waits until no thread holds a lock, because no thread of the child would release it. */
 static void lock_before_fork(void)
 {
 	pthread_mutex_lock(&state.lock);
@@ -293,17 +291,16 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&state.lock);
 }
 
-/* When the library is loaded: a fork() that has begun while the first thread initialises would not
- * hear of handlers it brings. */
+/* Runs when the library is loaded: a fork() that begins while the first thread initialises would
+ * not call handlers installed by that thread. */
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
 	pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
 }
 
-int l4_initialize(void)
+void l4_initialize(void)
 {
 	const char *forced;
-	int rc;
 
 	pthread_mutex_lock(&state.lock);
 	if (!atomic_load(&state.ready)) {
@@ -313,12 +310,11 @@ int l4_initialize(void)
 		atomic_store(&state.is_detected, 0);
 		atomic_store(&state.pmu_end, l4_image.pmus.n_elements);
 		forced = getenv("LIBPFM_FORCE_PMU");
-		atomic_store(&state.start_result, forced ? force_pmu(forced) : PFM_SUCCESS);
+		if (forced)
+			force_pmu(forced);
 		atomic_store_explicit(&state.ready, 1, memory_order_release);
 	}
-	rc = atomic_load(&state.start_result);
 	pthread_mutex_unlock(&state.lock);
-	return rc;
 }
 
 void l4_terminate(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fully qualified string. libpfm4's own strings do not always read back to the same words; ours
- * leave out what would not, unless libpfm4's exact answers are asked for. */
+/* The fully qualified string. Some strings of libpfm4 do not read back to the same words. Outside
+ * the exact mode, strings here omit what would not read back. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void append_format(struct text_buffer *t, const char *format, ...)
 		                                                : t->capacity - 1;
 }
 
-/* The commonest piece, ":name=1", without the way through printf(). */
+/* Appends a text. ":name=1", the most frequent piece, is written without printf() for speed. */
 static void append_word(struct text_buffer *t, const char *s)
 {
 	size_t n = strlen(s), left = t->capacity - 1 - t->length;
@@ -65,15 +65,14 @@ static void append_masks(struct text_buffer *t, const struct l4_query *q, const 
 			i |= 63;
 			continue;
 		}
-		/* A mask by number takes the place of those that an alias brought, and cannot be
-		 * after them. */
+		/* A raw mask replaces the masks that an alias adds, and cannot follow them. */
 		if (!l4_has_bit(c->used_masks, i) ||
 		    (!exact && (c->has_raw_mask || l4_has_bit(c->hidden_masks, i))))
 			continue;
 		append_word(t, ":");
 		append_word(t, l4_get_text(l4_get_row_masks(q->event.row)[i].name));
 		for (unsigned k = 0, n = 0; exact && k < q->n_attrs;
-		     k++) /* once for each copy that was not dropped */
+		     k++) /* once for each duplicate that was not removed */
 			if (q->attrs[k].kind == L4_ATTR_MASK && q->attrs[k].number == i && n++)
 				append_format(t, ":%s",
 				              l4_get_text(l4_get_row_masks(q->event.row)[i].name));
@@ -118,7 +117,8 @@ static void append_os_attrs(struct text_buffer *t, const struct l4_perf_result *
 			append_value(t, l4_os_attrs[i].name, perf->attr_values[i]);
 }
 
-/* An alias of an alias is not followed, so its target's name would lead one step too far. */
+/* The name for the string. An alias of an alias is not followed, so the name of its target would
+ * read back to another event. */
 static const char *get_printed_event_name(const struct l4_query *q)
 {
 	bool exact = l4_is_exact_mode();
@@ -151,7 +151,7 @@ int l4_format_event(const struct l4_query *q, const struct l4_code *c,
 		append_format(&t, "r%llx", (unsigned long long)q->raw_code);
 	append_masks(&t, q, c);
 	append_modifiers(&t, q, c);
-	/* Torrent takes no attribute back. */
+	/* The parser accepts no attributes for Torrent. */
 	if (perf && !c->takes_no_modifiers && (exact || q->event.encoder != L4_ENCODER_TORRENT))
 		append_os_attrs(&t, perf);
 	*out = malloc(t.length + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that the running kernel adds to libpfm4's perf PMU: a subsystem's tracepoints, and those
- * of the core's device. They are read once, on the first query, and stay: their names are
- * handed out. */
+/* Events that the running kernel adds to libpfm4's perf PMU: subsystems of tracepoints, and events
+ * of the cpu device. They are read at the first query and never freed, because callers keep their
+ * names. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,16 +18,16 @@ struct tracepoint {
 
 struct tracepoint_system {
 	struct tracepoint *points;
-	uint32_t n_systems;
+	uint32_t n_points;
 	char name[64];
 };
 
 static struct {
-	pthread_mutex_t lock; /* of their readers */
+	pthread_mutex_t lock; /* held while tracepoints are read */
 	atomic_int is_read;
 	struct tracepoint_system *systems;
 	uint32_t n_systems;
-	unsigned kernel_events; /* which of the core's events are there */
+	unsigned kernel_events; /* bit i: the cpu device has kernel_event_names[i] */
 } tracepoints = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const char *const kernel_event_names[] = { "slots", "topdown-retiring", "topdown-bad-spec",
@@ -53,7 +53,7 @@ static bool read_tracepoint_id(const char *folder, const char *system, const cha
 	return ok;
 }
 
-/* Room for one more of @size bytes; a list grows by doubling. */
+/* Makes room for one more element of @size bytes. The capacity doubles. */
 static void *extend_list(void *list, uint32_t n, size_t size)
 {
 	return n & (n - 1) ? list : realloc(list, (n ? 2u * n : 1u) * size);
@@ -74,12 +74,12 @@ static void read_tracepoint_system(const char *folder, struct tracepoint_system 
 		if (d->d_name[0] == '.' || strlen(d->d_name) >= sizeof(p.name) ||
 		    !read_tracepoint_id(folder, s->name, d->d_name, &p.id))
 			continue;
-		list = extend_list(s->points, s->n_systems, sizeof(p));
+		list = extend_list(s->points, s->n_points, sizeof(p));
 		if (!list)
 			break;
 		memcpy(p.name, d->d_name, strlen(d->d_name) + 1);
 		s->points = list;
-		s->points[s->n_systems++] = p;
+		s->points[s->n_points++] = p;
 	}
 	if (dir)
 		closedir(dir);
@@ -98,7 +98,7 @@ static void read_tracepoint_systems(const char *folder)
 			continue;
 		memcpy(s.name, d->d_name, strlen(d->d_name) + 1);
 		read_tracepoint_system(folder, &s);
-		list = s.n_systems
+		list = s.n_points
 		               ? extend_list(tracepoints.systems, tracepoints.n_systems, sizeof(s))
 		               : NULL;
 		if (!list) {
@@ -112,7 +112,7 @@ static void read_tracepoint_systems(const char *folder)
 		closedir(dir);
 }
 
-/* Where the kernel's debug files are, as libpfm4 looks for them: in the list of mounts. */
+/* Finds debugfs in the list of mounts, as libpfm4 does. */
 static bool find_tracing_folder(char path[L4_PATH_SIZE])
 {
 	char line[512], where[256], kind[32];
@@ -165,7 +165,7 @@ void l4_unlock_tracepoints(void)
 	pthread_mutex_unlock(&tracepoints.lock);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 bool l4_kernel_has_event(const char *name)
 {
@@ -189,7 +189,7 @@ const char *l4_get_trace_system_name(uint32_t n)
 
 uint32_t l4_count_tracepoints(uint32_t system)
 {
-	return tracepoints.systems[system].n_systems;
+	return tracepoints.systems[system].n_points;
 }
 
 const char *l4_get_tracepoint_name(uint32_t system, uint32_t n, uint64_t *id)

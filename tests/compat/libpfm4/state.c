@@ -76,7 +76,8 @@ void l4_begin(const char *cpuid, const char *const *variables)
 	for (; variables && *variables; variables += 2)
 		setenv(variables[0], variables[1], 1);
 	l4_terminate();
-	if (l4_initialize() != PFM_SUCCESS)
+	l4_initialize();
+	if (!l4_is_ready())
 		abort();
 }
 
@@ -197,7 +198,7 @@ static void switches(void **state)
 	}
 	unsetenv("PERFMON_LIBPFM4_CORRECT");
 	l4_terminate();
-	assert_int_equal(l4_initialize(), PFM_SUCCESS);
+	l4_initialize();
 	assert_true(l4_is_exact_mode()); /* libpfm4's answers are the default */
 	l4_end_case();
 }
@@ -260,9 +261,9 @@ static void start_and_stop(void **state)
 	assert_true(l4_is_ready());
 	l4_terminate();
 	assert_false(l4_is_ready());
-	assert_int_equal(l4_initialize(), PFM_SUCCESS);
+	l4_initialize();
 	setenv("PERFMON_LIBPFM4_CORRECT", "0", 1);
-	assert_int_equal(l4_initialize(), PFM_SUCCESS); /* started already: nothing is read */
+	l4_initialize(); /* started already: nothing is read */
 	assert_false(l4_is_exact_mode());
 	l4_end_case();
 }
