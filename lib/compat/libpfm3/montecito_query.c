@@ -13,7 +13,7 @@ static const struct table *find_montecito_table(void)
 }
 
 /* Reads field @key of event @i. Returns 0, or PFMLIB_ERR_INVAL for an index beyond the table. */
-static int get_column(unsigned i, enum field_key key, uint64_t *value)
+static int read_event_field(unsigned i, enum field_key key, uint64_t *value)
 {
 	const struct table *t = find_montecito_table();
 
@@ -27,14 +27,14 @@ static uint64_t get_ear_kind(unsigned i)
 {
 	uint64_t ear;
 
-	return get_column(i, KEY_EAR, &ear) ? MONT_EAR_NONE : ear;
+	return read_event_field(i, KEY_EAR, &ear) ? MONT_EAR_NONE : ear;
 }
 
 static int has_accepted_filter(unsigned i, uint64_t filter)
 {
 	uint64_t value;
 
-	return get_column(i, KEY_ACCEPTS, &value) == PFMLIB_SUCCESS && value & filter;
+	return read_event_field(i, KEY_ACCEPTS, &value) == PFMLIB_SUCCESS && value & filter;
 }
 
 int pfm_mont_is_ear(unsigned int i)
@@ -86,7 +86,7 @@ int pfm_mont_is_etb(unsigned int i)
 {
 	uint64_t value;
 
-	return get_column(i, KEY_ETB, &value) == PFMLIB_SUCCESS && value;
+	return read_event_field(i, KEY_ETB, &value) == PFMLIB_SUCCESS && value;
 }
 
 int pfm_mont_support_all(unsigned int i)
@@ -99,7 +99,7 @@ int pfm_mont_get_event_maxincr(unsigned int i, unsigned int *maxincr)
 {
 	uint64_t value;
 
-	if (!maxincr || get_column(i, KEY_MAX, &value))
+	if (!maxincr || read_event_field(i, KEY_MAX, &value))
 		return PFMLIB_ERR_INVAL;
 	*maxincr = (unsigned)value;
 	return PFMLIB_SUCCESS;
@@ -109,14 +109,14 @@ int pfm_mont_get_event_umask(unsigned int i, uint64_t *umask)
 {
 	if (!umask)
 		return PFMLIB_ERR_INVAL;
-	return get_column(i, pfm_mont_is_ear(i) ? KEY_EAR_UMASK : KEY_UMASK, umask);
+	return read_event_field(i, pfm_mont_is_ear(i) ? KEY_EAR_UMASK : KEY_UMASK, umask);
 }
 
 int pfm_mont_get_event_group(unsigned int i, int *grp)
 {
 	uint64_t set;
 
-	if (!grp || get_column(i, KEY_SET, &set))
+	if (!grp || read_event_field(i, KEY_SET, &set))
 		return PFMLIB_ERR_INVAL;
 	*grp = mont_is_l1d_set(set)   ? PFMLIB_MONT_EVT_L1D_CACHE_GRP
 	       : mont_is_l2d_set(set) ? PFMLIB_MONT_EVT_L2D_CACHE_GRP
@@ -133,7 +133,7 @@ int pfm_mont_get_event_set(unsigned int i, int *set)
 {
 	uint64_t value;
 
-	if (!set || get_column(i, KEY_SET, &value))
+	if (!set || read_event_field(i, KEY_SET, &value))
 		return PFMLIB_ERR_INVAL;
 	*set = mont_is_l1d_set(value)   ? (int)value - MONT_SET_L1D
 	       : mont_is_l2d_set(value) ? (int)value - MONT_SET_L2D
@@ -145,7 +145,7 @@ int pfm_mont_get_event_type(unsigned int i, int *type)
 {
 	uint64_t value;
 
-	if (!type || get_column(i, KEY_TYPE, &value))
+	if (!type || read_event_field(i, KEY_TYPE, &value))
 		return PFMLIB_ERR_INVAL;
 	*type = (int)value; /* the named values of the table are in the order of
 	                       PFMLIB_MONT_EVT_ACTIVE ... _SELF_FLOATING */

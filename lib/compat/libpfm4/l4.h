@@ -50,7 +50,7 @@ bool l4_is_pmu_enabled(uint32_t pmu);
 bool l4_is_pmu_active(uint32_t pmu);
 /* True if texts may name the PMU: it is active, or LIBPFM_ENCODE_INACTIVE allows all PMUs, even
  * disabled ones and those after a forced one. */
-bool l4_is_pmu_askable(uint32_t pmu);
+bool l4_can_name_pmu(uint32_t pmu);
 bool l4_is_exact_mode(void);
 bool l4_is_os_active(void);
 /* The architectural PMU: its version, missing events, and counters. */
@@ -71,7 +71,7 @@ bool l4_is_same_name(const char *stored, const char *name, size_t len);
 #define L4_PATH_SIZE        512
 #define L4_EVENT_SOURCE_DIR "/sys/bus/event_source/devices/"
 /* The value of a PERFMON_ variable; "" in set-user-ID programs that another user runs. */
-const char *l4_get_own_variable(const char *name);
+const char *l4_get_perfmon_variable(const char *name);
 /* Reads $PERFMON_SYSFS at the first call. The caller holds the lock. */
 void l4_read_root(void);
 /* Writes a path below the root that $PERFMON_SYSFS names; "" if it does not fit. True if there is

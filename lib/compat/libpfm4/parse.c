@@ -236,7 +236,7 @@ static bool find_event(struct text_piece prefix, bool has_prefix, struct text_pi
 
 	if (has_prefix) {
 		pmu = l4_find_pmu_by_name(prefix.text, prefix.length);
-		return pmu >= 0 && l4_is_pmu_askable((uint32_t)pmu) &&
+		return pmu >= 0 && l4_can_name_pmu((uint32_t)pmu) &&
 		       find_event_in_pmu((uint32_t)pmu, name, q);
 	}
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++)

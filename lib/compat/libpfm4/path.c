@@ -13,7 +13,7 @@ static struct {
 	char path[256];
 } root;
 
-const char *l4_get_own_variable(const char *name)
+const char *l4_get_perfmon_variable(const char *name)
 {
 	const char *v = getauxval(AT_SECURE) ? NULL : getenv(name);
 
@@ -22,7 +22,7 @@ const char *l4_get_own_variable(const char *name)
 
 void l4_read_root(void)
 {
-	const char *path = l4_get_own_variable("PERFMON_SYSFS");
+	const char *path = l4_get_perfmon_variable("PERFMON_SYSFS");
 	size_t len = *path ? strlen(path) : 0;
 
 	if (root.is_known)

@@ -94,7 +94,7 @@ static void read_environment(void)
 	const char *cpuinfo = getenv("LIBPFM_PROC_CPUINFO");
 
 	copy_truncated(state.cpuinfo, sizeof(state.cpuinfo), cpuinfo ? cpuinfo : "");
-	copy_truncated(state.cpuid, sizeof(state.cpuid), l4_get_own_variable("PERFMON_CPUID"));
+	copy_truncated(state.cpuid, sizeof(state.cpuid), l4_get_perfmon_variable("PERFMON_CPUID"));
 	atomic_store(&state.is_exact, !is_variable_on("PERFMON_LIBPFM4_CORRECT"));
 	atomic_store(&state.encodes_inactive, getenv("LIBPFM_ENCODE_INACTIVE") != NULL);
 	atomic_store(&state.is_verbose,
@@ -198,7 +198,7 @@ bool l4_is_pmu_active(uint32_t pmu)
 	return get_active_word(pmu / 32) >> pmu % 32 & 1;
 }
 
-bool l4_is_pmu_askable(uint32_t pmu)
+bool l4_can_name_pmu(uint32_t pmu)
 {
 	return atomic_load_explicit(&state.encodes_inactive, memory_order_relaxed) ||
 	       l4_is_pmu_active(pmu);

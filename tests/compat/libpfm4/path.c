@@ -42,9 +42,9 @@ static void variables(void **state)
 {
 	(void)state;
 	setenv("PERFMON_UNIT_PATH", "value", 1);
-	assert_string_equal(l4_get_own_variable("PERFMON_UNIT_PATH"), "value");
+	assert_string_equal(l4_get_perfmon_variable("PERFMON_UNIT_PATH"), "value");
 	unsetenv("PERFMON_UNIT_PATH");
-	assert_string_equal(l4_get_own_variable("PERFMON_UNIT_PATH"), "");
+	assert_string_equal(l4_get_perfmon_variable("PERFMON_UNIT_PATH"), "");
 }
 
 UNIT(compat_libpfm4_path, cmocka_unit_test(paths), cmocka_unit_test(one_root),

@@ -116,11 +116,11 @@ static void active_units(void **state)
 
 	(void)state;
 	l4_begin("GenuineIntel-6-55-4", NULL);
-	assert_true(l4_is_pmu_active(skx) && l4_is_pmu_enabled(skx) && l4_is_pmu_askable(skx));
-	assert_true(!l4_is_pmu_active(zen) && l4_is_pmu_enabled(zen) && !l4_is_pmu_askable(zen));
+	assert_true(l4_is_pmu_active(skx) && l4_is_pmu_enabled(skx) && l4_can_name_pmu(skx));
+	assert_true(!l4_is_pmu_active(zen) && l4_is_pmu_enabled(zen) && !l4_can_name_pmu(zen));
 	assert_int_equal(l4_get_core_levels(), l4_get_pmu(skx)->levels);
 	l4_begin("GenuineIntel-6-55-4", inactive);
-	assert_true(l4_is_pmu_askable(zen) && !l4_is_pmu_active(zen));
+	assert_true(l4_can_name_pmu(zen) && !l4_is_pmu_active(zen));
 	l4_begin("AuthenticAMD-23-1-1", NULL);
 	assert_true(l4_is_pmu_active(zen) && !l4_is_pmu_active(skx));
 	l4_end_case();
