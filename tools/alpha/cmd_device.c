@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm alpha device: runs a program that finds /dev/pfcntr, served by the model. */
+/* pfm alpha device: runs a program with a /dev/pfcntr that the device model serves. */
 #include "pfm.h"
 #include "alpha/session.h"
 #include "alpha/emulator.h"

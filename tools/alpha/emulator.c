@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device model that answers the system calls of a session. */
+/* The device model as the device of a session: its system calls, and the time that passes between
+ * them. */
 #include "alpha/emulator.h"
 #include <errno.h>
 #include <perfmon/pfcntr.h>
@@ -14,7 +15,8 @@ struct alpha_emulator {
 	pfm_alpha_device_t device;
 };
 
-/* The program is in four parts of its text for a half, a quarter and an eighth each of the time. */
+/* Chooses a program counter. The program is in one part of its text for half of the time, in
+ * another for a quarter, and in two others for an eighth each. */
 static uint64_t choose_program_counter(struct alpha_device_sys *s)
 {
 	uint64_t chance = ++s->n_steps * UINT64_C(0x9e3779b97f4a7c15),
@@ -24,7 +26,8 @@ static uint64_t choose_program_counter(struct alpha_device_sys *s)
 	return s->text_start + which * part + (chance >> 20) % (part / 4) * 4;
 }
 
-/* In steps that are short beside the time between interrupts, unless it is very long. */
+/* Runs the device for @ns nanoseconds, in steps that are short compared to the time between
+ * interrupts, unless @ns is very long. */
 static void run_until(struct alpha_device_sys *s, uint64_t ns)
 {
 	enum { STEP = 10000, MOST = 4096 };

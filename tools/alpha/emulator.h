@@ -22,10 +22,10 @@ struct alpha_device_sys {
 	uint64_t n_steps;              /* program counters drawn so far */
 };
 
-/* Time counts from now on. Call it before the first operation. */
+/* Starts the clock of @s. Call it before the first operation. */
 void alpha_device_start_clock(struct alpha_device_sys *s);
-/* The system calls on /dev/pfcntr. Their arg is a struct alpha_device_sys; the device runs for the
- * time since the previous call first. Every other path is -ENOENT. */
+/* The system calls on /dev/pfcntr; their arg is a struct alpha_device_sys. Before each call the
+ * device runs for the time since the previous one. Other paths return -ENOENT. */
 int alpha_device_sys_open(void *arg, const char *path, int flags);
 long alpha_device_sys_read(void *arg, int fd, void *buf, size_t n);
 int alpha_device_sys_ioctl(void *arg, int fd, unsigned long request, void *argument);

@@ -114,7 +114,7 @@ int alpha_device_fork_process(struct alpha_device *m, int parent, int child)
 
 	if (!from || alpha_device_find_process(m, child))
 		return from ? -EEXIST : -ESRCH;
-	copy = *from; /* the table may move */
+	copy = *from; /* adding a process may move the table */
 	err = alpha_device_set_process(m, child, copy.uid, copy.bound_cpu);
 	if (err == 0)
 		alpha_device_find_process(m, child)->is_marked = copy.is_marked;
@@ -198,7 +198,7 @@ static void evict_holders(struct alpha_device *m, uint64_t cpus)
 			(void)alpha_device_close_session(m, m->cpus[i].session);
 }
 
-/* 0 if @p may have @cpus now. */
+/* Claims @cpus for @p. Returns 0, or -EBUSY if they are taken. */
 static int claim_cpus(struct alpha_device *m, const struct device_process *p, uint64_t cpus)
 {
 	uint64_t contested = m->options.single_holder ? ~(uint64_t)0 : cpus;
@@ -237,7 +237,8 @@ int alpha_device_open_session(struct alpha_device *m, int pid, uint64_t flags)
 	err = claim_cpus(m, p, cpus);
 	if (err)
 		return err;
-	while (m->sessions[handle].is_open) /* no more uses than processors: one is free */
+	while (m->sessions[handle].is_open) /* there are at most as many sessions as processors, so
+	                                       one is free */
 		handle++;
 	m->sessions[handle] = (struct device_session){ .is_open = true,
 		                                       .pid = pid,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "alpha/state.h"
 
-/* One request in progress. */
+/* A request that is executed. */
 struct device_request {
 	struct alpha_device *device;
 	struct device_session *session;
@@ -55,13 +55,13 @@ static void trace_pal_call(const struct device_request *c, unsigned function, ui
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Entry @i of a result covers these processors. */
+/* The processors of entry @i of a result. */
 static uint64_t get_entry_cpus(const struct device_request *c, unsigned i)
 {
 	return c->session->mode == PCNTOPENEACH ? (uint64_t)1 << i : c->session->cpus;
 }
 
-/* The address of an array is itself in memory. */
+/* Stores an array whose address is at the address that the request has as argument. */
 static int store_array(const struct device_request *c, const void *from, size_t n)
 {
 	uint64_t array;
@@ -101,7 +101,8 @@ static uint64_t sum_cycles(const struct device_request *c, uint64_t cpus)
 	return sum;
 }
 
-/* Counts of all entries: the cycle field is last on EV4 and first on the others. */
+/* Stores the counts of all entries. The field of cycles is the last one on EV4 and the first one on
+ * others. */
 static int store_counts(const struct device_request *c, bool events)
 {
 	unsigned n_counters = alpha_device_count_counters(c->device), words = n_counters + 1,
@@ -201,7 +202,7 @@ static uint64_t count_buckets(const struct alpha_device *m, const struct device_
 	return bytes / per + (bytes % per != 0 && !m->options.round_down);
 }
 
-/* Replaces the profile by a new one over @r. The old one stays when memory runs out. */
+/* Replaces the profile by a new one of range @r. Without memory the old one stays. */
 static int replace_profile(const struct device_request *c, enum profile_mode mode,
                            const struct device_text_range *r, uint64_t stride)
 {
@@ -325,7 +326,7 @@ static int set_mux4(const struct device_request *c, uint64_t word)
 	return 0;
 }
 
-/* The cache box selects move to where each chip's PALcode takes them. */
+/* Moves the cache box selects to the bits in which each chip's PALcode expects them. */
 static uint64_t build_ev5_pal_mux(const struct alpha_device *m, uint64_t mux)
 {
 	unsigned shift = m->options.family == ALPHA_DEVICE_PCA56 ? PFPCA56_MUX_CBOX_KSHIFT
@@ -377,7 +378,7 @@ static int set_modes(const struct device_request *c, uint64_t word)
 struct counter_word {
 	unsigned counter_mask, cpu;
 	uint64_t counter_values[ALPHA_DEVICE_MAX_COUNTERS];
-	uint64_t value_bits; /* the word's value bits in place */
+	uint64_t value_bits; /* the value bits of the word, unshifted */
 };
 
 static struct counter_word split_counter_word(const struct alpha_device *m, uint64_t word)
@@ -396,7 +397,7 @@ static struct counter_word split_counter_word(const struct alpha_device *m, uint
 		                      word & PF5_WRITE_KMASK };
 }
 
-/* Held processors that a counter word means; 0 for one that is not held. */
+/* The processors that a counter word names; 0 for one that the session does not hold. */
 static uint64_t get_named_cpus(const struct device_request *c, unsigned cpu)
 {
 	if (cpu == PMCTRS_ALL_CPUS)
@@ -488,7 +489,7 @@ static int switch_interrupts(const struct device_request *c, bool on)
 
 	c->session->has_interrupts_on = on;
 	if (c->device->options.family ==
-	    ALPHA_DEVICE_EV4) { /* nothing else starts or stops these */
+	    ALPHA_DEVICE_EV4) { /* only these requests start and stop counters of EV4 */
 		c->session->running_counters = on ? all : 0;
 		trace_pal_call(c, on, 0);
 	} else if (!on) {
@@ -525,7 +526,7 @@ static int do_common_request(const struct device_request *c)
 	}
 }
 
-/* Requests of one family whose argument is a word. */
+/* Executes a request of one family whose argument is a word. */
 static int do_word_request(const struct device_request *c)
 {
 	uint64_t word;
@@ -562,7 +563,7 @@ enum request_family {
 	REQUEST_EV6
 };
 
-/* Finds the processors that have the request. */
+/* The family of processors that has the request. */
 static enum request_family find_request_family(const struct alpha_device *m, uint32_t request)
 {
 	static const uint32_t all[] = { PCNTRDISABLE,  PCNTRENABLE,     PCNTLOGALL,   PCNTLOGSELECT,

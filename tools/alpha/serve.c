@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm alpha device: serves /dev/pfcntr from the device model to an unmodified program.
+/* pfm alpha device: serves /dev/pfcntr to an unmodified program with the device model.
  *
- * The program runs under a seccomp filter that hands opens, requests of the device's type and reads
- * of high descriptors to this process before the kernel sees them (user notification). Other calls
- * continue unchanged. An open of the device puts one end of a socket pair into the program, so that
- * the descriptor can be duplicated, inherited and passed on, and its last close is noticed at the
- * other end. No privilege is needed, and static programs work too.
+ * The program runs under a seccomp filter with user notification: opens, requests of the device's
+ * type and reads of high descriptors go to this process first. Other calls are not affected. An
+ * open of the device puts one end of a socket pair into the program, so that the descriptor can be
+ * duplicated, inherited and passed on, and its last close is noticed at the other end. No privilege
+ * is needed, and static programs work too.
  *
- * This is not a security boundary: between our looking and the kernel's going on, the program could
- * change its mind. */
+ * This is not a security boundary: the program can change its memory between the check here and the
+ * kernel's use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -55,7 +55,7 @@
 #elif defined __alpha__
 #define NATIVE_ARCH AUDIT_ARCH_ALPHA
 #else
-#define NATIVE_ARCH 0 /* matches nothing: the program runs, the device is missing */
+#define NATIVE_ARCH 0 /* matches no call: the program runs without the device */
 #endif
 
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, BY_SIGNAL = 128, HIGH = 512 };
@@ -63,16 +63,16 @@ enum { CANNOT_RUN = 126, NOT_FOUND = 127, BY_SIGNAL = 128, HIGH = 512 };
 /* One open of the device. */
 struct open_device {
 	bool open;
-	int fd;      /* our end */
-	ino_t inode; /* of the program's end, by which its descriptors are recognized */
+	int fd;      /* this process's end */
+	ino_t inode; /* of the program's end; identifies its descriptors */
 };
 
 struct device_server {
 	struct alpha_device *m;
 	int listener;
-	int high; /* descriptors from here on are the device's; reads of lower ones are never seen
-	           */
-	uint64_t then; /* nanoseconds up to which the model has run */
+	int high; /* descriptors from here on are those of the device; the filter ignores reads of
+	           * lower ones */
+	uint64_t then; /* time until which the model has run, in nanoseconds */
 	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
@@ -81,7 +81,7 @@ struct device_server {
 
 /* ---- the filter ------------------------------------------------------------------------------ */
 
-/* Where the low half of argument @n is. */
+/* The offset of the low half of argument @n. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u)
 #else
@@ -90,7 +90,7 @@ struct device_server {
 
 static int install_filter(int high)
 {
-	/* Jumps count instructions: both ways end in the two returns at the bottom. */
+	/* Jump distances count instructions. All paths end in one of the two last instructions. */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 0, 14),
@@ -126,15 +126,15 @@ static int install_filter(int high)
 
 /* ---- the program's side ---------------------------------------------------------------------- */
 
-union control {
+union descriptor_message {
 	char buf[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
 };
 
-/* Sends @err, and @fd if it is one. */
+/* Sends @err, and @fd if it is not negative. */
 static void send_listener(int to, int err, int fd)
 {
-	union control control = { .buf = { 0 } };
+	union descriptor_message control = { .buf = { 0 } };
 	struct iovec iov = { &err, sizeof err };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 
@@ -155,7 +155,7 @@ static void send_listener(int to, int err, int fd)
 
 static int receive_listener(int from, int *fd)
 {
-	union control control;
+	union descriptor_message control;
 	int err = -EIO;
 	struct iovec iov = { &err, sizeof err };
 	struct msghdr msg = { .msg_iov = &iov,
@@ -210,7 +210,7 @@ static int write_caller_memory(void *arg, uint64_t to, const void *from, size_t 
 	union {
 		const void *in;
 		void *out;
-	} here = { from }; /* only read from */
+	} here = { from }; /* process_vm_writev() only reads it */
 
 	return copy_caller_memory(*(pid_t *)arg, to, here.out, n, true);
 }
@@ -220,13 +220,12 @@ static bool is_device_path(pid_t pid, uint64_t at)
 {
 	char path[sizeof PFCNTR_DEVICE];
 
-	/* Shorter paths at the end of what is mapped cannot be read in whole, and are not the
-	 * device's. */
+	/* Reading fails for shorter paths at the end of a mapping, which are not the device's. */
 	return copy_caller_memory(pid, at, path, sizeof path, false) == 0 &&
 	       memcmp(path, PFCNTR_DEVICE, sizeof path) == 0;
 }
 
-/* ---- who is asking --------------------------------------------------------------------------- */
+/* ---- the calling process --------------------------------------------------------------------- */
 
 struct caller {
 	int pid, parent;
@@ -251,7 +250,8 @@ static bool find_opened(pid_t task, struct caller *out)
 	return found == 7;
 }
 
-/* The processor a task is bound to: the only one it may run on. */
+/* The processor that a task is bound to, the only one it may run on; ALPHA_DEVICE_UNBOUND for
+ * several. */
 static int read_bound_cpu(const struct device_server *s, pid_t task)
 {
 	unsigned n = alpha_device_get_options(s->m)->n_cpus;
@@ -265,8 +265,8 @@ static int read_bound_cpu(const struct device_server *s, pid_t task)
 	return ALPHA_DEVICE_UNBOUND;
 }
 
-/* Adds the process of @task to the model. A new one is a copy of the nearest ancestor that is
- * known: marks are inherited. */
+/* Adds the process of @task to the model. A new process is a copy of its nearest known ancestor,
+ * because marks are inherited. Returns its id or -errno. */
 static int identify_caller(struct device_server *s, pid_t task, int *cpu)
 {
 	struct caller who, up;
@@ -291,7 +291,7 @@ static uint64_t read_clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The time since the last request belongs to the process of this request. */
+/* Runs the model for the time since the last request, on behalf of the process of this request. */
 static void advance_time(struct device_server *s, int pid, int cpu)
 {
 	uint64_t t = read_clock_ns();
@@ -318,7 +318,7 @@ static int find_handle(const struct device_server *s, pid_t task, unsigned fd)
 	return -1;
 }
 
-/* Opens whose last descriptor is gone are closed. */
+/* Closes sessions whose last descriptor is closed. */
 static void drop_closed_files(struct device_server *s)
 {
 	for (int i = 0; i < ALPHA_DEVICE_MAX_CPUS; i++) {
@@ -332,7 +332,7 @@ static void drop_closed_files(struct device_server *s)
 	}
 }
 
-/* A free number of @task where reads are seen, or -1. */
+/* A free descriptor of @task whose reads the filter reports, or -1. */
 static int free_number(const struct device_server *s, pid_t task)
 {
 	char path[64];
@@ -346,7 +346,7 @@ static int free_number(const struct device_server *s, pid_t task)
 	return -1;
 }
 
-/* Puts a new descriptor for @handle into the program; its number there, or -errno. */
+/* Adds a descriptor for @handle to the program. Returns its number there, or -errno. */
 static int add_descriptor(struct device_server *s, int handle, bool cloexec)
 {
 	struct seccomp_notif_addfd add = { .id = s->notif->id,
@@ -390,7 +390,8 @@ static void continue_call(struct device_server *s)
 	s->resp->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 }
 
-/* Flags of an open: an argument, or the first word of a struct for openat2. */
+/* The flags and path of an open. The flags are an argument, or the first word of a struct for
+ * openat2. */
 static uint64_t open_flags(const struct device_server *s, uint64_t *path)
 {
 	const struct seccomp_data *d = &s->notif->data;
@@ -457,7 +458,7 @@ static void serve_call(struct device_server *s, bool is_read)
 		                                       d->args[2], &mem));
 }
 
-/* One notification. False when there will be no more. */
+/* Handles one notification. False when there will be no more. */
 static bool serve_request(struct device_server *s)
 {
 	memset(s->notif, 0, s->notif_size);
@@ -476,7 +477,7 @@ static bool serve_request(struct device_server *s)
 	return true;
 }
 
-/* Until the last process of the program is gone. */
+/* Serves the program until its last process has ended. */
 static void serve_until_exit(struct device_server *s)
 {
 	for (;;) {
@@ -514,7 +515,7 @@ static int make_server(struct device_server *s, const struct alpha_device_option
 		                  : ALPHA_DEVICE_MAX_CPUS;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
 		return -errno;
-	/* The kernel's structs may be larger than ours. */
+	/* The kernel's structs may be larger than those of the headers. */
 	s->notif_size =
 		sizes.seccomp_notif > sizeof *s->notif ? sizes.seccomp_notif : sizeof *s->notif;
 	s->resp_size = sizes.seccomp_notif_resp > sizeof *s->resp ? sizes.seccomp_notif_resp
@@ -595,13 +596,13 @@ int device_run(const struct alpha_device_options *options, char *const argv[])
 		free_server(&s);
 		return report_errno(status);
 	}
-	/* Signals from the terminal go to the program: it ends first, then pfm. */
+	/* Signals from the terminal are for the program: pfm ends after it. */
 	sigemptyset(&terminal);
 	sigaddset(&terminal, SIGINT);
 	sigaddset(&terminal, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &terminal, &before);
 	status = run_served(&s, argv, &before);
-	/* Those that came meanwhile were for the program as well. */
+	/* Discards signals that arrived meanwhile. */
 	while (sigtimedwait(&terminal, NULL, &(struct timespec){ 0, 0 }) > 0)
 		;
 	sigprocmask(SIG_SETMASK, &before, NULL);

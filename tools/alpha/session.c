@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm alpha session --json: replays device sessions on the model of the Alpha counter device. One
- * request a line; the answer is the same object with what the device says filled in. docs:
+/* pfm alpha session --json: replays device sessions on the model of the Alpha counter device. Each
+ * line is a request; the answer is that object with the results of the device added. See
  * pfm_device(3). */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
@@ -14,8 +14,7 @@
 #include "alpha/model.h"
 #include "alpha/session.h"
 
-/* Where a step's argument is in the invented memory of its process: the words, then a pointer,
- * then the array. */
+/* Addresses in the invented memory of a process: words of an argument, a pointer, and an array. */
 #define AT_WORDS      UINT64_C(0x1000)
 #define AT_POINTER    UINT64_C(0x2000)
 #define AT_ARRAY      UINT64_C(0x10000)
@@ -33,15 +32,15 @@ struct session_replay_state {
 	struct alpha_device *m;
 	struct program_memory memory;
 	json_t *answer;
-	json_t *pal;               /* wrperfmon calls so far */
-	json_t *regs;              /* just after start */
-	int handle[MAX_PROCESSES]; /* by process letter; -1: not open */
+	json_t *pal;               /* all wrperfmon calls */
+	json_t *regs;              /* registers after the last start */
+	int handle[MAX_PROCESSES]; /* one for each process letter; -1: not open */
 	unsigned n_cpus;
 	bool show_out, touches_mark;
-	const char *wrong; /* what is malformed */
+	const char *wrong; /* what is malformed, or NULL */
 };
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- JSON values ----------------------------------------------------------------------------- */
 
 static const struct {
 	int number;
@@ -69,7 +68,7 @@ static json_t *read_hex(uint64_t value, int digits)
 	return json_string(text);
 }
 
-/* A number, or a string that spells one. */
+/* Reads a number, or a string that contains one. */
 static uint64_t read_number(struct session_replay_state *r, const json_t *v, uint64_t otherwise)
 {
 	char *end;
@@ -96,7 +95,7 @@ static uint64_t read_key_number(struct session_replay_state *r, const json_t *o,
 	return read_number(r, json_object_get(o, key), otherwise);
 }
 
-/* Reads a processor, a level or a user; 0 if omitted, an error beyond its bits. */
+/* Reads the number of a processor, level or user; 0 if omitted, UINT32_MAX if it is too large. */
 static unsigned read_key_small(struct session_replay_state *r, const json_t *o, const char *key)
 {
 	uint64_t n = read_key_number(r, o, key, 0);
@@ -141,7 +140,8 @@ static int write_program_memory(void *arg, uint64_t to, const void *from, size_t
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Processes are letters; A by default. Its pid is its place in the alphabet, from 1. */
+/* Reads a process, which is a letter; A by default. Its pid is its position in the alphabet,
+ * from 1. */
 static int read_pid(struct session_replay_state *r, const json_t *step, const char *key)
 {
 	const json_t *v = json_object_get(step, key);
@@ -156,8 +156,8 @@ static int read_pid(struct session_replay_state *r, const json_t *step, const ch
 	return name[0] - 'A' + 1;
 }
 
-/* Errors whose number is not known are answered with FAIL and, beside it, the number the model
- * gives. */
+/* Records the result of a step. An error without a documented errno is FAIL; the model's errno is
+ * stored beside it. */
 static void record_result(struct session_replay_state *r, json_t *step, long err)
 {
 	bool unknown = err < 0 && alpha_device_is_error_unconfirmed(r->m);
@@ -207,7 +207,7 @@ static bool has_prefix(uint32_t request)
 	       request == PCNT6ENABLE || request == PCNT6RESTART || request == PCNT6ENABWRITE;
 }
 
-/* The registers of the first processor the session holds. */
+/* Records the registers of the first processor that the session holds. */
 static void record_registers(struct session_replay_state *r)
 {
 	struct alpha_device_view v = { .holder_pid = -1 };
@@ -398,8 +398,8 @@ static void run_step(struct session_replay_state *r, json_t *step)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Open and the scope of logging are left out: what the driver hands the PALcode there is not
- * known. */
+/* Records a wrperfmon call. Opening and the scope of logging have none, because the driver's calls
+ * for them are not documented. */
 static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 {
 	struct session_replay_state *r = arg;
@@ -410,7 +410,7 @@ static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 	json_array_append_new(r->pal, call);
 }
 
-/* The request, or one of its steps, gives the number of processors. */
+/* The number of processors: that of the request, or of the first step that has one. */
 static unsigned find_n_cpus(struct session_replay_state *r, const json_t *request,
                             const json_t *steps)
 {
@@ -452,7 +452,7 @@ static struct alpha_device *make_model(struct session_replay_state *r, const jso
 	return alpha_device_new(&options);
 }
 
-/* Members of the answer about the whole session. */
+/* Adds the members that describe the whole session. */
 static void add_outcome(struct session_replay_state *r, const json_t *steps, bool session)
 {
 	const json_t *last = json_array_get(steps, json_array_size(steps) - 1);
@@ -478,7 +478,7 @@ static void replay_steps(struct session_replay_state *r)
 	json_t *steps;
 
 	if (session && !json_object_get(r->answer, "seq"))
-		r->wrong = session_compose(r->answer);
+		r->wrong = compose_session_steps(r->answer);
 	steps = json_object_get(r->answer, session ? "seq" : "steps");
 	if (!r->wrong && !json_is_array(steps))
 		r->wrong = "expected a list of steps: seq or steps";
@@ -494,7 +494,7 @@ static void replay_steps(struct session_replay_state *r)
 	alpha_device_free(r->m);
 }
 
-/* Answers @r->answer in place; false if it could not be understood. */
+/* Answers a request in place. False if it is malformed. */
 static bool answer_session(json_t *request)
 {
 	struct session_replay_state r = { .answer = request,
@@ -527,7 +527,7 @@ static bool answer_line(const char *line, FILE *out)
 	} else {
 		json_decref(request);
 		request = refusal_text(*why.text ? why.text : "expected an object", why.position);
-		/* The quoted bytes may be invalid text, or end within a character. */
+		/* The message may quote bytes that are not UTF-8. */
 		for (char *c = why.text; !request && *c; c++)
 			*c = (char)(*c & 0x80 ? '?' : *c);
 		request = request ? request : refusal_text(why.text, why.position);

@@ -6,18 +6,17 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Answers requests, one JSON object a line, until the end of @in. 0 if all were understood, else 1;
- * a line that is not understood is answered with an error and the next one read. (session.c) */
+/* Answers requests, one JSON object a line, until the end of @in. A malformed line is answered with
+ * an error. Returns 0 if no line was malformed, otherwise 1. (session.c) */
 int session_replay(FILE *in, FILE *out);
 
-/* Fills in the steps ("seq") of a session of which only events, rates, scope, mode and items are
- * given. NULL, or what is wrong with it. (session_compose.c) */
-const char *session_compose(json_t *request);
+/* Adds the steps ("seq") to a request that has only events, rates, scope, mode and items. Returns
+ * NULL, or what is malformed. (session_compose.c) */
+const char *compose_session_steps(json_t *request);
 
 struct alpha_device_options;
-/* Runs @argv[0] with the arguments after it; /dev/pfcntr is the model. Returns the program's exit
- * status, 128 + signal, or 126, 127 when it could not be run; what went wrong is on standard error.
- * (serve.c) */
+/* Runs @argv[0] with its arguments and with the model as /dev/pfcntr. Returns the program's exit
+ * status, 128 + signal, or 126 or 127 if it could not be run, after printing an error. (serve.c) */
 int device_run(const struct alpha_device_options *options, char *const argv[]);
 
 struct alpha_emulator;

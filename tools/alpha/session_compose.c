@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm alpha session --json: the steps of a session of which only events, rates and scope are given.
- * They are those that the library itself would take. */
+/* pfm alpha session --json: the steps of a session for which a request has only events, rates and
+ * scope. They are the requests of the library's Alpha encoder. */
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define MAX_EVENTS 8
 
-/* A missing or null member is 0. Sets *@wrong for a value that is not a number. */
+/* Reads a number; 0 for a missing or null member. Sets *@wrong for other values. */
 static uint64_t read_number(const json_t *v, const char **wrong)
 {
 	const char *text = json_string_value(v);
@@ -48,7 +48,8 @@ static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 		out[i] = read_number(json_array_get(list, i), wrong);
 }
 
-/* Which of @words the value of @key is; the first if missing. */
+/* The index in @words of the value of @key; 0 if it is missing. Sets *@wrong to @otherwise for
+ * other values. */
 static unsigned find_word(const json_t *o, const char *key, const char *const *words,
                           const char **wrong, const char *otherwise)
 {
@@ -63,7 +64,7 @@ static unsigned find_word(const json_t *o, const char *key, const char *const *w
 	return 0;
 }
 
-/* Names the malformed member, or NULL. */
+/* Reads the settings of a request. Returns NULL, or what is malformed. */
 static const char *read_settings(const json_t *request, pfmlib_alpha_input_param_t *in)
 {
 	static const char *const scopes[] = { "system", "process", NULL }, *const modes[] = {
@@ -92,7 +93,7 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 	return wrong;
 }
 
-/* An event is a name, or a counter and a name. */
+/* Reads an event, which is a name, or a list of a counter and a name. False if it is malformed. */
 static bool read_event(const char *pmu, const json_t *event, char *text, size_t size)
 {
 	const json_t *name = json_is_array(event) ? json_array_get(event, 1) : event,
@@ -143,7 +144,7 @@ static json_t *read_steps(const pfmlib_alpha_output_param_t *out)
 	return seq;
 }
 
-const char *session_compose(json_t *request)
+const char *compose_session_steps(json_t *request)
 {
 	const char *pmu = json_string_value(json_object_get(request, "pmu")), *pointers[MAX_EVENTS];
 	const json_t *events = json_object_get(request, "events");

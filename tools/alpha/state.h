@@ -9,7 +9,7 @@
 struct device_process {
 	int pid;
 	unsigned uid;
-	int bound_cpu;  /* bound to, or ALPHA_DEVICE_UNBOUND */
+	int bound_cpu;  /* processor that it is bound to, or ALPHA_DEVICE_UNBOUND */
 	bool is_marked; /* PME */
 };
 
@@ -19,7 +19,7 @@ struct device_text_range {
 	uint64_t start, end;
 };
 
-/* Where program counters are collected, and the buckets: one block per entry. */
+/* The range in which program counters are sampled, and the buckets: one block for each entry. */
 struct device_profile {
 	enum profile_mode mode;
 	struct device_text_range range;
@@ -31,29 +31,29 @@ struct device_profile {
 	uint32_t *buckets;
 };
 
-/* One open of the device. */
+/* An open of the device. */
 struct device_session {
 	bool is_open;
 	int pid;
 	unsigned mode; /* PCNTOPEN* */
-	uint64_t cpus; /* held */
+	uint64_t cpus; /* processors that it holds */
 	unsigned items;
-	bool counts_marked_only;                 /* count marked processes only */
-	uint64_t mux_word, freq_word, mode_word; /* as the requests gave them */
+	bool counts_marked_only;                 /* only marked processes are counted */
+	uint64_t mux_word, freq_word, mode_word; /* as set by the requests */
 	bool has_interrupts_on;
 	unsigned running_counters;
 	struct device_profile profile;
 };
 
-/* One processor: the chip's counters and the driver's. The driver's outlive an open. */
+/* A processor: the chip's counters, and the driver's counts, which outlive an open. */
 struct device_cpu {
-	int session; /* index of the use that holds it, or -1 */
+	int session; /* index of the session that holds it, or -1 */
 	bool is_foreign;
 	uint64_t chip_values[ALPHA_DEVICE_MAX_COUNTERS];
 	uint64_t interrupt_counts[ALPHA_DEVICE_MAX_COUNTERS];
 	uint64_t level_counts[PFM_IPL_LEVELS];
 	uint64_t clock_cycles;     /* cycles since the counts were cleared */
-	uint64_t interrupt_cycles; /* clock at the last interrupt */
+	uint64_t interrupt_cycles; /* clock_cycles at the last interrupt */
 	uint64_t n_discarded;
 };
 
@@ -84,7 +84,7 @@ static inline unsigned alpha_device_count_counters(const struct alpha_device *m)
 	return alpha_device_is_ev5(m) ? 3 : 2;
 }
 
-/* EV5 and later: those of EV4 cannot be read. */
+/* Bits of a counter, for EV5 and later: EV4's counters cannot be read. */
 static inline unsigned alpha_device_counter_width(const struct alpha_device *m, unsigned counter)
 {
 	if (alpha_device_is_ev6(m))
@@ -93,14 +93,14 @@ static inline unsigned alpha_device_counter_width(const struct alpha_device *m, 
 }
 
 struct device_process *alpha_device_find_process(const struct alpha_device *m, int pid);
-/* The use that @handle refers to, or NULL. */
+/* The session with handle @handle, or NULL. */
 struct device_session *alpha_device_get_session(struct alpha_device *m, int handle);
 /* Events between interrupts of @counter with the settings of @u. */
 uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device_session *u,
                                unsigned counter);
-/* Drops the buckets. */
+/* Frees the buckets. */
 void alpha_device_drop_profile(struct device_session *u);
-/* Blocks of samples and entries of results: one, or one per processor. */
+/* The number of blocks of samples and of entries of results: one, or one for each processor. */
 static inline unsigned alpha_device_count_entries(const struct alpha_device *m,
                                                   const struct device_session *u)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device model: processors work, counters move, interrupts are collected; and a look inside. */
+/* The device model: work of processors, counters, interrupts; and inspection. */
 #include <errno.h>
 #include <string.h>
 #include "alpha/state.h"
@@ -13,7 +13,7 @@ static uint64_t get_ev4_rate(const struct device_session *u, unsigned counter)
 	return u->mux_word & ICCSR_PC1 ? 256 : 4096;
 }
 
-/* FRQ of a counter: two bits each, counter 2 lowest. */
+/* The field FRQ of a counter. Each has two bits; counter 2 has the lowest. */
 static unsigned get_ev5_freq(const struct device_session *u, unsigned counter)
 {
 	return (unsigned)(u->freq_word >> (8 - 2 * counter) & 3);
@@ -29,7 +29,7 @@ uint64_t alpha_device_get_rate(const struct alpha_device *m, const struct device
 	return (uint64_t)1 << alpha_device_counter_width(m, counter);
 }
 
-/* ---- what one interrupt leaves --------------------------------------------------------------- */
+/* ---- interrupts ------------------------------------------------------------------------------ */
 
 static void count_level(const struct alpha_device *m, struct device_cpu *cpu,
                         const struct alpha_device_work *w, uint64_t n)
@@ -72,7 +72,7 @@ static void count_bucket(const struct alpha_device *m, struct device_session *u,
 		p->buckets[block * p->n_buckets + bucket] += (uint32_t)n;
 }
 
-/* @n interrupts in one place. */
+/* Counts @n interrupts of @counter at one program counter. */
 static void count_interrupts(struct alpha_device *m, struct device_session *u, unsigned c,
                              unsigned counter, const struct alpha_device_work *w, uint64_t n)
 {
@@ -80,7 +80,7 @@ static void count_interrupts(struct alpha_device *m, struct device_session *u, u
 
 	if (m->options.family == ALPHA_DEVICE_EV4 &&
 	    (u->mux_word >> (ICCSR_DISABLE_SHIFT + counter) & 1)) {
-		cpu->n_discarded += n; /* muted: they came, and are thrown away */
+		cpu->n_discarded += n; /* the driver discards interrupts of a disabled counter */
 		return;
 	}
 	if (u->items & PFM_COUNTERS) {
@@ -93,10 +93,10 @@ static void count_interrupts(struct alpha_device *m, struct device_session *u, u
 		count_bucket(m, u, u->mode == PCNTOPENEACH ? c : 0, w, n);
 }
 
-/* ---- gates ----------------------------------------------------------------------------------- */
+/* ---- conditions of counting ------------------------------------------------------------------ */
 
-/* True if the mode bits of PMCTR let the chip count what @w does. Kk alone covers the three inner
- * modes; with the other two it spares executive and supervisor. */
+/* True if the mode bits of PMCTR allow the chip to count @w. Kk alone disables the three inner
+ * modes; with the other two bits it leaves executive and supervisor mode enabled. */
 static bool is_counted_mode(const struct alpha_device *m, const struct device_session *u,
                             const struct alpha_device_work *w)
 {
@@ -177,7 +177,7 @@ int alpha_device_raise_interrupt(struct alpha_device *m, unsigned cpu, unsigned 
 
 /* ---- invented work --------------------------------------------------------------------------- */
 
-/* Which select @counter has now. */
+/* The current select of @counter. */
 static unsigned get_select(const struct alpha_device *m, const struct device_session *u,
                            unsigned counter)
 {
@@ -196,8 +196,8 @@ static unsigned get_select(const struct alpha_device *m, const struct device_ses
 	return (unsigned)((u->mux_word & 15) << 3 | (u->mux_word >> 54 & 7));
 }
 
-/* Events in 1024 cycles: all of them where the select counts cycles, else some share that differs
- * between selects. */
+/* Events in 1024 cycles: 1024 if the select counts cycles, otherwise a number that depends on the
+ * select. */
 static uint64_t invent_event_rate(const struct alpha_device *m, const struct device_session *u,
                                   unsigned counter)
 {
@@ -240,7 +240,7 @@ void alpha_device_run(struct alpha_device *m, uint64_t ns, int pid, unsigned cpu
 
 /* ---- looking inside -------------------------------------------------------------------------- */
 
-/* PMCTR as the chip has it: FRQ of a counter becomes its CTL when it is started. */
+/* PMCTR of the chip: the field FRQ of a counter becomes its CTL when it is started. */
 static uint64_t build_pmctr(const struct alpha_device *m, const struct device_session *u,
                             const struct device_cpu *c)
 {
