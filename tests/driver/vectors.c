@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], "dispatch") == 0)
 			return answer_requests(stdin, stdout);
 		if (strcmp(argv[1], "session") == 0)
-			return session_replay(stdin, stdout);
+			return replay_sessions(stdin, stdout);
 	}
 	fputs("usage: vectors {dispatch|session} --json < REQUESTS\n", stderr);
 	return 2;

@@ -76,7 +76,7 @@ int try_input(const uint8_t *data, size_t size)
 	if (!in)
 		abort();
 	if (data[0] & 1)
-		session_replay(in, to);
+		replay_sessions(in, to);
 	else
 		answer_requests(in, to);
 	fclose(in);

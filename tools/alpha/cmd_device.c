@@ -74,7 +74,7 @@ static int run_device(struct command_args *args)
 	if (mhz)
 		model.mhz = (unsigned)mhz;
 	fflush(stdout);
-	return device_run(&model, args->operands);
+	return run_with_device(&model, args->operands);
 }
 
 const struct command cmd_alpha_device = {

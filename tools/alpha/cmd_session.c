@@ -23,7 +23,7 @@ static int replay_file(const char *path)
 		return EXIT_REFUSED;
 	}
 	errno = 0;
-	status = session_replay(in, stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
+	status = replay_sessions(in, stdout) == 0 ? EXIT_DONE : EXIT_REFUSED;
 	if (ferror(in))
 		fprintf(stderr, "pfm alpha session: cannot read '%s': %s\n", path, strerror(errno));
 	if (in != stdin)

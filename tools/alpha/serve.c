@@ -2,10 +2,10 @@
 /* pfm alpha device: serves /dev/pfcntr to an unmodified program with the device model.
  *
  * The program runs under a seccomp filter with user notification: opens, requests of the device's
- * type and reads of high descriptors go to this process first. Other calls are not affected. An
- * open of the device puts one end of a socket pair into the program, so that the descriptor can be
- * duplicated, inherited and passed on, and its last close is noticed at the other end. No privilege
- * is needed, and static programs work too.
+ * type and reads of high descriptors go to this process first. Other calls are not
+ * affected. An open of the device puts one end of a socket pair into the program, so that the
+ * descriptor can be duplicated, inherited and passed on, and its last close is noticed at the other
+ * end. No privilege is needed, and static programs work too.
  *
  * This is not a security boundary: the program can change its memory between the check here and the
  * kernel's use. */
@@ -58,7 +58,7 @@
 #define NATIVE_ARCH 0 /* matches no call: the program runs without the device */
 #endif
 
-enum { CANNOT_RUN = 126, NOT_FOUND = 127, BY_SIGNAL = 128, HIGH = 512 };
+enum { CANNOT_RUN = 126, NOT_FOUND = 127, BY_SIGNAL = 128, FIRST_DEVICE_DESCRIPTOR = 512 };
 
 /* One open of the device. */
 struct open_device {
@@ -70,9 +70,9 @@ struct open_device {
 struct device_server {
 	struct alpha_device *m;
 	int listener;
-	int high; /* descriptors from here on are those of the device; the filter ignores reads of
-	           * lower ones */
-	uint64_t then; /* time until which the model has run, in nanoseconds */
+	int first_descriptor; /* descriptors from here on are those of the device; the filter
+	                       * ignores reads of lower ones */
+	uint64_t last_time;   /* time until which the model has run, in nanoseconds */
 	struct open_device opened[ALPHA_DEVICE_MAX_CPUS];
 	struct seccomp_notif *notif;
 	struct seccomp_notif_resp *resp;
@@ -83,12 +83,12 @@ struct device_server {
 
 /* The offset of the low half of argument @n. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define LOW(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u)
+#define ARGUMENT_OFFSET(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u)
 #else
-#define LOW(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u + 4u)
+#define ARGUMENT_OFFSET(n) ((unsigned)offsetof(struct seccomp_data, args) + (n)*8u + 4u)
 #endif
 
-static int install_filter(int high)
+static int install_filter(int first_descriptor)
 {
 	/* Jump distances count instructions. All paths end in one of the two last instructions. */
 	struct sock_filter code[] = {
@@ -105,12 +105,12 @@ static int install_filter(int high)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_read, 5, 0),
 		BPF_JUMP(BPF_JMP | BPF_JA, 7, 0, 0),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW(1)),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT_OFFSET(1)),
 		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8),
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PFCNTR_TYPE, 2, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW(0)),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)high, 0, 1),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT_OFFSET(0)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)first_descriptor, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -174,9 +174,10 @@ static int receive_listener(int from, int *fd)
 	return got == (ssize_t)sizeof err ? err : -EIO;
 }
 
-static _Noreturn void run_program(int to, int high, char *const argv[], const sigset_t *mask)
+static _Noreturn void run_program(int to, int first_descriptor, char *const argv[],
+                                  const sigset_t *mask)
 {
-	int fd = install_filter(high);
+	int fd = install_filter(first_descriptor);
 
 	send_listener(to, fd < 0 ? fd : 0, fd);
 	close(to);
@@ -232,7 +233,7 @@ struct caller {
 	unsigned uid;
 };
 
-static bool find_opened(pid_t task, struct caller *out)
+static bool read_caller_status(pid_t task, struct caller *out)
 {
 	char path[64], line[256];
 	unsigned found = 0;
@@ -271,10 +272,10 @@ static int identify_caller(struct device_server *s, pid_t task, int *cpu)
 {
 	struct caller who, up;
 
-	if (!find_opened(task, &who))
+	if (!read_caller_status(task, &who))
 		return -ESRCH;
 	for (up = who; alpha_device_is_process_marked(s->m, who.pid) < 0 && up.parent > 1 &&
-	               find_opened(up.parent, &up);)
+	               read_caller_status(up.parent, &up);)
 		if (alpha_device_is_process_marked(s->m, up.pid) >= 0)
 			(void)alpha_device_fork_process(s->m, up.pid, who.pid);
 	*cpu = read_bound_cpu(s, task);
@@ -296,9 +297,9 @@ static void advance_time(struct device_server *s, int pid, int cpu)
 {
 	uint64_t t = read_clock_ns();
 
-	alpha_device_run(s->m, t - s->then, pid, cpu < 0 ? 0 : (unsigned)cpu,
+	alpha_device_run(s->m, t - s->last_time, pid, cpu < 0 ? 0 : (unsigned)cpu,
 	                 s->notif->data.instruction_pointer);
-	s->then = t;
+	s->last_time = t;
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -333,12 +334,12 @@ static void drop_closed_files(struct device_server *s)
 }
 
 /* A free descriptor of @task whose reads the filter reports, or -1. */
-static int free_number(const struct device_server *s, pid_t task)
+static int find_free_descriptor(const struct device_server *s, pid_t task)
 {
 	char path[64];
 	struct stat st;
 
-	for (int fd = s->high; fd < s->high + ALPHA_DEVICE_MAX_CPUS; fd++) {
+	for (int fd = s->first_descriptor; fd < s->first_descriptor + ALPHA_DEVICE_MAX_CPUS; fd++) {
 		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)task, fd);
 		if (lstat(path, &st) && errno == ENOENT)
 			return fd;
@@ -351,7 +352,7 @@ static int add_descriptor(struct device_server *s, int handle, bool cloexec)
 {
 	struct seccomp_notif_addfd add = { .id = s->notif->id,
 		                           .newfd_flags = cloexec ? O_CLOEXEC : 0 };
-	int pair[2], number = free_number(s, (pid_t)s->notif->pid);
+	int pair[2], number = find_free_descriptor(s, (pid_t)s->notif->pid);
 	struct stat st;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
@@ -392,7 +393,7 @@ static void continue_call(struct device_server *s)
 
 /* The flags and path of an open. The flags are an argument, or the first word of a struct for
  * openat2. */
-static uint64_t open_flags(const struct device_server *s, uint64_t *path)
+static uint64_t read_open_flags(const struct device_server *s, uint64_t *path)
 {
 	const struct seccomp_data *d = &s->notif->data;
 	uint64_t flags = 0;
@@ -412,7 +413,7 @@ static uint64_t open_flags(const struct device_server *s, uint64_t *path)
 static void serve_open(struct device_server *s)
 {
 	pid_t task = (pid_t)s->notif->pid;
-	uint64_t path, flags = open_flags(s, &path);
+	uint64_t path, flags = read_open_flags(s, &path);
 	int pid, cpu, handle, number;
 
 	if (!is_device_path(task, path)) {
@@ -508,11 +509,12 @@ static int make_server(struct device_server *s, const struct alpha_device_option
 	struct rlimit limit;
 
 	s->listener = -1;
-	s->high = HIGH;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH + ALPHA_DEVICE_MAX_CPUS)
-		s->high = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS
-		                  ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS
-		                  : ALPHA_DEVICE_MAX_CPUS;
+	s->first_descriptor = FIRST_DEVICE_DESCRIPTOR;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	    limit.rlim_cur < FIRST_DEVICE_DESCRIPTOR + ALPHA_DEVICE_MAX_CPUS)
+		s->first_descriptor = limit.rlim_cur > 2 * ALPHA_DEVICE_MAX_CPUS
+		                              ? (int)limit.rlim_cur - ALPHA_DEVICE_MAX_CPUS
+		                              : ALPHA_DEVICE_MAX_CPUS;
 	if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
 		return -errno;
 	/* The kernel's structs may be larger than those of the headers. */
@@ -549,7 +551,7 @@ static int report_errno(int err)
 	return CANNOT_RUN;
 }
 
-static int exit_status(pid_t child)
+static int wait_for_exit_status(pid_t child)
 {
 	int status;
 
@@ -568,7 +570,7 @@ static int run_served(struct device_server *s, char *const argv[], const sigset_
 		return report_errno(-errno);
 	child = fork();
 	if (child == 0)
-		run_program(pair[1], s->high, argv, mask);
+		run_program(pair[1], s->first_descriptor, argv, mask);
 	err = child < 0 ? -errno : 0;
 	close(pair[1]);
 	if (!err)
@@ -576,15 +578,15 @@ static int run_served(struct device_server *s, char *const argv[], const sigset_
 	close(pair[0]);
 	if (err) {
 		if (child > 0)
-			(void)exit_status(child);
+			(void)wait_for_exit_status(child);
 		return report_errno(err);
 	}
-	s->then = read_clock_ns();
+	s->last_time = read_clock_ns();
 	serve_until_exit(s);
-	return exit_status(child);
+	return wait_for_exit_status(child);
 }
 
-int device_run(const struct alpha_device_options *options, char *const argv[])
+int run_with_device(const struct alpha_device_options *options, char *const argv[])
 {
 	struct device_server s;
 	sigset_t terminal, before;

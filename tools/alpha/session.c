@@ -52,7 +52,7 @@ static const struct {
 	{ EACCES, "EACCES" }, { EIO, "EIO" },       { ENXIO, "ENXIO" },
 };
 
-static const char *errno_name(int err)
+static const char *get_errno_name(int err)
 {
 	for (size_t i = 0; i < sizeof ERRNOS / sizeof ERRNOS[0]; i++)
 		if (ERRNOS[i].number == err)
@@ -60,7 +60,7 @@ static const char *errno_name(int err)
 	return "EIO";
 }
 
-static json_t *read_hex(uint64_t value, int digits)
+static json_t *make_hex_string(uint64_t value, int digits)
 {
 	char text[24];
 
@@ -165,9 +165,9 @@ static void record_result(struct session_replay_state *r, json_t *step, long err
 	json_object_set_new(step, "ret",
 	                    json_string(err >= 0  ? "OK"
 	                                : unknown ? "FAIL"
-	                                          : errno_name((int)-err)));
+	                                          : get_errno_name((int)-err)));
 	if (unknown)
-		json_object_set_new(step, "errno", json_string(errno_name((int)-err)));
+		json_object_set_new(step, "errno", json_string(get_errno_name((int)-err)));
 }
 
 static int register_process(struct session_replay_state *r, const json_t *step, int pid)
@@ -182,7 +182,7 @@ static int register_process(struct session_replay_state *r, const json_t *step, 
 	return 0;
 }
 
-static void step_open(struct session_replay_state *r, json_t *step)
+static void run_open_step(struct session_replay_state *r, json_t *step)
 {
 	int pid = read_pid(r, step, "proc"), handle = register_process(r, step, pid);
 
@@ -193,7 +193,7 @@ static void step_open(struct session_replay_state *r, json_t *step)
 	record_result(r, step, handle);
 }
 
-static void step_close(struct session_replay_state *r, json_t *step)
+static void run_close_step(struct session_replay_state *r, json_t *step)
 {
 	int pid = read_pid(r, step, "proc");
 
@@ -201,7 +201,7 @@ static void step_close(struct session_replay_state *r, json_t *step)
 	r->handle[pid - 1] = -1;
 }
 
-static bool has_prefix(uint32_t request)
+static bool is_start_request(uint32_t request)
 {
 	return request == PCNTRENABLE || request == PCNT5ENABLE || request == PCNT5RESTART ||
 	       request == PCNT6ENABLE || request == PCNT6RESTART || request == PCNT6ENABWRITE;
@@ -217,19 +217,19 @@ static void record_registers(struct session_replay_state *r)
 	json_object_clear(r->regs);
 	switch (alpha_device_get_options(r->m)->family) {
 	case ALPHA_DEVICE_EV4:
-		json_object_set_new(r->regs, "ICCSR_write", read_hex(v.iccsr, 16));
+		json_object_set_new(r->regs, "ICCSR_write", make_hex_string(v.iccsr, 16));
 		break;
 	case ALPHA_DEVICE_EV5:
-		json_object_set_new(r->regs, "PMCTR", read_hex(v.pmctr, 16));
-		json_object_set_new(r->regs, "BC_CTL_24_19", read_hex(v.cbox, 2));
+		json_object_set_new(r->regs, "PMCTR", make_hex_string(v.pmctr, 16));
+		json_object_set_new(r->regs, "BC_CTL_24_19", make_hex_string(v.cbox, 2));
 		break;
 	case ALPHA_DEVICE_PCA56:
-		json_object_set_new(r->regs, "PMCTR", read_hex(v.pmctr, 16));
-		json_object_set_new(r->regs, "a1_13_8", read_hex(v.cbox, 2));
+		json_object_set_new(r->regs, "PMCTR", make_hex_string(v.pmctr, 16));
+		json_object_set_new(r->regs, "a1_13_8", make_hex_string(v.cbox, 2));
 		break;
 	default:
-		json_object_set_new(r->regs, "PCTR_CTL_written", read_hex(v.pctr_ctl, 16));
-		json_object_set_new(r->regs, "I_CTL_enables", read_hex(v.i_ctl, 0));
+		json_object_set_new(r->regs, "PCTR_CTL_written", make_hex_string(v.pctr_ctl, 16));
+		json_object_set_new(r->regs, "I_CTL_enables", make_hex_string(v.i_ctl, 0));
 	}
 }
 
@@ -244,19 +244,19 @@ static void load_words(struct session_replay_state *r, const json_t *step)
 		r->memory.words[i] = read_number(r, json_array_get(list, i), 0);
 }
 
-static void show_array(struct session_replay_state *r, json_t *step, size_t size)
+static void add_array_words(struct session_replay_state *r, json_t *step, size_t size)
 {
 	json_t *out = json_array();
 	uint64_t word;
 
 	for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
 		memcpy(&word, r->memory.array + at, sizeof word);
-		json_array_append_new(out, read_hex(word, 16));
+		json_array_append_new(out, make_hex_string(word, 16));
 	}
 	json_object_set_new(step, "out", out);
 }
 
-static void step_ioctl(struct session_replay_state *r, json_t *step)
+static void run_ioctl_step(struct session_replay_state *r, json_t *step)
 {
 	const struct alpha_device_memory mem = { read_program_memory, write_program_memory,
 		                                 &r->memory };
@@ -279,18 +279,18 @@ static void step_ioctl(struct session_replay_state *r, json_t *step)
 	if (size && (err == 0 || err == -EFAULT))
 		json_object_set_new(step, "out_bytes", json_integer((json_int_t)size));
 	if (size && err == 0 && r->show_out)
-		show_array(r, step, size);
+		add_array_words(r, step, size);
 	if (request == PCNTGETRSIZE && err == 0)
 		json_object_set_new(step, "out_value",
 		                    json_integer((json_int_t)r->memory.words[0]));
 	if ((request == PCNT5GETCNTRS || request == PCNT6GETCNTRS) && err == 0)
-		json_object_set_new(step, "out_word", read_hex(r->memory.words[0], 16));
-	if (has_prefix(request) && err == 0)
+		json_object_set_new(step, "out_word", make_hex_string(r->memory.words[0], 16));
+	if (is_start_request(request) && err == 0)
 		record_registers(r);
 	r->touches_mark |= request == PCNTLOGSELECT || request == PCNTCLEARPCBPME;
 }
 
-static void step_read(struct session_replay_state *r, json_t *step)
+static void run_read_step(struct session_replay_state *r, json_t *step)
 {
 	const struct alpha_device_memory mem = { read_program_memory, write_program_memory,
 		                                 &r->memory };
@@ -311,7 +311,7 @@ static void step_read(struct session_replay_state *r, json_t *step)
 	json_object_set_new(step, "buckets", out);
 }
 
-static void step_fork(struct session_replay_state *r, json_t *step)
+static void run_fork_step(struct session_replay_state *r, json_t *step)
 {
 	int parent = read_pid(r, step, "proc"),
 	    child = json_object_get(step, "child") ? read_pid(r, step, "child") : MAX_PROCESSES;
@@ -325,7 +325,7 @@ static void step_fork(struct session_replay_state *r, json_t *step)
 	r->touches_mark = true;
 }
 
-static void step_exit(struct session_replay_state *r, json_t *step)
+static void run_exit_step(struct session_replay_state *r, json_t *step)
 {
 	int pid = read_pid(r, step, "proc");
 
@@ -333,7 +333,7 @@ static void step_exit(struct session_replay_state *r, json_t *step)
 	r->handle[pid - 1] = -1;
 }
 
-static void step_work(struct session_replay_state *r, json_t *step)
+static void run_work_step(struct session_replay_state *r, json_t *step)
 {
 	struct alpha_device_work w = { .pid = read_pid(r, step, "proc"),
 		                       .is_user = read_key_number(r, step, "user", 0) != 0,
@@ -375,9 +375,9 @@ static const struct {
 	const char *op;
 	void (*run)(struct session_replay_state *r, json_t *step);
 } STEPS[] = {
-	{ "open", step_open },    { "ioctl", step_ioctl }, { "close", step_close },
-	{ "read", step_read },    { "fork", step_fork },   { "exit", step_exit },
-	{ "advance", step_work },
+	{ "open", run_open_step },    { "ioctl", run_ioctl_step }, { "close", run_close_step },
+	{ "read", run_read_step },    { "fork", run_fork_step },   { "exit", run_exit_step },
+	{ "advance", run_work_step },
 };
 
 static void run_step(struct session_replay_state *r, json_t *step)
@@ -406,7 +406,7 @@ static void record_pal_call(void *arg, unsigned function, uint64_t a1)
 	json_t *call = json_array();
 
 	json_array_append_new(call, json_integer(function));
-	json_array_append_new(call, read_hex(a1, 16));
+	json_array_append_new(call, make_hex_string(a1, 16));
 	json_array_append_new(r->pal, call);
 }
 
@@ -423,7 +423,7 @@ static unsigned find_n_cpus(struct session_replay_state *r, const json_t *reques
 	return n == 0 || n > ALPHA_DEVICE_MAX_CPUS ? 4 : (unsigned)n;
 }
 
-static bool has_op(const json_t *steps, const char *op)
+static bool has_step_of_op(const json_t *steps, const char *op)
 {
 	for (size_t i = 0; i < json_array_size(steps); i++) {
 		const char *name =
@@ -486,7 +486,7 @@ static void replay_steps(struct session_replay_state *r)
 	if (!r->m)
 		return;
 	alpha_device_trace_pal(r->m, record_pal_call, r);
-	r->show_out = has_op(steps, "advance");
+	r->show_out = has_step_of_op(steps, "advance");
 	for (size_t i = 0; i < json_array_size(steps) && !r->wrong; i++)
 		run_step(r, json_array_get(steps, i));
 	if (!r->wrong)
@@ -511,7 +511,7 @@ static bool answer_session(json_t *request)
 	return !r.wrong;
 }
 
-static json_t *refusal_text(const char *message, int at)
+static json_t *make_error_answer(const char *message, int at)
 {
 	return json_pack("{s:{s:s,s:i}}", "error", "message", message, "at", at);
 }
@@ -526,11 +526,12 @@ static bool answer_line(const char *line, FILE *out)
 		good = answer_session(request);
 	} else {
 		json_decref(request);
-		request = refusal_text(*why.text ? why.text : "expected an object", why.position);
+		request = make_error_answer(*why.text ? why.text : "expected an object",
+		                            why.position);
 		/* The message may quote bytes that are not UTF-8. */
 		for (char *c = why.text; !request && *c; c++)
 			*c = (char)(*c & 0x80 ? '?' : *c);
-		request = request ? request : refusal_text(why.text, why.position);
+		request = request ? request : make_error_answer(why.text, why.position);
 	}
 	if (request)
 		json_dumpf(request, out, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -540,7 +541,7 @@ static bool answer_line(const char *line, FILE *out)
 	return good;
 }
 
-int session_replay(FILE *in, FILE *out)
+int replay_sessions(FILE *in, FILE *out)
 {
 	char *line = NULL;
 	size_t size = 0;

@@ -31,7 +31,7 @@ static uint64_t read_number(const json_t *v, const char **wrong)
 	return n;
 }
 
-static json_t *read_hex(uint64_t value, int digits)
+static json_t *make_hex_string(uint64_t value, int digits)
 {
 	char text[24];
 
@@ -39,7 +39,7 @@ static json_t *read_hex(uint64_t value, int digits)
 	return json_string(text);
 }
 
-static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
+static void read_counter_settings(uint64_t *out, const json_t *list, const char **wrong)
 {
 	if (list && !json_is_null(list) &&
 	    (!json_is_array(list) || json_array_size(list) > PFM_ALPHA_MAX_COUNTERS))
@@ -50,8 +50,8 @@ static void fill_settings(uint64_t *out, const json_t *list, const char **wrong)
 
 /* The index in @words of the value of @key; 0 if it is missing. Sets *@wrong to @otherwise for
  * other values. */
-static unsigned find_word(const json_t *o, const char *key, const char *const *words,
-                          const char **wrong, const char *otherwise)
+static unsigned find_choice(const json_t *o, const char *key, const char *const *words,
+                            const char **wrong, const char *otherwise)
 {
 	const json_t *v = json_object_get(o, key);
 	const char *s = json_string_value(v);
@@ -76,14 +76,14 @@ static const char *read_settings(const json_t *request, pfmlib_alpha_input_param
 	uint64_t items;
 
 	memset(in, 0, sizeof *in);
-	fill_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
-	fill_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
-	in->pfp_alpha_scope =
-		find_word(request, "scope", scopes, &wrong, "expected system or process for scope")
-			? PFM_ALPHA_SCOPE_PROCESS
-			: PFM_ALPHA_SCOPE_SYSTEM;
-	in->pfp_alpha_open = opens[find_word(request, "mode", modes, &wrong,
-	                                     "expected all, each or one for mode")];
+	read_counter_settings(in->pfp_alpha_rates, json_object_get(request, "freq"), &wrong);
+	read_counter_settings(in->pfp_alpha_periods, json_object_get(request, "period"), &wrong);
+	in->pfp_alpha_scope = find_choice(request, "scope", scopes, &wrong,
+	                                  "expected system or process for scope")
+	                              ? PFM_ALPHA_SCOPE_PROCESS
+	                              : PFM_ALPHA_SCOPE_SYSTEM;
+	in->pfp_alpha_open = opens[find_choice(request, "mode", modes, &wrong,
+	                                       "expected all, each or one for mode")];
 	items = read_number(json_object_get(request, "items"), &wrong);
 	in->pfp_alpha_items = items > UINT32_MAX ? UINT32_MAX : (unsigned)items;
 	if (json_object_get(request, "ctxt")) {
@@ -109,37 +109,38 @@ static bool read_event(const char *pmu, const json_t *event, char *text, size_t 
 	return n > 0 && (size_t)n < size;
 }
 
-static json_t *step_open(const pfmlib_alpha_output_param_t *out)
+static json_t *build_open_step(const pfmlib_alpha_output_param_t *out)
 {
-	json_t *step = json_pack("{s:s,s:o}", "op", "open", "flags", read_hex(out->open_flags, 0));
+	json_t *step =
+		json_pack("{s:s,s:o}", "op", "open", "flags", make_hex_string(out->open_flags, 0));
 
 	if (out->open_flags == PCNTOPENONE)
 		json_object_set_new(step, "bound", json_integer(0));
 	return step;
 }
 
-static json_t *step_ioctl(const pfmlib_alpha_ioctl_t *io)
+static json_t *build_ioctl_step(const pfmlib_alpha_ioctl_t *io)
 {
 	json_t *step = json_pack("{s:s,s:s,s:o}", "op", "ioctl", "name", io->name, "req",
-	                         read_hex(io->request, 8)),
+	                         make_hex_string(io->request, 8)),
 	       *words;
 
 	if (io->n_words == 0)
 		return step;
 	words = json_array();
 	for (unsigned i = 0; i < io->n_words; i++)
-		json_array_append_new(words, read_hex(io->words[i], 16));
+		json_array_append_new(words, make_hex_string(io->words[i], 16));
 	json_object_set_new(step, "arg", words);
 	return step;
 }
 
-static json_t *read_steps(const pfmlib_alpha_output_param_t *out)
+static json_t *build_steps(const pfmlib_alpha_output_param_t *out)
 {
 	json_t *seq = json_array();
 
-	json_array_append_new(seq, step_open(out));
+	json_array_append_new(seq, build_open_step(out));
 	for (unsigned i = 0; i < out->n_ioctls; i++)
-		json_array_append_new(seq, step_ioctl(&out->ioctls[i]));
+		json_array_append_new(seq, build_ioctl_step(&out->ioctls[i]));
 	json_array_append_new(seq, json_pack("{s:s}", "op", "close"));
 	return seq;
 }
@@ -178,6 +179,6 @@ const char *compose_session_steps(json_t *request)
 	pfm_close_context(ctx);
 	if (rc)
 		return pfm_result_text(rc);
-	json_object_set_new(request, "seq", read_steps(&out));
+	json_object_set_new(request, "seq", build_steps(&out));
 	return NULL;
 }

@@ -72,7 +72,7 @@ static json_t *ask(const json_t *q)
 	json_dumpf(q, in, JSON_COMPACT);
 	fputc('\n', in);
 	rewind(in);
-	assert_int_equal(session_replay(in, out), 0);
+	assert_int_equal(replay_sessions(in, out), 0);
 	fclose(in);
 	fclose(out);
 	a = json_loads(answer, 0, NULL);
@@ -149,7 +149,7 @@ static void lines_that_make_no_sense_are_answered_with_an_error(void **state)
 	(void)state;
 	fputs(lines, in);
 	rewind(in);
-	assert_int_equal(session_replay(in, out), 1);
+	assert_int_equal(replay_sessions(in, out), 1);
 	fclose(in);
 	fclose(out);
 	for (const char *p = answer; (p = strstr(p, "\"error\":{\"message\"")); p++)

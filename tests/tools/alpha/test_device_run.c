@@ -26,7 +26,7 @@ static int run_on(enum alpha_device_family family, const char *program, const ch
 	if (access(path, X_OK))
 		skip(); /* not built here */
 	alpha_device_set_defaults(&options, family);
-	return device_run(&options, argv);
+	return run_with_device(&options, argv);
 }
 
 static int run(const char *program, const char *word)
@@ -94,7 +94,7 @@ static void a_program_that_is_not_there_is_said_so(void **state)
 
 	(void)state;
 	alpha_device_set_defaults(&options, ALPHA_DEVICE_EV4);
-	status = device_run(&options, argv);
+	status = run_with_device(&options, argv);
 	if (status == CANNOT_RUN)
 		skip();
 	assert_int_equal(status, NOT_FOUND);
