@@ -26,8 +26,8 @@ struct annotate_job {
 	struct profile_options options;
 	const char *path, *event;
 	bool json;
-	const struct profile_place *function; /* a place in the function that is shown */
-	struct profile_place chosen;          /* its copy, while places are sorted */
+	const struct profile_place *function; /* a place in the shown function */
+	struct profile_place chosen;          /* copy of that place for use during sorting */
 	struct disassembly code;
 };
 
@@ -85,7 +85,7 @@ static int choose_function(struct annotate_job *job)
 	return EXIT_DONE;
 }
 
-/* Reads the instructions of the function; reports why if that is impossible. */
+/* Disassembles the function. Reports a failure. */
 static void read_code(struct annotate_job *job)
 {
 	const struct profile_place *f = job->function;
@@ -129,7 +129,7 @@ static struct profile_sum sum_of_function(const struct annotate_job *job, unsign
 
 enum { ADDRESS_COLUMNS = 10 }; /* of an instruction */
 
-/* Columns for a text beside @used others. */
+/* Returns the columns left for a text after @used columns. */
 static size_t room_beside(size_t used)
 {
 	size_t columns = term_width(stdout);
@@ -149,7 +149,7 @@ static int compare_line_shares(const void *a, const void *b)
 	return x->weight < y->weight ? 1 : -(x->weight > y->weight);
 }
 
-/* The place of an instruction, or NULL. Places are sorted by address. */
+/* Finds the place of an instruction by binary search; NULL if missing. */
 static const struct profile_place *find_instruction(const struct annotate_job *job, unsigned event,
                                                     uint64_t address)
 {
@@ -228,7 +228,7 @@ static void put_code(const struct annotate_job *job, unsigned event, const struc
 	}
 }
 
-/* Prints addresses, if the instructions are unknown. */
+/* Prints addresses without instructions. */
 static void put_addresses(const struct annotate_job *job, unsigned event,
                           const struct profile_sum *sum)
 {
@@ -267,8 +267,7 @@ static int put_event(const struct annotate_job *job, unsigned event)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The instruction at @address, or NULL. Callers ask in ascending order: the search goes on at
- * @*line. */
+/* Finds the instruction at @address from *@line on, or NULL. Callers pass ascending addresses. */
 static const char *next_instruction_text(const struct annotate_job *job, uint64_t address,
                                          size_t *line)
 {

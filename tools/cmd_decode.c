@@ -27,7 +27,7 @@ static const struct command_option options[] = {
 };
 
 /* The events that a register selects, or several words of perf_event_attr. */
-struct found {
+struct found_events {
 	char event[EVENTS_SHOWN][EVENT_MAX];
 	unsigned n;
 	bool more;
@@ -40,7 +40,7 @@ struct decoder {
 	const char *pmu_name;
 	bool json;
 	struct json out;
-	struct found found;
+	struct found_events found;
 };
 
 /* A REG=VALUE operand. */
@@ -50,7 +50,7 @@ struct setting {
 };
 
 /* Words of one perf_event_attr: bit i of given, and value[i]. */
-struct words {
+struct config_words {
 	unsigned given;
 	uint64_t value[N_WORDS];
 };
@@ -93,7 +93,7 @@ static bool parse_register_setting(const struct decoder *d, const char *text, st
 }
 
 /* Bits of the value that are in no field. */
-static uint64_t rest_of(const struct decoder *d, const struct setting *s)
+static uint64_t find_bits_without_field(const struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
 	uint64_t field, rest = 0;
@@ -113,7 +113,7 @@ static uint64_t rest_of(const struct decoder *d, const struct setting *s)
 static void print_fields(const struct decoder *d, const struct setting *s)
 {
 	const char *name, *text;
-	uint64_t field, rest = rest_of(d, s);
+	uint64_t field, rest = find_bits_without_field(d, s);
 	unsigned i;
 
 	for (i = 0; pfm_decode_field(d->ctx, d->pmu, s->reg, s->value, i, &name, &field, &text) ==
@@ -127,7 +127,7 @@ static void print_fields(const struct decoder *d, const struct setting *s)
 		printf("  %-14s 0x%" PRIx64 "\n", "no field", rest);
 }
 
-static void add_found_event(struct found *f, const char *event)
+static void add_found_event(struct found_events *f, const char *event)
 {
 	for (unsigned i = 0; i < f->n; i++)
 		if (strcmp(f->event[i], event) == 0)
@@ -152,7 +152,7 @@ static void find_events(struct decoder *d, const struct setting *s)
 
 /* The extra register of @e, programmed with the code and unit mask in @value: its address, 0 if it
  * has none. */
-static uint64_t extra_register(const pfm_encoding_t *e, uint64_t value)
+static uint64_t find_extra_register_of_encoding(const pfm_encoding_t *e, uint64_t value)
 {
 	for (unsigned i = 0; i < e->n_alternatives; i++)
 		if (!((e->alternatives[i].control ^ value) & 0xffff))
@@ -165,7 +165,7 @@ static uint64_t extra_register(const pfm_encoding_t *e, uint64_t value)
 
 /* The extra register that distinguishes events with the same code and unit mask; 0 if no register
  * does. */
-static uint64_t deciding_register(const struct decoder *d, uint64_t value)
+static uint64_t find_deciding_register(const struct decoder *d, uint64_t value)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	char text[EVENT_MAX + 256];
@@ -177,7 +177,7 @@ static uint64_t deciding_register(const struct decoder *d, uint64_t value)
 		snprintf(text, sizeof(text), "%s::%s", d->pmu_name, d->found.event[i]);
 		if (pfm_encode_event(d->ctx, text, 0, &e, NULL) != PFMLIB_SUCCESS)
 			return 0;
-		extra = extra_register(&e, value);
+		extra = find_extra_register_of_encoding(&e, value);
 		if (extra && decides && extra != decides)
 			return 0;
 		decides = extra ? extra : decides;
@@ -187,7 +187,7 @@ static uint64_t deciding_register(const struct decoder *d, uint64_t value)
 
 static void print_deciding_register(const struct decoder *d, uint64_t value)
 {
-	uint64_t decides = deciding_register(d, value);
+	uint64_t decides = find_deciding_register(d, value);
 
 	if (decides)
 		printf("  %-14s one of %s%u events: extra register 0x%" PRIx64
@@ -195,8 +195,8 @@ static void print_deciding_register(const struct decoder *d, uint64_t value)
 		       "", d->found.more ? "more than " : "", d->found.n, decides, decides);
 }
 
-/* Prints a few events, or the first of many; JSON has all. */
-static void print_events(const struct found *f)
+/* Prints the first few events. Only --json prints all. */
+static void print_events(const struct found_events *f)
 {
 	unsigned n = f->n > MANY_EVENTS ? FIRST_EVENTS : f->n;
 
@@ -208,11 +208,11 @@ static void print_events(const struct found *f)
 		       f->more ? "more than " : "", f->n - n);
 }
 
-static void json_decoding(struct decoder *d, const struct setting *s, bool in_run)
+static void put_decoding(struct decoder *d, const struct setting *s, bool in_run)
 {
 	const char *name, *text;
 	struct json *j = &d->out;
-	uint64_t field, rest = rest_of(d, s);
+	uint64_t field, rest = find_bits_without_field(d, s);
 	unsigned i;
 
 	put_text(j, "pmu", d->pmu_name);
@@ -237,8 +237,8 @@ static void json_decoding(struct decoder *d, const struct setting *s, bool in_ru
 	put_end(j, ']');
 	if (d->found.more)
 		put_bool(j, "more", true);
-	if (!in_run && deciding_register(d, s->value))
-		put_hex(j, "decided_by", deciding_register(d, s->value));
+	if (!in_run && find_deciding_register(d, s->value))
+		put_hex(j, "decided_by", find_deciding_register(d, s->value));
 }
 
 /* ---- words of one attribute ------------------------------------------------------------------ */
@@ -271,7 +271,7 @@ static bool needs_escr(const struct decoder *d, const char *reg)
 }
 
 /* True if @a has the given words. */
-static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t config)
+static bool has_words(const struct config_words *w, const pfm_attr_t *a, uint64_t config)
 {
 	const uint64_t own[N_WORDS] = { config, a->config1, a->config2, a->config3 };
 
@@ -281,7 +281,7 @@ static bool has_words(const struct words *w, const pfm_attr_t *a, uint64_t confi
 	return true;
 }
 
-static unsigned count_wrong_bits(const struct words *w, const pfm_attr_t *a)
+static unsigned count_wrong_bits(const struct config_words *w, const pfm_attr_t *a)
 {
 	const uint64_t own[N_WORDS] = { a->config, a->config1, a->config2, a->config3 };
 	unsigned n = 0;
@@ -291,8 +291,8 @@ static unsigned count_wrong_bits(const struct words *w, const pfm_attr_t *a)
 	return n;
 }
 
-static bool word_field(const struct decoder *d, const struct words *w, unsigned word, unsigned i,
-                       const char **name, uint64_t *field)
+static bool describe_word_field(const struct decoder *d, const struct config_words *w,
+                                unsigned word, unsigned i, const char **name, uint64_t *field)
 {
 	const char reg[] = { 'c', 'o', 'n', 'f', 'i', 'g', (char)('0' + word), 0 };
 	const char *text;
@@ -302,13 +302,13 @@ static bool word_field(const struct decoder *d, const struct words *w, unsigned 
 }
 
 /* Counts the fields of a given word; 0 for other words. */
-static unsigned count_fields(const struct decoder *d, const struct words *w, unsigned word)
+static unsigned count_fields(const struct decoder *d, const struct config_words *w, unsigned word)
 {
 	const char *name;
 	uint64_t field;
 	unsigned n = 0;
 
-	while (w->given >> word & 1 && word_field(d, w, word, n, &name, &field))
+	while (w->given >> word & 1 && describe_word_field(d, w, word, n, &name, &field))
 		n++;
 	return n;
 }
@@ -316,8 +316,8 @@ static unsigned count_fields(const struct decoder *d, const struct words *w, uns
 /* Writes fields that make the words, in perf's grammar. Several fields may share bits: a field is
  * used if it brings the words nearer, or if the fields so far name no event. @first: the field of
  * the other words that comes first. */
-static bool write_fields(const struct decoder *d, const struct words *w, unsigned first, char *text,
-                         size_t len)
+static bool write_fields(const struct decoder *d, const struct config_words *w, unsigned first,
+                         char *text, size_t len)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	const char *name = "";
@@ -327,7 +327,8 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 
 	for (unsigned i = 0; i < N_WORDS; i++)
 		for (unsigned k = 0, n_fields = count_fields(d, w, i); k < n_fields; k++) {
-			word_field(d, w, i, (k + (i ? first : 0)) % n_fields, &name, &field);
+			describe_word_field(d, w, i, (k + (i ? first : 0)) % n_fields, &name,
+			                    &field);
 			more = (size_t)snprintf(text + n, len - n, "%s%s=0x%" PRIx64 "/",
 			                        text[n - 1] == '/' ? "" : ",", name, field);
 			if (!field || n + more >= len)
@@ -344,8 +345,8 @@ static bool write_fields(const struct decoder *d, const struct words *w, unsigne
 	return wrong == 0;
 }
 
-static bool name_fields(const struct decoder *d, const struct words *w, unsigned first, char *event,
-                        pfm_encoding_t *e)
+static bool find_event_of_fields(const struct decoder *d, const struct config_words *w,
+                                 unsigned first, char *event, pfm_encoding_t *e)
 {
 	char text[EVENT_MAX], full[EVENT_MAX + 256];
 
@@ -358,23 +359,24 @@ static bool name_fields(const struct decoder *d, const struct words *w, unsigned
 	       has_words(w, &e->attr, e->attr.config);
 }
 
-/* Finds the event that all words make together, with any fields, unit masks and modifiers. Fields
- * of one word may be different registers of events that each have one of them. */
-static bool name_words(const struct decoder *d, const struct words *w, char *event,
-                       pfm_encoding_t *e)
+/* Finds the event that all words select together, with any fields, unit masks and modifiers. Tries
+ * each field of the words as the first one, because a word may be a different register of different
+ * events. */
+static bool find_event_of_words(const struct decoder *d, const struct config_words *w, char *event,
+                                pfm_encoding_t *e)
 {
 	unsigned n = 1;
 
 	for (unsigned i = 1; i < N_WORDS; i++)
 		n = count_fields(d, w, i) > n ? count_fields(d, w, i) : n;
 	for (unsigned first = 0; first < n; first++)
-		if (name_fields(d, w, first, event, e))
+		if (find_event_of_fields(d, w, first, event, e))
 			return true;
 	return false;
 }
 
-/* The other encoding of @e that has the code and unit mask of @w, or -1. */
-static int find_field_order(const struct words *w, const pfm_encoding_t *e)
+/* Returns the index of the alternative encoding in @e with the code and unit mask of @w, or -1. */
+static int find_alternative_encoding(const struct config_words *w, const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_alternatives; i++)
 		if (!((e->alternatives[i].config ^ w->value[0]) & 0xffff))
@@ -382,21 +384,22 @@ static int find_field_order(const struct words *w, const pfm_encoding_t *e)
 	return -1;
 }
 
-/* Finds the event by its first code, if @w has another code of it, that of @like. */
-static void find_with_first_field(struct decoder *d, const struct words *w,
-                                  const pfm_encoding_t *like)
+/* Finds the event under its primary code if @w has the alternative code of @like. */
+static void find_event_by_primary_code(struct decoder *d, const struct config_words *w,
+                                       const pfm_encoding_t *like)
 {
 	pfm_encoding_t e = PFM_INIT(e);
-	struct words first = *w;
+	struct config_words first = *w;
 	char event[EVENT_MAX];
 
-	first.value[0] ^= like->alternatives[find_field_order(w, like)].config ^ like->attr.config;
-	if (name_words(d, &first, event, &e) && find_field_order(w, &e) >= 0)
+	first.value[0] ^=
+		like->alternatives[find_alternative_encoding(w, like)].config ^ like->attr.config;
+	if (find_event_of_words(d, &first, event, &e) && find_alternative_encoding(w, &e) >= 0)
 		add_found_event(&d->found, event);
 }
 
 /* Finds rows with exactly these words. */
-static void find_rows(struct decoder *d, const struct words *w)
+static void find_rows(struct decoder *d, const struct config_words *w)
 {
 	pfm_event_info_t info = PFM_INIT(info);
 	pfm_encoding_t e = PFM_INIT(e);
@@ -408,9 +411,9 @@ static void find_rows(struct decoder *d, const struct words *w)
 		if (pfm_describe_event(d->ctx, d->pmu, i, &info) != PFMLIB_SUCCESS ||
 		    pfm_encode_event_at(d->ctx, d->pmu, i, 0, &e, NULL) != PFMLIB_SUCCESS)
 			continue;
-		way = w->given & 1 ? find_field_order(w, &e) : -1;
+		way = w->given & 1 ? find_alternative_encoding(w, &e) : -1;
 		if (way >= 0 && first)
-			find_with_first_field(d, w, &e);
+			find_event_by_primary_code(d, w, &e);
 		first = first && way < 0;
 		if (has_words(w, &e.attr, e.attr.config) ||
 		    (way >= 0 && has_words(w, &e.attr, e.alternatives[way].config)))
@@ -419,35 +422,36 @@ static void find_rows(struct decoder *d, const struct words *w)
 }
 
 /* Finds the events of words that were given together, which belong to one event. */
-static void find_joint_events(struct decoder *d, const struct words *given)
+static void find_joint_events(struct decoder *d, const struct config_words *given)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	struct setting config = { "config", given->value[0] };
 	char event[EVENT_MAX];
-	struct words w = *given;
+	struct config_words w = *given;
 
-	/* Bits of the kernel tell nothing about the event; other bits without a field belong to no
-	 * event. */
-	if (w.given & 1 && rest_of(d, &config)) {
+	/* Bits that only the kernel uses do not depend on the event; no event has other bits
+	 * without a field. */
+	if (w.given & 1 && find_bits_without_field(d, &config)) {
 		if (pfm_decode_event(d->ctx, d->pmu, config.reg, config.value, 0, event,
 		                     sizeof(event)) != PFMLIB_SUCCESS)
 			return;
-		w.value[0] &= ~rest_of(d, &config);
+		w.value[0] &= ~find_bits_without_field(d, &config);
 	}
-	if (name_words(d, &w, event, &e))
+	if (find_event_of_words(d, &w, event, &e))
 		add_found_event(&d->found, event);
 	find_rows(d, &w);
 }
 
 /* Collects operands that are words of one perf_event_attr in @w; a repeated word begins another
  * one. Returns the number of operands. */
-static int collect_config_words(const struct decoder *d, char **operands, int n, struct words *w)
+static int collect_config_words(const struct decoder *d, char **operands, int n,
+                                struct config_words *w)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct setting s;
 	int i, word;
 
-	*w = (struct words){ 0 };
+	*w = (struct config_words){ 0 };
 	for (i = 0; i < n && parse_register_setting(d, operands[i], &s, &error); i++) {
 		word = find_config_word(s.reg);
 		if (word < 0 || w->given >> word & 1)
@@ -506,7 +510,7 @@ static bool find_events_of_pair(struct decoder *d, char **operands, int n)
 /* ---- output ---------------------------------------------------------------------------------- */
 
 /* Writes @name with the number at its end increased by one; "" if it has no number. */
-static void next_name(const char *name, char *next, size_t len)
+static void make_next_name(const char *name, char *next, size_t len)
 {
 	size_t base = strlen(name);
 
@@ -518,8 +522,8 @@ static void next_name(const char *name, char *next, size_t len)
 		*next = 0;
 }
 
-/* Lists the registers; those that differ in a rising number are a range. */
-static void tell_registers(const struct decoder *d)
+/* Lists the registers that can be decoded; consecutively numbered ones are shown as a range. */
+static void report_register_names(const struct decoder *d)
 {
 	char name[32], first[32] = "", last[32] = "", next[32] = "";
 	const char *before = "  there are ";
@@ -537,14 +541,14 @@ static void tell_registers(const struct decoder *d)
 			snprintf(first, sizeof(first), "%s", rc ? "" : name);
 			snprintf(last, sizeof(last), "%s", first);
 		}
-		next_name(last, next, sizeof(next));
+		make_next_name(last, next, sizeof(next));
 	}
 	if (*before == ',')
 		fputc('\n', stderr);
 }
 
-/* @in_run: the events of its run of words were found already; @last: the last one of the run, or a
- * single one. */
+/* Decodes one operand. @in_run: the events of its run of words are found already. @last: the
+ * operand is single or ends the run. */
 static int decode_operand(struct decoder *d, const char *text, bool in_run, bool last)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -560,7 +564,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 		put_begin(&d->out, NULL, '{');
 		put_text(&d->out, "input", text);
 		if (ok)
-			json_decoding(d, &s, in_run);
+			put_decoding(d, &s, in_run);
 		else
 			put_refusal_json(&d->out, d->ctx, text, &error, WANTED_EVENT);
 		put_end(&d->out, '}');
@@ -580,7 +584,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 		fflush(stdout);
 		report_refusal(d->ctx, text, &error, WANTED_EVENT);
 		if (error.code == PFMLIB_ERR_INVAL)
-			tell_registers(d);
+			report_register_names(d);
 	}
 	return ok ? EXIT_DONE : EXIT_REFUSED;
 }
@@ -588,7 +592,7 @@ static int decode_operand(struct decoder *d, const char *text, bool in_run, bool
 static int decode_all(struct decoder *d, char **operands, int n)
 {
 	struct setting both;
-	struct words w;
+	struct config_words w;
 	int status = EXIT_DONE, run, i;
 
 	while (n > 0) {

@@ -106,7 +106,7 @@ static const struct command_option *find_option(int id)
 	return o;
 }
 
-static bool montecito_option(struct dispatch_job *job, int id, const char *value)
+static bool parse_montecito_option(struct dispatch_job *job, int id, const char *value)
 {
 	struct mont_mistake mistake = { 0, 0, "" };
 	struct mont_settings *s = &job->mont;
@@ -114,15 +114,15 @@ static bool montecito_option(struct dispatch_job *job, int id, const char *value
 	bool ok = true;
 
 	switch (id) {
-	case OPT_OPCM: ok = mont_opcm(s, value, &mistake); break;
-	case OPT_IRANGE: ok = mont_irange(s, value, &mistake); break;
-	case OPT_DRANGE: ok = mont_drange(s, value, &mistake); break;
-	case OPT_IEAR: ok = mont_iear(s, value, &mistake); break;
-	case OPT_DEAR: ok = mont_dear(s, value, &mistake); break;
-	case OPT_ETB: ok = mont_etb(s, value, &mistake); break;
-	case OPT_IPEAR: ok = mont_ipear(s, value, &mistake); break;
-	case OPT_THRES: ok = mont_thres(s, value, &mistake); break;
-	case OPT_NO_QUALCHECK: mont_no_qualcheck(s); break;
+	case OPT_OPCM: ok = mont_parse_opcm(s, value, &mistake); break;
+	case OPT_IRANGE: ok = mont_parse_irange(s, value, &mistake); break;
+	case OPT_DRANGE: ok = mont_parse_drange(s, value, &mistake); break;
+	case OPT_IEAR: ok = mont_parse_iear(s, value, &mistake); break;
+	case OPT_DEAR: ok = mont_parse_dear(s, value, &mistake); break;
+	case OPT_ETB: ok = mont_parse_etb(s, value, &mistake); break;
+	case OPT_IPEAR: ok = mont_parse_ipear(s, value, &mistake); break;
+	case OPT_THRES: ok = mont_parse_thres(s, value, &mistake); break;
+	case OPT_NO_QUALCHECK: mont_turn_off_qualcheck(s); break;
 	}
 	if (ok)
 		return true;
@@ -135,8 +135,8 @@ static bool montecito_option(struct dispatch_job *job, int id, const char *value
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n,
-                      bool values)
+static void put_registers(struct json *j, const char *key, const pfm_reg_t *regs, unsigned n,
+                          bool values)
 {
 	unsigned i;
 
@@ -154,7 +154,7 @@ static void json_regs(struct json *j, const char *key, const pfm_reg_t *regs, un
 	put_end(j, ']');
 }
 
-static void json_range(struct json *j, const char *key, const pfmlib_mont_output_rr_t *rr)
+static void put_range(struct json *j, const char *key, const pfmlib_mont_output_rr_t *rr)
 {
 	unsigned i;
 
@@ -177,7 +177,7 @@ static bool has_global_ctrl(const pfm_set_t *set)
 	return set->n_pmcs && set->pmcs[set->n_pmcs - 1].kind == PFM_REG_GLOBAL_CTRL;
 }
 
-static void json_global_ctrl(struct json *j, const pfm_reg_t *reg)
+static void put_global_ctrl(struct json *j, const pfm_reg_t *reg)
 {
 	put_begin(j, "global_ctrl", '{');
 	put_hex(j, "addr", reg->addr);
@@ -185,7 +185,7 @@ static void json_global_ctrl(struct json *j, const pfm_reg_t *reg)
 	put_end(j, '}');
 }
 
-static void json_set(struct dispatch_job *job, const pfm_set_t *set)
+static void put_set(struct dispatch_job *job, const pfm_set_t *set)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	struct json *j = &job->out;
@@ -207,17 +207,18 @@ static void json_set(struct dispatch_job *job, const pfm_set_t *set)
 		put_end(j, '}');
 	}
 	put_end(j, ']');
-	json_regs(j, "pmc", set->pmcs, set->n_pmcs - has_global_ctrl(set), true);
-	json_regs(j, "pmd", set->pmds, set->n_pmds, false);
-	json_range(j, "ibr", &job->mont_out.pfp_mont_irange);
-	json_range(j, "dbr", &job->mont_out.pfp_mont_drange);
+	put_registers(j, "pmc", set->pmcs, set->n_pmcs - has_global_ctrl(set), true);
+	put_registers(j, "pmd", set->pmds, set->n_pmds, false);
+	put_range(j, "ibr", &job->mont_out.pfp_mont_irange);
+	put_range(j, "dbr", &job->mont_out.pfp_mont_drange);
 	if (has_global_ctrl(set))
-		json_global_ctrl(j, &set->pmcs[set->n_pmcs - 1]);
+		put_global_ctrl(j, &set->pmcs[set->n_pmcs - 1]);
 	if (is_generic_fallback(job->ctx, set->pmu))
 		put_bool(j, "fallback", true);
 }
 
-/* Prints the names of data registers, which have no value because they are read only. */
+/* Prints the names of data registers. They have no value because dispatching programs control
+ * registers only. */
 static void print_data_regs(const pfm_reg_t *regs, unsigned n)
 {
 	unsigned i;
@@ -289,7 +290,7 @@ static void refuse_set(struct dispatch_job *job, const pfm_error_t *error)
 			fprintf(stderr, "  number %u: %s\n", i + 1, job->texts[i]);
 }
 
-static void json_refusal(struct dispatch_job *job, const pfm_error_t *error)
+static void put_refusal(struct dispatch_job *job, const pfm_error_t *error)
 {
 	struct json *j = &job->out;
 	unsigned i;
@@ -330,9 +331,9 @@ static int dispatch_event_set(struct dispatch_job *job)
 	if (job->json) {
 		put_begin(&job->out, NULL, '{');
 		if (rc == PFMLIB_SUCCESS)
-			json_set(job, &set);
+			put_set(job, &set);
 		else
-			json_refusal(job, &error);
+			put_refusal(job, &error);
 		put_end(&job->out, '}');
 		put_line(&job->out);
 	} else if (rc == PFMLIB_SUCCESS) {
@@ -353,7 +354,7 @@ static bool check_settings_pmu(const struct dispatch_job *job, const char *pmu)
 
 	if (job->n &&
 	    pfm_find_event_by_text(job->ctx, job->texts[0], &found, &event, NULL) != PFMLIB_SUCCESS)
-		return true; /* an unknown event gets a better message later */
+		return true; /* pfm_dispatch_events() reports the unknown event */
 	return found >= 0 && pfm_describe_pmu(job->ctx, found, &info) == PFMLIB_SUCCESS &&
 	       info.libpfm_type == PFMLIB_MONTECITO_PMU;
 }
@@ -406,7 +407,7 @@ static int run_dispatch(struct command_args *args)
 			job.set_options.unavailable = &job.unavailable;
 			break;
 		default:
-			if (!montecito_option(&job, id, value))
+			if (!parse_montecito_option(&job, id, value))
 				return EXIT_USAGE;
 		}
 	if (id < 0)

@@ -20,7 +20,7 @@ static void print_detail(const char *label, const char *text)
 	term_wrap(stdout, LABEL_WIDTH + 3 + strlen(label), LABEL_WIDTH + 5, text);
 }
 
-/* @repeats: the consequence is that of the finding before, and is not printed again. */
+/* @repeats: the previous finding has the same consequence, so it is omitted here. */
 static void print_finding(const pfm_finding_t *f, bool repeats)
 {
 	static const enum style styles[] = { GREEN, PLAIN, RED };

@@ -21,10 +21,10 @@ struct encoder {
 	unsigned plm;
 	bool json;
 	struct json out;
-	size_t n_answered; /* events answered so far */
+	size_t n_answered; /* events encoded or refused so far */
 };
 
-static void json_encoding(struct encoder *e, const char *text, const pfm_encoding_t *enc)
+static void put_encoding(struct encoder *e, const char *text, const pfm_encoding_t *enc)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t event = PFM_INIT(event);
@@ -128,7 +128,7 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 		if (rc != PFMLIB_SUCCESS)
 			put_refusal_json(&e->out, e->ctx, text, &error, WANTED_EVENT);
 		else
-			json_encoding(e, text, &enc);
+			put_encoding(e, text, &enc);
 		if (rc == PFMLIB_SUCCESS && is_generic_fallback(e->ctx, enc.pmu))
 			put_bool(&e->out, "fallback", true);
 		put_end(&e->out, '}');
@@ -153,7 +153,7 @@ static int encode_lines(struct encoder *e)
 	size_t len;
 
 	while (event_lines_next(&in, &line, &len)) {
-		/* Programs count lines, so with --json empty lines get an answer. */
+		/* With --json, every input line has an output line. */
 		if (is_blank_event_line(line, len) && !(e->json && strspn(line, " \t\r") == len))
 			continue;
 		len = event_line_text(&line, len);

@@ -130,7 +130,7 @@ static int run_import(struct command_args *args)
 	const char *value;
 	int id;
 
-	/* Only checked: pmuc.py reads the same command line again. */
+	/* The options are only checked here; pmuc.py parses them again. */
 	while ((id = next_option(args, &value)) > 0)
 		;
 	if (id < 0)

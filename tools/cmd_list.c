@@ -71,7 +71,7 @@ static size_t find_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 	return n;
 }
 
-static bool has_found_room(struct lister *l, size_t n)
+static bool reserve_found_events(struct lister *l, size_t n)
 {
 	struct found_event *more =
 		n > l->found_capacity ? realloc(l->found, n * sizeof(*more)) : l->found;
@@ -89,11 +89,11 @@ static int list_events(struct lister *l, int pmu, const pfm_pmu_info_t *info)
 {
 	size_t n;
 
-	if (!has_found_room(l, info->n_events))
+	if (!reserve_found_events(l, info->n_events))
 		return report_no_memory();
 	n = find_events(l, pmu, info);
 	if (l->json)
-		json_found(l, info, n);
+		put_found_events(l, info, n);
 	else if (n)
 		print_list_heading(l, info);
 	if (!l->json)
@@ -130,8 +130,7 @@ static bool is_shown_pmu(const struct lister *l, int pmu, pfm_pmu_info_t *info)
 {
 	if (pfm_describe_pmu(l->ctx, pmu, info) != PFMLIB_SUCCESS)
 		return false;
-	/* A PMU of the kernel without events of its own adds nothing to the table of its
-	 * processor. */
+	/* A kernel PMU without events of its own is not listed if its processor has a table. */
 	if (info->n_events == 0 && has_table(l, info->name))
 		return false;
 	if (l->pmu >= 0)
@@ -172,12 +171,12 @@ static bool selects_pmu(const struct lister *l, const pfm_pmu_info_t *info)
 	       contains_text(l, info->desc);
 }
 
-static int list_round(struct lister *l, int n, int first_pass)
+static int list_matching_events(struct lister *l, int n, int first_pass)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	int status = EXIT_DONE;
 
-	/* Ranked answers of this machine come before those of others. */
+	/* Ranked answers: the first pass lists PMUs of this machine, the second one all others. */
 	for (int pass = first_pass; pass < 2; pass++)
 		for (int i = 0; i < n && status == EXIT_DONE; i++)
 			if (is_shown_pmu(l, i, &info) && selects_events(l, &info) &&
@@ -189,13 +188,12 @@ static int list_round(struct lister *l, int n, int first_pass)
 static int list_selected(struct lister *l, int n)
 {
 	int first_pass = l->is_ranked ? 0 : 1;
-	int status = list_round(l, n, first_pass);
+	int status = list_matching_events(l, n, first_pass);
 
-	/* If no event matches all words of the question, those that match most of them are
-	 * listed. */
+	/* If no event matches all words of the question, list events that match most of them. */
 	while (l->is_ranked && strchr(l->question, ' ') && !l->n_events && status == EXIT_DONE &&
 	       pfmi_format_relax_words(&l->words))
-		status = list_round(l, n, first_pass);
+		status = list_matching_events(l, n, first_pass);
 	return status;
 }
 
@@ -230,7 +228,7 @@ static int add_tracepoint(void *arg, const char *name)
 	return 0;
 }
 
-/* True if the request is for PMU @name alone, which has no list. */
+/* True if the request is for PMU @name alone, and no table has its events. */
 static bool is_sole_pmu(const struct lister *l, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -305,7 +303,7 @@ static void list_forms(struct lister *l)
 }
 
 /* Writes @name with the requested PMU. Returns where the name begins. */
-static size_t name_event(const struct lister *l, const char *name, char text[2 * FOLDED_MAX])
+static size_t write_event_text(const struct lister *l, const char *name, char text[2 * FOLDED_MAX])
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	bool is_bare =
@@ -318,14 +316,14 @@ static size_t name_event(const struct lister *l, const char *name, char text[2 *
 	return colons ? (size_t)(colons + 2 - text) : 0;
 }
 
-/* Does @pattern begin with the name of an event? */
+/* True if @pattern begins with the name of an event. */
 static bool is_event(const struct lister *l, const char *pattern, pfm_event_info_t *e)
 {
 	char text[2 * FOLDED_MAX];
 	unsigned event;
 	int pmu;
 
-	name_event(l, pattern, text);
+	write_event_text(l, pattern, text);
 	return !pfm_find_event_by_text(l->ctx, text, &pmu, &event, NULL) &&
 	       !pfm_describe_event(l->ctx, pmu, event, e);
 }
@@ -337,9 +335,10 @@ static void print_similar_names(const struct lister *l, const char *title, bool 
 	pfm_encoding_t encoding = PFM_INIT(encoding);
 	pfm_error_t error = PFM_INIT(error);
 	char names[SIMILAR_NAMES][96], text[2 * FOLDED_MAX];
-	size_t start = name_event(l, l->question, text), n, shown = 0;
+	size_t start = write_event_text(l, l->question, text), n, shown = 0;
 
-	/* The pattern may begin with the name of an event: "INST_RETIRED.PREC_DST". */
+	/* The error of a known event with an unknown unit mask, such as "INST_RETIRED.PREC_DST",
+	 * has similar unit masks. */
 	pfm_encode_event(l->ctx, text, 0, &encoding, &error);
 	if (error.kind != PFM_KIND_UNKNOWN_QUALIFIER)
 		report_culprit(&error, PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, start,
@@ -396,7 +395,7 @@ static int list_metrics(struct lister *l, int n)
 	return status;
 }
 
-/* Lists PMU @info; a heading comes before the first. */
+/* Prints PMU @info, after the heading of its section if it is the first one. */
 static void list_pmu_of_section(struct lister *l, const pfm_pmu_info_t *info)
 {
 	if (!l->json && !l->n_pmus)
@@ -448,8 +447,7 @@ static bool is_pmu_of_linux(const pfm_pmu_info_t *info)
 	return is_on_host(info) && !(info->flags & (PFM_PMU_CORE | PFM_PMU_UNCORE));
 }
 
-/* No event of this machine matches: the pattern may name a processor, such as "sapphire" or
- * "zen 6". */
+/* Lists the processors that the pattern names, such as "sapphire" or "zen 6". */
 static void list_named_processors(struct lister *l, int n)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -515,8 +513,8 @@ static int list_all(struct lister *l)
 	return status == EXIT_DONE ? list_metrics(l, n) : status;
 }
 
-/* Reports images that were found and cannot be used, since their events are missing. */
-static void report_refusals(const struct lister *l)
+/* Reports the images that cannot be used, because their events are missing from the list. */
+static void report_rejected_images(const struct lister *l)
 {
 	const char *path, *why;
 	unsigned i;
@@ -600,7 +598,7 @@ static void find_named_event(struct lister *l, const char *pattern)
 
 	snprintf(word, sizeof(l->alias), "%.*s", (int)(len && name[len - 1] == '$' ? len - 1 : len),
 	         name);
-	name_event(l, word, text);
+	write_event_text(l, word, text);
 	l->has_named_event =
 		!strpbrk(word, "*?[|()^$+\\:") &&
 		!pfm_find_event_by_text(l->ctx, text, &l->named_pmu, &l->named_event, NULL);
@@ -638,7 +636,7 @@ static bool split_pattern(struct lister *l, const char *pattern)
 	return true;
 }
 
-/* Reads the properties of the terminal that printing of each line needs. */
+/* Computes the layout of lines from the width of the terminal. */
 static void init_layout(struct lister *l)
 {
 	l->width = term_width(stdout);
@@ -705,7 +703,7 @@ static int run_list(struct command_args *args)
 	    !prefix && l.n_events + l.n_pmus == 0)
 		status = report_nothing_found(&l, args->n ? args->operands[0] : NULL);
 	if (!prefix)
-		report_refusals(&l);
+		report_rejected_images(&l);
 	if (l.is_expression)
 		regfree(&l.expression);
 	free(l.found);

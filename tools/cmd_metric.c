@@ -36,8 +36,8 @@ static void find_list_pmu(const char *list, char pmu[64], char stem[64])
 		*p = *p == '-' ? '_' : (char)tolower((unsigned char)*p);
 }
 
-/* A list for a variant of the processor (sapphirerapidshbm) has metrics of its own, with the
- * variant's name before theirs. */
+/* Finds metric @name of @list. Metrics of a variant of the processor (sapphirerapidshbm) are stored
+ * under the variant's name and their own. */
 static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name,
                         struct metric_use *m, pfm_error_t *error)
 {
@@ -55,7 +55,7 @@ static int find_in_list(const pfm_ctx_t *ctx, const char *list, const char *name
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 /* The member of @object called @name, ignoring case if the exact name is missing. */
-static const json_t *read_member(const json_t *object, const char *name)
+static const json_t *find_member(const json_t *object, const char *name)
 {
 	const json_t *exact = *name ? json_object_get(object, name) : NULL;
 	union {
@@ -70,24 +70,24 @@ static const json_t *read_member(const json_t *object, const char *name)
 	return exact;
 }
 
-/* The count of an input in @object, by the list's spelling, by ours, or by ours without the
- * processor. */
+/* Returns the count of an input in @object, which names it as the list does, as libperfmon does, or
+ * as libperfmon does without the processor. NULL if missing. */
 static const json_t *find_given_count(const json_t *object, const pfm_metric_input_t *in)
 {
 	const char *behind = strstr(in->text, "::");
-	const json_t *v = read_member(object, in->alias);
+	const json_t *v = find_member(object, in->alias);
 
-	v = v ? v : read_member(object, in->text);
+	v = v ? v : find_member(object, in->text);
 	if (!v && behind)
-		v = read_member(object, behind + 2);
-	return v || !in->is_constant ? v : read_member(object, in->text + 1);
+		v = find_member(object, behind + 2);
+	return v || !in->is_constant ? v : find_member(object, in->text + 1);
 }
 
-/* The duration may be given in seconds, as perf's metrics have it. */
-static bool put_derived(const json_t *constants, const pfm_metric_input_t *in, double *value)
+/* Derives the duration in milliseconds from the duration in seconds, which metrics of perf use. */
+static bool derive_constant(const json_t *constants, const pfm_metric_input_t *in, double *value)
 {
 	const json_t *v = strcmp(in->text, "#duration_ms") == 0
-	                          ? read_member(constants, "duration_time")
+	                          ? find_member(constants, "duration_time")
 	                          : NULL;
 
 	if (json_is_number(v))
@@ -109,7 +109,7 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 		v = find_given_count(in.is_constant ? constants : counts, &in);
 		v = v ? v : find_given_count(in.is_constant ? counts : constants, &in);
 		c->known = json_is_number(v) || in.has_preset ||
-		           put_derived(constants, &in, &c->value);
+		           derive_constant(constants, &in, &c->value);
 		if (json_is_number(v))
 			c->value = json_number_value(v);
 		else if (c->known && in.has_preset)
@@ -119,13 +119,13 @@ static void read_counts(const pfm_ctx_t *ctx, const json_t *counts, const json_t
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static const char *metric_text(const json_t *request, const char *key)
+static const char *get_request_text(const json_t *request, const char *key)
 {
 	return json_string_value(json_object_get(request, key));
 }
 
 /* The name by which an input may be given. The expression of a constant is not a name. */
-static const char *metric_name(const pfm_metric_input_t *in)
+static const char *get_input_name(const pfm_metric_input_t *in)
 {
 	return in->is_constant ? in->text + 1 : *in->alias ? in->alias : in->text;
 }
@@ -148,7 +148,7 @@ static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_
 		put_text(j, "why", pfm_metric_state_name(v->state));
 	if (v->missing >= 0 &&
 	    !pfm_describe_metric_input(ctx, m->pmu, m->event, (unsigned)v->missing, &in))
-		put_text(j, "missing", metric_name(&in));
+		put_text(j, "missing", get_input_name(&in));
 }
 
 static void put_refusal(struct json *j, const char *message)
@@ -158,7 +158,7 @@ static void put_refusal(struct json *j, const char *message)
 	put_end(j, '}');
 }
 
-static bool check_number_array(const json_t *object)
+static bool is_object_of_numbers(const json_t *object)
 {
 	const char *key;
 	const json_t *v;
@@ -174,7 +174,7 @@ static bool check_number_array(const json_t *object)
 }
 
 /* The error in a member of @request, or NULL. Members may be missing or null. */
-static const char *report_malformed(const json_t *request)
+static const char *find_malformed_member(const json_t *request)
 {
 	static const struct {
 		const char *key, *wrong;
@@ -188,7 +188,7 @@ static const char *report_malformed(const json_t *request)
 		const json_t *v = json_object_get(request, members[i].key);
 
 		if (v && !json_is_null(v) &&
-		    !(members[i].numbers ? check_number_array(v) : json_is_string(v)))
+		    !(members[i].numbers ? is_object_of_numbers(v) : json_is_string(v)))
 			return members[i].wrong;
 	}
 	return NULL;
@@ -200,9 +200,10 @@ static int evaluate_metric(struct json *j, const pfm_ctx_t *ctx, const char *pmu
 	static struct metric_use m;
 	pfm_metric_value_t value = PFM_INIT(value);
 	pfm_error_t error = PFM_INIT(error);
-	const char *name = metric_text(request, "metric"), *list = metric_text(request, "list"),
-		   *own = metric_text(request, "pmu");
-	const char *wrong = report_malformed(request);
+	const char *name = get_request_text(request, "metric"),
+		   *list = get_request_text(request, "list"),
+		   *own = get_request_text(request, "pmu");
+	const char *wrong = find_malformed_member(request);
 	int rc;
 
 	if (!name || strlen(name) > 240) {
@@ -271,7 +272,7 @@ static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, 
 	return status;
 }
 
-static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
+static int evaluate_requests(const pfm_ctx_t *ctx, const char *pmu)
 {
 	struct lines lines = { .fd = 0 };
 	struct json j = { .out = stdout };
@@ -291,17 +292,17 @@ static int evaluate_list(const pfm_ctx_t *ctx, const char *pmu)
 /* ---- one metric, counts on the command line -------------------------------------------------- */
 
 /* True if an input may be given by @name. */
-static bool is_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)
+static bool is_operand_input(const pfm_ctx_t *ctx, const struct metric_use *m, const char *name)
 {
 	json_t *alone = json_object();
 	pfm_metric_input_t in = PFM_INIT(in);
 	bool found = json_object_set_new(alone, name, json_real(0)) !=
-	             0; /* without memory the warning is omitted */
+	             0; /* no memory: omit the warning */
 	double value;
 
 	for (unsigned i = 0; i < m->info.n_inputs && !found; i++)
 		found = !pfm_describe_metric_input(ctx, m->pmu, m->event, i, &in) &&
-		        (find_given_count(alone, &in) || put_derived(alone, &in, &value));
+		        (find_given_count(alone, &in) || derive_constant(alone, &in, &value));
 	json_decref(alone);
 	return found;
 }
@@ -312,7 +313,7 @@ static void report_unused(const pfm_ctx_t *ctx, const struct metric_use *m, json
 	unsigned n = 0;
 
 	for (void *at = json_object_iter(counts); at; at = json_object_iter_next(counts, at)) {
-		if (is_input(ctx, m, json_object_iter_key(at)))
+		if (is_operand_input(ctx, m, json_object_iter_key(at)))
 			continue;
 		if (n == 0)
 			fprintf(stderr, "pfm metric: note: %s does not need", m->info.name);
@@ -357,15 +358,15 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	if (!rc && v.missing >= 0 &&
 	    !pfm_describe_metric_input(ctx, m.pmu, m.event, (unsigned)v.missing, &in))
 		fprintf(stderr, ": add %s=COUNT",
-		        strstr(metric_name(&in), "::") ? strstr(metric_name(&in), "::") + 2
-		                                       : metric_name(&in));
+		        strstr(get_input_name(&in), "::") ? strstr(get_input_name(&in), "::") + 2
+		                                          : get_input_name(&in));
 	fprintf(stderr, "\n");
 	return EXIT_REFUSED;
 }
 
 /* Reads NAME=COUNT from each operand, every name once; the caller frees the result. Returns DONE,
  * or an exit status after a message. */
-static int operand_counts(const struct command_args *args, json_t **out)
+static int parse_operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();
 	bool is_added = counts;
@@ -378,7 +379,7 @@ static int operand_counts(const struct command_args *args, json_t **out)
 			return report_usage_error(args, "expected NAME=COUNT, got '%s'",
 			                          args->operands[i]);
 		*mark = '\0';
-		if (read_member(counts, args->operands[i]))
+		if (find_member(counts, args->operands[i]))
 			return report_usage_error(args, "%s is given twice", args->operands[i]);
 		is_added = !json_object_set_new(counts, args->operands[i], json_real(value));
 	}
@@ -405,12 +406,12 @@ static int run_metric(struct command_args *args)
 			args,
 			json ? "expected no operand but -: requests are read from standard input"
 			     : "expected a metric");
-	status = json ? EXIT_DONE : operand_counts(args, &counts);
+	status = json ? EXIT_DONE : parse_operand_counts(args, &counts);
 	ctx = status == EXIT_DONE ? open_context(NULL) : NULL;
 	if (status == EXIT_DONE && !ctx)
 		status = EXIT_REFUSED;
 	else if (status == EXIT_DONE)
-		status = json ? evaluate_list(ctx, pmu)
+		status = json ? evaluate_requests(ctx, pmu)
 		              : print_value(ctx, pmu, args->operands[0], counts);
 	json_decref(counts);
 	pfm_close_context(ctx);

@@ -46,7 +46,7 @@ struct planner {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Calls @begin before the first event of each group, @each for every event, @end after the last. */
+/* Writes an array of groups: of counter numbers if @counters, else of event names. */
 static void put_groups(struct json *j, const pfm_plan_t *plan, const char *key, bool counters)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
@@ -123,7 +123,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 }
 
 /* The counters that some event of @pmu may have. */
-static uint64_t group_counter_mask(const pfm_ctx_t *ctx, int pmu)
+static uint64_t collect_pmu_counters(const pfm_ctx_t *ctx, int pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 	pfm_event_info_t e = PFM_INIT(e);
@@ -136,9 +136,9 @@ static uint64_t group_counter_mask(const pfm_ctx_t *ctx, int pmu)
 	return all;
 }
 
-/* True, and the reason in @why, if --taken names counters that no PMU of the plan has. */
-static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *plan, char *why,
-                                   size_t len)
+/* True if --taken names counters that no PMU of the plan has; @why is then the reason. */
+static bool has_unknown_taken_counters(const struct planner *p, const pfm_plan_t *plan, char *why,
+                                       size_t len)
 {
 	pfm_planned_event_t e = PFM_INIT(e);
 	char has[COUNTERS_MAX], lacks[COUNTERS_MAX];
@@ -147,7 +147,7 @@ static bool report_no_taken_option(const struct planner *p, const pfm_plan_t *pl
 
 	for (unsigned i = 0; p->options.taken && !pfm_describe_planned_event(plan, i, &e); i++) {
 		if (e.pmu != last)
-			all |= group_counter_mask(p->ctx, e.pmu);
+			all |= collect_pmu_counters(p->ctx, e.pmu);
 		last = e.pmu;
 	}
 	if (!all || !(p->options.taken & ~all))
@@ -164,7 +164,7 @@ static int make_plan(struct planner *p, const struct event_list *list, pfm_plan_
 	int rc = pfm_create_plan(plan, p->ctx, (const char *const *)list->texts, list->n,
 	                         &p->options, error);
 
-	if (rc || !report_no_taken_option(p, *plan, why, len))
+	if (rc || !has_unknown_taken_counters(p, *plan, why, len))
 		return rc;
 	error->code = PFMLIB_ERR_INVAL;
 	error->kind = PFM_KIND_NONE;

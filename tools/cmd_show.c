@@ -156,8 +156,7 @@ static void describe_named_pmu(const struct shower *s, const char *text, char *d
 		snprintf(desc, size, "%s", info.desc);
 }
 
-/* Shows why the processor lacks a standard metric: an answer, not a failure. False if @error says
- * something else. */
+/* Shows why the processor lacks a standard metric. False if @error has another cause. */
 static bool show_missing_metric(struct shower *s, const char *text, const pfm_error_t *error)
 {
 	static const char begin[] = "cannot be measured: ";

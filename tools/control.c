@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands by a descriptor or a FIFO. A command is a line; the answer is "ack", a newline and a
- * zero byte, as perf gives it. */
+/* Receives commands from a descriptor or a FIFO. A command is a line; the answer is "ack", a
+ * newline and a zero byte, as in perf. */
 #include "control.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 
 enum { MAX_FDS = 512 };
 
-/* A descriptor's number that ends with @end; -1 for other text. */
+/* Parses a descriptor's number before character @end; -1 for other text. */
 static int read_fd(const char **text, char end)
 {
 	char *after;
@@ -41,7 +41,7 @@ static bool open_fds(struct control *c, const char *text)
 	return true;
 }
 
-/* A FIFO is opened for reading and writing: it has no end when a writer leaves. */
+/* Opens FIFOs for reading and writing, because reading would otherwise end when a writer closes. */
 static bool open_fifos(struct control *c, const char *text)
 {
 	size_t len = strcspn(text, ",");
@@ -68,7 +68,7 @@ bool control_open(struct control *c, const char *text)
 	return c->on;
 }
 
-static enum control_word word_of(const char *line)
+static enum control_word parse_control_word(const char *line)
 {
 	static const struct {
 		const char *text;
@@ -99,7 +99,7 @@ enum control_word control_next(struct control *c)
 			continue;
 		c->line[c->n] = 0;
 		c->n = 0;
-		return word_of(c->line);
+		return parse_control_word(c->line);
 	}
 	return CONTROL_NOTHING;
 }
@@ -124,7 +124,7 @@ void control_wait(const struct control *c, const sigset_t *signals, const int *f
 		p[2 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
 	poll(p, 2 + i, (int)((ns + 999999) / 1000000));
 	if (p[0].revents & POLLHUP && !(p[0].revents & POLLIN))
-		poll(NULL, 0, 1); /* the other side has left: no busy loop */
+		poll(NULL, 0, 1); /* the other side closed: avoid a busy loop */
 	if (sig >= 0)
 		close(sig);
 }

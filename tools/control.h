@@ -11,7 +11,7 @@
 
 struct control {
 	bool on;
-	int in, ack; /* descriptors; ack -1: no answers are sent */
+	int in, ack; /* descriptors; ack -1: no answers */
 	size_t n;
 	char line[256];
 };
@@ -29,8 +29,7 @@ enum control_word {
 /* Opens what "fd:IN[,ACK]" or "fifo:IN[,ACK]" names. False if @text is neither, or with errno if
  * it cannot be opened. */
 bool control_open(struct control *c, const char *text);
-/* The next whole line that has come, without waiting. The text of an unknown one stays in
- * @c->line. */
+/* Returns the next complete command without waiting. @c->line has the text of an unknown one. */
 enum control_word control_next(struct control *c);
 /* Tells the other side that its command was carried out. */
 void control_acknowledge(const struct control *c);

@@ -31,6 +31,6 @@ size_t ignore_curl_answer(const void *data, size_t size, size_t n, void *arg)
 	return size * n;
 }
 #else
-/* A source without a declaration is no C. */
+/* ISO C needs a declaration in each source. */
 typedef int pfm_built_without_curl_t;
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcurl, loaded when it is needed. Only sources that are built with HAVE_CURL include this. */
+/* Loads libcurl at run time. For sources built with HAVE_CURL. */
 #ifndef PFM_CURL_LIBRARY_H
 #define PFM_CURL_LIBRARY_H
 

@@ -15,8 +15,8 @@
 
 enum { TAB_STOP = 8, ARROWS_MAX = 24 };
 
-/* A copy of @text with blanks up to the next multiple of eight columns for each tabulator; a
- * tabulator itself would end at a column that depends on what is printed before. */
+/* Returns a copy of @text with each tabulator replaced by blanks up to the next multiple of eight
+ * columns. To be freed. */
 static char *expand_tabs(const char *text)
 {
 	size_t n_tabs = 0, column = 0;
@@ -53,7 +53,7 @@ static bool add_code_line(struct disassembly *d, const char *text, bool is_instr
 	return d->lines[d->n++].text;
 }
 
-/* Takes a line of objdump. False without memory. */
+/* Adds a line of objdump. False without memory. */
 static bool take_line(struct disassembly *d, char *line, bool *is_code)
 {
 	char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of a function, by objdump. */
+/* Disassembles a function with objdump. */
 #ifndef PFM_DISASSEMBLY_H
 #define PFM_DISASSEMBLY_H
 
@@ -10,7 +10,7 @@
 /* A line of objdump: an instruction, or a line of source text before it. */
 struct code_line {
 	bool is_instruction;
-	uint64_t address; /* of an instruction */
+	uint64_t address; /* 0 for a line of source text */
 	char *text;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of events, taken apart. */
+/* Splits lists of events into texts for pfm_open_session(). */
 #ifndef PFM_EVENT_LIST_H
 #define PFM_EVENT_LIST_H
 

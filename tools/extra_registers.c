@@ -18,7 +18,7 @@ static const struct {
 	                { "PEBS_LD_LAT", 0x3f6 },   { "PEBS_FRONTEND", 0x3f7 },
 	                { "SNOOP_RSP_0", 0x1328 },  { "SNOOP_RSP_1", 0x1329 } };
 
-/* Where Intel's processors have the control register of counter 0. */
+/* PERFEVTSEL0_ADDRESS: address of the control register of counter 0 on Intel processors. */
 enum { PERFEVTSEL0_ADDRESS = 0x186, N_ADDRESSES = 8 };
 
 /* True if @text is the address @out, such as 0x1a6. */
@@ -76,7 +76,7 @@ static bool parse_control_register(const struct register_value *v, pfm_reg_t *re
 	return false;
 }
 
-/* The events of @n registers, 0 if they cannot be decoded or have none. */
+/* Decodes @n registers. Returns the number of events, 0 on failure. */
 static unsigned decode_registers(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,
                                  pfm_decoded_event_t *out, unsigned n_out)
 {

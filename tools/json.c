@@ -13,7 +13,7 @@ static void put_bytes_as_they_are(const struct json *j, const char *text, size_t
 	fwrite(text, 1, len, j->out);
 }
 
-/* Receives what Jansson wrote. Jansson leaves DEL as it is; a terminal must not get it. */
+/* Writes text from Jansson. Escapes DEL, a control character that Jansson leaves unchanged. */
 static int write_piece(const char *text, size_t len, void *arg)
 {
 	FILE *out = arg;
@@ -28,7 +28,7 @@ static int write_piece(const char *text, size_t len, void *arg)
 	return 0;
 }
 
-/* Values are lost only without memory: a reader must not take "null" for an answer. */
+/* Reports that a value was replaced by null because memory ran out. */
 static void report_lost_value(void)
 {
 	static bool said;
@@ -84,8 +84,8 @@ static bool is_simple_text(const char *text, size_t len)
 	return true;
 }
 
-/* Fast path: keys and names of events need no escape; without it encode --json takes 2.5 times as
- * long. */
+/* Writes keys and names that need no escape directly; through Jansson, encode --json takes 2.5
+ * times as long. */
 static void put_quoted(const struct json *j, const char *text, size_t len)
 {
 	json_t *string;

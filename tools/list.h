@@ -15,24 +15,24 @@ struct lister {
 	pfm_ctx_t *ctx;
 	const char *pattern;  /* folded; NULL: everything */
 	const char *question; /* the pattern as the user wrote it, or NULL */
-	bool has_named_event; /* the pattern is the name of an event: */
+	bool has_named_event; /* the pattern is the name of an event */
 	int named_pmu;
 	unsigned named_event;
-	char alias[FOLDED_MAX];          /* the name of it in the pattern */
-	struct word_query words;         /* of the question, if is_ranked */
-	bool is_ranked;                  /* the best answers come first */
-	regex_t expression;              /* instead of it, if is_expression */
-	int pmu;                         /* only this one, or -1 */
-	bool is_expression, other_hosts; /* elsewhere: of other machines' processors, too */
+	char alias[FOLDED_MAX];          /* that name as the pattern spells it */
+	struct word_query words;         /* words of the question, if is_ranked */
+	bool is_ranked;                  /* sort by rank: best matches first */
+	regex_t expression;              /* replaces pattern if is_expression */
+	int pmu;                         /* index of the requested PMU, or -1 */
+	bool is_expression, other_hosts; /* other_hosts: also list other machines' processors */
 	bool json, all_pmus, pmus_only, descriptions, metrics, no_pager;
-	uint64_t counters;     /* one of them is wanted; 0: any */
-	const char *unit_name; /* of a unit called so; NULL: of anything */
+	uint64_t counters;     /* events must have one of these; 0: any */
+	const char *unit_name; /* only events of this unit; NULL: all */
 	struct json out;
-	size_t width;   /* of the terminal; 0 without a terminal */
-	bool is_narrow; /* two columns side by side would leave too little for the second one */
-	size_t column;  /* of descriptions */
-	struct found_event *found; /* what was found of a PMU, with */
-	size_t found_capacity;     /* room for so many */
+	size_t width;              /* of the terminal; 0 without a terminal */
+	bool is_narrow;            /* too narrow for two columns side by side */
+	size_t column;             /* of descriptions */
+	struct found_event *found; /* matching events of a PMU */
+	size_t found_capacity;     /* allocated elements of found */
 	size_t n_pmus, n_events, n_tracepoints, n_forms;
 	char folded[FOLDED_MAX];
 };
@@ -40,9 +40,9 @@ struct lister {
 /* An event that matched. */
 struct found_event {
 	const char *name, *desc, *replaced;
-	const char *unit;  /* of a metric */
-	const char *topic; /* what it is grouped by */
-	const char *alias; /* the name it was found by, if that is another one; or NULL */
+	const char *unit;  /* unit of a metric */
+	const char *topic; /* topic by which events are grouped */
+	const char *alias; /* the alias that matched the pattern, or NULL */
 	int pmu;
 	unsigned event, flags, rank;
 };
@@ -59,7 +59,7 @@ bool contains_text(const struct lister *l, const char *text);
 bool is_named_event(const struct lister *l, const pfm_event_info_t *e);
 /* True if the pattern is all of @name. */
 bool is_whole_name(const struct lister *l, const char *name);
-/* How well @e answers the question of -d: less is better. */
+/* Returns the rank of @e as an answer to -d; a smaller one is better. */
 unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e);
 bool matches_pattern(const struct lister *l, const pfm_event_info_t *e);
 /* For qsort(): by rank, then by topic. */
@@ -70,13 +70,13 @@ void print_list_heading(const struct lister *l, const pfm_pmu_info_t *pmu);
 /* Prints @n events of one PMU, a line each. */
 void print_found(const struct lister *l, const struct found_event *found, size_t n);
 /* Prints the @n events in l->found as JSON, a line each. */
-void json_found(struct lister *l, const pfm_pmu_info_t *info, size_t n);
+void put_found_events(struct lister *l, const pfm_pmu_info_t *info, size_t n);
 /* Prints a PMU as one line, or as a JSON object. */
 void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
 
 /* True if @pmu has metrics and no events. */
 bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
-/* Prints words that @prefix may become, one a line: processors, events, unit masks. An exit
+/* Prints the completions of @prefix, one a line: processors, events, unit masks. Returns an exit
  * status. */
 int complete_list_text(const struct lister *l, const char *prefix);
 

@@ -26,7 +26,7 @@ bool contains_text(const struct lister *l, const char *text)
 
 	if (l->is_expression)
 		return regexec(&l->expression, text, 0, NULL, 0) == 0;
-	/* Names are short, some descriptions are not. */
+	/* Fold long descriptions in allocated memory. */
 	if (strnlen(text, size) == size) {
 		size = strlen(text) + 1;
 		folded = malloc(size);
@@ -41,7 +41,7 @@ bool contains_text(const struct lister *l, const char *text)
 	return found;
 }
 
-/* Metrics are found by the names of their groups, too. */
+/* True if the pattern matches a group of metric @e. */
 static bool is_in_group(const struct lister *l, const pfm_event_info_t *e)
 {
 	pfm_metric_info_t m = PFM_INIT(m);
@@ -78,7 +78,7 @@ unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e)
 	return contains_text(l, e->desc) ? RANK_TEXT : RANK_NONE;
 }
 
-/* Metrics are answers to -d if their names fit. */
+/* True if @e is of the requested kind. Metrics whose names answer -d are listed, too. */
 static bool is_wanted_kind(const struct lister *l, const pfm_event_info_t *e)
 {
 	bool metric = e->flags & PFM_EVENT_METRIC;

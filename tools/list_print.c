@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-	NAME_COLUMNS = 24, /* of a processor */
-	PMU_COLUMN = 51,   /* where it is described */
+	NAME_COLUMNS = 24, /* width of processors' names */
+	PMU_COLUMN = 51,   /* column of a PMU's description */
 	DATE_SIZE = 40,
 	MONTH_LENGTH = 7 /* YYYY-MM */
 };
 
-static void json_flags(struct json *j, unsigned flags)
+static void put_flags(struct json *j, unsigned flags)
 {
 	static const struct {
 		unsigned bit;
@@ -34,7 +34,7 @@ static void json_flags(struct json *j, unsigned flags)
 	put_end(j, ']');
 }
 
-static void json_metric(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void put_metric_line(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
 {
 	struct json *j = &l->out;
 
@@ -49,7 +49,7 @@ static void json_metric(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_e
 	put_line(j);
 }
 
-static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
+static void put_event_line(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
 {
 	struct json *j = &l->out;
 
@@ -60,14 +60,15 @@ static void json_event(struct lister *l, const pfm_pmu_info_t *pmu, const pfm_ev
 	put_text_if(j, "topic", e->topic);
 	put_hex(j, "code", e->code);
 	counters_json(j, "counters", e->counters);
-	json_flags(j, e->flags);
+	put_flags(j, e->flags);
 	put_text_if(j, "replaced", e->replaced);
 	put_text(j, "origin", pmu->origin);
 	put_end(j, '}');
 	put_line(j);
 }
 
-/* Text of field @name in the row of @e, "" if it has none. Cheaper than pfm_describe_metric(). */
+/* Returns the text of field @name in the row of @e, "" if missing. Faster than
+ * pfm_describe_metric(). */
 static const char *find_field_text(const struct lister *l, const struct found_event *e,
                                    const char *name)
 {
@@ -83,9 +84,9 @@ static const char *find_field_text(const struct lister *l, const struct found_ev
 	return "";
 }
 
-/* "What it is. [percent; TmaL1, Backend]" */
-static void metric_text(const struct lister *l, const struct found_event *e,
-                        char buf[TEXT_SIZE_MAX])
+/* Writes description, unit and groups of metric @e: "Description. [percent; TmaL1, Backend]" */
+static void write_metric_text(const struct lister *l, const struct found_event *e,
+                              char buf[TEXT_SIZE_MAX])
 {
 	const char *groups = find_field_text(l, e, "metric_group");
 	const char *parts[] = { e->desc, *e->desc ? " [" : "[",
@@ -118,7 +119,7 @@ static void print_words(const char *text)
 	fwrite_unlocked(text, 1, len, stdout);
 }
 
-/* Prints the name, and what leads from there to the column of descriptions. */
+/* Prints the name and the blanks or the newline before the column of descriptions. */
 static void print_name(const struct lister *l, const char *name)
 {
 	static const char blanks[] = "                                  ";
@@ -146,7 +147,7 @@ static void print_event(const struct lister *l, const struct found_event *e)
 	if (e->alias)
 		printf("(also %s) ", e->alias);
 	if (e->flags & PFM_EVENT_METRIC) {
-		metric_text(l, e, text);
+		write_metric_text(l, e, text);
 		desc = text;
 	}
 	if (!*desc)
@@ -179,19 +180,19 @@ void print_found(const struct lister *l, const struct found_event *found, size_t
 	}
 }
 
-void json_found(struct lister *l, const pfm_pmu_info_t *info, size_t n)
+void put_found_events(struct lister *l, const pfm_pmu_info_t *info, size_t n)
 {
 	pfm_event_info_t info_of = PFM_INIT(info_of);
 
 	for (const struct found_event *e = l->found; e < l->found + n; e++) {
 		pfm_describe_event(l->ctx, e->pmu, e->event, &info_of);
 		(l->metrics || (l->is_ranked && e->flags & PFM_EVENT_METRIC)
-		         ? json_metric
-		         : json_event)(l, info, &info_of);
+		         ? put_metric_line
+		         : put_event_line)(l, info, &info_of);
 	}
 }
 
-static const char *host_note(unsigned flags)
+static const char *describe_host_state(unsigned flags)
 {
 	if (!(flags & PFM_PMU_HOST))
 		return "";
@@ -253,7 +254,7 @@ void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p)
 		printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS,
 		       p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
 		       strchr(p->origin, '/') ? "image" : p->origin);
-		snprintf(text, sizeof(text), "%s%s%s%s", p->desc, host_note(p->flags),
+		snprintf(text, sizeof(text), "%s%s%s%s", p->desc, describe_host_state(p->flags),
 		         l->pmus_only && find_list_date(p->source, date) ? ", list of " : "",
 		         l->pmus_only && find_list_date(p->source, date) ? date : "");
 		if (narrow)

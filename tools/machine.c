@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the machine that is looked at: this one, or a recorded one. */
+/* Reads files of this machine or of a recorded one. */
 #include "pfm.h"
 
 #include <stdlib.h>

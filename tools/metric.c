@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics in the command: finding them, and showing what they are. */
+/* Finds metrics and shows their formulas and inputs. */
 #include "metric.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct 
 	out->info = (pfm_metric_info_t)PFM_INIT(out->info);
 	rc = pfm_describe_metric(ctx, out->pmu, out->event, &out->info);
 	if (rc == PFMLIB_ERR_NOTFOUND) {
-		/* An event took the name, the metric stepped aside. */
+		/* A metric with the same name as an event has the suffix ".metric". */
 		snprintf(text, sizeof(text), "%s%s%s.metric", pmu ? pmu : "", pmu ? "::" : "",
 		         name);
 		rc = pfm_find_event_by_text(ctx, text, &out->pmu, &out->event, NULL);
@@ -60,7 +60,7 @@ bool visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
+char *print_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
 {
 	int n = pfm_print_metric(ctx, pmu, event, threshold, NULL, 0);
 	char *text = n < 0 ? NULL : malloc((size_t)n + 1);
@@ -70,21 +70,21 @@ char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshol
 	return text;
 }
 
-/* "PROCESSOR::EVENT" without the processor where that is the metric's own. */
-static const char *metric_short_name(const char *text, const char *pmu)
+/* Returns @text without "PROCESSOR::" if that is the processor of the metric. */
+static const char *strip_pmu_prefix(const char *text, const char *pmu)
 {
 	size_t n = strlen(pmu);
 
 	return strncmp(text, pmu, n) == 0 && strncmp(text + n, "::", 2) == 0 ? text + n + 2 : text;
 }
 
-/* The event with the counters that may count it, or the constant. */
+/* Shows an input: an event with the counters that can count it, or a constant. */
 static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const char *pmu,
                        show_line_fn line)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	char counters[COUNTERS_MAX], text[NAME_MAX_LEN + COUNTERS_MAX];
-	const char *name = metric_short_name(in->text, pmu);
+	const char *name = strip_pmu_prefix(in->text, pmu);
 
 	if (in->is_constant || pfm_encode_event(ctx, in->text, 0, &enc, NULL) || !enc.counters)
 		snprintf(text, sizeof(text), "%s", name);
@@ -94,7 +94,7 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 	line(in->is_constant ? "constant" : "needs", text);
 }
 
-/* The plan of what a metric needs, on the processor as it is built; NULL if missing. */
+/* Plans the events of a metric without counters taken by others. NULL on failure. */
 static pfm_plan_t *make_metric_plan(const pfm_ctx_t *ctx, int pmu, unsigned event,
                                     pfm_plan_info_t *info)
 {
@@ -131,7 +131,7 @@ static void show_plan(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_f
 	pfm_free_plan(plan);
 }
 
-/* The events to sample, without the processor where that is the metric's own. */
+/* Shows the events to sample for a metric. */
 static void show_partners(const pfm_ctx_t *ctx, int pmu, unsigned event, const char *name,
                           show_line_fn line)
 {
@@ -142,14 +142,14 @@ static void show_partners(const pfm_ctx_t *ctx, int pmu, unsigned event, const c
 	                     pfm_print_metric_partner(ctx, pmu, event, i, text, sizeof(text)) > 0;
 	     i++)
 		at += (size_t)snprintf(all + at, sizeof(all) - at, "%s%s", i ? ", " : "",
-		                       metric_short_name(text, name));
+		                       strip_pmu_prefix(text, name));
 	line("sample with", all);
 }
 
 void show_metric(const pfm_ctx_t *ctx, int pmu, unsigned event, show_line_fn line)
 {
-	char *formula = metric_formula(ctx, pmu, event, 0),
-	     *threshold = metric_formula(ctx, pmu, event, 1);
+	char *formula = print_formula_text(ctx, pmu, event, 0),
+	     *threshold = print_formula_text(ctx, pmu, event, 1);
 	pfm_metric_info_t m = PFM_INIT(m);
 	pfm_metric_input_t in = PFM_INIT(in);
 	pfm_pmu_info_t info = PFM_INIT(info);
@@ -237,8 +237,8 @@ static void put_partners(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned
 
 void show_metric_json(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event)
 {
-	char *formula = metric_formula(ctx, pmu, event, 0),
-	     *threshold = metric_formula(ctx, pmu, event, 1);
+	char *formula = print_formula_text(ctx, pmu, event, 0),
+	     *threshold = print_formula_text(ctx, pmu, event, 1);
 	pfm_metric_input_t in = PFM_INIT(in);
 
 	put_text_if(j, "formula", formula);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics in the command: finding them by name or group, and giving them what they need. */
+/* Finds metrics by name or group and shows them. */
 #ifndef PFM_METRIC_H
 #define PFM_METRIC_H
 
@@ -8,28 +8,27 @@
 
 enum { NAME_MAX_LEN = 512 };
 
-/* A metric of a context, and room for its counts. */
+/* A metric of a context, and the counts of its inputs. */
 struct metric_use {
 	int pmu;
 	unsigned event;
 	pfm_metric_info_t info;
 	pfm_metric_operand_t counts[256];
-	char text[NAME_MAX_LEN]; /* what was looked up, which errors point into */
+	char text[NAME_MAX_LEN]; /* the name that was looked up; positions of errors refer to it */
 };
 
 /* A computed metric. */
 struct metric_answer {
 	pfm_metric_info_t info;
 	pfm_metric_value_t value;
-	pfm_quality_t quality; /* the worst of the counts that it is made of */
+	pfm_quality_t quality; /* worst quality of its counts */
 };
 
-/* The metric called @name on @pmu (NULL: where unprefixed names are looked up). PFMLIB_SUCCESS or a
- * code with @error. */
+/* Finds metric @name on @pmu (NULL: default PMUs). PFMLIB_SUCCESS, or a code with @error. */
 int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out,
                 pfm_error_t *error);
-/* The formula of a metric, or of its threshold; NULL if missing. To be freed. */
-char *metric_formula(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
+/* Returns the formula of a metric, or of its threshold; NULL if missing. To be freed. */
+char *print_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
 /* Unit, groups, parent and level of a metric as members of an object. */
 void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* Describe a metric line by line, or as members of an object: formula, inputs, number of groups. */

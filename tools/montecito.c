@@ -100,10 +100,10 @@ static bool parse_word_or_number(const char *text, size_t len, const struct word
 	return parse_number(text, len, out);
 }
 
-/* Value of @p, a word of @words or a number up to @max. */
-static bool piece_value(const char *list, const struct option_piece *p,
-                        const struct word_value *words, uint64_t max, uint64_t *out,
-                        struct mont_mistake *m)
+/* Parses the value of @p: a word of @words or a number up to @max. */
+static bool parse_piece_value(const char *list, const struct option_piece *p,
+                              const struct word_value *words, uint64_t max, uint64_t *out,
+                              struct mont_mistake *m)
 {
 	if (!parse_word_or_number(p->value, p->value_len, words, out))
 		return report_wrong_piece(m, list, p->value, p->value_len,
@@ -171,7 +171,7 @@ static bool parse_opcm_slots(const char *list, const struct option_piece *p,
 	return true;
 }
 
-bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_opcm(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	const uint64_t max = (UINT64_C(1) << 41) - 1;
 	pfmlib_mont_opcm_t *out = s->n_opcm ? &s->in.pfp_mont_opcm2 : &s->in.pfp_mont_opcm1;
@@ -187,15 +187,15 @@ bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *
 			if (!parse_opcm_slots(value, &p, out, m))
 				return false;
 		} else if (piece_has_key(&p, "match")) {
-			if (!piece_value(value, &p, no_words, max, &out->opcm_match, m))
+			if (!parse_piece_value(value, &p, no_words, max, &out->opcm_match, m))
 				return false;
 		} else if (piece_has_key(&p, "mask")) {
-			if (!piece_value(value, &p, no_words, max, &out->opcm_mask, m))
+			if (!parse_piece_value(value, &p, no_words, max, &out->opcm_mask, m))
 				return false;
 		} else {
 			return report_unknown_piece(value, &p, m);
 		}
-	/* In none of the slots no instruction would match. */
+	/* A matcher without a slot would match no instruction. */
 	if (!(out->opcm_m | out->opcm_i | out->opcm_f | out->opcm_b))
 		out->opcm_m = out->opcm_i = out->opcm_f = out->opcm_b = 1;
 	s->n_opcm++;
@@ -254,13 +254,13 @@ static bool parse_range(pfmlib_mont_input_rr_t *rr, unsigned *n, const struct wo
 	return true;
 }
 
-bool mont_irange(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_irange(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	s->is_used = true;
 	return parse_range(&s->in.pfp_mont_irange, &s->n_irange, range_flags, value, m);
 }
 
-bool mont_drange(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_drange(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	s->is_used = true;
 	return parse_range(&s->in.pfp_mont_drange, &s->n_drange, no_words, value, m);
@@ -286,7 +286,7 @@ static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
 	most = has_alat ? 15 : mode == PFMLIB_MONT_EAR_TLB_MODE ? 127 : 255;
 	while (next_piece(&at, &p))
 		if (piece_has_key(&p, "umask")) {
-			if (!piece_value(value, &p, no_words, most, &out->ear_umask, m))
+			if (!parse_piece_value(value, &p, no_words, most, &out->ear_umask, m))
 				return false;
 		} else if (piece_has_key(&p, "plm")) {
 			if (!parse_levels(value, &p, &out->ear_plm, m))
@@ -298,13 +298,13 @@ static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
 	return true;
 }
 
-bool mont_iear(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_iear(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	s->is_used = true;
 	return parse_ear(&s->in.pfp_mont_iear, false, value, m);
 }
 
-bool mont_dear(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_dear(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	s->is_used = true;
 	return parse_ear(&s->in.pfp_mont_dear, true, value, m);
@@ -316,13 +316,13 @@ static bool parse_etb_field(const char *list, const struct option_piece *p,
 {
 	uint64_t value;
 
-	if (!piece_value(list, p, words, 3, &value, m))
+	if (!parse_piece_value(list, p, words, 3, &value, m))
 		return false;
 	*out = (unsigned char)value;
 	return true;
 }
 
-bool mont_etb(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_etb(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	pfmlib_mont_etb_t *etb = &s->in.pfp_mont_etb;
 	const char *at = value;
@@ -353,7 +353,7 @@ bool mont_etb(struct mont_settings *s, const char *value, struct mont_mistake *m
 	return true;
 }
 
-bool mont_ipear(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_ipear(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	pfmlib_mont_ipear_t *ipear = &s->in.pfp_mont_ipear;
 	const char *at = value;
@@ -364,7 +364,7 @@ bool mont_ipear(struct mont_settings *s, const char *value, struct mont_mistake 
 	ipear->ipear_used = 1;
 	while (next_piece(&at, &p))
 		if (piece_has_key(&p, "delay")) {
-			if (!piece_value(value, &p, no_words, 255, &delay, m))
+			if (!parse_piece_value(value, &p, no_words, 255, &delay, m))
 				return false;
 			ipear->ipear_delay = (unsigned short)delay;
 		} else if (piece_has_key(&p, "plm")) {
@@ -378,7 +378,7 @@ bool mont_ipear(struct mont_settings *s, const char *value, struct mont_mistake 
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake *m)
+bool mont_parse_thres(struct mont_settings *s, const char *value, struct mont_mistake *m)
 {
 	const char *at = value;
 	uint64_t thres;
@@ -399,7 +399,7 @@ bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake 
 	return true;
 }
 
-void mont_no_qualcheck(struct mont_settings *s)
+void mont_turn_off_qualcheck(struct mont_settings *s)
 {
 	unsigned i;
 

@@ -7,7 +7,7 @@
 #include <perfmon/montecito.h>
 #include <stddef.h>
 
-/* Where a setting is wrong, and why. */
+/* The position and reason of a wrong setting. */
 struct mont_mistake {
 	size_t start, end;
 	const char *reason;
@@ -17,19 +17,19 @@ struct mont_mistake {
 struct mont_settings {
 	pfmlib_mont_input_param_t in;
 	unsigned n_opcm, n_irange, n_drange, n_thres;
-	bool is_used; /* any was given */
+	bool is_used; /* true if an option was given */
 };
 
-/* Each adds one option's value; NULL values mean the usual. False with *@mistake filled for one
- * that is wrong. */
-bool mont_opcm(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_irange(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_drange(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_iear(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_dear(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_etb(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_ipear(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-bool mont_thres(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
-void mont_no_qualcheck(struct mont_settings *s);
+/* Each function adds the value of one option; NULL means its default. On a wrong value, returns
+ * false and sets *@mistake. */
+bool mont_parse_opcm(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_irange(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_drange(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_iear(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_dear(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_etb(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_ipear(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+bool mont_parse_thres(struct mont_settings *s, const char *value, struct mont_mistake *mistake);
+void mont_turn_off_qualcheck(struct mont_settings *s);
 
 #endif

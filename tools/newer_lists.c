@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Publishers of event lists, for names that no list here has: the commands that fetch a newer list.
- * A name that is similar to one of a known processor is a typo, which no newer list has. */
+/* Publishers of event lists: names the commands that fetch a newer list which may have an unknown
+ * name. A name similar to a known one is treated as a typo. */
 #include "pfm.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "base/edit_distance.h"
 
 static const struct publisher {
-	const char *source;   /* what the source of a table made from such a list begins with */
+	const char *source;   /* beginning of the source text of tables made from such a list */
 	const char *relative; /* the generic table for processors without a list */
 	const char *commands;
 } publishers[] = {
@@ -23,24 +23,24 @@ static const struct publisher {
 	  "git -C linux sparse-checkout set tools/perf/pmu-events && pfm import linux" },
 };
 
-enum { ALL = sizeof(publishers) / sizeof(publishers[0]) };
-enum { MAX_SLIPS = 2 }; /* letters in which a misspelt name differs */
+enum { N_PUBLISHERS = sizeof(publishers) / sizeof(publishers[0]) };
+enum { MAX_SLIPS = 2 }; /* largest number of letters in which a misspelt name differs */
 
-/* The set of publishers that may have newer lists of @pmu: one bit, or none. */
-static unsigned newer_list_of_pmu(const pfm_ctx_t *ctx, int pmu)
+/* Returns the publisher of lists of @pmu as a bit set; empty if there is none. */
+static unsigned find_publishers_of_pmu(const pfm_ctx_t *ctx, int pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);
 
 	if (pmu < 0 || pfm_describe_pmu(ctx, pmu, &info) != PFMLIB_SUCCESS)
 		return 0;
-	for (unsigned i = 0; i < ALL; i++)
+	for (unsigned i = 0; i < N_PUBLISHERS; i++)
 		if (strncmp(info.source, publishers[i].source, strlen(publishers[i].source)) == 0 ||
 		    strcmp(info.name, publishers[i].relative) == 0)
 			return 1u << i;
 	return 0;
 }
 
-static unsigned newer_list_of_name(const pfm_ctx_t *ctx, const char *name, size_t len)
+static unsigned find_publishers_of_pmu_name(const pfm_ctx_t *ctx, const char *name, size_t len)
 {
 	char buf[96];
 
@@ -48,10 +48,10 @@ static unsigned newer_list_of_name(const pfm_ctx_t *ctx, const char *name, size_
 		return 0;
 	memcpy(buf, name, len);
 	buf[len] = '\0';
-	return newer_list_of_pmu(ctx, pfm_find_pmu(ctx, buf));
+	return find_publishers_of_pmu(ctx, pfm_find_pmu(ctx, buf));
 }
 
-static unsigned newer_list_of_host(const pfm_ctx_t *ctx)
+static unsigned find_publishers_of_host(const pfm_ctx_t *ctx)
 {
 	unsigned set = 0;
 	int n = pfm_count_pmus(ctx);
@@ -61,36 +61,37 @@ static unsigned newer_list_of_host(const pfm_ctx_t *ctx)
 
 		if (pfm_describe_pmu(ctx, i, &info) == PFMLIB_SUCCESS &&
 		    info.flags & PFM_PMU_HOST && info.flags & PFM_PMU_CORE)
-			set |= newer_list_of_pmu(ctx, i);
+			set |= find_publishers_of_pmu(ctx, i);
 	}
 	return set;
 }
 
-/* The processor that @text or the caller of the command names, else this machine's. */
-static unsigned newer_list_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
+/* Finds the publishers for the processor in @text, for @pmu, or for this machine's processor. */
+static unsigned find_publishers_of_event(const pfm_ctx_t *ctx, const char *text, const char *pmu)
 {
 	const char *colons = strstr(text, "::");
 
 	if (colons)
-		return newer_list_of_name(ctx, text, (size_t)(colons - text));
-	return pmu && *pmu ? newer_list_of_name(ctx, pmu, strlen(pmu)) : newer_list_of_host(ctx);
+		return find_publishers_of_pmu_name(ctx, text, (size_t)(colons - text));
+	return pmu && *pmu ? find_publishers_of_pmu_name(ctx, pmu, strlen(pmu))
+	                   : find_publishers_of_host(ctx);
 }
 
-/* All publishers, if no name is similar. A name with a slash after it is a folder's. */
-static unsigned newer_list_of_unknown_pmu(const char *text, const pfm_error_t *error, size_t n)
+/* Returns all publishers unless a known name is similar or @text begins with a folder's name. */
+static unsigned find_publishers_of_unknown_pmu(const char *text, const pfm_error_t *error, size_t n)
 {
 	if (n || (error->end < strlen(text) && text[error->end] == '/'))
 		return 0;
-	return (1u << ALL) - 1;
+	return (1u << N_PUBLISHERS) - 1;
 }
 
-/* Does @text belong to a processor that has no list yet? */
+/* True if @text belongs to a processor that has no list yet. */
 static bool is_generic_pmu(const pfm_ctx_t *ctx, const char *text, const char *pmu)
 {
 	const char *colons = strstr(text, "::");
 	char name[96];
 
-	for (unsigned i = 0; i < ALL; i++) {
+	for (unsigned i = 0; i < N_PUBLISHERS; i++) {
 		snprintf(name, sizeof(name), "%.*s", (int)(colons ? colons - text : 0), text);
 		if (strcmp(colons ? name : pmu ? pmu : "", publishers[i].relative) == 0)
 			return true;
@@ -107,8 +108,7 @@ static bool is_generic_pmu(const pfm_ctx_t *ctx, const char *text, const char *p
 	return false;
 }
 
-/* Does the token differ from the first @len characters of @name by a slip or two? Names of events
- * of one family differ by more. */
+/* True if the token is the first @len characters of @name but for at most MAX_SLIPS letters. */
 static bool is_misspelt(const char *text, const pfm_error_t *error, const char *name, size_t len)
 {
 	unsigned char typed[EDIT_DISTANCE_MAX], known[EDIT_DISTANCE_MAX];
@@ -124,7 +124,7 @@ static bool is_misspelt(const char *text, const pfm_error_t *error, const char *
 	       MAX_SLIPS;
 }
 
-/* Is @name, or its part before the dot, what the user meant to type? */
+/* True if the token is a misspelling of @name or of its part before the dot. */
 static bool is_typo_of(const char *text, const pfm_error_t *error, const char *name)
 {
 	return is_misspelt(text, error, name, strlen(name)) ||
@@ -136,22 +136,21 @@ unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_erro
 {
 	if (!text || error->detail || error->end <= error->start)
 		return 0;
-	/* The kernel's tracepoints are in no list. */
+	/* No list has the kernel's tracepoints. */
 	if (n && strchr(similar[0], ':') && !strstr(similar[0], "::"))
 		return 0;
 	if (error->kind == PFM_KIND_UNKNOWN_PMU)
-		return newer_list_of_unknown_pmu(text, error, n);
-	/* A similar name exists: a typo, unless the processor has no list of its own. The name of a
-	 * processor family is complete as it is. */
+		return find_publishers_of_unknown_pmu(text, error, n);
+	/* A name similar to a known one is a typo, unless its processor has no list. */
 	if (n && (pfm_find_pmu(ctx, similar[0]) >= 0 || !is_generic_pmu(ctx, text, pmu) ||
 	          is_typo_of(text, error, similar[0])))
 		return 0;
-	return error->kind == PFM_KIND_UNKNOWN_EVENT ? newer_list_of_event(ctx, text, pmu) : 0;
+	return error->kind == PFM_KIND_UNKNOWN_EVENT ? find_publishers_of_event(ctx, text, pmu) : 0;
 }
 
 const char *newer_list_commands(unsigned set, unsigned i)
 {
-	for (unsigned k = 0; k < ALL; k++)
+	for (unsigned k = 0; k < N_PUBLISHERS; k++)
 		if (set >> k & 1 && i-- == 0)
 			return publishers[k].commands;
 	return NULL;

@@ -28,7 +28,7 @@ const struct command *const commands[] = { &cmd_list,   &cmd_show,     &cmd_enco
 
 enum { OPT_COLOUR = LONG_ONLY + 1000, OPT_COMPLETE_OPTIONS };
 
-static const struct command_option every_command[] = {
+static const struct command_option common_options[] = {
 	{ 'h', "help", NULL, "show this help" },
 	{ OPT_COLOUR, "color", "WHEN", "colours: auto (on a terminal), always or never" },
 	{ OPT_COMPLETE_OPTIONS, "complete-options", NULL, NULL },
@@ -37,8 +37,8 @@ static const struct command_option every_command[] = {
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* Nobody greps help for whole lines: it is wrapped in pipes too. */
-static void help_text(FILE *out, size_t at, size_t indent, const char *text)
+/* Prints @text wrapped, also where standard output is not a terminal. */
+static void print_help_text(FILE *out, size_t at, size_t indent, const char *text)
 {
 	size_t width = term_width(out);
 
@@ -70,7 +70,7 @@ static void print_option(FILE *out, const struct command_option *o)
 		fprintf(out, "  %s\n%29s", left, "");
 	else
 		fprintf(out, "  %-26s ", left);
-	help_text(out, 29, 29, o->help);
+	print_help_text(out, 29, 29, o->help);
 }
 
 static void print_options(FILE *out, const struct command_option *options)
@@ -79,7 +79,7 @@ static void print_options(FILE *out, const struct command_option *options)
 		print_option(out, options);
 }
 
-/* Examples come in pairs of lines: what it is for, and the command. */
+/* Prints examples, which are pairs of lines: the purpose and the command. */
 static void print_examples(FILE *out, const char *text)
 {
 	bool comment = true;
@@ -116,11 +116,11 @@ static void print_help(FILE *out, const struct command *cmd)
 		end = text + strcspn(text, "\n");
 		snprintf(paragraph, sizeof(paragraph), "%.*s", (int)(end - text), text);
 		putc('\n', out);
-		help_text(out, 0, 0, paragraph);
+		print_help_text(out, 0, 0, paragraph);
 	}
 	print_heading(out, "Options");
 	print_options(out, cmd->options);
-	print_options(out, every_command);
+	print_options(out, common_options);
 	print_heading(out, "Examples");
 	print_examples(out, cmd->examples);
 }
@@ -130,18 +130,18 @@ static void print_overview(FILE *out)
 	size_t i;
 
 	fputs("usage: pfm COMMAND [OPTION]... [OPERAND]...\n\n", out);
-	help_text(out, 0, 0,
-	          "Turns the name of a hardware event into the register values that make a "
-	          "processor count it, for any processor, on any machine. Counts and samples "
-	          "events of this machine.");
+	print_help_text(out, 0, 0,
+	                "Turns the name of a hardware event into the register values that make a "
+	                "processor count it, for any processor, on any machine. Counts and samples "
+	                "events of this machine.");
 	print_heading(out, "Commands");
 	for (i = 0; commands[i]; i++) {
 		fprintf(out, "  %s%-9s%s ", term_colour_begin(out, BOLD), commands[i]->name,
 		        term_colour_end(out));
-		help_text(out, 12, 12, commands[i]->summary);
+		print_help_text(out, 12, 12, commands[i]->summary);
 	}
 	print_heading(out, "Options");
-	print_options(out, every_command);
+	print_options(out, common_options);
 	print_option(out,
 	             &(const struct command_option){ 'V', "version", NULL, "show the version" });
 	print_heading(out, "Examples");
@@ -158,15 +158,19 @@ static void print_overview(FILE *out)
 	                    "Sample a command, and show where it spends its time\n"
 	                    "pfm record -g -- make && pfm report\n");
 	putc('\n', out);
-	help_text(out, 0, 0,
-	          "For details see 'pfm help COMMAND'; for names of events see perfmon(7). Exit "
-	          "status: 0 success, 1 failure, 2 wrong usage.");
+	print_help_text(
+		out, 0, 0,
+		"For details see 'pfm help COMMAND'; for names of events see perfmon(7). Exit "
+		"status: 0 success, 1 failure, 2 wrong usage.");
 }
 
 /* ---- reading options ------------------------------------------------------------------------- */
 
-enum { CPU_MAX = 65535 };             /* the largest number that -C takes */
-enum { NAMES_MAX = 48, OPERAND = 1 }; /* an operand among options, as getopt_long() returns it */
+enum { CPU_MAX = 65535 }; /* the largest CPU number of -C */
+enum {
+	NAMES_MAX = 48,
+	OPERAND = 1
+}; /* OPERAND: result of getopt_long() for an operand among options */
 
 static const struct command_option *find_option_at(const struct command *cmd, unsigned i)
 {
@@ -175,7 +179,8 @@ static const struct command_option *find_option_at(const struct command *cmd, un
 	for (; o && o->id; o++)
 		if (i-- == 0)
 			return o;
-	return i < sizeof(every_command) / sizeof(every_command[0]) - 1 ? &every_command[i] : NULL;
+	return i < sizeof(common_options) / sizeof(common_options[0]) - 1 ? &common_options[i]
+	                                                                  : NULL;
 }
 
 static int set_exit_status(struct command_args *args, int status)
@@ -199,7 +204,7 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 }
 
 /* Reports option --@name, of @len bytes, that the command does not have. */
-static int unknown_option(struct command_args *args, const char *name, size_t len)
+static int report_unknown_option(struct command_args *args, const char *name, size_t len)
 {
 	const char *names[NAMES_MAX + 1];
 	char wrong[64];
@@ -248,13 +253,14 @@ static bool handle_common_option(struct command_args *args, int id, const char *
 	}
 }
 
-/* The options of a command as getopt_long() takes them. */
+/* The options of a command in the format of getopt_long(). */
 struct getopt_table {
 	struct option longs[NAMES_MAX + 1];
 	char shorts[2 + 2 * NAMES_MAX + 1];
 };
 
-/* "-" makes getopt_long() return operands in their place, ":" leaves the messages to us. */
+/* Fills @t with the options of @cmd. "-" makes getopt_long() return operands in place, ":" turns
+ * off its messages. */
 static void make_getopt_table(const struct command *cmd, struct getopt_table *t)
 {
 	const struct command_option *o;
@@ -288,7 +294,7 @@ static const struct command_option *find_option(const struct command *cmd, int i
 	return NULL;
 }
 
-/* Reports the option that getopt_long() refused: @word is the argument it is in. */
+/* Reports the option in argument @word, which getopt_long() refused. */
 static int refuse_option(struct command_args *args, int refusal, const char *word)
 {
 	const struct command_option *o = find_option(args->cmd, optopt);
@@ -303,13 +309,13 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 		report_usage_error(args, "unknown option -i: pass the file as an operand, without "
 		                         "-i.");
 	else if (optopt == 0)
-		return unknown_option(args, word + 2, strcspn(word + 2, "="));
+		return report_unknown_option(args, word + 2, strcspn(word + 2, "="));
 	else
 		report_usage_error(args, "unknown option -%c.", isprint(optopt) ? optopt : '?');
 	return set_exit_status(args, EXIT_USAGE);
 }
 
-/* The argument that holds the long option which getopt_long() has just read. */
+/* Returns the argument with the long option that getopt_long() has just parsed. */
 static const char *long_option_word(const struct command_args *args)
 {
 	bool has_own_value = optarg && optarg == args->argv[optind - 1];
@@ -323,14 +329,14 @@ static bool is_abbreviated(const struct command_args *args, const char *name)
 	return strcspn(long_option_word(args) + 2, "=") != strlen(name);
 }
 
-/* Takes every argument from here on as an operand. */
+/* Treats all remaining arguments as operands. */
 static void take_operands(struct command_args *args)
 {
 	while (optind < args->argc)
 		args->operands[args->n++] = args->argv[optind++];
 }
 
-/* The id of the next option; 0 when all are read; -1 if one is refused. */
+/* Returns the id of the next option; 0 after the last; -1 if one is refused. */
 static int parse_option(struct command_args *args, const char **value)
 {
 	struct getopt_table table;
@@ -349,7 +355,7 @@ static int parse_option(struct command_args *args, const char **value)
 		if (at >= 0 && is_abbreviated(args, table.longs[at].name)) {
 			const char *word = long_option_word(args) + 2;
 
-			return unknown_option(args, word, strcspn(word, "="));
+			return report_unknown_option(args, word, strcspn(word, "="));
 		}
 		*value = optarg;
 		if (id != OPERAND) {
@@ -396,7 +402,7 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	return false;
 }
 
-/* Are they numbers of CPUs and ranges with commas between: 0,2-3? */
+/* True if @text is a list of CPU numbers and ranges such as 0,2-3. */
 static bool is_cpu_list(const char *text)
 {
 	char *end;
@@ -449,7 +455,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static int unknown_command(const char *name)
+static int report_unknown_command(const char *name)
 {
 	const char *names[NAMES_MAX + 1];
 	int i, similar;
@@ -467,11 +473,11 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static const char *running = "report";
+static const char *running_name = "report";
 
 const char *running_command(void)
 {
-	return running;
+	return running_name;
 }
 
 int run_pfm_command(const struct command *cmd, int argc, char **argv)
@@ -479,9 +485,9 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv)
 	struct command_args args = { .cmd = cmd, .argc = argc, .argv = argv };
 	int i;
 
-	running = cmd->name;
+	running_name = cmd->name;
 	show_profile_messages();
-	optind = 0; /* getopt begins anew: a command may run another one */
+	optind = 0; /* restart getopt_long(): a command may run another one */
 	args.operands = calloc((size_t)argc + 1, sizeof(args.operands[0]));
 	if (!args.operands)
 		return report_no_memory();
@@ -490,8 +496,7 @@ int run_pfm_command(const struct command *cmd, int argc, char **argv)
 	return i;
 }
 
-/* Takes the option at argv[*at], which belongs to no command, and its value. The status to end
- * with, or -1 to go on. */
+/* Handles the option at argv[*at] before the command. Returns an exit status, or -1 to continue. */
 static int handle_general_option(int argc, char **argv, int *at)
 {
 	const char *text = argv[*at];
@@ -546,7 +551,7 @@ static int run_help(int argc, char **argv)
 	}
 	cmd = find_command(name);
 	if (!cmd)
-		return unknown_command(name);
+		return report_unknown_command(name);
 	print_help(stdout, cmd);
 	return EXIT_DONE;
 }
@@ -569,12 +574,12 @@ static int run(int argc, char **argv)
 		return run_help(argc - at - 1, argv + at + 1);
 	cmd = find_command(argv[at]);
 	if (!cmd)
-		return unknown_command(argv[at]);
+		return report_unknown_command(argv[at]);
 	return run_pfm_command(cmd, argc - at, argv + at);
 }
 
-/* A descriptor that is closed would be taken by the first file opened, and that file read or
- * written by mistake. */
+/* Opens /dev/null for closed standard descriptors. Without this, the first opened file would get
+ * such a descriptor and be read or written by mistake. */
 static void occupy_standard_files(void)
 {
 	int fd;
@@ -586,7 +591,7 @@ static void occupy_standard_files(void)
 		close(fd);
 }
 
-/* The reader of a pipe may go away when it has seen enough: no reason to complain. */
+/* Flushes standard output. Reports failures other than a reader that closed the pipe. */
 static int finish_output(int status)
 {
 	bool failed = ferror(stdout) != 0;

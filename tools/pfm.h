@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of the command: the table of commands, reading of options, answers and
- * refusals.
- *
- * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds it and runs it. A
- * command reads its options with next_option(), then works on the operands that are left. */
+/* Shared by the files of the command: the table of commands, parsing of options, results and error
+ * messages. * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds and runs
+ * it. A command parses its options with next_option(), then handles the remaining operands. */
 #ifndef PFM_PFM_H
 #define PFM_PFM_H
 
@@ -19,13 +17,13 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
 /* ---- options (pfm.c) ------------------------------------------------------------------------- */
 
-/* Options without a letter are numbered from here. */
+/* Ids of options without a letter begin here. */
 enum { LONG_ONLY = 256 };
 
 struct command_option {
 	int id;           /* its letter, or a number from LONG_ONLY on; 0 ends the table */
 	const char *name; /* without dashes */
-	const char *arg;  /* what its value is called; NULL: takes none; "[X]": only as --name=X */
+	const char *arg;  /* name of its value; NULL: no value; "[X]": optional, only as --name=X */
 	const char *help; /* NULL: not shown */
 };
 
@@ -36,36 +34,37 @@ struct command {
 	const char *usage;    /* operands, one form a line */
 	const char *summary;  /* one line, for the list of commands */
 	const char *about;    /* a paragraph or two */
-	const char *examples; /* what it is for, then the command, each on a line */
+	const char *examples; /* pairs of lines: the purpose, then the command */
 	const struct command_option *options;
-	bool stops_at_operand; /* what follows the first operand is another program's */
-	bool reads_recording;  /* its last operand is a recording, which perf takes after -i */
+	bool stops_at_operand; /* arguments after the first operand belong to another program */
+	bool reads_recording;  /* the last operand is a recording; perf expects it after -i */
 	int (*run)(struct command_args *args);
 };
 
 struct command_args {
 	const struct command *cmd;
 	int status;      /* exit status after next_option() returned -1 */
-	int n;           /* operands, valid once next_option() is through */
+	int n;           /* operands, valid after next_option() returned 0 */
 	char **operands; /* NULL after the last */
 	int argc;
-	char **argv; /* the name of the command, and what follows it */
+	char **argv; /* the name of the command and its arguments */
 };
 
-/* Id of the next option, its value (NULL if it takes none) in *@value; 0 when all are read; -1 to
- * leave with args->status, everything said: --help was shown, or an option was wrong. */
+/* Returns the id of the next option, with its value or NULL in *@value; 0 after the last option; -1
+ * to exit with args->status after --help or a reported error. */
 int next_option(struct command_args *args, const char **value);
-/* @value of option @name as a number within bounds; reports and returns false for other text. */
+/* Parses @value of option @name as a number from @min to @max. Reports other text and returns
+ * false. */
 bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min,
                    uint64_t max, uint64_t *out);
 /* Reports a @list that is not CPU numbers and ranges such as 0,2-3. Returns USAGE, or
  * DONE for a list or NULL. */
 int check_cpu_list(const struct command_args *args, const char *list);
-/* The reason why an output file cannot be opened, with the remedy where there is one. */
+/* Returns why an output file cannot be opened, with a remedy if there is one. */
 const char *describe_output_error(int err);
 /* Reports that memory ran out. Returns REFUSED. */
 int report_no_memory(void);
-/* Says what is wrong with the command line and where to read more. Returns USAGE. */
+/* Reports an error in the command line and names the help. Returns USAGE. */
 int report_usage_error(const struct command_args *args, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit
@@ -73,43 +72,43 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
 int run_pfm_command(const struct command *cmd, int argc, char **argv);
 /* The name of the command that runs, for messages. */
 const char *running_command(void);
-/* Every command, NULL after the last. */
+/* All commands, NULL after the last. */
 extern const struct command *const commands[];
 
 /* ---- answers (report.c) ---------------------------------------------------------------------- */
 
-/* Opens a context whose unprefixed names belong to processor @pmu (NULL: as usual). On failure says
- * why and returns NULL. */
+/* Opens a context whose unprefixed names belong to processor @pmu (NULL: the default PMUs). Reports
+ * a failure and returns NULL. */
 pfm_ctx_t *open_context(const char *pmu);
 /* True if PMU @pmu is the generic fallback for this machine's processor, of which no list is
  * loaded; reports that on standard error, once. */
 bool is_generic_fallback(const pfm_ctx_t *ctx, int pmu);
-/* Says on standard error why @text was refused: a sentence, a caret under the culprit, similar
- * names. Pass WANTED_EVENT where metrics are refused: events are suggested before metrics. */
+/* Reports why @text was refused: a sentence, a caret under the culprit, similar names. WANTED_EVENT
+ * suggests events before metrics. */
 enum wanted_name { WANTED_ANY, WANTED_EVENT };
 void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
                     enum wanted_name wanted);
-/* report_refusal() as the member "error" of an object. */
+/* Writes the report of report_refusal() as the member "error" of an object. */
 void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
                       const pfm_error_t *error, enum wanted_name wanted);
-/* Finds vendors whose newer lists may have @text, as a set (newer_lists.c). @pmu: the processor
- * that the user chose, or NULL; @similar: the names that were suggested. Returns 0 if the error
- * is another one or no lists of the processor are published. */
+/* Returns the set of publishers whose newer lists may have @text (newer_lists.c). @pmu: the
+ * processor that the user chose, or NULL; @similar: the suggested names. Returns 0 for other errors
+ * and for processors without published lists. */
 unsigned find_newer_lists(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *error,
                           const char *pmu, char (*similar)[96], size_t n);
 /* The shell commands that fetch and load the lists of publisher number @i of a set; NULL after the
  * last. */
 const char *newer_list_commands(unsigned set, unsigned i);
-/* Sets @error for something the command itself found wrong at bytes @start to @end. */
+/* Sets @error to an error that the command found at bytes @start to @end. */
 void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t start, size_t end,
                     const char *detail);
 
-/* "0-3,5,F0" for a set of counters, where fixed counter n is bit 32 + n. Returns @buf. */
+/* Formats a set of counters, where fixed counter n is bit 32 + n, as "0-3,5,F0". Returns @buf. */
 #define COUNTERS_MAX 200
 char *counters_text(uint64_t counters, char buf[COUNTERS_MAX]);
-/* Adds those that @text names, "0-3,F1"; false for other text. */
+/* Adds the counters in @text, such as "0-3,F1". False for other text. */
 bool read_counters(const char *text, uint64_t *out);
-/* "3" or "F0" for a counter number; "-" for none. */
+/* Formats a counter number as "3" or "F0", no counter as "-". Returns @buf. */
 char *counter_text(int counter, char buf[16]);
 void counters_json(struct json *j, const char *key, uint64_t counters);
 /* "PMC0", "PMD4", "IBR2" ... */
@@ -117,14 +116,14 @@ void counters_json(struct json *j, const char *key, uint64_t counters);
  * null where the kernel cannot express it. */
 void print_attr(FILE *out, const pfm_attr_t *attr);
 void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
-/* A line with @reg: its name in @column columns, its value, and its address if that is not its
- * number. */
+/* Prints a line with the name of @reg in @column columns, its value, and its address if that
+ * differs from its number. */
 void print_reg(const pfm_reg_t *reg, int column);
 
 /* ---- lines of standard input (report.c) ------------------------------------------------------ */
 
-/* Reads lines of any length. Standard output is flushed whenever no whole line is waiting, so that
- * both a pipe full of lines and a program that waits for each answer are served well. */
+/* Reads lines of any length. Flushes standard output whenever no whole line is waiting, because a
+ * program may wait for each answer. */
 struct lines {
 	int fd;
 	char *buf;
@@ -132,11 +131,11 @@ struct lines {
 	bool eof, failed;
 };
 
-/* The next line, without its newline and terminated, in *@line; false at the end or on failure
+/* Stores the next line without its newline in *@line. False at the end or on failure
  * (lines->failed). */
 bool event_lines_next(struct lines *lines, char **line, size_t *len);
 void event_lines_free(struct lines *lines);
-/* True for a line that asks for nothing: blanks, or a comment after '#'. */
+/* True for a line with only blanks or a comment after '#'. */
 bool is_blank_event_line(const char *line, size_t len);
 /* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#'
  * after a blank. Returns its length. */
@@ -144,10 +143,10 @@ size_t event_line_text(char **line, size_t len);
 
 /* ---- the machine (machine.c) ----------------------------------------------------------------- */
 
-/* A path of the machine that is looked at, which need not be this one ($PERFMON_SYSFS). Returns
+/* Writes the path of a file of this machine, or of the recorded machine in $PERFMON_SYSFS. Returns
  * @buf. */
 char *make_machine_path(const char *path, char *buf, size_t size);
-/* The number in a file of that machine, negative if missing. */
+/* Returns the number in a file of that machine, negative if missing. */
 int read_machine_number(const char *path);
 
 /* ---- tracepoints (tracepoints.c) ------------------------------------------------------------- */

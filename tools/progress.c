@@ -9,7 +9,7 @@
 #include "stat.h"
 
 enum {
-	STEPS = 1024, /* records between two looks at the clock */
+	STEPS = 1024, /* records between two readings of the clock */
 	WAIT_NS = 2000000000,
 	BETWEEN_NS = 250000000
 };
@@ -27,7 +27,7 @@ void progress_begin(struct progress *p, const char *path)
 	p->next = p->began + WAIT_NS;
 }
 
-static void show(struct progress *p, const pfm_session_t *s)
+static void show_progress(struct progress *p, const pfm_session_t *s)
 {
 	pfm_buffer_info_t b = PFM_INIT(b);
 	char number[GROUPED_MAX], name[NAME_LINE], line[NAME_LINE + 80];
@@ -52,7 +52,7 @@ void progress_step(struct progress *p, const pfm_session_t *s)
 	now = now_ns();
 	if (now < p->next)
 		return;
-	show(p, s);
+	show_progress(p, s);
 	p->next = now + BETWEEN_NS;
 }
 

@@ -7,21 +7,21 @@
 #include <stdint.h>
 #include <perfmon/sampling.h>
 
-/* All zeros before progress_begin(). */
+/* Zero it before progress_begin(). */
 struct progress {
 	const char *path;
 	uint64_t size;        /* bytes of the file, 0 if unknown */
-	uint64_t began, next; /* nanoseconds: the beginning, and when to show something again */
+	uint64_t began, next; /* nanoseconds: time of the beginning and of the next output */
 	uint64_t n_records;
 	bool is_wanted, is_shown;
 };
 
-/* Begins to read the recording @path, which must stay valid. Nothing is shown in the first two
- * seconds, and nothing unless standard error is a terminal. */
+/* Starts the progress of reading @path, which must stay valid. Shows nothing in the first two
+ * seconds. */
 void progress_begin(struct progress *p, const char *path);
-/* One more record of @s was read. */
+/* Counts a record of @s and updates the line. */
 void progress_step(struct progress *p, const pfm_session_t *s);
-/* Takes back the line. */
+/* Erases the line. */
 void progress_end(struct progress *p);
 
 #endif

@@ -12,7 +12,7 @@
 #include "export.h"
 #include <perfmon/perfmon.h>
 
-#define RECORD_COMMAND "pfm record" /* as messages begin */
+#define RECORD_COMMAND "pfm record" /* beginning of messages */
 
 struct recorder {
 	struct record_rounds rounds; /* of --continuous */
@@ -33,9 +33,10 @@ struct recorder {
 	uint64_t branch_filter;
 	bool wants_branches, wants_memory;
 	bool all_cpus, one_thread, no_inherit, compress,
-		is_default_event; /* stand_in: no event was named, and a clock replaces it */
+		is_default_event; /* is_default_event: no event was requested, and a clock replaces
+	                             the default one */
 	struct control control;
-	bool start_off; /* with --control: until the command "enable" */
+	bool start_off; /* with --control: do not sample until the command "enable" */
 	struct child child;
 	struct rusage usage; /* of the command */
 	uint64_t size, start_time;
@@ -44,7 +45,7 @@ struct recorder {
 /* record_session.c: the session and its events. */
 
 bool is_on_device(const struct recorder *job);
-/* Omits the default fields of samples that the device does not have: requested ones are refused. */
+/* Omits default fields of samples that the device does not have. */
 void omit_fields_of_device(struct recorder *job);
 /* Adds the events that show where the metrics of --metric come from. EXIT_DONE, or EXIT_REFUSED
  * after a message. */
@@ -59,10 +60,10 @@ int record_until_end(struct recorder *job);
 /* record_result.c: messages about the recording. */
 
 void report_lost_samples(const struct recorder *job);
-/* Says of each event without samples why it has none. */
+/* Reports for each event without samples why it has none. */
 void explain_missing_samples(const struct recorder *job);
 void report_recording(const struct recorder *job);
-/* Exports the recording and removes it; if that fails, the samples are not lost. */
+/* Exports the recording and removes it; keeps it if the export fails. */
 int export_result(const struct recorder *job);
 
 #endif

@@ -75,7 +75,8 @@ static bool is_text_named(const char *text, const char *name)
 	return strcasecmp(text, name) == 0 || (colons && strcasecmp(colons + 2, name) == 0);
 }
 
-/* A wish for each text; what is wished for all comes first. False if a name is not a text. */
+/* Assigns the --wish options to texts: first those without a name, to all texts. False if a name is
+ * unknown. */
 static bool assign_wishes(const struct rotation *r, const char *const *texts, unsigned n,
                           pfm_wish_t *wishes)
 {
@@ -168,8 +169,8 @@ uint64_t find_slot_end(const struct rotation *r)
 	return (uint64_t)((r->info.slot_seconds - into) * NS) + 1;
 }
 
-/* The turn of a count: PMUs of one plan group that are of several types of core, or are boxes, have
- * turns of their own. */
+/* Returns the turn of a count. Core types and boxes of a PMU have separate turns within one plan
+ * group. */
 static unsigned number_turn(const pfm_session_t *session, unsigned count, unsigned turn)
 {
 	pfm_count_info_t info = PFM_INIT(info), other = PFM_INIT(other);
@@ -184,7 +185,7 @@ static unsigned number_turn(const pfm_session_t *session, unsigned count, unsign
 	return turn ? (turn - 1) * n + first + 1 : 0;
 }
 
-/* The groups of a session: their turns, and the groups of the plan that they are. */
+/* Stores the turn and the plan group of each group of a session. */
 static bool map_groups(const struct rotation *r, struct stat_target *p)
 {
 	pfm_count_info_t info = PFM_INIT(info);
@@ -202,7 +203,7 @@ static bool map_groups(const struct rotation *r, struct stat_target *p)
 		return false;
 	for (unsigned i = 0; i < p->n; i++) {
 		pfm_describe_count(p->session, i, &info);
-		/* Members are neighbours. */
+		/* Counts of a group are adjacent. */
 		if (i && info.group == last)
 			continue;
 		last = info.group;
@@ -265,7 +266,7 @@ void forget_slots(struct stat_job *job)
 		row->slot_rates = (struct slot_rates){ 0 };
 }
 
-/* Slots are a sample without replacement of those that there were. */
+/* Slots are a sample without replacement from all slots of the reading. */
 double find_slot_error(const struct stat_job *job, const struct stat_row *row)
 {
 	const struct slot_rates *s = &row->slot_rates;
@@ -278,7 +279,7 @@ double find_slot_error(const struct stat_job *job, const struct stat_row *row)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* The group of each slot, twenty in a line. */
+/* Prints the group of each slot, twenty in a line. */
 static void print_turn(const struct rotation *r, const unsigned *groups, unsigned n)
 {
 	enum { PER_LINE = 20 };

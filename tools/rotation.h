@@ -19,20 +19,20 @@ struct rotation_wish {
 
 struct rotation {
 	bool is_on;
-	bool is_shifted; /* by the name of the machine */
+	bool is_shifted; /* shift the cycle by a hash of the machine's name */
 	double slot_seconds;
-	unsigned n_slots; /* of a cycle, 0: as pfm_create_schedule() chooses */
+	unsigned n_slots; /* slots of a cycle; 0: chosen by pfm_create_schedule() */
 	struct rotation_wish wishes[ROTATION_MAX_WISHES];
 	unsigned n_wishes;
 	pfm_schedule_t *schedule;
 	pfm_schedule_info_t info;
-	unsigned slot;   /* that is under way */
-	unsigned n_past; /* slots that are over, of this reading or run */
+	unsigned slot;   /* current slot */
+	unsigned n_past; /* completed slots of this reading or run */
 };
 
-/* Slots of one row: how its rate differs from one to the next. */
+/* Rates of one row in the slots, for their deviation. */
 struct slot_rates {
-	double raw, running; /* in the slot under way */
+	double raw, running; /* in the current slot */
 	double mean, squares;
 	unsigned n;
 };
@@ -40,8 +40,8 @@ struct slot_rates {
 struct stat_job;
 struct stat_row;
 
-/* Lays out the groups of @plan, whose @n texts are @texts. Prints errors and
- * returns an exit status. */
+/* Makes the schedule of the groups of @plan, whose @n texts are @texts. Prints errors and returns
+ * an exit status. */
 int make_schedule(struct rotation *r, const pfm_plan_t *plan, const char *const *texts, unsigned n);
 struct command_args;
 /* --rotate with slots of @value milliseconds, @usual_ms if that is NULL; --wish. An exit status, or
@@ -50,16 +50,17 @@ int set_rotation(struct command_args *args, struct rotation *r, const char *valu
                  unsigned usual_ms);
 int parse_rotation_wish(struct command_args *args, struct rotation *r, const char *value);
 void free_rotation(struct rotation *r);
-/* Nanoseconds until the slot under way ends, by the clock of the system: machines are in step. */
+/* Returns the nanoseconds until the current slot ends by the system clock, which keeps machines in
+ * step. */
 uint64_t find_slot_end(const struct rotation *r);
-/* Lets the groups of the present slot count. Prints errors and returns an exit status. */
+/* Enables the groups of the current slot. Prints errors and returns an exit status. */
 int select_slot(struct stat_job *job);
-/* The slot under way is over; its counts are in the rows' slot_rates. */
+/* Ends the current slot and adds its counts to the rows' slot_rates. */
 void end_slot(struct stat_job *job);
 void forget_slots(struct stat_job *job);
-/* Standard error of a count that is the mean of slots, in percent; negative: unknown. */
+/* Returns the standard error, in percent, of a count estimated from slots; negative: unknown. */
 double find_slot_error(const struct stat_job *job, const struct stat_row *row);
-/* The schedule for people, or as members of an object. */
+/* Print the schedule as text, or write it as members of an object. */
 void print_schedule(const struct rotation *r, const char *const *texts);
 struct json;
 void put_schedule(struct json *j, const struct rotation *r, const char *const *texts);

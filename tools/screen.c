@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A terminal as a screen, by the escape sequences of ECMA-48 and xterm that every emulator has.
- * Text goes through the guard of standard output; only the sequences here go past it. */
+/* Full-screen output by escape sequences of ECMA-48 and xterm. Text passes the guard of standard
+ * output; only the escape sequences of this file bypass it. */
 #include "screen.h"
 
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "term.h"
 #include "term_guard.h"
 
-#define ENTER_SCREEN "\033[?1049h\033[?25l" /* the other screen, without a cursor */
+#define ENTER_SCREEN "\033[?1049h\033[?25l" /* alternate screen, hidden cursor */
 #define LEAVE_SCREEN "\033[?25h\033[?1049l"
 #define GO_HOME      "\033[H"
 #define CLEAR_LINE   "\033[K"
@@ -28,7 +28,7 @@ static struct {
 	size_t columns, lines, n_lines;
 } screen;
 
-/* Writes an escape sequence past the guard. */
+/* Writes an escape sequence, bypassing the guard. */
 static void send_sequence(const char *sequence)
 {
 	fflush(stdout);
@@ -78,7 +78,8 @@ void screen_size(size_t *columns, size_t *lines)
 	*lines = is_known && size.ws_row ? size.ws_row : 24;
 }
 
-/* The key of an escape sequence, whose first byte was read: arrows come as ESC [ A or ESC O A. */
+/* Reads the rest of an escape sequence after ESC, such as ESC [ A or ESC O A of arrow keys. Returns
+ * the key. */
 static int read_sequence(void)
 {
 	char bytes[2];
@@ -117,7 +118,7 @@ void screen_put_line(const char *text, bool is_bold)
 		send_sequence("\r\n");
 	if (is_bold)
 		send_sequence(BOLD_BEGIN);
-	/* The last column stays free: after it some terminals clear what they have just shown. */
+	/* Leave the last column free: some terminals wrap after it and clear the line. */
 	put_cut(stdout, text, screen.columns - 1, CUT_END);
 	if (is_bold)
 		send_sequence(BOLD_END);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A terminal as a screen: one key at a time, and lines that replace those before them. */
+/* Full-screen mode of a terminal: reading of single keys, and screens of lines. */
 #ifndef PFM_SCREEN_H
 #define PFM_SCREEN_H
 
@@ -11,15 +11,14 @@ enum screen_key { KEY_NOTHING = 0, KEY_ESCAPE = 27, KEY_ENTER = 256, KEY_UP, KEY
 
 /* True if standard input and output are terminals that understand escape sequences. */
 bool screen_is_possible(void);
-/* Takes the terminal over; what was on it comes back with screen_close(). */
+/* Switches the terminal to full-screen mode. screen_close() restores it. */
 bool screen_open(void);
 void screen_close(void);
-/* Columns and lines. */
+/* Stores the size of the terminal in columns and lines. */
 void screen_size(size_t *columns, size_t *lines);
-/* The next key that was pressed, KEY_NOTHING at once without one; KEY_END when the terminal
- * has gone. */
+/* Returns the next key without waiting: KEY_NOTHING if none was pressed, KEY_END after a hangup. */
 int screen_read_key(void);
-/* Begin a screen, add a line to it, cut to the width, and show it. @is_bold: emphasised. */
+/* Begin a screen; add a line, cut to the width; show the screen. */
 void screen_begin(void);
 void screen_put_line(const char *text, bool is_bold);
 void screen_end(void);

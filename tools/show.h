@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm show: what its parts share. */
+/* Shared by the files of pfm show. */
 #ifndef PFM_SHOW_H
 #define PFM_SHOW_H
 
@@ -24,7 +24,7 @@ void show_line(const char *label, const char *text);
 void show_number(const char *label, uint64_t value);
 void show_heading(const char *text);
 
-/* show_event.c: event @text as one of a list, @e, or as fields that no event of a list has. */
+/* show_event.c: shows event @text of a list, or an event given by fields. */
 
 void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                         const pfm_event_info_t *e);
@@ -34,23 +34,24 @@ void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_p
 void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                            const pfm_encoding_t *enc);
 
-/* show_pmu.c: a processor, or another PMU. */
+/* show_pmu.c: shows a PMU. */
 
 void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p);
 void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p);
 
-/* show_models.c: what is particular to a processor. */
+/* show_models.c: shows properties that only some processors have. */
 
 /* Prints one labelled line. */
 typedef void (*show_line_fn)(const char *label, const char *text);
 
-/* @type is a PFMLIB_*_PMU; prints nothing for processors without functions of their own. */
-void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line);
-void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
-/* True for a field of the table that print_model() shows in words. */
+/* Show these properties for event @e. @type is a PFMLIB_*_PMU. */
+void print_model_lines(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e,
+                       show_line_fn line);
+void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
+/* True for a field that print_model_lines() shows in words. */
 bool model_has_field(int type, const char *field);
-/* The warning for readers of a count of event @text; "" for most events. Returns @buf. */
+/* Writes the uncertainty of counts of event @text, "" for most events. Returns @buf. */
 #define NOTE_MAX 256
-char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
+char *describe_uncertainty(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
 
 #endif

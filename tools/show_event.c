@@ -27,7 +27,7 @@ static const struct {
 	            { PFM_EVENT_METRIC, "metric", "a metric, computed from other events" },
 	            { PFM_EVENT_HIDDEN, "hidden", "hidden in lists" } };
 
-/* Sources that agree with a row, where they were compared: PFM_EVENT_BY_*. */
+/* Names of the sources that confirm a row, by bit of PFM_EVENT_BY_*. */
 static const char *const source_names[] = { "vendor", "linux", "libpfm4" };
 static const char *const source_sentences[] = { "",
 	                                        "only the vendor's list",
@@ -38,8 +38,7 @@ static const char *const source_sentences[] = { "",
 	                                        "Linux's list and libpfm4 agree",
 	                                        "the vendor's list, Linux's and libpfm4 agree" };
 
-/* Fields of tables that say more under another name. Fields that are shown elsewhere have no
- * label. */
+/* Labels of fields. A field shown elsewhere has the label NULL. */
 static const struct {
 	const char *name, *label;
 } field_labels[] = {
@@ -89,7 +88,7 @@ static const struct {
 
 /* ---- an event: text -------------------------------------------------------------------------- */
 
-static const char *field_label(const char *name)
+static const char *get_field_label(const char *name)
 {
 	size_t i;
 
@@ -111,7 +110,7 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 		if (pfm_describe_field(s->ctx, e->pmu, e->event, i, &name, &text, &value,
 		                       &counter) != PFMLIB_SUCCESS)
 			break;
-		label = field_label(name);
+		label = get_field_label(name);
 		if (!label || model_has_field(type, name) || strcmp(text, "#NA") == 0)
 			continue;
 		if (counter >= 0)
@@ -130,7 +129,7 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 	}
 }
 
-/* How wide the columns of an event's unit masks are. */
+/* Widths of the columns of unit masks. */
 struct column_widths {
 	int name, spelling, value;
 };
@@ -157,8 +156,8 @@ static struct column_widths measure_umasks(const struct shower *s, const pfm_eve
 	return c;
 }
 
-/* The name, its other spelling, the value, whether it is the default, and what it means: after
- * that, or below it where there is little room. */
+/* Prints name, alias, value and default mark of a unit mask, then its description, on the next line
+ * if there is little room. */
 static void print_umask(const pfm_umask_info_t *m, const struct column_widths *c)
 {
 	int at = 4 + c->name + 2 + (c->spelling ? c->spelling + 2 : 0) + c->value + 2 + 9;
@@ -205,7 +204,7 @@ static void print_umasks(const struct shower *s, const pfm_event_info_t *e)
 	}
 }
 
-/* Texts for numbers of fields with many bits. */
+/* Appends @before and a number; hexadecimal for large ones. */
 static size_t add_number(char *to, size_t size, const char *before, uint64_t value,
                          const pfm_modifier_info_t *m)
 {
@@ -305,7 +304,7 @@ void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_
 	if (e->counters_htoff && e->counters_htoff != e->counters)
 		show_line("without HT", counters_text(e->counters_htoff, counters));
 	print_fields(s, e, pmu->libpfm_type);
-	print_model(s->ctx, pmu->libpfm_type, e, show_line);
+	print_model_lines(s->ctx, pmu->libpfm_type, e, show_line);
 	if (e->precise > 0 && e->precise <= 2)
 		show_line("precise", precise[e->precise]);
 	if (e->period) {
@@ -332,7 +331,7 @@ void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_
 
 /* ---- an event: JSON -------------------------------------------------------------------------- */
 
-static void json_fields(struct shower *s, const pfm_event_info_t *e)
+static void put_fields(struct shower *s, const pfm_event_info_t *e)
 {
 	const char *name, *text;
 	struct json *j = &s->out;
@@ -356,7 +355,7 @@ static void json_fields(struct shower *s, const pfm_event_info_t *e)
 	put_end(j, ']');
 }
 
-static void json_umasks(struct shower *s, const pfm_event_info_t *e)
+static void put_umasks(struct shower *s, const pfm_event_info_t *e)
 {
 	pfm_umask_info_t m = PFM_INIT(m);
 	struct json *j = &s->out;
@@ -379,7 +378,7 @@ static void json_umasks(struct shower *s, const pfm_event_info_t *e)
 	put_end(j, ']');
 }
 
-static void json_spellings(struct shower *s, const char *text)
+static void put_spellings(struct shower *s, const char *text)
 {
 	char buf[SHOW_TEXT_SIZE];
 	size_t i;
@@ -392,7 +391,7 @@ static void json_spellings(struct shower *s, const char *text)
 	put_end(&s->out, '}');
 }
 
-static void json_sources(struct json *j, unsigned flags)
+static void put_sources(struct json *j, unsigned flags)
 {
 	unsigned bits = flags / PFM_EVENT_BY_VENDOR & 7, i;
 
@@ -426,7 +425,7 @@ void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t
 		if (e->flags & event_flags[i].bit)
 			put_text(j, NULL, event_flags[i].name);
 	put_end(j, ']');
-	json_sources(j, e->flags);
+	put_sources(j, e->flags);
 	put_text_if(j, "replaced", e->replaced);
 	put_text_if(j, "errata", e->errata);
 	put_text_if(j, "note", e->note);
@@ -436,12 +435,12 @@ void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t
 	put_int(j, "precise", e->precise);
 	if (e->period)
 		put_count(j, "period", e->period);
-	json_fields(s, e);
+	put_fields(s, e);
 	if (e->flags & PFM_EVENT_METRIC)
 		show_metric_json(&s->out, s->ctx, e->pmu, e->event);
-	json_model(s->ctx, j, pmu->libpfm_type, e);
-	json_umasks(s, e);
-	json_spellings(s, text);
+	put_model(s->ctx, j, pmu->libpfm_type, e);
+	put_umasks(s, e);
+	put_spellings(s, text);
 	put_text(j, "origin", pmu->origin);
 	put_text_if(j, "source", pmu->source);
 	if (is_generic_fallback(s->ctx, e->pmu))
@@ -452,7 +451,7 @@ void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t
 
 /* ---- an event that no list has --------------------------------------------------------------- */
 
-static const char *unlisted_desc(const char *pmu)
+static const char *describe_unlisted_event(const char *pmu)
 {
 	if (strcmp(pmu, "tracepoint") == 0)
 		return "A tracepoint of the running kernel.";
@@ -476,7 +475,7 @@ void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_p
 	unsigned fields = 0;
 
 	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout),
-	       unlisted_desc(pmu->name));
+	       describe_unlisted_event(pmu->name));
 	show_line("processor", pmu->name);
 	show_line("origin", pmu->origin);
 	visit_trace_fields(s->ctx, text, print_trace_field, &fields);
@@ -484,7 +483,7 @@ void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_p
 	print_spellings(s, text);
 }
 
-static void json_trace_field(void *arg, const struct trace_field *f)
+static void put_trace_field(void *arg, const struct trace_field *f)
 {
 	struct json *j = arg;
 
@@ -505,14 +504,14 @@ void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_inf
 	put_begin(j, NULL, '{');
 	put_text(j, "input", text);
 	put_text(j, "pmu", pmu->name);
-	put_text(j, "desc", unlisted_desc(pmu->name));
+	put_text(j, "desc", describe_unlisted_event(pmu->name));
 	put_text(j, "origin", pmu->origin);
 	counters_json(j, "counters", enc->counters);
 	put_begin(j, "fields", '[');
-	visit_trace_fields(s->ctx, text, json_trace_field, j);
+	visit_trace_fields(s->ctx, text, put_trace_field, j);
 	put_end(j, ']');
 	put_attr(j, "perf", &enc->attr);
-	json_spellings(s, text);
+	put_spellings(s, text);
 	put_end(j, '}');
 	put_line(j);
 }

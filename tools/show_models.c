@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of pfm show for processors that have query functions of their own. */
+/* Shows the properties of events that only Alpha or Montecito processors have. */
 #include "show.h"
 
 #include <stdio.h>
@@ -41,13 +41,13 @@ static bool is_alpha(int type)
 }
 
 /* Describes an event of an Alpha. Returns false for others. */
-static bool alpha_info(int type, const pfm_event_info_t *e, pfm_alpha_event_info_t *info)
+static bool describe_alpha_event(int type, const pfm_event_info_t *e, pfm_alpha_event_info_t *info)
 {
 	return is_alpha(type) && pfm_alpha_get_event_info(type, e->event, info) == PFMLIB_SUCCESS;
 }
 
-/* The filters, as a bit each, under which Montecito's event counts truly. */
-static uint64_t accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
+/* Returns the filters, as a bit set, with which Montecito's event counts correctly. */
+static uint64_t get_accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e)
 {
 	const char *name, *text;
 	uint64_t value = 0;
@@ -65,7 +65,7 @@ static uint64_t accepted_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e
 static void visit_filters(const pfm_ctx_t *ctx, const pfm_event_info_t *e,
                           void (*each)(void *arg, size_t filter), void *arg)
 {
-	uint64_t all = accepted_filters(ctx, e), bit;
+	uint64_t all = get_accepted_filters(ctx, e), bit;
 	const char *word;
 
 	for (unsigned i = 0;
@@ -100,7 +100,7 @@ static void put_filter(void *arg, size_t filter)
 	put_text(arg, NULL, filters[filter].word);
 }
 
-void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line)
+void print_model_lines(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show_line_fn line)
 {
 	pfm_alpha_event_info_t info;
 	struct text_line l = { "", 0 };
@@ -111,7 +111,7 @@ void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show
 		line("filters", l.n ? l.text : "none: the count needs all filters off");
 		return;
 	}
-	if (!alpha_info(type, e, &info))
+	if (!describe_alpha_event(type, e, &info))
 		return;
 	if (info.weight_num != info.weight_den) {
 		snprintf(l.text, sizeof(l.text), "events = count * %u / %u", info.weight_num,
@@ -125,7 +125,7 @@ void print_model(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e, show
 			line("mind", uncertainties[i].text);
 }
 
-void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e)
+void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e)
 {
 	pfm_alpha_event_info_t info;
 	size_t i;
@@ -134,7 +134,7 @@ void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_
 		put_begin(j, "filters", '[');
 		visit_filters(ctx, e, put_filter, j);
 		put_end(j, ']');
-	} else if (alpha_info(type, e, &info)) {
+	} else if (describe_alpha_event(type, e, &info)) {
 		put_begin(j, "uncertainty", '[');
 		for (i = 0; i < sizeof(uncertainties) / sizeof(uncertainties[0]); i++)
 			if (info.uncertainty & uncertainties[i].bit)
@@ -143,8 +143,8 @@ void json_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_
 	}
 }
 
-/* Statistics of ProfileMe have names like events but are not events. */
-char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
+/* Names of ProfileMe statistics look like those of events. */
+char *describe_uncertainty(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX])
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t event = PFM_INIT(event);
@@ -157,7 +157,7 @@ char *uncertainty_note(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX
 	    pfm_describe_pmu(ctx, unit, &pmu) != PFMLIB_SUCCESS ||
 	    pmu.libpfm_type != PFMLIB_ALPHA_EV67_PMU ||
 	    pfm_describe_event(ctx, unit, row, &event) != PFMLIB_SUCCESS ||
-	    !alpha_info(pmu.libpfm_type, &event, &info))
+	    !describe_alpha_event(pmu.libpfm_type, &event, &info))
 		return buf;
 	if (info.kind == PFM_ALPHA_PROFILEME || info.kind == PFM_ALPHA_RATIO)
 		snprintf(buf, NOTE_MAX,

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *feature_text(const char *text, uint64_t value, char buf[24])
+static const char *format_feature(const char *text, uint64_t value, char buf[24])
 {
 	if (*text)
 		return text;
@@ -14,7 +14,7 @@ static const char *feature_text(const char *text, uint64_t value, char buf[24])
 	return buf;
 }
 
-/* Long names are many among these, so they have a column of their own. */
+/* Prints features in a wide column, because most names are long. */
 static void print_features(const struct shower *s, int pmu)
 {
 	const char *name, *text;
@@ -32,7 +32,7 @@ static void print_features(const struct shower *s, int pmu)
 	     i++) {
 		printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), (int)column, name,
 		       term_colour_end(stdout));
-		term_wrap(stdout, column + 3, column + 3, feature_text(text, value, buf));
+		term_wrap(stdout, column + 3, column + 3, format_feature(text, value, buf));
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command or option that a mistyped word was meant to be. */
+/* Finds the command or option most similar to a mistyped word. */
 #include "term.h"
 
 #include <ctype.h>
@@ -8,8 +8,7 @@
 
 #include "base/edit_distance.h"
 
-/* Copies @word in small letters. Returns its length; 0 for a word that is too long to be
- * compared. */
+/* Copies @word in lower case. Returns its length; 0 if it is too long to compare. */
 static unsigned fold_word(const char *word, unsigned char folded[EDIT_DISTANCE_MAX])
 {
 	size_t len = strlen(word);
@@ -21,7 +20,7 @@ static unsigned fold_word(const char *word, unsigned char folded[EDIT_DISTANCE_M
 	return (unsigned)len;
 }
 
-/* Mistakes between @word and @known; the beginning of a word is as good as one mistake. */
+/* Returns the number of mistakes between @word and @known; a prefix counts as one mistake. */
 static unsigned count_mistakes(const char *word, const char *known, unsigned limit)
 {
 	unsigned char a[EDIT_DISTANCE_MAX], b[EDIT_DISTANCE_MAX];

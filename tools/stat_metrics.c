@@ -65,9 +65,9 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
 	fputc('\n', job->out);
 }
 
-static void json_metric(const struct stat_job *job, const struct input_counts *r,
-                        const pfm_metric_value_t *v, const pfm_metric_check_t *check,
-                        const char *label, double time)
+static void put_metric_line(const struct stat_job *job, const struct input_counts *r,
+                            const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+                            const char *label, double time)
 {
 	struct json j = { .out = job->out };
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -226,7 +226,7 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 	check_value(job, m, label, elapsed, &v, r.quality, &check);
 	add_reason(reasons, &check);
 	if (job->json)
-		json_metric(job, &r, &v, &check, label, time);
+		put_metric_line(job, &r, &v, &check, label, time);
 	else if (job->separator)
 		print_metric_columns(job, &r, &v, &check, label, time);
 	else

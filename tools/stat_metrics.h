@@ -18,9 +18,9 @@ struct metric_input {
 struct input_counts {
 	struct stat_metric metric;
 	pfm_metric_info_t info;
-	pfm_quality_t quality; /* the worst of its counts */
-	bool across;           /* counts of several groups */
-	unsigned found, asked; /* events among the rows; events it needs */
+	pfm_quality_t quality; /* worst quality of its counts */
+	bool across;           /* true if groups differ */
+	unsigned found, asked; /* found: events among the rows; asked: events of the metric */
 	unsigned n_uses;
 	pfm_metric_operand_t counts[256];
 	struct row_use uses[MAX_METRIC_ROWS];
@@ -38,15 +38,15 @@ struct metric_search {
 /* Adds a metric to @list, unless it is there. False without memory. */
 bool add_stat_metric(struct stat_metrics *list, int pmu, unsigned event);
 
-/* Finds the events that the texts of the rows mean: once there are rows. */
+/* Finds the event of each row's text. */
 void find_row_events(struct stat_job *job);
 bool is_same_event(struct event_at a, struct event_at b);
 /* Input @i of @m. False if it has fewer. */
 bool find_stat_input(const struct stat_job *job, const struct stat_metric *m, unsigned i,
                      struct metric_input *out);
-/* Does @row count what @input names? Ratios go by events alone: one with qualifiers is another. */
+/* True if @row counts @input. Rows with qualifiers count another event. */
 bool is_row_of_input(const struct stat_row *row, const struct metric_input *input);
-/* The value of @m from the @rows. @whole: only if all its events are among them, and it is
+/* Computes @m from the @rows. @whole: only if the rows have all its events and the value is
  * defined. */
 bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
                    const struct metric_search *rows, double elapsed, bool whole,

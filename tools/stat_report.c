@@ -198,7 +198,7 @@ static void print_notes(const struct stat_job *job)
 	for (i = 0; i < job->n_rows; i++) {
 		const char *name = job->rows[i].info.name;
 
-		if (job->rows[i].own || !*uncertainty_note(job->ctx, name, note) ||
+		if (job->rows[i].own || !*describe_uncertainty(job->ctx, name, note) ||
 		    is_named_before(job, i, name))
 			continue;
 		fprintf(job->out, "\n  %s:\n    ", name);
@@ -403,7 +403,7 @@ static void put_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
 {
 	char note[NOTE_MAX];
 
-	put_text_if(j, "note", uncertainty_note(ctx, text, note));
+	put_text_if(j, "note", describe_uncertainty(ctx, text, note));
 	if (is_from_generic_fallback(ctx, text))
 		put_bool(j, "fallback", true);
 }
@@ -418,8 +418,8 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality
 	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
 }
 
-static void json_count(const struct stat_job *job, const struct stat_row *row, double elapsed,
-                       double time)
+static void put_count_line(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                           double time)
 {
 	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
@@ -484,7 +484,7 @@ int report_counts(const struct stat_job *job, double elapsed, double time)
 		print_counts(job, elapsed, time);
 	for (i = 0; i < job->n_rows; i++)
 		if (job->json)
-			json_count(job, &job->rows[i], elapsed, time);
+			put_count_line(job, &job->rows[i], elapsed, time);
 		else if (job->separator)
 			print_columns_row(job, &job->rows[i], elapsed, time);
 	if (job->json || job->separator)
@@ -496,7 +496,7 @@ int report_counts(const struct stat_job *job, double elapsed, double time)
 
 /* ---- dry runs -------------------------------------------------------------------------------- */
 
-static void json_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
+static void put_plan_line(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *info)
 {
 	struct json j = { .out = out };
 
@@ -538,7 +538,7 @@ static void print_plan(FILE *out, const pfm_ctx_t *ctx, const pfm_count_info_t *
 	}
 	print_indented(out, info->why);
 	print_indented(out, info->remedy);
-	print_indented(out, uncertainty_note(ctx, info->name, note));
+	print_indented(out, describe_uncertainty(ctx, info->name, note));
 	is_from_generic_fallback(ctx, info->name);
 }
 
@@ -549,7 +549,7 @@ void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t
 
 	for (i = 0; i < n && pfm_describe_count(session, i, &info) == PFMLIB_SUCCESS; i++)
 		if (json)
-			json_plan(out, ctx, &info);
+			put_plan_line(out, ctx, &info);
 		else
 			print_plan(out, ctx, &info);
 }

@@ -129,7 +129,7 @@ static bool find_branch(const struct stat_job *job, const struct stat_metric *m,
 	return true;
 }
 
-static void json_branch(const struct stat_job *job, const struct metric_branch *b)
+static void put_branch_line(const struct stat_job *job, const struct metric_branch *b)
 {
 	struct json j = { .out = job->out };
 
@@ -151,7 +151,7 @@ void report_children(const struct stat_job *job, double elapsed)
 		if (!find_branch(job, &job->metrics.at[i], elapsed, &b))
 			continue;
 		if (job->json)
-			json_branch(job, &b);
+			put_branch_line(job, &b);
 		else
 			fprintf(job->out,
 			        "\n  below %s: pfm stat -M %s  (%u metric%s, %u group%s)\n", b.name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files, arguments and events come from elsewhere and may hold bytes that command a
- * terminal. Every stream of pfm passes this guard: newlines, tabs, characters and pfm's own colours
- * go through, each other byte is written as "\x1b". */
+/* Escapes control characters in output, because names of files, arguments and events may contain
+ * terminal commands. Newlines, tabs, characters of UTF-8 and pfm's own colours are written
+ * unchanged, other bytes as "\x1b". */
 #include "term.h"
 #include "term_guard.h"
 
@@ -19,16 +19,16 @@ enum {
 	BLOCK = 4096
 };
 
-/* A stream on its way to a descriptor. */
+/* A stream, its descriptor and its buffered bytes. */
 struct stream_guard {
 	FILE *out;
 	int fd;
 	bool is_terminal;
-	size_t n_held; /* bytes that may become a colour or a character */
+	size_t n_held; /* bytes that may begin a colour or a character */
 	char held[HELD_MAX];
-	size_t n_ready; /* bytes that wait to be written */
+	size_t n_ready; /* bytes ready to be written */
 	char ready[BLOCK];
-	int error; /* of the last write that failed */
+	int error; /* errno of the last failed write */
 };
 
 /* Standard output, standard error, and one file. */
@@ -87,7 +87,7 @@ static void pass_held(struct stream_guard *g)
 	g->n_held = 0;
 }
 
-/* Writes the held bytes one by one: they are neither a colour nor a character. */
+/* Writes the held bytes escaped: they are neither a colour nor a character. */
 static void escape_held(struct stream_guard *g)
 {
 	for (size_t i = 0; i < g->n_held; i++)
@@ -126,8 +126,7 @@ static bool continue_character(struct stream_guard *g, unsigned char c)
 	return true;
 }
 
-/* Adds @c to an escape sequence such as "ESC [ 1 ; 3 1 m". Returns false if @c is not part of it.
- * Sequences that pfm does not use may hide the text after them. */
+/* Adds @c to a colour such as "ESC [ 1 ; 3 1 m". Returns false if @c is not part of one. */
 static bool continue_colour(struct stream_guard *g, unsigned char c)
 {
 	bool fits = g->n_held == 1 ? c == '[' : isdigit(c) || c == ';' || c == 'm';
@@ -156,7 +155,7 @@ static void pass_byte(struct stream_guard *g, unsigned char c)
 		append_ready(g, (const char *)&c, 1);
 }
 
-/* Returns how many of the first bytes need no look: printable ASCII, newlines and tabs. */
+/* Counts leading bytes that are printable ASCII, newlines or tabs. */
 static size_t count_plain_bytes(const char *bytes, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)bytes;

@@ -25,7 +25,7 @@ static int count_match(void *arg, const char *name)
 }
 
 /* Length of "SUBSYSTEM:PATTERN" at the beginning of @text; 0 if it has no pattern. */
-static size_t pattern_length(const char *text)
+static size_t measure_pattern(const char *text)
 {
 	const char *colon = strchr(text, ':');
 	size_t len;
@@ -37,7 +37,8 @@ static size_t pattern_length(const char *text)
 	return len + strcspn(text + len, ":");
 }
 
-/* Calls @v->each with the tracepoints that match. Lists are read before there is a context. */
+/* Calls @v->each with the tracepoints that match. Opens a context for this, because lists are
+ * parsed before the command has one. */
 static int visit_matches(const char *pattern, struct pattern_visit *v)
 {
 	pfm_ctx_t *ctx;
@@ -54,7 +55,7 @@ unsigned match_tracepoints(const char *text, const char **rest,
                            bool (*each)(void *arg, const char *name), void *arg)
 {
 	struct pattern_visit v = { .each = each, .arg = arg };
-	size_t len = pattern_length(text);
+	size_t len = measure_pattern(text);
 	char *pattern = len ? strndup(text, len) : NULL;
 	int rc;
 
