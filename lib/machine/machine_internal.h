@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading of the kernel's files and folders, and the memory for their contents. */
+/* Shared by the files of this module: reading of the kernel's files and folders. */
 #ifndef PERFMON_MACHINE_INTERNAL_H
 #define PERFMON_MACHINE_INTERNAL_H
 
@@ -8,8 +8,9 @@
 #include "machine/machine.h"
 
 #define EVENT_SOURCE_DIR  "/sys/bus/event_source/devices"
-#define MAX_FORMAT_FIELDS 200  /* field numbers have 8 bits */
-#define SYSFS_TEXT_SIZE   4096 /* one page: the longest file of sysfs */
+#define MAX_FORMAT_FIELDS 200         /* field numbers have 8 bits */
+#define SYSFS_TEXT_SIZE   4096        /* one page: the longest file of sysfs */
+#define ANY_NUMBER        0xffffffffu /* in struct host and struct host_match */
 
 /* Memory that is freed as a whole. */
 struct memory_arena {
@@ -113,6 +114,16 @@ static inline const char *machine_find_next_line(const char *line)
 static inline bool machine_is_same_text(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;
+}
+
+/* Replaces strcmp() for short words: calls no function of the C library (see env.c). */
+static inline bool machine_is_same_word(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
 }
 
 #endif
