@@ -6,7 +6,7 @@
  *
  *   eNN       push input NN                    iN  jNN    push the integer N, NN
  *   v         push the metric's own value      kN*11      push the double with these bits
- *   sNN store the top in slot NN          lNN        push slot NN
+ *   sNN       store the top in slot NN         lNN        push slot NN
  *   + - * / %   < > [ ] = !   & | ^ m M d      two operands: [ is <=, ] is >=, m M are min and max,
  *                                              d is a quotient that is 0 where the divisor is 0
  *   ~         sign                             ?          C A B: A if C, else B
@@ -16,6 +16,7 @@
 #ifndef PERFMON_METRIC_H
 #define PERFMON_METRIC_H
 
+#include <float.h>
 #include <perfmon/perfmon.h>
 #include "context/context.h"
 
@@ -61,6 +62,12 @@ int pfmi_metric_find_group(const struct pfm_ctx *ctx, const char *text, struct m
 /* Metric @event of @pmu. PFMLIB_ERR_INVAL for an unknown row, PFMLIB_ERR_NOTFOUND for a row that is
  * not a metric. */
 int pfmi_metric_find_by_row(const struct pfm_ctx *ctx, int pmu, unsigned event, struct metric *out);
+/* True unless @x is infinite or NaN. */
+static inline bool metric_is_finite(double x)
+{
+	return x <= DBL_MAX && x >= -DBL_MAX;
+}
+
 /* The square root of @x, without libm. 0 for negative numbers and NaN. */
 double pfmi_metric_compute_sqrt(double x);
 /* The number of a metric's inputs; input @i, false past the last. */

@@ -9,7 +9,7 @@ and in who says what it means. Loosest to tightest:
     A if C else B   | ||   ^   & &&   < > <= >= == = !=   + -   * / %   - (sign)   name number f()
 
 The result is a graph in which equal parts are one node, printed as postfix code: characters from a
-set that needs no quoting anywhere. lib/metric/evaluate.c has the same list of instructions.
+set that needs no quoting anywhere. lib/metric/run_code.c has the same list of instructions.
 
 Formulas come with vendors' lists and are not trusted: length, depth, numbers and the size of the
 code are bounded, and what cannot be represented is Refused with the reason."""
