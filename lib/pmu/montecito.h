@@ -160,6 +160,11 @@ static inline bool mont_is_unavailable(const struct mont_plan_context *w, unsign
 	return pfm_regmask_isset(w->req->unavailable_regs, num);
 }
 
+/* Adds control register @num to the plan. PFMLIB_ERR_NOASSIGN if it is not available. */
+int pfmi_mont_add_pmc(const struct mont_plan_context *w, unsigned num, uint64_t value);
+/* Plans the code range, the data range, and the register for both. (montecito_range_plan.c) */
+int pfmi_mont_plan_ranges(const struct mont_plan_context *w);
+
 /* Plans everything but the counters: address registers, ranges, opcode matchers, trace buffer.
  * Refuses settings that would count something other than what was requested. Fills w->plan. Returns
  * 0 or PFMLIB_ERR_*. */
