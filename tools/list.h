@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm list, in pieces: which events match (list_match.c), how they are shown (list_print.c), words
- * for the shell's completion (list_complete.c), and the command (cmd_list.c). */
+ * for the shell's completion (list_complete.c), events that no table has (list_forms.c), and the
+ * command (cmd_list.c). */
 #ifndef PFM_LIST_H
 #define PFM_LIST_H
 
@@ -76,6 +77,12 @@ void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
 
 /* True if @pmu has metrics and no events. */
 bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
+/* Lists tracepoints that match the pattern, or all of them if they are requested by name; other
+ * lists do not contain them because there are too many. (list_forms.c) */
+void list_tracepoints(struct lister *l);
+/* Shows how events of the kernel's PMUs without a list are written, if the request is for
+ * everything, for the PMU, or matches it. */
+void list_forms(struct lister *l);
 /* Prints the completions of @prefix, one a line: processors, events, unit masks. Returns an exit
  * status. */
 int complete_list_text(const struct lister *l, const char *prefix);

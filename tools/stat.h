@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: its command line (cmd_stat.c), the command that it counts (stat_child.c), tasks and
- * control groups (stat_targets.c), lists of events (stat_list.c), waiting and counting
- * (stat_count.c), rows of the answer (stat_rows.c), and how they are shown (stat_report.c). */
+/* pfm stat: the command (cmd_stat.c), its options (stat_options.c), the process that it counts
+ * (stat_child.c), tasks and control groups (stat_targets.c), lists of events (stat_list.c), waiting
+ * and counting (stat_count.c), rows of the result (stat_rows.c), and their output
+ * (stat_report.c). */
 #ifndef PFM_STAT_H
 #define PFM_STAT_H
 
@@ -338,7 +339,9 @@ struct stat_job {
 uint64_t now_ns(void);
 /* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
 int report_bad_option(const char *what, int err);
+
 struct command_args;
+
 /* True if the operands are several commands with :: between them. (stat_compare.c) */
 bool stat_compares(char *const *operands);
 /* Runs pfm stat -- A :: B. Returns an exit status. */
