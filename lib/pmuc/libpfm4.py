@@ -41,7 +41,7 @@ LEVELS = {1: "k", 8: "u", 16: "h"}
 HOSTS = ["none", "intel", "amd", "arm", "power", "cpuinfo", "sysfs", "any", "arch"]
 FAMILIES = {"amd64": "amd", "arm": "arm", "core": "intel", "arch": "intel", "ep_unc": "intel",
             "nhm_unc": "intel", "netburst": "intel"}
-# Texts of the kernel's events that its own interface does not name, and the masks of its cache
+# Descriptions of kernel events that perf_event.h does not name, and of unit masks of its cache
 # events.
 KERNEL = {"read": "Reads.", "write": "Writes.", "prefetch": "Prefetches.", "access": "All of them.",
           "miss": "Those that missed.",
@@ -55,26 +55,26 @@ CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache",
           "ll": "the last-level cache", "dtlb": "the data TLB",
           "itlb": "the instruction TLB",
           "bpu": "the branch predictor", "node": "the memory of a node"}
-# mask flag: what its filters add to word 1 and clear in word 0 (corrections alone have it)
+# unit mask flag: bits that its filters set in word 1 and clear in word 0 (in corrections only)
 WORDS = 1 << 31
 
 
 class Fault(Exception):
-    """An error in a text, with its place."""
+    """An error in a text, with its position."""
 
 
 # ---- the text ------------------------------------------------------------------------------------
 
 
 class Row:
-    """An event or a unit mask: a name, a code and what else its line says."""
+    """An event or a unit mask: its name, its code and the other words of its line."""
 
     def __init__(self, name, code, keys=None):
         self.name = name
         self.code = code
         self.keys = keys or {}
         self.masks = []
-        self.exact = None   # the row as libpfm4 has it, where it is corrected here
+        self.exact = None   # libpfm4's row before correction
 
     def key(self):
         return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.key()
@@ -92,14 +92,14 @@ class Table:
         self.encoder = encoder
         self.rows = []
         self.default = {}
-        self.lists = 0   # how many lists of machines it is made of
+        self.lists = 0   # number of machine lists in the table
 
     def find(self, name):
         return next((r for r in self.rows if r.name == name), None)
 
 
 class Unit:
-    """One PMU: a name and a number; its events are a table's."""
+    """A PMU with a name and a number; its events are in a table that PMUs may share."""
 
     def __init__(self, name, keys):
         self.name = name
@@ -107,7 +107,7 @@ class Unit:
 
 
 class Texts:
-    """All files of libpfm4's names, read."""
+    """All files of libpfm4's names, parsed."""
 
     def __init__(self):
         self.units = []
@@ -155,7 +155,7 @@ class Texts:
                 self.apply_correction(name, target, keys)
 
     def copy_shared_row(self, table, row):
-        """Fills a row that only says where its like is; that one may say the same."""
+        """Fills a row that refers to another row, which may refer to a third one."""
         source = row.keys.pop("from", None)
         if source is not None:
             other = self.find_shared_row(source, row.name, table)
@@ -188,7 +188,7 @@ class Texts:
         if row.exact is None:
             row.exact = row.copy()
         keys = dict(keys)
-        if "on" in keys:   # sister models have a table in common: each gets a mask of its own
+        if "on" in keys:   # sister models share a table: each gets a bit of its own
             others = at.copy()
             others.keys["only"], keys["only"] = keys.pop("rest"), keys.pop("on")
             row.masks.insert(row.masks.index(at) + 1, others)
@@ -206,7 +206,7 @@ def parse_keys(words):
 
 
 def parse_units(name, keys):
-    """Instances: "icx_unc_cha{0..39} id=330 perf=uncore_cha_{}" is forty PMUs."""
+    """Expands ranges: "icx_unc_cha{0..39} id=330 perf=uncore_cha_{}" declares forty PMUs."""
     m = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}(.*)", name)
     if not m:
         return [Unit(name, keys)]
@@ -234,8 +234,8 @@ def parse_event(table, words, pending):
 
 
 def read_machine_list(table, path, end):
-    """A list of IBM Z's: the next bit of the rows' type says that they are in it. Rows stay in
-    order of their codes."""
+    """Reads the list of an IBM Z machine. Each list has one bit, which is set in the type of its
+    rows. Rows stay sorted by code."""
     bit = 1 << table.lists
     table.lists += 1
     with open(path, encoding="utf-8") as f:
@@ -264,8 +264,7 @@ class Pool:
 
 
 def hash_name(name):
-    """Eight letters at a time, as if all were small: the same as l4_hash_name() in
-    lib/compat/libpfm4/names.c."""
+    """Hashes a name in lower case, eight letters at a time, as l4_hash_name() in lib/compat/libpfm4/names.c does."""
     text = name.encode("ascii")
     h = len(text)
     for at in range(0, len(text) + 1, 8):   # the last piece is short, or empty
@@ -276,8 +275,8 @@ def hash_name(name):
 
 
 def build_index(names):
-    """An open-addressed index: slot = number + 1; of equal names the first comes first. At most two
-    thirds full."""
+    """Builds an open-addressed index at most two thirds full: a slot has the number plus one. The
+    first of equal names is stored."""
     size = 4
     while size * 2 < len(names) * 3:
         size *= 2
@@ -305,7 +304,7 @@ def key_number(keys, key):
 
 @functools.lru_cache(None)
 def read_kernel_texts():
-    """Name in small letters -> what it counts: out of the tables of the kernel's own events."""
+    """Returns {name in lower case: description} from the tables of the kernel's own events."""
     said = dict(KERNEL)
     said.update(("perf_count_hw_cache_" + c, "Accesses to %s." % text) for c,
                 text in CACHES.items())
@@ -329,14 +328,14 @@ class Compiler:
         self.filters, self.filter_at = [(0, 0)], {(0, 0): 0}
         self.numbers = []   # row numbers of the tables
         self.slots = []     # 16 bits each: indices of all tables
-        self.family, self.box = None, ""   # of the table at hand, for its texts
-        self.models = [0]   # numbers that hosts are matched with
+        self.family, self.box = None, ""   # current table, for its texts
+        self.models = [0]   # numbers of host matches
 
     def pack(self, form, *values):
         return struct.pack(self.order + form, *values)
 
     def describe(self, name):
-        """Return the offset of our description of an event; @name with a dot before the mask's."""
+        """Returns the offset of our description of an event. @name has a dot before the unit mask."""
         if self.family is None:
             return self.pool.add(read_kernel_texts()[name.rpartition(".")[2].lower()])
         return self.pool.add(texts.describe(self.family, self.box, name))
@@ -395,7 +394,7 @@ class Compiler:
 
     @staticmethod
     def traits(r, encoder):
-        """1: some masks are only for some models; 2: a mask is PEBS."""
+        """Returns a bit set. 1: some unit masks exist on some models only; 2: a unit mask is PEBS."""
         every = [m.keys for m in r.masks]
         own = any("only" in k or "from_rev" in k or "to_rev" in k for k in every)
         pebs = encoder in ("core", "arch") and any("pebs" in k.get("is", "").split(",")
@@ -416,7 +415,7 @@ class Compiler:
         return self.pack("5I", first, len(t.rows), at, len(slots) - 1, ENCODERS.index(t.encoder))
 
     def valid(self, unit, row):
-        """True if the PMU has the event: tables are shared by sister models."""
+        """True if the PMU has the event. Sister models share tables."""
         rev, low, high = key_number(unit.keys,
                                     "rev"), key_number(row.keys, "from_rev"), key_number(row.keys,
                                                                                          "to_rev")

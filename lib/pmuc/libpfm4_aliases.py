@@ -17,21 +17,21 @@ import pmtable as pt
 import texts
 
 KINDS = frozenset(("core", "amd64", "arm", "plain", "ep_unc"))
-# Boxes by libpfm4's names: what processors and boxes are called there that have another name here.
+# libpfm4's names of processors and boxes that differ from ours.
 BOXES = (("snb_ep_", "snbep_"), ("ivb_ep_", "ivbep_"), ("hsw_ep_", "hswep_"), ("bdw_ep_", "bdx_"),
          ("imc_dclk", "imc"), ("ubo", "ubox"),
          ("sbox", "sbo"))
-# the chips of a package that have boxes, which are parts of the boxes' names
+# chips of a package whose names are parts of the names of boxes
 KUNPENG = 1, 3, 5, 7
 CHA_REQUESTS = frozenset((0x35, 0x36))      # events of the CHA whose second filter is never empty
 # Effects of a mask beyond adding bits.
 BEYOND = frozenset(("ldlat", "excl_grp_but_0", "grp_req"))
 GENERAL = (1 << 32) - 1   # of a row's counters
 LEVELS = 1 << 27 | 1 << 30 | 1 << 31    # of an Arm word
-# tables of scripts/older.py have all of them
+# tables of scripts/older.py have all names
 OWN_SOURCE = "names and numbers of libpfm4, 2026-06"
 OTHERS = frozenset(("coreduo",))        # "core" is another processor in libpfm4
-# fields beside the configuration that change what is counted
+# fields outside the configuration that change the count
 TELLING = frozenset(("msr", "msr_value"))
 
 
@@ -43,14 +43,14 @@ def row_flags(row):
 
 
 def unit_has_row(unit, row):
-    """True if the PMU has the event or the mask."""
+    """True if the PMU has the event or the unit mask."""
     rev, low, high = (libpfm4.key_number(k, n) for k,
                       n in ((unit.keys, "rev"), (row.keys, "from_rev"), (row.keys, "to_rev")))
     return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
 
 
 def default_masks(row, every, given):
-    """The masks that are added to @given, group by group; None if a group must be chosen."""
+    """Returns the default unit masks to add to @given, or None if a group has no default."""
     added = []
     limits = [libpfm4.key_number(m.keys, "g") for m in given if "excl_grp_gt" in row_flags(m)]
     served = {libpfm4.key_number(m.keys, "g") for m in given}
@@ -73,7 +73,7 @@ def default_masks(row, every, given):
 
 
 def config_words(unit, encoder, row, given):
-    """Both words of the kernel's configuration, or None where it takes more than bits."""
+    """Returns both words of the kernel's configuration, or None for a row that needs more than bits."""
     every = [m for m in row.masks if unit_has_row(unit, m)]
     added = default_masks(row, every, given) if every else []
     if added is None or any(BEYOND - {"excl_grp_but_0"} & row_flags(m) for m in [row] + given) or \
@@ -81,7 +81,7 @@ def config_words(unit, encoder, row, given):
         return None
     if "frontend" in row_flags(row):
         return frontend_config(row, given)
-    # a box's filters may be given beside it
+    # a box's filters may be separate
     if encoder != "ep_unc" and any(m.keys.get("req") for m in [row] + given + added):
         return None
     if encoder == "ep_unc":
@@ -102,8 +102,8 @@ def config_words(unit, encoder, row, given):
 
 
 def frontend_config(row, given):
-    """The mask goes into the second word, with the least threshold where it takes one and has
-    none."""
+    """Returns the configuration of a front-end event: the unit mask is in the second word, with the
+    smallest threshold if none is given."""
     mask = given[0].code >> 8 if len(given) == 1 else 0
     if mask and "fethr" in row_flags(given[0]) and not mask >> 8 & 0xFFF:
         mask |= 1 << 8
@@ -111,8 +111,8 @@ def frontend_config(row, given):
 
 
 def box_config(unit, row, masks):
-    """Configuration words of a box's event: masks reach above bit 15 and add to both halves of the
-    filter, which is the second word."""
+    """Returns the configuration words of a box's event. Unit masks extend above bit 15 and add to
+    both halves of the filter, which is the second word."""
     code, filters = row.code, [0, 0]
     for m in masks:
         code |= m.code
@@ -125,8 +125,7 @@ def box_config(unit, row, masks):
 
 
 def resolve_alias(unit, table, row, mask):
-    """The event and the masks that a name means: an alias is followed one step. None if it brings
-    modifiers."""
+    """Returns the event and the unit masks of a name. Follows an alias one step. None for an alias with modifiers."""
     given = [mask] if mask else []
     if mask is None and "equiv" in row.keys:
         name, *rest = row.keys["equiv"].split(":")
@@ -141,8 +140,7 @@ def resolve_alias(unit, table, row, mask):
 
 
 def list_names(unit, table):
-    """(name, words, whether a fixed counter is meant) of each event of the PMU, and of each with
-    one mask."""
+    """Yields (name, words, whether it is a fixed counter) of each event of the PMU, alone and with each unit mask."""
     for row in table.rows:
         if not unit_has_row(unit, row):
             continue
@@ -158,7 +156,7 @@ def list_names(unit, table):
 
 
 def config_registers(t, row):
-    """Both words of a row's configuration; None if it has more than those."""
+    """Returns both words of a row's configuration; None if it has more."""
     given = {f: v for f, c, v in row.values if c == pt.ANYWHERE}
     if row.takes or row.flags & (pt.ROW_METRIC | pt.ROW_SHADOWED) or len(given) < len(row.values):
         return None
@@ -175,8 +173,8 @@ def config_registers(t, row):
 
 
 def preference(row):
-    """Rows of the same registers: those on general counters, on most of them, not given up, in
-    order."""
+    """Sort key for rows with the same registers: rows on general counters first, then rows that are
+    not deprecated, then rows with more counters."""
     return not row.counters & GENERAL, bool(row.flags & pt.ROW_DEPRECATED), -bin(row.counters).count("1")
 
 
@@ -190,8 +188,7 @@ def index_by_registers(t):
 
 
 def ambiguous_events(t, table, taken):
-    """Events that would take the name of a mask of theirs, which is not known here, for a modifier:
-    "L1D_PEND_MISS:EDGE"."""
+    """Returns the events with a unit mask whose name would be parsed as a modifier, such as "L1D_PEND_MISS:EDGE"."""
     modifiers = {f.name for f in t.fields} | set("ukheict")
     return {row.name for row in table.rows for m in row.masks
             if m.name.lower() in modifiers and pt.fold(row.name + ":" + m.name) not in taken}
@@ -223,8 +220,8 @@ def alias_table(t, unit, table):
 
 
 def set_alias_precision(t):
-    """Alias rows are as precise as the vendor's row that has the same registers. Where unit masks
-    decide which row that is, the value is "as_encoded": lib/pmu/precision.c looks the row up."""
+    """Gives alias rows the precision of the vendor's row with the same registers. Where unit masks
+    decide which row that is, the value is "as_encoded": lib/pmu/precision.c finds the row."""
     at = t.field_at["precise"]
     as_encoded = next(w.value for w in t.fields[at].words if w.name == "as_encoded")
     encoded = {i for i, f in enumerate(t.fields) if f.ranges}
@@ -254,11 +251,11 @@ def set_alias_precision(t):
 BITS = (("umask", 8, 8), ("edge", 18, 1), ("any", 21, 1), ("inv", 23, 1), ("cmask", 24, 8),
         ("in_tx", 32, 1), ("in_tx_cp", 33, 1))
 FRONTEND_MSR = 0x3F7
-LATENCY = 3     # of an event that asks for none
+LATENCY = 3     # unit mask of an event without one
 
 
 def split_config(t, *words):
-    """The fields of the kernel's format that make these words; None where some bits are of none."""
+    """Splits words into values of the kernel's format fields; None if bits are outside of all fields."""
     left, values = list(words), {}
     for f in sorted(t.fields, key=lambda f: f.name not in ("code", "umask")):
         value = at = 0
@@ -274,8 +271,8 @@ def split_config(t, *words):
 
 
 def offcore_register(values):
-    """The off-core register of an event: big cores have a code for each of the two, small ones a
-    unit mask."""
+    """Returns the off-core register of an event. Big cores have a code for each of the two
+    registers, small cores a unit mask."""
     code = values["code"]
     if code not in (0xB7, 0xBB, 0x2A, 0x2B):
         return 0
@@ -283,7 +280,7 @@ def offcore_register(values):
 
 
 def field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
-    """The values a row has for these words, or None where the table has no such field."""
+    """Returns the values of a row with these words, or None if the table lacks a field."""
     if encoder == "ep_unc":
         return split_config(t, code, config1 if kernel_takes_filter(t) else 0)
     wide = encoder in ("arm", "plain")
@@ -305,28 +302,25 @@ def field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
 
 
 def kernel_takes_filter(t):
-    """True if the kernel takes a second word for this box; what libpfm4 has in it means nothing
-    where it does not."""
+    """True if the kernel accepts a second word for this box. Otherwise libpfm4's second word has no effect."""
     return any(word == 1 for f in t.fields for word, _, _ in f.ranges)
 
 
 def is_filter_only_mask(t, m):
-    """True if a mask of a box's is bits of a filter alone that the kernel takes no word for:
-    nothing would be left of what was asked."""
+    """True if a unit mask of a box has filter bits only and the kernel accepts no filter: the mask
+    would select nothing."""
     return not m.code and m.keys.keys() & {"f0",
                                            "f1"} and "dfl" not in row_flags(m) and not kernel_takes_filter(t)
 
 
 def is_plain_mask(m, may=frozenset()):
-    """Adds bits of a unit mask (or of the off-core register) and nothing else, but for what it
-    @may."""
+    """True if the row only adds bits of a unit mask or of the off-core register, and attributes in @may."""
     return not (BEYOND | {"code_override"}) & row_flags(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
 
 
 def make_box_group(t, unit, row, number, masks):
-    """The masks of one group of a box's event, as a Group; None where they are not all bits of one
-    field. Opcodes, which need a queue to be named, also take back the match of all opcodes that the
-    event begins with: no group does."""
+    """Makes a Group of the unit masks of one group of a box's event; None if they are not bits of
+    one field. An opcode, which requires a queue, also clears the default match of all opcodes."""
     simple = {}
     if any("grp_req" in row_flags(m) for m in masks):
         return None
@@ -347,8 +341,8 @@ def make_box_group(t, unit, row, number, masks):
 
 
 def make_group(t, row, encoder, number, masks):
-    """The masks of one group, as a Group of the table; None if its default is more than a mask. A
-    default adds its own bits, also where its name represents other masks."""
+    """Makes a Group of the unit masks of one group; None if its default is not a single mask. A
+    default adds its own bits even if its name has the value of other masks."""
     field = "offcore_rsp" if "offcore" in row_flags(row) else "umask"
     shift = 0 if encoder == "amd64" else 8
     simple = {m.name: m.code >> shift
@@ -370,8 +364,8 @@ def has_optional_mask(masks):
 
 
 def build_group(t, number, masks, field, simple, preset, shift=None):
-    """The Group of those masks that @simple has a value for, in bits of @field. @shift tells what
-    defaults add whose name may represent others; without it that is their value."""
+    """Makes the Group of the unit masks in @simple, whose values are bits of @field. @shift gives
+    the added bits of defaults; without it, defaults add their values."""
     plain = [m for m in masks if m.name in simple]
     flags = 0 if all("ncombo" in row_flags(m) for m in plain) else pt.GROUP_ANY
     flags |= pt.GROUP_DEFAULT if preset else 0 if has_optional_mask(masks) else pt.GROUP_REQUIRED
@@ -379,7 +373,7 @@ def build_group(t, number, masks, field, simple, preset, shift=None):
     for m in preset:
         bits |= simple[m.name] if shift is None else m.code >> shift
     values = [simple[m.name] for m in plain]
-    # Of names of one value the first is not for colons.
+    # The first of several names of a value is not used after a colon.
     doubles = ["BITS_%X" % v for v in dict.fromkeys(values) if values.count(v) > 1]
     named = [pt.Word(n, int(n[5:], 16)) for n in doubles] + [pt.Word(m.name, v) for m,
                                                              v in zip(plain, values)]
@@ -389,8 +383,8 @@ def build_group(t, number, masks, field, simple, preset, shift=None):
 
 
 def make_groups(t, unit, row, encoder, every):
-    """Its groups, or None where they are not as ours: masks of one group alone, or a default
-    that is not a mask. A group of a box that may stay empty is left out."""
+    """Returns the groups of an event, or None if they cannot be represented: masks of one group
+    only, or a default that is not a mask. Leaves out a group of a box that may stay empty."""
     numbers = sorted({libpfm4.key_number(m.keys, "g") for m in every})
     if "grp_excl" in row_flags(row) and len(numbers) > 1 or "frontend" in row_flags(row) or len(numbers) > pt.MAX_TAKES:
         return None
@@ -411,8 +405,8 @@ def make_groups(t, unit, row, encoder, every):
 
 
 def resolve_name(unit, table, row, mask):
-    """Both words of a name, the modifiers that an alias brings among them, and the field that the
-    second is; None where it takes more."""
+    """Returns both words of a name, with the modifiers of its alias, and the field of the second
+    word; None if it needs more."""
     if mask is not None and "equiv" in mask.keys:       # an alias of an alias: the last but one
         further = next((m for m in row.masks if m.name == mask.keys["equiv"] and "equiv" in m.keys),
                        None)
@@ -438,8 +432,8 @@ def resolve_name(unit, table, row, mask):
 
 
 def allowed_counters(t, code):
-    """Counters that every vendor's row of this code can count on; all of them if those have none
-    together."""
+    """Returns the counters that all of the vendor's rows with this code can use; all counters if
+    they have none in common."""
     both = everything = t.all_counters() & GENERAL
     at = t.field_at["code"]
     for row in t.rows:
@@ -454,8 +448,8 @@ def served(row, groups):
 
 
 def add_event_rows(t, unit, table, known):
-    """Rows of libpfm4's own: of events that take several masks, and of names that no row of the
-    vendor's has. @known: names there are."""
+    """Adds rows that only libpfm4 has: events with several unit masks, and names without a vendor's
+    row. @known: existing names."""
     def add(name, values, takes, spelled):
         t.synonyms += [(s, len(t.rows) + len(t.lent)) for s in spelled]
         known.update(pt.fold(s) for s in spelled)
@@ -465,7 +459,7 @@ def add_event_rows(t, unit, table, known):
                              pt.ROW_HIDDEN))
 
     for row in table.rows:
-        # the first of two of one name is meant
+        # the first of two equal names takes precedence
         if not unit_has_row(unit, row) or pt.fold(row.name + ".") in known:
             continue
         every = [m for m in row.masks if unit_has_row(unit, m)]
@@ -476,7 +470,7 @@ def add_event_rows(t, unit, table, known):
             if word in ("u", "k", "h"):     # lib/lookup/lookup.h, lookup_is_level_letter()
                 raise ValueError("%s: unit mask %s has the name of a level" % (row.name, word))
         combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
-        # A vendor's event of that name has masks of its own.
+        # The vendor's event of that name has its own unit masks.
         by_groups = combine and pt.fold(row.name) not in known
         for m in [None] + every:
             name = row.name + (":" + m.name if m else "")
@@ -497,7 +491,7 @@ def add_event_rows(t, unit, table, known):
             if values is not None:
                 if "offcore" in row_flags(row):
                     values["msr"] = offcore_register(values)
-                # Alone it could take the name of a mask that is not known here for a modifier.
+                # Without groups, the name of an unknown unit mask would be parsed as a modifier.
                 alone = pt.fold(row.name) not in known and row.name not in ambiguous_events(t, table, known | served(row, groups))
                 if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED)
                            for g in groups) and table.encoder == "ep_unc":
@@ -514,7 +508,7 @@ def box_base_name(box):
 
 
 def alias_box_table(t, units):
-    """libpfm4's names of a box, without its number, become other ones of its table."""
+    """Adds libpfm4's names of a box, without its number, to its table as aliases."""
     if {t.name, *t.aliases} & units.keys():
         return
     for name in [n for n in t.aliases if is_box_name(n)]:
@@ -527,14 +521,13 @@ def alias_box_table(t, units):
 
 
 def add_aliases(tables, folder):
-    """Adds libpfm4's names to the tables that answer to the name of one of its PMUs. Returns the
-    files that were read."""
+    """Adds libpfm4's names to the tables of its PMUs. Returns the files that were read."""
     files = sorted(glob.glob(os.path.join(folder, "*.pmu")),
                    key=lambda f: (not f.endswith("pmus.pmu"), f))
     names4 = libpfm4.Texts()
     names4.read(files)
     units = {u.name: u for u in names4.units}
-    # the first of each kind represents all
+    # the first one of each kind stands for all
     units = {**{box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
     for t in tables:
         alias_box_table(t, units)

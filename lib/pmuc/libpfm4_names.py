@@ -105,7 +105,7 @@ CALLED = {"netburst": "Intel Pentium 4", "netburst_p": "Intel Pentium 4 (Prescot
 
 
 def pmu_title(name):
-    """Title of a PMU for people; it is never compared."""
+    """Title of a PMU for users; never compared."""
     base, _, box = name.partition("_unc")
     box = box.strip("_")
     text = CALLED.get(base)
@@ -123,8 +123,8 @@ CALLED_LIKE = [(r"amd64_fam(1\wh)", "AMD family %s"), (r"amd64_k8_rev(\w)", "AMD
                (r"tx2_(\w+)", "Marvell ThunderX2, %s"), (r"hisi_(\w+)", "HiSilicon uncore %s")]
 COUNTED = re.compile(r"skl|skx|clx|icl|icx|spr|emr|gnr|adl_...|amd64_k8_.*|amd64_fam10h_.*")
 
-# Events of SPARC that the upper counter counts; those named in BOTH have either, all others the
-# lower one.
+# Events of SPARC on the upper counter. Events in BOTH can use either counter, all others the lower
+# one.
 ULTRA3 = """Dispatch0_mispred EC_wb EC_snoop_cb IC_miss_cancelled Re_FPU_bypass Re_DC_miss Re_EC_miss IC_miss DC_rd_miss DC_wr_miss
 Rstall_FP_use EC_misses EC_ic_miss Re_PC_miss ITLB_miss DTLB_miss WC_miss WC_snoop_cb WC_scrubbed WC_wb_wo_read PC_soft_hit PC_snoop_inv
 PC_hard_hit PC_port1_rd SW_count1 IU_Stat_Br_miss_untaken IU_Stat_Br_Count_untaken PC_MS_miss Re_RAW_miss""".split()
@@ -176,7 +176,7 @@ def amd_flags(fl):
 
 
 def common_keys(row, encoder, units):
-    """Keys that events and masks share, as (key, value) pairs."""
+    """Keys of events and unit masks alike, as (key, value) pairs."""
     fl = row.get("fl", 0)
     if encoder in ("core", "ep_unc", "nhm_unc"):
         out = flag_names(libpfm4.INTEL_FLAGS, fl)
@@ -216,19 +216,19 @@ def event_keys(e, encoder, units, table):
 
 
 def pic_mask(table, event):
-    """Counters of a SPARC that can count the event: 1 the lower one, 2 the upper."""
+    """Counters of a SPARC for the event: 1 the lower one, 2 the upper one."""
     if table == "niagara2" or event in ("Cycle_cnt", "Instr_cnt") and table != "niagara1":
         return 3
     return 2 if event in UPPER[table] else 1
 
 
 def netburst_masks(e, encoder):
-    """Netburst lists its modifiers among the attributes."""
+    """Removes the modifiers that Netburst lists among the attributes."""
     return [u for u in e.get("u", []) if encoder != "netburst" or u.get("t") == 1]
 
 
 class Writer:
-    """Table after table; what an earlier table has is named, not repeated."""
+    """Writes tables in order. A table that equals an earlier one refers to it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -253,7 +253,7 @@ class Writer:
         same = json.dumps([encoder, event])
         if masks and self.rows.get(same, table) != table:
             return ["event %s from=%s" % (name, self.rows[same])]
-        if alone:   # what a name finds must be this row
+        if alone:   # the name must find this row
             self.rows.setdefault(same, table)
         keys = [(k, v) for k, v in keys if not (k == "mods" and v == usual)]
         line = "event %s 0x%x%s" % (name, code, "".join(" %s=%s" % kv for kv in keys))
@@ -319,7 +319,7 @@ def unit_keys(table, p, encoder, table_name, numbers):
 
 
 def sort_units(units):
-    """Units (name, text) as libpfm4's table lists them."""
+    """Units (name, text) in the order of libpfm4's list."""
     rest = dict(units)
     for word in ORDER:
         for name in [n for n in rest if re.fullmatch(word.replace("*", ".*"), n)]:
@@ -328,7 +328,7 @@ def sort_units(units):
 
 
 def fold_instances(units):
-    """Instances that differ in nothing but their number become one line."""
+    """Joins instances that differ only in their number into one line."""
     out = []
     for name, text in units:
         m = re.fullmatch(r"(.*?)(\d+)", name)
@@ -350,7 +350,7 @@ def fold_instances(units):
                              else text)
 
 
-# ---- tables that libpfm4 makes up when it starts -------------------------------------------------
+# ---- tables that libpfm4 generates when it starts ------------------------------------------------
 
 HARDWARE = """CPU_CYCLES:CYCLES,CPU-CYCLES INSTRUCTIONS:INSTRUCTIONS CACHE_REFERENCES:CACHE-REFERENCES CACHE_MISSES:CACHE-MISSES
 BRANCH_INSTRUCTIONS:BRANCH-INSTRUCTIONS,BRANCHES BRANCH_MISSES:BRANCH-MISSES BUS_CYCLES:BUS-CYCLES
@@ -410,8 +410,8 @@ def arch_events():
 
 
 def rapl_events():
-    """Intel's energy meters. Bits of the type: processors for people, the first servers, those with
-    a platform's meter, later servers."""
+    """Intel's energy meters. Bits of the type: client processors, first servers, processors with a
+    platform meter, later servers."""
     for name, code, kinds in (("CORES", 1, 7), ("PKG", 2, 15), ("GPU", 4, 5), ("DRAM", 3, 10),
                               ("PSYS", 5, 4)):
         yield "RAPL_ENERGY_" + name, code, [("type", str(kinds))], []

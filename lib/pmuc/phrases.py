@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How the words for the parts of a name become a sentence: which go before a noun and which after
-it, what joins them, and which slot of a template they fill."""
+"""Makes sentences of the words for the parts of a name: attributes before a noun, clauses after it,
+conjunctions, and slots of templates."""
 
 import re
 
@@ -25,7 +25,7 @@ ATTRIBUTES = {
     "barriers": "barrier", "credits": "credit", "calls": "call", "returns": "return",
     "jumps": "jump", "locks": "lock", "hits": "hit", "responses": "response"
 }
-# Words that are attributes as they are.
+# Words that can be attributes unchanged.
 ALWAYS = (
     "cache", "TLB", "data", "code", "memory", "bus", "queue", "buffer", "table", "unit", "vector",
     "floating-point", "integer", "system", "hardware", "software", "demand", "second-level TLB",
@@ -76,8 +76,8 @@ AFTER = {
 
 
 def joined(parts):
-    """Words of the glossary as one text; a part that links itself ("of cores", "that missed") needs
-    no comma, and a sum over cycles comes last."""
+    """Joins words of the glossary with commas. A clause ("of cores", "that missed") needs no comma;
+    a sum over cycles is the last part."""
     text, glue, end = "", "", ""
     for p in parts:
         p = SLOT.sub("", p)
@@ -110,8 +110,8 @@ def is_attribute(p):
 
 
 def natural(parts, follows):
-    """Parts as English says them: attributes before their nouns, and clauses after. @follows tells
-    that a noun precedes them."""
+    """Orders parts as in English: attributes before their nouns, clauses after them. @follows: a
+    noun precedes the parts."""
     if not follows and len(parts) > 1 and parts[-1] == "cycles":
         parts = ["cycles of~"] + parts[:-1]
     out = []
@@ -131,11 +131,10 @@ def natural(parts, follows):
 
 
 def filled(template, parts):
-    """A template with the parts in their slots; "[...]" is dropped if its slot is empty, what has
-    no slot comes last."""
+    """Fills the slots of a template. "[...]" is dropped if its slot is empty; parts without a slot are appended."""
     slots = {"rest": []}
     for p in parts:
-        marks = SLOT.split(p)           # words before any mark, then a slot and its words in turn
+        marks = SLOT.split(p)           # words before any mark, then pairs of a slot and its words
         for name, said in zip(["rest"] + marks[1::2], marks[::2]):
             if said.strip():
                 slot = name if "{" + name in template else "rest"

@@ -9,7 +9,7 @@ from pmheads import core_libpfm, table_title, unit_device
 
 
 def find_table(reading, unit):
-    """The table for a unit of a list; '' is the core."""
+    """Returns the table of a unit of a list; '' is the core."""
     m = reading.model
     if m.arch == "s390" and unit == "CPU-M-CF":
         unit = ""
@@ -18,7 +18,7 @@ def find_table(reading, unit):
     return make_unit_table(reading, unit) if unit else make_core_table(reading)
 
 
-list_date = ""           # YYYY-MM of the kernel whose lists are read; empty if unspecified
+list_date = ""           # YYYY-MM of the kernel that has the lists; empty if unspecified
 
 
 def source_text(model):
@@ -29,7 +29,7 @@ def source_text(model):
 # ---- Intel's cores -------------------------------------------------------------------------------
 
 def intel_core(reading, kind):
-    """A core of Intel's; @kind is 'core', 'atom' or 'lowpower' in a hybrid."""
+    """Makes the table of an Intel core; @kind is 'core', 'atom' or 'lowpower' in a hybrid processor."""
     m, known = reading.model, reading.processor
     alone = m.folder == "alderlaken"            # a hybrid's small cores, sold alone
     if not kind and known and known.is_hybrid() and not alone:
@@ -53,7 +53,7 @@ def intel_core(reading, kind):
 
 
 def intel_aliases(known, kind, core, name):
-    """Names that other programs have for a core's table."""
+    """Names of a core's table in other programs."""
     short = known.short_name()
     if not kind:
         return [n for n in dict.fromkeys([short] + known.libpfm) if n != name]
@@ -66,7 +66,7 @@ def intel_aliases(known, kind, core, name):
 # ---- other cores ---------------------------------------------------------------------------------
 
 def make_core_table(reading):
-    """The only core of a list that is not Intel's."""
+    """Makes the only core table of a list that is not Intel's."""
     m, known = reading.model, reading.processor
 
     def make():
@@ -84,7 +84,7 @@ def make_core_table(reading):
 
 
 def core_counters(b, arch, event):
-    """The counters that can count a core's event; None: all general ones."""
+    """Counters that can count an event of a core; None: all general counters."""
     if arch == "x86":
         return None
     if b.unit:
@@ -100,7 +100,7 @@ def core_counters(b, arch, event):
 # ---- units beside the core -----------------------------------------------------------------------
 
 def make_unit_table(reading, unit):
-    """A unit's table, on any architecture but Intel's."""
+    """Makes the table of a unit on an architecture other than Intel's."""
     m, known = reading.model, reading.processor
     device = unit_device(unit)
     flat = re.sub(r"[^a-z0-9_]", "_", device.lower())

@@ -17,7 +17,7 @@ CYCLES = 0x11
 
 
 def is_arm_list(head):
-    """True if a file that begins with @head is one of Arm's."""
+    """True if a file that begins with @head is a list of Arm."""
     return re.match(rb'(?:\xef\xbb\xbf)?\s*\{\s*"_type"\s*:\s*"Events"', head) is not None
 
 
@@ -51,14 +51,14 @@ def read_core(reading, data):
 
 
 def add_manual_names(b):
-    """Names that only the manual has come last, when all of the lists' own are known."""
+    """Adds the names that only the manual has, after all names of the lists."""
     for row, name in b.waiting:
         b.alias(row, name)
     del b.waiting[:]
 
 
 def counters_of(reading, b, data):
-    """The set of general counters: the core's number of them, where the list says it."""
+    """The set of general counters, whose number the list may give."""
     n = data.get("counters")
     return (1 << n) - 1 if type(n) is int and 0 < n < 31 else b.known & 0x7FFFFFFF
 
@@ -90,8 +90,7 @@ def read_event(reading, b, e, counters):
 
 
 def match_core(reading, b, data, new):
-    """Match the hosts whose MIDR has the list's part number, and those of the head: cores that other
-    makers build."""
+    """Matches the hosts whose MIDR has the list's part number, and the cores of other makers that the head names."""
     cpuid = data.get("cpuid")
     if cpuid is None:
         return

@@ -13,7 +13,7 @@ import zlib
 import pmtable as pt
 
 FIELD = "dispute"
-# Rows that no list has: groups of masks and fields of a register, which lib/events/heads adds.
+# Rows that lib/events/heads adds to those of lists: groups of unit masks, and fields of a register.
 OURS = re.compile("offcoreresponse[01]?|perfmetrics.*|fparithinstretired")
 PARTS = {"cpu_atom": "small", "cpu_lowpower": "lowpower"}
 
@@ -23,7 +23,7 @@ def fold(name):
 
 
 def read_disputes(path):
-    """(processor, part) -> {folded event: text}."""
+    """Returns {(processor, part): {folded event: text}}."""
     found = {}
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -37,7 +37,7 @@ def read_disputes(path):
 
 
 def read_sources(path):
-    """(processor, part) -> (how many rows, checksum of their names, a digit for each)."""
+    """Returns {(processor, part): (number of rows, checksum of their names, a digit for each row)}."""
     found = {}
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -51,15 +51,15 @@ def read_sources(path):
 
 
 def part_of(table):
-    """(processor, part) by which the files call a table."""
+    """Returns the (processor, part) of a table in these files."""
     if table.flags & pt.TABLE_UNCORE:
         return table.part_of or table.name, "boxes"
-    # A processor with small cores only is not a member of the family whose file it is in.
+    # A processor with small cores only is not a member of its file's family.
     return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(table.device, "core")
 
 
 def row_names(tables):
-    """(processor, part) -> folded names of its rows, but for those that no list has."""
+    """Returns {(processor, part): folded names of its rows}, without the rows that no list has."""
     names = {}
     for t in tables:
         found = names.setdefault(part_of(t), set())
@@ -69,8 +69,8 @@ def row_names(tables):
 
 
 def sources_by_row(tables, path):
-    """(processor, part) -> {folded event: sources that agree with the row}, of those whose list is
-    the one that was compared."""
+    """Returns {(processor, part): {folded event: sources that confirm the row}} for tables that
+    still have the compared list."""
     out, names = {}, row_names(tables)
     for where, (n, checksum, digits) in read_sources(path).items():
         ours = sorted(names.get(where, ()))
@@ -80,7 +80,7 @@ def sources_by_row(tables, path):
 
 
 def mark_tables(tables, disputes_path, sources_path):
-    """Adds to the rows of @tables what the files say of them."""
+    """Adds sources and remarks of the files to the rows of @tables."""
     disputes, sources = read_disputes(disputes_path), sources_by_row(tables, sources_path)
     for t in tables:
         where = part_of(t)

@@ -28,7 +28,7 @@ SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\
 FILTER_TERM = r"[a-z0-9_]+=0?[xX]?[0-9a-fA-F]+"
 FILTER_TERMS = re.compile(r"\s*(?:%s)(?:\s*,\s*%s)*\s*" % (FILTER_TERM, FILTER_TERM))
 WORD = re.compile(r'[^\s"#\\]+')
-# keys beside fields of registers that say what a row counts
+# keys outside of register fields that determine what a row counts
 SAYS_WHAT = ("metric", "msr", "alt")
 FLAG_NAMES = sorted(pt.ROW_FLAGS.items(), key=lambda f: f[1])
 GENERAL = (1 << 32) - 1
@@ -45,18 +45,18 @@ def quote_text(text):
 
 
 def quote_word(text):
-    """A name as a word: in quotes where it would be something else without."""
+    """Returns a name as a word, in quotes if it would otherwise be parsed differently."""
     return text if WORD.fullmatch(text) else quote_text(text)
 
 
 def quote_list_item(text):
-    """A name as one of several with commas between them."""
+    """Returns a name as an element of a comma-separated list."""
     return quote_text(text) if "," in text else quote_word(text)
 
 
 @functools.lru_cache(1 << 10)
 def format_counters(bits):
-    """A set of counters as `on` has it: 0..3,F1."""
+    """Formats a set of counters for `on`: 0..3,F1."""
     out = []
     for base, mark in ((0, ""), (32, "F")):
         n = 0
@@ -79,8 +79,8 @@ def format_flags(flags):
 # ---- rows ----------------------------------------------------------------------------------------
 
 class Entry:
-    """A row: what its line says. @values has numbers, and other values as words of the language,
-    texts in their quotes; @counters is None for all general ones."""
+    """A row. @values has numbers, and other values as words, texts in quotes; @counters is None for
+    all general counters."""
     __slots__ = ("name", "desc", "detail", "counters", "values", "takes", "flags", "aliases",
                  "file")
 
@@ -102,7 +102,7 @@ class Entry:
         return "metric" if self.flags & pt.ROW_METRIC else "event"
 
     def row_words(self, counters, flags):
-        """The words after the values; @counters and @flags are what the table has by default."""
+        """The words after the values. @counters and @flags are the table's defaults."""
         metric, parts = self.flags & pt.ROW_METRIC, []
         on = self.counters
         if on is not None and not metric and on != counters:
@@ -117,7 +117,7 @@ class Entry:
         return parts
 
     def line(self, counters, flags, facts):
-        """The row's line; @counters and @flags are what the table has by default."""
+        """The row's line. @counters and @flags are the table's defaults."""
         parts = [self.statement(), quote_word(self.name)]
         for key, value in self.values:
             if key not in facts:
@@ -129,8 +129,7 @@ class Entry:
 
 
 class EntryLine:
-    """A row's line that is not written down, a RowLine to the compiler: said() comes from the row,
-    its values as pairs."""
+    """The line of a row for the compiler, made without text: said() returns the row's values as pairs."""
     __slots__ = ("file", "number", "row", "counters", "flags")
 
     def __init__(self, file, number, row, counters, flags):
@@ -159,7 +158,7 @@ def number_word(n):
 # ---- tables --------------------------------------------------------------------------------------
 
 class Sheet:
-    """A table's statements, and what is needed while its rows arrive."""
+    """The statements of one table, and state for adding its rows."""
 
     def __init__(self, name, desc, uses):
         self.name, self.desc, self.uses = name, desc, list(uses)
@@ -168,7 +167,7 @@ class Sheet:
         self.encoder = head.encoder
         self.known = head.all_counters()                # counters that the head has
         self.device, self.unit, self.source = "", "", ""
-        self.family_name = ""         # the processor this is a part of
+        self.family_name = ""         # the processor of this part
         self.perf_type = -1
         self.uncore = False
         self.aliases, self.extra, self.matches, self.groups, self.features = [], [], [], [], []
@@ -179,18 +178,18 @@ class Sheet:
         self.fixed = None
         self.htoff = 0          # counters of all rows with hyper-threading off
         self.width = 48
-        self.waiting = []       # (row, name): names that count only if no row has them
-        self.same_as = None     # a sheet whose rows this one has
-        self.threshold = ""     # a box's field for least counts
+        self.waiting = []       # (row, name): aliases to add unless a row has the name
+        self.same_as = None     # the sheet whose rows this one shares
+        self.threshold = ""     # a box's field for thresholds
 
     def field(self, name, at, width=64):
-        """A field that a list needs beside those of the head."""
+        """Declares a field of the list that the head lacks."""
         if name not in self.at:
             self.extra.append("field %s %s" % (name, "at=" + at if at else "bits=%d" % width))
             self.at[name] = pt.Field(name, ranges=parse_bits(at) if at else (), width=width)
 
     def add(self, row):
-        """Enters a row. Raises Refused if its name is taken."""
+        """Adds a row. Raises Refused if its name exists."""
         if len(self.rows) >= MAX_ROWS:
             raise Refused("EventName", "more than %d rows" % MAX_ROWS)
         folded = pt.fold(row.name)
@@ -206,9 +205,9 @@ class Sheet:
         self.rows.append(row)
 
     def same_name(self, row, other, folded):
-        """Two rows whose names compare equal: if they also count the same, both stay and one of
-        them answers to the name, the one that is not deprecated. Else the second is refused: the
-        name would be ambiguous."""
+        """Handles two rows whose names compare equal. If both count the same, both stay and the one
+        that is not deprecated gets the name. Otherwise the second one is refused, because the name
+        would be ambiguous."""
         if other.name == row.name:
             raise Refused("EventName", "the list has this name twice")
         if self.select_values(row) != self.select_values(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
@@ -220,12 +219,12 @@ class Sheet:
             row.flags |= pt.ROW_SHADOWED
 
     def select_values(self, row):
-        """The values that say what a row counts, in an order of their own."""
+        """The values that determine what a row counts, sorted."""
         return sorted((k, str(v)) for k,
                       v in row.values if k in SAYS_WHAT or k in self.at and self.at[k].ranges)
 
     def alias(self, row, name):
-        """One more name for @row, unless another row has it."""
+        """Adds a name to @row unless another row has it."""
         folded = pt.fold(name)
         if self.seen.setdefault(folded, row) is row and folded != pt.fold(row.name):
             row.aliases += (name,)
@@ -233,7 +232,7 @@ class Sheet:
     # ---- as text ---------------------------------------------------------------------------------
 
     def counter_lines(self):
-        """Counters are known when all rows are. Returns (lines, set of the general ones)."""
+        """Returns (lines that declare counters, set of general counters). Call it after all rows are added."""
         if self.known:
             return [], self.known & GENERAL
         general = max(self.general or 0, (self.used & GENERAL).bit_length())
@@ -251,7 +250,7 @@ class Sheet:
         return lines, (1 << general) - 1
 
     def identity(self):
-        """Lines that say whose table it is."""
+        """Lines with the names of the table."""
         out = ["pmu %s %s" % (self.name, quote_text(self.desc or self.name))]
         if self.aliases:
             out.append("alias " + " ".join(dict.fromkeys(a
@@ -268,12 +267,12 @@ class Sheet:
         return out + list(dict.fromkeys(self.matches))
 
     def body(self, facts=frozenset()):
-        """Lines of the head and of rows; the rows come last."""
+        """Lines of the head, then of the rows."""
         out, counters, flags = self.head(facts)
         return out + [row.line(counters, flags, facts) for row in self.rows]
 
     def head(self, facts=frozenset()):
-        """(lines of the head, counters and flags that rows have by default)."""
+        """Returns (lines of the head, default counters and default flags of rows)."""
         counters, general = self.counter_lines()
         out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.line(facts) for g in self.groups]
         on, flags = self.defaults(general)
@@ -290,8 +289,7 @@ class Sheet:
         return out, known if on is None else on, flags
 
     def lines(self, file, start):
-        """(lines before the rows, EntryLines of the rows): the table, which begins in line @start
-        of @file."""
+        """Returns (lines before the rows, EntryLines of the rows). The table begins in line @start of @file."""
         first, *rest = self.identity()
         if self.same_as:
             return [first, "use " + self.same_as.name, *rest], []
@@ -301,7 +299,7 @@ class Sheet:
                        row in enumerate(self.rows, start + len(lines))]
 
     def defaults(self, general):
-        """(counters, flags) that most rows have; None for counters where the table's are meant."""
+        """Returns (counters, flags) of most rows; None for the counters of the table."""
         events = [row for row in self.rows if not row.flags & pt.ROW_METRIC]
         sets = Counter([general if row.counters is None else row.counters for row in events])
         flags = functools.reduce(operator.and_, [row.flags for row in events]) if events else 0
@@ -309,7 +307,7 @@ class Sheet:
 
 
 def has_table_rows(sheet):
-    """Whether a table can be made of it: with rows of its own, or another's."""
+    """True if a table can be made: it has rows of its own or uses those of another one."""
     return bool(sheet.rows or (sheet.same_as and sheet.same_as.rows))
 
 
@@ -318,7 +316,7 @@ def counter_range(mark, n):
 
 
 class Group:
-    """Unit masks that a list gives apart: words are (name, value, text)."""
+    """Unit masks that a list gives separately: words are (name, value, text)."""
 
     def __init__(self, name, field, words, required):
         self.name, self.field, self.words, self.required = name, field, words, required
@@ -334,8 +332,7 @@ class Group:
 
 
 class Draft:
-    """An event on its way to a row: what its list says of it, and the values made of that so
-    far."""
+    """An event that becomes a row: the keys of its list, and the values made of them so far."""
     __slots__ = ("b", "name", "e", "values", "flags", "detail")
 
     def __init__(self, b, name, e):
@@ -345,7 +342,7 @@ class Draft:
         self.detail = ""
 
     def number(self, key):
-        """Value of a key; 0 if it is missing."""
+        """Number of a key; 0 if it is missing."""
         text = self.e.get(key, "0")
         if text == "0":
             return 0
@@ -363,13 +360,13 @@ class Draft:
         self.values.append((key, quote_text(text)))
 
     def declare(self, key):
-        """The field of a text that not all tables have."""
+        """Declares the field of a text that not all tables have."""
         if key not in self.b.at:
             self.b.extra.append("text " + key)
             self.b.at[key] = pt.Field(key, pt.TEXT, 32)
 
     def put(self, field, value, key):
-        """A field's value, if the box has the field and it fits."""
+        """Sets a field's value if the box has the field and the value fits."""
         f = self.b.at.get(field)
         if f is None:
             raise Refused(key, "0x%x: this unit has no field '%s'" % (value, field))
@@ -378,7 +375,7 @@ class Draft:
         self.values.append((field, value))
 
     def put_keys(self, fields):
-        """Store the values of keys, each in its field; zeros are left out."""
+        """Sets the fields of keys; omits zeros."""
         get = self.e.get
         for key, field in fields:
             if get(key, "0") != "0":
@@ -387,15 +384,15 @@ class Draft:
                     self.put(field, value, key)
 
     def config1(self, value, key):
-        """Filters that are given as a whole."""
+        """Sets filters that are given as a whole register."""
         if value > pt.ALL64:
             raise Refused(key, "0x%x does not fit 64 bits" % value)
         self.b.field("config1", "config1:0-63")
         self.set("config1", value)
 
     def filters(self):
-        """Filter is a remark in Intel's lists, terms in Linux's; FILTER_VALUE is what goes in the
-        second filter."""
+        """Sets filters. Intel's lists have them as a remark, Linux's lists as terms; FILTER_VALUE
+        is the value of the second filter register."""
         second = self.number("FILTER_VALUE")
         if second:
             self.config1(second << 32, "FILTER_VALUE")
@@ -417,14 +414,13 @@ class Draft:
                 self.put(name, value | self.pop_value(name), "Filter")
 
     def pop_value(self, key):
-        """The value a key was given already, which goes away: what a list says twice is meant
-        together."""
+        """Removes and returns the value of a key. A list that sets it twice means both."""
         had = [v for k, v in self.values if k == key]
         self.values = [v for v in self.values if v[0] != key]
         return had[0] if had else 0
 
     def describe(self):
-        """The short description; the long one is the detail if it says more."""
+        """Sets the short description, and the long one as detail if it says more."""
         e = self.e
         brief = e.get("BriefDescription") or e.get("BriefDescript6ion") or ""
         brief = clean(brief)
@@ -436,7 +432,7 @@ class Draft:
         return brief or self.name
 
     def parse_scale(self):
-        """ScaleUnit: '64Bytes', a factor and what it gives."""
+        """Parses ScaleUnit: '64Bytes' is a factor and a unit."""
         text = self.e["ScaleUnit"]
         m = SCALE_UNIT.fullmatch(text)
         if not m:
@@ -447,7 +443,7 @@ class Draft:
             self.text("unit", unit)
 
     def row(self, counters, file):
-        """The row, with what all lists say alike: descriptions, errata, scale."""
+        """Makes the row, with what all lists have in common: descriptions, errata, scale."""
         e = self.e
         desc = self.describe()
         if NUMBER[e.get("Deprecated", "0")]:
@@ -464,7 +460,7 @@ class Draft:
 
 
 def object_name(e):
-    """Name of a list's object in messages."""
+    """Name of a list's object for messages."""
     name = next((e[key] for key in ("EventName", "MetricName", "ArchStdEvent", "name")
                  if e.get(key)), "-") if type(e) is dict else "-"
     return name[:MAX_NAME] if type(name) is str else "-"
@@ -473,21 +469,21 @@ def object_name(e):
 # ---- a model -------------------------------------------------------------------------------------
 
 class Reading:
-    """A model while its lists are read."""
+    """One model while its lists are read."""
 
     def __init__(self, model):
         self.model = model
-        self.processor = find_processor(model.folder)    # what is known of it, or None
+        self.processor = find_processor(model.folder)    # its Processor, or None
         self.arch = find_architecture(model.arch)
         self.intel = bool(self.processor) and self.processor.section.startswith("intel.")
         self.desc = ""
-        self.builders = {}      # table name -> Sheet, in the order they were begun
-        self.boxes = {}         # what a list says of an event's box -> Sheet
+        self.builders = {}      # table name -> Sheet, in order of creation
+        self.boxes = {}         # a list's name of a box -> Sheet
         self.cores = {}         # core's name, '' for the only one -> table name
-        self.file = model.folder                    # what is being read, as users name it
-        self.damaged = False    # a file could not be read at all
+        self.file = model.folder                    # shown path of the current file
+        self.damaged = False    # a file could not be read
         self.refused = []       # (file, event, key, reason)
-        self.notes = []         # the same, for what was taken with a grain of salt
+        self.notes = []         # like refused, for rows accepted with a warning
         # id of a metric's row -> "intel" or "perf": what its expression is written in
         self.grammars = {}
         self.counts = {"core": 0, "uncore": 0, "metrics": 0, "masks": 0}
@@ -499,14 +495,14 @@ class Reading:
         self.notes.append((self.file, event or "-", key or "-", reason))
 
     def builder(self, name, make):
-        """The sheet of that name, made by @make on first use."""
+        """The sheet of that name; @make makes it at first use."""
         b = self.builders.get(name)
         if b is None:
             b = self.builders[name] = make()
         return b
 
     def files(self, files):
-        """(shown path, path below the model's folder, value) of each file that can be read."""
+        """Yields (shown path, path below the model's folder, value) of each readable file."""
         for shown, inner, source in files:
             self.file = shown
             try:
@@ -518,7 +514,7 @@ class Reading:
                 yield shown, inner, data
 
     def objects(self, items, do):
-        """Calls @do for each object of a list; one bad object never costs the rest."""
+        """Calls @do for each object of a list. An invalid object is reported and skipped."""
         if not isinstance(items, list):
             self.refuse("-", "-", "expected a list of objects")
             return
@@ -546,9 +542,8 @@ class Reading:
         return out
 
     def text_parts(self, facts=False):
-        """[(table, uncore, lines of its identity, lines of the rest)]: what .pmu files are made of.
-        @facts: without sentences of vendors; and of lists that may only be quoted as facts, without
-        their formulas."""
+        """Returns [(table, uncore, identity lines, other lines)] for .pmu files. @facts: omits
+        sentences of vendors, and formulas of lists whose licence allows only facts."""
         out = []
         left_out = SENTENCES if facts else frozenset()
         for b in self.sheets():
@@ -563,7 +558,7 @@ class Reading:
         return out
 
     def tables(self):
-        """The compiled tables; rows that the compiler does not take are refused."""
+        """Returns the compiled tables. Rows that the compiler rejects are reported and left out."""
         sheets = self.sheets()
         file = self.model.name + ".pmu"
         while sheets:
@@ -579,7 +574,7 @@ class Reading:
 
     @staticmethod
     def compile_sheets(sheets, file):
-        """(tables of the sheets, errors, [(sheet, its rows' lines)])."""
+        """Returns (tables of the sheets, errors, [(sheet, lines of its rows)])."""
         tables, rows_of, start = [], [], 1
         parts = LIBRARY.files[file] = []
         for b in sheets:
@@ -597,12 +592,12 @@ class Reading:
         return tables, errors, rows_of
 
     def compile_metrics(self, tables, errors):
-        """Formulas to code; a formula without code is an error of its line."""
+        """Compiles formulas. A formula that cannot be compiled is an error of its line."""
         compile_metrics(tables, lambda t, row, key, why: errors.append((row_position(row), why)),
                         lambda row, key, why: self.note(row.name, key, why))
 
     def remove_bad_rows(self, rows_of, errors, file):
-        """Takes the rows with errors out of the sheets; False if an error belongs to no row."""
+        """Removes rows with errors from the sheets. False if an error belongs to no row."""
         bad = {}
         for (path, line, _), why in errors:
             if path != file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From .pmu texts to tables.
+"""Compiles .pmu texts to tables.
 
     Library     files that were read, each once, in parts: a part begins with `pmu` or `section`
     Compiler    one `pmu` part, with all that it uses, to a Table
@@ -20,15 +20,15 @@ except ImportError:         # a compiler without its texts leaves descriptions e
 
 MAX_FILE = 64 << 20
 MAX_USE = 8
-# Never taken over by `use`: the identity of another PMU, and what only readers of lists ask for.
+# Statements that `use` does not copy: the identity of another PMU, and facts for readers of lists.
 IDENTITY = frozenset(("pmu", "section", "alias", "match", "fallback", "view", "test", "source",
                       "family", "list", "core", "boxes", "unit",
                       "topdown"))
 FOR_READERS = frozenset(("section", "title", "list", "core", "boxes", "unit", "topdown"))
 ROW_STATEMENTS = frozenset(("event", "metric", "ratio", "synonym", "unsupported", "drop"))
 RATIO_WORDS = frozenset(("if", "else", "min", "max", "d_ratio"))
-LONG = 100              # characters: longer words are hardly ever there twice
-SEVERAL = ("alt", "msr", "on_htoff")         # keys whose values are no plain numbers
+LONG = 100              # characters: longer words rarely occur twice
+SEVERAL = ("alt", "msr", "on_htoff")         # keys whose values are not plain numbers
 PLAIN = r"0x[0-9a-f]{1,16}|0|[1-9][0-9]{0,18}"
 PLAIN_NUMBER = re.compile(PLAIN)
 PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
@@ -37,8 +37,7 @@ PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 # ---- files ---------------------------------------------------------------------------------------
 
 class Part:
-    """Statements from one `pmu` or `section` to the next. Rows that are no lines of a file are
-    after them."""
+    """Statements from one `pmu` or `section` to the next, followed by rows that are not lines of a file."""
     __slots__ = ("file", "name", "section", "statements", "rows")
 
     def __init__(self, file, name, section, statements_=(), rows=()):
@@ -47,12 +46,12 @@ class Part:
 
 
 def is_row(statement):
-    """Whether it is a row that has not been split into tokens."""
+    """True for a row that is not split into tokens yet."""
     return type(statement) is not list
 
 
 def split_parts(said, file):
-    """The parts of statements. What is before the first `pmu` is a part without a name."""
+    """Returns the parts of statements. The part before the first `pmu` has no name."""
     parts = []
     for s in said:
         word = "" if is_row(s) else s[0].raw
@@ -68,7 +67,7 @@ def heads_folder():
 
 
 class Library:
-    """Every file that was read, and the sections of all heads."""
+    """All files that were read, and the sections of all heads."""
 
     def __init__(self):
         self.files = {}         # path -> parts
@@ -82,11 +81,11 @@ class Library:
         return self.files[path]
 
     def forget(self, path):
-        """Takes a file back that was none, and what was wrong."""
+        """Removes a file that could not be read, and its errors."""
         del self.files[path], self.errors[:]
 
     def sections(self):
-        """Name -> part, of all heads that come with the compiler."""
+        """{name: part} of all heads in the compiler's folders."""
         if self._sections is None:
             self._sections = {}
             folder = heads_folder()
@@ -111,21 +110,20 @@ def read_text(path):
 
 # ---- one table -----------------------------------------------------------------------------------
 
-# what decides the meaning of words in rows -> ({word: meaning}, {all words of a row: what they mean
-# together})
+# {everything that determines the meaning of words in rows: ({word: meaning}, {all words of a row:
+# their meaning})}
 MEANINGS = {}
 
 
 class Compiler(Fields):
-    """One part, with all that it uses, to a Table."""
+    """Compiles one part, with all that it uses, to a Table."""
 
     def __init__(self, library=None):
         super().__init__()
         self.library = library or Library()
 
     def load(self, part, stack=()):
-        """[(statement, (part, depth))] of a part, its `use` statements replaced by what they
-        bring."""
+        """Returns [(statement, (part, depth))] of a part with its `use` statements expanded."""
         out, origin = [], (part, len(stack))
         for s in part.statements:
             if is_row(s) or s[0].raw != "use":
@@ -143,8 +141,8 @@ class Compiler(Fields):
         return out
 
     def find_used_part(self, part, words):
-        """The part that a `use` names: a section or table of this file, a section of a head, or a
-        file and maybe a table of it."""
+        """Finds the part of a `use`: a section or table of this file, a section of a head, or a
+        table of another file."""
         if not 2 <= len(words) <= 3 or any(w.is_text() or "/" in w.raw
                                            for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
             self.error(words[-1].at(), "use takes one file of this folder")
@@ -173,8 +171,7 @@ class Compiler(Fields):
         return None
 
     def head(self, part):
-        """Everything but the rows, which it returns as [(row, origin)]; self.table is what they go
-        into."""
+        """Adds everything but the rows to self.table. Returns the rows as [(row, origin)]."""
         self.table = pt.Table("", "")
         self.at_name = (part.file, 1, 1)
         self.named = self.encoder_set = False
@@ -184,12 +181,12 @@ class Compiler(Fields):
         self.default_counters = None
         self.default_takes = ()
         self.default_flags = 0
-        self.family = None     # whose words describe events that say nothing themselves
-        self.meanings = None   # of words of rows, see use_shared_caches()
+        self.family = None     # unit whose glossary describes events without a text
+        self.meanings = None   # caches of words of rows, see use_shared_caches()
         self.rows = []         # Row, or None where dropped
         self.names = {}        # folded -> (text, token, row number, depth)
-        self.waiting = []      # synonyms and unsupported names, resolved when all rows are known
-        self.ratios = []       # the same: (words, origin)
+        self.waiting = []      # synonyms and unsupported names, resolved after all rows are known
+        self.ratios = []       # resolved after all rows are known: (words, origin)
         loaded = self.load(part)
         first = loaded[0][0] if loaded else None
         if not first or is_row(first) or first[0].raw != "pmu":
@@ -209,7 +206,7 @@ class Compiler(Fields):
         return rows
 
     def compile(self, part):
-        """The table, or None when there were errors."""
+        """Returns the table, or None after errors."""
         for words, origin in self.head(part):
             if is_row(words):
                 self.row_line(words, origin)
@@ -235,8 +232,8 @@ class Compiler(Fields):
     # ---- rows ------------------------------------------------------------------------------------
 
     def use_shared_caches(self):
-        """Words mean the same in all tables with the same fields, groups and counters, and are
-        looked up once for all of them. A row may bring a field: then this is done again."""
+        """Uses the caches of all tables with the same fields, groups and counters, in which words
+        have the same meaning. Called again after a row adds a field."""
         t = self.table
         self.n_fields = len(t.fields)
         key = tuple([(f.name, f.kind, f.min, f.max, tuple([(w.name, w.value) for w in f.words]))
@@ -245,7 +242,7 @@ class Compiler(Fields):
         self.meanings, self.together = MEANINGS.setdefault(key, ({}, {}))
 
     def row_line(self, line, origin):
-        """A row by its words alone; as tokens when something is wrong, to say where."""
+        """Adds a row from its words. Parses it as tokens again to locate an error."""
         said = line.said()
         if not said or not self.enter_plain_row(line, *said, origin[1]):
             tokens_ = line.tokens(self.errors)
@@ -253,7 +250,7 @@ class Compiler(Fields):
                 self.statement(tokens_, origin)
 
     def enter_plain_row(self, line, metric, name, words, desc, detail, depth):
-        """Enters a row whose words are all understood; False, and nothing done, otherwise."""
+        """Adds a row whose words are all known. Returns False without a change otherwise."""
         names, number, folded = self.names, len(self.rows), pt.fold(name)
         if not folded or folded in names or not (desc or metric or self.family):
             return False
@@ -278,7 +275,7 @@ class Compiler(Fields):
         return True
 
     def enter_plain_names(self, line, aliases, flags, number, depth):
-        """Enters other names of a row; False, and nothing done, if one cannot be."""
+        """Adds aliases of a row. Returns False without a change if one is not possible."""
         folded = [pt.fold(a) for a in aliases]
         if flags & pt.ROW_SHADOWED or any(not f or self.names.get(f, (0, 0, number))[2] != number
                                           for f in folded):
@@ -287,9 +284,8 @@ class Compiler(Fields):
         return True
 
     def parse_word_set(self, words, line, metric):
-        """Parse a set of words that no earlier row had: (values, counters it
-        says, counters it names, flags, groups, other names); None if something is wrong with
-        them."""
+        """Parses a set of words that no earlier row had. Returns (values, counters of `on`,
+        counters named by values, flags, groups, aliases); None after an error."""
         means = [self.meanings.get(w) or self.parse_word(w, line) for w in words]
         if not all(means) or len({m[0] for m in means}) != len(words):
             return None
@@ -307,13 +303,13 @@ class Compiler(Fields):
             else:
                 aliases = what
         together = values, on, named, flags, takes, aliases
-        if not metric:              # metrics have long texts, and few are alike
+        if not metric:              # metrics have long texts, which rarely repeat
             self.together[words] = together
         return together
 
     def parse_word(self, w, line):
-        """word_meaning() of a word that no row had before, "KEY=VALUE" or (KEY, VALUE); None if
-        something is wrong with it."""
+        """Returns word_meaning() of a word that no earlier row had, "KEY=VALUE" or (KEY, VALUE);
+        None after an error."""
         m = None if type(w) is str else self.parse_number_word(*w)
         if m:
             self.meanings[w] = m
@@ -333,15 +329,14 @@ class Compiler(Fields):
         return m
 
     def parse_number_word(self, key, n):
-        """word_meaning() of a number that fits its field; None of others."""
+        """Returns word_meaning() of a number that fits its field; None for other words."""
         at = self.table.field_at.get(key)
         f = self.table.fields[at] if at is not None and type(n) is int and key not in SEVERAL else None
         return (key, "values", [(at, pt.ANYWHERE, n)],
                 0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
 
     def parse_plain_word(self, w):
-        """word_meaning() of the words that most rows have: a number that fits, a text, or other
-        names; None of others."""
+        """Returns word_meaning() of frequent words: a number that fits, a text, or aliases; None for other words."""
         key, equals, value = w.partition("=")
         at = self.table.field_at.get(key)
         if at is None:
@@ -355,7 +350,7 @@ class Compiler(Fields):
         return self.parse_number_word(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
 
     def parse_register_word(self, value):
-        """Meaning of an extra register and its value."""
+        """Returns the meaning of an extra register and its value."""
         m, t = PLAIN_PAIR.fullmatch(value), self.table
         if not m:
             return None
@@ -368,13 +363,13 @@ class Compiler(Fields):
         return ("msr", "values", values, 0) if fits else None
 
     def where(self, on, named, metric):
-        """The counters of a row that says @on, and values for the counters @named alone."""
+        """Returns the counters of a row with @on, and the values for the counters in @named only."""
         if on is None and not named:
             return 0 if metric else self.default_counters
         return (on or 0) | named
 
     def word_meaning(self, w):
-        """Meaning of a word of a row: (key, kind, what, counters it names)."""
+        """Returns the meaning of a word of a row: (key, kind, value, counters it names)."""
         t = self.table
         key, value = w.pair()
         if value is None:
@@ -403,7 +398,7 @@ class Compiler(Fields):
         return key, "flags", pt.ROW_FLAGS[key] if value.number() else 0, 0
 
     def key_values(self, w, key, where, value):
-        """The values that KEY=VALUE gives; some keys give several."""
+        """The values of KEY=VALUE; some keys set several."""
         t = self.table
         if key == "alt" and ":" in value.raw:
             at = self.field_index(w, key)
@@ -424,8 +419,7 @@ class Compiler(Fields):
         return [(f, where, self.field_value(t.fields[f], value))]
 
     def enter_name(self, text, token, row):
-        """Enters a name; a row of that name that came by a deeper `use` makes room, any other is an
-        error."""
+        """Adds a name. It replaces a row of that name from a deeper `use`; any other row of that name is an error."""
         folded = pt.fold(text)
         if not folded:
             raise Bad(token.at(), "an empty name")
@@ -511,7 +505,7 @@ class Compiler(Fields):
         self.ratios.append((words, self.origin))
 
     def enter_ratios(self):
-        """Ratios whose events this table has, as metrics; the first of a name."""
+        """Adds ratios whose events this table has as metrics; the first one of a name."""
         for words, origin in self.ratios:
             formula = re.sub(r":[a-z]+=\w+", "", words[2].raw.partition("=")[2])
             needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
@@ -583,7 +577,7 @@ class Compiler(Fields):
                     self.error(row_location(row.where), "more than %d values" % pt.MAX_VALUES)
 
     def add_descriptions(self):
-        """Descriptions of our own for rows that have none."""
+        """Adds our descriptions to rows without one."""
         t, takers = self.table, {}
         for row in t.rows:
             if not row.desc and row.flags & pt.ROW_METRIC:
@@ -598,15 +592,15 @@ class Compiler(Fields):
             self.add_mask_descriptions(events, t.groups[g])
 
     def add_metric_description(self, row):
-        """Its text of a file of metrics: a metric's meaning can't be composed from its name."""
+        """Adds the description of a metric from the files of metrics, because it cannot be composed from its name."""
         row.desc = texts.metric(row.name) or ""
         if not row.desc and texts.metrics():
             self.error(row_location(row.where), "metric '%s' needs a description here "
                        "or in texts/metrics.txt" % row.name)
 
     def add_mask_descriptions(self, events, group):
-        """Describe unit masks as if each made a name of its own with the event's; those of a
-        group that several events take, alone."""
+        """Describes unit masks as if the event's name included them; masks of a group that several
+        events share are described alone."""
         t, facts = self.table, {"core": self.table.name}
         for w in group.words:
             if not w.desc:
@@ -621,7 +615,7 @@ def row_location(where):
 
 
 def pack_alternative(token):
-    """CODE:UMASK:REGISTER, another way to program the event."""
+    """Packs CODE:UMASK:REGISTER, an alternative encoding of the event."""
     parts = [p.number() for p in token.split(":")]
     if len(parts) != 3 or parts[0] > 0xFFFF or parts[1] > 0xFFFF or parts[2] > pt.ANY32:
         raise Bad(token.at(), "an alternative is CODE:UMASK:REGISTER")
@@ -631,7 +625,7 @@ def pack_alternative(token):
 # ---- all of them ---------------------------------------------------------------------------------
 
 def compile_parts(library, parts, errors, is_needed):
-    """Tables of the `pmu` parts that are needed; sections are for others."""
+    """Compiles the requested `pmu` parts. Sections are used by other parts."""
     tables = []
     for part in parts:
         if part.section or not is_needed(part):
@@ -650,8 +644,7 @@ def row_position(row):
 
 
 def part_names(part):
-    """The names of a table, and of the processor it is a part of, as its own statements have
-    them."""
+    """The names of a table and of its processor, as declared in its own statements."""
     return [part.name] + [w.raw for s in part.statements if type(s) is list
                           and s[0].raw in ("alias", "family") for w in s[1:]]
 
@@ -662,8 +655,8 @@ def is_kernel_part(part):
 
 
 def select_parts(parts, is_meant):
-    """True of the parts that @is_meant says by their names, of all others of their processors,
-    which their metrics may speak of, and of the kernel's own events."""
+    """Selects the parts whose names satisfy @is_meant, all other parts of their processors, which
+    metrics may refer to, and the kernel's own events."""
     if not is_meant:
         return lambda part: True
     families_ = {family_of(p.name) for p in parts if not p.section and is_meant(part_names(p))}
@@ -671,8 +664,8 @@ def select_parts(parts, is_meant):
 
 
 def compile_all(paths, is_meant=None, extend=None):
-    """(tables, files read, errors); of all processors, or of those that @is_meant says by their
-    names. @extend adds rows to the tables before metrics are compiled."""
+    """Returns (tables, files read, errors) of all processors, or of those whose names satisfy
+    @is_meant. @extend adds rows to the tables before metrics are compiled."""
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
@@ -685,8 +678,8 @@ def compile_all(paths, is_meant=None, extend=None):
             errors.append(((path, 1, 1), "an empty file"))
         for table, at in compile_parts(library, parts, errors, is_needed):
             for name in [table.name] + table.aliases:
-                # A view's other names may be those of a processor with its own table: that one wins
-                # when looked up.
+                # Aliases of a view may be names of a processor with its own table, which takes
+                # precedence in look-ups.
                 if name in taken and (name == table.name
                                       or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):
                     errors.append((at,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The metrics that every processor has under one name, or a reason why it has not.
+"""The standard metrics, which every processor has under the same name, or a reason why it lacks
+one.
 
 lib/events/contract.txt defines them. Each core's table gets a metric for the first formula whose
 events it has, or its memory controllers and caches; a metric that its list has under the name stays
@@ -17,13 +18,13 @@ from pmmeaning import SECONDS, family_of, group_by_family, split_name
 
 GROUP = "standard"
 SUM = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)\{(\d+)\.\.(\d+)\}")
-BESIDE = frozenset(("rapl", "amd64_rapl"))      # meters, which are no processors
+BESIDE = frozenset(("rapl", "amd64_rapl"))      # energy meters, which are not processors
 KERNEL = ("software::", "hardware::")
 
 
 class Standard:
-    """A metric of the contract. A formula has tokens that must hold of a processor: the name of an
-    event that it has, +PMU for this PMU alone, -PMU for all but this one; a reason has PMUs alone."""
+    """A metric of the contract. Conditions of a formula: the name of an event that must exist, +PMU
+    for this PMU only, -PMU for all but this one. A reason has PMU conditions only."""
 
     def __init__(self, name, unit):
         self.name, self.unit = name, unit
@@ -33,23 +34,23 @@ class Standard:
 
 
     def reason_of(self, core):
-        """Why the PMU called @core has no formula."""
+        """Returns why the PMU called @core has no formula."""
         return next(text for tokens, text in self.reasons if all(is_for(token, core) for token in tokens))
 
 
 def is_for(token, core):
-    """Does +PMU or -PMU hold of the PMU called @core?"""
+    """True if +PMU or -PMU is true of the PMU called @core."""
     return (token[1:] == core) == (token[0] == "+")
 
 
 def expand_sums(formula):
-    """X{0..3} is (X0 + X1 + X2 + X3)."""
+    """Expands X{0..3} to (X0 + X1 + X2 + X3)."""
     return SUM.sub(lambda m: "(%s)" % " + ".join(
         "%s%d" % (m[1], i) for i in range(int(m[2]), int(m[3]) + 1)), formula)
 
 
 def read_contract(path):
-    """The Standards of a file, in its order."""
+    """The Standards of a file, in file order."""
     found = []
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -73,7 +74,7 @@ def read_contract(path):
 
 
 def is_core(table):
-    """Is it a table of a processor's cores that programs count with?"""
+    """True for the main table of a processor's cores: not a unit, view, test or table of ratios."""
     return not (table.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST) or table.unit
                 or table.encoder == "perf" or table.name in BESIDE
                 or table.name.endswith("_ratios"))
@@ -81,13 +82,12 @@ def is_core(table):
 
 @functools.lru_cache(None)
 def names_of(formula):
-    """Names of events, metrics and constants in a formula of .pmu files."""
+    """Names of events, metrics and constants in a formula of a .pmu file."""
     return tuple(name for _, name in parse(formula, "own").names)
 
 
 class Scope:
-    """Names that a core's metrics can use: its own, those of its boxes, and for a table NAME_ratios
-    those of NAME."""
+    """Names for a core's metrics: its own names, those of its boxes, and for a table NAME_ratios those of NAME."""
 
     def __init__(self, group, core, home):
         self.core = core.name
@@ -95,7 +95,7 @@ class Scope:
         boxes = [t for t in group if t.flags & pt.TABLE_UNCORE]
         self.known = {pt.fold(text) for t in own + boxes for text, _, kind in t.entries()
                       if kind != pt.NAME_UNSUPPORTED}
-        # Metrics of boxes are theirs alone.
+        # Only boxes use metrics of boxes.
         self.metrics = {pt.fold(r.name) for t in boxes for r in t.rows if r.flags & pt.ROW_METRIC}
 
     def has(self, name):
@@ -107,7 +107,7 @@ class Scope:
 
 
 def add_standard_metrics(tables, path):
-    """Adds the metrics of the contract to the tables, or the reasons why they cannot be."""
+    """Adds the metrics of the contract to the tables, or the reasons for their absence."""
     contract = read_contract(path)
     for group in group_by_family(tables):
         by_name = {t.name: t for t in group}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Intel's cores: the fields of a core's table, and its events, as Intel's folders and Linux's lists
-both have them."""
+"""Intel's cores: the fields of a core's table, and its events, for Intel's folders and Linux's
+lists."""
 
 import functools
 import re
@@ -13,19 +13,18 @@ from pmread import COUNTERS, NUMBERS, Refused, name_of, is_placeholder, as_strin
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
 MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
              ("AnyThread", "any"), ("Equal", "eq"))
-# of the sections of intel_core.pmu
+# prefix of the sections of intel_core.pmu
 ALWAYS = ("x86.select", "x86.count", "x86.extra", "x86.facts")
 # facts about a core in a list's keys
 BY_KEY = (("UMaskExt", "x86.wide"), ("Equal", "x86.eq"))
-# what an unknown processor has
+# defaults of an unknown processor
 NEW = ("x86.tsx", "x86.frontend")
 
 
 # ---- tables --------------------------------------------------------------------------------------
 
 def core_table(reading, name, core, keys, device, desc):
-    """An empty sheet: @core is the microarchitecture of a hybrid's core, @keys the keys its list
-    has."""
+    """Makes an empty sheet. @core: microarchitecture of a hybrid's core. @keys: keys of its list."""
     processor = reading.processor if reading.intel else None
     known = processor and (processor.cores.get(core) or processor.cores.get(""))
     parts = list(known[1]) if known else list(NEW)
@@ -39,8 +38,7 @@ def core_table(reading, name, core, keys, device, desc):
 
 
 def core_of_file(reading, file):
-    """The core a list without events of its own speaks of: the one its file name has, else the big
-    one, else the first."""
+    """Returns the core of a list without events: the one in its file name, else the big core, else the first one."""
     for core, name in reading.cores.items():
         if core and core in file.lower():
             return reading.builders[name]
@@ -55,8 +53,7 @@ def core_of_file(reading, file):
 
 
 def add_topdown_rows(reading, b):
-    """The figures of PERF_METRICS, where SLOTS is on fixed counter 3: rows of a head, which no list
-    has."""
+    """Adds the events of PERF_METRICS, from rows of a head, if SLOTS is on fixed counter 3."""
     slots = b.seen.get(b"topdown.slots")
     if slots is None or slots.counters != 1 << 35 or b.device not in ("cpu", "cpu_core"):
         return
@@ -69,7 +66,7 @@ def add_topdown_rows(reading, b):
 # ---- events --------------------------------------------------------------------------------------
 
 def core_event(reading, b, e):
-    """One event of a core's list; returns its row."""
+    """Adds an event of a core's list. Returns its row."""
     e = as_strings(e)
     d = Draft(b, name_of(e), e)
     counters, fixed = cached_value(COUNTERS, e, "Counter")
@@ -97,8 +94,8 @@ def core_event(reading, b, e):
 
 
 def set_event_select(d, counters, fixed):
-    """Adds code, unit mask and extra register, and alternatives to them. Returns the registers that
-    the list names and the counters, which it may have given another way."""
+    """Sets code, unit mask, extra register and alternative encodings. Returns the registers of the
+    list, and the counters, which it may have corrected."""
     b, e = d.b, d.e
     codes = cached_value(NUMBERS, e, "EventCode")
     umasks = cached_value(NUMBERS, e, "UMask")
@@ -113,14 +110,14 @@ def set_event_select(d, counters, fixed):
         code, umask = fixed_code(d.name, fixed)
         others, msr = (), 0
     else:
-        # not 0: with that the kernel takes the mask for the number of a fixed counter
+        # not 0, with which the kernel takes the unit mask for the number of a fixed counter
         if is_placeholder(e.get("EventCode", "")):
             raise Refused("EventCode", "missing")
         (code, umask, msr), *others = list_encodings(b.at["umask"].max, codes, umasks, msrs,
                                                      d.number("UMaskExt"))
     d.set("code", code)
     d.set("umask", umask)
-    # the register of a bare event is chosen when a user gives it a value
+    # the register of an event without a value is chosen when a user sets a value
     if msr and not bare:
         extra_register(d, msr, msr_value)
     if others:
@@ -129,9 +126,9 @@ def set_event_select(d, counters, fixed):
 
 
 def fixed_number(name, fixed, code, umask):
-    """The fixed counter of an event. Some lists count these counters from one (Silvermont, Nehalem,
-    Westmere, one row of Sandy Bridge EP; Bonnell, with code 0AH); the unit mask, the counter's
-    number plus one, is the better source, or the name without one."""
+    """Returns the fixed counter of an event. Some lists count from one (Silvermont, Nehalem,
+    Westmere, one row of Sandy Bridge EP; Bonnell with code 0AH); the unit mask, which is the number
+    plus one, or the name is more reliable."""
     if umask:
         return umask - 1 if code == 0 else fixed
     known = {"INST_RETIRED.ANY": 0, "CPU_CLK_UNHALTED.CORE": 1, "CPU_CLK_UNHALTED.THREAD": 1,
@@ -140,8 +137,8 @@ def fixed_number(name, fixed, code, umask):
 
 
 def fixed_code(name, fixed):
-    """(code, unit mask) by which Linux names a fixed counter's event. Lists give 0 and the counter's
-    number plus one."""
+    """Returns Linux's (code, unit mask) of an event on a fixed counter. Lists have code 0 and the
+    counter's number plus one."""
     if fixed == 0:
         return (0, 1) if name.upper() == "INST_RETIRED.PREC_DIST" else (0xC0, 0)
     if fixed == 1:
@@ -151,8 +148,8 @@ def fixed_code(name, fixed):
 
 @functools.lru_cache(1 << 13)
 def list_encodings(limit, codes, umasks, msrs, ext):
-    """The ways to program an event: (code, unit mask, extra register); lists pair by position.
-    @limit is the largest unit mask."""
+    """Returns the encodings of an event: (code, unit mask, extra register), paired by position.
+    @limit: largest unit mask."""
     out = []
     for i in distinct_positions(codes, umasks, msrs):
         code = codes[min(i, len(codes) - 1)]
@@ -171,9 +168,9 @@ def list_encodings(limit, codes, umasks, msrs, ext):
 
 
 def distinct_positions(codes, umasks, msrs):
-    """Positions of the lists that are encodings of their own. One register for several masks or
-    codes decides which of them: 1A6H is the first of its kind, 1A7H the second. With no register at
-    all, several codes are still alternatives, several masks are not."""
+    """Returns the positions of the lists that are separate encodings. One register for several unit
+    masks or codes belongs to one of them: 1A6H to the first, 1A7H to the second. Without a
+    register, several codes are alternatives and several unit masks are not."""
     n = max(len(codes), len(umasks))
     if n > 1 and len(msrs) == 1:
         if msrs[0]:
@@ -184,8 +181,7 @@ def distinct_positions(codes, umasks, msrs):
 
 
 def extra_register(d, msr, value):
-    """A register beside the event's own. The head names its field for users; the value must
-    fit that."""
+    """Sets an extra register of the event. The head names its field for users; the value must fit that field."""
     field = d.b.registers.get(msr)
     if field and value > d.b.at[field].max:
         raise Refused("MSRValue", "0x%x does not fit the %d bits of '%s'"

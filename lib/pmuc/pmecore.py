@@ -22,7 +22,7 @@ DEEPEST = 8
 
 
 def read_small_core_metrics(reading, source):
-    """Hands out (name of the core's table, metric as a list has it) for every core of the model
+    """Returns (name of the core's table, metric in the form of a list) for every core of the model
     that has a column."""
     if COLUMNS.keys().isdisjoint(reading.cores):
         return
@@ -45,7 +45,7 @@ def read_small_core_metrics(reading, source):
 
 @functools.lru_cache(1)
 def parse_table(text):
-    """The rows under the line that names the columns, as dictionaries."""
+    """Returns the rows below the line with the column names as dictionaries."""
     rows = list(csv.reader(text.splitlines()))
     heads = next((i for i, r in enumerate(rows) if r[:1] == ["Key"]), len(rows))
     if heads == len(rows):
@@ -60,8 +60,7 @@ def find_column(rows, folder, core):
 
 
 def collect_macros(rows, column):
-    """Macros by name: the auxiliary rows, and the rows of the tree, which formulas speak of
-    as shares of one."""
+    """Returns macros by name: the auxiliary rows, and the rows of the tree, which formulas use as ratios."""
     known = {r[k]: r.get(column, "") for r in rows
              for k in LEVELS if r.get(k) and (r["Key"] == "Aux" or is_tree(r))}
     return dict(known, **{DURATION: "1000 * DURATIONTIMEINSECONDS"})
@@ -72,7 +71,7 @@ def is_tree(row):
 
 
 def collect_items(rows, column):
-    """The rows that this core has, with name, level and the line of those above."""
+    """Returns the rows of this core with name, level and parent row."""
     above = []
     for r in rows:
         level = next((i for i, k in enumerate(LEVELS) if r.get(k)), None)
@@ -86,7 +85,7 @@ def collect_items(rows, column):
 
 
 def make_metric(e, known):
-    """The row as an object of Intel's lists."""
+    """Converts a row to an object in the form of Intel's lists."""
     tree = is_tree(e)
     formula, events = assign_letters(expand_macros(e["formula"], known))
     threshold = " & ".join(threshold_text(name, text, tree) for name,
@@ -102,7 +101,7 @@ def make_metric(e, known):
 
 
 def expand_macros(text, known, depth=0):
-    """@text with each name replaced by its value, in parentheses."""
+    """Replaces each name in @text by its value in parentheses."""
     if depth > DEEPEST:
         raise Refused("Formula", "macros of macros, more than %d deep" % DEEPEST)
 
@@ -112,8 +111,7 @@ def expand_macros(text, known, depth=0):
 
 
 def assign_letters(text):
-    """@text with letters for the names of events, and the list of them, as Intel's formulas are
-    written."""
+    """Returns @text with letters in place of event names, and the list of those names, as in Intel's formulas."""
     names = list(dict.fromkeys(MACRO.findall(text)))
     letters = {n: "e%d" % i for i, n in enumerate(names)}
     return MACRO.sub(lambda m: letters[m[0]], text), [{"Name": n, "Alias": letters[n]}
@@ -121,7 +119,7 @@ def assign_letters(text):
 
 
 def threshold_text(name, text, share):
-    """">0.15 & P" is what @name has to be; as a per cent if its value is a @share."""
+    """Converts a condition such as ">0.15 & P" on @name; to per cent if its value is a @share."""
     text = re.sub(r"&\s*P\b", "", text)
     return re.sub(r"([<>]=?)\s*([0-9.]+)",
                   lambda m: "%s %s %.6g" % (name, m[1], float(m[2]) * (100 if share else 1)),
@@ -131,9 +129,9 @@ def threshold_text(name, text, share):
 # ---- servers -------------------------------------------------------------------------------------
 
 def add_groups_of_small_cores(items):
-    """The list of a server made of such cores: the levels of its tree become groups as the big
-    cores' have them, and thresholds, which it has as shares of one, per cents like its values.
-    Other lists come back as they are."""
+    """Adds groups to the list of a server with small cores: levels of its tree become groups like
+    those of big cores, and thresholds become per cent like its values. Returns other lists
+    unchanged."""
     shares = [e for e in items if type(e) is dict
               and e.get("Category") == "TMA"] if type(items) is list else []
     if not shares or any("TmaL1" in str(e.get("MetricGroup")) for e in shares):

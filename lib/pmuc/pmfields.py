@@ -19,19 +19,19 @@ def row_flags(value):
 
 
 def check_fit(field, n, token):
-    """The number @n that @token gives to a field."""
+    """Checks the number @n of @token against a field."""
     if not field.min <= n <= field.max:
         raise Bad(token.at(), "%s does not fit %s (%d..%d)"
                   % (token.raw, field.name, field.min, field.max))
     return n
 
 
-FIELDS = {}     # statement -> what its field is made of
+FIELDS = {}     # statement -> its parsed field
 WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
 
 
 class Fields(Head):
-    """field to default, and values."""
+    """Statements from field to default, and values."""
 
     # ---- fields and groups -----------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ class Fields(Head):
             self.table.add_field(field)
 
     def do_field(self, words):
-        """Heads say the same of the fields of many tables: each statement is read once."""
+        """Parses a field statement. Heads repeat statements, so each one is parsed once."""
         said = tuple([w.raw for w in words])
         known = FIELDS.get(said) or self.read_field(words)
         if known:
@@ -52,7 +52,7 @@ class Fields(Head):
             self.put_field(words[1], pt.Field(**known))
 
     def read_field(self, words):
-        """Parse a field; None if its error was reported already."""
+        """Parses a field; None after a reported error."""
         name = self.name(words, "field")
         got = {}
 
@@ -90,7 +90,7 @@ class Fields(Head):
                 "preset": low}
 
     def do_nofield(self, words):
-        """A field that what is used has and this does not."""
+        """Removes a field of the used part."""
         name = self.name(words, "nofield")
         t = self.table
         if name not in t.field_at:
@@ -101,7 +101,7 @@ class Fields(Head):
         self.modifiers = [m for m in self.modifiers if m[1] != name]
 
     def do_register(self, words):
-        """Extra registers, and their fields for users."""
+        """Declares extra registers and their fields for users."""
         if len(words) != 3 or words[2].pair()[0] != "field":
             raise Bad(words[-1].at(), "register takes numbers and field=NAME")
         for part in words[1].split():
@@ -128,8 +128,7 @@ class Fields(Head):
         return out
 
     def parse_words(self, tokens_, numbered):
-        """Words of a trait or choice; A:0..6 represents seven, A/B for two spellings, A=N gives a
-        value."""
+        """Parses words of a trait or choice. A:0..6 is seven words, A/B two spellings, A=N sets a value."""
         words, seen, position = [], {}, 0
 
         def one(w):
@@ -160,7 +159,7 @@ class Fields(Head):
         name = self.name(words, "trait")
         got = self.parse_words(words[2:], False)
         if not got and len(words) > 2:
-            return               # said already
+            return               # reported already
         if not got or len({w.value for w in got}) > 64:
             raise Bad(words[1].at(), "a trait has 1 to 64 words")
         high = max(w.value for w in got) * 2 - 1
@@ -215,14 +214,14 @@ class Fields(Head):
         before = len(self.errors)
         self.for_each_word(words[3:], one)
         if len(self.errors) > before:
-            self.groups[name] = None       # known, but broken: no second error for its users
+            self.groups[name] = None       # declared with an error: no further errors for its uses
             return
         if not values:
             raise Bad(words[1].at(), "a group needs values")
         self.groups[name] = (words, got, values, seen, words[2].raw == "any", replaces)
 
     def make_groups(self):
-        """When all fields are known."""
+        """Makes the groups. Call it after all fields are known."""
         t = self.table
         for name, parts in list(self.groups.items()):
             if not parts:
@@ -316,7 +315,7 @@ class Fields(Head):
         self.for_each_word(words[1:], one)
 
     def finish_head(self):
-        """Everything rows refer to, in the order of its dependence."""
+        """Completes everything that rows refer to, in the order of dependence."""
         self.make_modifiers()
         self.make_groups()
         t = self.table
@@ -341,7 +340,7 @@ class Fields(Head):
     # ---- values ----------------------------------------------------------------------------------
 
     def field_index(self, token, key):
-        """Index of a field; texts that all tables may have come into being when first used."""
+        """Index of a field. Fields of texts that any table may have are added at first use."""
         t = self.table
         if key in t.field_at:
             return t.field_at[key]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Files written whole or not at all."""
+"""Writes files atomically."""
 
 import fcntl
 import glob
 import os
 import tempfile
 
-# Beginning and end of the names of files that are being written.
+# Prefix and suffix of the names of unfinished files.
 PREFIX, SUFFIX = ".perfmon-", ".tmp"
 
 
@@ -19,7 +19,7 @@ def is_same_file(fd, path):
 
 
 def create_locked(folder):
-    """A new file in @folder, locked as long as it is open: (descriptor, path)."""
+    """Creates a file in @folder, locked while it is open: (descriptor, path)."""
     while True:
         fd, path = tempfile.mkstemp(prefix=PREFIX, suffix=SUFFIX, dir=folder)
         try:
@@ -28,11 +28,11 @@ def create_locked(folder):
             return fd, path         # a file system without locks
         if is_same_file(fd, path):
             return fd, path
-        os.close(fd)                # another process took it for abandoned before it was locked
+        os.close(fd)                # another process removed it as abandoned before it was locked
 
 
 def remove_abandoned(folder):
-    """Removes files of writers that were killed. A living writer holds a lock on its file."""
+    """Removes files of writers that were killed. A running writer holds a lock on its file."""
     for path in glob.glob(os.path.join(glob.escape(folder), PREFIX + "*" + SUFFIX)):
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -48,12 +48,12 @@ def remove_abandoned(folder):
 
 
 def write_atomically(path, data):
-    """Writes a file or leaves what was there; never leaves a piece. A device or a pipe is written to directly."""
+    """Writes a complete file or leaves the old one. Writes directly to a device or a pipe."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as f:
             f.write(data)
         return
-    if os.path.islink(path):        # it stays: /dev/stdout is one
+    if os.path.islink(path):        # keep links such as /dev/stdout
         path = os.path.realpath(path)
     folder = os.path.dirname(os.path.abspath(path))
     remove_abandoned(folder)

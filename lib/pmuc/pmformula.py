@@ -22,12 +22,12 @@ import struct
 
 from pmread import MAX_FORMULA, Refused
 
-MAX_DEPTH = 100         # of parentheses, signs and conditions
+MAX_DEPTH = 100         # nesting of parentheses, signs and conditions
 MAX_TOKENS = 60000
 MAX_NODES = 20000
 MAX_CODE = 16000        # characters of code
 MAX_INPUTS = 224        # events and constants of one metric: its row has 255 values
-MAX_STACK = 64          # of the machine that evaluates, lib/metric/code.h has these two as well
+MAX_STACK = 64          # of the evaluating machine, as in lib/metric/metric.h
 MAX_SLOTS = 256
 MAX_NUMBER = 64         # characters of a number
 
@@ -45,8 +45,8 @@ BINDS = {op: level for level, ops in enumerate(LEVELS) for op in ops}
 LEAVES = frozenset(("number", "input", "value"))    # nodes without operands
 SAME = {"||": "|", "&&": "&", "=": "=="}
 DIGITS = frozenset("0123456789.")
-NO_NAME = DIGITS | frozenset("-+*/%<>=!()&|^,") | {""}    # what no name begins with
-FORMULAS = 8192         # that are remembered
+NO_NAME = DIGITS | frozenset("-+*/%<>=!()&|^,") | {""}    # characters that no name begins with
+FORMULAS = 8192         # number of cached formulas
 
 NUMBER = r"0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 OPERATOR = r"<\s*=|>\s*=|==|!=|&&|\|\||[-+*/%<>=()&|^,]"
@@ -61,8 +61,7 @@ PLAIN = re.compile(NAMES["own"].replace("'[^']*'|", ""))
 
 
 class Graph:
-    """Expressions in which equal parts exist once. A node is a number; operands come before what
-    uses them."""
+    """Expressions in which equal parts are stored once. A node is a number; operands have smaller numbers."""
 
     def __init__(self):
         self.nodes = []
@@ -83,7 +82,7 @@ class Graph:
 
 @contextlib.contextmanager
 def recursion_limit():
-    """Chains of thousands of terms reach Python's own limit before any of ours."""
+    """Refuses formulas that exceed Python's recursion limit."""
     try:
         yield
     except RecursionError:
@@ -93,9 +92,8 @@ def recursion_limit():
 # ---- text to postfix -----------------------------------------------------------------------------
 
 class Formula:
-    """A parsed formula, each operand before what uses it: numbers as float, operators and functions
-    by their names, what has a name as its position in @names, which are ("name", NAME) or (function
-    of a name, NAME)."""
+    """A parsed formula, operands first: numbers as float, operators and functions by name, names as
+    positions in @names, which has ("name", NAME) or (function, NAME)."""
     __slots__ = ("code", "names")
 
     def __init__(self, code, names):
@@ -103,7 +101,7 @@ class Formula:
 
 
 def split_words(text, grammar):
-    """The words of a formula: names, numbers and operators; "" ends them."""
+    """The words of a formula: names, numbers and operators; "" is the end."""
     if len(text) > MAX_FORMULA:
         raise Refused("Formula", "more than %d characters" % MAX_FORMULA)
     text, pattern = text.rstrip(), TOKEN[grammar]
@@ -134,7 +132,7 @@ def number(text):
 
 
 class Parser:
-    """Reads one formula."""
+    """Parses one formula."""
 
     def __init__(self, text, grammar):
         self.grammar = grammar
@@ -148,7 +146,7 @@ class Parser:
         return Formula(self.code, self.names)
 
     def next(self):
-        """The next word, as messages quote it."""
+        """Returns the next word as quoted in messages."""
         return self.words[self.at][:40] or "the end"
 
     def take(self, word):
@@ -175,8 +173,7 @@ class Parser:
         self.depth -= 1
 
     def parse_operators(self, level):
-        """Parse what follows an operand: operators of this level and tighter ones, with their right
-        sides."""
+        """Parses the operators after an operand, of this level and higher ones, with their right operands."""
         words = self.words
         op = words[self.at]
         own = BINDS.get(op, -1)
@@ -205,7 +202,7 @@ class Parser:
         self.code.append(what)
 
     def parse_new_operand(self, word):
-        """Parse an operand that is neither a name nor a number seen before."""
+        """Parses an operand that is not a known name or number."""
         if word[:1] in NO_NAME or word in ("if", "else"):
             self.unexpected_word(word)
             return
@@ -252,19 +249,19 @@ class Parser:
         self.code.append(function)
 
     def strip_name_marks(self, name):
-        """A name without the marks its grammar needs: pmu@a\\=1@ is pmu/a=1/."""
+        """Removes the marks of perf's grammar from a name: pmu@a\\=1@ is pmu/a=1/."""
         if self.grammar == "perf":
             name = re.sub(r"@([^@]*)@:?", r"/\1/", name)
             return re.sub(r"\\(.)", r"\1", name)
         return name[1:-1] if name.startswith("'") else name
 
 
-REWRITTEN = {}          # text of ours -> the Formula that was written so
+REWRITTEN = {}          # our text -> the Formula that it was formatted from
 
 
 @functools.lru_cache(FORMULAS)
 def parse(text, grammar):
-    """The Formula that a text is: processors share most of theirs, so each is read once."""
+    """Returns the Formula of a text. Cached, because processors share most formulas."""
     known = REWRITTEN.get(text) if grammar == "own" else None
     if known:
         return known
@@ -287,13 +284,13 @@ def number_text(value):
 
 
 def is_number(function, name):
-    """Whether a list has a number in place of a name."""
+    """True if a list has a number in place of a name."""
     return function == "name" and name[:1] in DIGITS
 
 
 @functools.lru_cache(FORMULAS)
 def name_text(function, name):
-    """A name as .pmu files have it, and numbers that a list has in place of one."""
+    """Returns a name, or a number in place of one, in the syntax of .pmu files."""
     if function != "name":
         return "%s('%s')" % (function, name)
     if is_number(function, name):
@@ -305,20 +302,20 @@ def name_text(function, name):
 
 
 def parenthesize(part, outer):
-    """A part where what is around it binds as @outer says."""
+    """Returns a part, in parentheses if an operator of level @outer around it requires them."""
     text, own = part
     return "(%s)" % text if own < outer else text
 
 
 def format_binary(op, left, right):
-    """(text, how tight it binds) of an operator between two such pairs."""
+    """Returns (text, level) of an operator with two such operands."""
     (left, before), (right, behind), own = left, right, SIDES[op]
     return "%s %s %s" % (left if before >= own else "(%s)" % left, op,
                          right if behind > own else "(%s)" % right), own
 
 
 def format_call(op, parts):
-    """Format a function, a condition or a sign over (text, level) pairs."""
+    """Formats a function, a condition or a sign over (text, level) pairs."""
     if op in FUNCTIONS:
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
@@ -329,7 +326,7 @@ def format_call(op, parts):
 
 @functools.lru_cache(FORMULAS)
 def format_formula(formula, names):
-    """A formula in the grammar of .pmu files; @names has the texts of its names."""
+    """Formats a formula in the grammar of .pmu files; @names has the texts of its names."""
     stack, size = [], 0
     for what in formula.code:
         if type(what) is int:
@@ -352,8 +349,7 @@ def format_formula(formula, names):
 
 
 def rewrite(text, grammar, spell=None):
-    """A formula of another grammar in that of .pmu files; @spell(name) says what its names are
-    called there."""
+    """Translates a formula to the grammar of .pmu files; @spell(name) returns names in that grammar."""
     formula = parse(text, grammar)
     names = tuple([(function, spell(name) if spell and function == "name" else name) for function,
                    name in formula.names])
@@ -364,8 +360,7 @@ def rewrite(text, grammar, spell=None):
 
 
 def rename_inputs(formula, names):
-    """Formula that parse() makes of the text with those names; None if only parsing it can
-    say."""
+    """Returns the Formula that parse() would return for the text with these names; None if it must be parsed."""
     if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") for _,
             name in names]):
         return None
@@ -378,7 +373,7 @@ def rename_inputs(formula, names):
 # ---- postfix to graph ----------------------------------------------------------------------------
 
 def plant_formula(formula, graph, leaf):
-    """The node of a formula; @leaf(function, name) gives those of its names."""
+    """Adds a formula to the graph. Returns its node; @leaf(function, name) returns the nodes of names."""
     nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.node
     for what in formula.code:
         if type(what) is int:
@@ -413,7 +408,7 @@ def number_code(value):
 
 
 class Coder:
-    """Nodes to code; what is used twice is computed once and kept in a slot."""
+    """Generates code for nodes. A value with several uses is computed once and stored in a slot."""
 
     def __init__(self, graph, inputs):
         self.g, self.inputs = graph, inputs
@@ -429,7 +424,7 @@ class Coder:
         return text
 
     def count_uses(self, root):
-        """Count the uses of each node that is needed."""
+        """Counts the uses of each required node."""
         uses, todo, nodes = {root: 1}, [root], self.g.nodes
         while todo:
             node = nodes[todo.pop()]
@@ -448,7 +443,7 @@ class Coder:
                                    2) if op == "input" else number_code(what) if op == "number" else "v"
 
     def emit(self, at, uses):
-        """Appends the code of a node; returns how much stack it needs."""
+        """Appends the code of a node. Returns the stack depth that it needs."""
         node = self.g.nodes[at]
         op, last = node[0], node[-1]
         if op in LEAVES:
@@ -469,8 +464,7 @@ class Coder:
 
 
 class Inputs:
-    """Inputs of a metric, in the order its code counts: names, with the list's own
-    spelling where it differs."""
+    """Inputs of a metric in the order of its code: names, and the list's spelling if it differs."""
 
     def __init__(self, names=()):
         self.names = list(names)

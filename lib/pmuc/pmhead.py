@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Statements about the processor as a whole: its names, counters, and the machines it is for."""
+"""Statements about a whole processor: its names, counters and hosts."""
 
 import re
 
@@ -13,7 +13,7 @@ ENCODER_NAMES.update({"alpha_ev4": "ev4", "alpha_ev5": "ev5", "alpha_ev6": "ev6"
 
 
 class Statements:
-    """Services for statements of every kind: error positions, and names given once."""
+    """Services for all statements: error positions, and names that may be given only once."""
 
     def __init__(self):
         self.errors = []      # ((file, line, column), text)
@@ -23,7 +23,7 @@ class Statements:
         self.errors.append((where, text))
 
     def for_each_word(self, words, action):
-        """Does @action for each word; one bad word does not hide the next."""
+        """Calls @action for each word. An error in one word does not hide those of the next ones."""
         for w in words:
             try:
                 action(w)
@@ -31,8 +31,7 @@ class Statements:
                 self.error(e.where, e.text)
 
     def declare(self, kind, token, name=None):
-        """Notes a declaration; refuses a second one in the same part. True if it replaces one that
-        was used."""
+        """Records a declaration. Refuses a second one in the same part. True if it replaces one of a used part."""
         name = token.raw if name is None else name
         before = self.origins.get((kind, name))
         if before and before[1] == self.origin:
@@ -51,7 +50,7 @@ class Statements:
 
 
 class Head(Statements):
-    """pmu to match."""
+    """Statements from pmu to match."""
 
     def do_pmu(self, words):
         self.at_name = words[0].at()
@@ -266,7 +265,7 @@ class Head(Statements):
 
     @staticmethod
     def parse_ranges(token, most):
-        """Numbers, ranges A..B and lists of them, as (low, high) pairs."""
+        """Parses numbers, ranges A..B and lists of them to (low, high) pairs."""
         out = []
         for part in token.split():
             low, dots, high = part.raw.partition("..")

@@ -18,12 +18,12 @@ import pmtable as pt
 from pmcompile import Compiler, Library, Part
 from pmtext import Token, statements
 
-LIBRARY = Library()         # of this process
+LIBRARY = Library()         # cache of this process
 _processors, _skeletons = {}, {}
 
 
 class Processor:
-    """A section with `list` or of an architecture."""
+    """A section with `list`, or the section of an architecture."""
 
     def __init__(self, part):
         self.section = part.name
@@ -93,7 +93,7 @@ class Processor:
 
 
 def match_arguments(m):
-    """A match as pmmatch.add_match() takes it."""
+    """Converts a match to arguments of pmmatch.add_match()."""
     what = {k: getattr(m, k) for k in pt.Match.__slots__ if m.mask or k not in ("value", "mask")}
     if what.pop("exact"):
         what["exact"] = what.pop("prefix")
@@ -101,7 +101,7 @@ def match_arguments(m):
 
 
 def section(name):
-    """A section as a Processor, or None."""
+    """Returns a section as a Processor, or None."""
     if name not in _processors:
         part = LIBRARY.sections().get(name)
         _processors[name] = Processor(part) if part else None
@@ -112,7 +112,7 @@ _by_list = {}
 
 
 def index_by_folder():
-    """Folder in small letters -> Processor."""
+    """Returns {folder in lower case: Processor}."""
     if not _by_list:
         for name, part in LIBRARY.sections().items():
             if any(type(s) is list and s[0].raw == "list" for s in part.statements):
@@ -123,20 +123,18 @@ def index_by_folder():
 
 
 def find_processor(folder):
-    """The Processor of a folder of Intel's, Linux's or Arm's; None for a new
-    one."""
+    """Returns the Processor of a folder of Intel, Linux or Arm; None for a new one."""
     return index_by_folder().get(folder.lower())
 
 
 @functools.lru_cache(None)
 def section_order():
-    """Section of a head -> its place among all."""
+    """Returns {section of a head: its position among all sections}."""
     return {name: i for i, name in enumerate(LIBRARY.sections())}
 
 
 def rank(folder):
-    """Position of a folder's processor in its head, beside those that it is alike; new ones
-    come last."""
+    """Position of a folder's processor in its head, next to similar ones; new ones are last."""
     known = find_processor(folder)
     return section_order()[known.section] if known else len(section_order())
 
@@ -146,7 +144,7 @@ def find_architecture(arch):
 
 
 def is_small(core):
-    """True for the small cores of hybrids."""
+    """True for the small cores of hybrid processors."""
     p = section("intel.core." + core)
     return p is not None and "" in p.cores and p.cores[""][0]
 
@@ -163,8 +161,8 @@ def core_libpfm(core):
 
 
 def table_title(name, given, core="", unit=""):
-    """Title of a table: the words for its processor, else the title that its list has @given;
-    its core or unit follows."""
+    """Title of a table: the title of its processor in the heads, else @given by the list; followed
+    by its core or unit."""
     words = section("titles").titles.get(name, given or name)
     if core:
         known = section("titles.cores").titles.get(core)
@@ -177,13 +175,13 @@ def table_title(name, given, core="", unit=""):
 
 @functools.lru_cache(None)
 def unit_device(unit):
-    """The kernel's name for the box a list calls @unit."""
+    """The kernel's name of the box that a list calls @unit."""
     known = {k.lower(): v for k, v in section("units").units.items()}
     u = unit.lower()
     if u in known:
         return known[u]["device"]
     if u.startswith(("hisi_", "imx", "ali_", "arm_", "cpu_")):
-        # 'hisi_sccl,ddrc' is a pattern: hisi_sccl1_ddrc0 and its like
+        # 'hisi_sccl,ddrc' is a pattern for hisi_sccl1_ddrc0 and similar names
         return u.replace(",", "_").replace(" ", "_")
     u = re.sub(r"cbo$", "cbox", u)
     u = re.sub(r"^sbo$", "sbox", u)
@@ -205,7 +203,7 @@ def is_processor(name):
 
 
 def build_skeleton(uses):
-    """Head made of those sections: (table, extra registers and their fields)."""
+    """Builds a head from those sections: (table, extra registers and their fields)."""
     key = tuple(uses)
     if key not in _skeletons:
         text = "pmu head \"A head.\"\n" + "".join("use %s\n" % u for u in uses)
@@ -221,18 +219,18 @@ def build_skeleton(uses):
 
 
 def sort_sections(uses):
-    """Sections in the order of their file: parts of Intel's cores are put together that way."""
+    """Sorts sections by their position in the file. Tables of Intel's cores depend on that order."""
     order = list(LIBRARY.sections())
     return sorted(dict.fromkeys(uses), key=order.index)
 
 
 def parse_bits(text):
-    """'config1:0-7,9' as ranges."""
+    """Parses 'config1:0-7,9' to ranges."""
     return Compiler.parse_bit_ranges(Token(text, "", 0, 0))
 
 
 def row_names(name):
-    """Names and other names of the rows of a section."""
+    """Names and aliases of the rows of a section."""
     part = LIBRARY.sections()[name]
     out = []
     for s in part.statements:

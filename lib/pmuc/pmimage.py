@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes images. What several tables have in common (rows, lists of values and fields, strings) is
-written once."""
+"""Writes images. Data that several tables share (rows, lists of values and fields, strings) is
+stored once."""
 
 import collections
 import functools
@@ -21,19 +21,18 @@ from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, H
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
     extra_register, filter_words, first_pieces, host_hash, host_keys, pack_row, pack_slots, place_entries, sparse_slot_count
 
-# No string holds terminal control characters: descriptions of unknown origin are printed.
+# Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
 _field_counter = operator.itemgetter(0, 1)
 
 
 def row_shapes(rows):
-    """Distinct sets of fields and counters that rows have values for, as (fields,
-    counters)."""
+    """Returns the distinct (fields, counters) of the values in rows."""
     return {tuple(zip(*row.values))[:2] for row in rows} - {()}
 
 
 def is_plain_text(text):
-    """Whether its bytes are its characters, and none of them is obeyed."""
+    """True if each byte is a printable character."""
     return text.isascii() and (text.isprintable() or not text)
 
 
@@ -47,7 +46,7 @@ def byte_length(text):
 
 
 def suffix_map(texts):
-    """{text: the longest one of @texts that it ends}."""
+    """Returns {text: the longest of @texts that ends with it}."""
     mirrored = sorted([t[::-1] for t in texts], reverse=True)
     inside = {}
     for longer, text in itertools.compress(zip(mirrored, mirrored[1:]),
@@ -57,9 +56,8 @@ def suffix_map(texts):
 
 
 class Pool(dict):
-    """Strings, each once, and where they are; offset 0 is the empty one. Of the @texts that it
-    begins with, one that another ends in is the end of that one, which is where the first of both
-    was."""
+    """Strings, each stored once, and their offsets; offset 0 is the empty one. A text that is the
+    end of another one shares its bytes."""
 
     def __init__(self, texts=()):
         odd = set() if is_plain_text("".join(texts)) else {text
@@ -86,16 +84,16 @@ class Pool(dict):
         return self[text]
 
     def end(self):
-        """All of it. Look-up compares eight bytes at a time."""
+        """Returns all bytes, padded because look-up compares eight bytes at a time."""
         pad = POOL_PAD + -(self.size + POOL_PAD) % 8
         self.size += pad
         return utf8("\0".join(self.parts)) + b"\0" * (1 + pad)
 
 
 def texts_of(tables, values, entries):
-    """All texts in the order of the pool; @values has those of each table's rows, @entries its
-    entries(). What tables are called and the words of their hosts come first: any look-up compares
-    one of those. Names are side by side, apart from the texts that few calls read."""
+    """Returns all texts in the order of the pool. @values has the values of each table's rows,
+    @entries its entries(). Names of tables and words of hosts are first, because every look-up
+    compares them; names are adjacent and separate from texts that few calls read."""
     texts = dict.fromkeys(x for t in tables
                           for x in (t.name, *t.aliases,
                                     *(x for m in t.matches for x in (m.arch, m.vendor))))
@@ -109,7 +107,7 @@ def texts_of(tables, values, entries):
 
 
 def rare_texts(t):
-    """Texts of a table that few calls read, without the values of rows."""
+    """Texts of a table that few calls read, without values of rows."""
     yield from (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.part_of)
     for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
         yield from (x for w in spellings_last(of.words) for x in (w.name, w.desc))
@@ -119,13 +117,13 @@ def rare_texts(t):
     yield from (x for name, value in t.features for x in (name, value) if type(x) is str)
 
 
-# Fields whose texts are packed: those that people read, and code of metrics.
+# Fields whose texts are packed: texts for users, and code of metrics.
 PACKED_FIELDS = {"note", "dispute", "detail", "formula", "metric", "metric_inputs", "metric_threshold"}
 
 
 def split_texts(tables, texts):
-    """(texts of the pool, texts that are packed): descriptions of events and unit masks, and values
-    of PACKED_FIELDS, without those that are names as well."""
+    """Returns (texts of the pool, packed texts). Packed are descriptions and values of
+    PACKED_FIELDS that are not names."""
     described, plain = {}, set()
     for t in tables:
         packed = {i for i, f in enumerate(t.fields) if f.name in PACKED_FIELDS}
@@ -154,7 +152,7 @@ def split_texts(tables, texts):
 
 
 def spellings_last(words):
-    """Words in the order of the image: those with the value of an earlier one come last."""
+    """Returns words in the order of the image: words with the value of an earlier one are last."""
     first, more, values = [], [], set()
     for w in words:
         (more if w.value in values else first).append(w)
@@ -163,13 +161,13 @@ def spellings_last(words):
 
 
 class Body:
-    """Bytes of the image that grow, of one array or of several."""
+    """Growing bytes of the image, for one or several arrays."""
 
     def __init__(self):
         self.parts, self.size = [], 0
 
     def put(self, raw, step):
-        """Position of @raw in the body, in steps."""
+        """Stores @raw in the body. Returns its position in steps."""
         gap = -self.size % step
         at = (self.size + gap) // step
         self.parts.append(b"\0" * gap + raw if gap else raw)
@@ -178,7 +176,7 @@ class Body:
 
 
 class Records:
-    """An array of the image that grows. Equal elements, or equal slices, are there once."""
+    """A growing array of the image. Equal elements or slices are stored once."""
 
     def __init__(self, name, order, body):
         self.pack = struct.Struct(order + FORMATS[name]).pack
@@ -186,7 +184,7 @@ class Records:
         self.body, self.seen = body, {}
 
     def slice(self, records):
-        """Number of the first of these elements."""
+        """Stores elements. Returns the number of the first one."""
         key = tuple(records)
         at = self.seen.get(key)
         if at is None:
@@ -201,7 +199,7 @@ class Records:
         return self.slice((record,))
 
     def each(self, records):
-        """Numbers of elements of which each is there once, and those that are new side by side."""
+        """Stores elements, each once, new ones side by side. Returns their numbers."""
         seen = self.seen
         new = [r for r in dict.fromkeys(records) if r not in seen]
         if new:
@@ -210,7 +208,7 @@ class Records:
 
     @property
     def n(self):
-        """Number of elements of an array that has its body to itself."""
+        """Number of elements of an array with its own body."""
         return self.body.size // self.step
 
 
@@ -218,7 +216,7 @@ LONGEST_PIECE = 10      # numbers
 
 
 class Numbers(Records):
-    """An array of plain numbers; equal slices are stored once."""
+    """A growing array of numbers. Equal slices are stored once."""
 
     def __init__(self, name, order, body):
         super().__init__(name, order, body)
@@ -226,7 +224,7 @@ class Numbers(Records):
         self.packs, self.within = Cache(lambda n: struct.Struct(form % n).pack), {}
 
     def plan_overlaps(self, slices):
-        """Find the @slices that are pieces of longer ones, which are stored in their place."""
+        """Finds the @slices that are part of longer ones, which are stored in their place."""
         short, lengths, within = set(), {}, self.within
         for s in slices:
             if 0 < len(s) <= LONGEST_PIECE:
@@ -244,7 +242,7 @@ class Numbers(Records):
                             within[piece] = s, i
 
     def slices(self, several):
-        """slice() of each; those that are new come side by side."""
+        """Calls slice() for each; new ones are stored side by side."""
         seen, new, at = self.seen, [], -(-self.body.size // self.step)
         for numbers in several:
             if numbers not in seen:
@@ -265,12 +263,12 @@ class Numbers(Records):
 
 
 class Writer:
-    """Lays tables out in an image, whose pool begins with @texts."""
+    """Places tables in an image, whose pool begins with @texts."""
 
     def __init__(self, byteorder, texts=(), packed=()):
         self.order = "<" if byteorder == "little" else ">"
         self.pool = Pool(texts)
-        self.packed_head = 0, 0         # bytes of the unpacked texts, and what identifies them
+        self.packed_head = 0, 0         # number of bytes of the unpacked texts, and their identity
         self.heads = []
         self.folded = []        # names of each table
         self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
@@ -282,7 +280,7 @@ class Writer:
                 setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
 
     def pack_texts(self, texts):
-        """Pack @texts, which are not in the pool. Their offsets follow those of all pools."""
+        """Packs @texts. Their offsets follow those of all pools."""
         raw_of = {text: utf8(text.translate(CONTROLS)) for text in texts}
         places, raw = pmpack.pack(list(dict.fromkeys(raw_of.values())), self.order)
         self.pool.update((text, PACKED_TEXTS_START + places[of]) for text, of in raw_of.items())
@@ -290,8 +288,7 @@ class Writer:
         self.packed_head = pmpack.read_identity(raw, self.order)
 
     def index_names(self, t, entries):
-        """Further names of the table, and the index over all of them: numbers of their first
-        elements."""
+        """Adds aliases of the table and the index of all names. Returns the numbers of the first elements."""
         add, rows = self.pool.add, len(t.rows)
         folded = [fold(text) for text, _, _ in entries]
         if len(set(folded)) < len(folded):
@@ -299,7 +296,7 @@ class Writer:
             for entry, name in zip(entries, folded):
                 if once.setdefault(name, entry)[1] != entry[1]:
                     raise ValueError("%s: '%s' means two rows" % (t.name, entry[0]))
-            # without spellings that folding already covers
+            # without spellings that folding makes equal
             entries, folded = list(once.values()), list(once)
         self.folded.append(folded)
         events = [target for _, target, kind in entries if kind == NAME_EVENT]
@@ -310,13 +307,13 @@ class Writer:
         return (self.names.slice(names), len(names)), (self.slots.slice(slots), len(slots))
 
     def add_words(self, of):
-        """(first word, how many, how many values)"""
+        """Returns (first word, number of words, number of values)."""
         words, add = spellings_last(of), self.pool.add
         return self.words.slice([(w.value, add(w.name), add(w.desc))
                                  for w in words]), len(of), len({w.value for w in of})
 
     def add_fields(self, t):
-        """(first byte of the keys, first field)"""
+        """Returns (first byte of the keys, first field)."""
         known, add = keys(), self.pool.add
         field_of_key, fields = [0] * 64, []
         for i, f in enumerate(t.fields):
@@ -332,7 +329,7 @@ class Writer:
         return self.keys.one(tuple(field_of_key)), self.fields.slice(fields)
 
     def add_groups(self, groups):
-        """Their numbers; words first, so that neither leaves gaps among the others."""
+        """Adds groups after their words, which leaves no gaps. Returns their numbers."""
         records = []
         for g in groups:
             first, n, distinct = self.add_words(g.words)
@@ -341,7 +338,7 @@ class Writer:
         return [self.groups.one(r) for r in records]
 
     def add_takes(self, t):
-        """(numbers of the table's groups, those of each row); groups of alias rows are not the table's."""
+        """Returns (numbers of the table's groups, those of each row). Groups of alias rows are not the table's."""
         own = len(t.groups)
         groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
         lent = iter(groups[own:])
@@ -367,15 +364,14 @@ class Writer:
         return field << 24 | VALUE_WIDE | number
 
     def packed(self, value):
-        """A value of a row as it is in the image."""
+        """Returns a value of a row in the form of the image."""
         f, c, v = value
         if type(v) is str:
             v = self.pool[v]
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
 
     def add_rows(self, t, takes, values):
-        """Their numbers among all rows, those of aliases after the others. Values are close to
-        their rows."""
+        """Adds rows, those of aliases last, with their values close to them. Returns their numbers."""
         at, of_takes, of_sets = self.pool, Cache(self.takes.slice), Cache(self.sets.one)
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
@@ -394,9 +390,9 @@ class Writer:
         return self.row_numbers.slice(numbers)
 
     def add_code_index(self, t, found):
-        """(first slot, how many) of the index over code and unit mask; none where a code depends on
-        the counter, where either is not in the first word alone, or where users may set it on any
-        event. @found are the row_shapes() of all rows."""
+        """Returns (first slot, number of slots) of the index of code and unit mask; none if a code
+        depends on the counter, if either is not in the first word alone, or if users may set it.
+        @found are the row_shapes() of all rows."""
         code, umask = t.field_at.get("code"), t.field_at.get("umask")
         if code is None or any(t.fields[f].modifier
                                or {word for word, _, _ in t.fields[f].ranges} != {0}
@@ -412,17 +408,17 @@ class Writer:
         if code in taken or depends(found) and depends(row_shapes([row for _, row in rows])):
             return 0, 0
         entries = self.code_index_entries(t, rows, code, umask)
-        # Keys that many rows have (those that differ in an extra register) come last, so that the
-        # others are found where they belong.
+        # Keys of many rows, which differ in an extra register, are added last, so that other keys
+        # get their first slot.
         often = collections.Counter([h for h, _ in entries])
         entries.sort(key=lambda entry: often[entry[0]])
         bits = len(t.rows).bit_length()
         entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
-        slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: little room
+        slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: a small table
         return self.ways.slice(slots), len(slots)
 
     def code_index_entries(self, t, rows, code, umask):
-        """[(hash, number)] of the numbered rows in the index over code and unit mask."""
+        """Returns [(hash, number)] of the numbered rows in the index of code and unit mask."""
         second, found, msr = config1_fields(t), [], t.field_at.get("msr")
         in_second = second.keys()
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
@@ -445,8 +441,8 @@ class Writer:
             if extra:
                 entries.append((WAYS[has_code, mask, extra], number))
             if (has_code, mask) in crowded:
-                # Of rows that differ in config1 alone the first represents an event that has
-                # something else there.
+                # The first of several rows that differ only in config1 stands for an event with
+                # another config1.
                 without = beyond | registers if register else beyond
                 alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values
                                                                           if v[0] not in without])
@@ -458,8 +454,8 @@ class Writer:
 
     @staticmethod
     def fields_over(t, wanted):
-        """Fields that reach into the bits of those @wanted (a whole word, say): field -> [(wanted
-        field, value -> its value there)]."""
+        """Returns the fields that overlap those in @wanted: {field: [(wanted field, function from
+        value to value)]}."""
         def bits(f):
             return [(word, lsb + i) for word, lsb, width in t.fields[f].ranges
                     for i in range(width)]
@@ -478,7 +474,7 @@ class Writer:
 
     @staticmethod
     def has_overlapping_bits(t, found):
-        """Has some row two values for one bit? @found are the row_shapes() of all rows."""
+        """True if some row sets a bit twice. @found are the row_shapes() of all rows."""
         bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)]
                 for f in t.fields]
         for shape in found:
@@ -493,8 +489,7 @@ class Writer:
         return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
 
     def add(self, t, found, flags, values, entries):
-        """A table, which has those @flags, whose rows have those row_shapes() and @values and whose
-        entries() are those."""
+        """Adds a table with these @flags, row_shapes() and @values of rows, and entries()."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device,
                                   t.part_of)]
@@ -520,7 +515,7 @@ class Writer:
                             len(groups)), slices, len(t.lent)))
 
     def index_tables(self, tables):
-        """The index over their names; own names come before other ones."""
+        """Makes the index of table names; own names precede aliases."""
         names = [(t.name, i) for i,
                  t in enumerate(tables)] + [(n, i | CALL_OTHER) for i, t in enumerate(tables)
                                             for n in t.aliases]
@@ -536,24 +531,20 @@ class Writer:
                             self.filters.slice(words), len(words)))
         self.wholes.slice(records)
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
-        # Few names, each looked for in one image after the other: most of these searches end at an
-        # empty slot.
+        # A name is searched in one image after the other: most searches end at an empty slot.
         self.calls.slice(pack_slots([name_hash(fold(name)) for name, _ in names],
                                     [i for _, i in names], room=lambda n: 3 * sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
-        """The filter over all names of @parts, where one that ends in a separator represents itself
-        and for what is before it too, and over the prefix before the first separator in them and
-        in the names of @own, the tables that are called like the whole. Both are numbers of
-        tables."""
+        """Makes the filter of all names in @parts. A name with a separator stands for itself and
+        its prefix. @own: tables that have the name of the whole. Both are numbers of tables."""
         folded = set().union(*[self.folded[i] for i in parts])
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
         folded |= first_pieces(folded.union(*[self.folded[i] for i in own]))
         return filter_words(list(map(name_hash, folded)))
 
     def index_hosts(self, tables):
-        """Hash table over what hosts are known by. Units of any processor are known by the kernel's
-        name for them."""
+        """Makes the hash table of the keys of hosts. Units of any processor have the kernel's name as key."""
         entries = {}
         for i, t in enumerate(tables):
             for key in [k for m in t.matches for k in host_keys(m)]:
@@ -565,7 +556,7 @@ class Writer:
         self.hosts.slice(place_entries([(key, (key, i + 1)) for key, i in entries], (0, 0)))
 
     def head(self, at, size, offsets, table):
-        """Offsets count from the head itself."""
+        """Offsets are relative to the head."""
         name, everything, texts, (perf_type, libpfm_type, flags, encoder,
                                   n_general), counts, slices, n_lent = table
         return struct.pack(
@@ -604,7 +595,7 @@ class Writer:
 
 
 def image_bytes(tables, byteorder="little", digest=b"", built=0, packed=False):
-    """A whole image of Tables. Only the image inside the library has its texts @packed."""
+    """Returns a complete image of Tables. Only the built-in image has @packed texts."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
@@ -624,10 +615,9 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0, packed=False):
 
 
 def embedding(path, raw):
-    """Assembler text that brings the image @raw, which is at @path, into the library, with zeroed
-    memory for its unpacked texts. It changes whenever the image does, which is what builds look at.
-    A section of its own comes after the constants of the code: the start of the image is in pages
-    beside them."""
+    """Returns assembler text that embeds the image @raw of file @path in the library, with zeroed
+    memory for its unpacked texts. The text changes with the image, so that builds notice. Its own
+    section follows the constants of the code, near the start of the image."""
     head = pmview.image_head(raw)
     at, size = head["packed_texts"]
     room = pmpack.memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
@@ -658,8 +648,7 @@ pfmi_text_memory:
 
 @functools.lru_cache(None)
 def compiler_digest():
-    """Changes with the compiler and the key names, so that images are made anew when either
-    does."""
+    """Digest of the compiler and the key names, so that images are remade after a change of either."""
     h = hashlib.sha256()
     here = os.path.dirname(os.path.abspath(__file__))
     parts = [os.path.join(here, name)

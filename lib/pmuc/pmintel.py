@@ -47,8 +47,7 @@ def is_core(inner):
 
 
 def parse_roles(hosts):
-    """File name -> its line of the mapfile: one that says which core of a hybrid it is, if there is
-    one."""
+    """Returns {file name: line of the mapfile}; the line that names a core of a hybrid, if there is one."""
     roles = {}
     for h in hosts:
         if h.file not in roles or h.kind == "hybridcore":
@@ -57,8 +56,7 @@ def parse_roles(hosts):
 
 
 def read_file(reading, inner, data, hybrid, roles):
-    """Reads a file with events; of others returns what is to be done later, as (function,
-    items)."""
+    """Reads a file of events. For other files, returns postponed work as (function, items)."""
     file = os.path.basename(inner)
     if type(data) is dict and "Events" in data and inner.startswith("events"):
         if is_core(inner):
@@ -86,7 +84,7 @@ def read_file(reading, inner, data, hybrid, roles):
 # ---- a core's list -------------------------------------------------------------------------------
 
 def core_list(reading, file, data, hybrid, role):
-    """The events of a core, or of one of a hybrid's cores."""
+    """Adds the events of a core, or of one core of a hybrid processor."""
     m = reading.model
     parts = HYBRID_FILE.fullmatch(file)
     core = parts[1].lower() if hybrid and parts else ""
@@ -113,7 +111,7 @@ def core_list(reading, file, data, hybrid, role):
 
 
 def header_title(header):
-    """The processor's name as the head of a list has it."""
+    """Title of the processor in the header of a list."""
     info = header.get("Info")
     title = re.sub(r"^Performance Monitoring Events for ", "",
                    clean(info) if type(info) is str else "")
@@ -132,7 +130,7 @@ def core_device(core, role):
 
 
 def core_aliases(model, core):
-    """Names that other programs have for a core's table."""
+    """Names of a core's table in other programs."""
     processor = model.find_processor()
     if not processor:
         return []
@@ -147,13 +145,13 @@ def core_aliases(model, core):
 
 
 def count_without_hyperthreading(b):
-    """Count general counters with hyper-threading off, if any event has it."""
+    """Counts the general counters with hyper-threading off, if an event has them."""
     if b.htoff:
         b.features.append("feature n_general_htoff=%d" % (b.htoff & 0xFFFFFFFF).bit_length())
 
 
 def add_small_core_metrics(reading):
-    """Add the metrics of a hybrid's small cores."""
+    """Adds the metrics of a hybrid's small cores."""
     if not reading.model.sheet:
         return
     reading.file, source = reading.model.sheet
@@ -164,7 +162,7 @@ def add_small_core_metrics(reading):
 # ---- latencies -----------------------------------------------------------------------------------
 
 def retire_latency(reading, data, file):
-    """Latencies of retirement: a remark on the events that are measured that way."""
+    """Adds latencies of retirement to the events that they belong to."""
     b = core_of_file(reading, file)
     if type(data) is not dict:
         reading.refuse("-", "Data", "expected an object")

@@ -13,22 +13,22 @@ IMAGE_MAGIC = 0x62646D70
 IMAGE_VERSION = 9
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
-CALL_OTHER = 0x8000  # a name beside the table's own, in the index over names of tables
+CALL_OTHER = 0x8000  # marks an alias in the index of table names
 # The number of the first packed text, beyond every offset in the pool: it and the last one fit into
 # the values of rows (VALUE_WIDE).
 PACKED_TEXTS_START = 0x400000
 POOL_PAD = 8  # zero bytes at the end of every pool
 
-ROW_SOURCES_SHIFT = 29  # of a row's number in its table: bits of the sources above it
+ROW_SOURCES_SHIFT = 29  # bits of a row's number in its table; the sources are above it
 SOURCE_LIBPFM4 = 4
 VALUE_WIDE = 0x800000
-CHUNK = 256          # rows whose values are together
+CHUNK = 256          # number of rows whose values are adjacent
 WAY_ANY = ANY32
 
-# Arrays of the image in the order they follow its head: name, struct format of an element. A page
-# is read with those around it: what finds a table comes first, up to its name at the start of the
-# pool, and what one look-up reads of it is together in the store, where each array is counted from
-# the start of the store.
+# Arrays of the image in the order after its head: name, struct format of an element. The system
+# reads neighbouring pages together: arrays for finding a table come first, up to its name at the
+# start of the pool; the data of one look-up is adjacent in the store. Positions in the store are
+# relative to its start.
 ARRAYS = (
     ("calls", "I"), ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
     ("sets", "Q"), ("keys", "64B"), ("counters", "BBBBIII"), ("takes", "I"), ("group_numbers", "I"),
@@ -44,16 +44,14 @@ STORE = (
 )
 FORMATS = dict(ARRAYS + STORE)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
-# Arrays that the head of the image says where they are, in the order of enum image_array.
+# Arrays whose positions are in the head of the image, in the order of enum image_array.
 DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters", "packed_texts")
 N_DIRECTORY = 16
-# Offsets in the head of a table, in the order of struct table: its own slices, then what all tables
-# share.
+# Offsets in the head of a table, in the order of struct table: its own slices, then shared arrays.
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers",
           "names", "slots", "ways")
 SHARED = ("sets", "words", "groups", "rows", "values", "wides", "takes")
-# Units of element numbers: bytes from one element that all tables share to the next, and of
-# the slices from one address to the next that an element may have.
+# Units of element numbers: size of an element in shared arrays, alignment of elements in slices.
 STEPS = {name: next(n for code, n in (("Q", 8), ("I", 4), ("H", 2), ("B", 1))
                     if code in FORMATS[name]) for name in SLICES}
 HEAD_SIZE = SIZES["tables"]
@@ -61,13 +59,13 @@ IMAGE_FORMAT = "IIQIIQ32s" + "II" * N_DIRECTORY
 IMAGE_SIZE = struct.calcsize("<" + IMAGE_FORMAT)
 
 
-# The members of a row that share a word: (bits of the first one, what there are too many of).
+# Members of a row that share a word: (bits of the first one, text for messages).
 ROW_WORDS = ((24, "names"), (28, "texts"), (24, "values"))
 
 
 def pack_row(order, row):
-    """The numbers of a row of the image from (name, desc, first value, first group, counter set,
-    flags, number of values, number of groups). In C, the members of a word are bit-fields."""
+    """Packs (name, desc, first value, first group, counter set, flags, number of values, number of
+    groups) to the numbers of a row in the image. In C, the members of a word are bit-fields."""
     name, desc, value, group, counters, flags, n_values, n_groups = row
     words = []
     for (bits, what), first, second in zip(ROW_WORDS, (name, desc, value), (n_values, n_groups, counters)):
@@ -87,17 +85,17 @@ def unpack_row(order, numbers):
 
 
 def first_slot(h, n):
-    """First slot of a probe: table_get_first_slot() in table.h."""
+    """First slot of a search: table_get_first_slot() in table.h."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
 
 
 def slot_count(n):
-    """For the names of a table, of which there are many."""
+    """Number of slots for the names of a table."""
     return max(2, n * 5 // 4 + 1)
 
 
 def sparse_slot_count(n):
-    """For few entries."""
+    """Number of slots for a small index."""
     return max(2, n * 3 // 2 + 1)
 
 
@@ -111,8 +109,7 @@ name_bits = Cache(_name_bits).__getitem__
 
 
 def filter_words(hashes):
-    """Words that say which hashes are not among @hashes, seven bits for each: one in thirty of the
-    others passes."""
+    """Words of a filter of @hashes, seven bits for each hash. One in thirty other hashes passes."""
     n = len(hashes) * 7 // 64 + 1
     words = [0] * n
     for h in hashes:
@@ -120,14 +117,13 @@ def filter_words(hashes):
     return words
 
 
-# Text before the first separator of a folded name: lib/lookup/spec.c takes none at the very start
-# for one.
+# Prefix of a folded name up to the first separator, which is not at its start: lib/lookup/spec.c.
 first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
 
 
 def first_pieces(names):
-    """Text before the first separator of texts that may be those names; nothing where
-    characters that are left out are before a separator at the very start."""
+    """Prefixes of the names up to the first separator; also the empty prefix if ignored characters
+    precede a leading separator."""
     pieces = set(map(first_piece, names))
     return pieces | {b"" for piece in pieces if piece[:1] == b"."}
 
@@ -136,19 +132,18 @@ def code_hash(code, umask, config1=0):
     return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
-WAYS = Cache(lambda way: code_hash(*way))    # many models have the same codes
+WAYS = Cache(lambda way: code_hash(*way))    # many models share codes
 
 # table/image.h, enum match_flags
 MATCH_WHOLE_ID, MATCH_NEAREST = 1, 2
 
 HOST_ARCH, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE = range(7)
-# of MIDR and of PVR, as machine/host.c looks them up
+# bits of MIDR and of PVR in keys: machine/host_tables.c
 PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000
 
 
 def config1_fields(t):
-    """Fields that have bits in the second word of the configuration: index -> [(where in the value,
-    bits, where in the word)]."""
+    """Fields in the second configuration word: {index: [(position in the value, bits, position in the word)]}."""
     out = {}
     for i, f in enumerate(t.fields):
         at = 0
@@ -159,22 +154,19 @@ def config1_fields(t):
     return out
 
 
-# The field of config1 by which Linux takes the value of an extra register (lib/pmu/x86_config.c,
-# extra_fields).
+# Linux's field in config1 for the value of an extra register (lib/pmu/x86_config.c, extra_fields).
 FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F7: "frontend",
                 0x1328: "snoop_rsp", 0x1329: "snoop_rsp"}
 
 
 def extra_register(t, values):
-    """The @values, by field, that name an extra register and say what goes in it, as one of the
-    field the kernel has for it."""
+    """Combines the @values, by field, that name an extra register and its value to one value of the kernel's field."""
     field = t.field_at.get(FIELD_OF_MSR.get(values[t.field_at["msr"]]))
     return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
 
 
 def config1_of(values, fields):
-    """Bits that @values put into the second word of the configuration; @fields are config1_fields()
-    of their table."""
+    """Bits of @values in the second configuration word; @fields are config1_fields() of their table."""
     extra = 0
     for f, _, v in values:
         for at, bits, lsb in fields.get(f, ()):
@@ -183,19 +175,18 @@ def config1_of(values, fields):
 
 
 def host_hash(kind, a):
-    """table.h, table_hash_host_key()."""
+    """table_hash_host_key() in table.h."""
     return (((a & ANY32) * 0x9E3779B1 ^ kind) * 0x85EBCA6B) & ANY32
 
 
 def identity_words(text):
-    """The first two words of a textual identity, which its index is over; None if @text does not
-    have them whole."""
+    """The first two words of a textual identity, which are the key of its index; None if @text lacks one."""
     m = re.match(r"[^-,]*[-,][^-,]*(?=[-,])", text)
     return m and m[0]
 
 
 def host_keys(m):
-    """Keys under which a host line is indexed."""
+    """Keys of a host line in the index."""
     if m.family != ANY32:
         if m.model_hi - m.model_lo >= 8:    # one slot instead of one for each model
             return [host_hash(HOST_FAMILY, m.family)]
@@ -212,8 +203,7 @@ def host_keys(m):
 
 
 def place_entries(entries, empty=0, n=None):
-    """A hash table of (hash, what) with @n slots: each in the first free slot from where its hash
-    says."""
+    """Places (hash, value) entries in a hash table with @n slots, each in the first free slot after its hash."""
     n = n or sparse_slot_count(len(entries))
     slots, taken = [empty] * n, bytearray(n)
     for h, what in entries:
@@ -226,8 +216,8 @@ def place_entries(entries, empty=0, n=None):
 
 
 def pack_slots(hashes, numbers, room=slot_count):
-    """A hash table of numbers: 16 bits of hash, 16 bits 1 + number. What has the highest bits is
-    entered first, so that none on the way to an entry is lower."""
+    """Makes a hash table of numbers: 16 bits of hash, 16 bits of number plus one. Entries are added
+    in descending order of their upper bits, so that no search passes a lower one."""
     n = len(hashes)
     high = [~h & 0xFFFF for h in hashes]
     order = sorted(range(n), key=high.__getitem__)
@@ -236,8 +226,7 @@ def pack_slots(hashes, numbers, room=slot_count):
 
 
 def checksum(raw, byteorder):
-    """Two running sums over 64-bit words, folded to 32 bits: cheap enough to take whenever an image
-    is opened."""
+    """Two running sums over 64-bit words, folded to 32 bits; fast enough for every opening of an image."""
     total, at = weighted(raw, byteorder)
     n = len(raw) // 8
     first, second = total % (1 << 64), (n * total - at) % (1 << 64)
@@ -251,9 +240,8 @@ HALVES = [(1 << i, (1 << (128 << i)) - 1) for i in reversed(range(BLOCK.bit_leng
 
 
 def weighted(raw, byteorder):
-    """(sum of the 64-bit words, sum of each times its number). The words of a block are added side
-    by side: two of them are in each 128 bits of one great number, which is folded in the middle
-    until 128 bits are left."""
+    """Returns (sum of the 64-bit words, sum of each times its number). Adds words in parallel: two
+    of them are in each 128 bits of one large number, which is halved until 128 bits are left."""
     words = array.array("Q", raw)
     if byteorder == "big":
         words.byteswap()

@@ -35,9 +35,9 @@ class LinuxList:
         self.reading, self.model = reading, m
         self.intel = m.arch == "x86" and not m.folder.startswith("amd")
         self.standard = {}      # name in small letters -> object
-        self.metrics = []       # waiting: (file, object, unit)
-        self.groups = []        # waiting: (file, what metric groups are for)
-        self.counters = []      # waiting: (file, how many counters units have)
+        self.metrics = []       # postponed: (file, object, unit)
+        self.groups = []        # postponed: (file, descriptions of metric groups)
+        self.counters = []      # postponed: (file, numbers of counters of units)
         reading.desc = "%s (Linux event list, %s)" % (m.folder, m.arch)
 
     def read(self):
@@ -55,7 +55,7 @@ class LinuxList:
         linux_matches(self.reading)
 
     def read_standard(self):
-        """Standard events of the architecture, which objects speak of by name."""
+        """Reads the architecture's standard events, which objects refer to by name."""
         for _, _, data in self.reading.files((shown, "", source) for shown,
                                              source in self.model.standard):
             for e in data if type(data) is list else ():
@@ -78,7 +78,7 @@ class LinuxList:
     # ---- events ----------------------------------------------------------------------------------
 
     def read_object(self, e, topic):
-        """An event, a metric, or both in one."""
+        """Reads an object: an event, a metric, or both."""
         e = self.merge_standard(as_strings(e))
         unit = e.get("Unit", "").strip()
         metric = "MetricName" in e or "MetricExpr" in e
@@ -90,7 +90,7 @@ class LinuxList:
             raise Refused("EventName", "missing")
 
     def merge_standard(self, e):
-        """@e with what it leaves to a standard event."""
+        """Returns @e completed with the standard event that it refers to."""
         name = e.get("ArchStdEvent")
         if not name:
             return e
@@ -114,7 +114,7 @@ class LinuxList:
             self.add_plain_event(find_table(self.reading, unit), e, topic)
 
     def add_plain_event(self, b, e, topic):
-        """AMD, Arm, POWER, s390, RISC-V and their units: fields, no constraints."""
+        """Adds an event of AMD, Arm, POWER, s390, RISC-V or their units: fields without constraints."""
         d = Draft(b, name_of(e), e)
         arch = self.model.arch
         uncore = b.uncore
@@ -137,7 +137,7 @@ class LinuxList:
         b.add(row)
         self.reading.counts["uncore" if uncore else "core"] += 1
 
-    # ---- what waits ------------------------------------------------------------------------------
+    # ---- postponed objects -----------------------------------------------------------------------
 
     def enter_metrics(self):
         for shown, e, unit in self.metrics:
@@ -149,7 +149,7 @@ class LinuxList:
                 self.reading.refuse(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
 
     def metric_table(self, unit):
-        """Metrics are with the core's events, or with their unit's where a list has no core."""
+        """Returns the table for metrics: the core's, or the unit's if the list has no core."""
         tables = self.reading.builders
         if unit.startswith("cpu_") or not tables or self.reading.cores or self.model.arch == "x86":
             return find_table(self.reading, unit if unit.startswith("cpu_") else "")
@@ -167,7 +167,7 @@ class LinuxList:
                                       % (quote_word(group), quote_text(clean(text) or group)))
 
     def unit_counters(self, e):
-        """Set the numbers of counters of a unit."""
+        """Sets the numbers of counters of a unit."""
         e = as_strings(e)
         unit = e.get("Unit", "").strip()
         fixed, general = cached_value(NUMBER, e,
@@ -182,8 +182,8 @@ class LinuxList:
 
 
 def split_into_fields(b, config):
-    """A whole configuration word as values of the head's fields, code first; of a field for the
-    word where they do not cover it."""
+    """Splits a configuration word into values of the head's fields, code first; uses a field for
+    the whole word if they do not cover it."""
     out, left = [], config
     for f in sorted(b.at.values(), key=lambda f: f.name != "code"):
         v, place = 0, 0
@@ -201,8 +201,7 @@ def split_into_fields(b, config):
 
 
 def set_event_select(d):
-    """The value that selects the event: of all 64 bits, of a mesh's node, or an event code. Returns
-    it."""
+    """Sets and returns the value that selects the event: all 64 bits, a node of a mesh, or an event code."""
     b, e = d.b, d.e
     if "ConfigCode" in e:
         value = d.number("ConfigCode")

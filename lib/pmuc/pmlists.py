@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finding the lists: what is below a path, or in a source archive, as models.
+"""Finds the lists below a path or in a source archive and groups them into models.
 
 A model is one processor's lists. Intel's repository has a folder for each, with events/ and
 metrics/ in it; a Linux tree has a folder for each below its architecture's, where mapfile.csv and
@@ -19,13 +19,12 @@ NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
 IN_LINUX = "tools/perf/pmu-events/arch/"
 
 
-# after a processor's name: what --text calls the files of its boxes and metrics
+# suffixes of the files of boxes and metrics that --text writes
 PARTS = ("_uncore", "_metrics")
 
 
 class Model:
-    """One processor's lists: where they are. A source is a path to read, or the bytes
-    themselves."""
+    """The lists of one processor. A source is a path or the bytes themselves."""
 
     def __init__(self, kind, name, folder, files, mapfile=None, standard=(), arch="", inner=""):
         self.kind = kind              # intel, linux or pmu
@@ -33,12 +32,12 @@ class Model:
         self.files = files            # [(shown path, path below the model's folder, source)]
         self.mapfile = mapfile        # (shown path, source) or None
         self.standard = standard      # [(shown path, source)]: standard events of an architecture
-        self.inner = inner            # the folder as Linux's mapfile has it
-        self.sheet = None             # (shown path, source): what small cores compute
+        self.inner = inner            # the folder's name in Linux's mapfile
+        self.sheet = None             # (shown path, source): metrics of small cores
         self.size = 0
 
     def find_processor(self):
-        """The Processor of Intel's folder, or None."""
+        """Returns the Processor of Intel's folder, or None."""
         return find_processor(self.folder) if self.kind == "intel" else None
 
     def alias_names(self):
@@ -47,13 +46,13 @@ class Model:
 
 
 class Place:
-    """The files below one path, before they are models."""
+    """The files below one path, before they are grouped into models."""
 
     def __init__(self, sep=os.sep, data=None, top=""):
-        self.top = top          # the folder that was asked for: names above it mean nothing
+        self.top = top          # the requested folder: names above it are ignored
         self.files = {}         # full path -> shown path
         self.maps = {}          # folder -> (shown path, source) of its mapfile.csv
-        self.sheets = {}        # the same of the sheet of small cores
+        self.sheets = {}        # folder -> (shown path, source) of its sheet of small cores
         self.standard = []      # full paths of JSON files beside a mapfile: standard events
         self.sep, self.data = sep, data         # data: full path -> bytes, in an archive
 
@@ -61,13 +60,13 @@ class Place:
         return full if self.data is None else self.data[full]
 
     def find_map_folder(self, folder):
-        """The folder at or above @folder that has the mapfile, or None."""
+        """Returns the folder of the mapfile at or above @folder, or None."""
         while folder not in self.maps and folder not in ("/", "", os.path.dirname(folder)):
             folder = os.path.dirname(folder)
         return folder if folder in self.maps else None
 
     def add_map_above(self, folder):
-        """A part of a tree was named: the mapfile is a few folders up."""
+        """Adds the mapfile above a path that is part of a tree."""
         for _ in range(4):
             full, sheet = (os.path.join(folder, n) for n in ("mapfile.csv", SHEET))
             if os.path.isfile(full):
@@ -83,18 +82,18 @@ class Place:
         self.standard += [p for p in paths if p not in self.files and os.path.isfile(p)]
 
     def intel_folders(self):
-        """Folders of Intel's mapfiles: JSON below them in another form is not an event list."""
+        """Folders of Intel's mapfiles. JSON below them in another form is not an event list."""
         return {folder for folder, (_, source) in self.maps.items() if is_intel_map(source)}
 
 
 class Finder:
-    """Groups the files into models. Calls @problem with unusable ones: (path, reason)."""
+    """Groups files into models. Calls @problem with unusable ones: (path, reason)."""
 
     def __init__(self, problem):
         self.models = []
         self.problem = problem
         self.bytes = 0
-        self.skipped = 0        # JSON files that are no lists
+        self.skipped = 0        # JSON files that are not lists
 
     def path(self, path):
         real = os.path.abspath(path)
@@ -104,7 +103,7 @@ class Finder:
             self.add_tree(path, real)
         elif not os.path.exists(real):
             self.problem(path, "no such file or directory")
-        elif not os.path.isfile(real):      # a pipe may have nothing to say, and a device no end
+        elif not os.path.isfile(real):      # a pipe may be empty, and a device endless
             self.problem(path, "no file")
         elif real.endswith(".pmu"):
             self.add_pmu_model((path, real))
@@ -118,16 +117,16 @@ class Finder:
     # ---- where files are -------------------------------------------------------------------------
 
     def add_pmu_model(self, *files):
-        """Files of our own language, each (shown path, path), that are one processor's: its table
-        is called as the first."""
+        """Makes the model of one processor's .pmu files, each (shown path, path). Its name is that
+        of the first table."""
         name = os.path.basename(files[0][1])[:-4]
         self.models.append(Model("pmu", table_name(name), name,
                                  [(shown, os.path.basename(real)[:-4], real) for shown,
                                   real in files]))
 
     def add_pmu_files(self, shown, folder, names):
-        """A folder's .pmu files. The boxes and the metrics that --text puts beside a processor's
-        file belong to it."""
+        """Adds the .pmu files of a folder. The files of boxes and metrics that --text writes belong
+        to the processor's file."""
         for name in names:
             stem = name[:-4]
             if any(stem.endswith(part) and stem[:-len(part)] + ".pmu" in names for part in PARTS):
@@ -136,7 +135,7 @@ class Finder:
             self.add_pmu_model(*[(os.path.join(shown, n), os.path.join(folder, n)) for n in parts])
 
     def add_tree(self, shown, real):
-        """A directory: everything below it, and the mapfile and standard events above it."""
+        """Adds all files of a folder, and the mapfile and standard events above it."""
         place = Place(top=real)
         for folder, folders, names in os.walk(real, followlinks=False):
             folders[:] = sorted(f for f in folders if not f.startswith("."))
@@ -158,7 +157,7 @@ class Finder:
         self.group_files(place)
 
     def one_file(self, shown, real):
-        """One list: the model is that of its folder, with this file alone."""
+        """Makes the model of a list's folder with this file only."""
         place = Place(top=real)
         place.files[real] = shown
         place.add_map_above(os.path.dirname(real))
@@ -167,7 +166,7 @@ class Finder:
         self.group_files(place)
 
     def add_archive(self, shown, real):
-        """A source archive, read as a stream: only the event lists are kept."""
+        """Reads a source archive as a stream and keeps only the event lists."""
         import tarfile
         place = Place("/", {})
         try:
@@ -191,10 +190,10 @@ class Finder:
             self.problem(shown, "no event lists inside")
         self.group_files(place)
 
-    # ---- what they are ---------------------------------------------------------------------------
+    # ---- kinds of files --------------------------------------------------------------------------
 
     def group_files(self, place):
-        """Files to models."""
+        """Groups files into models."""
         intel, linux, standard, arm = {}, {}, {}, {}
         foreign = place.intel_folders()
         for full in place.standard:
@@ -203,7 +202,7 @@ class Finder:
             folder = os.path.dirname(full)
             m = INTEL_FILE.search(full.replace(os.sep, "/"))
             if re.search(NO_LISTS, full[len(place.top):].replace(os.sep, "/")):
-                self.skipped += 1    # scripts and test data are in repositories
+                self.skipped += 1    # repositories also contain scripts and test data
                 continue
             if m and "/pmu-events/" not in m[1] + "/" + m[2]:
                 intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
@@ -216,7 +215,7 @@ class Finder:
             if folder == root:
                 standard.setdefault(root, []).append((shown, place.source(full)))
             elif "/pmu-events/arch/test/" in full.replace(os.sep, "/"):
-                continue             # made up for perf's own tests
+                continue             # invented for perf's own tests
             elif is_arm_list(read_beginning(place.source(full))):
                 name = os.path.basename(full)[:-5]
                 arm.setdefault(table_name(name), []).append((name, (), shown, place.source(full)))
@@ -231,7 +230,7 @@ class Finder:
                 linux.setdefault((root, folder),
                                  []).append((shown, os.path.basename(full), place.source(full)))
         for name, files in arm.items():
-            # Arm's plain lists are before the telemetry files, of which the newest is first.
+            # Arm's plain lists precede the telemetry files, which are sorted from the newest.
             files.sort(key=lambda f: tuple(-n for n in f[1]))
             self.models.append(Model("arm", name, files[0][0],
                                      [(shown, folder, source) for folder, _, shown, source in files],
@@ -252,13 +251,13 @@ def is_archive(path):
 
 
 def lists_in(tar):
-    """(name, member) of each file of an archive that may be a list or a mapfile."""
+    """Yields (name, member) of each file of an archive that may be a list or a mapfile."""
     in_linux = False
     for member in tar:
         name = member.name
         mark = IN_LINUX in name
         if in_linux and not mark and "tools/perf/" not in name:
-            return                   # archives are in order: nothing more to come
+            return                   # archives are sorted: the rest is irrelevant
         if not member.isfile() or not name.endswith((".json", "/mapfile.csv", "/" + SHEET)):
             continue
         if mark or re.search(r"/(events|metrics)/|\.csv$", name):
@@ -267,7 +266,7 @@ def lists_in(tar):
 
 
 def linux_model(root, folder, files, mapfile, standard):
-    """A folder of Linux: @root is that of its architecture, or None."""
+    """Makes the model of a Linux folder. @root: folder of its architecture, or None."""
     inner = os.path.relpath(folder, root).replace(os.sep, "/") if root else os.path.basename(folder)
     last = (inner[:-4] if inner.endswith("/sys") else inner).rsplit("/", 1)[-1]
     arch = os.path.basename(root) if root else ""
@@ -280,7 +279,7 @@ def table_name(text):
 
 
 def is_intel_map(source):
-    """Intel's mapfile names files, Linux's folders."""
+    """True for Intel's mapfile, which names files; Linux's mapfile names folders."""
     try:
         return b".json," in read_source(source)[:65536]
     except (OSError, ValueError):
@@ -288,7 +287,7 @@ def is_intel_map(source):
 
 
 def read_beginning(source):
-    """The first bytes of a file."""
+    """Reads the first bytes of a file."""
     if isinstance(source, bytes):
         return source[:256]
     try:
@@ -299,7 +298,7 @@ def read_beginning(source):
 
 
 def is_other(head):
-    """JSON other than event lists: schemas, lists of processors, values that are neither object nor array."""
+    """True for JSON other than event lists: schemas, lists of processors, values that are neither object nor array."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     return text[:1] not in (b"[", b"{") or re.match(rb'\{\s*"(\$schema|_type)"', text) is not None
 

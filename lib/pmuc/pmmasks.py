@@ -10,14 +10,14 @@ from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, core_of_file
 from pmread import NUMBER, NUMBERS, Refused, clean, as_strings, cached_value
 from pmtable import ALL64
 
-# A request or a response: what it adds to the register's value, and which of the two registers have
+# A request or a response: its bits in the register's value, and which of the two registers support
 # it.
 Part = namedtuple("Part", "name value registers desc")
 
 
 def rename_clashing(b, heads, words):
-    """A mask that would make a text the name of another row gets a longer name: names are matched
-    first, and as far as they go, so that nothing could follow it."""
+    """Gives a longer name to a unit mask that would make a text equal to another row's name. Event
+    names are matched first and as far as possible, so the unit mask would be unreachable."""
     for w in words:
         if any(pt.fold("%s.%s" % (head, w.name)) in b.seen for head in heads):
             w.name += "_MASK"
@@ -26,8 +26,8 @@ def rename_clashing(b, heads, words):
 # ---- off-core responses --------------------------------------------------------------------------
 
 def offcore_matrix(reading, items, file):
-    """Requests and responses become unit masks of OFFCORE_RESPONSE, which represents both
-    registers, and of OFFCORE_RESPONSE_0 and _1 where the registers differ."""
+    """Makes unit masks of requests and responses for OFFCORE_RESPONSE, which stands for both
+    registers, and for OFFCORE_RESPONSE_0 and _1 where the registers differ."""
     b = core_of_file(reading, file)
     if "offcore_rsp" not in b.at:
         reading.refuse("OFFCORE_RESPONSE", "-", "this core has no such register")
@@ -38,7 +38,7 @@ def offcore_matrix(reading, items, file):
         kind, part = parse_matrix_part(as_strings(e))
         parts[kind].append(part)
     reading.objects(items, one)
-    # this list gives response bits from bit 0 on
+    # this list numbers response bits from 0
     if any(p.value & 0xFFFF for p in parts["response"]):
         parts["response"] = [p._replace(value=p.value << 16) for p in parts["response"]]
     if not parts["request"] or not parts["response"]:
@@ -72,7 +72,7 @@ def parse_matrix_part(e):
 
 
 def masks_of_register(reading, parts, register):
-    """Unit masks of what a register has; None: of what both have."""
+    """Unit masks of one register; None: of both registers."""
     words, seen = [], set()
     for p in parts:
         if set(p.registers) != {0, 1} if register is None else register not in p.registers:
@@ -92,12 +92,11 @@ def offcore_name(register):
 
 
 def offcore_group(reading, b, kind, register, words):
-    """Enters the masks of one kind; returns the group's name. Requests come first: responses follow
-    them in a text."""
+    """Adds the unit masks of one kind. Returns the group's name. Requests precede responses in a text."""
     name = offcore_name(register)
     heads = [name] if kind == "request" else ["%s.%s" % (name, w) for w, _, _ in b.groups[-1].words]
     rename_clashing(b, heads, words)
-    own = pt.fold(name) in b.seen      # the list has the bare event too: it stays what it is
+    own = pt.fold(name) in b.seen      # keep the list's own event without unit masks
     group = kind if register is None else "%s_%d" % (kind, register)
     b.groups.append(Group(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words],
                           not own))
@@ -106,7 +105,7 @@ def offcore_group(reading, b, kind, register, words):
 
 
 def offcore_row(reading, b, register, groups):
-    """The event that takes the masks: the list's own, or a new one."""
+    """Returns the event with these unit masks: the list's own, or a new one."""
     name = offcore_name(register)
     row = b.seen.get(pt.fold(name))
     if row is None:
@@ -122,15 +121,14 @@ def offcore_row(reading, b, register, groups):
         b.add(row)
     if not row.takes and not row.has("offcore_rsp") and ":" not in str(row.value("msr") or ""):
         row.takes = groups
-        # The list's own bare event names no register; a zero here says which one the groups speak
-        # of.
+        # The list's own event names no register; a zero selects the register of the groups.
         row.values = row.values + [("offcore_rsp", 0)]
 
 
 # ---- floating-point operations -------------------------------------------------------------------
 
 def fp_arith(reading, items, file):
-    """Unit-mask bits of FP_ARITH_INST_RETIRED and the operations each represents."""
+    """Returns the unit-mask bits of FP_ARITH_INST_RETIRED and the operations of each."""
     b = core_of_file(reading, file)
     words, bits = [], {}
 

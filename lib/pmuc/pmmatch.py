@@ -20,12 +20,12 @@ try:
 except ImportError:
     import sre_parse as parser
 
-MAX_BEGINNINGS = 256        # texts that one pattern may represent
+MAX_BEGINNINGS = 256        # largest number of texts for one pattern
 CORE_TYPE_CORE, CORE_TYPE_ATOM = 0x40, 0x20
 
 
 def mapfile_lines(reading):
-    """All lines but the first, which names the columns."""
+    """All lines but the first one, which has the column names."""
     if not reading.model.mapfile:
         return []
     shown, source = reading.model.mapfile
@@ -38,7 +38,7 @@ def mapfile_lines(reading):
 
 
 def add_match(b, what):
-    """One more host of a sheet: @what has the arguments of pt.Match."""
+    """Adds a host to a sheet. @what has the arguments of pt.Match."""
     words = ["match"]
     for key in ("arch", "vendor", "prefix", "exact"):
         if what.get(key):
@@ -63,13 +63,13 @@ def add_match(b, what):
 
 # ---- Intel's folders -----------------------------------------------------------------------------
 
-# A CPU and a file with events of it. core_type, native and core_name tell the cores of a hybrid
-# apart: what CPUID says, in hexadecimal, and what Intel calls it.
+# A CPU and a file with its events. core_type, native (CPUID values in hexadecimal) and core_name
+# (Intel's name) distinguish the cores of a hybrid.
 Host = namedtuple("Host", "cpu file kind core_type native core_name")
 
 
 def intel_hosts(reading):
-    """The lines of the mapfile that name files of this folder."""
+    """The lines of the mapfile with files of this folder."""
     hosts = []
     folder = reading.model.folder.lower() + "/"
     for line in mapfile_lines(reading):
@@ -82,7 +82,7 @@ def intel_hosts(reading):
 
 
 def hosts_without_mapfile(reading):
-    """Hosts of a folder, from the heads."""
+    """Hosts of a folder according to the heads."""
     processor = reading.model.find_processor()
     hosts = []
     for _, inner, _ in reading.model.files if processor else ():
@@ -98,13 +98,12 @@ def hosts_without_mapfile(reading):
 
 
 def core_in(reading, file):
-    """The core of a hybrid that a file name speaks of, or ''."""
+    """Returns the core of a hybrid processor in a file name, or ''."""
     return next((core for core in reading.cores if core and "_%s_core" % core in file), "")
 
 
 def intel_matches(reading, hosts):
-    """Matches for all tables of a folder: cores by their own lines, boxes by every CPU of the
-    folder."""
+    """Adds matches to all tables of a folder: to cores those of their lines, to boxes every CPU of the folder."""
     hosts = hosts or hosts_without_mapfile(reading)
     everywhere, alone = {}, []
     for h in hosts:
@@ -133,7 +132,7 @@ def intel_matches(reading, hosts):
 
 
 def intel_cpu(text):
-    """'GenuineIntel-6-55-[01234]' as the arguments of a match, or None."""
+    """Converts 'GenuineIntel-6-55-[01234]' to the arguments of a match; None for other texts."""
     m = re.fullmatch(r"(?:GenuineIntel-)?([0-9]{1,3})-([0-9A-F]{1,3})(?:-\[?([0-9A-F]+)\]?)?", text)
     if not m:
         return None
@@ -158,8 +157,7 @@ def add_hybrid_match(reading, name, h, what):
 
 
 def table_of_core_sold_alone(reading, name):
-    """The table of a hybrid's core that is also sold alone: the same rows as the kernel's only core
-    PMU."""
+    """Makes the table of a hybrid's core that is also sold alone: the same rows for a machine with one core PMU."""
     own = reading.model.name + "_n"
 
     def make():
@@ -177,12 +175,12 @@ def table_of_core_sold_alone(reading, name):
 # ---- Linux's lists -------------------------------------------------------------------------------
 
 def linux_matches(reading):
-    """Matches for all tables of a Linux list: the lines of the mapfile that name its folder."""
+    """Adds matches to all tables of a Linux list from the lines of the mapfile with its folder."""
     rows = [r for r in map(linux_line, mapfile_lines(reading)) if r]
     if reading.model.mapfile:
         reading.file = reading.model.mapfile[0]
     arch = reading.model.arch
-    # a head decides instead
+    # the head has the hosts
     known = list(reading.processor.host_matches()) if reading.processor and not reading.intel else []
     matches = list(known)
     for i, (pattern, folder) in enumerate(rows):
@@ -200,8 +198,8 @@ def linux_matches(reading):
 
 
 def linux_line(line):
-    """(pattern, folder) of a line of the mapfile, or None. A comma inside brackets or braces
-    belongs to the pattern."""
+    """Parses a line of the mapfile to (pattern, folder); None for other lines. A comma inside
+    brackets or braces is part of the pattern."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None
@@ -218,18 +216,19 @@ def linux_line(line):
     return (cells[0], cells[2].strip("/")) if len(cells) >= 3 else None
 
 
-# Each takes the patterns of the mapfile up to and with the one that is meant, and gives the
-# arguments of matches.
+# Each function gets the patterns of the mapfile up to the current one and returns arguments of
+# matches.
 
 def match_text(patterns, arch):
-    """Match hosts by the start of their identities. s390 writes its separator as any character."""
+    """Matches hosts by the beginning of their identities. Patterns of s390 have any character in
+    place of the separator."""
     texts, is_open = pattern_prefixes(patterns[-1], "," if arch == "s390" else None)
     return [{"prefix" if is_open else "exact": text, "arch": arch[:11]} for text in texts]
 
 
 def pattern_prefixes(pattern, any_character=None):
-    """The texts that what a pattern means starts with, and whether more may follow. They end where
-    something is repeated without end: what a pattern requires after that is not looked at."""
+    """Returns the prefixes of the texts that a pattern matches, and whether more may follow. A
+    prefix ends at an unbounded repetition; the rest of the pattern is ignored."""
     if not is_bounded(pattern):
         raise ValueError("a pattern that could take for ever")
     compile_pattern(pattern)
@@ -242,8 +241,7 @@ def pattern_prefixes(pattern, any_character=None):
 
 
 def pattern_identifiers(pattern):
-    """The kernel's identifiers a pattern means: texts separated by blanks, with * after those that
-    may go on."""
+    """Returns the kernel's identifiers that a pattern matches, separated by blanks, with * after open-ended ones."""
     try:
         texts, is_open = pattern_prefixes(pattern)
     except (ValueError, re.error) as why:
@@ -252,7 +250,7 @@ def pattern_identifiers(pattern):
 
 
 def expand_pattern(items, any_character):
-    """pattern_prefixes() of a parsed pattern."""
+    """Returns pattern_prefixes() of a parsed pattern."""
     texts, is_open = [""], False
     for op, what in items:
         op, more = str(op), None
@@ -288,13 +286,13 @@ def expand_pattern(items, any_character):
 
 
 def is_bounded(pattern):
-    """Short, and nothing repeated that contains a repetition or a choice."""
+    """True for a short pattern that repeats nothing with a repetition or a choice in it."""
     return len(pattern) <= 200 and not re.search(r"\)[*+{?]|[*+}][*+{]|\\[0-9]", pattern) and \
         len(re.findall(r"[*+{]", pattern)) <= 8
 
 
 def posix_to_python(pattern):
-    """An extended regular expression as Python's."""
+    """Converts an extended regular expression to Python's syntax."""
     return pattern.replace("[:xdigit:]", "0-9a-fA-F")
 
 
@@ -305,14 +303,14 @@ def compile_pattern(pattern):
 
 
 def match_x86(patterns, arch):
-    """All models and steppings the pattern means and no earlier one took."""
+    """Matches all models and steppings of the pattern that no earlier pattern matched."""
     head = re.match(r"([A-Za-z]+)-([0-9]+)-", patterns[-1])
     if not head:
         raise ValueError("no vendor and family")
     same = [p for p in patterns if p.startswith(head[0]) and is_bounded(p)]
     if not same or same[-1] != patterns[-1]:
         raise ValueError("a pattern that could take for ever")
-    # Three dashes outside brackets: the pattern has a part for the stepping.
+    # Three dashes outside brackets: the pattern includes the stepping.
     tests = [(compile_pattern(p), re.sub(r"\[[^]]*\]", "", posix_to_python(p)).count("-") >= 3)
              for p in same]
     out = []
@@ -332,14 +330,14 @@ def match_x86(patterns, arch):
 
 
 def matching_steppings(cpu, test, with_stepping):
-    """Set of the steppings of a CPU that a pattern means."""
+    """Returns the steppings of a CPU that a pattern matches."""
     if with_stepping:
         return sum(1 << s for s in range(16) if test.fullmatch("%s-%X" % (cpu, s)))
     return 0xFFFF if test.fullmatch(cpu) else 0
 
 
 def match_arm64(patterns, arch):
-    """Implementer, architecture and part equal, variant and revision at least those given."""
+    """Matches equal implementer, architecture and part, and at least the given variant and revision."""
     midr = int(patterns[-1], 16)
     if midr > pt.ALL64:
         raise ValueError("not a MIDR")
@@ -354,7 +352,7 @@ def match_arm64(patterns, arch):
 
 
 def match_powerpc(patterns, arch):
-    """'0x004[bcd][[:xdigit:]]{4}': the upper half of the PVR; with or without 0x."""
+    """Matches the upper half of the PVR in a pattern such as '0x004[bcd][[:xdigit:]]{4}', with or without 0x."""
     m = re.fullmatch(r"(?:0x)?((?:[0-9a-fA-F]|\[[0-9a-fA-F]+\]){4})\[\[:xdigit:\]\]\{4\}",
                      patterns[-1])
     if not m:

@@ -14,7 +14,7 @@ import pmtable as pt
 from pmformula import Coder, Graph, Inputs, recursion_limit, number, parse, plant_formula
 from pmread import Refused
 
-# Constants of the machine, the measurement or the processor: ours -> as Intel's lists have them.
+# Constants of the machine, the measurement or the processor: our name -> Intel's name.
 CONSTANTS = {
     "#smt_on": "HYPERTHREADING_ON", "#threads_per_core": "THREADS_PER_CORE",
     "#duration_ms": "DURATIONTIMEINMILLISECONDS",
@@ -32,7 +32,7 @@ OURS = {theirs: ours for ours, theirs in CONSTANTS.items() if theirs}
 MORE = {"FREERUN_PKG_ENERGY_STATUS": "#energy_pkg"}
 SECONDS = ("DURATIONTIMEINSECONDS", "duration_time")
 TOOLS = {"user_time": "#user_time", "system_time": "#system_time", "TSC": "msr/tsc/"}
-# Events of every kernel, by the table that has them.
+# Events of every kernel by table.
 KERNEL = {pt.fold(name): table for table, names in (
     ("hardware::", "cycles cpu-cycles instructions branches branch-instructions branch-misses cache-references cache-misses "
                    "bus-cycles ref-cycles stalled-cycles-frontend stalled-cycles-backend"),
@@ -43,33 +43,33 @@ KERNEL = {pt.fold(name): table for table, names in (
     ("cpu/", "slots topdown-retiring topdown-bad-spec topdown-fe-bound topdown-be-bound topdown-heavy-ops "
              "topdown-br-mispredict topdown-fetch-lat topdown-mem-bound"),
 ) for name in names.split()}
-DROPPED = ("perf_metrics", "percore", "one_unit")    # where an event is read, not what it counts
+DROPPED = ("perf_metrics", "percore", "one_unit")    # keys that do not change what is counted
 THRESHOLDS = ("cmask", "thresh", "threshold")       # one field, named differently
 LATENCY = re.compile(r"mean ([0-9.e+]+)")
 
 
 def constant_name(name):
-    """Intel's name of a constant in ours; other names stay."""
+    """Converts Intel's name of a constant to ours; returns other names unchanged."""
     return OURS.get(name, name)
 
 
 class Family:
-    """Tables of one processor, and what their names mean."""
+    """Tables of one processor, and the meanings of names in them."""
 
     def __init__(self, tables):
         self.tables = tables
-        index = self.index      # not @self, which would hold itself
-        self.rows = pt.Cache(lambda i: index(tables[i]))        # of the tables that are asked
+        index = self.index      # not @self, which would be a reference cycle
+        self.rows = pt.Cache(lambda i: index(tables[i]))        # tables to search
 
     @staticmethod
     def index(t):
         named = [entry for entry in t.entries() if entry[2] != pt.NAME_UNSUPPORTED]
-        named.reverse()                     # of two alike the first counts
+        named.reverse()                     # the first of two equal names takes precedence
         return dict(zip(map(pt.fold, [text for text, _, _ in named]),
                         [target for _, target, _ in named]))
 
     def event(self, home, name):
-        """(table, row) of the event; the metric's own table is asked first."""
+        """Returns (table, row) of the event. Searches the metric's own table first."""
         folded = pt.fold(name)
         order = [home] + [i for i in range(len(self.tables)) if i != home]
         for i in order:
@@ -89,7 +89,7 @@ class Family:
 # ---- events --------------------------------------------------------------------------------------
 
 def filter_values(t, value):
-    """Split the second filter register of a unit into its named fields."""
+    """Splits the second filter register of a unit into its named fields."""
     words, left = [], value << 32
     for f in t.fields:
         if f.name.startswith("filter_") and len(f.ranges) == 1 and f.ranges[0][0] == 1:
@@ -104,7 +104,7 @@ def filter_values(t, value):
 
 
 def rewrite_qualifier(t, q, umask):
-    """One of Intel's qualifiers as a list of ours; @umask takes a unit mask."""
+    """Converts one of Intel's qualifiers to a list of ours; @umask: the event accepts a unit mask."""
     m = re.fullmatch(r"(c|e|i|eq)([0-9]+)", q)
     if m:
         key = {"c": "cmask", "e": "edge", "i": "inv", "eq": "eq"}[m[1]]
@@ -130,8 +130,7 @@ def rewrite_qualifier(t, q, umask):
 
 
 def rewrite_event(t, name, qualifiers):
-    """An event with its qualifiers in a grammar of the library, as it is called in its own
-    table."""
+    """Converts an event with its qualifiers to the library's grammar, without the name of its own table."""
     words, umask, level = [], [], ""
     for q in qualifiers:
         if q in DROPPED:
@@ -141,21 +140,21 @@ def rewrite_event(t, name, qualifiers):
             continue
         ours = rewrite_qualifier(t, q, umask)
         words += [q] if ours is None else ours
-    if umask:       # replaces the row's own, which perf's grammar alone can say
+    if umask:       # replaces the row's own, possible only in perf's grammar
         return "%s/%s/%s" % (t.name, ",".join([name, "umask=" + umask[0]] + words), level)
     return ":".join([name] + words + ([level] if level else []))
 
 
 def split_name(name):
-    """(prefix with ::, base, qualifiers) of an event as it is written in a formula."""
+    """Splits an event in a formula into (prefix with ::, base, qualifiers)."""
     prefix, colons, rest = name.rpartition("::")
     base, *qualifiers = rest.split(":")
     return prefix + colons, base, qualifiers
 
 
 def make_input(ours, theirs, preset=""):
-    """An input; its name is all that is known of it: ours, the list's spelling, its default. Two spellings of one event are two inputs: a
-    list may mean the same count read in two ways."""
+    """Makes an input with our name, the list's spelling and its default. Two spellings of one event
+    are two inputs, because a list may distinguish them."""
     parts = [ours, theirs if theirs != ours else "", preset]
     while not parts[-1]:
         parts.pop()
@@ -166,7 +165,7 @@ def make_input(ours, theirs, preset=""):
 
 class Names:
     """Meanings of names in the metrics of one table: ("input", NAME), ("seconds", NAME of the
-    milliseconds), ("number", value) or ("metric", row). Each is looked up once."""
+    milliseconds), ("number", value) or ("metric", row). Each name is looked up once."""
 
     def __init__(self, family, home):
         self.f, self.home = family, home
@@ -182,7 +181,7 @@ class Names:
     def leaf(self, name):
         if name in SECONDS:
             return "seconds", make_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
-        if name in ("NaN", "nan", "#NA"):      # not a value: only the branch not taken has it
+        if name in ("NaN", "nan", "#NA"):      # not a value: valid only in the branch that is not taken
             return "number", None
         if name.startswith("#"):
             return self.constant(name)
@@ -215,7 +214,7 @@ class Names:
         return make_input(ours, name if not prefix else "")
 
     def raw_event(self, name):
-        """perf's pmu/terms/modifiers. A named event among the terms must exist."""
+        """Converts perf's pmu/terms/modifiers. A named event among the terms must exist."""
         m = re.fullmatch(r"([A-Za-z0-9_]*)/([^/]*)/([A-Za-z]*)", name)
         if not m:
             raise Refused("Formula", "unknown event '%s'" % name[:60])
@@ -236,7 +235,7 @@ class Names:
 
     @staticmethod
     def latency(t, row, name):
-        """Latency of retirement of a kind of instructions: a constant that GNR's list gives."""
+        """Returns the latency of retirement of a kind of instructions, a constant of GNR's list."""
         ours = "#retire_latency(%s)" % row.name
         for f, _, v in row.values:
             m = LATENCY.search(v) if t.fields[f].name == "note" else None
@@ -264,13 +263,13 @@ class Names:
         return make_input("#%s(%s)" % (function, name), "")
 
     def in_threshold(self, function, name):
-        """There names are those of metrics before they are those of events."""
+        """Returns the meaning of a name in a threshold, where metrics precede events."""
         row = self.f.metric(self.home,
                             name) if function == "name" and not name.startswith("#") else None
         return ("metric", row) if row is not None else self.meaning(function, name)
 
     def texts(self, row):
-        """The texts of a metric's row by the names of their fields."""
+        """The texts of a metric's row by field name."""
         fields = self.f.tables[self.home].fields
         return {fields[f].name: v for f, _, v in row.values if fields[f].kind == pt.TEXT}
 
@@ -278,8 +277,8 @@ class Names:
         return parse(self.texts(row)["metric"], "own")
 
     def metric_signature(self, row):
-        """(a number that represents all that decides a metric's value, the rows that it is computed
-        from): metrics of one number have the same code, in whatever processor."""
+        """Returns (a number for everything that determines a metric's value, the rows that it is
+        computed from). Metrics with the same number have the same code on any processor."""
         known = self.signs.get(id(row))
         if known:
             return known
@@ -302,8 +301,7 @@ class Names:
         return known
 
     def threshold_key(self, formula, row):
-        """Key that decides the code of the threshold of @row; None where that is part of another
-        metric the threshold needs."""
+        """Returns the key that determines the code of a row's threshold; None if that depends on another metric."""
         parts = []
         for kind, what in [self.in_threshold(*name) for name in formula.names]:
             if what is row:
@@ -316,7 +314,7 @@ class Names:
         return formula, tuple(parts)
 
 
-SIGNS = {}      # (formula, what its names mean) -> a number
+SIGNS = {}      # (formula, meanings of its names) -> a number
 
 
 class Expression:
@@ -337,7 +335,7 @@ class Expression:
         return self.g.number(what)
 
     def metric(self, row):
-        """A metric's value; that of another one is computed in place."""
+        """Returns a metric's value. Values of other metrics are computed in place."""
         at = self.done.get(id(row))
         if at is None:
             at = self.done[id(row)] = self.of(self.names.formula(row), self.names.meaning)
@@ -348,7 +346,7 @@ class Expression:
                              name: self.node(*meaning(function, name)))
 
     def code(self, root, inputs=()):
-        """(code, names of its inputs), those of @inputs first."""
+        """Returns (code, names of its inputs), those of @inputs first."""
         known = Inputs(inputs)
         return Coder(self.g, known).code(root), known.names
 
@@ -361,27 +359,26 @@ def text_field(t, name):
 
 
 def compile_value(names, row, scale):
-    """(code, inputs) of a metric."""
+    """Returns (code, inputs) of a metric."""
     x = Expression(names)
     root = x.metric(row)
     return x.code(x.g.node("*", root, x.g.number(number(scale))) if scale else root)
 
 
 def compile_threshold(names, row, scale, formula, inputs):
-    """Compile a metric's threshold, which perf compares with the value before it is scaled."""
+    """Compiles a metric's threshold, which perf compares with the unscaled value."""
     x = Expression(names)
     value = x.g.node("value")
     x.done[id(row)] = x.g.node("/", value, x.g.number(number(scale))) if scale else value
     return x.code(x.of(formula, names.in_threshold), inputs)
 
 
-# what decides a metric's code, or its threshold's -> (code, inputs): processors share most of
-# theirs
+# key of a metric or threshold -> (code, inputs): processors share most metrics
 CODES = {}
 
 
 def memoize(key, make):
-    """Result of @make, remembered by @key; None is not remembered."""
+    """Returns the result of @make, cached by @key; None is not cached."""
     code = CODES.get(key)
     if code is None:
         code = make()
@@ -391,8 +388,7 @@ def memoize(key, make):
 
 
 def compile_row(names, row, note):
-    """{field: text} of a metric: its code, that of its threshold, and what they need to be
-    given."""
+    """Returns {field: text} of a metric: its code, the code of its threshold, and the inputs of both."""
     texts = names.texts(row)
     scale, text, threshold = texts.get("scale", ""), texts.get("metric_threshold"), ""
     whole = names.metric_signature(row)[0], scale
@@ -410,13 +406,13 @@ def compile_row(names, row, note):
 
 
 def family_of(name):
-    """Prefix of the names of a processor's tables: skx with skx_uncore_cha, adl_goldencove
-    with adl_uncore_imc."""
+    """Prefix of the names of a processor's tables: skx for skx_uncore_cha, adl for adl_goldencove
+    and adl_uncore_imc."""
     return name.split("_")[0]
 
 
 def group_by_family(tables):
-    """Tables grouped by processor."""
+    """Returns tables grouped by processor."""
     groups = {}
     for t in tables:
         groups.setdefault("" if t.encoder == "perf" else family_of(t.name), []).append(t)
@@ -424,7 +420,7 @@ def group_by_family(tables):
 
 
 def compile_metrics(tables, refuse, note=lambda row, key, why: None):
-    """Turns the formulas of all metrics in @tables into code. Calls @refuse(table, row, key, why) for invalid ones."""
+    """Compiles the formulas of all metrics in @tables. Calls @refuse(table, row, key, why) for invalid ones."""
     for group in group_by_family(tables):
         if not any(r.flags & pt.ROW_METRIC for t in group for r in t.rows):
             continue
@@ -444,7 +440,7 @@ def compile_metrics(tables, refuse, note=lambda row, key, why: None):
 
 
 def replace_texts(t, row, fields):
-    """Code takes the place of the texts it was made from."""
+    """Replaces the texts of a formula by its code."""
     gone = [t.field_at[n] for n in ("metric", "metric_threshold", "metric_inputs", "scale")
             if n in t.field_at]
     row.values = [v for v in row.values if v[0] not in gone]

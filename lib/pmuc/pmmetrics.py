@@ -30,8 +30,8 @@ OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
 # ---- rows ----------------------------------------------------------------------------------------
 
 def metric_row(reading, d, name, desc, expression, grammar):
-    """A metric as a row; an event of its name keeps that name, the metric gets `.metric`.
-    @expression is in the grammar of .pmu files, @grammar the one it came in."""
+    """Adds a metric as a row. An event with its name keeps the name; the metric gets `.metric`.
+    @expression is in the grammar of .pmu files, @grammar is the original one."""
     b = d.b
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise Refused("MetricName", "missing or unusable")
@@ -56,9 +56,8 @@ def metric_row(reading, d, name, desc, expression, grammar):
 
 
 def name_duplicate(reading, b, d, before, expression, grammar):
-    """The list has a metric of this name already. Intel's own formula goes before perf's; a second
-    list of Intel's for another variant of the processor has names of its own where it differs:
-    hbm.NAME. '' if nothing is to be added."""
+    """Returns the name for a second metric with a known name, '' to leave it out. Intel's formula
+    precedes perf's; metrics of a variant's list that differ get the variant's name: hbm.NAME."""
     had = before.value("metric")
     if grammar != reading.grammars[id(before)]:
         if grammar == "intel":
@@ -76,8 +75,8 @@ def name_duplicate(reading, b, d, before, expression, grammar):
 
 
 def variant_suffix(first, second):
-    """Part of the second list's file name that the first's lacks: sapphirerapids,
-    sapphirerapidshbm."""
+    """Returns the part of the second list's file name that the first one lacks: 'hbm' for
+    sapphirerapids and sapphirerapidshbm."""
     one, two = (re.sub(r"_metrics.*", "", f.rsplit("/", 1)[-1]) for f in (first, second))
     return two[len(one):].strip("_").lower() if two.startswith(one) else ""
 
@@ -85,7 +84,7 @@ def variant_suffix(first, second):
 # ---- Intel's own ---------------------------------------------------------------------------------
 
 def intel_metrics(reading, items, file):
-    """A list with Intel's formulas."""
+    """Adds a list with Intel's formulas."""
     b = core_of_file(reading, file)
     reading.objects(items, lambda e: intel_metric(reading, b, e))
 
@@ -108,10 +107,10 @@ def intel_metric(reading, b, e):
         b.alias(row, m.legacy)
 
 
-# A metric as its list has it. Values are those of its row but for the expression, @own the texts
-# among them that not all tables have, @fault why its threshold is invalid.
+# A parsed metric of a list. Values are those of its row without the expression; @own are the texts
+# among them that only some tables have; @fault is the error of its threshold.
 Metric = namedtuple("Metric", "name desc values own level fault expression legacy")
-READ = {}       # a metric as its list has it, in bytes -> Metric: processors share most of theirs
+READ = {}       # bytes of a metric in its list -> Metric: processors share most metrics
 
 
 def read_metric(e):
@@ -145,7 +144,7 @@ def text_value(e, key):
 
 
 def expand_letters(e, keys=("Events", "Constants"), what="Name"):
-    """The formula with the names of events and constants in place of its letters."""
+    """Returns the formula with the names of events and constants in place of its letters."""
     names = {}
     for key in keys:
         pairs = e.get(key, [])
@@ -158,8 +157,7 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
     text = text_value(e, "Formula")
     if not text:
         raise Refused("Formula", "missing")
-    # Some lists have the old names of metrics in the formula itself, with marks that are no
-    # letters.
+    # Some lists have old names of metrics in the formula itself, with marks that are not letters.
     for i, old in enumerate(sorted(set(OLD_NAME.findall(text)), key=len, reverse=True)):
         names["old__%d" % i] = old
         text = text.replace(old, "old__%d" % i)
@@ -171,10 +169,10 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
     return rewrite(text, "intel", spell_name)
 
 
-# ---- as perf has them ----------------------------------------------------------------------------
+# ---- perf's form ---------------------------------------------------------------------------------
 
 def linux_metrics(reading, items, file):
-    """A list in Linux's form that is in Intel's folder."""
+    """Adds a list in Linux's form from Intel's folder."""
     reading.objects(items, lambda e: linux_metric(reading, core_of_file(reading, file),
                                                   as_strings(e)))
 

@@ -11,7 +11,7 @@ def size_text(n):
 
 
 class Bar:
-    """Progress on a terminal; nothing elsewhere."""
+    """Progress on a terminal; no output elsewhere."""
 
     def __init__(self, n):
         self.n, self.done = n, 0
@@ -32,21 +32,21 @@ class Bar:
             sys.__stderr__.flush()
 
 
-# Control characters of file names and texts, which are other people's, as a terminal may show them.
+# Printable replacements for control characters in foreign file names and texts.
 VISIBLE = {c: "\\x%02x" % c for c in (*range(32), 127, *range(128, 160)) if c != 10}
 
 
 def one_line(*texts):
-    """Texts of others as a part of a line: none begins another."""
+    """Returns foreign text as part of one line."""
     return ": ".join(texts).replace("\n", "\\x0a")
 
 
 class OutputClosed(Exception):
-    """Standard output takes no more."""
+    """The reader of standard output has closed it."""
 
 
 class EscapedStream:
-    """A stream through which nothing passes that would move a terminal's cursor, and worse."""
+    """A stream that escapes control characters of terminals."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -58,7 +58,7 @@ class EscapedStream:
         self.guarded(self.stream.flush)
 
     def guarded(self, act, *args):
-        """Write, and ignore failures: errors of standard error cannot be reported."""
+        """Writes and ignores failures, because errors of standard error cannot be reported."""
         try:
             return act(*args)
         except OSError as why:
@@ -71,7 +71,7 @@ class EscapedStream:
 
 
 class Output:
-    """Writer of messages, as text or JSON."""
+    """Writes messages, as text or JSON."""
 
     def __init__(self, as_json, verbose=False):
         self.json, self.verbose = as_json, verbose
@@ -92,10 +92,10 @@ class Output:
             print("%s: up to date" % path)
 
     def model(self, r):
-        """Print the result of reading one model: @r is a result of import_model()."""
+        """Prints the result of reading one model. @r: a result of import_model()."""
         everything = self.json or self.verbose
         for row in r["refused"]:
-            # what only lacks a damaged list's events is counted
+            # rows that only lack events of a damaged list are only counted
             if everything or r["state"] != "damaged" or row[1] == "-":
                 self.row(True, *row)
         for row in r["notes"] if everything else ():
@@ -114,7 +114,7 @@ class Output:
         elif r["state"] in ("done", "damaged"):
             print("%-18s %5d core, %5d uncore events, %4d metrics in %2d tables%s%s%s" % (
                 r["model"], r["core"], r["uncore"], r["metrics"], len(r["tables"]),
-                ", " + size_text(r["bytes"]) if r["bytes"] else "",      # one of its own
+                ", " + size_text(r["bytes"]) if r["bytes"] else "",      # a progress line of its own
                 ", %d refused" % len(r["refused"]) if r["refused"] else "",
                 "" if r["state"] == "done" else "; a list is damaged: " +
                 ("the former image stays" if r["path"] and not r["bytes"]
@@ -123,7 +123,7 @@ class Output:
             print("%-18s nothing usable" % r["model"])
 
     def row(self, refused, file, event, key, reason):
-        """One event that was left out, or taken with a grain of salt."""
+        """Reports an event that was left out or accepted with a warning."""
         if self.json:
             self.line({"refused" if refused
                        else "note": {"file": file, "event": event, "key": key, "reason": reason}})

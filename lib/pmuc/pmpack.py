@@ -13,11 +13,11 @@ import re
 import struct
 import zlib
 
-FEWEST = 3              # occurrences that make a pair a phrase
-BLOCK_SIZE = 4096       # bytes of unpacked texts that are unpacked together; no text crosses blocks
+FEWEST = 3              # smallest number of occurrences for a phrase
+BLOCK_SIZE = 4096       # bytes of a block of unpacked texts; no text crosses blocks
 BLOCK_SLACK = 16        # bytes at the end of a block that hold no text: copies write eight at a time
 N_CHARACTERS = 256
-N_LENGTHS = N_DEPTHS = 24       # codes and trees of phrases are shorter than this
+N_LENGTHS = N_DEPTHS = 24       # limit of the lengths of codes and the depths of phrases
 MAX_SYMBOLS = 65535
 HEAD_FORMAT = "IIIIIIII%dH" % (N_LENGTHS * N_DEPTHS)
 HEAD_SIZE = struct.calcsize("<" + HEAD_FORMAT)
@@ -27,7 +27,7 @@ END, GONE = -1, -2
 
 
 class Series:
-    """All texts one after the other, as a list whose elements can be taken out."""
+    """All texts in sequence, as a list with removable elements."""
 
     def __init__(self, texts):
         self.symbols = [s for text in texts for s in (*text, END)]
@@ -39,7 +39,7 @@ class Series:
                 self.places[pair].add(i)
 
     def replace(self, pair, symbol):
-        """Put @symbol for @pair wherever it occurs. Returns the pairs that arise."""
+        """Replaces all occurrences of @pair by @symbol. Returns the new pairs."""
         symbols, before, after, places = self.symbols, self.before, self.after, self.places
         arisen = {}
         for i in sorted(places.pop(pair)):
@@ -81,7 +81,7 @@ class Grammar:
         return N_CHARACTERS + len(self.phrases) - 1
 
     def pair_up(self, texts):
-        """The @texts, lists of symbols, with phrases in place of pairs."""
+        """Replaces pairs in @texts, lists of symbols, by phrases."""
         series = Series(texts)
         heap = [(-len(at), pair) for pair, at in series.places.items() if len(at) >= FEWEST]
         heapq.heapify(heap)
@@ -99,15 +99,15 @@ class Grammar:
         return list(series.texts())
 
     def join(self, symbols):
-        """One symbol for them all: their halves as a phrase."""
+        """Joins symbols to one: the halves form a phrase."""
         if len(symbols) == 1:
             return symbols[0]
         half = len(symbols) // 2
         return self.add((self.join(symbols[:half]), self.join(symbols[half:])))
 
     def parse(self, texts):
-        """The symbols of each of the @texts. Frequent words are symbols from the start, which takes
-        less time than beginning with characters."""
+        """Returns the symbols of each of the @texts. Frequent words are symbols from the start,
+        which is faster than starting with characters."""
         split = [WORDS.findall(text) for text in texts]
         often = collections.Counter(itertools.chain.from_iterable(split))
         frequent = [word for word, n in often.items() if n >= FEWEST and len(word) > 1]
@@ -117,7 +117,7 @@ class Grammar:
 
 
 def code_lengths(often):
-    """{symbol: length of its code} for counts of symbols, all shorter than N_LENGTHS."""
+    """Returns {symbol: length of its code} for counts of symbols, all shorter than N_LENGTHS."""
     while True:
         heap = [(n, i, (s,)) for i, (s, n) in enumerate(sorted(often.items()))]
         lengths = dict.fromkeys(often, 0 if len(often) > 1 else 1)
@@ -135,8 +135,9 @@ def code_lengths(often):
 
 
 def number_symbols(grammar, lengths):
-    """(symbols in the order of their numbers, counts by length and depth). Symbols are ordered by
-    the length of their code, those without a code last, then by depth, then by their pairs."""
+    """Returns (symbols in the order of their numbers, counts by length and depth). Symbols are
+    sorted by the length of their code, those without a code last, then by depth, then by their
+    pairs."""
     groups = collections.defaultdict(list)
     used = {s for pair in grammar.phrases for s in pair} | set(lengths)
     for s, depth in enumerate(grammar.depths):
@@ -148,7 +149,7 @@ def number_symbols(grammar, lengths):
         starts[key] = at
         at += len(groups[key])
     numbers = {}
-    for depth in range(N_DEPTHS):       # a phrase has less deep ones, which have their numbers
+    for depth in range(N_DEPTHS):       # phrases consist of less deep ones, which are numbered already
         for length in range(N_LENGTHS):
             group = groups[length, depth]
             if depth:
@@ -159,13 +160,13 @@ def number_symbols(grammar, lengths):
 
 
 def gamma(n):
-    """Elias' gamma code of @n >= 1."""
+    """Returns Elias' gamma code of @n >= 1."""
     bits = bin(n)[2:]
     return "0" * (len(bits) - 1) + bits
 
 
 def write_phrases(grammar, numbers, groups):
-    """The characters and phrases in the order of their numbers, as bits."""
+    """Returns the bits of characters and phrases in the order of their numbers."""
     right_bits = "{:0%db}" % max(1, (len(numbers) - 1).bit_length())
     out = []
     for group in groups:
@@ -181,13 +182,13 @@ def write_phrases(grammar, numbers, groups):
 
 
 def to_bytes(bits):
-    """Bits, as text, filled up to whole bytes."""
+    """Converts bits, given as text, to bytes with padding."""
     n = -(-len(bits) // 8)
     return int(bits.ljust(8 * n, "0") or "0", 2).to_bytes(n, "big")
 
 
 def lay_out(texts):
-    """({text: its place among the unpacked texts}, texts of each block)."""
+    """Returns ({text: offset among the unpacked texts}, texts of each block)."""
     places, blocks, at = {}, [], BLOCK_SIZE
     for text in texts:
         if at + len(text) + 1 > BLOCK_SIZE - BLOCK_SLACK:
@@ -204,12 +205,12 @@ def is_packable(text):
 
 
 def pack(texts, order):
-    """({text: its place}, packed bytes) for the @texts, distinct bytes; @order is the byte order."""
+    """Returns ({text: offset}, packed bytes) for the @texts, distinct bytes; @order is the byte order."""
     places, blocks = lay_out(texts)
     grammar = Grammar()
     parsed = dict(zip(texts, grammar.parse(texts)))
     often = collections.Counter(itertools.chain.from_iterable(parsed.values()))
-    often[0] = len(texts)       # the NUL that ends each
+    often[0] = len(texts)       # terminating NUL of each text
     lengths = code_lengths(often)
     numbers, groups = number_symbols(grammar, lengths)
     codes, code, length = {}, 0, 1
@@ -236,20 +237,19 @@ def pack(texts, order):
 
 
 def read_identity(packed, order):
-    """(bytes of the unpacked texts, what identifies them): in the head of each table."""
+    """Returns (number of bytes of the unpacked texts, their identity) from the head of each table."""
     head = struct.unpack_from(order + "IIIIII", packed)
     return BLOCK_SIZE * head[1], head[5]
 
 
 def memory_size(packed, order):
-    """Bytes of memory in which the library unpacks these texts: struct text_memory of
-    lib/table/texts.c."""
+    """Bytes of memory for unpacked texts: struct text_memory in lib/table/texts.c."""
     _, n_blocks, n_symbols = struct.unpack_from(order + "III", packed)
     return 8 * n_symbols + n_blocks + -n_blocks % 8 + N_CHARACTERS + BLOCK_SIZE * n_blocks
 
 
 class Bits:
-    """Reads bits of bytes, from bit number @at on."""
+    """Reads bits from bit number @at on."""
 
     def __init__(self, raw, at):
         self.text, self.at = bin(int.from_bytes(b"\1" + raw, "big"))[3:], at
@@ -265,7 +265,7 @@ class Bits:
 
 
 def read_symbols(packed, order):
-    """(text of each symbol, {code: symbol} for codes as texts of bits)."""
+    """Returns (text of each symbol, {code as text of bits: symbol})."""
     _, _, n_symbols, _, at, _, _, _, *counts = struct.unpack_from(order + HEAD_FORMAT, packed)
     bits, right_bits, pairs, codes, code = Bits(packed, 8 * at), max(1, (n_symbols - 1).bit_length()), [], {}, 0
     for length in (*range(1, N_LENGTHS), 0):
@@ -292,7 +292,7 @@ def read_symbols(packed, order):
 
 
 def unpack(packed, order):
-    """The unpacked texts, each block filled up with zeros."""
+    """Returns the unpacked texts, each block padded with zeros."""
     _, n_blocks, _, blocks = struct.unpack_from(order + "IIII", packed)
     texts, codes = read_symbols(packed, order)
     starts = struct.unpack_from("%s%dI" % (order, n_blocks + 1), packed, blocks)

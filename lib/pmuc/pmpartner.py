@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The event to sample where a metric is high: its partner, in the field metric_locate.
+"""The event to sample when a metric is high, stored in the field metric_locate.
 
 Vendors' lists name partners for many metrics. lib/events/partners.txt adds those of metrics that
 have none, and a metric of the contract whose unit is MPKI has the event that it counts.
@@ -10,12 +10,12 @@ import re
 import pmtable as pt
 from pmcontract import text_field
 
-NOTHING = "#NA"         # what Intel's lists say where they know no event
+NOTHING = "#NA"         # placeholder of Intel's lists for no event
 CONTRACT_MPKI = re.compile(r"1000 \* \(?([A-Za-z_][A-Za-z0-9_.:]*)")
 
 
 def read_partners(path):
-    """{folded name of a metric: [events]} of a file."""
+    """Returns {folded name of a metric: [events]} of a file."""
     found, names = {}, []
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -34,7 +34,7 @@ def text_value(table, row, key):
 
 
 def add_partners(tables, path):
-    """Gives the metrics of cores their partners."""
+    """Sets the events to sample for the metrics of cores."""
     partners = read_partners(path)
     for t in tables:
         if t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST):
@@ -50,7 +50,7 @@ def add_partners(tables, path):
 
 
 def find_partner(table, row, partners, events):
-    """Name of the event, or '' for none."""
+    """Returns the name of the event, or '' if there is none."""
     for name in partners.get(pt.fold(row.name), ()):
         if pt.fold(name) in events:
             return name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading what others wrote: JSON, and the values in an event's keys.
+"""Reads foreign JSON files, and values of event keys.
 
 Lists come from elsewhere and are not trusted. Sizes, types and widths are checked here, before
 anything is made of them: a file that cannot be read raises ValueError with the reason, a row that
@@ -17,7 +17,7 @@ MAX_FILE = 64 << 20          # bytes of one list
 MAX_TREE = 1 << 30           # bytes of all lists of one run
 MAX_ROWS = 200000            # rows of one model
 MAX_TEXT = 16384             # characters of one text
-# characters of one expression: nested metrics are long when written out
+# characters of one expression: expanded nested metrics are long
 MAX_FORMULA = 262144
 MAX_NAME = 240
 NOTHING = ("", "null", "na", "none", "tbd", "n/a")
@@ -25,7 +25,7 @@ LONGEST_NOTHING = 4
 
 
 class Refused(Exception):
-    """A row that cannot be represented: which key, and why."""
+    """A row that cannot be represented: the key and the reason."""
 
     def __init__(self, key, why):
         super().__init__(key, why)
@@ -35,20 +35,18 @@ class Refused(Exception):
 # ---- files ---------------------------------------------------------------------------------------
 
 def read_source(source):
-    """The bytes of a file of a model: itself, if it comes from an archive, else what is at that
-    path."""
+    """Returns the bytes of a file of a model, from an archive or from its path."""
     if isinstance(source, bytes):
         return source
     size = os.path.getsize(source)
     if size > MAX_FILE:
         raise ValueError("larger than %d bytes" % MAX_FILE)
     with open(source, "rb") as f:
-        return f.read(size + 1)   # not MAX_FILE: that much would be set aside for every file
+        return f.read(size + 1)   # not MAX_FILE, which would be allocated for every file
 
 
 def parse_json(raw, note):
-    """The value in a JSON text of unknown origin. Raises ValueError with a reason; @note takes what
-    is only odd."""
+    """Parses JSON text of unknown origin. Raises ValueError with a reason; calls @note for harmless irregularities."""
     if len(raw) > MAX_FILE:
         raise ValueError("larger than %d bytes" % MAX_FILE)
     try:
@@ -85,8 +83,7 @@ ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]
 
 
 def replace_lone_surrogates(text, note):
-    """A JSON text with a replacement for each half of a pair whose other half is missing: no
-    encoding has such a character."""
+    """Replaces unpaired surrogates in JSON text, which no encoding can represent."""
     halves = sum(1 for m in ESCAPE.finditer(text) if m[1])
     if halves:
         note("-", "-", "%d halves of characters: read with replacement characters" % halves)
@@ -97,7 +94,7 @@ def replace_lone_surrogates(text, note):
 # ---- objects -------------------------------------------------------------------------------------
 
 def as_strings(e):
-    """@e with texts for values: all of Intel's are, Linux has a few numbers."""
+    """Returns @e with texts for values: Intel's values are all texts, Linux has some numbers."""
     try:
         size = len("".join(e.values()))
     except TypeError:
@@ -131,19 +128,19 @@ def name_of(e):
         raise Refused("EventName", "longer than %d characters" % MAX_NAME)
     if not name.isprintable():
         raise Refused("EventName", "has characters that cannot be printed")
-    # lists share most of theirs: what is looked up by it later finds the same object
+    # lists share most texts: return the same object, which caches find faster
     return sys.intern(name)
 
 
 @functools.lru_cache(1 << 12)
 def is_placeholder(text):
-    """True for the ways lists have to say nothing where a number or a remark could be."""
+    """True for the texts in lists that mean "no value"."""
     return text.strip().lower() in NOTHING
 
 
 @functools.lru_cache(1 << 16)
 def clean(text):
-    """A description as one line, '' for placeholders."""
+    """Returns a description as one line, '' for placeholders."""
     if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
         line = text         # most are one line already
     else:
@@ -156,7 +153,7 @@ def clean(text):
 # ---- values --------------------------------------------------------------------------------------
 
 def number_of(text):
-    """Value of a numeric text; blanks, placeholders and absence are 0. Raises ValueError."""
+    """Parses a number; blanks, placeholders and missing values are 0. Raises ValueError."""
     t = text.strip()
     if t.lower() in NOTHING:
         return 0
@@ -168,12 +165,12 @@ def number_of(text):
 
 
 def numbers_of(text):
-    """'0xB7,0xBB': one value for each way to program an event."""
+    """Parses '0xB7,0xBB': one value for each encoding of an event."""
     return tuple(number_of(t) for t in text.split(","))
 
 
 def counters_of(text):
-    """(set of counters, number of the fixed one or None)."""
+    """Returns (set of counters, number of the fixed counter or None)."""
     t = text.strip()
     m = re.fullmatch(r"[Ff]ixed(?: counter)? ?([0-9]{1,2})?", t, re.I)
     if m:
@@ -201,7 +198,7 @@ COUNTERS = Cache(counters_of)
 
 
 def cached_value(cache, e, key):
-    """The cached meaning of a key, or a refusal that names it."""
+    """Returns the cached meaning of a key, or raises Refused with its name."""
     try:
         return cache[e.get(key, "")]
     except ValueError as why:

@@ -36,7 +36,7 @@ TOO_MANY = "more than %d events and names" % MAX_NAMES
 
 
 class Cache(dict):
-    """Remembers what a text or a value means: the same few are there all the time."""
+    """A cache of the meanings of texts and values, because few different ones occur."""
 
     def __init__(self, meaning):
         super().__init__()
@@ -54,7 +54,7 @@ def _folded(text):
     return text.encode("utf-8", "surrogateescape").translate(FOLD, b" \t-_")
 
 
-fold = Cache(_folded).__getitem__       # the form of a name that is compared: table.h, table_fold_char()
+fold = Cache(_folded).__getitem__       # the form of a name for comparisons: table.h, table_fold_char()
 
 
 def _weight(c):
@@ -72,7 +72,7 @@ _weigh = Cache(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__
 
 
 def _hashed(folded):
-    """A sum over the characters of each piece, which separators turn by seven bits."""
+    """Sum of the weights of characters, rotated by seven bits at each separator."""
     first, *pieces = map(_weigh, folded.split(b"."))
     h = 0x811C9DC5 + first
     for weight in pieces:
@@ -81,11 +81,11 @@ def _hashed(folded):
     return h & ANY32
 
 
-name_hash = Cache(_hashed).__getitem__      # of a folded name: names.c, pfmi_table_hash_name()
+name_hash = Cache(_hashed).__getitem__      # hash of a folded name: names.c, pfmi_table_hash_name()
 
 
 def first_existing(*names):
-    """The first of the files that exists: sources and installed scripts have different folders."""
+    """Returns the first existing file. Source tree and installation have different folders."""
     here = os.path.dirname(os.path.abspath(__file__))
     for name in names:
         path = os.path.join(here, name)
@@ -98,7 +98,7 @@ _KEYS = None
 
 
 def keys():
-    """Key names of lib/table/keys.def: name -> (number, is a text)."""
+    """Key names of lib/table/keys.def: {name: (number, whether it is a text)}."""
     global _KEYS
     if _KEYS is None:
         _KEYS = {}
@@ -134,8 +134,7 @@ class Field:
 
 
 class Group:
-    """Values is a list of Word; words with the value of an earlier one are further spellings of
-    it."""
+    """Values are a list of Word. Words with the value of an earlier one are alternative spellings."""
     __slots__ = ("name", "flags", "field", "words", "preset", "mask")
 
     def __init__(self, name, flags=0, field=0, words=(), preset=0, mask=None):
@@ -177,8 +176,7 @@ class Match:
 
 
 class Row:
-    """values: (field index, counter or ANYWHERE, number or, for text fields, str). takes: group
-    indices."""
+    """Values are (field index, counter or ANYWHERE, number or, for text fields, str); takes are group indices."""
     __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "where")
 
     def __init__(self, name, desc, counters=0, values=(), takes=(), flags=0, aliases=(),
@@ -191,7 +189,7 @@ class Table:
     def __init__(self, name, desc="", encoder="none"):
         self.name, self.desc, self.encoder = name, desc, encoder
         self.source = self.unit = self.device = ""
-        self.part_of = ""    # the processor this is a box or a kind of core of
+        self.part_of = ""    # the processor of this box or core type
         self.aliases = []
         self.flags = 0
         self.perf_type = self.libpfm_type = -1
@@ -200,10 +198,10 @@ class Table:
         self.rows, self.synonyms, self.unsupported = [], [], []
         self.field_at = {}
         self.where = None
-        self.family = ""    # in whose words its events are described
-        # rows after the others that only synonyms lead to; their takes are Groups
+        self.family = ""    # unit whose glossary describes its events
+        # rows that only synonyms refer to, after the others; their takes are Groups
         self.lent = []
-        self.sources = {}   # row index -> sources that agree with it, as ROW_SOURCES_SHIFT has them
+        self.sources = {}   # row index -> sources that confirm it, in the form of ROW_SOURCES_SHIFT
 
     # ---- building --------------------------------------------------------------------------------
 
@@ -222,7 +220,7 @@ class Table:
         return max((c.last + 1 for c in self.counters if not c.fixed), default=0)
 
     def entries(self):
-        """Every findable name: (text, target, kind); target is a row index, or the reason of an
+        """Yields (text, target, kind) of every name; the target is a row index, or the reason of an
         unsupported name."""
         out = [(row.name, i, NAME_EVENT) for i,
                row in enumerate(self.rows) if not row.flags & ROW_SHADOWED]
@@ -233,12 +231,12 @@ class Table:
         return out + [(name, why, NAME_UNSUPPORTED) for name, why in self.unsupported]
 
     def check(self):
-        """Check the model: list of (row index or None, text). The compiler, which
-        looks at rows and names while it reads them, asks for wrong_head() alone."""
+        """Checks the model. Returns a list of (row index or None, text). The compiler, which checks
+        rows and names while reading them, calls wrong_head() only."""
         return [(None, text) for text in self.wrong_head()] + self.wrong_rows() + self.wrong_names()
 
     def wrong_head(self):
-        """Check all but the rows: a list of texts."""
+        """Checks all but the rows. Returns a list of texts."""
         wrong = []
         bad = wrong.append
         if not re.fullmatch(r"[a-z0-9_]+", self.name):
@@ -272,7 +270,7 @@ class Table:
         return wrong
 
     def wrong_rows(self):
-        """[(row index, text)] of what is wrong with rows."""
+        """Returns [(row index, text)] of errors in rows."""
         wrong, everything, groups = [], self.all_counters(), len(self.groups)
 
         def bad(text):
@@ -298,7 +296,7 @@ class Table:
         return wrong
 
     def wrong_names(self):
-        """[(row index or None, text)] of what is wrong with names."""
+        """Returns [(row index or None, text)] of errors in names."""
         wrong, seen = [], {}
         for text, target, kind in self.entries():
             name, row = fold(text), target if kind < NAME_UNSUPPORTED else None
@@ -313,5 +311,5 @@ class Table:
                         if not 0 <= row < len(self.rows) + len(self.lent)]
 
     def has_too_many(self, names):
-        """Whether there are more rows and folded @names than a table can hold."""
+        """True if there are more rows or folded @names than a table can hold."""
         return len(self.rows) + len(names) > MAX_NAMES

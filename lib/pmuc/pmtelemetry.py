@@ -19,7 +19,7 @@ from pmread import MAX_NAME, Refused, clean
 HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,'
                   rb'\s*"document"')
 CYCLES = 0x11
-MESH_CYCLES = "SYS_CMN_CYCLES"      # the mesh's clock, which the kernel counts in its DTC
+MESH_CYCLES = "SYS_CMN_CYCLES"      # the mesh's clock, counted by its DTC
 MESH_CYCLE_EVENT = "dtc_cycles"
 MESH_CYCLE_TYPE = 3                 # node type of the DTC in the kernel's driver
 COMPAT = {"cmn_700": "43c*"}        # the kernel's identifiers of a mesh, as Linux's list has them
@@ -34,14 +34,14 @@ def is_telemetry_list(head):
 
 
 def product_of_file(name):
-    """Model and revision of a file's name: arm-c1-pro-r1p2-pmu is revision (1, 2) of c1_pro."""
+    """Returns model and revision of a file name: arm-c1-pro-r1p2-pmu is revision (1, 2) of c1_pro."""
     stem = re.sub(r"^arm[-_]|[-_]pmu$", "", name)
     m = re.search(r"[-_]r(\d+)p(\d+)$", stem)
     return (stem[:m.start()], (int(m[1]), int(m[2]))) if m else (stem, (99, 99))
 
 
 def read_product(reading, data):
-    """Read one file of a core or a mesh."""
+    """Reads one file of a core or a mesh."""
     product = data.get("product_configuration")
     if type(product) is not dict or type(product.get("product_name")) is not str:
         reading.refuse("-", "product_configuration", "expected a product's name")
@@ -81,7 +81,7 @@ def find_core_table(reading, product):
         b = Sheet(m.name, table_title(m.name, clean(product["product_name"])[:100]), ["arm.core"])
         reading.cores[""] = m.name
         if "SME" in product["product_name"]:
-            b.unit = "SME2"             # a unit that cores share, with a PMU of its own
+            b.unit = "SME2"             # a shared unit with a PMU of its own
         else:
             b.device = "armv8_pmuv3_0"
         version = "armv9_" if str(product.get("architecture", "")).startswith("armv9") else "armv8_"
@@ -104,7 +104,7 @@ def match_product(reading, b, product):
 
 
 def object_items(reading, data, key):
-    """The members of an object as objects with their name under "name"."""
+    """Yields the members of an object as objects with their name under "name"."""
     found = data.get(key)
     if type(found) is not dict:
         reading.refuse("-", key, "expected an object")
@@ -130,7 +130,7 @@ def event_code(e, limit):
 
 
 def event_text(e):
-    """The title, and the description as the longer text."""
+    """Returns the title, and the description as the long text."""
     title, text = e.get("title"), e.get("description")
     title = clean(title) if type(title) is str else ""
     text = clean(text) if type(text) is str else ""
@@ -166,7 +166,7 @@ def read_metrics(reading, b, data, spell=None):
 
 
 def metric_groups(reading, b, data):
-    """Metric -> names of its groups. Groups' descriptions become statements."""
+    """Returns {metric: names of its groups}. Adds statements for descriptions of groups."""
     groups, out = data.get("groups"), {}
     found = groups.get("metrics") if type(groups) is dict else None
     for group, what in found.items() if type(found) is dict else ():
@@ -185,7 +185,7 @@ def metric_groups(reading, b, data):
 
 
 def decision_tree(data):
-    """Metric -> (the metric above it or '', its level) of the top-down methodology."""
+    """Returns {metric: (its parent or '', its level)} of the top-down methodology."""
     methods = data.get("methodologies")
     method = methods.get("topdown_methodology") if type(methods) is dict else None
     tree = method.get("decision_tree") if type(method) is dict else None
@@ -213,7 +213,7 @@ def read_metric(reading, b, e, groups, tree, spell):
     d = Draft(b, e["name"], e)
     name = e["name"].strip()
     if name == "ipc" and formula.strip() != IPC:
-        name = "ipc_active"         # without clocks that wait for an event: `ipc` counts all
+        name = "ipc_active"         # without clocks that wait for an event, which `ipc` includes
     if type(e.get("units")) is str and clean(e["units"]):
         d.text("unit", clean(e["units"]))
     if e["name"] in groups:
@@ -275,8 +275,8 @@ def read_mesh_event(reading, b, node, e):
 
 
 def read_mesh_metrics(reading, b, component):
-    """Metrics of a component. Those of watchpoints need a port's number, which only the machine
-    has, and those of the mesh's frequency need a number that no counter has."""
+    """Adds the metrics of a component, except those of watchpoints, which depend on a port's
+    number, and those of the mesh's frequency, which no counter has."""
     groups = metric_groups(reading, b, component)
     events = {row.name for row in b.rows}
 
@@ -302,8 +302,9 @@ def read_mesh_metrics(reading, b, component):
 
 
 def filter_number(component, name):
-    """Number of the filter that a metric's name ends with: X__occupancy_filter_read_requests. The
-    kernel takes the numbers of all kinds of filters in one field."""
+    """Returns the number of the filter at the end of a metric's name:
+    X__occupancy_filter_read_requests. The kernel uses one field for the numbers of all kinds of
+    filters."""
     what = component.get("filter_specification")
     filters = what.get("filters") if type(what) is dict else None
     for kind, found in filters.items() if type(filters) is dict else ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The words of a .pmu file: a statement is a list of tokens, and each has its place."""
+"""Splits .pmu files into words: a statement is a list of tokens with their positions."""
 
 import re
 
@@ -11,7 +11,7 @@ IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
 class Bad(Exception):
-    """An error at a place."""
+    """An error with its position."""
 
     def __init__(self, where, text):
         super().__init__(text)
@@ -19,8 +19,7 @@ class Bad(Exception):
 
 
 class Token:
-    """A word of a line. A word that starts with a quote is a text; in another, '=' splits key and
-    value."""
+    """A word of a line. A word that begins with a quote is a text; in other words, '=' separates key and value."""
     __slots__ = ("raw", "file", "line", "col")
 
     def __init__(self, raw, file, line, col):
@@ -36,7 +35,7 @@ class Token:
         return unquote(self.raw)
 
     def pair(self):
-        """(key, value token); value None without '='."""
+        """Returns (key, value token); the value is None without '='."""
         if self.is_text():
             raise Bad(self.at(), "expected KEY=VALUE, got a text")
         key, equals, value = self.raw.partition("=")
@@ -47,7 +46,7 @@ class Token:
         return key, Token(value, self.file, self.line, self.col + len(key) + 1)
 
     def split(self, mark=","):
-        """Parts between unquoted marks, each a token."""
+        """Splits at unquoted marks into tokens."""
         if '"' not in self.raw:
             parts, col = [], self.col
             for part in self.raw.split(mark):
@@ -82,24 +81,24 @@ def unquote(raw):
 
 
 class RowLine:
-    """A line that begins an event or a metric. Most of a list is such lines: they are split when
-    their turn comes, and into tokens only when something is wrong with them."""
+    """A line with an event or a metric. Most lines are rows, so they are split only when they are
+    compiled, and into tokens only after an error."""
     __slots__ = ("file", "number", "text")
 
     def __init__(self, file, number, text):
         self.file, self.number, self.text = file, number, text
 
     def said(self):
-        """(true of a metric, its name, the other words, its description, the longer text or None)
-        without quotes; None if only tokens() can tell."""
+        """Returns (whether it is a metric, its name, the other words, its description, the long
+        text or None) without quotes; None if only tokens() can parse the line."""
         words, texts = self.words()
         if not words or len(words) < 2 or len(texts) > 2:
             return None
         return words[0] == "metric", words[1], tuple(words[2:]), texts[0] if texts else "", texts[1] if len(texts) > 1 else None
 
     def words(self):
-        """(the line's words, the texts among them without their quotes), or (None, None) if only
-        tokens() can tell."""
+        """Returns (the line's words, the texts among them without quotes), or (None, None) if only
+        tokens() can parse the line."""
         text = self.text
         head, quote, tail = text.partition(' "')
         if "\\" not in text and "#" not in head and '"' not in head:
@@ -109,7 +108,7 @@ class RowLine:
         return self.mixed_words()
 
     def mixed_words(self):
-        """words() where texts are among the words."""
+        """Returns words() of a line with texts among the words."""
         text = self.text
         words = WORD.findall(text)
         texts = [w[1:-1] for w in words[2:] if w[0] == '"']
@@ -119,7 +118,7 @@ class RowLine:
         return [w for w in words if w[0] != '"'], texts
 
     def tokens(self, errors):
-        """The line as tokens; [] if it is malformed."""
+        """Returns the line as tokens; [] if it is malformed."""
         return next(tokens(self.text, self.file, errors, self.number), [])
 
 
@@ -128,8 +127,7 @@ ROW_STARTS = ("event ", "metric ")
 
 
 def statements(text, file, errors, start=1):
-    """Statements of a text whose first line has the number @start, in order: a list of tokens, or a
-    RowLine."""
+    """Statements of a text whose first line has the number @start: lists of tokens and RowLines."""
     waiting, first = [], 0
     for number, line in enumerate(text.split("\n"), start):
         if not waiting and line.startswith(ROW_STARTS) and not line.endswith(("\\", "\\\r")):
@@ -188,8 +186,7 @@ def plain(line):
 
 
 def one_word(line, i):
-    """(where the word that begins at @i ends, the word); (where it begins, None) for a text that
-    does not end."""
+    """Returns (end of the word at @i, the word); (start, None) for a text that does not end."""
     start, n, quoted = i, len(line), None
     while i < n and (quoted is not None or line[i] not in ' \t#'):
         if quoted is not None and line[i] == "\\" and i + 1 < n:

@@ -27,7 +27,7 @@ import os
 import signal
 import sys
 
-sys.dont_write_bytecode = True   # the build directory and an installed copy stay as they are
+sys.dont_write_bytecode = True   # write no bytecode to the build directory or an installation
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import pmimage  # noqa: E402
 import pmtable as pt  # noqa: E402
@@ -37,11 +37,11 @@ from pmfile import write_atomically  # noqa: E402
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
          "pmtable.py",
          "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
-         "pmpack.py", "pmpartner.py", "libpfm4_aliases.py")   # what tables depend on
+         "pmpack.py", "pmpartner.py", "libpfm4_aliases.py")   # inputs of the tables
 
 
 def list_table_files(top):
-    """(folders below @top, the tables in them)."""
+    """Returns (folders below @top, the table files in them)."""
     names = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n))
                    and n not in ("heads", "libpfm4", "texts"))
     folders = [os.path.join(top, n) for n in names]
@@ -63,7 +63,7 @@ def print_usage(text=None):
 
 
 def select_tables(tables, patterns):
-    """The tables whose name, other name or processor one of the patterns means."""
+    """Returns the tables whose name, alias or processor matches one of the patterns."""
     if "all" in patterns:
         return tables
     unused, kept = set(patterns), []
@@ -78,7 +78,7 @@ def select_tables(tables, patterns):
 
 
 def matching_patterns(names, patterns):
-    """The patterns that mean one of the names."""
+    """Returns the patterns that match one of the names."""
     return {p for p in patterns for name in names if fnmatch.fnmatchcase(name, p)}
 
 
@@ -130,7 +130,7 @@ def main(argv):
     if errors:
         return print_errors(errors)
     files += [out[option] for option in ("--contract", "--partners") if option in out]
-    files += folders        # a file that comes or goes changes its folder
+    files += folders        # adding or removing a file changes its folder
     try:
         if "--audit" in out:
             import pmaudit
@@ -164,8 +164,7 @@ def main(argv):
 
 
 def repeat_interrupt(what):
-    """Ctrl-C may fall into what Python calls by the way (it does while modules are loaded),
-    where it would be reported and forgotten: it comes once more, when that is over."""
+    """Sends an interrupt again when Python code that would ignore it, such as the loading of a module, is over."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.001)
@@ -174,21 +173,19 @@ def repeat_interrupt(what):
 
 
 def exit_quickly(status):
-    """Ends without taking apart all that was made, which would take a tenth of the time that it
-    took to make it."""
+    """Exits without freeing memory, which would take a tenth of the run time."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except OutputClosed as why:
         status = report_write_error(why, status)
     except (ValueError, AttributeError):
-        sys.exit(status)        # Python itself says what is wrong with the streams
+        sys.exit(status)        # Python reports errors of the streams
     os._exit(status)
 
 
 def report_write_error(why, status=0):
-    """The status to end with, and what there is to say: nothing of a reader that has seen
-    enough."""
+    """Returns the exit status after a failed write, and reports it unless the reader closed the pipe."""
     if why.args[0] != errno.EPIPE:
         print("pfm: cannot write the output: %s" % os.strerror(why.args[0]), file=sys.stderr)
     return status or 1
@@ -198,7 +195,7 @@ if __name__ == "__main__":
     from pmoutput import OutputClosed, EscapedStream
     sys.unraisablehook = repeat_interrupt
     sys.stdout, sys.stderr = EscapedStream(sys.stdout), EscapedStream(sys.stderr)
-    # nothing here holds itself in a circle: looking for what does would take a fifth of the time
+    # there are no reference cycles, and garbage collection would take a fifth of the time
     gc.disable()
     try:
         # "pfm import" holds Ctrl-C back while Python starts.
@@ -210,5 +207,5 @@ if __name__ == "__main__":
         print("%sinterrupted" % ("pfm import: " if sys.argv[1:2] == ["import"] else "pmuc: "),
               file=sys.stderr)
         status = 130
-    signal.signal(signal.SIGINT, signal.SIG_IGN)       # nothing but the end is left
+    signal.signal(signal.SIGINT, signal.SIG_IGN)       # the process is about to exit
     exit_quickly(status)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Intel's uncore: the boxes beside the cores, one table each, in Intel's folders and in Linux's
-lists."""
+"""Intel's uncore boxes, one table each, from Intel's folders and Linux's lists."""
 
 import re
 
@@ -9,14 +8,14 @@ from pmbuild import Draft, Sheet
 from pmheads import find_box_section, table_title, unit_device
 from pmread import COUNTERS, Refused, name_of, is_placeholder, as_strings, cached_value
 
-# Boxes whose lists have an extra select bit that the kernel does not let through.
+# Boxes whose lists have an extra select bit that the kernel rejects.
 WITHOUT_EXTRA_SELECT = ("jkt.pcu", "jkt.ubox", "ivt.pcu", "ivt.ubox")
 MASKS = (("ch_mask", "PortMask"), ("fc_mask", "FCMask"))
 THRESHOLDS = ("thresh", "cmask", "threshold")       # one field, named differently
 
 
 def uncore_event(reading, e, experimental=False):
-    """One event of an uncore list."""
+    """Adds an event of an uncore list."""
     e = as_strings(e)
     name = name_of(e)
     b = find_box(reading, e, name)
@@ -49,8 +48,8 @@ def uncore_event(reading, e, experimental=False):
 
 
 def set_every_state(d):
-    """A look-up of the last cache counts in the states its filter names, and in none if that is
-    empty: without a filter in the list, all are meant."""
+    """Selects all states for a look-up event of the last-level cache without a filter. The hardware
+    counts the states in the filter, none if it is empty."""
     field = d.b.at.get("filter_state")
     if field and "LLC_LOOKUP" in d.name and not any(k in ("filter_state", "config1") for k,
                                                     _ in d.values):
@@ -60,7 +59,7 @@ def set_every_state(d):
 # ---- tables --------------------------------------------------------------------------------------
 
 def find_box(reading, e, name):
-    """The table of an event's box. Lists repeat the few names of units all the time."""
+    """Returns the table of an event's box. Cached, because lists repeat a few unit names."""
     unit, kind = e.get("Unit", ""), e.get("CounterType", "")
     running = kind.strip().upper() == "FREERUN" if kind else False
     controller = running and re.match(r"UNC_(?:M_)?MC([01])_", name)
@@ -82,7 +81,7 @@ def box_device(reading, unit, running, controller):
     device = unit_device(unit)
     if running and "free_running" not in device:
         device = "uncore_imc_free_running_" + controller if controller else device + "_free_running"
-    if unit == "NCU":           # counts clocks, wherever that generation has its counter
+    if unit == "NCU":           # counts clocks, on a counter that depends on the generation
         device = "uncore_clock"
     if reading.processor and unit in reading.processor.units:
         device = reading.processor.units[unit]["device"]
@@ -90,7 +89,7 @@ def box_device(reading, unit, running, controller):
 
 
 def uncore_table(reading, device, unit):
-    """The table of a box, made on first use."""
+    """Returns the table of a box; makes it at first use."""
     m = reading.model
     flat = re.sub(r"[^a-z0-9_]", "_", device.lower())
     # a folder may be named after its unit
@@ -111,7 +110,7 @@ def uncore_table(reading, device, unit):
 
 
 def find_formats(reading):
-    """The family of a processor's uncore formats; of an unknown one, the newest of its kind."""
+    """Returns the family of a processor's uncore formats; the newest family of its kind for an unknown processor."""
     if reading.intel:
         return reading.processor.boxes
     server = any("x_uncore" in inner or "rapids" in inner for _, inner, _ in reading.model.files)
@@ -121,7 +120,7 @@ def find_formats(reading):
 # ---- selecting what is counted -------------------------------------------------------------------
 
 def free_running_umask(name):
-    """Free-running counters are selected by kind << 4 | index."""
+    """Returns the unit mask of a free-running counter: kind << 4 | index."""
     n = name.upper()
     m = re.search(r"BANDWIDTH_(IN|OUT)\.PART([0-9])", n)
     if m:
@@ -134,14 +133,14 @@ def free_running_umask(name):
 
 
 def mask_value(d, key):
-    """A mask whose 0 means something else than its absence."""
+    """Returns a unit mask for which 0 differs from absence."""
     text = d.e.get(key)
     return None if text is None or is_placeholder(text) else d.number(key)
 
 
 def set_umask(reading, d, umask, ext):
-    """The unit mask, its extension, and the port and flow masks that some boxes have in the
-    extension's place."""
+    """Sets the unit mask, its extension, and the port and flow masks that some boxes have in place
+    of the extension."""
     at = d.b.at
     masks = [(field, mask_value(d, key), key) for field, key in MASKS if key in d.e or field in at]
     if "ch_mask" in at:
@@ -163,7 +162,7 @@ def set_umask(reading, d, umask, ext):
 
 
 def set_explicit_or_extension(reading, d, field, value, ext):
-    """The extension repeats port and flow class: what is named wins."""
+    """Sets port and flow class, which the extension repeats; explicit keys take precedence."""
     implied = ext << 32 >> field.ranges[0][1] & field.max
     if value is None:
         return implied

@@ -58,7 +58,7 @@ PATH     Intel's perfmon repository, one folder or list of it; a Linux tree, its
 # ---- options -------------------------------------------------------------------------------------
 
 class Options:
-    """The command line. Raises ValueError if it makes no sense."""
+    """The command line. Raises ValueError for invalid combinations."""
 
     def __init__(self, argv):
         self.paths, self.cpu, self.output = [], [], None
@@ -118,7 +118,7 @@ class Run:
         out = opt.output
         self.text, self.facts = opt.text, opt.facts
         self.single = self.text is None and out is not None and not out.endswith("/") and not os.path.isdir(out)
-        self.image = out if self.single else None       # everything goes there, or
+        self.image = out if self.single else None       # file for all tables, or
         self.folder = "" if self.single else self.text or out or default_folder()
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
         self.built = int(epoch) if epoch.isdigit() and int(epoch) <= pt.ALL64 else 0
@@ -127,10 +127,10 @@ class Run:
         return os.path.join(self.folder, model.name + ".pmdb")
 
 
-# ---- images that are there already ---------------------------------------------------------------
+# ---- existing images -----------------------------------------------------------------------------
 
 def input_digest(models, byteorder):
-    """Of all that an image depends on: the compiler, and every byte of the lists."""
+    """Digest of the compiler and every byte of the lists."""
     h = hashlib.sha256(pmimage.compiler_digest() + byteorder.encode())
     for m in models:
         items = [(inner, source) for _, inner, source in m.files]
@@ -170,8 +170,7 @@ RUN = None          # set before workers are forked: they inherit it instead of 
 
 
 def import_model(index):
-    """Reads one model and writes its image; returns what happened. Runs in a worker or in the main
-    process."""
+    """Reads one model and writes its image. Returns the result. Runs in a worker or in the main process."""
     run, model = RUN, RUN.models[index]
     result = {"index": index, "model": model.name, "refused": [], "notes": [], "tables": [],
               "core": 0, "uncore": 0,
@@ -184,7 +183,7 @@ def import_model(index):
         result["error"] = "%s: %s" % (result["path"] or model.folder, why.strerror or why)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError,
             AssertionError) as why:
-        # A list that breaks the reader costs its own model, not the run.
+        # An unexpected error in one list must not stop the import of other models.
         result["state"] = "failed"
         result["error"] = "%s: %s: %s" % (model.folder, type(why).__name__, why)
     return result
@@ -214,14 +213,14 @@ def import_into(result, run, model):
         result["made"] = tables
         return
     if reading.damaged and os.path.exists(result["path"]):
-        return                      # better a former list that is whole
+        return                      # keep the previous complete image
     image = pmimage.image_bytes(tables, run.byteorder, digest, run.built)
     result["bytes"] = len(image)
     write_atomically(result["path"], image)
 
 
 def read_model(reading):
-    """Reads the lists of a model; returns its tables."""
+    """Reads the lists of a model. Returns its tables."""
     kind = reading.model.kind
     if kind == "pmu":
         return read_pmu(reading)
@@ -236,7 +235,7 @@ def read_model(reading):
 
 
 def read_pmu(reading):
-    """Our own language, by its own compiler."""
+    """Compiles .pmu files."""
     tables, _, errors = compile_all([source for _, _, source in reading.model.files])
     for (file, line, column), text in errors:
         reading.refused.append(("%s:%d:%d" % (file, line, column), "-", "-", text))
@@ -254,8 +253,7 @@ def exit_on_signal(signum, frame):
 
 
 def end_with_parent():
-    """Ask the system to end a worker when the process that began it is gone, whatever ended
-    that."""
+    """Asks the system to end a worker when its parent process ends for any reason."""
     try:
         import ctypes
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
@@ -264,17 +262,17 @@ def end_with_parent():
 
 
 def worker_setup(parent):
-    # so that a half-written temporary file is removed
+    # removes an unfinished temporary file
     signal.signal(signal.SIGTERM, exit_on_signal)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)    # the one who asked for the work stops it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)    # the parent process stops its workers
     end_with_parent()
-    if os.getppid() != parent:      # it was gone before we asked
+    if os.getppid() != parent:      # the parent had ended before the request
         os._exit(1)
 
 
 def divide_models(models, jobs):
-    """Numbers of models, a list for each job: as heads have them, so that a worker, which remembers
-    what it has seen, gets those that are alike; and about as many bytes."""
+    """Divides the numbers of models among jobs: in the order of the heads, so that a worker, which
+    caches words, gets similar ones, and with about equal sizes."""
     total, before, out = sum(m.size for m in models) + 1, 0, [[] for _ in range(jobs)]
     for i in sorted(range(len(models)), key=lambda i: (rank(models[i].folder), models[i].name)):
         out[(before + models[i].size // 2) * jobs // total].append(i)
@@ -283,7 +281,7 @@ def divide_models(models, jobs):
 
 
 class Worker:
-    """A process that imports some of the models and hands back the results."""
+    """A process that imports some of the models and returns the results."""
 
     def __init__(self, share):
         self.left = len(share)
@@ -296,7 +294,7 @@ class Worker:
         self.file = open(reading, "rb")
 
     def collect(self, wait):
-        """Yield the results that arrived; with @wait, all that are left."""
+        """Yields the results that arrived; with @wait, all remaining ones."""
         while self.left and (wait or select.select([self.file], (), (), 0)[0]):
             try:
                 yield pickle.load(self.file)
@@ -306,7 +304,7 @@ class Worker:
             self.left -= 1
 
     def end(self):
-        """Waits for its end, which is soon if it has more to do."""
+        """Waits for the worker's end."""
         if self.left:
             os.kill(self.pid, signal.SIGTERM)
         self.file.close()
@@ -314,7 +312,7 @@ class Worker:
 
 
 def run_worker(share, writing, parent):
-    """All that a worker does."""
+    """The main function of a worker."""
     status = 1
     try:
         worker_setup(parent)
@@ -328,13 +326,13 @@ def run_worker(share, writing, parent):
 
 
 def import_models(models, jobs):
-    """Results of all models, about as they come. This process does its share of the work."""
+    """Yields the results of all models as they arrive. This process imports its share."""
     if jobs < 2 or len(models) < 3 or sum(m.size for m in models) < 1 << 20:
         yield from map(import_model, divide_models(models, 1)[0])
         return
     own, *others = divide_models(models, jobs)
     workers = []
-    # Workers never hear of Ctrl-C, not even while they start.
+    # Workers ignore Ctrl-C, also while they start.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         for share in others:
@@ -352,7 +350,7 @@ def import_models(models, jobs):
 
 
 def import_all(run, jobs, say, start):
-    """Imports the models; returns the exit status."""
+    """Imports the models. Returns the exit status."""
     if run.single:
         digest = input_digest(run.models, run.byteorder)
         if not run.force and is_unchanged(run.image, digest, run.byteorder):
@@ -386,8 +384,8 @@ TEXT_HEAD = """# SPDX-License-Identifier: MIT
 
 
 def write_texts(folder, models):
-    """Files for the cores, the boxes and the metrics of each model; what an earlier file has in the
-    same words is used from there. How many bytes they are."""
+    """Writes files for the cores, boxes and metrics of each model. Lines of an earlier file are
+    used from there. Returns the number of bytes."""
     seen, size = {}, 0
     for model, tables in models:
         files = {}                  # name -> lines
@@ -416,8 +414,7 @@ def use_statement(place, name):
 
 
 def share_lines(seen, name, section, lines, files):
-    """Lines that go into a section of their own, unless one with them is there; returns what to put
-    in their place."""
+    """Moves lines into a section unless one has them already. Returns the statement that replaces them."""
     place = seen.setdefault(tuple(lines), (name, section))
     if place == (name, section):
         files.setdefault(name, []).extend(["", "section " + section] + lines)
@@ -425,7 +422,7 @@ def share_lines(seen, name, section, lines, files):
 
 
 def write_single(run, done, digest, say):
-    """All tables into one image: its size in bytes, 0 without tables or if it cannot be written."""
+    """Writes all tables to one image. Returns its size in bytes, 0 without tables or on failure."""
     tables = [t for r in done for t in r["made"]]
     if not tables:
         return 0
@@ -472,7 +469,7 @@ def main(argv):
 
 
 def is_standard_output(path):
-    """True of standard output: messages about an image do not go into it."""
+    """True for standard output, where messages must not mix with an image."""
     try:
         return path is not None and os.path.samestat(os.stat(path), os.fstat(1))
     except OSError:
@@ -480,7 +477,7 @@ def is_standard_output(path):
 
 
 def find_models(opt):
-    """(models to import, problems found on the way)."""
+    """Returns (models to import, problems found)."""
     problems = []
     finder = Finder(lambda path, why: problems.append((path, why)))
     for p in opt.paths:
@@ -512,7 +509,7 @@ def size_of(source):
 
 
 def import_interruptible(run, jobs, say, start):
-    """import_all(), with what may interrupt it."""
+    """Calls import_all() and handles interrupts."""
     global RUN
     RUN = run
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads images, and looks names up in them exactly as the C code does."""
+"""Reads images and looks up names exactly as the C code does."""
 
 import functools
 import struct
@@ -11,7 +11,7 @@ from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, I
 
 
 class View:
-    """One table of an image, read as the C code reads it. @unpacked returns the packed texts."""
+    """One table of an image. @unpacked returns the packed texts."""
 
     def __init__(self, raw, byteorder="little", at=None, unpacked=lambda: b""):
         self.order = "<" if byteorder == "little" else ">"
@@ -41,12 +41,12 @@ class View:
         return texts[at:texts.index(b"\0", at)].decode("utf-8", "surrogateescape")
 
     def element(self, array_name, i):
-        """Element of any array, counted from where the table's own slice begins."""
+        """Element of an array, counted from the start of the table's slice."""
         return struct.unpack_from(self.order + FORMATS[array_name], self.raw,
                                   self.at[array_name] + i * SIZES[array_name])
 
     def record(self, array_name, i):
-        """Element @i of those that belong to the table; rows and groups in its own order."""
+        """Element @i of the table's own elements; rows and groups in the table's order."""
         array_name = "group_numbers" if array_name == "groups" else array_name
         if array_name in ("sets", "words", "values", "wides", "takes"):
             return self.element(array_name, i)
@@ -65,14 +65,14 @@ class View:
                                           else array_name])]
 
     def entry(self, i):
-        """Name number @i: (text offset, row or reason, kind)."""
+        """Returns name number @i: (text offset, row or reason, kind)."""
         if i < self.count["rows"]:
             return self.record("rows", i)[0], i, NAME_EVENT
         text, target = self.record("names", i - self.count["rows"])
         return text, target & 0x3FFFFFFF, target >> 30
 
     def find_folded(self, folded):
-        """(text offset, row or reason, kind), or None."""
+        """Returns (text offset, row or reason, kind), or None."""
         h, n = name_hash(folded), self.count["slots"]
         at = first_slot(h, n)
         while True:
@@ -92,8 +92,7 @@ class View:
         return found[1] if found and found[2] != NAME_UNSUPPORTED else None
 
     def field(self, key):
-        """Index of the field of that name, or None: key fields by number as in C, others by
-        name."""
+        """Index of the field of that name, or None: key fields by number as in C, others by name."""
         number = keys().get(key, (0, False))[0]
         if number:
             return self.field_of_key[number] - 1 if self.field_of_key[number] else None
@@ -107,7 +106,7 @@ class View:
         return [f[13 + 4 * i:16 + 4 * i] for i in range(f[4])]
 
     def unpack(self, packed):
-        """(field, counter, value) of a value."""
+        """Unpacks a value: (field, counter, value)."""
         field, value = packed >> 24, packed & VALUE_WIDE - 1
         if not packed & VALUE_WIDE:
             return field, ANYWHERE, value
@@ -115,7 +114,7 @@ class View:
         return field, counter, wide
 
     def row(self, i):
-        """takes: numbers among the table's own groups."""
+        """A row; its takes are numbers among the table's own groups."""
         name, desc, value, take, counters, flags, n_values, n_takes = self.record("rows", i)
         own = {self.element("group_numbers", k)[0]: k
                for k in range(self.count["group_numbers"])} if n_takes else {}
@@ -149,7 +148,7 @@ class View:
 
 
 def image_head(raw):
-    """Read the head of an image in either byte order; raises ValueError."""
+    """Reads the head of an image in either byte order. Raises ValueError."""
     for byteorder, order in (("little", "<"), ("big", ">")):
         if len(raw) >= IMAGE_SIZE and struct.unpack_from(order + "I", raw)[0] == IMAGE_MAGIC:
             break
@@ -170,7 +169,7 @@ def unpack_texts(raw, head):
 
 
 def read_image(raw):
-    """(tables, header dict) of an image in either byte order; raises ValueError."""
+    """Returns (tables, header dict) of an image in either byte order. Raises ValueError."""
     head = image_head(raw)
     if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
             head["checksum"] != checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):

@@ -50,7 +50,8 @@ _texts, _glossary, _seen, _metrics = {}, {}, {}, {}
 
 
 class Texts:
-    """Sentences and bases: of one file, or of the files of a family, of which the first that has a name is right."""
+    """Sentences and bases of one file, or of the files of a family, where the first file with a
+    name takes precedence."""
 
     def __init__(self, files=()):
         self.exact, self.bases, self.renamed = {}, {}, {}
@@ -71,7 +72,7 @@ class Texts:
         return text
 
     def other_name(self, name):
-        """(the name whose text @name has, words in front of it) by its beginning, or None."""
+        """Returns (the name whose text @name has, words before it) by its beginning, or None."""
         for beginning, text in self.renamed.items():
             rest = name[len(beginning):]
             if name.startswith(beginning) and (beginning[-1] in "._" or rest[:1] in ("", ".", "_")):
@@ -80,7 +81,7 @@ class Texts:
         return None
 
     def base(self, words):
-        """(number of words it covers, section, text) of the longest base, or None."""
+        """Returns (number of words it covers, section, text) of the longest base, or None."""
         words = [w.lstrip(".") for w in words[:self.reach]]
         for n in range(len(words), 0, -1):
             found = self.bases.get("_".join(words[:n]))
@@ -90,7 +91,7 @@ class Texts:
 
 
 def folder():
-    """lib/events/texts of a source tree, or the folder texts beside an installed compiler."""
+    """lib/events/texts of a source tree, or the folder texts next to an installed compiler."""
     try:
         return pt.first_existing("../events/texts", "texts")
     except FileNotFoundError:
@@ -98,7 +99,7 @@ def folder():
 
 
 def lines(name):
-    """(place, line) of a file of texts; an indented line continues the one above it."""
+    """Yields (position, line) of a file of texts; an indented line continues the previous one."""
     where = folder()
     path = where and os.path.join(where, name + ".txt")
     if not path or not os.path.exists(path):
@@ -124,7 +125,7 @@ def canonical(name):
 
 
 def of_family(family, small=False):
-    """The texts of a family; of Intel's those of small cores or of big ones first."""
+    """Texts of a family; for Intel those of small cores or of big ones first."""
     found = _texts.get((family, small))
     if not found:
         files = [load(f) for f in FILES.get(family, FILES["other"])]
@@ -159,7 +160,7 @@ def load(name):
 
 
 def metrics():
-    """{metric: text or "= NAME"} of the files of metrics."""
+    """Returns {metric: text or "= NAME"} of the files of metrics."""
     if not _metrics:
         for at, line in (x for f in METRIC_FILES for x in lines(f)):
             key, gap, text = line.partition("  ")
@@ -171,15 +172,14 @@ def metrics():
 
 
 def metric(name):
-    """The text of the metric @name, or None."""
+    """Returns the text of the metric @name, or None."""
     found = metrics()
     text = found.get(name) or found.get(name[:-len(".metric")] if name.endswith(".metric") else "")
     return found.get(text[2:]) if text and text.startswith("= ") else text
 
 
 class Section(dict):
-    """Terms and their words; @reach tells how many words the longest term has that begins with a
-    word."""
+    """Terms and their words; @reach is the number of words of the longest term that begins with a word."""
 
     def __init__(self):
         super().__init__()
@@ -193,7 +193,7 @@ class Section(dict):
 
 
 def glossary():
-    """{section: {term: words}}; of two blocks that give a term to one section the later wins."""
+    """Returns {section: {term: words}}. A later block replaces the terms of an earlier one."""
     if not _glossary:
         names, block = ["common"], set()
         for at, line in lines("glossary"):
@@ -212,8 +212,8 @@ def glossary():
 
 
 def term(words, sections):
-    """The words of the glossary for a run of words, or None. A dot of the name counts:
-    L3_MISS.REMOTE_HIT has no L3_MISS_REMOTE."""
+    """Returns the words of the glossary for a sequence of words, or None. Dots of the name matter:
+    L3_MISS.REMOTE_HIT is not L3_MISS_REMOTE."""
     key = "_".join(words).replace("_.", ".").lstrip(".")
     for s in sections:
         if key in s:
@@ -228,8 +228,7 @@ def term(words, sections):
 
 
 def parts_of(words, sections, unknown=None):
-    """The parts of a name in words, longest terms first; what the glossary does not have stays as
-    it is."""
+    """Returns the words for the parts of a name, longest terms first; unknown parts stay as they are."""
     out, i = [], 0
     while i < len(words):
         first = NUMBER.sub("#", words[i].lstrip("."))
@@ -254,7 +253,7 @@ def parts_of(words, sections, unknown=None):
 
 
 def text_of(family, unit, name, texts, unknown=None):
-    """The text of a canonical name: its own, that of another name, or one made of its parts."""
+    """Returns the text of a canonical name: its own, that of its alias, or one composed from its parts."""
     text, other = texts.sentence(name), None
     if not text:
         other = texts.other_name(name)
@@ -286,7 +285,7 @@ def composed(family, unit, name, texts, unknown=None):
 
 
 def sections_of(family, unit, first=""):
-    """The sections of the glossary where a name's parts are looked up, in order."""
+    """Returns the sections of the glossary for a name's parts, in order of precedence."""
     g = glossary()
     return [g[n] for n in (first, unit.replace(" ", "_"), family, "common") if n in g]
 
@@ -296,7 +295,7 @@ def is_small(family, facts):
 
 
 def mask(family, unit, event, name, facts=None):
-    """A sentence about the unit mask @name that @event and others take: its own words alone."""
+    """Returns a sentence about the unit mask @name, which @event and other events share: its own words only."""
     found = of_family(family, is_small(family, facts)).base(PART.findall(canonical(event)))
     sections = sections_of(family, unit, found[1] if found else "")
     parts = parts_of(PART.findall(canonical(name)), sections)
@@ -304,9 +303,9 @@ def mask(family, unit, event, name, facts=None):
 
 
 def describe(family, unit, name, facts=None, unknown=None):
-    """One sentence about the event @name of @unit ("" for a core, else the vendor's word in lower
-    case). @facts["core"], a processor's name, tells small cores from big ones. Parts that the
-    glossary does not have are added to the list @unknown."""
+    """Returns one sentence about the event @name of @unit ("" for a core, else the vendor's word in
+    lower case). @facts["core"], a processor's name, decides between small and big cores. Unknown
+    parts are added to the list @unknown."""
     small = is_small(family, facts)
     key = family, unit, name, small
     text = _seen.get(key)
@@ -317,7 +316,7 @@ def describe(family, unit, name, facts=None, unknown=None):
 
 
 def check():
-    """Faults of the files of texts: aliases that lead nowhere."""
+    """Returns errors of the files of texts: aliases without a target."""
     faults = ["metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in metrics().items()
               if v.startswith("= ") and metrics().get(v[2:], "= ").startswith("= ")]
     return faults + ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES
