@@ -20,26 +20,24 @@ static inline uint64_t rotate_left(uint64_t x, unsigned n)
 	return x << n | x >> (64 - n);
 }
 
-static ALWAYS_INLINE void mix_state(uint64_t v[4], unsigned rounds)
+static ALWAYS_INLINE void mix_state(uint64_t v[4])
 {
-	while (rounds--) {
-		v[0] += v[1];
-		v[2] += v[3];
-		v[1] = rotate_left(v[1], 13) ^ v[0];
-		v[3] = rotate_left(v[3], 16) ^ v[2];
-		v[0] = rotate_left(v[0], 32);
-		v[2] += v[1];
-		v[0] += v[3];
-		v[1] = rotate_left(v[1], 17) ^ v[2];
-		v[3] = rotate_left(v[3], 21) ^ v[0];
-		v[2] = rotate_left(v[2], 32);
-	}
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = rotate_left(v[1], 13) ^ v[0];
+	v[3] = rotate_left(v[3], 16) ^ v[2];
+	v[0] = rotate_left(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = rotate_left(v[1], 17) ^ v[2];
+	v[3] = rotate_left(v[3], 21) ^ v[0];
+	v[2] = rotate_left(v[2], 32);
 }
 
-static ALWAYS_INLINE void absorb_word(uint64_t v[4], uint64_t word, unsigned rounds)
+static ALWAYS_INLINE void absorb_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
-	mix_state(v, rounds);
+	mix_state(v);
 	v[0] ^= word;
 }
 
@@ -61,8 +59,7 @@ static uint64_t load_word(const uint8_t *p)
 	return le64toh(word);
 }
 
-static ALWAYS_INLINE uint64_t hash_with_rounds(const uint64_t key[2], const void *bytes, size_t n,
-                                               struct siphash_rounds rounds)
+uint64_t pfmi_base_compute_siphash(const uint64_t key[2], const void *bytes, size_t n)
 {
 	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du,
 		          key[0] ^ 0x6c7967656e657261u, key[1] ^ 0x7465646279746573u };
@@ -70,17 +67,12 @@ static ALWAYS_INLINE uint64_t hash_with_rounds(const uint64_t key[2], const void
 	size_t left = n;
 
 	for (; left >= 8; p += 8, left -= 8)
-		absorb_word(v, load_word(p), rounds.per_word);
-	absorb_word(v, (uint64_t)n << 56 | load_partial_word(p, left), rounds.per_word);
+		absorb_word(v, load_word(p));
+	absorb_word(v, (uint64_t)n << 56 | load_partial_word(p, left));
 	v[2] ^= 0xff;
-	mix_state(v, rounds.at_end);
+	for (unsigned round = 0; round < 3; round++)
+		mix_state(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-uint64_t pfmi_base_compute_siphash(const uint64_t key[2], const void *bytes, size_t n,
-                                   struct siphash_rounds rounds)
-{
-	return hash_with_rounds(key, bytes, n, rounds);
 }
 
 /* The kernel gives each process 16 random bytes. Without them the key is constant. Their address is
@@ -104,7 +96,7 @@ uint64_t pfmi_base_hash_bytes(const void *bytes, size_t n)
 	uint64_t key[2];
 
 	memcpy(key, get_process_key(), sizeof(key));
-	return hash_with_rounds(key, bytes, n, SIPHASH_1_3);
+	return pfmi_base_compute_siphash(key, bytes, n);
 }
 
 uint64_t pfmi_base_hash_number(uint64_t number)
