@@ -599,9 +599,3 @@ void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, stru
 	if (h->is_known && machine_is_same_word(h->arch, "x86") && (!cpuid || sys->root[0]))
 		find_core_types(sys, h);
 }
-
-void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct host *out)
-{
-	pfmi_machine_identify_host(sys, cpuid, out);
-	pfmi_machine_read_core_types(sys, cpuid, out);
-}

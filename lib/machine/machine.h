@@ -110,11 +110,10 @@ struct host {
 	} core_types[4];
 };
 
-/* Describes the host: the processor with the id @cpuid, or that of @sys if @cpuid is NULL. */
-void pfmi_machine_describe_host(const struct sys *sys, const char *cpuid, struct host *out);
-/* The two parts of pfmi_machine_describe_host(): the identity, without a system call on x86; and
- * the core types of a hybrid processor. */
+/* Identifies the processor: that with the id @cpuid, or that of @sys if @cpuid is NULL. Makes no
+ * system call on x86. */
 void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
+/* Adds the core types of a hybrid processor. */
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
 /* Is the processor a different one from @known? A virtual machine may have migrated to another
  * host. Executes two CPUID leaves on x86, and reads small files elsewhere. */

@@ -76,7 +76,8 @@ static void describe(struct machine *m, struct host *h)
 {
 	struct sys sys = sys_of(m);
 
-	pfmi_machine_describe_host(&sys, NULL, h);
+	pfmi_machine_identify_host(&sys, NULL, h);
+	pfmi_machine_read_core_types(&sys, NULL, h);
 }
 
 #define INTEL 0x756e6547, 0x6c65746e, 0x49656e69 /* EBX, ECX, EDX of leaf 0 */

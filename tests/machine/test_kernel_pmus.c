@@ -764,7 +764,8 @@ static void real_files_below_a_root(void **state)
 	snprintf(path, sizeof(path), "%s/proc/cpuinfo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
-	pfmi_machine_describe_host(&sys, NULL, &host);
+	pfmi_machine_identify_host(&sys, NULL, &host);
+	pfmi_machine_read_core_types(&sys, NULL, &host);
 	alarm(0);
 	assert_false(host.is_known);
 	unlink(path);
