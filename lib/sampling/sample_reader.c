@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Returns records one by one, the oldest of all buffers first, decoded in place, and adds up the
+/* Returns records one by one, the oldest of all buffers first, decoded in place, and counts the
  * losses that the kernel reports. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
-#include "session/perf_event.h"
-#include "sampling/sampling.h"
+#include "sampling/sampling_internal.h"
 #include "base/sizes.h"
 
 /* the longest delay of a buffer that does not disturb the order */
@@ -89,14 +81,6 @@ static uint64_t get_clock_ns(int32_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool has_only_ended_tasks(const struct sampling_state *sm)
-{
-	for (unsigned i = 0; i < sm->n_buffers; i++)
-		if (sm->buffers[i].polled_event >= 0)
-			return false;
-	return true;
-}
-
 /* Gives up a buffer with a damaged record, because the records after it cannot be found. */
 static void discard_damaged_buffer(struct sampling_state *sm, struct sample_buffer *st)
 {
@@ -113,7 +97,7 @@ static void begin_pass(struct pfm_session *s)
 	struct sampling_state *sm = s->sampling;
 
 	/* Reads the clock before the buffers: records that are missing from them are younger. */
-	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !has_only_ended_tasks(sm)
+	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !sampling_has_only_ended_tasks(sm)
 	                              ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS
 	                              : UINT64_MAX;
 	sm->n_heap = 0;
@@ -201,15 +185,6 @@ static void add_side_record_to_totals(struct sample_totals *t, const pfm_record_
 	}
 }
 
-/* True for events that the kernel raises itself, except clocks. If several of them are open for one
- * occurrence, even in different processes, Linux 6.18 gives all their samples the id of the first.
- */
-static bool has_shared_ids(const struct session_count *c)
-{
-	return c->config.attr.type == PERF_TYPE_SOFTWARE &&
-	       c->config.attr.config > PERF_COUNT_SW_TASK_CLOCK;
-}
-
 /* The count of a sample with an unknown id, or -1. *@several: more than one count is possible. */
 static int find_software_count(const struct pfm_session *s, bool *several)
 {
@@ -224,7 +199,7 @@ static int find_software_count(const struct pfm_session *s, bool *several)
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		const struct session_count *c = &s->counts[i];
 
-		if (!has_shared_ids(c) ||
+		if (!sampling_has_shared_ids(c) ||
 		    (!s->recording &&
 		     (!c->kernel_state.n_open || (c->config.cpu >= 0 && c->config.cpu != cpu))))
 			continue;
@@ -287,19 +262,9 @@ static bool decode_record(struct pfm_session *s, const void *bytes, size_t size,
 	return has_memory;
 }
 
-static bool is_sampling_session(const pfm_session_t *s)
-{
-	return s && s->sampling && s->sampling->totals && !s->recording;
-}
-
 bool pfmi_sampling_uses_device(const pfm_session_t *s)
 {
 	return s->backend == &pfmi_device_backend;
-}
-
-static bool has_buffers(const pfm_session_t *s)
-{
-	return is_sampling_session(s) && s->sampling->buffers;
 }
 
 /* Reads the next record of a recording or of the buffers. Returns 1, 0 if no record is ready,
@@ -443,7 +408,7 @@ static int read_one_record(struct pfm_session *s, bool go_on, size_t size, pfm_r
 
 int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 {
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(record))
+	if ((!sampling_is_active(s) && !(s && s->recording)) || !base_has_struct_size(record))
 		return PFMLIB_ERR_INVAL;
 	if (s->sampling->n_buffers && s->sampling->last_buffer >= 0)
 		release_read_data(s->sampling, (unsigned)s->sampling->last_buffer);
@@ -456,7 +421,7 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 {
 	unsigned k = 0;
 
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(records) ||
+	if ((!sampling_is_active(s) && !(s && s->recording)) || !base_has_struct_size(records) ||
 	    n > INT_MAX)
 		return PFMLIB_ERR_INVAL;
 	for (unsigned i = 0; i < s->sampling->n_buffers; i++)
@@ -477,9 +442,9 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 {
 	struct sampling_state *sm;
 
-	if (!is_sampling_session(s) || !bytes || !len)
+	if (!sampling_is_active(s) || !bytes || !len)
 		return PFMLIB_ERR_INVAL;
-	if (!has_buffers(s))
+	if (!sampling_has_buffers(s))
 		return PFMLIB_ERR_NOTSUPP;
 	sm = s->sampling;
 	for (unsigned i = 0; i < sm->n_buffers && sm->next_bytes_buffer == 0; i++) {
@@ -501,277 +466,4 @@ int pfm_next_bytes(pfm_session_t *s, const void **bytes, size_t *len, unsigned *
 	}
 	sm->next_bytes_buffer = 0;
 	return 0;
-}
-
-/* ---- waiting ------------------------------------------------------------------------------- */
-
-static bool has_buffer_data(const struct sample_buffer *st, uint64_t at_least)
-{
-	const struct perf_event_mmap_page *page = st->mapping;
-	uint64_t head = pfmi_sampling_load_ring_head(page);
-
-	return head - (st->ring.tail - st->next_size) >= at_least &&
-	       head != st->ring.tail - st->next_size;
-}
-
-/* poll(2) reports a wakeup only once, so the buffers themselves are checked for data. */
-static bool is_data_ready(const struct sampling_state *sm, bool any)
-{
-	for (unsigned i = 0; i < sm->n_buffers; i++) {
-		const struct sample_buffer *st = &sm->buffers[i];
-
-		if (has_buffer_data(st, any || sm->config.wakeup_events
-		                                ? 1
-		                                : pfmi_sampling_get_watermark(sm, st->ring.size)))
-			return true;
-	}
-	return false;
-}
-
-/* Polls another event that writes into the buffer, since the task of its owner has ended. */
-static void replace_polled_event(struct sampling_state *sm, unsigned stream)
-{
-	struct sample_buffer *st = &sm->buffers[stream];
-
-	sm->side_events[st->polled_event].has_ended = true;
-	st->polled_event = -1;
-	for (unsigned i = 0; i < sm->n_side_events; i++)
-		if (sm->side_events[i].fd >= 0 && !sm->side_events[i].has_ended &&
-		    sm->side_events[i].buffer_index == stream) {
-			st->polled_event = (int)i;
-			return;
-		}
-}
-
-static unsigned fill_poll_fds(const struct sampling_state *sm)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < sm->n_buffers; i++)
-		if (sm->buffers[i].polled_event >= 0)
-			sm->poll_fds[n++] = (struct pollfd){
-				.fd = sm->side_events[sm->buffers[i].polled_event].fd,
-				.events = POLLIN
-			};
-	return n;
-}
-
-/* True if a task has ended since the last check. */
-static bool note_ended_tasks(struct sampling_state *sm)
-{
-	bool any = false;
-
-	for (unsigned i = 0, at = 0; i < sm->n_buffers; i++) {
-		if (sm->buffers[i].polled_event < 0)
-			continue;
-		if (sm->poll_fds[at++].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-			replace_polled_event(sm, i);
-			any = true;
-		}
-	}
-	return any;
-}
-
-int pfm_wait_session(pfm_session_t *s, int timeout)
-{
-	struct sampling_state *sm;
-
-	if (!is_sampling_session(s))
-		return PFMLIB_ERR_INVAL;
-	if (pfmi_sampling_uses_device(s))
-		return pfmi_device_wait_for_sample(s, timeout);
-	sm = s->sampling;
-	if (timeout && is_data_ready(sm, false))
-		return PFM_WAIT_READY;
-	for (;;) {
-		int rc = s->sys.poll(&s->sys, sm->poll_fds, fill_poll_fds(sm),
-		                     has_only_ended_tasks(sm) ? 0 : timeout);
-
-		if (rc < 0 && rc != -EINTR) {
-			s->sys_errno = -rc;
-			return PFMLIB_ERR_SYS;
-		}
-		if (rc <= 0 || !note_ended_tasks(sm))
-			break;
-		timeout = 0; /* more tasks may have ended, so do not wait again */
-	}
-	if (is_data_ready(sm, true))
-		return PFM_WAIT_READY;
-	return has_only_ended_tasks(sm) ? PFM_WAIT_ENDED : PFM_WAIT_TIMEOUT;
-}
-
-unsigned pfm_session_fds(const pfm_session_t *s, int *fds, unsigned n)
-{
-	unsigned k = 0;
-
-	if (!is_sampling_session(s))
-		return 0;
-	for (unsigned i = 0; i < s->sampling->n_buffers; i++) {
-		const struct sample_buffer *st = &s->sampling->buffers[i];
-
-		if (st->polled_event < 0)
-			continue;
-		if (k < n && fds)
-			fds[k] = s->sampling->side_events[st->polled_event].fd;
-		k++;
-	}
-	return k;
-}
-
-static int set_signal_delivery(int fd, int signo)
-{
-	struct f_owner_ex me = { .type = F_OWNER_TID, .pid = (pid_t)syscall(SYS_gettid) };
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || (signo && (fcntl(fd, F_SETOWN_EX, &me) || fcntl(fd, F_SETSIG, signo))))
-		return -errno;
-	return fcntl(fd, F_SETFL, signo ? flags | O_ASYNC : flags & ~O_ASYNC) ? -errno : 0;
-}
-
-/* The signal comes from the sampling event, even if its samples are in the buffer of another
- * event. */
-int pfm_session_signal(pfm_session_t *s, int signo)
-{
-	const struct perf_state *st;
-
-	if (!is_sampling_session(s) || signo < 0 || signo > SIGRTMAX)
-		return PFMLIB_ERR_INVAL;
-	if (!has_buffers(s))
-		return PFMLIB_ERR_NOTSUPP;
-	st = s->backend_state;
-	for (unsigned i = 0; i < st->n_events; i++) {
-		int rc = st->events[i].fd >= 0 ? set_signal_delivery(st->events[i].fd, signo) : 0;
-
-		if (rc) {
-			s->sys_errno = -rc;
-			return PFMLIB_ERR_SYS;
-		}
-	}
-	return PFMLIB_SUCCESS;
-}
-
-/* ---- accounts ------------------------------------------------------------------------------ */
-
-static uint64_t get_lost_samples(const struct pfm_session *s, const struct session_count *c)
-{
-	const struct perf_state *st = s->backend_state;
-	uint64_t lost = 0;
-
-	if (!has_buffers(s))
-		return 0;
-	for (unsigned k = 0; k < c->kernel_state.n_events; k++)
-		lost += st->events[c->kernel_state.first_event + k].lost_samples;
-	return s->sampling->lacks_lost_counts ? PFM_LOST_UNKNOWN : lost;
-}
-
-/* True if samples of count @i may have been taken for those of another count, or of no count. For
- * two counts of one event the number of samples tells, after all were read. */
-static bool has_mixed_samples(const struct pfm_session *s, unsigned i,
-                              const pfm_sample_statistics_t *o)
-{
-	const struct session_count *c = &s->counts[i];
-	uint64_t all = o->samples + o->lost, right = o->period ? o->count / o->period : all;
-	bool twin = false, known = o->lost != PFM_LOST_UNKNOWN && !s->running;
-
-	if (!has_shared_ids(c))
-		return false;
-	for (unsigned k = 0; k < s->n_counts; k++)
-		twin |= k != i && has_shared_ids(&s->counts[k]) &&
-		        s->counts[k].config.attr.config == c->config.attr.config;
-	return s->sampling->n_ambiguous_samples ||
-	       (twin && known &&
-	        (all > right ? all - right : right - all) > c->kernel_state.n_events);
-}
-
-/* True if there are fewer than half as many samples as the count and its fixed period demand, as on
- * virtual machines whose overflow interrupts wait for the clock. Each counter may have an
- * unfinished period; inherited counters are too many to track. */
-static bool has_too_few_samples(const struct pfm_session *s, unsigned i,
-                                const pfm_sample_statistics_t *o)
-{
-	uint64_t due = o->period ? o->count / o->period : 0,
-		 parts = s->counts[i].kernel_state.n_events;
-
-	return !(s->options.flags & PFM_SESSION_INHERIT) && due > parts + 8 &&
-	       o->samples + o->discarded < (due - parts) / 2;
-}
-
-/* True if the processor dropped samples or the buffer was full. Samples outside of the profiled
- * addresses are not lost. */
-static bool has_lost_samples(const struct pfm_session *s, const pfm_sample_statistics_t *o)
-{
-	if (o->discarded && !pfmi_sampling_uses_device(s))
-		return true;
-	return o->lost == PFM_LOST_UNKNOWN ? s->sampling->n_lost != 0 : o->lost != 0;
-}
-
-static void assess_sample_quality(const struct pfm_session *s, unsigned i,
-                                  pfm_sample_statistics_t *o)
-{
-	const pfm_count_t *count = &s->last_counts[i];
-
-	o->quality = count->quality;
-	o->cause = count->cause;
-	if (o->quality != PFM_QUALITY_EXACT)
-		return;
-	if (o->throttled) {
-		o->quality = PFM_QUALITY_PARTIAL;
-		o->cause = PFM_CAUSE_THROTTLED;
-	} else if (has_lost_samples(s, o)) {
-		o->quality = PFM_QUALITY_PARTIAL;
-		o->cause = PFM_CAUSE_LOST;
-	} else if (has_mixed_samples(s, i, o) || has_too_few_samples(s, i, o)) {
-		o->quality = PFM_QUALITY_PARTIAL;
-		o->cause = PFM_CAUSE_OTHER;
-	}
-}
-
-int pfm_sampling_statistics(pfm_session_t *s, unsigned i, pfm_sample_statistics_t *out)
-{
-	pfm_sample_statistics_t full = { .size = sizeof(full) };
-	pfm_count_t count = PFM_INIT(count);
-	const struct session_count *c;
-	const struct sample_totals *t;
-	int rc;
-
-	if (!is_sampling_session(s) || i >= s->n_counts || !base_has_struct_size(out))
-		return PFMLIB_ERR_INVAL;
-	rc = pfm_read_count(s, i, &count);
-	if (rc)
-		return rc;
-	c = &s->counts[i];
-	t = &s->sampling->totals[i];
-	full.precise = c->config.attr.precise;
-	full.samples = t->n_samples;
-	full.exact = t->n_exact;
-	full.weight = t->total_weight;
-	full.discarded = pfmi_sampling_uses_device(s) ? pfmi_device_count_out_of_range(s, i)
-	                                              : t->n_discarded;
-	full.throttled = t->n_throttled;
-	full.throttled_ns = t->throttled_ns;
-	full.lost = get_lost_samples(s, c);
-	full.count = count.value;
-	full.period = c->config.period;
-	full.freq = c->config.freq;
-	assess_sample_quality(s, i, &full);
-	base_copy_struct_out(out, &full, sizeof(full));
-	return PFMLIB_SUCCESS;
-}
-
-int pfm_buffer_statistics(const pfm_session_t *s, pfm_buffer_info_t *out)
-{
-	pfm_buffer_info_t full = PFM_INIT(full);
-
-	if ((!is_sampling_session(s) && !(s && s->recording)) || !base_has_struct_size(out))
-		return PFMLIB_ERR_INVAL;
-	full.n = s->sampling->n_buffers;
-	full.pages = s->sampling->buffer_pages;
-	full.wanted = s->sampling->config.pages;
-	full.lost = s->sampling->n_lost;
-	full.bytes = s->sampling->n_bytes;
-	full.skipped = s->sampling->n_unknown_records;
-	full.damaged =
-		s->recording ? s->recording_ops->is_damaged(s) : s->sampling->n_damaged_buffers;
-	base_copy_struct_out(out, &full, sizeof(full));
-	return PFMLIB_SUCCESS;
 }
