@@ -82,4 +82,17 @@ unsigned pfmi_perf_open_software_events(struct pfm_session *s, unsigned first);
 /* The end of the group that begins with count @first. */
 unsigned pfmi_perf_find_group_end(const struct pfm_session *s, unsigned first);
 
+/* Number of counts in one reading of the kernel event. */
+static inline unsigned perf_get_counts_per_reading(const struct kernel_event *p)
+{
+	return p->reads_group ? 1u + p->n_members : 1;
+}
+
+/* Computes counts that were exact at the last reading and still are: only numbers have changed.
+ * Checks what the members of a group share once. False if anything else may have changed; @out is
+ * then undefined. */
+bool pfmi_perf_compute_exact_counts(const struct pfm_session *s, pfm_count_t *out);
+/* Computes every count from its kernel events. (perf_counts.c) */
+void pfmi_perf_compute_all_counts(struct pfm_session *s, pfm_count_t *counts);
+
 #endif

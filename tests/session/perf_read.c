@@ -1,139 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings, from a layout of kernel events that the test makes by hand: what is read and where it
- * goes, where zero is, what the parts of a count come to, and what starting and stopping says when
- * some of it fails. */
-#include "units.h"
-#include <errno.h>
-#include "session/perf_event_internal.h"
-#include "fake_sys.h"
-
-#define PARTS 8
-
-static struct fake fake;
-static struct pfm_ctx *ctx;
-static struct pfm_session *s;
-static struct perf_state perf;
-static struct kernel_event parts[PARTS];
-static struct session_count counts[PARTS];
-static struct time_reference witnesses[2];
-static pfm_count_t read_counts[PARTS];
-
-static void as_they_are(struct fake *f, struct fake_event *e)
-{
-	(void)f;
-	(void)e;
-}
-
-static int begin(void **state)
-{
-	(void)state;
-	fake_begin(&fake);
-	fake.tick = as_they_are;
-	ctx = calloc(1, sizeof(*ctx));
-	s = calloc(1, sizeof(*s));
-	if (!s || !ctx)
-		return -1;
-	memset(parts, 0, sizeof(parts));
-	memset(counts, 0, sizeof(counts));
-	memset(witnesses, 0, sizeof(witnesses));
-	perf = (struct perf_state){ .events = parts,
-		                    .cgroup_fd = -1,
-		                    .time_references = witnesses };
-	s->ctx = ctx;
-	s->sys = fake.sys;
-	s->counts = counts;
-	s->backend_state = &perf;
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	free(perf.readings);
-	fake_end(&fake);
-	free(s);
-	free(ctx);
-	return 0;
-}
-
-static int open_event(uint64_t format, int group, int pid, int cpu)
-{
-	struct perf_event_attr a = { .size = sizeof(a),
-		                     .read_format = 3 | format,
-		                     .disabled = group < 0 };
-
-	return fake.sys.perf_event_open(&fake.sys, &a, pid, cpu, group, 0);
-}
-
-/* One more part of count @count. @lead: the part it joins, -1: none. */
-static struct kernel_event *add_event_to_sum(unsigned count, int lead, bool whole, int pid, int cpu)
-{
-	unsigned me = perf.n_events++;
-	struct kernel_event *p = &parts[me];
-
-	*p = (struct kernel_event){ .leader = lead,
-		                    .reads_group = whole,
-		                    .time_reference = -1,
-		                    .next_member = -1,
-		                    .last_member = -1,
-		                    .pid = pid,
-		                    .cpu = cpu,
-		                    .count_index = count };
-	p->fd = open_event(whole ? PERF_FORMAT_GROUP : 0, lead < 0 ? -1 : parts[lead].fd, pid, cpu);
-	if (lead >= 0) {
-		parts[parts[lead].last_member < 0 ? lead : parts[lead].last_member].next_member =
-			(int)me;
-		parts[lead].last_member = (int)me;
-		parts[lead].n_members++;
-	}
-	if (counts[count].kernel_state.n_events++ == 0)
-		counts[count].kernel_state.first_event = me;
-	counts[count].kernel_state.n_open++;
-	s->n_counts = count + 1 > s->n_counts ? count + 1 : s->n_counts;
-	return p;
-}
-
-static void set(unsigned part, uint64_t value, uint64_t on, uint64_t running)
-{
-	struct fake_event *e = fake_event(&fake, parts[part].fd);
-
-	assert_non_null(e);
-	e->value = value;
-	e->is_open = on;
-	e->running = running;
-}
-
-static int try_read(void)
-{
-	s->is_all_exact = false;
-	return pfmi_perf_read_counts(s, read_counts, s->n_counts);
-}
-
-static void expect(unsigned i, uint64_t value, uint64_t raw, uint64_t enabled, uint64_t running,
-                   pfm_quality_t quality, pfm_cause_t cause)
-{
-	const pfm_count_t *c = &read_counts[i];
-
-	if (c->value != value || c->raw != raw || c->enabled != enabled || c->running != running ||
-	    c->quality != quality || c->cause != cause)
-		fail_msg("count %u: %llu (%llu) in %llu of %llu, %s %s", i,
-		         (unsigned long long)c->value, (unsigned long long)c->raw,
-		         (unsigned long long)c->running, (unsigned long long)c->enabled,
-		         pfm_quality_name(c->quality), pfm_cause_name(c->cause));
-	assert_int_equal(c->size, sizeof(*c));
-}
-
-static void expect_exact(unsigned i, uint64_t value, uint64_t time)
-{
-	expect(i, value, value, time, time, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-}
+ * goes, where zero is, and what starting and stopping says when some of it fails. */
+#include "kernel_events.h"
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static void one_event(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, false, 0, -1);
+	add_part(0, -1, false, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_int_equal(perf.n_read_events, 1);
 	set(0, 5, 100, 100);
@@ -155,12 +30,12 @@ static void one_event(void **state)
 static void groups_and_others(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, true, 0, -1);
-	add_event_to_sum(1, -1, false, 0, -1);
-	add_event_to_sum(2, 0, true, 0, -1);
-	add_event_to_sum(3, -1, true, 0, -1);
-	add_event_to_sum(4, 0, true, 0, -1);
-	add_event_to_sum(5, -1, false, 0, -1);
+	add_part(0, -1, true, 0, -1);
+	add_part(1, -1, false, 0, -1);
+	add_part(2, 0, true, 0, -1);
+	add_part(3, -1, true, 0, -1);
+	add_part(4, 0, true, 0, -1);
+	add_part(5, -1, false, 0, -1);
 	fake.sys.close(&fake.sys, parts[5].fd);
 	parts[5].fd = -1;
 	counts[5].kernel_state.n_open = 0;
@@ -192,8 +67,8 @@ static void groups_and_others(void **state)
 static void a_group_read_one_by_one(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, false, 0, -1);
-	add_event_to_sum(1, 0, false, 0, -1);
+	add_part(0, -1, false, 0, -1);
+	add_part(1, 0, false, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_int_equal(perf.n_read_events, 2);
 	set(0, 3, 10, 10);
@@ -210,8 +85,8 @@ static void a_group_read_one_by_one(void **state)
 static void a_group_of_another_size(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, true, 0, -1);
-	add_event_to_sum(1, 0, true, 0, -1);
+	add_part(0, -1, true, 0, -1);
+	add_part(1, 0, true, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	fake.sys.close(&fake.sys, parts[1].fd);
@@ -224,8 +99,8 @@ static void a_group_of_another_size(void **state)
 static void what_did_not_fit(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, false, 0, -1);
-	add_event_to_sum(1, -1, false, 0, -1);
+	add_part(0, -1, false, 0, -1);
+	add_part(1, -1, false, 0, -1);
 	parts[0].reads_lost_samples = true;
 	fake_event(&fake, parts[0].fd)->a.attr.read_format |= PERF_FORMAT_LOST;
 	fake_event(&fake, parts[0].fd)->lost = 77;
@@ -246,8 +121,8 @@ static void a_pinned_event_lost_its_counter(void **state)
 	for (unsigned group = 0; group < 2; group++) {
 		end(NULL);
 		begin(NULL);
-		add_event_to_sum(0, -1, group, 0, 1);
-		add_event_to_sum(0, -1, group, 0, 2);
+		add_part(0, -1, group, 0, 1);
+		add_part(0, -1, group, 0, 2);
 		fake_event(&fake, parts[0].fd)->a.attr.pinned = 1;
 		assert_int_equal(pfmi_perf_assign_readings(s), 0);
 		set(0, 10, 5, 5);
@@ -268,106 +143,6 @@ static void a_pinned_event_lost_its_counter(void **state)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void parts_add_up(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		add_event_to_sum(0, -1, false, 42, i);
-	assert_int_equal(pfmi_perf_assign_readings(s), 0);
-	set(0, 100, 10, 10);
-	set(1, 100, 10, 5);
-	set(2, 7, 0, 0); /* never there */
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 307, 207, 20, 15, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
-	set(2, 0, 10, 0); /* there, without a counter */
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 300, 200, 30, 15, PFM_QUALITY_PARTIAL, PFM_CAUSE_NONE);
-	set(0, 0, 10, 0);
-	set(1, 100, 10, 5); /* scaled does not mend it */
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 200, 100, 30, 5, PFM_QUALITY_PARTIAL, PFM_CAUSE_NONE);
-	/* More than 64 bits. */
-	set(0, UINT64_MAX - 5, 10, 5);
-	set(1, 6, 10, 5);
-	set(2, 0, 0, 0);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	assert_true(read_counts[0].value == UINT64_MAX);
-}
-
-/* A level is what it is: never a difference, never more than was seen. */
-static void levels(void **state)
-{
-	(void)state;
-	add_event_to_sum(0, -1, false, 0, -1);
-	counts[0].config.is_level = true;
-	assert_int_equal(pfmi_perf_assign_readings(s), 0);
-	set(0, 50, 10, 10);
-	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
-	set(0, 40, 20, 20);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect_exact(0, 40, 10);
-	set(0, 40, 30, 20);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 40, 40, 20, 10, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-}
-
-/* ---- time on other CPUs ---------------------------------------------------------------------- */
-
-static void watch(unsigned i, uint64_t on, uint64_t running)
-{
-	struct fake_event *e;
-
-	if (!witnesses[i].is_needed) {
-		witnesses[i].is_needed = true;
-		witnesses[i].fd = open_event(0, -1, 42, (int)i);
-		perf.n_time_references = i + 1;
-	}
-	e = fake_event(&fake, witnesses[i].fd);
-	e->is_open = on;
-	e->running = running;
-}
-
-static void time_elsewhere(void **state)
-{
-	struct unserved_time more = { .count_index = 0, .time_reference = 1 };
-
-	(void)state;
-	add_event_to_sum(0, -1, false, 42, 0)->time_reference = 0;
-	watch(0, 100, 40);
-	watch(1, 500, 100);
-	perf.unserved_times = &more;
-	perf.n_unserved_times = 1;
-	assert_int_equal(pfmi_perf_assign_readings(s), 0);
-	set(0, 10, 100, 40);
-	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
-	/* 60 more of which it was here for 20, and counted all of them; 30 on the CPU that cannot
-	 * count it. */
-	watch(0, 160, 60);
-	watch(1, 600, 130);
-	set(0, 25, 160, 60);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 15, 15, 20 + 30, 20, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	assert_true(counts[0].kernel_state.time_elsewhere == 40 && witnesses[0].time_on_cpu == 20 &&
-	            witnesses[1].time_on_cpu == 30);
-	/* It counted half of the time that it was here. */
-	set(0, 25, 160, 50);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 30, 15, 20 + 30, 10, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
-	/* Clocks are not read at one moment: it may seem to have been away for longer than it did
-	 * not count. */
-	set(0, 25, 160, 101);
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-	expect(0, 15, 15, 61 + 30, 61, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	/* A witness that cannot be read. */
-	fake_event(&fake, witnesses[1].fd)->a.attr.pinned = 1;
-	watch(1, 600, 0);
-	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
-	assert_int_equal(s->sys_errno, EIO);
-	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_ERR_SYS);
-	witnesses[1].is_needed = false;
-	assert_int_equal(try_read(), PFMLIB_SUCCESS);
-}
-
 /* ---- clear readings -------------------------------------------------------------------------- */
 
 /* Counts that were clear are taken over without another look, as long as nothing but numbers
@@ -379,7 +154,7 @@ static void clear_readings(void **state)
 	(void)state;
 	for (unsigned count = 0; count < 2; count++)
 		for (int cpu = 0; cpu < 2; cpu++)
-			add_event_to_sum(count, count ? cpu : -1, true, -1, cpu);
+			add_part(count, count ? cpu : -1, true, -1, cpu);
 	counts[0].config.scale = 3;
 	counts[1].config.scale = 4;
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
@@ -421,8 +196,8 @@ static void clear_readings(void **state)
 static void counts_that_are_looked_at(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, false, 0, -1);
-	add_event_to_sum(1, -1, false, 0, -1);
+	add_part(0, -1, false, 0, -1);
+	add_part(1, -1, false, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_true(perf.is_uniform);
 	counts[1].config.is_level = true;
@@ -437,7 +212,7 @@ static void counts_that_are_looked_at(void **state)
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_false(perf.is_uniform);
 	counts[1].kernel_state.n_events = 1;
-	add_event_to_sum(2, 1, false, 0, -1); /* read on its own, though it is a member */
+	add_part(2, 1, false, 0, -1); /* read on its own, though it is a member */
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_true(perf.is_uniform);
 	fake.sys.close(&fake.sys, parts[1].fd);
@@ -470,7 +245,7 @@ static void say(unsigned times, int rc)
 static void reading_fails(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, false, 0, -1);
+	add_part(0, -1, false, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	s->sys.read = scripted_read;
 	set(0, 5, 1, 1);
@@ -504,10 +279,10 @@ static void reading_fails(void **state)
 static void groups_that_differ(void **state)
 {
 	(void)state;
-	add_event_to_sum(0, -1, true, 0, -1);
-	add_event_to_sum(1, 0, true, 0, -1);
-	add_event_to_sum(2, -1, true, 0, -1); /* nobody joined it */
-	add_event_to_sum(3, -1, false, 0, -1);
+	add_part(0, -1, true, 0, -1);
+	add_part(1, 0, true, 0, -1);
+	add_part(2, -1, true, 0, -1); /* nobody joined it */
+	add_part(3, -1, false, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	s->sys.read = scripted_read;
 	say(0, 0);
@@ -562,9 +337,9 @@ static void who_is_started(void **state)
 	n_commands = 0;
 	fails_fd = -1;
 	interrupted = 0;
-	add_event_to_sum(0, -1, true, 42, 0);
-	add_event_to_sum(1, 0, true, 42, 0);
-	add_event_to_sum(2, -1, false, -1, 0);
+	add_part(0, -1, true, 42, 0);
+	add_part(1, 0, true, 42, 0);
+	add_part(2, -1, false, -1, 0);
 	watch(0, 0, 0);
 	watch(1, 0, 0);
 	witnesses[1].is_needed = false;
@@ -605,26 +380,7 @@ static void who_is_started(void **state)
 	assert_int_equal(n_commands, 3);
 }
 
-static void readings_without_a_call(void **state)
-{
-	pfm_count_t c;
-
-	(void)state;
-	s->running = true;
-	add_event_to_sum(0, -1, false, 0, -1);
-	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* no page */
-	add_event_to_sum(0, -1, false, 0, -1);
-	parts[0].user_page = &c;
-	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* two parts */
-	counts[0].kernel_state.n_events = 1;
-	s->running = false;
-	assert_int_equal(pfmi_perf_read_user_count(s, 0, &c), PFMLIB_ERR_NOTSUPP); /* stopped */
-}
-
-#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
-
 UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one),
      CASE(a_group_of_another_size), CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter),
-     CASE(parts_add_up), CASE(levels), CASE(time_elsewhere), CASE(clear_readings),
-     CASE(counts_that_are_looked_at), CASE(reading_fails), CASE(groups_that_differ),
-     CASE(who_is_started), CASE(readings_without_a_call));
+     CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails),
+     CASE(groups_that_differ), CASE(who_is_started));
