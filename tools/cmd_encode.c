@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = LONG_ONLY, OPT_PMU, OPT_USER, OPT_KERNEL };
+enum { OPT_JSON = LONG_ONLY, OPT_PMU };
 
 static const struct command_option options[] = {
 	{ OPT_PMU, "pmu", "NAME", "processor of names without one; default: this machine's" },

@@ -9,7 +9,6 @@ theirs in the table NAME_ratios.
 """
 
 import functools
-import os
 import re
 
 import pmtable as pt
@@ -153,7 +152,3 @@ def add_to_group(table, row):
     had = next((v for f, _, v in row.values if f == at), "")
     row.values = [v for v in row.values if v[0] != at] + \
         [(at, pt.ANYWHERE, ";".join(filter(None, (had, GROUP))))]
-
-
-def contract_path(folder):
-    return os.path.join(folder, "contract.txt")
