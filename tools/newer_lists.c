@@ -26,7 +26,7 @@ static const struct publisher {
 enum { N_PUBLISHERS = sizeof(publishers) / sizeof(publishers[0]) };
 enum { MAX_SLIPS = 2 }; /* largest number of letters in which a misspelt name differs */
 
-/* Returns the publisher of lists of @pmu as a bit set; empty if there is none. */
+/* Returns the publisher of lists of @pmu as a bit set; empty if unknown. */
 static unsigned find_publishers_of_pmu(const pfm_ctx_t *ctx, int pmu)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);

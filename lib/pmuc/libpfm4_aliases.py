@@ -103,7 +103,7 @@ def config_words(unit, encoder, row, given):
 
 def frontend_config(row, given):
     """Returns the configuration of a front-end event: the unit mask is in the second word, with the
-    smallest threshold if none is given."""
+    smallest threshold by default."""
     mask = given[0].code >> 8 if len(given) == 1 else 0
     if mask and "fethr" in row_flags(given[0]) and not mask >> 8 & 0xFFF:
         mask |= 1 << 8
@@ -527,7 +527,7 @@ def add_aliases(tables, folder):
     names4 = libpfm4.Texts()
     names4.read(files)
     units = {u.name: u for u in names4.units}
-    # the first one of each kind stands for all
+    # the first one of each kind represents all
     units = {**{box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
     for t in tables:
         alias_box_table(t, units)

@@ -441,7 +441,7 @@ class Writer:
             if extra:
                 entries.append((WAYS[has_code, mask, extra], number))
             if (has_code, mask) in crowded:
-                # The first of several rows that differ only in config1 stands for an event with
+                # The first of several rows that differ only in config1 represents an event with
                 # another config1.
                 without = beyond | registers if register else beyond
                 alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values
@@ -536,8 +536,8 @@ class Writer:
                                     [i for _, i in names], room=lambda n: 3 * sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
-        """Makes the filter of all names in @parts. A name with a separator stands for itself and
-        its prefix. @own: tables that have the name of the whole. Both are numbers of tables."""
+        """Makes the filter of all names in @parts. A name with a separator also represents its
+        prefix. @own: tables that have the name of the whole. Both are numbers of tables."""
         folded = set().union(*[self.folded[i] for i in parts])
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
         folded |= first_pieces(folded.union(*[self.folded[i] for i in own]))

@@ -26,7 +26,7 @@ def rename_clashing(b, heads, words):
 # ---- off-core responses --------------------------------------------------------------------------
 
 def offcore_matrix(reading, items, file):
-    """Makes unit masks of requests and responses for OFFCORE_RESPONSE, which stands for both
+    """Makes unit masks of requests and responses for OFFCORE_RESPONSE, which represents both
     registers, and for OFFCORE_RESPONSE_0 and _1 where the registers differ."""
     b = core_of_file(reading, file)
     if "offcore_rsp" not in b.at:

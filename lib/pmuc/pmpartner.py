@@ -50,7 +50,7 @@ def add_partners(tables, path):
 
 
 def find_partner(table, row, partners, events):
-    """Returns the name of the event, or '' if there is none."""
+    """Returns the name of the event, or '' if missing."""
     for name in partners.get(pt.fold(row.name), ()):
         if pt.fold(name) in events:
             return name

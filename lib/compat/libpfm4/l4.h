@@ -118,7 +118,7 @@ struct l4_event {
 /* The number of the PMU, or -1. */
 int l4_find_pmu_by_name(const char *name, size_t len);
 int l4_find_pmu_by_id(unsigned id);
-/* Finds the event of PMU @pmu at @pos. False if there is none. */
+/* Finds the event of PMU @pmu at @pos. False if missing. */
 bool l4_get_event(uint32_t pmu, uint32_t pos, struct l4_event *out);
 bool l4_find_event(uint32_t pmu, const char *name, size_t len, struct l4_event *out);
 bool l4_get_event_by_index(int idx, struct l4_event *out);

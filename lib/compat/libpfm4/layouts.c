@@ -103,7 +103,7 @@ static void build_amd_word(const struct l4_query *q, int plm, struct amd_selecti
 		s->modifier_values[AMD_K] = plm & PFM_PLM0 ? 1 : 0;
 		s->modifier_values[AMD_U] = plm & PFM_PLM3 ? 1 : 0;
 		s->modifier_values[AMD_H] = plm & PFM_PLMH ? 1 : 0;
-		/* Without a modifier for the hypervisor there is no bit for it; libpfm4 sets it. */
+		/* PMUs without modifier h lack this bit; libpfm4 sets it. */
 		if (!l4_is_exact_mode() && (mods & 1u << AMD_K) && !(mods & 1u << AMD_H))
 			s->modifier_values[AMD_H] = 0;
 	}
