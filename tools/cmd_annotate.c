@@ -130,7 +130,7 @@ static struct profile_sum sum_of_function(const struct annotate_job *job, unsign
 enum { ADDRESS_COLUMNS = 10 }; /* of an instruction */
 
 /* Returns the columns left for a text after @used columns. */
-static size_t room_beside(size_t used)
+static size_t get_columns_left(size_t used)
 {
 	size_t columns = term_width(stdout);
 
@@ -190,7 +190,7 @@ static int put_line_shares(const struct annotate_job *job, unsigned event,
 		put_share(stdout, (double)shares[i].weight / (double)sum->weight, sum->samples);
 		fputs("  ", stdout);
 		profile_line(p->texts.text[shares[i].source], line);
-		put_cut(stdout, line, room_beside(SHARE_COLUMNS + 2), CUT_MIDDLE);
+		put_cut(stdout, line, get_columns_left(SHARE_COLUMNS + 2), CUT_MIDDLE);
 		putchar('\n');
 	}
 	putchar('\n');
@@ -203,7 +203,7 @@ static void put_code_text(const struct code_line *c)
 	size_t used = SHARE_COLUMNS + 2 + (c->is_instruction ? ADDRESS_COLUMNS : 0);
 
 	if (term_is_terminal(stdout))
-		put_cut(stdout, c->text, room_beside(used), CUT_END);
+		put_cut(stdout, c->text, get_columns_left(used), CUT_END);
 	else
 		put_line_text(stdout, c->text);
 }

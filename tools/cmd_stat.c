@@ -71,7 +71,7 @@ static void describe_target(struct stat_job *job)
 		append_heading(job, " during ");
 	at = strlen(job->target);
 	if (job->command)
-		quoted_command(job->command, job->target + at, TARGET_MAX - at);
+		quote_command(job->command, job->target + at, TARGET_MAX - at);
 	end_heading(job->target);
 }
 

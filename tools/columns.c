@@ -79,7 +79,7 @@ size_t count_columns(const char *text, size_t len)
 
 /* Bytes of @text that fit into @columns, with the combining characters after the last one; *@used:
  * their columns. */
-static size_t fitting_bytes(const char *text, size_t len, size_t columns, size_t *used)
+static size_t count_fitting_bytes(const char *text, size_t len, size_t columns, size_t *used)
 {
 	size_t i = 0, n;
 
@@ -94,7 +94,7 @@ static size_t fitting_bytes(const char *text, size_t len, size_t columns, size_t
 }
 
 /* Where the end of @text begins that takes at most @columns; *@used: its columns. */
-static size_t fitting_end(const char *text, size_t len, size_t columns, size_t *used)
+static size_t find_fitting_end(const char *text, size_t len, size_t columns, size_t *used)
 {
 	size_t all = count_columns(text, len), i = 0, n;
 
@@ -117,12 +117,13 @@ static size_t put_part(FILE *out, const char *text, size_t columns, enum cut_pla
 
 	if (columns == 0)
 		return 0;
-	n = fitting_bytes(text, len, place == CUT_END ? columns - 1 : columns * 2 / 3, &first);
+	n = count_fitting_bytes(text, len, place == CUT_END ? columns - 1 : columns * 2 / 3,
+	                        &first);
 	fwrite(text, 1, n, out);
 	fputs(ELLIPSIS, out);
 	if (place == CUT_END)
 		return first + 1;
-	end = fitting_end(text, len, columns - 1 - first, &last);
+	end = find_fitting_end(text, len, columns - 1 - first, &last);
 	fwrite(text + end, 1, len - end, out);
 	return first + 1 + last;
 }
@@ -144,7 +145,7 @@ static size_t measure_operator(const char *text)
 
 /* A copy of @text with an ellipsis for what is between the outermost @open and @close; the whole
  * text if they do not match. NULL without memory. */
-static char *empty_brackets(const char *text, char open, char close)
+static char *elide_brackets(const char *text, char open, char close)
 {
 	char *copy = calloc(strlen(text) + 1, sizeof(ELLIPSIS)), *to = copy;
 	size_t depth = 0, n;
@@ -166,11 +167,11 @@ static char *empty_brackets(const char *text, char open, char close)
 
 static size_t put_cut_name(FILE *out, const char *text, size_t columns)
 {
-	char *plain = empty_brackets(text, '(', ')'), *bare = NULL;
+	char *plain = elide_brackets(text, '(', ')'), *bare = NULL;
 	size_t used;
 
 	if (plain && count_columns(plain, strlen(plain)) > columns)
-		bare = empty_brackets(plain, '<', '>');
+		bare = elide_brackets(plain, '<', '>');
 	used = put_cut(out, bare ? bare : plain ? plain : text, columns, CUT_MIDDLE);
 	free(plain);
 	free(bare);

@@ -217,7 +217,7 @@ static int report_unknown_option(struct command_args *args, const char *name, si
 			names[n++] = o->name;
 	names[n] = NULL;
 	snprintf(wrong, sizeof(wrong), "%.*s", (int)len, name);
-	similar = closest_word(wrong, names);
+	similar = find_closest_word(wrong, names);
 	if (similar >= 0)
 		report_usage_error(args, "unknown option --%s. Did you mean --%s?", wrong,
 		                   names[similar]);
@@ -316,7 +316,7 @@ static int refuse_option(struct command_args *args, int refusal, const char *wor
 }
 
 /* Returns the argument with the long option that getopt_long() has just parsed. */
-static const char *long_option_word(const struct command_args *args)
+static const char *find_long_option_word(const struct command_args *args)
 {
 	bool has_own_value = optarg && optarg == args->argv[optind - 1];
 
@@ -326,7 +326,7 @@ static const char *long_option_word(const struct command_args *args)
 /* True if the option is an abbreviation, which a later option could make ambiguous. */
 static bool is_abbreviated(const struct command_args *args, const char *name)
 {
-	return strcspn(long_option_word(args) + 2, "=") != strlen(name);
+	return strcspn(find_long_option_word(args) + 2, "=") != strlen(name);
 }
 
 /* Treats all remaining arguments as operands. */
@@ -353,7 +353,7 @@ static int parse_option(struct command_args *args, const char **value)
 		if (id == '?' || id == ':')
 			return refuse_option(args, id, args->argv[optind - 1]);
 		if (at >= 0 && is_abbreviated(args, table.longs[at].name)) {
-			const char *word = long_option_word(args) + 2;
+			const char *word = find_long_option_word(args) + 2;
 
 			return report_unknown_option(args, word, strcspn(word, "="));
 		}
@@ -463,7 +463,7 @@ static int report_unknown_command(const char *name)
 	for (i = 0; i < NAMES_MAX && commands[i]; i++)
 		names[i] = commands[i]->name;
 	names[i] = NULL;
-	similar = closest_word(name, names);
+	similar = find_closest_word(name, names);
 	fprintf(stderr, "pfm: unknown command '%s'.", name);
 	if (similar >= 0)
 		fprintf(stderr, " Did you mean '%s'?", names[similar]);

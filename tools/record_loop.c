@@ -233,5 +233,5 @@ int record_until_end(struct recorder *job)
 		report_recording(job);
 	if (status != EXIT_DONE || !job->command)
 		return status;
-	return child_status(job->command[0], wait_status);
+	return child_get_status(job->command[0], wait_status);
 }

@@ -31,7 +31,7 @@ static unsigned count_mistakes(const char *word, const char *known, unsigned lim
 	return n && m ? base_get_edit_distance(a, n, b, m, limit) : limit + 1;
 }
 
-int closest_word(const char *word, const char *const *words)
+int find_closest_word(const char *word, const char *const *words)
 {
 	unsigned best = (unsigned)strlen(word) / 3 + 1, d;
 	int found = -1;

@@ -110,7 +110,7 @@ void free_rows(struct stat_job *job);
 /* True if rows have labels. */
 bool has_row_labels(const struct stat_job *job);
 /* The standard error of the mean, in percent of the mean. */
-double relative_deviation(const pfm_tally_t *t);
+double compute_relative_deviation(const pfm_tally_t *t);
 /* Returns @text if it is an event of pfm's own: duration_time, user_time, system_time. Else
  * NULL. */
 const char *find_own_event(const char *text);
@@ -164,8 +164,8 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 
 /* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for what the kernel does not
  * tell. */
-void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
-                    char label[LABEL_MAX]);
+void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
+                         char label[LABEL_MAX]);
 
 /* ---- the command (stat_child.c) -------------------------------------------------------------- */
 
@@ -185,9 +185,9 @@ void child_discard(struct child *c);
 /* Sends the signal, and wakes a stopped command so that it gets the signal. */
 void child_signal(const struct child *c, int sig);
 /* The exit status for the end of the command. Reports a signal that ended it. */
-int child_status(const char *name, int status);
+int child_get_status(const char *name, int status);
 /* The command as it would be typed in a shell, cut at @size. Returns @buf. */
-char *quoted_command(char *const *command, char *buf, size_t size);
+char *quote_command(char *const *command, char *buf, size_t size);
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
@@ -216,7 +216,7 @@ struct ratio {
 int plan_stat_metrics(struct stat_job *job);
 void free_stat_metrics(struct stat_job *job);
 /* The name of the metric's PMU if metrics of several PMUs were requested, else "". */
-const char *common_pmu(const struct stat_job *job, const struct stat_metric *m);
+const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m);
 /* Adds the metrics that texts of -e name. False without memory. */
 bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* Computes a metric from the rows of @label. False if that is impossible; the value may still be
@@ -357,7 +357,7 @@ bool has_nothing_to_count(struct stat_job *job);
 
 /* The width of the widest label of the rows; 0 without labels. And a label as text, padded to that
  * width. */
-size_t widest_label(const struct stat_job *job);
+size_t measure_widest_label(const struct stat_job *job);
 void print_label(const struct stat_job *job, const char *label, size_t widest);
 
 /* Reports the counts. @time: end of the interval, negative for whole runs. Returns 0 or the errno

@@ -99,7 +99,7 @@ void child_signal(const struct child *c, int sig)
 	kill(c->pid, SIGCONT);
 }
 
-int child_status(const char *name, int status)
+int child_get_status(const char *name, int status)
 {
 	if (WIFSIGNALED(status)) {
 		fprintf(stderr, "%s: %s was ended by signal %d (%s%s)\n", program_name, name,
@@ -147,7 +147,7 @@ static size_t append_word(char *buf, size_t at, size_t size, const char *word)
 	}
 }
 
-char *quoted_command(char *const *command, char *buf, size_t size)
+char *quote_command(char *const *command, char *buf, size_t size)
 {
 	size_t at = append_char(buf, 0, size, "", 0);
 

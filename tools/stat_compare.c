@@ -27,8 +27,8 @@ struct comparison {
 	const char **why;
 };
 
-static double *value_at(const struct comparison *c, unsigned command, unsigned round,
-                        unsigned event)
+static double *get_value_at(const struct comparison *c, unsigned command, unsigned round,
+                            unsigned event)
 {
 	return &c->values[((size_t)command * c->n_rounds + round) * (c->n_events + 1) + event];
 }
@@ -116,11 +116,11 @@ static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command,
 		bool has = counts[i].quality == PFM_QUALITY_EXACT ||
 		           counts[i].quality == PFM_QUALITY_SCALED;
 
-		*value_at(c, command, round, i) = has ? (double)counts[i].value : (double)NAN;
+		*get_value_at(c, command, round, i) = has ? (double)counts[i].value : (double)NAN;
 		if (!has)
 			c->why[i] = pfm_cause_name(counts[i].cause);
 	}
-	*value_at(c, command, round, c->n_events) = elapsed * 1e9;
+	*get_value_at(c, command, round, c->n_events) = elapsed * 1e9;
 	free(counts);
 	return rc;
 }
@@ -154,7 +154,7 @@ static int run_command(struct stat_job *job, struct comparison *c, unsigned comm
 	}
 	pfm_close_session(s);
 	child_discard(&child);
-	return rc == EXIT_DONE ? child_status(c->commands[command][0], status) : rc;
+	return rc == EXIT_DONE ? child_get_status(c->commands[command][0], status) : rc;
 }
 
 static int run_rounds(struct stat_job *job, struct comparison *c)
@@ -174,7 +174,7 @@ static int run_rounds(struct stat_job *job, struct comparison *c)
 
 /* Student's t for a two-sided 95 % interval. Between entries of the table, that of the smaller one,
  * which gives a wider interval. */
-static double student(unsigned freedom)
+static double get_student_t(unsigned freedom)
 {
 	static const struct {
 		unsigned freedom;
@@ -197,12 +197,14 @@ struct command_ratio {
 	double value, low, high;
 };
 
-static struct command_ratio ratio_of(const struct comparison *c, unsigned command, unsigned event)
+static struct command_ratio compute_ratio(const struct comparison *c, unsigned command,
+                                          unsigned event)
 {
 	double sum = 0, squares = 0, mean, width, n = c->n_rounds;
 
 	for (unsigned round = 0; round < c->n_rounds; round++) {
-		double a = *value_at(c, 0, round, event), b = *value_at(c, command, round, event);
+		double a = *get_value_at(c, 0, round, event),
+		       b = *get_value_at(c, command, round, event);
 
 		if (!(a > 0) || !(b > 0))
 			return (struct command_ratio){ 0 };
@@ -210,13 +212,13 @@ static struct command_ratio ratio_of(const struct comparison *c, unsigned comman
 	}
 	mean = sum / n;
 	for (unsigned round = 0; round < c->n_rounds; round++) {
-		double d =
-			log(*value_at(c, command, round, event) / *value_at(c, 0, round, event)) -
-			mean;
+		double d = log(*get_value_at(c, command, round, event) /
+		               *get_value_at(c, 0, round, event)) -
+		           mean;
 
 		squares += d * d;
 	}
-	width = student(c->n_rounds - 1) * sqrt(squares / (n - 1) / n);
+	width = get_student_t(c->n_rounds - 1) * sqrt(squares / (n - 1) / n);
 	return (struct command_ratio){ true, exp(mean), exp(mean - width), exp(mean + width) };
 }
 
@@ -225,12 +227,12 @@ static bool is_shown(const struct command_ratio *r)
 	return r->known && (r->low > 1 || r->high < 1);
 }
 
-static double mean_of(const struct comparison *c, unsigned command, unsigned event)
+static double compute_mean(const struct comparison *c, unsigned command, unsigned event)
 {
 	double sum = 0;
 
 	for (unsigned round = 0; round < c->n_rounds; round++)
-		sum += *value_at(c, command, round, event);
+		sum += *get_value_at(c, command, round, event);
 	return sum / c->n_rounds;
 }
 
@@ -240,8 +242,8 @@ static void put_row(FILE *out, const struct comparison *c, unsigned event)
 
 	fprintf(out, "%s\n", c->names[event]);
 	for (unsigned k = 0; k < c->n_commands; k++) {
-		struct command_ratio r = ratio_of(c, k, event);
-		double mean = mean_of(c, k, event);
+		struct command_ratio r = compute_ratio(c, k, event);
+		double mean = compute_mean(c, k, event);
 
 		if (isnan(mean)) {
 			fprintf(out, "  %c  %20s  %s\n", 'A' + (int)k, "not counted",
@@ -264,8 +266,8 @@ static void put_json_row(FILE *out, const struct comparison *c, unsigned event)
 	struct json j = { .out = out };
 
 	for (unsigned k = 1; k < c->n_commands; k++) {
-		struct command_ratio r = ratio_of(c, k, event);
-		double a = mean_of(c, 0, event), b = mean_of(c, k, event);
+		struct command_ratio r = compute_ratio(c, k, event);
+		double a = compute_mean(c, 0, event), b = compute_mean(c, k, event);
 
 		put_begin(&j, NULL, '{');
 		put_text(&j, "event", c->names[event]);
@@ -306,7 +308,7 @@ static int put_comparison(const struct stat_job *job, const struct comparison *c
 		fprintf(out, "%u interleaved rounds\n", c->n_rounds);
 		for (unsigned k = 0; k < c->n_commands; k++)
 			fprintf(out, "  %c  %s\n", 'A' + (int)k,
-			        quoted_command(c->commands[k], command, sizeof(command)));
+			        quote_command(c->commands[k], command, sizeof(command)));
 		fputc('\n', out);
 	}
 	for (unsigned i = 0; i <= c->n_events; i++)

@@ -95,7 +95,7 @@ static void report_run(struct stat_job *job, double elapsed, double time)
 		job->write_error = err;
 }
 
-static double seconds_of(struct timeval t)
+static double convert_to_seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
@@ -107,8 +107,8 @@ static int read_counts(struct stat_job *job, const struct stat_run *r)
 
 	/* Counting may have stopped before the end of a command that got a signal. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
-		check_unwatched_time(job,
-		                     seconds_of(r->usage.ru_utime) + seconds_of(r->usage.ru_stime));
+		check_unwatched_time(job, convert_to_seconds(r->usage.ru_utime) +
+		                                  convert_to_seconds(r->usage.ru_stime));
 	return rc;
 }
 
@@ -160,7 +160,7 @@ static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now
 	return read_targets(job);
 }
 
-static uint64_t earlier_deadline(uint64_t a, uint64_t b)
+static uint64_t choose_earlier_deadline(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -204,7 +204,7 @@ static void end_child(struct stat_job *job, struct stat_run *r)
 	job->interrupted = false;
 	child_signal(&r->child, SIGTERM);
 	while (!is_target_gone(job, r) && now < until && !job->interrupted) {
-		wait_signal(job, &r->child, earlier_deadline(until, now + POLL_NS));
+		wait_signal(job, &r->child, choose_earlier_deadline(until, now + POLL_NS));
 		now = now_ns();
 	}
 	job->interrupted |= before;
@@ -283,11 +283,11 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 			break;
 		until = next_look(job, now);
 		if (job->interval)
-			until = earlier_deadline(until, r->next_report);
+			until = choose_earlier_deadline(until, r->next_report);
 		if (r->slice)
-			until = earlier_deadline(until, r->slice);
+			until = choose_earlier_deadline(until, r->slice);
 		if (job->timeout)
-			until = earlier_deadline(until, r->start_time + job->timeout);
+			until = choose_earlier_deadline(until, r->start_time + job->timeout);
 		if (wait_signal(job, &r->child, until) == INTERRUPTED)
 			break;
 	}
@@ -381,14 +381,15 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 	if (rc == EXIT_DONE && !idle && !job->missed)
 		rc = wait_for_end(job, r);
 	if (rc != EXIT_DONE || job->interval)
-		return rc != EXIT_DONE                 ? rc
-		       : job->command && !r->own_child ? child_status(job->command[0], r->status)
-		                                       : EXIT_DONE;
+		return rc != EXIT_DONE ? rc
+		       : job->command && !r->own_child
+		               ? child_get_status(job->command[0], r->status)
+		               : EXIT_DONE;
 	rc = read_counts(job, r);
 	if (rc != EXIT_DONE)
 		return rc;
-	user = seconds_of(r->usage.ru_utime);
-	system = seconds_of(r->usage.ru_stime);
+	user = convert_to_seconds(r->usage.ru_utime);
+	system = convert_to_seconds(r->usage.ru_stime);
 	job->outlived_counting |=
 		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
@@ -405,7 +406,8 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		job->user += user;
 		job->system += system;
 	}
-	return job->command && !r->own_child ? child_status(job->command[0], r->status) : EXIT_DONE;
+	return job->command && !r->own_child ? child_get_status(job->command[0], r->status)
+	                                     : EXIT_DONE;
 }
 
 static int run_once(struct stat_job *job, unsigned number)

@@ -135,7 +135,7 @@ static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *
 }
 
 /* The share of the time in which all inputs were counted, if they were counted together; else 0. */
-static double observed_count(const struct stat_job *job, const struct metric_inputs *j)
+static double get_observed_count(const struct stat_job *job, const struct metric_inputs *j)
 {
 	double least = 1;
 
@@ -167,7 +167,7 @@ static void estimate_run_error(const struct stat_job *job, const struct metric_i
 	                                         .operands = j->counts,
 	                                         .samples = parts,
 	                                         .n_samples = n_parts,
-	                                         .observed = observed_count(job, j) },
+	                                         .observed = get_observed_count(job, j) },
 	                   v);
 }
 

@@ -60,7 +60,7 @@ static struct event_at find_event(const struct stat_job *job, const char *text, 
 }
 
 /* The event of a row called @name, with or without a processor before it. */
-static struct event_at row_event(const struct stat_job *job, const char *name)
+static struct event_at find_event_by_name(const struct stat_job *job, const char *name)
 {
 	const char *colons = strstr(name, "::");
 
@@ -73,7 +73,7 @@ bool is_same_event(struct event_at a, struct event_at b)
 }
 
 /* The generic event with the same name as an event of the kernel's core PMU. */
-static struct event_at general_event(const struct stat_job *job, struct event_at at)
+static struct event_at find_general_event(const struct stat_job *job, struct event_at at)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 	pfm_event_info_t e = PFM_INIT(e);
@@ -99,9 +99,9 @@ static bool has_event(const struct stat_job *job, struct event_at at)
 void find_row_events(struct stat_job *job)
 {
 	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
-		row->named = row_event(job, row->event);
+		row->named = find_event_by_name(job, row->event);
 	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
-		struct event_at at = general_event(job, row->named);
+		struct event_at at = find_general_event(job, row->named);
 
 		row->at = at.pmu >= 0 && !has_event(job, at) ? at : row->named;
 	}
@@ -151,14 +151,14 @@ static bool is_row_of(const struct stat_job *job, unsigned k, const struct metri
 	       (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
 }
 
-static bool same_group(const struct stat_row *a, const struct stat_row *b)
+static bool is_same_group(const struct stat_row *a, const struct stat_row *b)
 {
 	return a->part == b->part && a->info.group == b->info.group;
 }
 
 /* How many inputs of the metric have a value in the group of @row; 0 if that row has no value. */
-static int add_inputs_beside(const struct stat_job *job, const struct metric_search *rows,
-                             const struct stat_row *row)
+static int count_inputs_in_group(const struct stat_job *job, const struct metric_search *rows,
+                                 const struct stat_row *row)
 {
 	struct metric_input input;
 	int n = 0;
@@ -166,7 +166,7 @@ static int add_inputs_beside(const struct stat_job *job, const struct metric_sea
 	for (unsigned i = 0; row->tally.counted && find_stat_input(job, rows->metric, i, &input);
 	     i++)
 		for (unsigned k = 0; k < job->n_rows; k++)
-			if (job->rows[k].tally.counted && same_group(&job->rows[k], row) &&
+			if (job->rows[k].tally.counted && is_same_group(&job->rows[k], row) &&
 			    is_row_of(job, k, rows, &input)) {
 				n++;
 				break;
@@ -182,9 +182,9 @@ static int rank_row_nearness(const struct stat_job *job, const struct stat_row *
 {
 	const struct stat_row *beside = rows->beside;
 
-	return !beside         ? add_inputs_beside(job, rows, row)
+	return !beside         ? count_inputs_in_group(job, rows, row)
 	       : row == beside ? 2
-	                       : same_group(row, beside);
+	                       : is_same_group(row, beside);
 }
 
 /* True if another row counts the same event, which was named twice, and is nearer, or equally near

@@ -7,7 +7,7 @@
 
 enum { NUMBER_SIZE = 40, UNIT_SIZE = 512 };
 
-const char *common_pmu(const struct stat_job *job, const struct stat_metric *m)
+const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
 
@@ -29,7 +29,7 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
                          const pfm_metric_value_t *v, const pfm_metric_check_t *check,
                          const char *label, double time)
 {
-	const char *pmu = common_pmu(job, &r->metric);
+	const char *pmu = find_common_pmu(job, &r->metric);
 	char value[40] = "";
 
 	if (v->state == PFM_METRIC_DEFINED)
@@ -39,7 +39,7 @@ static void print_metric(const struct stat_job *job, const struct input_counts *
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (*label)
-		print_label(job, label, widest_label(job));
+		print_label(job, label, measure_widest_label(job));
 	fprintf(job->out, "%s%20s%s %s%s%*s%s",
 	        term_colour_begin(job->out, v->state                ? RED
 	                                    : v->over_threshold > 0 ? YELLOW

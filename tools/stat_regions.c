@@ -326,7 +326,7 @@ static int is_result(const struct dirent *e)
 	return strncmp(e->d_name, "regions.", 8) == 0;
 }
 
-static int by_number(const struct dirent **a, const struct dirent **b)
+static int compare_numbers(const struct dirent **a, const struct dirent **b)
 {
 	long x = strtol((*a)->d_name + 8, NULL, 10), y = strtol((*b)->d_name + 8, NULL, 10);
 
@@ -339,7 +339,7 @@ static unsigned collect_results(const char *path, const char *format, FILE *out)
 	struct join join = { 0 };
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent **names = NULL;
-	int n = scandir(path, &names, is_result, by_number);
+	int n = scandir(path, &names, is_result, compare_numbers);
 	unsigned written = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -399,7 +399,7 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 	if (rc == EXIT_DONE) {
 		int reported = report_regions(job, args->operands, folder, on);
 
-		rc = child_status(args->operands[0], status);
+		rc = child_get_status(args->operands[0], status);
 		if (rc == EXIT_DONE)
 			rc = reported;
 	}

@@ -16,7 +16,7 @@ enum { NUMBER_MAX = 40, REMARK_MAX = 256 };
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void number_text(double value, char buf[NUMBER_MAX])
+static void format_number(double value, char buf[NUMBER_MAX])
 {
 	const double most = 0x1p63 / 100;
 	char whole[GROUPED_MAX];
@@ -32,7 +32,7 @@ static void number_text(double value, char buf[NUMBER_MAX])
 }
 
 /* The value; of several runs their mean, which is a whole number here. */
-static uint64_t row_value(const pfm_tally_t *t)
+static uint64_t get_row_value(const pfm_tally_t *t)
 {
 	return t->counted < 2              ? t->count.value
 	       : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
@@ -40,35 +40,35 @@ static uint64_t row_value(const pfm_tally_t *t)
 }
 
 /* Nanoseconds that it was switched on, and that it counted. */
-static uint64_t row_enabled_time(const pfm_tally_t *t)
+static uint64_t get_row_enabled_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
 }
 
-static uint64_t row_running_time(const pfm_tally_t *t)
+static uint64_t get_row_running_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
 }
 
 /* Per cent of the time that it counted. */
-static double row_running_share(const pfm_tally_t *t)
+static double get_row_running_share(const pfm_tally_t *t)
 {
-	return row_enabled_time(t)
-	               ? 100.0 * (double)row_running_time(t) / (double)row_enabled_time(t)
+	return get_row_enabled_time(t)
+	               ? 100.0 * (double)get_row_running_time(t) / (double)get_row_enabled_time(t)
 	               : 0;
 }
 
-static void value_text(const pfm_tally_t *t, char buf[NUMBER_MAX])
+static void format_tally_value(const pfm_tally_t *t, char buf[NUMBER_MAX])
 {
 	if (!t->counted)
 		snprintf(buf, NUMBER_MAX, "<%s>", pfm_quality_name(t->count.quality));
 	else if (t->count.scale != 1)
-		number_text(t->mean * t->count.scale, buf);
+		format_number(t->mean * t->count.scale, buf);
 	else
-		group_digits(row_value(t), buf);
+		group_digits(get_row_value(t), buf);
 }
 
-size_t widest_label(const struct stat_job *job)
+size_t measure_widest_label(const struct stat_job *job)
 {
 	size_t widest = 0;
 
@@ -86,7 +86,7 @@ void print_label(const struct stat_job *job, const char *label, size_t widest)
 }
 
 /* The column that units need: none if no row has one. */
-static size_t widest_unit(const struct stat_job *job)
+static size_t measure_widest_unit(const struct stat_job *job)
 {
 	size_t widest = 0;
 
@@ -97,20 +97,20 @@ static size_t widest_unit(const struct stat_job *job)
 }
 
 /* @slot_error: of a count that is the mean of slots, in percent; negative: unknown. */
-static void remark_text(const pfm_tally_t *t, unsigned repeat, double slot_error,
-                        char buf[REMARK_MAX])
+static void format_remark(const pfm_tally_t *t, unsigned repeat, double slot_error,
+                          char buf[REMARK_MAX])
 {
 	int n = 0;
 
 	buf[0] = 0;
 	if (t->counted && t->count.quality != PFM_QUALITY_EXACT)
 		n += snprintf(buf, REMARK_MAX, "  %s", pfm_quality_name(t->count.quality));
-	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && row_enabled_time(t))
+	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && get_row_enabled_time(t))
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time",
-		              row_running_share(t));
+		              get_row_running_share(t));
 	if (repeat > 1 && t->counted > 1)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
-		              relative_deviation(t));
+		              compute_relative_deviation(t));
 	else if (slot_error >= 0 && t->counted && t->count.quality == PFM_QUALITY_SCALED)
 		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", slot_error);
 	if (t->counted && t->counted < t->runs)
@@ -150,8 +150,8 @@ static void print_row(const struct stat_job *job, const struct stat_row *row, do
 	                   : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
 	                                                           : YELLOW;
 
-	value_text(t, value);
-	remark_text(t, job->repeat, job->rotation.is_on ? find_slot_error(job, row) : -1, remark);
+	format_tally_value(t, value);
+	format_remark(t, job->repeat, job->rotation.is_on ? find_slot_error(job, row) : -1, remark);
 	if (time >= 0)
 		fprintf(job->out, "%12.6f", time);
 	if (labels)
@@ -284,7 +284,7 @@ static void print_runs(const struct stat_job *job, double mean)
 static void print_counts(const struct stat_job *job, double elapsed, double time)
 {
 	const char *all = job->outlived_counting ? ", of all of the command" : "";
-	size_t units = widest_unit(job), labels = widest_label(job);
+	size_t units = measure_widest_unit(job), labels = measure_widest_label(job);
 	unsigned i;
 
 	for (i = 0; i < job->n_rows; i++)
@@ -377,17 +377,17 @@ static void print_columns_row(const struct stat_job *job, const struct stat_row 
 	else if (t->count.scale != 1)
 		snprintf(value, sizeof(value), "%.15g", t->mean * t->count.scale);
 	else
-		snprintf(value, sizeof(value), "%" PRIu64, row_value(t));
+		snprintf(value, sizeof(value), "%" PRIu64, get_row_value(t));
 	put_field(job, value, sep);
 	put_field(job, t->counted ? row->info.unit : "", sep);
 	put_field(job, row->info.name, sep);
 	/* A single run has no deviation. */
 	if (t->counted > 1)
-		snprintf(error, sizeof(error), "%.2f%%", relative_deviation(t));
+		snprintf(error, sizeof(error), "%.2f%%", compute_relative_deviation(t));
 	if (job->repeats)
 		put_field(job, error, sep);
-	snprintf(running, sizeof(running), "%" PRIu64, row_running_time(t));
-	snprintf(share, sizeof(share), "%.2f", row_running_share(t));
+	snprintf(running, sizeof(running), "%" PRIu64, get_row_running_time(t));
+	snprintf(share, sizeof(share), "%.2f", get_row_running_share(t));
 	put_field(job, running, sep);
 	put_field(job, share, sep);
 	put_field(job, ratio, sep);
@@ -437,7 +437,7 @@ static void put_count_line(const struct stat_job *job, const struct stat_row *ro
 		put_text(&j, label_names[job->by],
 		         row->label + (job->by == BY_THREAD ? 0 : row->place));
 	if (t->counted)
-		put_count(&j, "value", row_value(t));
+		put_count(&j, "value", get_row_value(t));
 	else
 		put_null(&j, "value");
 	if (t->counted && (*info->unit || t->count.scale != 1)) {
@@ -447,8 +447,8 @@ static void put_count_line(const struct stat_job *job, const struct stat_row *ro
 	put_reason(&j, info, t->count.quality, t->count.cause);
 	if (!row->own)
 		put_notes(&j, job->ctx, info->name);
-	put_count(&j, "enabled", row_enabled_time(t));
-	put_count(&j, "running", row_running_time(t));
+	put_count(&j, "enabled", get_row_enabled_time(t));
+	put_count(&j, "running", get_row_running_time(t));
 	put_int(&j, "group", info->group);
 	if (find_row_ratio(job, row, elapsed, &ratio)) {
 		put_text(&j, "ratio", ratio.name);
@@ -460,7 +460,7 @@ static void put_count_line(const struct stat_job *job, const struct stat_row *ro
 		put_int(&j, "runs", t->runs);
 		put_int(&j, "counted", t->counted);
 		if (t->counted > 1)
-			put_real(&j, "deviation", relative_deviation(t));
+			put_real(&j, "deviation", compute_relative_deviation(t));
 		else
 			put_null(&j, "deviation");
 	}

@@ -15,7 +15,7 @@ bool has_value(const pfm_count_t *count)
 	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
 }
 
-double relative_deviation(const pfm_tally_t *t)
+double compute_relative_deviation(const pfm_tally_t *t)
 {
 	if (t->counted < 2 || t->mean <= 0)
 		return 0;
@@ -152,7 +152,7 @@ void gather_rows(struct stat_job *job, bool interval)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static struct stat_row *new_row(struct stat_job *job)
+static struct stat_row *append_row(struct stat_job *job)
 {
 	bool failed = false;
 
@@ -182,7 +182,7 @@ static char *target_label(const struct stat_job *job, const struct stat_target *
 	size_t size;
 
 	if (job->by != BY_NOTHING && job->by != BY_THREAD)
-		topology_label(job->ctx, job->by, info->cpus, place);
+		make_topology_label(job->ctx, job->by, info->cpus, place);
 	if (*whose && *place)
 		between = job->by == BY_CPU ? " CPU " : " ";
 	*at = strlen(whose) + strlen(between);
@@ -235,8 +235,8 @@ static int find_row(const struct stat_job *job, const struct stat_target *part, 
 }
 
 /* The text of the job's list that a count of @part comes from; NULL if missing. */
-static const char *row_event_text(const struct stat_job *job, const struct stat_target *part,
-                                  const pfm_count_info_t *info)
+static const char *get_row_event_text(const struct stat_job *job, const struct stat_target *part,
+                                      const pfm_count_info_t *info)
 {
 	unsigned request = info->request;
 
@@ -248,10 +248,10 @@ static const char *row_event_text(const struct stat_job *job, const struct stat_
 
 /* How much of a count's name is what was asked for: all but the level that permissions have left of
  * it, which was not requested. */
-static size_t requested_name_length(const struct stat_job *job, const struct stat_target *part,
-                                    const pfm_count_info_t *info)
+static size_t measure_requested_name(const struct stat_job *job, const struct stat_target *part,
+                                     const pfm_count_info_t *info)
 {
-	const char *text = part ? row_event_text(job, part, info) : NULL,
+	const char *text = part ? get_row_event_text(job, part, info) : NULL,
 		   *behind = text ? strrchr(text, '}') : NULL;
 	size_t len = strlen(info->name);
 
@@ -266,8 +266,8 @@ static size_t requested_name_length(const struct stat_job *job, const struct sta
 static struct stat_row *add_row(struct stat_job *job, const struct stat_target *part,
                                 const pfm_count_info_t *info, char *label, size_t place)
 {
-	size_t len = requested_name_length(job, part, info);
-	struct stat_row *row = new_row(job);
+	size_t len = measure_requested_name(job, part, info);
+	struct stat_row *row = append_row(job);
 	pfm_count_info_t *own;
 
 	if (!row) {

@@ -35,7 +35,7 @@ static struct stat_target *add_target(struct stat_job *job, unsigned first, unsi
 }
 
 /* The name of thread @tid and its number, as ps shows them. */
-static char *thread_label(int tid)
+static char *make_thread_label(int tid)
 {
 	char path[64], name[32] = "", label[64];
 	size_t len = 0;
@@ -67,7 +67,7 @@ static int add_task(struct stat_job *job, int pid, bool thread)
 		return report_bad_option("tasks", ENOMEM);
 	p->pid = pid;
 	p->thread = thread;
-	if (job->by == BY_THREAD && !(p->label = thread_label(pid)))
+	if (job->by == BY_THREAD && !(p->label = make_thread_label(pid)))
 		return report_bad_option("tasks", ENOMEM);
 	return EXIT_DONE;
 }
@@ -301,8 +301,8 @@ static void refuse_target(const struct stat_job *job, const struct stat_target *
 			fprintf(stderr, "  %s\n", texts[i]);
 }
 
-static void session_options(const struct stat_job *job, const struct stat_target *p, int pid,
-                            pfm_session_options_t *so)
+static void make_session_options(const struct stat_job *job, const struct stat_target *p, int pid,
+                                 pfm_session_options_t *so)
 {
 	so->pid = p->pid ? p->pid : pid;
 	so->cpus = job->cpus;
@@ -362,7 +362,7 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 	if (!n)
 		return EXIT_DONE;
 	error.event = -1;
-	session_options(job, p, pid, &so);
+	make_session_options(job, p, pid, &so);
 	if (job->filters)
 		so.filters = filters;
 	if (job->model) {
@@ -646,8 +646,8 @@ static size_t append_number(char *label, size_t at, const char *letter, int numb
 	       (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
 }
 
-void topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
-                    char label[LABEL_MAX])
+void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
+                         char label[LABEL_MAX])
 {
 	pfm_cpu_info_t place = PFM_INIT(place);
 	size_t at = 0;

@@ -263,7 +263,7 @@ static void put_row(const struct stat_job *job, FILE *out, const struct stat_met
                     const struct metric_answer *a, unsigned depth)
 {
 	pfm_event_info_t e = PFM_INIT(e);
-	const char *pmu = common_pmu(job, m);
+	const char *pmu = find_common_pmu(job, m);
 
 	fprintf(out, "<span class=\"row%s\" style=\"--depth:%u\"><span class=\"name\" title=\"",
 	        a->value.over_threshold > 0 ? " over" : "", depth);

@@ -43,7 +43,7 @@ void term_mark_error(FILE *out, const char *text, size_t start, size_t end);
 void term_progress(FILE *out, const char *text);
 
 /* Index of the word of @words (NULL after the last) that @word was probably meant to be, or -1. */
-int closest_word(const char *word, const char *const *words);
+int find_closest_word(const char *word, const char *const *words);
 /* "1,234,567", the same in every locale. Returns @buf. */
 #define GROUPED_MAX 32
 char *group_digits(uint64_t value, char buf[GROUPED_MAX]);

@@ -98,7 +98,7 @@ static void escape_held(struct stream_guard *g)
 	g->n_held = 0;
 }
 
-static size_t announced_length(unsigned char lead)
+static size_t get_announced_length(unsigned char lead)
 {
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
@@ -117,7 +117,7 @@ static bool continue_character(struct stream_guard *g, unsigned char c)
 		return false;
 	}
 	g->held[g->n_held++] = (char)c;
-	if (g->n_held < announced_length((unsigned char)g->held[0]))
+	if (g->n_held < get_announced_length((unsigned char)g->held[0]))
 		return true;
 	if (utf8_measure_char(g->held, g->n_held) != g->n_held || is_held_control(g))
 		escape_held(g);

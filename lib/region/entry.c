@@ -86,8 +86,8 @@ static void for_each_span(struct entry *to, const struct entry *from,
 			const struct group *group = &l->rounds[r].groups[g];
 
 			for (unsigned i = 0; i < group->n; i++)
-				change(spans_of_group(to, group) + i,
-				       spans_of_group(from, group) + i);
+				change(get_group_spans(to, group) + i,
+				       get_group_spans(from, group) + i);
 		}
 }
 
@@ -110,7 +110,7 @@ void pfmi_entry_clear(struct entry *e)
 	uint64_t open = e->begun;
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		open -= sums_of_round(e, &l->rounds[r])->visits;
+		open -= get_round_sums(e, &l->rounds[r])->visits;
 	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	REGION_PUT(e->begun, open);
@@ -169,7 +169,7 @@ static void add_inside(struct span *spans, const struct group *g, const struct v
 
 static void add_group(struct entry *e, const struct visit *v, const struct group *g)
 {
-	struct span *spans = spans_of_group(e, g);
+	struct span *spans = get_group_spans(e, g);
 	const uint64_t *start = v->start + g->word + GROUP_VALUES,
 		       *now = v->now + g->word + GROUP_VALUES;
 
@@ -195,7 +195,7 @@ static void add_task(struct group_sums *s, const struct visit *v, const struct g
 
 void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g)
 {
-	struct group_sums *s = sums_of_group(e, g);
+	struct group_sums *s = get_group_sums(e, g);
 
 	add_task(s, v, g);
 	if (v->whole && pfmi_visit_has_group(v, g))
@@ -209,7 +209,7 @@ void pfmi_entry_add_visit(struct entry *e, const struct visit *v)
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 
 	begin_sums(e);
-	add_visit_sums(sums_of_round(e, r), v);
+	add_visit_sums(get_round_sums(e, r), v);
 	add_value(&e->wall, v->wall, v, pfmi_regions.layout.wall_pair);
 	if (v->wall_inside)
 		REGION_ADD(e->wall.inside, v->wall_inside);
@@ -273,10 +273,10 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		const struct round *round = &l->rounds[r];
 
-		merge_visits(sums_of_round(to, round), sums_of_round(from, round));
+		merge_visits(get_round_sums(to, round), get_round_sums(from, round));
 		for (unsigned g = 0; g < round->n; g++)
-			merge_groups(sums_of_group(to, &round->groups[g]),
-			             sums_of_group(from, &round->groups[g]));
+			merge_groups(get_group_sums(to, &round->groups[g]),
+			             get_group_sums(from, &round->groups[g]));
 	}
 }
 
@@ -311,7 +311,7 @@ static struct visit_sums sum_all_visits(const struct entry *e)
 	struct visit_sums all = { 0 };
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		merge_visits(&all, sums_of_round(e, &l->rounds[r]));
+		merge_visits(&all, get_round_sums(e, &l->rounds[r]));
 	return all;
 }
 
@@ -331,11 +331,11 @@ void pfmi_entry_get_times(const struct entry *e, struct times *times)
 		times->min = e->wall.min;
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		const struct round *round = &l->rounds[r];
-		const struct visit_sums *visits = sums_of_round(e, round);
+		const struct visit_sums *visits = get_round_sums(e, round);
 		const struct group_sums *first = NULL;
 
 		if (round->n && !round->groups[0].n_system)
-			first = sums_of_group(e, &round->groups[0]);
+			first = get_group_sums(e, &round->groups[0]);
 		times->task += first ? first->task : 0;
 		times->task_visits += first ? visits->visits - visits->nested - first->unread : 0;
 	}
@@ -368,9 +368,9 @@ void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies)
 			const struct group *group = &l->rounds[r].groups[g];
 
 			for (unsigned i = 0; i < group->n; i++) {
-				struct tally t = make_tally(spans_of_group(e, group) + i,
-				                            sums_of_round(e, &l->rounds[r]),
-				                            &sums_of_group(e, group)->without);
+				struct tally t = make_tally(get_group_spans(e, group) + i,
+				                            get_round_sums(e, &l->rounds[r]),
+				                            &get_group_sums(e, group)->without);
 
 				pfmi_region_add_tally(&tallies[group->events[i]], &t);
 			}

@@ -19,7 +19,7 @@ struct names {
 enum { FIRST_SLOTS = 64 };
 
 static struct names *table;
-static struct name **by_number;
+static struct name **names_by_number;
 static uint32_t last_number = LAST_OWN_REGION, numbers_room;
 
 static uint32_t hash_of(const char *name)
@@ -66,7 +66,7 @@ static bool grow_table(void)
 		return false;
 	bigger->mask = slots - 1;
 	for (uint32_t i = LAST_OWN_REGION + 1; i <= last_number; i++)
-		insert_name(bigger, by_number[i]);
+		insert_name(bigger, names_by_number[i]);
 	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
 	return true;
 }
@@ -81,14 +81,14 @@ static bool grow_numbers(void)
 	bigger = pfmi_arena_alloc(&pfmi_regions.arena, size * sizeof(struct name *));
 	if (!bigger)
 		return false;
-	if (by_number)
-		memcpy(bigger, by_number, (last_number + 1) * sizeof(struct name *));
-	by_number = bigger;
+	if (names_by_number)
+		memcpy(bigger, names_by_number, (last_number + 1) * sizeof(struct name *));
+	names_by_number = bigger;
 	numbers_room = size;
 	return true;
 }
 
-static struct name *add(const char *name, uint32_t hash)
+static struct name *add_name(const char *name, uint32_t hash)
 {
 	size_t len = strlen(name) + 1;
 	struct name *n;
@@ -103,7 +103,7 @@ static struct name *add(const char *name, uint32_t hash)
 	memcpy(copy, name, len);
 	n->hash = hash;
 	n->region = (pfm_region_t){ copy, last_number + 1, 0 };
-	by_number[last_number + 1] = n;
+	names_by_number[last_number + 1] = n;
 	__atomic_store_n(&last_number, last_number + 1, __ATOMIC_RELEASE);
 	insert_name(table, n);
 	return n;
@@ -118,7 +118,7 @@ pfm_region_t *pfmi_region_find_or_make(const char *name)
 		pfmi_regions_lock();
 		n = find(table, name, hash);
 		if (!n)
-			n = add(name, hash);
+			n = add_name(name, hash);
 		pfmi_regions_unlock();
 	}
 	return n ? &n->region : NULL;
@@ -135,7 +135,7 @@ uint32_t pfmi_region_number(const char *name)
 const char *pfmi_region_name(uint32_t number)
 {
 	return number > LAST_OWN_REGION && number <= __atomic_load_n(&last_number, __ATOMIC_ACQUIRE)
-	               ? by_number[number]->region.name
+	               ? names_by_number[number]->region.name
 	               : "";
 }
 

@@ -397,7 +397,7 @@ struct region_marks {
 void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks);
 /* Reads the environment at the first begin. True if regions are counted. *@is_first: they were
  * started, and their cost is to be measured. */
-bool pfmi_regions_decide(bool *is_first);
+bool pfmi_regions_start_from_environment(bool *is_first);
 /* pfm_regions_start() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
 

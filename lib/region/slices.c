@@ -23,19 +23,19 @@ static struct {
 	size_t dropped; /* alone in its cache line, since all processors add to it */
 } all;
 
-static size_t slice_size(void)
+static size_t get_slice_size(void)
 {
 	return sizeof(struct visit_slice) + pfmi_regions.layout.n_events * sizeof(uint64_t);
 }
 
 static size_t count_page_slices(void)
 {
-	return (PAGE_BYTES - sizeof(struct slice_page)) / slice_size();
+	return (PAGE_BYTES - sizeof(struct slice_page)) / get_slice_size();
 }
 
 static struct visit_slice *get_slice(struct slice_page *page, size_t i)
 {
-	return (struct visit_slice *)(void *)(page->slices + i * slice_size());
+	return (struct visit_slice *)(void *)(page->slices + i * get_slice_size());
 }
 
 /* ---- writing ----------------------------------------------------------------------------- */

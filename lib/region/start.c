@@ -208,7 +208,7 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 	return rc;
 }
 
-bool pfmi_regions_decide(bool *is_first)
+bool pfmi_regions_start_from_environment(bool *is_first)
 {
 	const char *events = pfmi_machine_get_env("PERFMON_REGIONS"),
 		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT");

@@ -17,19 +17,19 @@
 #define REGION_INLINE    static inline __attribute__((always_inline))
 #define REGION_COLD_PART static __attribute__((noinline, cold))
 
-static inline struct visit_sums *sums_of_round(const struct entry *e, const struct round *r)
+static inline struct visit_sums *get_round_sums(const struct entry *e, const struct round *r)
 {
 	return (struct visit_sums *)(uintptr_t)(e->sums + r->sums);
 }
 
-static inline struct group_sums *sums_of_group(const struct entry *e, const struct group *g)
+static inline struct group_sums *get_group_sums(const struct entry *e, const struct group *g)
 {
 	return (struct group_sums *)(uintptr_t)(e->sums + g->sums);
 }
 
-static inline struct span *spans_of_group(const struct entry *e, const struct group *g)
+static inline struct span *get_group_spans(const struct entry *e, const struct group *g)
 {
-	return (struct span *)(sums_of_group(e, g) + 1);
+	return (struct span *)(get_group_sums(e, g) + 1);
 }
 
 /* Adds @a times @b to @to. */
@@ -86,7 +86,7 @@ REGION_INLINE void end_sums(struct entry *e)
 REGION_INLINE bool add_plain_group(struct entry *e, const struct group *g, const uint64_t *start,
                                    const uint64_t *now)
 {
-	struct group_sums *s = sums_of_group(e, g);
+	struct group_sums *s = get_group_sums(e, g);
 	struct span *span = (struct span *)(s + 1);
 	uint64_t task = now[GROUP_ENABLED] - start[GROUP_ENABLED];
 

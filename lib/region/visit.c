@@ -30,10 +30,10 @@ void pfmi_regions_measure(void)
 }
 
 /* Reads the environment at the first begin. True if regions are to be counted. */
-REGION_COLD_PART bool decide(void)
+REGION_COLD_PART bool start_from_environment(void)
 {
 	int saved = errno;
-	bool is_first, counted = pfmi_regions_decide(&is_first);
+	bool is_first, counted = pfmi_regions_start_from_environment(&is_first);
 
 	if (is_first)
 		pfmi_regions_measure();
@@ -47,7 +47,7 @@ static inline struct frame *get_frame(const struct thread *t, unsigned i)
 	return (struct frame *)((uintptr_t)t->frames + i * t->stride);
 }
 
-static inline struct frame *frame_below(const struct thread *t, const struct frame *f)
+static inline struct frame *get_frame_below(const struct thread *t, const struct frame *f)
 {
 	return (struct frame *)((uintptr_t)f - t->stride);
 }
@@ -65,7 +65,7 @@ static struct thread *prepare_call(int *active)
 	struct here *here = &pfmi_region_here;
 	struct thread *t;
 
-	if (*active < 0 && !decide())
+	if (*active < 0 && !start_from_environment())
 		return NULL;
 	*active = GET(perfmon_regions_active); /* read before the stops */
 	here->state = IN_CALL;
@@ -203,7 +203,7 @@ static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 
 	if (!id || (t->depth == t->size && !grow_frames(t)))
 		return NULL;
-	around = frame_below(t, get_frame(t, t->depth))->entry;
+	around = get_frame_below(t, get_frame(t, t->depth))->entry;
 	e = pfmi_thread_find_entry(t, id, around ? around->region : 0, &node);
 	if (!e)
 		return NULL;
@@ -256,7 +256,7 @@ void(pfm_region_begin)(pfm_region_t *region)
 	f = get_frame(t, t->depth);
 	node = pfmi_thread_find_node(t, GET(region->id));
 	if (REGION_RARE(!node || !node->last || t->depth == t->size ||
-	                node->around != frame_below(t, f)->entry)) {
+	                node->around != get_frame_below(t, f)->entry)) {
 		begin_new(t, region, active);
 		return;
 	}
@@ -371,7 +371,7 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
 	unsigned n = only ? 1 : r->n;
 	struct entry *e = f->entry;
 	struct visit_sums *visits =
-		only ? (struct visit_sums *)sums_of_group(e, only) - 1 : sums_of_round(e, r);
+		only ? (struct visit_sums *)get_group_sums(e, only) - 1 : get_round_sums(e, r);
 
 	t->depth--;
 	e->node->depth = 0;
@@ -394,14 +394,14 @@ REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, in
 		end_any(t, region, wall, active);
 		return;
 	}
-	f = frame_below(t, get_frame(t, t->depth));
+	f = get_frame_below(t, get_frame(t, t->depth));
 	if (REGION_RARE(!is_plain(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
 		end_any(t, region, wall, active);
 		return;
 	}
 	end_plain(t, f, wall, only);
 	if (t->depth) {
-		parent = frame_below(t, f);
+		parent = get_frame_below(t, f);
 		parent->wall_children += wall - f->wall;
 		add_to_parent(parent, f, t->now, NULL);
 	}

@@ -21,12 +21,12 @@ static void nothing_asked_story(void)
 
 	unset();
 	errno = EDOM;
-	EXPECT(pfmi_regions_decide(&is_first), 0, "counted");
+	EXPECT(pfmi_regions_start_from_environment(&is_first), 0, "counted");
 	EXPECT(is_first, 0, "first");
 	EXPECT(perfmon_regions_active, 0, "active");
 	EXPECT(errno, EDOM, "errno");
 	setenv("PERFMON_REGIONS", "", 1);
-	EXPECT(pfmi_regions_decide(&is_first), 0, "counted with an empty value");
+	EXPECT(pfmi_regions_start_from_environment(&is_first), 0, "counted with an empty value");
 }
 
 static void environment_story(void)
@@ -38,7 +38,7 @@ static void environment_story(void)
 	setenv("PERFMON_REGIONS_FORMAT", "csv", 1);
 	setenv("PERFMON_REGIONS_OUTPUT", "/dev/null", 1);
 	setenv("PERFMON_REGIONS_OPTIONS", "unknown,no-subtract,per-thread,group=3", 1);
-	EXPECT(pfmi_regions_decide(&is_first), 1, "counted");
+	EXPECT(pfmi_regions_start_from_environment(&is_first), 1, "counted");
 	EXPECT(is_first, 1, "first");
 	EXPECT(perfmon_regions_active, 1, "active");
 	EXPECT(pfmi_regions.flags, PFM_REGIONS_NO_SUBTRACT | PFM_REGIONS_PER_THREAD, "flags");
@@ -46,7 +46,7 @@ static void environment_story(void)
 	EXPECT(pfmi_regions.layout.n_events, 0, "events");
 	EXPECT_TRUE(strcmp(pfmi_regions.format, "csv") == 0, "format");
 	EXPECT_TRUE(strcmp(pfmi_regions.output, "/dev/null") == 0, "output");
-	EXPECT(pfmi_regions_decide(&is_first), 1, "counted");
+	EXPECT(pfmi_regions_start_from_environment(&is_first), 1, "counted");
 	EXPECT(is_first, 0, "first, the second time");
 }
 
@@ -61,7 +61,7 @@ static void unknown_event_story(void)
 	setenv("PERFMON_REGIONS", "no-such-event", 1);
 	EXPECT(pipe(fds), 0, "pipe()");
 	dup2(fds[1], STDERR_FILENO);
-	EXPECT(pfmi_regions_decide(&is_first), 0, "counted");
+	EXPECT(pfmi_regions_start_from_environment(&is_first), 0, "counted");
 	EXPECT(is_first, 0, "first");
 	EXPECT(pfmi_regions.started, 0, "started");
 	EXPECT_TRUE(read(fds[0], said, sizeof(said) - 1) > 0, "a sentence");
@@ -165,7 +165,7 @@ static void results_at_the_end(void **state)
 		setenv("PERFMON_REGIONS", "time", 1);
 		setenv("PERFMON_REGIONS_FORMAT", "csv", 1);
 		setenv("PERFMON_REGIONS_OUTPUT", path, 1);
-		if (!pfmi_regions_decide(&is_first))
+		if (!pfmi_regions_start_from_environment(&is_first))
 			_exit(1);
 		exit(0);
 	}

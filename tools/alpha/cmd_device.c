@@ -20,7 +20,7 @@ static const struct command_option options[] = {
 static int report_unknown_model(const struct command_args *args, const char *name)
 {
 	static const char *const models[] = { "ev4", "ev5", "pca56", "ev6", "ev67", NULL };
-	int similar = closest_word(name, models);
+	int similar = find_closest_word(name, models);
 
 	if (similar >= 0)
 		return report_usage_error(args, "unknown model '%s'. Did you mean '%s'?", name,
