@@ -540,19 +540,20 @@ static void init_layout(struct lister *l)
 	l->column = l->is_narrow ? 4 : NAME_COLUMN;
 }
 
-static int run_list(struct command_args *args)
+/* Parses and checks the options. Returns an exit status, or -1 to continue. */
+static int read_list_options(struct command_args *args, struct lister *l, const char **pmu,
+                             const char **prefix)
 {
-	struct lister l = { .out = { .out = stdout }, .pmu = -1 };
-	const char *value, *pmu = NULL, *prefix = NULL;
-	int id, status;
+	const char *value;
+	int id;
 
 	while ((id = next_option(args, &value)) > 0)
 		switch (id) {
-		case OPT_PMU: pmu = value; break;
-		case OPT_PMUS: l.pmus_only = true; break;
-		case OPT_METRICS: l.metrics = true; break;
+		case OPT_PMU: *pmu = value; break;
+		case OPT_PMUS: l->pmus_only = true; break;
+		case OPT_METRICS: l->metrics = true; break;
 		case OPT_COUNTER:
-			if (!read_counters(value, &l.counters))
+			if (!read_counters(value, &l->counters))
 				return report_usage_error(
 					args, "expected counters such as 0-3,F1, got '%s'.", value);
 			break;
@@ -561,26 +562,37 @@ static int run_list(struct command_args *args)
 				return report_usage_error(
 					args, "--unit: expected a part of the name of a unit, got "
 					      "an empty text.");
-			l.unit_name = value;
+			l->unit_name = value;
 			break;
-		case OPT_NO_PAGER: l.no_pager = true; break;
-		case OPT_JSON: l.json = true; break;
-		case OPT_COMPLETE: prefix = value; break;
-		case 'a': l.all_pmus = true; break;
-		case 'd': l.descriptions = true; break;
+		case OPT_NO_PAGER: l->no_pager = true; break;
+		case OPT_JSON: l->json = true; break;
+		case OPT_COMPLETE: *prefix = value; break;
+		case 'a': l->all_pmus = true; break;
+		case 'd': l->descriptions = true; break;
 		}
 	if (id < 0)
 		return args->status;
-	if (l.unit_name && pmu)
+	if (l->unit_name && *pmu)
 		return report_usage_error(args, "expected no pattern with PMU:: beside --unit; "
 		                                "write --unit icx_uncore_imc.");
-	if (l.pmus_only && (l.metrics || l.unit_name || l.counters))
+	if (l->pmus_only && (l->metrics || l->unit_name || l->counters))
 		return report_usage_error(args,
 		                          "--pmus lists PMUs only: omit the options that select "
 		                          "events.");
 	if (args->n > 1)
 		return report_usage_error(
 			args, "expected one pattern; quote it if the shell expanded it.");
+	return -1;
+}
+
+static int run_list(struct command_args *args)
+{
+	struct lister l = { .out = { .out = stdout }, .pmu = -1 };
+	const char *pmu = NULL, *prefix = NULL;
+	int status = read_list_options(args, &l, &pmu, &prefix);
+
+	if (status >= 0)
+		return status;
 	l.ctx = open_context(pmu);
 	if (!l.ctx)
 		return EXIT_REFUSED;

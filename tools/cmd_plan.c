@@ -245,42 +245,40 @@ static int plan_input_lines(struct planner *p)
 	return status;
 }
 
-static int run_plan(struct command_args *args)
+/* Parses and checks the options. Returns an exit status, or -1 to continue. */
+static int read_plan_options(struct command_args *args, struct planner *p, const char **pmu)
 {
-	struct planner p = { .options = PFM_INIT(p.options), .out = { .out = stdout } };
-	const char *value, *pmu = NULL;
+	const char *value;
 	uint64_t effort = 0, number = 0;
 	int id, status;
 
-	program_name = "pfm plan";
-
 	while ((id = next_option(args, &value)) > 0) {
 		switch (id) {
-		case 'p': pmu = value; break;
-		case OPT_JSON: p.json = true; break;
-		case OPT_HTOFF: p.options.htoff = 1; break;
-		case OPT_BARE: p.options.flags |= PFM_PLAN_ALL_COUNTERS; break;
+		case 'p': *pmu = value; break;
+		case OPT_JSON: p->json = true; break;
+		case OPT_HTOFF: p->options.htoff = 1; break;
+		case OPT_BARE: p->options.flags |= PFM_PLAN_ALL_COUNTERS; break;
 		case OPT_TAKEN:
-			if (!read_counters(value, &p.options.taken))
+			if (!read_counters(value, &p->options.taken))
 				return report_usage_error(
 					args,
 					"expected a list of counters such as 0-3,F1, got '%s'",
 					value);
 			break;
 		case OPT_SCHEDULE:
-			p.rotation.is_on = true;
+			p->rotation.is_on = true;
 			if (value && !option_number(args, "--schedule", value, 1, 10000, &number))
 				return args->status;
-			p.rotation.n_slots = value ? (unsigned)number : 0;
+			p->rotation.n_slots = value ? (unsigned)number : 0;
 			break;
 		case OPT_SLOT:
 			if (!option_number(args, "--slot", value, 1, 86400000, &number))
 				return args->status;
-			p.rotation.slot_seconds = (double)number / 1000;
+			p->rotation.slot_seconds = (double)number / 1000;
 			break;
-		case OPT_SHIFT: p.rotation.is_shifted = true; break;
+		case OPT_SHIFT: p->rotation.is_shifted = true; break;
 		case OPT_WISH:
-			status = parse_rotation_wish(args, &p.rotation, value);
+			status = parse_rotation_wish(args, &p->rotation, value);
 			if (status >= 0)
 				return status;
 			break;
@@ -298,10 +296,23 @@ static int run_plan(struct command_args *args)
 			return report_usage_error(
 				args,
 				"expected no event beside -: sets are read from standard input");
-	if (!p.rotation.is_on &&
-	    (p.rotation.n_wishes || p.rotation.is_shifted || p.rotation.slot_seconds > 0))
+	if (!p->rotation.is_on &&
+	    (p->rotation.n_wishes || p->rotation.is_shifted || p->rotation.slot_seconds > 0))
 		return report_usage_error(args, "--wish, --slot and --shift need --schedule.");
-	p.options.effort = (unsigned long)effort;
+	p->options.effort = (unsigned long)effort;
+	return -1;
+}
+
+static int run_plan(struct command_args *args)
+{
+	struct planner p = { .options = PFM_INIT(p.options), .out = { .out = stdout } };
+	const char *pmu = NULL;
+	int status;
+
+	program_name = "pfm plan";
+	status = read_plan_options(args, &p, &pmu);
+	if (status >= 0)
+		return status;
 	p.ctx = open_context(pmu);
 	if (!p.ctx)
 		return EXIT_REFUSED;

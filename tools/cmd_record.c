@@ -88,8 +88,8 @@ static const struct command_option options[] = {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-/* Chooses the recording: if the name of the output means a format of pfm export, a recording beside
- * it is exported later. Returns DONE, or REFUSED without memory. */
+/* Chooses the path of the recording. If the output's name has the suffix of a format of pfm export,
+ * the recording is temporary and exported later. Returns DONE, or REFUSED without memory. */
 static int choose_output(struct recorder *job)
 {
 	job->format = find_export_format_of_file(job->output);
@@ -213,7 +213,7 @@ static bool read_round_option(struct command_args *args, struct recorder *job, i
 	}
 }
 
-/* Other options are checked in each round. */
+/* Checks options of --continuous; each round checks all others. */
 static int check_rounds(struct command_args *args, struct recorder *job)
 {
 	struct record_rounds *r = &job->rounds;
@@ -232,135 +232,173 @@ static int check_rounds(struct command_args *args, struct recorder *job)
 	return record_continuously(args, r, &job->events);
 }
 
+/* Parses an option about events. Returns an exit status, or -1 to continue. */
+static int parse_event_option(struct command_args *args, struct recorder *job, int id,
+                              const char *value)
+{
+	uint64_t number;
+
+	switch (id) {
+	case 'e':
+		if (!*value)
+			return report_usage_error(args, "-e: expected events separated by commas.");
+		return event_list_add(&job->events, value) ? -1 : report_no_memory();
+	case 'M':
+		if (!*value)
+			return report_usage_error(args,
+			                          "-M: expected metrics separated by commas.");
+		if (job->metrics)
+			return report_usage_error(
+				args, "expected one -M, got two: separate metrics by commas.");
+		job->metrics = value;
+		break;
+	case OPT_METRIC:
+		if (!*value)
+			return report_usage_error(args, "--metric: expected a metric.");
+		return event_list_add(&job->partner_metrics, value) ? -1 : report_no_memory();
+	case 'F':
+		if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))
+			return args->status;
+		break;
+	case 'c':
+		if (!option_number(args, "-c", value, 1, INT64_MAX, &job->sampling.period))
+			return args->status;
+		break;
+	case 'm':
+		if (!option_number(args, "-m", value, 1, 1 << 20, &number))
+			return args->status;
+		job->sampling.pages = (uint32_t)number;
+		break;
+	}
+	return -1;
+}
+
+static int parse_task(struct command_args *args, struct recorder *job, bool one_thread,
+                      const char *value)
+{
+	uint64_t number;
+
+	if (job->pid)
+		return report_usage_error(
+			args, "expected one process or thread: -p PID or -t TID, once.");
+	job->one_thread = one_thread;
+	if (!option_number(args, one_thread ? "-t" : "-p", value, 1, INT32_MAX, &number))
+		return args->status;
+	job->pid = (int)number;
+	return -1;
+}
+
+static int open_control(struct command_args *args, struct recorder *job, const char *value)
+{
+	if (control_open(&job->control, value))
+		return -1;
+	if (!errno)
+		return report_usage_error(args,
+		                          "expected fd:N[,ACK] or fifo:PATH[,ACK] after --control, "
+		                          "got '%s'.",
+		                          value);
+	fprintf(stderr, RECORD_COMMAND ": %s: %s\n", value, strerror(errno));
+	return EXIT_REFUSED;
+}
+
+/* Parses an option about the contents of samples. Returns an exit status, or -1 to continue. */
+static int parse_sample_option(struct command_args *args, struct recorder *job, int id,
+                               const char *value)
+{
+	const char *expected;
+
+	switch (id) {
+	case 'g': job->sampling.fields |= PFM_SAMPLE_CHAIN; break;
+	case OPT_CALL_GRAPH:
+		expected = read_call_graph(value, &job->sampling);
+		if (expected)
+			return report_usage_error(args, "--call-graph: %s, got '%s'.", expected,
+			                          value);
+		break;
+	case OPT_MEMORY:
+		job->wants_memory = true;
+		want_memory_fields(&job->sampling);
+		break;
+	case 'b': job->wants_branches = true; break;
+	case OPT_BRANCH_FILTER:
+		job->wants_branches = true;
+		if (!read_branch_filter(value, &job->branch_filter))
+			return report_usage_error(
+				args,
+				"--branch-filter: expected any, any_call, any_ret, ind_call, "
+				"ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, k, hv or "
+				"save_type, separated by commas, got '%s'.",
+				value);
+		break;
+	case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
+	case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;
+	}
+	return -1;
+}
+
+/* Parses one option. Returns an exit status, or -1 to continue. */
+static int parse_record_option(struct command_args *args, struct recorder *job, int id,
+                               const char *value)
+{
+	switch (id) {
+	case 'e':
+	case 'M':
+	case OPT_METRIC:
+	case 'F':
+	case 'c':
+	case 'm': return parse_event_option(args, job, id, value);
+	case 't':
+	case 'p': return parse_task(args, job, id == 't', value);
+	case 'a': job->all_cpus = true; break;
+	case 'C': job->cpus = value; break;
+	case 'i': job->no_inherit = true; break;
+	case 'z': job->compress = true; break;
+	case 'o': job->output = value; break;
+	case 'D':
+		if (strcmp(value, "-1") != 0)
+			return report_usage_error(args, "expected -1 after --delay, got '%s'.",
+			                          value);
+		job->start_off = true;
+		break;
+	case OPT_CONTROL: return open_control(args, job, value);
+	case OPT_CONTINUOUS: job->rounds.folder = value; break;
+	case OPT_PUSH:
+		if (!is_http_url(value))
+			return report_usage_error(
+				args,
+				"expected a URL such as http://127.0.0.1:4040/ingest after --push, "
+				"got '%s'.",
+				value);
+		job->rounds.push_url = value;
+		break;
+	case OPT_EACH_EVENT: job->rounds.takes_turns = true; break;
+	case OPT_ROUND:
+	case OPT_EVERY:
+	case OPT_ROUNDS:
+	case OPT_KEEP_BYTES:
+	case OPT_KEEP_AGE: return read_round_option(args, job, id, value) ? -1 : args->status;
+	case OPT_MODEL: job->model = value; break;
+	case OPT_DEVICE:
+		if (!read_range(value, &job->device))
+			return report_usage_error(args,
+			                          "--device: expected a range of addresses such as "
+			                          "0x120000000-0x120002000.");
+		break;
+	default: return parse_sample_option(args, job, id, value);
+	}
+	return -1;
+}
+
 static int read_options(struct command_args *args, struct recorder *job)
 {
 	const char *value;
-	uint64_t number;
-	int id;
+	int id, status;
 
-	while ((id = next_option(args, &value)) > 0)
-		switch (id) {
-		case 'e':
-			if (!*value)
-				return report_usage_error(
-					args, "-e: expected events separated by commas.");
-			if (!event_list_add(&job->events, value))
-				return report_no_memory();
-			break;
-		case 'M':
-			if (!*value)
-				return report_usage_error(args, "-M: expected metrics separated by "
-				                                "commas.");
-			if (job->metrics)
-				return report_usage_error(args, "expected one -M, got two: "
-				                                "separate metrics by commas.");
-			job->metrics = value;
-			break;
-		case OPT_METRIC:
-			if (!*value)
-				return report_usage_error(args, "--metric: expected a metric.");
-			if (!event_list_add(&job->partner_metrics, value))
-				return report_no_memory();
-			break;
-		case 'F':
-			if (!option_number(args, "-F", value, 1, 1000000000, &job->sampling.freq))
-				return args->status;
-			break;
-		case 'c':
-			if (!option_number(args, "-c", value, 1, INT64_MAX, &job->sampling.period))
-				return args->status;
-			break;
-		case 'm':
-			if (!option_number(args, "-m", value, 1, 1 << 20, &number))
-				return args->status;
-			job->sampling.pages = (uint32_t)number;
-			break;
-		case 't':
-		case 'p':
-			if (job->pid)
-				return report_usage_error(
-					args,
-					"expected one process or thread: -p PID or -t TID, once.");
-			job->one_thread = id == 't';
-			if (!option_number(args, id == 'p' ? "-p" : "-t", value, 1, INT32_MAX,
-			                   &number))
-				return args->status;
-			job->pid = (int)number;
-			break;
-		case 'g': job->sampling.fields |= PFM_SAMPLE_CHAIN; break;
-		case OPT_CALL_GRAPH: {
-			const char *expected = read_call_graph(value, &job->sampling);
-
-			if (expected)
-				return report_usage_error(args, "--call-graph: %s, got '%s'.",
-				                          expected, value);
-			break;
-		}
-		case OPT_MEMORY:
-			job->wants_memory = true;
-			want_memory_fields(&job->sampling);
-			break;
-		case 'b': job->wants_branches = true; break;
-		case OPT_BRANCH_FILTER:
-			job->wants_branches = true;
-			if (!read_branch_filter(value, &job->branch_filter))
-				return report_usage_error(
-					args,
-					"--branch-filter: expected any, any_call, any_ret, "
-					"ind_call, ind_jmp, call, cond, abort_tx, in_tx, no_tx, u, "
-					"k, hv or save_type, separated by commas, got '%s'.",
-					value);
-			break;
-		case 'd': job->sampling.fields |= PFM_SAMPLE_ADDR; break;
-		case 'a': job->all_cpus = true; break;
-		case 'C': job->cpus = value; break;
-		case 'i': job->no_inherit = true; break;
-		case 'R': job->sampling.fields |= PFM_SAMPLE_RAW; break;
-		case 'z': job->compress = true; break;
-		case 'D':
-			if (strcmp(value, "-1") != 0)
-				return report_usage_error(
-					args, "expected -1 after --delay, got '%s'.", value);
-			job->start_off = true;
-			break;
-		case OPT_CONTROL:
-			if (control_open(&job->control, value))
-				break;
-			if (!errno)
-				return report_usage_error(args,
-				                          "expected fd:N[,ACK] or fifo:PATH[,ACK] "
-				                          "after --control, got '%s'.",
-				                          value);
-			fprintf(stderr, RECORD_COMMAND ": %s: %s\n", value, strerror(errno));
-			return EXIT_REFUSED;
-		case 'o': job->output = value; break;
-		case OPT_CONTINUOUS: job->rounds.folder = value; break;
-		case OPT_PUSH:
-			if (!is_http_url(value))
-				return report_usage_error(
-					args,
-					"expected a URL such as http://127.0.0.1:4040/ingest after "
-					"--push, got '%s'.",
-					value);
-			job->rounds.push_url = value;
-			break;
-		case OPT_EACH_EVENT: job->rounds.takes_turns = true; break;
-		case OPT_ROUND:
-		case OPT_EVERY:
-		case OPT_ROUNDS:
-		case OPT_KEEP_BYTES:
-		case OPT_KEEP_AGE:
-			if (!read_round_option(args, job, id, value))
-				return args->status;
-			break;
-		case OPT_MODEL: job->model = value; break;
-		case OPT_DEVICE:
-			if (!read_range(value, &job->device))
-				return report_usage_error(
-					args, "--device: expected a range of addresses such as "
-					      "0x120000000-0x120002000.");
-			break;
-		}
+	while ((id = next_option(args, &value)) > 0) {
+		status = parse_record_option(args, job, id, value);
+		if (status >= 0)
+			return status;
+	}
 	return id < 0 ? args->status : -1;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Widths are those of wcwidth(3) in a UTF-8 locale. Nothing depends on the locale that is set. */
+/* Columns of texts on a terminal, with the widths of wcwidth(3) in a UTF-8 locale, whatever the
+ * current locale is. */
 #include "columns.h"
 
 #include <stdbool.h>
@@ -17,7 +18,7 @@ struct range {
 	uint32_t first, last;
 };
 
-/* Combining marks, and characters that only join others. */
+/* Combining marks and joiners. */
 static const struct range without_width[] = {
 	{ 0x300, 0x36f },   { 0x483, 0x489 },   { 0x591, 0x5bd },     { 0x610, 0x61a },
 	{ 0x64b, 0x65f },   { 0x93c, 0x93c },   { 0x94d, 0x94d },     { 0xe34, 0xe3a },
@@ -77,8 +78,8 @@ size_t count_columns(const char *text, size_t len)
 	return columns;
 }
 
-/* Bytes of @text that fit into @columns, with the combining characters after the last one; *@used:
- * their columns. */
+/* Returns the number of bytes of @text that fit into @columns, including combining characters after
+ * the last one; *@used: their columns. */
 static size_t count_fitting_bytes(const char *text, size_t len, size_t columns, size_t *used)
 {
 	size_t i = 0, n;
@@ -93,7 +94,7 @@ static size_t count_fitting_bytes(const char *text, size_t len, size_t columns, 
 	return i;
 }
 
-/* Where the end of @text begins that takes at most @columns; *@used: its columns. */
+/* Returns the start of the longest end of @text that fits into @columns; *@used: its columns. */
 static size_t find_fitting_end(const char *text, size_t len, size_t columns, size_t *used)
 {
 	size_t all = count_columns(text, len), i = 0, n;
@@ -102,7 +103,7 @@ static size_t find_fitting_end(const char *text, size_t len, size_t columns, siz
 	for (; i < len; i += n) {
 		size_t width = measure_character(text + i, len - i, &n);
 
-		/* An end does not begin with a character that belongs to the one before. */
+		/* Do not begin with a combining character. */
 		if (*used <= columns && width)
 			break;
 		*used -= width;
@@ -128,8 +129,8 @@ static size_t put_part(FILE *out, const char *text, size_t columns, enum cut_pla
 	return first + 1 + last;
 }
 
-/* Length of a text that has brackets but no arguments: an operator's name, "(anonymous namespace)",
- * "(inlined)". 0: of another text. */
+/* Returns the length of a text with brackets that are not arguments: an operator's name,
+ * "(anonymous namespace)", "(inlined)"; 0 for other texts. */
 static size_t measure_operator(const char *text)
 {
 	static const char *const words[] = { "operator()", "operator<<", "operator<=>",
@@ -143,8 +144,8 @@ static size_t measure_operator(const char *text)
 	return 0;
 }
 
-/* A copy of @text with an ellipsis for what is between the outermost @open and @close; the whole
- * text if they do not match. NULL without memory. */
+/* Returns a copy of @text with an ellipsis between the outermost @open and @close; an unchanged
+ * copy if they do not match. NULL without memory. */
 static char *elide_brackets(const char *text, char open, char close)
 {
 	char *copy = calloc(strlen(text) + 1, sizeof(ELLIPSIS)), *to = copy;
@@ -189,7 +190,7 @@ size_t put_cut(FILE *out, const char *text, size_t columns, enum cut_place place
 	return all;
 }
 
-/* The lowest importance of shown columns that may be left out; 0: of none. */
+/* Returns the lowest importance of shown columns that may be omitted; 0 if none may be. */
 static unsigned find_least(const struct table_column *columns, size_t n, unsigned shown)
 {
 	unsigned least = 0;

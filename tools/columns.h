@@ -13,22 +13,22 @@ size_t count_columns(const char *text, size_t len);
 /* How a text that is too long is cut. */
 enum cut_place {
 	CUT_END,
-	CUT_MIDDLE, /* two thirds of what is left are the begin */
-	CUT_NAME    /* of a function: parameters, then template arguments, then the middle */
+	CUT_MIDDLE, /* two thirds of the remaining columns show the beginning */
+	CUT_NAME /* for function names: cut parameters, then template arguments, then the middle */
 };
 
 /* Prints @text in at most @columns, with an ellipsis for what is left out. Returns the columns that
  * it takes. */
 size_t put_cut(FILE *out, const char *text, size_t columns, enum cut_place place);
 
-/* A column of a table, with the blanks before it. */
+/* Width of a column of a table, with the blanks before it. */
 struct table_column {
 	size_t width;
 	unsigned importance; /* 0: always shown */
 };
 
-/* Chooses the columns of @n that are shown: the least important ones are left out, those of one
- * importance together, until the others take at most @room columns. Bit N is for column N. */
+/* Chooses the shown columns of @n as a bit set. Omits the least important ones, columns of equal
+ * importance together, until the rest fits into @room. */
 unsigned choose_columns(const struct table_column *columns, size_t n, size_t room);
 
 #endif

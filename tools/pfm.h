@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the files of the command: the table of commands, parsing of options, results and error
- * messages. * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds and runs
- * it. A command parses its options with next_option(), then handles the remaining operands. */
+ * messages.
+ *
+ * Each command is one file, cmd_NAME.c, with one struct command; pfm.c finds and runs it. A command
+ * parses its options with next_option(), then handles the remaining operands. */
 #ifndef PFM_PFM_H
 #define PFM_PFM_H
 

@@ -35,8 +35,7 @@ static void catch_signals(void)
 			sigaction(ends[i], &act, NULL);
 }
 
-/* Samples that found a buffer full, by the events' own account: it tells them before a record
- * does. */
+/* Counts samples lost in full buffers by reading the events, which precede records of losses. */
 static uint64_t count_losses(pfm_session_t *s)
 {
 	unsigned n = pfm_session_size(s);
@@ -86,8 +85,8 @@ static bool is_recording_over(struct recorder *job, int *wait_status)
 	return true;
 }
 
-/* Opens the file, which begins with the tasks as they are now: where sampling begins later, it is
- * opened then. */
+/* Opens the file, which begins with the current tasks. With a delay it is opened when sampling
+ * begins. */
 static int open_file(struct recorder *job)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -118,8 +117,8 @@ static int start_sampling(struct recorder *job)
 	return EXIT_REFUSED;
 }
 
-/* Carries out what the other program has asked for. True if it has asked to stop, or sampling
- * cannot start: *@status. */
+/* Executes the commands of the controlling program. True, with *@status set, after "stop" or if
+ * sampling cannot start. */
 static bool serve_control(struct recorder *job, int *status)
 {
 	enum control_word word;
@@ -146,7 +145,7 @@ static bool serve_control(struct recorder *job, int *status)
 
 enum { WAIT_MS = 100, MAX_BUFFERS = 256 };
 
-/* Waits for samples, and for commands where there are some. */
+/* Waits for samples, and for commands with --control. */
 static int wait_for_more(struct recorder *job)
 {
 	int fds[MAX_BUFFERS];
@@ -175,8 +174,7 @@ static int record_session(struct recorder *job, int *wait_status)
 			child_signal(&job->child, forwarded);
 		forwarded = 0;
 	}
-	/* The recording has failed, or what was sampled has ended: the command is
-	 * ended, too. */
+	/* End the command after a failure, or after the end of the sampled tasks. */
 	if (job->child.pid > 0) {
 		if (status != EXIT_DONE || forwarded)
 			child_signal(&job->child, forwarded ? forwarded : SIGTERM);
@@ -186,7 +184,7 @@ static int record_session(struct recorder *job, int *wait_status)
 	}
 	pfm_stop_session(job->session);
 	if (status == EXIT_DONE && !job->recording)
-		status = open_file(job); /* of a program that never asked for samples */
+		status = open_file(job); /* the controlling program never sent "enable" */
 	return status == EXIT_DONE ? write_all(job) : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm record -M: the events of metrics, in the groups of a plan. Of each group one event samples,
- * and its samples hold the counts of all. */
+/* pfm record -M: the events of metrics in groups of a plan. One event of each group samples; its
+ * samples contain the counts of all events of the group. */
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "metric.h"
 #include "record_metrics.h"
 
-/* A clock that samples where a group has none: it runs on every machine. */
+/* The event that samples in a group without a clock; available on every machine. */
 #define SAMPLING_CLOCK "cpu-clock"
 
 /* Hardware clocks, by the names that processors' lists give them. */
@@ -49,8 +49,8 @@ static bool is_clock(const pfm_ctx_t *ctx, const char *text)
 	return is_hardware_clock(text);
 }
 
-/* Group @group of @plan, whose first event has number @first, as a text for a session: the clock
- * that samples comes first. NULL without memory. */
+/* Returns group @group of @plan, whose first event has number @first, as a text for a session, with
+ * the sampling clock first. NULL without memory. */
 static char *group_text(const pfm_ctx_t *ctx, const pfm_plan_t *plan, unsigned group,
                         unsigned first)
 {

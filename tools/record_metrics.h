@@ -6,8 +6,8 @@
 #include "event_list.h"
 #include "pfm.h"
 
-/* Adds to @events the groups that count the metrics and metric groups of @names, which commas
- * separate. DONE, or REFUSED with everything said. */
+/* Adds the groups for the metrics and metric groups in the comma-separated @names to @events. DONE,
+ * or REFUSED after a message. */
 int add_sampled_metrics(const pfm_ctx_t *ctx, const char *names, struct event_list *events);
 
 #endif

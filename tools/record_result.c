@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm record: what became of the samples. */
+/* pfm record: reports numbers of samples and losses. */
 #include "recorder.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static double get_command_seconds(const struct recorder *job)
 	       (double)(user->tv_usec + system->tv_usec) / 1e6;
 }
 
-/* Why event @i has no samples, in words. */
+/* Prints why event @i has no samples. */
 static void explain_no_samples(const struct recorder *job, unsigned i,
                                const pfm_sample_statistics_t *c, const pfm_count_info_t *info)
 {
@@ -77,7 +77,7 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 #define MAX_CHECKED_SIZE                                                                           \
 	(64u << 20) /* bytes of a recording that is read again to look for samples */
 
-/* True if the recording @s has a sample of event @name. Reads as far as the first. */
+/* True if the recording @s has a sample of event @name. Reads up to the first one. */
 static bool has_sample_of(pfm_session_t *s, const char *name)
 {
 	pfm_record_t record = PFM_INIT(record);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Each round is a child process that does what pfm record does, so nothing of one round is left in
- * the next one, and a round that fails does not end the others. It writes a file that is renamed
- * when it is whole. Rounds begin at multiples of their distance by the clock of the system, later
- * by a part of it that the name of the machine decides: a fleet does not take samples all at once.
+/* Runs each round as a child process with the options of pfm record, so that rounds are independent
+ * and a failed one does not end the others. A complete file is renamed to its final name. Rounds
+ * begin at multiples of their distance by the system clock, delayed by a hash of the machine's
+ * name, so that the machines of a fleet sample at different times.
  *
- * Files that are too old are removed, then the oldest ones until all take no more than they may;
- * what is removed, and every round that failed, is reported. */
+ * Removes files that are too old, then the oldest ones until the size limit is met. Reports removed
+ * files and failed rounds. */
 #include "record_rounds.h"
 
 #include <dirent.h>
@@ -47,8 +47,8 @@ struct file_list {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* True if @name is that of a round, "perf-20260102T030405Z.data", and for @is_part ".part" after
- * it. All other files stay, "perf-before.data" of a user too. */
+/* True if @name is the name of a round, "perf-20260102T030405Z.data", with ".part" after it for
+ * @is_part. Other files, such as a user's "perf-before.data", are never removed. */
 static bool is_own_file(const char *name, bool is_part)
 {
 	static const char form[] = "perf-00000000T000000Z.data";
@@ -64,7 +64,8 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(((const struct kept_file *)a)->name, ((const struct kept_file *)b)->name);
 }
 
-/* Regular files of rounds, or their parts, the oldest first. False if the folder cannot be read. */
+/* Lists regular files of rounds, or their parts, the oldest first. False if the folder cannot be
+ * read. */
 static bool list_files(const char *folder, bool are_parts, struct file_list *list)
 {
 	DIR *dir = opendir(folder);
@@ -151,7 +152,7 @@ static bool is_own_option(const char *word, bool *takes_next)
 	return false;
 }
 
-/* True if @word is -e or its like, which is left out where events take turns. */
+/* True if @word is -e or --event, which is omitted if events take turns. */
 static bool is_event_option(const char *word, bool *takes_next)
 {
 	*takes_next = strcmp(word, "-e") == 0 || strcmp(word, "--event") == 0;
@@ -159,7 +160,7 @@ static bool is_event_option(const char *word, bool *takes_next)
 	       (strncmp(word, "-e", 2) == 0 && word[2]);
 }
 
-/* In the child: pfm record with the same options, into @path, for the time of a round. */
+/* Runs pfm record in the child with the same options for the time of a round; writes to @path. */
 static int run_round(const struct command_args *args, const struct record_rounds *r,
                      const char *event, char *path)
 {
@@ -193,7 +194,7 @@ static int run_round(const struct command_args *args, const struct record_rounds
 	return run_pfm_command(args->cmd, n, argv);
 }
 
-/* Waits until @until, or for @child if that is not 0. True if a signal came that ends it all. */
+/* Waits until @until. True if a signal to stop arrived. */
 static bool wait_for_signal(const sigset_t *signals, uint64_t until)
 {
 	uint64_t now = now_ns(), left = until > now ? until - now : 0;
@@ -203,7 +204,7 @@ static bool wait_for_signal(const sigset_t *signals, uint64_t until)
 	return sig > 0 && sig != SIGCHLD;
 }
 
-/* The child's status; the signal that ends it all goes to the child as well. */
+/* Returns the child's status. Passes a signal to stop on to the child. */
 static int wait_for_round(pid_t pid, const sigset_t *signals, bool *is_over)
 {
 	int status = 0;
@@ -225,7 +226,7 @@ static void name_round(char name[NAME_SIZE])
 	strftime(name, NAME_SIZE, "perf-%Y%m%dT%H%M%SZ.data", &utc);
 }
 
-/* True if the signal came that ends it all. */
+/* Takes one round. True if a signal to stop arrived. */
 static bool take_round(const struct command_args *args, const struct record_rounds *r,
                        const char *event, const sigset_t *signals, const sigset_t *before)
 {
@@ -245,7 +246,7 @@ static bool take_round(const struct command_args *args, const struct record_roun
 		_exit(run_round(args, r, event, part));
 	}
 	status = pid > 0 ? wait_for_round(pid, signals, &is_over) : -1;
-	/* A recording that was interrupted is whole as far as it goes. */
+	/* An interrupted recording is complete up to the interruption. */
 	if ((status == 0 || is_over) && stat(part, &st) == 0 && st.st_size > 0 &&
 	    rename(part, path) == 0)
 		return is_over;
@@ -256,8 +257,8 @@ static bool take_round(const struct command_args *args, const struct record_roun
 
 /* ---- pushing --------------------------------------------------------------------------------- */
 
-/* In a child, so that the memory of one file is not that of the next. Pyroscope's /ingest takes
- * pprof, all other receivers OTLP profiles. */
+/* Converts and sends a recording in a child process, whose memory is then freed. Pyroscope's
+ * /ingest gets pprof, all other receivers get OTLP profiles. */
 static int push_recording(const struct record_rounds *r, const struct kept_file *file)
 {
 	const char *ingest = strstr(r->push_url, "/ingest");
@@ -299,7 +300,8 @@ static enum push_result push_in_child(const struct record_rounds *r, const struc
 	return WIFEXITED(status) ? (enum push_result)WEXITSTATUS(status) : PUSH_REFUSED;
 }
 
-/* The oldest first. The folder is the spool: what is not taken waits there, within its limits. */
+/* Sends files, the oldest first. Files that the receiver did not accept stay in the folder, within
+ * its limits. */
 static void push_files(const struct record_rounds *r)
 {
 	struct file_list list;
@@ -322,7 +324,7 @@ static void push_files(const struct record_rounds *r)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* FNV-1a, the same on every machine each time. */
+/* Hashes the machine's name by FNV-1a. */
 static uint64_t hash_host(void)
 {
 	char name[HOST_SIZE] = "";
@@ -335,7 +337,7 @@ static uint64_t hash_host(void)
 	return hash ^ hash >> 32;
 }
 
-/* When the next round begins, by now_ns(). */
+/* Returns the time of the next round by now_ns(). */
 static uint64_t find_next_round(const struct record_rounds *r)
 {
 	const uint64_t every = r->every * NS, free_time = every - r->round_seconds * NS,
@@ -348,8 +350,8 @@ static uint64_t find_next_round(const struct record_rounds *r)
 	return now_ns() + (every - (system + every - offset) % every) % every;
 }
 
-/* A descriptor that keeps other recorders out of the folder while it is open, or -1. Two of them
- * would write one file, and remove or send each other's. */
+/* Locks the folder against other recorders, which would write, remove or send the same files.
+ * Returns a descriptor to close, or -1. */
 static int lock_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

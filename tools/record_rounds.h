@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm record --continuous: round after round, each a recording of its own in a folder whose size
- * and age are limited. */
+/* pfm record --continuous: repeated recordings in a folder whose size and age are limited. */
 #ifndef PFM_RECORD_ROUNDS_H
 #define PFM_RECORD_ROUNDS_H
 
@@ -9,19 +8,20 @@
 #include "event_list.h"
 
 struct record_rounds {
-	const char *folder;                /* of --continuous; NULL: one recording */
-	uint64_t round_seconds, every;     /* seconds: of a round, from one to the next */
-	uint64_t keep_bytes, keep_seconds; /* of all files; of each. 0: no limit */
-	uint64_t n_rounds;                 /* 0: until a signal */
-	const char *push_url; /* files go there and are removed then; NULL: they stay */
+	const char *folder;            /* of --continuous; NULL: one recording */
+	uint64_t round_seconds, every; /* seconds: length of a round, distance of rounds */
+	uint64_t keep_bytes,
+		keep_seconds; /* limits: bytes of all files, age of each; 0: no limit */
+	uint64_t n_rounds;    /* 0: until a signal */
+	const char *push_url; /* receiver of files, which are then removed; NULL: keep files */
 	bool takes_turns;     /* one event in each round */
 };
 
-/* True in the process that takes a round, which does not print where its file is. */
+/* True in the process of a round, which does not print the path of its file. */
 extern bool is_record_round;
 
 struct command_args;
-/* Takes recordings until a signal ends it. @args are those of pfm record; an exit status. */
+/* Takes recordings until a signal to stop. @args: those of pfm record. Returns an exit status. */
 int record_continuously(const struct command_args *args, const struct record_rounds *r,
                         const struct event_list *events);
 

@@ -58,7 +58,7 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 	return open_sampling_session(&job->session, job->ctx, &target, &so, texts, n);
 }
 
-/* Without a PMU a clock says where time goes, though not where cycles do. */
+/* Opens the default events. Without a PMU, a clock shows where time is spent. */
 static int open_default_events(struct recorder *job)
 {
 	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
@@ -72,7 +72,7 @@ static int open_default_events(struct recorder *job)
 	return open_named_events(job, clock, 1);
 }
 
-/* Adds the events that show where metric @name comes from. */
+/* Adds the events to sample for metric @name. */
 static int add_partners_of_metric(struct recorder *job, const char *name)
 {
 	static struct metric_use metric;
@@ -110,7 +110,7 @@ int add_metric_partners(struct recorder *job)
 	return status;
 }
 
-/* Before Linux 6.12 a group is sampled only for tasks that are named themselves. */
+/* Reopens the events without children: before Linux 6.12, groups sample only named tasks. */
 static int reopen_without_children(struct recorder *job)
 {
 	if (!job->metrics || job->no_inherit || has_sampling_event(job->session))

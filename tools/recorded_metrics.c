@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics that a recording was made for: pfm record notes its option -M in the command line of
- * the file's header. */
+/* Finds the metrics of a recording: the argument of option -M in the command line in the file's
+ * header. */
 #include <stdlib.h>
 #include <string.h>
 #include "perfdata/perfdata.h"
 #include "profile/recording_section.h"
 #include "report_view.h"
 
-/* The section of the command line: a number of arguments, then each after its length. */
+/* The section of the command line: number of arguments, then length and text of each. */
 struct argument_list {
 	const uint8_t *bytes;
 	uint64_t left;
@@ -23,7 +23,7 @@ static bool take_number(struct argument_list *l, uint32_t *number)
 	return true;
 }
 
-/* The next argument, ended by a zero byte or by @len; NULL after the last. */
+/* Returns the next argument, which ends at a zero byte or @len; NULL after the last one. */
 static const char *take_argument(struct argument_list *l, uint32_t *len)
 {
 	const char *text = (const char *)l->bytes + sizeof(*len);
@@ -41,7 +41,7 @@ static bool is_argument(const char *text, uint32_t len, const char *wanted)
 	return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
 }
 
-/* The argument after "-M", which is before the command; NULL without it. */
+/* Returns the argument of "-M" before the command; NULL if missing. */
 static char *find_metrics_argument(struct argument_list l)
 {
 	uint32_t n, len;

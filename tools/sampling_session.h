@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions that sample, as pfm record and pfm top open them. */
+/* Opens sampling sessions for pfm record and pfm top. */
 #ifndef PFM_SAMPLING_SESSION_H
 #define PFM_SAMPLING_SESSION_H
 
@@ -13,14 +13,14 @@ struct sampling_target {
 	bool enable_on_exec; /* the command */
 };
 
-/* Opens a session of @n @texts with @options, whose target is set here. An exit status; a refusal
- * is reported. */
+/* Opens a session of @n @texts with @options, whose target it sets. Reports errors and returns an
+ * exit status. */
 int open_sampling_session(pfm_session_t **out, const pfm_ctx_t *ctx,
                           const struct sampling_target *target, pfm_session_options_t *options,
                           const char *const *texts, unsigned n);
 /* True if at least one event of @session samples. */
 bool has_sampling_event(const pfm_session_t *session);
-/* Says on standard error, as @program, why the other events of @session do not sample. */
+/* Reports on standard error, as @program, why the other events of @session do not sample. */
 void report_events_without_samples(const char *program, const pfm_session_t *session);
 
 #endif

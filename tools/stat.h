@@ -33,35 +33,34 @@ uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
 
 /* ---- counts (stat_rows.c) -------------------------------------------------------------------- */
 
-/* A row of the answer sums over this, besides a control group. */
+/* Unit over which a row sums counts, within a control group. */
 enum aggregation { BY_NOTHING, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD };
 
-/* The event that a text means. */
+/* The event of a text. */
 struct event_at {
-	int pmu; /* negative: the event is missing, or the kernel cannot have it */
+	int pmu; /* negative: unknown event */
 	unsigned event;
 };
 
-/* A row of the answer: the sum of the counts of one event that have the same label. */
+/* A row of the result: the sum of the counts of one event with the same label. */
 struct stat_row {
 	const struct stat_target *part; /* the target of its counts; NULL: pfm's own count */
-	/* Of its counts. Texts are copies in words, which outlive the session; cause and remedy, in
-	 * reason, are those of the worst run or interval. */
+	/* Properties of its counts. Texts are copies in words, which outlive the session; cause and
+	 * remedy, copied to reason, are those of the worst run or interval. */
 	pfm_count_info_t info;
 	char *words, *reason;
 	char *event; /* name without the level that was added for lack of permission */
 	const struct stat_target *worst; /* the worst count of this run */
 	unsigned worst_count;
-	/* Set by prepare_ratios(): the event that its text means, and the generic event that this
-	 * is, or the same event. */
+	/* Set by prepare_ratios(): the event of its text, and the equal generic event or the same
+	 * event. */
 	struct event_at named, at;
 	const char *own; /* name of pfm's own count of time, which is not in a session; else NULL */
 	char *label;
-	size_t place;     /* where in the label the CPU, core, thread ... begins, after the control
-	                     group */
-	bool was_counted; /* had a value in some run or interval */
-	pfm_count_sum_t sum;          /* of this run or interval */
-	pfm_tally_t tally;            /* of all runs, or of this interval */
+	size_t place;     /* position in the label after the control group: CPU, core, thread ... */
+	bool was_counted; /* true if it had a value in some run or interval */
+	pfm_count_sum_t sum;          /* sum of this run or interval */
+	pfm_tally_t tally;            /* statistics of all runs, or of this interval */
 	struct slice *slices;         /* counts at each slice of time, or NULL (stat_errors.c) */
 	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
 };
@@ -72,22 +71,22 @@ struct stat_target {
 	int pid;     /* 0: the command, or no task */
 	bool thread; /* counts this thread alone */
 	char *cgroup, *label;
-	uint64_t cgroup_id;      /* of a group that comes and goes: the inode of its folder */
+	uint64_t cgroup_id;      /* for groups found by a pattern: the inode of the folder */
 	bool is_gone;            /* the group has been removed */
-	unsigned first, n_texts; /* range of its events among those of the job */
+	unsigned first, n_texts; /* its range of the job's events */
 	pfm_session_t *session;
 	struct alpha_emulator *emulator; /* device of the session, or NULL */
 	unsigned n;
-	/* present counts, and those at the start of the interval and of the slice */
+	/* current counts, and those at the start of the interval and of the slice */
 	pfm_count_t *counts, *earlier, *slice_counts;
 	unsigned *rows; /* the row of each count */
-	/* With --rotate, for each group of the session: */
+	/* With --rotate: turn and plan group of each group of the session. */
 	unsigned n_groups, *turns, *planned_groups;
 	unsigned char *is_on;
 	int watch;             /* descriptor that is readable when the process has ended, or -1 */
 	double unseen_seconds; /* processor time of the command that was not counted */
-	bool ran_unwatched;    /* ... is more than a tick */
-	bool lost_rights;      /* ... is more than starts and ends of tasks can take */
+	bool ran_unwatched;    /* unseen_seconds is longer than a tick */
+	bool lost_rights;      /* unseen_seconds is longer than starts and ends of tasks can take */
 };
 
 struct stat_job;
@@ -98,7 +97,7 @@ bool make_rows(struct stat_job *job, struct stat_target *part);
 bool make_own_rows(struct stat_job *job);
 /* Adds the counts to the rows: those since the beginning, or since the last interval. */
 void gather_rows(struct stat_job *job, bool interval);
-/* Adds the counts since the last slice to the present slice of time. */
+/* Adds the counts since the last slice to the current slice. */
 void gather_slice(struct stat_job *job);
 /* Sets pfm's own counts, in seconds; negative: unknown. Call this before gather_rows(). */
 void set_own_counts(struct stat_job *job, double elapsed, double user, double system);
@@ -134,7 +133,8 @@ void check_unwatched_time(struct stat_job *job, double seconds);
 bool have_targets_ended(const struct stat_job *job);
 /* True if, at the last reading, a CPU has come on line on which something is not counted. */
 bool misses_cpu(const struct stat_job *job);
-/* Opens and starts such counts again, from 0. Returns an exit status, after an error message. */
+/* Opens and starts the counts of these CPUs again, from 0. Prints errors and returns an exit
+ * status. */
 int reopen_targets(struct stat_job *job);
 void close_targets(struct stat_job *job);
 void free_target(struct stat_target *p);
@@ -162,8 +162,7 @@ bool is_cgroup_pattern(const char *names);
 int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
                    struct cgroup_figures *figures);
 
-/* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for what the kernel does not
- * tell. */
+/* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for unknown numbers. */
 void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
                          char label[LABEL_MAX]);
 
@@ -196,8 +195,8 @@ char *quote_command(char *const *command, char *buf, size_t size);
 struct stat_metric {
 	int pmu;
 	unsigned event;
-	struct event_at first; /* of a ratio: the event that it is about */
-	bool is_beside_count;  /* the present report shows it beside a count */
+	struct event_at first; /* for ratios: the event of the count beside which it is shown */
+	bool is_beside_count;  /* true if this report shows it beside a count */
 };
 
 struct stat_metrics {
@@ -217,7 +216,7 @@ int plan_stat_metrics(struct stat_job *job);
 void free_stat_metrics(struct stat_job *job);
 /* The name of the metric's PMU if metrics of several PMUs were requested, else "". */
 const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m);
-/* Adds the metrics that texts of -e name. False without memory. */
+/* Adds the metrics among the texts of -e. False without memory. */
 bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
 /* Computes a metric from the rows of @label. False if that is impossible; the value may still be
  * undefined. */
@@ -227,8 +226,8 @@ bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m
 /* Finds the events of the rows, and the usual ratios unless metrics were requested. False without
  * memory. */
 bool prepare_ratios(struct stat_job *job);
-/* Finds the ratio beside the count of @row, if all its counts exist: a ratio of the tables about
- * the row's event, or else events per second of the task's time. */
+/* Finds the ratio to show beside the count of @row: a ratio of the tables if all its events were
+ * counted, or events per second of task time. */
 bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
                     struct ratio *out);
 /* Reports metrics; as text also the ratios that belong to no count. */
@@ -240,21 +239,21 @@ void report_metrics(const struct stat_job *job, double elapsed, double time);
 bool needs_slices(const struct stat_job *job);
 /* Discards the slices, at the start of an interval. */
 void free_slices(struct stat_job *job);
-/* The present length of a slice in nanoseconds. */
+/* Starts a slice. Returns its length in nanoseconds. */
 uint64_t begin_slice(struct stat_job *job);
 /* Adds the count of @row to slice number @slice. */
 void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count);
-/* Ends the present slice. */
+/* Ends the current slice. */
 void end_slice(struct stat_job *job);
 
 /* A metric's value and its inputs. */
 struct metric_inputs {
 	struct stat_metric metric;
-	const pfm_metric_operand_t *counts; /* of its @n inputs */
+	const pfm_metric_operand_t *counts; /* counts of its inputs */
 	unsigned n;
 	const struct row_use {
 		unsigned input, row;
-	} * uses; /* which row counts which input */
+	} * uses; /* pairs of a row and the input that it counts */
 	unsigned n_uses;
 	pfm_quality_t quality; /* the worst quality of its inputs */
 	bool spans_groups;     /* the inputs are in several groups */
@@ -278,7 +277,7 @@ int write_page(const struct stat_job *job, double elapsed);
 
 struct stat_job {
 	struct event_list events;
-	const char *gap; /* where a list of -e has two commas in a row */
+	const char *gap; /* a list of -e with a missing event before or after a comma */
 	char **filters;  /* filters of the first n_filters events; NULL: no filter */
 	unsigned n_filters;
 	unsigned last; /* the first event of the last -e */
@@ -287,7 +286,8 @@ struct stat_job {
 	int *pids, *tids;
 	unsigned n_pids, n_tids;
 	char *cgroups;            /* comma-separated names */
-	bool has_cgroup_patterns; /* the names are patterns of groups that come and go */
+	bool has_cgroup_patterns; /* the names are patterns: groups are added and removed while
+	                             counting */
 	bool skips_refused;       /* targets that cannot be opened are skipped without a message */
 	const char *cpus, *model, *output, *separator, *html;
 	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table,
@@ -302,14 +302,14 @@ struct stat_job {
 	bool start_off;           /* --control: counting starts with the command "enable" */
 	bool was_enabled;         /* the command "enable" was received */
 	bool repeats;             /* several runs were requested */
-	bool has_header;          /* the names of the columns were written, or are not wanted */
+	bool has_header;          /* no header of columns is to be written */
 	enum aggregation by;
-	unsigned repeat; /* number of runs; after the last run, the number of those that were
-	                    counted */
+	unsigned repeat; /* number of runs; after the last one, number of counted runs */
 	unsigned intervals, detail;
 	struct event_list metric_names;
 	struct stat_metrics metrics, ratios;
-	double memory_peak; /* of this machine, in millions of bytes a second; 0: unknown */
+	double memory_peak; /* memory bandwidth of this machine in millions of bytes per second; 0:
+	                       unknown */
 	unsigned topdown;   /* levels of top-down analysis; 0: not requested */
 	uint64_t interval, timeout, delay; /* nanoseconds; 0: not given */
 	/* state while it runs */
@@ -323,14 +323,14 @@ struct stat_job {
 	int write_error;                 /* errno of the first failed write */
 	sigset_t signals, saved_signals; /* signals to wait for; the original mask */
 	bool interrupted;
-	bool missed;            /* this run, or the user, ended before the delay was over */
+	bool missed;            /* the run ended or was interrupted before the delay was over */
 	bool outlived_counting; /* the command ran before counting began, or after counting ended */
 	uint64_t since;         /* time of the start of the first run */
 	double elapsed, user, system; /* seconds, sums over runs */
-	uint64_t slice_ns;            /* length of a slice, */
-	unsigned n_slices;            /* number of complete slices, */
-	unsigned runs_in_slice;       /* with repetitions: runs in a slice, */
-	unsigned runs_here;           /* and runs in the present slice */
+	uint64_t slice_ns;            /* length of a slice */
+	unsigned n_slices;            /* number of complete slices */
+	unsigned runs_in_slice;       /* with repetitions: runs in a slice */
+	unsigned runs_here;           /* runs in the current slice */
 	unsigned runs;                /* number of counted runs */
 	double *run_seconds;          /* seconds of each counted run */
 	char target[TARGET_MAX];
@@ -350,7 +350,7 @@ int stat_compare(struct command_args *args, struct stat_job *job);
 int stat_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports. Returns an exit status. (stat_count.c) */
 int count_runs(struct stat_job *job);
-/* True if no event could be opened, so that there is nothing to wait for. */
+/* True if no event could be opened. */
 bool has_nothing_to_count(struct stat_job *job);
 
 /* ---- answers (stat_report.c) ----------------------------------------------------------------- */
@@ -365,7 +365,7 @@ void print_label(const struct stat_job *job, const char *label, size_t widest);
 int report_counts(const struct stat_job *job, double elapsed, double time);
 /* Writes the names of the columns of -x. */
 void put_column_names(const struct stat_job *job);
-/* Writes one column of -x, quoted if necessary, followed by @behind. */
+/* Writes one column of -x, quoted if necessary, and the text @behind. */
 void put_field(const struct stat_job *job, const char *text, const char *behind);
 /* Writes seconds as the first column, unless negative. */
 void put_time_field(const struct stat_job *job, double time);

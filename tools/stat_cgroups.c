@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --for-each-cgroup with patterns: control groups that come and go. A group is counted as
- * long as its folder exists; a new folder of the same name is another group. */
+/* pfm serve --for-each-cgroup with patterns: adds new control groups and removes deleted ones. A
+ * group is counted as long as its folder exists; a new folder with the same name is a new group. */
 #include "pfm.h"
 #include "series.h"
 #include "stat.h"
@@ -135,7 +135,7 @@ static bool reserve_parts(struct stat_job *job, size_t more)
 	return true;
 }
 
-/* Marks parts whose group is gone. Returns their number. */
+/* Marks parts whose group was removed. Returns their number. */
 static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
 {
 	unsigned n = 0;
@@ -153,7 +153,7 @@ static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
 	return n;
 }
 
-/* Removes the rows of parts that are gone. moved[i]: new index of row i; UINT_MAX: removed. */
+/* Removes the rows of marked parts. moved[i]: new index of row i; UINT_MAX: removed. */
 static void remove_gone_rows(struct stat_job *job, unsigned *moved)
 {
 	unsigned n = 0;
@@ -192,7 +192,7 @@ static void remove_gone_parts(struct stat_job *job, const unsigned *moved)
 	job->n_parts = n;
 }
 
-/* Adds a part, unless its group has ended meanwhile. False without memory. */
+/* Adds a part unless its group was removed meanwhile. False without memory. */
 static bool add_part(struct stat_job *job, const struct found_cgroup *found, const char *mount)
 {
 	struct stat_target *p = &job->parts[job->n_parts];
@@ -211,7 +211,7 @@ static bool add_part(struct stat_job *job, const struct found_cgroup *found, con
 	return make_rows(job, p) && visit_session_metrics(job, p->session) && prepare_ratios(job);
 }
 
-/* How many more parts may be counted; SIZE_MAX as long as the number of series of a part is
+/* Returns how many more parts may be counted; SIZE_MAX while the number of series of a part is
  * unknown. */
 static size_t find_room(struct stat_job *job, size_t most_series)
 {

@@ -66,7 +66,7 @@ int child_start(char *const *command, struct child *c)
 	ssize_t got;
 	int err = 0;
 
-	/* If it has ended, reading reports it. */
+	/* If the command has ended, its wait status reports that. */
 	(void)!write(c->go, "", 1);
 	close(c->go);
 	c->go = -1;

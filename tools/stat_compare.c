@@ -22,7 +22,7 @@ static const char separator[] = "::";
 struct comparison {
 	unsigned n_commands, n_rounds, n_events;
 	char **commands[MAX_COMMANDS];
-	char **names;   /* of the events; the last one is the elapsed time */
+	char **names;   /* names of the events, then of the elapsed time */
 	double *values; /* [command][round][event]; NaN: not counted */
 	const char **why;
 };
@@ -101,7 +101,7 @@ static bool make_tables(struct comparison *c, pfm_session_t *s)
 	return c->values && c->names && c->why;
 }
 
-/* Stores the counts of one run. A count that is neither exact nor scaled has no value. */
+/* Stores the counts of one run. Only exact and scaled counts have a value. */
 static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command, unsigned round,
                        double elapsed)
 {
@@ -172,8 +172,8 @@ static int run_rounds(struct stat_job *job, struct comparison *c)
 
 /* ---- evaluating ---- */
 
-/* Student's t for a two-sided 95 % interval. Between entries of the table, that of the smaller one,
- * which gives a wider interval. */
+/* Student's t for a two-sided 95 % interval. Between two entries of the table, uses the one with
+ * the smaller freedom, which gives the wider interval. */
 static double get_student_t(unsigned freedom)
 {
 	static const struct {
@@ -193,7 +193,7 @@ static double get_student_t(unsigned freedom)
 }
 
 struct command_ratio {
-	bool known; /* every round has both values, all other than zero */
+	bool known; /* every round has both values, and all are nonzero */
 	double value, low, high;
 };
 

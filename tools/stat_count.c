@@ -18,12 +18,12 @@ struct stat_run {
 	struct child child;
 	unsigned number, intervals;
 	uint64_t start_time, previous_time, next_report,
-		slice;      /* slice: end of the present slice; 0 without slices */
-	uint64_t next_poll; /* next time to look at processes */
+		slice;      /* slice: end of the current slice; 0 without slices */
+	uint64_t next_poll; /* next time to check processes */
 	struct rusage usage;
 	double elapsed;
 	int status;     /* of the command */
-	bool own_child; /* pfm ended the command because its time was over */
+	bool own_child; /* pfm ended the command after --timeout */
 };
 
 uint64_t now_ns(void)
@@ -124,7 +124,7 @@ static int report_interval(struct stat_job *job, struct stat_run *r)
 	report_run(job, (double)(now - r->previous_time) / NS, (double)(now - r->start_time) / NS);
 	r->previous_time = now;
 	r->intervals++;
-	/* Slices are those of an interval. */
+	/* Slices do not cross intervals. */
 	free_slices(job);
 	forget_slots(job);
 	if (r->slice && !job->rotation.is_on)
@@ -149,9 +149,8 @@ static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 	return EXIT_DONE;
 }
 
-/* Reads the counts of processes while they exist, and their processor time can be read. The two
- * differ if a process has executed a program that took its events away. For an ended process this
- * is unknown. */
+/* Reads the counts and the processor time of processes while they exist. The two differ if a
+ * process has executed a program whose rights removed its events. */
 static int poll_processes(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	if (!job->n_pids || now < r->next_poll)
@@ -170,7 +169,7 @@ static bool is_timed_out(const struct stat_job *job, const struct stat_run *r, u
 	return job->timeout && now >= r->start_time + job->timeout;
 }
 
-/* True when the time or the number of intervals that the user gave is over. */
+/* True if the time or the number of intervals that the user requested is over. */
 static bool is_time_over(const struct stat_job *job, const struct stat_run *r, uint64_t now)
 {
 	return is_timed_out(job, r, now) || (job->intervals && r->intervals >= job->intervals);
@@ -242,8 +241,7 @@ static int serve_control(struct stat_job *job)
 	return rc;
 }
 
-/* The next time to look around: no signal tells that other processes have ended, or that the
- * display is out of date. */
+/* Returns the next time to check processes and update the display, which no signal requests. */
 static uint64_t next_look(const struct stat_job *job, uint64_t now)
 {
 	bool must_poll = job->n_pids || job->n_tids || job->control.on || term_is_terminal(stderr);
@@ -394,7 +392,7 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
 	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
 	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
-	/* The rest after the last complete slice is not used; with repetitions every run is a
+	/* Counts after the last complete slice are not used; with repetitions, every run is a
 	 * slice. */
 	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
 		gather_slice(job);
@@ -471,8 +469,8 @@ int count_runs(struct stat_job *job)
 			break;
 	}
 	term_progress(stderr, "");
-	/* A run that did not start, or whose counts could not be read, adds nothing; one that was
-	 * too short adds no time. */
+	/* A run that did not start, or without readable counts, adds nothing; a run that was too
+	 * short adds no time. */
 	job->repeat = job->runs ? job->runs : 1;
 	if (!job->interval && job->rows[0].tally.runs)
 		report_run(job, job->elapsed / job->repeat, -1);

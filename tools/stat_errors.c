@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: errors of metrics. Counts that shared counters are extrapolated. The error of this is
- * estimated from slices of the time, at whose ends the counts are read. With repetitions every run
- * is a slice. */
+/* pfm stat: errors of metrics. Counts of shared counters are extrapolated. The error of
+ * extrapolation is estimated from slices of time, at whose ends the counts are read. With
+ * repetitions, every run is a slice. */
 #include "stat.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ uint64_t begin_slice(struct stat_job *job)
 		return find_slot_end(&job->rotation);
 	for (unsigned i = 0; i < job->n_parts; i++)
 		counts += job->parts[i].n;
-	/* Reading takes time, so slices are longer with more counts. */
+	/* Reading takes time, so more counts need longer slices. */
 	if (!job->slice_ns)
 		job->slice_ns = FIRST_NS * (1 + (uint64_t)(counts / COUNTS_READ_AT_ONCE));
 	return job->slice_ns;
@@ -51,7 +51,7 @@ static void add_slice_count(struct slice *s, const struct slice *more)
 	s->running += more->running;
 }
 
-/* Joins pairs of neighbouring slices, so that their number stays small. */
+/* Joins pairs of adjacent slices to limit their number. */
 static void merge_slices(struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
@@ -134,7 +134,8 @@ static bool fill_inputs(const struct stat_job *job, const struct metric_inputs *
 	return there;
 }
 
-/* The share of the time in which all inputs were counted, if they were counted together; else 0. */
+/* Returns the fraction of time in which all inputs were counted together; 0 if they were in
+ * different groups. */
 static double get_observed_count(const struct stat_job *job, const struct metric_inputs *j)
 {
 	double least = 1;
@@ -194,7 +195,7 @@ void estimate_metric_error(const struct stat_job *job, const struct metric_input
 {
 	double *parts = calloc((size_t)SLICES * j->n + 1, sizeof(*parts));
 
-	/* A missing count is in no slice. */
+	/* Slices lack the missing part of a partial count. */
 	if (j->quality == PFM_QUALITY_PARTIAL)
 		v->error = -1;
 	else if (parts && job->repeat > 1 && fill_inputs(job, j, job->n_slices, 1, parts))

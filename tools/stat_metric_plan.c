@@ -26,7 +26,7 @@ bool add_stat_metric(struct stat_metrics *list, int pmu, unsigned event)
 	return true;
 }
 
-/* True for figures beside the tree, whose groups are not levels of the tree. */
+/* True for metrics outside of the tree, whose groups are not levels of the tree. */
 static bool is_info_metric(const char *name)
 {
 	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 ||
@@ -61,7 +61,7 @@ static bool add_group(struct stat_job *job, const char *name, bool tree, unsigne
 	return is_visited && !g.failed;
 }
 
-/* Adds the metrics that @name means, by their own name or their group's. Returns an exit status. */
+/* Adds the metric or the group of metrics called @name. Returns an exit status. */
 static int add_name(struct stat_job *job, const char *name)
 {
 	static struct metric_use m;
@@ -233,8 +233,8 @@ static bool add_child_metrics(struct stat_job *job)
 	return true;
 }
 
-/* Removes metrics from @first on that the vendor's list has on a level below @level; this is not
- * always one below that of the parent. */
+/* Removes metrics from @first on whose level in the vendor's list is below @level. Levels may
+ * differ by more than one from the parent's. */
 static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned first)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -249,7 +249,7 @@ static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned fi
 }
 
 /* Adds levels 1 to @level of the tree of top-down analysis. Vendors' lists have groups for the
- * first levels, some for all; below these, a metric names its parent. */
+ * first levels or for all; for other levels, metrics have a parent. */
 static int add_topdown(struct stat_job *job, unsigned level)
 {
 	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: the values of metrics from the rows of the answer. */
+/* pfm stat: computes metrics from the rows of the result. */
 #include "stat_metrics.h"
 
 #include <math.h>
@@ -47,8 +47,8 @@ bool find_metric_constant(const char *name, double elapsed, double *value)
 	return smt >= 0;
 }
 
-/* Finds the event called @text, of which @name is the last part; no event if qualifiers change it
- * to another one. */
+/* Finds the event of @text, whose last part is @name. Returns no event if qualifiers change the
+ * count. */
 static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
 {
 	struct event_at at;
@@ -87,7 +87,7 @@ static struct event_at find_general_event(const struct stat_job *job, struct eve
 	return find_event(job, text, e.name);
 }
 
-/* True if some row's text means this event. */
+/* True if a row counts this event. */
 static bool has_event(const struct stat_job *job, struct event_at at)
 {
 	for (unsigned i = 0; i < job->n_rows; i++)
@@ -156,7 +156,7 @@ static bool is_same_group(const struct stat_row *a, const struct stat_row *b)
 	return a->part == b->part && a->info.group == b->info.group;
 }
 
-/* How many inputs of the metric have a value in the group of @row; 0 if that row has no value. */
+/* Counts the inputs of the metric with a value in the group of @row; 0 if that row has no value. */
 static int count_inputs_in_group(const struct stat_job *job, const struct metric_search *rows,
                                  const struct stat_row *row)
 {
@@ -175,8 +175,7 @@ static int count_inputs_in_group(const struct stat_job *job, const struct metric
 }
 
 /* Ranks @row by its nearness to the row beside which the value is shown: the same row, a member of
- * its group, another row. For a value that is shown alone: by how many inputs the row's group has.
- */
+ * its group, another row. For a value shown alone: by the number of inputs in the row's group. */
 static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row,
                              const struct metric_search *rows)
 {
@@ -232,7 +231,7 @@ static void add_rows_to_input(const struct stat_job *job, const struct metric_se
 	r->counts[i].known = found && counted == found;
 }
 
-/* @whole: gives up at the first event without a row. */
+/* Reads all inputs. @whole: fails at the first event without a row. */
 static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
                         const struct metric_search *rows, double elapsed, bool whole,
                         struct input_counts *r)
@@ -248,7 +247,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	r->found = r->asked = r->n_uses = 0;
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
-	/* Clears only the inputs of this metric: the array is as long as that of any metric. */
+	/* Clear only the inputs of this metric: the array has room for those of any metric. */
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && find_stat_input(job, m, i, &input); i++) {
 		if (in->is_constant) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: how metrics are shown. Values that cannot be true are marked. */
+/* pfm stat: prints metrics and marks impossible values. */
 #include "stat_metrics.h"
 #include "term.h"
 
@@ -109,8 +109,7 @@ static void put_metric_line(const struct stat_job *job, const struct input_count
 	put_line(&j);
 }
 
-/* Prints the line that perf has for further metrics of a count: the columns of the count are
- * empty. */
+/* Prints a further metric of a count as perf does: with empty columns of the count. */
 static void print_metric_columns(const struct stat_job *job, const struct input_counts *r,
                                  const pfm_metric_value_t *v, const pfm_metric_check_t *check,
                                  const char *label, double time)
@@ -233,7 +232,7 @@ static void report_metric(const struct stat_job *job, const struct stat_metric *
 		print_metric(job, &r, &v, &check, label, time);
 }
 
-/* Calls for each label that rows have. */
+/* Reports the metrics of each label. */
 static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed,
                           double time, bool whole, struct check_reasons *reasons)
 {
@@ -247,7 +246,7 @@ static void report_labels(const struct stat_job *job, const struct stat_metric *
 	}
 }
 
-/* Reports the ratios that belong to no count. */
+/* Reports the ratios that are not shown beside a count. */
 static void report_ratios(const struct stat_job *job, double elapsed, double time,
                           struct check_reasons *reasons)
 {

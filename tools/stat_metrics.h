@@ -26,9 +26,9 @@ struct input_counts {
 	struct row_use uses[MAX_METRIC_ROWS];
 };
 
-/* The rows that a value is made from: those with the label, of that PMU alone unless it is NULL; of
- * an event that was named several times what was counted with @beside, unless that is NULL: then
- * where most of @metric's inputs were counted together. */
+/* Selects the rows for a value: those with the label, of one PMU or of all for NULL. For an event
+ * in several rows: the row counted together with @beside; for NULL, the row whose group has most of
+ * @metric's inputs. */
 struct metric_search {
 	const char *label, *pmu;
 	const struct stat_row *beside;

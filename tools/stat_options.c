@@ -39,7 +39,8 @@ enum {
 	MS = 1000000
 };
 
-/* Stalled cycles come between these lists, if the kernel has an event for them. */
+/* Default events. Stalled cycles are inserted between these lists if the kernel has events for
+ * them. */
 #define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
 #define LAST_EVENTS  "instructions,branches,branch-misses"
 
@@ -123,8 +124,7 @@ const struct command_option stat_options[] = {
 	{ 0, NULL, NULL, NULL }
 };
 
-/* ---- default events ---------------------------------------------------------------------------
- */
+/* ---- default events -------------------------------------------------------------------------- */
 
 /* Adds the default events. False without memory. */
 static bool add_defaults(struct stat_job *job)
@@ -163,8 +163,7 @@ static int add_usual_events(struct command_args *args, struct stat_job *job)
 	return EXIT_DONE;
 }
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Refuses options that contradict each other. */
 static int check_together(struct command_args *args, const struct stat_job *job)
@@ -320,8 +319,7 @@ int check_stat_events(const struct stat_job *job)
 	return EXIT_REFUSED;
 }
 
-/* ---- parsing ----------------------------------------------------------------------------------
- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* Adds comma-separated numbers to *@ids. Returns an exit status, or -1 to continue. */
 static int add_ids(struct command_args *args, const char *name, const char *list, int **ids,

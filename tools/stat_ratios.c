@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: ratios of the usual events, which are shown beside counts where no metrics were
- * named. */
+/* pfm stat: ratios of common events, shown beside counts unless metrics were requested. */
 #include "stat_metrics.h"
 
 #include <string.h>
@@ -32,7 +31,7 @@ static bool add_ratios(struct stat_job *job, int p)
 	return visit_group_metrics(job->ctx, group, add_ratio, &c) && !c.failed;
 }
 
-/* The table of ratios beside that of PMU @p, or -1. */
+/* Returns the table of ratios of PMU @p, or -1. */
 static int find_ratios(const struct stat_job *job, int p)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -44,13 +43,13 @@ static int find_ratios(const struct stat_job *job, int p)
 	return pfm_find_pmu(job->ctx, name);
 }
 
-/* Ratios are left out where metrics were asked for. */
+/* True unless metrics were requested. */
 static bool needs_ratios(const struct stat_job *job)
 {
 	return !job->metrics.n && !job->no_ratios;
 }
 
-/* True if some row counts what @input names. */
+/* True if some row counts @input. */
 static bool has_row(const struct stat_job *job, const struct metric_input *input)
 {
 	for (unsigned i = 0; i < job->n_rows; i++)
@@ -59,8 +58,8 @@ static bool has_row(const struct stat_job *job, const struct metric_input *input
 	return false;
 }
 
-/* True if rows count all that ratio @m is made of. Notes the event that it begins with: none if
- * that has a second name, which a row may have. */
+/* True if rows count all inputs of ratio @m. Stores its first event, or no event if a row may have
+ * it under another name. */
 static bool are_metric_inputs_counted(const struct stat_job *job, struct stat_metric *m)
 {
 	pfm_metric_info_t info = PFM_INIT(info);
@@ -117,8 +116,7 @@ static bool may_start_expression(const struct stat_job *job, const struct stat_m
 	return find_stat_input(job, m, 0, &input) && is_row_of_input(row, &input);
 }
 
-/* How often the event of @row came in a second of the task's time, which the count of task-clock
- * with the same label is. */
+/* Computes the events of @row per second of task time: of the task-clock with the same label. */
 static bool compute_row_rate(const struct stat_job *job, const struct stat_row *row,
                              struct ratio *out)
 {
@@ -140,8 +138,8 @@ static bool compute_row_rate(const struct stat_job *job, const struct stat_row *
 	return false;
 }
 
-/* A type of core has a ratio of its own, where all that it is made from is counted there: else it
- * is that of all of them. */
+/* Uses the counts of one core type if it has all events of the ratio, else the counts of all core
+ * types. */
 bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
                     struct ratio *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat --regions: counts the regions of a command.
  *
- * The library does the counting, in the process that has the regions. It learns from its
- * environment what to count, and leaves its results in a folder that is made for this run. Adapters
- * are small libraries that turn other interfaces' marks into regions; the runtimes of those
- * interfaces load them when a variable names them. */
+ * The library counts in the process with the regions. Environment variables select the events, and
+ * the results are written to a temporary folder. Adapters are small libraries that turn marks of
+ * other interfaces into regions; the runtimes of those interfaces load them through environment
+ * variables. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -27,10 +27,9 @@ enum { PATH_SIZE = 4096 };
 
 static const struct adapter {
 	const char *interface, *variable, *library;
-	const char *mark;  /* a text that programs contain which need it preloaded; NULL: their
-	                      runtime loads it */
-	const char *older; /* the variable of older runtimes, or NULL; newer ones refuse two values
-	                    */
+	const char *mark; /* a text in programs that need the adapter preloaded; NULL: their runtime
+	                     loads it */
+	const char *older; /* variable of older runtimes, or NULL; newer ones refuse two values */
 } adapters[] = {
 	{ "ITT", "INTEL_LIBITTNOTIFY64", "libperfmon-itt.so", NULL, NULL },
 	{ "NVTX", "NVTX_INJECTION64_PATH", "libperfmon-nvtx.so", NULL, NULL },
@@ -42,7 +41,7 @@ static const struct adapter {
 
 enum { ADAPTERS = sizeof(adapters) / sizeof(adapters[0]) };
 
-/* The path of @command as execvp(3) finds it. False if it is nowhere. */
+/* Finds the path of @command as execvp(3) does. False if it does not exist. */
 static bool find_program(const char *command, char *path, size_t size)
 {
 	const char *at = getenv("PATH");
@@ -59,7 +58,7 @@ static bool find_program(const char *command, char *path, size_t size)
 	return false;
 }
 
-/* Does the program's file contain @mark? Imported functions are there by name. */
+/* True if the program's file contains @mark, such as the name of an imported function. */
 static bool file_contains(const char *path, const char *mark)
 {
 	FILE *f = fopen(path, "re");
@@ -99,7 +98,7 @@ static void add_to_variable(const char *name, const char *path)
 	free(list);
 }
 
-/* Names in @on those that are installed and switched on. */
+/* Sets the variables of installed adapters and lists these adapters in @on. */
 static void switch_on_adapters(const char *command, char *on, size_t size)
 {
 	const char *folder = getenv("PERFMON_ADAPTERS");
@@ -139,7 +138,8 @@ static char *append(char *list, const struct event_list *more)
 	return list;
 }
 
-/* Refuses what the library would refuse in the command, where the message could be lost. */
+/* Refuses events that the library would refuse inside the command, whose output may hide the
+ * message. */
 static int check_events_alone(struct stat_job *job)
 {
 	pfm_session_options_t options = PFM_INIT(options);
@@ -164,8 +164,8 @@ static int check_events_alone(struct stat_job *job)
 /* Formats of the library. */
 static const struct {
 	const char *name;
-	bool is_framed; /* the first and the last line frame a list, of which processes have parts
-	                 */
+	bool is_framed; /* the first and the last line enclose a list; each process writes a part of
+	                 * it */
 } formats[] = { { "table", false }, { "json", false },  { "csv", false },   { "likwid", false },
 	        { "papi", false },  { "chrome", true }, { "firefox", true } };
 
@@ -200,7 +200,7 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-/* Each thread has a descriptor for each event. */
+/* Raises the limit of descriptors, because each thread has one for each event. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -229,8 +229,8 @@ static _Noreturn void execute_command(char *const *command, const char *events,
 	_exit(errno == ENOENT ? NOT_FOUND : NOT_RUN);
 }
 
-/* Runs the command; its wait status in *@status. Interrupts go to the command, whose results are
- * wanted still. */
+/* Runs the command and stores its wait status in *@status. Ignores interrupts, which go to the
+ * command, because its results are still needed. */
 static int run_command(char *const *command, const char *events, const struct stat_job *job,
                        const char *folder, int *status)
 {
@@ -278,15 +278,15 @@ static bool copy_file(int folder, const char *name, FILE *out)
 	return in != NULL;
 }
 
-/* The frame of joined files: the head is the first file's, the tail the last one's. */
+/* Files to join: the first line of the first file, all lists, the last line of the last file. */
 struct join {
 	bool has_head;
 	char *tail;
 	size_t tail_room;
 };
 
-/* Copies a file's part of the list. Each line is written when the next one is there: the last one
- * is the tail. */
+/* Copies a file's part of the list. Writes each line after reading the next one, because the last
+ * line is not part of the list. */
 static bool join_file(int folder, const char *name, FILE *out, struct join *join)
 {
 	FILE *in = open_result(folder, name);
@@ -333,7 +333,7 @@ static int compare_numbers(const struct dirent **a, const struct dirent **b)
 	return (x > y) - (x < y);
 }
 
-/* Writes what each process left. Returns how many had results. */
+/* Writes the results of all processes. Returns the number of processes with results. */
 static unsigned collect_results(const char *path, const char *format, FILE *out)
 {
 	struct join join = { 0 };

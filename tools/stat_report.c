@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How counts are shown: value, quality, and where there is one, cause and remedy. A count that was
- * not taken is never a number. */
+/* Prints counts: value, quality, cause and remedy. An event that was not counted is never shown as
+ * a number. */
 #include "metric.h"
 #include "show.h"
 #include "stat.h"
@@ -31,7 +31,7 @@ static void format_number(double value, char buf[NUMBER_MAX])
 	}
 }
 
-/* The value; of several runs their mean, which is a whole number here. */
+/* Returns the value, or the rounded mean of several runs. */
 static uint64_t get_row_value(const pfm_tally_t *t)
 {
 	return t->counted < 2              ? t->count.value
@@ -39,7 +39,7 @@ static uint64_t get_row_value(const pfm_tally_t *t)
 	                                   : UINT64_MAX;
 }
 
-/* Nanoseconds that it was switched on, and that it counted. */
+/* Returns the nanoseconds that it was enabled, or running. */
 static uint64_t get_row_enabled_time(const pfm_tally_t *t)
 {
 	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
@@ -50,7 +50,7 @@ static uint64_t get_row_running_time(const pfm_tally_t *t)
 	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
 }
 
-/* Per cent of the time that it counted. */
+/* Returns the percentage of the enabled time in which it was running. */
 static double get_row_running_share(const pfm_tally_t *t)
 {
 	return get_row_enabled_time(t)
@@ -85,7 +85,7 @@ void print_label(const struct stat_job *job, const char *label, size_t widest)
 	fprintf(job->out, "  %s%-*s", before, (int)widest, label);
 }
 
-/* The column that units need: none if no row has one. */
+/* Returns the width of the column of units; 0 if no row has a unit. */
 static size_t measure_widest_unit(const struct stat_job *job)
 {
 	size_t widest = 0;
@@ -96,7 +96,8 @@ static size_t measure_widest_unit(const struct stat_job *job)
 	return widest;
 }
 
-/* @slot_error: of a count that is the mean of slots, in percent; negative: unknown. */
+/* Formats the remark after a count. @slot_error: error in percent of a count estimated from slots;
+ * negative: unknown. */
 static void format_remark(const pfm_tally_t *t, unsigned repeat, double slot_error,
                           char buf[REMARK_MAX])
 {
@@ -118,7 +119,7 @@ static void format_remark(const pfm_tally_t *t, unsigned repeat, double slot_err
 		         t->runs);
 }
 
-/* "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
+/* Prints a ratio, such as "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
 static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
 {
 	static const char prefixes[] = " KMGT";
@@ -134,7 +135,7 @@ static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
 	}
 	if (!*r->unit || strcmp(r->unit, "%") == 0)
 		fprintf(out, "%s%s", *r->unit ? " " : "", r->name);
-	/* The line says of its count what that is worth. */
+	/* The line shows the quality of its count already. */
 	if (r->quality > quality)
 		fprintf(out, " (%s)", pfm_quality_name(r->quality));
 }
@@ -180,7 +181,7 @@ static bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
 	       is_generic_fallback(ctx, pmu);
 }
 
-/* True if an earlier row is about the same event, so that what is to be said of it was said. */
+/* True if an earlier row has the same event, whose notes were printed already. */
 static bool is_named_before(const struct stat_job *job, unsigned i, const char *name)
 {
 	for (unsigned k = 0; k < i; k++)
@@ -211,7 +212,7 @@ static bool has_same_sentences(const pfm_count_info_t *a, const pfm_count_info_t
 	return strcmp(a->why, b->why) == 0 && strcmp(a->remedy, b->remedy) == 0;
 }
 
-/* True if an earlier row has the same sentences, so that those of this one were printed already. */
+/* True if an earlier row has the same cause and remedy, which were printed already. */
 static bool is_reason_repeated(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
 {
 	for (unsigned k = 0; k < i; k++)
@@ -220,7 +221,7 @@ static bool is_reason_repeated(const struct stat_job *job, unsigned i, const pfm
 	return false;
 }
 
-/* The events, from row @i on, that the same sentences hold for: each name once. */
+/* Prints the names of events from row @i on with the same cause and remedy, each name once. */
 static void print_names(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
 {
 	const char *between = "  ";
@@ -236,7 +237,7 @@ static void print_names(const struct stat_job *job, unsigned i, const pfm_count_
 	}
 }
 
-/* Why counts are not exact, each reason once, with the events it holds for. */
+/* Prints why counts are not exact: each reason once with its events. */
 static void print_reasons(const struct stat_job *job)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {
@@ -261,7 +262,7 @@ void report_why(const struct stat_job *job)
 		print_reasons(job);
 }
 
-/* --table: each run's time, and how far it is from the mean. */
+/* Prints each run's time and its difference from the mean for --table. */
 static void print_runs(const struct stat_job *job, double mean)
 {
 	double most = 0;
@@ -355,9 +356,9 @@ void put_column_names(const struct stat_job *job)
 	put_field(job, "error", "\n");
 }
 
-/* The first fields are those of 'perf stat -x': value, unit, event, with -r the deviation,
- * nanoseconds counted, percent of the time, two for metrics. Quality and cause follow, and a
- * metric's standard error, which counts have none of. */
+/* Prints a row of -x. The first fields are those of 'perf stat -x': value, unit, event, with -r the
+ * deviation, running nanoseconds, percent of the time, two for metrics. Quality, cause and a
+ * metric's standard error follow. */
 static void print_columns_row(const struct stat_job *job, const struct stat_row *row,
                               double elapsed, double time)
 {

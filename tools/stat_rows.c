@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: from counts of sessions to rows of the answer, over tasks, CPUs, control groups, runs
- * and intervals. */
+/* pfm stat: sums counts in rows, over tasks, CPUs, control groups, runs and intervals. */
 #include "pfm.h"
 #include "stat.h"
 
@@ -19,11 +18,11 @@ double compute_relative_deviation(const pfm_tally_t *t)
 {
 	if (t->counted < 2 || t->mean <= 0)
 		return 0;
-	/* The error of the mean, not of a run: repeating makes the mean more precise. */
+	/* The standard error of the mean, which decreases with repetitions. */
 	return 100 * sqrt(t->squares / (t->counted - 1) / t->counted) / t->mean;
 }
 
-/* The difference of count @i of @p since @before. */
+/* Returns the difference of count @i of @p to @before. */
 static pfm_count_t count_since(const struct stat_target *p, unsigned i, const pfm_count_t *before)
 {
 	pfm_count_info_t info = PFM_INIT(info);
@@ -63,8 +62,7 @@ void gather_slice(struct stat_job *job)
 		}
 }
 
-/* Texts one after the other in memory of their own, which replaces *@memory; each then points
- * there. */
+/* Copies texts to one block of memory, which replaces *@memory, and redirects the pointers. */
 static bool keep_words(char **memory, const char **const words[], unsigned n)
 {
 	size_t size = 1;
@@ -89,7 +87,7 @@ static bool keep_words(char **memory, const char **const words[], unsigned n)
 static const char delay_too_long_text[] =
 	"the command ended within the delay of -D: nothing was counted";
 
-/* Why the worst of a row's counts is that, which its session has until it is closed. */
+/* Copies cause and remedy of a row's worst count, because closing its session frees them. */
 static void keep_reason(const struct stat_job *job, struct stat_row *row)
 {
 	pfm_count_info_t info = PFM_INIT(info);
@@ -170,8 +168,8 @@ bool has_row_labels(const struct stat_job *job)
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
-/* "GROUP", "S0-D0-C1", or "GROUP S0-D0-C1", to be freed; in *@at where the second begins. NULL
- * without memory. */
+/* Returns the label "GROUP", "S0-D0-C1" or "GROUP S0-D0-C1", to be freed; *@at is the position
+ * after the group. NULL without memory. */
 static char *target_label(const struct stat_job *job, const struct stat_target *part,
                           const pfm_count_info_t *info, size_t *at)
 {
@@ -193,8 +191,8 @@ static char *target_label(const struct stat_job *job, const struct stat_target *
 	return label;
 }
 
-/* Equal events of two parts have the same place in the job's list and the same name, as far as
- * permissions allowed. */
+/* True if the row counts the same event: its position in the job's list and its name, apart from a
+ * level added for lack of permission, are equal. */
 static bool is_same_row(const struct stat_row *row, const char *label, unsigned request,
                         const pfm_count_info_t *info)
 {
@@ -203,8 +201,8 @@ static bool is_same_row(const struct stat_row *row, const char *label, unsigned 
 	       strcmp(row->info.name, info->name) == 0 && strcmp(row->info.pmu, info->pmu) == 0;
 }
 
-/* True if a count of @info's group at the same place has row @at already: count @i of @part is
- * another event, which permissions have given the same name. Members of a group are neighbours. */
+/* True if another count of @info's group has row @at already: two events can get the same name when
+ * a level is added for lack of permission. Counts of a group are adjacent. */
 static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_count_info_t *info,
                          unsigned at)
 {
@@ -220,8 +218,8 @@ static bool is_name_used(const struct stat_target *part, unsigned i, const pfm_c
 	return false;
 }
 
-/* The row of count @i of @part, -1 before the first one. Rows of one label are together, the last
- * one's most likely at the end. */
+/* Returns the row of count @i of @part, -1 if new. Searches from the end, where rows of the current
+ * label are. */
 static int find_row(const struct stat_job *job, const struct stat_target *part, unsigned i,
                     const char *label, const pfm_count_info_t *info)
 {
@@ -234,7 +232,7 @@ static int find_row(const struct stat_job *job, const struct stat_target *part, 
 	return -1;
 }
 
-/* The text of the job's list that a count of @part comes from; NULL if missing. */
+/* Returns the text of the job's list from which a count of @part was made; NULL if missing. */
 static const char *get_row_event_text(const struct stat_job *job, const struct stat_target *part,
                                       const pfm_count_info_t *info)
 {
@@ -246,8 +244,7 @@ static const char *get_row_event_text(const struct stat_job *job, const struct s
 	return NULL;
 }
 
-/* How much of a count's name is what was asked for: all but the level that permissions have left of
- * it, which was not requested. */
+/* Returns the length of a count's name without the level that was added for lack of permission. */
 static size_t measure_requested_name(const struct stat_job *job, const struct stat_target *part,
                                      const pfm_count_info_t *info)
 {
@@ -262,7 +259,7 @@ static size_t measure_requested_name(const struct stat_job *job, const struct st
 	return info->name[len - 2] == ':' ? len - 2 : len - 1;
 }
 
-/* @label becomes the row's. */
+/* Adds a row, which takes ownership of @label. */
 static struct stat_row *add_row(struct stat_job *job, const struct stat_target *part,
                                 const pfm_count_info_t *info, char *label, size_t place)
 {
@@ -304,8 +301,8 @@ bool make_rows(struct stat_job *job, struct stat_target *part)
 		label = target_label(job, part, &info, &place);
 		if (!label)
 			return false;
-		/* An event that is named twice in one list has two rows, and one CPU's counts have
-		 * nothing to join. */
+		/* Counts of single CPUs are never summed. An event that is listed twice has two
+		 * rows. */
 		at = job->by == BY_CPU ? -1 : find_row(job, part, i, label, &info);
 		if (at >= (int)first && job->by == BY_NOTHING)
 			at = -1;

@@ -34,7 +34,7 @@ static struct stat_target *add_target(struct stat_job *job, unsigned first, unsi
 	return &job->parts[job->n_parts++];
 }
 
-/* The name of thread @tid and its number, as ps shows them. */
+/* Returns the name and number of thread @tid as ps shows them. */
 static char *make_thread_label(int tid)
 {
 	char path[64], name[32] = "", label[64];
@@ -47,7 +47,7 @@ static char *make_thread_label(int tid)
 		len = fread(name, 1, sizeof(name) - 1, f);
 		fclose(f);
 	}
-	/* The kernel ends the name with a newline; a name can hold others. */
+	/* The kernel ends the name with a newline; the name itself may contain newlines. */
 	name[len ? len - 1 : 0] = 0;
 	snprintf(label, sizeof(label), "%s-%d", *name ? name : "?", tid);
 	return strdup(label);
@@ -58,7 +58,7 @@ static int add_task(struct stat_job *job, int pid, bool thread)
 	struct stat_target *p;
 	unsigned i;
 
-	/* A set: no task is counted twice. */
+	/* Skip a task that is counted already. */
 	for (i = 0; i < job->n_parts; i++)
 		if (job->parts[i].pid == pid)
 			return EXIT_DONE;
@@ -72,7 +72,7 @@ static int add_task(struct stat_job *job, int pid, bool thread)
 	return EXIT_DONE;
 }
 
-/* Every thread of process @pid, for itself. */
+/* Adds every thread of process @pid as a part. */
 static int add_threads(struct stat_job *job, int pid)
 {
 	char path[64];
@@ -91,7 +91,7 @@ static int add_threads(struct stat_job *job, int pid)
 	return status;
 }
 
-/* The process that thread @tid belongs to; 0 where that cannot be seen. */
+/* Returns the process of thread @tid; 0 if it cannot be read. */
 static int read_thread_process(int tid)
 {
 	char path[64], line[256];
@@ -108,7 +108,7 @@ static int read_thread_process(int tid)
 	return pid;
 }
 
-/* True if task @id is a thread of a process that is counted, with all its threads, anyway. */
+/* True if task @id is a thread of a process that is counted with all its threads. */
 static bool is_within(const struct stat_job *job, int id)
 {
 	int pid = read_thread_process(id);
@@ -120,7 +120,7 @@ static bool is_within(const struct stat_job *job, int id)
 	return false;
 }
 
-/* A set: processes, and threads of others. */
+/* Adds the requested processes, then threads of other processes. */
 static int add_tasks(struct stat_job *job)
 {
 	int status = EXIT_DONE;
@@ -138,7 +138,7 @@ static int add_tasks(struct stat_job *job)
 
 /* ---- control groups -------------------------------------------------------------------------- */
 
-/* Finds the mount of the control groups that perf uses: a hierarchy of its own, or version 2's. */
+/* Finds the mount of perf's control groups: the hierarchy of perf_event, or version 2. */
 static bool find_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -214,7 +214,8 @@ static int report_too_many_groups(const struct stat_job *job)
 	return EXIT_REFUSED;
 }
 
-/* -G: one name for every event, or a name for each, an empty name being the whole system. */
+/* Adds the groups of -G: one name for all events, or a name for each event, where an empty name is
+ * the whole system. */
 static int add_cgroups(struct stat_job *job)
 {
 	char mount[PATH_SIZE], *rest = job->cgroups;
@@ -255,7 +256,8 @@ int make_targets(struct stat_job *job)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-/* A descriptor that becomes readable when process @pid ends, or -1 where the kernel has none. */
+/* Opens a descriptor that becomes readable when process @pid ends; -1 if the kernel lacks
+ * pidfd_open(). */
 static int watch_process(int pid)
 {
 #ifdef SYS_pidfd_open
@@ -335,8 +337,8 @@ static bool grow_targets(struct stat_target *p)
 	return true;
 }
 
-/* The texts of @p that the library counts, and their filters: those after the last --filter, as
- * what metrics need is, have none. Their number. */
+/* Collects the texts of @p for the library, and their filters. Events after the last --filter, such
+ * as those of metrics, have no filter. Returns the number of texts. */
 static unsigned target_texts(const struct stat_job *job, const struct stat_target *p,
                              const char **texts, const char **filters)
 {
@@ -562,8 +564,8 @@ void check_unwatched_time(struct stat_job *job, double seconds)
 			longest = p->counts[i].enabled > longest ? p->counts[i].enabled : longest;
 		p->unseen_seconds = seconds - (double)longest / NS;
 		p->ran_unwatched = !p->pid && seconds * NS > (double)longest + TICK_NS;
-		/* The kernel does not count births and ends of tasks: of many short ones they are a
-		 * quarter of the time. */
+		/* The kernel does not count starts and ends of tasks, which take a quarter of the
+		 * time of many short tasks. */
 		p->lost_rights =
 			p->ran_unwatched && seconds * NS > 1.25 * (double)longest + TICK_NS;
 		for (unsigned i = 0; p->ran_unwatched && i < p->n; i++)
@@ -604,7 +606,7 @@ void close_targets(struct stat_job *job)
 		p->session = NULL;
 		alpha_emulator_close(p->emulator);
 		p->emulator = NULL;
-		forget_counts(p); /* the next run's begin anew */
+		forget_counts(p); /* counts of the next run start at 0 */
 	}
 }
 
@@ -635,7 +637,7 @@ void free_targets(struct stat_job *job)
 
 /* ---- where a CPU is -------------------------------------------------------------------------- */
 
-/* "S0", or "S?" where the kernel does not say. */
+/* Appends a letter and a number, such as "S0"; "S?" for an unknown number. */
 static size_t append_number(char *label, size_t at, const char *letter, int number)
 {
 	char text[16] = "?";

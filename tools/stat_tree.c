@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: metrics as a tree. One whose value is over its threshold opens its branch: what is
- * below it is what to count next. The whole is also a page for a browser, with a bar for each
- * value, its error, and the commands that look closer. */
+/* pfm stat: metrics as a tree. For a metric above its threshold, suggests to count the metrics
+ * below it. Also writes the tree as a page for a browser, with a bar for each value, its error, and
+ * commands for the metrics below. */
 #include "metric.h"
 #include "profile/profile.h"
 #include "stat.h"
@@ -35,7 +35,7 @@ static bool is_counted(const struct stat_job *job, int pmu, unsigned event)
 	return false;
 }
 
-/* True if nothing that was counted has metric @i below it. */
+/* True if no requested metric is an ancestor of metric @i. */
 static bool is_root(const struct stat_job *job, unsigned i)
 {
 	for (unsigned k = 0; k < job->metrics.n; k++)
@@ -44,7 +44,7 @@ static bool is_root(const struct stat_job *job, unsigned i)
 	return true;
 }
 
-/* How many metrics below @m were not counted. */
+/* Counts the metrics below @m that were not requested. */
 static unsigned find_uncounted_children(const struct stat_job *job, const struct stat_metric *m)
 {
 	pfm_pmu_info_t pmu = PFM_INIT(pmu);
@@ -60,7 +60,7 @@ static unsigned find_uncounted_children(const struct stat_job *job, const struct
 	return n;
 }
 
-/* Takes the metrics below @m out of @left, each with what is below it. */
+/* Moves the metrics below @m from @left to the order, each followed by its own children. */
 static void add_children(struct stat_job *job, const struct stat_metric *m, struct stat_metric *out,
                          unsigned *n, bool *taken, unsigned depth)
 {
@@ -93,15 +93,15 @@ bool order_metric_tree(struct stat_job *job)
 
 /* ---- what to look at next -------------------------------------------------------------------- */
 
-/* A branch worth opening. */
+/* Metrics to count next. */
 struct metric_branch {
-	char text[256]; /* as -M takes it */
+	char text[256]; /* argument of -M */
 	const char *name;
 	unsigned metrics, groups;
 };
 
-/* Finds the group of metrics to count next below @m. Returns false if @m is not over its
- * threshold, or all below it was counted. */
+/* Finds the group of metrics to count next below @m. Returns false if @m is not above its
+ * threshold, or all metrics below it were requested. */
 static bool find_branch(const struct stat_job *job, const struct stat_metric *m, double elapsed,
                         struct metric_branch *out)
 {
@@ -222,7 +222,7 @@ static double is_within_branch(double percent)
 	return percent < 0 ? 0 : percent > 100 ? 100 : percent;
 }
 
-/* True for what has a bar: a share of the whole. */
+/* True for a ratio, which is shown as a bar. */
 static bool is_share(const struct metric_answer *a)
 {
 	return strcmp(a->info.unit, "%") == 0 || strcmp(a->info.unit, "percent") == 0 ||
@@ -336,7 +336,7 @@ static void put_other_metrics(const struct stat_job *job, FILE *out, double elap
 	fputs(n ? "</table>\n" : "", out);
 }
 
-/* True if a metric with a bar has a value, so that thresholds say something. */
+/* True if a metric with a bar has a value. */
 static bool has_bar(const struct stat_job *job, double elapsed)
 {
 	static struct metric_answer a;
@@ -383,7 +383,7 @@ static bool has_reason_before(const struct stat_job *job, unsigned i)
 	return false;
 }
 
-/* Says why events were not counted, each reason once. */
+/* Writes why events were not counted, each reason once. */
 static void put_reasons(const struct stat_job *job, FILE *out)
 {
 	for (unsigned i = 0; i < job->n_rows; i++) {

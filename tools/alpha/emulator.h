@@ -18,7 +18,8 @@ struct alpha_device_sys {
 	uint64_t (*read_clock)(void *arg); /* nanoseconds; NULL: no time passes */
 	void *clock_arg;
 	uint64_t last_time;
-	uint64_t text_start, text_end; /* the process's text; both 0: its program counter is 0 */
+	uint64_t text_start, text_end; /* address range of the process's text; both 0: samples have
+	                                  program counter 0 */
 	uint64_t n_steps;              /* program counters drawn so far */
 };
 

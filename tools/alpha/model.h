@@ -93,7 +93,7 @@ const struct alpha_device_options *alpha_device_get_options(const struct alpha_d
 int alpha_device_set_process(struct alpha_device *m, int pid, unsigned uid, int cpu);
 /* Adds @child with the user, binding and mark of @parent. */
 int alpha_device_fork_process(struct alpha_device *m, int parent, int child);
-/* Executes another program in @pid: it keeps its mark and its open device. */
+/* Executes another program in @pid, which keeps its open device and its mark of an owner. */
 int alpha_device_exec_process(struct alpha_device *m, int pid);
 /* Ends @pid and closes its sessions. */
 int alpha_device_exit_process(struct alpha_device *m, int pid);
