@@ -281,7 +281,7 @@ class Maker:
                  None if e["code"] < 2 else "1,3" if e["code"] & 0x80 else "0,2")
 
     def sparc(self, e):
-        pic = libpfm4_names.pic_mask(self.pmu["name"], e["e"])
+        pic = libpfm4_names.get_pic_mask(self.pmu["name"], e["e"])
         values = [(u["u"], NIAGARA2.get(u["u"], u["c"])) for u in e.get("u", ())]
         takes = [self.values("any", "", values)] if values else []
         self.row(e["e"], {"code": e["code"], "pic": pic}, {}, {1: "0", 2: "1", 3: None}[pic], takes)

@@ -39,7 +39,7 @@ import pmfile  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
 from pmlists import Model  # noqa: E402
-from pmoutput import size_text  # noqa: E402
+from pmoutput import format_size  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
 PFM = os.environ.get("PFM")
@@ -438,7 +438,7 @@ class Lists(Trees, unittest.TestCase):
         pvr = self.table("power9").records("matches")
         self.assertTrue(any(0x004E1203 & m[7] == m[6] and m[7] for m in pvr))
         self.assertRegex("0x489-0x8000000000000007-0x4210427",
-                         pmmatch.posix_to_python(self.table("u74").text(self.table("u74").records("matches")[0][8])))
+                         pmmatch.convert_posix_to_python(self.table("u74").text(self.table("u74").records("matches")[0][8])))
 
     def test_matrix_values_compose_what_the_list_names(self):
         """Request and response of the matrix give the value of the event that has both in its name."""
@@ -794,7 +794,7 @@ class MadeUp(unittest.TestCase):
         self.assertFalse(is_for(0x410FD0C1) or is_for(0x411FD0C0) or is_for(0x411FD0D1))
         z15 = tables["cf_z15"]
         self.assertEqual(self.config(z15, "TX")[0], 140)
-        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.posix_to_python(z15.text(z15.records("matches")[0][8])))
+        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.convert_posix_to_python(z15.text(z15.records("matches")[0][8])))
         self.assertEqual(sorted(refused), [("NO_SUCH", "ArchStdEvent", "no standard event of that name"),
                                            ("WIDE", "EventCode", "0x12345 does not fit the 16 bits of 'code'")])
 
@@ -1194,12 +1194,12 @@ class MadeUp(unittest.TestCase):
                 if where == folder and damaged:
                     end = "; a list is damaged: the former image stays"
                 size = 0 if where == folder and damaged else self.size_of(options[1])
-                own = ", " + size_text(size) if where == folder and not damaged else ""
+                own = ", " + format_size(size) if where == folder and not damaged else ""
                 self.assertEqual(status, damaged)
                 self.assertEqual(" ".join(out.splitlines()[0].split()),
                                  "skx 1 core, 0 uncore events, 0 metrics in 1 tables%s%s%s" % (own,
                                          ", 1 refused" if damaged else "", end))
-                self.assertIn(", %s in " % size_text(size), out.splitlines()[-1])
+                self.assertIn(", %s in " % format_size(size), out.splitlines()[-1])
                 told = [json.loads(line) for line in run(self.root, "--json", "--force", *options, check=False)[1].splitlines()]
                 self.assertEqual([t["model"]["state"] for t in told if "model" in t], ["damaged" if damaged else "done"])
                 self.assertEqual(told[-1]["summary"]["bytes"], size)

@@ -139,13 +139,13 @@ class Tables(unittest.TestCase):
         left = {(where, event) for where, events in told.items() for event in events}
         self.assertGreater(len(left), 1000)
         for t, r, _ in self.rows():
-            left.discard((pmaudit.part_of(t), pmaudit.fold(r.name)))
+            left.discard((pmaudit.get_part(t), pmaudit.fold(r.name)))
         self.assertEqual(left, set())
 
     def test_agreement_is_of_rows(self):
         """Every list that was compared is a table's, row for row."""
         path = os.path.join(EVENTS, "sources.txt")
-        agreeing = pmaudit.sources_by_row(self.tables, path)
+        agreeing = pmaudit.read_sources_by_row(self.tables, path)
         self.assertEqual(set(pmaudit.read_sources(path)), set(agreeing))
         self.assertGreater(sum(len(rows) for rows in agreeing.values()), 50000)
 

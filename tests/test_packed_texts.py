@@ -66,7 +66,7 @@ class Packing(unittest.TestCase):
         tables, _, errors = pmcompile.compile_all(files, None, None)
         self.assertEqual(errors, [])
         for order in ("little", "big"):
-            plain, packed = (pmview.read_image(pmimage.image_bytes(tables, order, packed=is_packed))[0] for is_packed in (False, True))
+            plain, packed = (pmview.read_image(pmimage.make_image(tables, order, packed=is_packed))[0] for is_packed in (False, True))
             for t, p in zip(plain, packed):
                 self.assertEqual((t.name, t.desc, t.source), (p.name, p.desc, p.source))
                 for i in range(t.count["rows"]):

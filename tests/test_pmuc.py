@@ -54,7 +54,7 @@ def compiled(*paths):
 
 
 def view(table, byteorder="little"):
-    return pmview.read_image(pmimage.image_bytes([table], byteorder))[0][0]
+    return pmview.read_image(pmimage.make_image([table], byteorder))[0][0]
 
 
 class Language(unittest.TestCase):
@@ -264,7 +264,7 @@ class RoundTrip(unittest.TestCase):
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
 
     def test_bounds_and_index_invariants(self):
-        raw = pmimage.image_bytes(self.tables)
+        raw = pmimage.make_image(self.tables)
         for v in pmview.read_image(raw)[0]:
             self.assertEqual((v.size % 8, len(raw) % 8), (0, 0))
             for name, at in v.at.items():
@@ -281,7 +281,7 @@ class RoundTrip(unittest.TestCase):
 
     def test_strings_rows_and_values_are_stored_once(self):
         """Also where several tables have them: a second processor with the same events costs a head and its name."""
-        raw = pmimage.image_bytes(self.tables)
+        raw = pmimage.make_image(self.tables)
         v = pmview.read_image(raw)[0][0]
         strings = [s for s in raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0") if s]
         self.assertEqual(len(strings), len(set(strings)))
@@ -292,12 +292,12 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(runs), len(contents))
             other = copy.copy(t)
             other.name = "another"
-            self.assertLess(len(pmimage.image_bytes([t, other])) - len(pmimage.image_bytes([t])), pmlayout.HEAD_SIZE + 200)
+            self.assertLess(len(pmimage.make_image([t, other])) - len(pmimage.make_image([t])), pmlayout.HEAD_SIZE + 200)
 
     def test_a_first_look_up_reads_few_places(self):
         """Pages are read with those around them: the index of names, then the heads of the tables, then small arrays that every event
         needs, then the names of tables; and of each table its fields, slots and rows, with values that are mostly its own."""
-        raw = pmimage.image_bytes(self.tables)
+        raw = pmimage.make_image(self.tables)
         calls = struct.unpack_from("<I", raw, pmlayout.IMAGE_SIZE - 8 * pmlayout.N_DIRECTORY + 8)[0]
         views, head = pmview.read_image(raw)
         self.assertTrue(calls < head["tables"] < min(views[0].at[name] for name in ("keys", "counters", "sets", "takes")))
@@ -324,7 +324,7 @@ class RoundTrip(unittest.TestCase):
                     continue
                 groups = {t.groups[g].field for g in row.takes}
                 mask = pmlayout.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
-                h = pmlayout.code_hash(v.value(i, "code"), mask)
+                h = pmlayout.hash_code(v.value(i, "code"), mask)
                 at, bits, found = pmlayout.first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
                 while way := v.element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
@@ -356,7 +356,7 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(sums), 1)
 
     def test_image_is_checked_when_read(self):
-        raw = pmimage.image_bytes(self.tables)
+        raw = pmimage.make_image(self.tables)
         tables, head = pmview.read_image(raw)
         self.assertEqual([t.name for t in tables], [t.name for t in self.tables])
         self.assertEqual(head["byteorder"], "little")
@@ -385,13 +385,13 @@ class RoundTrip(unittest.TestCase):
         """What is left out is not even compiled; a processor's boxes, which its metrics speak of, come with it."""
         paths = [os.path.join(EVENTS, n) for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")]
         for patterns in (["skx"], ["skx_uncore_cha"], ["skylakex"], ["slm", "cascade*"]):
-            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.matching_patterns(names, patterns))
+            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.find_matching_patterns(names, patterns))
             self.assertEqual(errors, [])
             self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
-            kept = [[t for t in tables if t.encoder == "perf" or pmuc.matching_patterns((t.name, t.part_of, *t.aliases), patterns)]
+            kept = [[t for t in tables if t.encoder == "perf" or pmuc.find_matching_patterns((t.name, t.part_of, *t.aliases), patterns)]
                     for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
-            self.assertEqual(*map(pmimage.image_bytes, kept))
+            self.assertEqual(*map(pmimage.make_image, kept))
 
     def test_the_checksum_is_what_it_is_by_hand(self):
         """Its definition, word for word, over lengths around a block's and words that carry."""
@@ -404,7 +404,7 @@ class RoundTrip(unittest.TestCase):
                         first = (first + int.from_bytes(raw[at:at + 8], byteorder)) % 2**64
                         second = (second + first) % 2**64
                     both = first ^ (second << 1 | second >> 63) % 2**64
-                    self.assertEqual(pmlayout.checksum(raw, byteorder), (both ^ both >> 32) & 0xFFFFFFFF, n)
+                    self.assertEqual(pmlayout.compute_checksum(raw, byteorder), (both ^ both >> 32) & 0xFFFFFFFF, n)
 
     def test_words_of_a_row_are_its_tokens(self):
         """A line is split the short way or as tokens: both say the same, or the short way leaves it to the other."""
@@ -489,11 +489,11 @@ class Agreement(unittest.TestCase):
 
     def program(self, tmp, tables, code):
         """A program with @tables built in, and their image."""
-        raw, image, embed = pmimage.image_bytes(tables, sys.byteorder), os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.S")
+        raw, image, embed = pmimage.make_image(tables, sys.byteorder), os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.S")
         with open(image, "wb") as f:
             f.write(raw)
         with open(embed, "w", encoding="utf-8") as f:
-            f.write(pmimage.embedding(image, raw))
+            f.write(pmimage.make_embedding(image, raw))
         source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
@@ -653,10 +653,10 @@ class Pieces(unittest.TestCase):
 
     def test_image_limits(self):
         with self.assertRaises(ValueError):
-            pmimage.image_bytes([self.make(1)] * (pmlayout.IMAGE_MAX_TABLES + 1))
+            pmimage.make_image([self.make(1)] * (pmlayout.IMAGE_MAX_TABLES + 1))
         with self.assertRaises(ValueError):
-            pmimage.image_bytes([self.make(pt.MAX_NAMES + 1)])
-        self.assertEqual(struct.unpack_from("<I", pmimage.image_bytes([self.make(1)]))[0], pmlayout.IMAGE_MAGIC)
+            pmimage.make_image([self.make(pt.MAX_NAMES + 1)])
+        self.assertEqual(struct.unpack_from("<I", pmimage.make_image([self.make(1)]))[0], pmlayout.IMAGE_MAGIC)
 
 
 if __name__ == "__main__":

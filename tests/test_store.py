@@ -103,8 +103,8 @@ class Many(unittest.TestCase):
     @classmethod
     def build(cls, n):
         image, embed, source, program = (os.path.join(cls.folder.name, "%d%s" % (n, end)) for end in (".pmdb", ".S", ".c", ""))
-        raw = pmimage.image_bytes(processors(n), sys.byteorder)
-        for path, text in ((image, raw), (embed, pmimage.embedding(image, raw).encode()), (source, PROGRAM.encode())):
+        raw = pmimage.make_image(processors(n), sys.byteorder)
+        for path, text in ((image, raw), (embed, pmimage.make_embedding(image, raw).encode()), (source, PROGRAM.encode())):
             with open(path, "wb") as f:
                 f.write(text)
         subprocess.run([CC, "-O1", "-I", os.path.join(SOURCE, "include"), source, embed, LIBRARY, "-lpthread", "-o", program],

@@ -49,7 +49,7 @@ def unit_has_row(unit, row):
     return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
 
 
-def default_masks(row, every, given):
+def get_default_masks(row, every, given):
     """Returns the default unit masks to add to @given, or None if a group has no default."""
     added = []
     limits = [libpfm4.key_number(m.keys, "g") for m in given if "excl_grp_gt" in row_flags(m)]
@@ -72,20 +72,20 @@ def default_masks(row, every, given):
     return added
 
 
-def config_words(unit, encoder, row, given):
+def get_config_words(unit, encoder, row, given):
     """Returns both words of the kernel's configuration, or None for a row that needs more than bits."""
     every = [m for m in row.masks if unit_has_row(unit, m)]
-    added = default_masks(row, every, given) if every else []
+    added = get_default_masks(row, every, given) if every else []
     if added is None or any(BEYOND - {"excl_grp_but_0"} & row_flags(m) for m in [row] + given) or \
             any(BEYOND - {"ldlat"} & row_flags(m) for m in added):
         return None
     if "frontend" in row_flags(row):
-        return frontend_config(row, given)
+        return get_frontend_config(row, given)
     # a box's filters may be separate
     if encoder != "ep_unc" and any(m.keys.get("req") for m in [row] + given + added):
         return None
     if encoder == "ep_unc":
-        return box_config(unit, row, given + added)
+        return get_box_config(unit, row, given + added)
     code, bits = row.code, 0
     for m in given + added:
         if "word1" in m.keys or "word1" in row.keys:
@@ -101,7 +101,7 @@ def config_words(unit, encoder, row, given):
     return (code, bits) if "offcore" in row_flags(row) else (code | bits << 8, 0)
 
 
-def frontend_config(row, given):
+def get_frontend_config(row, given):
     """Returns the configuration of a front-end event: the unit mask is in the second word, with the
     smallest threshold by default."""
     mask = given[0].code >> 8 if len(given) == 1 else 0
@@ -110,7 +110,7 @@ def frontend_config(row, given):
     return (row.code, mask) if mask else None
 
 
-def box_config(unit, row, masks):
+def get_box_config(unit, row, masks):
     """Returns the configuration words of a box's event. Unit masks extend above bit 15 and add to
     both halves of the filter, which is the second word."""
     code, filters = row.code, [0, 0]
@@ -146,7 +146,7 @@ def list_names(unit, table):
             continue
         for mask in [None] + [m for m in row.masks if unit_has_row(unit, m)]:
             meant = resolve_alias(unit, table, row, mask)
-            found = config_words(unit, table.encoder, *meant) if meant else None
+            found = get_config_words(unit, table.encoder, *meant) if meant else None
             if found:
                 fixed = any("fixed" in row_flags(m) for m in [meant[0]] + meant[1])
                 yield row.name + (":" + mask.name if mask else ""), found, fixed
@@ -155,7 +155,7 @@ def list_names(unit, table):
 # ---- the vendor's side ---------------------------------------------------------------------------
 
 
-def config_registers(t, row):
+def get_config_registers(t, row):
     """Returns both words of a row's configuration; None if it has more."""
     given = {f: v for f, c, v in row.values if c == pt.ANYWHERE}
     if row.takes or row.flags & (pt.ROW_METRIC | pt.ROW_SHADOWED) or len(given) < len(row.values):
@@ -172,7 +172,7 @@ def config_registers(t, row):
     return None if out[2] or out[3] else tuple(out[:2])
 
 
-def preference(row):
+def get_preference(row):
     """Sort key for rows with the same registers: rows on general counters first, then rows that are
     not deprecated, then rows with more counters."""
     return not row.counters & GENERAL, bool(row.flags & pt.ROW_DEPRECATED), -bin(row.counters).count("1")
@@ -180,21 +180,21 @@ def preference(row):
 
 def index_by_registers(t):
     rows = {}
-    for i in sorted(range(len(t.rows)), key=lambda i: preference(t.rows[i])):
-        found = config_registers(t, t.rows[i])
+    for i in sorted(range(len(t.rows)), key=lambda i: get_preference(t.rows[i])):
+        found = get_config_registers(t, t.rows[i])
         if found:
             rows.setdefault(found, i)
     return rows
 
 
-def ambiguous_events(t, table, taken):
+def find_ambiguous_events(t, table, taken):
     """Returns the events with a unit mask whose name would be parsed as a modifier, such as "L1D_PEND_MISS:EDGE"."""
     modifiers = {f.name for f in t.fields} | set("ukheict")
     return {row.name for row in table.rows for m in row.masks
             if m.name.lower() in modifiers and pt.fold(row.name + ":" + m.name) not in taken}
 
 
-def alias_table(t, unit, table):
+def add_aliases_to_table(t, unit, table):
     taken = {pt.fold(text) for text, _, _ in t.entries()}
     rows = index_by_registers(t)
 
@@ -209,7 +209,7 @@ def alias_table(t, unit, table):
     for one in every:
         if ":" in one[0]:
             take(*one)
-    doubtful = ambiguous_events(t, table, taken)
+    doubtful = find_ambiguous_events(t, table, taken)
     for one in every:
         if one[0] not in doubtful:
             take(*one)
@@ -270,7 +270,7 @@ def split_config(t, *words):
     return None if any(left) else values
 
 
-def offcore_register(values):
+def get_offcore_register(values):
     """Returns the off-core register of an event. Big cores have a code for each of the two
     registers, small cores a unit mask."""
     code = values["code"]
@@ -279,7 +279,7 @@ def offcore_register(values):
     return 0x1A7 if code in (0xBB, 0x2B) or (code, values.get("umask")) == (0xB7, 2) else 0x1A6
 
 
-def field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
+def get_field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
     """Returns the values of a row with these words, or None if the table lacks a field."""
     if encoder == "ep_unc":
         return split_config(t, code, config1 if kernel_takes_filter(t) else 0)
@@ -295,7 +295,7 @@ def field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
     if config1:
         named[extra] = config1
         named.update({} if extra == "ldlat"
-                     else {"msr": FRONTEND_MSR if extra == "frontend" else offcore_register(named)})
+                     else {"msr": FRONTEND_MSR if extra == "frontend" else get_offcore_register(named)})
     if any(n not in t.field_at or v >> t.fields[t.field_at[n]].width for n, v in named.items()):
         return None
     return named
@@ -327,7 +327,7 @@ def make_box_group(t, unit, row, number, masks):
     for m in masks:
         if "equiv" in m.keys or is_filter_only_mask(t, m):
             continue
-        code, filters = box_config(unit, libpfm4.Row(row.name, 0), [m])
+        code, filters = get_box_config(unit, libpfm4.Row(row.name, 0), [m])
         values = split_config(t, code, filters if kernel_takes_filter(t) else 0)
         if values and not values.pop("code"):
             simple[m.name] = values
@@ -426,7 +426,7 @@ def resolve_name(unit, table, row, mask):
     if latency:
         mask = libpfm4.Row(mask.name, mask.code, {**mask.keys, "is": ""})
     meant = resolve_alias(unit, table, row, mask)
-    found = config_words(unit, table.encoder, *meant) if meant else None
+    found = get_config_words(unit, table.encoder, *meant) if meant else None
     extra = "ldlat" if latency else "frontend" if "frontend" in row_flags(row) else "offcore_rsp"
     return found and (found[0] | bits, LATENCY if latency else found[1], extra)
 
@@ -480,19 +480,19 @@ def add_event_rows(t, unit, table, known):
                 continue
             found = resolve_name(unit, table, row,
                                  m) if m is None or not is_filter_only_mask(t, m) else None
-            values = field_values(t, table.encoder, *found) if found else None
+            values = get_field_values(t, table.encoder, *found) if found else None
             if values is not None:
                 add(name, values, (), [name])
         if combine:
             code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
-            values = field_values(t, table.encoder,
-                                  *(box_config(unit, row, []) if table.encoder == "ep_unc"
+            values = get_field_values(t, table.encoder,
+                                  *(get_box_config(unit, row, []) if table.encoder == "ep_unc"
                                     else (code,)))
             if values is not None:
                 if "offcore" in row_flags(row):
-                    values["msr"] = offcore_register(values)
+                    values["msr"] = get_offcore_register(values)
                 # Without groups, the name of an unknown unit mask would be parsed as a modifier.
-                alone = pt.fold(row.name) not in known and row.name not in ambiguous_events(t, table, known | served(row, groups))
+                alone = pt.fold(row.name) not in known and row.name not in find_ambiguous_events(t, table, known | served(row, groups))
                 if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED)
                            for g in groups) and table.encoder == "ep_unc":
                     alone = False       # one of the groups must have a mask
@@ -503,11 +503,11 @@ def is_box_name(name):
     return "_unc_" in name or name.startswith("hisi_")
 
 
-def box_base_name(box):
+def get_box_base_name(box):
     return box.rstrip("0123456789")
 
 
-def alias_box_table(t, units):
+def add_aliases_to_box(t, units):
     """Adds libpfm4's names of a box, without its number, to its table as aliases."""
     if {t.name, *t.aliases} & units.keys():
         return
@@ -528,12 +528,12 @@ def add_aliases(tables, folder):
     names4.read(files)
     units = {u.name: u for u in names4.units}
     # the first one of each kind represents all
-    units = {**{box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
+    units = {**{get_box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
     for t in tables:
-        alias_box_table(t, units)
+        add_aliases_to_box(t, units)
         unit = next((units[n] for n in [t.name] + t.aliases if n in units), None)
         table = names4.tables[unit.keys["table"]] if unit else None
         if table and table.encoder in KINDS and not {t.name,
                                                      *t.aliases} & OTHERS and t.source != OWN_SOURCE:
-            alias_table(t, unit, table)
+            add_aliases_to_table(t, unit, table)
     return files

@@ -104,7 +104,7 @@ CALLED = {"netburst": "Intel Pentium 4", "netburst_p": "Intel Pentium 4 (Prescot
           "arm_x4": "Arm Cortex-X4"}
 
 
-def pmu_title(name):
+def get_pmu_title(name):
     """Title of a PMU for users; never compared."""
     base, _, box = name.partition("_unc")
     box = box.strip("_")
@@ -144,11 +144,11 @@ SSM_L3_miss_remote SW_pf_exec SW_pf_str_exec SW_pf_dropped SW_pf_L2_installed L2
 L3_hit_other_half L3_wb L3_wb_sh L2L3_snoop_cb_sh""".split()}
 
 
-def bit_names(names, bits):
+def get_bit_names(names, bits):
     return ",".join(n for i, n in enumerate(names) if bits >> i & 1)
 
 
-def encoder_name(table, unit):
+def get_encoder_name(table, unit):
     name, kind = unit["name"], table["kind"]
     if name in ("rapl", "amd64_rapl"):
         return "plain"
@@ -165,64 +165,64 @@ def encoder_name(table, unit):
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-def flag_names(names, value):
-    return [("is", bit_names(names, value))] if bit_names(names, value) else []
+def get_flag_names(names, value):
+    return [("is", get_bit_names(names, value))] if get_bit_names(names, value) else []
 
 
-def amd_flags(fl):
-    out = flag_names(libpfm4.AMD_FLAGS, fl & 0xff)
+def get_amd_flags(fl):
+    out = get_flag_names(libpfm4.AMD_FLAGS, fl & 0xff)
     return out + [(k, str(v)) for k,
                   v in (("from_rev", fl >> 8 & 0xff), ("to_rev", fl >> 16 & 0xff)) if v]
 
 
-def common_keys(row, encoder, units):
+def list_common_keys(row, encoder, units):
     """Keys of events and unit masks alike, as (key, value) pairs."""
     fl = row.get("fl", 0)
     if encoder in ("core", "ep_unc", "nhm_unc"):
-        out = flag_names(libpfm4.INTEL_FLAGS, fl)
+        out = get_flag_names(libpfm4.INTEL_FLAGS, fl)
     else:
-        out = amd_flags(fl) if encoder == "amd64" else []
+        out = get_amd_flags(fl) if encoder == "amd64" else []
     return out + [("only", units[row["model"]])] if "model" in row else out
 
 
-def mask_keys(u, encoder, units):
+def list_mask_keys(u, encoder, units):
     mods = libpfm4.MODS.get(encoder, [])
-    out = common_keys(u, encoder, units)
+    out = list_common_keys(u, encoder, units)
     g = u.get("g", 0)
     out += [(k, str(v)) for k, v in (("g", g & 0xff), ("needs", g >> 8),
                                      ("t", u.get("t", 0) if u.get("t") != 1 else 0)) if v]
-    out += [(k, bit_names(mods, u[v])) for k, v in (("hw", "hw"), ("req", "req")) if v in u]
+    out += [(k, get_bit_names(mods, u[v])) for k, v in (("hw", "hw"), ("req", "req")) if v in u]
     out += [(k, hex(u[k])) for k in ("f0", "f1") if k in u]
     if u.get("d"):
         out.append(("is", "dfl"))
     return out + [("equiv", u["equiv"])] if "equiv" in u else out
 
 
-def event_keys(e, encoder, units, table):
-    out = common_keys(e, encoder, units)
+def list_event_keys(e, encoder, units, table):
+    out = list_common_keys(e, encoder, units)
     mods = libpfm4.MODS.get(encoder, [])
     if encoder in ("sparc", "mips", "netburst"):
         bits = (1 << len(mods)) - 1
     else:
         bits = e.get("mod", 0)
-    out.append(("mods", bit_names(mods, bits)))
+    out.append(("mods", get_bit_names(mods, bits)))
     if "modreq" in e:
-        out.append(("req", bit_names(mods, e["modreq"])))
+        out.append(("req", get_bit_names(mods, e["modreq"])))
     if "ngrp" in e:
         out.append(("groups", str(e["ngrp"])))
     if encoder == "sparc":
-        out.append(("pic", str(pic_mask(table, e["e"]))))
+        out.append(("pic", str(get_pic_mask(table, e["e"]))))
     return out + [("equiv", e["equiv"])] if "equiv" in e else out
 
 
-def pic_mask(table, event):
+def get_pic_mask(table, event):
     """Counters of a SPARC for the event: 1 the lower one, 2 the upper one."""
     if table == "niagara2" or event in ("Cycle_cnt", "Instr_cnt") and table != "niagara1":
         return 3
     return 2 if event in UPPER[table] else 1
 
 
-def netburst_masks(e, encoder):
+def select_netburst_masks(e, encoder):
     """Removes the modifiers that Netburst lists among the attributes."""
     return [u for u in e.get("u", []) if encoder != "netburst" or u.get("t") == 1]
 
@@ -270,7 +270,7 @@ class Writer:
 # ---- PMUs ----------------------------------------------------------------------------------------
 
 
-def host_key(table, p, numbers):
+def get_host_key(table, p, numbers):
     name, kind = p["name"], table["kind"]
     if kind == "amd64":
         return "amd:" + (numbers[p["family"]] if "family" in p else AMD_RAPL)
@@ -307,8 +307,8 @@ def unit_keys(table, p, encoder, table_name, numbers):
             ("words", words), ("levels",
                                "".join(c for b, c in libpfm4.LEVELS.items() if p["plm"] & b)),
                                ("is", ",".join(flags)),
-            ("perf", p["perf"]), ("host", host_key(table, p, numbers)), ("rev", REVS.get(name, 0)),
-            ("desc", pmu_title(name).replace(" ", "_"))]
+            ("perf", p["perf"]), ("host", get_host_key(table, p, numbers)), ("rev", REVS.get(name, 0)),
+            ("desc", get_pmu_title(name).replace(" ", "_"))]
     text = " ".join("%s=%s" % kv for kv in keys if kv[1] or kv[0] == "id")
     if COUNTED.fullmatch(name):
         text += " counted"
@@ -369,7 +369,7 @@ TOPDOWN = [("slots", 0x400), ("topdown-retiring", 0x8000), ("topdown-bad-spec", 
            ("topdown-be-bound", 0x8300)]
 
 
-def perf_events():
+def list_perf_events():
     for group, prefix, kind in ((HARDWARE, "PERF_COUNT_HW_", 0), (SOFTWARE, "PERF_COUNT_SW_", 1)):
         for n, word in enumerate(group):
             name, _, others = word.partition(":")
@@ -381,12 +381,12 @@ def perf_events():
             for other in others.split(","):
                 yield other, code, keys + [("equiv", full)], []
     for code, (name, short, ops) in enumerate(CACHES):
-        yield from cache_events(code, "PERF_COUNT_HW_CACHE_" + name, short, ops)
+        yield from list_cache_events(code, "PERF_COUNT_HW_CACHE_" + name, short, ops)
     for name, code in TOPDOWN:
         yield name, code, [("type", "4")], []
 
 
-def cache_events(code, full, short, ops):
+def list_cache_events(code, full, short, ops):
     masks = [(OPS[o][0], OPS[o][1], [("is", "dfl")] if o == "R" else []) for o in ops]
     masks += [("ACCESS", 0, [("g", "1")]), ("MISS", 0x10000, [("is", "dfl"), ("g", "1")])]
     yield full, code, [("type", "3"), ("groups", "2")], masks
@@ -399,7 +399,7 @@ def cache_events(code, full, short, ops):
                                                     ("equiv", "%s:%s:MISS" % (full, OPS[o][0]))], []
 
 
-def arch_events():
+def list_arch_events():
     mods = [("mods", "k,u,e,i,c,t,intx,intxcp")]
     for name, code in (("UNHALTED_CORE_CYCLES", 0x3c), ("INSTRUCTION_RETIRED", 0xc0),
                        ("UNHALTED_REFERENCE_CYCLES", 0x13c),
@@ -409,7 +409,7 @@ def arch_events():
         yield name, code, mods, []
 
 
-def rapl_events():
+def list_rapl_events():
     """Intel's energy meters. Bits of the type: client processors, first servers, processors with a
     platform meter, later servers."""
     for name, code, kinds in (("CORES", 1, 7), ("PKG", 2, 15), ("GPU", 4, 5), ("DRAM", 3, 10),
@@ -435,17 +435,17 @@ def main():
     units = []
     for t in tables:
         first = t["pmus"][0]
-        encoder = encoder_name(t, first)
+        encoder = get_encoder_name(t, first)
         name = re.sub(r"(?<=[a-z])0$", "",
                       first["name"]) if "unc_" in first["name"] or first["type"] == 2 else first["name"]
-        rows = [(e["e"], e["code"], event_keys(e, encoder, numbers, name),
-                 [(u["u"], u["c"], mask_keys(u, encoder, numbers))
-                  for u in netburst_masks(e, encoder)]) for e in t["events"]]
-        writer.write(name, encoder, list(rapl_events()) if name == "rapl" else rows)
+        rows = [(e["e"], e["code"], list_event_keys(e, encoder, numbers, name),
+                 [(u["u"], u["c"], list_mask_keys(u, encoder, numbers))
+                  for u in select_netburst_masks(e, encoder)]) for e in t["events"]]
+        writer.write(name, encoder, list(list_rapl_events()) if name == "rapl" else rows)
         units += [(p["name"], unit_keys(t, p, encoder, name, numbers)) for p in t["pmus"]]
-    writer.write("perf", "perf", list(perf_events()))
+    writer.write("perf", "perf", list(list_perf_events()))
     writer.write("perf_raw", "perf_raw", [("r0000", 0, [("type", "4")], [])])
-    writer.write("ix86arch", "arch", list(arch_events()))
+    writer.write("ix86arch", "arch", list(list_arch_events()))
     with open(os.path.join(args.folder, "pmus.pmu"), "w", encoding="ascii") as f:
         f.write("# SPDX-License-Identifier: MIT\n# Every PMU in libpfm4's order, which is the order names are looked up in.\n")
         f.writelines(line + "\n" for line in fold_instances(sort_units(units + list(MADE.items()))))

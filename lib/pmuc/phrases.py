@@ -75,7 +75,7 @@ AFTER = {
 }
 
 
-def joined(parts):
+def join_words(parts):
     """Joins words of the glossary with commas. A clause ("of cores", "that missed") needs no comma;
     a sum over cycles is the last part."""
     text, glue, end = "", "", ""
@@ -109,7 +109,7 @@ def is_attribute(p):
             and not PREPOSITION.search(p))
 
 
-def natural(parts, follows):
+def order_parts(parts, follows):
     """Orders parts as in English: attributes before their nouns, clauses after them. @follows: a
     noun precedes the parts."""
     if not follows and len(parts) > 1 and parts[-1] == "cycles":
@@ -130,7 +130,7 @@ def natural(parts, follows):
     return out
 
 
-def filled(template, parts):
+def fill_template(template, parts):
     """Fills the slots of a template. "[...]" is dropped if its slot is empty; parts without a slot are appended."""
     slots = {"rest": []}
     for p in parts:
@@ -141,16 +141,16 @@ def filled(template, parts):
                 slots.setdefault(slot, []).append(said.strip())
 
     def fill(m):
-        return joined(slots.pop(m[1], [])) or m[2] or ""
+        return join_words(slots.pop(m[1], [])) or m[2] or ""
     text = OPTION.sub(lambda m: m[0][1:-1] if slots.get(m[1]) else "", template)
     text = HOLE.sub(fill, text)
-    rest = joined([p for kept in slots.values() for p in kept])
+    rest = join_words([p for kept in slots.values() for p in kept])
     if rest:
         text += (" " if LINKED.match(rest) else ", ") + rest
     return re.sub(r" +(?=[,;:)]|$)", "", re.sub(r" {2,}", " ", text)).strip(" ,")
 
 
-def sentence_of(text):
+def make_sentence(text):
     text = text.strip().rstrip(".,:;").replace(") (", "; ")
     if len(text) >= LIMIT:
         text = text[:LIMIT - 1].rsplit(",", 1)[0]

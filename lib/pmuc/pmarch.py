@@ -4,8 +4,8 @@
 import re
 
 from pmbuild import Sheet
-from pmcore import core_table
-from pmheads import core_libpfm, table_title, unit_device
+from pmcore import make_core_sheet
+from pmheads import get_core_libpfm_name, make_table_title, unit_device
 
 
 def find_table(reading, unit):
@@ -14,21 +14,21 @@ def find_table(reading, unit):
     if m.arch == "s390" and unit == "CPU-M-CF":
         unit = ""
     if m.arch == "x86" and not m.folder.startswith("amd") and (not unit or unit.startswith("cpu_")):
-        return intel_core(reading, unit[4:])
+        return make_intel_core(reading, unit[4:])
     return make_unit_table(reading, unit) if unit else make_core_table(reading)
 
 
 list_date = ""           # YYYY-MM of the kernel that has the lists; empty if unspecified
 
 
-def source_text(model):
+def make_source_text(model):
     text = "Linux tools/perf/pmu-events/arch/%s/%s" % (model.arch, model.folder)
     return "%s, %s" % (text, list_date) if list_date else text
 
 
 # ---- Intel's cores -------------------------------------------------------------------------------
 
-def intel_core(reading, kind):
+def make_intel_core(reading, kind):
     """Makes the table of an Intel core; @kind is 'core', 'atom' or 'lowpower' in a hybrid processor."""
     m, known = reading.model, reading.processor
     alone = m.folder == "alderlaken"            # a hybrid's small cores, sold alone
@@ -42,24 +42,24 @@ def intel_core(reading, kind):
             core = "crestmont"
         elif known and (kind or alone):
             core = known.core_named(kind != "core")
-        b = core_table(reading, name, core, (), "cpu_" + kind if kind else "cpu",
-                       table_title(m.name, reading.desc, core if kind else ""))
-        b.source = source_text(m)
+        b = make_core_sheet(reading, name, core, (), "cpu_" + kind if kind else "cpu",
+                       make_table_title(m.name, reading.desc, core if kind else ""))
+        b.source = make_source_text(m)
         if known and not alone:
-            b.aliases += intel_aliases(known, kind, core, name)
+            b.aliases += list_intel_aliases(known, kind, core, name)
         reading.cores[kind] = name
         return b
     return reading.builder(name, make)
 
 
-def intel_aliases(known, kind, core, name):
+def list_intel_aliases(known, kind, core, name):
     """Names of a core's table in other programs."""
     short = known.short_name()
     if not kind:
         return [n for n in dict.fromkeys([short] + known.libpfm) if n != name]
     names = ["%s_%s" % (short, core)]
-    if core_libpfm(core):
-        names.append("%s_%s" % (known.libpfm[0] if known.libpfm else short, core_libpfm(core)))
+    if get_core_libpfm_name(core):
+        names.append("%s_%s" % (known.libpfm[0] if known.libpfm else short, get_core_libpfm_name(core)))
     return names
 
 
@@ -71,8 +71,8 @@ def make_core_table(reading):
 
     def make():
         small, uses = (known and known.cores.get("")) or reading.arch.cores[""]
-        b = Sheet(m.name, table_title(m.name, reading.desc), uses)
-        b.source = source_text(m)
+        b = Sheet(m.name, make_table_title(m.name, reading.desc), uses)
+        b.source = make_source_text(m)
         reading.cores[""] = m.name
         if m.arch == "arm64" and m.name.startswith("cortex"):
             b.aliases.append("armv8_" + m.name)
@@ -83,7 +83,7 @@ def make_core_table(reading):
     return reading.builder(m.name, make)
 
 
-def core_counters(b, arch, event):
+def get_core_counters(b, arch, event):
     """Counters that can count an event of a core; None: all general counters."""
     if arch == "x86":
         return None
@@ -108,10 +108,10 @@ def make_unit_table(reading, unit):
 
     def make():
         here = (known and known.units.get(device)) or reading.arch.units.get(device, {})
-        b = Sheet(name, table_title(m.name, reading.desc, unit=unit),
+        b = Sheet(name, make_table_title(m.name, reading.desc, unit=unit),
                   here.get("use", "any.unit").split(","))
         b.device, b.unit = device, unit
-        b.source = source_text(m)
+        b.source = make_source_text(m)
         b.uncore = "core" not in here
         if device == "amd_l3" and known:
             b.aliases += [n + "_l3" for n in known.libpfm]

@@ -8,7 +8,7 @@ no events that could be asked for, and are counted as such."""
 import re
 
 import pmtelemetry
-from pmheads import table_title
+from pmheads import make_table_title
 from pmbuild import Entry, Sheet
 from pmmatch import add_match
 from pmread import MAX_NAME, Refused, clean
@@ -37,7 +37,7 @@ def read_core(reading, data):
         return
     m = reading.model
     new = str(data.get("pmu_architecture", "")) >= "pmuv3"
-    b = reading.builder(m.name, lambda: Sheet(m.name, table_title(m.name, clean(data["cpu"])[:100]),
+    b = reading.builder(m.name, lambda: Sheet(m.name, make_table_title(m.name, clean(data["cpu"])[:100]),
                                               ["arm.core" if new else "arm.core7"]))
     reading.cores[""] = m.name
     b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder,

@@ -50,7 +50,7 @@ def read_sources(path):
     return found
 
 
-def part_of(table):
+def get_part(table):
     """Returns the (processor, part) of a table in these files."""
     if table.flags & pt.TABLE_UNCORE:
         return table.part_of or table.name, "boxes"
@@ -62,13 +62,13 @@ def row_names(tables):
     """Returns {(processor, part): folded names of its rows}, without the rows that no list has."""
     names = {}
     for t in tables:
-        found = names.setdefault(part_of(t), set())
+        found = names.setdefault(get_part(t), set())
         found.update(n for n in (fold(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC)
                      if not OURS.fullmatch(n))
     return names
 
 
-def sources_by_row(tables, path):
+def read_sources_by_row(tables, path):
     """Returns {(processor, part): {folded event: sources that confirm the row}} for tables that
     still have the compared list."""
     out, names = {}, row_names(tables)
@@ -81,9 +81,9 @@ def sources_by_row(tables, path):
 
 def mark_tables(tables, disputes_path, sources_path):
     """Adds sources and remarks of the files to the rows of @tables."""
-    disputes, sources = read_disputes(disputes_path), sources_by_row(tables, sources_path)
+    disputes, sources = read_disputes(disputes_path), read_sources_by_row(tables, sources_path)
     for t in tables:
-        where = part_of(t)
+        where = get_part(t)
         mark_table(t, disputes.get(where, {}), sources.get(where, {}))
 
 

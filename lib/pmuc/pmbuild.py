@@ -16,7 +16,7 @@ import re
 from collections import Counter
 
 import pmtable as pt
-from pmcompile import Compiler, Part, row_position
+from pmcompile import Compiler, Part, get_row_position
 from pmheads import LIBRARY, find_architecture, parse_bits, find_processor, build_skeleton
 from pmmeaning import compile_metrics
 from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, read_source, is_placeholder, parse_json
@@ -121,7 +121,7 @@ class Entry:
         parts = [self.statement(), quote_word(self.name)]
         for key, value in self.values:
             if key not in facts:
-                parts.append(key + "=" + (value if type(value) is str else number_word(value)))
+                parts.append(key + "=" + (value if type(value) is str else format_number_word(value)))
         parts += self.row_words(counters, flags)
         if "desc" not in facts:
             parts += map(quote_text, filter(None, (self.desc, self.detail)))
@@ -151,7 +151,7 @@ TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
 
 
 @functools.lru_cache(1 << 16)
-def number_word(n):
+def format_number_word(n):
     return str(n) if n < 10 else "0x%x" % n
 
 
@@ -241,11 +241,11 @@ class Sheet:
         lines = []
         if general:
             lines.append("counter %s width=%d%s"
-                         % (counter_range("", general), self.width,
+                         % (format_counter_range("", general), self.width,
                             " control=0x186 value=0xc1" if intel else ""))
         if fixed:
             lines.append("counter %s width=%d%s"
-                         % (counter_range("F", fixed), self.width,
+                         % (format_counter_range("F", fixed), self.width,
                             " control=0x38d value=0x309" if intel else ""))
         return lines, (1 << general) - 1
 
@@ -311,7 +311,7 @@ def has_table_rows(sheet):
     return bool(sheet.rows or (sheet.same_as and sheet.same_as.rows))
 
 
-def counter_range(mark, n):
+def format_counter_range(mark, n):
     return "%s0..%d" % (mark, n - 1) if n > 1 else mark + "0"
 
 
@@ -459,7 +459,7 @@ class Draft:
         return Entry(self.name, desc, counters, self.values, self.flags, file, self.detail)
 
 
-def object_name(e):
+def get_object_name(e):
     """Name of a list's object for messages."""
     name = next((e[key] for key in ("EventName", "MetricName", "ArchStdEvent", "name")
                  if e.get(key)), "-") if type(e) is dict else "-"
@@ -524,10 +524,10 @@ class Reading:
                     raise Refused("-", "not an object")
                 do(e)
             except Refused as r:
-                self.refuse(object_name(e), r.key, r.why)
+                self.refuse(get_object_name(e), r.key, r.why)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError,
                     OverflowError) as why:
-                self.refuse(object_name(e), "-", "not understood: %s" % why)
+                self.refuse(get_object_name(e), "-", "not understood: %s" % why)
 
     def sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""
@@ -593,7 +593,7 @@ class Reading:
 
     def compile_metrics(self, tables, errors):
         """Compiles formulas. A formula that cannot be compiled is an error of its line."""
-        compile_metrics(tables, lambda t, row, key, why: errors.append((row_position(row), why)),
+        compile_metrics(tables, lambda t, row, key, why: errors.append((get_row_position(row), why)),
                         lambda row, key, why: self.note(row.name, key, why))
 
     def remove_bad_rows(self, rows_of, errors, file):

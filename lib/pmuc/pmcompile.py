@@ -10,7 +10,7 @@ import re
 
 import pmtable as pt
 from pmfields import Fields, check_fit, row_flags
-from pmmeaning import compile_metrics, family_of
+from pmmeaning import compile_metrics, get_family
 from pmtext import NAME, Bad, Token, statements
 
 try:
@@ -62,7 +62,7 @@ def split_parts(said, file):
     return parts
 
 
-def heads_folder():
+def get_heads_folder():
     return pt.first_existing("../events/heads", "heads")
 
 
@@ -88,7 +88,7 @@ class Library:
         """{name: part} of all heads in the compiler's folders."""
         if self._sections is None:
             self._sections = {}
-            folder = heads_folder()
+            folder = get_heads_folder()
             for name in sorted(os.listdir(folder)):
                 if name.endswith(".pmu"):
                     for part in self.file(os.path.join(folder, name)):
@@ -574,7 +574,7 @@ class Compiler(Fields):
             for row in t.rows if max(map(len,
                                          [row.values for row in t.rows])) > pt.MAX_VALUES else ():
                 if len(row.values) > pt.MAX_VALUES:
-                    self.error(row_location(row.where), "more than %d values" % pt.MAX_VALUES)
+                    self.error(locate_row(row.where), "more than %d values" % pt.MAX_VALUES)
 
     def add_descriptions(self):
         """Adds our descriptions to rows without one."""
@@ -595,7 +595,7 @@ class Compiler(Fields):
         """Adds the description of a metric from the files of metrics, because it cannot be composed from its name."""
         row.desc = texts.metric(row.name) or ""
         if not row.desc and texts.metrics():
-            self.error(row_location(row.where), "metric '%s' needs a description here "
+            self.error(locate_row(row.where), "metric '%s' needs a description here "
                        "or in texts/metrics.txt" % row.name)
 
     def add_mask_descriptions(self, events, group):
@@ -610,7 +610,7 @@ class Compiler(Fields):
                           texts.mask(self.family, t.unit, events[0], w.name, facts)) or ""
 
 
-def row_location(where):
+def locate_row(where):
     return where.at() if type(where) is Token else (where.file, where.number, 1)
 
 
@@ -638,12 +638,12 @@ def compile_parts(library, parts, errors, is_needed):
     return tables
 
 
-def row_position(row):
+def get_row_position(row):
     """Position of a row's statement: (file, line, column)."""
-    return row_location(row.where)
+    return locate_row(row.where)
 
 
-def part_names(part):
+def get_part_names(part):
     """The names of a table and of its processor, as declared in its own statements."""
     return [part.name] + [w.raw for s in part.statements if type(s) is list
                           and s[0].raw in ("alias", "family") for w in s[1:]]
@@ -659,8 +659,8 @@ def select_parts(parts, is_meant):
     metrics may refer to, and the kernel's own events."""
     if not is_meant:
         return lambda part: True
-    families_ = {family_of(p.name) for p in parts if not p.section and is_meant(part_names(p))}
-    return lambda part: family_of(part.name) in families_ or is_kernel_part(part)
+    families_ = {get_family(p.name) for p in parts if not p.section and is_meant(get_part_names(p))}
+    return lambda part: get_family(part.name) in families_ or is_kernel_part(part)
 
 
 def compile_all(paths, is_meant=None, extend=None):
@@ -689,9 +689,9 @@ def compile_all(paths, is_meant=None, extend=None):
     if extend:
         extend(tables)
     compile_metrics(tables, lambda t, row, key,
-                    why: errors.append((row_position(row), "metric '%s': %s" % (row.name, why))),
+                    why: errors.append((get_row_position(row), "metric '%s': %s" % (row.name, why))),
                     lambda row, key,
-                    why: errors.append((row_position(row),
+                    why: errors.append((get_row_position(row),
                                         "threshold of '%s': %s" % (row.name, why))))
     seen = set()
     unique = [e for e in errors + library.errors if not (e in seen or seen.add(e))]

@@ -13,7 +13,7 @@ import re
 
 import pmtable as pt
 from pmformula import parse
-from pmmeaning import SECONDS, family_of, group_by_family, split_name
+from pmmeaning import SECONDS, get_family, group_by_family, split_name
 
 GROUP = "standard"
 SUM = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)\{(\d+)\.\.(\d+)\}")
@@ -80,7 +80,7 @@ def is_core(table):
 
 
 @functools.lru_cache(None)
-def names_of(formula):
+def find_names(formula):
     """Names of events, metrics and constants in a formula of a .pmu file."""
     return tuple(name for _, name in parse(formula, "own").names)
 
@@ -127,7 +127,7 @@ def add_standard_metric(standard, core, home, scope):
     if folded in scope.known:
         return                      # an event of that name
     for needed, formula in standard.formulas:
-        if all(map(scope.has, needed)) and all(map(scope.has, names_of(formula))):
+        if all(map(scope.has, needed)) and all(map(scope.has, find_names(formula))):
             values = [(text_field(home, key), pt.ANYWHERE, text) for key, text in
                       (("metric", formula), ("unit", standard.unit), ("metric_group", GROUP))]
             home.rows.append(pt.Row(standard.name, standard.text, 0, values, (), pt.ROW_METRIC, (),

@@ -7,8 +7,8 @@ import re
 
 import pmtable as pt
 from pmbuild import Draft, Sheet, format_counters
-from pmheads import sort_sections, is_big, row_names, table_title
-from pmread import COUNTERS, NUMBERS, Refused, name_of, is_placeholder, as_strings, cached_value
+from pmheads import sort_sections, is_big, row_names, make_table_title
+from pmread import COUNTERS, NUMBERS, Refused, name_of, is_placeholder, convert_to_strings, get_cached_value
 
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
 MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
@@ -23,7 +23,7 @@ NEW = ("x86.tsx", "x86.frontend")
 
 # ---- tables --------------------------------------------------------------------------------------
 
-def core_table(reading, name, core, keys, device, desc):
+def make_core_sheet(reading, name, core, keys, device, desc):
     """Makes an empty sheet. @core: microarchitecture of a hybrid's core. @keys: keys of its list."""
     processor = reading.processor if reading.intel else None
     known = processor and (processor.cores.get(core) or processor.cores.get(""))
@@ -37,7 +37,7 @@ def core_table(reading, name, core, keys, device, desc):
     return b
 
 
-def core_of_file(reading, file):
+def find_core_of_file(reading, file):
     """Returns the core of a list without events: the one in its file name, else the big core, else the first one."""
     for core, name in reading.cores.items():
         if core and core in file.lower():
@@ -46,8 +46,8 @@ def core_of_file(reading, file):
         big = [name for core, name in reading.cores.items() if is_big(core)]
         return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
     m = reading.model
-    b = reading.builder(m.name, lambda: core_table(reading, m.name, "", (), "cpu",
-                                                   table_title(m.name, m.folder)))
+    b = reading.builder(m.name, lambda: make_core_sheet(reading, m.name, "", (), "cpu",
+                                                   make_table_title(m.name, m.folder)))
     reading.cores[""] = m.name
     return b
 
@@ -65,14 +65,14 @@ def add_topdown_rows(reading, b):
 
 # ---- events --------------------------------------------------------------------------------------
 
-def core_event(reading, b, e):
+def add_core_event(reading, b, e):
     """Adds an event of a core's list. Returns its row."""
-    e = as_strings(e)
+    e = convert_to_strings(e)
     d = Draft(b, name_of(e), e)
-    counters, fixed = cached_value(COUNTERS, e, "Counter")
+    counters, fixed = get_cached_value(COUNTERS, e, "Counter")
     msrs, counters = set_event_select(d, counters, fixed)
     d.put_keys(MODIFIERS)
-    htoff = cached_value(COUNTERS, e, "CounterHTOff")[0]
+    htoff = get_cached_value(COUNTERS, e, "CounterHTOff")[0]
     if htoff:
         d.set("on_htoff", format_counters(htoff))
         b.htoff |= htoff
@@ -88,7 +88,7 @@ def core_event(reading, b, e):
     row = d.row(counters or None, reading.file)
     b.add(row)
     if row.name.startswith("OFFCORE_RESPONSE"):
-        offcore_aliases(reading, b, row)
+        add_offcore_aliases(reading, b, row)
     reading.counts["core"] += 1
     return row
 
@@ -97,17 +97,17 @@ def set_event_select(d, counters, fixed):
     """Sets code, unit mask, extra register and alternative encodings. Returns the registers of the
     list, and the counters, which it may have corrected."""
     b, e = d.b, d.e
-    codes = cached_value(NUMBERS, e, "EventCode")
-    umasks = cached_value(NUMBERS, e, "UMask")
-    msrs = cached_value(NUMBERS, e, "MSRIndex")
+    codes = get_cached_value(NUMBERS, e, "EventCode")
+    umasks = get_cached_value(NUMBERS, e, "UMask")
+    msrs = get_cached_value(NUMBERS, e, "MSRIndex")
     msr_value = d.number("MSRValue")
     bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(len(codes), len(umasks)) == 2
     if bare:                # the list leaves both registers to the caller
         msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
     if fixed is not None:
-        fixed = fixed_number(d.name, fixed, codes[0], umasks[0])
+        fixed = get_fixed_number(d.name, fixed, codes[0], umasks[0])
         counters = 1 << (32 + fixed)
-        code, umask = fixed_code(d.name, fixed)
+        code, umask = get_fixed_code(d.name, fixed)
         others, msr = (), 0
     else:
         # not 0, with which the kernel takes the unit mask for the number of a fixed counter
@@ -125,7 +125,7 @@ def set_event_select(d, counters, fixed):
     return msrs, counters
 
 
-def fixed_number(name, fixed, code, umask):
+def get_fixed_number(name, fixed, code, umask):
     """Returns the fixed counter of an event. Some lists count from one (Silvermont, Nehalem,
     Westmere, one row of Sandy Bridge EP; Bonnell with code 0AH); the unit mask, which is the number
     plus one, or the name is more reliable."""
@@ -136,7 +136,7 @@ def fixed_number(name, fixed, code, umask):
     return known.get(name.upper(), fixed)
 
 
-def fixed_code(name, fixed):
+def get_fixed_code(name, fixed):
     """Returns Linux's (code, unit mask) of an event on a fixed counter. Lists have code 0 and the
     counter's number plus one."""
     if fixed == 0:
@@ -151,7 +151,7 @@ def list_encodings(limit, codes, umasks, msrs, ext):
     """Returns the encodings of an event: (code, unit mask, extra register), paired by position.
     @limit: largest unit mask."""
     out = []
-    for i in distinct_positions(codes, umasks, msrs):
+    for i in find_distinct_positions(codes, umasks, msrs):
         code = codes[min(i, len(codes) - 1)]
         umask = umasks[min(i, len(umasks) - 1)] | ext << 8
         if code > 0xFF:
@@ -167,7 +167,7 @@ def list_encodings(limit, codes, umasks, msrs, ext):
     return out
 
 
-def distinct_positions(codes, umasks, msrs):
+def find_distinct_positions(codes, umasks, msrs):
     """Returns the positions of the lists that are separate encodings. One register for several unit
     masks or codes belongs to one of them: 1A6H to the first, 1A7H to the second. Without a
     register, several codes are alternatives and several unit masks are not."""
@@ -189,7 +189,7 @@ def extra_register(d, msr, value):
     d.set("msr", "0x%x:0x%x" % (msr, value))
 
 
-def offcore_aliases(reading, b, row):
+def add_offcore_aliases(reading, b, row):
     m = re.fullmatch(r"OFFCORE_RESPONSE:request=(.*):response=(.*)", row.name, re.I)
     if m:
         b.alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))

@@ -88,7 +88,7 @@ def make_metric(e, known):
     """Converts a row to an object in the form of Intel's lists."""
     tree = is_tree(e)
     formula, events = assign_letters(expand_macros(e["formula"], known))
-    threshold = " & ".join(threshold_text(name, text, tree) for name,
+    threshold = " & ".join(convert_threshold(name, text, tree) for name,
                            text in reversed(e["above"]) if text)
     groups = [g for g in (e.get("Metric Group", ""), "TmaL%d" % e["level"] if tree else "") if g]
     return {"MetricName": e["name"], "Level": e["level"],
@@ -118,7 +118,7 @@ def assign_letters(text):
                                                       for n in names]
 
 
-def threshold_text(name, text, share):
+def convert_threshold(name, text, share):
     """Converts a condition such as ">0.15 & P" on @name; to per cent if its value is a @share."""
     text = re.sub(r"&\s*P\b", "", text)
     return re.sub(r"([<>]=?)\s*([0-9.]+)",

@@ -81,7 +81,7 @@ class Graph:
 
 
 @contextlib.contextmanager
-def recursion_limit():
+def limit_recursion():
     """Refuses formulas that exceed Python's recursion limit."""
     try:
         yield
@@ -265,7 +265,7 @@ def parse(text, grammar):
     known = REWRITTEN.get(text) if grammar == "own" else None
     if known:
         return known
-    with recursion_limit():
+    with limit_recursion():
         return Parser(text, grammar).parse_all()
 
 
@@ -278,7 +278,7 @@ ATOM = 9
 
 
 @functools.lru_cache(FORMULAS)
-def number_text(value):
+def get_number_text(value):
     short = "%g" % value
     return short if float(short) == value else repr(value)
 
@@ -289,13 +289,13 @@ def is_number(function, name):
 
 
 @functools.lru_cache(FORMULAS)
-def name_text(function, name):
+def get_name_text(function, name):
     """Returns a name, or a number in place of one, in the syntax of .pmu files."""
     if function != "name":
         return "%s('%s')" % (function, name)
     if is_number(function, name):
         try:
-            return number_text(number(name))
+            return get_number_text(number(name))
         except ValueError:
             raise Refused("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
     return name if PLAIN.fullmatch(name) else "'%s'" % name
@@ -333,7 +333,7 @@ def format_formula(formula, names):
             stack.append((names[what], ATOM))
             continue
         if type(what) is float:
-            stack.append((number_text(what), ATOM))
+            stack.append((get_number_text(what), ATOM))
             continue
         if what in SIDES:
             right = stack.pop()
@@ -353,7 +353,7 @@ def rewrite(text, grammar, spell=None):
     formula = parse(text, grammar)
     names = tuple([(function, spell(name) if spell and function == "name" else name) for function,
                    name in formula.names])
-    text = format_formula(formula, tuple([name_text(*name) for name in names]))
+    text = format_formula(formula, tuple([get_name_text(*name) for name in names]))
     if text not in REWRITTEN:
         REWRITTEN[text] = rename_inputs(formula, names)
     return text
@@ -372,7 +372,7 @@ def rename_inputs(formula, names):
 
 # ---- postfix to graph ----------------------------------------------------------------------------
 
-def plant_formula(formula, graph, leaf):
+def add_formula_to_graph(formula, graph, leaf):
     """Adds a formula to the graph. Returns its node; @leaf(function, name) returns the nodes of names."""
     nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.node
     for what in formula.code:
@@ -400,7 +400,7 @@ def format_number(value, n):
 
 
 @functools.lru_cache(FORMULAS)
-def number_code(value):
+def encode_number(value):
     if value == int(value) and 0 <= value < 4096 and math.copysign(1, value) > 0:
         return "i" + format_number(int(value), 1) if value < 64 else "j" + format_number(int(value),
                                                                                          2)
@@ -440,7 +440,7 @@ class Coder:
 
     def emit_leaf(self, op, what):
         return "e" + format_number(self.inputs.index_of(what),
-                                   2) if op == "input" else number_code(what) if op == "number" else "v"
+                                   2) if op == "input" else encode_number(what) if op == "number" else "v"
 
     def emit(self, at, uses):
         """Appends the code of a node. Returns the stack depth that it needs."""

@@ -128,7 +128,7 @@ def find_processor(folder):
 
 
 @functools.lru_cache(None)
-def section_order():
+def get_section_order():
     """Returns {section of a head: its position among all sections}."""
     return {name: i for i, name in enumerate(LIBRARY.sections())}
 
@@ -136,7 +136,7 @@ def section_order():
 def rank(folder):
     """Position of a folder's processor in its head, next to similar ones; new ones are last."""
     known = find_processor(folder)
-    return section_order()[known.section] if known else len(section_order())
+    return get_section_order()[known.section] if known else len(get_section_order())
 
 
 def find_architecture(arch):
@@ -154,13 +154,13 @@ def is_big(core):
     return p is not None and "" in p.cores and not p.cores[""][0]
 
 
-def core_libpfm(core):
+def get_core_libpfm_name(core):
     """libpfm's short name of a hybrid's core, or ''."""
     p = section("intel.core." + core)
     return p.libpfm[0] if p and p.libpfm else ""
 
 
-def table_title(name, given, core="", unit=""):
+def make_table_title(name, given, core="", unit=""):
     """Title of a table: the title of its processor in the heads, else @given by the list; followed
     by its core or unit."""
     words = section("titles").titles.get(name, given or name)

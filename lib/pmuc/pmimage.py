@@ -18,15 +18,16 @@ from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANG
 from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID, N_DIRECTORY, \
     PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
-    STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, checksum, config1_fields, config1_of, \
-    extra_register, filter_words, first_pieces, host_hash, host_keys, pack_row, pack_slots, place_entries, sparse_slot_count
+    STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, compute_checksum, find_config1_fields, get_config1, \
+    extra_register, make_filter_words, first_pieces, hash_host, list_host_keys, pack_row, pack_slots, \
+    place_entries, compute_sparse_slot_count
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
 _field_counter = operator.itemgetter(0, 1)
 
 
-def row_shapes(rows):
+def find_row_shapes(rows):
     """Returns the distinct (fields, counters) of the values in rows."""
     return {tuple(zip(*row.values))[:2] for row in rows} - {()}
 
@@ -40,12 +41,12 @@ def utf8(text):
     return text.encode("utf-8", "surrogateescape")
 
 
-def byte_length(text):
+def count_bytes(text):
     """Length of a text in bytes."""
     return len(utf8(text))
 
 
-def suffix_map(texts):
+def map_suffixes(texts):
     """Returns {text: the longest of @texts that ends with it}."""
     mirrored = sorted([t[::-1] for t in texts], reverse=True)
     inside = {}
@@ -63,11 +64,11 @@ class Pool(dict):
         odd = set() if is_plain_text("".join(texts)) else {text
                                                            for text in texts
                                                            if not is_plain_text(text)}
-        inside = suffix_map([text for text in texts if text and text not in odd])
+        inside = map_suffixes([text for text in texts if text and text not in odd])
         wholes = dict.fromkeys(["", *map(inside.get, texts, texts)])
         self.parts = [text.translate(CONTROLS) if text in odd else text
                       for text in wholes] if odd else list(wholes)
-        sizes = map(byte_length if odd else len, self.parts)
+        sizes = map(count_bytes if odd else len, self.parts)
         *places, self.size = itertools.accumulate([size + 1 for size in sizes], initial=0)
         super().__init__(zip(wholes, places))
         for text, whole in inside.items():
@@ -77,7 +78,7 @@ class Pool(dict):
         harmless, at = text.translate(CONTROLS), self.size
         self[text] = at
         self.parts.append(harmless)
-        self.size += byte_length(harmless) + 1
+        self.size += count_bytes(harmless) + 1
         return at
 
     def add(self, text):
@@ -101,16 +102,16 @@ def texts_of(tables, values, entries):
         texts.update(dict.fromkeys([text for text, _, _ in names]))
     for t, of_rows in zip(tables, values):
         texts.update(dict.fromkeys([v for row in of_rows for _, _, v in row if type(v) is str]))
-        texts.update(dict.fromkeys(rare_texts(t)))
+        texts.update(dict.fromkeys(list_rare_texts(t)))
         texts.update(dict.fromkeys([x for row in t.rows + t.lent for x in (row.name, row.desc)]))
     return texts
 
 
-def rare_texts(t):
+def list_rare_texts(t):
     """Texts of a table that few calls read, without values of rows."""
     yield from (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.part_of)
     for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
-        yield from (x for w in spellings_last(of.words) for x in (w.name, w.desc))
+        yield from (x for w in sort_spellings_last(of.words) for x in (w.name, w.desc))
         yield of.name
     yield from (why for _, why in t.unsupported)
     yield from (x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
@@ -151,7 +152,7 @@ def split_texts(tables, texts):
     return [x for x in texts if x not in packed], list(packed)
 
 
-def spellings_last(words):
+def sort_spellings_last(words):
     """Returns words in the order of the image: words with the value of an earlier one are last."""
     first, more, values = [], [], set()
     for w in words:
@@ -308,7 +309,7 @@ class Writer:
 
     def add_words(self, of):
         """Returns (first word, number of words, number of values)."""
-        words, add = spellings_last(of), self.pool.add
+        words, add = sort_spellings_last(of), self.pool.add
         return self.words.slice([(w.value, add(w.name), add(w.desc))
                                  for w in words]), len(of), len({w.value for w in of})
 
@@ -392,7 +393,7 @@ class Writer:
     def add_code_index(self, t, found):
         """Returns (first slot, number of slots) of the index of code and unit mask; none if a code
         depends on the counter, if either is not in the first word alone, or if users may set it.
-        @found are the row_shapes() of all rows."""
+        @found are the find_row_shapes() of all rows."""
         code, umask = t.field_at.get("code"), t.field_at.get("umask")
         if code is None or any(t.fields[f].modifier
                                or {word for word, _, _ in t.fields[f].ranges} != {0}
@@ -405,7 +406,7 @@ class Writer:
         rows = [(i, row) for i, row in enumerate(t.rows, 1)
                 if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
         taken = {t.groups[g].field for _, row in rows for g in row.takes}
-        if code in taken or depends(found) and depends(row_shapes([row for _, row in rows])):
+        if code in taken or depends(found) and depends(find_row_shapes([row for _, row in rows])):
             return 0, 0
         entries = self.code_index_entries(t, rows, code, umask)
         # Keys of many rows, which differ in an extra register, are added last, so that other keys
@@ -419,7 +420,7 @@ class Writer:
 
     def code_index_entries(self, t, rows, code, umask):
         """Returns [(hash, number)] of the numbered rows in the index of code and unit mask."""
-        second, found, msr = config1_fields(t), [], t.field_at.get("msr")
+        second, found, msr = find_config1_fields(t), [], t.field_at.get("msr")
         in_second = second.keys()
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
@@ -427,7 +428,7 @@ class Writer:
         for number, row in rows:
             has = {**presets, **{f: v for f, _, v in row.values}}
             register = extra_register(t, has) if msr in has else ()
-            extra = config1_of([*row.values, *register],
+            extra = get_config1([*row.values, *register],
                                second) if register or not in_second.isdisjoint(has) else 0
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
@@ -474,7 +475,7 @@ class Writer:
 
     @staticmethod
     def has_overlapping_bits(t, found):
-        """True if some row sets a bit twice. @found are the row_shapes() of all rows."""
+        """True if some row sets a bit twice. @found are the find_row_shapes() of all rows."""
         bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)]
                 for f in t.fields]
         for shape in found:
@@ -489,7 +490,7 @@ class Writer:
         return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
 
     def add(self, t, found, flags, values, entries):
-        """Adds a table with these @flags, row_shapes() and @values of rows, and entries()."""
+        """Adds a table with these @flags, find_row_shapes() and @values of rows, and entries()."""
         add = self.pool.add
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device,
                                   t.part_of)]
@@ -533,7 +534,7 @@ class Writer:
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # A name is searched in one image after the other: most searches end at an empty slot.
         self.calls.slice(pack_slots([name_hash(fold(name)) for name, _ in names],
-                                    [i for _, i in names], room=lambda n: 3 * sparse_slot_count(n)))
+                                    [i for _, i in names], room=lambda n: 3 * compute_sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
         """Makes the filter of all names in @parts. A name with a separator also represents its
@@ -541,18 +542,18 @@ class Writer:
         folded = set().union(*[self.folded[i] for i in parts])
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
         folded |= first_pieces(folded.union(*[self.folded[i] for i in own]))
-        return filter_words(list(map(name_hash, folded)))
+        return make_filter_words(list(map(name_hash, folded)))
 
     def index_hosts(self, tables):
         """Makes the hash table of the keys of hosts. Units of any processor have the kernel's name as key."""
         entries = {}
         for i, t in enumerate(tables):
-            for key in [k for m in t.matches for k in host_keys(m)]:
+            for key in [k for m in t.matches for k in list_host_keys(m)]:
                 entries[key, i] = None
             if not t.matches and t.encoder == "perf":
-                entries[host_hash(HOST_ARCH, name_hash(b"")), i] = None
+                entries[hash_host(HOST_ARCH, name_hash(b"")), i] = None
             elif not t.matches and t.flags & TABLE_UNCORE and t.device:
-                entries[host_hash(HOST_DEVICE, name_hash(fold(t.device))), i] = None
+                entries[hash_host(HOST_DEVICE, name_hash(fold(t.device))), i] = None
         self.hosts.slice(place_entries([(key, (key, i + 1)) for key, i in entries], (0, 0)))
 
     def head(self, at, size, offsets, table):
@@ -587,14 +588,14 @@ class Writer:
                         _ in ARRAYS)
         directory = [x for name in DIRECTORY for x in (offsets[name], counts[name])]
         head = struct.pack(self.order + IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_VERSION, at,
-                           len(self.heads), checksum(
+                           len(self.heads), compute_checksum(
             struct.pack(self.order + "II" * N_DIRECTORY, *directory,
                         *[0] * (2 * N_DIRECTORY - len(directory))) + rest, byteorder),
             built, digest.ljust(32, b"\0"), *directory, *[0] * (2 * N_DIRECTORY - len(directory)))
         return head + rest
 
 
-def image_bytes(tables, byteorder="little", digest=b"", built=0, packed=False):
+def make_image(tables, byteorder="little", digest=b"", built=0, packed=False):
     """Returns a complete image of Tables. Only the built-in image has @packed texts."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
@@ -602,7 +603,7 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0, packed=False):
     entries = [t.entries() for t in tables]
     texts = list(texts_of(tables, in_order, entries))
     w = Writer(byteorder, *split_texts(tables, texts) if packed else (texts,))
-    found = [row_shapes(t.rows + t.lent) for t in tables]
+    found = [find_row_shapes(t.rows + t.lent) for t in tables]
     flags = list(map(w.flags_of, tables, found))
     packed = Cache(w.packed).__getitem__
     values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
@@ -614,13 +615,13 @@ def image_bytes(tables, byteorder="little", digest=b"", built=0, packed=False):
     return w.end(digest, built, byteorder)
 
 
-def embedding(path, raw):
+def make_embedding(path, raw):
     """Returns assembler text that embeds the image @raw of file @path in the library, with zeroed
     memory for its unpacked texts. The text changes with the image, so that builds notice. Its own
     section follows the constants of the code, near the start of the image."""
-    head = pmview.image_head(raw)
+    head = pmview.read_image_head(raw)
     at, size = head["packed_texts"]
-    room = pmpack.memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
+    room = pmpack.get_memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
     return"""/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
@@ -647,7 +648,7 @@ pfmi_text_memory:
 
 
 @functools.lru_cache(None)
-def compiler_digest():
+def compute_compiler_digest():
     """Digest of the compiler and the key names, so that images are remade after a change of either."""
     h = hashlib.sha256()
     here = os.path.dirname(os.path.abspath(__file__))

@@ -9,21 +9,21 @@ import os
 import re
 
 import pmtable as pt
-from pmcore import core_event, core_of_file, core_table, add_topdown_rows
+from pmcore import add_core_event, find_core_of_file, make_core_sheet, add_topdown_rows
 from pmecore import add_groups_of_small_cores, read_small_core_metrics
-from pmheads import core_libpfm, is_big, is_small, table_title
-from pmmasks import fp_arith, offcore_matrix
-from pmmatch import intel_hosts, intel_matches
-from pmmetrics import intel_metric, intel_metrics, linux_metrics
+from pmheads import get_core_libpfm_name, is_big, is_small, make_table_title
+from pmmasks import add_fp_arith_masks, add_offcore_matrix
+from pmmatch import select_intel_hosts, add_intel_matches
+from pmmetrics import add_intel_metric, add_intel_metrics, add_linux_metrics
 from pmread import MAX_NAME, clean
-from pmuncore import uncore_event
+from pmuncore import add_uncore_event
 
 CORE_FILE = re.compile(r"_core(_v[0-9.]+)?\.json$")
 HYBRID_FILE = re.compile(r"[^_]+_([a-z0-9]+)_core(?:_v[0-9.]+)?\.json", re.I)
 
 
 def read_folder(reading):
-    hosts = intel_hosts(reading)
+    hosts = select_intel_hosts(reading)
     cores = [inner for _, inner, _ in reading.model.files if is_core(inner)]
     hybrid = len(cores) > 1 or any(h.kind == "hybridcore" for h in hosts)
     roles = parse_roles(hosts)
@@ -39,7 +39,7 @@ def read_folder(reading):
         reading.file = shown
         work(reading, items, os.path.basename(inner))
     add_small_core_metrics(reading)
-    intel_matches(reading, hosts)
+    add_intel_matches(reading, hosts)
 
 
 def is_core(inner):
@@ -60,22 +60,22 @@ def read_file(reading, inner, data, hybrid, roles):
     file = os.path.basename(inner)
     if type(data) is dict and "Events" in data and inner.startswith("events"):
         if is_core(inner):
-            core_list(reading, file, data, hybrid, roles.get(file))
+            add_core_list(reading, file, data, hybrid, roles.get(file))
         elif "matrix" in file:
-            return [(offcore_matrix, data["Events"])]
+            return [(add_offcore_matrix, data["Events"])]
         elif "fp_arith" in file:
-            return [(fp_arith, data["Events"])]
+            return [(add_fp_arith_masks, data["Events"])]
         elif "uncore" in file:
             experimental = "experimental" in file
-            reading.objects(data["Events"], lambda e: uncore_event(reading, e, experimental))
+            reading.objects(data["Events"], lambda e: add_uncore_event(reading, e, experimental))
         else:
             reading.refuse("-", "-", "a list of unknown kind")
     elif type(data) is dict and type(data.get("Metrics")) is list:
-        return [(intel_metrics, add_groups_of_small_cores(data["Metrics"]))]
+        return [(add_intel_metrics, add_groups_of_small_cores(data["Metrics"]))]
     elif type(data) is dict and "Data" in data and "retire_latency" in file:
-        return [(retire_latency, data["Data"])]
+        return [(add_retire_latency, data["Data"])]
     elif type(data) is list and inner.startswith("metrics"):
-        return [(linux_metrics, data)]
+        return [(add_linux_metrics, data)]
     else:
         reading.refuse("-", "-", "neither events nor metrics")
     return []
@@ -83,13 +83,13 @@ def read_file(reading, inner, data, hybrid, roles):
 
 # ---- a core's list -------------------------------------------------------------------------------
 
-def core_list(reading, file, data, hybrid, role):
+def add_core_list(reading, file, data, hybrid, role):
     """Adds the events of a core, or of one core of a hybrid processor."""
     m = reading.model
     parts = HYBRID_FILE.fullmatch(file)
     core = parts[1].lower() if hybrid and parts else ""
     header = data["Header"] if type(data.get("Header")) is dict else {}
-    given = (header_title(header) or m.folder)[:200]
+    given = (get_header_title(header) or m.folder)[:200]
     reading.desc = reading.desc or given
     events = data["Events"]
     keys = set()
@@ -97,20 +97,20 @@ def core_list(reading, file, data, hybrid, role):
         if type(e) is dict:
             keys.update(e)
     name = m.name + "_" + core if core else m.name
-    b = reading.builder(name, lambda: core_table(reading, name, core, keys, core_device(core, role),
-                                               table_title(m.name, given, core)))
+    b = reading.builder(name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
+                                               make_table_title(m.name, given, core)))
     reading.cores[core] = name
-    b.aliases += [n for n in core_aliases(m, core) if n not in [b.name] + b.aliases]
+    b.aliases += [n for n in list_core_aliases(m, core) if n not in [b.name] + b.aliases]
     b.source = "intel/perfmon %s, version %s of %s" % (m.folder,
                                                        clean(str(header.get("Version", "")))[:20],
                                                          clean(str(header.get("DatePublished",
                                                                               "")))[:20])
-    reading.objects(events, lambda e: core_event(reading, b, e))
+    reading.objects(events, lambda e: add_core_event(reading, b, e))
     add_topdown_rows(reading, b)
     count_without_hyperthreading(b)
 
 
-def header_title(header):
+def get_header_title(header):
     """Title of the processor in the header of a list."""
     info = header.get("Info")
     title = re.sub(r"^Performance Monitoring Events for ", "",
@@ -118,7 +118,7 @@ def header_title(header):
     return re.sub(r"\s*-\s*V[0-9.]+$", "", title)
 
 
-def core_device(core, role):
+def get_core_device(core, role):
     """The kernel's name of a core's PMU."""
     if not core:
         return "cpu"
@@ -129,7 +129,7 @@ def core_device(core, role):
     return "cpu_atom" if is_small(core) or role and role.core_name == "Atom" else "cpu_core"
 
 
-def core_aliases(model, core):
+def list_core_aliases(model, core):
     """Names of a core's table in other programs."""
     processor = model.find_processor()
     if not processor:
@@ -137,10 +137,10 @@ def core_aliases(model, core):
     names = processor.linux[:1] + processor.libpfm
     if core:
         names = ["%s_%s" % (processor.linux[0], core)]
-        if core_libpfm(core):
+        if get_core_libpfm_name(core):
             names.insert(0, "%s_%s"
                          % (processor.libpfm[0] if processor.libpfm else model.name,
-                            core_libpfm(core)))
+                            get_core_libpfm_name(core)))
     return [n.replace("-", "_") for n in names]
 
 
@@ -156,14 +156,14 @@ def add_small_core_metrics(reading):
         return
     reading.file, source = reading.model.sheet
     for name, e in read_small_core_metrics(reading, source):
-        reading.objects([e], lambda item, b=reading.builders[name]: intel_metric(reading, b, item))
+        reading.objects([e], lambda item, b=reading.builders[name]: add_intel_metric(reading, b, item))
 
 
 # ---- latencies -----------------------------------------------------------------------------------
 
-def retire_latency(reading, data, file):
+def add_retire_latency(reading, data, file):
     """Adds latencies of retirement to the events that they belong to."""
-    b = core_of_file(reading, file)
+    b = find_core_of_file(reading, file)
     if type(data) is not dict:
         reading.refuse("-", "Data", "expected an object")
         return

@@ -89,12 +89,12 @@ def first_slot(h, n):
     return (h * 0x9E3779B1 & ANY32) * n >> 32
 
 
-def slot_count(n):
+def compute_slot_count(n):
     """Number of slots for the names of a table."""
     return max(2, n * 5 // 4 + 1)
 
 
-def sparse_slot_count(n):
+def compute_sparse_slot_count(n):
     """Number of slots for a small index."""
     return max(2, n * 3 // 2 + 1)
 
@@ -108,7 +108,7 @@ def _name_bits(h):
 name_bits = Cache(_name_bits).__getitem__
 
 
-def filter_words(hashes):
+def make_filter_words(hashes):
     """Words of a filter of @hashes, seven bits for each hash. One in thirty other hashes passes."""
     n = len(hashes) * 7 // 64 + 1
     words = [0] * n
@@ -128,11 +128,11 @@ def first_pieces(names):
     return pieces | {b"" for piece in pieces if piece[:1] == b"."}
 
 
-def code_hash(code, umask, config1=0):
+def hash_code(code, umask, config1=0):
     return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
-WAYS = Cache(lambda way: code_hash(*way))    # many models share codes
+WAYS = Cache(lambda way: hash_code(*way))    # many models share codes
 
 # table/image.h, enum match_flags
 MATCH_WHOLE_ID, MATCH_NEAREST = 1, 2
@@ -142,7 +142,7 @@ HOST_ARCH, HOST_MODEL, HOST_FAMILY, HOST_PART, HOST_UPPER, HOST_ID, HOST_DEVICE 
 PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000
 
 
-def config1_fields(t):
+def find_config1_fields(t):
     """Fields in the second configuration word: {index: [(position in the value, bits, position in the word)]}."""
     out = {}
     for i, f in enumerate(t.fields):
@@ -165,8 +165,8 @@ def extra_register(t, values):
     return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
 
 
-def config1_of(values, fields):
-    """Bits of @values in the second configuration word; @fields are config1_fields() of their table."""
+def get_config1(values, fields):
+    """Bits of @values in the second configuration word; @fields are find_config1_fields() of their table."""
     extra = 0
     for f, _, v in values:
         for at, bits, lsb in fields.get(f, ()):
@@ -174,37 +174,37 @@ def config1_of(values, fields):
     return extra
 
 
-def host_hash(kind, a):
+def hash_host(kind, a):
     """table_hash_host_key() in table.h."""
     return (((a & ANY32) * 0x9E3779B1 ^ kind) * 0x85EBCA6B) & ANY32
 
 
-def identity_words(text):
+def get_identity_words(text):
     """The first two words of a textual identity, which are the key of its index; None if @text lacks one."""
     m = re.match(r"[^-,]*[-,][^-,]*(?=[-,])", text)
     return m and m[0]
 
 
-def host_keys(m):
+def list_host_keys(m):
     """Keys of a host line in the index."""
     if m.family != ANY32:
         if m.model_hi - m.model_lo >= 8:    # one slot instead of one for each model
-            return [host_hash(HOST_FAMILY, m.family)]
-        return [host_hash(HOST_MODEL, m.family * 0x01000193 ^ model)
+            return [hash_host(HOST_FAMILY, m.family)]
+        return [hash_host(HOST_MODEL, m.family * 0x01000193 ^ model)
                 for model in range(m.model_lo, m.model_hi + 1)]
     if m.mask & PART_MASK == PART_MASK:
-        return [host_hash(HOST_PART, m.value & PART_MASK)]
+        return [hash_host(HOST_PART, m.value & PART_MASK)]
     if m.mask & UPPER_MASK == UPPER_MASK:
-        return [host_hash(HOST_UPPER, m.value & UPPER_MASK)]
-    words = identity_words(m.prefix + "," if m.exact else m.prefix)
+        return [hash_host(HOST_UPPER, m.value & UPPER_MASK)]
+    words = get_identity_words(m.prefix + "," if m.exact else m.prefix)
     if words:
-        return [host_hash(HOST_ID, name_hash(fold(words)))]
-    return [host_hash(HOST_ARCH, name_hash(fold(m.arch)))]
+        return [hash_host(HOST_ID, name_hash(fold(words)))]
+    return [hash_host(HOST_ARCH, name_hash(fold(m.arch)))]
 
 
 def place_entries(entries, empty=0, n=None):
     """Places (hash, value) entries in a hash table with @n slots, each in the first free slot after its hash."""
-    n = n or sparse_slot_count(len(entries))
+    n = n or compute_sparse_slot_count(len(entries))
     slots, taken = [empty] * n, bytearray(n)
     for h, what in entries:
         at = taken.find(0, (h * 0x9E3779B1 & ANY32) * n >> 32)     # slot_of(h, n)
@@ -215,7 +215,7 @@ def place_entries(entries, empty=0, n=None):
     return slots
 
 
-def pack_slots(hashes, numbers, room=slot_count):
+def pack_slots(hashes, numbers, room=compute_slot_count):
     """Makes a hash table of numbers: 16 bits of hash, 16 bits of number plus one. Entries are added
     in descending order of their upper bits, so that no search passes a lower one."""
     n = len(hashes)
@@ -225,9 +225,9 @@ def pack_slots(hashes, numbers, room=slot_count):
                          n=room(n))
 
 
-def checksum(raw, byteorder):
+def compute_checksum(raw, byteorder):
     """Two running sums over 64-bit words, folded to 32 bits; fast enough for every opening of an image."""
-    total, at = weighted(raw, byteorder)
+    total, at = sum_weighted(raw, byteorder)
     n = len(raw) // 8
     first, second = total % (1 << 64), (n * total - at) % (1 << 64)
     both = first ^ (second << 1 | second >> 63) % (1 << 64)
@@ -239,7 +239,7 @@ EVEN = int.from_bytes((b"\xff" * 8 + b"\0" * 8) * (BLOCK // 2), "little")
 HALVES = [(1 << i, (1 << (128 << i)) - 1) for i in reversed(range(BLOCK.bit_length() - 2))]
 
 
-def weighted(raw, byteorder):
+def sum_weighted(raw, byteorder):
     """Returns (sum of the 64-bit words, sum of each times its number). Adds words in parallel: two
     of them are in each 128 bits of one large number, which is halved until 128 bits are left."""
     words = array.array("Q", raw)

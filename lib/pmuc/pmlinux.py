@@ -8,14 +8,14 @@ import os
 import re
 
 import pmtable as pt
-from pmarch import core_counters, find_table
+from pmarch import get_core_counters, find_table
 from pmbuild import Draft, quote_text, quote_word
 from pmheads import unit_device
-from pmcore import core_event, add_topdown_rows
-from pmmatch import pattern_identifiers, linux_matches
-from pmmetrics import linux_metric
-from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean, name_of, as_strings, cached_value
-from pmuncore import uncore_event
+from pmcore import add_core_event, add_topdown_rows
+from pmmatch import expand_to_identifiers, add_linux_matches
+from pmmetrics import add_linux_metric
+from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean, name_of, convert_to_strings, get_cached_value
+from pmuncore import add_uncore_event
 
 FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
               ("EdgeDetect", "edge"),
@@ -52,7 +52,7 @@ class LinuxList:
         for shown, data in self.counters:
             self.reading.file = shown
             self.reading.objects(data, self.unit_counters)
-        linux_matches(self.reading)
+        add_linux_matches(self.reading)
 
     def read_standard(self):
         """Reads the architecture's standard events, which objects refer to by name."""
@@ -79,7 +79,7 @@ class LinuxList:
 
     def read_object(self, e, topic):
         """Reads an object: an event, a metric, or both."""
-        e = self.merge_standard(as_strings(e))
+        e = self.merge_standard(convert_to_strings(e))
         unit = e.get("Unit", "").strip()
         metric = "MetricName" in e or "MetricExpr" in e
         if metric:
@@ -97,7 +97,7 @@ class LinuxList:
         base = self.standard.get(name.strip().lower())
         if base is None:
             raise Refused("ArchStdEvent", "no standard event of that name")
-        merged = dict(as_strings(base))
+        merged = dict(convert_to_strings(base))
         merged.update({k: v for k, v in e.items() if k != "ArchStdEvent"})
         return merged
 
@@ -105,10 +105,10 @@ class LinuxList:
         if not re.fullmatch(r"[A-Za-z0-9_, -]{0,60}", unit):
             raise Refused("Unit", "unknown unit '%s'" % unit[:40])
         if self.intel and unit and not unit.startswith("cpu_"):
-            uncore_event(self.reading, e)
+            add_uncore_event(self.reading, e)
         elif self.intel:
             b = find_table(self.reading, unit)
-            row = core_event(self.reading, b, e)
+            row = add_core_event(self.reading, b, e)
             row.text("topic", topic)
         else:
             self.add_plain_event(find_table(self.reading, unit), e, topic)
@@ -130,9 +130,9 @@ class LinuxList:
             d.set("period", str(period))
         compat = e.get("Compat", "").strip()
         if compat:
-            d.text("compat", pattern_identifiers(compat))
+            d.text("compat", expand_to_identifiers(compat))
         d.filters()
-        row = d.row(core_counters(b, arch, selector), self.reading.file)
+        row = d.row(get_core_counters(b, arch, selector), self.reading.file)
         d.text("topic", topic)
         b.add(row)
         self.reading.counts["uncore" if uncore else "core"] += 1
@@ -144,7 +144,7 @@ class LinuxList:
             self.reading.file = shown
             b = self.metric_table(unit)
             try:
-                linux_metric(self.reading, b, e)
+                add_linux_metric(self.reading, b, e)
             except Refused as r:
                 self.reading.refuse(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
 
@@ -168,10 +168,10 @@ class LinuxList:
 
     def unit_counters(self, e):
         """Sets the numbers of counters of a unit."""
-        e = as_strings(e)
+        e = convert_to_strings(e)
         unit = e.get("Unit", "").strip()
-        fixed, general = cached_value(NUMBER, e,
-                                      "CountersNumFixed"), cached_value(NUMBER, e,
+        fixed, general = get_cached_value(NUMBER, e,
+                                      "CountersNumFixed"), get_cached_value(NUMBER, e,
                                                                         "CountersNumGeneric")
         if fixed > 32 or general > 32:
             raise Refused("CountersNumGeneric", "more than 32 counters")

@@ -12,7 +12,7 @@ from pmarm import is_arm_list
 from pmecore import SHEET
 from pmheads import find_processor
 from pmread import MAX_FILE, MAX_TREE, read_source
-from pmtelemetry import is_telemetry_list, product_of_file
+from pmtelemetry import is_telemetry_list, parse_product_of_file
 
 INTEL_FILE = re.compile(r"^(.*)/([^/]+)/((?:events|metrics)(?:/perf)?/[^/]+\.json)$")
 NO_LISTS = re.compile(r"/(?:tests?|testdata|scripts?|schemas?|\.[^/]+)/")
@@ -171,7 +171,7 @@ class Finder:
         place = Place("/", {})
         try:
             with tarfile.open(real, "r|*") as tar:
-                for name, member in lists_in(tar):
+                for name, member in find_lists_in_archive(tar):
                     self.bytes += member.size
                     if member.size > MAX_FILE or self.bytes > MAX_TREE:
                         self.problem("%s: %s" % (shown, name), "too big")
@@ -221,7 +221,7 @@ class Finder:
                 arm.setdefault(table_name(name), []).append((name, (), shown, place.source(full)))
             elif is_telemetry_list(read_beginning(place.source(full))):
                 name = os.path.basename(full)[:-5]
-                product, revision = product_of_file(name)
+                product, revision = parse_product_of_file(name)
                 arm.setdefault(table_name(product), []).append((product, revision, shown,
                                                                 place.source(full)))
             elif is_other(read_beginning(place.source(full))):
@@ -241,7 +241,7 @@ class Finder:
                                      place.maps.get(root)))
             self.models[-1].sheet = place.sheets.get(root)
         for (root, folder), files in sorted(linux.items(), key=lambda x: (x[0][0] or "", x[0][1])):
-            self.models.append(linux_model(root, folder, files, place.maps.get(root),
+            self.models.append(make_linux_model(root, folder, files, place.maps.get(root),
                                            standard.get(root, ())))
 
 
@@ -250,7 +250,7 @@ def is_archive(path):
     return tarfile.is_tarfile(path)
 
 
-def lists_in(tar):
+def find_lists_in_archive(tar):
     """Yields (name, member) of each file of an archive that may be a list or a mapfile."""
     in_linux = False
     for member in tar:
@@ -265,7 +265,7 @@ def lists_in(tar):
             yield name, member
 
 
-def linux_model(root, folder, files, mapfile, standard):
+def make_linux_model(root, folder, files, mapfile, standard):
     """Makes the model of a Linux folder. @root: folder of its architecture, or None."""
     inner = os.path.relpath(folder, root).replace(os.sep, "/") if root else os.path.basename(folder)
     last = (inner[:-4] if inner.endswith("/sys") else inner).rsplit("/", 1)[-1]

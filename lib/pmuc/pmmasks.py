@@ -6,8 +6,8 @@ from collections import namedtuple
 
 import pmtable as pt
 from pmbuild import Entry, Group
-from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, core_of_file
-from pmread import NUMBER, NUMBERS, Refused, clean, as_strings, cached_value
+from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, find_core_of_file
+from pmread import NUMBER, NUMBERS, Refused, clean, convert_to_strings, get_cached_value
 from pmtable import ALL64
 
 # A request or a response: its bits in the register's value, and which of the two registers support
@@ -25,17 +25,17 @@ def rename_clashing(b, heads, words):
 
 # ---- off-core responses --------------------------------------------------------------------------
 
-def offcore_matrix(reading, items, file):
+def add_offcore_matrix(reading, items, file):
     """Makes unit masks of requests and responses for OFFCORE_RESPONSE, which represents both
     registers, and for OFFCORE_RESPONSE_0 and _1 where the registers differ."""
-    b = core_of_file(reading, file)
+    b = find_core_of_file(reading, file)
     if "offcore_rsp" not in b.at:
         reading.refuse("OFFCORE_RESPONSE", "-", "this core has no such register")
         return
     parts = {"request": [], "response": []}
 
     def one(e):
-        kind, part = parse_matrix_part(as_strings(e))
+        kind, part = parse_matrix_part(convert_to_strings(e))
         parts[kind].append(part)
     reading.objects(items, one)
     # this list numbers response bits from 0
@@ -48,18 +48,18 @@ def offcore_matrix(reading, items, file):
     for register in (None, 0, 1):
         groups = []
         for kind in parts:
-            words = masks_of_register(reading, parts[kind], register)
+            words = select_masks_of_register(reading, parts[kind], register)
             if not words:
                 break
-            groups.append(offcore_group(reading, b, kind, register, words))
+            groups.append(add_offcore_group(reading, b, kind, register, words))
         if len(groups) == 2:
-            offcore_row(reading, b, register, tuple(groups))
+            find_offcore_row(reading, b, register, tuple(groups))
 
 
 def parse_matrix_part(e):
     request, response = clean(e.get("MATRIX_REQUEST", "")), clean(e.get("MATRIX_RESPONSE", ""))
-    value = cached_value(NUMBER, e, "MATRIX_VALUE")
-    registers = cached_value(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER",
+    value = get_cached_value(NUMBER, e, "MATRIX_VALUE")
+    registers = get_cached_value(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER",
                                                                      "").strip() else (0, 1)
     if bool(request) == bool(response):
         raise Refused("MATRIX_REQUEST", "neither a request nor a response alone")
@@ -71,7 +71,7 @@ def parse_matrix_part(e):
                                                       clean(e.get("DESCRIPTION", "")))
 
 
-def masks_of_register(reading, parts, register):
+def select_masks_of_register(reading, parts, register):
     """Unit masks of one register; None: of both registers."""
     words, seen = [], set()
     for p in parts:
@@ -87,13 +87,13 @@ def masks_of_register(reading, parts, register):
     return words
 
 
-def offcore_name(register):
+def get_offcore_name(register):
     return "OFFCORE_RESPONSE" if register is None else "OFFCORE_RESPONSE_%d" % register
 
 
-def offcore_group(reading, b, kind, register, words):
+def add_offcore_group(reading, b, kind, register, words):
     """Adds the unit masks of one kind. Returns the group's name. Requests precede responses in a text."""
-    name = offcore_name(register)
+    name = get_offcore_name(register)
     heads = [name] if kind == "request" else ["%s.%s" % (name, w) for w, _, _ in b.groups[-1].words]
     rename_clashing(b, heads, words)
     own = pt.fold(name) in b.seen      # keep the list's own event without unit masks
@@ -104,9 +104,9 @@ def offcore_group(reading, b, kind, register, words):
     return group
 
 
-def offcore_row(reading, b, register, groups):
+def find_offcore_row(reading, b, register, groups):
     """Returns the event with these unit masks: the list's own, or a new one."""
-    name = offcore_name(register)
+    name = get_offcore_name(register)
     row = b.seen.get(pt.fold(name))
     if row is None:
         second = (0xB7, 2) if reading.processor and reading.processor.cores.get("", (False,))[0] else (0xBB, 1)
@@ -127,15 +127,15 @@ def offcore_row(reading, b, register, groups):
 
 # ---- floating-point operations -------------------------------------------------------------------
 
-def fp_arith(reading, items, file):
+def add_fp_arith_masks(reading, items, file):
     """Returns the unit-mask bits of FP_ARITH_INST_RETIRED and the operations of each."""
-    b = core_of_file(reading, file)
+    b = find_core_of_file(reading, file)
     words, bits = [], {}
 
     def one(e):
-        e = as_strings(e)
-        name, bit = clean(e.get("BitName", "")), cached_value(NUMBER, e, "BitIndex")
-        operations = cached_value(NUMBER, e, "FlopsMultiplier")
+        e = convert_to_strings(e)
+        name, bit = clean(e.get("BitName", "")), get_cached_value(NUMBER, e, "BitIndex")
+        operations = get_cached_value(NUMBER, e, "FlopsMultiplier")
         folded = pt.fold(name)
         if not name:
             raise Refused("BitName", "missing")

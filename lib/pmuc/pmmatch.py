@@ -12,7 +12,7 @@ from collections import namedtuple
 
 import pmtable as pt
 from pmbuild import Sheet, format_counters, quote_text
-from pmheads import is_small, table_title
+from pmheads import is_small, make_table_title
 from pmread import Refused, read_source
 
 try:
@@ -24,7 +24,7 @@ MAX_BEGINNINGS = 256        # largest number of texts for one pattern
 CORE_TYPE_CORE, CORE_TYPE_ATOM = 0x40, 0x20
 
 
-def mapfile_lines(reading):
+def read_mapfile_lines(reading):
     """All lines but the first one, which has the column names."""
     if not reading.model.mapfile:
         return []
@@ -68,11 +68,11 @@ def add_match(b, what):
 Host = namedtuple("Host", "cpu file kind core_type native core_name")
 
 
-def intel_hosts(reading):
+def select_intel_hosts(reading):
     """The lines of the mapfile with files of this folder."""
     hosts = []
     folder = reading.model.folder.lower() + "/"
-    for line in mapfile_lines(reading):
+    for line in read_mapfile_lines(reading):
         cells = [c.strip() for c in line.split(",")]
         if len(cells) < 4 or not cells[2].lstrip("/").lower().startswith(folder):
             continue
@@ -81,13 +81,13 @@ def intel_hosts(reading):
     return hosts
 
 
-def hosts_without_mapfile(reading):
+def list_hosts_without_mapfile(reading):
     """Hosts of a folder according to the heads."""
     processor = reading.model.find_processor()
     hosts = []
     for _, inner, _ in reading.model.files if processor else ():
         file = os.path.basename(inner)
-        core = core_in(reading, file)
+        core = find_core_in_name(reading, file)
         for what in processor.host_matches():
             if core:
                 hosts.append(Host(what, file, "hybridcore", "0x20" if is_small(core) else "0x40",
@@ -97,23 +97,23 @@ def hosts_without_mapfile(reading):
     return hosts
 
 
-def core_in(reading, file):
+def find_core_in_name(reading, file):
     """Returns the core of a hybrid processor in a file name, or ''."""
     return next((core for core in reading.cores if core and "_%s_core" % core in file), "")
 
 
-def intel_matches(reading, hosts):
+def add_intel_matches(reading, hosts):
     """Adds matches to all tables of a folder: to cores those of their lines, to boxes every CPU of the folder."""
-    hosts = hosts or hosts_without_mapfile(reading)
+    hosts = hosts or list_hosts_without_mapfile(reading)
     everywhere, alone = {}, []
     for h in hosts:
-        what = h.cpu if type(h.cpu) is dict else intel_cpu(h.cpu)
+        what = h.cpu if type(h.cpu) is dict else parse_intel_cpu(h.cpu)
         if what is None:
             reading.file = reading.model.mapfile[0] if reading.model.mapfile else reading.model.folder
             reading.refuse(h.cpu[:60], "Family-model", "not understood")
             continue
         everywhere.setdefault(tuple(sorted(what.items())), what)
-        core = core_in(reading, h.file.lower())
+        core = find_core_in_name(reading, h.file.lower())
         name = reading.cores.get(core)
         if name is None or h.kind not in ("core", "hybridcore"):
             continue
@@ -124,14 +124,14 @@ def intel_matches(reading, hosts):
         else:
             add_match(reading.builders[name], what)
     for name, what in alone:
-        add_match(table_of_core_sold_alone(reading, name), what)
+        add_match(make_table_of_core_sold_alone(reading, name), what)
     for b in reading.builders.values():
         if b.uncore:
             for what in everywhere.values():
                 add_match(b, what)
 
 
-def intel_cpu(text):
+def parse_intel_cpu(text):
     """Converts 'GenuineIntel-6-55-[01234]' to the arguments of a match; None for other texts."""
     m = re.fullmatch(r"(?:GenuineIntel-)?([0-9]{1,3})-([0-9A-F]{1,3})(?:-\[?([0-9A-F]+)\]?)?", text)
     if not m:
@@ -156,13 +156,13 @@ def add_hybrid_match(reading, name, h, what):
     add_match(reading.builders[name], dict(what, core_type=core_type, native_model=native))
 
 
-def table_of_core_sold_alone(reading, name):
+def make_table_of_core_sold_alone(reading, name):
     """Makes the table of a hybrid's core that is also sold alone: the same rows for a machine with one core PMU."""
     own = reading.model.name + "_n"
 
     def make():
         old = reading.builders[name]
-        b = Sheet(own, table_title(own, old.desc), old.uses)
+        b = Sheet(own, make_table_title(own, old.desc), old.uses)
         b.same_as = old
         b.source = old.source
         b.device, b.perf_type = "cpu", 4
@@ -174,9 +174,9 @@ def table_of_core_sold_alone(reading, name):
 
 # ---- Linux's lists -------------------------------------------------------------------------------
 
-def linux_matches(reading):
+def add_linux_matches(reading):
     """Adds matches to all tables of a Linux list from the lines of the mapfile with its folder."""
-    rows = [r for r in map(linux_line, mapfile_lines(reading)) if r]
+    rows = [r for r in map(parse_linux_line, read_mapfile_lines(reading)) if r]
     if reading.model.mapfile:
         reading.file = reading.model.mapfile[0]
     arch = reading.model.arch
@@ -197,7 +197,7 @@ def linux_matches(reading):
             add_match(b, dict(what, **kinds.get(b.device, {})))
 
 
-def linux_line(line):
+def parse_linux_line(line):
     """Parses a line of the mapfile to (pattern, folder); None for other lines. A comma inside
     brackets or braces is part of the pattern."""
     line = line.strip()
@@ -222,11 +222,11 @@ def linux_line(line):
 def match_text(patterns, arch):
     """Matches hosts by the beginning of their identities. Patterns of s390 have any character in
     place of the separator."""
-    texts, is_open = pattern_prefixes(patterns[-1], "," if arch == "s390" else None)
+    texts, is_open = expand_to_prefixes(patterns[-1], "," if arch == "s390" else None)
     return [{"prefix" if is_open else "exact": text, "arch": arch[:11]} for text in texts]
 
 
-def pattern_prefixes(pattern, any_character=None):
+def expand_to_prefixes(pattern, any_character=None):
     """Returns the prefixes of the texts that a pattern matches, and whether more may follow. A
     prefix ends at an unbounded repetition; the rest of the pattern is ignored."""
     if not is_bounded(pattern):
@@ -234,23 +234,23 @@ def pattern_prefixes(pattern, any_character=None):
     compile_pattern(pattern)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        texts, is_open = expand_pattern(parser.parse(posix_to_python(pattern)), any_character)
+        texts, is_open = expand_pattern(parser.parse(convert_posix_to_python(pattern)), any_character)
     if "" in texts:
         raise ValueError("a pattern that could mean anything")
     return texts, is_open
 
 
-def pattern_identifiers(pattern):
+def expand_to_identifiers(pattern):
     """Returns the kernel's identifiers that a pattern matches, separated by blanks, with * after open-ended ones."""
     try:
-        texts, is_open = pattern_prefixes(pattern)
+        texts, is_open = expand_to_prefixes(pattern)
     except (ValueError, re.error) as why:
         raise Refused("Compat", str(why)) from None
     return " ".join(t + "*" * is_open for t in texts)
 
 
 def expand_pattern(items, any_character):
-    """Returns pattern_prefixes() of a parsed pattern."""
+    """Returns expand_to_prefixes() of a parsed pattern."""
     texts, is_open = [""], False
     for op, what in items:
         op, more = str(op), None
@@ -291,7 +291,7 @@ def is_bounded(pattern):
         len(re.findall(r"[*+{]", pattern)) <= 8
 
 
-def posix_to_python(pattern):
+def convert_posix_to_python(pattern):
     """Converts an extended regular expression to Python's syntax."""
     return pattern.replace("[:xdigit:]", "0-9a-fA-F")
 
@@ -299,7 +299,7 @@ def posix_to_python(pattern):
 def compile_pattern(pattern):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)      # "[[" may be a set within a set one day
-        return re.compile(posix_to_python(pattern))
+        return re.compile(convert_posix_to_python(pattern))
 
 
 def match_x86(patterns, arch):
@@ -311,11 +311,11 @@ def match_x86(patterns, arch):
     if not same or same[-1] != patterns[-1]:
         raise ValueError("a pattern that could take for ever")
     # Three dashes outside brackets: the pattern includes the stepping.
-    tests = [(compile_pattern(p), re.sub(r"\[[^]]*\]", "", posix_to_python(p)).count("-") >= 3)
+    tests = [(compile_pattern(p), re.sub(r"\[[^]]*\]", "", convert_posix_to_python(p)).count("-") >= 3)
              for p in same]
     out = []
     for model in range(256):
-        *earlier, mask = [matching_steppings("%s%X" % (head[0], model), *test) for test in tests]
+        *earlier, mask = [find_matching_steppings("%s%X" % (head[0], model), *test) for test in tests]
         for taken in earlier:
             mask &= ~taken
         if not mask:
@@ -329,7 +329,7 @@ def match_x86(patterns, arch):
     return out
 
 
-def matching_steppings(cpu, test, with_stepping):
+def find_matching_steppings(cpu, test, with_stepping):
     """Returns the steppings of a CPU that a pattern matches."""
     if with_stepping:
         return sum(1 << s for s in range(16) if test.fullmatch("%s-%X" % (cpu, s)))

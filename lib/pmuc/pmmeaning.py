@@ -11,7 +11,7 @@ given by either."""
 import re
 
 import pmtable as pt
-from pmformula import Coder, Graph, Inputs, recursion_limit, number, parse, plant_formula
+from pmformula import Coder, Graph, Inputs, limit_recursion, number, parse, add_formula_to_graph
 from pmread import Refused
 
 # Constants of the machine, the measurement or the processor: our name -> Intel's name.
@@ -48,7 +48,7 @@ THRESHOLDS = ("cmask", "thresh", "threshold")       # one field, named different
 LATENCY = re.compile(r"mean ([0-9.e+]+)")
 
 
-def constant_name(name):
+def convert_constant_name(name):
     """Converts Intel's name of a constant to ours; returns other names unchanged."""
     return OURS.get(name, name)
 
@@ -88,7 +88,7 @@ class Family:
 
 # ---- events --------------------------------------------------------------------------------------
 
-def filter_values(t, value):
+def split_filter_values(t, value):
     """Splits the second filter register of a unit into its named fields."""
     words, left = [], value << 32
     for f in t.fields:
@@ -123,7 +123,7 @@ def rewrite_qualifier(t, q, umask):
         return ["filter_tid=" + value,
                 "tid_en=1"] if "tid_en" in t.field_at else ["filter_tid=" + value]
     if key == "filter1":
-        return filter_values(t, int(value, 0))
+        return split_filter_values(t, int(value, 0))
     if key == "ocr_msr_val":
         return ["offcore_rsp=" + value]
     return None
@@ -342,7 +342,7 @@ class Expression:
         return at
 
     def of(self, formula, meaning):
-        return plant_formula(formula, self.g, lambda function,
+        return add_formula_to_graph(formula, self.g, lambda function,
                              name: self.node(*meaning(function, name)))
 
     def code(self, root, inputs=()):
@@ -405,7 +405,7 @@ def compile_row(names, row, note):
     return {"metric": code, "metric_threshold": threshold, "metric_inputs": inputs}
 
 
-def family_of(name):
+def get_family(name):
     """Prefix of the names of a processor's tables: skx for skx_uncore_cha, adl for adl_goldencove
     and adl_uncore_imc."""
     return name.split("_")[0]
@@ -415,7 +415,7 @@ def group_by_family(tables):
     """Returns tables grouped by processor."""
     groups = {}
     for t in tables:
-        groups.setdefault("" if t.encoder == "perf" else family_of(t.name), []).append(t)
+        groups.setdefault("" if t.encoder == "perf" else get_family(t.name), []).append(t)
     return groups.values()
 
 
@@ -431,7 +431,7 @@ def compile_metrics(tables, refuse, note=lambda row, key, why: None):
                 if not row.flags & pt.ROW_METRIC:
                     continue
                 try:
-                    with recursion_limit():
+                    with limit_recursion():
                         ready.append((t, row, compile_row(names, row, note)))
                 except Refused as r:
                     refuse(t, row, r.key, r.why)

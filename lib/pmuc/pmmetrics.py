@@ -11,10 +11,10 @@ from collections import namedtuple
 
 import pmtable as pt
 from pmbuild import TEXTS, Draft, Entry, quote_text
-from pmcore import core_of_file
+from pmcore import find_core_of_file
 from pmformula import rewrite
-from pmmeaning import constant_name
-from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, as_strings
+from pmmeaning import convert_constant_name
+from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, convert_to_strings
 
 INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"),
                ("ParentCategory", "metric_parent"), ("Category", "topic"),
@@ -24,12 +24,12 @@ LINUX_TEXTS = (("MetricGroup", "metric_group"), ("MetricThreshold", "metric_thre
                ("DefaultMetricgroupName", "metric_default_group"),
                ("MetricgroupNoGroup", "metric_no_group"), ("AggregationMode", "aggregation"),
                ("Compat", "compat"))
-SPELLED = pt.Cache(lambda name: constant_name(" ".join(name.split())))
+SPELLED = pt.Cache(lambda name: convert_constant_name(" ".join(name.split())))
 OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def metric_row(reading, d, name, desc, expression, grammar):
+def add_metric_row(reading, d, name, desc, expression, grammar):
     """Adds a metric as a row. An event with its name keeps the name; the metric gets `.metric`.
     @expression is in the grammar of .pmu files, @grammar is the original one."""
     b = d.b
@@ -68,13 +68,13 @@ def name_duplicate(reading, b, d, before, expression, grammar):
         if before.file == reading.file:
             reading.note(before.name, "MetricName", "given twice, alike")
         return ""
-    variant = variant_suffix(before.file, reading.file)
+    variant = find_variant_suffix(before.file, reading.file)
     if not variant or pt.fold("%s.%s" % (variant, before.name)) in b.seen:
         raise Refused("MetricName", "the list has this name twice, with other expressions")
     return "%s.%s" % (variant, before.name)
 
 
-def variant_suffix(first, second):
+def find_variant_suffix(first, second):
     """Returns the part of the second list's file name that the first one lacks: 'hbm' for
     sapphirerapids and sapphirerapidshbm."""
     one, two = (re.sub(r"_metrics.*", "", f.rsplit("/", 1)[-1]) for f in (first, second))
@@ -83,13 +83,13 @@ def variant_suffix(first, second):
 
 # ---- Intel's own ---------------------------------------------------------------------------------
 
-def intel_metrics(reading, items, file):
+def add_intel_metrics(reading, items, file):
     """Adds a list with Intel's formulas."""
-    b = core_of_file(reading, file)
-    reading.objects(items, lambda e: intel_metric(reading, b, e))
+    b = find_core_of_file(reading, file)
+    reading.objects(items, lambda e: add_intel_metric(reading, b, e))
 
 
-def intel_metric(reading, b, e):
+def add_intel_metric(reading, b, e):
     key = marshal.dumps(e)
     m = READ.get(key)
     if m is None:
@@ -102,7 +102,7 @@ def intel_metric(reading, b, e):
         b.field("metric_level", None, 8)
     if m.fault:
         reading.note(m.name, "Threshold", m.fault)
-    row = metric_row(reading, d, m.name, m.desc, m.expression, "intel")
+    row = add_metric_row(reading, d, m.name, m.desc, m.expression, "intel")
     if m.legacy and len(m.legacy) <= MAX_NAME:
         b.alias(row, m.legacy)
 
@@ -171,13 +171,13 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
 
 # ---- perf's form ---------------------------------------------------------------------------------
 
-def linux_metrics(reading, items, file):
+def add_linux_metrics(reading, items, file):
     """Adds a list in Linux's form from Intel's folder."""
-    reading.objects(items, lambda e: linux_metric(reading, core_of_file(reading, file),
-                                                  as_strings(e)))
+    reading.objects(items, lambda e: add_linux_metric(reading, find_core_of_file(reading, file),
+                                                  convert_to_strings(e)))
 
 
-def linux_metric(reading, b, e):
+def add_linux_metric(reading, b, e):
     d = Draft(b, e.get("MetricName", ""), e)
     if e.get("ScaleUnit", "").strip():
         d.parse_scale()
@@ -189,4 +189,4 @@ def linux_metric(reading, b, e):
     expression = e.get("MetricExpr", "").strip()
     if not expression:
         raise Refused("MetricExpr", "missing")
-    metric_row(reading, d, d.name.strip(), desc, rewrite(expression, "perf"), "perf")
+    add_metric_row(reading, d, d.name.strip(), desc, rewrite(expression, "perf"), "perf")

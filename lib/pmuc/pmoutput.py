@@ -6,7 +6,7 @@ import shutil
 import sys
 
 
-def size_text(n):
+def format_size(n):
     return "%d B" % n if n < 1024 else "%.1f KiB" % (n / 1024) if n < 1 << 20 else "%.1f MiB" % (n / (1 << 20))
 
 
@@ -36,7 +36,7 @@ class Bar:
 VISIBLE = {c: "\\x%02x" % c for c in (*range(32), 127, *range(128, 160)) if c != 10}
 
 
-def one_line(*texts):
+def escape_line(*texts):
     """Returns foreign text as part of one line."""
     return ": ".join(texts).replace("\n", "\\x0a")
 
@@ -83,7 +83,7 @@ class Output:
         if self.json:
             self.line({"problem": {"path": path, "reason": why}})
         else:
-            print(one_line(path, why), file=sys.stderr)
+            print(escape_line(path, why), file=sys.stderr)
 
     def unchanged(self, path):
         if self.json:
@@ -114,7 +114,7 @@ class Output:
         elif r["state"] in ("done", "damaged"):
             print("%-18s %5d core, %5d uncore events, %4d metrics in %2d tables%s%s%s" % (
                 r["model"], r["core"], r["uncore"], r["metrics"], len(r["tables"]),
-                ", " + size_text(r["bytes"]) if r["bytes"] else "",      # a progress line of its own
+                ", " + format_size(r["bytes"]) if r["bytes"] else "",      # a progress line of its own
                 ", %d refused" % len(r["refused"]) if r["refused"] else "",
                 "" if r["state"] == "done" else "; a list is damaged: " +
                 ("the former image stays" if r["path"] and not r["bytes"]
@@ -128,7 +128,7 @@ class Output:
             self.line({"refused" if refused
                        else "note": {"file": file, "event": event, "key": key, "reason": reason}})
         else:
-            print(one_line(file, event, key, reason if refused else "note: " + reason),
+            print(escape_line(file, event, key, reason if refused else "note: " + reason),
                   file=sys.stderr)
 
     def summary(self, done, size, seconds, where):
@@ -147,4 +147,4 @@ class Output:
             print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
                   "%s in %.1f s: %s"
                   % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
-                                        size_text(size), seconds, where))
+                                        format_size(size), seconds, where))

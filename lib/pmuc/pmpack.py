@@ -116,7 +116,7 @@ class Grammar:
                              for words in split])
 
 
-def code_lengths(often):
+def compute_code_lengths(often):
     """Returns {symbol: length of its code} for counts of symbols, all shorter than N_LENGTHS."""
     while True:
         heap = [(n, i, (s,)) for i, (s, n) in enumerate(sorted(often.items()))]
@@ -181,7 +181,7 @@ def write_phrases(grammar, numbers, groups):
     return "".join(out)
 
 
-def to_bytes(bits):
+def convert_to_bytes(bits):
     """Converts bits, given as text, to bytes with padding."""
     n = -(-len(bits) // 8)
     return int(bits.ljust(8 * n, "0") or "0", 2).to_bytes(n, "big")
@@ -211,7 +211,7 @@ def pack(texts, order):
     parsed = dict(zip(texts, grammar.parse(texts)))
     often = collections.Counter(itertools.chain.from_iterable(parsed.values()))
     often[0] = len(texts)       # terminating NUL of each text
-    lengths = code_lengths(often)
+    lengths = compute_code_lengths(often)
     numbers, groups = number_symbols(grammar, lengths)
     codes, code, length = {}, 0, 1
     for s in sorted(lengths, key=numbers.get):
@@ -223,7 +223,7 @@ def pack(texts, order):
     bodies = ["".join([codes[s] for text in block for s in (*parsed[text], 0)]) for block in blocks]
     bits_at = HEAD_SIZE + 4 * (len(blocks) + 1)
     starts = list(itertools.accumulate(map(len, bodies), initial=8 * bits_at + len(phrases)))
-    raw = to_bytes(phrases + "".join(bodies))
+    raw = convert_to_bytes(phrases + "".join(bodies))
     size = bits_at + len(raw) + PAD
     size += -size % 8
     counts = [0] * (N_LENGTHS * N_DEPTHS)
@@ -242,7 +242,7 @@ def read_identity(packed, order):
     return BLOCK_SIZE * head[1], head[5]
 
 
-def memory_size(packed, order):
+def get_memory_size(packed, order):
     """Bytes of memory for unpacked texts: struct text_memory in lib/table/texts.c."""
     _, n_blocks, n_symbols = struct.unpack_from(order + "III", packed)
     return 8 * n_symbols + n_blocks + -n_blocks % 8 + N_CHARACTERS + BLOCK_SIZE * n_blocks

@@ -93,12 +93,12 @@ def replace_lone_surrogates(text, note):
 
 # ---- objects -------------------------------------------------------------------------------------
 
-def as_strings(e):
+def convert_to_strings(e):
     """Returns @e with texts for values: Intel's values are all texts, Linux has some numbers."""
     try:
         size = len("".join(e.values()))
     except TypeError:
-        e = {k: as_text(k, v) for k, v in e.items()}
+        e = {k: convert_to_text(k, v) for k, v in e.items()}
         size = sum(map(len, e.values()))
     if size > MAX_TEXT:
         longest = max(e, key=lambda k: len(e[k]))
@@ -107,7 +107,7 @@ def as_strings(e):
     return e
 
 
-def as_text(key, value):
+def convert_to_text(key, value):
     if type(value) is str:
         return value
     if type(value) is bool:
@@ -152,7 +152,7 @@ def clean(text):
 
 # ---- values --------------------------------------------------------------------------------------
 
-def number_of(text):
+def parse_number_value(text):
     """Parses a number; blanks, placeholders and missing values are 0. Raises ValueError."""
     t = text.strip()
     if t.lower() in NOTHING:
@@ -164,9 +164,9 @@ def number_of(text):
     raise ValueError("'%s' is not a number" % t[:40])
 
 
-def numbers_of(text):
+def parse_number_list(text):
     """Parses '0xB7,0xBB': one value for each encoding of an event."""
-    return tuple(number_of(t) for t in text.split(","))
+    return tuple(parse_number_value(t) for t in text.split(","))
 
 
 def counters_of(text):
@@ -192,12 +192,12 @@ def counters_of(text):
     return total, high.bit_length() - 1 if high and not total & 0xFFFFFFFF else None
 
 
-NUMBER = Cache(number_of)
-NUMBERS = Cache(numbers_of)
+NUMBER = Cache(parse_number_value)
+NUMBERS = Cache(parse_number_list)
 COUNTERS = Cache(counters_of)
 
 
-def cached_value(cache, e, key):
+def get_cached_value(cache, e, key):
     """Returns the cached meaning of a key, or raises Refused with its name."""
     try:
         return cache[e.get(key, "")]

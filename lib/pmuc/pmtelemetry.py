@@ -10,9 +10,9 @@ a metric is high. A mesh (CMN) has components: node types whose events differ.
 import re
 
 from pmbuild import Draft, Entry, Sheet, quote_text, quote_word
-from pmheads import table_title
+from pmheads import make_table_title
 from pmmatch import add_match
-from pmmetrics import metric_row
+from pmmetrics import add_metric_row
 from pmformula import rewrite
 from pmread import MAX_NAME, Refused, clean
 
@@ -33,7 +33,7 @@ def is_telemetry_list(head):
     return HEAD.match(head) is not None
 
 
-def product_of_file(name):
+def parse_product_of_file(name):
     """Returns model and revision of a file name: arm-c1-pro-r1p2-pmu is revision (1, 2) of c1_pro."""
     stem = re.sub(r"^arm[-_]|[-_]pmu$", "", name)
     m = re.search(r"[-_]r(\d+)p(\d+)$", stem)
@@ -46,14 +46,14 @@ def read_product(reading, data):
     if type(product) is not dict or type(product.get("product_name")) is not str:
         reading.refuse("-", "product_configuration", "expected a product's name")
         return
-    source = "Arm telemetry-solution %s, %s" % (reading.model.folder, release_of(data))
+    source = "Arm telemetry-solution %s, %s" % (reading.model.folder, parse_release(data))
     if "components" in data:
         read_mesh(reading, data, product, source)
     else:
         read_core(reading, data, product, source)
 
 
-def release_of(data):
+def parse_release(data):
     document = data.get("document")
     stamp = document.get("timestamp") if type(document) is dict else ""
     m = re.match(r"(\d\d \w{3}) [\d:]+ (\d{4})", stamp if type(stamp) is str else "")
@@ -69,7 +69,7 @@ def read_core(reading, data, product, source):
     slots = product.get("num_slots")
     if type(slots) is int and 0 < slots < 256 and "feature slots=%d" % slots not in b.features:
         b.features.append("feature slots=%d" % slots)
-    events = object_items(reading, data, "events")
+    events = list_object_items(reading, data, "events")
     reading.objects(events, lambda e: read_event(reading, b, e))
     read_metrics(reading, b, data)
 
@@ -78,7 +78,7 @@ def find_core_table(reading, product):
     m = reading.model
 
     def make():
-        b = Sheet(m.name, table_title(m.name, clean(product["product_name"])[:100]), ["arm.core"])
+        b = Sheet(m.name, make_table_title(m.name, clean(product["product_name"])[:100]), ["arm.core"])
         reading.cores[""] = m.name
         if "SME" in product["product_name"]:
             b.unit = "SME2"             # a shared unit with a PMU of its own
@@ -103,7 +103,7 @@ def match_product(reading, b, product):
         reading.refuse("-", "part_num", "not an implementer and a part")
 
 
-def object_items(reading, data, key):
+def list_object_items(reading, data, key):
     """Yields the members of an object as objects with their name under "name"."""
     found = data.get(key)
     if type(found) is not dict:
@@ -129,7 +129,7 @@ def event_code(e, limit):
     return int(code, 16)
 
 
-def event_text(e):
+def make_event_text(e):
     """Returns the title, and the description as the long text."""
     title, text = e.get("title"), e.get("description")
     title = clean(title) if type(title) is str else ""
@@ -148,7 +148,7 @@ def read_event(reading, b, e):
             raise Refused("code", "0x%x, another list has 0x%x" % (code, known.value("code")))
         return
     general = b.known & 0x7FFFFFFF
-    desc, detail = event_text(e)
+    desc, detail = make_event_text(e)
     on = general | 1 << 31 if code == CYCLES else general
     b.add(Entry(name, desc, on, [("code", code)], 0, reading.file, detail))
     reading.counts["core"] += 1
@@ -157,15 +157,15 @@ def read_event(reading, b, e):
 # ---- metrics -------------------------------------------------------------------------------------
 
 def read_metrics(reading, b, data, spell=None):
-    groups = metric_groups(reading, b, data)
-    tree = decision_tree(data)
+    groups = read_metric_groups(reading, b, data)
+    tree = read_decision_tree(data)
     seen = {row.name for row in b.rows}
-    items = [e for e in object_items(reading, data, "metrics")
+    items = [e for e in list_object_items(reading, data, "metrics")
              if not (type(e) is dict and e["name"] in seen)]
     reading.objects(items, lambda e: read_metric(reading, b, e, groups, tree, spell))
 
 
-def metric_groups(reading, b, data):
+def read_metric_groups(reading, b, data):
     """Returns {metric: names of its groups}. Adds statements for descriptions of groups."""
     groups, out = data.get("groups"), {}
     found = groups.get("metrics") if type(groups) is dict else None
@@ -184,7 +184,7 @@ def metric_groups(reading, b, data):
     return out
 
 
-def decision_tree(data):
+def read_decision_tree(data):
     """Returns {metric: (its parent or '', its level)} of the top-down methodology."""
     methods = data.get("methodologies")
     method = methods.get("topdown_methodology") if type(methods) is dict else None
@@ -228,8 +228,8 @@ def read_metric(reading, b, e, groups, tree, spell):
     samples = [s for s in samples if type(s) is str] if type(samples) is list else []
     if samples and not spell:
         d.text("metric_locate", ";".join(samples))
-    desc, d.detail = event_text(e)
-    metric_row(reading, d, name, desc, rewrite(formula, "own", spell), "own")
+    desc, d.detail = make_event_text(e)
+    add_metric_row(reading, d, name, desc, rewrite(formula, "own", spell), "own")
 
 
 # ---- meshes --------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def read_mesh(reading, data, product, source):
         node = component.get("product_configuration")
         node = node.get("device_id") if type(node) is dict else None
         if type(node) is int and 0 < node <= b.at["type"].max:
-            items = object_items(reading, component, "events")
+            items = list_object_items(reading, component, "events")
             reading.objects(items, lambda e, node=node: read_mesh_event(reading, b, node, e))
     for component in [*data["components"].values(), data]:
         if type(component) is dict:
@@ -266,7 +266,7 @@ def read_mesh_event(reading, b, node, e):
     if e["name"] == MESH_CYCLES:
         return
     name, code = event_name(e), event_code(e, b.at["eventid"].max)
-    desc, detail = event_text(e)
+    desc, detail = make_event_text(e)
     row = Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail)
     if reading.model.name in COMPAT:
         row.text("compat", COMPAT[reading.model.name])
@@ -277,7 +277,7 @@ def read_mesh_event(reading, b, node, e):
 def read_mesh_metrics(reading, b, component):
     """Adds the metrics of a component, except those of watchpoints, which depend on a port's
     number, and those of the mesh's frequency, which no counter has."""
-    groups = metric_groups(reading, b, component)
+    groups = read_metric_groups(reading, b, component)
     events = {row.name for row in b.rows}
 
     def read(e):
@@ -290,7 +290,7 @@ def read_mesh_metrics(reading, b, component):
             reading.note(e["name"][:MAX_NAME], "formula",
                          "left out: it needs %s, an unknown event" % missing[0][:60])
             return
-        chosen = filter_number(component, e["name"])
+        chosen = get_filter_number(component, e["name"])
 
         def spell(name):
             if name == MESH_CYCLES:
@@ -298,10 +298,10 @@ def read_mesh_metrics(reading, b, component):
             return "%s:occupid=%d" % (name, chosen) if chosen else name
         e["formula"] = SHIFT.sub(lambda m: "((%s) * %d)" % (m[1], 1 << int(m[2])), formula)
         read_metric(reading, b, e, groups, {}, spell)
-    reading.objects(object_items(reading, component, "metrics"), read)
+    reading.objects(list_object_items(reading, component, "metrics"), read)
 
 
-def filter_number(component, name):
+def get_filter_number(component, name):
     """Returns the number of the filter at the end of a metric's name:
     X__occupancy_filter_read_requests. The kernel uses one field for the numbers of all kinds of
     filters."""

@@ -166,7 +166,7 @@ def tokens(text, file, errors, first=1):
             if c == "\\" and not line[i + 1:].strip():
                 continued = True
                 break
-            i, word = one_word(line, i)
+            i, word = find_word(line, i)
             if word is None:
                 errors.append(((file, number, i + 1), "a text that does not end"))
                 broken = True
@@ -185,7 +185,7 @@ def plain(line):
     return "\\" not in line and "#" not in line and not line.count('"') & 1
 
 
-def one_word(line, i):
+def find_word(line, i):
     """Returns (end of the word at @i, the word); (start, None) for a text that does not end."""
     start, n, quoted = i, len(line), None
     while i < n and (quoted is not None or line[i] not in ' \t#'):

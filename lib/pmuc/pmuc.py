@@ -68,7 +68,7 @@ def select_tables(tables, patterns):
         return tables
     unused, kept = set(patterns), []
     for t in tables:
-        means = matching_patterns((t.name, t.part_of, *t.aliases), patterns)
+        means = find_matching_patterns((t.name, t.part_of, *t.aliases), patterns)
         unused -= means
         if means or t.encoder == "perf":
             kept.append(t)
@@ -77,7 +77,7 @@ def select_tables(tables, patterns):
     return kept
 
 
-def matching_patterns(names, patterns):
+def find_matching_patterns(names, patterns):
     """Returns the patterns that match one of the names."""
     return {p for p in patterns for name in names if fnmatch.fnmatchcase(name, p)}
 
@@ -122,7 +122,7 @@ def main(argv):
         if "--partners" in out:
             from pmpartner import add_partners
             add_partners(made, out["--partners"])
-    meant = None if "all" in patterns else lambda names: matching_patterns(names, patterns)
+    meant = None if "all" in patterns else lambda names: find_matching_patterns(names, patterns)
     try:
         tables, files, errors = compile_all(inputs + more, meant, extend)
     except OSError as e:
@@ -150,10 +150,10 @@ def main(argv):
               for part in PARTS] + [pt.first_existing("../table/keys.def", "keys.def")]
     try:
         if "--image" in out:
-            raw = pmimage.image_bytes(tables, out["--byteorder"], packed="--embed" in out)
+            raw = pmimage.make_image(tables, out["--byteorder"], packed="--embed" in out)
             write_atomically(out["--image"], raw)
         if "--embed" in out:
-            write_atomically(out["--embed"], pmimage.embedding(out["--image"], raw).encode())
+            write_atomically(out["--embed"], pmimage.make_embedding(out["--image"], raw).encode())
         if "--depfile" in out:
             line = "%s: %s\n" % (out["--image"], " ".join(f.replace(" ", "\\ ") for f in files))
             write_atomically(out["--depfile"], line.encode())

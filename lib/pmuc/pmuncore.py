@@ -5,8 +5,8 @@ import re
 
 import pmtable as pt
 from pmbuild import Draft, Sheet
-from pmheads import find_box_section, table_title, unit_device
-from pmread import COUNTERS, Refused, name_of, is_placeholder, as_strings, cached_value
+from pmheads import find_box_section, make_table_title, unit_device
+from pmread import COUNTERS, Refused, name_of, is_placeholder, convert_to_strings, get_cached_value
 
 # Boxes whose lists have an extra select bit that the kernel rejects.
 WITHOUT_EXTRA_SELECT = ("jkt.pcu", "jkt.ubox", "ivt.pcu", "ivt.ubox")
@@ -14,13 +14,13 @@ MASKS = (("ch_mask", "PortMask"), ("fc_mask", "FCMask"))
 THRESHOLDS = ("thresh", "cmask", "threshold")       # one field, named differently
 
 
-def uncore_event(reading, e, experimental=False):
+def add_uncore_event(reading, e, experimental=False):
     """Adds an event of an uncore list."""
-    e = as_strings(e)
+    e = convert_to_strings(e)
     name = name_of(e)
     b = find_box(reading, e, name)
     d = Draft(b, name, e)
-    counters, fixed = cached_value(COUNTERS, e, "Counter")
+    counters, fixed = get_cached_value(COUNTERS, e, "Counter")
     code, umask, ext = d.number("EventCode"), d.number("UMask"), 0
     selected = d.number("ExtSel")
     d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.number("Experimental")
@@ -28,7 +28,7 @@ def uncore_event(reading, e, experimental=False):
     if "free_running" in b.device:
         d.flags |= pt.ROW_FREE_RUNNING
         if code != 0xFF:
-            code, umask = 0xFF, free_running_umask(name)
+            code, umask = 0xFF, get_free_running_umask(name)
     elif fixed is not None:
         code, umask = 0xFF, 0
     else:
@@ -67,12 +67,12 @@ def find_box(reading, e, name):
     b = reading.boxes.get(key)
     if b is None:
         unit = unit.strip()
-        b = reading.boxes[key] = uncore_table(reading, box_device(reading, unit, running, key[2]),
+        b = reading.boxes[key] = get_uncore_table(reading, get_box_device(reading, unit, running, key[2]),
                                               unit)
     return b
 
 
-def box_device(reading, unit, running, controller):
+def get_box_device(reading, unit, running, controller):
     """The kernel's name of the box that a list calls @unit."""
     if not unit:
         raise Refused("Unit", "missing")
@@ -88,7 +88,7 @@ def box_device(reading, unit, running, controller):
     return device
 
 
-def uncore_table(reading, device, unit):
+def get_uncore_table(reading, device, unit):
     """Returns the table of a box; makes it at first use."""
     m = reading.model
     flat = re.sub(r"[^a-z0-9_]", "_", device.lower())
@@ -97,7 +97,7 @@ def uncore_table(reading, device, unit):
 
     def make():
         box = device[7:] if device.startswith("uncore_") else device
-        words = table_title(m.name, reading.desc,
+        words = make_table_title(m.name, reading.desc,
                             unit=unit) + (", free-running" if "free_running" in device else "")
         b = Sheet(name, words, [find_box_section(find_formats(reading), box)])
         b.device, b.unit, b.uncore = device, unit, True
@@ -119,7 +119,7 @@ def find_formats(reading):
 
 # ---- selecting what is counted -------------------------------------------------------------------
 
-def free_running_umask(name):
+def get_free_running_umask(name):
     """Returns the unit mask of a free-running counter: kind << 4 | index."""
     n = name.upper()
     m = re.search(r"BANDWIDTH_(IN|OUT)\.PART([0-9])", n)
@@ -132,7 +132,7 @@ def free_running_umask(name):
     raise Refused("EventName", "a free-running counter of unknown kind")
 
 
-def mask_value(d, key):
+def get_mask_value(d, key):
     """Returns a unit mask for which 0 differs from absence."""
     text = d.e.get(key)
     return None if text is None or is_placeholder(text) else d.number(key)
@@ -142,7 +142,7 @@ def set_umask(reading, d, umask, ext):
     """Sets the unit mask, its extension, and the port and flow masks that some boxes have in place
     of the extension."""
     at = d.b.at
-    masks = [(field, mask_value(d, key), key) for field, key in MASKS if key in d.e or field in at]
+    masks = [(field, get_mask_value(d, key), key) for field, key in MASKS if key in d.e or field in at]
     if "ch_mask" in at:
         ext |= umask >> 8
         umask &= 0xFF

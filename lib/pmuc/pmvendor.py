@@ -38,7 +38,7 @@ from pmcompile import compile_all
 from pmfile import write_atomically
 from pmheads import rank
 from pmlists import Finder
-from pmoutput import Bar, Output, size_text
+from pmoutput import Bar, Output, format_size
 from pmread import MAX_TREE, read_source
 
 USAGE = """usage: pfm import PATH... [--cpu PATTERN] [-o FILE] [--json] [--force] [--jobs N] [-v]
@@ -102,7 +102,7 @@ class Options:
             self.output = value
 
 
-def default_folder():
+def get_default_folder():
     base = os.environ.get("XDG_DATA_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".local", "share")
@@ -119,7 +119,7 @@ class Run:
         self.text, self.facts = opt.text, opt.facts
         self.single = self.text is None and out is not None and not out.endswith("/") and not os.path.isdir(out)
         self.image = out if self.single else None       # file for all tables, or
-        self.folder = "" if self.single else self.text or out or default_folder()
+        self.folder = "" if self.single else self.text or out or get_default_folder()
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
         self.built = int(epoch) if epoch.isdigit() and int(epoch) <= pt.ALL64 else 0
 
@@ -129,9 +129,9 @@ class Run:
 
 # ---- existing images -----------------------------------------------------------------------------
 
-def input_digest(models, byteorder):
+def compute_input_digest(models, byteorder):
     """Digest of the compiler and every byte of the lists."""
-    h = hashlib.sha256(pmimage.compiler_digest() + byteorder.encode())
+    h = hashlib.sha256(pmimage.compute_compiler_digest() + byteorder.encode())
     for m in models:
         items = [(inner, source) for _, inner, source in m.files]
         items += [("standard/" + os.path.basename(shown), source) for shown, source in m.standard]
@@ -156,7 +156,7 @@ def is_unchanged(path, digest, byteorder):
         return False
     try:
         with open(path, "rb") as f:
-            got = pmview.image_head(f.read(pmlayout.IMAGE_SIZE))
+            got = pmview.read_image_head(f.read(pmlayout.IMAGE_SIZE))
             size = os.fstat(f.fileno()).st_size
     except (OSError, ValueError):
         return False
@@ -192,7 +192,7 @@ def import_model(index):
 def import_into(result, run, model):
     if not run.single and run.text is None:
         result["path"] = run.image_path(model)
-        digest = input_digest([model], run.byteorder)
+        digest = compute_input_digest([model], run.byteorder)
         if not run.force and is_unchanged(result["path"], digest, run.byteorder):
             result["state"] = "unchanged"
             result["bytes"] = os.path.getsize(result["path"])
@@ -214,7 +214,7 @@ def import_into(result, run, model):
         return
     if reading.damaged and os.path.exists(result["path"]):
         return                      # keep the previous complete image
-    image = pmimage.image_bytes(tables, run.byteorder, digest, run.built)
+    image = pmimage.make_image(tables, run.byteorder, digest, run.built)
     result["bytes"] = len(image)
     write_atomically(result["path"], image)
 
@@ -261,7 +261,7 @@ def end_with_parent():
         pass
 
 
-def worker_setup(parent):
+def set_up_worker(parent):
     # removes an unfinished temporary file
     signal.signal(signal.SIGTERM, exit_on_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # the parent process stops its workers
@@ -315,7 +315,7 @@ def run_worker(share, writing, parent):
     """The main function of a worker."""
     status = 1
     try:
-        worker_setup(parent)
+        set_up_worker(parent)
         with open(writing, "wb") as out:
             for result in map(import_model, share):
                 pickle.dump(result, out, pickle.HIGHEST_PROTOCOL)
@@ -352,7 +352,7 @@ def import_models(models, jobs):
 def import_all(run, jobs, say, start):
     """Imports the models. Returns the exit status."""
     if run.single:
-        digest = input_digest(run.models, run.byteorder)
+        digest = compute_input_digest(run.models, run.byteorder)
         if not run.force and is_unchanged(run.image, digest, run.byteorder):
             say.unchanged(run.image)
             return 0
@@ -427,7 +427,7 @@ def write_single(run, done, digest, say):
     if not tables:
         return 0
     try:
-        image = pmimage.image_bytes(tables, run.byteorder, digest, run.built)
+        image = pmimage.make_image(tables, run.byteorder, digest, run.built)
         write_atomically(run.image, image)
     except (OSError, ValueError) as why:
         say.problem(run.image, getattr(why, "strerror", None) or str(why))
@@ -462,7 +462,7 @@ def main(argv):
     for m in models:
         m.size = sum(map(size_of, (source for _, _, source in m.files)))
     if sum(m.size for m in models) > MAX_TREE:
-        say.problem(paths, "more than %s of lists" % size_text(MAX_TREE))
+        say.problem(paths, "more than %s of lists" % format_size(MAX_TREE))
         return 1
     with contextlib.redirect_stdout(sys.stderr) if is_standard_output(opt.output) else contextlib.nullcontext():
         return import_interruptible(Run(opt, models), opt.jobs, say, start)

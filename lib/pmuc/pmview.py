@@ -7,7 +7,7 @@ import struct
 import pmpack
 from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, keys, name_hash
 from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, PACKED_TEXTS_START, \
-    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, checksum, first_slot, unpack_row
+    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, compute_checksum, first_slot, unpack_row
 
 
 class View:
@@ -147,7 +147,7 @@ class View:
         return self.text(self.value(i, key, counter))
 
 
-def image_head(raw):
+def read_image_head(raw):
     """Reads the head of an image in either byte order. Raises ValueError."""
     for byteorder, order in (("little", "<"), ("big", ">")):
         if len(raw) >= IMAGE_SIZE and struct.unpack_from(order + "I", raw)[0] == IMAGE_MAGIC:
@@ -170,9 +170,9 @@ def unpack_texts(raw, head):
 
 def read_image(raw):
     """Returns (tables, header dict) of an image in either byte order. Raises ValueError."""
-    head = image_head(raw)
+    head = read_image_head(raw)
     if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
-            head["checksum"] != checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
+            head["checksum"] != compute_checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
         raise ValueError("damaged image")
     unpacked = functools.lru_cache(None)(lambda: unpack_texts(raw, head))
     return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE, unpacked)

@@ -120,11 +120,11 @@ def lines(name):
         yield at, whole
 
 
-def canonical(name):
+def make_canonical(name):
     return name.upper().replace(":", ".").replace("-", "_").replace(" ", "_")
 
 
-def of_family(family, small=False):
+def load_family(family, small=False):
     """Texts of a family; for Intel those of small cores or of big ones first."""
     found = _texts.get((family, small))
     if not found:
@@ -139,7 +139,7 @@ def load(name):
     texts = Texts()
     for at, line in lines(name):
         key, gap, text = line.partition("  ")
-        key, text = canonical(key), text.strip()
+        key, text = make_canonical(key), text.strip()
         if not gap or not text:
             raise ValueError("%s: a name and a text, two blanks apart" % at)
         if key.endswith("*") and text.startswith("= "):
@@ -152,7 +152,7 @@ def load(name):
             table, value = texts.bases, (section, text)
         else:
             table = texts.exact
-            value = "= " + canonical(text[2:]) if text.startswith("= ") else text
+            value = "= " + make_canonical(text[2:]) if text.startswith("= ") else text
         if key in table:
             raise ValueError("%s: %s is there already" % (at, key))
         table[key] = value
@@ -227,7 +227,7 @@ def term(words, sections):
     return None
 
 
-def parts_of(words, sections, unknown=None):
+def find_parts(words, sections, unknown=None):
     """Returns the words for the parts of a name, longest terms first; unknown parts stay as they are."""
     out, i = [], 0
     while i < len(words):
@@ -262,29 +262,29 @@ def text_of(family, unit, name, texts, unknown=None):
         if words and text[1:2].islower():
             text = text[:1].lower() + text[1:]
         return "%s %s" % (words, text) if words else text
-    return text or composed(family, unit, name, texts, unknown)
+    return text or compose_text(family, unit, name, texts, unknown)
 
 
-def composed(family, unit, name, texts, unknown=None):
+def compose_text(family, unit, name, texts, unknown=None):
     words = PART.findall(name)
     found = texts.base(words)
     if not found:
-        parts = parts_of(words, sections_of(family, unit), unknown)
-        return phrases.sentence_of(phrases.joined(phrases.natural(parts, False)))
+        parts = find_parts(words, list_sections(family, unit), unknown)
+        return phrases.make_sentence(phrases.join_words(phrases.order_parts(parts, False)))
     n, section, text = found
-    parts = parts_of(words[n:], sections_of(family, unit, section), unknown)
+    parts = find_parts(words[n:], list_sections(family, unit, section), unknown)
     if "{" in text:
-        return phrases.sentence_of(phrases.filled(text, parts))
-    rest = phrases.joined(phrases.natural(parts, "%s" not in text))
+        return phrases.make_sentence(phrases.fill_template(text, parts))
+    rest = phrases.join_words(phrases.order_parts(parts, "%s" not in text))
     if "%s" in text:
-        return phrases.sentence_of(text.replace("%s", rest or "any"))
+        return phrases.make_sentence(text.replace("%s", rest or "any"))
     if not rest:
-        return phrases.sentence_of(text)
+        return phrases.make_sentence(text)
     link = ": " if ";" in text or not phrases.LINKED.match(rest) else ", " if "," in text else " "
-    return phrases.sentence_of(text + link + rest)
+    return phrases.make_sentence(text + link + rest)
 
 
-def sections_of(family, unit, first=""):
+def list_sections(family, unit, first=""):
     """Returns the sections of the glossary for a name's parts, in order of precedence."""
     g = glossary()
     return [g[n] for n in (first, unit.replace(" ", "_"), family, "common") if n in g]
@@ -296,10 +296,10 @@ def is_small(family, facts):
 
 def mask(family, unit, event, name, facts=None):
     """Returns a sentence about the unit mask @name, which @event and other events share: its own words only."""
-    found = of_family(family, is_small(family, facts)).base(PART.findall(canonical(event)))
-    sections = sections_of(family, unit, found[1] if found else "")
-    parts = parts_of(PART.findall(canonical(name)), sections)
-    return phrases.sentence_of(phrases.joined(phrases.natural(parts, False)) or "Any of them")
+    found = load_family(family, is_small(family, facts)).base(PART.findall(make_canonical(event)))
+    sections = list_sections(family, unit, found[1] if found else "")
+    parts = find_parts(PART.findall(make_canonical(name)), sections)
+    return phrases.make_sentence(phrases.join_words(phrases.order_parts(parts, False)) or "Any of them")
 
 
 def describe(family, unit, name, facts=None, unknown=None):
@@ -310,7 +310,7 @@ def describe(family, unit, name, facts=None, unknown=None):
     key = family, unit, name, small
     text = _seen.get(key)
     if text is None or unknown is not None:
-        texts, plain = of_family(family, small), canonical(name)
+        texts, plain = load_family(family, small), make_canonical(name)
         text = _seen[key] = text_of(family, unit, plain, texts, unknown)
     return text
 
@@ -320,5 +320,5 @@ def check():
     faults = ["metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in metrics().items()
               if v.startswith("= ") and metrics().get(v[2:], "= ").startswith("= ")]
     return faults + ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES
-                     for k, v in of_family(family).exact.items()
-                     if v.startswith("= ") and not of_family(family).sentence(v[2:])]
+                     for k, v in load_family(family).exact.items()
+                     if v.startswith("= ") and not load_family(family).sentence(v[2:])]

@@ -121,7 +121,7 @@ class Trial(fuzz_lists.Trial):
         self.refused += len(reading.refused) - known
         if not tables:
             return
-        image = pmimage.image_bytes(tables, sys.byteorder, b"\0" * 32, 0)
+        image = pmimage.make_image(tables, sys.byteorder, b"\0" * 32, 0)
         with open(self.image, "wb") as f:
             f.write(image)
         check_image(self.image, self.library)
