@@ -166,11 +166,23 @@ static char *elide_brackets(const char *text, char open, char close)
 	return copy && depth ? strcpy(copy, text) : copy;
 }
 
+/* Removes " [clone .isra.0]", which compilers and demanglers add to a function's name. */
+static void remove_clones(char *text)
+{
+	for (char *at = text; (at = strstr(at, " [clone ")) && strchr(at, ']');) {
+		const char *rest = strchr(at, ']') + 1;
+
+		memmove(at, rest, strlen(rest) + 1);
+	}
+}
+
 static size_t put_cut_name(FILE *out, const char *text, size_t columns)
 {
 	char *plain = elide_brackets(text, '(', ')'), *bare = NULL;
 	size_t used;
 
+	if (plain && count_columns(plain, strlen(plain)) > columns)
+		remove_clones(plain);
 	if (plain && count_columns(plain, strlen(plain)) > columns)
 		bare = elide_brackets(plain, '<', '>');
 	used = put_cut(out, bare ? bare : plain ? plain : text, columns, CUT_MIDDLE);

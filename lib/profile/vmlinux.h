@@ -19,9 +19,9 @@ struct recorded_kernel {
 	uint64_t symbol_at;           /* address of the symbol in memory */
 };
 
-/* Finds the file of @kernel and reads it: DEBUG/boot/vmlinux-RELEASE,
- * DEBUG/lib/modules/RELEASE/vmlinux, or that in /boot. False, and @v empty, without one that has
- * the symbol. */
+/* Finds the file of @kernel and reads it: boot/vmlinux-RELEASE or lib/modules/RELEASE/vmlinux in
+ * the folder of debug files or in the root folder. False, and @v empty, without one that has the
+ * symbol. */
 bool vmlinux_read(struct vmlinux *v, const struct recorded_kernel *kernel,
                   struct symbol_sources *sources);
 /* The function at @address in memory, or NULL. */
