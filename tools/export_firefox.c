@@ -26,6 +26,7 @@ struct thread_tables {
 
 struct firefox {
 	struct timelines lines;
+	const struct timeline *longest; /* that has the most samples; NULL without one */
 	struct thread_tables tables;
 };
 
@@ -249,7 +250,6 @@ static unsigned count_columns(const struct export_reader *r)
 	return n;
 }
 
-/* The thread that has the most samples; NULL without one. */
 static const struct timeline *find_longest(const struct timelines *t)
 {
 	const struct timeline *best = NULL;
@@ -263,7 +263,7 @@ static const struct timeline *find_longest(const struct timelines *t)
 static void put_thread(struct exporter *e, struct json *j, const struct timeline *t)
 {
 	struct firefox *f = e->state;
-	bool is_main = t == find_longest(&f->lines);
+	bool is_main = t == f->longest;
 	const char *task = export_text(e->reader, t->task);
 	char name[512];
 
@@ -302,10 +302,8 @@ static void put_category(struct json *j, const char *name, const char *colour)
 }
 
 /* The mean distance of samples in the thread that has most of them. */
-static double sampling_interval(const struct timelines *t)
+static double sampling_interval(const struct timeline *best)
 {
-	const struct timeline *best = find_longest(t);
-
 	if (!best || best->n < 2)
 		return 1;
 	return (double)(best->samples[best->n - 1].time - best->samples[0].time) / 1e6 /
@@ -315,7 +313,7 @@ static double sampling_interval(const struct timelines *t)
 static void put_meta(struct exporter *e, struct json *j)
 {
 	const struct firefox *f = e->state;
-	double interval = sampling_interval(&f->lines);
+	double interval = sampling_interval(f->longest);
 
 	put_begin(j, "meta", '{');
 	put_real(j, "interval", interval > 0 ? interval : 1);
@@ -423,6 +421,7 @@ static void end(struct exporter *e)
 	struct firefox *f = e->state;
 	struct json j = { .out = e->out };
 
+	f->longest = find_longest(&f->lines);
 	f->tables.stack_numbers = calloc(f->lines.stacks.n + 1, sizeof(uint32_t));
 	f->tables.frame_numbers = calloc(e->reader->n_locations, sizeof(uint32_t));
 	e->failed |= !f->tables.stack_numbers || !f->tables.frame_numbers;
