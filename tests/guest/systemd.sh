@@ -37,7 +37,7 @@ find_library() { # NAME
 guest_describe amd64
 set --
 for program in systemctl:systemd systemd-analyze:systemd curl:curl flock:util-linux setpriv:util-linux cat:coreutils \
-	sleep:coreutils sed:sed grep:grep ls:coreutils mkdir:coreutils rm:coreutils sh:dash; do
+	sleep:coreutils sed:sed grep:grep ls:coreutils mkdir:coreutils rm:coreutils date:coreutils sh:dash; do
 	path=$(find_program "${program%%:*}" "${program#*:}" 2>"$tmp/err") || skip "$(cat "$tmp/err")"
 	set -- "$@" "$path:/bin/${program%%:*}"
 done

@@ -57,6 +57,23 @@ answer() { # ADDRESS...
 	echo "$text"
 }
 
+# The page faults of the machine; no number while they are not counted.
+faults() { scrape $url | value 'node_perf_page_faults_total{event="page-faults",pmu="software"}'; }
+
+# Compares the service with a count of all CPUs during a load. The scrapes themselves are not in it.
+counts_a_load() { # DESCRIPTION
+	sleep 1
+	before=$(faults)
+	own=$(pfm stat -a -x , -e page-faults -- sh -c 'i=0; while [ $i -lt 100 ]; do cat /dev/null; i=$((i + 1)); done; sleep 1' 2>&1 |
+		grep page-faults | sed 's/,.*//')
+	text=$(scrape $url)
+	after=$(echo "$text" | value 'node_perf_page_faults_total{event="page-faults",pmu="software"}')
+	echo "# page faults: $before, $after; pfm stat -a meanwhile: $own"
+	[ "$own" -gt 1000 ] && [ $((after - before)) -ge "$own" ] && [ $((after - before)) -lt $((own + own / 5 + 3000)) ] &&
+		echo "$text" | grep -q "$exact"
+	check "$1" $? "$before to $after, root: $own; $(echo "$text" | grep 'event_cause_info{event="page-faults')"
+}
+
 start_with() { # ARGUMENTS...
 	echo "ARGS=\"$*\"" >/etc/default/$unit
 	systemctl restart $unit
@@ -93,13 +110,23 @@ main() {
 	equal "it may not gain rights" "$(status_line NoNewPrivs)" 1
 	equal "its system calls are filtered" "$(status_line Seccomp)" 2
 
-	before=$(scrape $url | value 'node_perf_page_faults_total{event="page-faults",pmu="software"}')
-	own=$(pfm stat -a -x , -e page-faults -- sh -c 'i=0; while [ $i -lt 100 ]; do cat /dev/null; i=$((i + 1)); done; sleep 1' 2>&1 |
-		grep page-faults | sed 's/,.*//')
-	after=$(scrape $url | value 'node_perf_page_faults_total{event="page-faults",pmu="software"}')
-	echo "# page faults: $before, $after; pfm stat -a meanwhile: $own"
-	[ "$own" -gt 1000 ] && [ $((after - before)) -ge "$own" ] && [ $((after - before)) -lt $((own + own / 5 + 3000)) ]
-	check "page faults of the machine are those that root counts" $? "$before to $after, root: $own"
+	counts_a_load "page faults of the machine are those that root counts"
+	before=$(faults)
+	echo 0 >/sys/class/rtc/rtc0/wakealarm
+	echo +3 >/sys/class/rtc/rtc0/wakealarm
+	# All CPUs but one are switched off meanwhile.
+	sh -c 'echo mem >/sys/power/state'
+	check "the machine is suspended and resumes" $?
+	after=$(faults)
+	[ "$after" -ge "$before" ]
+	check "its counts stay" $? "$before, $after"
+	sleep 2
+	faults >/dev/null
+	counts_a_load "all CPUs are counted again"
+	date -s @$(($(date +%s) - 3600)) >/dev/null
+	counts_a_load "counts go on when the clock is set back"
+	date -s @$(($(date +%s) + 86400)) >/dev/null
+	counts_a_load "and forward"
 
 	equal "nothing but the loopback address listens" "$(sed -n 's/^ *[0-9]*: \([0-9A-F:]*\) 0*:0000 0A.*/\1/p' /proc/net/tcp /proc/net/tcp6)" \
 		0100007F:2613
@@ -170,4 +197,5 @@ printf '\nGUEST-RUN 1 systemd_check.sh\n'
 main
 printf '\nGUEST-RC 0 systemd_check.sh\nGUEST-DONE 1\n'
 sleep 1
-systemctl poweroff --force --force
+# A reset ends the emulator, also after the machine was suspended.
+echo b >/proc/sysrq-trigger
