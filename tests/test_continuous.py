@@ -4,6 +4,7 @@
 import gzip
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -26,9 +27,9 @@ class Continuous(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = os.path.join(folder.name, "rounds")
 
-    def start(self, *words, every="1", events=EVENTS):
+    def start(self, *words, every="1", events=EVENTS, **more):
         return subprocess.Popen([PFM, "record", "--continuous", self.folder, "--round", "1", "--every", every, *words, *events],
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=subprocess.PIPE, text=True, **more)
 
     def record(self, *words, status=0, **more):
         with self.start(*words, **more) as p:
@@ -114,6 +115,23 @@ class Continuous(unittest.TestCase):
         err = self.record("--rounds", "1", events=("-a", "-e", "nonsense_event"))
         self.assertRegex(err, r"the round of perf-\S+ failed: its samples are lost")
         self.assertEqual(self.files(), [])
+
+    def test_disk_full(self):
+        """A round that cannot be written is lost, and said to be; others follow when there is room."""
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        with self.start("--rounds", "2", every="2", preexec_fn=limit) as p:
+            said = p.stderr.readline() + p.stderr.readline()
+            self.assertIn("File too large", said)
+            self.assertRegex(said, r"the round of perf-\S+ failed: its samples are lost")
+            self.assertFalse([name for name in self.files_now() if name.endswith(".data")])
+            resource.prlimit(p.pid, resource.RLIMIT_FSIZE, (1 << 30, resource.RLIM_INFINITY))
+            _, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (0, ""))
+        self.assertEqual(len(self.files()), 1)
 
     def test_refused(self):
         for words in (["--round", "5", "--every", "2"], ["-o", "x"], ["--round", "0"], ["--", "true"]):
