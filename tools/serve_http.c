@@ -96,7 +96,7 @@ static uint64_t seconds_from_now(unsigned seconds)
 	return now_ns() + (uint64_t)seconds * NS;
 }
 
-/* The entry of a connection; NULL if there is none. */
+/* The entry of a connection; NULL if it is not in the list. */
 static struct open_connection *find_entry(struct serve *s, struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
