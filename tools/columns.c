@@ -43,7 +43,7 @@ static bool is_in_ranges(uint32_t c, const struct range *ranges, size_t n)
 	return false;
 }
 
-/* The code of a valid character of @len bytes. */
+/* Returns the code of a valid character of @len bytes. */
 static uint32_t decode_character(const char *text, size_t len)
 {
 	uint32_t c = (unsigned char)text[0];

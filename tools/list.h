@@ -29,9 +29,9 @@ struct lister {
 	uint64_t counters;     /* events must have one of these; 0: any */
 	const char *unit_name; /* only events of this unit; NULL: all */
 	struct json out;
-	size_t width;              /* of the terminal; 0 without a terminal */
+	size_t width;              /* columns of the terminal; 0 without a terminal */
 	bool is_narrow;            /* too narrow for two columns side by side */
-	size_t column;             /* of descriptions */
+	size_t column;             /* column of descriptions */
 	struct found_event *found; /* matching events of a PMU */
 	size_t found_capacity;     /* allocated elements of found */
 	size_t n_pmus, n_events, n_tracepoints, n_forms;

@@ -188,9 +188,7 @@ int child_get_status(const char *name, int status);
 /* The command as it would be typed in a shell, cut at @size. Returns @buf. */
 char *quote_command(char *const *command, char *buf, size_t size);
 
-/* ---- all of it ------------------------------------------------------------------------------- */
-
-/* ---- metrics (stat_metric_plan.c, _values.c, stat_metrics.c, stat_ratios.c) ------------------ */
+/* ---- metrics (stat_metric*.c, stat_ratios.c) ------------------------------------------------- */
 
 struct stat_metric {
 	int pmu;

@@ -154,7 +154,7 @@ static void add_visit_sums(struct visit_sums *s, const struct visit *v)
 		REGION_ADD(s->pairs, v->pairs);
 }
 
-/* Adds what the visits directly inside @v have counted, including an open one. */
+/* Adds the counts of the visits directly inside @v, including an open one. */
 static void add_inside(struct span *spans, const struct group *g, const struct visit *v)
 {
 	for (unsigned i = 0; i < g->n; i++) {
@@ -229,8 +229,8 @@ void pfmi_entry_copy(struct entry *copy, const struct entry *e)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = __atomic_load_n(&e->sequence, __ATOMIC_RELAXED);
 	} while (before != after || before & 1);
-	/* Copied after the visits that have ended, so that there are never fewer begun than
-	 * ended. */
+	/* Copied after the sums of ended visits, so that the number of begun visits is never
+	 * smaller. */
 	region_load_words(&copy->begun, &e->begun, sizeof(e->begun));
 	copy->region = e->region;
 	copy->parent = e->parent;
@@ -304,7 +304,7 @@ static void compute_deviation(const struct span *s, uint64_t n, double *mean, do
 	      (double)rest * (double)rest / (double)n;
 }
 
-/* Visits of all rounds. */
+/* Sums the visits of all rounds. */
 static struct visit_sums sum_all_visits(const struct entry *e)
 {
 	const struct layout *l = &pfmi_regions.layout;

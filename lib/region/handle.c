@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Visits that a handle holds: their counts are summed over the threads that ran them. */
+/* Visits with a handle: their counts are summed over the threads that ran them. */
 #include <string.h>
 #include "region/region.h"
 #include "region/words.h"
 
-/* A segment is what one thread counts from enter or resume to suspend or leave. */
+/* A segment is the time from enter or resume to suspend or leave in one thread. */
 struct pfm_region_visit {
-	pfm_region_visit_t *next; /* free ones */
+	pfm_region_visit_t *next; /* next free visit */
 	uint32_t region, epoch, generation;
 	unsigned round;
 	const struct thread *thread; /* thread that runs it; NULL: suspended */

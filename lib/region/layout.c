@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Events into groups, groups into rounds.
+/* Distributes events among groups, and groups among rounds.
  *
- * A session on the calling thread says which events a task can have, at which privilege levels, and
- * why not the others. Those it can have are put together here, so that few readings read them all:
+ * A session on the calling thread finds the events that a task can count, at which privilege
+ * levels, and why not the others. These events are grouped so that few readings read all of them:
  *
- *   1. the hardware events that the user or a metric's plan put in one group stay together;
- *   2. each such unit joins the first group of its PMU that the kernel still accepts with it, else
- * it starts a group in a new round: the kernel has constraints that no table has;
- *   3. software events and tracepoints take no counter: they join the first group of every round;
- *   4. events of the whole machine are one group each, in every round.
+ *   1. Hardware events that the user or the plan of a metric put in one group stay together.
+ *   2. Each such unit joins the first group of its PMU with which the kernel accepts it, or begins
+ *      a group in a new round. The kernel has constraints that tables lack.
+ *   3. Software events and tracepoints, which need no counter, join the first group of every round.
+ *   4. Each event of the whole machine is a group of its own in every round.
  *
- * Where the user says how many events a group may have, software events take turns like the others.
- */
+ * If the user limits the number of events in a group, software events are distributed, too. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@
 #include "base/text.h"
 #include "region/region.h"
 
-/* A visit reads all events; more of them would take milliseconds. */
+/* Limit of events: a visit reads all of them, and more would take milliseconds. */
 enum { EVENTS_MAX = 1024 };
 
 /* ---- the events -------------------------------------------------------------------------- */
@@ -129,7 +128,7 @@ static bool add_cpu_fd(struct region_event *e, int fd)
 	return true;
 }
 
-/* The CPUs that @e counts on: those of its PMU, or all. */
+/* Returns the CPUs of the PMU of @e, or all. */
 static const char *get_event_cpus(const struct region_event *e, char *all, size_t size)
 {
 	if (*e->cpus)
@@ -158,7 +157,7 @@ static bool open_cpu_fds(struct region_event *e)
 	return e->n_cpu_fds > 0;
 }
 
-/* Adds the events that no task can have, as a session of the whole machine describes them. */
+/* Adds the events that only the whole machine can count, as described by a session of all CPUs. */
 static void take_system(struct layout *l, const pfm_session_options_t *usual,
                         const char *const *texts, unsigned n)
 {
@@ -220,7 +219,7 @@ static struct round *add_round(struct layout *l)
 /* True if the kernel opens the group for this thread. *@fault: the event that it refuses. */
 static bool can_open_group(const struct layout *l, const struct group *g, unsigned *fault, int *err)
 {
-	int fds[PFM_MAX_SET + 1] = { -1 }; /* of the leader first; not open so far */
+	int fds[PFM_MAX_SET + 1] = { -1 }; /* descriptors, the leader's first; -1: not open */
 	unsigned n = 0;
 
 	*err = 0;
@@ -345,7 +344,7 @@ static bool is_placed(const struct layout *l, unsigned event)
 	return false;
 }
 
-/* Rule 3. */
+/* Rule 3: adds a software event to a group. */
 static bool place_soft(struct layout *l, unsigned event)
 {
 	for (unsigned r = 0; r < l->n_rounds; r++) {
@@ -369,7 +368,7 @@ static bool place_soft(struct layout *l, unsigned event)
 	return true;
 }
 
-/* Rule 4. */
+/* Rule 4: makes a group of an event of the whole machine. */
 static bool place_system(struct layout *l, unsigned event)
 {
 	struct region_event *e = &l->events[event];

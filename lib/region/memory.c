@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arenas of mapped memory, which are released as a whole. Pages are populated when they are mapped,
- * because the open region would count our page faults. */
+ * because open regions would otherwise count these page faults. */
 #include <sys/mman.h>
 #include "region/region.h"
 

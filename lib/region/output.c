@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a process leaves: its results, and the marker of a process that still runs. */
+/* Output files of a process: its results, and a marker while it runs. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

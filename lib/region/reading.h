@@ -11,7 +11,7 @@
 
 typedef const volatile struct perf_event_mmap_page event_page;
 
-/* The clock that all processors share, in nanoseconds. */
+/* Reads the clock that all processors share, in nanoseconds. */
 static inline uint64_t read_user_clock(const struct perf_event_mmap_page *page)
 {
 	return page->time_zero + read_page_clock(page);

@@ -23,8 +23,7 @@
  * A file calls those above it in this list; layout.c calls counters.c as well.
  *
  * A thread writes its own sums without a lock; readers take a copy of an entry under its sequence
- * number.
- */
+ * number. */
 #ifndef PERFMON_REGION_REGION_H
 #define PERFMON_REGION_REGION_H
 
@@ -73,7 +72,7 @@ enum {
 	GROUP_ENABLED,
 	GROUP_RUNNING,
 	GROUP_VALUES
-}; /* words of the kernel's reading of a group */
+}; /* positions of words in the kernel's reading of a group */
 
 /* Events that one read(2) reads together. */
 struct group {
@@ -103,7 +102,7 @@ struct region_event {
 	pfm_cause_t cause;
 	unsigned session_group, round;
 	bool countable, soft, system;
-	int n_cpu_fds, *cpu_fds; /* of an event of the whole machine: one descriptor for each CPU */
+	int n_cpu_fds, *cpu_fds; /* event of the whole machine: one descriptor for each CPU */
 	double inside, pair;     /* cost */
 };
 
@@ -115,7 +114,7 @@ struct layout {
 	struct region_event *events;
 	unsigned n_rounds;
 	struct round *rounds;
-	unsigned words; /* in the largest snapshot */
+	unsigned words; /* number of words in the largest snapshot */
 	unsigned sums;  /* number of words in the sums of an entry */
 	unsigned n_fds;
 	unsigned n_metrics;
@@ -130,7 +129,7 @@ void pfmi_layout_free(struct layout *l);
 
 /* ---- threads and what they count --------------------------------------------------------- */
 
-/* One event in the outermost visits of an entry, as results have it. */
+/* Results of one event in the outermost visits of an entry. */
 struct tally {
 	uint64_t inclusive, exclusive;
 	uint64_t visits, exclusive_visits;
@@ -140,7 +139,7 @@ struct tally {
 	double mean, m2;
 };
 
-/* Visits of an entry and their times, as results have them. */
+/* Results of an entry: visits and times. */
 struct times {
 	uint64_t visits, outermost;
 	uint64_t wall, exclusive, min, max;
@@ -156,12 +155,12 @@ struct wide {
 
 /* Sums of one event, or of the wall time, that a thread writes. */
 struct span {
-	uint64_t inclusive;  /* of visits that are not inside a visit of the same region */
-	uint64_t nested;     /* of visits inside a visit of the same region */
-	uint64_t inside;     /* of the visits directly inside either kind */
-	uint64_t cost;       /* of begin and end of the visits inside */
+	uint64_t inclusive;  /* sum of visits that are not inside a visit of the same region */
+	uint64_t nested;     /* sum of visits inside a visit of the same region */
+	uint64_t inside;     /* sum of the visits directly inside either kind */
+	uint64_t cost;       /* cost of begin and end of the visits inside */
 	uint64_t min, max;   /* of inclusive visits; UINT64_MAX before the first one */
-	struct wide squares; /* sum of their squares */
+	struct wide squares; /* sum of squares of inclusive visits */
 };
 
 /* Visits of a round, or only those in which a group was not counted from begin to end. */
@@ -190,8 +189,8 @@ struct entry {
 /* A region in one thread. */
 struct node {
 	struct entry *entries;
-	struct entry *last;         /* the entry of the last visit, */
-	const struct entry *around; /* which is inside this one */
+	struct entry *last;         /* the entry of the last visit */
+	const struct entry *around; /* the entry that encloses it */
 	uint64_t begun;             /* number of visits begun, which selects the round */
 	uint32_t depth;             /* open visits */
 };
@@ -242,13 +241,13 @@ struct regions {
 	bool started;
 	const char *events; /* list of events that counting was started with */
 	unsigned flags;
-	uint32_t epoch; /* forks */
-	uint32_t run;   /* stops */
+	uint32_t epoch; /* number of forks */
+	uint32_t run;   /* number of stops */
 	struct layout layout;
 	struct thread *threads;
 	unsigned n_ended;
 	struct thread *pool; /* sums of ended threads that have no record of their own */
-	struct arena arena;  /* for names and handles */
+	struct arena arena;  /* memory of names and handles */
 	char output[4096];
 	const char *format;
 	bool keeps_slices;
@@ -260,41 +259,40 @@ extern struct regions pfmi_regions;
  * without a call that may allocate. */
 struct here {
 	struct thread *thread;
-	/* IN_CALL, LOOK_FIRST, or perfmon_regions_active as it was when all that a call needs was
-	 * there */
+	/* IN_CALL, LOOK_FIRST, or the value of perfmon_regions_active for which the thread is
+	 * prepared */
 	int state;
-	int active;    /* that the call on the way leaves for the next one */
+	int active;    /* next state, set by the call in progress */
 	unsigned busy; /* the lock is taken: a call in a signal handler is not counted */
 };
 enum { LOOK_FIRST = INT_MIN, IN_CALL };
 extern __thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
 
-/* Takes the lock of the process, with signal handlers kept from waiting for it in the same
- * thread. */
+/* Takes the lock of the process. Prevents signal handlers of this thread from waiting for it. */
 void pfmi_regions_lock(void);
 void pfmi_regions_unlock(void);
 
 /* ---- counters.c -------------------------------------------------------------------------- */
 
-/* Opens @attr for the calling thread; a descriptor or -errno. */
+/* Opens @from for the calling thread. Returns a descriptor or -errno. */
 int pfmi_region_open_event(const pfm_attr_t *from, int pid, int cpu, int group, bool disabled);
 /* Opens the counters of thread @t, which is the caller. */
 void pfmi_thread_open_counters(struct thread *t);
 void pfmi_thread_close_counters(struct thread *t);
 /* Reads all groups of the round to @out. A group that cannot be read has 0 events. */
 void pfmi_thread_read_counters(const struct thread *t, uint64_t *out);
-/* The wall time of a visit's begin and end in @t. */
+/* Returns the wall time for a begin or end in @t. */
 uint64_t pfmi_thread_get_time(const struct thread *t);
 void pfmi_thread_switch_round(struct thread *t, unsigned round);
 uint64_t pfmi_region_get_wall_time(void);
 
 /* ---- entry.c ----------------------------------------------------------------------------- */
 
-/* The sums of @region under @parent in @t, made where they are new; NULL without memory. *@node
- * gets the region's. */
+/* Returns the entry of @region under @parent in @t, creating it if necessary; NULL without memory.
+ * Stores the region's node in *@node. */
 struct entry *pfmi_thread_find_entry(struct thread *t, uint32_t region, uint32_t parent,
                                      struct node **node);
-/* The node of @region; NULL before its first entry. */
+/* Returns the node of @region; NULL before its first entry. */
 static inline struct node *pfmi_thread_find_node(const struct thread *t, uint32_t region)
 {
 	unsigned page = region / NODES;
@@ -306,26 +304,27 @@ void pfmi_entry_clear(struct entry *e);
 struct visit {
 	const uint64_t *start, *now,
 		*inside; /* snapshots; @inside: sums of the visits directly inside, or NULL */
-	const uint64_t *beyond; /* or NULL: the start of a visit that began inside and goes on */
+	const uint64_t *beyond; /* snapshot of the begin of a visit that began inside and is still
+	                           open, or NULL */
 	unsigned round;
-	bool whole;     /* no change of rounds in it */
+	bool whole;     /* the round did not change during the visit */
 	bool outermost; /* no other visit of the same region is open */
 	uint64_t wall, wall_inside, pairs, children;
 };
 /* True if group @g was on its counters from begin to end of @v. */
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g);
 void pfmi_entry_add_visit(struct entry *e, const struct visit *v);
-/* Does for one group what pfmi_entry_add_visit() does for all. */
+/* Adds one group of a visit, like pfmi_entry_add_visit() for all groups. */
 void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct group *g);
 /* Adds the sums of @from, which no thread writes, to those of @to. */
 void pfmi_entry_merge(struct entry *to, const struct entry *from);
-/* A copy of @e as it was between two visits; @copy has room for it. */
+/* Copies @e consistently, while no visit updates it, to @copy. */
 void pfmi_entry_copy(struct entry *copy, const struct entry *e);
 size_t pfmi_entry_get_size(void);
-/* The sums of @e, which no thread writes, as results have them. */
+/* Computes the results of @e, which no thread may be writing. */
 void pfmi_entry_get_times(const struct entry *e, struct times *times);
 void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies);
-/* Adds sums to others. */
+/* Adds @from to @to. */
 void pfmi_region_add_times(struct times *to, const struct times *from);
 void pfmi_region_add_tally(struct tally *to, const struct tally *from);
 
@@ -339,9 +338,9 @@ struct visit_slice {
 	uint64_t wall;       /* less than end - begin where a handle was suspended */
 	uint64_t pairs;      /* visits inside: their cost is in the counts */
 	uint32_t region;
-	int tid;           /* of the thread that ended it */
+	int tid;           /* number of the thread that ended it */
 	bool overlaps;     /* ended while a visit that began inside was open, or held by a handle */
-	uint64_t counts[]; /* of each event; SLICE_NOT_COUNTED without one */
+	uint64_t counts[]; /* count of each event; SLICE_NOT_COUNTED if missing */
 };
 
 struct slice_times {
@@ -351,13 +350,14 @@ struct slice_times {
 
 struct slice_list {
 	size_t n;
-	const struct visit_slice **items; /* by thread, then by begin, the enclosing visit first */
-	uint64_t dropped;                 /* visits beyond the limit of memory */
+	const struct visit_slice *
+		*items;   /* sorted by thread, then by begin, enclosing visits first */
+	uint64_t dropped; /* visits beyond the limit of memory */
 };
 
 void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
                      const struct slice_times *times);
-/* Leaves the page of a thread that ends to the next one. Under the lock. */
+/* Lets another thread use the page of a thread that ends. Call this with the lock held. */
 void pfmi_slices_end_thread(struct thread *t);
 /* Releases all slices, in the child of a fork. */
 void pfmi_slices_forget(void);
@@ -366,17 +366,17 @@ bool pfmi_slices_collect(struct slice_list *list);
 
 /* ---- output.c ---------------------------------------------------------------------------- */
 
-/* The path of this process's results: %p is its id. A process that was forked adds its id, so that
- * two never share a file. False without one. */
+/* Writes the path of this process's results, where %p is its id. A forked process adds its id to
+ * avoid sharing a file. False without a path. */
 bool pfmi_region_format_path(char *path, size_t size, const char *suffix);
-/* Leaves an empty file where a folder takes the results: what never becomes more was killed, or
- * executed another program. */
+/* Creates an empty file in the folder of results. It stays empty if the process is killed or
+ * executes another program. */
 void pfmi_region_mark_process(void);
 void pfmi_region_unmark_process(void);
 
 /* ---- thread.c ---------------------------------------------------------------------------- */
 
-/* The calling thread, made where it is new; NULL without memory. */
+/* Returns the calling thread, creating its record if necessary; NULL without memory. */
 struct thread *pfmi_thread_get_current(void);
 int pfmi_thread_prepare_all(void);
 
@@ -395,8 +395,8 @@ struct region_marks {
 	void (*begin)(pfm_region_t *region), (*end)(pfm_region_t *region);
 };
 void pfmi_region_measure_cost(struct thread *t, const struct region_marks *marks);
-/* Reads the environment at the first begin. True if regions are counted. *@is_first: they were
- * started, and their cost is to be measured. */
+/* Starts counting at the first begin if the environment requests it. True if regions are counted.
+ * *@is_first: this call started it, and the cost is to be measured. */
 bool pfmi_regions_start_from_environment(bool *is_first);
 /* pfm_regions_start() except for the measurement. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error);
@@ -435,14 +435,14 @@ void pfmi_region_put_json(struct text *t, const char *text);
 void pfmi_region_put_us(struct text *t, uint64_t ns);
 /* @ns as milliseconds. */
 void pfmi_region_put_ms(struct text *t, uint64_t ns);
-/* Count of event @k in slice @s, with the cost of begin and end subtracted unless @r says not to;
- * false if it was not counted. */
+/* Computes the count of event @k in slice @s, minus the cost of begin and end unless @r disables
+ * that. False if it was not counted. */
 bool pfmi_slice_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
                       uint64_t *count);
-/* One format of results. */
+/* A format of results. */
 struct region_format {
 	const char *name;
-	const char *suffix; /* of its files */
+	const char *suffix; /* suffix of its files */
 	bool draws_slices;
 	void (*write)(struct text *out, const pfm_region_results_t *r);
 };

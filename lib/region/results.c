@@ -7,7 +7,7 @@
 #include <perfmon/perfmon.h>
 #include "region/region.h"
 
-enum { COSTLY = 10 }; /* a share of 1 in so many of a count is marked */
+enum { COSTLY = 10 }; /* a cost of at least 1 / COSTLY of a count is marked */
 
 /* ---- taking ------------------------------------------------------------------------------ */
 
@@ -31,7 +31,7 @@ static struct row *add_row(pfm_region_results_t *r, unsigned *size)
 	return more;
 }
 
-/* Takes the sums of @t's regions; @copy has room for an entry. */
+/* Adds the sums of the regions of @t. @copy: memory for an entry. */
 static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct entry *copy,
                         unsigned *size)
 {
@@ -61,7 +61,7 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct 
 	return true;
 }
 
-/* By region in the order of their first begin, then parent, then thread. */
+/* Orders rows by region in the order of their first begin, then by parent, then by thread. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -99,7 +99,7 @@ static bool add_sums(pfm_region_results_t *r, unsigned *size)
 			first = r->n - 1;
 			r->rows[first].region = r->rows[i].region;
 			r->rows[first].parent = r->rows[i].parent;
-			r->rows[first].tid = -2; /* in front of the pool of ended threads */
+			r->rows[first].tid = -2; /* sorts before the pool of ended threads */
 		}
 		add_to_sum(&r->rows[first], &r->rows[i]);
 	}
@@ -190,7 +190,7 @@ static bool is_costly(uint64_t cost, uint64_t of)
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-/* Gives a struct to a caller whose struct may have fewer or more members. */
+/* Copies a struct to a caller whose struct may have fewer or more members. */
 static int copy_result(void *to, const void *from, size_t size)
 {
 	size_t theirs;
@@ -368,8 +368,8 @@ int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
 
 /* ---- metrics ----------------------------------------------------------------------------- */
 
-/* Counts of different rounds rest on different visits: each becomes its mean of a visit, times the
- * visits of the row. */
+/* Fills the counts of row @i. Rounds count different visits, so each count is the mean per visit
+ * times the visits of the row. */
 static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *counts)
 {
 	uint64_t visits = r->rows[i].times.outermost;

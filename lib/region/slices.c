@@ -51,7 +51,7 @@ static struct slice_page *make_page(void)
 	}
 	if (all.n_pages == MAX_PAGES)
 		return NULL;
-	/* Populated, because an enclosing visit would count our page faults. */
+	/* Populated, because enclosing visits would otherwise count these page faults. */
 	page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (page == MAP_FAILED)
@@ -62,7 +62,7 @@ static struct slice_page *make_page(void)
 	return page;
 }
 
-/* The page that @t writes to, with room for a slice; NULL without one. */
+/* Returns the page of @t with room for a slice; NULL without memory or at the limit. */
 static struct slice_page *get_page(struct thread *t)
 {
 	if (t->slices && t->slices->n < count_page_slices())

@@ -227,7 +227,7 @@ bool pfmi_regions_start_from_environment(bool *is_first)
 	return __atomic_load_n(&perfmon_regions_active, __ATOMIC_RELAXED) > 0;
 }
 
-/* The environment wins, because it comes from the user who runs the program. */
+/* The environment overrides the program, because the user who runs the program sets it. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
 	const char *asked = pfmi_machine_get_env("PERFMON_REGIONS"),

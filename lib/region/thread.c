@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: created at their first region, kept when they end, reduced to one by a fork. */
+/* Records of threads: created at the first region of a thread, kept after its end. A fork keeps
+ * only the calling thread's. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -9,7 +10,7 @@
 enum {
 	MAX_ENDED = 1024,
 	POOL = -1
-}; /* beyond this number, ended threads share one record; its thread number */
+}; /* limit of records: further ended threads share one; number of that record */
 
 static pthread_key_t key;
 

@@ -7,8 +7,7 @@
  * the readings' differences of the visits directly inside it, which its exclusive counts leave out.
  *
  * Visits may overlap: B begins inside A and ends after it. Until A ends B is inside A; from then on
- * B is inside what encloses A.
- */
+ * B is inside what encloses A. */
 #include <errno.h>
 #include <string.h>
 #include "region/reading.h"
@@ -29,7 +28,7 @@ void pfmi_regions_measure(void)
 			t, &(struct region_marks){ pfm_region_begin, pfm_region_end });
 }
 
-/* Reads the environment at the first begin. True if regions are to be counted. */
+/* Starts counting at the first begin on request of the environment. True if regions are counted. */
 REGION_COLD_PART bool start_from_environment(void)
 {
 	int saved = errno;
@@ -52,7 +51,7 @@ static inline struct frame *get_frame_below(const struct thread *t, const struct
 	return (struct frame *)((uintptr_t)f - t->stride);
 }
 
-/* Discards the visits that a stop has cut. */
+/* Discards visits that were open at a stop. */
 REGION_COLD_PART void drop_frames(struct thread *t)
 {
 	for (; t->depth; t->depth--)
@@ -78,9 +77,9 @@ static struct thread *prepare_call(int *active)
 	return t;
 }
 
-/* Begins a region call that may have something to do first: the start, opening the thread's
- * counters, cleaning up after a stop. In a signal handler that interrupts another call nothing is
- * counted. Cancellation of the thread is deferred, because the caller may be a destructor. */
+/* Begins a region call with the rare work before it: the start, opening the thread's counters,
+ * cleaning up after a stop. Returns NULL in a signal handler that interrupts another call, which is
+ * not counted. Defers cancellation of the thread, because the caller may be a destructor. */
 REGION_COLD_PART struct thread *look_first(int *active)
 {
 	const struct here *here = &pfmi_region_here;
@@ -158,8 +157,8 @@ static bool grow_frames(struct thread *t)
 	return true;
 }
 
-/* Selects the round of the visit: of a region's n-th visit it is n modulo the number of rounds, so
- * that equal runs count equal visits. */
+/* Selects the round of a region's n-th visit: n modulo the number of rounds, so that equal runs
+ * count the same visits. */
 REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 {
 	if ((t->depth == 0 && t->handles == 0) || pfmi_regions.flags & PFM_REGIONS_ROTATE_INNER)
@@ -167,7 +166,7 @@ REGION_COLD_PART void rotate(struct thread *t, struct node *node)
 	node->begun++;
 }
 
-/* Reads what user space cannot read, as the last step of a begin. */
+/* Reads the counters by the kernel as the last step of a begin. */
 static __attribute__((noinline)) void begin_by_kernel(struct thread *t, struct frame *f, int active)
 {
 	pfmi_thread_read_counters(t, f->words);
@@ -384,7 +383,7 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
 	end_sums(e);
 }
 
-/* The rest of pfm_region_end(), after the counters were read. */
+/* Ends a visit after its counters were read. */
 REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active,
                        const struct group *only)
 {
@@ -408,7 +407,7 @@ REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, in
 	leave_call(active);
 }
 
-/* Reads what user space cannot read, as the first step of an end. */
+/* Reads the counters by the kernel as the first step of an end. */
 static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region_t *region,
                                                     int active)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of formats, and writing results in one of them. */
+/* Writes results in one of the formats. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

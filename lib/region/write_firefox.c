@@ -113,7 +113,7 @@ static void put_thread_name(struct text *out, int tid)
 	pfmi_region_put_json(out, tid == (int)getpid() ? program_invocation_short_name : name);
 }
 
-/* A thread with @n slices. */
+/* Writes a thread with @n slices. */
 static void put_thread(struct text *out, const pfm_region_results_t *r, int tid,
                        const struct visit_slice *const *slices, size_t n)
 {

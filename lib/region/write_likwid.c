@@ -7,8 +7,7 @@
  *
  * The third column of likwid is the hardware thread; here threads of the program are numbered from
  * 0 in the order of their ids. likwid has no parents: rows of one region are added up. A count
- * without a value is nan. Tags have at most 139 bytes.
- */
+ * without a value is nan. Tags have at most 139 bytes. */
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -19,7 +18,7 @@
 
 enum { TAG_MAX = 139 };
 
-/* "1.500000e+00", with a point in every locale. */
+/* Writes a number like "1.500000e+00", with a point in every locale. */
 static void put_e(struct text *out, double value)
 {
 	const char *point = localeconv()->decimal_point;
@@ -43,7 +42,7 @@ static int compare(const void *a, const void *b)
 	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
 }
 
-/* The threads of @r in order, each once. */
+/* Returns the sorted thread numbers of @r, each once. */
 static int *list_threads(const pfm_region_results_t *r, unsigned *n)
 {
 	int *tids = calloc(r->n + 1, sizeof(*tids));

@@ -47,7 +47,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, unsigned
 		pfmi_region_put(out, "0");
 }
 
-/* The number of the record of row @i's parent in the same thread, -1 for none. */
+/* Returns the number of the record of row @i's parent in the same thread, or -1. */
 static int find_parent_record(const pfm_region_results_t *r, unsigned i)
 {
 	int record = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results for people. */
+/* Writes results as a table for users. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { COUNT_COLUMNS = 20, NAME_COLUMNS = 32 };
 
-/* "1,234,567" */
+/* Formats a number as "1,234,567". */
 static const char *format_grouped(uint64_t value, char buf[32])
 {
 	char digits[24];
@@ -194,7 +194,7 @@ static void put_row(struct text *out, const pfm_region_results_t *r, unsigned i)
 	put_metrics(out, r, i);
 }
 
-/* The cost of an empty visit: "41 ns, 96 instructions". */
+/* Writes the cost of an empty visit: "41 ns, 96 instructions". */
 static void put_cost(struct text *out, const pfm_region_results_t *r)
 {
 	double inside, pair;

@@ -14,7 +14,7 @@
 	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
 
-/* ---- records (sample_decode.c) ------------------------------------------------------------- */
+/* ---- records (record_decode.c) ------------------------------------------------------------- */
 
 /* The layout of an event's records: a part of its perf_event_attr. */
 struct record_layout {
@@ -65,7 +65,7 @@ uint64_t pfmi_sampling_get_record_time(const struct record_layout *l, const void
 /* Converts a record of the other byte order in place, header included. False if it is damaged. */
 bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_t size);
 
-/* ---- one buffer (ring.c) ------------------------------------------------------------------- */
+/* ---- one buffer (ring_buffer.c) ------------------------------------------------------------ */
 
 struct perf_event_mmap_page;
 
@@ -91,12 +91,12 @@ void pfmi_sampling_begin_ring_pass(struct ring_buffer *r);
 /* The next record of this pass and its size, or NULL. It stays valid until the next call that
  * returns space. */
 const void *pfmi_sampling_read_ring_record(struct ring_buffer *r, size_t *size);
-/* The contiguous bytes of this pass, for callers that copy them. *@len 0: the pass is over. */
+/* Returns contiguous bytes of this pass for callers that copy them. *@len 0: the pass is over. */
 const void *pfmi_sampling_read_ring_bytes(struct ring_buffer *r, size_t *len);
 /* Returns the space of records that were read to the kernel, except for the last @keep bytes. */
 void pfmi_sampling_release_ring_data(struct ring_buffer *r, size_t keep);
 
-/* ---- samples of a session (sampling.c, sample_read.c) -------------------------------------- */
+/* ---- samples of a session (sampling.c, sample_reader.c) ------------------------------------ */
 
 struct session_builder;
 struct session_count;

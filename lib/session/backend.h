@@ -119,7 +119,7 @@ struct pfm_session {
 	bool has_copies; /* a kernel event is counted more than once */
 	/* at the last reading all counts were exact and had no remarks */
 	bool is_all_exact;
-	bool has_last_counts; /* s->last */
+	bool has_last_counts; /* last_counts is valid */
 	unsigned n_groups;
 	struct group_turns *turns; /* NULL: all groups count at the same time */
 	/* an earlier reading of all n counts; valid for counts that were exact then */
@@ -155,9 +155,8 @@ struct backend {
 	/* Returns 0 if the backend is usable now, else a negative code and @why. Leaves nothing
 	 * open. NULL: the backend is always usable. */
 	int (*probe)(const struct sys *sys, pfm_error_t *why);
-	/* Opens s->counts; counting stays stopped. An event that cannot be opened gets a cause and
-	 * is skipped; with PFM_SESSION_STRICT the whole call fails. On failure nothing stays open.
-	 */
+	/* Opens s->counts without starting them. An event that cannot be opened gets a cause and is
+	 * skipped; with PFM_SESSION_STRICT the whole call fails and leaves nothing open. */
 	int (*open_counts)(struct pfm_session *s, pfm_error_t *why);
 	int (*start_counting)(struct pfm_session *s);
 	int (*stop_counting)(struct pfm_session *s);
@@ -169,10 +168,10 @@ struct backend {
 	 * @is_on; both are flags by group. NULL: groups cannot take turns. */
 	int (*switch_groups)(struct pfm_session *s, const unsigned char *was_on,
 	                     const unsigned char *is_on);
-	/* Fills n counts in order: raw, enabled, running, value (each kernel event extrapolated),
-	 * quality as far as the numbers tell. session.c completes it, unless s->clear stays set:
-	 * then all are as clear as before, and only numbers have changed. They may go to s->into
-	 * alone, with all that belongs to a count. */
+	/* Fills n counts: raw, enabled, running, value (each kernel event extrapolated) and a first
+	 * quality. session.c completes the counts unless s->is_all_exact stays set: then all are
+	 * exact as before, only numbers have changed, and the counts may be complete in
+	 * s->caller_counts alone. */
 	int (*read_counts)(struct pfm_session *s, pfm_count_t *counts, unsigned n);
 	/* Reads one count without a system call. NULL, or PFMLIB_ERR_NOTSUPP: session.c uses
 	 * read_counts(). */
