@@ -237,7 +237,7 @@ class FindWhatIsSlow(unittest.TestCase):
         code = said["pfm annotate '*' old.data"]
         self.assertRegex(code, r"(?m)^ *\d+\.\d\d%% \+- ?\d+\.\d\d  \S*work\.cpp:%d$" % number)
         if shutil.which("objdump"):
-            self.assertRegex(code, r"(?m)^ *\d+\.\d\d% \+- ?\d+\.\d\d +[0-9a-f]+  \w+ ")
+            self.assertRegex(code, r"(?m)^ *\d+\.\d\d% \+- ?\d+\.\d\d +[0-9a-f]+  [ |/\\\\>-]*\w+ ")
 
     def check_comparison(self, said):
         for line in "pfm diff old.data new.data", "pfm diff --normalize count old.data new.data":
