@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface, on top of the built-in tables and the dispatch of sets. Its only state is
- * the selected processor, in one atomic variable, so every function is thread-safe.
- *
- * Indexes are positions of rows. Names are compared as in libpfm 3: in full, without regard to
- * case, with all characters. */
+/* The libpfm 3 interface, on top of the built-in tables: selection and properties of the processor.
+ * Its only state is the selected processor, in one atomic variable, so every function is
+ * thread-safe. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/pfmlib.h>
-#include "lookup/lookup.h"
+#include "selected.h"
 
 static _Atomic(const struct table *) selected_table;
 
-static const struct table *get_selected_table(void)
+const struct table *pfm3_get_selected_table(void)
 {
 	return atomic_load_explicit(&selected_table, memory_order_acquire);
 }
@@ -25,8 +23,7 @@ static int select_table(const struct table *t)
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- the selected processor
- * ------------------------------------------------------------------------- */
+/* ---- the selected processor ------------------------------------------------------------------ */
 
 static const struct table *find_table_by_type(int type)
 {
@@ -154,7 +151,7 @@ char *pfm_strerror(int code)
 
 /* ---- processors ------------------------------------------------------------------------ */
 
-static const struct feature *find_feature(const struct table *t, const char *name)
+const struct feature *pfm3_find_feature(const struct table *t, const char *name)
 {
 	const struct feature *f = table_features(t);
 
@@ -166,7 +163,7 @@ static const struct feature *find_feature(const struct table *t, const char *nam
 
 static const char *get_pmu_name(const struct table *t)
 {
-	const struct feature *f = find_feature(t, "libpfm_name");
+	const struct feature *f = pfm3_find_feature(t, "libpfm_name");
 
 	return table_get_text(t, f ? f->text : t->desc);
 }
@@ -184,7 +181,7 @@ static void copy_truncated(char *to, size_t max, const char *from)
 
 pfm_err_t pfm_get_pmu_name(char *name, int maxlen)
 {
-	const struct table *t = get_selected_table();
+	const struct table *t = pfm3_get_selected_table();
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
@@ -196,7 +193,7 @@ pfm_err_t pfm_get_pmu_name(char *name, int maxlen)
 
 pfm_err_t pfm_get_pmu_type(int *type)
 {
-	const struct table *t = get_selected_table();
+	const struct table *t = pfm3_get_selected_table();
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
@@ -218,14 +215,14 @@ pfm_err_t pfm_get_pmu_name_bytype(int type, char *name, size_t maxlen)
 
 pfm_err_t pfm_is_pmu_supported(int type)
 {
-	if (!get_selected_table())
+	if (!pfm3_get_selected_table())
 		return PFMLIB_ERR_NOINIT;
 	return find_table_by_type(type) ? PFMLIB_SUCCESS : PFMLIB_ERR_NOTSUPP;
 }
 
 pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 {
-	const struct table *t = get_selected_table();
+	const struct table *t = pfm3_get_selected_table();
 
 	if (!pf)
 		return PFMLIB_ERR_INVAL;
@@ -240,14 +237,14 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 /* The registers in the mask that @feature has; without it those with the numbers of counters. */
 static uint64_t get_register_mask(const struct table *t, const char *feature)
 {
-	const struct feature *f = feature ? find_feature(t, feature) : NULL;
+	const struct feature *f = feature ? pfm3_find_feature(t, feature) : NULL;
 
 	return f ? f->value : t->all_counters;
 }
 
 static int copy_register_mask(const char *feature, pfmlib_regmask_t *mask)
 {
-	const struct table *t = get_selected_table();
+	const struct table *t = pfm3_get_selected_table();
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
@@ -260,7 +257,7 @@ static int copy_register_mask(const char *feature, pfmlib_regmask_t *mask)
 
 static int count_registers(const char *feature, unsigned *num)
 {
-	const struct table *t = get_selected_table();
+	const struct table *t = pfm3_get_selected_table();
 
 	if (!t)
 		return PFMLIB_ERR_NOINIT;
@@ -297,7 +294,7 @@ pfm_err_t pfm_get_num_counters(unsigned int *num)
 
 pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 {
-	const struct table *t = get_selected_table();
+	const struct table *t = pfm3_get_selected_table();
 	unsigned least = 64;
 
 	if (!t)
@@ -308,527 +305,4 @@ pfm_err_t pfm_get_hw_counter_width(unsigned int *width)
 		least = table_counters(t)[i].width < least ? table_counters(t)[i].width : least;
 	*width = least;
 	return PFMLIB_SUCCESS;
-}
-
-/* ---- codes ----------------------------------------------------------------------------------- */
-
-/* The event code as libpfm 3 reports it. On x86 it includes the row's unit mask; on processors
- * whose selects differ between counters it is that of @counter. */
-static uint64_t get_row_code(const struct table *t, unsigned row, unsigned counter)
-{
-	if (!table_get_key_field(t, KEY_CODE)) {
-		if (counter == ANY_COUNTER && table_get_row_counter_mask(t, table_get_row(t, row)))
-			counter = (unsigned)__builtin_ctzll(
-				table_get_row_counter_mask(t, table_get_row(t, row)));
-		return pfmi_table_get_row_value(t, row, KEY_SEL, counter);
-	}
-	return pfmi_table_get_row_value(t, row, KEY_CODE, counter) |
-	       (t->encoder == ENCODER_X86
-	                ? pfmi_table_get_row_value(t, row, KEY_UMASK, counter) << 8
-	                : 0);
-}
-
-/* The code of a unit mask: its position for Montecito's cache line states, its bits otherwise. */
-static uint64_t get_mask_code(const struct table *t, unsigned row, unsigned mask)
-{
-	const struct named_value *w = pfmi_pmu_get_row_umask(t, row, mask, NULL);
-
-	return t->encoder == ENCODER_MONTECITO ? mask : w->value;
-}
-
-static const char *get_umask_name(const struct table *t, unsigned row, unsigned mask)
-{
-	return table_get_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
-}
-
-/* ---- look-up --------------------------------------------------------------------------------- */
-
-static int find_row_by_name(const struct table *t, const char *s, size_t len, unsigned *idx)
-{
-	struct slice name = { s, (uint32_t)len };
-	struct name_entry n = table_find_name(t, pfmi_table_hash_name(name), s, len);
-
-	/* Names are hashed without blanks and dashes, which libpfm 3 compares. */
-	if ((n.kind != NAME_EVENT && n.kind != NAME_ALIAS) ||
-	    !pfmi_base_is_slice_icase(name, table_get_text(t, n.text)))
-		return PFMLIB_ERR_NOTFOUND;
-	*idx = n.row;
-	return PFMLIB_SUCCESS;
-}
-
-static int find_row_by_code(const struct table *t, uint64_t code, unsigned first, unsigned *idx)
-{
-	for (unsigned i = first; i < t->n_rows; i++)
-		if (get_row_code(t, i, ANY_COUNTER) == code) {
-			*idx = i;
-			return PFMLIB_SUCCESS;
-		}
-	return PFMLIB_ERR_NOTFOUND;
-}
-
-pfm_err_t pfm_find_event_byname(const char *name, unsigned int *idx)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!name || !idx)
-		return PFMLIB_ERR_INVAL;
-	return find_row_by_name(t, name, strcspn(name, ":"), idx);
-}
-
-pfm_err_t pfm_find_event_bycode(int code, unsigned int *idx)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!idx)
-		return PFMLIB_ERR_INVAL;
-	return find_row_by_code(t, (uint64_t)(int64_t)code, 0, idx);
-}
-
-pfm_err_t pfm_find_event_bycode_next(int code, unsigned int start, unsigned int *next)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!next)
-		return PFMLIB_ERR_INVAL;
-	return start < t->n_rows ? find_row_by_code(t, (uint64_t)(int64_t)code, start + 1, next)
-	                         : PFMLIB_ERR_NOTFOUND;
-}
-
-pfm_err_t pfm_find_event(const char *str, unsigned int *idx)
-{
-	uint64_t code;
-
-	if (!get_selected_table())
-		return PFMLIB_ERR_NOINIT;
-	if (!str || !idx)
-		return PFMLIB_ERR_INVAL;
-	if (*str < '0' || *str > '9')
-		return pfm_find_event_byname(str, idx);
-	if (!pfmi_base_parse_number(pfmi_base_make_slice(str), &code) || code > INT32_MAX)
-		return PFMLIB_ERR_INVAL;
-	return pfm_find_event_bycode((int)code, idx);
-}
-
-static int find_umask(const struct table *t, unsigned row, struct slice s, unsigned *mask)
-{
-	unsigned n = pfmi_pmu_count_row_umasks(t, row);
-	uint64_t code;
-
-	for (unsigned i = 0; i < n; i++)
-		if (pfmi_base_is_slice_icase(s, get_umask_name(t, row, i))) {
-			*mask = i;
-			return PFMLIB_SUCCESS;
-		}
-	for (unsigned i = 0; pfmi_base_parse_number(s, &code) && i < n; i++)
-		if (get_mask_code(t, row, i) == code) {
-			*mask = i;
-			return PFMLIB_SUCCESS;
-		}
-	return PFMLIB_ERR_UMASK;
-}
-
-pfm_err_t pfm_find_event_mask(unsigned int event, const char *str, unsigned int *mask_idx)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!str || !mask_idx || event >= t->n_rows)
-		return PFMLIB_ERR_INVAL;
-	return find_umask(t, event, pfmi_base_make_slice(str), mask_idx);
-}
-
-static int add_umask(pfmlib_event_t *e, unsigned mask)
-{
-	for (unsigned i = 0; i < e->num_masks; i++)
-		if (e->unit_masks[i] == mask)
-			return PFMLIB_SUCCESS;
-	if (e->num_masks == PFMLIB_MAX_MASKS_PER_EVENT)
-		return PFMLIB_ERR_TOOMANY;
-	e->unit_masks[e->num_masks++] = mask;
-	return PFMLIB_SUCCESS;
-}
-
-/* Adds the masks whose codes together are the number @s. */
-static int add_umask_union(const struct table *t, struct slice s, pfmlib_event_t *e)
-{
-	unsigned n = pfmi_pmu_count_row_umasks(t, e->event);
-	uint64_t number, all = 0;
-
-	if (!pfmi_base_parse_number(s, &number))
-		return PFMLIB_ERR_UMASK;
-	for (unsigned i = 0; i < n; i++)
-		if (!(get_mask_code(t, e->event, i) & ~number))
-			all |= get_mask_code(t, e->event, i);
-	if (all != number)
-		return PFMLIB_ERR_UMASK;
-	for (unsigned i = 0; i < n; i++)
-		if (!(get_mask_code(t, e->event, i) & ~number)) {
-			int rc = add_umask(e, i);
-
-			if (rc)
-				return rc;
-		}
-	return PFMLIB_SUCCESS;
-}
-
-static int parse_umasks(const struct table *t, const char *s, pfmlib_event_t *e)
-{
-	for (;;) {
-		struct slice piece = { s, (uint32_t)strcspn(s, ":") };
-		unsigned mask;
-		int rc;
-
-		if (piece.len == 0)
-			return PFMLIB_ERR_UMASK;
-		rc = find_umask(t, e->event, piece, &mask);
-		rc = rc ? add_umask_union(t, piece, e) : add_umask(e, mask);
-		if (rc)
-			return rc;
-		if (!s[piece.len])
-			return PFMLIB_SUCCESS;
-		s += piece.len + 1;
-	}
-}
-
-pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
-{
-	const struct table *t = get_selected_table();
-	size_t len;
-	int rc;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!str || !e)
-		return PFMLIB_ERR_INVAL;
-	memset(e, 0, sizeof(*e));
-	len = strcspn(str, ":");
-	rc = find_row_by_name(t, str, len, &e->event);
-	if (rc)
-		return rc;
-	if (pfmi_pmu_count_row_umasks(t, e->event) == 0)
-		return str[len] ? PFMLIB_ERR_UMASK : PFMLIB_SUCCESS;
-	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
-}
-
-/* ---- events ---------------------------------------------------------------------------- */
-
-pfm_err_t pfm_get_num_events(unsigned int *count)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!count)
-		return PFMLIB_ERR_INVAL;
-	*count = t->n_rows;
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_max_event_name_len(size_t *len)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!len)
-		return PFMLIB_ERR_INVAL;
-	*len = 0;
-	for (unsigned i = 0; i < t->n_rows; i++) {
-		size_t this_len = strlen(table_get_row_name(t, i));
-
-		for (unsigned m = pfmi_pmu_count_row_umasks(t, i); m-- > 0;)
-			this_len += 1 + strlen(get_umask_name(t, i, m));
-		*len = this_len > *len ? this_len : *len;
-	}
-	return PFMLIB_SUCCESS;
-}
-
-/* Appends @text in upper case, truncated if the text and a NUL do not fit into @max bytes. False if
- * it was truncated. */
-static bool append_upper_case(char *buf, size_t max, size_t *at, const char *text)
-{
-	for (; *text; text++) {
-		if (*at + 1 >= max)
-			return false;
-		buf[(*at)++] = *text >= 'a' && *text <= 'z' ? (char)(*text - ('a' - 'A')) : *text;
-		buf[*at] = '\0';
-	}
-	return true;
-}
-
-pfm_err_t pfm_get_event_name(unsigned int idx, char *name, size_t maxlen)
-{
-	const struct table *t = get_selected_table();
-	size_t at = 0;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !name || maxlen <= strlen(table_get_row_name(t, idx)))
-		return PFMLIB_ERR_INVAL;
-	append_upper_case(name, maxlen, &at, table_get_row_name(t, idx));
-	return PFMLIB_SUCCESS;
-}
-
-static int check_event(const struct table *t, const pfmlib_event_t *e)
-{
-	unsigned n;
-
-	if (e->event >= t->n_rows || e->num_masks > PFMLIB_MAX_MASKS_PER_EVENT)
-		return PFMLIB_ERR_INVAL;
-	n = pfmi_pmu_count_row_umasks(t, e->event);
-	if ((n == 0) != (e->num_masks == 0))
-		return PFMLIB_ERR_UMASK;
-	for (unsigned i = 0; i < e->num_masks; i++)
-		if (e->unit_masks[i] >= n)
-			return PFMLIB_ERR_UMASK;
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
-{
-	const struct table *t = get_selected_table();
-	size_t at = 0;
-	bool fits;
-	int rc;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!e || !name || maxlen < 1)
-		return PFMLIB_ERR_INVAL;
-	rc = check_event(t, e);
-	if (rc)
-		return rc;
-	name[0] = '\0';
-	fits = append_upper_case(name, maxlen, &at, table_get_row_name(t, e->event));
-	for (unsigned i = 0; fits && i < e->num_masks; i++)
-		fits = append_upper_case(name, maxlen, &at, ":") &&
-		       append_upper_case(name, maxlen, &at,
-		                         get_umask_name(t, e->event, e->unit_masks[i]));
-	return fits ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL;
-}
-
-pfm_err_t pfm_get_event_code(unsigned int idx, int *code)
-{
-	return pfm_get_event_code_counter(idx, ~0u, code);
-}
-
-pfm_err_t pfm_get_event_code_counter(unsigned int idx, unsigned int counter, int *code)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !code)
-		return PFMLIB_ERR_INVAL;
-	if (counter != ~0u && (counter > 63 || !(t->all_counters >> counter & 1)))
-		return PFMLIB_ERR_INVAL;
-	*code = (int)get_row_code(t, idx, counter == ~0u ? ANY_COUNTER : counter);
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_event_counters(unsigned int idx, pfmlib_regmask_t *counters)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !counters)
-		return PFMLIB_ERR_INVAL;
-	memset(counters, 0, sizeof(*counters));
-	counters->bits[0] = table_get_row_counter_mask(t, table_get_row(t, idx));
-	return PFMLIB_SUCCESS;
-}
-
-static int copy_text(const char *text, char **out)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		return PFMLIB_ERR_NOMEM;
-	*out = copy;
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_event_description(unsigned int idx, char **desc)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !desc)
-		return PFMLIB_ERR_INVAL;
-	return copy_text(table_get_description(t, table_get_row(t, idx)->desc), desc);
-}
-
-pfm_err_t pfm_get_num_event_masks(unsigned int idx, unsigned int *count)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !count)
-		return PFMLIB_ERR_INVAL;
-	*count = pfmi_pmu_count_row_umasks(t, idx);
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_event_mask_name(unsigned int idx, unsigned int mask_idx, char *name,
-                                  size_t maxlen)
-{
-	const struct table *t = get_selected_table();
-	size_t at = 0;
-	unsigned n;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !name || maxlen < 1)
-		return PFMLIB_ERR_INVAL;
-	n = pfmi_pmu_count_row_umasks(t, idx);
-	if (n == 0)
-		return PFMLIB_ERR_NOTSUPP;
-	if (mask_idx >= n)
-		return PFMLIB_ERR_INVAL;
-	if (maxlen <= strlen(get_umask_name(t, idx, mask_idx)))
-		return PFMLIB_ERR_FULL;
-	append_upper_case(name, maxlen, &at, get_umask_name(t, idx, mask_idx));
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_event_mask_code(unsigned int idx, unsigned int mask_idx, unsigned int *code)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !code || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
-		return PFMLIB_ERR_INVAL;
-	*code = (unsigned)get_mask_code(t, idx, mask_idx);
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_event_mask_description(unsigned int idx, unsigned int mask_idx, char **desc)
-{
-	const struct table *t = get_selected_table();
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (idx >= t->n_rows || !desc || mask_idx >= pfmi_pmu_count_row_umasks(t, idx))
-		return PFMLIB_ERR_INVAL;
-	return copy_text(
-		table_get_description(t, pfmi_pmu_get_row_umask(t, idx, mask_idx, NULL)->desc),
-		desc);
-}
-
-/* The event that a feature of the table names. */
-static int find_special_event(const char *feature, pfmlib_event_t *e)
-{
-	const struct table *t = get_selected_table();
-	const struct feature *f;
-	const char *name;
-	unsigned row;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!e)
-		return PFMLIB_ERR_INVAL;
-	f = find_feature(t, feature);
-	if (!f)
-		return PFMLIB_ERR_NOTSUPP;
-	name = table_get_text(t, f->text);
-	if (find_row_by_name(t, name, strlen(name), &row))
-		return PFMLIB_ERR_NOTSUPP;
-	memset(e, 0, sizeof(*e));
-	e->event = row;
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e)
-{
-	return find_special_event("libpfm_cycles", e);
-}
-pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
-{
-	return find_special_event("libpfm_instructions", e);
-}
-
-/* ---- dispatch -------------------------------------------------------------------------------- */
-
-static int init_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
-{
-	int rc = check_event(t, e);
-
-	if (rc)
-		return rc;
-	if (table_get_row(t, e->event)->flags & ROW_METRIC)
-		return PFMLIB_ERR_ALIAS;
-	/* The encoder checks which levels the processor has. */
-	if (e->plm > 0xff)
-		return PFMLIB_ERR_INVAL;
-	pfmi_pmu_init_event(ev, t, e->event);
-	ev->plm = (uint8_t)e->plm;
-	for (unsigned i = 0; !rc && i < e->num_masks; i++)
-		rc = pfmi_pmu_add_umask(ev, e->unit_masks[i]);
-	return rc;
-}
-
-static void copy_registers(const pfm_reg_t *from, unsigned n, pfmlib_reg_t *to)
-{
-	for (unsigned i = 0; i < n; i++)
-		to[i] = (pfmlib_reg_t){ .reg_value = from[i].value,
-			                .reg_addr = from[i].addr,
-			                .reg_num = from[i].num,
-			                .reg_alt_addr = from[i].alt_addr };
-}
-
-static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, const void *model_in,
-                        pfmlib_output_param_t *out, void *model_out)
-{
-	struct event events[PLAN_MAX_EVENTS];
-	struct encode_request req = { .table = t,
-		                      .events = events,
-		                      .n_events = in->pfp_event_count,
-		                      .plm = in->pfp_dfl_plm,
-		                      .flags = in->pfp_flags,
-		                      .unavailable_regs = &in->pfp_unavail_pmcs,
-		                      .model_in = model_in,
-		                      .model_out = model_out };
-	struct placement where;
-	struct register_values regs;
-	int rc = PFMLIB_SUCCESS;
-
-	for (unsigned i = 0; !rc && i < req.n_events; i++)
-		rc = init_event(t, &in->pfp_events[i], &events[i]);
-	if (!rc)
-		rc = pfmi_pmu_dispatch_set(&req, &where, &regs, NULL);
-	if (rc)
-		return rc;
-	out->pfp_pmc_count = regs.n_pmcs;
-	out->pfp_pmd_count = regs.n_pmds;
-	copy_registers(regs.pmcs, regs.n_pmcs, out->pfp_pmcs);
-	copy_registers(regs.pmds, regs.n_pmds, out->pfp_pmds);
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out,
-                              void *model_out)
-{
-	const struct table *t = get_selected_table();
-	unsigned counters;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!in || !out || in->pfp_dfl_plm == 0 || in->pfp_dfl_plm > 0xf ||
-	    in->pfp_event_count >= PFMLIB_MAX_PMCS)
-		return PFMLIB_ERR_INVAL;
-	counters = (unsigned)__builtin_popcountll(t->all_counters);
-	if (in->pfp_event_count > counters || in->pfp_event_count > PLAN_MAX_EVENTS)
-		return PFMLIB_ERR_NOASSIGN;
-	return dispatch_set(t, in, model_in, out, model_out);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The selected processor of libpfm 3's interface. */
+#ifndef PERFMON_LIBPFM3_SELECTED_H
+#define PERFMON_LIBPFM3_SELECTED_H
+
+#include <perfmon/pfmlib.h>
+#include "lookup/lookup.h"
+
+/* The table of the selected processor; NULL before the selection. */
+const struct table *pfm3_get_selected_table(void);
+/* The feature called @name of @t, or NULL. */
+const struct feature *pfm3_find_feature(const struct table *t, const char *name);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* The libpfm 3 interface on every processor it has: all calls agree about every event. */
+#include "rows.h"
+#include <perfmon/perfmon.h>
+#include <perfmon/pfmlib_montecito.h>
+#include <perfmon/pfmlib.h>
+
+static const int types[] = { PFMLIB_MONTECITO_PMU, PFMLIB_COREDUO_PMU,   PFMLIB_GEN_IA32_PMU,
+	                     PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
+	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* ---- every event of every processor ---------------------------------------------------------- */
+
+static void check_masks(unsigned i, pfmlib_event_t *e)
+{
+	unsigned n, code, found;
+	char name[64], *desc;
+
+	assert_int_equal(pfm_get_num_event_masks(i, &n), 0);
+	for (unsigned m = 0; m < n; m++) {
+		assert_int_equal(pfm_get_event_mask_name(i, m, name, sizeof(name)), 0);
+		assert_int_equal(pfm_find_event_mask(i, name, &found), 0);
+		assert_int_equal(found, m);
+		assert_int_equal(pfm_get_event_mask_code(i, m, &code), 0);
+		assert_int_equal(pfm_get_event_mask_description(i, m, &desc), 0);
+		free(desc);
+	}
+	assert_int_equal(pfm_get_event_mask_name(i, n, name, sizeof(name)),
+	                 n ? PFMLIB_ERR_INVAL : PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_get_event_mask_code(i, n, &code), PFMLIB_ERR_INVAL);
+	e->num_masks = n ? 1 : 0;
+	e->unit_masks[0] = n ? n - 1 : 0;
+}
+
+/* A buffer that fits exactly is enough, and one byte less is not. */
+static void check_names(unsigned i, pfmlib_event_t *e, size_t longest)
+{
+	char name[128], again[128];
+	pfmlib_event_t back;
+	unsigned found;
+
+	assert_int_equal(pfm_get_event_name(i, name, sizeof(name)), 0);
+	assert_true(strlen(name) <= longest);
+	assert_int_equal(pfm_get_event_name(i, again, strlen(name) + 1), 0);
+	assert_int_equal(pfm_get_event_name(i, again, strlen(name)), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_event(name, &found), 0);
+	if (found != i) /* libpfm's Core Duo has one name twice: the first event has it */
+		assert_true(found < i);
+	assert_int_equal(pfm_get_full_event_name(e, name, sizeof(name)), 0);
+	assert_true(strlen(name) <= longest);
+	assert_int_equal(pfm_get_full_event_name(e, again, strlen(name) + 1), 0);
+	assert_string_equal(name, again);
+	assert_int_equal(pfm_get_full_event_name(e, again, strlen(name)), PFMLIB_ERR_FULL);
+	if (found == i) {
+		assert_int_equal(pfm_find_full_event(name, &back), 0);
+		assert_memory_equal(&back, e, sizeof(back));
+	}
+}
+
+static void check_codes(unsigned i)
+{
+	pfmlib_regmask_t counters, all;
+	unsigned found, weight;
+	int code;
+
+	assert_int_equal(pfm_get_event_code(i, &code), 0);
+	assert_int_equal(pfm_find_event_bycode(code, &found), 0);
+	while (found < i)
+		assert_int_equal(pfm_find_event_bycode_next(code, found, &found), 0);
+	assert_int_equal(found, i);
+	assert_int_equal(pfm_get_impl_counters(&all), 0);
+	assert_int_equal(pfm_get_event_counters(i, &counters), 0);
+	pfm_regmask_andnot(&counters, &counters, &all);
+	pfm_regmask_weight(&counters, &weight);
+	assert_int_equal(weight, 0);
+	assert_int_equal(pfm_get_event_code_counter(i, 64, &code), PFMLIB_ERR_INVAL);
+}
+
+static void check_alone(const pfmlib_event_t *e, pfmlib_input_param_t *in,
+                        pfmlib_output_param_t *out)
+{
+	int rc;
+
+	in->pfp_dfl_plm = PFM_PLM3 | PFM_PLM0;
+	in->pfp_event_count = 1;
+	in->pfp_events[0] = *e;
+	out->pfp_pmc_count = out->pfp_pmd_count = 0;
+	rc = pfm_dispatch_events(in, NULL, out, NULL);
+	if (rc == PFMLIB_SUCCESS)
+		assert_true(out->pfp_pmc_count >= 1);
+	else
+		assert_true(out->pfp_pmc_count == 0 && rc >= PFMLIB_ERR_LAST);
+}
+
+static void test_every_event(void **state)
+{
+	pfmlib_input_param_t *in = calloc(1, sizeof(*in));
+	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
+	unsigned n, pmcs, width;
+	size_t longest;
+
+	assert_int_equal(pfm_force_pmu(*(const int *)*state), 0);
+	assert_int_equal(pfm_get_num_events(&n), 0);
+	assert_int_equal(pfm_get_max_event_name_len(&longest), 0);
+	assert_int_equal(pfm_get_num_pmcs(&pmcs), 0);
+	assert_int_equal(pfm_get_hw_counter_width(&width), 0);
+	assert_true(n > 0 && pmcs > 0 && width > 0 && width < 64);
+	for (unsigned i = 0; i < n; i++) {
+		pfmlib_event_t e = { .event = i };
+		char *desc;
+
+		check_masks(i, &e);
+		check_names(i, &e, longest);
+		check_codes(i);
+		check_alone(&e, in, out);
+		assert_int_equal(pfm_get_event_description(i, &desc), 0);
+		assert_true(strlen(desc) > 3);
+		free(desc);
+	}
+	free(in);
+	free(out);
+}
+
+/* ---- numbers and names that are not events --------------------------------------------------- */
+
+static void test_names_and_masks_that_do_not_fit(void **state)
+{
+	pfmlib_event_t e;
+	char name[64];
+	unsigned u;
+	int code;
+
+	(void)state;
+	assert_int_equal(pfm_force_pmu(PFMLIB_ALPHA_EV5_PMU), 0);
+	assert_int_equal(pfm_find_event("cycles", &u), 0);
+	assert_int_equal(pfm_get_event_code(u, &code), 0);
+	assert_int_equal(code, 0); /* of the lowest counter that counts it */
+	assert_int_equal(pfm_get_event_code_counter(u, 2, &code), 0);
+	assert_int_equal(code, 0xc);
+	assert_int_equal(pfm_get_event_code_counter(u, 3, &code), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_get_event_mask_name(u, 0, name, sizeof(name)), PFMLIB_ERR_NOTSUPP);
+	assert_int_equal(pfm_find_full_event("cycles:X", &e), PFMLIB_ERR_UMASK);
+	assert_int_equal(pfm_get_cycle_event(&e), PFMLIB_ERR_NOTSUPP); /* no single one */
+	assert_int_equal(pfm_force_pmu(PFMLIB_COREDUO_PMU), 0);
+	assert_int_equal(pfm_find_event_byname("NOTHING", &u), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_event("0x100000000", &u), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_event("12x", &u), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_find_event_byname("L2-ADS:SELF", &u),
+	                 PFMLIB_ERR_NOTFOUND); /* dashes count here */
+	assert_int_equal(pfm_find_full_event("L2_ADS:", &e), PFMLIB_ERR_UMASK);
+	assert_int_equal(pfm_find_full_event("L2_ADS:NOBODY", &e), PFMLIB_ERR_UMASK);
+	assert_int_equal(pfm_find_full_event("NOTHING:SELF", &e), PFMLIB_ERR_NOTFOUND);
+	assert_int_equal(pfm_find_full_event("L2_ADS:SELF:SELF", &e), 0);
+	assert_int_equal(e.num_masks, 1);
+	assert_int_equal(pfm_get_full_event_name(&e, name, 1), PFMLIB_ERR_FULL);
+	e.unit_masks[0] = 99;
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
+	e.num_masks = PFMLIB_MAX_MASKS_PER_EVENT + 1;
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_INVAL);
+	e.num_masks = 0;
+	assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), PFMLIB_ERR_UMASK);
+}
+
+/* Event @i with the masks that have @number together: one, if it is its code, else all within
+ * it. */
+static void masks_by_number(unsigned i, unsigned number)
+{
+	unsigned n, code, within = 0, exact = 0, together = 0;
+	char name[128], text[160];
+	pfmlib_event_t e;
+	int rc;
+
+	assert_int_equal(pfm_get_event_name(i, name, sizeof(name)), 0);
+	assert_int_equal(pfm_get_num_event_masks(i, &n), 0);
+	for (unsigned m = 0; m < n; m++) {
+		assert_int_equal(pfm_get_event_mask_code(i, m, &code), 0);
+		exact |= code == number;
+		within += !(code & ~number);
+		together |= code & ~number ? 0 : code;
+	}
+	snprintf(text, sizeof(text), "%s:0x%x", name, number);
+	rc = pfm_find_full_event(text, &e);
+	assert_int_equal(rc, together == number || exact ? PFMLIB_SUCCESS : PFMLIB_ERR_UMASK);
+	if (rc)
+		return;
+	together = 0;
+	for (unsigned m = 0; m < e.num_masks; m++) {
+		for (unsigned k = 0; k < m; k++)
+			assert_int_not_equal(e.unit_masks[k], e.unit_masks[m]);
+		assert_int_equal(pfm_get_event_mask_code(i, e.unit_masks[m], &code), 0);
+		together |= code;
+	}
+	assert_int_equal(together, number);
+	assert_int_equal(e.num_masks, exact ? 1 : within);
+	/* The same again adds nothing. */
+	snprintf(text, sizeof(text), "%s:0x%x:%u", name, number, number);
+	assert_int_equal(pfm_find_full_event(text, &e), 0);
+	assert_int_equal(e.num_masks, exact ? 1 : within);
+}
+
+static void test_masks_by_their_numbers(void **state)
+{
+	unsigned events, tried = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < N_TYPES; k++) {
+		assert_int_equal(pfm_force_pmu(types[k]), 0);
+		assert_int_equal(pfm_get_num_events(&events), 0);
+		for (unsigned i = 0; i < events; i++) {
+			unsigned n, a, b, all = 0;
+
+			assert_int_equal(pfm_get_num_event_masks(i, &n), 0);
+			for (unsigned m = 0; m < n; m++, tried++) {
+				assert_int_equal(pfm_get_event_mask_code(i, m, &a), 0);
+				assert_int_equal(pfm_get_event_mask_code(i, (m + 1) % n, &b), 0);
+				masks_by_number(i, a);
+				masks_by_number(i, a | b);
+				all |= a;
+			}
+			if (n) {
+				masks_by_number(i, all);
+				masks_by_number(i, all | 0x10000);
+			}
+		}
+	}
+	assert_true(tried > 100);
+}
+
+static int dispatch_one(const char *event, pfmlib_mont_input_param_t *model,
+                        pfmlib_output_param_t *out)
+{
+	pfmlib_input_param_t in = { 0 };
+	pfmlib_mont_output_param_t model_out = { 0 };
+
+	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), 0);
+	in.pfp_event_count = 1;
+	in.pfp_dfl_plm = PFM_PLM3;
+	assert_int_equal(pfm_find_full_event(event, &in.pfp_events[0]), 0);
+	memset(out, 0, sizeof(*out));
+	return pfm_dispatch_events(&in, model, out, &model_out);
+}
+
+/* A set of levels has four bits, and none of them may be lost on the way. */
+static void test_levels_that_are_none_are_refused(void **state)
+{
+	static const unsigned wrong[] = { 0x10, 0x18, 0x100, 0x108, ~0u };
+	pfmlib_input_param_t in = { .pfp_event_count = 1 };
+	pfmlib_output_param_t out = { 0 };
+
+	(void)state;
+	for (unsigned t = 0; t < N_TYPES; t++) {
+		assert_int_equal(pfm_force_pmu(types[t]), 0);
+		in.pfp_events[0] = (pfmlib_event_t){ .event = 0 };
+		for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			in.pfp_dfl_plm = wrong[i];
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),
+			                 PFMLIB_ERR_INVAL);
+		}
+		in.pfp_dfl_plm = PFM_PLM3;
+		for (unsigned i = 2; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			in.pfp_events[0].plm = wrong[i];
+			assert_int_equal(pfm_dispatch_events(&in, NULL, &out, NULL),
+			                 PFMLIB_ERR_INVAL);
+		}
+	}
+}
+
+/* 41 bits are an instruction: what is wider would match something else than was asked. */
+static void test_wide_opcodes_are_refused(void **state)
+{
+	static const uint64_t wide = (uint64_t)1 << 41;
+	pfmlib_output_param_t out;
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		pfmlib_mont_input_param_t model = { 0 };
+		pfmlib_mont_opcm_t *o = i & 1 ? &model.pfp_mont_opcm2 : &model.pfp_mont_opcm1;
+
+		o->opcm_used = o->opcm_m = 1;
+		o->opcm_match = i & 2 ? wide - 1 : 0;
+		o->opcm_mask = i & 2 ? 0 : wide - 1;
+		if (i & 4)
+			*(i & 2 ? &o->opcm_match : &o->opcm_mask) = wide;
+		assert_int_equal(dispatch_one("IA64_INST_RETIRED_THIS", &model, &out),
+		                 i & 4 ? PFMLIB_ERR_INVAL : 0);
+	}
+}
+
+/* Method 2 of libpfm_montecito(3): what is given says what the register captures, and the event
+ * only counts. */
+static void test_a_given_register_wins(void **state)
+{
+	pfmlib_mont_input_param_t model = { 0 };
+	pfmlib_output_param_t out;
+	bool seen = false;
+
+	(void)state;
+	model.pfp_mont_dear.ear_used = 1;
+	model.pfp_mont_dear.ear_mode = PFMLIB_MONT_EAR_TLB_MODE;
+	model.pfp_mont_dear.ear_umask = 5;
+	model.pfp_mont_dear.ear_plm = PFM_PLM0;
+	assert_int_equal(dispatch_one("DATA_EAR_CACHE_LAT4", &model, &out), 0);
+	for (unsigned i = 0; i < out.pfp_pmc_count; i++)
+		if (out.pfp_pmcs[i].reg_num == 40) {
+			seen = true;
+			assert_int_equal(out.pfp_pmcs[i].reg_value & 0xf, PFM_PLM0);
+			assert_int_equal(out.pfp_pmcs[i].reg_value >> 7 & 3, 1);
+			assert_int_equal(out.pfp_pmcs[i].reg_value >> 16 & 0xf, 5);
+		}
+	assert_true(seen);
+}
+
+int main(void)
+{
+	struct rows rows = { 0 };
+
+	for (size_t i = 0; i < N_TYPES; i++) {
+		char name[48];
+
+		snprintf(name, sizeof(name), "every event of type %d", types[i]);
+		rows_add(&rows, name, test_every_event, (void *)(uintptr_t)&types[i]);
+	}
+	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit,
+	         NULL);
+	rows_add(&rows, "masks by their numbers", test_masks_by_their_numbers, NULL);
+	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused,
+	         NULL);
+	rows_add(&rows, "opcodes wider than an instruction are refused",
+	         test_wide_opcodes_are_refused, NULL);
+	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins,
+	         NULL);
+	return rows_run("libpfm3_events", &rows);
+}
