@@ -3,6 +3,7 @@
  * like names of C++ whose last part is a hash. Names are as rustc prints them without hashes of
  * crates and without types of constants. */
 #include "profile/demangle_rust_old.h"
+#include "profile/punycode.h"
 #include "profile/rust_text.h"
 #include "profile/symbols.h"
 
@@ -71,11 +72,17 @@ static struct identifier read_identifier(struct rust_name *r)
 
 static void put_identifier(struct rust_name *r, const struct identifier *id)
 {
-	if (id->is_punycode)
+	char text[PUNYCODE_TEXT];
+
+	if (!id->is_punycode) {
+		rust_put_bytes(r, id->text, id->len);
+	} else if (punycode_decode(id->text, id->len, text)) {
+		rust_put(r, text);
+	} else {
 		rust_put(r, "punycode{");
-	rust_put_bytes(r, id->text, id->len);
-	if (id->is_punycode)
+		rust_put_bytes(r, id->text, id->len);
 		rust_put(r, "}");
+	}
 }
 
 /* ---- paths and types ------------------------------------------------------------------------- */

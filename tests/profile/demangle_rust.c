@@ -25,7 +25,7 @@ static void names_of_rust(void **state)
 		{ "_RNvYNtC1a1TNtB4_5Shape4area", "<a::T as a::Shape>::area" },
 		{ "_RNvC1a1f.cold", "a::f.cold" },
 		{ "_RNvC1a1f.llvm.99", "a::f" },
-		{ "_RNvC1au8gdel_5qa", "a::punycode{gdel_5qa}" },
+		{ "_RNvC1au8gdel_5qa", "a::g\u00f6del" },
 		{ "_R", NULL },
 		{ "_RNvC1a", NULL },
 		{ "_RB_", NULL },
