@@ -160,6 +160,25 @@ class Push(Continuous):
         self.assertEqual(headers["Content-Type"], "application/octet-stream")
         self.assertEqual(self.files(), [])
 
+    def test_names(self):
+        """The receiver finds names of functions by build ids, unless --names asks for them; those of the kernel it cannot find."""
+        load = subprocess.Popen(["sh", "-c", 'while :; do "$0" list --json >/dev/null; done', PFM])
+        try:
+            for words, named in (([], False), (["--names"], True)):
+                for path in "/ingest", "/v1development/profiles":
+                    with Receiver(200) as r:
+                        self.without_curl(self.record("--rounds", "1", "--push", r.url + path, *words,
+                                                      events=("-a", "-F", "999", "-e", "cpu-clock", "-g")))
+                    body = r.got[0][2]
+                    body = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+                    self.assertRegex(body, rb"libperfmon\.so")
+                    self.assertRegex(body, rb"[0-9a-f]{40}")
+                    self.assertEqual(bool(re.search(rb"pfmi_\w{4}", body)), named, path)
+                    self.assertIn(b"sys_execve", body)
+        finally:
+            load.kill()
+            load.wait()
+
     def test_otlp_after_the_receiver_was_away(self):
         """What is not taken stays in the folder, and goes out in order."""
         with Receiver(503, 200) as r:

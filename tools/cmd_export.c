@@ -210,13 +210,14 @@ static int export_opened(struct exporter *e, const struct export_format *format,
 }
 
 int export_recording(const struct export_format *format, const char *path, const char *output,
-                     const char *event, bool is_checked)
+                     const char *event, bool is_checked, bool leaves_names)
 {
 	struct export_reader reader;
 	struct exporter e = { .reader = &reader };
 	int status = export_open(&reader, path, event);
 
 	reader.merges_processes = !format->has_process_addresses;
+	reader.leaves_names = leaves_names;
 	if (status == EXIT_DONE)
 		status = export_opened(&e, format, output, event, is_checked);
 	if (status == EXIT_DONE)
@@ -305,7 +306,7 @@ static int run_export(struct command_args *args)
 	if (status != EXIT_DONE)
 		return status;
 	return export_recording(format, args->n ? args->operands[0] : "perf.data", job.output,
-	                        job.event, job.is_checked);
+	                        job.event, job.is_checked, false);
 }
 
 const struct command cmd_export = {

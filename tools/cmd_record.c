@@ -21,6 +21,7 @@ enum {
 	OPT_KEEP_BYTES,
 	OPT_KEEP_AGE,
 	OPT_EACH_EVENT,
+	OPT_NAMES,
 	OPT_PUSH,
 	OPT_CALL_GRAPH,
 	OPT_BRANCH_FILTER,
@@ -77,6 +78,9 @@ static const struct command_option options[] = {
 	{ OPT_PUSH, "push", "URL",
 	  "with --continuous: send each file to URL, as pprof if it ends in /ingest, else as OTLP "
 	  "profiles, and remove it once it is taken" },
+	{ OPT_NAMES, "names", NULL,
+	  "with --push: look up names of functions on this machine, instead of by build ids at the "
+	  "receiver" },
 	{ OPT_EACH_EVENT, "each-event", NULL,
 	  "with --continuous: sample one event in each round, in turns" },
 	{ OPT_DEVICE, "device", "FROM-TO",
@@ -372,6 +376,7 @@ static int parse_record_option(struct command_args *args, struct recorder *job, 
 		job->rounds.push_url = value;
 		break;
 	case OPT_EACH_EVENT: job->rounds.takes_turns = true; break;
+	case OPT_NAMES: job->rounds.has_names = true; break;
 	case OPT_ROUND:
 	case OPT_EVERY:
 	case OPT_ROUNDS:

@@ -84,6 +84,7 @@ struct export_reader {
 	struct progress progress;
 	struct text_pool texts; /* 0: "" */
 	bool merges_processes;  /* the code of a file has one location in all processes */
+	bool leaves_names;      /* code of files with a build id has addresses, no names */
 	struct export_mapping *mappings;
 	struct export_location *locations;
 	uint32_t *names;
@@ -136,6 +137,8 @@ uint32_t export_find_object(struct export_reader *r, uint32_t pid, uint64_t addr
 const char *export_text(const struct export_reader *r, uint32_t number);
 /* Text of name @i of a location. */
 const char *export_name(const struct export_reader *r, const struct export_location *l, unsigned i);
+/* True if the receiver finds the names of functions in @m by its build id. */
+bool export_leaves_names(const struct export_reader *r, const struct export_mapping *m);
 /* The line of the first instruction of the function of a location; unknown if that was inlined
  * into it. */
 struct export_source export_find_function_source(struct export_reader *r,
@@ -288,10 +291,11 @@ const struct export_format *find_export_format(const char *name);
 const struct export_format *find_export_format_of_file(const char *path);
 /* False if the name of a file asks for gzip, which is missing. */
 bool export_can_write(const char *path);
-/* Writes the recording @path to @output (NULL: standard output). DONE or REFUSED, everything
- * said. */
+/* Writes the recording @path to @output (NULL: standard output), in pprof's and OTLP's formats
+ * without the names that a receiver finds by build ids if @leaves_names. DONE or REFUSED,
+ * everything said. */
 int export_recording(const struct export_format *format, const char *path, const char *output,
-                     const char *event, bool is_checked);
+                     const char *event, bool is_checked, bool leaves_names);
 
 /* ---- output (export_output.c) ---------------------------------------------------------------- */
 

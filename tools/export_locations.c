@@ -61,6 +61,20 @@ static bool may_hold_compiled_code(const char *name)
 	       strncmp(name, "/dev/zero", 9) == 0 || is_jitdump_path(name);
 }
 
+/* The build id of a file that had none in the recording, because the kernel could not read it then.
+ */
+static uint32_t read_build_id(struct export_reader *r, struct object *object)
+{
+	enum { MOST = 64 };
+	char text[2 * MOST + 1] = "";
+	size_t n = 0;
+	const uint8_t *id = symbols_build_id(object, &n);
+
+	for (size_t i = 0; i < n && i < MOST; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	return text_number(&r->texts, text);
+}
+
 /* The mapping of the code at @at, which is added if it is new. */
 static uint32_t number_mapping(struct export_reader *r, uint32_t pid,
                                const struct mapped_address *at)
@@ -86,6 +100,8 @@ static uint32_t number_mapping(struct export_reader *r, uint32_t pid,
 		                     .build_id = m->build_id,
 		                     .object = m->object,
 		                     .is_shared = at->is_in_file && r->merges_processes };
+	if (r->leaves_names && m->object && !*export_text(r, m->build_id))
+		e.build_id = read_build_id(r, m->object);
 	if (at->process && may_hold_compiled_code(export_text(r, m->name)))
 		e.pid = pid;
 	return add_mapping(r, &e);
@@ -149,22 +165,28 @@ struct export_source export_find_function_source(struct export_reader *r,
 	return add_source(r, spot && !*spot->inlined ? spot->source : "");
 }
 
+bool export_leaves_names(const struct export_reader *r, const struct export_mapping *m)
+{
+	return r->leaves_names && m->object && *export_text(r, m->build_id);
+}
+
 /* Sets the names of @l. */
 static void name_location(struct export_reader *r, struct export_location *l)
 {
 	const struct export_mapping *m = &r->mappings[l->mapping];
+	struct object *object = export_leaves_names(r, m) ? NULL : m->object;
 	uint64_t address = l->address - l->is_caller;
 	uint64_t offset = file_offset(l, m);
-	const struct source_spot *spot = m->object ? symbols_spot(m->object, offset) : NULL;
-	const char *name = m->object ? symbols_at(m->object, offset) : NULL;
+	const struct source_spot *spot = object ? symbols_spot(object, offset) : NULL;
+	const char *name = object ? symbols_at(object, offset) : NULL;
 	char number[24];
 
 	if (l->mode == PFM_MISC_KERNEL)
 		name = symbols_kernel(r->tasks.symbols, address);
 	if (!name && m->pid)
 		name = perf_maps_find(&r->tasks.compiled, m->pid, address);
-	if (!name && m->object)
-		address = symbols_shown_address(m->object, offset, address);
+	if (!name && object)
+		address = symbols_shown_address(object, offset, address);
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	l->has_name = name;
 	l->first_name = (uint32_t)r->n_names;

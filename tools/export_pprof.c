@@ -177,7 +177,8 @@ static void put_mapping(struct exporter *e, uint32_t number)
 	message_add_number(&p->part, MAPPING_BUILD_ID,
 	                   add_string(p, export_text(e->reader, m->build_id)));
 	/* Functions are final: pprof must not resolve them again on another machine. */
-	message_add_number(&p->part, MAPPING_HAS_FUNCTIONS, 1);
+	if (!export_leaves_names(e->reader, m))
+		message_add_number(&p->part, MAPPING_HAS_FUNCTIONS, 1);
 	put_element(e, PROFILE_MAPPING, &p->part);
 }
 

@@ -131,7 +131,7 @@ void report_recording(const struct recorder *job)
 
 int export_result(const struct recorder *job)
 {
-	int status = export_recording(job->format, job->output, job->exported, NULL, false);
+	int status = export_recording(job->format, job->output, job->exported, NULL, false, false);
 
 	if (status == EXIT_DONE) {
 		unlink(job->output);

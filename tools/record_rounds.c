@@ -135,10 +135,9 @@ static void keep_limits(const struct record_rounds *r)
 
 static bool is_own_option(const char *word, bool *takes_next)
 {
-	static const char *const names[] = {
-		"--continuous", "--round",    "--every", "--rounds",
-		"--keep-bytes", "--keep-age", "--push",  "--each-event"
-	};
+	static const char *const names[] = { "--continuous", "--round",      "--every",
+		                             "--rounds",     "--keep-bytes", "--keep-age",
+		                             "--push",       "--each-event", "--names" };
 
 	*takes_next = false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -146,7 +145,8 @@ static bool is_own_option(const char *word, bool *takes_next)
 
 		if (strncmp(word, names[i], len) != 0 || (word[len] && word[len] != '='))
 			continue;
-		*takes_next = !word[len] && strcmp(word, "--each-event") != 0;
+		*takes_next = !word[len] && strcmp(word, "--each-event") != 0 &&
+		              strcmp(word, "--names") != 0;
 		return true;
 	}
 	return false;
@@ -258,7 +258,8 @@ static bool take_round(const struct command_args *args, const struct record_roun
 /* ---- pushing --------------------------------------------------------------------------------- */
 
 /* Converts and sends a recording in a child process, whose memory is then freed. Pyroscope's
- * /ingest gets pprof, all other receivers get OTLP profiles. */
+ * /ingest gets pprof, all other receivers get OTLP profiles. Receivers look up names by build ids,
+ * except those of the kernel. */
 static int push_recording(const struct record_rounds *r, const struct kept_file *file)
 {
 	const char *ingest = strstr(r->push_url, "/ingest");
@@ -269,7 +270,8 @@ static int push_recording(const struct record_rounds *r, const struct kept_file 
 
 	snprintf(path, sizeof(path), "%s/%s", r->folder, file->name);
 	snprintf(body, sizeof(body), "%s.%s", path, is_pprof ? "pb.gz" : "push");
-	if (!format || export_recording(format, path, body, NULL, false) != EXIT_DONE)
+	if (!format ||
+	    export_recording(format, path, body, NULL, false, !r->has_names) != EXIT_DONE)
 		return PUSH_REFUSED;
 	snprintf(url, sizeof(url), "%s", r->push_url);
 	if (is_pprof)

@@ -14,6 +14,7 @@ struct record_rounds {
 		keep_seconds; /* limits: bytes of all files, age of each; 0: no limit */
 	uint64_t n_rounds;    /* 0: until a signal */
 	const char *push_url; /* receiver of files, which are then removed; NULL: keep files */
+	bool has_names;       /* files are sent with the names of functions */
 	bool takes_turns;     /* one event in each round */
 };
 
