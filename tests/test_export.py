@@ -332,6 +332,20 @@ class Export(unittest.TestCase):
                           for s in json.loads(self.export("json", "shared.data"))["samples"][::4]],
                          [("0x400004", "inner"), ("0x7f0000000004", "inner")])
 
+    def test_the_first_mapping_of_pprof_is_the_main_program(self):
+        """The one that gave the task its name; else one that is not a library, such as dash called as sh."""
+        for task, expected in ((b"tool", "tool"), (b"sh", "dash"), (b"other", "dash")):
+            with self.subTest(task):
+                r = Recording(self.folder)
+                r.comm(100, task)
+                for i, (name, n) in enumerate(((b"libc.so.6", 9), (b"tool", 1), (b"dash", 3), (b"libm.so.6", 9))):
+                    r.map(100, 0x400000 + 0x10000 * i, [b"f" + name], name)
+                    for _ in range(n):
+                        r.sample(0, 100, [0x400004 + 0x10000 * i], 10)
+                r.write(os.path.join(self.folder, "main.data"))
+                p = Profile(self.export("pprof", "main.data"))
+                self.assertEqual(os.path.basename(p.strings[p.mappings[1][5]]), expected)
+
     def test_files_that_changed_are_named(self):
         """A file without a build id that is newer than the recording."""
         r = Recording(self.folder)

@@ -230,20 +230,37 @@ static bool collect_task_names(const struct exporter *e, struct text_pool *tasks
 	return !tasks->failed;
 }
 
-/* The mapping that comes first is taken for the main program: of programs that gave a task its name
- * the one with most samples. 0: no such mapping. */
+/* How much a mapping looks like the main program: more if it gave a task its name than if it is
+ * not a library, as a program can be called by another name. */
+static unsigned program_rank(const struct exporter *e, const struct text_pool *tasks, uint32_t i)
+{
+	const struct export_mapping *m = &e->reader->mappings[i];
+	const char *path = export_text(e->reader, m->file);
+
+	if (is_task_program(e, tasks, m))
+		return 2;
+	return path[0] == '/' && !strstr(base_name(path), ".so");
+}
+
+/* The mapping that comes first is taken for the main program: of those that look most like one the
+ * one with most samples. 0: all are libraries. */
 static uint32_t find_main_mapping(struct exporter *e)
 {
 	const struct pprof *p = e->state;
 	struct text_pool tasks = { .n = 0 };
+	unsigned best_rank = 0;
 	uint32_t best = 0;
 
 	e->failed |= !collect_task_names(e, &tasks);
-	for (uint32_t i = 1; i < e->reader->n_mappings; i++)
-		if (p->mapping_ids[i] &&
-		    (!best || p->mapping_samples[i] > p->mapping_samples[best]) &&
-		    is_task_program(e, &tasks, &e->reader->mappings[i]))
+	for (uint32_t i = 1; i < e->reader->n_mappings; i++) {
+		unsigned rank = p->mapping_ids[i] ? program_rank(e, &tasks, i) : 0;
+
+		if (rank > best_rank || (rank && rank == best_rank &&
+		                         p->mapping_samples[i] > p->mapping_samples[best])) {
+			best_rank = rank;
 			best = i;
+		}
+	}
 	text_pool_free(&tasks);
 	return best;
 }
