@@ -97,12 +97,6 @@ void message_add_element(struct message *m, unsigned field, const void *bytes, s
 	append_bytes(m, bytes, n);
 }
 
-void message_add_bytes(struct message *m, unsigned field, const void *bytes, size_t n)
-{
-	if (n)
-		message_add_element(m, field, bytes, n);
-}
-
 void message_add_message(struct message *m, unsigned field, struct message *part)
 {
 	m->failed |= part->failed;

@@ -24,7 +24,6 @@ void message_add_chosen_number(struct message *m, unsigned field, uint64_t value
 /* A fixed number that is written though it is 0. */
 void message_add_chosen_fixed64(struct message *m, unsigned field, uint64_t value);
 void message_add_fixed64(struct message *m, unsigned field, uint64_t value);
-void message_add_bytes(struct message *m, unsigned field, const void *bytes, size_t n);
 /* A field that is written though it is empty: an element of a repeated field. */
 void message_add_element(struct message *m, unsigned field, const void *bytes, size_t n);
 /* Message @part as an element; @part is cleared. */
