@@ -1428,7 +1428,23 @@ class Container(unittest.TestCase):
 
 
 class Dashboard(unittest.TestCase):
-    """tools/grafana-dashboard.json."""
+    """tools/grafana-dashboard.json. PERFMON_GRAFANA: a folder where npm has installed @grafana/schema and typescript."""
+
+    def test_schema(self):
+        """Grafana's own types accept it: every field is known, and each value is of its type."""
+        modules = os.path.join(os.environ.get("PERFMON_GRAFANA", "/nonexistent"), "node_modules")
+        types = modules + "/@grafana/schema/dist/types/raw/dashboard/x/types.gen"
+        if not os.path.exists(types + ".d.ts") or not os.path.exists(modules + "/.bin/tsc"):
+            self.skipTest("@grafana/schema and typescript are missing (npm packages, in the folder PERFMON_GRAFANA)")
+        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+            board = f.read()
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text, status in (("good", board, 0), ("bad", board.replace('"gridPos"', '"position"'), 1)):
+                with open("%s/%s.ts" % (folder, name), "w", encoding="utf-8") as f:
+                    f.write('import type { Dashboard } from "%s";\nexport const d: Dashboard = %s;\n' % (types, text))
+                done = subprocess.run([modules + "/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2020", "--module",
+                                       "esnext", "--moduleResolution", "bundler", f.name], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode != 0, status != 0, done.stdout + done.stderr)
 
     def test_names_exist(self):
         """Each metric of its queries is one that pfm writes: its table has the name, or an exposition of this machine."""
