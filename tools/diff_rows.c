@@ -69,7 +69,7 @@ static bool add_events(struct diff *d)
 static struct diff_row *find_row(struct diff *d, const char *key)
 {
 	size_t before = d->keys.n;
-	uint32_t at = text_number(&d->keys, key);
+	uint32_t at = text_pool_add(&d->keys, key);
 	bool failed = d->keys.failed;
 
 	if (!failed && d->keys.n == before)

@@ -63,7 +63,7 @@ static void add_to_line(struct exporter *e, const struct export_row *row)
 	put_stack(e, row, out);
 	e->failed |= fclose(out) != 0 || !text;
 	if (!e->failed) {
-		sum.stack = text_number(&f->lines, text);
+		sum.stack = text_pool_add(&f->lines, text);
 		export_add_row(&f->sums, &sum);
 	}
 	free(text);

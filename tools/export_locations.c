@@ -49,7 +49,7 @@ static uint32_t add_mapping(struct export_reader *r, const struct export_mapping
 
 uint32_t export_add_named_mapping(struct export_reader *r, const char *name)
 {
-	const struct export_mapping m = { .file = text_number(&r->texts, name) };
+	const struct export_mapping m = { .file = text_pool_add(&r->texts, name) };
 
 	return add_mapping(r, &m);
 }
@@ -68,11 +68,11 @@ static uint32_t read_build_id(struct export_reader *r, struct object *object)
 	enum { MOST = 64 };
 	char text[2 * MOST + 1] = "";
 	size_t n = 0;
-	const uint8_t *id = symbols_build_id(object, &n);
+	const uint8_t *id = symbols_get_build_id(object, &n);
 
 	for (size_t i = 0; i < n && i < MOST; i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
-	return text_number(&r->texts, text);
+	return text_pool_add(&r->texts, text);
 }
 
 /* The mapping of the code at @at, which is added if it is new. */
@@ -115,7 +115,7 @@ static void add_location_name(struct export_reader *r, struct export_location *l
 	                          &r->failed);
 	if (r->failed)
 		return;
-	r->names[r->n_names++] = text_number(&r->texts, name);
+	r->names[r->n_names++] = text_pool_add(&r->texts, name);
 	l->n_names++;
 }
 
@@ -141,7 +141,7 @@ static struct export_source add_source(struct export_reader *r, const char *sour
 	if (!colon)
 		return (struct export_source){ 0, 0 };
 	snprintf(file, sizeof(file), "%.*s", (int)(colon - source), source);
-	return (struct export_source){ text_number(&r->texts, file),
+	return (struct export_source){ text_pool_add(&r->texts, file),
 		                       (uint32_t)strtoul(colon + 1, NULL, 10) };
 }
 
@@ -160,8 +160,9 @@ struct export_source export_find_function_source(struct export_reader *r,
 	const struct source_spot *spot = NULL;
 	struct symbol_range range;
 
-	if (m->object && l->mode != PFM_MISC_KERNEL && symbols_range(m->object, offset, &range))
-		spot = symbols_spot(m->object, offset - (range.address - range.start));
+	if (m->object && l->mode != PFM_MISC_KERNEL &&
+	    symbols_find_range(m->object, offset, &range))
+		spot = symbols_find_spot(m->object, offset - (range.address - range.start));
 	return add_source(r, spot && !*spot->inlined ? spot->source : "");
 }
 
@@ -177,16 +178,16 @@ static void name_location(struct export_reader *r, struct export_location *l)
 	struct object *object = export_leaves_names(r, m) ? NULL : m->object;
 	uint64_t address = l->address - l->is_caller;
 	uint64_t offset = file_offset(l, m);
-	const struct source_spot *spot = object ? symbols_spot(object, offset) : NULL;
-	const char *name = object ? symbols_at(object, offset) : NULL;
+	const struct source_spot *spot = object ? symbols_find_spot(object, offset) : NULL;
+	const char *name = object ? symbols_find_name(object, offset) : NULL;
 	char number[24];
 
 	if (l->mode == PFM_MISC_KERNEL)
-		name = symbols_kernel(r->tasks.symbols, address);
+		name = symbols_find_kernel_name(r->tasks.symbols, address);
 	if (!name && m->pid)
 		name = perf_maps_find(&r->tasks.compiled, m->pid, address);
 	if (!name && object)
-		address = symbols_shown_address(object, offset, address);
+		address = symbols_get_shown_address(object, offset, address);
 	snprintf(number, sizeof(number), "%#llx", (unsigned long long)address);
 	l->has_name = name;
 	l->first_name = (uint32_t)r->n_names;
@@ -259,9 +260,9 @@ bool export_begin_locations(struct export_reader *r)
 	uint32_t text;
 
 	r->known = calloc((size_t)1 << KNOWN_LOCATIONS_LOG2, sizeof(*r->known));
-	text_number(&r->texts, "");
+	text_pool_add(&r->texts, "");
 	export_add_named_mapping(r, "[unknown]");
-	text = text_number(&r->texts, "[cut off]");
+	text = text_pool_add(&r->texts, "[cut off]");
 	r->names = base_grow_list(r->names, 0, &r->names_capacity, sizeof(*r->names), &r->failed);
 	r->locations = base_grow_list(r->locations, 0, &r->locations_capacity,
 	                              sizeof(*r->locations), &r->failed);

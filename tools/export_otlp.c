@@ -91,7 +91,7 @@ struct otlp {
 
 static uint32_t add_string(struct otlp *o, const char *text)
 {
-	return text_number(&o->strings, text);
+	return text_pool_add(&o->strings, text);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */

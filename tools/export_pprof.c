@@ -103,7 +103,7 @@ static void put_element(struct exporter *e, unsigned field, struct message *part
 
 static uint64_t add_string(struct pprof *p, const char *text)
 {
-	return text_number(&p->strings, text);
+	return text_pool_add(&p->strings, text);
 }
 
 static void add_value_type(struct pprof *p, struct message *m, const char *type, const char *unit)
@@ -199,7 +199,8 @@ static bool is_task_program(const struct exporter *e, const struct text_pool *ta
 	char comm[COMM_LENGTH + 1];
 
 	snprintf(comm, sizeof(comm), "%s", name);
-	return text_find(tasks, name) != HASH_NOT_FOUND || text_find(tasks, comm) != HASH_NOT_FOUND;
+	return text_pool_find(tasks, name) != HASH_NOT_FOUND ||
+	       text_pool_find(tasks, comm) != HASH_NOT_FOUND;
 }
 
 /* Samples whose innermost frame is in each mapping; mappings of callers are used as well. */
@@ -224,7 +225,7 @@ static bool collect_task_names(const struct exporter *e, struct text_pool *tasks
 
 	for (size_t i = 0; i < e->rows.n; i++) {
 		if (!i || e->rows.list[i].task != last)
-			text_number(tasks, export_text(e->reader, e->rows.list[i].task));
+			text_pool_add(tasks, export_text(e->reader, e->rows.list[i].task));
 		last = e->rows.list[i].task;
 	}
 	return !tasks->failed;

@@ -325,9 +325,10 @@ static double column_samples(const struct event_counts *c, const struct metric_c
 	double least = -1;
 
 	for (unsigned i = 0; i < m->info.n_value_inputs; i++) {
-		double n = m->inputs[i].event == NO_EVENT
-		                   ? -1
-		                   : event_counts_samples(c, block, (uint32_t)m->inputs[i].event);
+		double n =
+			m->inputs[i].event == NO_EVENT
+				? -1
+				: event_counts_get_samples(c, block, (uint32_t)m->inputs[i].event);
 
 		if (n >= 0 && (least < 0 || n < least))
 			least = n;
@@ -354,9 +355,9 @@ static bool compute_column(const struct report_job *job, const struct metric_col
 			else if (in->is_constant)
 				*to = in->constant;
 			else
-				*to = COUNT_BATCHES * event_counts_value(&job->profile.counts,
-				                                         block, (uint32_t)in->event,
-				                                         b);
+				*to = COUNT_BATCHES *
+				      event_counts_get_value(&job->profile.counts, block,
+				                             (uint32_t)in->event, b);
 		}
 	data.model = PFM_ERROR_FROM_REPETITIONS;
 	data.n_inputs = m->info.n_inputs;

@@ -15,7 +15,8 @@ uint32_t names_number_known_text(struct profile_reader *r, const char *text)
 	if (!*text)
 		return 0;
 	if (known->text != text)
-		*known = (struct known_text){ text, text_number(&r->target_profile->texts, text) };
+		*known =
+			(struct known_text){ text, text_pool_add(&r->target_profile->texts, text) };
 	return known->number;
 }
 
@@ -26,7 +27,7 @@ static void add_spot(struct profile_reader *r, const struct source_spot *spot,
 	at->source = spot ? names_number_known_text(r, spot->source) : 0;
 }
 
-static const char *object_of_mode(uint32_t mode)
+static const char *get_mode_object(uint32_t mode)
 {
 	static const char *const objects[PFM_MISC_MODE + 1] = {
 		[PFM_MISC_KERNEL] = "[kernel]",
@@ -39,15 +40,15 @@ static const char *object_of_mode(uint32_t mode)
 }
 
 /* Number of the text of the build id of @object. */
-static uint32_t build_id_text(struct profile_reader *r, struct object *object)
+static uint32_t number_build_id(struct profile_reader *r, struct object *object)
 {
 	char text[2 * 20 + 1] = "";
 	size_t n = 0;
-	const uint8_t *id = symbols_build_id(object, &n);
+	const uint8_t *id = symbols_get_build_id(object, &n);
 
 	for (size_t i = 0; i < n && i < 20; i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
-	return text_number(&r->target_profile->texts, text);
+	return text_pool_add(&r->target_profile->texts, text);
 }
 
 static bool needs_lines(const struct profile_reader *r)
@@ -86,10 +87,10 @@ static void find_other_name(struct profile_reader *r, const struct mapped_addres
 	if (!name && r->options.merge_unnamed)
 		name = UNNAMED;
 	if (!name && code->mapping && code->mapping->object)
-		address = symbols_shown_address(code->mapping->object, code->offset, address);
+		address = symbols_get_shown_address(code->mapping->object, code->offset, address);
 	if (!name)
 		print_address(address, number);
-	at->function = text_number(texts, name ? name : number);
+	at->function = text_pool_add(texts, name ? name : number);
 }
 
 /* Finds object and function of @code, and the functions inlined there. */
@@ -97,22 +98,22 @@ static void find_names(struct profile_reader *r, const struct mapped_address *co
                        struct code_names *at)
 {
 	const struct mapping *m = code->mapping;
-	const char *where = object_of_mode(code->mode), *name = NULL;
+	const char *where = get_mode_object(code->mode), *name = NULL;
 	struct object *object = m ? m->object : NULL;
 	struct symbol_range range;
 
 	at->object =
 		m && !where ? m->name : names_number_known_text(r, where ? where : "[unknown]");
 	if (code->mode == PFM_MISC_KERNEL)
-		name = symbols_kernel(r->tasks.symbols, code->address);
+		name = symbols_find_kernel_name(r->tasks.symbols, code->address);
 	if (object) {
-		name = symbols_at(object, code->offset);
+		name = symbols_find_name(object, code->offset);
 		if (needs_lines(r))
-			add_spot(r, symbols_spot(object, code->offset), at);
+			add_spot(r, symbols_find_spot(object, code->offset), at);
 		if (r->options.build_ids)
-			at->build_id = build_id_text(r, object);
-		if (r->options.file_addresses && symbols_range(object, code->offset, &range)) {
-			at->object = text_number(&r->target_profile->texts, range.path);
+			at->build_id = number_build_id(r, object);
+		if (r->options.file_addresses && symbols_find_range(object, code->offset, &range)) {
+			at->object = text_pool_add(&r->target_profile->texts, range.path);
 			at->address = range.address;
 			at->start = range.start;
 			at->end = range.end;

@@ -141,7 +141,7 @@ static enum frame_result go_to_caller(struct walk *w)
 	if (!w->find_code(w->arg, w->pid, address, &code))
 		return FRAME_LOST;
 	if (code.object)
-		result = symbols_caller(code.object, code.offset, r, &w->memory, &is_signal);
+		result = symbols_find_caller(code.object, code.offset, r, &w->memory, &is_signal);
 	if (result == FRAME_NO_RULE)
 		result = follow_frame_pointer(r, &w->memory);
 	if (result != FRAME_CALLER)
@@ -240,7 +240,7 @@ bool chains_complete(struct chains *c, pfm_record_t *record, find_code_fn find_c
 }
 
 /* The mode of the frames after @marker in a call chain: a value of PFM_MISC_MODE. */
-static uint32_t mode_of_marker(uint64_t marker)
+static uint32_t get_marker_mode(uint64_t marker)
 {
 	/* A typed constant is a case label only where the compiler optimises. */
 	if (marker == PFM_CHAIN_KERNEL)
@@ -263,7 +263,7 @@ bool walk_frames(struct frame_walk *w)
 	if (w->at == 0)
 		w->mode = w->record->misc & PFM_MISC_MODE;
 	for (; w->at < s->n_chain && s->chain[w->at] >= PFM_CHAIN_MARKER; w->at++)
-		w->mode = mode_of_marker(s->chain[w->at]);
+		w->mode = get_marker_mode(s->chain[w->at]);
 	w->is_begun = true;
 	w->is_caller = !is_first;
 	if (w->at < s->n_chain) {

@@ -11,7 +11,7 @@
 enum { ID_TEXT = 2 * 64 + 2 };
 
 /* "ab/cdef...", empty for an id that is too short or too long. */
-static void id_path(const uint8_t *id, size_t n, char text[ID_TEXT])
+static void make_id_path(const uint8_t *id, size_t n, char text[ID_TEXT])
 {
 	size_t at = 0;
 
@@ -30,14 +30,14 @@ static void join_path(char *path, size_t size, const char *first, const char *be
 		path[0] = '\0';
 }
 
-static const char *home_folder(void)
+static const char *get_home_folder(void)
 {
 	const char *home = getenv("HOME");
 
 	return home && *home == '/' ? home : NULL;
 }
 
-static void path_by_link(const struct debug_search *s, unsigned i, char *path, size_t size)
+static void make_path_by_link(const struct debug_search *s, unsigned i, char *path, size_t size)
 {
 	const char *slash = strrchr(s->path, '/');
 	char folder[4096];
@@ -53,12 +53,12 @@ static void path_by_link(const struct debug_search *s, unsigned i, char *path, s
 		snprintf(path, size, "%s%s/%s", s->folder, folder, s->link);
 }
 
-bool debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t size)
+bool make_debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t size)
 {
 	char id[ID_TEXT];
 
 	path[0] = '\0';
-	id_path(s->id, s->n_id, id);
+	make_id_path(s->id, s->n_id, id);
 	switch (i) {
 	case 0:
 		if (*id)
@@ -66,23 +66,24 @@ bool debug_file_path(const struct debug_search *s, unsigned i, char *path, size_
 		return true;
 	case 1:
 	case 2:
-	case 3: path_by_link(s, i, path, size); return true;
+	case 3: make_path_by_link(s, i, path, size); return true;
 	case 4:
-		if (*id && home_folder())
-			join_path(path, size, home_folder(), "/.debug/.build-id/", id, "/debug");
+		if (*id && get_home_folder())
+			join_path(path, size, get_home_folder(), "/.debug/.build-id/", id,
+			          "/debug");
 		return true;
 	default: return false;
 	}
 }
 
-void cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size)
+void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size)
 {
 	char text[ID_TEXT];
 
 	path[0] = '\0';
-	id_path(id, n_id, text);
-	if (*text && home_folder())
-		join_path(path, size, home_folder(), "/.debug/.build-id/", text, "/elf");
+	make_id_path(id, n_id, text);
+	if (*text && get_home_folder())
+		join_path(path, size, get_home_folder(), "/.debug/.build-id/", text, "/elf");
 }
 
 /* ---- checksums ------------------------------------------------------------------------------- */
@@ -98,7 +99,7 @@ static void fill_table(uint32_t table[256])
 	}
 }
 
-uint32_t debug_file_checksum(int fd)
+uint32_t compute_file_checksum(int fd)
 {
 	uint32_t table[256], crc = 0xffffffff;
 	uint8_t bytes[8192];

@@ -20,7 +20,7 @@ enum {
 	LIFETIME_NAMES = 26 /* 'a to 'z */
 };
 
-static char next(struct rust_name *r)
+static char read_byte(struct rust_name *r)
 {
 	char c = r->failed ? '\0' : *r->at;
 
@@ -30,7 +30,7 @@ static char next(struct rust_name *r)
 }
 
 /* Counts a part that is entered. False, and a failure, where names are hostile. */
-static bool enter(struct rust_name *r)
+static bool enter_part(struct rust_name *r)
 {
 	r->failed |= r->depth >= MAX_DEPTH || ++r->parts > MAX_PARTS;
 	r->depth++;
@@ -48,7 +48,7 @@ static uint64_t read_base_62(struct rust_name *r)
 	if (rust_take(r, '_'))
 		return 0;
 	while (!rust_take(r, '_') && !r->failed) {
-		digit = rust_read_digit(next(r));
+		digit = rust_read_digit(read_byte(r));
 		r->failed |= digit < 0 || value > (UINT64_MAX - 62) / 62;
 		value = value * 62 + (uint64_t)(digit < 0 ? 0 : digit);
 	}
@@ -206,7 +206,7 @@ static void put_special(struct rust_name *r, char kind, const struct identifier 
 
 static void read_nested(struct rust_name *r, bool is_value)
 {
-	char kind = next(r);
+	char kind = read_byte(r);
 	uint64_t disambiguator;
 	struct identifier id;
 
@@ -248,9 +248,9 @@ static void read_implemented(struct rust_name *r, bool has_trait)
 static bool read_open_path(struct rust_name *r, bool is_value, bool stays_open)
 {
 	bool is_open = false;
-	char tag = next(r);
+	char tag = read_byte(r);
 
-	if (!enter(r))
+	if (!enter_part(r))
 		return false;
 	switch (tag) {
 	case 'C': read_crate(r); break;
@@ -370,7 +370,7 @@ static void read_array(struct rust_name *r, bool has_length)
 	rust_put(r, "]");
 }
 
-static const char *basic_type(char tag)
+static const char *get_basic_type(char tag)
 {
 	static const char *const names[] = { "i8",   "bool",  "char",  "f64", "str", "f32", NULL,
 		                             "u8",   "isize", "usize", NULL,  "i32", "u32", "i128",
@@ -382,14 +382,14 @@ static const char *basic_type(char tag)
 
 static void read_type(struct rust_name *r)
 {
-	char tag = next(r);
-	const char *basic = basic_type(tag);
+	char tag = read_byte(r);
+	const char *basic = get_basic_type(tag);
 
 	if (basic) {
 		rust_put(r, basic);
 		return;
 	}
-	if (!enter(r))
+	if (!enter_part(r))
 		return;
 	switch (tag) {
 	case 'A':
@@ -466,9 +466,9 @@ static void read_character(struct rust_name *r)
 
 static void read_const(struct rust_name *r)
 {
-	char tag = next(r);
+	char tag = read_byte(r);
 
-	if (!enter(r))
+	if (!enter_part(r))
 		return;
 	switch (tag) {
 	case 'p': rust_put(r, "_"); break;

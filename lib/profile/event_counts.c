@@ -9,19 +9,19 @@
 #include <string.h>
 #include "base/grow.h"
 
-static size_t block_size(const struct event_counts *c)
+static size_t get_block_size(const struct event_counts *c)
 {
 	return (size_t)c->n_events * (1 + COUNT_BATCHES);
 }
 
-static double *block_at(const struct event_counts *c, uint32_t block)
+static double *get_block(const struct event_counts *c, uint32_t block)
 {
-	return c->blocks + (block - 1) * block_size(c);
+	return c->blocks + (block - 1) * get_block_size(c);
 }
 
-static double *batches_of(const struct event_counts *c, uint32_t block, uint32_t event)
+static double *get_batches(const struct event_counts *c, uint32_t block, uint32_t event)
 {
-	return block_at(c, block) + c->n_events + (size_t)event * COUNT_BATCHES;
+	return get_block(c, block) + c->n_events + (size_t)event * COUNT_BATCHES;
 }
 
 bool event_counts_init(struct event_counts *c, unsigned n)
@@ -144,20 +144,20 @@ bool event_counts_note(struct event_counts *c, const pfm_record_t *record, uint3
 /* Creates a block of zeros; 0 without memory. */
 static uint32_t create_block(struct event_counts *c)
 {
-	size_t size = block_size(c) * sizeof(*c->blocks);
+	size_t size = get_block_size(c) * sizeof(*c->blocks);
 	bool failed = false;
 
 	c->blocks = base_grow_list(c->blocks, c->n_blocks, &c->capacity, size, &failed);
 	if (failed)
 		return 0;
 	c->n_blocks++;
-	memset(block_at(c, (uint32_t)c->n_blocks), 0, size);
+	memset(get_block(c, (uint32_t)c->n_blocks), 0, size);
 	return (uint32_t)c->n_blocks;
 }
 
 /* Maps a time to a batch. Neighbours fall into different batches as if by chance, and equally in
  * every run. */
-static unsigned batch_of_time(uint64_t time)
+static unsigned find_batch(uint64_t time)
 {
 	return (unsigned)(time * 0x9e3779b97f4a7c15u >> 60) % COUNT_BATCHES;
 }
@@ -169,8 +169,8 @@ bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, u
 		*block = create_block(c);
 	if (!*block)
 		return false;
-	block_at(c, *block)[event]++;
-	batches_of(c, *block, event)[batch_of_time(time)] += (double)count;
+	get_block(c, *block)[event]++;
+	get_batches(c, *block, event)[find_batch(time)] += (double)count;
 	return true;
 }
 
@@ -180,22 +180,22 @@ bool event_counts_merge(struct event_counts *c, uint32_t from, uint32_t *to)
 		return true;
 	if (!*to)
 		*to = create_block(c);
-	for (size_t i = 0; *to && i < block_size(c); i++)
-		block_at(c, *to)[i] += block_at(c, from)[i];
+	for (size_t i = 0; *to && i < get_block_size(c); i++)
+		get_block(c, *to)[i] += get_block(c, from)[i];
 	return *to;
 }
 
-double event_counts_samples(const struct event_counts *c, uint32_t block, uint32_t event)
+double event_counts_get_samples(const struct event_counts *c, uint32_t block, uint32_t event)
 {
-	return block ? block_at(c, block)[c->leader[event]] : 0;
+	return block ? get_block(c, block)[c->leader[event]] : 0;
 }
 
-double event_counts_value(const struct event_counts *c, uint32_t block, uint32_t event,
-                          unsigned batch)
+double event_counts_get_value(const struct event_counts *c, uint32_t block, uint32_t event,
+                              unsigned batch)
 {
 	uint32_t leader = c->leader[event];
 	double enabled = c->is_of_cpus[leader] ? c->enabled[leader] : c->enabled_in_tasks[leader];
 	double scale = c->running[leader] > 0 ? enabled / c->running[leader] : 1;
 
-	return block ? scale * batches_of(c, block, event)[batch] : 0;
+	return block ? scale * get_batches(c, block, event)[batch] : 0;
 }

@@ -54,10 +54,10 @@ bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, u
  * memory. */
 bool event_counts_merge(struct event_counts *c, uint32_t from, uint32_t *to);
 /* Samples that counted @event at the place with @block. */
-double event_counts_samples(const struct event_counts *c, uint32_t block, uint32_t event);
+double event_counts_get_samples(const struct event_counts *c, uint32_t block, uint32_t event);
 /* Counts of @event in batch @batch, extrapolated to the time in which its group was off the
  * counters. */
-double event_counts_value(const struct event_counts *c, uint32_t block, uint32_t event,
-                          unsigned batch);
+double event_counts_get_value(const struct event_counts *c, uint32_t block, uint32_t event,
+                              unsigned batch);
 
 #endif

@@ -24,7 +24,7 @@ struct reading {
 /* ---- symbol tables --------------------------------------------------------------------------- */
 
 /* Bytes from the start of a symbol to the end of its section. */
-static uint64_t section_end_distance(const struct elf_file *e, const Elf64_Sym *s)
+static uint64_t measure_section_rest(const struct elf_file *e, const Elf64_Sym *s)
 {
 	Elf64_Shdr section;
 
@@ -58,7 +58,7 @@ static void read_symbol(struct file_symbols *f, struct elf_file *e, const uint8_
 	    !symbol_table_add(&f->table,
 	                      &(struct symbol){ .start = s.st_value,
 	                                        .size = s.st_size,
-	                                        .section_rest = section_end_distance(e, &s),
+	                                        .section_rest = measure_section_rest(e, &s),
 	                                        .binding = ELF64_ST_BIND(s.st_info),
 	                                        .name = names + s.st_name }))
 		e->out_of_memory = true;
@@ -188,7 +188,7 @@ static bool is_same_build(const struct elf_file *d, const struct file_symbols *s
 {
 	if (f->n_id)
 		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
-	return debug_file_checksum(d->fd) == checksum;
+	return compute_file_checksum(d->fd) == checksum;
 }
 
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
@@ -259,7 +259,7 @@ static void find_separate(struct reading *r, struct elf_file *e, struct file_sym
 		                             .n_id = f->n_id,
 		                             .link = link };
 
-	for (unsigned i = 0; debug_file_path(&search, i, path, sizeof(path)); i++)
+	for (unsigned i = 0; make_debug_file_path(&search, i, path, sizeof(path)); i++)
 		if (*path && read_separate(r, e, path, f, checksum))
 			break;
 	free(link);
@@ -295,7 +295,7 @@ void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *p
 		symbol_table_clear(&f->table);
 }
 
-bool file_symbols_address(const struct file_symbols *f, uint64_t offset, uint64_t *address)
+bool file_symbols_find_address(const struct file_symbols *f, uint64_t offset, uint64_t *address)
 {
 	for (unsigned i = 0; i < f->n_segments; i++)
 		if (offset - f->segments[i].offset < f->segments[i].size) {

@@ -44,7 +44,7 @@ struct symbol_sources {
 void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *path,
                        struct symbol_sources *sources);
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
-bool file_symbols_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
+bool file_symbols_find_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
 void file_symbols_free(struct file_symbols *f);
 
 #endif

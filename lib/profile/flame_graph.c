@@ -36,7 +36,7 @@ static void next_frame(struct flame_stack *s, unsigned depth)
 	s->len = s->frame ? strcspn(s->frame, ";") : 0;
 }
 
-static unsigned stack_depth(const char *s)
+static unsigned count_stack_frames(const char *s)
 {
 	unsigned n = 1;
 
@@ -95,7 +95,7 @@ bool make_flame_boxes(struct flame_stack *stacks, size_t n, struct flame_boxes *
 
 	*b = (struct flame_boxes){ .list = NULL };
 	for (size_t i = 0; i < n; i++) {
-		unsigned depth = stack_depth(stacks[i].text);
+		unsigned depth = count_stack_frames(stacks[i].text);
 
 		b->depth = depth > b->depth ? depth : b->depth;
 		b->total += stacks[i].weight;
@@ -144,7 +144,7 @@ static void put_box_name(FILE *out, const struct flame_box *box, double width)
 	fputs("\xe2\x80\xa6", out);
 }
 
-static unsigned height_of_graph(unsigned depth)
+static unsigned compute_graph_height(unsigned depth)
 {
 	return TOP_MARGIN + BOTTOM_MARGIN + depth * ROW_HEIGHT;
 }
@@ -153,7 +153,7 @@ void end_flame_box(FILE *out, const struct flame_box *box, unsigned depth,
                    struct flame_colour colour)
 {
 	double x = box->x * GRAPH_WIDTH, width = box->width * GRAPH_WIDTH;
-	unsigned y = height_of_graph(depth) - BOTTOM_MARGIN - (box->depth + 1) * ROW_HEIGHT;
+	unsigned y = compute_graph_height(depth) - BOTTOM_MARGIN - (box->depth + 1) * ROW_HEIGHT;
 
 	fprintf(out,
 	        "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" "
@@ -202,7 +202,7 @@ void begin_flame_graph(FILE *out, unsigned depth)
 	        "font-family=\"monospace\" font-size=\"11\">\n"
 	        "<style>g{cursor:pointer}g:hover rect{stroke:#000}</style>\n"
 	        "<text id=\"whole\" x=\"10\" y=\"20\" style=\"cursor:pointer\">",
-	        GRAPH_WIDTH, height_of_graph(depth), GRAPH_WIDTH, height_of_graph(depth));
+	        GRAPH_WIDTH, compute_graph_height(depth), GRAPH_WIDTH, compute_graph_height(depth));
 }
 
 void end_flame_title(FILE *out)
@@ -216,7 +216,7 @@ void end_flame_graph(FILE *out)
 	fputs("</svg>\n", out);
 }
 
-static struct flame_colour warm_colour(const char *s, size_t n)
+static struct flame_colour choose_warm_colour(const char *s, size_t n)
 {
 	unsigned h = 5381;
 
@@ -241,7 +241,8 @@ bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks,
 			fprintf(out, ", %.2f%% (%llu)",
 			        100.0 * (double)box->weight / (double)boxes.total,
 			        (unsigned long long)box->weight);
-			end_flame_box(out, box, boxes.depth, warm_colour(box->name, box->len));
+			end_flame_box(out, box, boxes.depth,
+			              choose_warm_colour(box->name, box->len));
 		}
 		end_flame_graph(out);
 	}

@@ -261,7 +261,7 @@ struct machine {
 	unsigned n;
 };
 
-static bool push(struct machine *m, uint64_t value)
+static bool push_value(struct machine *m, uint64_t value)
 {
 	if (m->n == STACK_DEPTH)
 		return false;
@@ -281,7 +281,7 @@ static bool push_register(struct machine *m, uint64_t number, uint64_t offset)
 {
 	uint64_t value;
 
-	return get_register(m->registers, number, &value) && push(m, value + offset);
+	return get_register(m->registers, number, &value) && push_value(m, value + offset);
 }
 
 /* Replaces the two topmost numbers of the stack by the result of @atom. */
@@ -326,9 +326,9 @@ static bool compute_stack(struct machine *m, unsigned atom)
 		return false;
 	top = m->stack[m->n - 1];
 	switch (atom) {
-	case DW_OP_dup: return push(m, top);
+	case DW_OP_dup: return push_value(m, top);
 	case DW_OP_drop: m->n--; return true;
-	case DW_OP_over: return m->n >= 2 && push(m, m->stack[m->n - 2]);
+	case DW_OP_over: return m->n >= 2 && push_value(m, m->stack[m->n - 2]);
 	case DW_OP_swap:
 		if (m->n < 2)
 			return false;
@@ -347,7 +347,7 @@ static bool run_operation(struct machine *m, const Dwarf_Op *op)
 	unsigned atom = op->atom;
 
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
-		return push(m, atom - DW_OP_lit0);
+		return push_value(m, atom - DW_OP_lit0);
 	if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
 		return push_register(m, atom - DW_OP_breg0, op->number);
 	if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31)
@@ -362,10 +362,10 @@ static bool run_operation(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_const8u:
 	case DW_OP_const8s:
 	case DW_OP_constu:
-	case DW_OP_consts: return push(m, op->number);
+	case DW_OP_consts: return push_value(m, op->number);
 	case DW_OP_bregx: return push_register(m, op->number, op->number2);
 	case DW_OP_regx: return push_register(m, op->number, 0);
-	case DW_OP_call_frame_cfa: return push(m, m->cfa);
+	case DW_OP_call_frame_cfa: return push_value(m, m->cfa);
 	case DW_OP_plus_uconst:
 		if (m->n)
 			m->stack[m->n - 1] += op->number;

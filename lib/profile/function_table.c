@@ -60,7 +60,7 @@ static bool add_frame(struct function_table *t, uint32_t event, struct profile_f
 	return frame.row != HASH_NOT_FOUND;
 }
 
-static uint32_t flags_of_place(const struct profile *p, const struct profile_place *at)
+static uint32_t get_place_flags(const struct profile *p, const struct profile_place *at)
 {
 	const char *name = p->texts.text[at->function];
 	uint32_t flags = at->mode == PFM_MISC_KERNEL ? PFM_FRAME_KERNEL : 0;
@@ -86,7 +86,7 @@ static bool add_inlined(struct function_table *t, struct profile *p, const struc
 	for (; *s && is_added; s += len + (s[len] == ';')) {
 		len = strcspn(s, ";");
 		snprintf(name, sizeof(name), "%.*s", (int)len, s);
-		frame.function = text_number(&p->texts, name);
+		frame.function = text_pool_add(&p->texts, name);
 		frame.source = s[len] ? 0 : at->source;
 		is_added = !p->texts.failed && add_frame(t, at->event, frame);
 	}
@@ -101,7 +101,7 @@ static bool add_place(struct function_table *t, struct profile *p, size_t i)
 		                       .object = at->object,
 		                       .build_id = at->build_id,
 		                       .source = *inlined ? 0 : at->source,
-		                       .flags = flags_of_place(p, at) };
+		                       .flags = get_place_flags(p, at) };
 	bool is_added;
 
 	t->places[i].first = (uint32_t)t->n_frames;

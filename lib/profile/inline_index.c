@@ -169,7 +169,7 @@ static void make_segments(struct inline_unit *u)
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* The function's name, as a symbol table would have it. */
-static const char *function_name(Dwarf_Die *die)
+static const char *get_function_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	const char *linkage =
@@ -181,7 +181,7 @@ static const char *function_name(Dwarf_Die *die)
 /* Adds the name of an inlined function to a text of names. Returns its new length. */
 static size_t add_name(char *text, size_t at, size_t size, Dwarf_Die *die)
 {
-	const char *name = function_name(die);
+	const char *name = get_function_name(die);
 	char *plain = name ? symbols_demangle(name) : NULL;
 	size_t begin = at + (at > 0);
 

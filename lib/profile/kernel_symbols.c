@@ -89,7 +89,7 @@ static void load_kernel(struct kernel_symbols *k)
 		                     "another kernel, or of an earlier boot");
 }
 
-const char *kernel_symbols_at(struct kernel_symbols *k, uint64_t address)
+const char *kernel_symbols_find(struct kernel_symbols *k, uint64_t address)
 {
 	const struct symbol *s;
 
@@ -97,7 +97,7 @@ const char *kernel_symbols_at(struct kernel_symbols *k, uint64_t address)
 		load_kernel(k);
 	k->is_loaded = true;
 	if (k->has_file)
-		return vmlinux_symbol_at(&k->file, address);
+		return vmlinux_find_symbol(&k->file, address);
 	s = symbol_table_find(&k->table, address);
 	return s ? s->name : NULL;
 }

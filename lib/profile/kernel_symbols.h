@@ -24,7 +24,7 @@ void kernel_symbols_set_release(struct kernel_symbols *k, const char *release,
  * named. */
 void kernel_symbols_expect(struct kernel_symbols *k, const char *name, uint64_t address);
 /* The function at @address, or NULL. */
-const char *kernel_symbols_at(struct kernel_symbols *k, uint64_t address);
+const char *kernel_symbols_find(struct kernel_symbols *k, uint64_t address);
 void kernel_symbols_free(struct kernel_symbols *k);
 
 #endif

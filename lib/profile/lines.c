@@ -13,7 +13,7 @@
 #include "profile/symbols.h"
 #include "profile/unit_ranges.h"
 
-bool lines_supported(void)
+bool lines_are_supported(void)
 {
 	return dwarf_library_load();
 }
@@ -52,7 +52,7 @@ struct lines *lines_open(const char *path, const char *debug_folder)
 {
 	struct lines *l;
 
-	if (!lines_supported())
+	if (!lines_are_supported())
 		return NULL;
 	l = calloc(1, sizeof(*l));
 	if (!l)
@@ -138,7 +138,7 @@ static bool grow_table(struct lines *l)
 	return true;
 }
 
-const struct source_spot *lines_at(struct lines *l, uint64_t address)
+const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 {
 	struct known_address *k;
 
@@ -176,7 +176,7 @@ void lines_close(struct lines *l)
 	(void)l;
 }
 
-const struct source_spot *lines_at(struct lines *l, uint64_t address)
+const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 {
 	(void)l;
 	(void)address;

@@ -16,13 +16,13 @@ struct source_spot {
 };
 
 /* True if the command was built with libdw: without, nothing is known of any file. */
-bool lines_supported(void);
+bool lines_are_supported(void);
 /* NULL if nothing is known of the file at @path, whose debugging information may be below
  * @debug_folder. */
 struct lines *lines_open(const char *path, const char *debug_folder);
 void lines_close(struct lines *l);
 /* Facts about the instruction at @address of the file, in its symbols' addresses; found once, then
  * cached. NULL if unknown. */
-const struct source_spot *lines_at(struct lines *l, uint64_t address);
+const struct source_spot *lines_find_spot(struct lines *l, uint64_t address);
 
 #endif

@@ -123,7 +123,7 @@ static int read_times(struct profile *p, const char *path)
 	return status;
 }
 
-static unsigned keys_of_detail(const struct profile_options *o)
+static unsigned get_detail_keys(const struct profile_options *o)
 {
 	unsigned keys = KEY_TASK | KEY_OBJECT | KEY_SYMBOL;
 
@@ -187,10 +187,10 @@ struct symbols *open_recorded_symbols(const char *path, const char *debug_folder
 	if (!all)
 		return NULL;
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0)
-		symbols_recorded_at(all, &st.st_mtim);
+		symbols_set_recording_time(all, &st.st_mtim);
 	release = read_recording_text(path, PERFDATA_FEATURE_OSRELEASE);
 	if (release)
-		symbols_recorded_kernel(all, release);
+		symbols_set_recorded_kernel(all, release);
 	free(release);
 	return all;
 }
@@ -201,7 +201,7 @@ static bool begin_reading(struct profile_reader *r, struct symbols *symbols)
 	struct profile *p = r->target_profile;
 
 	tasks_begin(&r->tasks, &p->texts, symbols);
-	text_number(&p->texts, "");
+	text_pool_add(&p->texts, "");
 	p->failed = !symbols || !create_sums(p) || p->texts.failed || !choose_events(r);
 	return !p->failed;
 }
@@ -248,8 +248,8 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 	}
 	r->target_profile = p;
 	r->options = *o;
-	r->keys = keys_of_detail(o);
-	if ((r->keys & KEY_LINE || o->detail == STACKS) && !o->no_lines && !lines_supported())
+	r->keys = get_detail_keys(o);
+	if ((r->keys & KEY_LINE || o->detail == STACKS) && !o->no_lines && !lines_are_supported())
 		show_profile_message("libdw is missing: source lines and inlined functions are not "
 		                     "shown");
 	rc = read_records(r, path);
@@ -284,7 +284,7 @@ struct profile_reader *profile_begin(struct profile *p, pfm_session_t *session,
 	p->n_slices = 1;
 	r->target_profile = p;
 	r->options = *o;
-	r->keys = keys_of_detail(o);
+	r->keys = get_detail_keys(o);
 	begin_reading(r, symbols_open(o->debug_folder));
 	r->tasks.is_live = true;
 	return r;
@@ -307,7 +307,7 @@ void profile_clear(struct profile_reader *r, unsigned keys)
 	memset(r->named, 0, sizeof(r->named));
 	p->n_places = p->n_nodes = 0;
 	r->options.keys = keys;
-	r->keys = keys_of_detail(&r->options);
+	r->keys = get_detail_keys(&r->options);
 	tasks_forget_names(&r->tasks);
 	for (unsigned i = 0; i < p->n_events; i++) {
 		p->weights[i] = p->samples[i] = 0;

@@ -34,7 +34,7 @@ struct pfm_profile {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int refuse(pfm_error_t *error, int code, const char *detail)
+static int refuse_argument(pfm_error_t *error, int code, const char *detail)
 {
 	if (base_has_struct_size(error)) {
 		const pfm_error_t why = {
@@ -66,7 +66,7 @@ static bool copy_string(char **copy, const char **to, const char *text)
 	return !text || *copy;
 }
 
-static unsigned keys_of_labels(uint32_t flags, uint32_t labels)
+static unsigned get_label_keys(uint32_t flags, uint32_t labels)
 {
 	unsigned keys = KEY_TASK | KEY_OBJECT | KEY_SYMBOL;
 
@@ -80,7 +80,7 @@ static unsigned keys_of_labels(uint32_t flags, uint32_t labels)
 static bool copy_options(pfm_profile_t *p, const pfm_profile_options_t *from)
 {
 	p->options = (struct profile_options){
-		.keys = keys_of_labels(from->flags, from->labels),
+		.keys = get_label_keys(from->flags, from->labels),
 		.tree = CALLER_TREE,
 		.innermost_only = from->flags & PFM_PROFILE_INNERMOST,
 		.no_lines = from->flags & PFM_PROFILE_NO_LINES,
@@ -125,16 +125,16 @@ static int create_handle(pfm_profile_t **out, const pfm_profile_options_t *optio
 	const char *wrong;
 
 	if (!base_copy_struct_in(&o, sizeof(o), options))
-		return refuse(error, PFMLIB_ERR_INVAL, "options.size is not set");
+		return refuse_argument(error, PFMLIB_ERR_INVAL, "options.size is not set");
 	wrong = check_options(&o);
 	if (wrong)
-		return refuse(error, PFMLIB_ERR_INVAL, wrong);
+		return refuse_argument(error, PFMLIB_ERR_INVAL, wrong);
 	*out = calloc(1, sizeof(**out));
 	if (*out && copy_options(*out, &o))
 		return PFMLIB_SUCCESS;
 	pfm_close_profile(*out);
 	*out = NULL;
-	return refuse(error, PFMLIB_ERR_NOMEM, NULL);
+	return refuse_argument(error, PFMLIB_ERR_NOMEM, NULL);
 }
 
 /* Releases a profile that could not be filled. */
@@ -154,7 +154,7 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
 	if (out)
 		*out = NULL;
 	if (!out || !path)
-		return refuse(error, PFMLIB_ERR_INVAL, "an argument is NULL");
+		return refuse_argument(error, PFMLIB_ERR_INVAL, "an argument is NULL");
 	rc = create_handle(out, options, error);
 	if (rc)
 		return rc;
@@ -165,7 +165,7 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
 	if (rc && base_has_struct_size(error))
 		base_copy_struct_out(error, &p->profile.error, sizeof(p->profile.error));
 	if (!rc && !read_events(p))
-		rc = refuse(error, PFMLIB_ERR_NOMEM, NULL);
+		rc = refuse_argument(error, PFMLIB_ERR_NOMEM, NULL);
 	return rc ? give_up(out, rc) : rc;
 }
 
@@ -178,7 +178,7 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 	if (out)
 		*out = NULL;
 	if (!out || !session)
-		return refuse(error, PFMLIB_ERR_INVAL, "an argument is NULL");
+		return refuse_argument(error, PFMLIB_ERR_INVAL, "an argument is NULL");
 	rc = create_handle(out, options, error);
 	if (rc)
 		return rc;
@@ -187,7 +187,7 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 	p->reader = profile_begin(&p->profile, session, &p->options);
 	stop_keeping_messages(&p->messages);
 	if (!p->reader || p->profile.failed || !read_events(p))
-		return give_up(out, refuse(error, PFMLIB_ERR_NOMEM, NULL));
+		return give_up(out, refuse_argument(error, PFMLIB_ERR_NOMEM, NULL));
 	return PFMLIB_SUCCESS;
 }
 

@@ -114,7 +114,7 @@ void places_add_sample(struct profile_place *place, uint64_t weight);
  * next call. */
 struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);
 
-/* text_number() of a text that stays where it is, such as the name of a symbol. */
+/* text_pool_add() of a text that stays where it is, such as the name of a symbol. */
 uint32_t names_number_known_text(struct profile_reader *r, const char *text);
 /* Finds object and function of @address, and what is inlined there. */
 void names_find_at(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
@@ -122,7 +122,7 @@ void names_find_at(struct profile_reader *r, uint32_t pid, uint64_t address, uin
 
 /* The number of "task;outer;...;inner"; of "task;[cut off];..." where the chain may not reach the
  * outermost function. */
-uint32_t stack_text_number(struct profile_reader *r, const pfm_record_t *record, uint32_t task);
+uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task);
 
 /* Adds a sample to the profile, if it is wanted. */
 void samples_read_record(struct profile_reader *r, pfm_record_t *record);

@@ -43,7 +43,7 @@ static uint32_t adapt_bias(uint32_t delta, uint32_t n, bool is_first)
 	return k + (BASE - T_MIN + 1) * delta / (delta + SKEW);
 }
 
-static int digit_value(char c)
+static int get_digit_value(char c)
 {
 	if (c >= 'a' && c <= 'z')
 		return c - 'a';
@@ -56,7 +56,7 @@ static bool read_delta(const char **code, const char *end, uint32_t bias, uint32
 	uint64_t weight = 1, value = *sum;
 
 	for (uint32_t k = BASE; *code < end; k += BASE) {
-		int digit = digit_value(*(*code)++);
+		int digit = get_digit_value(*(*code)++);
 		uint32_t t = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
 
 		if (digit < 0)

@@ -112,7 +112,7 @@ static void add_inlined_places(struct profile_reader *r, const struct profile_pl
 	     i += len + (texts->text[inlined][i + len] == ';')) {
 		len = strcspn(texts->text[inlined] + i, ";");
 		snprintf(name, sizeof(name), "%.*s (inlined)", (int)len, texts->text[inlined] + i);
-		at.function = text_number(texts, name);
+		at.function = text_pool_add(texts, name);
 		add_frame_place(r, &at, f);
 	}
 }
@@ -329,7 +329,7 @@ static void add_stack_text(struct profile_reader *r, pfm_record_t *record,
 
 	if (known->generation != r->sample_generation || known->hash != hash) {
 		collect_frames(r, record);
-		key->function = stack_text_number(r, record, key->task);
+		key->function = number_stack_text(r, record, key->task);
 		*known = (struct known_stack){ hash, r->sample_generation,
 			                       places_find(&p->stacks, &p->n_stacks,
 			                                   &r->stacks_capacity, &r->stack_table,

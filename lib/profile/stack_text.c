@@ -57,7 +57,7 @@ static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t
 	return at;
 }
 
-uint32_t stack_text_number(struct profile_reader *r, const pfm_record_t *record, uint32_t task)
+uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task)
 {
 	struct text_pool *texts = &r->target_profile->texts;
 	struct frames *f = &r->frames;
@@ -72,5 +72,5 @@ uint32_t stack_text_number(struct profile_reader *r, const pfm_record_t *record,
 		names_find_at(r, record->pid, f->address[i], f->mode[i], &p);
 		at = add_frame(texts, r->stack, at, STACK_SIZE, &p, f->mode[i] == PFM_MISC_KERNEL);
 	}
-	return text_number(texts, r->stack);
+	return text_pool_add(texts, r->stack);
 }

@@ -34,9 +34,9 @@ int pfm_open_symbols(pfm_symbols_t **out, const char *debug_folder)
 	if (!debug_folder || s->debug_folder)
 		files = symbols_open(s->debug_folder);
 	if (files)
-		symbols_recorded_running_kernel(files);
+		symbols_assume_running_kernel(files);
 	tasks_begin(&s->tasks, &s->texts, files);
-	text_number(&s->texts, "");
+	text_pool_add(&s->texts, "");
 	if (!files || s->texts.failed) {
 		pfm_close_symbols(s);
 		return PFMLIB_ERR_NOMEM;
@@ -75,7 +75,7 @@ static const struct mapping *find_mapping(pfm_symbols_t *s, uint32_t pid, uint64
 /* The text, in memory that lives as long as @s. */
 static const char *keep_text(pfm_symbols_t *s, const char *text)
 {
-	const char *kept = s->texts.text[text_number(&s->texts, text)];
+	const char *kept = s->texts.text[text_pool_add(&s->texts, text)];
 
 	s->failed |= s->texts.failed;
 	return kept;
@@ -85,7 +85,7 @@ static const char *print_build_id(pfm_symbols_t *s, struct object *object)
 {
 	char text[2 * 20 + 1] = "";
 	size_t n = 0;
-	const uint8_t *id = symbols_build_id(object, &n);
+	const uint8_t *id = symbols_get_build_id(object, &n);
 
 	for (size_t i = 0; i < n && i < 20; i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
@@ -95,14 +95,14 @@ static const char *print_build_id(pfm_symbols_t *s, struct object *object)
 static void find_in_file(pfm_symbols_t *s, struct object *object, uint64_t offset,
                          pfm_symbol_t *out)
 {
-	const char *name = symbols_at(object, offset);
-	const struct source_spot *spot = symbols_spot(object, offset);
+	const char *name = symbols_find_name(object, offset);
+	const struct source_spot *spot = symbols_find_spot(object, offset);
 	struct symbol_range range;
 
 	out->build_id = print_build_id(s, object);
 	if (name)
 		out->function = keep_text(s, name);
-	if (symbols_range(object, offset, &range)) {
+	if (symbols_find_range(object, offset, &range)) {
 		out->address = range.address;
 		out->start = range.start;
 		out->end = range.end;
@@ -165,7 +165,7 @@ int pfm_find_file_symbol(pfm_symbols_t *s, const char *path, uint64_t offset, pf
 	if (!s || !path || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	begin_search(s, &found);
-	object = symbols_object(s->tasks.symbols, path, NULL, 0);
+	object = symbols_get_object(s->tasks.symbols, path, NULL, 0);
 	s->failed |= !object;
 	found.object = keep_text(s, path);
 	if (object)
@@ -181,7 +181,7 @@ int pfm_find_kernel_symbol(pfm_symbols_t *s, uint64_t address, pfm_symbol_t *out
 	if (!s || !base_has_struct_size(out))
 		return PFMLIB_ERR_INVAL;
 	begin_search(s, &found);
-	name = symbols_kernel(s->tasks.symbols, address);
+	name = symbols_find_kernel_name(s->tasks.symbols, address);
 	if (name) {
 		found.function = name;
 		found.object = "[kernel]";

@@ -71,12 +71,12 @@ static void release_file(struct file *f)
 	free(f->path);
 }
 
-void symbols_recorded_at(struct symbols *all, const struct timespec *time)
+void symbols_set_recording_time(struct symbols *all, const struct timespec *time)
 {
 	all->recorded = *time;
 }
 
-void symbols_recorded_kernel(struct symbols *all, const char *release)
+void symbols_set_recorded_kernel(struct symbols *all, const char *release)
 {
 	struct utsname u;
 
@@ -84,7 +84,7 @@ void symbols_recorded_kernel(struct symbols *all, const char *release)
 	kernel_symbols_set_release(&all->kernel, release, &all->sources);
 }
 
-void symbols_recorded_running_kernel(struct symbols *all)
+void symbols_assume_running_kernel(struct symbols *all)
 {
 	all->has_running_kernel = true;
 }
@@ -150,7 +150,8 @@ static struct object *create_object(struct symbols *all, const struct object_sea
 	return o;
 }
 
-struct object *symbols_object(struct symbols *all, const char *path, const uint8_t *id, size_t n)
+struct object *symbols_get_object(struct symbols *all, const char *path, const uint8_t *id,
+                                  size_t n)
 {
 	const struct object_search search = { all, path, id,
 		                              n < BUILD_ID_SIZE ? n : BUILD_ID_SIZE };
@@ -276,7 +277,7 @@ static void load_symbols(struct object *o)
 		o->file = found;
 		return;
 	}
-	cached_file_path(o->id, o->n_id, path, sizeof(path));
+	make_cached_file_path(o->id, o->n_id, path, sizeof(path));
 	o->file = *path ? load_file(o, path, &st) : NULL;
 	if (has_wanted_id(o, o->file))
 		return;
@@ -288,21 +289,21 @@ static void load_symbols(struct object *o)
 }
 
 /* The file's own address of the byte at @offset. False if it is not loaded into memory. */
-static bool symbol_address(struct object *o, uint64_t offset, uint64_t *address)
+static bool find_symbol_address(struct object *o, uint64_t offset, uint64_t *address)
 {
 	if (!o->loaded)
 		load_symbols(o);
-	return o->file && file_symbols_address(&o->file->symbols, offset, address);
+	return o->file && file_symbols_find_address(&o->file->symbols, offset, address);
 }
 
 bool symbols_has_offset(struct object *o, uint64_t offset)
 {
 	uint64_t address;
 
-	return symbol_address(o, offset, &address);
+	return find_symbol_address(o, offset, &address);
 }
 
-const uint8_t *symbols_build_id(struct object *o, size_t *n)
+const uint8_t *symbols_get_build_id(struct object *o, size_t *n)
 {
 	if (!o->n_id && !o->loaded)
 		load_symbols(o);
@@ -325,10 +326,10 @@ static char *make_shown_name(const struct symbol *s)
 	return longer && is_stub ? strcat(longer, LINKAGE_SUFFIX) : longer ? longer : shown;
 }
 
-const char *symbols_at(struct object *o, uint64_t offset)
+const char *symbols_find_name(struct object *o, uint64_t offset)
 {
 	uint64_t address;
-	struct symbol *s = symbol_address(o, offset, &address)
+	struct symbol *s = find_symbol_address(o, offset, &address)
 	                           ? symbol_table_find(&o->file->symbols.table, address)
 	                           : NULL;
 
@@ -350,10 +351,10 @@ static uint64_t end_of_symbol(const struct symbol_table *t, const struct symbol 
 	return s->start + size;
 }
 
-bool symbols_range(struct object *o, uint64_t offset, struct symbol_range *range)
+bool symbols_find_range(struct object *o, uint64_t offset, struct symbol_range *range)
 {
 	const struct symbol *s =
-		symbol_address(o, offset, &range->address)
+		find_symbol_address(o, offset, &range->address)
 			? symbol_table_find(&o->file->symbols.table, range->address)
 			: NULL;
 
@@ -365,37 +366,37 @@ bool symbols_range(struct object *o, uint64_t offset, struct symbol_range *range
 	return true;
 }
 
-uint64_t symbols_shown_address(struct object *o, uint64_t offset, uint64_t address)
+uint64_t symbols_get_shown_address(struct object *o, uint64_t offset, uint64_t address)
 {
 	bool is_file = o->path[0] == '/' && o->path[1] != '/'; /* memory is //anon, [heap] */
 
 	if (!is_file)
 		return address;
-	return symbol_address(o, offset, &address) ? address : offset;
+	return find_symbol_address(o, offset, &address) ? address : offset;
 }
 
-const struct source_spot *symbols_spot(struct object *o, uint64_t offset)
+const struct source_spot *symbols_find_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;
 	struct file *f;
 
-	if (!symbol_address(o, offset, &address))
+	if (!find_symbol_address(o, offset, &address))
 		return NULL;
 	f = o->file;
 	if (!f->lines_opened && f->path)
 		f->lines = lines_open(f->path, o->all->sources.debug_folder);
 	f->lines_opened = true;
-	return f->lines ? lines_at(f->lines, address) : NULL;
+	return f->lines ? lines_find_spot(f->lines, address) : NULL;
 }
 
-enum frame_result symbols_caller(struct object *o, uint64_t offset,
-                                 struct frame_registers *registers,
-                                 const struct frame_memory *memory, bool *is_signal)
+enum frame_result symbols_find_caller(struct object *o, uint64_t offset,
+                                      struct frame_registers *registers,
+                                      const struct frame_memory *memory, bool *is_signal)
 {
 	uint64_t address;
 	struct file *f;
 
-	if (!symbol_address(o, offset, &address))
+	if (!find_symbol_address(o, offset, &address))
 		return FRAME_NO_RULE;
 	f = o->file;
 	if (!f->rules_opened && f->path)
@@ -410,7 +411,7 @@ void symbols_expect(struct symbols *all, const char *name, uint64_t address)
 	kernel_symbols_expect(&all->kernel, name, address);
 }
 
-const char *symbols_kernel(struct symbols *all, uint64_t address)
+const char *symbols_find_kernel_name(struct symbols *all, uint64_t address)
 {
-	return kernel_symbols_at(&all->kernel, address);
+	return kernel_symbols_find(&all->kernel, address);
 }

@@ -110,7 +110,7 @@ struct task *tasks_find(struct recorded_tasks *t, uint32_t tid)
 		return task;
 	if (!t->is_live || !read_task_name(tid, name, sizeof(name)))
 		snprintf(name, sizeof(name), ":%d", (int)tid);
-	task->name = text_number(t->texts, name);
+	task->name = text_pool_add(t->texts, name);
 	return task;
 }
 
@@ -126,8 +126,8 @@ static void add_process_mapping(void *arg, const struct process_mapping *from)
 	const struct mapping m = { .start = from->start,
 		                   .end = from->end,
 		                   .offset = from->offset,
-		                   .name = text_number(t->texts, from->name),
-		                   .object = symbols_object(t->symbols, from->name, NULL, 0) };
+		                   .name = text_pool_add(t->texts, from->name),
+		                   .object = symbols_get_object(t->symbols, from->name, NULL, 0) };
 
 	perf_maps_see_mapping(&t->compiled, to->process->pid, from->name);
 	t->failed |= !m.object || !mappings_add(&t->map_pool, &to->process->maps, &m);
@@ -157,7 +157,7 @@ static uint32_t add_build_id(struct recorded_tasks *t, const pfm_map_t *map)
 		text[2 * i] = "0123456789abcdef"[map->build_id[i] >> 4];
 		text[2 * i + 1] = "0123456789abcdef"[map->build_id[i] & 15];
 	}
-	return text_number(t->texts, text);
+	return text_pool_add(t->texts, text);
 }
 
 /* The mapping of a record, without its file. */
@@ -166,7 +166,7 @@ static struct mapping make_mapping(struct recorded_tasks *t, const pfm_map_t *ma
 	return (struct mapping){ .start = map->start,
 		                 .end = map->start + map->length,
 		                 .offset = map->offset,
-		                 .name = text_number(t->texts, name),
+		                 .name = text_pool_add(t->texts, name),
 		                 .build_id = t->has_build_ids ? add_build_id(t, map) : 0 };
 }
 
@@ -201,7 +201,7 @@ static void read_mmap(struct recorded_tasks *t, const pfm_record_t *record)
 	p->generation = ++t->generation;
 	perf_maps_see_mapping(&t->compiled, record->pid, map->name);
 	m = make_mapping(t, map, map->name);
-	m.object = symbols_object(t->symbols, map->name, map->build_id, map->build_id_size);
+	m.object = symbols_get_object(t->symbols, map->name, map->build_id, map->build_id_size);
 	t->failed |= !mappings_add(&t->map_pool, &p->maps, &m);
 }
 
@@ -235,7 +235,7 @@ static void read_comm(struct recorded_tasks *t, const pfm_record_t *record)
 	struct process *p = tasks_find_process(t, record->pid);
 
 	if (task && record->body.comm.name)
-		task->name = text_number(t->texts, record->body.comm.name);
+		task->name = text_pool_add(t->texts, record->body.comm.name);
 	if (p && record->misc & PFM_MISC_EXEC) {
 		p->generation = ++t->generation;
 		mappings_clear(&t->map_pool, &p->maps);
@@ -267,7 +267,7 @@ uint32_t tasks_get_cgroup_name(const struct recorded_tasks *t, uint64_t id)
 	if (at != HASH_NOT_FOUND)
 		return t->cgroups[at].name;
 	snprintf(text, sizeof(text), "[cgroup %llu]", (unsigned long long)id);
-	return text_number(t->texts, text);
+	return text_pool_add(t->texts, text);
 }
 
 static void read_cgroup(struct recorded_tasks *t, const pfm_record_t *record)
@@ -287,7 +287,7 @@ static void read_cgroup(struct recorded_tasks *t, const pfm_record_t *record)
 		t->n_cgroups += !t->failed;
 	}
 	if (!t->failed)
-		t->cgroups[at] = (struct cgroup){ id, text_number(t->texts, path) };
+		t->cgroups[at] = (struct cgroup){ id, text_pool_add(t->texts, path) };
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ static bool is_same_text(const void *arg, uint32_t i)
 	return strcmp(s->pool->text[i], s->text) == 0;
 }
 
-uint32_t text_find(const struct text_pool *t, const char *text)
+uint32_t text_pool_find(const struct text_pool *t, const char *text)
 {
 	const struct text_search search = { t, text };
 
@@ -25,7 +25,7 @@ uint32_t text_find(const struct text_pool *t, const char *text)
 	                           is_same_text, &search);
 }
 
-uint32_t text_number(struct text_pool *t, const char *text)
+uint32_t text_pool_add(struct text_pool *t, const char *text)
 {
 	const struct text_search search = { t, text };
 	uint64_t hash = pfmi_base_hash_bytes(text, strlen(text));

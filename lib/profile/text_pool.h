@@ -16,9 +16,9 @@ struct text_pool {
 };
 
 /* The number of the text, the first text's number if memory runs out. */
-uint32_t text_number(struct text_pool *t, const char *text);
+uint32_t text_pool_add(struct text_pool *t, const char *text);
 void text_pool_free(struct text_pool *t);
 /* The number of the text, or HASH_NOT_FOUND. */
-uint32_t text_find(const struct text_pool *t, const char *text);
+uint32_t text_pool_find(const struct text_pool *t, const char *text);
 
 #endif

@@ -102,7 +102,7 @@ bool vmlinux_read(struct vmlinux *v, const struct recorded_kernel *kernel,
 	return false;
 }
 
-const char *vmlinux_symbol_at(const struct vmlinux *v, uint64_t address)
+const char *vmlinux_find_symbol(const struct vmlinux *v, uint64_t address)
 {
 	const struct symbol *s = symbol_table_find(&v->symbols.table, address - v->slide);
 

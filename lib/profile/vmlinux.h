@@ -25,7 +25,7 @@ struct recorded_kernel {
 bool vmlinux_read(struct vmlinux *v, const struct recorded_kernel *kernel,
                   struct symbol_sources *sources);
 /* The function at @address in memory, or NULL. */
-const char *vmlinux_symbol_at(const struct vmlinux *v, uint64_t address);
+const char *vmlinux_find_symbol(const struct vmlinux *v, uint64_t address);
 void vmlinux_free(struct vmlinux *v);
 
 #endif

@@ -16,11 +16,11 @@ static void candidates_in_the_order_of_debuggers(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(expected); i++) {
-		assert_true(debug_file_path(&s, i, path, sizeof(path)));
+		assert_true(make_debug_file_path(&s, i, path, sizeof(path)));
 		assert_string_equal(path, expected[i]);
 	}
-	assert_true(debug_file_path(&s, 4, path, sizeof(path)));
-	assert_false(debug_file_path(&s, 5, path, sizeof(path)));
+	assert_true(make_debug_file_path(&s, 4, path, sizeof(path)));
+	assert_false(make_debug_file_path(&s, 5, path, sizeof(path)));
 }
 
 static void links_do_not_leave_their_folder(void **state)
@@ -29,7 +29,7 @@ static void links_do_not_leave_their_folder(void **state)
 	char path[256];
 
 	(void)state;
-	for (unsigned i = 0; debug_file_path(&s, i, path, sizeof(path)); i++)
+	for (unsigned i = 0; make_debug_file_path(&s, i, path, sizeof(path)); i++)
 		assert_string_equal(path, "");
 }
 
@@ -40,7 +40,7 @@ static void checksum(void **state)
 
 	(void)state;
 	assert_int_equal(write(fd, "123456789", 9), 9);
-	assert_int_equal(debug_file_checksum(fd), 0xcbf43926);
+	assert_int_equal(compute_file_checksum(fd), 0xcbf43926);
 	close(fd);
 }
 

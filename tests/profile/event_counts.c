@@ -8,7 +8,7 @@ static double add_batches(const struct event_counts *c, uint32_t block, uint32_t
 	double sum = 0;
 
 	for (unsigned i = 0; i < COUNT_BATCHES; i++)
-		sum += event_counts_value(c, block, event, i);
+		sum += event_counts_get_value(c, block, event, i);
 	return sum;
 }
 
@@ -27,7 +27,7 @@ static void sums_of_batches(void **state)
 	assert_true(event_counts_add(&c, &b, 1, 5, 40));
 	assert_true(add_batches(&c, a, 0) == expected);
 	assert_true(add_batches(&c, a, 1) == 0);
-	assert_true(event_counts_samples(&c, a, 0) == 100);
+	assert_true(event_counts_get_samples(&c, a, 0) == 100);
 	assert_true(event_counts_merge(&c, a, &b));
 	assert_true(add_batches(&c, b, 0) == expected);
 	assert_true(add_batches(&c, b, 1) == 40);

@@ -29,14 +29,14 @@ static void a_function_of_the_kernel(void **state)
 
 	(void)state;
 	if (!read_first_function(&address, name)) {
-		assert_null(kernel_symbols_at(&k, 0x1000));
+		assert_null(kernel_symbols_find(&k, 0x1000));
 		skip(); /* addresses of the kernel are hidden */
 	}
-	assert_non_null(kernel_symbols_at(&k, address));
+	assert_non_null(kernel_symbols_find(&k, address));
 	assert_true(k.table.n > 100);
-	assert_null(kernel_symbols_at(&k, 0x1000));
+	assert_null(kernel_symbols_find(&k, 0x1000));
 	kernel_symbols_expect(&other, name, address + 16); /* of another boot */
-	assert_null(kernel_symbols_at(&other, address));
+	assert_null(kernel_symbols_find(&other, address));
 	kernel_symbols_free(&k);
 	kernel_symbols_free(&other);
 }

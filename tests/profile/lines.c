@@ -13,8 +13,8 @@ static __attribute__((noinline)) int here(void)
 static void the_line_of_a_function(void **state)
 {
 	struct own_code code = find_own_code((uint64_t)(uintptr_t)here);
-	struct lines *l = lines_supported() ? lines_open(code.path, DEBUG_FOLDER) : NULL;
-	const struct source_spot *spot = l ? lines_at(l, code.address) : NULL;
+	struct lines *l = lines_are_supported() ? lines_open(code.path, DEBUG_FOLDER) : NULL;
+	const struct source_spot *spot = l ? lines_find_spot(l, code.address) : NULL;
 	const char *name;
 
 	(void)state;

@@ -16,16 +16,16 @@ static void a_function_of_this_program(void **state)
 {
 	struct own_code code = find_own_code((uint64_t)(uintptr_t)function_to_find);
 	struct symbols *all = symbols_open(NULL);
-	struct object *o = symbols_object(all, code.path, NULL, 0);
+	struct object *o = symbols_get_object(all, code.path, NULL, 0);
 	struct symbol_range range;
 
 	(void)state;
 	assert_int_equal(function_to_find(3), 3);
-	assert_string_equal(symbols_at(o, code.offset), "function_to_find");
-	assert_true(symbols_range(o, code.offset, &range));
+	assert_string_equal(symbols_find_name(o, code.offset), "function_to_find");
+	assert_true(symbols_find_range(o, code.offset, &range));
 	assert_int_equal(range.start, code.address);
 	assert_true(range.end > range.start);
-	assert_null(symbols_at(o, 0));
+	assert_null(symbols_find_name(o, 0));
 	symbols_close(all);
 }
 
@@ -36,7 +36,8 @@ static void another_build_has_no_names(void **state)
 	struct symbols *all = symbols_open(NULL);
 
 	(void)state;
-	assert_null(symbols_at(symbols_object(all, code.path, other, sizeof(other)), code.offset));
+	assert_null(symbols_find_name(symbols_get_object(all, code.path, other, sizeof(other)),
+	                              code.offset));
 	symbols_close(all);
 }
 

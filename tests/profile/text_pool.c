@@ -5,11 +5,11 @@
 static void texts_have_one_number(void **state)
 {
 	struct profile p = { .n_places = 0 };
-	uint32_t a = text_number(&p.texts, "a"), b = text_number(&p.texts, "b");
+	uint32_t a = text_pool_add(&p.texts, "a"), b = text_pool_add(&p.texts, "b");
 
 	(void)state;
 	assert_int_not_equal(a, b);
-	assert_int_equal(text_number(&p.texts, "a"), a);
+	assert_int_equal(text_pool_add(&p.texts, "a"), a);
 	assert_string_equal(p.texts.text[b], "b");
 	profile_free(&p);
 }
@@ -17,11 +17,11 @@ static void texts_have_one_number(void **state)
 static void texts_that_are_missing(void **state)
 {
 	struct text_pool pool = { .n = 0 };
-	uint32_t a = text_number(&pool, "a");
+	uint32_t a = text_pool_add(&pool, "a");
 
 	(void)state;
-	assert_int_equal(text_find(&pool, "a"), a);
-	assert_int_equal(text_find(&pool, "b"), HASH_NOT_FOUND);
+	assert_int_equal(text_pool_find(&pool, "a"), a);
+	assert_int_equal(text_pool_find(&pool, "b"), HASH_NOT_FOUND);
 	assert_int_equal(pool.n, 1);
 	text_pool_free(&pool);
 }

@@ -18,7 +18,7 @@ static void kernels_without_a_file(void **state)
 		struct vmlinux v = { .slide = 0 };
 
 		assert_false(vmlinux_read(&v, &kernels[i], &sources));
-		assert_null(vmlinux_symbol_at(&v, 0x1000));
+		assert_null(vmlinux_find_symbol(&v, 0x1000));
 		vmlinux_free(&v);
 	}
 }
