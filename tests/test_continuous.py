@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """pfm record --continuous: rounds, limits of the folder, and receivers that take, refuse, or are away."""
+import calendar
 import gzip
 import os
 import re
@@ -93,6 +94,34 @@ class Continuous(unittest.TestCase):
             self.assertIn("another pfm record --continuous writes to " + self.folder, err)
             _, err = first.communicate(timeout=60)
         self.assertEqual((first.returncode, len(self.files())), (0, 3), err)
+
+    def test_machines_take_turns(self):
+        """The name of a machine decides when in the interval its rounds begin, so that a fleet does not push all at once."""
+        every = 5
+
+        def offset(name):
+            """FNV-1a, folded, within the time that a round of one second leaves."""
+            value = 0xcbf29ce484222325
+            for c in name.encode():
+                value = (value ^ c) * 0x100000001b3 % 2**64
+            return (value ^ value >> 32) % ((every - 1) * 10**9) / 1e9
+
+        names = ["node%d" % i for i in range(20)]
+        chosen = [next(n for n in names if int(offset(n)) == k) for k in (0, 2)]
+        started = []
+        for name in chosen:
+            folder = os.path.join(os.path.dirname(self.folder), name)
+            started.append((name, folder, subprocess.Popen(
+                ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', name, PFM, "record", "--continuous", folder, "--round", "1",
+                 "--every", str(every), "--rounds", "1", *EVENTS], stderr=subprocess.PIPE, text=True)))
+        for name, folder, p in started:
+            _, err = p.communicate(timeout=60)
+            if "unshare" in err or "hostname" in err:
+                self.skipTest("a machine's name cannot be set here: " + err.strip())
+            self.assertEqual((p.returncode, err), (0, ""))
+            (file,) = os.listdir(folder)
+            begin = calendar.timegm(time.strptime(file, "perf-%Y%m%dT%H%M%SZ.data"))
+            self.assertIn((begin - int(offset(name))) % every, (0, 1), (name, file))
 
     def test_files_of_others_stay(self):
         """Names of users, and what is not a regular file; only the part that a killed recorder left is removed."""
