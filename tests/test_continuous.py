@@ -175,7 +175,7 @@ class Push(Continuous):
         if "libcurl" in err:
             self.skipTest("no libcurl (Debian packages libcurl4-openssl-dev, libcurl4)")
 
-    test_one_recorder_in_a_folder = test_files_of_others_stay = None
+    test_one_recorder_in_a_folder = test_files_of_others_stay = test_machines_take_turns = test_disk_full = None
     test_rounds_with_events_in_turns = test_limits = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
 
     def test_pyroscope(self):
