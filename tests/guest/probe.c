@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "tap.h"
 
 #define N(array) (sizeof(array) / sizeof(*(array)))
 #define DEVICES  "/sys/bus/event_source/devices/"
@@ -33,20 +33,6 @@
 /* Initialisers for a struct request. */
 #define RAW(number)      .type = PERF_TYPE_RAW, .config = (number)
 #define SOFTWARE(number) .type = PERF_TYPE_SOFTWARE, .config = (number)
-
-static int n_cases, n_failed;
-
-__attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
-{
-	va_list args;
-
-	n_failed += !ok;
-	printf("%s %d - ", ok ? "ok" : "not ok", ++n_cases);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-}
 
 /* A loop of a known number of instructions, so that a count can be compared with a number. */
 static void work(void)

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,27 +18,13 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "tap.h"
 
 enum { PAGES = 2000, MORE_PAGES = 1000, INTERVAL_US = 100000, TEXT_SIZE = 1 << 16 };
 
 #define SUMS     "/tmp/sums"
 #define CPUS     "/tmp/cpus"
 #define TEXTFILE "/tmp/counts.prom"
-
-static int n_cases, n_failed;
-
-__attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
-{
-	va_list args;
-
-	n_failed += !ok;
-	printf("%s %d - ", ok ? "ok" : "not ok", ++n_cases);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-}
 
 /* ---- the service ----------------------------------------------------------------------------- */
 

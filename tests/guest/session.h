@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the guests' session programs share: TAP, a session at a time, and its counts. Included once
+/* Shared by the guests' session programs: TAP, a session at a time, and its counts. Included once
  * by each program. */
 #ifndef PERFMON_GUEST_SESSION_H
 #define PERFMON_GUEST_SESSION_H
 
 #include <perfmon/perfmon.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "tap.h"
 
 #define N(array)   (sizeof(array) / sizeof(*(array)))
 #define MAX_COUNTS 16
@@ -17,21 +17,6 @@
 static pfm_session_t *session;
 static pfm_session_options_t options = { .size = sizeof(options) };
 static pfm_count_t counts[MAX_COUNTS];
-static int n_cases, n_failed;
-
-__attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
-{
-	va_list args;
-
-	n_failed += !ok;
-	printf("%s %d - ", ok ? "ok" : "not ok", ++n_cases);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	fflush(stdout);
-}
-
 static int finish(void)
 {
 	pfm_close_session(session);
