@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/symbols.h"
-#include "units.h"
+#include "rust_names.h"
 
 /* Symbols of rustc 1.95 with the names that c++filt of binutils 2.40 has, without hashes of crates
  * and types of constants, and examples of RFC 2603. */
@@ -33,15 +32,7 @@ static void names_of_rust(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(pairs); i++) {
-		char *plain = symbols_demangle_rust(pairs[i][0]);
-
-		if (pairs[i][1])
-			assert_string_equal(plain ? plain : pairs[i][0], pairs[i][1]);
-		else
-			assert_null(plain);
-		free(plain);
-	}
+	check_rust_names(pairs, COUNT(pairs));
 }
 
 /* A reference inside what is referred to doubles the name each time. */

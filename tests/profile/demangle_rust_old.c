@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/symbols.h"
-#include "units.h"
+#include "rust_names.h"
 
 /* As c++filt of binutils 2.40 shows them, without the hash. */
 static void older_names_of_rust(void **state)
@@ -21,15 +20,7 @@ static void older_names_of_rust(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(pairs); i++) {
-		char *plain = symbols_demangle_rust(pairs[i][0]);
-
-		if (pairs[i][1])
-			assert_string_equal(plain ? plain : pairs[i][0], pairs[i][1]);
-		else
-			assert_null(plain);
-		free(plain);
-	}
+	check_rust_names(pairs, COUNT(pairs));
 }
 
 UNIT(profile_demangle_rust_old, cmocka_unit_test(older_names_of_rust));

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/file_symbols.h"
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "own_code.h"
-#include "units.h"
+#include "own_file.h"
 
 static __attribute__((noinline)) int function_to_find(int n)
 {
@@ -18,13 +14,8 @@ static __attribute__((noinline)) int function_to_find(int n)
 
 static void read_self(struct file_symbols *f, struct symbol_sources *sources)
 {
-	struct elf_file e = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC) };
-	struct stat st;
+	struct elf_file e = open_own_file();
 
-	assert_true(e.fd >= 0);
-	assert_int_equal(fstat(e.fd, &st), 0);
-	e.size = (uint64_t)st.st_size;
-	assert_true(elf_read_head(&e));
 	*f = (struct file_symbols){ .n_segments = 0 };
 	file_symbols_read(f, &e, "/proc/self/exe", sources);
 	assert_false(e.out_of_memory);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of the test program. */
+#ifndef PERFMON_TEST_OWN_FILE_H
+#define PERFMON_TEST_OWN_FILE_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "profile/elf_file.h"
+#include "units.h"
+
+/* Opens it and reads its head. The caller closes e.fd. */
+static inline struct elf_file open_own_file(void)
+{
+	struct elf_file e = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC) };
+	struct stat st;
+
+	assert_true(e.fd >= 0);
+	assert_int_equal(fstat(e.fd, &st), 0);
+	e.size = (uint64_t)st.st_size;
+	assert_true(elf_read_head(&e));
+	return e;
+}
+
+#endif
