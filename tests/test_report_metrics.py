@@ -236,7 +236,7 @@ class Crafts(Base):
                 rows = [line for line in lines if MARKED.match(line)]
                 self.assertEqual(len(rows), 30)
                 self.assertEqual([line for line in rows if not re.search(r" f\d+$", line)], [])
-                hidden = re.search(r"The terminal has no room for ([\w, \n]*);", "\n".join(lines))
+                hidden = re.search(r"Hidden metrics: ([\w, \n]*);", "\n".join(lines))
                 hidden = re.split(r",\s*", hidden[1]) if hidden else []
                 self.assertEqual(hidden, names[len(names) - len(hidden):])
                 shown[width, bool(tree)] = len(names) - len(hidden)

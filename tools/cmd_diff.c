@@ -98,7 +98,7 @@ static size_t count_event_rows(const struct diff_job *job, size_t i, size_t *n_s
 	return n;
 }
 
-/* Lays out @n rows from number @i on: a terminal may have no room for all columns. */
+/* Lays out @n rows from number @i on: some columns may not fit into a terminal. */
 static struct row_layout lay_out_rows(const struct diff_job *job, size_t i, size_t n)
 {
 	struct row_layout l = { .keys = plain_key_layout };

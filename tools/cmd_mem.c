@@ -125,8 +125,8 @@ static const char *name_operation(enum mem_operation operation)
 
 enum { NAME_MIN = 16 }; /* columns of a terminal for names, before other columns are left out */
 
-/* The columns that are shown; *@room: those of the name after them, SIZE_MAX in a pipe. */
-static unsigned fit_columns(const struct table_column *columns, size_t n, size_t *room)
+/* The columns that are shown; *@left: those of the name after them, SIZE_MAX in a pipe. */
+static unsigned fit_columns(const struct table_column *columns, size_t n, size_t *left)
 {
 	size_t terminal = term_width(stdout), used = 0;
 	unsigned shown = ~0u;
@@ -135,20 +135,20 @@ static unsigned fit_columns(const struct table_column *columns, size_t n, size_t
 		shown = choose_columns(columns, n, terminal > NAME_MIN ? terminal - NAME_MIN : 0);
 	for (size_t i = 0; i < n; i++)
 		used += shown >> i & 1 ? columns[i].width : 0;
-	*room = !terminal ? SIZE_MAX : terminal > used ? terminal - used : 0;
+	*left = !terminal ? SIZE_MAX : terminal > used ? terminal - used : 0;
 	return shown;
 }
 
 static void print_levels(const struct mem_job *job)
 {
 	const struct mem_lines *m = &job->lines;
-	size_t room;
+	size_t left;
 	/* Numbers, nodes, and operations. */
 	const struct table_column columns[] = { { 36, 0 },
 		                                { job->has_nodes ? 12 : 0, 0 },
 		                                { 9, 0 } };
 
-	fit_columns(columns, 3, &room);
+	fit_columns(columns, 3, &left);
 
 	print_title("Where the data was");
 	printf("%10s %7s %8s %8s", "samples", "share", "latency", "of all");
@@ -168,7 +168,7 @@ static void print_levels(const struct mem_job *job)
 			print_node(l->data_node);
 		}
 		printf("  %-6s ", name_operation(l->operation));
-		put_cut(stdout, l->name, room, CUT_END);
+		put_cut(stdout, l->name, left, CUT_END);
 		putchar('\n');
 	}
 }
@@ -227,7 +227,7 @@ static void print_line_column(const struct mem_job *job, const struct mem_line *
 }
 
 static void print_line(const struct mem_job *job, const struct mem_line *l, unsigned shown,
-                       size_t room)
+                       size_t left)
 {
 	char name[NAME_LINE];
 
@@ -235,15 +235,15 @@ static void print_line(const struct mem_job *job, const struct mem_line *l, unsi
 		if (shown >> i & 1)
 			print_line_column(job, l, (enum line_column)i);
 	profile_line(export_text(&job->reader, l->object), name);
-	put_cut(stdout, name, room, CUT_MIDDLE);
+	put_cut(stdout, name, left, CUT_MIDDLE);
 	putchar('\n');
 }
 
 static void print_lines(const struct mem_job *job, size_t n)
 {
 	char count[GROUPED_MAX], title[96];
-	size_t room;
-	unsigned shown = fit_columns(line_columns, N_LINE_COLUMNS, &room);
+	size_t left;
+	unsigned shown = fit_columns(line_columns, N_LINE_COLUMNS, &left);
 
 	snprintf(title, sizeof(title), "Hot cache lines (of %s)",
 	         group_digits(job->lines.n_lines, count));
@@ -255,7 +255,7 @@ static void print_lines(const struct mem_job *job, size_t n)
 			printf("%*s", (int)line_columns[i].width, line_titles[i]);
 	puts("object");
 	for (size_t i = 0; i < n; i++)
-		print_line(job, &job->lines.lines[job->order[i]], shown, room);
+		print_line(job, &job->lines.lines[job->order[i]], shown, left);
 }
 
 /* ---- shared lines ---------------------------------------------------------------------------- */
@@ -332,9 +332,9 @@ static void print_place_titles(unsigned shown)
 static void print_places(const struct mem_job *job, uint32_t line)
 {
 	const struct mem_line *l = &job->lines.lines[line];
-	size_t n, room;
+	size_t n, left;
 	const struct mem_place *places = find_places(&job->lines, line, &n);
-	unsigned shown = fit_columns(place_columns, N_PLACE_COLUMNS, &room);
+	unsigned shown = fit_columns(place_columns, N_PLACE_COLUMNS, &left);
 
 	printf("%#llx: %u threads%s\n", (unsigned long long)l->address, l->n_threads,
 	       l->is_false_shared ? " use different bytes: false sharing" : " share bytes");
@@ -346,7 +346,7 @@ static void print_places(const struct mem_job *job, uint32_t line)
 			if (shown >> k & 1)
 				print_place_column(job, &places[i], (enum place_column)k);
 		profile_line(export_text(&job->reader, places[i].function), function);
-		put_cut(stdout, function, room, CUT_NAME);
+		put_cut(stdout, function, left, CUT_NAME);
 		putchar('\n');
 	}
 	if (n > MAX_PLACES)

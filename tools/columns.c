@@ -214,14 +214,14 @@ static unsigned find_least(const struct table_column *columns, size_t n, unsigne
 	return least;
 }
 
-unsigned choose_columns(const struct table_column *columns, size_t n, size_t room)
+unsigned choose_columns(const struct table_column *columns, size_t n, size_t available)
 {
 	unsigned shown = (1u << n) - 1, least;
 	size_t width = 0;
 
 	for (size_t i = 0; i < n; i++)
 		width += columns[i].width;
-	while (width > room && (least = find_least(columns, n, shown)))
+	while (width > available && (least = find_least(columns, n, shown)))
 		for (size_t i = 0; i < n; i++)
 			if (columns[i].importance == least) {
 				shown &= ~(1u << i);

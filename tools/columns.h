@@ -28,7 +28,7 @@ struct table_column {
 };
 
 /* Chooses the shown columns of @n as a bit set. Omits the least important ones, columns of equal
- * importance together, until the rest fits into @room. */
-unsigned choose_columns(const struct table_column *columns, size_t n, size_t room);
+ * importance together, until the rest fits into @available. */
+unsigned choose_columns(const struct table_column *columns, size_t n, size_t available);
 
 #endif

@@ -21,7 +21,7 @@ void message_clear(struct message *m)
 	m->n = 0;
 }
 
-/* Makes room for @n more bytes. False without memory. */
+/* Allocates memory for @n more bytes. False without memory. */
 static bool reserve_bytes(struct message *m, size_t n)
 {
 	size_t more = 2 * m->capacity + n + 64;

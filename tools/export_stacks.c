@@ -75,7 +75,7 @@ static bool is_same_stack(const void *arg, uint32_t i)
 	       memcmp(s->stacks->frames + a->first, s->frames, s->n * sizeof(*s->frames)) == 0;
 }
 
-/* Makes room for @n more frames. False without memory. */
+/* Allocates memory for @n more frames. False without memory. */
 static bool reserve_frames(struct stack_list *t, unsigned n)
 {
 	size_t capacity = 2 * t->frames_capacity + n;

@@ -179,7 +179,7 @@ static int compare_threads(const void *a, const void *b)
 	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* How many threads the places @first to @end have. @tids has room for all. */
+/* How many threads the places @first to @end have. @tids is an array that is large enough. */
 static uint32_t count_threads(const struct mem_lines *m, size_t first, size_t end, uint32_t *tids)
 {
 	size_t n = end - first;

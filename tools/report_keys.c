@@ -52,7 +52,7 @@ const struct key_layout plain_key_layout = { .cgroup = 24, .task = 16, .object =
 enum {
 	CPU_COLUMNS = 4,
 	ADDRESS_COLUMNS = 18,
-	COLUMNS_MIN = 8,  /* of a name that is cut to have room for functions */
+	COLUMNS_MIN = 8,  /* of a name that is cut so that functions fit */
 	NAME_WANTED = 32, /* of the functions, before other columns become narrower */
 	NAME_MIN = 16     /* with fewer, other columns are left out */
 };
@@ -140,8 +140,8 @@ static size_t with_blank(size_t width)
 	return width + (width > 0);
 }
 
-/* Makes columns narrower, the widest first, until at most @room are left or all are narrow. */
-static void shrink_columns(size_t *const *widths, size_t n, size_t room)
+/* Makes columns narrower, the widest first, until they fit into @available or all are narrow. */
+static void shrink_columns(size_t *const *widths, size_t n, size_t available)
 {
 	for (;;) {
 		size_t sum = 0, widest = 0;
@@ -150,7 +150,7 @@ static void shrink_columns(size_t *const *widths, size_t n, size_t room)
 			sum += with_blank(*widths[i]);
 			widest = *widths[i] > *widths[widest] ? i : widest;
 		}
-		if (sum <= room || *widths[widest] <= COLUMNS_MIN)
+		if (sum <= available || *widths[widest] <= COLUMNS_MIN)
 			return;
 		--*widths[widest];
 	}
@@ -161,23 +161,23 @@ void fit_keys(struct key_layout *l, unsigned keys, size_t columns)
 	/* The last one is left out first. */
 	size_t *const widths[] = { &l->task, &l->cgroup, &l->object };
 	enum { N = sizeof(widths) / sizeof(widths[0]) };
-	size_t fixed = 2, room, wanted, others = 0;
+	size_t fixed = 2, available, wanted, others = 0;
 
 	fixed += keys & KEY_CPU ? CPU_COLUMNS + 1 : 0;
 	fixed += keys & KEY_ADDRESS ? ADDRESS_COLUMNS + 1 : 0;
-	room = larger(columns, fixed) - fixed;
+	available = larger(columns, fixed) - fixed;
 	l->is_cut = true;
 	l->step = 2;
-	wanted = smaller(l->name + l->step * l->depth, larger(NAME_WANTED, room / 2));
-	shrink_columns(widths, N, larger(room, wanted) - wanted);
+	wanted = smaller(l->name + l->step * l->depth, larger(NAME_WANTED, available / 2));
+	shrink_columns(widths, N, larger(available, wanted) - wanted);
 	for (size_t i = 0; i < N; i++)
 		others += with_blank(*widths[i]);
 	wanted = smaller(wanted, NAME_MIN);
-	for (size_t i = N; i-- > 0 && room < others + wanted;) {
+	for (size_t i = N; i-- > 0 && available < others + wanted;) {
 		others -= with_blank(*widths[i]);
 		*widths[i] = 0;
 	}
-	l->name = larger(room, others) - others;
+	l->name = larger(available, others) - others;
 	if (l->step * l->depth > l->name / 2)
 		l->step = 1;
 	l->indent_max = l->name > NAME_WANTED ? l->name / 2 : l->name / 3;
@@ -201,7 +201,7 @@ static void put_column(FILE *out, const struct key_layout *l, const char *text, 
 	*pending = n < width ? width - n + 1 : 1;
 }
 
-/* Blanks before a name at @depth. Where a terminal has no room for more, "+7 " says how much deeper
+/* Blanks before a name at @depth. Where more do not fit into a terminal, "+7 " says how much deeper
  * it is. Returns the columns. */
 static size_t put_indent(FILE *out, const struct key_layout *l, unsigned depth, size_t pending)
 {

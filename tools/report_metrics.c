@@ -14,7 +14,7 @@
 enum {
 	SAMPLES_MIN = 16,  /* with fewer a value says more about chance than about the function */
 	CELL_WIDTH = 24,   /* of a metric in a table */
-	NARROW_WIDTH = 20, /* where the terminal has no room */
+	NARROW_WIDTH = 20, /* in a narrow terminal */
 	NAMES_MIN = 26,    /* columns for the names of functions and their blanks */
 	TITLE_MAX = 512,
 	NO_EVENT = -1
@@ -390,8 +390,8 @@ size_t metric_cells_width(const struct report_job *job)
 	return sum;
 }
 
-/* The terminal has room for the shares, the metrics, and names. */
-static bool has_room(const struct report_job *job)
+/* Do the shares, the metrics and names fit into the terminal? */
+static bool fits_terminal(const struct report_job *job)
 {
 	return share_columns(job) + metric_cells_width(job) + NAMES_MIN <= job->terminal_columns;
 }
@@ -399,12 +399,12 @@ static bool has_room(const struct report_job *job)
 void fit_metric_columns(struct report_job *job)
 {
 	job->n_shown_columns = job->n_columns;
-	if (!job->n_columns || !job->terminal_columns || has_room(job))
+	if (!job->n_columns || !job->terminal_columns || fits_terminal(job))
 		return;
 	job->metric_width = NARROW_WIDTH;
-	while (job->n_shown_columns > 1 && !has_room(job))
+	while (job->n_shown_columns > 1 && !fits_terminal(job))
 		job->n_shown_columns--;
-	job->has_two_shares = job->has_two_shares && has_room(job);
+	job->has_two_shares = job->has_two_shares && fits_terminal(job);
 }
 
 void put_hidden_metrics(const struct report_job *job)
@@ -415,11 +415,11 @@ void put_hidden_metrics(const struct report_job *job)
 
 	if (!f)
 		return;
-	fputs("The terminal has no room for", f);
+	fputs("Hidden metrics:", f);
 	for (unsigned i = job->n_shown_columns; i < job->n_columns; i++)
 		fprintf(f, "%s %s", i == job->n_shown_columns ? "" : ",",
 		        job->columns[i].info.name);
-	fputs("; choose with --metrics=NAME,...", f);
+	fputs("; widen the terminal, or choose with --metrics=NAME,...", f);
 	if (fclose(f) == 0)
 		term_wrap(stdout, 0, 0, names);
 	free(names);

@@ -21,7 +21,7 @@ struct key_layout {
 
 extern const struct key_layout plain_key_layout;
 
-/* Makes room for the keys of @at in the columns of @l, which begin empty. */
+/* Widens the columns of @l, which begin empty, for the keys of @at. */
 void measure_keys(struct key_layout *l, const struct profile *p, const struct profile_place *at,
                   unsigned keys, unsigned depth);
 /* Fits measured columns into @columns of a terminal: names of tasks, objects and control groups
@@ -42,7 +42,7 @@ struct report_job {
 	const char *metric_names;      /* with options.metrics: those to show; NULL: all */
 	struct metric_column *columns; /* one for each metric */
 	unsigned n_columns;
-	unsigned n_shown_columns; /* the first ones: as many as the terminal has room for */
+	unsigned n_shown_columns; /* the first ones: as many as fit into the terminal */
 	int metric_width;         /* of their cells; 0: as wide as their titles */
 	size_t terminal_columns;  /* 0: output goes elsewhere, and is not cut */
 	bool has_two_shares;      /* with callees, and without */

@@ -247,7 +247,7 @@ static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
 	r->found = r->asked = r->n_uses = 0;
 	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
 		return false;
-	/* Clear only the inputs of this metric: the array has room for those of any metric. */
+	/* Clear only the inputs of this metric: the array is large enough for any metric. */
 	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
 	for (unsigned i = 0; i < r->info.n_inputs && find_stat_input(job, m, i, &input); i++) {
 		if (in->is_constant) {

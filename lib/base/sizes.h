@@ -68,7 +68,7 @@ static inline pfm_error_t *base_choose_error_struct(pfm_error_t *error, pfm_erro
 	return mine;
 }
 
-/* Copies @why to the caller's @error as far as that has room. Returns @rc. */
+/* Copies as many members of @why as the caller's @error has. Returns @rc. */
 static inline int base_return_error(pfm_error_t *error, const pfm_error_t *why, int rc)
 {
 	if (rc && why != error && base_has_struct_size(error))

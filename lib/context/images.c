@@ -127,7 +127,7 @@ const char *pfmi_image_find_fault(struct image_map *map)
 	return why;
 }
 
-/* Makes room for one more element in a list that grows in powers of two. */
+/* Allocates memory for one more element in a list that grows in powers of two. */
 static void *extend_list(void *list, unsigned n, size_t size)
 {
 	if (n & (n - 1))

@@ -84,7 +84,7 @@ bool pfmi_machine_finish_file_pmu(struct file_pmu_builder *f, const struct kerne
 /* Lists the folders of hardware monitoring devices. */
 struct string_list pfmi_machine_list_hwmon(struct sysfs_reader *r);
 
-/* Adds the PMUs of these devices to @pmus, the PMUs of @k, which have room for all of them. */
+/* Adds the PMUs of these devices to @pmus, the PMUs of @k, an array that is large enough. */
 void pfmi_machine_add_hwmon_pmus(struct sysfs_reader *r, const struct string_list *folders,
                                  struct kernel_info *k, struct kernel_pmu *pmus);
 

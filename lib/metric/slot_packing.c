@@ -98,7 +98,7 @@ static unsigned find_distant_group(const struct slot_demand *demands, unsigned n
 }
 
 /* Spreads the groups, with more slots for those whose distance is too great. False if the slots do
- * not suffice. @weights: on entry, the slots that each group needs; @work: room for 2 * @n. */
+ * not suffice. @weights: on entry, the slots that each group needs; @work: an array of 2 * @n. */
 static bool spread_evenly(const struct slot_demand *demands, unsigned n, unsigned n_slots,
                           unsigned *weights, unsigned *work, unsigned *group_of)
 {

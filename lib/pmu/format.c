@@ -81,7 +81,7 @@ static unsigned add_dedicated_alternative(const struct encode_request *req, stru
 	return 1;
 }
 
-/* Checks that struct register_values has room for the configuration words of a set. */
+/* Checks that the configuration words of a set fit into struct register_values. */
 static int check_register_count(const struct encode_request *req, pfm_error_t *why)
 {
 	unsigned words = req->n_events;

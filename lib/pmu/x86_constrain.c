@@ -192,7 +192,7 @@ bool pfmi_x86_shares_extra_register(const struct x86_plan_extra *x, unsigned i)
 	return false;
 }
 
-/* Checks that struct register_values has room for the set. No processor has so many registers. */
+/* Checks that the set fits into struct register_values. No processor has so many registers. */
 static int check_register_count(const struct encode_request *req, const struct x86_plan_extra *x,
                                 pfm_error_t *why)
 {

@@ -534,7 +534,7 @@ class Writer:
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # A name is searched in one image after the other: most searches end at an empty slot.
         self.calls.slice(pack_slots([name_hash(fold(name)) for name, _ in names],
-                                    [i for _, i in names], room=lambda n: 3 * compute_sparse_slot_count(n)))
+                                    [i for _, i in names], count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
         """Makes the filter of all names in @parts. A name with a separator also represents its
@@ -621,7 +621,7 @@ def make_embedding(path, raw):
     section follows the constants of the code, near the start of the image."""
     head = pmview.read_image_head(raw)
     at, size = head["packed_texts"]
-    room = pmpack.get_memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
+    texts_size = pmpack.get_memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
     return"""/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
@@ -644,7 +644,7 @@ pfmi_text_memory:
 	.zero %d
 	.size pfmi_text_memory, . - pfmi_text_memory
 	.section .note.GNU-stack, "", %%progbits
-""" % (hashlib.sha256(raw).hexdigest(), os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'), room)
+""" % (hashlib.sha256(raw).hexdigest(), os.path.abspath(path).replace("\\", "\\\\").replace('"', '\\"'), texts_size)
 
 
 @functools.lru_cache(None)

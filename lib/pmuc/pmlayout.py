@@ -215,14 +215,14 @@ def place_entries(entries, empty=0, n=None):
     return slots
 
 
-def pack_slots(hashes, numbers, room=compute_slot_count):
+def pack_slots(hashes, numbers, count_slots=compute_slot_count):
     """Makes a hash table of numbers: 16 bits of hash, 16 bits of number plus one. Entries are added
     in descending order of their upper bits, so that no search passes a lower one."""
     n = len(hashes)
     high = [~h & 0xFFFF for h in hashes]
     order = sorted(range(n), key=high.__getitem__)
     return place_entries([(hashes[i], (hashes[i] & 0xFFFF) << 16 | numbers[i] + 1) for i in order],
-                         n=room(n))
+                         n=count_slots(n))
 
 
 def compute_checksum(raw, byteorder):

@@ -133,8 +133,8 @@ void profile_clear(struct profile_reader *r, unsigned keys);
 void profile_end(struct profile_reader *r);
 /* True if the event called @name matches @pattern, with or without modifiers at its end. */
 bool profile_matches_event(const char *name, const char *pattern);
-/* @name in a line of its own, as far as that has room: ends of lines in it are shown as "\x0a".
- * Returns @buf. */
+/* @name in a line of its own, cut if it is longer than that: ends of lines in it are shown as
+ * "\x0a". Returns @buf. */
 #define NAME_LINE 4096
 char *profile_line(const char *name, char buf[NAME_LINE]);
 

@@ -10,11 +10,11 @@ enum { LENGTH_MAX = 1 << 20 }; /* of an identifier */
 
 void rust_put_bytes(struct rust_name *r, const char *bytes, size_t len)
 {
-	size_t room = SYMBOL_SIZE - 1 - r->n;
+	size_t left = SYMBOL_SIZE - 1 - r->n;
 
 	if (r->is_silent || r->failed)
 		return;
-	len = len < room ? len : room;
+	len = len < left ? len : left;
 	memcpy(r->text + r->n, bytes, len);
 	r->n += len;
 	r->text[r->n] = '\0';

@@ -109,7 +109,7 @@ void symbols_close(struct symbols *all)
 	free(all);
 }
 
-/* @list of @n pointers with room for one more, moved where needed; NULL without memory. */
+/* @list of @n pointers, enlarged by one and moved where needed; NULL without memory. */
 static void *reserve_pointer(void *list, uint32_t n)
 {
 	bool is_full = n == 0 || (n >= 16 && (n & (n - 1)) == 0);

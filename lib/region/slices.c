@@ -62,7 +62,7 @@ static struct slice_page *make_page(void)
 	return page;
 }
 
-/* Returns the page of @t with room for a slice; NULL without memory or at the limit. */
+/* Returns the page of @t that can hold one more slice; NULL without memory or at the limit. */
 static struct slice_page *get_page(struct thread *t)
 {
 	if (t->slices && t->slices->n < count_page_slices())

@@ -119,7 +119,7 @@ static const char *explain_device_refusal(const struct pfm_session *s, unsigned 
 	return NULL;
 }
 
-/* ---- room ---------------------------------------------------------------------------------- */
+/* ---- full buffers -------------------------------------------------------------------------- */
 
 /* The id in the records of count @i, and the count of the samples of @entry. */
 static uint64_t get_count_id(unsigned i)

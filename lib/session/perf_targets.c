@@ -146,7 +146,7 @@ struct event_target {
 	bool uses_instance_cpus;
 };
 
-/* Makes room for @n kernel events. Returns 0 or -ENOMEM. */
+/* Allocates memory for @n kernel events. Returns 0 or -ENOMEM. */
 static int reserve_events(struct perf_state *st, size_t n)
 {
 	size_t size = n > 2 * (size_t)st->events_capacity ? n : 2 * (size_t)st->events_capacity;

@@ -229,7 +229,7 @@ static void meet(void *arg, uint32_t table, unsigned core)
  * and so is the first: of every second one the key is @key, and of that. */
 static void walk(uint32_t key, unsigned n, bool of_device)
 {
-	const struct host nobody = { .is_known = false };
+	const struct host unknown = { .is_known = false };
 	size_t size = sizeof(struct hosts_last) + n * sizeof(struct host_slot);
 	struct hosts_last *im = guard_begin(size);
 	unsigned start = table_get_first_slot(key, n), last = n - start;
@@ -246,7 +246,7 @@ static void walk(uint32_t key, unsigned n, bool of_device)
 	if (of_device)
 		pfmi_machine_visit_device_tables(&im->head, "box", meet, met);
 	else
-		pfmi_machine_visit_host_tables(&im->head, &nobody, 0, meet, met);
+		pfmi_machine_visit_host_tables(&im->head, &unknown, 0, meet, met);
 	for (unsigned i = 0; i < SLOTS; i++)
 		assert_int_equal(met[i], i <= last && (i % 2 || i == last));
 	guard_end(im, size);

@@ -53,7 +53,7 @@ static bool read_tracepoint_id(const char *folder, const char *system, const cha
 	return ok;
 }
 
-/* Makes room for one more element of @size bytes. The capacity doubles. */
+/* Allocates memory for one more element of @size bytes. The capacity doubles. */
 static void *extend_list(void *list, uint32_t n, size_t size)
 {
 	return n & (n - 1) ? list : realloc(list, (n ? 2u * n : 1u) * size);

@@ -193,7 +193,7 @@ static void masks_by_number(unsigned i, unsigned number)
 	}
 	assert_int_equal(together, number);
 	assert_int_equal(e.num_masks, exact ? 1 : within);
-	/* The same again adds nothing. */
+	/* A unit mask that is given twice is added once. */
 	snprintf(text, sizeof(text), "%s:0x%x:%u", name, number, number);
 	assert_int_equal(pfm_find_full_event(text, &e), 0);
 	assert_int_equal(e.num_masks, exact ? 1 : within);
@@ -242,7 +242,7 @@ static int dispatch_one(const char *event, pfmlib_mont_input_param_t *model,
 }
 
 /* A set of levels has four bits, and none of them may be lost on the way. */
-static void test_levels_that_are_none_are_refused(void **state)
+static void test_unknown_levels_are_refused(void **state)
 {
 	static const unsigned wrong[] = { 0x10, 0x18, 0x100, 0x108, ~0u };
 	pfmlib_input_param_t in = { .pfp_event_count = 1 };
@@ -324,8 +324,7 @@ int main(void)
 	rows_add(&rows, "names and masks that do not fit", test_names_and_masks_that_do_not_fit,
 	         NULL);
 	rows_add(&rows, "masks by their numbers", test_masks_by_their_numbers, NULL);
-	rows_add(&rows, "levels that are none are refused", test_levels_that_are_none_are_refused,
-	         NULL);
+	rows_add(&rows, "unknown levels are refused", test_unknown_levels_are_refused, NULL);
 	rows_add(&rows, "opcodes wider than an instruction are refused",
 	         test_wide_opcodes_are_refused, NULL);
 	rows_add(&rows, "a given address register wins over its event", test_a_given_register_wins,
