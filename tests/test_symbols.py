@@ -135,6 +135,14 @@ class Stripped(Library):
         os.rename(self.by_id(self.debug), self.by_id(self.debug) + ".gone")
         self.expect_hidden(self.names())
 
+    def test_in_the_cache_of_perf(self):
+        self.build()
+        cached = self.by_id(os.path.join(self.home, ".debug"), "/debug")
+        self.split(cached)
+        self.expect_named(self.names())
+        os.remove(cached)
+        self.expect_hidden(self.names())
+
     def test_places_without_a_name_are_addresses_of_the_file(self):
         """Two processes loaded the file at two addresses: what they ran is one place, the one that nm says."""
         self.build()
