@@ -53,6 +53,7 @@ class Kind:
 
     def __init__(self, text):
         self.model = re.search(r'perfmon_cpu_info\{.*model="(.*?)"\}', text)[1]
+        self.pmus = re.findall(r'perfmon_cpu_info\{pmu="(.*?)"', text)
         self.n_bytes = len(text)
         self.n_series = sum(not line.startswith("#") for line in text.splitlines())
         self.parts = re.split(r"(?m)^(node_perf_(?:cpucycles|instructions)_total\{.*\} )\d+$", text)
@@ -173,6 +174,7 @@ class Fleet(unittest.TestCase):
         """Instructions per cycle of each model are those of all its machines together; a hybrid machine does not stop the rules."""
         *kinds, hybrid = find_kinds([*KINDS, HYBRID])
         self.assertEqual(len({k.model for k in kinds}), len(KINDS))
+        self.assertEqual(hybrid.pmus, ["adl_goldencove", "adl_gracemont"])
         exporters = Exporters([*kinds, hybrid])
         self.addCleanup(exporters.server_close)
         self.addCleanup(exporters.shutdown)
