@@ -64,6 +64,29 @@ Elf64_Shdr elf_get_section(const struct elf_file *e, unsigned i)
 		             .sh_link = s.sh_link };
 }
 
+size_t elf_symbol_size(const struct elf_file *e)
+{
+	return e->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+Elf64_Sym elf_get_symbol(const struct elf_file *e, const void *at)
+{
+	Elf64_Sym wide;
+	Elf32_Sym s;
+
+	if (e->is_64bit) {
+		memcpy(&wide, at, sizeof(wide));
+		return wide;
+	}
+	memcpy(&s, at, sizeof(s));
+	return (Elf64_Sym){ .st_name = s.st_name,
+		            .st_info = s.st_info,
+		            .st_other = s.st_other,
+		            .st_shndx = s.st_shndx,
+		            .st_value = s.st_value,
+		            .st_size = s.st_size };
+}
+
 uint64_t elf_measure_names(const char *names, uint64_t n)
 {
 	while (n && names[n - 1])

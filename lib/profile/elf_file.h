@@ -41,6 +41,10 @@ bool elf_find_section(struct elf_file *e, const char *name, Elf64_Shdr *found);
 /* The contents of the section called @name, of at most @most bytes; the caller frees them. NULL if
  * missing. */
 void *elf_read_named_section(struct elf_file *e, const char *name, uint64_t most, size_t *size);
+/* Bytes of a symbol in a table. */
+size_t elf_symbol_size(const struct elf_file *e);
+/* The symbol at @at. */
+Elf64_Sym elf_get_symbol(const struct elf_file *e, const void *at);
 /* Number of bytes of @names up to and including the last zero: a name without an end is ignored. */
 uint64_t elf_measure_names(const char *names, uint64_t n);
 

@@ -40,17 +40,9 @@ static uint64_t measure_section_rest(const struct elf_file *e, const Elf64_Sym *
 static void read_symbol(struct file_symbols *f, struct elf_file *e, const uint8_t *at,
                         const char *names, uint64_t n_names)
 {
-	Elf64_Sym s;
-	Elf32_Sym s32;
+	Elf64_Sym s = elf_get_symbol(e, at);
 
-	if (e->is_64bit) {
-		memcpy(&s, at, sizeof(s));
-	} else {
-		memcpy(&s32, at, sizeof(s32));
-		s = (Elf64_Sym){ s32.st_name,  s32.st_info,  s32.st_other,
-			         s32.st_shndx, s32.st_value, s32.st_size };
-		s.st_value &= e->is_arm ? ~(Elf64_Addr)1 : ~(Elf64_Addr)0;
-	}
+	s.st_value &= e->is_arm ? ~(Elf64_Addr)1 : ~(Elf64_Addr)0;
 	if ((ELF64_ST_TYPE(s.st_info) != STT_FUNC && ELF64_ST_TYPE(s.st_info) != STT_GNU_IFUNC) ||
 	    s.st_shndx == SHN_UNDEF)
 		return;
@@ -80,7 +72,7 @@ static bool has_table_space(struct reading *r, uint64_t size)
 static void read_table(struct reading *r, struct elf_file *e, struct file_symbols *f,
                        const Elf64_Shdr *s, char **kept)
 {
-	size_t each = e->is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t each = elf_symbol_size(e);
 	Elf64_Shdr names = s->sh_link < e->n_sections ? elf_get_section(e, s->sh_link)
 	                                              : (Elf64_Shdr){ .sh_type = SHT_NULL };
 	uint8_t *table;

@@ -33,11 +33,10 @@ static bool find_in_table(struct elf_file *e, unsigned i, const char *name, uint
 	if (symbols && names_section < e->n_sections)
 		names = read_section(e, names_section, &n_names);
 	n_names = names ? elf_measure_names(names, n_names) : 0;
-	for (uint64_t at = 0; n_names && !is_found && size - at >= sizeof(Elf64_Sym);
-	     at += sizeof(Elf64_Sym)) {
-		Elf64_Sym s;
+	for (uint64_t at = 0; n_names && !is_found && size - at >= elf_symbol_size(e);
+	     at += elf_symbol_size(e)) {
+		Elf64_Sym s = elf_get_symbol(e, symbols + at);
 
-		memcpy(&s, symbols + at, sizeof(s));
 		is_found = s.st_name < n_names && strcmp(names + s.st_name, name) == 0;
 		*value = s.st_value;
 	}
@@ -50,7 +49,7 @@ static bool find_symbol_value(struct elf_file *e, const char *name, uint64_t *va
 {
 	bool is_found = false;
 
-	if (!e->is_64bit || !elf_load_sections(e))
+	if (!elf_load_sections(e))
 		return false;
 	for (unsigned i = 0; i < e->n_sections && !is_found; i++)
 		is_found = elf_get_section(e, i).sh_type == SHT_SYMTAB &&
