@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes the bytes of a record into fields, in the order in which the kernel writes them; the
  * comment in its header has another order in places. The bytes are not trusted: no length leads
- * beyond the end of the record. */
-#include <stdlib.h>
+ * beyond the end of the record. Conversion of the byte order is the same walk: a foreign cursor
+ * converts each number that the decoder reads. */
+#include <byteswap.h>
 #include <string.h>
 #include "sampling/sampling.h"
 
@@ -11,15 +12,14 @@
 #define BRANCH_HW_INDEX   ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS   ((uint64_t)1 << 19)
 
-#define SAMPLE_TRAILER_FIELDS                                                                      \
-	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
-	 PFM_SAMPLE_IDENTIFIER)
-
 /* The bytes of a record that are not parsed yet. After one field that did not fit, no field
  * fits. */
 struct record_cursor {
 	const uint8_t *pos, *end;
 	bool is_bad;
+	/* The record has the other byte order: its bytes are writable, and each number is converted
+	 * in place when it is read. */
+	bool is_foreign;
 };
 
 static size_t get_bytes_left(const struct record_cursor *c)
@@ -27,79 +27,95 @@ static size_t get_bytes_left(const struct record_cursor *c)
 	return (size_t)(c->end - c->pos);
 }
 
+static void refuse_record(struct record_cursor *c)
+{
+	c->is_bad = true;
+	c->pos = c->end;
+}
+
 static const void *read_bytes(struct record_cursor *c, uint64_t size)
 {
 	const void *p = c->pos;
 
 	if (size > get_bytes_left(c)) {
-		c->is_bad = true;
-		c->pos = c->end;
+		refuse_record(c);
 		return NULL;
 	}
 	c->pos += size;
 	return p;
 }
 
-static uint64_t read_u64(struct record_cursor *c)
-{
-	const void *p = read_bytes(c, sizeof(uint64_t));
-	uint64_t v = 0;
+/* take_uN() reads a number that is known to fit, read_uN() one that may not: 0 then. */
+#define DEFINE_NUMBER_READERS(bits)                                                                \
+	static inline uint##bits##_t take_u##bits(struct record_cursor *c)                         \
+	{                                                                                          \
+		uint##bits##_t v;                                                                  \
+                                                                                                   \
+		memcpy(&v, c->pos, sizeof(v));                                                     \
+		if (c->is_foreign) {                                                               \
+			v = bswap_##bits(v);                                                       \
+			memcpy((uint8_t *)(uintptr_t)c->pos, &v, sizeof(v));                       \
+		}                                                                                  \
+		c->pos += sizeof(v);                                                               \
+		return v;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	static uint##bits##_t read_u##bits(struct record_cursor *c)                                \
+	{                                                                                          \
+		if (sizeof(uint##bits##_t) <= get_bytes_left(c))                                   \
+			return take_u##bits(c);                                                    \
+		refuse_record(c);                                                                  \
+		return 0;                                                                          \
+	}
 
-	if (p)
-		memcpy(&v, p, sizeof(v));
-	return v;
-}
+DEFINE_NUMBER_READERS(16)
+DEFINE_NUMBER_READERS(32)
+DEFINE_NUMBER_READERS(64)
 
-static uint32_t read_u32(struct record_cursor *c)
-{
-	const void *p = read_bytes(c, sizeof(uint32_t));
-	uint32_t v = 0;
-
-	if (p)
-		memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static uint16_t read_u16(struct record_cursor *c)
-{
-	const void *p = read_bytes(c, sizeof(uint16_t));
-	uint16_t v = 0;
-
-	if (p)
-		memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* Returns the next @n words, or NULL. In a foreign file they may be unaligned. */
+/* Returns the next @n words, or NULL: if they do not fit, and while they are converted. In a
+ * foreign file they may be unaligned. */
 static const uint64_t *read_word_array(struct record_cursor *c, uint64_t n)
 {
 	if (n > get_bytes_left(c) / sizeof(uint64_t) ||
-	    (n && (uintptr_t)c->pos % sizeof(uint64_t))) {
-		c->is_bad = true;
-		c->pos = c->end;
+	    (n && !c->is_foreign && (uintptr_t)c->pos % sizeof(uint64_t))) {
+		refuse_record(c);
 		return NULL;
 	}
-	return read_bytes(c, n * sizeof(uint64_t));
+	if (!c->is_foreign)
+		return read_bytes(c, n * sizeof(uint64_t));
+	while (n--)
+		take_u64(c);
+	return NULL;
 }
 
-/* Returns a terminated string that fills the rest of the record, or NULL. */
+/* Returns a terminated string that fills the rest of the record, or NULL. Text has no byte
+ * order. */
 static const char *read_string(struct record_cursor *c)
 {
 	const char *s = (const char *)c->pos;
 
+	if (c->is_foreign)
+		return NULL;
 	if (get_bytes_left(c) == 0 || !memchr(s, '\0', get_bytes_left(c))) {
-		c->is_bad = true;
+		refuse_record(c);
 		return NULL;
 	}
 	c->pos = c->end;
 	return s;
 }
 
+/* Returns @size bytes without a byte order at the end of the record, or NULL. */
+static const void *read_last_bytes(struct record_cursor *c, uint64_t size)
+{
+	return c->is_foreign ? NULL : read_bytes(c, size);
+}
+
 /* ---- parts of a sample --------------------------------------------------------------------- */
 
-/* The number of words that @format needs, of the @n at @words; 0 if there are fewer. */
-static uint64_t count_read_words(uint64_t format, const void *words, uint64_t n)
+/* The number of words that the values of @format have at the cursor; 0 if there are fewer. */
+static uint64_t count_read_words(const struct record_cursor *c, uint64_t format)
 {
+	uint64_t n = get_bytes_left(c) / sizeof(uint64_t);
 	uint64_t each = 1 + (format >> 2 & 1) + (format >> 4 & 1); /* value, id, lost */
 	uint64_t times = (format & 1) + (format >> 1 & 1), members;
 
@@ -107,18 +123,20 @@ static uint64_t count_read_words(uint64_t format, const void *words, uint64_t n)
 		return each + times <= n ? each + times : 0;
 	if (n < 1 + times)
 		return 0;
-	memcpy(&members, words, sizeof(members));
+	memcpy(&members, c->pos, sizeof(members));
+	if (c->is_foreign)
+		members = bswap_64(members);
 	return members <= (n - 1 - times) / each ? 1 + times + members * each : 0;
 }
 
 static const uint64_t *parse_read_values(struct record_cursor *c, uint64_t format, uint32_t *n)
 {
-	uint64_t words = count_read_words(format, c->pos, get_bytes_left(c) / sizeof(uint64_t));
+	uint64_t words = count_read_words(c, format);
 
 	*n = (uint32_t)words;
 	if (words)
 		return read_word_array(c, words);
-	c->is_bad = true;
+	refuse_record(c);
 	return NULL;
 }
 
@@ -128,16 +146,18 @@ static void parse_branches(struct record_cursor *c, const struct record_layout *
 	const void *entries;
 
 	s->branch_index = l->branch_type & BRANCH_HW_INDEX ? read_u64(c) : UINT64_MAX;
-	if (n > get_bytes_left(c) / sizeof(pfm_branch_t))
-		c->is_bad = true;
-	entries = c->is_bad ? NULL : read_word_array(c, n * 3);
+	if (n > get_bytes_left(c) / sizeof(pfm_branch_t)) {
+		refuse_record(c);
+		return;
+	}
+	entries = read_word_array(c, n * 3);
+	if (l->branch_type & BRANCH_COUNTERS)
+		read_word_array(c, n);
 	if (!entries)
 		return;
 	s->branches = entries;
 	s->branch_type = l->branch_type;
 	s->n_branches = (uint32_t)n;
-	if (l->branch_type & BRANCH_COUNTERS)
-		read_word_array(c, n);
 }
 
 static void parse_registers(struct record_cursor *c, uint64_t mask, pfm_regs_t *out)
@@ -211,57 +231,47 @@ void pfmi_sampling_complete_layout(struct record_layout *l)
 		sizeof(uint64_t) * (size_t)__builtin_popcountll(l->fields & IDENTITY_FIELDS);
 }
 
-static uint64_t read_next_word(const uint8_t **at)
-{
-	uint64_t v;
-
-	memcpy(&v, *at, sizeof(v));
-	*at += sizeof(v);
-	return v;
-}
-
 /* Reads two numbers that share a word. */
-static void read_word_halves(const uint8_t **at, uint32_t *first, uint32_t *second)
+static inline void take_word_halves(struct record_cursor *c, uint32_t *first, uint32_t *second)
 {
-	memcpy(first, *at, sizeof(*first));
-	memcpy(second, *at + sizeof(*first), sizeof(*second));
-	*at += sizeof(uint64_t);
+	*first = take_u32(c);
+	*second = take_u32(c);
 }
 
-/* Reads the fields of constant size at the start of a sample, one word each, from @at. */
+/* Reads the fields of constant size at the start of a sample, one word each. */
 static inline __attribute__((always_inline)) void
-parse_identity_words(const uint8_t *at, uint64_t f, pfm_record_t *out)
+parse_identity_words(struct record_cursor *c, uint64_t f, pfm_record_t *out)
 {
 	uint32_t reserved;
 
 	if (f & PFM_SAMPLE_IDENTIFIER)
-		out->id = read_next_word(&at);
+		out->id = take_u64(c);
 	if (f & PFM_SAMPLE_IP)
-		out->body.sample.ip = read_next_word(&at);
+		out->body.sample.ip = take_u64(c);
 	if (f & PFM_SAMPLE_TID)
-		read_word_halves(&at, &out->pid, &out->tid);
+		take_word_halves(c, &out->pid, &out->tid);
 	if (f & PFM_SAMPLE_TIME)
-		out->time = read_next_word(&at);
+		out->time = take_u64(c);
 	if (f & PFM_SAMPLE_ADDR)
-		out->body.sample.addr = read_next_word(&at);
+		out->body.sample.addr = take_u64(c);
 	if (f & PFM_SAMPLE_ID)
-		out->id = read_next_word(&at);
+		out->id = take_u64(c);
 	if (f & PFM_SAMPLE_STREAM)
-		out->stream = read_next_word(&at);
+		out->stream = take_u64(c);
 	if (f & PFM_SAMPLE_CPU)
-		read_word_halves(&at, &out->cpu, &reserved);
+		take_word_halves(c, &out->cpu, &reserved);
 	if (f & PFM_SAMPLE_PERIOD)
-		out->body.sample.period = read_next_word(&at);
+		out->body.sample.period = take_u64(c);
 }
 
 /* Reads all of them, or nothing if the record is too short. */
 static void parse_identity(struct record_cursor *c, uint64_t f, pfm_record_t *out)
 {
-	const uint8_t *at = read_bytes(
-		c, sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & IDENTITY_FIELDS));
-
-	if (at)
-		parse_identity_words(at, f, out);
+	if (sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & IDENTITY_FIELDS) <=
+	    get_bytes_left(c))
+		parse_identity_words(c, f, out);
+	else
+		refuse_record(c);
 }
 
 static void parse_variable_fields(struct record_cursor *c, const struct record_layout *l,
@@ -324,7 +334,7 @@ static void parse_late_fields(struct record_cursor *c, const struct record_layou
 		s->code_page = read_u64(c);
 	if (f & PFM_SAMPLE_AUX) {
 		s->aux_size = read_u64(c);
-		s->aux = read_bytes(c, s->aux_size);
+		s->aux = read_last_bytes(c, s->aux_size);
 	}
 }
 
@@ -354,30 +364,29 @@ static void parse_trailer(struct record_cursor *c, const struct record_layout *l
 {
 	size_t size = get_trailer_size(l->fields);
 	struct record_cursor t = *c;
+	uint32_t reserved;
 
 	if (!l->has_trailers)
 		return;
 	if (size > get_bytes_left(c)) {
-		c->is_bad = true;
+		refuse_record(c);
 		return;
 	}
 	c->end -= size;
 	t.pos = c->end;
 	out->has = l->fields & SAMPLE_TRAILER_FIELDS;
-	if (out->has & PFM_SAMPLE_TID) {
-		out->pid = read_u32(&t);
-		out->tid = read_u32(&t);
-	}
+	if (out->has & PFM_SAMPLE_TID)
+		take_word_halves(&t, &out->pid, &out->tid);
 	if (out->has & PFM_SAMPLE_TIME)
-		out->time = read_u64(&t);
+		out->time = take_u64(&t);
 	if (out->has & PFM_SAMPLE_ID)
-		out->id = read_u64(&t);
+		out->id = take_u64(&t);
 	if (out->has & PFM_SAMPLE_STREAM)
-		out->stream = read_u64(&t);
+		out->stream = take_u64(&t);
 	if (out->has & PFM_SAMPLE_CPU)
-		out->cpu = read_u32(&t);
+		take_word_halves(&t, &out->cpu, &reserved);
 	if (out->has & PFM_SAMPLE_IDENTIFIER)
-		memcpy(&out->id, c->end + size - sizeof(out->id), sizeof(out->id));
+		out->id = take_u64(&t);
 }
 
 static void parse_task_ids(struct record_cursor *c, pfm_record_t *out)
@@ -451,7 +460,7 @@ static void parse_text_poke(struct record_cursor *c, pfm_record_t *out)
 	out->body.poke.old_length = read_u16(c);
 	out->body.poke.new_length = read_u16(c);
 	out->body.poke.bytes =
-		read_bytes(c, (uint64_t)out->body.poke.old_length + out->body.poke.new_length);
+		read_last_bytes(c, (uint64_t)out->body.poke.old_length + out->body.poke.new_length);
 	c->pos = c->end; /* padded */
 }
 
@@ -460,7 +469,7 @@ static void parse_bpf(struct record_cursor *c, pfm_record_t *out)
 	out->body.bpf.type = read_u16(c);
 	out->body.bpf.flags = read_u16(c);
 	out->body.bpf.id = read_u32(c);
-	out->body.bpf.tag = read_bytes(c, 8);
+	out->body.bpf.tag = read_last_bytes(c, 8);
 }
 
 static void parse_aux(struct record_cursor *c, pfm_record_t *out)
@@ -518,7 +527,7 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 		if (out->body.namespaces.n <= get_bytes_left(c) / 16)
 			out->body.namespaces.links = read_word_array(c, out->body.namespaces.n * 2);
 		else
-			c->is_bad = true;
+			refuse_record(c);
 		break;
 	case PFM_RECORD_KSYMBOL: parse_ksymbol(c, out); break;
 	case PFM_RECORD_BPF: parse_bpf(c, out); break;
@@ -533,22 +542,18 @@ static void parse_record_body(struct record_cursor *c, const struct record_layou
 	}
 }
 
-/* Clears the record in pieces that compilers turn into stores. For the whole structure they
- * generate code that takes longer than all other decoding. */
-static void clear_record(pfm_record_t *r)
+/* Clears the record and sets the members that every record has. It is cleared in pieces that
+ * compilers turn into stores: for the whole structure they generate code that takes longer than all
+ * other decoding. */
+static void begin_record(const struct record_header *head, const void *bytes, size_t size,
+                         pfm_record_t *out)
 {
 	enum { PIECE = 64 };
 	size_t at = 0;
 
-	for (; at + PIECE <= sizeof(*r); at += PIECE)
-		memset((uint8_t *)r + at, 0, PIECE);
-	memset((uint8_t *)r + at, 0, sizeof(*r) % PIECE);
-}
-
-/* Sets the members that every record has. */
-static inline void begin_record(const struct record_header *head, const void *bytes, size_t size,
-                                pfm_record_t *out)
-{
+	for (; at + PIECE <= sizeof(*out); at += PIECE)
+		memset((uint8_t *)out + at, 0, PIECE);
+	memset((uint8_t *)out + at, 0, sizeof(*out) % PIECE);
 	out->size = sizeof(*out);
 	out->type = head->type;
 	out->misc = head->misc;
@@ -563,7 +568,6 @@ static __attribute__((noinline)) void begin_run_record(const struct sample_run *
 {
 	const struct record_header head = { PFM_RECORD_SAMPLE, 0, 0 };
 
-	clear_record(out);
 	begin_record(&head, NULL, u->sample_size, out);
 	out->event = u->count_index;
 	out->has = has;
@@ -603,20 +607,19 @@ decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, 
 	unsigned k = 0;
 
 	for (; k < n; k++, at += u.sample_size) {
-		const uint8_t *id = at + RECORD_HEADER_SIZE, *time = id + time_at,
-			      *rest = id + sizeof(uint64_t);
+		struct record_cursor c = { .pos = at + RECORD_HEADER_SIZE };
+		struct record_cursor time = { .pos = c.pos + time_at };
 		struct record_header head;
 
 		memcpy(&head, at, sizeof(head));
 		if (head.type != PFM_RECORD_SAMPLE || head.size != u.sample_size ||
-		    read_next_word(&id) != u.id ||
-		    (time_at && read_next_word(&time) > u.time_limit))
+		    take_u64(&c) != u.id || (time_at && take_u64(&time) > u.time_limit))
 			break;
 		if (!is_run_record(&u, has, &out[k]))
 			begin_run_record(asked, has, &out[k]);
 		out[k].misc = head.misc;
 		out[k].raw = at;
-		parse_identity_words(rest, fields & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, &out[k]);
+		parse_identity_words(&c, fields & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, &out[k]);
 		exact += (head.misc & PFM_MISC_EXACT) != 0;
 		weight += fields & PFM_SAMPLE_PERIOD ? out[k].body.sample.period : 0;
 	}
@@ -640,29 +643,47 @@ unsigned pfmi_sampling_decode_run(struct sample_run *u, pfm_record_t *out, unsig
 	}
 }
 
+static void parse_record(struct record_cursor *c, const struct record_layout *l, pfm_record_t *out)
+{
+	if (out->type == PFM_RECORD_SAMPLE) {
+		parse_sample(c, l, out);
+	} else if (out->type > 0 && out->type <= PFM_RECORD_DEFERRED_CHAIN) {
+		parse_trailer(c, l, out);
+		if (!c->is_bad)
+			parse_record_body(c, l, out);
+	}
+}
+
 bool pfmi_sampling_decode_record(const struct record_layout *l, const void *bytes, size_t size,
                                  pfm_record_t *out)
 {
-	struct record_cursor c = { (const uint8_t *)bytes + RECORD_HEADER_SIZE,
-		                   (const uint8_t *)bytes + size, false };
+	struct record_cursor c = { .pos = (const uint8_t *)bytes + RECORD_HEADER_SIZE,
+		                   .end = (const uint8_t *)bytes + size };
 	struct record_header head;
 
 	memcpy(&head, bytes, sizeof(head));
-	clear_record(out);
 	begin_record(&head, bytes, size, out);
-	if (head.type == PFM_RECORD_SAMPLE) {
-		parse_sample(&c, l, out);
-	} else if (head.type > 0 && head.type <= PFM_RECORD_DEFERRED_CHAIN) {
-		parse_trailer(&c, l, out);
-		if (!c.is_bad)
-			parse_record_body(&c, l, out);
-	}
+	parse_record(&c, l, out);
 	out->unparsed = (uint32_t)get_bytes_left(&c);
 	/* A damaged record gets no fields: a length without bytes would mislead the caller. */
-	if (c.is_bad) {
-		clear_record(out);
+	if (c.is_bad)
 		begin_record(&head, bytes, size, out);
-	}
+	return !c.is_bad;
+}
+
+bool pfmi_sampling_swap_record(const struct record_layout *l, void *bytes, size_t size)
+{
+	struct record_cursor c = { .pos = bytes,
+		                   .end = (uint8_t *)bytes + size,
+		                   .is_foreign = true };
+	struct record_header head;
+	pfm_record_t fields;
+
+	head.type = read_u32(&c);
+	head.misc = read_u16(&c);
+	head.size = read_u16(&c);
+	begin_record(&head, bytes, size, &fields);
+	parse_record(&c, l, &fields);
 	return !c.is_bad;
 }
 
