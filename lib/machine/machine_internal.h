@@ -126,4 +126,26 @@ static inline bool machine_is_same_word(const char *a, const char *b)
 	return *a == *b;
 }
 
+/* ---- identification of the processor (host_id.c, host_x86.c, host_files.c) ------------------- */
+
+/* Parses the digits at *@s and advances it. @base 0: as the prefix says. False without a digit. */
+bool pfmi_machine_scan_number(const char **s, unsigned base, uint64_t *out);
+/* Copies as many of @len characters at @from as fit, with a terminator. */
+void pfmi_machine_copy_truncated(char *to, size_t size, const char *from, size_t len);
+void pfmi_machine_set_host_arch(struct host *h, const char *arch);
+bool pfmi_machine_is_x86_vendor(const char *v);
+/* Architecture of the tables of an Arm core. Part numbers of Arm's cores with Armv8 and later
+ * begin with 0xd (the manuals' "Main ID Register"), Qualcomm's 32-bit cores are Scorpion and Krait,
+ * and all cores of Digital, Marvell and Intel are 32-bit ones: StrongARM, PJ4 and XScale. */
+const char *pfmi_machine_get_arm_arch(uint64_t midr);
+/* Writes "GenuineIntel-6-55-4" to h->id_text. It does so without snprintf(), whose first call would
+ * cost more than the rest of a program's first encode. */
+void pfmi_machine_format_x86_id(struct host *h);
+/* Reads CPUID leaves 0 and 1. */
+bool pfmi_machine_read_cpuid_identity(const struct sys *sys, struct host *h);
+/* Finds the core types of a hybrid processor: it has one kernel PMU for each of them. */
+void pfmi_machine_find_core_types(const struct sys *sys, struct host *h);
+/* Identifies processors without CPUID, and those of a recorded machine. */
+void pfmi_machine_read_identity_files(const struct sys *sys, struct host *h);
+
 #endif

@@ -1,100 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling with perf_event_open(2): attributes, buffers, and the buffer of each event. All events
+/* Sampling with perf_event_open(2): buffers, and the buffer of each event. All events
  * of a CPU share one buffer; so do all events of a task that is sampled on any CPU. The buffer
  * belongs to an event that counts nothing and brings the records beside samples, so that lost
  * samples are counted separately. */
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include "session/perf_event.h"
-#include "sampling/sampling.h"
-#include "base/sizes.h"
-
-#define DEFAULT_FIELDS                                                                             \
-	(PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
-#define DEFAULT_BUFFER_PAGES    128u
-#define DEFAULT_CLOCK_PERIOD_NS 1000000u /* nanoseconds */
-#define DEFAULT_FREQUENCY       1000u
-
-/* ---- what is asked ------------------------------------------------------------------------- */
-
-static const char *find_option_error(const pfm_sampling_t *q)
-{
-	if (q->period && q->freq)
-		return "sampling.period and sampling.freq are both set";
-	if (q->period >> 63 || q->freq >> 63)
-		return "sampling.period or sampling.freq is negative";
-	if (q->fields >> 25)
-		return "expected PFM_SAMPLE_* in sampling.fields, got other bits";
-	if (q->fields & PFM_SAMPLE_WEIGHT && q->fields & PFM_SAMPLE_WEIGHTS)
-		return "expected WEIGHT or WEIGHTS in sampling.fields, got both";
-	if (q->records >> 11)
-		return "expected PFM_SIDEBAND_* in sampling.records, got other bits";
-	if (q->pages & (q->pages - 1) || q->pages > 1u << 20)
-		return "expected a power of two up to 1048576 in sampling.pages";
-	if (q->precise > 3)
-		return "sampling.precise is above 3";
-	if (q->user_stack % 8 || q->user_stack > 65528)
-		return "expected a multiple of 8 up to 65528 in sampling.user_stack";
-	if (q->fields & PFM_SAMPLE_STACK && !q->user_stack)
-		return "sampling.user_stack is 0";
-	if ((q->fields & PFM_SAMPLE_REGS && !q->user_regs) ||
-	    (q->fields & PFM_SAMPLE_INTR_REGS && !q->intr_regs))
-		return "expected registers in sampling.user_regs or sampling.intr_regs";
-	return NULL;
-}
-
-/* The counter device supplies addresses, and processors if they are opened separately; it writes no
- * other records. */
-static const char *find_option_without_device(const pfm_sampling_t *q)
-{
-	if (q->fields & ~(uint64_t)(PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD | PFM_SAMPLE_CPU))
-		return "samples of this device have IP, PERIOD and CPU; expected no others in "
-		       "sampling.fields";
-	if (q->records)
-		return "this device writes no records beside samples: sampling.records must be 0";
-	return NULL;
-}
-
-static int read_options(struct session_builder *o)
-{
-	const pfm_sampling_t *given = pfmi_session_get_built(o)->options.sampling;
-	struct sampling_state *sm;
-	const char *what;
-
-	sm = pfmi_session_get_built(o)->sampling = calloc(1, sizeof(*sm));
-	if (!sm)
-		return pfmi_session_report_no_memory(o);
-	if (!base_copy_struct_in(&sm->config, sizeof(sm->config), given))
-		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0,
-		                                 "sampling.size is not set");
-	what = find_option_error(&sm->config);
-	if (what)
-		return pfmi_session_report_error(o, PFMLIB_ERR_INVAL, PFM_KIND_NONE, NULL, 0, what);
-	what = pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend
-	               ? find_option_without_device(&sm->config)
-	               : NULL;
-	if (what)
-		return pfmi_session_report_error(o, PFMLIB_ERR_NOTSUPP, PFM_KIND_NONE, NULL, 0,
-		                                 what);
-	if (pfmi_session_get_built(o)->policy_backend == &pfmi_device_backend)
-		return PFMLIB_SUCCESS;
-	if (!sm->config.fields)
-		sm->config.fields = DEFAULT_FIELDS;
-	sm->config.fields |= PFM_SAMPLE_TIME | PFM_SAMPLE_IDENTIFIER;
-	if (!(sm->config.flags & PFM_SAMPLING_CLOCK))
-		sm->config.clock = CLOCK_MONOTONIC;
-	if (!sm->config.pages)
-		sm->config.pages = DEFAULT_BUFFER_PAGES;
-	if (!sm->config.branch_filter)
-		sm->config.branch_filter = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	sm->last_buffer = -1;
-	return PFMLIB_SUCCESS;
-}
+#include "sampling/sampling_internal.h"
 
 static void free_state(struct pfm_session *s)
 {
@@ -103,247 +15,6 @@ static void free_state(struct pfm_session *s)
 	free(s->sampling);
 	s->sampling = NULL;
 }
-
-/* True if count @c is in a group in which another member samples. */
-static bool is_sampled_by_leader(const struct pfm_session *s, const struct session_count *c)
-{
-	return c->config.is_leader_sampled && c > s->counts &&
-	       c[-1].config.group == c->config.group;
-}
-
-/* True if the samples of count @c hold the values of all members of its group. */
-static bool has_group_samples(const struct pfm_session *s, const struct session_count *c)
-{
-	return c->config.is_leader_sampled && !is_sampled_by_leader(s, c) &&
-	       c + 1 < s->counts + s->n_counts && c[1].config.group == c->config.group;
-}
-
-/* Chooses the default rate: every event of kinds that are rare, clocks each millisecond, others a
- * thousand times a second. */
-static void choose_rate(const struct sampling_state *sm, struct session_count *c)
-{
-	uint32_t type = c->config.attr.type;
-	uint64_t config = c->config.attr.config;
-
-	if (c->config.period || c->config.freq)
-		return;
-	c->config.period = sm->config.period;
-	c->config.freq = sm->config.freq;
-	if (c->config.period || c->config.freq)
-		return;
-	if (type == PERF_TYPE_SOFTWARE && config <= PERF_COUNT_SW_TASK_CLOCK)
-		c->config.period = DEFAULT_CLOCK_PERIOD_NS;
-	else if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT ||
-	         type == PERF_TYPE_BREAKPOINT)
-		c->config.period = 1;
-	else
-		c->config.freq = DEFAULT_FREQUENCY;
-}
-
-static void choose_rates(struct pfm_session *s)
-{
-	uint64_t max = 0;
-
-	if (pfmi_machine_read_number(&s->sys, "/proc/sys/kernel/perf_event_max_sample_rate", &max))
-		max = 0;
-	for (unsigned i = 0; i < s->n_counts; i++) {
-		struct session_count *c = &s->counts[i];
-
-		if (is_sampled_by_leader(s, c))
-			c->config.period = c->config.freq = 0;
-		else
-			choose_rate(s->sampling, c);
-		if (!c->config.attr.precise)
-			c->config.attr.precise = (uint8_t)s->sampling->config.precise;
-		if (!c->config.attr.precise && pfmi_pmu_requires_precision(&c->config.event))
-			c->config.attr.precise = 1;
-		if (max && c->config.freq > max && !c->status.cause)
-			pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-			                        "request a lower frequency, or raise "
-			                        "kernel.perf_event_max_sample_rate",
-			                        "the kernel takes at most %llu samples a second",
-			                        (unsigned long long)max);
-	}
-}
-
-/* If every sample is to have its period, the kernel ignores the period of its own events. So a
- * fixed period is not requested. */
-static uint64_t get_sample_fields(const struct pfm_session *s, const struct session_count *c)
-{
-	uint64_t fields = s->sampling->config.fields;
-
-	if (has_group_samples(s, c))
-		return fields | PFM_SAMPLE_READ | PFM_SAMPLE_TID;
-	return c->config.freq ? fields : fields & ~(uint64_t)PFM_SAMPLE_PERIOD;
-}
-
-static uint64_t get_read_format(const struct pfm_session *s, const struct session_count *c)
-{
-	uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-
-	if (!s->sampling->lacks_lost_counts)
-		format |= PERF_FORMAT_LOST;
-	return has_group_samples(s, c) ? format | PERF_FORMAT_GROUP | PERF_FORMAT_ID : format;
-}
-
-static void set_payload_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
-{
-	if (q->fields & PFM_SAMPLE_CHAIN) {
-		a->sample_max_stack = (uint16_t)q->max_stack;
-		a->exclude_callchain_kernel =
-			(q->flags & PFM_SAMPLING_USER_CHAIN) || a->exclude_kernel;
-		a->exclude_callchain_user = (q->flags & PFM_SAMPLING_KERNEL_CHAIN) != 0;
-	}
-	if (q->fields & PFM_SAMPLE_BRANCH)
-		a->branch_sample_type = q->branch_filter;
-	if (q->fields & PFM_SAMPLE_REGS)
-		a->sample_regs_user = q->user_regs;
-	if (q->fields & PFM_SAMPLE_INTR_REGS)
-		a->sample_regs_intr = q->intr_regs;
-	if (q->fields & PFM_SAMPLE_STACK)
-		a->sample_stack_user = q->user_stack;
-}
-
-/* A buffer that is full before it reaches the watermark wakes no reader, so the watermark is at
- * most half the size of the buffer, which may be smaller than requested. */
-uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size)
-{
-	uint64_t mark = sm->config.watermark ? sm->config.watermark : size / 4;
-
-	return (uint32_t)(mark < size / 2 ? mark : size / 2);
-}
-
-static void set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a)
-{
-	a->sample_id_all = 1;
-	a->use_clockid = 1;
-	a->clockid = q->clock;
-	a->watermark = !q->wakeup_events;
-	if (a->watermark)
-		a->wakeup_watermark = 1; /* the owner of the buffer sets it */
-	else
-		a->wakeup_events = q->wakeup_events;
-}
-
-static void fill_attr(const struct pfm_session *s, const struct session_count *c,
-                      struct perf_event_attr *a)
-{
-	const struct sampling_state *sm = s->sampling;
-
-	a->sample_type = get_sample_fields(s, c);
-	a->freq = c->config.freq != 0;
-	if (a->freq)
-		a->sample_freq = c->config.freq;
-	else
-		a->sample_period = c->config.period;
-	a->precise_ip = c->config.attr.precise & 3u;
-	a->read_format = get_read_format(s, c);
-	set_payload_attr(&sm->config, a);
-	set_common_attr(&sm->config, a);
-}
-
-static int retry_open(struct pfm_session *s, struct session_count *c, union perf_attr_buffer *a,
-                      int pid, int cpu, int group, int err)
-{
-	if (err == -EINVAL && a->attr.read_format & PERF_FORMAT_LOST) {
-		a->attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
-		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
-		s->sampling->lacks_lost_counts |= err >= 0;
-	}
-	while (err < 0 && (err == -EOPNOTSUPP || err == -EINVAL) && a->attr.precise_ip &&
-	       s->sampling->config.flags & PFM_SAMPLING_LESS_PRECISE) {
-		a->attr.precise_ip--;
-		err = pfmi_perf_open_event(&s->sys, a, pid, cpu, group);
-		if (err >= 0)
-			c->config.attr.precise = a->attr.precise_ip;
-	}
-	return err;
-}
-
-/* Returns true if kernel event @k of count @i can be opened after @change. */
-static bool can_open_with_change(struct pfm_session *s, unsigned i, unsigned k,
-                                 void (*change)(struct perf_event_attr *a))
-{
-	const struct perf_state *st = s->backend_state;
-	const struct kernel_event *p = &st->events[s->counts[i].kernel_state.first_event + k];
-	union perf_attr_buffer a;
-	int fd;
-
-	pfmi_perf_build_attr(s, i, k, true, &a);
-	change(&a.attr);
-	fd = pfmi_perf_open_event(&s->sys, &a, p->pid, p->cpu, -1);
-	if (fd >= 0)
-		s->sys.close(&s->sys, fd);
-	return fd >= 0;
-}
-
-static void strip_precision(struct perf_event_attr *a)
-{
-	a->precise_ip = 0;
-}
-
-static void strip_branches(struct perf_event_attr *a)
-{
-	a->sample_type &= ~(uint64_t)PFM_SAMPLE_BRANCH;
-	a->branch_sample_type = 0;
-}
-
-static void strip_inheritance(struct perf_event_attr *a)
-{
-	a->inherit = 0;
-}
-
-static void strip_payload(struct perf_event_attr *a)
-{
-	a->sample_type &= DEFAULT_FIELDS | PFM_SAMPLE_IDENTIFIER;
-	a->branch_sample_type = a->sample_regs_user = a->sample_regs_intr = 0;
-	a->sample_stack_user = 0;
-	a->sample_max_stack = 0;
-	a->precise_ip = 0;
-}
-
-static void strip_sampling(struct perf_event_attr *a)
-{
-	strip_payload(a);
-	a->freq = 0;
-	a->sample_period = 0;
-}
-
-static void diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err)
-{
-	struct session_count *c = &s->counts[i];
-
-	if (c->config.attr.precise && can_open_with_change(s, i, k, strip_precision))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
-		                        "lower the precision, or set PFM_SAMPLING_LESS_PRECISE",
-		                        "the PMU cannot sample this event with precision %u",
-		                        c->config.attr.precise);
-	else if (s->sampling->config.fields & PFM_SAMPLE_BRANCH &&
-	         can_open_with_change(s, i, k, strip_branches))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
-		                        "sample without branches (PFM_SAMPLE_BRANCH)",
-		                        "the PMU of this event records no branches");
-	else if (has_group_samples(s, c) && s->options.flags & PFM_SESSION_INHERIT &&
-	         can_open_with_change(s, i, k, strip_inheritance))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, err,
-		                        "sample without child processes (pfm record -i), or use "
-		                        "Linux 6.12 or later",
-		                        "this kernel cannot sample a group of inherited events");
-	else if (can_open_with_change(s, i, k, strip_payload))
-		pfmi_session_fail_count(c,
-		                        c->status.cause == PFM_CAUSE_PERMISSION
-		                                ? PFM_CAUSE_PERMISSION
-		                                : PFM_CAUSE_ATTRIBUTE,
-		                        err, "request fewer fields of PFM_SAMPLE_*",
-		                        "the kernel cannot record all requested sample fields");
-	else if (can_open_with_change(s, i, k, strip_sampling))
-		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, err,
-			"sample a clock (task-clock, cpu-clock) and count this event beside it",
-			"its PMU has no overflow interrupt: the event can be counted, not sampled");
-}
-
-/* ---- buffers ------------------------------------------------------------------------------- */
 
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a)
 {
@@ -366,7 +37,7 @@ void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event
 	a->bpf_event = (q->records & PFM_SIDEBAND_BPF) != 0;
 	a->cgroup = (q->records & PFM_SIDEBAND_CGROUPS) != 0;
 	a->text_poke = (q->records & PFM_SIDEBAND_TEXT_POKE) != 0;
-	set_common_attr(q, a);
+	pfmi_sampling_set_common_attr(q, a);
 	if (a->watermark)
 		a->wakeup_watermark = pfmi_sampling_get_watermark(
 			s->sampling, (uint64_t)s->sampling->buffer_pages * state->page_size);
@@ -553,8 +224,8 @@ static void set_record_layouts(struct pfm_session *s)
 	};
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		sm->totals[i].layout = sm->common_layout;
-		sm->totals[i].layout.fields = get_sample_fields(s, &s->counts[i]);
-		sm->totals[i].layout.read_format = get_read_format(s, &s->counts[i]);
+		sm->totals[i].layout.fields = pfmi_sampling_get_sample_fields(s, &s->counts[i]);
+		sm->totals[i].layout.read_format = pfmi_sampling_get_read_format(s, &s->counts[i]);
 		sm->totals[i].layout.is_inherited = (s->options.flags & PFM_SESSION_INHERIT) != 0;
 		pfmi_sampling_complete_layout(&sm->totals[i].layout);
 	}
@@ -679,12 +350,12 @@ static int control_side_events(struct pfm_session *s, unsigned long request)
 }
 
 const struct sampling_ops pfmi_sampling_ops = {
-	.read_options = read_options,
+	.read_options = pfmi_sampling_read_options,
 	.free_state = free_state,
-	.choose_rates = choose_rates,
-	.fill_attr = fill_attr,
-	.retry_open = retry_open,
-	.diagnose_count = diagnose_count,
+	.choose_rates = pfmi_sampling_choose_rates,
+	.fill_attr = pfmi_sampling_fill_event_attr,
+	.retry_open = pfmi_sampling_retry_open,
+	.diagnose_count = pfmi_sampling_diagnose_count,
 	.open_buffers = open_buffers,
 	.close_buffers = pfmi_sampling_close_buffers,
 	.control_side_events = control_side_events,

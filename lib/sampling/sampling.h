@@ -14,7 +14,7 @@
 	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
 
-/* ---- records (record_decode.c) ------------------------------------------------------------- */
+/* ---- records (record_decode.c, record_layout.c, sample_run.c) ------------------------------- */
 
 /* The layout of an event's records: a part of its perf_event_attr. */
 struct record_layout {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files that read records of a session. */
+/* Shared by the files of this module. */
 #ifndef PERFMON_SAMPLING_INTERNAL_H
 #define PERFMON_SAMPLING_INTERNAL_H
 
 #include "session/perf_event.h"
 #include "sampling/sampling.h"
+
+/* Fields of a sample unless the caller requests others. */
+#define DEFAULT_FIELDS                                                                             \
+	(PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_CPU | PFM_SAMPLE_PERIOD)
 
 /* True for a session that samples, not for a recording. */
 static inline bool sampling_is_active(const pfm_session_t *s)
@@ -33,5 +37,26 @@ static inline bool sampling_has_only_ended_tasks(const struct sampling_state *sm
 			return false;
 	return true;
 }
+
+/* ---- sampling_attr.c ---- */
+
+int pfmi_sampling_read_options(struct session_builder *o);
+/* True if the samples of count @c hold the values of all members of its group. */
+bool pfmi_sampling_has_group_samples(const struct pfm_session *s, const struct session_count *c);
+void pfmi_sampling_choose_rates(struct pfm_session *s);
+/* If every sample is to have its period, the kernel ignores the period of its own events. So a
+ * fixed period is not requested. */
+uint64_t pfmi_sampling_get_sample_fields(const struct pfm_session *s,
+                                         const struct session_count *c);
+uint64_t pfmi_sampling_get_read_format(const struct pfm_session *s, const struct session_count *c);
+void pfmi_sampling_set_common_attr(const pfm_sampling_t *q, struct perf_event_attr *a);
+void pfmi_sampling_fill_event_attr(const struct pfm_session *s, const struct session_count *c,
+                                   struct perf_event_attr *a);
+
+/* ---- sampling_diagnose.c ---- */
+
+int pfmi_sampling_retry_open(struct pfm_session *s, struct session_count *c,
+                             union perf_attr_buffer *a, int pid, int cpu, int group, int err);
+void pfmi_sampling_diagnose_count(struct pfm_session *s, unsigned i, unsigned k, int err);
 
 #endif

@@ -2,30 +2,9 @@
 /* Finds out why the kernel refused an event, and a remedy. perf_event_open(2) has a dozen error
  * numbers for fifty causes. Trying again with one setting changed distinguishes most of them. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "context/context.h"
-#include "session/perf_event_internal.h"
-
-/* The kernel event that was refused, and how to open it again. */
-struct refused_event {
-	struct pfm_session *session;
-	struct session_count *count;
-	union perf_attr_buffer attr_buffer;
-	int pid, cpu, group_fd;
-};
-
-/* Opens the event with attributes @a and closes it at once. Returns 0 or -errno. */
-static int retry_open(const struct refused_event *q, union perf_attr_buffer *a, int group)
-{
-	int fd = pfmi_perf_open_event(&q->session->sys, a, q->pid, q->cpu, group);
-
-	if (fd < 0)
-		return fd;
-	q->session->sys.close(&q->session->sys, fd);
-	return 0;
-}
+#include "session/perf_refused.h"
 
 static const char *get_pmu_name(const struct session_count *c)
 {
@@ -66,7 +45,7 @@ static bool is_counting_forbidden(const struct refused_event *q)
 	int err;
 
 	a.attr.size = sizeof(a.attr);
-	err = retry_open(&own, &a, -1);
+	err = pfmi_perf_retry_open(&own, &a, -1);
 	return err == -EPERM || err == -EACCES;
 }
 
@@ -152,7 +131,7 @@ static bool is_software_event_permitted(const struct refused_event *q)
 	a.attr.config = PERF_COUNT_SW_DUMMY;
 	a.attr.config1 = a.attr.config2 = 0;
 	a.attr.precise_ip = 0;
-	return retry_open(q, &a, -1) == 0;
+	return pfmi_perf_retry_open(q, &a, -1) == 0;
 }
 
 static void explain_denied(const struct refused_event *q, int err)
@@ -232,118 +211,6 @@ static void explain_missing_event(const struct refused_event *q, int err)
 
 /* ---- what the kernel cannot set ------------------------------------------------------------ */
 
-/* Removes setting @i, which may be the cause instead of the event, from @a. Returns its name; NULL
- * after the last one. */
-static const char *strip_setting(unsigned i, union perf_attr_buffer *a)
-{
-	switch (i) {
-	case 0:
-		if (!a->attr.precise_ip)
-			return NULL;
-		a->attr.precise_ip = 0;
-		return "the precise level (p)";
-	case 1:
-		if (!a->attr.exclude_kernel)
-			return NULL;
-		a->attr.exclude_kernel = a->attr.exclude_hv = 0;
-		return "excluding the kernel (u)";
-	case 2:
-		if (!a->attr.exclude_user)
-			return NULL;
-		a->attr.exclude_user = a->attr.exclude_hv = 0;
-		return "excluding user code (k)";
-	case 3:
-		if (!a->attr.exclude_hv)
-			return NULL;
-		a->attr.exclude_hv = 0;
-		return "excluding the hypervisor";
-	case 4:
-		if (!a->attr.exclude_idle)
-			return NULL;
-		a->attr.exclude_idle = 0;
-		return "excluding idle time (I)";
-	case 5:
-		if (!a->attr.exclude_host)
-			return NULL;
-		a->attr.exclude_host = 0;
-		return "excluding the host (G)";
-	case 6:
-		if (!a->attr.exclude_guest)
-			return NULL;
-		a->attr.exclude_guest = 0;
-		return "excluding guests (H)";
-	case 7:
-		if (!a->attr.pinned)
-			return NULL;
-		a->attr.pinned = 0;
-		return "pinning (D)";
-	case 8:
-		if (!a->attr.inherit)
-			return NULL;
-		a->attr.inherit = 0;
-		return "counting children as well";
-	case 9:
-		if (!a->attr.enable_on_exec)
-			return NULL;
-		a->attr.enable_on_exec = 0;
-		return "starting with the program";
-	case 10:
-		if (!(a->attr.exclude_user | a->attr.exclude_kernel | a->attr.exclude_hv))
-			return NULL;
-		a->attr.exclude_user = a->attr.exclude_kernel = a->attr.exclude_hv = 0;
-		return "choosing levels";
-	default: return NULL;
-	}
-}
-
-#define N_SETTINGS 11
-
-/* Finds the setting without which the kernel accepts the event; NULL without one. */
-static const char *find_refused_setting(const struct refused_event *q)
-{
-	for (unsigned i = 0; i < N_SETTINGS; i++) {
-		union perf_attr_buffer a = q->attr_buffer;
-		const char *name = strip_setting(i, &a);
-
-		if (name && retry_open(q, &a, q->group_fd) == 0)
-			return name;
-	}
-	return NULL;
-}
-
-/* Finds the field of the event without which the kernel accepts it; NULL without one. */
-static const struct field *find_refused_field(const struct refused_event *q, uint64_t *value)
-{
-	const struct table *t = q->count->config.event.table;
-	const pfm_attr_t *p = &q->count->config.attr;
-	const uint64_t config[4] = { p->config, p->config1, p->config2, p->config3 };
-
-	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT)
-		return NULL;
-	for (unsigned i = 0; i < t->n_fields; i++) {
-		const struct field *f = table_fields(t) + i;
-		uint64_t changed[4];
-		union perf_attr_buffer a = q->attr_buffer;
-
-		if (f->n_ranges == 0 || f->kind == FIELD_TEXT ||
-		    (f->width == 64 && f->ranges[0].config_word == 0))
-			continue;
-		*value = pfmi_pmu_extract_field(f, config);
-		if (!*value)
-			continue;
-		memcpy(changed, config, sizeof(changed));
-		field_insert(f, changed, 0);
-		a.attr.config = changed[0];
-		a.attr.config1 = changed[1];
-		a.attr.config2 = changed[2];
-		if (config[3])
-			a.words[16] = changed[3];
-		if (retry_open(q, &a, q->group_fd) == 0)
-			return f;
-	}
-	return NULL;
-}
-
 static void explain_bad_breakpoint(const struct refused_event *q, int err)
 {
 	pfmi_session_fail_count(
@@ -354,32 +221,14 @@ static void explain_bad_breakpoint(const struct refused_event *q, int err)
 		(unsigned long long)q->count->config.attr.config1);
 }
 
-/* Bits of the first config word for which the PMU's format has no field; 0 if it has no format. */
-static uint64_t get_undeclared_bits(const struct session_count *c)
-{
-	const struct table *t =
-		c->config.kernel_pmu ? c->config.kernel_pmu->table : c->config.event.table;
-	uint64_t declared = 0;
-
-	for (unsigned i = 0; i < t->n_fields; i++) {
-		const struct field *f = table_fields(t) + i;
-
-		for (unsigned k = 0; k < f->n_ranges; k++)
-			if (f->ranges[k].config_word == 0 && f->ranges[k].width < 64)
-				declared |= (((uint64_t)1 << f->ranges[k].width) - 1)
-				            << f->ranges[k].lsb;
-	}
-	return declared ? c->config.attr.config & ~declared : 0;
-}
-
 static void explain_bad_setting(const struct refused_event *q, int err)
 {
 	struct session_count *c = q->count;
 	uint64_t value = 0, extra = q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT
 	                                    ? 0
-	                                    : get_undeclared_bits(c);
-	const char *setting = find_refused_setting(q);
-	const struct field *f = setting ? NULL : find_refused_field(q, &value);
+	                                    : pfmi_perf_get_undeclared_bits(c);
+	const char *setting = pfmi_perf_find_refused_setting(q);
+	const struct field *f = setting ? NULL : pfmi_perf_find_refused_field(q, &value);
 
 	if (q->attr_buffer.attr.type == PERF_TYPE_BREAKPOINT && !setting)
 		explain_bad_breakpoint(q, err);
@@ -419,7 +268,7 @@ static void explain_invalid(const struct refused_event *q, int err)
 	union perf_attr_buffer alone = q->attr_buffer;
 
 	alone.attr.disabled = 1;
-	if (q->group_fd >= 0 && retry_open(q, &alone, -1) == 0)
+	if (q->group_fd >= 0 && pfmi_perf_retry_open(q, &alone, -1) == 0)
 		pfmi_session_fail_count(
 			q->count, PFM_CAUSE_GROUP, err,
 			"make the group smaller, or allow the library to split it (:W after the "
@@ -432,7 +281,7 @@ static void explain_invalid(const struct refused_event *q, int err)
 
 static void explain_unsupported(const struct refused_event *q, int err)
 {
-	const char *setting = find_refused_setting(q);
+	const char *setting = pfmi_perf_find_refused_setting(q);
 
 	if (setting)
 		pfmi_session_fail_count(q->count, PFM_CAUSE_ATTRIBUTE, err, "omit that setting",
@@ -506,7 +355,7 @@ static bool is_bad_cgroup(const struct refused_event *q, int err)
 	union perf_attr_buffer a = q->attr_buffer;
 
 	return st->cgroup_fd >= 0 && q->pid == -1 && (err == ENOENT || err == EBADF) &&
-	       retry_open(q, &a, -1) == 0;
+	       pfmi_perf_retry_open(q, &a, -1) == 0;
 }
 
 void pfmi_perf_reject_group_member(struct pfm_session *s, unsigned i)

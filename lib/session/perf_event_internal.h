@@ -95,4 +95,10 @@ bool pfmi_perf_compute_exact_counts(const struct pfm_session *s, pfm_count_t *ou
 /* Computes every count from its kernel events. (perf_counts.c) */
 void pfmi_perf_compute_all_counts(struct pfm_session *s, pfm_count_t *counts);
 
+/* Stores -@err in s->sys_errno and returns the code of PFMLIB_ERR_* for it. (perf_read.c)
+ */
+int pfmi_perf_record_errno(struct pfm_session *s, int err);
+/* Reads all events into the readings. Returns 0 or -errno. (perf_read.c) */
+int pfmi_perf_read_all_events(struct pfm_session *s);
+
 #endif

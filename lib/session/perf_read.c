@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts, stops and reads the events that are open, a group at a time. */
+/* Reads the events that are open, a group at a time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "base/text.h"
 #include "session/perf_event_internal.h"
 
-static int record_errno(struct pfm_session *s, int err)
+int pfmi_perf_record_errno(struct pfm_session *s, int err)
 {
 	s->sys_errno = -err;
 	return err == -EACCES || err == -EPERM ? PFMLIB_ERR_PERM
@@ -15,171 +14,7 @@ static int record_errno(struct pfm_session *s, int err)
 	                                       : PFMLIB_ERR_SYS;
 }
 
-static int send_ioctl(struct pfm_session *s, int fd, unsigned long request)
-{
-	int rc;
-
-	do
-		rc = s->sys.ioctl(&s->sys, fd, request, NULL);
-	while (rc == -EINTR);
-	return rc;
-}
-
-static int read_all_events(struct pfm_session *s);
-
 #define MAX_INCOMPLETE_TRIES 100 /* together they take a twentieth of a second */
-
-static int keep_first_error(int before, int rc)
-{
-	return before ? before : rc < 0 ? rc : 0;
-}
-
-/* True if the kernel enables the event when the task executes its program. */
-static bool is_enabled_on_exec(const struct pfm_session *s, int pid)
-{
-	return s->options.flags & PFM_SESSION_ENABLE_ON_EXEC && pid >= 0;
-}
-
-static int send_to_all_time_references(struct pfm_session *s, unsigned long request)
-{
-	const struct perf_state *st = s->backend_state;
-	int first = 0;
-
-	for (unsigned i = 0; i < st->n_time_references; i++) {
-		const struct time_reference *w = &st->time_references[i];
-
-		if (w->is_needed && w->fd >= 0 &&
-		    !(request == PERF_EVENT_IOC_ENABLE && is_enabled_on_exec(s, w->pid)))
-			first = keep_first_error(first, send_ioctl(s, w->fd, request));
-	}
-	return first;
-}
-
-/* Sends @request to every time reference: most sessions have none. */
-static inline int send_to_time_references(struct pfm_session *s, unsigned long request)
-{
-	const struct perf_state *st = s->backend_state;
-
-	return st->n_time_references ? send_to_all_time_references(s, request) : 0;
-}
-
-/* Sends @request to every leader of the session. Returns the first error, after all leaders got the
- * request. */
-static int send_to_leaders(struct pfm_session *s, unsigned long request)
-{
-	const struct perf_state *st = s->backend_state;
-	int first = 0;
-
-	for (unsigned i = 0; i < st->n_read_events; i++) {
-		const struct kernel_event *p = &st->events[st->read_events[i]];
-
-		if (p->leader >= 0)
-			continue;
-		if (request == PERF_EVENT_IOC_ENABLE && is_enabled_on_exec(s, p->pid))
-			continue;
-		if (s->turns && request == PERF_EVENT_IOC_ENABLE &&
-		    !pfmi_session_is_group_on(s, s->counts[p->count_index].config.group))
-			continue;
-		first = keep_first_error(first, send_ioctl(s, p->fd, request));
-	}
-	return first;
-}
-
-/* nanoseconds; much more than two clocks differ, and less than a system has usually been running */
-#define CGROUP_TIME_SLACK_NS 60000000000u
-
-static bool is_counting_cgroup(const struct pfm_session *s)
-{
-	return ((const struct perf_state *)s->backend_state)->cgroup_fd >= 0;
-}
-
-/* Some kernels count the time of a control group's first event from the start of the system. Such a
- * time becomes the zero of later times. */
-static void rebase_cgroup_times(struct pfm_session *s)
-{
-	struct perf_state *st = s->backend_state;
-	uint64_t possible = s->sys.get_time(&s->sys) - st->opened_at + CGROUP_TIME_SLACK_NS;
-
-	if (read_all_events(s))
-		return;
-	for (unsigned i = 0; i < st->n_events; i++) {
-		const uint64_t *times = st->readings + st->events[i].times_index;
-
-		if (st->events[i].fd >= 0 && times[0] != LOST_COUNTER_TIME &&
-		    times[0] - st->reset_readings[st->events[i].times_index] > possible)
-			memcpy(st->reset_readings + st->events[i].times_index, times,
-			       2 * sizeof(*times));
-	}
-}
-
-/* Time references are enabled first and disabled last, so that their times include those of all
- * others. After the leaders are enabled, every start executes the same instructions, so that a
- * program that counts itself gets equal counts each time. */
-int pfmi_perf_start_counting(struct pfm_session *s)
-{
-	int rc;
-
-	pfmi_perf_start_longest_clock(s);
-	rc = send_to_time_references(s, PERF_EVENT_IOC_ENABLE);
-	if (s->sampling)
-		rc = keep_first_error(
-			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_ENABLE));
-	rc = keep_first_error(rc, send_to_leaders(s, PERF_EVENT_IOC_ENABLE));
-	if (!rc) {
-		pfmi_perf_start_process_clock(s);
-		pfmi_perf_start_hotplug_clock(s);
-		if (is_counting_cgroup(s) && !s->started)
-			rebase_cgroup_times(s);
-		return PFMLIB_SUCCESS;
-	}
-	send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
-	send_to_time_references(s, PERF_EVENT_IOC_DISABLE);
-	pfmi_perf_stop_longest_clock(s);
-	return record_errno(s, rc);
-}
-
-int pfmi_perf_stop_counting(struct pfm_session *s)
-{
-	int rc;
-
-	pfmi_perf_stop_hotplug_clock(s);
-	pfmi_perf_stop_process_clock(s);
-	rc = send_to_leaders(s, PERF_EVENT_IOC_DISABLE);
-	rc = keep_first_error(rc, send_to_time_references(s, PERF_EVENT_IOC_DISABLE));
-	if (s->sampling)
-		rc = keep_first_error(
-			rc, s->sampling_ops->control_side_events(s, PERF_EVENT_IOC_DISABLE));
-	pfmi_perf_stop_longest_clock(s);
-	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
-}
-
-/* Sends @request to the leaders of the groups that are in @these and not in @others. */
-static int send_to_groups(struct pfm_session *s, unsigned long request, const unsigned char *these,
-                          const unsigned char *others)
-{
-	const struct perf_state *st = s->backend_state;
-	int first = 0;
-
-	for (unsigned i = 0; i < st->n_read_events; i++) {
-		const struct kernel_event *p = &st->events[st->read_events[i]];
-		unsigned group = s->counts[p->count_index].config.group;
-
-		if (p->leader < 0 && these[group] && !others[group])
-			first = keep_first_error(first, send_ioctl(s, p->fd, request));
-	}
-	return first;
-}
-
-/* On every CPU the old groups stop before the new ones start, because it has not enough counters
- * for both. */
-int pfmi_perf_switch_groups(struct pfm_session *s, const unsigned char *was_on,
-                            const unsigned char *is_on)
-{
-	int rc = send_to_groups(s, PERF_EVENT_IOC_DISABLE, was_on, is_on);
-
-	rc = keep_first_error(rc, send_to_groups(s, PERF_EVENT_IOC_ENABLE, is_on, was_on));
-	return rc ? record_errno(s, rc) : PFMLIB_SUCCESS;
-}
 
 /* True if a group must be read again: Linux 6.7 and later refuse to read it while a task that
  * inherits it starts or ends, and has only some of its members. */
@@ -408,7 +243,7 @@ static int read_group_event(struct pfm_session *s, const struct kernel_event *le
 	return 0;
 }
 
-static int read_all_events(struct pfm_session *s)
+int pfmi_perf_read_all_events(struct pfm_session *s)
 {
 	const struct perf_state *st = s->backend_state;
 
@@ -468,9 +303,9 @@ int pfmi_perf_reset_counts(struct pfm_session *s)
 	int rc = read_time_references(s, true);
 
 	if (!rc)
-		rc = read_all_events(s);
+		rc = pfmi_perf_read_all_events(s);
 	if (rc)
-		return record_errno(s, rc);
+		return pfmi_perf_record_errno(s, rc);
 	for (unsigned i = 0; i < st->n_read_events; i++) {
 		const struct kernel_event *p = &st->events[st->read_events[i]];
 		size_t at = p->reads_group ? get_group_reading_index(p) : p->value_index,
@@ -495,11 +330,11 @@ int pfmi_perf_read_counts(struct pfm_session *s, pfm_count_t *counts, unsigned n
 	(void)n;
 	if (st->hotplug.has_cpu_events || st->hotplug.counts_all_cpus)
 		pfmi_perf_check_hotplug(s);
-	rc = read_all_events(s);
+	rc = pfmi_perf_read_all_events(s);
 	if (!rc && st->n_time_references)
 		rc = read_time_references(s, false);
 	if (rc)
-		return record_errno(s, rc);
+		return pfmi_perf_record_errno(s, rc);
 	pfmi_perf_compute_max_enabled_time(s);
 	s->is_all_exact =
 		s->is_all_exact && st->is_uniform && !s->has_copies &&

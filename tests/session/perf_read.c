@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings, from a layout of kernel events that the test makes by hand: what is read and where it
- * goes, where zero is, and what starting and stopping says when some of it fails. */
+ * goes, and where zero is. */
 #include "kernel_events.h"
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -294,93 +294,7 @@ static void groups_that_differ(void **state)
 	assert_true(pfmi_perf_has_unreadable_group(s));
 }
 
-/* ---- starting and stopping ------------------------------------------------------------------- */
-
-static struct {
-	int fd;
-	unsigned long request;
-} commands[16];
-static unsigned n_commands;
-static int fails_fd, fails_with, interrupted;
-
-static int noted_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
-{
-	(void)sys;
-	assert_null(arg);
-	assert_true(n_commands < COUNT(commands));
-	commands[n_commands].fd = fd;
-	commands[n_commands++].request = request;
-	if (interrupted && interrupted--)
-		return -EINTR;
-	return fd == fails_fd ? fails_with : 0;
-}
-
-static void expect_commands(const char *what, const int *fds)
-{
-	for (unsigned i = 0; what[i]; i++) {
-		unsigned long request =
-			what[i] == '+' ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
-
-		if (i >= n_commands || commands[i].request != request || commands[i].fd != fds[i])
-			fail_msg("command %u of %u", i, n_commands);
-	}
-	assert_int_equal(n_commands, strlen(what));
-	n_commands = 0;
-}
-
-/* Witnesses are on before the others and off behind them. */
-static void who_is_started(void **state)
-{
-	int w, a, b;
-
-	(void)state;
-	n_commands = 0;
-	fails_fd = -1;
-	interrupted = 0;
-	add_part(0, -1, true, 42, 0);
-	add_part(1, 0, true, 42, 0);
-	add_part(2, -1, false, -1, 0);
-	watch(0, 0, 0);
-	watch(1, 0, 0);
-	witnesses[1].is_needed = false;
-	assert_int_equal(pfmi_perf_assign_readings(s), 0);
-	s->sys.ioctl = noted_ioctl;
-	w = witnesses[0].fd;
-	a = parts[0].fd;
-	b = parts[2].fd;
-	interrupted = 3;
-	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
-	expect_commands("++++++", (const int[]){ w, w, w, w, a, b });
-	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_SUCCESS);
-	expect_commands("---", (const int[]){ a, b, w });
-	/* With a program its own events start; those of CPUs are started now. */
-	s->options.flags = PFM_SESSION_ENABLE_ON_EXEC;
-	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
-	expect_commands("+", (const int[]){ b });
-	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_SUCCESS);
-	expect_commands("---", (const int[]){ a, b, w });
-	parts[2].pid = 0; /* of the caller itself */
-	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
-	expect_commands("", NULL);
-	parts[2].pid = -1;
-	/* One that fails: all are asked, all are switched off again, and the first error is
-	 * told. */
-	s->options.flags = 0;
-	fails_fd = a;
-	fails_with = -EACCES;
-	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_ERR_PERM);
-	expect_commands("+++---", (const int[]){ w, a, b, a, b, w });
-	assert_int_equal(s->sys_errno, EACCES);
-	fails_with = -EIO;
-	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_ERR_SYS);
-	expect_commands("---", (const int[]){ a, b, w });
-	assert_int_equal(s->sys_errno, EIO);
-	fails_fd = w;
-	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_ERR_SYS);
-	assert_int_equal(n_commands, 3);
-}
-
 UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one),
      CASE(a_group_of_another_size), CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter),
      CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails),
-     CASE(groups_that_differ), CASE(who_is_started));
+     CASE(groups_that_differ));
