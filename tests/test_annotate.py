@@ -71,6 +71,13 @@ class Annotate(test_symbols.Library):
                                                                        re.escape(self.code[address].split()[0])))
         self.assertNotIn("hidden_two>:", text)
 
+    def test_an_event_is_a_pattern(self):
+        places = [json.loads(line) for line in self.annotate("--json", "hidden_one").splitlines()]
+        (event,) = {p["event"] for p in places}
+        for pattern in (event, event[:3] + "*", "?" + event[1:]):
+            self.assertEqual([json.loads(line) for line in self.annotate("--json", "--event", pattern, "hidden_one").splitlines()], places)
+        self.annotate("--event", event[:3], "hidden_one", status=1)
+
     def test_shares_of_lines(self):
         text = self.annotate("hidden_one")
         if "libdw is missing" in self.said:

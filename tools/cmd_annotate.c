@@ -14,7 +14,7 @@ enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER };
 
 static const struct command_option options[] = {
 	{ OPT_JSON, "json", NULL, "one JSON object for each instruction that has samples" },
-	{ 'e', "event", "NAME", "only samples of this event" },
+	{ 'e', "event", "NAME", "only samples of this event; * and ? are wildcards" },
 	{ OPT_TASK, "task", "NAME", "only samples of this task; * and ? are wildcards" },
 	{ OPT_DEBUG_FOLDER, "debug-dir", "DIR",
 	  "folder of separate debug files; default /usr/lib/debug" },
@@ -33,11 +33,8 @@ struct annotate_job {
 
 static bool is_shown(const struct annotate_job *job, const struct profile_place *at)
 {
-	const char *name = event_name(&job->profile, at->event);
-	size_t len = job->event ? strlen(job->event) : 0;
-
-	return !job->event || strcmp(name, job->event) == 0 ||
-	       (strncmp(name, job->event, len) == 0 && name[len] == ':');
+	return !job->event ||
+	       profile_matches_event(event_name(&job->profile, at->event), job->event);
 }
 
 static bool is_in_function(const struct annotate_job *job, const struct profile_place *at)
