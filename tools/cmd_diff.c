@@ -326,27 +326,13 @@ static void take_divisor(struct diff *d, const char *value)
 			d->divisor = (enum diff_divisor)i;
 }
 
-static bool take_keys(struct command_args *args, struct diff *d, const char *value)
-{
-	const char *wrong;
-	bool is_read = read_report_keys(value, &d->options.keys, &wrong);
-
-	if (is_read && !(d->options.keys & KEY_ADDRESS))
-		return true;
-	args->status = report_usage_error(args,
-	                                  "--sort: expected task, object, symbol, line, cpu or "
-	                                  "cgroup, separated by commas, got '%s'.",
-	                                  is_read ? value : wrong);
-	return false;
-}
-
 /* Applies option @id. False, and args->status, if it is invalid. */
 static bool take_option(struct command_args *args, struct diff_job *job, int id, const char *value)
 {
 	switch (id) {
 	case OPT_JSON: job->json = true; return true;
 	case OPT_SVG: job->svg = true; return true;
-	case OPT_SORT: return take_keys(args, &job->diff, value);
+	case OPT_SORT: return option_keys(args, value, DIFF_KEYS, &job->diff.options.keys);
 	case OPT_NORMALIZE: take_divisor(&job->diff, value); return true;
 	case OPT_FAIL_ABOVE:
 		return read_percent(args, "--fail-above", value, 1e6, &job->fail_above);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm encode: registers and perf attributes of each event on its own. */
+#include "input_lines.h"
 #include "pfm.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OPT_JSON = LONG_ONLY, OPT_PMU };
 
@@ -145,27 +145,15 @@ static int encode_text(struct encoder *e, const char *text, size_t len)
 	return rc == PFMLIB_SUCCESS ? EXIT_DONE : EXIT_REFUSED;
 }
 
-static int encode_lines(struct encoder *e)
+static int encode_line(void *arg, char *line, size_t len)
 {
-	struct lines in = { .fd = STDIN_FILENO };
-	int status = EXIT_DONE;
-	char *line;
-	size_t len;
+	struct encoder *e = arg;
 
-	while (event_lines_next(&in, &line, &len)) {
-		/* With --json, every input line has an output line. */
-		if (is_blank_event_line(line, len) && !(e->json && strspn(line, " \t\r") == len))
-			continue;
-		len = event_line_text(&line, len);
-		if (encode_text(e, line, len) != EXIT_DONE)
-			status = EXIT_REFUSED;
-	}
-	if (in.failed) {
-		fputs("pfm: cannot read standard input\n", stderr);
-		status = EXIT_REFUSED;
-	}
-	event_lines_free(&in);
-	return status;
+	/* With --json, every input line has an output line. */
+	if (is_blank_event_line(line, len) && !(e->json && strspn(line, " \t\r") == len))
+		return EXIT_DONE;
+	len = event_line_text(&line, len);
+	return encode_text(e, line, len);
 }
 
 static int run_encode(struct command_args *args)
@@ -191,7 +179,7 @@ static int run_encode(struct command_args *args)
 		return EXIT_REFUSED;
 	for (i = 0; i < args->n; i++)
 		if ((strcmp(args->operands[i], "-") == 0
-		             ? encode_lines(&e)
+		             ? visit_input_lines(encode_line, &e)
 		             : encode_text(&e, args->operands[i], strlen(args->operands[i]))) !=
 		    EXIT_DONE)
 			status = EXIT_REFUSED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm metric: metrics computed from given counts. */
+#include "input_lines.h"
 #include "metric.h"
 
 #include <ctype.h>
@@ -22,8 +23,7 @@ static const struct command_option options[] = { { 'p', "pmu", "PMU", "processor
  * core type of a hybrid processor. */
 static void find_list_pmu(const char *list, char pmu[64], char stem[64])
 {
-	const char *slash = strrchr(list, '/'), *file = slash ? slash + 1 : list,
-		   *end = strstr(file, "_metrics"), *core;
+	const char *file = base_name(list), *end = strstr(file, "_metrics"), *core;
 	size_t n = strcspn(list, "/");
 
 	snprintf(stem, 64, "%.*s", end ? (int)(end - file) : 0, file);
@@ -249,19 +249,29 @@ static void put_id(struct json *j, const json_t *id)
 	put_value_of(j, "id", id);
 }
 
-static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, const char *line,
-                         size_t len)
+struct evaluator {
+	const pfm_ctx_t *ctx;
+	const char *pmu; /* of metrics without a prefix, or NULL */
+	struct json out;
+};
+
+/* Answers a request, which is a line. */
+static int evaluate_line(void *arg, char *line, size_t len)
 {
+	struct evaluator *e = arg;
+	struct json *j = &e->out;
 	json_error_t why;
 	json_t *request = json_loadb(line, len, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &why);
 	json_t *id = request ? json_object_get(request, "id") : NULL;
 	int status;
 
+	if (!len)
+		return EXIT_DONE;
 	put_begin(j, NULL, '{');
 	if (id)
 		put_id(j, id);
 	if (json_is_object(request)) {
-		status = evaluate_metric(j, ctx, pmu, request);
+		status = evaluate_metric(j, e->ctx, e->pmu, request);
 	} else {
 		put_refusal(j, request ? "expected an object" : why.text);
 		status = EXIT_REFUSED;
@@ -269,23 +279,6 @@ static int evaluate_line(struct json *j, const pfm_ctx_t *ctx, const char *pmu, 
 	put_end(j, '}');
 	put_line(j);
 	json_decref(request);
-	return status;
-}
-
-static int evaluate_requests(const pfm_ctx_t *ctx, const char *pmu)
-{
-	struct lines lines = { .fd = 0 };
-	struct json j = { .out = stdout };
-	char *line;
-	size_t len;
-	int status = EXIT_DONE;
-
-	while (event_lines_next(&lines, &line, &len))
-		if (len && evaluate_line(&j, ctx, pmu, line, len))
-			status = EXIT_REFUSED;
-	if (lines.failed)
-		status = EXIT_REFUSED;
-	event_lines_free(&lines);
 	return status;
 }
 
@@ -411,8 +404,10 @@ static int run_metric(struct command_args *args)
 	if (status == EXIT_DONE && !ctx)
 		status = EXIT_REFUSED;
 	else if (status == EXIT_DONE)
-		status = json ? evaluate_requests(ctx, pmu)
-		              : print_value(ctx, pmu, args->operands[0], counts);
+		status =
+			json ? visit_input_lines(evaluate_line,
+		                                 &(struct evaluator){ ctx, pmu, { .out = stdout } })
+			     : print_value(ctx, pmu, args->operands[0], counts);
 	json_decref(counts);
 	pfm_close_context(ctx);
 	return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm plan: the smallest number of groups that count a set of events, with a proof. */
+#include "input_lines.h"
 #include "pfm.h"
 
 #include <stdlib.h>
@@ -225,24 +226,12 @@ static int plan_arguments(struct planner *p, char *const *texts, int n)
 	return status;
 }
 
-static int plan_input_lines(struct planner *p)
+static int plan_line(void *arg, char *line, size_t len)
 {
-	struct lines lines = { .fd = 0 };
-	char *line;
-	size_t len;
-	int status = EXIT_DONE;
-
-	while (event_lines_next(&lines, &line, &len)) {
-		if (is_blank_event_line(line, len))
-			continue;
-		event_line_text(&line, len);
-		if (plan_arguments(p, &line, 1))
-			status = EXIT_REFUSED;
-	}
-	if (lines.failed)
-		status = EXIT_REFUSED;
-	event_lines_free(&lines);
-	return status;
+	if (is_blank_event_line(line, len))
+		return EXIT_DONE;
+	event_line_text(&line, len);
+	return plan_arguments(arg, &line, 1);
 }
 
 /* Parses and checks the options. Returns an exit status, or -1 to continue. */
@@ -317,7 +306,7 @@ static int run_plan(struct command_args *args)
 	if (!p.ctx)
 		return EXIT_REFUSED;
 	status = args->n == 1 && strcmp(args->operands[0], "-") == 0
-	                 ? plan_input_lines(&p)
+	                 ? visit_input_lines(plan_line, &p)
 	                 : plan_arguments(&p, args->operands, args->n);
 	pfm_close_context(p.ctx);
 	free_rotation(&p.rotation);

@@ -162,15 +162,6 @@ static void name_duplicate_functions(const struct profile *p)
 		}
 }
 
-static uint64_t count_samples(const struct profile *p)
-{
-	uint64_t samples = 0;
-
-	for (unsigned i = 0; i < p->n_events; i++)
-		samples += p->samples[i];
-	return samples;
-}
-
 /* Refuses to add the weights of several events, whose units differ. */
 static int refuse_event_sums(const struct report_job *job)
 {
@@ -289,13 +280,13 @@ static int print_report(struct report_job *job, const char *path)
 		fprintf(stderr,
 		        "pfm report: %s is damaged or cut off: the records after the first %llu "
 		        "samples are missing\n",
-		        path, (unsigned long long)count_samples(p));
+		        path, (unsigned long long)count_profile_samples(p));
 	status = choose_events(job, path);
 	if (status == EXIT_DONE)
 		status = refuse_event_sums(job);
 	if (status != EXIT_DONE)
 		return status;
-	if (!count_samples(p)) {
+	if (!count_profile_samples(p)) {
 		fprintf(stderr, "pfm report: %s has no samples", path);
 		if (job->event)
 			fprintf(stderr, " of '%s'", job->event);
@@ -336,19 +327,6 @@ static int read_tree_order(struct command_args *args, struct report_job *job, co
 	return EXIT_DONE;
 }
 
-static int read_keys_option(struct command_args *args, struct report_job *job, const char *value)
-{
-	const char *wrong;
-
-	if (read_report_keys(value, &job->options.keys, &wrong))
-		return EXIT_DONE;
-	return args->status =
-	               report_usage_error(args,
-	                                  "--sort: expected task, object, symbol, line, cpu, "
-	                                  "cgroup or address, separated by commas, got '%s'.",
-	                                  wrong);
-}
-
 /* Applies option @id. Returns EXIT_DONE, or the status to end with. */
 static int take_option(struct command_args *args, struct report_job *job, int id, const char *value)
 {
@@ -361,7 +339,9 @@ static int take_option(struct command_args *args, struct report_job *job, int id
 	case OPT_SOURCE: job->options.detail = SOURCE; break;
 	case OPT_CHILDREN: job->options.children = true; break;
 	case 'g': return read_tree_order(args, job, value);
-	case OPT_SORT: return read_keys_option(args, job, value);
+	case OPT_SORT:
+		return option_keys(args, value, REPORT_KEYS, &job->options.keys) ? EXIT_DONE
+		                                                                 : args->status;
 	case 'e': job->event = value; break;
 	case OPT_TASK: job->options.task = value; break;
 	case OPT_SYMBOL: job->options.symbol = value; break;

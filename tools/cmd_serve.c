@@ -4,6 +4,7 @@
 #include "pfm.h"
 #include "series.h"
 #include "serve.h"
+#include "stat_options.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -446,14 +447,6 @@ static int add_list(struct command_args *args, struct event_list *list, const ch
 		return report_usage_error(args, "expected names separated by commas, got '%s'.",
 		                          value);
 	return event_list_add(list, value) ? -1 : report_no_memory();
-}
-
-static int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
-{
-	if (job->by != BY_NOTHING && job->by != by)
-		return report_usage_error(args, "expected at most one of the --per-... options.");
-	job->by = by;
-	return -1;
 }
 
 static int set_cgroups(struct command_args *args, struct stat_job *job, const char *names)

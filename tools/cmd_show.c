@@ -97,15 +97,7 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	if (error->code != PFMLIB_SUCCESS ||
 	    pfm_describe_pmu(s->ctx, pmu, &info) != PFMLIB_SUCCESS ||
 	    pfm_describe_event(s->ctx, pmu, event, &e) != PFMLIB_SUCCESS) {
-		if (!s->json) {
-			report_refusal(s->ctx, text, error, WANTED_ANY);
-			return EXIT_REFUSED;
-		}
-		put_begin(&s->out, NULL, '{');
-		put_text(&s->out, "input", text);
-		put_refusal_json(&s->out, s->ctx, text, error, WANTED_ANY);
-		put_end(&s->out, '}');
-		put_line(&s->out);
+		refuse_input(s->json ? &s->out : NULL, s->ctx, text, error, WANTED_ANY);
 		return EXIT_REFUSED;
 	}
 	if (s->json) {

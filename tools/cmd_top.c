@@ -73,7 +73,7 @@ struct top_job {
 	unsigned keys;
 	uint32_t chosen_place;
 	bool all_cpus, one_thread, no_inherit, zero, is_screen, is_paused, has_help, has_ended,
-		is_default_event, is_over;
+		is_over;
 	int wait_status;
 };
 
@@ -113,7 +113,7 @@ static void catch_signals(bool is_screen)
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-static int open_events(struct top_job *job, const char *const *texts, unsigned n)
+static int open_session(struct top_job *job)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	struct sampling_target target = {
@@ -125,24 +125,12 @@ static int open_events(struct top_job *job, const char *const *texts, unsigned n
 		.no_inherit = job->no_inherit,
 		.enable_on_exec = job->command,
 	};
+	bool is_clock;
+	int status;
 
 	so.sampling = &job->sampling;
-	return open_sampling_session(&job->session, job->ctx, &target, &so, texts, n);
-}
-
-static int open_session(struct top_job *job)
-{
-	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
-	bool is_default = !job->events.n;
-	int status = is_default ? open_events(job, cycles, 1)
-	                        : open_events(job, (const char *const *)job->events.texts,
-	                                      job->events.n);
-
-	if (status == EXIT_DONE && is_default && !has_sampling_event(job->session)) {
-		pfm_close_session(job->session);
-		job->session = NULL;
-		status = open_events(job, clock, 1);
-	}
+	status = open_sampling_session(&job->session, job->ctx, &target, &so, &job->events,
+	                               &is_clock);
 	if (status != EXIT_DONE)
 		return status;
 	report_events_without_samples(ME, job->session);
@@ -172,15 +160,6 @@ static int prepare_command(struct top_job *job)
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
-
-static uint64_t count_samples(const struct top_job *job)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < job->profile.n_events; i++)
-		n += job->profile.samples[i];
-	return n;
-}
 
 static void forget_samples(struct top_job *job)
 {
@@ -379,7 +358,7 @@ static void show_table(struct top_job *job)
 /* A table is due. */
 static void finish_table(struct top_job *job)
 {
-	uint64_t now = now_ns(), n = count_samples(job);
+	uint64_t now = now_ns(), n = count_profile_samples(&job->profile);
 
 	job->rate = now > job->table_time ? (double)(n - job->samples_before) * 1e9 /
 	                                            (double)(now - job->table_time)
@@ -536,9 +515,6 @@ static int check_options(struct command_args *args, struct top_job *job)
 		                          "-F (frequency) and -c (period) cannot be combined.");
 	if (check_cpu_list(args, job->cpus))
 		return EXIT_USAGE;
-	if (job->keys & ~(unsigned)KEYS_DEFAULT)
-		return report_usage_error(args, "--sort: expected task, object or symbol with "
-		                                "commas between.");
 	if (!job->pid && !job->command && !job->cpus)
 		job->all_cpus = true;
 	job->options.keys = job->keys;
@@ -565,8 +541,6 @@ static int read_number(struct command_args *args, const char *name, const char *
 
 static int take_option(struct command_args *args, struct top_job *job, int id, const char *value)
 {
-	const char *wrong;
-
 	switch (id) {
 	case 'e': return event_list_add(&job->events, value) ? EXIT_DONE : report_no_memory();
 	case 'F': return read_number(args, "-F", value, 1000000000, &job->sampling.freq);
@@ -590,12 +564,7 @@ static int take_option(struct command_args *args, struct top_job *job, int id, c
 		return read_number(args, "--iterations", value, UINT32_MAX, &job->iterations);
 	default: break;
 	}
-	if (read_report_keys(value, &job->keys, &wrong))
-		return EXIT_DONE;
-	return args->status = report_usage_error(args,
-	                                         "--sort: expected task, object or symbol with "
-	                                         "commas between, got '%s'.",
-	                                         wrong);
+	return option_keys(args, value, KEYS_DEFAULT, &job->keys) ? EXIT_DONE : args->status;
 }
 
 static int run_top(struct command_args *args)

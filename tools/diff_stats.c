@@ -66,7 +66,9 @@ static double incomplete_beta(double a, double b, double x)
 	                                 : 1 - front * evaluate_beta_fraction(b, a, 1 - x) / b;
 }
 
-double binomial_tail(double k, double n, double p)
+/* The probability of at least @k successes in @n trials, each with probability @p. Real numbers
+ * interpolate. */
+static double binomial_tail(double k, double n, double p)
 {
 	if (k <= 0)
 		return 1;
@@ -85,7 +87,9 @@ static double hypergeometric(double k, double draw, double marked, double all)
 	           log_choose(all, draw));
 }
 
-double hypergeometric_tail(double k, double draw, double marked, double all)
+/* The probability of at least @k marked ones in a draw of @draw out of @all, of which @marked are
+ * marked. */
+static double hypergeometric_tail(double k, double draw, double marked, double all)
 {
 	double least = fmax(0, draw + marked - all), most = fmin(draw, marked);
 	double rest = all - marked - draw, sum = 0, term;

@@ -24,12 +24,6 @@ double variance_of_value(const struct diff_side *side, bool is_share);
 /* The number of standard deviations on both sides of the mean that hold @probability of a normal
  * distribution. */
 double normal_quantile(double probability);
-/* The probability of at least @k successes in @n trials, each with probability @p. Real numbers
- * interpolate. */
-double binomial_tail(double k, double n, double p);
-/* The probability of at least @k marked ones in a draw of @draw out of @all, of which @marked are
- * marked. */
-double hypergeometric_tail(double k, double draw, double marked, double all);
 
 /* Adjusts the @n probabilities of a family by Holm's method: one below A is significant in a test
  * that has a false alarm in A of all families. False without memory. */

@@ -128,7 +128,6 @@ uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *
 /* Adds what has number 0: the mapping "[unknown]", and the location of callers that are missing.
  * False without memory. */
 bool export_begin_locations(struct export_reader *r);
-uint32_t export_add_named_mapping(struct export_reader *r, const char *name);
 /* The number of the location, which is added if it is new. */
 uint32_t export_number_location(struct export_reader *r, const struct process *process,
                                 uint64_t address, uint32_t mode, bool is_caller);
@@ -193,8 +192,6 @@ struct stack_list {
 	bool failed; /* no memory */
 };
 
-/* The number of the stack with @frames. */
-uint32_t export_add_whole_stack(struct stack_list *t, const uint32_t *frames, unsigned n);
 void export_free_whole_stacks(struct stack_list *t);
 
 /* Members that the samples of a row have in common, besides the stack: bits of

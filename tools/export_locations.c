@@ -47,7 +47,7 @@ static uint32_t add_mapping(struct export_reader *r, const struct export_mapping
 	return (uint32_t)r->n_mappings++;
 }
 
-uint32_t export_add_named_mapping(struct export_reader *r, const char *name)
+static uint32_t add_named_mapping(struct export_reader *r, const char *name)
 {
 	const struct export_mapping m = { .file = text_pool_add(&r->texts, name) };
 
@@ -83,16 +83,16 @@ static uint32_t number_mapping(struct export_reader *r, uint32_t pid,
 	struct export_mapping e;
 
 	switch (at->mode) {
-	case PFM_MISC_HYPERVISOR: return export_add_named_mapping(r, "[hypervisor]");
-	case PFM_MISC_GUEST_KERNEL: return export_add_named_mapping(r, "[guest.kernel]");
-	case PFM_MISC_GUEST_USER: return export_add_named_mapping(r, "[guest]");
+	case PFM_MISC_HYPERVISOR: return add_named_mapping(r, "[hypervisor]");
+	case PFM_MISC_GUEST_KERNEL: return add_named_mapping(r, "[guest.kernel]");
+	case PFM_MISC_GUEST_USER: return add_named_mapping(r, "[guest]");
 	case PFM_MISC_KERNEL: break;
 	default:
 		if (!m)
 			return 0;
 	}
 	if (!m)
-		return export_add_named_mapping(r, KERNEL_MAP);
+		return add_named_mapping(r, KERNEL_MAP);
 	e = (struct export_mapping){ .start = m->start,
 		                     .end = m->end,
 		                     .offset = m->offset,
@@ -261,7 +261,7 @@ bool export_begin_locations(struct export_reader *r)
 
 	r->known = calloc((size_t)1 << KNOWN_LOCATIONS_LOG2, sizeof(*r->known));
 	text_pool_add(&r->texts, "");
-	export_add_named_mapping(r, "[unknown]");
+	add_named_mapping(r, "[unknown]");
 	text = text_pool_add(&r->texts, "[cut off]");
 	r->names = base_grow_list(r->names, 0, &r->names_capacity, sizeof(*r->names), &r->failed);
 	r->locations = base_grow_list(r->locations, 0, &r->locations_capacity,

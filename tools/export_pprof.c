@@ -182,13 +182,6 @@ static void put_mapping(struct exporter *e, uint32_t number)
 	put_element(e, PROFILE_MAPPING, &p->part);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 enum { COMM_LENGTH = 15 }; /* bytes that the kernel keeps of a task's name */
 
 /* True if the file's name, or what the kernel keeps of it, is one of the names @tasks. */

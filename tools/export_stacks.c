@@ -91,7 +91,8 @@ static bool reserve_frames(struct stack_list *t, unsigned n)
 	return true;
 }
 
-uint32_t export_add_whole_stack(struct stack_list *t, const uint32_t *frames, unsigned n)
+/* The number of the stack with @frames. */
+static uint32_t add_whole_stack(struct stack_list *t, const uint32_t *frames, unsigned n)
 {
 	const struct whole_search search = { t, frames, n };
 	uint64_t hash = pfmi_base_hash_bytes(frames, n * sizeof(*frames));
@@ -197,7 +198,7 @@ void export_add_sample(struct exporter *e, unsigned keys, struct export_sample *
 		return;
 	}
 	export_read_frames(e->reader, s);
-	row.stack = export_add_whole_stack(&e->stacks, s->frames, s->n_frames);
+	row.stack = add_whole_stack(&e->stacks, s->frames, s->n_frames);
 	e->failed |= !known || e->reader->failed || e->stacks.failed;
 	if (!e->failed)
 		known->row = 1 + export_add_row(&e->rows, &row);

@@ -3,6 +3,7 @@
 #include "pfm.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { PATH_SIZE = 4096 };
 
@@ -12,6 +13,13 @@ char *make_machine_path(const char *path, char *buf, size_t size)
 
 	snprintf(buf, size, "%s%s", root ? root : "", path);
 	return buf;
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 int read_machine_number(const char *path)

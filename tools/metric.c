@@ -60,7 +60,8 @@ bool visit_group_metrics(const pfm_ctx_t *ctx, const char *name,
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-char *print_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
+/* Returns the formula of a metric, or of its threshold; NULL if missing. To be freed. */
+static char *print_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold)
 {
 	int n = pfm_print_metric(ctx, pmu, event, threshold, NULL, 0);
 	char *text = n < 0 ? NULL : malloc((size_t)n + 1);

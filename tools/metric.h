@@ -27,8 +27,6 @@ struct metric_answer {
 /* Finds metric @name on @pmu (NULL: default PMUs). PFMLIB_SUCCESS, or a code with @error. */
 int find_metric(const pfm_ctx_t *ctx, const char *pmu, const char *name, struct metric_use *out,
                 pfm_error_t *error);
-/* Returns the formula of a metric, or of its threshold; NULL if missing. To be freed. */
-char *print_formula_text(const pfm_ctx_t *ctx, int pmu, unsigned event, int threshold);
 /* Unit, groups, parent and level of a metric as members of an object. */
 void put_metric(struct json *j, const pfm_ctx_t *ctx, int pmu, unsigned event);
 /* Describe a metric line by line, or as members of an object: formula, inputs, number of groups. */

@@ -93,6 +93,10 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 /* Writes the report of report_refusal() as the member "error" of an object. */
 void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
                       const pfm_error_t *error, enum wanted_name wanted);
+/* Reports why the operand @text was refused: as report_refusal() does, or with @json as an object
+ * of its own with the members "input", unless @text is NULL, and "error". */
+void refuse_input(struct json *json, const pfm_ctx_t *ctx, const char *text,
+                  const pfm_error_t *error, enum wanted_name wanted);
 /* Returns the set of publishers whose newer lists may have @text (newer_lists.c). @pmu: the
  * processor that the user chose, or NULL; @similar: the suggested names. Returns 0 for other errors
  * and for processors without published lists. */
@@ -113,7 +117,6 @@ bool read_counters(const char *text, uint64_t *out);
 /* Formats a counter number as "3" or "F0", no counter as "-". Returns @buf. */
 char *counter_text(int counter, char buf[16]);
 void counters_json(struct json *j, const char *key, uint64_t counters);
-/* "PMC0", "PMD4", "IBR2" ... */
 /* Print the perf_event_attr, as "type=4 config=0x412e exclude_kernel" or as an object, which is
  * null where the kernel cannot express it. */
 void print_attr(FILE *out, const pfm_attr_t *attr);
@@ -122,28 +125,10 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *attr);
  * differs from its number. */
 void print_reg(const pfm_reg_t *reg, int column);
 
-/* ---- lines of standard input (report.c) ------------------------------------------------------ */
+/* ---- files of the machine (machine.c) -------------------------------------------------------- */
 
-/* Reads lines of any length. Flushes standard output whenever no whole line is waiting, because a
- * program may wait for each answer. */
-struct lines {
-	int fd;
-	char *buf;
-	size_t size, start, end;
-	bool eof, failed;
-};
-
-/* Stores the next line without its newline in *@line. False at the end or on failure
- * (lines->failed). */
-bool event_lines_next(struct lines *lines, char **line, size_t *len);
-void event_lines_free(struct lines *lines);
-/* True for a line with only blanks or a comment after '#'. */
-bool is_blank_event_line(const char *line, size_t len);
-/* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#'
- * after a blank. Returns its length. */
-size_t event_line_text(char **line, size_t len);
-
-/* ---- the machine (machine.c) ----------------------------------------------------------------- */
+/* The name of a file without its folders. */
+const char *base_name(const char *path);
 
 /* Writes the path of a file of this machine, or of the recorded machine in $PERFMON_SYSFS. Returns
  * @buf. */

@@ -31,7 +31,7 @@ void omit_fields_of_device(struct recorder *job)
 	job->sampling.records = 0;
 }
 
-static int open_named_events(struct recorder *job, const char *const *texts, unsigned n)
+static int open_events(struct recorder *job)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
@@ -55,21 +55,8 @@ static int open_named_events(struct recorder *job, const char *const *texts, uns
 		so.backend = "pfm_device";
 		so.backend_options = &alpha;
 	}
-	return open_sampling_session(&job->session, job->ctx, &target, &so, texts, n);
-}
-
-/* Opens the default events. Without a PMU, a clock shows where time is spent. */
-static int open_default_events(struct recorder *job)
-{
-	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
-	int status = open_named_events(job, cycles, 1);
-
-	if (status != EXIT_DONE || has_sampling_event(job->session))
-		return status;
-	pfm_close_session(job->session);
-	job->session = NULL;
-	job->is_default_event = true;
-	return open_named_events(job, clock, 1);
+	return open_sampling_session(&job->session, job->ctx, &target, &so, &job->events,
+	                             &job->is_default_event);
 }
 
 /* Adds the events to sample for metric @name. */
@@ -118,8 +105,7 @@ static int reopen_without_children(struct recorder *job)
 	pfm_close_session(job->session);
 	job->session = NULL;
 	job->no_inherit = true;
-	if (open_named_events(job, (const char *const *)job->events.texts, job->events.n) !=
-	    EXIT_DONE)
+	if (open_events(job) != EXIT_DONE)
 		return EXIT_REFUSED;
 	if (has_sampling_event(job->session))
 		fputs(RECORD_COMMAND
@@ -131,9 +117,7 @@ static int reopen_without_children(struct recorder *job)
 
 int open_record_session(struct recorder *job)
 {
-	int status = job->events.n ? open_named_events(job, (const char *const *)job->events.texts,
-	                                               job->events.n)
-	                           : open_default_events(job);
+	int status = open_events(job);
 
 	if (status != EXIT_DONE)
 		return status;

@@ -3,7 +3,6 @@
  * registers; and lines in. */
 #include "pfm.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -233,6 +232,21 @@ void put_refusal_json(struct json *j, const pfm_ctx_t *ctx, const char *text,
 	put_end(j, '}');
 }
 
+void refuse_input(struct json *json, const pfm_ctx_t *ctx, const char *text,
+                  const pfm_error_t *error, enum wanted_name wanted)
+{
+	if (!json) {
+		report_refusal(ctx, text, error, wanted);
+		return;
+	}
+	put_begin(json, NULL, '{');
+	if (text)
+		put_text(json, "input", text);
+	put_refusal_json(json, ctx, text, error, wanted);
+	put_end(json, '}');
+	put_line(json);
+}
+
 /* ---- counters and registers ------------------------------------------------------------------ */
 
 /* Runs of bits of @set as "0-3,5", each number after @prefix. */
@@ -405,94 +419,4 @@ void print_reg(const pfm_reg_t *reg, int column)
 	if (has_address || is_msr)
 		printf("  at 0x%" PRIx64, reg->addr);
 	putchar('\n');
-}
-
-/* ---- lines in -------------------------------------------------------------------------------- */
-
-/* Makes room and reads more. False at the end and on failure. */
-static bool event_lines_fill(struct lines *l)
-{
-	ssize_t got;
-	char *bigger;
-
-	memmove(l->buf, l->buf + l->start, l->end - l->start);
-	l->end -= l->start;
-	l->start = 0;
-	if (l->end + 1 >= l->size) {
-		bigger = realloc(l->buf, l->size * 2);
-		if (!bigger) {
-			l->failed = true;
-			return false;
-		}
-		l->buf = bigger;
-		l->size *= 2;
-	}
-	fflush(stdout);
-	do
-		got = read(l->fd, l->buf + l->end, l->size - l->end - 1);
-	while (got < 0 && errno == EINTR);
-	if (got <= 0) {
-		l->eof = true;
-		l->failed = got < 0;
-		return false;
-	}
-	l->end += (size_t)got;
-	return true;
-}
-
-bool event_lines_next(struct lines *l, char **line, size_t *len)
-{
-	char *newline;
-	size_t seen = 0;
-
-	if (!l->buf) {
-		l->size = 1 << 16;
-		l->buf = malloc(l->size);
-		l->failed = !l->buf;
-	}
-	while (!l->failed) {
-		newline = memchr(l->buf + l->start + seen, '\n', l->end - l->start - seen);
-		if (newline || (l->eof && l->end > l->start)) {
-			*line = l->buf + l->start;
-			*len = newline ? (size_t)(newline - *line) : l->end - l->start;
-			l->start += *len + (newline != NULL);
-			(*line)[*len] = 0;
-			return true;
-		}
-		if (l->eof)
-			return false;
-		seen = l->end - l->start;
-		event_lines_fill(l);
-	}
-	return false;
-}
-
-bool is_blank_event_line(const char *line, size_t len)
-{
-	size_t blanks = strspn(line, " \t\r");
-
-	return blanks == len || line[blanks] == '#';
-}
-
-size_t event_line_text(char **line, size_t len)
-{
-	char *text = *line;
-	bool cut = false;
-
-	for (size_t i = 1; i < len && !cut; i++) {
-		cut = text[i] == '#' && (text[i - 1] == ' ' || text[i - 1] == '\t');
-		len = cut ? i : len;
-	}
-	while (len &&
-	       (text[len - 1] == '\r' || (cut && (text[len - 1] == ' ' || text[len - 1] == '\t'))))
-		len--;
-	text[len] = 0;
-	*line += strspn(text, " \t");
-	return len - (size_t)(*line - text);
-}
-
-void event_lines_free(struct lines *l)
-{
-	free(l->buf);
-	l->buf = NULL;
 }

@@ -17,25 +17,55 @@ static const struct {
 	{ "address", KEY_ADDRESS },
 };
 
-bool read_report_keys(const char *text, unsigned *keys, const char **wrong)
-{
-	enum { N = sizeof(key_names) / sizeof(key_names[0]) };
+enum { N_KEYS = sizeof(key_names) / sizeof(key_names[0]) };
 
+/* Parses names of keys separated by commas. Returns NULL, or the text from an unknown key on. */
+static const char *parse_keys(const char *text, unsigned *keys)
+{
 	for (*keys = 0;; text++) {
 		size_t len = strcspn(text, ","), i = 0;
 
-		while (i < N && (strlen(key_names[i].name) != len ||
-		                 strncmp(key_names[i].name, text, len) != 0))
+		while (i < N_KEYS && (strlen(key_names[i].name) != len ||
+		                      strncmp(key_names[i].name, text, len) != 0))
 			i++;
-		if (i == N) {
-			*wrong = text;
-			return false;
-		}
+		if (i == N_KEYS)
+			return text;
 		*keys |= key_names[i].key;
 		text += len;
 		if (!*text)
-			return true;
+			return NULL;
 	}
+}
+
+/* Lists the names of @keys, such as "task, object or symbol". */
+static void list_key_names(unsigned keys, char *list, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_KEYS && n < size; i++) {
+		if (!(keys & key_names[i].key))
+			continue;
+		keys &= ~key_names[i].key;
+		n += (size_t)snprintf(list + n, size - n, "%s%s",
+		                      !n     ? ""
+		                      : keys ? ", "
+		                             : " or ",
+		                      key_names[i].name);
+	}
+}
+
+bool option_keys(struct command_args *args, const char *value, unsigned allowed, unsigned *keys)
+{
+	const char *wrong = parse_keys(value, keys);
+	char names[128];
+
+	if (!wrong && !(*keys & ~allowed))
+		return true;
+	list_key_names(allowed, names, sizeof(names));
+	args->status =
+		report_usage_error(args, "--sort: expected %s, separated by commas, got '%s'.",
+	                           names, wrong ? wrong : value);
+	return false;
 }
 
 unsigned report_keys(const struct profile_options *o)

@@ -18,19 +18,22 @@ const char *event_name(const struct profile *p, unsigned event)
 	return name;
 }
 
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const struct profile_sum *sum_of_place(const struct profile *p, const struct profile_place *at)
 {
 	return &p->sums[(size_t)at->event * p->n_slices + at->slice];
 }
 
-double standard_error(double share, uint64_t n)
+uint64_t count_profile_samples(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < p->n_events; i++)
+		n += p->samples[i];
+	return n;
+}
+
+/* Standard error of a share of @n samples. */
+static double standard_error(double share, uint64_t n)
 {
 	return n ? sqrt(share * (1 - share) / (double)n) : 0;
 }

@@ -58,16 +58,20 @@ size_t room_after(const struct report_job *job, size_t used);
 
 /* Those of options.keys, or the default ones. (report_places.c) */
 unsigned report_keys(const struct profile_options *o);
-/* The names of keys with commas between, "task,object". Returns false for other text and sets
- * *@wrong to the word. */
-bool read_report_keys(const char *text, unsigned *keys, const char **wrong);
+/* The keys that pfm diff and pfm report know. */
+enum {
+	DIFF_KEYS = KEY_TASK | KEY_OBJECT | KEY_SYMBOL | KEY_LINE | KEY_CPU | KEY_CGROUP,
+	REPORT_KEYS = DIFF_KEYS | KEY_ADDRESS
+};
+
+/* Parses the value of --sort, names of keys separated by commas, into *@keys. Reports a key that is
+ * not one of @allowed and returns false. (report_keys.c) */
+bool option_keys(struct command_args *args, const char *value, unsigned allowed, unsigned *keys);
 /* The name of event number @event; valid until the next call. */
 const char *event_name(const struct profile *p, unsigned event);
-/* The name of a file without its folders. */
-const char *base_name(const char *path);
 const struct profile_sum *sum_of_place(const struct profile *p, const struct profile_place *at);
-/* Standard error of a share of @n samples. */
-double standard_error(double share, uint64_t n);
+/* The number of samples of all events. */
+uint64_t count_profile_samples(const struct profile *p);
 /* Start of slice number @slice, in seconds from the first sample. */
 double slice_start(const struct profile *p, unsigned slice);
 /* Prints the line of an event, or of an event in a slice, above its table. */

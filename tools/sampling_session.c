@@ -18,14 +18,12 @@ static void set_target(pfm_session_options_t *o, const struct sampling_target *t
 		o->pid = 0;
 }
 
-int open_sampling_session(pfm_session_t **out, const pfm_ctx_t *ctx,
-                          const struct sampling_target *target, pfm_session_options_t *options,
-                          const char *const *texts, unsigned n)
+static int open_texts(pfm_session_t **out, const pfm_ctx_t *ctx,
+                      const pfm_session_options_t *options, const char *const *texts, unsigned n)
 {
 	pfm_error_t error = PFM_INIT(error);
 
 	error.event = -1;
-	set_target(options, target);
 	if (pfm_open_session(out, ctx, options, texts, n, &error) == PFMLIB_SUCCESS)
 		return EXIT_DONE;
 	report_refusal(ctx,
@@ -42,6 +40,26 @@ bool has_sampling_event(const pfm_session_t *session)
 		if (!pfm_describe_count(session, i, &info) && !*info.why)
 			return true;
 	return false;
+}
+
+int open_sampling_session(pfm_session_t **out, const pfm_ctx_t *ctx,
+                          const struct sampling_target *target, pfm_session_options_t *options,
+                          const struct event_list *events, bool *is_clock)
+{
+	static const char *const cycles[] = { "cycles" }, *const clock[] = { "cpu-clock" };
+	int status;
+
+	*is_clock = false;
+	set_target(options, target);
+	if (events->n)
+		return open_texts(out, ctx, options, (const char *const *)events->texts, events->n);
+	status = open_texts(out, ctx, options, cycles, 1);
+	if (status != EXIT_DONE || has_sampling_event(*out))
+		return status;
+	pfm_close_session(*out);
+	*out = NULL;
+	*is_clock = true;
+	return open_texts(out, ctx, options, clock, 1);
 }
 
 void report_events_without_samples(const char *program, const pfm_session_t *session)

@@ -3,6 +3,7 @@
 #ifndef PFM_SAMPLING_SESSION_H
 #define PFM_SAMPLING_SESSION_H
 
+#include "event_list.h"
 #include "pfm.h"
 
 /* The target of sampling: CPUs, a process, or the command that is about to start. */
@@ -13,11 +14,12 @@ struct sampling_target {
 	bool enable_on_exec; /* the command */
 };
 
-/* Opens a session of @n @texts with @options, whose target it sets. Reports errors and returns an
- * exit status. */
+/* Opens a session of @events with @options, whose target it sets. Without events it samples cycles,
+ * or cpu-clock on a machine without a PMU, and sets *@is_clock. Reports errors and returns an exit
+ * status. */
 int open_sampling_session(pfm_session_t **out, const pfm_ctx_t *ctx,
                           const struct sampling_target *target, pfm_session_options_t *options,
-                          const char *const *texts, unsigned n);
+                          const struct event_list *events, bool *is_clock);
 /* True if at least one event of @session samples. */
 bool has_sampling_event(const pfm_session_t *session);
 /* Reports on standard error, as @program, why the other events of @session do not sample. */

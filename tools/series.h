@@ -20,7 +20,6 @@ struct series_family {
 	struct series_unit unit;
 };
 
-struct series_unit find_series_unit(const char *text);
 /* The name of an event in labels. */
 const char *find_series_event(const pfm_count_info_t *info);
 struct series_family find_count_family(const pfm_count_info_t *info);

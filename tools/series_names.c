@@ -129,7 +129,7 @@ static const struct unit_family {
 
 #define LENGTH(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-struct series_unit find_series_unit(const char *text)
+static struct series_unit find_series_unit(const char *text)
 {
 	for (size_t i = 0; i < LENGTH(units); i++)
 		if (strcmp(units[i].text, text) == 0)

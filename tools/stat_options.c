@@ -397,7 +397,7 @@ static int add_groups(struct command_args *args, struct stat_job *job, const cha
 	return job->cgroups ? -1 : report_bad_option("control groups", ENOMEM);
 }
 
-static int parse_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
+int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
 {
 	if (job->by != BY_NOTHING && job->by != by)
 		return report_usage_error(args, "expected at most one of the --per-... options.");
@@ -494,12 +494,12 @@ static int parse_stat_option(struct command_args *args, struct stat_job *job, in
 		return *value ? -1 : report_usage_error(args, "-o: expected the name of a file.");
 	case 'v': job->verbose = true; break;
 	case 'x': job->separator = value; break;
-	case OPT_PER_CPU: return parse_aggregation(args, job, BY_CPU);
-	case OPT_PER_CORE: return parse_aggregation(args, job, BY_CORE);
-	case OPT_PER_DIE: return parse_aggregation(args, job, BY_DIE);
-	case OPT_PER_SOCKET: return parse_aggregation(args, job, BY_SOCKET);
-	case OPT_PER_NODE: return parse_aggregation(args, job, BY_NODE);
-	case OPT_PER_THREAD: return parse_aggregation(args, job, BY_THREAD);
+	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
+	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);
+	case OPT_PER_DIE: return set_aggregation(args, job, BY_DIE);
+	case OPT_PER_SOCKET: return set_aggregation(args, job, BY_SOCKET);
+	case OPT_PER_NODE: return set_aggregation(args, job, BY_NODE);
+	case OPT_PER_THREAD: return set_aggregation(args, job, BY_THREAD);
 	case OPT_APPEND: job->append = true; break;
 	case OPT_TABLE: job->table = true; break;
 	case OPT_DRY_RUN: job->dry_run = true; break;

@@ -272,15 +272,9 @@ void report_stat_refusal(const struct stat_job *job, const char *text, const pfm
 {
 	struct json j = { .out = job->out };
 
-	if (!job->json) {
-		report_refusal(job->ctx, text, error, WANTED_ANY);
-		return;
-	}
-	put_begin(&j, NULL, '{');
-	put_text_if(&j, "input", text);
-	put_refusal_json(&j, job->ctx, text, error, WANTED_ANY);
-	put_end(&j, '}');
-	put_line(&j);
+	if (job->json && text && !*text)
+		text = NULL;
+	refuse_input(job->json ? &j : NULL, job->ctx, text, error, WANTED_ANY);
 }
 
 static void refuse_target(const struct stat_job *job, const struct stat_target *p,
@@ -353,16 +347,14 @@ static unsigned target_texts(const struct stat_job *job, const struct stat_targe
 	return n;
 }
 
-static int open_target(struct stat_job *job, struct stat_target *p, int pid, const char **texts,
-                       const char **filters)
+/* Opens the session of the @n @texts, which are those of @p. */
+static int open_session(struct stat_job *job, struct stat_target *p, int pid, const char **texts,
+                        unsigned n, const char **filters)
 {
 	pfm_session_options_t so = PFM_INIT(so);
 	pfm_alpha_session_t alpha = PFM_INIT(alpha);
 	pfm_error_t error = PFM_INIT(error);
-	unsigned n = target_texts(job, p, texts, filters), before = p->n;
 
-	if (!n)
-		return EXIT_DONE;
 	error.event = -1;
 	make_session_options(job, p, pid, &so);
 	if (job->filters)
@@ -381,6 +373,22 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 		refuse_target(job, p, texts, n, &error);
 		return EXIT_REFUSED;
 	}
+	return EXIT_DONE;
+}
+
+static int open_target(struct stat_job *job, struct stat_target *p, int pid)
+{
+	const char **texts = calloc(p->n_texts + 1, sizeof(*texts)),
+		   **filters = calloc(p->n_texts + 1, sizeof(*filters));
+	unsigned n = texts && filters ? target_texts(job, p, texts, filters) : 0, before = p->n;
+	int status = !texts || !filters ? report_bad_option("events", ENOMEM)
+	             : n                ? open_session(job, p, pid, texts, n, filters)
+	                                : EXIT_DONE;
+
+	free(texts);
+	free(filters);
+	if (status != EXIT_DONE || !n)
+		return status;
 	p->n = pfm_session_size(p->session);
 	if (p->counts)
 		return p->n == before ? EXIT_DONE
@@ -396,16 +404,12 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid, con
 
 int open_targets(struct stat_job *job, int pid)
 {
-	const char **texts = calloc(job->events.n + 1, sizeof(*texts)),
-		   **filters = calloc(job->events.n + 1, sizeof(*filters));
 	bool fresh = !job->n_rows;
-	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
+	int status = EXIT_DONE;
 	unsigned i;
 
 	for (i = 0; i < job->n_parts && status == EXIT_DONE; i++)
-		status = open_target(job, &job->parts[i], pid, texts, filters);
-	free(texts);
-	free(filters);
+		status = open_target(job, &job->parts[i], pid);
 	for (i = 0; i < job->n_parts && status == EXIT_DONE && fresh; i++)
 		if (!make_rows(job, &job->parts[i]) ||
 		    !visit_session_metrics(job, job->parts[i].session))
@@ -418,33 +422,23 @@ int open_targets(struct stat_job *job, int pid)
 int refuse_bad_events(struct stat_job *job)
 {
 	struct stat_target all = { .n_texts = job->events.n, .watch = -1 };
-	const char **texts = calloc(job->events.n + 1, sizeof(*texts)),
-		   **filters = calloc(job->events.n + 1, sizeof(*filters));
-	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
 	const bool was_dry = job->dry_run;
+	int status;
 
 	job->dry_run = true;
-	if (status == EXIT_DONE)
-		status = open_target(job, &all, 0, texts, filters);
+	status = open_target(job, &all, 0);
 	job->dry_run = was_dry;
 	free_target(&all);
-	free(texts);
-	free(filters);
 	return status;
 }
 
 int open_new_target(struct stat_job *job, struct stat_target *p)
 {
-	const char **texts = calloc(job->events.n + 1, sizeof(*texts)),
-		   **filters = calloc(job->events.n + 1, sizeof(*filters));
-	int status = texts && filters ? EXIT_DONE : report_bad_option("events", ENOMEM);
+	int status;
 
 	job->skips_refused = true;
-	if (status == EXIT_DONE)
-		status = open_target(job, p, 0, texts, filters);
+	status = open_target(job, p, 0);
 	job->skips_refused = false;
-	free(texts);
-	free(filters);
 	return status;
 }
 
