@@ -38,7 +38,22 @@ bool pfmi_format_set_reason(struct event_printer *p, const char *why);
  * (print_attributes.c) */
 bool pfmi_format_append_named_event(struct event_printer *p);
 
-/* Rewrites @ev, which stays the same event, in terms for which the dialect has words. */
+/* ---- unit masks and qualifiers (print_umasks.c) ---------------------------------------------- */
+
+/* The character before an attribute. */
+char pfmi_format_get_separator(const struct event_printer *p);
+/* Do words of the group, in its primary spelling, make up the value? */
+bool pfmi_format_has_words_for_value(const struct table *t, const struct umask_group *g,
+                                     uint64_t value);
+/* Must the value of group @i be written, if its field is not set as a whole? */
+bool pfmi_format_is_written_without_fields(const struct event *ev, unsigned i);
+/* Append the values of all groups: as libpmc and the vendor write them, or as libpfm does. False,
+ * with a reason, if a value has no spelling. */
+bool pfmi_format_append_groups(struct event_printer *p);
+bool pfmi_format_append_libpfm_groups(struct event_printer *p);
+
+/* Rewrites @ev, which stays the same event, in terms for which the dialect has words.
+ * (dialect_terms.c) */
 void pfmi_format_use_dialect_terms(struct event *ev, pfm_dialect_t dialect);
 
 /* Appends the event in perf's grammar. (print_perf.c) */
