@@ -117,20 +117,26 @@ static unsigned list_turn_groups(const struct pfm_schedule *s, unsigned turn, un
 	return n;
 }
 
+static const char *describe_shortage(enum slot_result result)
+{
+	switch (result) {
+	case SLOTS_IMPOSSIBLE:
+		return "no order of the groups keeps all gaps (all were tried): allow longer "
+		       "gaps, or make slots shorter";
+	case SLOTS_NOT_FOUND:
+		return "no order of the groups was found that keeps all gaps: allow longer gaps, "
+		       "make slots shorter, or allow more effort";
+	default:
+		return "the wishes need more slots than a cycle has: ask for fewer readings or "
+		       "longer gaps, or make slots shorter";
+	}
+}
+
 /* Reports the text whose wish needs the most slots; error->number is the slots that all wishes
  * need. */
 static int report_unmet_wishes(const struct pfm_schedule *s, enum slot_result result,
                                const unsigned *list, unsigned n, pfm_error_t *error)
 {
-	static const char *const reasons[] = {
-		[SLOTS_TOO_FEW] = "the wishes need more slots than a cycle has: ask for fewer "
-				  "readings or longer gaps, or make slots shorter",
-		[SLOTS_IMPOSSIBLE] =
-			"no order of the groups keeps all gaps (all were tried): allow longer "
-			"gaps, or make slots shorter",
-		[SLOTS_NOT_FOUND] = "no order of the groups was found that keeps all gaps: allow "
-				    "longer gaps, make slots shorter, or allow more effort",
-	};
 	unsigned needed = 0, most = 0, request = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -145,7 +151,7 @@ static int report_unmet_wishes(const struct pfm_schedule *s, enum slot_result re
 	}
 	pfmi_base_set_plain_error(error,
 	                          result == SLOTS_NOT_FOUND ? PFMLIB_ERR_FULL : PFMLIB_ERR_NOASSIGN,
-	                          PFM_KIND_NONE, reasons[result]);
+	                          PFM_KIND_NONE, describe_shortage(result));
 	error->event = (int)request;
 	error->number = needed;
 	return error->code;
