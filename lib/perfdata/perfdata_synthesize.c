@@ -175,29 +175,40 @@ static int write_process_records(void *arg, const char *name)
 	return 0;
 }
 
-/* Writes the address of the kernel if this user may read it: readers need it to name kernel
- * addresses. */
+/* Reads the address of the kernel, 0 if this user may not know it. The list of symbols is read only
+ * up to _stext, because it has megabytes. */
+static uint64_t read_kernel_start(const struct sys *sys)
+{
+	char text[4096], *found = NULL, *last;
+	int fd = sys->open(sys, "/proc/kallsyms", O_RDONLY);
+	size_t used = 0;
+
+	if (fd < 0)
+		return 0;
+	for (long n = 1; !found && n > 0;) {
+		n = sys->read(sys, fd, text + used, sizeof(text) - used - 2);
+		used += n > 0 ? (size_t)n : 0;
+		if (n <= 0) /* the last line may lack its end */
+			text[used++] = '\n';
+		text[used] = '\0';
+		found = strstr(text, " _stext\n");
+		last = strrchr(text, '\n');
+		if (!found && last) {
+			used = strlen(last + 1);
+			memmove(text, last + 1, used);
+		}
+	}
+	sys->close(sys, fd);
+	while (found && found > text && found[-1] != '\n')
+		found--;
+	return found ? strtoull(found, NULL, 16) : 0;
+}
+
+/* Writes the address of the kernel: readers need it to name kernel addresses. */
 static void write_kernel_map(struct record_builder *m)
 {
-	unsigned long long start = 0;
-	char *line = NULL, type, name[64];
-	size_t size = 0;
-	uint64_t where[3];
-	FILE *f;
+	uint64_t start = read_kernel_start(&m->session->sys), where[3];
 
-	errno = 0;
-	f = m->session->sys.root[0] ? NULL : fopen("/proc/kallsyms", "re");
-	while (f && getline(&line, &size, f) > 0)
-		if (sscanf(line, "%llx %c %63s", &start, &type, name) == 3 &&
-		    strcmp(name, "_stext") == 0)
-			break;
-		else
-			start = 0;
-	if (!start && errno == ENOMEM) /* other errors mean that the user may not know it */
-		m->error_code = -ENOMEM;
-	free(line);
-	if (f)
-		fclose(f);
 	if (!start)
 		return;
 	where[0] = where[2] = start;

@@ -4,10 +4,6 @@
  * left out. */
 #include "bare_session.h"
 #include <errno.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static struct sampling_state sampling;
 
@@ -29,8 +25,6 @@ static int begin_record(void **state)
 	(void)state;
 	if (!begin_bare())
 		return -1;
-	snprintf(s->sys.root, sizeof(s->sys.root),
-	         "/root"); /* the kernel that runs is none of its business */
 	memset(&sampling, 0, sizeof(sampling));
 	s->sampling = &sampling;
 	s->options.pid = 42;
@@ -235,68 +229,67 @@ static void system_wide(void **state)
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-enum { NO_RECORD, RECORD, NOT_TRIED, WRONG };
-
-/* What there is of the kernel where @text is what it says of its symbols, in a process of its own:
- * in no other is the file another one. */
-static int with_symbols(const char *text, uint64_t start)
+/* Expects a record of the kernel at @start, or none for 0, where /proc/kallsyms has @text. */
+static void expect_kernel(const char *text, uint64_t start)
 {
-	char path[] = P_tmpdir "/perfmon-kallsyms-XXXXXX";
-	int fd = mkstemp(path), status = 0;
-	pid_t child;
-
-	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	close(fd);
-	child = fork();
-	if (!child) {
-		if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
-		    mount("none", "/", "", MS_REC | MS_PRIVATE, "") ||
-		    mount(path, "/proc/kallsyms", "", MS_BIND, ""))
-			_exit(NOT_TRIED);
-		if (before() || n > 1)
-			_exit(WRONG);
-		if (!n)
-			_exit(NO_RECORD);
-		_exit(number(0, 0, 4) == PFM_RECORD_MAP && number(0, 4, 2) == PFM_MISC_KERNEL &&
-		                      number(0, 8, 4) == UINT32_MAX && number(0, 16, 8) == start &&
-		                      number(0, 32, 8) == start &&
-		                      strcmp((const char *)records[0] + 40,
-		                             "[kernel.kallsyms]_stext") == 0
-		              ? RECORD
-		              : WRONG);
-	}
-	assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
-	unlink(path);
-	return WEXITSTATUS(status);
+	fake_file(&fake, "/proc/kallsyms", text);
+	assert_int_equal(before(), 0);
+	if (n != (start != 0))
+		fail_msg("kallsyms '%.200s': expected %d records of the kernel, got %u", text,
+		         start != 0, n);
+	if (!start)
+		return;
+	expect_head(0, PFM_RECORD_MAP, PFM_MISC_KERNEL, UINT32_MAX, 0, 64, 64);
+	if (number(0, 16, 8) != start)
+		fail_msg("kallsyms '%.200s': expected address %#llx, got %#llx", text,
+		         (unsigned long long)start, (unsigned long long)number(0, 16, 8));
+	assert_true(number(0, 24, 8) == UINT64_MAX - start - 0xffffff);
+	assert_true(number(0, 32, 8) == start);
+	assert_string_equal((const char *)records[0] + 40, "[kernel.kallsyms]_stext");
 }
 
-/* It begins at _stext, if that has an address: there is none where it may not be known. */
-static void where_the_kernel_is(void **state)
+/* The kernel begins at _stext. Users who may not know addresses read zeros. */
+static void kernel_start(void **state)
 {
 	static const struct {
 		const char *text;
-		int found;
+		uint64_t start;
 	} rows[] = {
 		{ "ffffffff81000000 T _text\nffffffff81000040 T _stext\nffffffff81000080 t more "
 		  "[module]\n",
-		  RECORD },
-		{ "ffffffff81000040 T _stext", RECORD },
-		{ "ffffffff81000000 T _text\n", NO_RECORD },
-		{ "ffffffff81000000 T _stext_of_another\nffffffff81000000 T _ste\n", NO_RECORD },
+		  0xffffffff81000040 },
+		{ "ffffffff81000040 T _stext", 0xffffffff81000040 },
+		{ "ffffffff81000000 T _text\n", 0 },
+		{ "ffffffff81000000 T _stext_of_another\nffffffff81000000 T _ste\n", 0 },
+		{ "ffffffff81000000 T _text\nffffffff81000000 T _stext_of_another", 0 },
 		{ "0000000000000000 T _text\n0000000000000000 T _stext\n0000000000000000 T more\n",
-		  NO_RECORD },
-		{ "nothing of the kind\n", NO_RECORD },
-		{ "", NO_RECORD },
+		  0 },
+		{ "nothing of the kind\n", 0 },
+		{ "", 0 },
 	};
 
 	(void)state;
-	s->sys.root[0] = '\0';
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int found = with_symbols(rows[i].text, 0xffffffff81000040);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		expect_kernel(rows[i].text, rows[i].start);
+}
 
-		if (found == NOT_TRIED)
-			skip();
-		assert_int_equal(found, rows[i].found);
+/* The list of symbols is read in pieces of about 4,096 bytes, which may end in any byte of the
+ * line. */
+static void kernel_start_between_pieces(void **state)
+{
+	static const char line[] = "ffffffff81000040 T _stext\nffffffff81000080 T more\n",
+			  other[] = "ffffffff81000040 T _stext_of_another\n";
+	char text[4300];
+
+	(void)state;
+	for (int padding = 4040; padding < 4110; padding++) {
+		snprintf(text, sizeof(text), "%0*d\n", padding / 2, 0);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%0*d\n",
+		         padding - padding / 2, 0);
+		snprintf(text + padding + 2, sizeof(text) - (size_t)padding - 2, "%s", line);
+		expect_kernel(text, 0xffffffff81000040);
+		snprintf(text + padding + 2, sizeof(text) - (size_t)padding - 2, "%s", other);
+		expect_kernel(text, 0);
 	}
 }
 
@@ -334,4 +327,5 @@ static void errors(void **state)
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin_record, end)
 
 UNIT(perfdata_perfdata_synthesize, CASE(names), CASE(maps), CASE(data_maps), CASE(long_names),
-     CASE(trailers), CASE(system_wide), CASE(where_the_kernel_is), CASE(errors));
+     CASE(trailers), CASE(system_wide), CASE(kernel_start), CASE(kernel_start_between_pieces),
+     CASE(errors));
