@@ -358,8 +358,6 @@ static void explain_unexpressible(struct sentence *s)
 
 static void explain_system_error(struct sentence *s)
 {
-	char buf[128];
-
 	if (s->location.is_parsed) {
 		pfmi_format_append_token(s);
 		pfmi_format_extend_sentence(s, ": ");
@@ -367,8 +365,7 @@ static void explain_system_error(struct sentence *s)
 	pfmi_format_extend_sentence(
 		s, "%s", s->error->detail ? s->error->detail : pfm_result_text(s->error->code));
 	if (s->error->sys_errno)
-		pfmi_format_extend_sentence(s, " (%s)",
-		                            strerror_r(s->error->sys_errno, buf, sizeof(buf)));
+		pfmi_format_extend_sentence(s, " (%s)", strerror(s->error->sys_errno));
 }
 
 static void explain_other_error(struct sentence *s)

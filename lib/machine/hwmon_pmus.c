@@ -151,7 +151,7 @@ static const struct sensor_kind *parse_sensor_file(const char *name, unsigned *n
 
 		if (strncmp(name, sensor_kinds[i].prefix, len) != 0 || !base_is_digit(name[len]))
 			continue;
-		*number = (unsigned)strtoul(name + len, &end, 10);
+		*number = (unsigned)strtoull(name + len, &end, 10);
 		*is_average = machine_is_same_text(end, "_average");
 		return *is_average || machine_is_same_text(end, "_input") ? &sensor_kinds[i] : NULL;
 	}

@@ -117,7 +117,7 @@ double pfmi_machine_compute_udev_memory_peak(const char *text, unsigned *devices
 
 		if (strncmp(text, DEVICE_PREFIX, strlen(DEVICE_PREFIX)) != 0)
 			continue;
-		number = (unsigned)strtoul(text + strlen(DEVICE_PREFIX), &key, 10);
+		number = (unsigned)strtoull(text + strlen(DEVICE_PREFIX), &key, 10);
 		if (number != d.number) {
 			one = compute_udev_peak(&d);
 			peak += one;

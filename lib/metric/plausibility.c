@@ -4,8 +4,8 @@
  * more than a hundredth of the whole and its interval excludes the limit. */
 #include <float.h>
 #include <string.h>
-#include <strings.h>
 #include "base/sizes.h"
+#include "base/text.h"
 #include "metric/metric.h"
 
 /* Shares of the whole: the error of rounding and of counts that are read one after another, and the
@@ -33,7 +33,7 @@ double pfm_memory_peak(const pfm_ctx_t *ctx)
 /* True for informational metrics, whose percentages may be of something smaller than the whole. */
 static bool is_info_metric(const char *name)
 {
-	return strncasecmp(name, "info_", 5) == 0;
+	return pfmi_base_skip_prefix_icase(pfmi_base_make_slice("info_"), name) != NULL;
 }
 
 bool pfmi_metric_is_memory_bandwidth(const pfm_metric_info_t *info)

@@ -40,7 +40,7 @@ static int add_entry(void *arg, const char *name)
 
 	if (strncmp(name, a->prefix, len) != 0 || name[len] < '0' || name[len] > '9')
 		return 0;
-	number = strtoul(name + len, &end, 10);
+	number = strtoull(name + len, &end, 10);
 	if (*end || number >= MAX_BLOCKS)
 		return 0;
 	if (a->n == a->capacity) {

@@ -137,7 +137,7 @@ int pfm_session_signal(pfm_session_t *s, int signo)
 {
 	const struct perf_state *st;
 
-	if (!sampling_is_active(s) || signo < 0 || signo > SIGRTMAX)
+	if (!sampling_is_active(s) || signo < 0 || signo >= NSIG)
 		return PFMLIB_ERR_INVAL;
 	if (!sampling_has_buffers(s))
 		return PFMLIB_ERR_NOTSUPP;

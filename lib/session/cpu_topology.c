@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Core, die, socket and node of a CPU, as sysfs has them. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <perfmon/aggregate.h>
@@ -23,7 +22,7 @@ static int take_node_number(void *arg, const char *name)
 {
 	int *node = arg;
 
-	if (strncmp(name, "node", 4) != 0 || !isdigit((unsigned char)name[4]))
+	if (strncmp(name, "node", 4) != 0 || !base_is_digit(name[4]))
 		return 0;
 	*node = atoi(name + 4);
 	return 1;

@@ -3,7 +3,6 @@
  * serve --give-way watches, and the groups of resctrl. */
 #include "system/system_check.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ static void read_process_name(struct pfm_system_check *c, const char *process, c
 
 	snprintf(path, sizeof(path), "/proc/%s/comm", process);
 	if (pfmi_machine_read_small_file(&c->sys.sys, path, name, NAME_SIZE) <= 0)
-		strcpy(name, "?");
+		snprintf(name, NAME_SIZE, "?");
 }
 
 static int count_event_file(void *arg, const char *name)
@@ -55,10 +54,10 @@ static int find_events_of_process(void *arg, const char *process)
 	size_t len = strlen(s->named);
 	int rc;
 
-	if (!isdigit((unsigned char)*process) || strlen(process) >= NAME_SIZE ||
+	if (!base_is_digit(*process) || strlen(process) >= NAME_SIZE ||
 	    strtol(process, NULL, 10) == (long)getpid())
 		return 0;
-	strcpy(s->process, process);
+	snprintf(s->process, sizeof(s->process), "%s", process);
 	s->n_files = 0;
 	snprintf(path, sizeof(path), "/proc/%s/fd", process);
 	rc = sys->list_folder(sys, path, count_event_file, s);

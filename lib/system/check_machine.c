@@ -84,7 +84,8 @@ static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
 		if (len + strlen(", ") + strlen(name) + sizeof(more) > FINDING_TEXT_SIZE)
 			is_full = true;
 		else
-			len += (size_t)sprintf(text + len, "%s%s", len ? ", " : "", name);
+			len += (size_t)snprintf(text + len, FINDING_TEXT_SIZE - len, "%s%s",
+			                        len ? ", " : "", name);
 	}
 	if (is_full)
 		strcat(text, more);

@@ -105,13 +105,13 @@ static void check_seccomp(struct pfm_system_check *c)
  * Returns false if the mounts cannot be read. */
 static bool read_hidepid(struct pfm_system_check *c, char *level, size_t size)
 {
-	char *mounts, *line, *rest = NULL;
+	char *mounts;
 	size_t len;
 
 	*level = '\0';
 	if (pfmi_check_read_file(c, "/proc/mounts", &mounts, &len))
 		return false;
-	for (line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *at = mounts, *line; (line = strsep(&at, "\n"));) {
 		const char *option = strstr(line, "hidepid=");
 
 		if (!option || !strstr(line, " /proc proc "))
