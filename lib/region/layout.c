@@ -442,30 +442,23 @@ static int make_groups(struct layout *l)
 
 /* ---- the list ---------------------------------------------------------------------------- */
 
-/* Splits a list into its *@n pieces, each terminated. */
-static char **split_list(const char *list, unsigned *n)
+/* Splits a list into its *@n pieces, each terminated. The caller frees the result, which has their
+ * bytes behind the pointers. NULL without memory. */
+static const char **split_list(const char *list, unsigned *n)
 {
-	const char *piece;
-	size_t len;
-	char **texts = calloc(strlen(list) + 2, sizeof(*texts));
+	size_t size = strlen(list) + 1, len;
+	const char **texts = malloc(size * sizeof(*texts) + size), *rest, *piece;
+	char *copy;
 
-	*n = 0;
-	while (texts && pfm_split_events(&list, &piece, &len) == 1) {
-		texts[*n] = strndup(piece, len);
-		if (!texts[(*n)++])
-			break;
-	}
+	if (!texts)
+		return NULL;
+	copy = memcpy(texts + size, list, size);
+	for (rest = copy; pfm_split_events(&rest, &piece, &len) == 1; texts[(*n)++] = piece)
+		copy[piece - copy + (ptrdiff_t)len] = '\0';
 	return texts;
 }
 
-static void free_texts(char **texts, unsigned n)
-{
-	for (unsigned i = 0; texts && i < n; i++)
-		free(texts[i]);
-	free(texts);
-}
-
-static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool system,
+static int open_sessions(struct layout *l, const char *const *texts, unsigned n, bool system,
                          pfm_error_t *error)
 {
 	pfm_session_options_t options = PFM_INIT(options);
@@ -473,17 +466,16 @@ static int open_sessions(struct layout *l, char *const *texts, unsigned n, bool 
 	int rc;
 
 	options.flags = PFM_SESSION_ONE_THREAD;
-	rc = pfm_open_session(&s, l->ctx, &options, (const char *const *)texts, n, error);
+	rc = pfm_open_session(&s, l->ctx, &options, texts, n, error);
 	if (rc)
 		return rc;
 	rc = describe_all(l, s);
 	pfm_close_session(s);
 	if (!rc && system)
-		take_system(l, &options, (const char *const *)texts, n);
+		take_system(l, &options, texts, n);
 	options.flags |= PFM_SESSION_DRY_RUN;
 	if (!rc)
-		rc = pfm_open_session(&l->session, l->ctx, &options, (const char *const *)texts, n,
-		                      error);
+		rc = pfm_open_session(&l->session, l->ctx, &options, texts, n, error);
 	if (!rc)
 		l->n_metrics = pfm_session_size(l->session) == l->n_events
 		                       ? pfm_count_metrics(l->session)
@@ -501,9 +493,11 @@ static int refuse_many_events(pfm_error_t *error)
 int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error)
 {
 	unsigned n = 0;
-	char **texts = events && *events ? split_list(events, &n) : NULL;
+	const char **texts = events && *events ? split_list(events, &n) : NULL;
 	int rc = pfm_open_context(&l->ctx, NULL, error);
 
+	if (!rc && events && *events && !texts)
+		rc = pfmi_base_set_no_memory_error(error);
 	if (!rc && n > EVENTS_MAX)
 		rc = refuse_many_events(error);
 	if (!rc && n)
@@ -512,7 +506,7 @@ int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_erro
 		l->events[i].soft = false;
 	if (!rc)
 		rc = make_groups(l);
-	free_texts(texts, n);
+	free(texts);
 	return rc;
 }
 

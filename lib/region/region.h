@@ -429,6 +429,7 @@ struct text {
 void pfmi_region_put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pfmi_region_text_free(struct text *t);
 void pfmi_region_put_real(struct text *t, int digits, double value);
+void pfmi_region_put_exponent(struct text *t, double value);
 /* @text as a JSON string with its quotes. */
 void pfmi_region_put_json(struct text *t, const char *text);
 /* @ns as microseconds. */
@@ -439,15 +440,18 @@ void pfmi_region_put_ms(struct text *t, uint64_t ns);
  * that. False if it was not counted. */
 bool pfmi_slice_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
                       uint64_t *count);
+typedef void region_write_fn(struct text *out, const pfm_region_results_t *r);
 /* A format of results. */
 struct region_format {
-	const char *name;
-	const char *suffix; /* suffix of its files */
+	char name[8];
+	char suffix[16]; /* of its files */
 	bool draws_slices;
-	void (*write)(struct text *out, const pfm_region_results_t *r);
+	region_write_fn *write;
 };
-extern const struct region_format pfmi_region_table, pfmi_region_json, pfmi_region_csv,
-	pfmi_region_likwid, pfmi_region_papi, pfmi_region_chrome, pfmi_region_firefox;
-const struct region_format *pfmi_region_format(const char *name);
+/* The format called @name, NULL for an unknown name. */
+const struct region_format *pfmi_region_find_format(const char *name);
+region_write_fn pfmi_region_write_table, pfmi_region_write_json, pfmi_region_write_csv,
+	pfmi_region_write_likwid, pfmi_region_write_papi, pfmi_region_write_chrome,
+	pfmi_region_write_firefox;
 
 #endif

@@ -18,7 +18,7 @@ const char *pfmi_machine_get_env(const char *name);
 static unsigned read_environment_flags(void)
 {
 	static const struct {
-		const char *word;
+		char word[16];
 		unsigned flag;
 	} words[] = { { "no-subtract", PFM_REGIONS_NO_SUBTRACT },
 		      { "rotate-inner", PFM_REGIONS_ROTATE_INNER },
@@ -44,7 +44,7 @@ static unsigned read_environment_group(void)
 	const char *at = pfmi_machine_get_env("PERFMON_REGIONS_OPTIONS");
 
 	at = at ? strstr(at, "group=") : NULL;
-	return at ? (unsigned)strtoul(at + strlen("group="), NULL, 10) : 0;
+	return at ? (unsigned)strtoull(at + strlen("group="), NULL, 10) : 0;
 }
 
 /* ---- messages ---------------------------------------------------------------------------- */
@@ -87,21 +87,21 @@ static const char *get_environment_format(void)
 	const char *format = pfmi_machine_get_env("PERFMON_REGIONS_FORMAT");
 	char text[256];
 
-	if (!format || pfmi_region_format(format))
+	if (!format || pfmi_region_find_format(format))
 		return format;
 	snprintf(text, sizeof(text),
 	         "expected table, json, csv, likwid, papi, chrome or firefox, got '%.100s'; the "
 	         "results are a table",
 	         format);
 	print_message("PERFMON_REGIONS_FORMAT", text);
-	return pfmi_region_table.name;
+	return "table";
 }
 
 /* ---- output ------------------------------------------------------------------------------ */
 
 static void write_results(void)
 {
-	const struct region_format *format = pfmi_region_format(pfmi_regions.format);
+	const struct region_format *format = pfmi_region_find_format(pfmi_regions.format);
 	pfm_region_results_t *r;
 	char path[4200] = "";
 	int fd = STDERR_FILENO;
@@ -162,6 +162,7 @@ static int refuse_start(pfm_error_t *error, int code, int err)
 static int start(const char *events, unsigned flags, const char *output, const char *format,
                  pfm_error_t *error)
 {
+	const struct region_format *writer;
 	struct regions *r = &pfmi_regions;
 	int rc, err;
 
@@ -177,9 +178,9 @@ static int start(const char *events, unsigned flags, const char *output, const c
 	r->flags = flags;
 	r->events = events ? strdup(events) : NULL;
 	r->events = r->events ? r->events : "";
-	r->format = format && pfmi_region_format(format) ? pfmi_region_format(format)->name
-	                                                 : pfmi_region_table.name;
-	r->keeps_slices = pfmi_region_format(r->format)->draws_slices;
+	writer = pfmi_region_find_format(format);
+	r->format = writer ? writer->name : "table";
+	r->keeps_slices = writer && writer->draws_slices;
 	snprintf(r->output, sizeof(r->output), "%s", output ? output : "");
 	stay_loaded();
 	atexit(write_at_exit);
@@ -239,7 +240,7 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 	*is_first = false;
 	if (options && options->size)
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
-	if (o.format && !pfmi_region_format(o.format))
+	if (o.format && !pfmi_region_find_format(o.format))
 		return refuse_start(error, PFMLIB_ERR_INVAL, EINVAL);
 	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&
 	    !asked)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The text that a format writes to. */
 #include <inttypes.h>
-#include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/text.h"
 #include "region/region.h"
 
 static bool make_room(struct text *t, size_t more)
@@ -43,19 +44,35 @@ void pfmi_region_put(struct text *t, const char *format, ...)
 	t->n += (size_t)n;
 }
 
+/* Puts @number, as printf() wrote it, with a point for the bytes that the locale has between the
+ * digits. */
+static void put_with_point(struct text *t, const char *number)
+{
+	int whole = (int)strspn(number, "-0123456789");
+	const char *rest = number + whole + strcspn(number + whole, "0123456789");
+
+	if (whole && *rest && base_is_digit(number[whole - 1]))
+		pfmi_region_put(t, "%.*s.%s", whole, number, rest);
+	else
+		pfmi_region_put(t, "%s", number);
+}
+
 /* A real number with @digits after its point, which is a point in every locale. */
 void pfmi_region_put_real(struct text *t, int digits, double value)
 {
-	const char *point = localeconv()->decimal_point;
-	char buf[400], *at;
+	char number[400];
 
-	snprintf(buf, sizeof(buf), "%.*f", digits, value);
-	at = point && *point ? strstr(buf, point) : NULL;
-	if (at && strcmp(point, ".") != 0) {
-		memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
-		*at = '.';
-	}
-	pfmi_region_put(t, "%s", buf);
+	snprintf(number, sizeof(number), "%.*f", digits, value);
+	put_with_point(t, number);
+}
+
+/* A number like "1.500000e+00", or "nan". */
+void pfmi_region_put_exponent(struct text *t, double value)
+{
+	char number[64];
+
+	snprintf(number, sizeof(number), "%e", value);
+	put_with_point(t, isnan(value) ? "nan" : number);
 }
 
 void pfmi_region_put_us(struct text *t, uint64_t ns)

@@ -167,7 +167,7 @@ static void reset_after_fork(void)
 		self->tid = (int)syscall(SYS_gettid);
 		clear_sums(self);
 	}
-	pthread_mutex_init(&pfmi_regions.lock, NULL);
+	pfmi_regions.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pfmi_region_here.busy--;
 }

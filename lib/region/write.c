@@ -5,16 +5,21 @@
 #include <unistd.h>
 #include "region/region.h"
 
-static const struct region_format *const formats[] = { &pfmi_region_table,  &pfmi_region_json,
-	                                               &pfmi_region_csv,    &pfmi_region_likwid,
-	                                               &pfmi_region_papi,   &pfmi_region_chrome,
-	                                               &pfmi_region_firefox };
+static const struct region_format formats[] = {
+	{ "table", ".txt", false, pfmi_region_write_table },
+	{ "json", ".json", false, pfmi_region_write_json },
+	{ "csv", ".csv", false, pfmi_region_write_csv },
+	{ "likwid", ".likwid", false, pfmi_region_write_likwid },
+	{ "papi", ".papi.json", false, pfmi_region_write_papi },
+	{ "chrome", ".trace.json", true, pfmi_region_write_chrome },
+	{ "firefox", ".firefox.json", true, pfmi_region_write_firefox },
+};
 
-const struct region_format *pfmi_region_format(const char *name)
+const struct region_format *pfmi_region_find_format(const char *name)
 {
 	for (size_t i = 0; name && i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(formats[i]->name, name) == 0)
-			return formats[i];
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
 	return NULL;
 }
 
@@ -35,8 +40,7 @@ static int write_all(int fd, const char *bytes, size_t n)
 
 int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format)
 {
-	const struct region_format *writer =
-		pfmi_region_format(format ? format : pfmi_region_table.name);
+	const struct region_format *writer = pfmi_region_find_format(format ? format : "table");
 	struct text text = { 0 };
 	int rc;
 

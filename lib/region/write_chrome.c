@@ -74,7 +74,7 @@ static void put_slice(struct text *out, const pfm_region_results_t *r, const str
 	}
 }
 
-static void write_chrome(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_chrome(struct text *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
@@ -89,5 +89,3 @@ static void write_chrome(struct text *out, const pfm_region_results_t *r)
 	pfmi_region_put(out, "]}\n");
 	free(list.items);
 }
-
-const struct region_format pfmi_region_chrome = { "chrome", ".trace.json", true, write_chrome };

@@ -8,7 +8,7 @@
 
 static void put_field(struct text *out, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
+	if (!text[strcspn(text, ",\"\r\n")]) {
 		pfmi_region_put(out, "%s,", text);
 		return;
 	}
@@ -51,7 +51,7 @@ static void put_event(struct text *out, const pfm_region_results_t *r, unsigned 
 	                c.overhead);
 }
 
-static void write_csv(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_csv(struct text *out, const pfm_region_results_t *r)
 {
 	pfmi_region_put(out, "process,region,parent,thread,visits,wall_ns,wall_exclusive_ns,task_"
 	                     "ns,event,inclusive,exclusive,min,max,counted_visits,"
@@ -71,5 +71,3 @@ static void write_csv(struct text *out, const pfm_region_results_t *r)
 		}
 	}
 }
-
-const struct region_format pfmi_region_csv = { "csv", ".csv", false, write_csv };

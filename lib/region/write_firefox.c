@@ -160,7 +160,7 @@ static void put_threads(struct text *out, const pfm_region_results_t *r,
 	}
 }
 
-static void write_firefox(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_firefox(struct text *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
@@ -177,6 +177,3 @@ static void write_firefox(struct text *out, const pfm_region_results_t *r)
 		list.dropped);
 	free(list.items);
 }
-
-const struct region_format pfmi_region_firefox = { "firefox", ".firefox.json", true,
-	                                           write_firefox };

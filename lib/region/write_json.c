@@ -141,11 +141,9 @@ static void put_row(struct text *out, const pfm_region_results_t *r, unsigned i)
 	pfmi_region_put(out, "]}\n");
 }
 
-static void write_json(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_json(struct text *out, const pfm_region_results_t *r)
 {
 	put_process(out, r);
 	for (unsigned i = 0; i < r->n; i++)
 		put_row(out, r, i);
 }
-
-const struct region_format pfmi_region_json = { "json", ".json", false, write_json };

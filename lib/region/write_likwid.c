@@ -9,7 +9,6 @@
  * 0 in the order of their ids. likwid has no parents: rows of one region are added up. A count
  * without a value is nan. Tags have at most 139 bytes. */
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,23 +17,10 @@
 
 enum { TAG_MAX = 139 };
 
-/* Writes a number like "1.500000e+00", with a point in every locale. */
-static void put_e(struct text *out, double value)
+static void put_number(struct text *out, double value)
 {
-	const char *point = localeconv()->decimal_point;
-	char buf[64], *at;
-
-	if (isnan(value)) {
-		pfmi_region_put(out, " nan");
-		return;
-	}
-	snprintf(buf, sizeof(buf), "%e", value);
-	at = point && *point ? strstr(buf, point) : NULL;
-	if (at && strcmp(point, ".") != 0) {
-		memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
-		*at = '.';
-	}
-	pfmi_region_put(out, " %s", buf);
+	pfmi_region_put(out, " ");
+	pfmi_region_put_exponent(out, value);
 }
 
 static int compare(const void *a, const void *b)
@@ -77,7 +63,7 @@ static void put_values(struct text *out, const pfm_region_results_t *r, uint32_t
 			pfm_region_count(r, i, k, &c);
 			sum += c.visits ? (double)c.inclusive : (double)NAN;
 		}
-		put_e(out, sum);
+		put_number(out, sum);
 	}
 	pfmi_region_put(out, "\n");
 }
@@ -101,7 +87,7 @@ static void put_thread(struct text *out, const pfm_region_results_t *r, uint32_t
 	if (!met || !visits)
 		return;
 	pfmi_region_put(out, "%u 0 %u %" PRIu64, id, number, visits);
-	put_e(out, (double)wall / 1e9);
+	put_number(out, (double)wall / 1e9);
 	put_values(out, r, region, tid);
 }
 
@@ -110,7 +96,7 @@ static bool is_first(const pfm_region_results_t *r, unsigned i)
 	return i == 0 || r->rows[i].region != r->rows[i - 1].region;
 }
 
-static void write_likwid(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_likwid(struct text *out, const pfm_region_results_t *r)
 {
 	unsigned n, regions = 0, id = 0;
 	int *tids = list_threads(r, &n);
@@ -136,5 +122,3 @@ static void write_likwid(struct text *out, const pfm_region_results_t *r)
 	}
 	free(tids);
 }
-
-const struct region_format pfmi_region_likwid = { "likwid", ".likwid", false, write_likwid };

@@ -114,7 +114,7 @@ static void put_threads(struct text *out, const pfm_region_results_t *r)
 	free(tids);
 }
 
-static void write_papi(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_papi(struct text *out, const pfm_region_results_t *r)
 {
 	pfmi_region_put(out, "{\n  \"papi_version\": \"7.2.0\",\n  \"cpu_info\": \"\",\n  "
 	                     "\"max_cpu_rate_mhz\": \"0\",\n"
@@ -124,5 +124,3 @@ static void write_papi(struct text *out, const pfm_region_results_t *r)
 	put_threads(out, r);
 	pfmi_region_put(out, "\n  }\n}\n");
 }
-
-const struct region_format pfmi_region_papi = { "papi", ".papi.json", false, write_papi };

@@ -29,7 +29,7 @@ static void put_duration(struct text *out, uint64_t ns)
 	static const struct {
 		uint64_t from;
 		double unit;
-		const char *name;
+		char name[4];
 	} units[] = { { 1000000000, 1e9, "s" }, { 1000000, 1e6, "ms" }, { 1000, 1e3, "us" } };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -220,7 +220,7 @@ static void put_cost(struct text *out, const pfm_region_results_t *r)
 	                                                        : "; subtracted\n");
 }
 
-static void write_table(struct text *out, const pfm_region_results_t *r)
+void pfmi_region_write_table(struct text *out, const pfm_region_results_t *r)
 {
 	pfmi_region_put(out, "Regions of %s, process %d\n", program_invocation_short_name,
 	                (int)getpid());
@@ -238,5 +238,3 @@ static void write_table(struct text *out, const pfm_region_results_t *r)
 	for (unsigned i = 0; i < r->n; i++)
 		put_row(out, r, i);
 }
-
-const struct region_format pfmi_region_table = { "table", ".txt", false, write_table };

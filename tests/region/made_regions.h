@@ -165,12 +165,12 @@ static inline void make_results(struct made_results *r, const char *region)
 	r->results.rows = r->rows;
 }
 
-/* @r in @format; the caller frees it. */
-static inline char *written(const struct region_format *format, const struct made_results *r)
+/* The text that @write makes of @r; the caller frees it. */
+static inline char *written(region_write_fn *write, const struct made_results *r)
 {
 	struct text t = { 0 };
 
-	format->write(&t, &r->results);
+	write(&t, &r->results);
 	assert_false(t.failed);
 	assert_non_null(t.bytes);
 	assert_int_equal(strlen(t.bytes), t.n);

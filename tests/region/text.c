@@ -2,6 +2,7 @@
 /* The text that formats write to: numbers, strings of JSON, growth. */
 #include "units.h"
 #include <locale.h>
+#include <math.h>
 #include "region/region.h"
 
 static void expect_json(const char *text, const char *want)
@@ -40,7 +41,11 @@ static void real_numbers(void **state)
 		pfmi_region_put_real(&t, 3, 1.5);
 		pfmi_region_put(&t, " ");
 		pfmi_region_put_real(&t, 0, 2.6);
-		assert_string_equal(t.bytes, "1.500 3");
+		pfmi_region_put(&t, " ");
+		pfmi_region_put_exponent(&t, -0.25);
+		pfmi_region_put(&t, " ");
+		pfmi_region_put_exponent(&t, NAN);
+		assert_string_equal(t.bytes, "1.500 3 -2.500000e-01 nan");
 		pfmi_region_text_free(&t);
 	}
 	setlocale(LC_NUMERIC, "C");

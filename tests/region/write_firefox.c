@@ -56,7 +56,7 @@ static void markers(void **state)
 	pfmi_slice_keep(&m.thread, pfmi_region_number("shared"),
 	                &(struct visit){ .start = zero, .now = shared, .whole = true },
 	                &(struct slice_times){ 9000000, 9000100, false });
-	pfmi_region_firefox.write(&t, &results);
+	pfmi_region_write_firefox(&t, &results);
 	assert_false(t.failed);
 	root = json_loads(t.bytes, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);

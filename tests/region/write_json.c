@@ -63,7 +63,7 @@ static void lines(void **state)
 	make_results(&made, "js\"on");
 	made.results.missed = 4;
 	made.results.unmatched = 5;
-	text = at = written(&pfmi_region_json, &made);
+	text = at = written(pfmi_region_write_json, &made);
 	for (unsigned i = 0; i < COUNT(lines); i++) {
 		lines[i] = json_loads(at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, NULL);
 		assert_non_null(lines[i]);

@@ -17,7 +17,7 @@ static void one_region(void **state)
 	(void)state;
 	make_regions(&m);
 	make_results(&made, "table");
-	text = written(&pfmi_region_table, &made);
+	text = written(pfmi_region_write_table, &made);
 	has(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
 	has(text, "\ntable: 3 visits\n");
 	has(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
@@ -50,7 +50,7 @@ static void threads_and_remarks(void **state)
 	m.events[0].system = true;
 	m.events[0].pair = 1234;
 	pfmi_regions.layout.wall_pair = 41;
-	text = written(&pfmi_region_table, &made);
+	text = written(pfmi_region_write_table, &made);
 	has(text,
 	    "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; not subtracted\n");
 	has(text, "2 begins and ends in signal handlers were ignored");
@@ -73,7 +73,7 @@ static void no_region(void **state)
 	make_regions(&m);
 	make_results(&made, "table");
 	made.results.n = 0;
-	text = written(&pfmi_region_table, &made);
+	text = written(pfmi_region_write_table, &made);
 	has(text, "No region was entered.\n");
 	free(text);
 	unmake_regions(&m);
