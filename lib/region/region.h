@@ -403,7 +403,7 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 
 /* ---- results.c --------------------------------------------------------------------------- */
 
-struct row {
+struct result_row {
 	uint32_t region, parent;
 	int tid;
 	uint64_t threads, open;
@@ -413,7 +413,7 @@ struct row {
 
 struct pfm_region_results {
 	unsigned n;
-	struct row *rows;
+	struct result_row *rows;
 	uint64_t missed, unmatched;
 	unsigned flags;
 };

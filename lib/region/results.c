@@ -11,9 +11,9 @@ enum { COSTLY = 10 }; /* a cost of at least 1 / COSTLY of a count is marked */
 
 /* ---- taking ------------------------------------------------------------------------------ */
 
-static struct row *add_row(pfm_region_results_t *r, unsigned *size)
+static struct result_row *add_row(pfm_region_results_t *r, unsigned *size)
 {
-	struct row *more;
+	struct result_row *more;
 
 	if (r->n == *size) {
 		*size = *size ? 2 * *size : 32;
@@ -37,7 +37,7 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct 
 {
 	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
 	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
-		struct row *row = pfmi_region_is_own(e->region) ? NULL : add_row(r, size);
+		struct result_row *row = pfmi_region_is_own(e->region) ? NULL : add_row(r, size);
 
 		if (pfmi_region_is_own(e->region))
 			continue;
@@ -64,7 +64,7 @@ static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct 
 /* Orders rows by region in the order of their first begin, then by parent, then by thread. */
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct result_row *x = a, *y = b;
 
 	if (x->region != y->region)
 		return x->region < y->region ? -1 : 1;
@@ -73,7 +73,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static void add_to_sum(struct row *sum, const struct row *row)
+static void add_to_sum(struct result_row *sum, const struct result_row *row)
 {
 	pfmi_region_add_times(&sum->times, &row->times);
 	for (unsigned i = 0; i < pfmi_regions.layout.n_events; i++)
@@ -210,7 +210,7 @@ static double compute_variance(double m2, uint64_t n)
 	return n < 2 ? -1 : m2 / (double)(n - 1);
 }
 
-static bool row_is_costly(const struct row *row)
+static bool row_is_costly(const struct result_row *row)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
@@ -226,7 +226,7 @@ static bool row_is_costly(const struct row *row)
 int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_info_t *info)
 {
 	const struct layout *l = &pfmi_regions.layout;
-	const struct row *row = r && i < r->n ? &r->rows[i] : NULL;
+	const struct result_row *row = r && i < r->n ? &r->rows[i] : NULL;
 	const struct times *t = row ? &row->times : NULL;
 	bool subtract;
 	uint64_t each;
@@ -260,7 +260,7 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 		sizeof(*info));
 }
 
-static pfm_quality_t get_quality(const struct row *row, const struct tally *t,
+static pfm_quality_t get_quality(const struct result_row *row, const struct tally *t,
                                  const struct region_event *e)
 {
 	if (!e->countable)

@@ -132,7 +132,7 @@ static inline pfm_region_count_t made_count(const pfm_region_results_t *r, unsig
  * faults were not counted. */
 struct made_results {
 	struct pfm_region_results results;
-	struct row rows[2];
+	struct result_row rows[2];
 	struct tally tallies[2];
 };
 
@@ -148,10 +148,10 @@ static inline void make_results(struct made_results *r, const char *region)
 		                        .mean = 200,
 		                        .m2 = 20000 };
 	for (unsigned i = 0; i < 2; i++) {
-		r->rows[i] = (struct row){ .region = pfmi_region_number(region),
-			                   .tid = i ? 7 : 0,
-			                   .threads = 1,
-			                   .tallies = r->tallies };
+		r->rows[i] = (struct result_row){ .region = pfmi_region_number(region),
+			                          .tid = i ? 7 : 0,
+			                          .threads = 1,
+			                          .tallies = r->tallies };
 		r->rows[i].times = (struct times){ .visits = 3,
 			                           .outermost = 3,
 			                           .wall = 3000,

@@ -22,7 +22,7 @@ static void rows_are_added(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
-	struct row rows[3];
+	struct result_row rows[3];
 	char *got;
 
 	(void)state;

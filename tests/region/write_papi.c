@@ -21,7 +21,7 @@ static void records(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
-	struct row rows[3];
+	struct result_row rows[3];
 	json_t *root;
 	char *text;
 
