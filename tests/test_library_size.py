@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How big the library is, stripped: with every processor, and with the founding ones (the option `processors`)."""
+"""How big the library is, stripped: with every processor, and with the founding ones (the option `processors`); and how many relocations
+the dynamic linker makes in it."""
 
+import collections
 import glob
 import json
 import os
@@ -59,6 +61,17 @@ class Sizes(unittest.TestCase):
         (start, size), (following, _) = next(pair for pair in zip(loads, loads[1:]) if pair[0][1] > image)
         end = start + size - image + image_size
         return self.size - following + end + (following - end) % 4096
+
+    def test_dynamic_relocations(self):
+        """At most 200, 1/200 of libpfm4's: each takes time when a program starts and makes memory private. clang turns more switches into
+        tables of addresses, and other processors have relocations of their own."""
+        compiler = subprocess.run(["readelf", "-p", ".comment", LIBRARY], capture_output=True, text=True, check=True).stdout
+        sections = subprocess.run(["readelf", "-rW", LIBRARY], capture_output=True, text=True, check=True).stdout
+        kinds = collections.Counter(re.findall(r" R_X86_64_(\w+) ", sections))
+        print("# %d: %s" % (sum(kinds.values()), ", ".join("%d %s" % (n, kind) for kind, n in kinds.most_common())))
+        if not kinds or "clang" in compiler:
+            self.skipTest("not built by gcc for x86-64")
+        self.assertLessEqual(sum(kinds.values()), 200)
 
     def test_every_processor(self):
         """At most 56 bytes for each event, metric and unit mask: half of what libpfm4 4.13 for x86 takes, 112."""

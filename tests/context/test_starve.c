@@ -24,6 +24,7 @@
 #include "alpha/emulator.h"
 #include "context/context.h"
 #include "fake_sys.h"
+#include "region/region.h"
 #include "starve.h"
 
 #define N_OF(A) (sizeof(A) / sizeof((A)[0]))
@@ -439,6 +440,28 @@ static void nothing_is_allocated_for_an_event(void **state)
 	pfm_close_context(l.ctx);
 }
 
+/* Regions either have their event or do not start, whichever allocation fails. */
+static void regions_with_their_event(void **state)
+{
+	pfm_error_t why = PFM_INIT(why);
+
+	(void)state;
+	for (unsigned i = 1; i == 1 || starve_hit; i++) {
+		struct layout l = { 0 };
+		int rc;
+
+		starve_hit = false;
+		starve_at = i;
+		rc = pfmi_layout_make(&l, "page-faults", false, &why);
+		starve_at = 0;
+		if (rc != PFMLIB_ERR_NOMEM && (rc || l.n_events != 1))
+			fail_msg("allocation %u fails: expected 1 event or code %d, got %u events "
+			         "and code %d",
+			         i, PFMLIB_ERR_NOMEM, l.n_events, rc);
+		pfmi_layout_free(&l);
+	}
+}
+
 /* Copies for the caller: none, and what was there stays. */
 static void texts_to_keep(void **state)
 {
@@ -769,6 +792,7 @@ int main(void)
 		CASE(the_environment_is_not_forgotten),
 		CASE(texts_to_keep),
 		CASE(nothing_is_allocated_for_an_event),
+		CASE(regions_with_their_event),
 		CASE(every_call_to_the_machine),
 		CASE(every_call_for_an_image),
 	};
