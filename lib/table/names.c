@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Hashing of names, and comparison with strings of a pool, eight bytes at a time. Reading past the
- * end of a string is safe: POOL_PAD zero bytes end each pool, and a text has no NUL in it, so the
- * comparison ends before. Encoding an event takes 1,750 instructions with it and 2,000 byte by
- * byte. The last part of each function compares byte by byte; tests/table/names.c has the plain
- * forms. */
+/* Names of a table: their hashes, comparison with strings of a pool, and the search for one.
+ * Strings are compared eight bytes at a time. Reading past the end of a string is safe: POOL_PAD
+ * zero bytes end each pool, and a text has no NUL in it, so the comparison ends before. Encoding an
+ * event takes 1,750 instructions with it and 2,000 byte by byte. The last part of each function
+ * compares byte by byte; tests/table/names.c has the plain forms. */
 #include "table/table.h"
 
 /* ---- hashing --------------------------------------------------------------------------------- */
@@ -153,6 +153,54 @@ const char *pfmi_table_skip_prefix_icase(const char *name, struct slice s)
 		s = (struct slice){ s.text + 4, s.len - 4 };
 	}
 	return pfmi_base_skip_prefix_icase(s, name);
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+void pfmi_table_insert_name(uint32_t *slots, uint32_t n, uint32_t h, uint32_t number)
+{
+	uint32_t slot = h << 16 | number, moved = 0; /* 1 once @slot is a displaced entry: it stays
+	                                                before entries of equal hash */
+
+	for (uint32_t i = table_get_first_slot(h, n); slot; i = i + 1 < n ? i + 1 : 0)
+		if (!slots[i] || slots[i] >> 16 < (slot >> 16) + moved) {
+			uint32_t other = slots[i];
+
+			slots[i] = slot;
+			slot = other;
+			moved = 1;
+		}
+}
+
+/* Finds the row that is spelled like @s, because names of two rows may differ only in blanks and
+ * dashes. Returns @n if its spelling is that of @s or no row has it. */
+static struct name_entry find_exact_twin(const struct table *t, struct name_entry n, struct slice s)
+{
+	if (pfmi_base_is_slice_icase(s, table_get_text(t, n.text)))
+		return n;
+	for (uint32_t i = 0; i < t->n_rows; i++) {
+		const struct row *r = table_get_row(t, i);
+
+		if (r->flags & ROW_SHADOWED &&
+		    pfmi_base_is_slice_icase(s, table_get_text(t, r->name)))
+			return (struct name_entry){ r->name, i, NAME_EVENT };
+	}
+	return n;
+}
+
+struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h,
+                                                 const char *s, size_t len)
+{
+	for (; table_can_slot_match(t, h, i);
+	     i = table_probe_slot(t, h, i + 1 < t->n_slots ? i + 1 : 0)) {
+		struct name_entry n = table_get_name(t, (table_slots(t)[i] & 0xffff) - 1);
+
+		if (pfmi_table_is_folded_equal(table_get_text(t, n.text), s, len))
+			return t->flags & TABLE_HAS_FOLDED_TWINS
+			               ? find_exact_twin(t, n, (struct slice){ s, (uint32_t)len })
+			               : n;
+	}
+	return (struct name_entry){ .kind = NAME_NONE };
 }
 
 const struct named_value *pfmi_table_find_named_value(const struct table *t, uint32_t first,
