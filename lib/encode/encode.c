@@ -92,8 +92,9 @@ static bool encode_single(const struct event *ev, int type, unsigned plm, unsign
 	return true;
 }
 
-static inline int encode_event(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out,
-                               pfm_error_t *why)
+/* For a caller whose struct has all our members. */
+static int fill_full_encoding(const struct event *ev, unsigned pmu, int type, unsigned plm,
+                              pfm_encoding_t *out, pfm_error_t *why)
 {
 	unsigned levels = event_get_levels(ev, pfmi_pmu_choose_levels(ev->table, plm));
 	int rc = encode_single(ev, type, plm, levels, out) ? PFMLIB_SUCCESS
@@ -103,25 +104,15 @@ static inline int encode_event(const struct event *ev, int type, unsigned plm, p
 		return rc;
 	for (unsigned i = 0; i < out->n_regs; i++)
 		out->regs[i].name = pfmi_pmu_get_register_name(ev->table, &out->regs[i]);
+	out->pmu = (int)pmu;
 	out->event = ev->row_index;
 	out->plm = levels;
-	if (!out->attr.precise && pfmi_pmu_requires_precision(ev))
+	if (!out->attr.precise && event_get_precision(ev) == PRECISE_REQUIRED)
 		out->attr.precise = 1;
 	out->n_alternatives = 0;
 	if (event_has_key(ev, KEY_ALT))
 		list_alternatives(ev, out);
 	return PFMLIB_SUCCESS;
-}
-
-/* For a caller whose struct has all our members. */
-static int fill_full_encoding(const struct event *ev, unsigned pmu, int type, unsigned plm,
-                              pfm_encoding_t *out, pfm_error_t *why)
-{
-	int rc = encode_event(ev, type, plm, out, why);
-
-	if (rc == PFMLIB_SUCCESS)
-		out->pmu = (int)pmu;
-	return rc;
 }
 
 /* For a caller whose struct is shorter: fills the members it has. */

@@ -7,7 +7,9 @@
 void pfmi_format_write_perf_modifiers(const struct event *ev, char out[12])
 {
 	/* perf does not see that a table requires precision: the text must ask for it. */
-	unsigned n = 0, precise = !ev->precise && pfmi_pmu_requires_precision(ev) ? 1 : ev->precise;
+	unsigned n = 0, precise = !ev->precise && event_get_precision(ev) == PRECISE_REQUIRED
+	                                  ? 1
+	                                  : ev->precise;
 
 	if (ev->plm & PFM_PLM3)
 		out[n++] = 'u';

@@ -84,8 +84,8 @@ int pfmi_attr_read_group(struct attr_reader *r);
 int pfmi_attr_read_umask(struct attr_reader *r);
 /* Reads "0x41". */
 int pfmi_attr_read_raw_umask(struct attr_reader *r);
-/* Gives groups without a value their default, after the last attribute. Returns PFMLIB_SUCCESS or
- * an error. */
+/* Gives the row's groups without a value their default, after the last attribute. Returns
+ * PFMLIB_SUCCESS or an error. */
 int pfmi_attr_check_groups(struct attr_reader *r);
 
 #endif

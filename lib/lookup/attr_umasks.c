@@ -245,8 +245,6 @@ int pfmi_attr_check_groups(struct attr_reader *r)
 	const struct table *t = r->event->table;
 	struct slice end = { r->spec->text + r->spec->len, 0 };
 
-	if (!event_count_groups(r->event))
-		return PFMLIB_SUCCESS;
 	clear_overridden_defaults(r->event);
 	for (unsigned i = 0; i < event_count_groups(r->event); i++) {
 		const struct umask_group *g = event_get_group(r->event, i);

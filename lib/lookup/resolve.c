@@ -34,10 +34,9 @@ static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 	return !pfmi_attr_is_any_row_umask(r) && !pfmi_attr_is_row_umask(r);
 }
 
-/* Is the word a unit mask after a modifier: "EVENT:c=1:E", where "EVENT:E" is a name? libpfm4
- * accepts unit masks anywhere; here the word would set a modifier of that name instead, so it is
- * refused. */
-static bool is_umask_after_modifier(struct attr_reader *r)
+/* Is the word, which sets a modifier, a unit mask of the event as well: "EVENT:c=1:E", where
+ * "EVENT:E" is a name? libpfm4 accepts unit masks anywhere. */
+static bool is_umask_too(const struct attr_reader *r)
 {
 	const struct spec *spec = r->spec;
 	const struct slice word = r->attr.name;
@@ -52,10 +51,15 @@ static bool is_umask_after_modifier(struct attr_reader *r)
 			    r->event->table,
 			    (struct slice){ spec->name.text, spec->prefixes[i].len },
 			    spec->prefixes[i].hash, word))
-			return (pfmi_attr_find_field(r) >= 0 ||
-			        is_modifier_run(r, PERF_MODIFIER_LETTERS)) &&
-			       !pfmi_attr_is_row_umask(r);
+			return true;
 	return false;
+}
+
+static int refuse_umask_after_modifier(const struct attr_reader *r)
+{
+	return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
+	                   "is a unit mask of the event as well: write unit masks before "
+	                   "modifiers, and the modifier with \"=1\"");
 }
 
 /* Are these perf's letters? A single letter counts in capitals alone ("H": the host, not the
@@ -90,6 +94,8 @@ static int read_other_attribute(struct attr_reader *r)
 	if (rc)
 		return rc < 0 ? rc : PFMLIB_SUCCESS;
 	field = pfmi_attr_find_field(r);
+	if ((field >= 0 || is_modifier_run(r, PERF_MODIFIER_LETTERS)) && is_umask_too(r))
+		return refuse_umask_after_modifier(r);
 	if (field >= 0)
 		return pfmi_attr_read_field(r, (unsigned)field);
 	rc = pfmi_attr_read_thread_filter(r);
@@ -110,13 +116,10 @@ static int read_other_attribute(struct attr_reader *r)
 static int read_attribute(struct attr_reader *r)
 {
 	r->field = FIELD_NOT_SEARCHED;
-	if (is_umask_after_modifier(r))
-		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
-		                   "is a unit mask of the event as well: write unit masks before "
-		                   "modifiers, and the modifier with \"=1\"");
-	if (is_perf_modifier(r))
-		return pfmi_attr_read_perf_modifiers(r, r->attr.name);
-	return read_other_attribute(r);
+	if (!is_perf_modifier(r))
+		return read_other_attribute(r);
+	return is_umask_too(r) ? refuse_umask_after_modifier(r)
+	                       : pfmi_attr_read_perf_modifiers(r, r->attr.name);
 }
 
 /* Is a level all that follows the event name ("INST_RETIRED.ANY:u")? */
@@ -150,7 +153,7 @@ __attribute__((noinline)) static int read_all_attributes(const struct table *t, 
 		rc = read_each_attribute(&r, spec->attrs);
 	if (!rc && spec->modifiers.len)
 		rc = pfmi_attr_read_perf_modifiers(&r, spec->modifiers);
-	if (!rc)
+	if (!rc && event_count_groups(out))
 		rc = pfmi_attr_check_groups(&r);
 	if (rc)
 		return rc;
@@ -160,11 +163,11 @@ __attribute__((noinline)) static int read_all_attributes(const struct table *t, 
 	    (EVENT_ONLY_HOST | EVENT_ONLY_GUEST))
 		out->exclude_flags &= EVENT_EXCLUDE_IDLE; /* both are counted */
 	if (out->precise && row != ROW_NONE && table_get_key_field_plus1(t, KEY_PRECISE) &&
-	    !pfmi_pmu_get_precision(out))
+	    !event_get_precision(out))
 		return attr_refuse(&r, PFMLIB_ERR_ATTR_EVENT, PFM_KIND_QUALIFIER_NOT_ALLOWED,
 		                   spec->modifiers.len ? spec->modifiers : spec->attrs,
 		                   "the event has no precise form");
-	if (r.has_precise && !out->precise && pfmi_pmu_requires_precision(out))
+	if (r.has_precise && !out->precise && event_get_precision(out) == PRECISE_REQUIRED)
 		return attr_refuse(
 			&r, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE, spec->attrs,
 			"the event counts only with precise sampling: precise must be at least 1");

@@ -35,11 +35,6 @@ static uint32_t measure_text(const char *text, const char *at)
 	return n > SPEC_MAX_LENGTH ? SPEC_MAX_LENGTH + 1 : (uint32_t)n;
 }
 
-static inline bool is_end_weight(uint64_t sum)
-{
-	return (int64_t)sum < 0;
-}
-
 /* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that
  * is. */
 static inline const char *hash_plain_run(const char *p, uint32_t *hash)
@@ -48,7 +43,7 @@ static inline const char *hash_plain_run(const char *p, uint32_t *hash)
 
 	do
 		h += pfmi_table_char_weights[(unsigned char)*p++];
-	while (!is_end_weight(h));
+	while (!(h & NAME_SEPARATOR_BIT));
 	p--;
 	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
 	return p;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatch of a set of events of one PMU: constraints, placement, registers; and the perf attribute
- * of one event. */
-#include <string.h>
+/* Dispatch of a set of events of one PMU: constraints, placement, registers. */
 #include "pmu/pmu.h"
 
-/* ---- constraints from flags of the table
- * ------------------------------------------------------------ */
+/* ---- constraints from flags of the table ----------------------------------------------------- */
 
 #define GENERAL 0xffffffffull
 
@@ -108,68 +105,4 @@ int pfmi_pmu_dispatch_set(const struct encode_request *req, struct placement *wh
 	struct plan plan;
 
 	return pfmi_pmu_dispatch_plan(req, &plan, where, out, why);
-}
-
-/* ---- perf attributes ------------------------------------------------------------------------- */
-
-unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
-{
-	return plm ? plm : pfmi_pmu_get_default_levels(t);
-}
-
-static void set_exclude_bits(const struct event *ev, pfm_attr_t *out)
-{
-	out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
-	out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
-	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
-}
-
-/* Fills the members of an attribute other than the configuration words, for a text without levels
- * and precision. */
-static void set_plain_attr(int type, unsigned levels, pfm_attr_t *out)
-{
-	out->type = (uint32_t)type;
-	out->type_known = type >= 0;
-	out->exclude_user = !(levels & PFM_PLM3);
-	out->exclude_kernel = !(levels & PFM_PLM0);
-	out->exclude_hv = out->precise = out->pinned = out->exclude_idle = out->exclude_host =
-		out->exclude_guest = 0;
-	memset(out->reserved, 0, sizeof(out->reserved));
-}
-
-/* Adds the levels, precision and exclusions that the text names. */
-void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
-{
-	set_plain_attr(type, levels, out);
-	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
-	out->precise = ev->precise;
-	if (ev->exclude_flags)
-		set_exclude_bits(ev, out);
-}
-
-int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                              pfm_error_t *why)
-{
-	unsigned levels = event_get_levels(ev, plm);
-
-	*out = (pfm_attr_t){ 0 };
-	pfmi_pmu_set_attr(ev, type, levels, out);
-	return pfmi_pmu_encode_attr(ev, levels, out, why);
-}
-
-/* If the caller names levels, only these are counted. */
-void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out)
-{
-	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))
-		out->exclude_hv = 1;
-}
-
-int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                                  pfm_error_t *why)
-{
-	int rc = pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out,
-	                                   why);
-
-	pfmi_pmu_exclude_hv_for_explicit_plm(ev, plm, out);
-	return rc;
 }

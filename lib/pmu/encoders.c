@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The encoders by number, and the functions of pmu.h that call them. */
+/* The encoders by number, the functions of pmu.h that call them, and the perf attribute of one
+ * event. */
+#include <string.h>
 #include "pmu/pmu_internal.h"
 
 static const struct encoder_ops *const encoders[N_ENCODERS] = {
@@ -177,4 +179,53 @@ bool pfmi_pmu_has_pfcntr(const struct table *t)
 	const struct encoder_ops *ops = get_ops(t);
 
 	return ops && ops->has_pfcntr;
+}
+
+/* ---- perf attributes ------------------------------------------------------------------------- */
+
+unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
+{
+	return plm ? plm : pfmi_pmu_get_default_levels(t);
+}
+
+void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+{
+	out->type = (uint32_t)type;
+	out->type_known = type >= 0;
+	out->exclude_user = !(levels & PFM_PLM3);
+	out->exclude_kernel = !(levels & PFM_PLM0);
+	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
+	out->precise = ev->precise;
+	out->pinned = 0;
+	out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
+	out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
+	memset(out->reserved, 0, sizeof(out->reserved));
+}
+
+int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                              pfm_error_t *why)
+{
+	unsigned levels = event_get_levels(ev, plm);
+
+	*out = (pfm_attr_t){ 0 };
+	pfmi_pmu_set_attr(ev, type, levels, out);
+	return pfmi_pmu_encode_attr(ev, levels, out, why);
+}
+
+/* If the caller names levels, only these are counted. */
+void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out)
+{
+	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))
+		out->exclude_hv = 1;
+}
+
+int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
+                                  pfm_error_t *why)
+{
+	int rc = pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out,
+	                                   why);
+
+	pfmi_pmu_exclude_hv_for_explicit_plm(ev, plm, out);
+	return rc;
 }

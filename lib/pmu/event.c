@@ -75,6 +75,8 @@ static void collect_row_values(struct event *ev, const struct row *r, bool repla
 		uint32_t value = *v & (VALUE_IS_WIDE - 1);
 
 		has |= (uint64_t)1 << f->key;
+		if (f->key == KEY_PRECISE)
+			ev->row_precision = (uint8_t)value;
 		if (!f->n_ranges)
 			continue;
 		if (*v & VALUE_IS_WIDE || replaces)
@@ -100,6 +102,7 @@ void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row)
 	ev->chosen_groups = 0;
 	ev->counter_pin = ANY_COUNTER;
 	ev->has_counter_values = false;
+	ev->row_precision = PRECISE_IMPOSSIBLE;
 	ev->user_keys = 0;
 	memset(ev->base_config, 0, sizeof(ev->base_config));
 	if (t->flags & TABLE_VALUES_OVERRIDE)

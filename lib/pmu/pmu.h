@@ -26,6 +26,10 @@
 /* Exclusions of an event beside levels, for exclude_flags of struct event. */
 enum { EVENT_EXCLUDE_IDLE = 1, EVENT_ONLY_HOST = 2, EVENT_ONLY_GUEST = 4 };
 
+/* Precise sampling (PEBS) of an event: the values of field "precise". PRECISE_AS_ENCODED is that of
+ * an alias row whose unit masks decide which of the vendor's rows has its registers. */
+enum { PRECISE_IMPOSSIBLE, PRECISE_POSSIBLE, PRECISE_REQUIRED, PRECISE_AS_ENCODED };
+
 /* A row with the attributes that the user gave. */
 struct event {
 	const struct table *table;
@@ -41,6 +45,7 @@ struct event {
 	uint16_t counter_pin;    /* counter that the user chose, or ANY_COUNTER */
 	bool has_counter_values; /* some value of the row with declared bits applies to one counter
 	                            only */
+	uint8_t row_precision;   /* PRECISE_*, as the row's table says */
 	uint64_t row_keys;       /* bit for each key: the row has a value for it */
 	uint64_t user_keys; /* bit for each key: the user set it, but may have cleared it again */
 	uint64_t base_config[4]; /* configuration words of defaults and row, without values for one
@@ -86,10 +91,14 @@ static inline bool event_has_flag(const struct event *ev, enum row_flags flag)
 {
 	return ev->row && ev->row->flags & flag;
 }
-/* The precise sampling (PEBS) of the event: 0 impossible, 1 possible, 2 required. */
-uint64_t pfmi_pmu_get_precision(const struct event *ev);
-/* Is the event valid only with precise sampling (PEBS)? Its table says "precise=must". */
-bool pfmi_pmu_requires_precision(const struct event *ev);
+/* The precision of the vendor's row with the registers of @ev, whose own is PRECISE_AS_ENCODED. */
+unsigned pfmi_pmu_find_alias_precision(const struct event *ev);
+/* PRECISE_IMPOSSIBLE, PRECISE_POSSIBLE or PRECISE_REQUIRED. */
+static inline unsigned event_get_precision(const struct event *ev)
+{
+	return ev->row_precision == PRECISE_AS_ENCODED ? pfmi_pmu_find_alias_precision(ev)
+	                                               : ev->row_precision;
+}
 /* The levels at which @ev counts, PFM_PLM0..3; @plm if its text names none. */
 static inline unsigned event_get_levels(const struct event *ev, unsigned plm)
 {

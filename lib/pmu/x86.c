@@ -216,17 +216,12 @@ bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct p
 
 /* ---- perf ------------------------------------------------------------------------------------ */
 
-static bool has_msr_field(const struct table *t, uint32_t msr)
-{
-	enum field_key key = pfmi_x86_find_msr_key(msr);
-
-	return key != KEY_NONE && table_get_key_field_plus1(t, key);
-}
-
 /* Can perf_event_attr have the value of extra register @msr? It needs a field for that. */
-static inline bool is_msr_expressible(const struct table *t, uint32_t msr)
+static bool is_msr_expressible(const struct table *t, uint32_t msr)
 {
-	return !msr || has_msr_field(t, msr);
+	enum field_key key = msr ? pfmi_x86_find_msr_key(msr) : KEY_NONE;
+
+	return !msr || (key != KEY_NONE && table_get_key_field_plus1(t, key));
 }
 
 static inline void copy_config_words(const uint64_t config[4], bool expressible, pfm_attr_t *out)
@@ -268,43 +263,133 @@ int pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, p
 	return PFMLIB_SUCCESS;
 }
 
-/* ---- one event ------------------------------------------------------------------------------- */
+/* ---- checks of one event --------------------------------------------------------------------- */
 
-/* Fills @out for an event that counters @mask can count. Returns the number of registers; 0, with
- * @out unchanged, if the event needs a plan. */
-static inline unsigned encode_single(const struct table *t, const struct x86_select *s,
-                                     const uint64_t config[4], bool expressible, uint64_t mask,
-                                     pfm_encoding_t *out)
+static int set_field_error(const struct event *ev, unsigned i, int code, pfm_error_kind_t kind,
+                           const char *detail, pfm_error_t *why)
 {
-	unsigned n;
-
-	if (!mask || x86_is_perf_metric(t, s->config))
-		return 0;
-	copy_config_words(config, expressible, &out->attr);
-	out->counters = mask;
-	n = (unsigned)__builtin_ctzll(mask);
-	out->regs[0] = n < FIRST_FIXED_COUNTER
-	                       ? make_general_register(find_counter_range(t, n), n, s)
-	                       : make_fixed_register(n, build_fixed_ctr_bits(t, n, s));
-	if (!s->extra_msr)
-		return 1;
-	out->regs[1] = make_extra_register(s);
-	return 2;
+	pfmi_base_set_plain_error(why, code, kind, detail);
+	if (why) {
+		why->start = ev->user_fields[i].start;
+		why->end = ev->user_fields[i].end;
+	}
+	return code;
 }
 
+static bool has_field_key(const struct event *ev, unsigned i, enum field_key key)
+{
+	return table_get_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
+}
+
+static bool is_filter_field(const struct event *ev, unsigned i)
+{
+	return FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
+}
+
+static bool is_extra_field(const struct event *ev, unsigned i)
+{
+	return X86_EXTRA_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
+}
+
+/* Checks that the user's fields belong to the event's extra register: config1 holds the value of
+ * one. */
+static int check_extra_register(const struct event *ev, pfm_error_t *why)
+{
+	uint32_t msr;
+
+	if (x86_has_no_extra_register(ev))
+		return PFMLIB_SUCCESS;
+	msr = pfmi_x86_find_extra_msr(ev);
+	for (unsigned i = 0; i < ev->n_user_fields; i++)
+		if (is_extra_field(ev, i) && !has_field_key(ev, i, pfmi_x86_find_msr_key(msr)))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+			                       "the event uses another extra register", why);
+	return PFMLIB_SUCCESS;
+}
+
+static bool is_perf_metric_event(const struct event *ev)
+{
+	uint64_t config[4];
+
+	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
+	return x86_is_perf_metric(ev->table, config[0]);
+}
+
+/* Checks the user's filters against fixed counters, top-down metrics and unit masks. */
+static int check_user_filters(const struct event *ev, pfm_error_t *why)
+{
+	bool fixed_only, metric;
+
+	fixed_only = ev->table->all_counters >> FIRST_FIXED_COUNTER &&
+	             !(x86_get_row_counter_mask(ev, false) & GENERAL_COUNTERS);
+	metric = (fixed_only || ev->user_keys & X86_EXTRA_KEYS) && is_perf_metric_event(ev);
+	for (unsigned i = 0; i < ev->n_user_fields; i++) {
+		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) ||
+		    (metric && is_extra_field(ev, i)))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_EVENT,
+			                       PFM_KIND_QUALIFIER_NOT_ALLOWED,
+			                       metric ? "a top-down event takes no filter"
+			                              : "a fixed counter has no such filter",
+			                       why);
+		/* A unit mask with edge cannot be counted without edge. */
+		if (has_field_key(ev, i, KEY_EDGE) && !ev->user_fields[i].value &&
+		    pfmi_pmu_get_key_value(ev, KEY_EDGE, ANY_COUNTER))
+			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
+			                       "the unit mask sets edge", why);
+	}
+	return PFMLIB_SUCCESS;
+}
+
+static int check_user_settings(const struct event *ev, pfm_error_t *why)
+{
+	int rc = ev->user_keys & (FILTER_KEYS | X86_EXTRA_KEYS) ? check_user_filters(ev, why)
+	                                                        : PFMLIB_SUCCESS;
+
+	if (rc)
+		return rc;
+	if (ev->counter_pin != ANY_COUNTER &&
+	    !(ev->counter_pin < 64 && x86_get_row_counter_mask(ev, true) >> ev->counter_pin & 1))
+		return pfmi_base_set_plain_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
+		                                 "the event cannot count on that counter");
+	return check_extra_register(ev, why);
+}
+
+int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
+{
+	if ((!ev->n_user_fields && ev->counter_pin == ANY_COUNTER) ||
+	    x86_is_libpfm3_view(ev->table))
+		return PFMLIB_SUCCESS;
+	return check_user_settings(ev, why);
+}
+
+/* ---- one event ------------------------------------------------------------------------------- */
+
+/* Leaves @out unchanged if the event needs a plan. */
 unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out)
 {
+	const struct table *t = ev->table;
 	struct x86_select s = { .levels = levels };
 	const uint64_t *config;
 	uint64_t own[4], mask;
+	unsigned n;
 
+	if (x86_is_libpfm3_view(t))
+		return 0;
 	config = x86_build_config(ev, own, &s.extra_msr, &s.extra_value);
 	s.config = config[0];
-	mask = x86_is_libpfm3_view(ev->table)
-	               ? 0
-	               : x86_narrow_counter_mask(ev, s.config, x86_get_row_counter_mask(ev, false));
-	return encode_single(ev->table, &s, config, is_msr_expressible(ev->table, s.extra_msr),
-	                     mask, out);
+	mask = x86_narrow_counter_mask(ev, s.config, x86_get_row_counter_mask(ev, false));
+	if (!mask || x86_is_perf_metric(t, s.config))
+		return 0;
+	copy_config_words(config, is_msr_expressible(t, s.extra_msr), &out->attr);
+	out->counters = mask;
+	n = (unsigned)__builtin_ctzll(mask);
+	out->regs[0] = n < FIRST_FIXED_COUNTER
+	                       ? make_general_register(find_counter_range(t, n), n, &s)
+	                       : make_fixed_register(n, build_fixed_ctr_bits(t, n, &s));
+	if (!s.extra_msr)
+		return 1;
+	out->regs[1] = make_extra_register(&s);
+	return 2;
 }
 
 const struct encoder_ops pfmi_x86_ops = {

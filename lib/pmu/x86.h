@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of x86 cores: x86_config.c, configuration words; x86_constrain.c, sets;
- * x86_layout.c, fields of registers; x86.c, registers and perf attributes. */
+/* Shared by the files of x86 cores: x86_config.c, configuration words; x86_constrain.c, sets of
+ * events; x86_layout.c, fields of registers; x86.c, registers, perf attributes, checks. */
 #ifndef PERFMON_X86_H
 #define PERFMON_X86_H
 

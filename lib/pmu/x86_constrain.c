@@ -1,111 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Constraints of sets of x86 events: attributes that an event cannot have, the counters that each
- * can use, and extra registers that they share. */
+/* Constraints of sets of x86 events: the counters that each can use, and extra registers that they
+ * share. */
 #include <perfmon/coreduo.h>
 #include "pmu/x86.h"
 
 static bool is_slots_event(uint64_t config)
 {
 	return (config & 0xffff) == 0x0400;
-}
-
-/* ---- check ----------------------------------------------------------------------------------- */
-
-static int set_field_error(const struct event *ev, unsigned i, int code, pfm_error_kind_t kind,
-                           const char *detail, pfm_error_t *why)
-{
-	pfmi_base_set_plain_error(why, code, kind, detail);
-	if (why) {
-		why->start = ev->user_fields[i].start;
-		why->end = ev->user_fields[i].end;
-	}
-	return code;
-}
-
-static bool has_field_key(const struct event *ev, unsigned i, enum field_key key)
-{
-	return table_get_key_field_plus1(ev->table, key) == ev->user_fields[i].field + 1u;
-}
-
-static bool is_filter_field(const struct event *ev, unsigned i)
-{
-	return FILTER_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
-}
-
-static bool is_extra_field(const struct event *ev, unsigned i)
-{
-	return X86_EXTRA_KEYS >> table_fields(ev->table)[ev->user_fields[i].field].key & 1;
-}
-
-/* Checks that the user's fields belong to the event's extra register: config1 holds the value of
- * one. */
-static int check_extra_register(const struct event *ev, pfm_error_t *why)
-{
-	uint32_t msr;
-
-	if (x86_has_no_extra_register(ev))
-		return PFMLIB_SUCCESS;
-	msr = pfmi_x86_find_extra_msr(ev);
-	for (unsigned i = 0; i < ev->n_user_fields; i++)
-		if (is_extra_field(ev, i) && !has_field_key(ev, i, pfmi_x86_find_msr_key(msr)))
-			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
-			                       "the event uses another extra register", why);
-	return PFMLIB_SUCCESS;
-}
-
-static bool is_perf_metric_event(const struct event *ev)
-{
-	uint64_t config[4];
-
-	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
-	return x86_is_perf_metric(ev->table, config[0]);
-}
-
-/* Checks the user's filters against fixed counters, top-down metrics and unit masks. */
-static int check_user_filters(const struct event *ev, pfm_error_t *why)
-{
-	bool fixed_only, metric;
-
-	fixed_only = ev->table->all_counters >> FIRST_FIXED_COUNTER &&
-	             !(x86_get_row_counter_mask(ev, false) & GENERAL_COUNTERS);
-	metric = (fixed_only || ev->user_keys & X86_EXTRA_KEYS) && is_perf_metric_event(ev);
-	for (unsigned i = 0; i < ev->n_user_fields; i++) {
-		if ((fixed_only && is_filter_field(ev, i) && ev->user_fields[i].value) ||
-		    (metric && is_extra_field(ev, i)))
-			return set_field_error(ev, i, PFMLIB_ERR_ATTR_EVENT,
-			                       PFM_KIND_QUALIFIER_NOT_ALLOWED,
-			                       metric ? "a top-down event takes no filter"
-			                              : "a fixed counter has no such filter",
-			                       why);
-		/* A unit mask with edge cannot be counted without edge. */
-		if (has_field_key(ev, i, KEY_EDGE) && !ev->user_fields[i].value &&
-		    pfmi_pmu_get_key_value(ev, KEY_EDGE, ANY_COUNTER))
-			return set_field_error(ev, i, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT,
-			                       "the unit mask sets edge", why);
-	}
-	return PFMLIB_SUCCESS;
-}
-
-static int check_user_settings(const struct event *ev, pfm_error_t *why)
-{
-	int rc = ev->user_keys & (FILTER_KEYS | X86_EXTRA_KEYS) ? check_user_filters(ev, why)
-	                                                        : PFMLIB_SUCCESS;
-
-	if (rc)
-		return rc;
-	if (ev->counter_pin != ANY_COUNTER &&
-	    !(ev->counter_pin < 64 && x86_get_row_counter_mask(ev, true) >> ev->counter_pin & 1))
-		return pfmi_base_set_plain_error(why, PFMLIB_ERR_ATTR_VAL, PFM_KIND_BAD_VALUE,
-		                                 "the event cannot count on that counter");
-	return check_extra_register(ev, why);
-}
-
-int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
-{
-	if ((!ev->n_user_fields && ev->counter_pin == ANY_COUNTER) ||
-	    x86_is_libpfm3_view(ev->table))
-		return PFMLIB_SUCCESS;
-	return check_user_settings(ev, why);
 }
 
 /* ---- extra registers ------------------------------------------------------------------------- */

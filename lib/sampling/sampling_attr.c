@@ -134,7 +134,8 @@ void pfmi_sampling_choose_rates(struct pfm_session *s)
 			choose_rate(s->sampling, c);
 		if (!c->config.attr.precise)
 			c->config.attr.precise = (uint8_t)s->sampling->config.precise;
-		if (!c->config.attr.precise && pfmi_pmu_requires_precision(&c->config.event))
+		if (!c->config.attr.precise &&
+		    event_get_precision(&c->config.event) == PRECISE_REQUIRED)
 			c->config.attr.precise = 1;
 		if (max && c->config.freq > max && !c->status.cause)
 			pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,

@@ -13,8 +13,8 @@ static void expect_precision(const char *text, uint64_t precision)
 	unsigned unit;
 
 	assert_int_equal(pfmi_lookup_event(ctx, text, &unit, &ev, NULL), PFMLIB_SUCCESS);
-	assert_int_equal(pfmi_pmu_get_precision(&ev), precision);
-	assert_int_equal(pfmi_pmu_requires_precision(&ev), precision == 2);
+	assert_int_equal(event_get_precision(&ev), precision);
+	assert_int_equal(event_get_precision(&ev) == PRECISE_REQUIRED, precision == 2);
 	pfm_close_context(ctx);
 }
 
