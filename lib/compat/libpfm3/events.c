@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface: events of the selected processor, and the dispatch of sets.
+/* The libpfm 3 interface: events of the selected processor.
  *
  * Indexes are positions of rows. Names are compared as in libpfm 3: in full, without regard to
  * case, with all characters. */
 #include <stdlib.h>
 #include <string.h>
 #include "selected.h"
-
-/* ---- codes ----------------------------------------------------------------------------------- */
 
 /* The event code as libpfm 3 reports it. On x86 it includes the row's unit mask; on processors
  * whose selects differ between counters it is that of @counter. */
@@ -37,8 +35,6 @@ static const char *get_umask_name(const struct table *t, unsigned row, unsigned 
 {
 	return table_get_text(t, pfmi_pmu_get_row_umask(t, row, mask, NULL)->name);
 }
-
-/* ---- look-up --------------------------------------------------------------------------------- */
 
 static int find_row_by_name(const struct table *t, const char *s, size_t len, unsigned *idx)
 {
@@ -214,8 +210,6 @@ pfm_err_t pfm_find_full_event(const char *str, pfmlib_event_t *e)
 	return str[len] ? parse_umasks(t, str + len + 1, e) : PFMLIB_ERR_UMASK;
 }
 
-/* ---- events ---------------------------------------------------------------------------- */
-
 pfm_err_t pfm_get_num_events(unsigned int *count)
 {
 	const struct table *t = pfm3_get_selected_table();
@@ -273,7 +267,7 @@ pfm_err_t pfm_get_event_name(unsigned int idx, char *name, size_t maxlen)
 	return PFMLIB_SUCCESS;
 }
 
-static int check_event(const struct table *t, const pfmlib_event_t *e)
+int pfm3_check_event(const struct table *t, const pfmlib_event_t *e)
 {
 	unsigned n;
 
@@ -299,7 +293,7 @@ pfm_err_t pfm_get_full_event_name(pfmlib_event_t *e, char *name, size_t maxlen)
 		return PFMLIB_ERR_NOINIT;
 	if (!e || !name || maxlen < 1)
 		return PFMLIB_ERR_INVAL;
-	rc = check_event(t, e);
+	rc = pfm3_check_event(t, e);
 	if (rc)
 		return rc;
 	name[0] = '\0';
@@ -450,82 +444,8 @@ pfm_err_t pfm_get_cycle_event(pfmlib_event_t *e)
 {
 	return find_special_event("libpfm_cycles", e);
 }
+
 pfm_err_t pfm_get_inst_retired_event(pfmlib_event_t *e)
 {
 	return find_special_event("libpfm_instructions", e);
-}
-
-/* ---- dispatch -------------------------------------------------------------------------------- */
-
-static int init_event(const struct table *t, const pfmlib_event_t *e, struct event *ev)
-{
-	int rc = check_event(t, e);
-
-	if (rc)
-		return rc;
-	if (table_get_row(t, e->event)->flags & ROW_METRIC)
-		return PFMLIB_ERR_ALIAS;
-	/* The encoder checks which levels the processor has. */
-	if (e->plm > 0xff)
-		return PFMLIB_ERR_INVAL;
-	pfmi_pmu_init_event(ev, t, e->event);
-	ev->plm = (uint8_t)e->plm;
-	for (unsigned i = 0; !rc && i < e->num_masks; i++)
-		rc = pfmi_pmu_add_umask(ev, e->unit_masks[i]);
-	return rc;
-}
-
-static void copy_registers(const pfm_reg_t *from, unsigned n, pfmlib_reg_t *to)
-{
-	for (unsigned i = 0; i < n; i++)
-		to[i] = (pfmlib_reg_t){ .reg_value = from[i].value,
-			                .reg_addr = from[i].addr,
-			                .reg_num = from[i].num,
-			                .reg_alt_addr = from[i].alt_addr };
-}
-
-static int dispatch_set(const struct table *t, const pfmlib_input_param_t *in, const void *model_in,
-                        pfmlib_output_param_t *out, void *model_out)
-{
-	struct event events[PLAN_MAX_EVENTS];
-	struct encode_request req = { .table = t,
-		                      .events = events,
-		                      .n_events = in->pfp_event_count,
-		                      .plm = in->pfp_dfl_plm,
-		                      .flags = in->pfp_flags,
-		                      .unavailable_regs = &in->pfp_unavail_pmcs,
-		                      .model_in = model_in,
-		                      .model_out = model_out };
-	struct placement where;
-	struct register_values regs;
-	int rc = PFMLIB_SUCCESS;
-
-	for (unsigned i = 0; !rc && i < req.n_events; i++)
-		rc = init_event(t, &in->pfp_events[i], &events[i]);
-	if (!rc)
-		rc = pfmi_pmu_dispatch_set(&req, &where, &regs, NULL);
-	if (rc)
-		return rc;
-	out->pfp_pmc_count = regs.n_pmcs;
-	out->pfp_pmd_count = regs.n_pmds;
-	copy_registers(regs.pmcs, regs.n_pmcs, out->pfp_pmcs);
-	copy_registers(regs.pmds, regs.n_pmds, out->pfp_pmds);
-	return PFMLIB_SUCCESS;
-}
-
-pfm_err_t pfm_dispatch_events(pfmlib_input_param_t *in, void *model_in, pfmlib_output_param_t *out,
-                              void *model_out)
-{
-	const struct table *t = pfm3_get_selected_table();
-	unsigned counters;
-
-	if (!t)
-		return PFMLIB_ERR_NOINIT;
-	if (!in || !out || in->pfp_dfl_plm == 0 || in->pfp_dfl_plm > 0xf ||
-	    in->pfp_event_count >= PFMLIB_MAX_PMCS)
-		return PFMLIB_ERR_INVAL;
-	counters = (unsigned)__builtin_popcountll(t->all_counters);
-	if (in->pfp_event_count > counters || in->pfp_event_count > PLAN_MAX_EVENTS)
-		return PFMLIB_ERR_NOASSIGN;
-	return dispatch_set(t, in, model_in, out, model_out);
 }

@@ -10,5 +10,7 @@
 const struct table *pfm3_get_selected_table(void);
 /* The feature called @name of @t, or NULL. */
 const struct feature *pfm3_find_feature(const struct table *t, const char *name);
+/* Checks the number of the event and of its unit masks. (events.c) */
+int pfm3_check_event(const struct table *t, const pfmlib_event_t *e);
 
 #endif

@@ -156,6 +156,8 @@ static inline unsigned l4_count_bits(uint32_t set)
 }
 
 void l4_list_attrs(const struct l4_event *ev, pfm_os_t os, struct l4_attr_list *out);
+/* True if AMD's revision @rev is within the range of @flags of a row or mask. (event.c) */
+bool l4_is_in_revision_range(unsigned rev, uint32_t flags);
 bool l4_has_mask(const struct l4_event *ev, const struct l4_mask *m);
 /* Gets the attribute at @index of the list. False past its end. */
 bool l4_get_attr(const struct l4_event *ev, const struct l4_attr_list *list, unsigned index,

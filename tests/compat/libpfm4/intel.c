@@ -1,43 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Intel's layouts behind libpfm4's names: each bit of PERFEVTSEL, second words, how masks go
  * together, boxes of the uncore. */
-#include "libpfm4_internal.h"
-#include <perfmon/pfmlib.h>
-
-static const char *const INACTIVE[] = { "LIBPFM_ENCODE_INACTIVE", "1", NULL };
-
-static int encode(const char *text, int plm, struct l4_code *c)
-{
-	struct l4_query q;
-	int rc = l4_parse_event(text, PFM_OS_NONE, &q);
-
-	*c = (struct l4_code){ 0 };
-	if (rc)
-		return rc;
-	return q.event.encoder == L4_ENCODER_NHM_UNC  ? l4_encode_nhm_unc(&q, plm, c)
-	       : q.event.encoder == L4_ENCODER_EP_UNC ? l4_encode_ep_unc(&q, plm, c)
-	                                              : l4_encode_core(&q, plm, c);
-}
-
-static void word_is(const char *text, int plm, uint64_t want)
-{
-	struct l4_code c;
-	int rc = encode(text, plm, &c);
-
-	if (rc || c.words[0] != want)
-		fail_msg("%s: %d, %llx", text, rc, (unsigned long long)c.words[0]);
-}
-
-static void refuses(const char *text, int want)
-{
-	struct l4_code c;
-	int rc = encode(text, PFM_PLM3, &c);
-
-	if (rc != want)
-		fail_msg("%s: %d, not %d", text, rc, want);
-}
-
-enum { K = PFM_PLM0, U = PFM_PLM3 };
+#include "libpfm4_codes.h"
 
 static void selects_of_cores(void **state)
 {
@@ -57,27 +21,6 @@ static void selects_of_cores(void **state)
 	word_is("skx::UNHALTED_CORE_CYCLES:intx", U, 0x10051003c);
 	word_is("skx::UNHALTED_CORE_CYCLES:intxcp", U, 0x20051003c);
 	refuses("skx::UNHALTED_CORE_CYCLES:c=256", PFM_ERR_ATTR_VAL);
-}
-
-static void masks_of_cores(void **state)
-{
-	struct l4_query q;
-	struct l4_code c;
-
-	(void)state;
-	word_is("skx::L2_RQSTS:DEMAND_DATA_RD_MISS", U, 0x512124);
-	word_is("skx::L2_RQSTS:RFO_MISS", U, 0x512224); /* which stands for another one */
-	word_is("skx::L2_RQSTS:0x2f", U, 0x512f24);
-	word_is("skx::L2_RQSTS:0xff", U, 0x51ff24);
-	refuses("skx::L2_RQSTS:0x100", PFM_ERR_ATTR);
-	refuses("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:DEMAND_DATA_RD_HIT", PFM_ERR_FEATCOMB);
-	assert_int_equal(l4_parse_event("skx::L2_RQSTS:DEMAND_DATA_RD_MISS:c=2", PFM_OS_NONE, &q),
-	                 PFM_SUCCESS);
-	assert_int_equal(l4_encode_core(&q, U, &c), PFM_SUCCESS);
-	assert_true(c.n_words == 1 && l4_has_bit(c.used_masks, q.attrs[0].number) &&
-	            !l4_has_bit(c.default_masks, q.attrs[0].number) && c.modifier_values[4] == 2 &&
-	            c.modifier_values[1] == 1);
-	assert_true(c.modifier_values[0] == 0 && !c.has_raw_mask && !c.takes_no_modifiers);
 }
 
 static void second_words(void **state)
@@ -102,101 +45,6 @@ static void second_words(void **state)
 	assert_true(c.words[1] == 65535 && c.modifier_values[6] == 65535);
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=0", PFM_ERR_ATTR_VAL);
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65536", PFM_ERR_ATTR_VAL);
-}
-
-/* The number of an event of @pmu without masks whose modifiers are those of @mods, as a text. */
-static bool plain_event(const char *pmu, uint32_t mods, char *text, size_t len, uint64_t *code)
-{
-	uint32_t unit = l4_number_of(pmu);
-	struct l4_event ev;
-
-	for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++)
-		if (l4_get_event(unit, pos, &ev) && ev.row->n_masks == 0 &&
-		    (ev.row->modifiers & mods) == mods && !ev.row->alias_target &&
-		    !ev.row->required_modifiers) {
-			snprintf(text, len, "%s::%s", pmu, l4_get_event_name(&ev));
-			*code = ev.row->code;
-			return true;
-		}
-	return false;
-}
-
-/* What each modifier adds to the word of an event. */
-static void bits_of(const char *pmu, uint32_t mods, const char *const *texts, const uint64_t *bits)
-{
-	char text[128], more[160];
-	struct l4_code plain, c;
-	uint64_t code = 0;
-
-	assert_true(plain_event(pmu, mods, text, sizeof(text), &code));
-	assert_int_equal(encode(text, U, &plain), PFM_SUCCESS);
-	assert_true((plain.words[0] & 0xff) == (code & 0xff));
-	for (; *texts; texts++, bits++) {
-		snprintf(more, sizeof(more), "%s:%s", text, *texts);
-		assert_int_equal(encode(more, U, &c), PFM_SUCCESS);
-		if ((c.words[0] ^ plain.words[0]) != *bits)
-			fail_msg("%s: %llx", more, (unsigned long long)c.words[0]);
-	}
-	snprintf(more, sizeof(more), "%s:%s", text,
-	         mods & 4 && texts[-1][0] == 't' ? "t=256" : "c=256");
-	assert_true(encode(more, U, &c) < 0);
-}
-
-static void boxes(void **state)
-{
-	static const char *const nehalem[] = { "e", "i", "c=255", "o", NULL }, *const cha[] = {
-		"e", "i", "t=5", NULL
-	};
-	static const uint64_t nehalem_bits[] = { 1 << 18, 1 << 23, 0xffull << 24, 1 << 17 },
-			      cha_bits[] = { 1 << 18, 1 << 23, 5 << 24 };
-	char text[128];
-	struct l4_code c;
-	uint64_t code;
-
-	(void)state;
-	l4_begin("GenuineIntel-6-55-4", INACTIVE);
-	bits_of("nhm_unc", 15, nehalem, nehalem_bits);
-	assert_true(plain_event("nhm_unc", 15, text, sizeof(text), &code));
-	assert_int_equal(encode(text, 0, &c), PFM_SUCCESS);
-	assert_true(c.n_words == 1 && c.words[0] == (code | 0x500000)); /* no levels */
-	if (plain_event("skx_unc_cha0", 7, text, sizeof(text), &code))
-		bits_of("skx_unc_cha0", 7, cha, cha_bits);
-	l4_end_case();
-}
-
-/* Every event and every mask of Skylake by itself: what it says is in the word, and nothing
- * else. */
-static void every_mask(void **state)
-{
-	uint32_t unit = l4_number_of("skx");
-	unsigned n = 0;
-
-	(void)state;
-	for (uint32_t pos = 0; pos < l4_get_event_end(unit); pos++) {
-		struct l4_event ev;
-
-		if (!l4_get_event(unit, pos, &ev) || ev.row->alias_target ||
-		    (ev.row->flags & (ROW_HAS_OFFCORE | ROW_HAS_FRONTEND)))
-			continue;
-		for (unsigned i = 0; i < ev.row->n_masks; i++) {
-			const struct l4_mask *m = &l4_get_row_masks(ev.row)[i];
-			struct l4_code c;
-			char text[192];
-
-			if (!l4_has_mask(&ev, m) || m->alias_target ||
-			    (m->flags & (MASK_OVERRIDES_CODE | MASK_PATCHES_WORDS)) ||
-			    ev.row->n_groups != 1)
-				continue;
-			snprintf(text, sizeof(text), "skx::%s:%s", l4_get_event_name(&ev),
-			         l4_get_text(m->name));
-			if (encode(text, U, &c))
-				continue;
-			if (c.words[0] != (0x510000 | ev.row->code | m->code))
-				fail_msg("%s: %llx", text, (unsigned long long)c.words[0]);
-			n++;
-		}
-	}
-	assert_true(n > 100);
 }
 
 /* Two masks of an event: if each stands for another event they are of one group and do not get
@@ -1186,7 +1034,6 @@ static void answers_of_later_ones(void **state)
 	l4_end_case();
 }
 
-UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(masks_of_cores),
-     cmocka_unit_test(second_words), cmocka_unit_test(boxes), cmocka_unit_test(every_mask),
+UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(second_words),
      cmocka_unit_test(what_no_event_has), cmocka_unit_test(answers_of_libpfm4),
      cmocka_unit_test(answers_of_later_ones));
