@@ -95,11 +95,28 @@ struct text_field_numbers {
 	unsigned scale, unit, params;
 };
 
+/* Sets a field of the last row from the term "NAME" or "NAME=VALUE" of @len characters at @s, with
+ * @name characters of the name. False if the value cannot be parsed or is too large. */
+static bool add_event_term(struct table_builder *b, unsigned field, const char *s, size_t name,
+                           size_t len)
+{
+	uint64_t value = 1;
+
+	if (name < len &&
+	    !pfmi_base_parse_number((struct slice){ s + name + 1, (uint32_t)(len - name - 1) },
+	                            &value))
+		return false;
+	if (value > pfmi_table_get_built_field(b, field)->max)
+		return false;
+	pfmi_table_set_row_value(b, field, value);
+	return true;
+}
+
 /* Adds the terms in r->text to the last row. False if one of them cannot be parsed. */
 static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
                             struct text_field_numbers texts)
 {
-	char params[256];
+	char params[256]; /* names of the terms that a user must give a value: "NAME=?" */
 	size_t used = 0;
 	const char *s = r->text;
 
@@ -108,7 +125,6 @@ static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
 	for (;;) {
 		size_t len = strcspn(s, ","), name = strcspn(s, "=,");
 		int field = pfmi_table_find_built_field(b, s, name);
-		uint64_t value = 1;
 
 		if (field < 0)
 			return false;
@@ -119,17 +135,8 @@ static bool add_event_terms(struct sysfs_reader *r, struct table_builder *b,
 				params[used++] = ' ';
 			memcpy(params + used, s, name);
 			used += name;
-		} else {
-			uint64_t max = pfmi_table_get_built_field(b, (unsigned)field)->max;
-
-			if (name < len &&
-			    !pfmi_base_parse_number(
-				    (struct slice){ s + name + 1, (uint32_t)(len - name - 1) },
-				    &value))
-				return false;
-			if (value > max)
-				return false;
-			pfmi_table_set_row_value(b, (unsigned)field, value);
+		} else if (!add_event_term(b, (unsigned)field, s, name, len)) {
+			return false;
 		}
 		if (!s[len])
 			break;

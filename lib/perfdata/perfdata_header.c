@@ -16,6 +16,46 @@ static bool get_attr_flag(const struct perfdata_reader *r, uint64_t flags, unsig
 	return (r->is_big_endian ? flags >> (63 - i) : flags >> i) & 1;
 }
 
+/* The layout of the records of an event with the attributes at @a. */
+static struct record_layout decode_record_layout(const struct perfdata_reader *r, const uint8_t *a)
+{
+	uint64_t flags = perfdata_decode_u64(r, a + 40);
+	uint16_t frames = perfdata_decode_u16(r, a + 108);
+
+	return (struct record_layout){ .fields = perfdata_decode_u64(r, a + 24),
+		                       .read_format = perfdata_decode_u64(r, a + 32),
+		                       .branch_type = perfdata_decode_u64(r, a + 72),
+		                       .user_regs = perfdata_decode_u64(r, a + 80),
+		                       .intr_regs = perfdata_decode_u64(r, a + 96),
+		                       .max_frames = frames ? frames : DEFAULT_MAX_FRAMES,
+		                       .is_inherited = get_attr_flag(r, flags, 1),
+		                       .has_trailers = get_attr_flag(r, flags, 18) };
+}
+
+/* The configuration of the next count of @s, which has the attributes at @a. */
+static struct count_config decode_count_config(const struct pfm_session *s, const uint8_t *a,
+                                               char *name)
+{
+	const struct perfdata_reader *r = s->recording;
+	uint64_t flags = perfdata_decode_u64(r, a + 40), rate = perfdata_decode_u64(r, a + 16);
+	bool has_frequency = get_attr_flag(r, flags, 10);
+
+	return (struct count_config){ .name = name,
+		                      .cpus = "",
+		                      .unit = "",
+		                      .scale = 1,
+		                      .group = s->n_counts,
+		                      .request = s->n_counts,
+		                      .freq = has_frequency ? rate : 0,
+		                      .period = has_frequency ? 0 : rate,
+		                      .attr = { .type = perfdata_decode_u32(r, a),
+		                                .type_known = 1,
+		                                .config = perfdata_decode_u64(r, a + 8),
+		                                .expressible = 1,
+		                                .exclude_user = get_attr_flag(r, flags, 4),
+		                                .exclude_kernel = get_attr_flag(r, flags, 5) } };
+}
+
 /* Adds an event. Of its @n bytes of attributes only the members matter that determine the layout of
  * its records. */
 static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
@@ -25,8 +65,6 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	char *name = pfmi_session_alloc_name(s, 256);
 	struct session_count *c;
 	bool failed = !name || s->n_counts == MAX_RECORDED_EVENTS;
-	uint64_t flags;
-	uint16_t frames;
 
 	s->counts = base_grow_list(s->counts, s->n_counts, &r->counts_capacity, sizeof(*s->counts),
 	                           &failed);
@@ -35,33 +73,11 @@ static int add_event(struct pfm_session *s, const uint8_t *given, size_t n)
 	if (failed)
 		return PFMLIB_ERR_NOMEM;
 	memcpy(a, given, n < sizeof(a) ? n : sizeof(a));
-	flags = perfdata_decode_u64(r, a + 40);
-	frames = perfdata_decode_u16(r, a + 108);
 	s->sampling->totals[s->n_counts] =
-		(struct sample_totals){ .layout = { .fields = perfdata_decode_u64(r, a + 24),
-		                                    .read_format = perfdata_decode_u64(r, a + 32),
-		                                    .branch_type = perfdata_decode_u64(r, a + 72),
-		                                    .user_regs = perfdata_decode_u64(r, a + 80),
-		                                    .intr_regs = perfdata_decode_u64(r, a + 96),
-		                                    .max_frames =
-		                                            frames ? frames : DEFAULT_MAX_FRAMES,
-		                                    .is_inherited = get_attr_flag(r, flags, 1),
-		                                    .has_trailers = get_attr_flag(r, flags, 18) } };
-	c = &s->counts[s->n_counts++];
-	*c = (struct session_count){ .config = { .name = name,
-		                                 .cpus = "",
-		                                 .unit = "",
-		                                 .scale = 1,
-		                                 .group = s->n_counts - 1,
-		                                 .request = s->n_counts - 1 } };
-	c->config.attr = (pfm_attr_t){ .type = perfdata_decode_u32(r, a),
-		                       .type_known = 1,
-		                       .config = perfdata_decode_u64(r, a + 8),
-		                       .expressible = 1 };
-	c->config.attr.exclude_user = get_attr_flag(r, flags, 4);
-	c->config.attr.exclude_kernel = get_attr_flag(r, flags, 5);
-	*(get_attr_flag(r, flags, 10) ? &c->config.freq : &c->config.period) =
-		perfdata_decode_u64(r, a + 16);
+		(struct sample_totals){ .layout = decode_record_layout(r, a) };
+	c = &s->counts[s->n_counts];
+	*c = (struct session_count){ .config = decode_count_config(s, a, name) };
+	s->n_counts++;
 	pfmi_session_fail_count(c, PFM_CAUSE_OTHER, 0, "", "a recording has samples but no counts");
 	return 0;
 }

@@ -229,10 +229,23 @@ static int read_records(struct profile_reader *r, const char *path)
 	return rc;
 }
 
+/* Adds up and sorts what was read. */
+static void complete_profile(struct profile *p, const struct profile_options *o)
+{
+	pfm_buffer_info_t buffers = PFM_INIT(buffers);
+
+	p->losses.damaged =
+		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
+	if (o->tree || o->children)
+		profile_add_up_tree(p, o->tree == NO_TREE ? CALLER_TREE : o->tree);
+	if (!o->tree)
+		sort_places(p->places, p->n_places, o->children);
+	sort_places(p->stacks, p->n_stacks, false);
+}
+
 int profile_read_selected(struct profile *p, const char *path, const struct profile_options *o)
 {
 	struct profile_reader *r = calloc(1, sizeof(*r));
-	pfm_buffer_info_t buffers = PFM_INIT(buffers);
 	int rc = r ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 
 	p->n_slices = o->n_slices ? o->n_slices : 1;
@@ -263,13 +276,7 @@ int profile_read_selected(struct profile *p, const char *path, const struct prof
 		show_profile_message("%s: %s", path, describe_reading_error(rc));
 		return rc;
 	}
-	p->losses.damaged =
-		pfm_buffer_statistics(p->session, &buffers) == PFMLIB_SUCCESS && buffers.damaged;
-	if (o->tree || o->children)
-		profile_add_up_tree(p, o->tree == NO_TREE ? CALLER_TREE : o->tree);
-	if (!o->tree)
-		sort_places(p->places, p->n_places, o->children);
-	sort_places(p->stacks, p->n_stacks, false);
+	complete_profile(p, o);
 	return PFMLIB_SUCCESS;
 }
 

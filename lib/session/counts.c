@@ -132,6 +132,38 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 			"the kernel's clocks count the time at every level, regardless of u and k");
 }
 
+/* Fills the kernel's attributes of count @c, which is event @f of member @m on PMU @u. */
+static void fill_count_attr(const struct session_builder *o, const struct group_member *m,
+                            const struct member_event *f, const struct pmu_info *u,
+                            struct count_config *c)
+{
+	if (pfmi_pmu_build_requested_attr(f->event, u->perf_type, o->session->options.plm, &c->attr,
+	                                  NULL))
+		c->attr.expressible = 0;
+	c->attr.pinned = m->pinned || o->is_group_pinned;
+	if (m->precise)
+		c->attr.precise = (uint8_t)(m->precise - 1);
+	if (c->instance)
+		c->attr.type = (uint32_t)u->kernel_pmu->instance_types[c->instance - 1];
+	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
+	if (f->core_pmu >= 0 && pfmi_session_is_generic_event(o, f)) {
+		c->kernel_pmu = o->core_pmus[f->core_pmu];
+		c->attr.config |= (uint64_t)(uint32_t)c->kernel_pmu->instance_types[0] << 32;
+	}
+}
+
+/* Fills what the row of the event tells about its values. */
+static void fill_count_unit(const struct event *ev, struct count_config *c)
+{
+	c->is_level = event_has_flag(ev, ROW_SNAPSHOT);
+	if (event_has_key(ev, KEY_SCALE) &&
+	    !pfmi_base_parse_decimal(pfmi_table_get_row_text(ev->table, ev->row_index, KEY_SCALE),
+	                             &c->scale))
+		c->scale = 1;
+	if (event_has_key(ev, KEY_UNIT))
+		c->unit = pfmi_table_get_row_text(ev->table, ev->row_index, KEY_UNIT);
+}
+
 /* Fills count @c with event @k of member @m. */
 static int fill_count_config(struct session_builder *o, const struct group_member *m, unsigned k,
                              struct session_count *c)
@@ -154,29 +186,8 @@ static int fill_count_config(struct session_builder *o, const struct group_membe
 	c->config.missing_core = m->missing_core;
 	c->config.has_default_levels =
 		!f->event->plm && !f->event->has_no_levels && !s->options.plm;
-	if (pfmi_pmu_build_requested_attr(f->event, u->perf_type, s->options.plm, &c->config.attr,
-	                                  NULL))
-		c->config.attr.expressible = 0;
-	c->config.attr.pinned = m->pinned || o->is_group_pinned;
-	if (m->precise)
-		c->config.attr.precise = (uint8_t)(m->precise - 1);
-	if (c->config.instance)
-		c->config.attr.type =
-			(uint32_t)u->kernel_pmu->instance_types[c->config.instance - 1];
-	/* The kernel's own hardware events carry the type of the PMU they are meant for. */
-	if (f->core_pmu >= 0 && pfmi_session_is_generic_event(o, f)) {
-		c->config.kernel_pmu = o->core_pmus[f->core_pmu];
-		c->config.attr.config |= (uint64_t)(uint32_t)c->config.kernel_pmu->instance_types[0]
-		                         << 32;
-	}
-	c->config.is_level = event_has_flag(f->event, ROW_SNAPSHOT);
-	if (event_has_key(f->event, KEY_SCALE) &&
-	    !pfmi_base_parse_decimal(
-		    pfmi_table_get_row_text(u->table, f->event->row_index, KEY_SCALE),
-		    &c->config.scale))
-		c->config.scale = 1;
-	if (event_has_key(f->event, KEY_UNIT))
-		c->config.unit = pfmi_table_get_row_text(u->table, f->event->row_index, KEY_UNIT);
+	fill_count_attr(o, m, f, u, &c->config);
+	fill_count_unit(f->event, &c->config);
 	c->config.get_user_read_bits = get_user_read_bits(o, c);
 	c->config.name = k ? pfmi_session_copy_name(s, m->name) : m->name;
 	if (!c->config.name)

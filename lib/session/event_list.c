@@ -67,6 +67,24 @@ static bool has_instances(struct session_builder *o, unsigned pmu)
 	return device && device->n_instances > 1;
 }
 
+/* Reports @error, which is in the text of member @m, at its place @at in the user's text. */
+static void report_member_error(struct session_builder *o, const pfm_error_t *error, const char *at,
+                                size_t len, const struct group_member *m)
+{
+	size_t size, base = (size_t)(at - o->text), end = base + m->text.len;
+
+	if (!o->error)
+		return;
+	size = o->error->size;
+	*o->error = *error;
+	o->error->size = size;
+	o->error->event = (int)o->request;
+	if (error->end <= len) {
+		o->error->start = (uint32_t)(base + error->start < end ? base + error->start : end);
+		o->error->end = (uint32_t)(base + error->end < end ? base + error->end : end);
+	}
+}
+
 /* Resolves @text to an event. @at: its place in the user's text. */
 static int resolve_member_event(struct session_builder *o, char *text, const char *at,
                                 struct group_member *m)
@@ -95,19 +113,7 @@ static int resolve_member_event(struct session_builder *o, char *text, const cha
 		                      : 0;
 		return rc;
 	}
-	if (o->error) {
-		size_t size = o->error->size, base = (size_t)(at - o->text),
-		       end = base + m->text.len;
-
-		*o->error = mine;
-		o->error->size = size;
-		o->error->event = (int)o->request;
-		if (mine.end <= len) {
-			o->error->start =
-				(uint32_t)(base + mine.start < end ? base + mine.start : end);
-			o->error->end = (uint32_t)(base + mine.end < end ? base + mine.end : end);
-		}
-	}
+	report_member_error(o, &mine, at, len, m);
 	return rc;
 }
 

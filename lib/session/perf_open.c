@@ -263,6 +263,25 @@ static int open_kernel_event(struct pfm_session *s, unsigned i, unsigned k, int 
 	return 0;
 }
 
+/* Stores why kernel event @k of count @i could not be opened with error @err. Returns false if the
+ * count found no counter beside its group. */
+static bool explain_open_failure(struct pfm_session *s, unsigned i, unsigned k, int lead, int err)
+{
+	const struct perf_state *st = s->backend_state;
+	struct session_count *c = &s->counts[i];
+
+	if (lead == NO_LEADER_AT_TARGET)
+		pfmi_perf_reject_group_member(s, i);
+	else if (err == -ENOEXEC)
+		explain_refused_filter(c);
+	else
+		pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd, -err);
+	if (s->sampling)
+		s->sampling_ops->diagnose_count(s, i, k, -err);
+	return lead == NO_LEADER_AT_TARGET ||
+	       (c->status.cause != PFM_CAUSE_GROUP && c->status.cause != PFM_CAUSE_BUSY);
+}
+
 /* Opens all kernel events of count @i. If one cannot be opened, closes the others and stores the
  * cause, unless a thread or a CPU has only disappeared. Returns false if the count found no counter
  * beside its group. */
@@ -291,17 +310,7 @@ static bool open_count(struct pfm_session *s, unsigned i)
 			continue;
 		}
 		close_count(s, c);
-		if (lead == NO_LEADER_AT_TARGET)
-			pfmi_perf_reject_group_member(s, i);
-		else if (err == -ENOEXEC)
-			explain_refused_filter(c);
-		else
-			pfmi_perf_diagnose_event(s, i, k, lead < 0 ? -1 : st->events[lead].fd,
-			                         -err);
-		if (s->sampling)
-			s->sampling_ops->diagnose_count(s, i, k, -err);
-		return lead == NO_LEADER_AT_TARGET ||
-		       (c->status.cause != PFM_CAUSE_GROUP && c->status.cause != PFM_CAUSE_BUSY);
+		return explain_open_failure(s, i, k, lead, err);
 	}
 	if (!c->kernel_state.n_open && gone && !c->status.cause)
 		pfmi_perf_diagnose_event(s, i, gone - 1, -1, ESRCH);

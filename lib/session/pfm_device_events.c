@@ -67,63 +67,67 @@ int pfmi_device_find_request_index(const struct device_event_set *set, unsigned 
 	return -1;
 }
 
+/* Checks that the device can count @c beside the events of @set. Otherwise stores the cause. */
+static bool can_add_device_event(const struct pfm_session *s, struct session_count *c,
+                                 const struct device_event_set *set)
+{
+	if (!pfmi_pmu_has_pfcntr(c->config.event.table) ||
+	    (set->n_events && c->config.event.table != set->events[0].table))
+		pfmi_device_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV,
+		                       "the device counts events of one Alpha processor",
+		                       "name events of the same one");
+	else if (c->config.event.exclude_flags)
+		pfmi_device_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                       "the device cannot exclude idle time, the host or guests",
+		                       "omit the letters G, H and I");
+	else if (s->options.filters && s->options.filters[c->config.request])
+		pfmi_device_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                       "filters are for tracepoints: the device has no tracepoints",
+		                       "omit the filter");
+	else if (s->sampling && set->n_events)
+		pfmi_device_fail_count(
+			c, PFM_CAUSE_GROUP, ENOSPC,
+			"the profile does not record which counter interrupted: one event "
+			"is sampled at a time",
+			"sample it in a session of its own");
+	else if (set->n_events == PFM_ALPHA_MAX_COUNTERS)
+		pfmi_device_fail_count(c, PFM_CAUSE_GROUP, ENOSPC, "all counters are taken",
+		                       "count fewer events at a time");
+	else
+		return true;
+	return false;
+}
+
+/* Adds the event of @c to @set. If they do not fit together, stores the cause instead. */
+static void add_device_event(struct device_state *d, struct session_count *c,
+                             struct device_event_set *set)
+{
+	pfm_error_t why = { .size = sizeof(why) };
+
+	set->events[set->n_events] = c->config.event;
+	set->requests[set->n_events++] = c->config.request;
+	if (!pfmi_device_solve_event_set(d, set, &why))
+		return;
+	set->n_events--;
+	if (why.kind == PFM_KIND_NO_PLACEMENT)
+		pfmi_device_fail_count(c, PFM_CAUSE_GROUP, ENOSPC,
+		                       "it does not fit beside the events before it",
+		                       "count fewer events at a time");
+	else
+		pfmi_device_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
+		                       why.detail ? why.detail : "a setting does not apply to it",
+		                       "");
+}
+
 void pfmi_device_choose_events(struct pfm_session *s, struct device_state *d,
                                struct device_event_set *set)
 {
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
-		pfm_error_t why = { .size = sizeof why };
 
-		if (c->status.cause || pfmi_device_find_request_index(set, c->config.request) >= 0)
-			continue;
-		if (!pfmi_pmu_has_pfcntr(c->config.event.table) ||
-		    (set->n_events && c->config.event.table != set->events[0].table)) {
-			pfmi_device_fail_count(c, PFM_CAUSE_NO_PMU, ENODEV,
-			                       "the device counts events of one Alpha processor",
-			                       "name events of the same one");
-			continue;
-		}
-		if (c->config.event.exclude_flags) {
-			pfmi_device_fail_count(
-				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-				"the device cannot exclude idle time, the host or guests",
-				"omit the letters G, H and I");
-			continue;
-		}
-		if (s->options.filters && s->options.filters[c->config.request]) {
-			pfmi_device_fail_count(
-				c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-				"filters are for tracepoints: the device has no tracepoints",
-				"omit the filter");
-			continue;
-		}
-		if (s->sampling && set->n_events) {
-			pfmi_device_fail_count(
-				c, PFM_CAUSE_GROUP, ENOSPC,
-				"the profile does not record which counter interrupted: one event "
-				"is sampled at a time",
-				"sample it in a session of its own");
-			continue;
-		}
-		if (set->n_events == PFM_ALPHA_MAX_COUNTERS) {
-			pfmi_device_fail_count(c, PFM_CAUSE_GROUP, ENOSPC, "all counters are taken",
-			                       "count fewer events at a time");
-			continue;
-		}
-		set->events[set->n_events] = c->config.event;
-		set->requests[set->n_events++] = c->config.request;
-		if (pfmi_device_solve_event_set(d, set, &why)) {
-			set->n_events--;
-			if (why.kind == PFM_KIND_NO_PLACEMENT)
-				pfmi_device_fail_count(
-					c, PFM_CAUSE_GROUP, ENOSPC,
-					"it does not fit beside the events before it",
-					"count fewer events at a time");
-			else
-				pfmi_device_fail_count(
-					c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-					why.detail ? why.detail : "a setting does not apply to it",
-					"");
-		}
+		if (!c->status.cause &&
+		    pfmi_device_find_request_index(set, c->config.request) < 0 &&
+		    can_add_device_event(s, c, set))
+			add_device_event(d, c, set);
 	}
 }
