@@ -24,15 +24,11 @@ enum {
 	BATCH = 64,          /* records that are taken at once */
 	BUFFERS_MAX = 1024,  /* that are waited for */
 	NODES_MAX = 1 << 20, /* of the call tree, before the samples are forgotten */
-	PLAIN_ROWS = 20,     /* where the output is not a screen */
-	HEAD_LINES = 3,
-	FOOT_LINES = 3,
 	NS_PER_MS = 1000000
 };
 
 #define DELAY_DEFAULT 2.0
 #define DELAY_MAX     3600.0
-#define KEYS_DEFAULT  (KEY_TASK | KEY_OBJECT | KEY_SYMBOL)
 
 static const struct command_option options[] = {
 	{ 'e', "event", "EVENT,...",
@@ -52,29 +48,6 @@ static const struct command_option options[] = {
 	{ OPT_SORT, "sort", "KEY,...", "add up by these: task, object, symbol; default all three" },
 	{ OPT_ITERATIONS, "iterations", "N", "end after N tables" },
 	{ 0, NULL, NULL, NULL }
-};
-
-struct top_job {
-	struct event_list events;
-	pfm_sampling_t sampling;
-	pfm_ctx_t *ctx;
-	pfm_session_t *session; /* until the profile has it */
-	struct profile profile;
-	struct profile_options options;
-	struct profile_reader *reader;
-	struct top_view view;
-	struct child child;
-	char **command;
-	const char *cpus;
-	double delay;
-	uint64_t pid, line_limit, iterations, n_tables;
-	uint64_t samples_before, table_time; /* at the last table */
-	double rate;                         /* samples a second between the last two tables */
-	unsigned keys;
-	uint32_t chosen_place;
-	bool all_cpus, one_thread, no_inherit, zero, is_screen, is_paused, has_help, has_ended,
-		is_over;
-	int wait_status;
 };
 
 static volatile sig_atomic_t interrupted, resized, suspended;
@@ -161,7 +134,7 @@ static int prepare_command(struct top_job *job)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void forget_samples(struct top_job *job)
+void forget_top_samples(struct top_job *job)
 {
 	profile_clear(job->reader, job->keys);
 	job->samples_before = 0;
@@ -179,7 +152,7 @@ static int take_records(struct top_job *job)
 			if (!profile_add_record(job->reader, &records[i]))
 				return report_no_memory();
 	if (job->profile.n_nodes > NODES_MAX)
-		forget_samples(job);
+		forget_top_samples(job);
 	return EXIT_DONE;
 }
 
@@ -212,165 +185,6 @@ static void wait_for_input(struct top_job *job, uint64_t deadline)
 				pfm_wait_session(job->profile.session, 0) == PFM_WAIT_ENDED;
 			return;
 		}
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static const struct {
-	unsigned keys;
-	const char *name;
-} key_sets[] = { { KEYS_DEFAULT, "task, object, function" },
-	         { KEY_OBJECT | KEY_SYMBOL, "object, function" },
-	         { KEY_SYMBOL, "function" },
-	         { KEY_OBJECT, "object" },
-	         { KEY_TASK, "task" } };
-
-enum { N_KEY_SETS = sizeof(key_sets) / sizeof(key_sets[0]) };
-
-static void choose_next_keys(struct top_job *job)
-{
-	size_t i = 0;
-
-	while (i < N_KEY_SETS && key_sets[i].keys != job->keys)
-		i++;
-	job->keys = key_sets[(i + 1) % N_KEY_SETS].keys;
-	forget_samples(job);
-}
-
-/* The next event with samples. */
-static void choose_next_event(struct top_job *job)
-{
-	for (unsigned i = 1; i <= job->profile.n_events; i++) {
-		unsigned event = (job->view.event + i) % job->profile.n_events;
-
-		if (job->profile.samples[event]) {
-			job->view.event = event;
-			job->view.is_zoomed = false;
-			return;
-		}
-	}
-}
-
-static void title_text(const struct top_job *job, char *text, size_t size)
-{
-	const struct profile *p = &job->profile;
-	uint64_t n_lost = count_lost_records(&p->losses);
-	char number[GROUPED_MAX], lost[64] = "", name[NAME_LINE];
-
-	if (n_lost)
-		snprintf(lost, sizeof(lost), ", %llu lost", (unsigned long long)n_lost);
-	snprintf(text, size, "%s: %s samples, %.0f a second%s%s%s",
-	         profile_line(event_name(p, job->view.event), name),
-	         group_digits(p->samples[job->view.event], number), job->rate, lost,
-	         job->is_paused ? ", paused" : "", job->has_ended ? ", ended" : "");
-}
-
-static const char *column_titles(const struct top_view *view)
-{
-	if (view->is_zoomed)
-		return "         callers, the function first";
-	if (!view->has_children)
-		return view->has_cursor ? "             self" : "           self";
-	if (view->is_by_children)
-		return view->has_cursor ? "        *children             self"
-		                        : "      *children             self";
-	return view->has_cursor ? "         children            *self"
-	                        : "       children            *self";
-}
-
-static const char *const help[] = {
-	"q         quit, or go back",
-	"up, down  choose a function; Enter shows its callers (with -g), Escape goes back",
-	"s         sort by the share of the function itself, or with its callees (with -g)",
-	"k         add up by other keys: task, object, function; begins anew",
-	"e         show the next event",
-	"p         pause: the table stays, samples are taken",
-	"z         begin anew",
-	"h         this help",
-};
-
-enum { N_HELP = sizeof(help) / sizeof(help[0]) };
-
-static void add_up_samples(struct top_job *job)
-{
-	if (job->options.tree)
-		profile_add_up_tree(&job->profile, job->options.tree);
-}
-
-static void draw_screen(struct top_job *job)
-{
-	struct text_lines rows = { .line = NULL };
-	char title[NAME_LINE];
-	size_t columns, lines, size;
-
-	screen_size(&columns, &lines);
-	job->view.columns = columns > 1 ? columns - 1 : 1;
-	size = lines > HEAD_LINES + FOOT_LINES ? lines - HEAD_LINES - FOOT_LINES : 1;
-	if (job->line_limit && job->line_limit < size)
-		size = (size_t)job->line_limit;
-	title_text(job, title, sizeof(title));
-	add_up_samples(job);
-	job->chosen_place = put_top_rows(&job->profile, job->keys, &job->view, size, &rows);
-	screen_begin();
-	screen_put_line(title, true);
-	screen_put_line("", false);
-	screen_put_line(column_titles(&job->view), false);
-	for (size_t i = 0; i < (job->has_help ? N_HELP : rows.n); i++)
-		screen_put_line(job->has_help ? help[i] : rows.line[i], false);
-	screen_put_line("", false);
-	screen_put_line("q quit  h help  s sort  k keys  e event  p pause  z zero  Enter callers",
-	                true);
-	screen_end();
-	text_lines_free(&rows);
-}
-
-static void print_tables(struct top_job *job)
-{
-	add_up_samples(job);
-	for (unsigned i = 0; i < job->profile.n_events; i++) {
-		struct text_lines rows = { .line = NULL };
-		char title[NAME_LINE];
-
-		job->view.event = i;
-		if (!job->profile.samples[i] && job->profile.n_events > 1)
-			continue;
-		title_text(job, title, sizeof(title));
-		put_top_rows(&job->profile, job->keys, &job->view,
-		             job->line_limit ? (size_t)job->line_limit : PLAIN_ROWS, &rows);
-		printf("%s\n%s\n", title, column_titles(&job->view));
-		for (size_t k = 0; k < rows.n; k++)
-			printf("%s\n", rows.line[k]);
-		putchar('\n');
-		text_lines_free(&rows);
-	}
-	fflush(stdout);
-	job->is_over |= ferror(stdout) != 0;
-}
-
-static void show_table(struct top_job *job)
-{
-	if (job->is_screen)
-		draw_screen(job);
-	else
-		print_tables(job);
-}
-
-/* A table is due. */
-static void finish_table(struct top_job *job)
-{
-	uint64_t now = now_ns(), n = count_profile_samples(&job->profile);
-
-	job->rate = now > job->table_time ? (double)(n - job->samples_before) * 1e9 /
-	                                            (double)(now - job->table_time)
-	                                  : 0;
-	job->table_time = now;
-	job->samples_before = n;
-	if (!job->is_paused)
-		show_table(job);
-	job->n_tables++;
-	job->is_over |= job->iterations && job->n_tables >= job->iterations;
-	if (job->zero && !job->is_paused && !job->is_over)
-		forget_samples(job);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -411,7 +225,7 @@ static void obey_key(struct top_job *job, int key)
 	case 'e': choose_next_event(job); break;
 	case 'p':
 	case ' ': job->is_paused = !job->is_paused; break;
-	case 'z': forget_samples(job); break;
+	case 'z': forget_top_samples(job); break;
 	case 'h':
 	case '?': job->has_help = !job->has_help; break;
 	default: break;
@@ -425,7 +239,7 @@ static void obey_keys(struct top_job *job)
 	for (int key; !job->is_over && (key = screen_read_key()) != KEY_NOTHING; any = true)
 		obey_key(job, key);
 	if (any && !job->is_over)
-		draw_screen(job);
+		draw_top_screen(job);
 }
 
 /* Gives the terminal back while the job is stopped. */
@@ -435,7 +249,7 @@ static void suspend(struct top_job *job)
 	screen_close();
 	raise(SIGSTOP);
 	if (screen_open())
-		draw_screen(job);
+		draw_top_screen(job);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -447,7 +261,7 @@ static int watch(struct top_job *job)
 
 	job->table_time = now_ns();
 	if (job->is_screen)
-		draw_screen(job);
+		draw_top_screen(job);
 	while (status == EXIT_DONE && !job->is_over && !interrupted) {
 		wait_for_input(job, deadline);
 		check_child(job);
@@ -457,14 +271,14 @@ static int watch(struct top_job *job)
 		if (job->is_screen)
 			obey_keys(job);
 		if (resized && job->is_screen)
-			draw_screen(job);
+			draw_top_screen(job);
 		resized = 0;
 		if (!job->is_screen)
 			job->is_over |= job->has_ended;
 		if (status != EXIT_DONE || (now_ns() < deadline && !job->is_over))
 			continue;
 		if (!job->is_over || !job->is_screen)
-			finish_table(job);
+			finish_top_table(job);
 		deadline = now_ns() + delay;
 	}
 	return status;
@@ -564,7 +378,7 @@ static int take_option(struct command_args *args, struct top_job *job, int id, c
 		return read_number(args, "--iterations", value, UINT32_MAX, &job->iterations);
 	default: break;
 	}
-	return option_keys(args, value, KEYS_DEFAULT, &job->keys) ? EXIT_DONE : args->status;
+	return option_keys(args, value, TOP_KEYS, &job->keys) ? EXIT_DONE : args->status;
 }
 
 static int run_top(struct command_args *args)
@@ -572,7 +386,7 @@ static int run_top(struct command_args *args)
 	struct top_job job = { .sampling = PFM_INIT(job.sampling),
 		               .child = { .go = -1, .failure = -1 },
 		               .delay = DELAY_DEFAULT,
-		               .keys = KEYS_DEFAULT };
+		               .keys = TOP_KEYS };
 	const char *value;
 	int id, status;
 

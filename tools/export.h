@@ -314,4 +314,10 @@ bool export_has_gzip(void);
  * gzip stream that ends early. */
 char *export_read_file(const char *path, size_t *len);
 
+/* ---- the main program (export_main_mapping.c) ------------------------------------------------ */
+
+/* Of the mappings with an id in @ids, finds the one that looks most like the main program, and of
+ * several the one with most @samples. 0: all are libraries. */
+uint32_t export_find_main_mapping(struct exporter *e, const uint32_t *ids, const uint64_t *samples);
+
 #endif

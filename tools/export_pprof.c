@@ -182,20 +182,6 @@ static void put_mapping(struct exporter *e, uint32_t number)
 	put_element(e, PROFILE_MAPPING, &p->part);
 }
 
-enum { COMM_LENGTH = 15 }; /* bytes that the kernel keeps of a task's name */
-
-/* True if the file's name, or what the kernel keeps of it, is one of the names @tasks. */
-static bool is_task_program(const struct exporter *e, const struct text_pool *tasks,
-                            const struct export_mapping *m)
-{
-	const char *name = base_name(export_text(e->reader, m->file));
-	char comm[COMM_LENGTH + 1];
-
-	snprintf(comm, sizeof(comm), "%s", name);
-	return text_pool_find(tasks, name) != HASH_NOT_FOUND ||
-	       text_pool_find(tasks, comm) != HASH_NOT_FOUND;
-}
-
 /* Samples whose innermost frame is in each mapping; mappings of callers are used as well. */
 static void count_mapping_samples(struct exporter *e)
 {
@@ -211,62 +197,15 @@ static void count_mapping_samples(struct exporter *e)
 	}
 }
 
-/* Adds the names of the tasks that were sampled. False without memory. */
-static bool collect_task_names(const struct exporter *e, struct text_pool *tasks)
-{
-	uint32_t last = 0;
-
-	for (size_t i = 0; i < e->rows.n; i++) {
-		if (!i || e->rows.list[i].task != last)
-			text_pool_add(tasks, export_text(e->reader, e->rows.list[i].task));
-		last = e->rows.list[i].task;
-	}
-	return !tasks->failed;
-}
-
-/* How much a mapping looks like the main program: more if it gave a task its name than if it is
- * not a library, as a program can be called by another name. */
-static unsigned program_rank(const struct exporter *e, const struct text_pool *tasks, uint32_t i)
-{
-	const struct export_mapping *m = &e->reader->mappings[i];
-	const char *path = export_text(e->reader, m->file);
-
-	if (is_task_program(e, tasks, m))
-		return 2;
-	return path[0] == '/' && !strstr(base_name(path), ".so");
-}
-
-/* The mapping that comes first is taken for the main program: of those that look most like one the
- * one with most samples. 0: all are libraries. */
-static uint32_t find_main_mapping(struct exporter *e)
-{
-	const struct pprof *p = e->state;
-	struct text_pool tasks = { .n = 0 };
-	unsigned best_rank = 0;
-	uint32_t best = 0;
-
-	e->failed |= !collect_task_names(e, &tasks);
-	for (uint32_t i = 1; i < e->reader->n_mappings; i++) {
-		unsigned rank = p->mapping_ids[i] ? program_rank(e, &tasks, i) : 0;
-
-		if (rank > best_rank || (rank && rank == best_rank &&
-		                         p->mapping_samples[i] > p->mapping_samples[best])) {
-			best_rank = rank;
-			best = i;
-		}
-	}
-	text_pool_free(&tasks);
-	return best;
-}
-
-/* Mapping 0 holds what is in no mapping, and is not written: id 0 means that. */
+/* The mapping that comes first is taken for the main program. Mapping 0 holds what is in no
+ * mapping, and is not written: id 0 means that. */
 static void put_mappings(struct exporter *e)
 {
 	struct pprof *p = e->state;
 	uint32_t main_mapping, next_id = 1;
 
 	count_mapping_samples(e);
-	main_mapping = find_main_mapping(e);
+	main_mapping = export_find_main_mapping(e, p->mapping_ids, p->mapping_samples);
 	p->mapping_ids[0] = 0;
 	if (main_mapping) {
 		p->mapping_ids[main_mapping] = next_id++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm list, in pieces: which events match (list_match.c), how they are shown (list_print.c), words
- * for the shell's completion (list_complete.c), events that no table has (list_forms.c), and the
- * command (cmd_list.c). */
+/* pfm list, in pieces: which PMUs and events are listed (list_select.c), which events
+ * match (list_match.c), how they are shown (list_print.c), words
+ * for the shell's completion (list_complete.c), events that no table has (list_forms.c), what is
+ * missing (list_missing.c), and the command (cmd_list.c). */
 #ifndef PFM_LIST_H
 #define PFM_LIST_H
 
@@ -75,6 +76,12 @@ void put_found_events(struct lister *l, const pfm_pmu_info_t *info, size_t n);
 /* Prints a PMU as one line, or as a JSON object. */
 void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
 
+/* ---- what is listed (list_select.c) ---------------------------------------------------------- */
+
+/* True if the user asked for something in particular. */
+bool is_search(const struct lister *l);
+/* Lists PMUs and events as requested. Returns an exit status. */
+int list_all(struct lister *l);
 /* True if @pmu has metrics and no events. */
 bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
 /* Lists tracepoints that match the pattern, or all of them if they are requested by name; other
@@ -86,5 +93,18 @@ void list_forms(struct lister *l);
 /* Prints the completions of @prefix, one a line: processors, events, unit masks. Returns an exit
  * status. */
 int complete_list_text(const struct lister *l, const char *prefix);
+
+/* ---- what is missing (list_missing.c) -------------------------------------------------------- */
+
+/* Writes @name with the requested PMU. Returns where the name begins. */
+size_t write_event_text(const struct lister *l, const char *name, char text[2 * FOLDED_MAX]);
+/* Prints names that are similar to the pattern after @title; of this machine only, if @here. */
+void print_similar_names(const struct lister *l, const char *title, bool here);
+/* Reports the images that cannot be used, because their events are missing from the list. */
+void report_rejected_images(const struct lister *l);
+/* Reports that nothing matches @pattern (NULL: everything). Returns REFUSED. */
+int report_nothing_found(const struct lister *l, const char *pattern);
+/* Reports that the name before "::" in @pattern is not a PMU. Returns REFUSED. */
+int report_unknown_pmu(const struct lister *l, const char *pattern);
 
 #endif

@@ -35,6 +35,14 @@ struct series;
 bool update_series(struct stat_job *job, double elapsed);
 /* The most samples that put_series() can write for the rows that there are. */
 size_t count_most_series(struct stat_job *job);
+void free_series(struct stat_job *job);
+/* Rows were removed: moved[i] is where row i is now, UINT_MAX if it is gone. */
+void move_series(struct stat_job *job, const unsigned *moved);
+/* Rows were removed or added: finds all series; totals stay. False without memory. */
+bool extend_series(struct stat_job *job);
+
+/* ---- output (series_families.c, series_lines.c) ---------------------------------------------- */
+
 /* Writes all families of counts and metrics, as they were at the last update. */
 void put_series(struct exposition *x, const struct stat_job *job);
 /* update_series(), and a whole text of job->format to job->out. 0, or an error number. */
@@ -42,10 +50,5 @@ int report_series(struct stat_job *job, double elapsed);
 /* Counts and metrics whose event or metric matches @pattern, as fnmatch(3) does, as lines of the
  * protocol of pfm serve --lines. */
 void put_count_lines(FILE *out, const struct stat_job *job, const char *pattern);
-void free_series(struct stat_job *job);
-/* Rows were removed: moved[i] is where row i is now, UINT_MAX if it is gone. */
-void move_series(struct stat_job *job, const unsigned *moved);
-/* Rows were removed or added: finds all series; totals stay. False without memory. */
-bool extend_series(struct stat_job *job);
 
 #endif

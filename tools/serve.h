@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: options and the loop (cmd_serve.c), addresses (serve_listen.c), HTTP (serve_http.c,
- * serve_gzip.c), lines (serve_lines.c), OTLP (serve_otlp.c), the file for a textfile collector
- * (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way (serve_lock.c)
- * and its probe (serve_probe.c), and --budget (serve_budget.c). One thread does everything. */
+/* pfm serve: options (cmd_serve.c), the loop (serve_loop.c), addresses (serve_listen.c), HTTP
+ * (serve_http.c, serve_gzip.c), lines (serve_lines.c), OTLP (serve_otlp.c), the file for a textfile
+ * collector (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way
+ * (serve_lock.c) and its probe (serve_probe.c), and --budget (serve_budget.c). One thread does
+ * everything. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
 
@@ -109,7 +110,12 @@ struct serve {
 	struct serve_otlp *otlp;
 };
 
-/* ---- the texts (cmd_serve.c) ----------------------------------------------------------------- */
+/* ---- the loop and the texts (serve_loop.c) --------------------------------------------------- */
+
+#define SERVE_USUAL_ADDRESS "127.0.0.1:9747"
+
+/* Counts and serves until a signal ends it. Returns an exit status. */
+int serve_counts(struct serve *s);
 
 /* Makes the text of the last reading; the caller frees it. NULL without memory. */
 char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size);

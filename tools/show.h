@@ -24,12 +24,19 @@ void show_line(const char *label, const char *text);
 void show_number(const char *label, uint64_t value);
 void show_heading(const char *text);
 
-/* show_event.c: shows event @text of a list, or an event given by fields. */
+/* show_event.c: shows event @text of a list. */
 
 void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                         const pfm_event_info_t *e);
 void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                         const pfm_event_info_t *e);
+/* Show the registers and perf attributes of @text, and how the dialects spell it. */
+void print_registers(const struct shower *s, const char *text);
+void print_spellings(const struct shower *s, const char *text);
+void put_spellings(struct shower *s, const char *text);
+
+/* show_unlisted.c: shows an event that fields select. */
+
 void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu);
 void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                            const pfm_encoding_t *enc);

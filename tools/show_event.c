@@ -237,7 +237,7 @@ static void print_modifiers(const struct shower *s, const pfm_event_info_t *e)
 	show_line("modifiers", line);
 }
 
-static void print_registers(const struct shower *s, const char *text)
+void print_registers(const struct shower *s, const char *text)
 {
 	pfm_encoding_t enc = PFM_INIT(enc);
 	char counters[COUNTERS_MAX];
@@ -262,7 +262,7 @@ static void print_registers(const struct shower *s, const char *text)
 	putchar('\n');
 }
 
-static void print_spellings(const struct shower *s, const char *text)
+void print_spellings(const struct shower *s, const char *text)
 {
 	char buf[SHOW_TEXT_SIZE];
 	size_t i;
@@ -378,7 +378,7 @@ static void put_umasks(struct shower *s, const pfm_event_info_t *e)
 	put_end(j, ']');
 }
 
-static void put_spellings(struct shower *s, const char *text)
+void put_spellings(struct shower *s, const char *text)
 {
 	char buf[SHOW_TEXT_SIZE];
 	size_t i;
@@ -445,73 +445,6 @@ void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t
 	put_text_if(j, "source", pmu->source);
 	if (is_generic_fallback(s->ctx, e->pmu))
 		put_bool(j, "fallback", true);
-	put_end(j, '}');
-	put_line(j);
-}
-
-/* ---- an event that no list has --------------------------------------------------------------- */
-
-static const char *describe_unlisted_event(const char *pmu)
-{
-	if (strcmp(pmu, "tracepoint") == 0)
-		return "A tracepoint of the running kernel.";
-	if (strcmp(pmu, "breakpoint") == 0)
-		return "Accesses to memory at an address.";
-	return "Fields that no event of its list has.";
-}
-
-static void print_trace_field(void *arg, const struct trace_field *f)
-{
-	unsigned *n = arg;
-
-	if (!(*n)++)
-		show_heading("Fields, for --filter and in samples");
-	printf("  %s%-24s%s %s, %u byte%s\n", term_colour_begin(stdout, CYAN), f->name,
-	       term_colour_end(stdout), f->type, f->size, f->size == 1 ? "" : "s");
-}
-
-void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu)
-{
-	unsigned fields = 0;
-
-	printf("%s%s%s\n  %s\n\n", term_colour_begin(stdout, BOLD), text, term_colour_end(stdout),
-	       describe_unlisted_event(pmu->name));
-	show_line("processor", pmu->name);
-	show_line("origin", pmu->origin);
-	visit_trace_fields(s->ctx, text, print_trace_field, &fields);
-	print_registers(s, text);
-	print_spellings(s, text);
-}
-
-static void put_trace_field(void *arg, const struct trace_field *f)
-{
-	struct json *j = arg;
-
-	put_begin(j, NULL, '{');
-	put_text(j, "name", f->name);
-	put_text(j, "type", f->type);
-	put_int(j, "offset", f->offset);
-	put_int(j, "size", f->size);
-	put_bool(j, "signed", f->is_signed);
-	put_end(j, '}');
-}
-
-void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
-                           const pfm_encoding_t *enc)
-{
-	struct json *j = &s->out;
-
-	put_begin(j, NULL, '{');
-	put_text(j, "input", text);
-	put_text(j, "pmu", pmu->name);
-	put_text(j, "desc", describe_unlisted_event(pmu->name));
-	put_text(j, "origin", pmu->origin);
-	counters_json(j, "counters", enc->counters);
-	put_begin(j, "fields", '[');
-	visit_trace_fields(s->ctx, text, put_trace_field, j);
-	put_end(j, ']');
-	put_attr(j, "perf", &enc->attr);
-	put_spellings(s, text);
 	put_end(j, '}');
 	put_line(j);
 }

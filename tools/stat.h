@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm stat: the command (cmd_stat.c), its options (stat_options.c), the process that it counts
- * (stat_child.c), tasks and control groups (stat_targets.c), lists of events (stat_list.c), waiting
+ * (stat_child.c), tasks (stat_tasks.c), control groups (stat_cgroups.c), sessions (stat_targets.c),
+ * lists of events (stat_list.c), waiting
  * and counting (stat_count.c), rows of the result (stat_rows.c), and their output
  * (stat_report.c). */
 #ifndef PFM_STAT_H
@@ -16,6 +17,7 @@
 #include <perfmon/perfmon.h>
 #include "control.h"
 #include "event_list.h"
+#include "json.h"
 #include "openmetrics.h"
 #include "rotation.h"
 
@@ -114,7 +116,7 @@ double compute_relative_deviation(const pfm_tally_t *t);
  * NULL. */
 const char *find_own_event(const char *text);
 
-/* ---- tasks and control groups to count (stat_targets.c) -------------------------------------- */
+/* ---- targets and their sessions (stat_targets.c) --------------------------------------------- */
 
 /* Reports what is wrong with @text, as a JSON object if the output is JSON. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
@@ -144,11 +146,17 @@ void free_targets(struct stat_job *job);
 int refuse_bad_events(struct stat_job *job);
 /* Opens the session of @p, which the caller has prepared, without messages. */
 int open_new_target(struct stat_job *job, struct stat_target *p);
-/* Finds where perf's hierarchy of control groups is mounted. False, after a message, if it is not
- * mounted. */
-bool find_cgroup_mount(char *path, size_t size);
+/* Adds a target for @n events of the job from number @first on. NULL without memory. */
+struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n);
 
-/* ---- control groups that come and go (stat_cgroups.c) ---------------------------------------- */
+/* Adds the requested processes, then threads of other processes, as targets. Returns an exit
+ * status, after an error message. (stat_tasks.c) */
+int add_tasks(struct stat_job *job);
+
+/* ---- control groups (stat_cgroups.c) --------------------------------------------------------- */
+
+/* Adds the groups of -G as targets. Returns an exit status, after an error message. */
+int add_cgroups(struct stat_job *job);
 
 struct cgroup_figures {
 	/* omitted: groups that would have exceeded the limit of series */
@@ -161,10 +169,6 @@ bool is_cgroup_pattern(const char *names);
  * exit status, after an error message. */
 int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
                    struct cgroup_figures *figures);
-
-/* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for unknown numbers. */
-void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
-                         char label[LABEL_MAX]);
 
 /* ---- the command (stat_child.c) -------------------------------------------------------------- */
 
@@ -369,7 +373,11 @@ void put_field(const struct stat_job *job, const char *text, const char *behind)
 void put_time_field(const struct stat_job *job, double time);
 /* With -I, after the last interval: reports why counts are not exact. */
 void report_why(const struct stat_job *job);
-/* Prints the kernel events of @session. */
+/* True if the event @text is one of the generic list for this machine's processor. */
+bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text);
+/* Adds the members "note", if counts of the event @text are uncertain, and "fallback". */
+void put_event_notes(struct json *j, const pfm_ctx_t *ctx, const char *text);
+/* Prints the kernel events of @session. (stat_dry_run.c) */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 
 #endif

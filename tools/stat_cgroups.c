@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve --for-each-cgroup with patterns: adds new control groups and removes deleted ones. A
+/* Control groups to count: those of pfm stat -G, and those that match the patterns of pfm serve
+ * --for-each-cgroup. The latter are added when they appear and removed when they are deleted: a
  * group is counted as long as its folder exists; a new folder with the same name is a new group. */
 #include "pfm.h"
 #include "series.h"
@@ -8,9 +9,13 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096 };
 
 /* A folder that a pattern matches. */
 struct found_cgroup {
@@ -27,6 +32,115 @@ struct found_cgroups {
 bool is_cgroup_pattern(const char *names)
 {
 	return strpbrk(names, "*?[") != NULL;
+}
+
+/* ---- named groups ---------------------------------------------------------------------------- */
+
+/* Finds the mount of perf's control groups: the hierarchy of perf_event, or version 2. */
+static bool find_mount(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	const struct mntent *m;
+	bool own = false, any = false;
+
+	path[0] = 0;
+	while (mounts && !own && (m = getmntent(mounts))) {
+		own = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "perf_event");
+		if (!own && (any || strcmp(m->mnt_type, "cgroup2") != 0))
+			continue;
+		any = true;
+		snprintf(path, size, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return *path != 0;
+}
+
+/* Finds where perf's hierarchy of control groups is mounted. False, after a message, if it is not
+ * mounted. */
+static bool find_cgroup_mount(char *path, size_t size)
+{
+	if (find_mount(path, size))
+		return true;
+	fprintf(stderr,
+	        "%s: no control groups are mounted: run 'mount -t cgroup2 none /sys/fs/cgroup' as "
+	        "root\n",
+	        program_name);
+	return false;
+}
+
+static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first,
+                      unsigned n)
+{
+	struct stat_target *p = add_target(job, first, n);
+	size_t size = strlen(mount) + strlen(name) + 2;
+
+	if (!p)
+		return report_bad_option("control groups", ENOMEM);
+	p->label = strdup(name);
+	if (*name)
+		p->cgroup = malloc(size);
+	if (!p->label || (*name && !p->cgroup))
+		return report_bad_option("control groups", ENOMEM);
+	if (strncmp(name, mount, strlen(mount)) == 0)
+		snprintf(p->cgroup, size, "%s", name);
+	else if (*name)
+		snprintf(p->cgroup, size, "%s/%s", mount, name + (*name == '/'));
+	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        "%s: %s: expected a control group, got '%s' (%s: %s); 'systemd-cgls' lists them\n",
+	        program_name, job->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
+	        strerror(errno));
+	return EXIT_REFUSED;
+}
+
+static bool is_labelled(const struct stat_job *job, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < job->n_parts; i++)
+		if (strcmp(job->parts[i].label, name) == 0)
+			return true;
+	return false;
+}
+
+static int report_too_many_groups(const struct stat_job *job)
+{
+	fprintf(stderr,
+	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup counts "
+	        "every event for each\n",
+	        program_name, job->events.n, job->events.n == 1 ? "" : "s");
+	return EXIT_REFUSED;
+}
+
+/* Adds the groups of -G: one name for all events, or a name for each event, where an empty name is
+ * the whole system. */
+int add_cgroups(struct stat_job *job)
+{
+	char mount[PATH_SIZE], *rest = job->cgroups;
+	unsigned i = 0;
+	int status = EXIT_DONE;
+
+	if (!find_cgroup_mount(mount, sizeof(mount)))
+		return EXIT_REFUSED;
+	if (!job->each_cgroup && !strchr(job->cgroups, ','))
+		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
+	for (; rest && status == EXIT_DONE; i++) {
+		const char *name = strsep(&rest, ",");
+
+		if (job->each_cgroup)
+			status = is_labelled(job, name)
+			                 ? EXIT_DONE
+			                 : add_cgroup(job, mount, name, 0, job->events.n);
+		else if (i < job->events.n)
+			status = add_cgroup(job, mount, name, i, 1);
+		else
+			status = report_too_many_groups(job);
+	}
+	if (status == EXIT_DONE && !job->each_cgroup && i < job->events.n)
+		return add_cgroup(job, mount, "", i, job->events.n - i);
+	return status;
 }
 
 /* ---- folders --------------------------------------------------------------------------------- */

@@ -14,6 +14,16 @@ int read_stat_options(struct command_args *args, struct stat_job *job);
 int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by);
 /* Adds default events and refuses options that contradict each other. Returns an exit status. */
 int check_stat_options(struct command_args *args, struct stat_job *job);
+
+/* ---- checks (stat_checks.c) ------------------------------------------------------------------ */
+
+/* Refuses options that contradict each other. Returns an exit status. */
+int check_option_conflicts(struct command_args *args, const struct stat_job *job);
+/* Reports tasks that do not exist, if none of them exists. Returns an exit status. */
+int check_stat_tasks(const struct stat_job *job);
+/* Finds a comma of @list with nothing before it, or the last one with nothing after it; NULL if
+ * there is neither. */
+const char *find_list_gap(const char *list);
 /* Refuses events that are invalid before any event is looked up. Returns an exit status. */
 int check_stat_events(const struct stat_job *job);
 

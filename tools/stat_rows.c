@@ -168,6 +168,40 @@ bool has_row_labels(const struct stat_job *job)
 	return job->by != BY_NOTHING || job->tell_cgroups;
 }
 
+/* Appends a letter and a number, such as "S0"; "S?" for an unknown number. */
+static size_t append_number(char *label, size_t at, const char *letter, int number)
+{
+	char text[16] = "?";
+
+	if (number >= 0)
+		snprintf(text, sizeof(text), "%d", number);
+	return at +
+	       (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
+}
+
+/* Writes the label of @cpu, such as "S0-D0-C1" for its core; "?" for unknown numbers. */
+static void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
+                                char label[LABEL_MAX])
+{
+	pfm_cpu_info_t place = PFM_INIT(place);
+	size_t at = 0;
+
+	if (by == BY_CPU) {
+		snprintf(label, LABEL_MAX, "%s", cpu);
+		return;
+	}
+	pfm_describe_cpu(ctx, (unsigned)strtoul(cpu, NULL, 10), &place);
+	if (by == BY_NODE) {
+		append_number(label, 0, "N", place.node);
+		return;
+	}
+	at = append_number(label, at, "S", place.socket);
+	if (by != BY_SOCKET)
+		at = append_number(label, at, "D", place.die);
+	if (by == BY_CORE)
+		append_number(label, at, "C", place.core);
+}
+
 /* Returns the label "GROUP", "S0-D0-C1" or "GROUP S0-D0-C1", to be freed; *@at is the position
  * after the group. NULL without memory. */
 static char *target_label(const struct stat_job *job, const struct stat_target *part,

@@ -4,10 +4,7 @@
 #include "pfm.h"
 #include "stat.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <mntent.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +14,11 @@
 #include "alpha/emulator.h"
 #include "alpha/session.h"
 
-enum { PATH_SIZE = 4096, TICK_NS = 10000000 };
+enum { TICK_NS = 10000000 };
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
+struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n)
 {
 	bool failed = false;
 
@@ -35,213 +32,6 @@ static struct stat_target *add_target(struct stat_job *job, unsigned first, unsi
 }
 
 /* Returns the name and number of thread @tid as ps shows them. */
-static char *make_thread_label(int tid)
-{
-	char path[64], name[32] = "", label[64];
-	size_t len = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
-	f = fopen(path, "r");
-	if (f) {
-		len = fread(name, 1, sizeof(name) - 1, f);
-		fclose(f);
-	}
-	/* The kernel ends the name with a newline; the name itself may contain newlines. */
-	name[len ? len - 1 : 0] = 0;
-	snprintf(label, sizeof(label), "%s-%d", *name ? name : "?", tid);
-	return strdup(label);
-}
-
-static int add_task(struct stat_job *job, int pid, bool thread)
-{
-	struct stat_target *p;
-	unsigned i;
-
-	/* Skip a task that is counted already. */
-	for (i = 0; i < job->n_parts; i++)
-		if (job->parts[i].pid == pid)
-			return EXIT_DONE;
-	p = add_target(job, 0, job->events.n);
-	if (!p)
-		return report_bad_option("tasks", ENOMEM);
-	p->pid = pid;
-	p->thread = thread;
-	if (job->by == BY_THREAD && !(p->label = make_thread_label(pid)))
-		return report_bad_option("tasks", ENOMEM);
-	return EXIT_DONE;
-}
-
-/* Adds every thread of process @pid as a part. */
-static int add_threads(struct stat_job *job, int pid)
-{
-	char path[64];
-	const struct dirent *entry;
-	int status = EXIT_DONE;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	if (!dir)
-		return report_bad_option(path, errno);
-	while (status == EXIT_DONE && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			status = add_task(job, atoi(entry->d_name), true);
-	closedir(dir);
-	return status;
-}
-
-/* Returns the process of thread @tid; 0 if it cannot be read. */
-static int read_thread_process(int tid)
-{
-	char path[64], line[256];
-	int pid = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	f = fopen(path, "r");
-	while (f && !pid && fgets(line, sizeof(line), f))
-		if (strncmp(line, "Tgid:", 5) == 0)
-			pid = atoi(line + 5);
-	if (f)
-		fclose(f);
-	return pid;
-}
-
-/* True if task @id is a thread of a process that is counted with all its threads. */
-static bool is_within(const struct stat_job *job, int id)
-{
-	int pid = read_thread_process(id);
-	unsigned i;
-
-	for (i = 0; i < job->n_pids && pid != id; i++)
-		if (job->pids[i] == pid)
-			return true;
-	return false;
-}
-
-/* Adds the requested processes, then threads of other processes. */
-static int add_tasks(struct stat_job *job)
-{
-	int status = EXIT_DONE;
-	unsigned i;
-
-	for (i = 0; i < job->n_pids && status == EXIT_DONE; i++)
-		if (!is_within(job, job->pids[i]))
-			status = job->by == BY_THREAD ? add_threads(job, job->pids[i])
-			                              : add_task(job, job->pids[i], false);
-	for (i = 0; i < job->n_tids && status == EXIT_DONE; i++)
-		if (!is_within(job, job->tids[i]))
-			status = add_task(job, job->tids[i], true);
-	return status;
-}
-
-/* ---- control groups -------------------------------------------------------------------------- */
-
-/* Finds the mount of perf's control groups: the hierarchy of perf_event, or version 2. */
-static bool find_mount(char *path, size_t size)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "r");
-	const struct mntent *m;
-	bool own = false, any = false;
-
-	path[0] = 0;
-	while (mounts && !own && (m = getmntent(mounts))) {
-		own = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "perf_event");
-		if (!own && (any || strcmp(m->mnt_type, "cgroup2") != 0))
-			continue;
-		any = true;
-		snprintf(path, size, "%s", m->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return *path != 0;
-}
-
-bool find_cgroup_mount(char *path, size_t size)
-{
-	if (find_mount(path, size))
-		return true;
-	fprintf(stderr,
-	        "%s: no control groups are mounted: run 'mount -t cgroup2 none /sys/fs/cgroup' as "
-	        "root\n",
-	        program_name);
-	return false;
-}
-
-static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first,
-                      unsigned n)
-{
-	struct stat_target *p = add_target(job, first, n);
-	size_t size = strlen(mount) + strlen(name) + 2;
-
-	if (!p)
-		return report_bad_option("control groups", ENOMEM);
-	p->label = strdup(name);
-	if (*name)
-		p->cgroup = malloc(size);
-	if (!p->label || (*name && !p->cgroup))
-		return report_bad_option("control groups", ENOMEM);
-	if (strncmp(name, mount, strlen(mount)) == 0)
-		snprintf(p->cgroup, size, "%s", name);
-	else if (*name)
-		snprintf(p->cgroup, size, "%s/%s", mount, name + (*name == '/'));
-	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
-		return EXIT_DONE;
-	fprintf(stderr,
-	        "%s: %s: expected a control group, got '%s' (%s: %s); 'systemd-cgls' lists them\n",
-	        program_name, job->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
-	        strerror(errno));
-	return EXIT_REFUSED;
-}
-
-static bool is_labelled(const struct stat_job *job, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < job->n_parts; i++)
-		if (strcmp(job->parts[i].label, name) == 0)
-			return true;
-	return false;
-}
-
-static int report_too_many_groups(const struct stat_job *job)
-{
-	fprintf(stderr,
-	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup counts "
-	        "every event for each\n",
-	        program_name, job->events.n, job->events.n == 1 ? "" : "s");
-	return EXIT_REFUSED;
-}
-
-/* Adds the groups of -G: one name for all events, or a name for each event, where an empty name is
- * the whole system. */
-static int add_cgroups(struct stat_job *job)
-{
-	char mount[PATH_SIZE], *rest = job->cgroups;
-	unsigned i = 0;
-	int status = EXIT_DONE;
-
-	if (!find_cgroup_mount(mount, sizeof(mount)))
-		return EXIT_REFUSED;
-	if (!job->each_cgroup && !strchr(job->cgroups, ','))
-		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
-	for (; rest && status == EXIT_DONE; i++) {
-		const char *name = strsep(&rest, ",");
-
-		if (job->each_cgroup)
-			status = is_labelled(job, name)
-			                 ? EXIT_DONE
-			                 : add_cgroup(job, mount, name, 0, job->events.n);
-		else if (i < job->events.n)
-			status = add_cgroup(job, mount, name, i, 1);
-		else
-			status = report_too_many_groups(job);
-	}
-	if (status == EXIT_DONE && !job->each_cgroup && i < job->events.n)
-		return add_cgroup(job, mount, "", i, job->events.n - i);
-	return status;
-}
 
 int make_targets(struct stat_job *job)
 {
@@ -627,39 +417,4 @@ void free_targets(struct stat_job *job)
 	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++)
 		free_target(p);
 	free(job->parts);
-}
-
-/* ---- where a CPU is -------------------------------------------------------------------------- */
-
-/* Appends a letter and a number, such as "S0"; "S?" for an unknown number. */
-static size_t append_number(char *label, size_t at, const char *letter, int number)
-{
-	char text[16] = "?";
-
-	if (number >= 0)
-		snprintf(text, sizeof(text), "%d", number);
-	return at +
-	       (size_t)snprintf(label + at, LABEL_MAX - at, "%s%s%s", at ? "-" : "", letter, text);
-}
-
-void make_topology_label(const pfm_ctx_t *ctx, enum aggregation by, const char *cpu,
-                         char label[LABEL_MAX])
-{
-	pfm_cpu_info_t place = PFM_INIT(place);
-	size_t at = 0;
-
-	if (by == BY_CPU) {
-		snprintf(label, LABEL_MAX, "%s", cpu);
-		return;
-	}
-	pfm_describe_cpu(ctx, (unsigned)strtoul(cpu, NULL, 10), &place);
-	if (by == BY_NODE) {
-		append_number(label, 0, "N", place.node);
-		return;
-	}
-	at = append_number(label, at, "S", place.socket);
-	if (by != BY_SOCKET)
-		at = append_number(label, at, "D", place.die);
-	if (by == BY_CORE)
-		append_number(label, at, "C", place.core);
 }

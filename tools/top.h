@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm top: a profile that grows, as a table or as the callers of one function. */
+/* pfm top: a profile that grows, as a table or as the callers of one function (top_view.c). */
 #ifndef PFM_TOP_H
 #define PFM_TOP_H
 
@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "profile/profile.h"
+#include "event_list.h"
+#include "pfm.h"
+#include "stat.h"
 
 /* The part of a profile that is shown. */
 struct top_view {
@@ -33,5 +36,44 @@ void text_lines_free(struct text_lines *lines);
  * @lines->failed. */
 uint32_t put_top_rows(const struct profile *p, unsigned keys, struct top_view *view, size_t limit,
                       struct text_lines *lines);
+
+/* ---- the command (cmd_top.c) ----------------------------------------------------------------- */
+
+enum { TOP_KEYS = KEY_TASK | KEY_OBJECT | KEY_SYMBOL };
+
+struct top_job {
+	struct event_list events;
+	pfm_sampling_t sampling;
+	pfm_ctx_t *ctx;
+	pfm_session_t *session; /* until the profile has it */
+	struct profile profile;
+	struct profile_options options;
+	struct profile_reader *reader;
+	struct top_view view;
+	struct child child;
+	char **command;
+	const char *cpus;
+	double delay;
+	uint64_t pid, line_limit, iterations, n_tables;
+	uint64_t samples_before, table_time; /* at the last table */
+	double rate;                         /* samples a second between the last two tables */
+	unsigned keys;
+	uint32_t chosen_place;
+	bool all_cpus, one_thread, no_inherit, zero, is_screen, is_paused, has_help, has_ended,
+		is_over;
+	int wait_status;
+};
+
+/* Begins anew with the keys of @job. */
+void forget_top_samples(struct top_job *job);
+
+/* ---- tables (top_tables.c) ------------------------------------------------------------------- */
+
+/* Choose the next set of keys, or the next event with samples. */
+void choose_next_keys(struct top_job *job);
+void choose_next_event(struct top_job *job);
+void draw_top_screen(struct top_job *job);
+/* Shows the table that is due, unless paused. */
+void finish_top_table(struct top_job *job);
 
 #endif

@@ -3,17 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "alpha/state.h"
-
-/* A request that is executed. */
-struct device_request {
-	struct alpha_device *device;
-	struct device_session *session;
-	struct device_process *caller;
-	uint32_t request;
-	uint64_t arg;
-	const struct alpha_device_memory *memory;
-};
+#include "alpha/request.h"
 
 static int read_own_memory(void *arg, uint64_t from, void *to, size_t n)
 {
@@ -35,23 +25,6 @@ static int write_own_memory(void *arg, uint64_t to, const void *from, size_t n)
 
 const struct alpha_device_memory alpha_device_own_memory = { read_own_memory, write_own_memory,
 	                                                     NULL };
-
-static int fetch_memory(const struct device_request *c, uint64_t from, void *to, size_t n)
-{
-	return c->memory->read(c->memory->arg, from, to, n) ? -c->device->options.pointer_errno : 0;
-}
-
-static int store_memory(const struct device_request *c, uint64_t to, const void *from, size_t n)
-{
-	return c->memory->write(c->memory->arg, to, from, n) ? -c->device->options.pointer_errno
-	                                                     : 0;
-}
-
-static void trace_pal_call(const struct device_request *c, unsigned function, uint64_t a1)
-{
-	if (c->device->trace_pal)
-		c->device->trace_pal(c->device->trace_arg, function, a1);
-}
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -157,139 +130,6 @@ static int clear_counts(const struct device_request *c)
 	return 0;
 }
 
-/* ---- profiles -------------------------------------------------------------------------------- */
-
-static size_t count_sample_bytes(const struct device_request *c)
-{
-	const struct device_profile *p = &c->session->profile;
-
-	if (!(c->session->items & PFM_PROFILING) || p->mode == PROFILE_NONE)
-		return 0;
-	return p->n_buckets * sizeof(uint32_t) * alpha_device_count_entries(c->device, c->session);
-}
-
-static bool is_valid_range(const struct device_text_range *r)
-{
-	return r->start < r->end && (r->start & 3) == 0 && (r->end & 3) == 0;
-}
-
-static bool is_in_kernel_text(const struct alpha_device *m, const struct device_text_range *r)
-{
-	return is_valid_range(r) && r->start >= m->options.ktext_start &&
-	       r->end <= m->options.ktext_end;
-}
-
-static int add_caller_range(const struct device_request *c, const struct device_text_range *r)
-{
-	struct device_profile *p = &c->session->profile;
-
-	if (p->n_caller_ranges == ALPHA_DEVICE_MAX_CALLER_RANGES)
-		return -ENOSPC;
-	if (!is_in_kernel_text(c->device, r))
-		return -EFAULT;
-	p->caller_ranges[p->n_caller_ranges++] = *r;
-	return 0;
-}
-
-static uint64_t count_buckets(const struct alpha_device *m, const struct device_text_range *r,
-                              uint64_t stride)
-{
-	uint64_t bytes = r->end - r->start + (m->options.end_inclusive ? 4 : 0), per;
-
-	if (stride == 0 || stride > UINT64_MAX / 16)
-		return 1;
-	per = 4 * stride;
-	return bytes / per + (bytes % per != 0 && !m->options.round_down);
-}
-
-/* Replaces the profile by a new one of range @r. Without memory the old one stays. */
-static int replace_profile(const struct device_request *c, enum profile_mode mode,
-                           const struct device_text_range *r, uint64_t stride)
-{
-	struct device_profile *p = &c->session->profile;
-	uint64_t n = count_buckets(c->device, r, stride);
-	unsigned blocks = alpha_device_count_entries(c->device, c->session);
-	uint32_t *buckets = NULL;
-
-	if (!c->device->fails_next_alloc &&
-	    n <= c->device->options.max_buffer / sizeof(uint32_t) / blocks)
-		buckets = calloc(n ? (size_t)n * blocks : 1, sizeof *buckets);
-	c->device->fails_next_alloc = false;
-	if (!buckets)
-		return -ENOMEM;
-	alpha_device_drop_profile(c->session);
-	p->mode = mode;
-	p->range = *r;
-	p->stride = stride;
-	p->n_buckets = (size_t)n;
-	p->buckets = buckets;
-	return 0;
-}
-
-static int set_range(const struct device_request *c, enum profile_mode mode, bool with_stride)
-{
-	uint64_t word[4] = { 0 };
-	struct device_text_range r;
-	uint64_t stride = c->session->profile.stride;
-	int err = fetch_memory(c, c->arg, word, with_stride ? 32 : 16);
-
-	if (err)
-		return err;
-	r = (struct device_text_range){ word[0], word[1] };
-	if (!(c->session->items & PFM_PROFILING))
-		return -EINVAL;
-	if (mode == PROFILE_KERNEL && c->session->profile.charges_callers)
-		return add_caller_range(c, &r);
-	if (with_stride)
-		stride = word[2];
-	if (stride & (stride - 1))
-		return -c->device->options.stride_errno;
-	if (c->device->options.range_errno && !is_valid_range(&r))
-		return -c->device->options.range_errno;
-	if (mode == PROFILE_KERNEL && c->device->options.check_first_range &&
-	    !is_in_kernel_text(c->device, &r))
-		return -EFAULT;
-	return replace_profile(c, mode, &r, stride);
-}
-
-static int start_charging_callers(const struct device_request *c)
-{
-	if (c->session->profile.mode != PROFILE_KERNEL)
-		return -EINVAL;
-	c->session->profile.charges_callers = true;
-	return 0;
-}
-
-long alpha_device_read_samples(struct alpha_device *m, int handle, uint64_t to, size_t n,
-                               const struct alpha_device_memory *mem)
-{
-	struct device_session *u = alpha_device_get_session(m, handle);
-	struct device_request c = { .device = m, .session = u, .memory = mem };
-	size_t block, size, done = 0;
-	unsigned blocks;
-
-	if (!u)
-		return -EBADF;
-	size = count_sample_bytes(&c);
-	blocks = alpha_device_count_entries(m, u);
-	block = u->profile.n_buckets * sizeof(uint32_t);
-	if (n > size)
-		n = size;
-	for (unsigned i = 0; i < blocks && done < n; i++) {
-		unsigned which = m->options.blocks_backwards ? blocks - 1 - i : i;
-		size_t part = n - done < block ? n - done : block;
-		int err = store_memory(&c, to + done,
-		                       u->profile.buckets + which * u->profile.n_buckets, part);
-
-		if (err)
-			return err;
-		done += part;
-	}
-	if (m->options.read_clears && size)
-		memset(u->profile.buckets, 0, size);
-	return (long)done;
-}
-
 /* ---- settings -------------------------------------------------------------------------------- */
 
 static int set_items(const struct device_request *c, uint64_t word)
@@ -372,115 +212,6 @@ static int set_modes(const struct device_request *c, uint64_t word)
 	return 0;
 }
 
-/* ---- counters -------------------------------------------------------------------------------- */
-
-/* Fields of a counter word. */
-struct counter_word {
-	unsigned counter_mask, cpu;
-	uint64_t counter_values[ALPHA_DEVICE_MAX_COUNTERS];
-	uint64_t value_bits; /* the value bits of the word, unshifted */
-};
-
-static struct counter_word split_counter_word(const struct alpha_device *m, uint64_t word)
-{
-	if (alpha_device_is_ev6(m))
-		return (struct counter_word){ (unsigned)(word & PF6_SEL_KMASK),
-			                      (unsigned)(word >> PF6_CPU_SHIFT),
-			                      { (word & PF6_CTR0_KMASK) >> PF6_CTR0_SHIFT,
-			                        (word & PF6_CTR1_KMASK) >> PF6_CTR1_SHIFT },
-			                      word & (PF6_CTR0_KMASK | PF6_CTR1_KMASK) };
-	return (struct counter_word){ (unsigned)(word & PF5_SEL_KMASK),
-		                      (unsigned)((word & PF5_CPU_KMASK) >> PF5_CPU_SHIFT),
-		                      { (word & PF5_CTR0_KMASK) >> PF5_CTR0_SHIFT,
-		                        (word & PF5_CTR1_KMASK) >> PF5_CTR1_SHIFT,
-		                        (word & PF5_CTR2_KMASK) >> PF5_CTR2_SHIFT },
-		                      word & PF5_WRITE_KMASK };
-}
-
-/* The processors that a counter word names; 0 for one that the session does not hold. */
-static uint64_t get_named_cpus(const struct device_request *c, unsigned cpu)
-{
-	if (cpu == PMCTRS_ALL_CPUS)
-		return c->session->cpus;
-	return cpu < c->device->options.n_cpus ? c->session->cpus & (uint64_t)1 << cpu : 0;
-}
-
-static void load_counters(const struct device_request *c, const struct counter_word *w,
-                          uint64_t cpus, bool zero)
-{
-	for (unsigned i = 0; i < c->device->options.n_cpus; i++)
-		for (unsigned k = 0; k < alpha_device_count_counters(c->device) && (cpus >> i & 1);
-		     k++)
-			if (w->counter_mask >> k & 1)
-				c->device->cpus[i].chip_values[k] = zero ? 0 : w->counter_values[k];
-}
-
-enum start_mode { START_KEEP, START_ZERO, START_LOAD };
-
-static int start_counters(const struct device_request *c, uint64_t word, enum start_mode how)
-{
-	struct counter_word w = split_counter_word(c->device, word);
-
-	if (c->device->options.start_cpu_errno && w.cpu != PMCTRS_ALL_CPUS)
-		return -c->device->options.start_cpu_errno;
-	if (how != START_KEEP)
-		load_counters(c, &w, c->session->cpus, how == START_ZERO);
-	c->session->running_counters |= w.counter_mask;
-	if (how == START_KEEP)
-		trace_pal_call(c, 1, w.counter_mask);
-	else
-		trace_pal_call(c, 7, w.counter_mask | (how == START_LOAD ? w.value_bits : 0));
-	return 0;
-}
-
-static int stop_counters(const struct device_request *c, uint64_t word)
-{
-	struct counter_word w = split_counter_word(c->device, word);
-
-	c->session->running_counters &= ~w.counter_mask;
-	trace_pal_call(c, 0, w.counter_mask);
-	return 0;
-}
-
-static int write_counters(const struct device_request *c, uint64_t word, bool zero)
-{
-	struct counter_word w = split_counter_word(c->device, word);
-	uint64_t cpus = get_named_cpus(c, w.cpu);
-
-	if (!cpus)
-		return -c->device->options.cpu_errno;
-	load_counters(c, &w, cpus, zero);
-	trace_pal_call(c, 6,
-	               (alpha_device_is_ev6(c->device) ? w.counter_mask : 0) |
-	                       (zero ? 0 : w.value_bits));
-	return 0;
-}
-
-static int read_counters(const struct device_request *c, uint64_t word)
-{
-	struct counter_word w = split_counter_word(c->device, word);
-	uint64_t cpus = get_named_cpus(c, w.cpu), echo, out;
-	unsigned i = 0;
-
-	if (!cpus)
-		return -c->device->options.cpu_errno;
-	while (!(cpus >> i & 1))
-		i++;
-	if (alpha_device_is_ev6(c->device)) {
-		echo = word & (PF6_SEL_KMASK | PF6_CPU_KMASK);
-		out = PF6_CTRS(0, 0, c->device->cpus[i].chip_values[0],
-		               c->device->cpus[i].chip_values[1]);
-	} else {
-		echo = word & (PF5_SEL_KMASK | PF5_CPU_KMASK);
-		out = PF5_CTRS(0, 0, c->device->cpus[i].chip_values[0],
-		               c->device->cpus[i].chip_values[1],
-		               c->device->cpus[i].chip_values[2]);
-	}
-	if (c->device->options.echo_word)
-		out |= echo;
-	return store_memory(c, c->arg, &out, sizeof out);
-}
-
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 static int switch_interrupts(const struct device_request *c, bool on)
@@ -511,18 +242,18 @@ static int do_common_request(const struct device_request *c)
 	case PCNTLOGSELECT: return set_process_filter(c, true);
 	case PCNTCLEARPCBPME: c->caller->is_marked = false; return 0;
 	case PCNTCLEARCNT: return clear_counts(c);
-	case PCNTCALLER: return start_charging_callers(c);
+	case PCNTCALLER: return alpha_request_charge_callers(c);
 	case PCNTGETRSIZE:
-		word = count_sample_bytes(c);
+		word = alpha_request_count_sample_bytes(c);
 		return store_memory(c, c->arg, &word, sizeof word);
 	case PCNTGETIPLHIS: return store_levels(c);
 	case PCNTSETITEMS:
 		err = fetch_memory(c, c->arg, &word, sizeof word);
 		return err ? err : set_items(c, word);
-	case PCNTSETUADDR: return set_range(c, PROFILE_USER, false);
-	case PCNTSETKADDR: return set_range(c, PROFILE_KERNEL, false);
-	case PCNTSETURANGE: return set_range(c, PROFILE_USER, true);
-	default: /* PCNTSETKRANGE */ return set_range(c, PROFILE_KERNEL, true);
+	case PCNTSETUADDR: return alpha_request_set_range(c, PROFILE_USER, false);
+	case PCNTSETKADDR: return alpha_request_set_range(c, PROFILE_KERNEL, false);
+	case PCNTSETURANGE: return alpha_request_set_range(c, PROFILE_USER, true);
+	default: /* PCNTSETKRANGE */ return alpha_request_set_range(c, PROFILE_KERNEL, true);
 	}
 }
 
@@ -541,17 +272,17 @@ static int do_word_request(const struct device_request *c)
 	case PCNT5FREQ: return set_freq(c, word);
 	case PCNT5CTXTS: return set_modes(c, word);
 	case PCNT5ENABLE:
-	case PCNT6ENABLE: return start_counters(c, word, START_KEEP);
+	case PCNT6ENABLE: return alpha_request_start_counters(c, word, START_KEEP);
 	case PCNT5RESTART:
-	case PCNT6RESTART: return start_counters(c, word, START_ZERO);
-	case PCNT6ENABWRITE: return start_counters(c, word, START_LOAD);
+	case PCNT6RESTART: return alpha_request_start_counters(c, word, START_ZERO);
+	case PCNT6ENABWRITE: return alpha_request_start_counters(c, word, START_LOAD);
 	case PCNT5DISABLE:
-	case PCNT6DISABLE: return stop_counters(c, word);
+	case PCNT6DISABLE: return alpha_request_stop_counters(c, word);
 	case PCNT5CLEAR:
-	case PCNT6CLEAR: return write_counters(c, word, true);
+	case PCNT6CLEAR: return alpha_request_write_counters(c, word, true);
 	case PCNT5SETCNTRS:
-	case PCNT6SETCNTRS: return write_counters(c, word, false);
-	default: /* PCNT5GETCNTRS, PCNT6GETCNTRS */ return read_counters(c, word);
+	case PCNT6SETCNTRS: return alpha_request_write_counters(c, word, false);
+	default: /* PCNT5GETCNTRS, PCNT6GETCNTRS */ return alpha_request_read_counters(c, word);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "alpha/session.h"
+#include "alpha/session_replay.h"
 
 #define MAX_EVENTS 8
 
@@ -29,14 +30,6 @@ static uint64_t read_number(const json_t *v, const char **wrong)
 	if (!end || *end || errno)
 		*wrong = "malformed number";
 	return n;
-}
-
-static json_t *make_hex_string(uint64_t value, int digits)
-{
-	char text[24];
-
-	snprintf(text, sizeof text, "0x%0*" PRIx64, digits, value);
-	return json_string(text);
 }
 
 static void read_counter_settings(uint64_t *out, const json_t *list, const char **wrong)
