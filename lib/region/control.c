@@ -8,7 +8,7 @@ int pfm_regions_start(const pfm_regions_options_t *options, pfm_error_t *error)
 	int rc = pfmi_regions_start(options, &is_first, error);
 
 	if (is_first)
-		pfmi_regions_measure();
+		pfmi_regions_measure_cost();
 	return rc;
 }
 

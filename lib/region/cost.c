@@ -86,8 +86,9 @@ static void evaluate_samples(struct samples *s, unsigned round)
 			struct region_event *e = &l->events[r->groups[g].events[i]];
 			unsigned w = r->groups[g].word + GROUP_VALUES + i;
 
-			e->inside = find_median(s->inside + w * VISITS);
-			e->pair = divide_by_batch(find_median(s->pair + w * VISITS), e->inside);
+			e->cost_inside = find_median(s->inside + w * VISITS);
+			e->cost_pair =
+				divide_by_batch(find_median(s->pair + w * VISITS), e->cost_inside);
 		}
 	inside = find_median(s->inside + s->words * VISITS);
 	if (round == 0) {

@@ -91,13 +91,13 @@ static void for_each_span(struct entry *to, const struct entry *from,
 		}
 }
 
-static void clear_span(struct span *s, const struct span *from)
+static void reset_minimum(struct span *s, const struct span *from)
 {
 	(void)from;
 	REGION_PUT(s->min, UINT64_MAX);
 }
 
-static void put_zeros(uint64_t *words, size_t n)
+static void store_zeros(uint64_t *words, size_t n)
 {
 	while (n-- > 0)
 		REGION_PUT(words[n], 0);
@@ -114,9 +114,9 @@ void pfmi_entry_clear(struct entry *e)
 	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	REGION_PUT(e->begun, open);
-	put_zeros((uint64_t *)&e->wall, sizeof(e->wall) / sizeof(uint64_t));
-	put_zeros(e->sums, l->sums);
-	for_each_span(e, e, clear_span);
+	store_zeros((uint64_t *)&e->wall, sizeof(e->wall) / sizeof(uint64_t));
+	store_zeros(e->sums, l->sums);
+	for_each_span(e, e, reset_minimum);
 	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
 }
 
@@ -155,7 +155,7 @@ static void add_visit_sums(struct visit_sums *s, const struct visit *v)
 }
 
 /* Adds the counts of the visits directly inside @v, including an open one. */
-static void add_inside(struct span *spans, const struct group *g, const struct visit *v)
+static void add_inside_counts(struct span *spans, const struct group *g, const struct visit *v)
 {
 	for (unsigned i = 0; i < g->n; i++) {
 		unsigned w = g->word + GROUP_VALUES + i;
@@ -167,7 +167,7 @@ static void add_inside(struct span *spans, const struct group *g, const struct v
 	}
 }
 
-static void add_group(struct entry *e, const struct visit *v, const struct group *g)
+static void add_group_counts(struct entry *e, const struct visit *v, const struct group *g)
 {
 	struct span *spans = get_group_spans(e, g);
 	const uint64_t *start = v->start + g->word + GROUP_VALUES,
@@ -175,13 +175,13 @@ static void add_group(struct entry *e, const struct visit *v, const struct group
 
 	for (unsigned i = 0; i < g->n; i++)
 		add_value(&spans[i], now[i] - start[i], v,
-		          pfmi_regions.layout.events[g->events[i]].pair);
+		          pfmi_regions.layout.events[g->events[i]].cost_pair);
 	if (v->inside || v->beyond)
-		add_inside(spans, g, v);
+		add_inside_counts(spans, g, v);
 }
 
 /* Adds the enabled time of the task's events, which is the time that the task ran. */
-static void add_task(struct group_sums *s, const struct visit *v, const struct group *g)
+static void add_task_time(struct group_sums *s, const struct visit *v, const struct group *g)
 {
 	const uint64_t *start = v->start + g->word, *now = v->now + g->word;
 
@@ -197,9 +197,9 @@ void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct g
 {
 	struct group_sums *s = get_group_sums(e, g);
 
-	add_task(s, v, g);
+	add_task_time(s, v, g);
 	if (v->whole && pfmi_visit_has_group(v, g))
-		add_group(e, v, g);
+		add_group_counts(e, v, g);
 	else
 		add_visit_sums(&s->without, v);
 }
@@ -249,7 +249,7 @@ static void merge_spans(struct span *to, const struct span *from)
 		__builtin_add_overflow(to->squares.low, from->squares.low, &to->squares.low);
 }
 
-static void merge_visits(struct visit_sums *to, const struct visit_sums *from)
+static void merge_visit_sums(struct visit_sums *to, const struct visit_sums *from)
 {
 	to->visits += from->visits;
 	to->nested += from->nested;
@@ -257,9 +257,9 @@ static void merge_visits(struct visit_sums *to, const struct visit_sums *from)
 	to->children += from->children;
 }
 
-static void merge_groups(struct group_sums *to, const struct group_sums *from)
+static void merge_group_sums(struct group_sums *to, const struct group_sums *from)
 {
-	merge_visits(&to->without, &from->without);
+	merge_visit_sums(&to->without, &from->without);
 	to->task += from->task;
 	to->unread += from->unread;
 }
@@ -273,10 +273,10 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		const struct round *round = &l->rounds[r];
 
-		merge_visits(get_round_sums(to, round), get_round_sums(from, round));
+		merge_visit_sums(get_round_sums(to, round), get_round_sums(from, round));
 		for (unsigned g = 0; g < round->n; g++)
-			merge_groups(get_group_sums(to, &round->groups[g]),
-			             get_group_sums(from, &round->groups[g]));
+			merge_group_sums(get_group_sums(to, &round->groups[g]),
+			                 get_group_sums(from, &round->groups[g]));
 	}
 }
 
@@ -311,7 +311,7 @@ static struct visit_sums sum_all_visits(const struct entry *e)
 	struct visit_sums all = { 0 };
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
-		merge_visits(&all, get_round_sums(e, &l->rounds[r]));
+		merge_visit_sums(&all, get_round_sums(e, &l->rounds[r]));
 	return all;
 }
 
@@ -342,8 +342,8 @@ void pfmi_entry_get_times(const struct entry *e, struct times *times)
 	compute_deviation(&e->wall, times->outermost, &times->mean, &times->m2);
 }
 
-static struct tally make_tally(const struct span *s, const struct visit_sums *all,
-                               const struct visit_sums *without)
+static struct tally compute_tally(const struct span *s, const struct visit_sums *all,
+                                  const struct visit_sums *without)
 {
 	struct tally t = { .inclusive = s->inclusive,
 		           .exclusive = s->inclusive + s->nested - s->inside,
@@ -368,9 +368,9 @@ void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies)
 			const struct group *group = &l->rounds[r].groups[g];
 
 			for (unsigned i = 0; i < group->n; i++) {
-				struct tally t = make_tally(get_group_spans(e, group) + i,
-				                            get_round_sums(e, &l->rounds[r]),
-				                            &get_group_sums(e, group)->without);
+				struct tally t = compute_tally(get_group_spans(e, group) + i,
+				                               get_round_sums(e, &l->rounds[r]),
+				                               &get_group_sums(e, group)->without);
 
 				pfmi_region_add_tally(&tallies[group->events[i]], &t);
 			}
@@ -381,8 +381,8 @@ void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies)
 
 /* Adds @n observations with mean @mean and @m2, the sum of their squared deviations, to those of
  * *@to_mean and *@to_m2. */
-static void add_deviation(double *to_mean, double *to_m2, uint64_t to_n, double mean, double m2,
-                          uint64_t n)
+static void merge_deviation(double *to_mean, double *to_m2, uint64_t to_n, double mean, double m2,
+                            uint64_t n)
 {
 	double d = mean - *to_mean, all = (double)(to_n + n);
 
@@ -394,7 +394,7 @@ static void add_deviation(double *to_mean, double *to_m2, uint64_t to_n, double 
 
 void pfmi_region_add_times(struct times *to, const struct times *from)
 {
-	add_deviation(&to->mean, &to->m2, to->outermost, from->mean, from->m2, from->outermost);
+	merge_deviation(&to->mean, &to->m2, to->outermost, from->mean, from->m2, from->outermost);
 	if (from->outermost && (!to->outermost || from->min < to->min))
 		to->min = from->min;
 	to->max = from->max > to->max ? from->max : to->max;
@@ -410,7 +410,7 @@ void pfmi_region_add_times(struct times *to, const struct times *from)
 
 void pfmi_region_add_tally(struct tally *to, const struct tally *from)
 {
-	add_deviation(&to->mean, &to->m2, to->visits, from->mean, from->m2, from->visits);
+	merge_deviation(&to->mean, &to->m2, to->visits, from->mean, from->m2, from->visits);
 	if (from->visits && (!to->visits || from->min < to->min))
 		to->min = from->min;
 	to->max = from->max > to->max ? from->max : to->max;

@@ -17,7 +17,7 @@ struct pfm_region_visit {
 	uint64_t words[]; /* sums of ended segments, then the reading at the start of this one */
 };
 
-static pfm_region_visit_t *unused;
+static pfm_region_visit_t *free_visits;
 
 static pfm_region_visit_t *make_visit(void)
 {
@@ -25,9 +25,9 @@ static pfm_region_visit_t *make_visit(void)
 	pfm_region_visit_t *v;
 
 	pfmi_regions_lock();
-	v = unused;
+	v = free_visits;
 	if (v)
-		unused = v->next;
+		free_visits = v->next;
 	else
 		v = pfmi_arena_alloc(&pfmi_regions.arena, sizeof(*v) + words);
 	pfmi_regions_unlock();
@@ -39,12 +39,12 @@ static pfm_region_visit_t *make_visit(void)
 static void release_visit(pfm_region_visit_t *v)
 {
 	pfmi_regions_lock();
-	v->next = unused;
-	unused = v;
+	v->next = free_visits;
+	free_visits = v;
 	pfmi_regions_unlock();
 }
 
-static uint64_t *start_of(pfm_region_visit_t *v)
+static uint64_t *get_segment_start(pfm_region_visit_t *v)
 {
 	return v->words + pfmi_regions.layout.words;
 }
@@ -56,7 +56,7 @@ static void start_segment(pfm_region_visit_t *v, struct thread *t)
 	v->generation = t->generation;
 	v->epoch = pfmi_regions.epoch;
 	t->handles++;
-	pfmi_thread_read_counters(t, start_of(v));
+	pfmi_thread_read_counters(t, get_segment_start(v));
 	v->began = pfmi_region_get_wall_time();
 	v->entered = v->entered ? v->entered : v->began;
 }
@@ -65,7 +65,7 @@ static void start_segment(pfm_region_visit_t *v, struct thread *t)
 static void end_segment(pfm_region_visit_t *v, struct thread *t)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
-	uint64_t *start = start_of(v);
+	uint64_t *start = get_segment_start(v);
 
 	v->ended = pfmi_region_get_wall_time();
 	v->wall += v->ended - v->began;
@@ -144,16 +144,16 @@ static void complete_sums(pfm_region_visit_t *v)
 
 	for (unsigned i = 0; i < r->n; i++)
 		v->words[r->groups[i].word] = r->groups[i].n;
-	memset(start_of(v), 0, pfmi_regions.layout.words * sizeof(uint64_t));
+	memset(get_segment_start(v), 0, pfmi_regions.layout.words * sizeof(uint64_t));
 	for (unsigned i = 0; i < r->n; i++)
-		start_of(v)[r->groups[i].word] = r->groups[i].n;
+		get_segment_start(v)[r->groups[i].word] = r->groups[i].n;
 }
 
 static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 {
 	struct node *node;
 	struct entry *e = pfmi_thread_find_entry(t, v->region, 0, &node);
-	const struct visit visit = { .start = start_of(v),
+	const struct visit visit = { .start = get_segment_start(v),
 		                     .now = v->words,
 		                     .round = v->round,
 		                     .whole = v->whole,
@@ -168,8 +168,8 @@ static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 	REGION_ADD(e->begun, 1);
 	pfmi_entry_add_visit(e, &visit);
 	if (pfmi_regions.keeps_slices)
-		pfmi_slice_keep(t, v->region, &visit,
-		                &(struct slice_times){ v->entered, v->ended, true });
+		pfmi_slices_add_visit(t, v->region, &visit,
+		                      &(struct slice_times){ v->entered, v->ended, true });
 }
 
 void pfm_region_leave(pfm_region_visit_t *v)

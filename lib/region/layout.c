@@ -30,7 +30,7 @@ static bool is_soft(const pfm_attr_t *a)
 	return a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT;
 }
 
-static char *copy_text(const char *text)
+static char *copy_or_empty(const char *text)
 {
 	return strdup(text ? text : "");
 }
@@ -43,11 +43,11 @@ static int describe_event(const pfm_session_t *s, unsigned i, const pfm_count_t 
 
 	if (rc)
 		return rc;
-	e->name = copy_text(info.name);
-	e->unit = copy_text(info.unit);
-	e->why = copy_text(info.why);
-	e->remedy = copy_text(info.remedy);
-	e->cpus = copy_text(info.cpus);
+	e->name = copy_or_empty(info.name);
+	e->unit = copy_or_empty(info.unit);
+	e->why = copy_or_empty(info.why);
+	e->remedy = copy_or_empty(info.remedy);
+	e->cpus = copy_or_empty(info.cpus);
 	e->attr = info.attr;
 	e->session_group = info.group;
 	e->scale = count->scale;
@@ -66,7 +66,7 @@ static int describe_event(const pfm_session_t *s, unsigned i, const pfm_count_t 
 	                                                            : PFMLIB_ERR_NOMEM;
 }
 
-static int describe_all(struct layout *l, pfm_session_t *s)
+static int describe_events(struct layout *l, pfm_session_t *s)
 {
 	unsigned n = pfm_session_size(s);
 	pfm_count_t *counts = calloc(n + 1, sizeof(*counts));
@@ -158,8 +158,8 @@ static bool open_cpu_fds(struct region_event *e)
 }
 
 /* Adds the events that only the whole machine can count, as described by a session of all CPUs. */
-static void take_system(struct layout *l, const pfm_session_options_t *usual,
-                        const char *const *texts, unsigned n)
+static void add_system_events(struct layout *l, const pfm_session_options_t *usual,
+                              const char *const *texts, unsigned n)
 {
 	pfm_session_options_t options = *usual;
 	struct layout whole = { 0 };
@@ -168,7 +168,7 @@ static void take_system(struct layout *l, const pfm_session_options_t *usual,
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	if (pfm_open_session(&s, l->ctx, &options, texts, n, NULL))
 		return;
-	if (!describe_all(&whole, s) && whole.n_events == l->n_events)
+	if (!describe_events(&whole, s) && whole.n_events == l->n_events)
 		for (unsigned i = 0; i < l->n_events; i++)
 			if (!l->events[i].countable && whole.events[i].countable) {
 				struct region_event e = l->events[i];
@@ -244,7 +244,7 @@ static bool can_join_group(const struct layout *l, struct group *g, const unsign
 	unsigned before = g->n, fault;
 	int err;
 
-	if (l->most && g->n + n > l->most)
+	if (l->max_group_size && g->n + n > l->max_group_size)
 		return false;
 
 	for (unsigned i = 0; i < n; i++)
@@ -304,7 +304,7 @@ static bool place_in_round(struct layout *l, const unsigned *unit, unsigned n)
 	return ok;
 }
 
-static void give_up(struct region_event *e, pfm_cause_t cause, const char *why)
+static void mark_uncountable(struct region_event *e, pfm_cause_t cause, const char *why)
 {
 	char *text = strdup(why);
 
@@ -318,7 +318,7 @@ static void give_up(struct region_event *e, pfm_cause_t cause, const char *why)
 }
 
 /* Rule 1: keeps hardware events of one group of the session together. */
-static void place_unit(struct layout *l, unsigned first)
+static void place_session_group(struct layout *l, unsigned first)
 {
 	unsigned unit[PFM_MAX_SET], n = 0;
 
@@ -330,8 +330,8 @@ static void place_unit(struct layout *l, unsigned first)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		if (n == 1 || !place_in_round(l, &unit[i], 1))
-			give_up(&l->events[unit[i]], PFM_CAUSE_GROUP,
-			        "the kernel refuses the event for a thread");
+			mark_uncountable(&l->events[unit[i]], PFM_CAUSE_GROUP,
+			                 "the kernel refuses the event for a thread");
 }
 
 static bool is_placed(const struct layout *l, unsigned event)
@@ -345,7 +345,7 @@ static bool is_placed(const struct layout *l, unsigned event)
 }
 
 /* Rule 3: adds a software event to a group. */
-static bool place_soft(struct layout *l, unsigned event)
+static bool place_software_event(struct layout *l, unsigned event)
 {
 	for (unsigned r = 0; r < l->n_rounds; r++) {
 		struct round *round = &l->rounds[r];
@@ -360,8 +360,8 @@ static bool place_soft(struct layout *l, unsigned event)
 			return false;
 		if (!can_join_group(l, g, &event, 1)) {
 			free(round->groups[--round->n].events);
-			give_up(&l->events[event], PFM_CAUSE_OTHER,
-			        "the kernel refuses the event for a thread");
+			mark_uncountable(&l->events[event], PFM_CAUSE_OTHER,
+			                 "the kernel refuses the event for a thread");
 			return true;
 		}
 	}
@@ -369,13 +369,13 @@ static bool place_soft(struct layout *l, unsigned event)
 }
 
 /* Rule 4: makes a group of an event of the whole machine. */
-static bool place_system(struct layout *l, unsigned event)
+static bool place_system_event(struct layout *l, unsigned event)
 {
 	struct region_event *e = &l->events[event];
 
 	if (!open_cpu_fds(e)) {
-		give_up(e, PFM_CAUSE_PERMISSION,
-		        "the kernel refuses the event for the whole machine");
+		mark_uncountable(e, PFM_CAUSE_PERMISSION,
+		                 "the kernel refuses the event for the whole machine");
 		return true;
 	}
 	for (unsigned r = 0; r < l->n_rounds; r++) {
@@ -405,7 +405,7 @@ static void number_group(struct layout *l, unsigned r, struct group *g)
 			l->events[g->events[k]].round = r;
 }
 
-void pfmi_layout_number(struct layout *l)
+void pfmi_layout_assign_places(struct layout *l)
 {
 	l->words = l->sums = l->n_fds = 0;
 	for (unsigned r = 0; r < l->n_rounds; r++) {
@@ -426,17 +426,17 @@ static int make_groups(struct layout *l)
 	for (unsigned i = 0; i < l->n_events; i++)
 		if (l->events[i].countable && !l->events[i].soft && !l->events[i].system &&
 		    !is_placed(l, i))
-			place_unit(l, i);
+			place_session_group(l, i);
 	if (!l->n_rounds)
 		is_added = add_round(l) != NULL;
 	for (unsigned i = 0; i < l->n_events && is_added; i++)
 		if (l->events[i].countable && l->events[i].soft && !l->events[i].system)
-			is_added = place_soft(l, i);
+			is_added = place_software_event(l, i);
 	for (unsigned i = 0; i < l->n_events && is_added; i++)
 		if (l->events[i].countable && l->events[i].system)
-			is_added = place_system(l, i);
+			is_added = place_system_event(l, i);
 	if (is_added)
-		pfmi_layout_number(l);
+		pfmi_layout_assign_places(l);
 	return is_added ? PFMLIB_SUCCESS : PFMLIB_ERR_NOMEM;
 }
 
@@ -469,10 +469,10 @@ static int open_sessions(struct layout *l, const char *const *texts, unsigned n,
 	rc = pfm_open_session(&s, l->ctx, &options, texts, n, error);
 	if (rc)
 		return rc;
-	rc = describe_all(l, s);
+	rc = describe_events(l, s);
 	pfm_close_session(s);
 	if (!rc && system)
-		take_system(l, &options, texts, n);
+		add_system_events(l, &options, texts, n);
 	options.flags |= PFM_SESSION_DRY_RUN;
 	if (!rc)
 		rc = pfm_open_session(&l->session, l->ctx, &options, texts, n, error);
@@ -490,7 +490,7 @@ static int refuse_many_events(pfm_error_t *error)
 	                           "more than 1024 events of regions: name fewer");
 }
 
-int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error)
+int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error)
 {
 	unsigned n = 0;
 	const char **texts = events && *events ? split_list(events, &n) : NULL;
@@ -502,7 +502,7 @@ int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_erro
 		rc = refuse_many_events(error);
 	if (!rc && n)
 		rc = open_sessions(l, texts, n, system, error);
-	for (unsigned i = 0; i < l->n_events && l->most; i++)
+	for (unsigned i = 0; i < l->n_events && l->max_group_size; i++)
 		l->events[i].soft = false;
 	if (!rc)
 		rc = make_groups(l);

@@ -18,11 +18,11 @@ struct names {
 
 enum { FIRST_SLOTS = 64 };
 
-static struct names *table;
+static struct names *name_table;
 static struct name **names_by_number;
-static uint32_t last_number = LAST_OWN_REGION, numbers_room;
+static uint32_t last_number = LAST_OWN_REGION, numbers_capacity;
 
-static uint32_t hash_of(const char *name)
+static uint32_t compute_name_hash(const char *name)
 {
 	uint32_t h = 2166136261u; /* FNV-1a */
 
@@ -31,7 +31,7 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-static struct name *find(const struct names *t, const char *name, uint32_t hash)
+static struct name *find_name(const struct names *t, const char *name, uint32_t hash)
 {
 	struct name *n;
 
@@ -53,12 +53,12 @@ static void insert_name(struct names *t, struct name *n)
 }
 
 /* Grows the table if half of its slots are taken. */
-static bool grow_table(void)
+static bool grow_name_table(void)
 {
-	uint32_t slots = table ? 2 * (table->mask + 1) : FIRST_SLOTS;
+	uint32_t slots = name_table ? 2 * (name_table->mask + 1) : FIRST_SLOTS;
 	struct names *bigger;
 
-	if (table && 2 * (last_number + 1) <= table->mask + 1)
+	if (name_table && 2 * (last_number + 1) <= name_table->mask + 1)
 		return true;
 	bigger = pfmi_arena_alloc(&pfmi_regions.arena,
 	                          sizeof(*bigger) + slots * sizeof(bigger->slots[0]));
@@ -67,16 +67,16 @@ static bool grow_table(void)
 	bigger->mask = slots - 1;
 	for (uint32_t i = LAST_OWN_REGION + 1; i <= last_number; i++)
 		insert_name(bigger, names_by_number[i]);
-	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
+	__atomic_store_n(&name_table, bigger, __ATOMIC_RELEASE);
 	return true;
 }
 
 static bool grow_numbers(void)
 {
-	uint32_t size = numbers_room ? 2 * numbers_room : FIRST_SLOTS;
+	uint32_t size = numbers_capacity ? 2 * numbers_capacity : FIRST_SLOTS;
 	struct name **bigger;
 
-	if (last_number + 1 < numbers_room)
+	if (last_number + 1 < numbers_capacity)
 		return true;
 	bigger = pfmi_arena_alloc(&pfmi_regions.arena, size * sizeof(struct name *));
 	if (!bigger)
@@ -84,7 +84,7 @@ static bool grow_numbers(void)
 	if (names_by_number)
 		memcpy(bigger, names_by_number, (last_number + 1) * sizeof(struct name *));
 	names_by_number = bigger;
-	numbers_room = size;
+	numbers_capacity = size;
 	return true;
 }
 
@@ -94,7 +94,7 @@ static struct name *add_name(const char *name, uint32_t hash)
 	struct name *n;
 	char *copy;
 
-	if (!grow_table() || !grow_numbers())
+	if (!grow_name_table() || !grow_numbers())
 		return NULL;
 	n = pfmi_arena_alloc(&pfmi_regions.arena, sizeof(*n) + len);
 	if (!n)
@@ -105,18 +105,18 @@ static struct name *add_name(const char *name, uint32_t hash)
 	n->region = (pfm_region_t){ copy, last_number + 1, 0 };
 	names_by_number[last_number + 1] = n;
 	__atomic_store_n(&last_number, last_number + 1, __ATOMIC_RELEASE);
-	insert_name(table, n);
+	insert_name(name_table, n);
 	return n;
 }
 
 pfm_region_t *pfmi_region_find_or_make(const char *name)
 {
-	uint32_t hash = hash_of(name);
-	struct name *n = find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), name, hash);
+	uint32_t hash = compute_name_hash(name);
+	struct name *n = find_name(__atomic_load_n(&name_table, __ATOMIC_ACQUIRE), name, hash);
 
 	if (!n) {
 		pfmi_regions_lock();
-		n = find(table, name, hash);
+		n = find_name(name_table, name, hash);
 		if (!n)
 			n = add_name(name, hash);
 		pfmi_regions_unlock();
@@ -124,7 +124,7 @@ pfm_region_t *pfmi_region_find_or_make(const char *name)
 	return n ? &n->region : NULL;
 }
 
-uint32_t pfmi_region_number(const char *name)
+uint32_t pfmi_region_find_or_make_number(const char *name)
 {
 	const pfm_region_t *r = pfmi_region_find_or_make(name);
 
@@ -132,7 +132,7 @@ uint32_t pfmi_region_number(const char *name)
 }
 
 /* Call this with the lock held, or with a number that this thread has. */
-const char *pfmi_region_name(uint32_t number)
+const char *pfmi_region_get_name(uint32_t number)
 {
 	return number > LAST_OWN_REGION && number <= __atomic_load_n(&last_number, __ATOMIC_ACQUIRE)
 	               ? names_by_number[number]->region.name

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "region/region.h"
 
-bool pfmi_region_format_path(char *path, size_t size, const char *suffix)
+bool pfmi_region_build_path(char *path, size_t size, const char *suffix)
 {
 	const char *output = pfmi_regions.output, *p = strstr(output, "%p");
 	size_t len = strlen(output);
@@ -33,7 +33,7 @@ void pfmi_region_mark_process(void)
 	int fd;
 
 	if (!len || pfmi_regions.output[len - 1] != '/' ||
-	    !pfmi_region_format_path(path, sizeof(path), ".started"))
+	    !pfmi_region_build_path(path, sizeof(path), ".started"))
 		return;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd >= 0)
@@ -46,6 +46,6 @@ void pfmi_region_unmark_process(void)
 	char path[4200];
 
 	if (pfmi_regions.output[len - 1] == '/' &&
-	    pfmi_region_format_path(path, sizeof(path), ".started"))
+	    pfmi_region_build_path(path, sizeof(path), ".started"))
 		unlink(path);
 }

@@ -60,9 +60,9 @@ static inline bool pfmi_region_is_own(uint32_t number)
 	return number <= LAST_OWN_REGION;
 }
 /* Number of the region called @name, above LAST_OWN_REGION; 0 without memory. */
-uint32_t pfmi_region_number(const char *name);
+uint32_t pfmi_region_find_or_make_number(const char *name);
 pfm_region_t *pfmi_region_find_or_make(const char *name);
-const char *pfmi_region_name(uint32_t number);
+const char *pfmi_region_get_name(uint32_t number);
 uint32_t pfmi_region_get_last_number(void); /* LAST_OWN_REGION before the first name */
 
 /* ---- layout.c ---------------------------------------------------------------------------- */
@@ -103,13 +103,13 @@ struct region_event {
 	unsigned session_group, round;
 	bool countable, soft, system;
 	int n_cpu_fds, *cpu_fds; /* event of the whole machine: one descriptor for each CPU */
-	double inside, pair;     /* cost */
+	double cost_inside, cost_pair;
 };
 
 struct layout {
 	pfm_ctx_t *ctx;
-	pfm_session_t *session; /* a session that opens nothing, for computing metrics */
-	unsigned most;          /* limit of events in a group; 0: as many as the kernel accepts */
+	pfm_session_t *session;  /* a session that opens nothing, for computing metrics */
+	unsigned max_group_size; /* limit of events in a group; 0: as many as the kernel accepts */
 	unsigned n_events;
 	struct region_event *events;
 	unsigned n_rounds;
@@ -122,9 +122,9 @@ struct layout {
 };
 
 /* Plans @events, a list as the user writes it, for the tasks of this process. */
-int pfmi_layout_make(struct layout *l, const char *events, bool system, pfm_error_t *error);
+int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error);
 /* Assigns each group its places in snapshots, in sums and among a thread's descriptors. */
-void pfmi_layout_number(struct layout *l);
+void pfmi_layout_assign_places(struct layout *l);
 void pfmi_layout_free(struct layout *l);
 
 /* ---- threads and what they count --------------------------------------------------------- */
@@ -257,16 +257,16 @@ extern struct regions pfmi_regions;
 
 /* The calling thread's state. The initial-exec model makes it accessible in signal handlers,
  * without a call that may allocate. */
-struct here {
+struct caller {
 	struct thread *thread;
-	/* IN_CALL, LOOK_FIRST, or the value of perfmon_regions_active for which the thread is
+	/* IN_CALL, UNPREPARED, or the value of perfmon_regions_active for which the thread is
 	 * prepared */
 	int state;
 	int active;    /* next state, set by the call in progress */
 	unsigned busy; /* the lock is taken: a call in a signal handler is not counted */
 };
-enum { LOOK_FIRST = INT_MIN, IN_CALL };
-extern __thread struct here pfmi_region_here __attribute__((tls_model("initial-exec")));
+enum { UNPREPARED = INT_MIN, IN_CALL };
+extern __thread struct caller pfmi_region_caller __attribute__((tls_model("initial-exec")));
 
 /* Takes the lock of the process. Prevents signal handlers of this thread from waiting for it. */
 void pfmi_regions_lock(void);
@@ -355,10 +355,10 @@ struct slice_list {
 	uint64_t dropped; /* visits beyond the limit of memory */
 };
 
-void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
-                     const struct slice_times *times);
+void pfmi_slices_add_visit(struct thread *t, uint32_t region, const struct visit *v,
+                           const struct slice_times *times);
 /* Lets another thread use the page of a thread that ends. Call this with the lock held. */
-void pfmi_slices_end_thread(struct thread *t);
+void pfmi_slices_release_page(struct thread *t);
 /* Releases all slices, in the child of a fork. */
 void pfmi_slices_forget(void);
 /* Lists all slices until now; free(3) @list->items. The slices stay. False without memory. */
@@ -368,7 +368,7 @@ bool pfmi_slices_collect(struct slice_list *list);
 
 /* Writes the path of this process's results, where %p is its id. A forked process adds its id to
  * avoid sharing a file. False without a path. */
-bool pfmi_region_format_path(char *path, size_t size, const char *suffix);
+bool pfmi_region_build_path(char *path, size_t size, const char *suffix);
 /* Creates an empty file in the folder of results. It stays empty if the process is killed or
  * executes another program. */
 void pfmi_region_mark_process(void);
@@ -378,7 +378,7 @@ void pfmi_region_unmark_process(void);
 
 /* Returns the calling thread, creating its record if necessary; NULL without memory. */
 struct thread *pfmi_thread_get_current(void);
-int pfmi_thread_prepare_all(void);
+int pfmi_thread_install_handlers(void);
 
 /* ---- visit.c, handle.c ------------------------------------------------------------------- */
 
@@ -386,7 +386,7 @@ bool pfmi_region_enter_call(struct thread **t);
 void pfmi_region_leave_call(void);
 uint32_t pfmi_region_get_id(pfm_region_t *region);
 /* Measures the cost of begin and end in the calling thread. */
-void pfmi_regions_measure(void);
+void pfmi_regions_measure_cost(void);
 
 /* ---- cost.c, start.c --------------------------------------------------------------------- */
 
@@ -438,8 +438,8 @@ void pfmi_region_put_us(struct text *t, uint64_t ns);
 void pfmi_region_put_ms(struct text *t, uint64_t ns);
 /* Computes the count of event @k in slice @s, minus the cost of begin and end unless @r disables
  * that. False if it was not counted. */
-bool pfmi_slice_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
-                      uint64_t *count);
+bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
+                          uint64_t *count);
 typedef void region_write_fn(struct text *out, const pfm_region_results_t *r);
 /* A format of results. */
 struct region_format {

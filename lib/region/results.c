@@ -32,8 +32,8 @@ static struct result_row *add_row(pfm_region_results_t *r, unsigned *size)
 }
 
 /* Adds the sums of the regions of @t. @copy: memory for an entry. */
-static bool take_thread(pfm_region_results_t *r, const struct thread *t, struct entry *copy,
-                        unsigned *size)
+static bool add_thread_rows(pfm_region_results_t *r, const struct thread *t, struct entry *copy,
+                            unsigned *size)
 {
 	for (const struct entry *e = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE); e;
 	     e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
@@ -122,7 +122,7 @@ pfm_region_results_t *pfm_read_regions(void)
 	r->flags = pfmi_regions.flags;
 	pfmi_regions_lock();
 	for (const struct thread *t = pfmi_regions.threads; t && ok; t = t->next)
-		ok = take_thread(r, t, copy, &size);
+		ok = add_thread_rows(r, t, copy, &size);
 	pfmi_regions_unlock();
 	free(copy);
 	if (ok && (!r->n || add_sums(r, &size)))
@@ -142,7 +142,7 @@ void pfm_free_region_results(pfm_region_results_t *r)
 
 /* ---- costs ------------------------------------------------------------------------------- */
 
-static uint64_t round_to_number(double v)
+static uint64_t round_to_integer(double v)
 {
 	return v <= 0 ? 0 : v >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)(v + 0.5);
 }
@@ -156,8 +156,8 @@ static uint64_t compute_wall_cost(const struct times *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	return round_to_number((double)t->outermost * l->wall_inside +
-	                       (double)t->pairs * l->wall_pair);
+	return round_to_integer((double)t->outermost * l->wall_inside +
+	                        (double)t->pairs * l->wall_pair);
 }
 
 /* The task time is read with the counts. */
@@ -165,13 +165,14 @@ static uint64_t compute_task_cost(const struct times *t)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	return round_to_number((double)t->task_visits * l->task_inside +
-	                       (double)t->pairs * l->wall_pair);
+	return round_to_integer((double)t->task_visits * l->task_inside +
+	                        (double)t->pairs * l->wall_pair);
 }
 
 static uint64_t compute_inclusive_cost(const struct tally *t, const struct region_event *e)
 {
-	return round_to_number((double)t->visits * e->inside + (double)t->pairs * e->pair);
+	return round_to_integer((double)t->visits * e->cost_inside +
+	                        (double)t->pairs * e->cost_pair);
 }
 
 /* Of each visit directly inside, what it counts itself is not in the exclusive count; the rest of
@@ -179,11 +180,11 @@ static uint64_t compute_inclusive_cost(const struct tally *t, const struct regio
 static uint64_t compute_exclusive_cost(uint64_t visits, uint64_t children, double inside,
                                        double pair)
 {
-	return round_to_number((double)visits * inside +
-	                       (double)children * (pair > inside ? pair - inside : 0));
+	return round_to_integer((double)visits * inside +
+	                        (double)children * (pair > inside ? pair - inside : 0));
 }
 
-static bool is_costly(uint64_t cost, uint64_t of)
+static bool is_costly_count(uint64_t cost, uint64_t of)
 {
 	return cost && cost > of / COSTLY;
 }
@@ -210,15 +211,15 @@ static double compute_variance(double m2, uint64_t n)
 	return n < 2 ? -1 : m2 / (double)(n - 1);
 }
 
-static bool row_is_costly(const struct result_row *row)
+static bool is_costly_row(const struct result_row *row)
 {
 	const struct layout *l = &pfmi_regions.layout;
 
-	if (is_costly(compute_wall_cost(&row->times), row->times.wall))
+	if (is_costly_count(compute_wall_cost(&row->times), row->times.wall))
 		return true;
 	for (unsigned i = 0; i < l->n_events; i++)
-		if (is_costly(compute_inclusive_cost(&row->tallies[i], &l->events[i]),
-		              row->tallies[i].inclusive))
+		if (is_costly_count(compute_inclusive_cost(&row->tallies[i], &l->events[i]),
+		                    row->tallies[i].inclusive))
 			return true;
 	return false;
 }
@@ -234,14 +235,14 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 	if (!r || !row)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
 	subtract = !(r->flags & PFM_REGIONS_NO_SUBTRACT);
-	each = subtract ? round_to_number(l->wall_inside) : 0;
+	each = subtract ? round_to_integer(l->wall_inside) : 0;
 	return copy_result(
 		info,
 		&(pfm_region_info_t){
-			.region = pfmi_region_name(row->region),
-			.parent = pfmi_region_name(row->parent),
+			.region = pfmi_region_get_name(row->region),
+			.parent = pfmi_region_get_name(row->parent),
 			.thread = row->tid,
-			.costly = row_is_costly(row),
+			.costly = is_costly_row(row),
 			.visits = t->visits,
 			.outermost = t->outermost,
 			.unfinished = row->open,
@@ -260,8 +261,8 @@ int pfm_describe_region(const pfm_region_results_t *r, unsigned i, pfm_region_in
 		sizeof(*info));
 }
 
-static pfm_quality_t get_quality(const struct result_row *row, const struct tally *t,
-                                 const struct region_event *e)
+static pfm_quality_t get_count_quality(const struct result_row *row, const struct tally *t,
+                                       const struct region_event *e)
 {
 	if (!e->countable)
 		return e->quality;
@@ -270,7 +271,7 @@ static pfm_quality_t get_quality(const struct result_row *row, const struct tall
 	return t->visits == row->times.outermost ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL;
 }
 
-static pfm_cause_t get_cause(const struct region_event *e, pfm_quality_t quality)
+static pfm_cause_t get_count_cause(const struct region_event *e, pfm_quality_t quality)
 {
 	if (!e->countable)
 		return e->cause;
@@ -291,10 +292,11 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 
 	if (!t)
 		return r ? PFMLIB_ERR_NOTFOUND : PFMLIB_ERR_INVAL;
-	quality = get_quality(&r->rows[i], t, e);
+	quality = get_count_quality(&r->rows[i], t, e);
 	cost = compute_inclusive_cost(t, e);
-	exclusive = compute_exclusive_cost(t->exclusive_visits, t->children, e->inside, e->pair);
-	each = round_to_number(e->inside);
+	exclusive = compute_exclusive_cost(t->exclusive_visits, t->children, e->cost_inside,
+	                                   e->cost_pair);
+	each = round_to_integer(e->cost_inside);
 	if (r->flags & PFM_REGIONS_NO_SUBTRACT)
 		exclusive = each = 0;
 	return copy_result(
@@ -310,16 +312,16 @@ int pfm_region_count(const pfm_region_results_t *r, unsigned i, unsigned event,
 			.variance = compute_variance(t->m2, t->visits),
 			.overhead = cost,
 			.quality = quality,
-			.cause = get_cause(e, quality),
+			.cause = get_count_cause(e, quality),
 			.scale = e->scale },
 		sizeof(*count));
 }
 
-bool pfmi_slice_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
-                      uint64_t *count)
+bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
+                          uint64_t *count)
 {
 	const struct region_event *e = &pfmi_regions.layout.events[k];
-	uint64_t cost = round_to_number(e->inside + (double)s->pairs * e->pair);
+	uint64_t cost = round_to_integer(e->cost_inside + (double)s->pairs * e->cost_pair);
 
 	if (s->counts[k] == SLICE_NOT_COUNTED)
 		return false;
@@ -361,8 +363,8 @@ int pfm_describe_region_event(unsigned i, pfm_region_event_t *event)
 	                               .whole_machine = e->system,
 	                               .round = e->round,
 	                               .n_rounds = e->soft || e->system ? 1 : l->n_rounds,
-	                               .cost_inside = e->inside,
-	                               .cost_pair = e->pair },
+	                               .cost_inside = e->cost_inside,
+	                               .cost_pair = e->cost_pair },
 		sizeof(*event));
 }
 
@@ -387,8 +389,8 @@ static void fill_counts(const pfm_region_results_t *r, unsigned i, pfm_count_t *
 		counts[k].raw = c.inclusive;
 		counts[k].value = c.visits == visits
 		                          ? c.inclusive
-		                          : round_to_number((double)c.inclusive / (double)c.visits *
-		                                            (double)visits);
+		                          : round_to_integer((double)c.inclusive /
+		                                             (double)c.visits * (double)visits);
 		counts[k].enabled = counts[k].running = r->rows[i].times.wall;
 	}
 }

@@ -21,7 +21,7 @@ static struct {
 	struct slice_page *pages, *spare;
 	unsigned n_pages;
 	size_t dropped; /* alone in its cache line, since all processors add to it */
-} all;
+} store;
 
 static size_t get_slice_size(void)
 {
@@ -43,22 +43,22 @@ static struct visit_slice *get_slice(struct slice_page *page, size_t i)
 /* Call this with the lock held. NULL at the limit and without memory. */
 static struct slice_page *make_page(void)
 {
-	struct slice_page *page = all.spare;
+	struct slice_page *page = store.spare;
 
 	if (page) {
-		all.spare = page->spare;
+		store.spare = page->spare;
 		return page;
 	}
-	if (all.n_pages == MAX_PAGES)
+	if (store.n_pages == MAX_PAGES)
 		return NULL;
 	/* Populated, because enclosing visits would otherwise count these page faults. */
 	page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
 	            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (page == MAP_FAILED)
 		return NULL;
-	all.n_pages++;
-	page->next = all.pages;
-	all.pages = page;
+	store.n_pages++;
+	page->next = store.pages;
+	store.pages = page;
 	return page;
 }
 
@@ -75,7 +75,7 @@ static struct slice_page *get_page(struct thread *t)
 	return t->slices;
 }
 
-static void fill_counts(uint64_t *counts, const struct visit *v)
+static void fill_slice_counts(uint64_t *counts, const struct visit *v)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[v->round];
 
@@ -92,14 +92,14 @@ static void fill_counts(uint64_t *counts, const struct visit *v)
 	}
 }
 
-void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
-                     const struct slice_times *times)
+void pfmi_slices_add_visit(struct thread *t, uint32_t region, const struct visit *v,
+                           const struct slice_times *times)
 {
 	struct slice_page *page = get_page(t);
 	struct visit_slice *s;
 
 	if (!page) {
-		__atomic_fetch_add(&all.dropped, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&store.dropped, 1, __ATOMIC_RELAXED);
 		return;
 	}
 	s = get_slice(page, page->n);
@@ -110,36 +110,36 @@ void pfmi_slice_keep(struct thread *t, uint32_t region, const struct visit *v,
 	s->region = region;
 	s->tid = t->tid;
 	s->overlaps = times->overlaps;
-	fill_counts(s->counts, v);
+	fill_slice_counts(s->counts, v);
 	/* Visits that measure the cost do the same work, and their slices are dropped. */
 	if (!pfmi_region_is_own(region))
 		__atomic_store_n(&page->n, page->n + 1, __ATOMIC_RELEASE);
 }
 
-void pfmi_slices_end_thread(struct thread *t)
+void pfmi_slices_release_page(struct thread *t)
 {
 	if (!t->slices)
 		return;
-	t->slices->spare = all.spare;
-	all.spare = t->slices;
+	t->slices->spare = store.spare;
+	store.spare = t->slices;
 	t->slices = NULL;
 }
 
 void pfmi_slices_forget(void)
 {
-	for (struct slice_page *page = all.pages, *next; page; page = next) {
+	for (struct slice_page *page = store.pages, *next; page; page = next) {
 		next = page->next;
 		munmap(page, PAGE_BYTES);
 	}
-	all.pages = all.spare = NULL;
-	all.n_pages = 0;
-	all.dropped = 0;
+	store.pages = store.spare = NULL;
+	store.n_pages = 0;
+	store.dropped = 0;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
 /* Orders by thread, then by begin, the enclosing visit first. */
-static int compare(const void *a, const void *b)
+static int compare_slices(const void *a, const void *b)
 {
 	const struct visit_slice *x = *(const struct visit_slice *const *)a;
 	const struct visit_slice *y = *(const struct visit_slice *const *)b;
@@ -157,17 +157,17 @@ bool pfmi_slices_collect(struct slice_list *list)
 
 	*list = (struct slice_list){ 0 };
 	pfmi_regions_lock();
-	size = (size_t)all.n_pages * count_page_slices();
+	size = (size_t)store.n_pages * count_page_slices();
 	list->items = calloc(size + 1, sizeof(struct visit_slice *));
-	for (struct slice_page *page = all.pages; page && list->items; page = page->next) {
+	for (struct slice_page *page = store.pages; page && list->items; page = page->next) {
 		size_t n = __atomic_load_n(&page->n, __ATOMIC_ACQUIRE);
 
 		for (size_t i = 0; i < n; i++)
 			list->items[list->n++] = get_slice(page, i);
 	}
-	list->dropped = __atomic_load_n(&all.dropped, __ATOMIC_RELAXED);
+	list->dropped = __atomic_load_n(&store.dropped, __ATOMIC_RELAXED);
 	pfmi_regions_unlock();
 	if (list->items)
-		qsort(list->items, list->n, sizeof(struct visit_slice *), compare);
+		qsort(list->items, list->n, sizeof(struct visit_slice *), compare_slices);
 	return list->items != NULL;
 }

@@ -107,7 +107,7 @@ static void write_results(void)
 	int fd = STDERR_FILENO;
 
 	if (strcmp(pfmi_regions.output, "-") != 0) {
-		if (!pfmi_region_format_path(path, sizeof(path), format ? format->suffix : ""))
+		if (!pfmi_region_build_path(path, sizeof(path), format ? format->suffix : ""))
 			return;
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (fd < 0)
@@ -159,17 +159,17 @@ static int refuse_start(pfm_error_t *error, int code, int err)
 	return code;
 }
 
-static int start(const char *events, unsigned flags, const char *output, const char *format,
-                 pfm_error_t *error)
+static int start_regions(const char *events, unsigned flags, const char *output, const char *format,
+                         pfm_error_t *error)
 {
 	const struct region_format *writer;
 	struct regions *r = &pfmi_regions;
 	int rc, err;
 
-	r->layout.most = read_environment_group();
-	rc = pfmi_layout_make(&r->layout, events, flags & PFM_REGIONS_SYSTEM, error);
+	r->layout.max_group_size = read_environment_group();
+	rc = pfmi_layout_plan(&r->layout, events, flags & PFM_REGIONS_SYSTEM, error);
 
-	if (!rc && (err = pfmi_thread_prepare_all()) != 0)
+	if (!rc && (err = pfmi_thread_install_handlers()) != 0)
 		rc = refuse_start(error, PFMLIB_ERR_NOMEM, err);
 	if (rc) {
 		pfmi_layout_free(&r->layout);
@@ -197,7 +197,7 @@ static int start_once(const char *events, unsigned flags, const char *output, co
 
 	pfmi_regions_lock();
 	*is_first = !pfmi_regions.started;
-	rc = *is_first ? start(events, flags, output, format, error) : PFMLIB_SUCCESS;
+	rc = *is_first ? start_regions(events, flags, output, format, error) : PFMLIB_SUCCESS;
 	if (!rc) /* the number changes after each stop, so that threads discard the visits that it
 	            cut */
 		__atomic_store_n(&perfmon_regions_active,

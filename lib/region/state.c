@@ -4,14 +4,14 @@
 
 int perfmon_regions_active = -1;
 struct regions pfmi_regions = { .lock = PTHREAD_MUTEX_INITIALIZER };
-__thread struct here pfmi_region_here
-	__attribute__((tls_model("initial-exec"))) = { .state = LOOK_FIRST };
+__thread struct caller pfmi_region_caller
+	__attribute__((tls_model("initial-exec"))) = { .state = UNPREPARED };
 
 void pfmi_regions_lock(void)
 {
-	pfmi_region_here.busy++;
-	if (pfmi_region_here.state != IN_CALL)
-		pfmi_region_here.state = LOOK_FIRST;
+	pfmi_region_caller.busy++;
+	if (pfmi_region_caller.state != IN_CALL)
+		pfmi_region_caller.state = UNPREPARED;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&pfmi_regions.lock);
 }
@@ -20,5 +20,5 @@ void pfmi_regions_unlock(void)
 {
 	pthread_mutex_unlock(&pfmi_regions.lock);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pfmi_region_here.busy--;
+	pfmi_region_caller.busy--;
 }

@@ -38,7 +38,7 @@ static struct thread *make_thread(int tid)
 
 struct thread *pfmi_thread_get_current(void)
 {
-	struct thread *t = pfmi_region_here.thread;
+	struct thread *t = pfmi_region_caller.thread;
 
 	if (!t) {
 		t = make_thread((int)syscall(SYS_gettid));
@@ -48,7 +48,7 @@ struct thread *pfmi_thread_get_current(void)
 		t->next = pfmi_regions.threads;
 		pfmi_regions.threads = t;
 		pfmi_regions_unlock();
-		pfmi_region_here.thread = t;
+		pfmi_region_caller.thread = t;
 		pthread_setspecific(key, t);
 	}
 	if (!t->opened) {
@@ -99,9 +99,9 @@ static void end_thread(void *arg)
 	struct thread *t = arg;
 
 	pfmi_regions_lock();
-	pfmi_region_here.thread = NULL;
+	pfmi_region_caller.thread = NULL;
 	pfmi_thread_close_counters(t);
-	pfmi_slices_end_thread(t);
+	pfmi_slices_release_page(t);
 	t->ended = true;
 	if (++pfmi_regions.n_ended > MAX_ENDED)
 		add_to_pool(t);
@@ -147,7 +147,7 @@ static void clear_sums(struct thread *t)
 
 static void reset_after_fork(void)
 {
-	struct thread *self = pfmi_region_here.thread, *next;
+	struct thread *self = pfmi_region_caller.thread, *next;
 
 	for (struct thread *t = pfmi_regions.threads; t; t = next) {
 		next = t->next;
@@ -169,10 +169,10 @@ static void reset_after_fork(void)
 	}
 	pfmi_regions.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pfmi_region_here.busy--;
+	pfmi_region_caller.busy--;
 }
 
-int pfmi_thread_prepare_all(void)
+int pfmi_thread_install_handlers(void)
 {
 	int err = pthread_key_create(&key, end_thread);
 

@@ -19,7 +19,7 @@
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
-void pfmi_regions_measure(void)
+void pfmi_regions_measure_cost(void)
 {
 	struct thread *t = pfmi_thread_get_current();
 
@@ -35,7 +35,7 @@ REGION_COLD_PART bool start_from_environment(void)
 	bool is_first, counted = pfmi_regions_start_from_environment(&is_first);
 
 	if (is_first)
-		pfmi_regions_measure();
+		pfmi_regions_measure_cost();
 	errno = saved;
 	return counted;
 }
@@ -61,36 +61,36 @@ REGION_COLD_PART void drop_frames(struct thread *t)
 
 static struct thread *prepare_call(int *active)
 {
-	struct here *here = &pfmi_region_here;
+	struct caller *caller = &pfmi_region_caller;
 	struct thread *t;
 
 	if (*active < 0 && !start_from_environment())
 		return NULL;
 	*active = GET(perfmon_regions_active); /* read before the stops */
-	here->state = IN_CALL;
+	caller->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t = here->thread && here->thread->opened ? here->thread : pfmi_thread_get_current();
+	t = caller->thread && caller->thread->opened ? caller->thread : pfmi_thread_get_current();
 	if (t && t->run != GET(pfmi_regions.run))
 		drop_frames(t);
 	if (!t)
-		here->state = LOOK_FIRST;
+		caller->state = UNPREPARED;
 	return t;
 }
 
 /* Begins a region call with the rare work before it: the start, opening the thread's counters,
  * cleaning up after a stop. Returns NULL in a signal handler that interrupts another call, which is
  * not counted. Defers cancellation of the thread, because the caller may be a destructor. */
-REGION_COLD_PART struct thread *look_first(int *active)
+REGION_COLD_PART struct thread *enter_unprepared(int *active)
 {
-	const struct here *here = &pfmi_region_here;
+	const struct caller *caller = &pfmi_region_caller;
 	struct thread *t;
 	int cancel;
 
 	if (!*active)
 		return NULL;
-	if (here->busy || here->state == IN_CALL) {
-		if (here->thread)
-			here->thread->missed++;
+	if (caller->busy || caller->state == IN_CALL) {
+		if (caller->thread)
+			caller->thread->missed++;
 		return NULL;
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
@@ -103,9 +103,9 @@ bool pfmi_region_enter_call(struct thread **t)
 {
 	int active = GET(perfmon_regions_active);
 
-	*t = look_first(&active);
+	*t = enter_unprepared(&active);
 	if (*t)
-		pfmi_region_here.active = active;
+		pfmi_region_caller.active = active;
 	return *t != NULL;
 }
 
@@ -113,12 +113,12 @@ bool pfmi_region_enter_call(struct thread **t)
 REGION_INLINE void leave_call(int active)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	pfmi_region_here.state = active;
+	pfmi_region_caller.state = active;
 }
 
 void pfmi_region_leave_call(void)
 {
-	leave_call(pfmi_region_here.active);
+	leave_call(pfmi_region_caller.active);
 }
 
 uint32_t pfmi_region_get_id(pfm_region_t *region)
@@ -126,7 +126,7 @@ uint32_t pfmi_region_get_id(pfm_region_t *region)
 	uint32_t id = GET(region->id);
 
 	if (!id) {
-		id = pfmi_region_number(region->name);
+		id = pfmi_region_find_or_make_number(region->name);
 		PUT(region->id, id);
 	}
 	return id;
@@ -159,7 +159,7 @@ static bool grow_frames(struct thread *t)
 
 /* Selects the round of a region's n-th visit: n modulo the number of rounds, so that equal runs
  * count the same visits. */
-REGION_COLD_PART void rotate(struct thread *t, struct node *node)
+REGION_COLD_PART void rotate_rounds(struct thread *t, struct node *node)
 {
 	if ((t->depth == 0 && t->handles == 0) || pfmi_regions.flags & PFM_REGIONS_ROTATE_INNER)
 		pfmi_thread_switch_round(t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
@@ -207,7 +207,7 @@ static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 	if (!e)
 		return NULL;
 	if (pfmi_regions.layout.n_rounds > 1) {
-		rotate(t, node);
+		rotate_rounds(t, node);
 	} else {
 		node->last = e;
 		node->around = around;
@@ -215,7 +215,7 @@ static struct entry *find_entry(struct thread *t, pfm_region_t *region)
 	return e;
 }
 
-REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int active)
+REGION_COLD_PART void begin_with_lookup(struct thread *t, pfm_region_t *region, int active)
 {
 	struct entry *e = find_entry(t, region);
 
@@ -227,36 +227,36 @@ REGION_COLD_PART void begin_new(struct thread *t, pfm_region_t *region, int acti
 	leave_call(active);
 }
 
-REGION_COLD_PART void begin_looking(pfm_region_t *region, int active)
+REGION_COLD_PART void begin_unprepared(pfm_region_t *region, int active)
 {
-	struct thread *t = region ? look_first(&active) : NULL;
+	struct thread *t = region ? enter_unprepared(&active) : NULL;
 
 	if (t)
-		begin_new(t, region, active);
+		begin_with_lookup(t, region, active);
 }
 
 /* The code that a loop executes at each turn is here, in begin_visit() and in pfm_region_end().
  * Rare parts are functions that are called last, so that no registers are saved for them. */
 void(pfm_region_begin)(pfm_region_t *region)
 {
-	struct here *here = &pfmi_region_here;
+	struct caller *caller = &pfmi_region_caller;
 	int active = GET(perfmon_regions_active);
 	const struct node *node;
 	struct thread *t;
 	struct frame *f;
 
-	if (REGION_RARE(!region || here->state != active)) {
-		begin_looking(region, active);
+	if (REGION_RARE(!region || caller->state != active)) {
+		begin_unprepared(region, active);
 		return;
 	}
-	here->state = IN_CALL;
+	caller->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t = here->thread;
+	t = caller->thread;
 	f = get_frame(t, t->depth);
 	node = pfmi_thread_find_node(t, GET(region->id));
 	if (REGION_RARE(!node || !node->last || t->depth == t->size ||
 	                node->around != get_frame_below(t, f)->entry)) {
-		begin_new(t, region, active);
+		begin_with_lookup(t, region, active);
 		return;
 	}
 	begin_visit(t, f, node->last, active);
@@ -305,8 +305,8 @@ static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 
 	pfmi_entry_add_visit(f->entry, &v);
 	if (pfmi_regions.keeps_slices)
-		pfmi_slice_keep(t, f->entry->region, &v,
-		                &(struct slice_times){ f->wall, wall, beyond != NULL });
+		pfmi_slices_add_visit(t, f->entry->region, &v,
+		                      &(struct slice_times){ f->wall, wall, beyond != NULL });
 	if (at) {
 		get_frame(t, at - 1)->wall_children += took - after;
 		add_to_parent(get_frame(t, at - 1), f, t->now, beyond ? beyond->words : NULL);
@@ -316,8 +316,8 @@ static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 }
 
 /* Ends the innermost visit of @region at any depth, even if another function began it. */
-static __attribute__((noinline)) void end_any(struct thread *t, pfm_region_t *region, uint64_t wall,
-                                              int active)
+static __attribute__((noinline)) void end_matching_visit(struct thread *t, pfm_region_t *region,
+                                                         uint64_t wall, int active)
 {
 	uint32_t id = pfmi_region_get_id(region);
 	unsigned at = t->depth;
@@ -355,15 +355,15 @@ REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, co
 
 /* True if the topmost frame is a visit of @id with none inside, which is not inside a visit of the
  * same region and counted one round. */
-REGION_INLINE bool is_plain(const struct thread *t, const struct frame *f, uint32_t id)
+REGION_INLINE bool is_plain_visit(const struct thread *t, const struct frame *f, uint32_t id)
 {
 	return f->entry->region == id && f->generation == t->generation && !f->children &&
 	       f->entry->node->depth == 1 && !t->probe;
 }
 
 /* @only: the group that user space has read; NULL: all groups of the round. */
-REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
-                             const struct group *only)
+REGION_INLINE void end_plain_visit(struct thread *t, struct frame *f, uint64_t wall,
+                                   const struct group *only)
 {
 	const struct round *r = &pfmi_regions.layout.rounds[t->round];
 	const struct group *g = only ? only : r->groups; /* NULL if nothing is counted */
@@ -384,21 +384,21 @@ REGION_INLINE void end_plain(struct thread *t, struct frame *f, uint64_t wall,
 }
 
 /* Ends a visit after its counters were read. */
-REGION_INLINE void end(struct thread *t, pfm_region_t *region, uint64_t wall, int active,
-                       const struct group *only)
+REGION_INLINE void end_after_reading(struct thread *t, pfm_region_t *region, uint64_t wall,
+                                     int active, const struct group *only)
 {
 	struct frame *f, *parent;
 
 	if (REGION_RARE(!t->depth)) {
-		end_any(t, region, wall, active);
+		end_matching_visit(t, region, wall, active);
 		return;
 	}
 	f = get_frame_below(t, get_frame(t, t->depth));
-	if (REGION_RARE(!is_plain(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
-		end_any(t, region, wall, active);
+	if (REGION_RARE(!is_plain_visit(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
+		end_matching_visit(t, region, wall, active);
 		return;
 	}
-	end_plain(t, f, wall, only);
+	end_plain_visit(t, f, wall, only);
 	if (t->depth) {
 		parent = get_frame_below(t, f);
 		parent->wall_children += wall - f->wall;
@@ -414,12 +414,12 @@ static __attribute__((noinline)) void end_by_kernel(struct thread *t, pfm_region
 	uint64_t wall = pfmi_thread_get_time(t);
 
 	pfmi_thread_read_counters(t, t->now);
-	end(t, region, wall, active, NULL);
+	end_after_reading(t, region, wall, active, NULL);
 }
 
-REGION_COLD_PART void find_thread_and_end_region(pfm_region_t *region, int active)
+REGION_COLD_PART void end_unprepared(pfm_region_t *region, int active)
 {
-	struct thread *t = region ? look_first(&active) : NULL;
+	struct thread *t = region ? enter_unprepared(&active) : NULL;
 
 	if (t)
 		end_by_kernel(t, region, active);
@@ -427,22 +427,22 @@ REGION_COLD_PART void find_thread_and_end_region(pfm_region_t *region, int activ
 
 void(pfm_region_end)(pfm_region_t *region)
 {
-	struct here *here = &pfmi_region_here;
+	struct caller *caller = &pfmi_region_caller;
 	int active = GET(perfmon_regions_active);
 	const struct group *g;
 	struct thread *t;
 	uint64_t wall;
 
-	if (REGION_RARE(!region || here->state != active)) {
-		find_thread_and_end_region(region, active);
+	if (REGION_RARE(!region || caller->state != active)) {
+		end_unprepared(region, active);
 		return;
 	}
-	here->state = IN_CALL;
+	caller->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t = here->thread;
+	t = caller->thread;
 	g = t->user_group;
 	if (g && read_user_group(t, g, t->now, &wall))
-		end(t, region, wall, active, g);
+		end_after_reading(t, region, wall, active, g);
 	else
 		end_by_kernel(t, region, active);
 }

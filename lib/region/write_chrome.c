@@ -41,7 +41,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, const st
 		pfm_describe_region_event(k, &e);
 		pfmi_region_put(out, ",");
 		pfmi_region_put_json(out, e.name);
-		if (pfmi_slice_count(r, s, k, &count))
+		if (pfmi_slice_get_count(r, s, k, &count))
 			pfmi_region_put(out, ":%" PRIu64, count);
 		else
 			pfmi_region_put(out, ":\"not counted\"");
@@ -52,7 +52,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, const st
 static void put_event(struct text *out, const char *phase, const struct visit_slice *s, uint64_t at)
 {
 	pfmi_region_put(out, ",{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", phase);
-	pfmi_region_put_json(out, pfmi_region_name(s->region));
+	pfmi_region_put_json(out, pfmi_region_get_name(s->region));
 	pfmi_region_put(out, ",\"pid\":%d,\"tid\":%d,\"ts\":", (int)getpid(), s->tid);
 	pfmi_region_put_us(out, at);
 }

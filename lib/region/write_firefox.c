@@ -70,7 +70,7 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, const st
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfm_describe_region_event(k, &e);
-		if (pfmi_slice_count(r, s, k, &count))
+		if (pfmi_slice_get_count(r, s, k, &count))
 			pfmi_region_put(out, ",\"event%u\":%" PRIu64, k, count);
 		else
 			pfmi_region_put(&left, "%s%s", left.n ? ", " : "", e.name);
@@ -99,7 +99,7 @@ static void put_strings(struct text *out)
 	pfmi_region_put(out, "\"stringTable\":[\"\"");
 	for (uint32_t i = 1; i <= pfmi_region_get_last_number(); i++) {
 		pfmi_region_put(out, ",");
-		pfmi_region_put_json(out, pfmi_region_name(i));
+		pfmi_region_put_json(out, pfmi_region_get_name(i));
 	}
 	pfmi_region_put(out, "]");
 }

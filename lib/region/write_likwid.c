@@ -91,7 +91,7 @@ static void put_thread(struct text *out, const pfm_region_results_t *r, uint32_t
 	put_values(out, r, region, tid);
 }
 
-static bool is_first(const pfm_region_results_t *r, unsigned i)
+static bool is_first_of_region(const pfm_region_results_t *r, unsigned i)
 {
 	return i == 0 || r->rows[i].region != r->rows[i - 1].region;
 }
@@ -106,15 +106,15 @@ void pfmi_region_write_likwid(struct text *out, const pfm_region_results_t *r)
 		return;
 	}
 	for (unsigned i = 0; i < r->n; i++)
-		regions += is_first(r, i);
+		regions += is_first_of_region(r, i);
 	pfmi_region_put(out, "%u %u 1\n", n, regions);
 	for (unsigned i = 0; i < r->n; i++)
-		if (is_first(r, i))
+		if (is_first_of_region(r, i))
 			pfmi_region_put(out, "%u:%.*s-0\n", id++, TAG_MAX,
-			                pfmi_region_name(r->rows[i].region));
+			                pfmi_region_get_name(r->rows[i].region));
 	id = 0;
 	for (unsigned i = 0; i < r->n; i++) {
-		if (!is_first(r, i))
+		if (!is_first_of_region(r, i))
 			continue;
 		for (unsigned k = 0; k < n; k++)
 			put_thread(out, r, r->rows[i].region, id, tids[k], k);

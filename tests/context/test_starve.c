@@ -452,7 +452,7 @@ static void regions_with_their_event(void **state)
 
 		starve_hit = false;
 		starve_at = i;
-		rc = pfmi_layout_make(&l, "page-faults", false, &why);
+		rc = pfmi_layout_plan(&l, "page-faults", false, &why);
 		starve_at = 0;
 		if (rc != PFMLIB_ERR_NOMEM && (rc || l.n_events != 1))
 			fail_msg("allocation %u fails: expected 1 event or code %d, got %u events "

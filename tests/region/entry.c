@@ -143,7 +143,7 @@ static void cost_of_visits_inside(void **state)
 
 	(void)state;
 	make_regions(&m);
-	m.events[0].pair = 4.1;
+	m.events[0].cost_pair = 4.1;
 	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
 	for (unsigned i = 0; i < COUNT(counts); i++) {
 		const uint64_t now[WORDS] = { 2, 9, 9, counts[i], 0 };

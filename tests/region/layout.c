@@ -8,12 +8,12 @@ static void no_events(void **state)
 	struct layout l = { 0 };
 
 	(void)state;
-	assert_int_equal(pfmi_layout_make(&l, NULL, false, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_layout_plan(&l, NULL, false, NULL), PFMLIB_SUCCESS);
 	assert_true(l.n_events == 0 && l.n_rounds == 1 && l.rounds[0].n == 0 && l.words == 0 &&
 	            l.n_fds == 0);
 	pfmi_layout_free(&l);
 	assert_true(!l.ctx && !l.session && !l.events && !l.rounds);
-	assert_int_equal(pfmi_layout_make(&l, "", false, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(pfmi_layout_plan(&l, "", false, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(l.n_events, 0);
 	pfmi_layout_free(&l);
 }
@@ -28,7 +28,7 @@ static void too_many_events(void **state)
 	for (unsigned i = 0; i < 1025; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "page-faults,");
 	list[strlen(list) - 1] = '\0';
-	assert_int_equal(pfmi_layout_make(&l, list, false, &error), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(pfmi_layout_plan(&l, list, false, &error), PFMLIB_ERR_TOOMANY);
 	assert_string_equal(error.detail, "more than 1024 events of regions: name fewer");
 	pfmi_layout_free(&l);
 }
@@ -61,7 +61,7 @@ static void software_events(void **state)
 	unsigned n;
 
 	(void)state;
-	assert_int_equal(pfmi_layout_make(&l, "page-faults,context-switches", false, NULL),
+	assert_int_equal(pfmi_layout_plan(&l, "page-faults,context-switches", false, NULL),
 	                 PFMLIB_SUCCESS);
 	check_events(&l, 2);
 	assert_int_equal(l.n_rounds, 1); /* they take no counter */
@@ -76,10 +76,10 @@ static void software_events(void **state)
 /* One event a group: they take turns. */
 static void small_groups(void **state)
 {
-	struct layout l = { .most = 1 };
+	struct layout l = { .max_group_size = 1 };
 
 	(void)state;
-	assert_int_equal(pfmi_layout_make(&l, "page-faults,context-switches", false, NULL),
+	assert_int_equal(pfmi_layout_plan(&l, "page-faults,context-switches", false, NULL),
 	                 PFMLIB_SUCCESS);
 	check_events(&l, 2);
 	if (l.events[0].countable && l.events[1].countable) {
@@ -97,7 +97,7 @@ static void unknown_events(void **state)
 	struct layout l = { 0 };
 
 	(void)state;
-	assert_int_not_equal(pfmi_layout_make(&l, "page-faults,no-such-event", false, &error),
+	assert_int_not_equal(pfmi_layout_plan(&l, "page-faults,no-such-event", false, &error),
 	                     PFMLIB_SUCCESS);
 	assert_int_not_equal(error.code, PFMLIB_SUCCESS);
 	pfmi_layout_free(&l);

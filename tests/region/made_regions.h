@@ -59,26 +59,26 @@ static inline void make_regions(struct made_regions *m)
 	pfmi_regions.layout = (struct layout){
 		.n_events = 2, .events = m->events, .n_rounds = 1, .rounds = &m->round
 	};
-	pfmi_layout_number(&pfmi_regions.layout);
+	pfmi_layout_assign_places(&pfmi_regions.layout);
 	pfmi_regions.started = true;
 	pfmi_regions.flags = 0;
 	pfmi_regions.threads = &m->thread;
-	pfmi_region_here.thread = &m->thread;
-	pfmi_region_here.state = LOOK_FIRST;
+	pfmi_region_caller.thread = &m->thread;
+	pfmi_region_caller.state = UNPREPARED;
 	perfmon_regions_active = 1;
 }
 
 static inline void unmake_regions(struct made_regions *m)
 {
-	assert_int_equal(pfmi_region_here.busy, 0);
+	assert_int_equal(pfmi_region_caller.busy, 0);
 	pfmi_arena_free(&m->thread.arena);
 	fclose(m->readings);
 	pfmi_regions.layout = (struct layout){ 0 };
 	pfmi_regions.started = false;
 	pfmi_regions.flags = 0;
 	pfmi_regions.threads = NULL;
-	pfmi_region_here.thread = NULL;
-	pfmi_region_here.state = LOOK_FIRST;
+	pfmi_region_caller.thread = NULL;
+	pfmi_region_caller.state = UNPREPARED;
 	perfmon_regions_active = -1;
 }
 
@@ -148,7 +148,7 @@ static inline void make_results(struct made_results *r, const char *region)
 		                        .mean = 200,
 		                        .m2 = 20000 };
 	for (unsigned i = 0; i < 2; i++) {
-		r->rows[i] = (struct result_row){ .region = pfmi_region_number(region),
+		r->rows[i] = (struct result_row){ .region = pfmi_region_find_or_make_number(region),
 			                          .tid = i ? 7 : 0,
 			                          .threads = 1,
 			                          .tallies = r->tallies };

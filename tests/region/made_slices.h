@@ -12,21 +12,21 @@ static inline void keep_slice(struct made_regions *m, const char *name, uint64_t
 	const uint64_t zero[WORDS] = { 2 };
 	const uint64_t now[WORDS] = { 2, end - begin, end - begin, first, second };
 
-	pfmi_slice_keep(&m->thread, pfmi_region_number(name),
-	                &(struct visit){ .start = zero,
-	                                 .now = now,
-	                                 .whole = true,
-	                                 .wall = end - begin,
-	                                 .pairs = strcmp(name, "outer") == 0 },
-	                &(struct slice_times){ begin, end, overlaps });
+	pfmi_slices_add_visit(&m->thread, pfmi_region_find_or_make_number(name),
+	                      &(struct visit){ .start = zero,
+	                                       .now = now,
+	                                       .whole = true,
+	                                       .wall = end - begin,
+	                                       .pairs = strcmp(name, "outer") == 0 },
+	                      &(struct slice_times){ begin, end, overlaps });
 }
 
 static inline void make_slices(struct made_regions *m)
 {
 	make_regions(m);
 	pfmi_regions.keeps_slices = true;
-	m->events[0].inside = 2;
-	m->events[0].pair = 10;
+	m->events[0].cost_inside = 2;
+	m->events[0].cost_pair = 10;
 	keep_slice(m, "inner", 1500200, 1500450, 52, 3, false);
 	keep_slice(m, "outer", 1500000, 1501001, 112, 4, false);
 	keep_slice(m, "apart", 1500900, 2500900, 1, 5, true);
@@ -34,7 +34,7 @@ static inline void make_slices(struct made_regions *m)
 
 static inline void unmake_slices(struct made_regions *m)
 {
-	pfmi_slices_end_thread(&m->thread);
+	pfmi_slices_release_page(&m->thread);
 	pfmi_slices_forget();
 	pfmi_regions.keeps_slices = false;
 	unmake_regions(m);

@@ -6,7 +6,8 @@
 static void one_name(void **state)
 {
 	char copy[] = "names: one";
-	uint32_t before = pfmi_region_get_last_number(), number = pfmi_region_number("names: one");
+	uint32_t before = pfmi_region_get_last_number(),
+		 number = pfmi_region_find_or_make_number("names: one");
 	pfm_region_t *region = pfm_region_by_name(copy);
 
 	(void)state;
@@ -15,20 +16,20 @@ static void one_name(void **state)
 	assert_ptr_equal(region, pfmi_region_find_or_make("names: one"));
 	assert_int_equal(region->id, number);
 	copy[0] = 'x'; /* the name is the library's own */
-	assert_string_equal(pfmi_region_name(number), "names: one");
+	assert_string_equal(pfmi_region_get_name(number), "names: one");
 	assert_string_equal(region->name, "names: one");
-	assert_int_not_equal(pfmi_region_number("names: "), number);
+	assert_int_not_equal(pfmi_region_find_or_make_number("names: "), number);
 }
 
 static void nothing(void **state)
 {
 	(void)state;
 	assert_null(pfm_region_by_name(NULL));
-	assert_string_equal(pfmi_region_name(0), "");
-	assert_string_equal(pfmi_region_name(pfmi_region_get_last_number() + 1), "");
-	assert_string_equal(pfmi_region_name(EMPTY_REGION), "");
-	assert_false(pfmi_region_is_own(pfmi_region_number("")));
-	assert_string_equal(pfmi_region_name(pfmi_region_number("")), "");
+	assert_string_equal(pfmi_region_get_name(0), "");
+	assert_string_equal(pfmi_region_get_name(pfmi_region_get_last_number() + 1), "");
+	assert_string_equal(pfmi_region_get_name(EMPTY_REGION), "");
+	assert_false(pfmi_region_is_own(pfmi_region_find_or_make_number("")));
+	assert_string_equal(pfmi_region_get_name(pfmi_region_find_or_make_number("")), "");
 }
 
 /* The tables grow on the way. */
@@ -40,13 +41,13 @@ static void many_names(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT(number); i++) {
 		snprintf(name, sizeof(name), "names: %u", i);
-		number[i] = pfmi_region_number(name);
+		number[i] = pfmi_region_find_or_make_number(name);
 		assert_int_equal(number[i], number[0] + i);
 	}
 	for (unsigned i = 0; i < COUNT(number); i++) {
 		snprintf(name, sizeof(name), "names: %u", i);
-		assert_string_equal(pfmi_region_name(number[i]), name);
-		assert_int_equal(pfmi_region_number(name), number[i]);
+		assert_string_equal(pfmi_region_get_name(number[i]), name);
+		assert_int_equal(pfmi_region_find_or_make_number(name), number[i]);
 	}
 }
 

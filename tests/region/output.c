@@ -10,11 +10,10 @@ static void expect_path(const char *output, uint32_t epoch, const char *want)
 
 	snprintf(pfmi_regions.output, sizeof(pfmi_regions.output), "%s", output);
 	pfmi_regions.epoch = epoch;
-	assert_true(pfmi_region_format_path(path, sizeof(path), ".json"));
+	assert_true(pfmi_region_build_path(path, sizeof(path), ".json"));
 	assert_string_equal(path, want);
-	assert_false(
-		pfmi_region_format_path(path, strlen(want), ".json")); /* no room for its end */
-	assert_true(pfmi_region_format_path(path, strlen(want) + 1, ".json"));
+	assert_false(pfmi_region_build_path(path, strlen(want), ".json")); /* no room for its end */
+	assert_true(pfmi_region_build_path(path, strlen(want) + 1, ".json"));
 	pfmi_regions.epoch = 0;
 	pfmi_regions.output[0] = '\0';
 }
@@ -32,7 +31,7 @@ static void paths(void **state)
 	expect_path("a.%p.txt", 1, want);
 	snprintf(want, sizeof(want), "d/regions.%d.json", (int)getpid());
 	expect_path("d/", 0, want);
-	assert_false(pfmi_region_format_path(path, sizeof(path), ""));
+	assert_false(pfmi_region_build_path(path, sizeof(path), ""));
 }
 
 static void marks(void **state)

@@ -33,8 +33,8 @@ static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t
 
 static void sums_over_threads(void **state)
 {
-	uint32_t region = pfmi_region_number("results"),
-		 empty = pfmi_region_number("results: none");
+	uint32_t region = pfmi_region_find_or_make_number("results"),
+		 empty = pfmi_region_find_or_make_number("results: none");
 	struct made_regions m;
 	struct thread other;
 	pfm_region_results_t *r;
@@ -82,7 +82,7 @@ static void any_name(void **state)
 
 	(void)state;
 	make_regions(&m);
-	add_visit(&m.thread, pfmi_region_number("\001empty"), 100, 1000);
+	add_visit(&m.thread, pfmi_region_find_or_make_number("\001empty"), 100, 1000);
 	r = pfm_read_regions();
 	assert_int_equal(made_info(r, made_row(r, "\001empty", "", 0)).visits, 1);
 	pfm_free_region_results(r);
@@ -97,11 +97,11 @@ static void costs(void **state)
 
 	(void)state;
 	make_regions(&m);
-	add_visit(&m.thread, pfmi_region_number("costs"), 100, 1000);
+	add_visit(&m.thread, pfmi_region_find_or_make_number("costs"), 100, 1000);
 	pfmi_regions.layout.wall_inside = 10;
 	pfmi_regions.layout.wall_pair = 15;
-	m.events[0].inside = 50;
-	m.events[0].pair = 80;
+	m.events[0].cost_inside = 50;
+	m.events[0].cost_pair = 80;
 	pfm_regions_cost(&inside, &pair);
 	assert_true(inside == 10 && pair == 15);
 	r = pfm_read_regions();

@@ -15,7 +15,7 @@ static void listed_in_order(void **state)
 	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_string_equal(pfmi_region_name(list.items[i]->region), names[i]);
+		assert_string_equal(pfmi_region_get_name(list.items[i]->region), names[i]);
 		assert_int_equal(list.items[i]->tid, 7);
 	}
 	assert_true(list.items[0]->begin == 1500000 && list.items[0]->end == 1501001);
@@ -35,20 +35,20 @@ static void counts(void **state)
 
 	(void)state;
 	make_slices(&m);
-	pfmi_slice_keep(&m.thread, pfmi_region_number("shared"),
-	                &(struct visit){ .start = zero, .now = shared, .whole = true },
-	                &(struct slice_times){ 9000000, 9000100, false });
+	pfmi_slices_add_visit(&m.thread, pfmi_region_find_or_make_number("shared"),
+	                      &(struct visit){ .start = zero, .now = shared, .whole = true },
+	                      &(struct slice_times){ 9000000, 9000100, false });
 	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n, 4);
-	assert_true(pfmi_slice_count(&r, list.items[0], 0, &count));
+	assert_true(pfmi_slice_get_count(&r, list.items[0], 0, &count));
 	assert_int_equal(count, 100); /* 112, less 2 for itself and 10 for the visit inside */
-	assert_true(pfmi_slice_count(&r, list.items[1], 0, &count));
+	assert_true(pfmi_slice_get_count(&r, list.items[1], 0, &count));
 	assert_int_equal(count, 50);
 	r.flags = PFM_REGIONS_NO_SUBTRACT;
-	assert_true(pfmi_slice_count(&r, list.items[0], 0, &count));
+	assert_true(pfmi_slice_get_count(&r, list.items[0], 0, &count));
 	assert_int_equal(count, 112);
-	assert_false(pfmi_slice_count(&r, list.items[3], 0, &count));
-	assert_false(pfmi_slice_count(&r, list.items[3], 1, &count));
+	assert_false(pfmi_slice_get_count(&r, list.items[3], 0, &count));
+	assert_false(pfmi_slice_get_count(&r, list.items[3], 1, &count));
 	free(list.items);
 	unmake_slices(&m);
 }
@@ -65,8 +65,8 @@ static void kept_in_pages(void **state)
 
 	(void)state;
 	make_slices(&m);
-	pfmi_slice_keep(&m.thread, EMPTY_REGION, &v, &(struct slice_times){ 1, 2, false });
-	pfmi_slices_end_thread(&m.thread);
+	pfmi_slices_add_visit(&m.thread, EMPTY_REGION, &v, &(struct slice_times){ 1, 2, false });
+	pfmi_slices_release_page(&m.thread);
 	assert_null(m.thread.slices);
 	m.thread.tid = 8;
 	for (uint64_t i = 0; i < MANY; i++)
@@ -96,9 +96,9 @@ static void limited(void **state)
 
 	(void)state;
 	make_slices(&m);
-	number = pfmi_region_number("many");
+	number = pfmi_region_find_or_make_number("many");
 	for (unsigned i = 0; i < 1200000; i++)
-		pfmi_slice_keep(&m.thread, number, &v, &times);
+		pfmi_slices_add_visit(&m.thread, number, &v, &times);
 	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n + list.dropped, 1200003);
 	assert_true(list.n * sizeof(struct visit_slice) < 64 << 20);

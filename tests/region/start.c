@@ -42,7 +42,7 @@ static void environment_story(void)
 	EXPECT(is_first, 1, "first");
 	EXPECT(perfmon_regions_active, 1, "active");
 	EXPECT(pfmi_regions.flags, PFM_REGIONS_NO_SUBTRACT | PFM_REGIONS_PER_THREAD, "flags");
-	EXPECT(pfmi_regions.layout.most, 3, "events of a group");
+	EXPECT(pfmi_regions.layout.max_group_size, 3, "events of a group");
 	EXPECT(pfmi_regions.layout.n_events, 0, "events");
 	EXPECT_TRUE(strcmp(pfmi_regions.format, "csv") == 0, "format");
 	EXPECT_TRUE(strcmp(pfmi_regions.output, "/dev/null") == 0, "output");

@@ -8,17 +8,17 @@ static void nothing_at_first(void **state)
 	(void)state;
 	assert_int_equal(perfmon_regions_active, -1); /* undecided */
 	assert_false(pfmi_regions.started);
-	assert_null(pfmi_region_here.thread);
+	assert_null(pfmi_region_caller.thread);
 }
 
 static void locked(void **state)
 {
 	(void)state;
 	pfmi_regions_lock();
-	assert_int_equal(pfmi_region_here.busy, 1);
+	assert_int_equal(pfmi_region_caller.busy, 1);
 	assert_int_not_equal(pthread_mutex_trylock(&pfmi_regions.lock), 0);
 	pfmi_regions_unlock();
-	assert_int_equal(pfmi_region_here.busy, 0);
+	assert_int_equal(pfmi_region_caller.busy, 0);
 	assert_int_equal(pthread_mutex_trylock(&pfmi_regions.lock), 0);
 	pthread_mutex_unlock(&pfmi_regions.lock);
 }
@@ -27,11 +27,11 @@ static void locked(void **state)
 static void locked_in_a_call(void **state)
 {
 	(void)state;
-	pfmi_region_here.busy = 1;
+	pfmi_region_caller.busy = 1;
 	pfmi_regions_lock();
 	pfmi_regions_unlock();
-	assert_int_equal(pfmi_region_here.busy, 1);
-	pfmi_region_here.busy = 0;
+	assert_int_equal(pfmi_region_caller.busy, 1);
+	pfmi_region_caller.busy = 0;
 }
 
 UNIT(region_state, cmocka_unit_test(nothing_at_first), cmocka_unit_test(locked),

@@ -67,7 +67,7 @@ static void make_pages(struct made_regions *m, unsigned n)
 	m->group = (struct group){ .n = n, .events = many.numbers };
 	pfmi_regions.layout.events = many.events;
 	pfmi_regions.layout.n_events = n;
-	pfmi_layout_number(&pfmi_regions.layout);
+	pfmi_layout_assign_places(&pfmi_regions.layout);
 	m->thread.pages = many.page_list;
 	m->thread.fds = many.fds;
 	m->thread.now = many.now;

@@ -12,8 +12,8 @@ static struct round nothing_to_count;
 static void prepare(void)
 {
 	pfmi_regions.layout = (struct layout){ .n_rounds = 1, .rounds = &nothing_to_count };
-	pfmi_layout_number(&pfmi_regions.layout);
-	EXPECT(pfmi_thread_prepare_all(), 0, "pfmi_thread_prepare_all()");
+	pfmi_layout_assign_places(&pfmi_regions.layout);
+	EXPECT(pfmi_thread_install_handlers(), 0, "pfmi_thread_install_handlers()");
 }
 
 static void *enter(void *arg)
@@ -114,7 +114,7 @@ static void fork_story(void)
 		EXPECT(visits_of(pfmi_thread_find_entry(own, 1, 0, &node)), 0, "visits");
 		EXPECT(pfmi_regions.epoch, 1, "forks");
 		EXPECT(own->opened, 0, "counters of the parent");
-		EXPECT(pfmi_region_here.busy, 0, "busy");
+		EXPECT(pfmi_region_caller.busy, 0, "busy");
 		pfmi_regions_lock();
 		pfmi_regions_unlock();
 		_exit(0);
@@ -123,7 +123,7 @@ static void fork_story(void)
 	EXPECT(status, 0, "end of the child");
 	EXPECT(visits_of(pfmi_thread_find_entry(own, 1, 0, &node)), 5, "visits of the parent");
 	EXPECT(pfmi_regions.epoch, 0, "forks of the parent");
-	EXPECT(pfmi_region_here.busy, 0, "busy");
+	EXPECT(pfmi_region_caller.busy, 0, "busy");
 }
 
 static void ended(void **state)

@@ -42,7 +42,7 @@ static void no_events(void **state)
 	make_regions(&m);
 	make_results(&made, "inner");
 	made.results.n = 1;
-	made.rows[0].parent = pfmi_region_number("outer");
+	made.rows[0].parent = pfmi_region_find_or_make_number("outer");
 	made.rows[0].tid = -1;
 	pfmi_regions.layout.n_events = 0;
 	snprintf(want, sizeof(want), HEAD "%d,inner,outer,ended,3,3000,2000,,,,,,,,,\n",

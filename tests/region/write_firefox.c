@@ -53,9 +53,9 @@ static void markers(void **state)
 
 	(void)state;
 	make_slices(&m);
-	pfmi_slice_keep(&m.thread, pfmi_region_number("shared"),
-	                &(struct visit){ .start = zero, .now = shared, .whole = true },
-	                &(struct slice_times){ 9000000, 9000100, false });
+	pfmi_slices_add_visit(&m.thread, pfmi_region_find_or_make_number("shared"),
+	                      &(struct visit){ .start = zero, .now = shared, .whole = true },
+	                      &(struct slice_times){ 9000000, 9000100, false });
 	pfmi_region_write_firefox(&t, &results);
 	assert_false(t.failed);
 	root = json_loads(t.bytes, JSON_REJECT_DUPLICATES, NULL);

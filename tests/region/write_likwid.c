@@ -30,7 +30,7 @@ static void rows_are_added(void **state)
 	make_results(&made, "likwid");
 	rows[0] = rows[1] = rows[2] = made.rows[1];
 	rows[0].tid = 12;
-	rows[1].parent = pfmi_region_number("likwid: parent");
+	rows[1].parent = pfmi_region_find_or_make_number("likwid: parent");
 	made.results.rows = rows;
 	made.results.n = 3;
 	got = written(pfmi_region_write_likwid, &made);

@@ -30,7 +30,7 @@ static void records(void **state)
 	make_results(&made, "outer");
 	rows[0] = made.rows[0]; /* of all threads: PAPI has none */
 	rows[1] = rows[2] = made.rows[1];
-	rows[2].region = pfmi_region_number("inner");
+	rows[2].region = pfmi_region_find_or_make_number("inner");
 	rows[2].parent = rows[1].region;
 	made.results.rows = rows;
 	made.results.n = 3;

@@ -43,12 +43,12 @@ static void threads_and_remarks(void **state)
 	made.results.flags = PFM_REGIONS_PER_THREAD | PFM_REGIONS_NO_SUBTRACT;
 	made.results.missed = 2;
 	made.results.unmatched = 3;
-	made.rows[0].parent = pfmi_region_number("parent");
+	made.rows[0].parent = pfmi_region_find_or_make_number("parent");
 	made.rows[1].open = 1;
 	m.events[0].unit = unit;
 	m.events[0].scale = 0.5;
 	m.events[0].system = true;
-	m.events[0].pair = 1234;
+	m.events[0].cost_pair = 1234;
 	pfmi_regions.layout.wall_pair = 41;
 	text = written(pfmi_region_write_table, &made);
 	has(text,

@@ -52,7 +52,7 @@ struct itt_id {
 static __thread struct open_regions open;
 
 /* The region of a name, kept where the structure has a place for it. */
-static pfm_region_t *region_of(const char *name, void **kept)
+static pfm_region_t *find_cached_region(const char *name, void **kept)
 {
 	pfm_region_t *region = __atomic_load_n(kept, __ATOMIC_RELAXED);
 
@@ -70,7 +70,7 @@ static struct itt_domain *domains;
 static struct itt_string *strings;
 
 /* The domain called @name, switched on; one for all calls. NULL without memory. */
-static struct itt_domain *domain_create(const char *name)
+static struct itt_domain *create_domain(const char *name)
 {
 	struct itt_domain *d;
 
@@ -90,7 +90,7 @@ static struct itt_domain *domain_create(const char *name)
 	return d;
 }
 
-static struct itt_string *string_create(const char *text)
+static struct itt_string *create_string(const char *text)
 {
 	struct itt_string *s;
 
@@ -122,14 +122,14 @@ enum { LISTS = 64 };
 
 static struct open_visit *visits[LISTS];
 
-static struct open_visit **list_of(const struct itt_id *id)
+static struct open_visit **get_visit_list(const struct itt_id *id)
 {
 	return &visits[(id->d[0] ^ id->d[1] ^ id->d[2] ^ id->d[0] >> 12) % LISTS];
 }
 
 static void open_visit(const void *domain, const struct itt_id *id, pfm_region_t *region)
 {
-	struct open_visit *v = malloc(sizeof(*v)), **list = list_of(id);
+	struct open_visit *v = malloc(sizeof(*v)), **list = get_visit_list(id);
 
 	if (!v)
 		return;
@@ -144,7 +144,7 @@ static void open_visit(const void *domain, const struct itt_id *id, pfm_region_t
 
 static void close_visit(const void *domain, const struct itt_id *id)
 {
-	struct open_visit **at = list_of(id), *v;
+	struct open_visit **at = get_visit_list(id), *v;
 
 	pthread_mutex_lock(&lock);
 	while ((v = *at) && (v->domain != domain || memcmp(&v->id, id, sizeof(*id)) != 0))
@@ -167,8 +167,8 @@ static void task_begin(const struct itt_domain *domain, struct itt_id id, struct
 	(void)id;
 	(void)parent;
 	if (domain && domain->flags)
-		push_region(&open,
-		            name ? region_of(name->text, &name->extra2) : region_of(NULL, &none));
+		push_region(&open, name ? find_cached_region(name->text, &name->extra2)
+		                        : find_cached_region(NULL, &none));
 }
 
 static void task_end(const struct itt_domain *domain)
@@ -182,7 +182,7 @@ static void task_begin_overlapped(const struct itt_domain *domain, struct itt_id
 {
 	(void)parent;
 	if (domain && domain->flags && name)
-		open_visit(domain, &id, region_of(name->text, &name->extra2));
+		open_visit(domain, &id, find_cached_region(name->text, &name->extra2));
 }
 
 static void task_end_overlapped(const struct itt_domain *domain, struct itt_id id)
@@ -196,7 +196,8 @@ static void frame_begin_v3(struct itt_domain *domain, const struct itt_id *id)
 	static const struct itt_id none;
 
 	if (domain && domain->flags)
-		open_visit(domain, id ? id : &none, region_of(domain->name, &domain->extra2));
+		open_visit(domain, id ? id : &none,
+		           find_cached_region(domain->name, &domain->extra2));
 }
 
 static void frame_end_v3(struct itt_domain *domain, const struct itt_id *id)
@@ -232,8 +233,8 @@ static const struct {
 	const char *name;
 	void *function;
 } functions[] = {
-	{ "__itt_domain_create", (void *)domain_create },
-	{ "__itt_string_handle_create", (void *)string_create },
+	{ "__itt_domain_create", (void *)create_domain },
+	{ "__itt_string_handle_create", (void *)create_string },
 	{ "__itt_task_begin", (void *)task_begin },
 	{ "__itt_task_end", (void *)task_end },
 	{ "__itt_task_begin_overlapped", (void *)task_begin_overlapped },
@@ -247,7 +248,7 @@ static const struct {
 	{ "__itt_detach", (void *)pause_counting },
 };
 
-static void *find(const char *name)
+static void *find_function(const char *name)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (strcmp(functions[i].name, name) == 0)
@@ -271,7 +272,7 @@ EXPORT void __itt_api_init(struct itt_global *global, int groups);
 EXPORT void __itt_api_init(struct itt_global *global, int groups)
 {
 	for (struct itt_api *a = global->apis; a && a->name; a++) {
-		void *function = find(a->name);
+		void *function = find_function(a->name);
 
 		if (function && (a->group & groups))
 			*a->function = function;

@@ -62,7 +62,7 @@ struct attributes {
 
 static __thread struct open_regions open;
 
-static pfm_region_t *region_of(const struct attributes *a)
+static pfm_region_t *find_region_of_message(const struct attributes *a)
 {
 	if (a && a->message_type == MESSAGE_ASCII && a->message.text)
 		return pfm_region_by_name(a->message.text);
@@ -72,7 +72,7 @@ static pfm_region_t *region_of(const struct attributes *a)
 }
 
 /* NVTX returns the depth from 0 on; a pop without a push is -2 in its own words. */
-static int push(pfm_region_t *region)
+static int push_range(pfm_region_t *region)
 {
 	push_region(&open, region);
 	return (int)open.depth - 1;
@@ -87,18 +87,18 @@ static int range_pop(void)
 
 static int range_push_a(const char *text)
 {
-	return push(pfm_region_by_name(text ? text : "unnamed range"));
+	return push_range(pfm_region_by_name(text ? text : "unnamed range"));
 }
 
 static int range_push_ex(const struct attributes *a)
 {
-	return push(region_of(a));
+	return push_range(find_region_of_message(a));
 }
 
 static int domain_range_push_ex(void *domain, const struct attributes *a)
 {
 	(void)domain;
-	return push(region_of(a));
+	return push_range(find_region_of_message(a));
 }
 
 static int domain_range_pop(void *domain)
@@ -115,7 +115,7 @@ static uint64_t range_start_a(const char *text)
 
 static uint64_t range_start_ex(const struct attributes *a)
 {
-	return (uint64_t)(uintptr_t)pfm_region_enter(region_of(a));
+	return (uint64_t)(uintptr_t)pfm_region_enter(find_region_of_message(a));
 }
 
 static void range_end(uint64_t id)
@@ -174,7 +174,8 @@ static const struct entry core2[] = {
 	{ CORE2_DOMAIN_CREATE_A, (function)domain_create },
 };
 
-static bool enter(const struct callbacks *c, int module, const struct entry *entries, size_t n)
+static bool install_functions(const struct callbacks *c, int module, const struct entry *entries,
+                              size_t n)
 {
 	function **table;
 	unsigned size;
@@ -195,6 +196,6 @@ EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 
 	if (!c || c->size < sizeof(*c) || !c->functions_of)
 		return 0;
-	return enter(c, MODULE_CORE, core, sizeof(core) / sizeof(core[0])) &&
-	       enter(c, MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
+	return install_functions(c, MODULE_CORE, core, sizeof(core) / sizeof(core[0])) &&
+	       install_functions(c, MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
 }

@@ -13,7 +13,7 @@ EXPORT int PAPI_hl_read(const char *name);
 EXPORT int PAPI_hl_region_end(const char *name);
 EXPORT int PAPI_hl_stop(void);
 
-static bool is_set(const char *name)
+static bool is_variable_set(const char *name)
 {
 	const char *value = secure_getenv(name);
 
@@ -27,7 +27,7 @@ __attribute__((constructor)) static void start(void)
 	const char *folder = secure_getenv("PAPI_OUTPUT_DIRECTORY");
 	char path[4096];
 
-	if (is_set("PERFMON_REGIONS") || !is_set("PAPI_EVENTS"))
+	if (is_variable_set("PERFMON_REGIONS") || !is_variable_set("PAPI_EVENTS"))
 		return;
 	snprintf(path, sizeof(path), "%s/papi_hl_output", folder && *folder ? folder : ".");
 	mkdir(path, 0777);
