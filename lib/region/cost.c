@@ -6,7 +6,6 @@
  * "Pair" is what one begin and end add to the visit around them. Medians: an interrupt in one of
  * the visits changes nothing. */
 #include <stdlib.h>
-#include <string.h>
 #include "region/region.h"
 
 enum { VISITS = 101, BATCH = 8 };

@@ -11,11 +11,11 @@
 #include "region/reading.h"
 
 enum {
-	CONFIG3_AT = 128, /* this macro is missing in older headers */
-	CONFIG3_END = 136,
-	PAGE = 4096,
-	ARM64_USER_READ = 2
-}; /* bit of config1: arm64 requires it before user space may read */
+	CONFIG3_AT = 128,  /* offset in perf_event_attr; older headers lack the member */
+	CONFIG3_END = 136, /* size of the attr with it */
+	PAGE_BYTES = 4096,
+	ARM64_USER_READ = 2 /* bit of config1: arm64 requires it before user space may read */
+};
 
 /* A perf_event_attr with memory for members that the header lacks. */
 union attr {
@@ -87,12 +87,12 @@ static void *map_page(const struct region_event *e, int fd)
 
 	if (e->soft)
 		return NULL;
-	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		return NULL;
 	if (page->cap_user_rdpmc && page->cap_user_time && page->cap_user_time_zero)
 		return page;
-	munmap(page, PAGE);
+	munmap(page, PAGE_BYTES);
 	return NULL;
 }
 
@@ -100,7 +100,7 @@ static void unmap_pages(const struct thread *t, const struct group *g)
 {
 	for (unsigned i = 0; i < g->n; i++) {
 		if (t->pages[g->first_fd + i])
-			munmap(t->pages[g->first_fd + i], PAGE);
+			munmap(t->pages[g->first_fd + i], PAGE_BYTES);
 		t->pages[g->first_fd + i] = NULL;
 	}
 }

@@ -111,13 +111,12 @@ void pfmi_entry_clear(struct entry *e)
 
 	for (unsigned r = 0; r < l->n_rounds; r++)
 		open -= get_round_sums(e, &l->rounds[r])->visits;
-	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	begin_sums(e);
 	REGION_PUT(e->begun, open);
 	store_zeros((uint64_t *)&e->wall, sizeof(e->wall) / sizeof(uint64_t));
 	store_zeros(e->sums, l->sums);
 	for_each_span(e, e, reset_minimum);
-	__atomic_store_n(&e->sequence, e->sequence + 1, __ATOMIC_RELEASE);
+	end_sums(e);
 }
 
 bool pfmi_visit_has_group(const struct visit *v, const struct group *g)

@@ -418,6 +418,10 @@ struct pfm_region_results {
 	unsigned flags;
 };
 
+/* Returns the numbers of the threads that @r has results of, sorted; free(3) them. NULL without
+ * memory. */
+int *pfmi_region_list_threads(const pfm_region_results_t *r, unsigned *n);
+
 /* ---- text.c, write.c ------------------------------------------------------------------------- */
 
 struct text {

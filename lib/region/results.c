@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Results: a copy of every thread's sums, summed over threads, with the cost of begin and end
  * subtracted. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
+#include "base/sizes.h"
 #include "region/region.h"
 
 enum { COSTLY = 10 }; /* a cost of at least 1 / COSTLY of a count is marked */
@@ -140,6 +140,29 @@ void pfm_free_region_results(pfm_region_results_t *r)
 	free(r);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+int *pfmi_region_list_threads(const pfm_region_results_t *r, unsigned *n)
+{
+	int *tids = calloc(r->n + 1, sizeof(*tids));
+	unsigned all = 0;
+
+	*n = 0;
+	for (unsigned i = 0; tids && i < r->n; i++)
+		if (r->rows[i].tid)
+			tids[all++] = r->rows[i].tid;
+	if (!tids)
+		return NULL;
+	qsort(tids, all, sizeof(*tids), compare_numbers);
+	for (unsigned i = 0; i < all; i++)
+		if (!*n || tids[*n - 1] != tids[i])
+			tids[(*n)++] = tids[i];
+	return tids;
+}
+
 /* ---- costs ------------------------------------------------------------------------------- */
 
 static uint64_t round_to_integer(double v)
@@ -191,18 +214,11 @@ static bool is_costly_count(uint64_t cost, uint64_t of)
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-/* Copies a struct to a caller whose struct may have fewer or more members. */
 static int copy_result(void *to, const void *from, size_t size)
 {
-	size_t theirs;
-
-	if (!to)
+	if (!base_has_struct_size(to))
 		return PFMLIB_ERR_INVAL;
-	memcpy(&theirs, to, sizeof(theirs));
-	if (theirs < sizeof(theirs))
-		return PFMLIB_ERR_INVAL;
-	memcpy(to, from, theirs < size ? theirs : size);
-	memcpy(to, &theirs, sizeof(theirs));
+	base_copy_struct_out(to, from, size);
 	return PFMLIB_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
+#include "base/utf8.h"
 #include "region/region.h"
 
 static bool make_room(struct text *t, size_t more)
@@ -85,39 +86,22 @@ void pfmi_region_put_ms(struct text *t, uint64_t ns)
 	pfmi_region_put(t, "%" PRIu64 ".%06u", ns / 1000000, (unsigned)(ns % 1000000));
 }
 
-/* Bytes of the well-formed UTF-8 character at @s, 0 for other bytes. */
-static unsigned measure_utf8(const unsigned char *s)
-{
-	unsigned n = *s < 0x80                 ? 1
-	             : *s >= 0xc2 && *s < 0xe0 ? 2
-	             : *s >= 0xe0 && *s < 0xf0 ? 3
-	             : *s >= 0xf0 && *s < 0xf5 ? 4
-	                                       : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if (n > 2 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	              (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f)))
-		return 0;
-	return n;
-}
-
 void pfmi_region_put_json(struct text *t, const char *text)
 {
-	unsigned n;
+	const char *end = text + strlen(text);
+	size_t n;
 
 	pfmi_region_put(t, "\"");
-	for (const unsigned char *s = (const unsigned char *)text; *s; s += n ? n : 1) {
-		n = measure_utf8(s);
+	for (const char *s = text; s < end; s += n ? n : 1) {
+		n = utf8_measure_char(s, (size_t)(end - s));
 		if (*s == '"' || *s == '\\')
 			pfmi_region_put(t, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			pfmi_region_put(t, "\\u%04x", *s);
-		else if (n == 2 && *s == 0xc2 && s[1] < 0xa0) /* the controls from U+0080 on */
-			pfmi_region_put(t, "\\u%04x", s[1]);
+		else if (n == 1 && (*s < ' ' || *s == 0x7f))
+			pfmi_region_put(t, "\\u%04x", (unsigned)*s);
+		else if (n == 2 && *s == '\xc2' && s[1] < '\xa0') /* the controls from U+0080 on */
+			pfmi_region_put(t, "\\u%04x", (unsigned char)s[1]);
 		else if (n)
-			pfmi_region_put(t, "%.*s", (int)n, (const char *)s);
+			pfmi_region_put(t, "%.*s", (int)n, s);
 		else
 			pfmi_region_put(t, "\\ufffd");
 	}

@@ -8,9 +8,9 @@
 #include "region/region.h"
 
 enum {
-	MAX_ENDED = 1024,
-	POOL = -1
-}; /* limit of records: further ended threads share one; number of that record */
+	MAX_ENDED = 1024, /* records of ended threads; those that end later share one, the pool */
+	POOL = -1         /* thread number of the pool */
+};
 
 static pthread_key_t key;
 

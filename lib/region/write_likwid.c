@@ -10,9 +10,7 @@
  * without a value is nan. Tags have at most 139 bytes. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "region/region.h"
 
 enum { TAG_MAX = 139 };
@@ -21,30 +19,6 @@ static void put_number(struct text *out, double value)
 {
 	pfmi_region_put(out, " ");
 	pfmi_region_put_exponent(out, value);
-}
-
-static int compare(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
-}
-
-/* Returns the sorted thread numbers of @r, each once. */
-static int *list_threads(const pfm_region_results_t *r, unsigned *n)
-{
-	int *tids = calloc(r->n + 1, sizeof(*tids));
-	unsigned all = 0;
-
-	*n = 0;
-	for (unsigned i = 0; tids && i < r->n; i++)
-		if (r->rows[i].tid)
-			tids[all++] = r->rows[i].tid;
-	if (!tids)
-		return NULL;
-	qsort(tids, all, sizeof(*tids), compare);
-	for (unsigned i = 0; i < all; i++)
-		if (!*n || tids[*n - 1] != tids[i])
-			tids[(*n)++] = tids[i];
-	return tids;
 }
 
 static void put_values(struct text *out, const pfm_region_results_t *r, uint32_t region, int tid)
@@ -99,7 +73,7 @@ static bool is_first_of_region(const pfm_region_results_t *r, unsigned i)
 void pfmi_region_write_likwid(struct text *out, const pfm_region_results_t *r)
 {
 	unsigned n, regions = 0, id = 0;
-	int *tids = list_threads(r, &n);
+	int *tids = pfmi_region_list_threads(r, &n);
 
 	if (!tids) {
 		out->failed = true;

@@ -86,30 +86,18 @@ static void put_thread(struct text *out, const pfm_region_results_t *r, int tid)
 	pfmi_region_put(out, "\n    }}");
 }
 
-static int compare(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
-}
-
 static void put_threads(struct text *out, const pfm_region_results_t *r)
 {
-	int *tids = calloc(r->n + 1, sizeof(*tids));
-	unsigned n = 0, number = 0;
+	unsigned n;
+	int *tids = pfmi_region_list_threads(r, &n);
 
 	if (!tids) {
 		out->failed = true;
 		return;
 	}
-	for (unsigned i = 0; i < r->n; i++)
-		if (r->rows[i].tid)
-			tids[n++] = r->rows[i].tid;
-	qsort(tids, n, sizeof(*tids), compare);
 	for (unsigned i = 0; i < n; i++) {
-		if (i && tids[i] == tids[i - 1])
-			continue;
-		pfmi_region_put(out, "%s\n    \"%u\": ", number ? "," : "", number);
+		pfmi_region_put(out, "%s\n    \"%u\": ", i ? "," : "", i);
 		put_thread(out, r, tids[i]);
-		number++;
 	}
 	free(tids);
 }
