@@ -4,6 +4,7 @@
  *   state.c     the state of the process and of a thread, the lock
  *   memory.c    arenas of mapped memory: a begin in a signal handler must not call malloc()
  *   names.c     names of regions to numbers
+ *   events.c    events that can be counted, described by sessions
  *   layout.c    events into groups, groups into rounds
  *   counters.c  a thread's kernel events: opened, switched, read
  *   sums.h      sums of a plain visit, in straight code
@@ -20,7 +21,7 @@
  *   handle.c    visits that a handle holds
  *   control.c   start and stop as a program asks for them
  *
- * A file calls those above it in this list; layout.c calls counters.c as well.
+ * A file calls those above it in this list; events.c and layout.c call counters.c as well.
  *
  * A thread writes its own sums without a lock; readers take a copy of an entry under its sequence
  * number. */
@@ -28,6 +29,7 @@
 #define PERFMON_REGION_REGION_H
 
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,7 +67,8 @@ pfm_region_t *pfmi_region_find_or_make(const char *name);
 const char *pfmi_region_get_name(uint32_t number);
 uint32_t pfmi_region_get_last_number(void); /* LAST_OWN_REGION before the first name */
 
-/* ---- layout.c ---------------------------------------------------------------------------- */
+/* ---- events.c, layout.c
+ * ---------------------------------------------------------------------------- */
 
 enum {
 	GROUP_NR,
@@ -121,6 +124,17 @@ struct layout {
 	double wall_inside, wall_pair, task_inside; /* nanoseconds */
 };
 
+static inline bool pfmi_region_is_software(const pfm_attr_t *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT;
+}
+
+/* Fills l->events with those of @events, a list as the user writes it; with @system also those that
+ * only the whole machine can count. */
+int pfmi_layout_open_events(struct layout *l, const char *events, bool system, pfm_error_t *error);
+void pfmi_layout_close_events(struct layout *l);
+/* Opens @e on each of its CPUs that is on line; false if the kernel refuses one of them. */
+bool pfmi_region_open_on_cpus(struct region_event *e);
 /* Plans @events, a list as the user writes it, for the tasks of this process. */
 int pfmi_layout_plan(struct layout *l, const char *events, bool system, pfm_error_t *error);
 /* Assigns each group its places in snapshots, in sums and among a thread's descriptors. */

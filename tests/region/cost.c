@@ -43,8 +43,10 @@ static void medians(void **state)
 	assert_true(n_begins > 100 && n_begins == n_ends);
 	assert_true(l->wall_inside == WALL_INSIDE && l->wall_pair == WALL_PAIR);
 	assert_true(l->task_inside == INSIDE + GROUP_ENABLED);
-	assert_true(m.events[0].cost_inside == INSIDE + GROUP_VALUES && m.events[0].cost_pair == PAIR);
-	assert_true(m.events[1].cost_inside == INSIDE + GROUP_VALUES + 1 && m.events[1].cost_pair == PAIR);
+	assert_true(m.events[0].cost_inside == INSIDE + GROUP_VALUES &&
+	            m.events[0].cost_pair == PAIR);
+	assert_true(m.events[1].cost_inside == INSIDE + GROUP_VALUES + 1 &&
+	            m.events[1].cost_pair == PAIR);
 	assert_true(!m.thread.probe && m.thread.handles == 0 && m.thread.round == 0);
 	unmake_regions(&m);
 }
