@@ -279,7 +279,7 @@ void pfmi_entry_merge(struct entry *to, const struct entry *from)
 	}
 }
 
-/* ---- what results have ------------------------------------------------------------------- */
+/* ---- values of results ------------------------------------------------------------------- */
 
 /* Computes the mean of @n values and the sum of their squared deviations, from their sum and the
  * sum of their squares. Only the last step is not exact: deviations from a whole number near the
@@ -376,7 +376,7 @@ void pfmi_entry_get_tallies(const struct entry *e, struct tally *tallies)
 		}
 }
 
-/* ---- sums of sums ------------------------------------------------------------------------ */
+/* ---- merging ---------------------------------------------------------------------------- */
 
 /* Adds @n observations with mean @mean and @m2, the sum of their squared deviations, to those of
  * *@to_mean and *@to_m2. */

@@ -9,7 +9,7 @@
 
 enum { COSTLY = 10 }; /* a cost of at least 1 / COSTLY of a count is marked */
 
-/* ---- taking ------------------------------------------------------------------------------ */
+/* ---- collection -------------------------------------------------------------------------- */
 
 static struct result_row *add_row(pfm_region_results_t *r, unsigned *size)
 {
@@ -198,8 +198,8 @@ static uint64_t compute_inclusive_cost(const struct tally *t, const struct regio
 	                        (double)t->pairs * e->cost_pair);
 }
 
-/* Of each visit directly inside, what it counts itself is not in the exclusive count; the rest of
- * the pair is. */
+/* The exclusive count leaves out what a visit directly inside counts itself, but contains the rest
+ * of what its begin and end cost. */
 static uint64_t compute_exclusive_cost(uint64_t visits, uint64_t children, double inside,
                                        double pair)
 {
@@ -212,7 +212,7 @@ static bool is_costly_count(uint64_t cost, uint64_t of)
 	return cost && cost > of / COSTLY;
 }
 
-/* ---- answers ----------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------- */
 
 static int copy_result(void *to, const void *from, size_t size)
 {
