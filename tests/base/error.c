@@ -10,7 +10,7 @@ static void dirty(pfm_error_t *why)
 	why->size = sizeof(*why);
 }
 
-static void marks_the_culprit(void **state)
+static void error_marks_the_faulty_word(void **state)
 {
 	static const char text[] = "cpu::cycles:bad=1";
 	pfm_error_t why;
@@ -34,7 +34,7 @@ static void marks_the_culprit(void **state)
 
 /* Without a text, or without a place in it, none is marked; and what an earlier refusal left is
  * gone. */
-static void marks_nothing(void **state)
+static void error_without_a_place(void **state)
 {
 	static const char text[] = "text";
 	pfm_error_t why;
@@ -54,7 +54,7 @@ static void marks_nothing(void **state)
 	}
 }
 
-static void nobody_asks(void **state)
+static void error_struct_is_missing(void **state)
 {
 	(void)state;
 	assert_int_equal(pfmi_base_set_error(NULL, PFMLIB_ERR_FULL, PFM_KIND_NONE, "x",
@@ -63,7 +63,7 @@ static void nobody_asks(void **state)
 	assert_int_equal(pfmi_base_set_errno_error(NULL, PFMLIB_ERR_SYS, 13, "x"), PFMLIB_ERR_SYS);
 }
 
-static void of_the_system(void **state)
+static void system_error_has_errno(void **state)
 {
 	pfm_error_t why;
 
@@ -79,7 +79,7 @@ static void of_the_system(void **state)
 }
 
 /* Errors that no part of a text caused: of an event of a set, of an argument, of memory. */
-static void without_a_text(void **state)
+static void plain_error_has_no_token(void **state)
 {
 	pfm_error_t why;
 
@@ -118,6 +118,7 @@ static void texts_of_codes(void **state)
 	assert_string_equal(pfm_result_text(1), pfm_result_text(INT32_MAX));
 }
 
-UNIT(base_error, cmocka_unit_test(marks_the_culprit), cmocka_unit_test(marks_nothing),
-     cmocka_unit_test(nobody_asks), cmocka_unit_test(of_the_system),
-     cmocka_unit_test(without_a_text), cmocka_unit_test(texts_of_codes));
+UNIT(base_error, cmocka_unit_test(error_marks_the_faulty_word),
+     cmocka_unit_test(error_without_a_place), cmocka_unit_test(error_struct_is_missing),
+     cmocka_unit_test(system_error_has_errno), cmocka_unit_test(plain_error_has_no_token),
+     cmocka_unit_test(texts_of_codes));

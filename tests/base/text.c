@@ -91,7 +91,7 @@ static void numbers_of_slices(void **state)
 	assert_int_equal(v, 1234);
 }
 
-static void digits(void **state)
+static void digit_values_of_all_characters(void **state)
 {
 	(void)state;
 	for (int c = CHAR_MIN; c <= CHAR_MAX; c++) {
@@ -106,7 +106,7 @@ static void digits(void **state)
 }
 
 /* Every pair of characters is the same or not as strcasecmp() has it in the C locale. */
-static void case_of_letters(void **state)
+static void letters_fold_without_case(void **state)
 {
 	(void)state;
 	for (unsigned a = 1; a < 256; a++)
@@ -127,7 +127,7 @@ static void case_of_letters(void **state)
 		}
 }
 
-static void words(void **state)
+static void words_compare_without_case(void **state)
 {
 	static const char word[] = "Cycles";
 
@@ -230,7 +230,7 @@ static void decimals_in_other_locales(void **state)
 }
 
 UNIT(base_text, cmocka_unit_test(numbers_as_strtoull), cmocka_unit_test(numbers_of_64_bits),
-     cmocka_unit_test(numbers_of_slices), cmocka_unit_test(digits),
-     cmocka_unit_test(case_of_letters), cmocka_unit_test(words),
+     cmocka_unit_test(numbers_of_slices), cmocka_unit_test(digit_values_of_all_characters),
+     cmocka_unit_test(letters_fold_without_case), cmocka_unit_test(words_compare_without_case),
      cmocka_unit_test(decimals_as_strtod), cmocka_unit_test(long_decimals),
      cmocka_unit_test(decimals_in_other_locales));

@@ -44,7 +44,7 @@ static void every_number_in_every_length(void **state)
 		}
 }
 
-static void what_is_cut_off_is_no_character(void **state)
+static void cut_characters_are_refused(void **state)
 {
 	static const char text[] = "\xf0\x9f\x98\x80";
 
@@ -74,5 +74,5 @@ static void valid_beginning_of_a_text(void **state)
 }
 
 UNIT(base_utf8, cmocka_unit_test(every_number_in_every_length),
-     cmocka_unit_test(what_is_cut_off_is_no_character), cmocka_unit_test(stray_bytes),
+     cmocka_unit_test(cut_characters_are_refused), cmocka_unit_test(stray_bytes),
      cmocka_unit_test(valid_beginning_of_a_text));

@@ -107,7 +107,7 @@ static void expect_named_refused(const char *name, const char *because)
 	            !images.rejected);
 }
 
-static void where_they_are_looked_for(void **state)
+static void folders_of_images(void **state)
 {
 	const char *old_data = getenv("XDG_DATA_HOME"), *old_home = getenv("HOME");
 	char *data = old_data ? strdup(old_data) : NULL, *home = old_home ? strdup(old_home) : NULL,
@@ -155,7 +155,7 @@ static void where_they_are_looked_for(void **state)
 }
 
 /* Folders' images come in the order of their names, each piece of the path in its order. */
-static void what_is_taken(void **state)
+static void files_that_are_loaded(void **state)
 {
 	char first[256], second[256];
 
@@ -204,7 +204,7 @@ static void what_is_taken(void **state)
 
 /* ---- refused --------------------------------------------------------------------------------- */
 
-static void what_is_no_image(void **state)
+static void files_that_are_not_images(void **state)
 {
 	const uint32_t least = sizeof(struct image);
 
@@ -232,7 +232,7 @@ static void what_is_no_image(void **state)
 	expect_refused(1, "the file does not exist");
 }
 
-static void what_is_too_long(void **state)
+static void paths_that_are_too_long(void **state)
 {
 	(void)state;
 	put("x.pmdb", 8192, 0, 0644);
@@ -242,7 +242,7 @@ static void what_is_too_long(void **state)
 	expect_named_refused("x.pmdb", "too long");
 }
 
-static void what_others_may_write(void **state)
+static void files_that_others_may_write_are_refused(void **state)
 {
 	(void)state;
 	put("x.pmdb", 0, 0, 0646);
@@ -271,7 +271,7 @@ static void what_others_may_write(void **state)
 	assert_int_equal(chown(folder, 0, 0), 0);
 }
 
-static void what_may_not_be_read(void **state)
+static void unreadable_files_are_reported(void **state)
 {
 	(void)state;
 	if (!geteuid())
@@ -346,7 +346,7 @@ static void damage_is_found_later(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, make_folder, remove_folder)
 
-UNIT(context_images, cmocka_unit_test(where_they_are_looked_for), CASE(what_is_taken),
-     CASE(what_is_no_image), CASE(what_is_too_long), CASE(what_others_may_write),
-     CASE(what_may_not_be_read), CASE(many_refusals), CASE(bytes_are_kept),
-     CASE(damage_is_found_later));
+UNIT(context_images, cmocka_unit_test(folders_of_images), CASE(files_that_are_loaded),
+     CASE(files_that_are_not_images), CASE(paths_that_are_too_long),
+     CASE(files_that_others_may_write_are_refused), CASE(unreadable_files_are_reported),
+     CASE(many_refusals), CASE(bytes_are_kept), CASE(damage_is_found_later));

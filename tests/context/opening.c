@@ -10,7 +10,7 @@
 #include "lookup/lookup.h"
 
 /* A processor that stands for parts can be the one that is wanted, and any table. */
-static void wanted_processors(void **state)
+static void pmus_of_the_environment(void **state)
 {
 	const struct image *im = table_get_builtin_image();
 	const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
@@ -25,7 +25,7 @@ static void wanted_processors(void **state)
 }
 
 /* Closed by the last who holds it; the default one is nobody's to close. */
-static void holders(void **state)
+static void context_closes_with_its_last_reference(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 
@@ -44,7 +44,7 @@ static void holders(void **state)
 	assert_int_equal(pfmi_context_get_default()->flags, 0);
 }
 
-static void options_that_make_no_sense(void **state)
+static void invalid_options_are_refused(void **state)
 {
 	pfm_ctx_options_t options = { .size = sizeof(options),
 		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES,
@@ -70,5 +70,6 @@ static void options_that_make_no_sense(void **state)
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_ERR_INVAL);
 }
 
-UNIT(context_opening, cmocka_unit_test(wanted_processors), cmocka_unit_test(holders),
-     cmocka_unit_test(options_that_make_no_sense));
+UNIT(context_opening, cmocka_unit_test(pmus_of_the_environment),
+     cmocka_unit_test(context_closes_with_its_last_reference),
+     cmocka_unit_test(invalid_options_are_refused));

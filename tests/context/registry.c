@@ -74,7 +74,7 @@ static void walks_over_names(void **state)
 	pfm_close_context(ctx);
 }
 
-static void names_of_nobody(void **state)
+static void unknown_pmu_names(void **state)
 {
 	static const char *const names[] = { "", "skylak", "skxx", "no such unit", " skx" };
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -230,5 +230,5 @@ static void walks_around_the_end(void **state)
 }
 
 UNIT(context_registry, cmocka_unit_test(names_of_tables), cmocka_unit_test(walks_over_names),
-     cmocka_unit_test(names_of_nobody), cmocka_unit_test(parts_of_processors),
+     cmocka_unit_test(unknown_pmu_names), cmocka_unit_test(parts_of_processors),
      cmocka_unit_test(units_of_no_machine), cmocka_unit_test(walks_around_the_end));

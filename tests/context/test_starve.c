@@ -339,7 +339,7 @@ static void contexts_of_what_is_built_in(void **state)
 	every_allocation(&o);
 }
 
-static void contexts_with_wishes(void **state)
+static void contexts_with_environment_options(void **state)
 {
 	pfm_ctx_options_t o = { .size = sizeof(o),
 		                .flags = PFM_CTX_NO_IMAGES,
@@ -402,7 +402,7 @@ static void contexts_with_everything(void **state)
 }
 
 /* What the library promises never to allocate for. */
-static void nothing_is_allocated_for_an_event(void **state)
+static void encoding_allocates_nothing(void **state)
 {
 	static const char *const set[] = { "coreduo::Instr_Ret", "coreduo::FP_Assist" };
 	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
@@ -463,7 +463,7 @@ static void regions_with_their_event(void **state)
 }
 
 /* Copies for the caller: none, and what was there stays. */
-static void texts_to_keep(void **state)
+static void failed_copies_leave_old_texts(void **state)
 {
 	struct perf_event_attr attr;
 	char here_before[] = "x", *text = here_before;
@@ -783,15 +783,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(contexts_of_what_is_built_in),
-		CASE(contexts_with_wishes),
+		CASE(contexts_with_environment_options),
 		CASE(contexts_with_an_image),
 		CASE(contexts_with_folders_of_images),
 		CASE(contexts_of_a_machine_and_its_sessions),
 		CASE(contexts_with_everything),
 		CASE(the_default_context),
 		CASE(the_environment_is_not_forgotten),
-		CASE(texts_to_keep),
-		CASE(nothing_is_allocated_for_an_event),
+		CASE(failed_copies_leave_old_texts),
+		CASE(encoding_allocates_nothing),
 		CASE(regions_with_their_event),
 		CASE(every_call_to_the_machine),
 		CASE(every_call_for_an_image),

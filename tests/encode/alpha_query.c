@@ -39,7 +39,7 @@ static void plain_events(void **state)
 }
 
 /* Halves and doubles. */
-static void weights(void **state)
+static void event_weights(void **state)
 {
 	pfm_alpha_event_info_t half = info_of(EV4, "issues"), twice = info_of(EV6, "retdtb1miss");
 
@@ -49,7 +49,7 @@ static void weights(void **state)
 	assert_int_equal(twice.uncertainty, PFM_ALPHA_UNC_TWICE);
 }
 
-static void doubts(void **state)
+static void uncertain_events(void **state)
 {
 	static const struct {
 		int pmu;
@@ -82,7 +82,7 @@ static void doubts(void **state)
 }
 
 /* The kinds of EV67, and what of them needs a counting mode or takes both counters. */
-static void kinds(void **state)
+static void event_kinds_of_ev67(void **state)
 {
 	static const struct {
 		const char *name;
@@ -122,7 +122,7 @@ static void kinds(void **state)
 	assert_int_equal(info_of(EV6, "retbranchmispr").pm_mode, -1);
 }
 
-static void selects(void **state)
+static void event_selects(void **state)
 {
 	unsigned select = 77, cbox = 77, row = row_of(EV5, "scachevictims");
 	const char *constant = NULL;
@@ -153,7 +153,7 @@ static void selects(void **state)
 }
 
 /* Partners are what a dispatch of both takes, from the first on, and partners of each other. */
-static void partners(void **state)
+static void events_that_count_together(void **state)
 {
 	static const int pmus[] = { EV4, EV5, EV67 };
 
@@ -186,7 +186,7 @@ static void partners(void **state)
 }
 
 /* The last event of each table is there, the next one is not; nothing is known of other types. */
-static void what_does_not_exist(void **state)
+static void unknown_pmus_and_events(void **state)
 {
 	static const int none[] = { EV4 - 1, EV67 + 1, 0, -1, 4 };
 	pfm_alpha_event_info_t info;
@@ -221,6 +221,7 @@ static void what_does_not_exist(void **state)
 	}
 }
 
-UNIT(encode_alpha_query, cmocka_unit_test(plain_events), cmocka_unit_test(weights),
-     cmocka_unit_test(doubts), cmocka_unit_test(kinds), cmocka_unit_test(selects),
-     cmocka_unit_test(partners), cmocka_unit_test(what_does_not_exist));
+UNIT(encode_alpha_query, cmocka_unit_test(plain_events), cmocka_unit_test(event_weights),
+     cmocka_unit_test(uncertain_events), cmocka_unit_test(event_kinds_of_ev67),
+     cmocka_unit_test(event_selects), cmocka_unit_test(events_that_count_together),
+     cmocka_unit_test(unknown_pmus_and_events));

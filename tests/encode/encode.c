@@ -63,7 +63,7 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 	return e.n_alternatives;
 }
 
-static void other_ways(void **state)
+static void other_encodings_of_an_event(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	unsigned found = 0;
@@ -177,7 +177,7 @@ static void free_running(void **state)
 }
 
 /* Who names levels, the text or else the caller, means these and no other. */
-static void levels(void **state)
+static void named_levels_replace_the_default(void **state)
 {
 	static const struct {
 		const char *suffix;
@@ -374,6 +374,7 @@ static void precision_that_texts_ask_for(void **state)
 }
 
 UNIT(encode_encode, cmocka_unit_test(precision_that_rows_need),
-     cmocka_unit_test(precision_that_texts_ask_for), cmocka_unit_test(other_ways),
+     cmocka_unit_test(precision_that_texts_ask_for), cmocka_unit_test(other_encodings_of_an_event),
      cmocka_unit_test(counters_as_written), cmocka_unit_test(counted_alone),
-     cmocka_unit_test(free_running), cmocka_unit_test(levels), cmocka_unit_test(refused_sets));
+     cmocka_unit_test(free_running), cmocka_unit_test(named_levels_replace_the_default),
+     cmocka_unit_test(refused_sets));

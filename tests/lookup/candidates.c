@@ -19,7 +19,7 @@ static unsigned count_pmus(const char *name)
 	return n;
 }
 
-static void all_of_a_name(void **state)
+static void pmus_of_one_name(void **state)
 {
 	static const char *const texts[] = { "skl::X", "skx::X", "spr::X", "amdzen4::X",
 		                             "coreduo::X" };
@@ -45,7 +45,7 @@ static void all_of_a_name(void **state)
 	pfm_close_context(ctx);
 }
 
-static void nobody(void **state)
+static void unknown_pmu_has_no_candidates(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	unsigned pmu;
@@ -57,4 +57,5 @@ static void nobody(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(lookup_candidates, cmocka_unit_test(all_of_a_name), cmocka_unit_test(nobody));
+UNIT(lookup_candidates, cmocka_unit_test(pmus_of_one_name),
+     cmocka_unit_test(unknown_pmu_has_no_candidates));

@@ -57,7 +57,7 @@ static void every_word_is_a_raw_number(void **state)
 	assert_true(n > 300);
 }
 
-static void what_is_no_raw_number(void **state)
+static void texts_that_are_not_raw_numbers(void **state)
 {
 	static const struct {
 		const char *text;
@@ -91,7 +91,7 @@ static void what_is_no_raw_number(void **state)
 }
 
 /* A raw number needs a core: one that is named and known, or the machine's. */
-static void raw_numbers_of_nobody(void **state)
+static void raw_numbers_without_a_pmu(void **state)
 {
 	static const struct {
 		const char *text;
@@ -218,7 +218,7 @@ static void rows_between_slashes(void **state)
 	pfm_close_context(ctx);
 }
 
-static void what_is_wrong_between_slashes(void **state)
+static void errors_between_slashes(void **state)
 {
 	static const struct {
 		const char *text;
@@ -250,6 +250,6 @@ static void what_is_wrong_between_slashes(void **state)
 }
 
 UNIT(lookup_perf_syntax, cmocka_unit_test(every_word_is_a_raw_number),
-     cmocka_unit_test(what_is_no_raw_number), cmocka_unit_test(raw_numbers_of_nobody),
+     cmocka_unit_test(texts_that_are_not_raw_numbers), cmocka_unit_test(raw_numbers_without_a_pmu),
      cmocka_unit_test(devices_of_parts), cmocka_unit_test(extra_registers_that_are_named),
-     cmocka_unit_test(rows_between_slashes), cmocka_unit_test(what_is_wrong_between_slashes));
+     cmocka_unit_test(rows_between_slashes), cmocka_unit_test(errors_between_slashes));

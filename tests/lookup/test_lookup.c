@@ -200,7 +200,7 @@ static bool part_is_asked(const struct image *im, const struct pmu_family *w, ui
 	return false;
 }
 
-static void each_part_is_asked(void **state)
+static void members_of_a_family_are_searched(void **state)
 {
 	const struct image *im = (const struct image *)(const void *)pfmi_builtin_image;
 	const struct pmu_family *w = table_get_image_array(im, ARRAY_FAMILIES);
@@ -217,7 +217,7 @@ static void each_part_is_asked(void **state)
 
 /* On one unit alone there are its events and no others; between slashes stands what is on a unit
  * already. */
-static void texts_on_one_unit(void **state)
+static void texts_are_looked_up_in_one_pmu(void **state)
 {
 	static const struct {
 		const char *text;
@@ -448,8 +448,8 @@ int main(void)
 		cmocka_unit_test(all_of_a_name_are_called),
 		cmocka_unit_test(every_row_is_found_by_its_name),
 		cmocka_unit_test(the_big_core_comes_first),
-		cmocka_unit_test(each_part_is_asked),
-		cmocka_unit_test(texts_on_one_unit),
+		cmocka_unit_test(members_of_a_family_are_searched),
+		cmocka_unit_test(texts_are_looked_up_in_one_pmu),
 		cmocka_unit_test(no_metric_is_encoded),
 		cmocka_unit_test(flags_are_numbers),
 		cmocka_unit_test(a_separator_changes_nothing),

@@ -15,7 +15,7 @@
 
 /* ---- what is right --------------------------------------------------------------------------- */
 
-static void commas(void **state)
+static void events_of_libpmc_syntax(void **state)
 {
 	static const struct right lines[] = {
 		{ "L2_Rqsts", 0x537f2e },
@@ -42,7 +42,7 @@ static void commas(void **state)
 	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-static void colons(void **state)
+static void events_of_libpfm_syntax(void **state)
 {
 	static const struct right lines[] = {
 		{ "coreduo::L2_RQSTS:BOTH_CORES:PREFETCH", 0x53df2e },
@@ -85,7 +85,7 @@ static void colons(void **state)
 	check_values("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-static void slashes(void **state)
+static void events_of_perf_syntax(void **state)
 {
 	static const struct right lines[] = {
 		{ "cpu/event=0x2e,umask=0x41/", 0x53412e },
@@ -126,7 +126,7 @@ static void older_callers_get_clean_structs(void **state)
 	pfm_close_context(ctx);
 }
 
-static void errors_point_at_the_culprit(void **state)
+static void errors_point_at_the_faulty_token(void **state)
 {
 	static const struct wrong lines[] = {
 		{ "Instr_Rett", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT, 0, 10 },
@@ -202,7 +202,7 @@ static void errors_point_at_the_culprit(void **state)
 	check_errors("coreduo", lines, sizeof(lines) / sizeof(lines[0]));
 }
 
-static void what_fails_leaves_the_result_alone(void **state)
+static void failures_leave_the_result_unchanged(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	pfm_encoding_t e, before;
@@ -220,12 +220,12 @@ static void what_fails_leaves_the_result_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commas),
-		cmocka_unit_test(colons),
-		cmocka_unit_test(slashes),
+		cmocka_unit_test(events_of_libpmc_syntax),
+		cmocka_unit_test(events_of_libpfm_syntax),
+		cmocka_unit_test(events_of_perf_syntax),
 		cmocka_unit_test(older_callers_get_clean_structs),
-		cmocka_unit_test(errors_point_at_the_culprit),
-		cmocka_unit_test(what_fails_leaves_the_result_alone),
+		cmocka_unit_test(errors_point_at_the_faulty_token),
+		cmocka_unit_test(failures_leave_the_result_unchanged),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

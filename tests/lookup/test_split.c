@@ -24,7 +24,7 @@ static const char *pieces(const char *list)
 	return out;
 }
 
-static void commas(void **state)
+static void lists_split_at_commas(void **state)
 {
 	static const struct {
 		const char *list, *pieces;
@@ -58,7 +58,7 @@ static void commas(void **state)
 		assert_string_equal(pieces(lists[i].list), lists[i].pieces);
 }
 
-static void nothing_to_split(void **state)
+static void missing_lists(void **state)
 {
 	const char *list = NULL, *event = "kept";
 	size_t len = 7;
@@ -76,8 +76,8 @@ static void nothing_to_split(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commas),
-		cmocka_unit_test(nothing_to_split),
+		cmocka_unit_test(lists_split_at_commas),
+		cmocka_unit_test(missing_lists),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -37,7 +37,7 @@ static void visit(struct checked_machine *m, const char *pattern, unsigned limit
 	assert_string_equal(h.text, expected);
 }
 
-static void patterns(void **state)
+static void tracepoints_match_patterns(void **state)
 {
 	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
@@ -58,7 +58,7 @@ static void patterns(void **state)
 	}
 }
 
-static void formats(void **state)
+static void tracepoint_format_files(void **state)
 {
 	struct checked_machine m;
 	char text[64];
@@ -81,4 +81,5 @@ static void formats(void **state)
 	close_machine(&m);
 }
 
-UNIT(lookup_tracepoints, cmocka_unit_test(patterns), cmocka_unit_test(formats));
+UNIT(lookup_tracepoints, cmocka_unit_test(tracepoints_match_patterns),
+     cmocka_unit_test(tracepoint_format_files));

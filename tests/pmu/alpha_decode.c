@@ -8,7 +8,7 @@
 static const int TYPES[] = { PFMLIB_ALPHA_EV4_PMU, PFMLIB_ALPHA_EV5_PMU, PFMLIB_ALPHA_PCA56_PMU,
 	                     PFMLIB_ALPHA_EV6_PMU, PFMLIB_ALPHA_EV67_PMU };
 
-static void interrupts(void **state)
+static void interrupt_names_counter(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(TYPES); i++)
@@ -99,7 +99,7 @@ static void names_of_statistics(void **state)
 }
 
 /* All that are told per retired instruction are percentages, but cycles. */
-static void ratios(void **state)
+static void statistics_are_ratios(void **state)
 {
 	uint64_t num = 0, den = 0;
 
@@ -187,7 +187,7 @@ static uint64_t trap_bit(unsigned type)
 	return 0;
 }
 
-static void traps(void **state)
+static void traps_of_sample_flags(void **state)
 {
 	(void)state;
 	for (unsigned type = 0; type < 16; type++)
@@ -265,7 +265,7 @@ static void fields_of_samples(void **state)
 }
 
 /* The address of an instruction, or of the handler that was entered instead. */
-static void addresses(void **state)
+static void sampled_addresses(void **state)
 {
 	pfm_alpha_sample_t s;
 
@@ -312,8 +312,8 @@ static void retired_or_aborted(void **state)
 	assert_true(s.trapped && s.killed_early && s.valid);
 }
 
-UNIT(pmu_alpha_decode, cmocka_unit_test(interrupts), cmocka_unit_test(interrupts_of_others),
-     cmocka_unit_test(names_of_statistics), cmocka_unit_test(ratios),
-     cmocka_unit_test(statistics_of_registers), cmocka_unit_test(traps),
-     cmocka_unit_test(fields_of_samples), cmocka_unit_test(addresses),
-     cmocka_unit_test(retired_or_aborted));
+UNIT(pmu_alpha_decode, cmocka_unit_test(interrupt_names_counter),
+     cmocka_unit_test(interrupts_of_others), cmocka_unit_test(names_of_statistics),
+     cmocka_unit_test(statistics_are_ratios), cmocka_unit_test(statistics_of_registers),
+     cmocka_unit_test(traps_of_sample_flags), cmocka_unit_test(fields_of_samples),
+     cmocka_unit_test(sampled_addresses), cmocka_unit_test(retired_or_aborted));

@@ -25,7 +25,7 @@ static const struct {
 	{ 1, UINT32_MAX, -ENOENT },
 };
 
-static void events(void **state)
+static void single_events_of_linux(void **state)
 {
 	static const struct {
 		unsigned counter;
@@ -55,7 +55,7 @@ static void events(void **state)
 }
 
 /* Three pairs, in either order. Each event of one is where it is counted. */
-static void pairs(void **state)
+static void event_pairs_of_linux(void **state)
 {
 	unsigned good = 0;
 
@@ -93,7 +93,7 @@ static void pairs(void **state)
 
 /* The counter overflows after the period, as far as it reaches: 2^20 - 1 at most, 16 and 4 at
  * least. */
-static void writes(void **state)
+static void start_values_for_periods(void **state)
 {
 	static const uint64_t periods[] = { 0,  1,  3,       4,       5,        15,
 		                            16, 17, 0xffffe, 0xfffff, 0x100000, UINT64_MAX };
@@ -124,4 +124,5 @@ static void writes(void **state)
 	assert_int_equal(pfm_alpha_linux_write(0, 100, NULL), PFMLIB_ERR_INVAL);
 }
 
-UNIT(pmu_alpha_linux, cmocka_unit_test(events), cmocka_unit_test(pairs), cmocka_unit_test(writes));
+UNIT(pmu_alpha_linux, cmocka_unit_test(single_events_of_linux),
+     cmocka_unit_test(event_pairs_of_linux), cmocka_unit_test(start_values_for_periods));

@@ -18,7 +18,7 @@ static const struct {
 };
 static const int NO_ALPHA[] = { -1, 0, PFMLIB_ALPHA_EV4_PMU - 1, PFMLIB_ALPHA_EV67_PMU + 1 };
 
-static void counters(void **state)
+static void counters_of_each_chip(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(CHIPS); i++) {
@@ -39,7 +39,7 @@ static uint64_t fast_rate(size_t chip, unsigned counter)
 	return CHIPS[chip].family == 4 ? 0 : CHIPS[chip].family == 1 && counter == 0 ? 4096 : 256;
 }
 
-static void rates(void **state)
+static void rates_of_each_counter(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(CHIPS); i++)
@@ -370,7 +370,7 @@ static void bytes_and_buckets(void **state)
 	assert_int_equal(pfm_alpha_bucket(0, UINT64_C(1) << 61, ~UINT64_C(0)), 1);
 }
 
-static void bytes_of_nothing(void **state)
+static void empty_ranges_have_no_bytes(void **state)
 {
 	uint64_t bytes = 77;
 
@@ -394,7 +394,7 @@ static void bytes_of_nothing(void **state)
 	assert_int_equal(bytes, 8);
 }
 
-static void levels(void **state)
+static void levels_of_each_interrupt_priority(void **state)
 {
 	(void)state;
 	for (unsigned ipl = 0; ipl < 9; ipl++) {
@@ -407,10 +407,11 @@ static void levels(void **state)
 	}
 }
 
-UNIT(pmu_alpha_words, cmocka_unit_test(counters), cmocka_unit_test(rates),
-     cmocka_unit_test(words_of_rates), cmocka_unit_test(rates_that_no_counter_has),
-     cmocka_unit_test(counter_words), cmocka_unit_test(start_values),
-     cmocka_unit_test(words_of_modes), cmocka_unit_test(words_of_profileme),
-     cmocka_unit_test(calls_of_requests), cmocka_unit_test(names_of_requests),
-     cmocka_unit_test(masks_of_the_header), cmocka_unit_test(bytes_and_buckets),
-     cmocka_unit_test(bytes_of_nothing), cmocka_unit_test(levels));
+UNIT(pmu_alpha_words, cmocka_unit_test(counters_of_each_chip),
+     cmocka_unit_test(rates_of_each_counter), cmocka_unit_test(words_of_rates),
+     cmocka_unit_test(rates_that_no_counter_has), cmocka_unit_test(counter_words),
+     cmocka_unit_test(start_values), cmocka_unit_test(words_of_modes),
+     cmocka_unit_test(words_of_profileme), cmocka_unit_test(calls_of_requests),
+     cmocka_unit_test(names_of_requests), cmocka_unit_test(masks_of_the_header),
+     cmocka_unit_test(bytes_and_buckets), cmocka_unit_test(empty_ranges_have_no_bytes),
+     cmocka_unit_test(levels_of_each_interrupt_priority));

@@ -3,7 +3,7 @@
 #include "unit_tables.h"
 #include "pmu/pmu.h"
 
-static void words(void **state)
+static void config_word_names(void **state)
 {
 	static const struct {
 		const char *name;
@@ -21,7 +21,7 @@ static void words(void **state)
 }
 
 /* Which register it is, and on which counter. */
-static void targets(void **state)
+static void register_names_give_their_counter(void **state)
 {
 	static const struct {
 		const char *reg;
@@ -45,4 +45,5 @@ static void targets(void **state)
 	}
 }
 
-UNIT(pmu_decode_target, cmocka_unit_test(words), cmocka_unit_test(targets));
+UNIT(pmu_decode_target, cmocka_unit_test(config_word_names),
+     cmocka_unit_test(register_names_give_their_counter));

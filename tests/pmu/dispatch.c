@@ -13,7 +13,7 @@ static struct event event_called(const pfm_ctx_t *ctx, const char *text)
 	return ev;
 }
 
-static void placed(void **state)
+static void set_is_placed(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event events[2];
@@ -33,7 +33,7 @@ static void placed(void **state)
 }
 
 /* Two events that have one counter between them; nothing is written. */
-static void clashing(void **state)
+static void events_of_one_counter_are_refused(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event events[2];
@@ -77,7 +77,7 @@ static void reserved_counters(void **state)
 	pfm_close_context(ctx);
 }
 
-static void attributes(void **state)
+static void perf_attributes(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event ev = event_called(ctx, "LLC_Misses"),
@@ -101,7 +101,7 @@ static void attributes(void **state)
 	pfm_close_context(ctx);
 }
 
-static void exclusions(void **state)
+static void exclusion_flags_reach_the_attributes(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
 	struct event ev = event_called(ctx, "LLC_Misses");
@@ -131,6 +131,7 @@ static void default_levels(void **state)
 	}
 }
 
-UNIT(pmu_dispatch, cmocka_unit_test(placed), cmocka_unit_test(clashing),
-     cmocka_unit_test(reserved_counters), cmocka_unit_test(attributes),
-     cmocka_unit_test(exclusions), cmocka_unit_test(default_levels));
+UNIT(pmu_dispatch, cmocka_unit_test(set_is_placed),
+     cmocka_unit_test(events_of_one_counter_are_refused), cmocka_unit_test(reserved_counters),
+     cmocka_unit_test(perf_attributes), cmocka_unit_test(exclusion_flags_reach_the_attributes),
+     cmocka_unit_test(default_levels));

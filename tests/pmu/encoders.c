@@ -68,7 +68,7 @@ static void significant(const struct table *t, const char *name)
 	}
 }
 
-static void registers(void **state)
+static void every_table_has_an_encoder_with_registers(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
@@ -273,6 +273,6 @@ static void levels_switched_off(void **state)
 	assert_true(n > 20);
 }
 
-UNIT(pmu_encoders, cmocka_unit_test(registers), cmocka_unit_test(fields_of_registers),
-     cmocka_unit_test(alone_with_alpha), cmocka_unit_test(unknown_encoders),
-     cmocka_unit_test(levels_switched_off));
+UNIT(pmu_encoders, cmocka_unit_test(every_table_has_an_encoder_with_registers),
+     cmocka_unit_test(fields_of_registers), cmocka_unit_test(alone_with_alpha),
+     cmocka_unit_test(unknown_encoders), cmocka_unit_test(levels_switched_off));

@@ -137,7 +137,7 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 
 /* Rows of every table that is built in; of long ones not all. Values for one counter alone are
  * asked for on each. */
-static void rows(void **state)
+static void rows_become_events(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
@@ -153,7 +153,7 @@ static void rows(void **state)
 }
 
 /* An event without a row has presets and nothing else, and any counter. */
-static void no_row(void **state)
+static void event_without_a_row_has_presets(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
@@ -259,5 +259,6 @@ static void unit_masks(void **state)
 	assert_true(seen > 100);
 }
 
-UNIT(pmu_event, cmocka_unit_test(bits_of_fields), cmocka_unit_test(rows), cmocka_unit_test(no_row),
-     cmocka_unit_test(set_by_users), cmocka_unit_test(unit_masks));
+UNIT(pmu_event, cmocka_unit_test(bits_of_fields), cmocka_unit_test(rows_become_events),
+     cmocka_unit_test(event_without_a_row_has_presets), cmocka_unit_test(set_by_users),
+     cmocka_unit_test(unit_masks));

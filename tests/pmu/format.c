@@ -125,7 +125,7 @@ static void no_counter_of_cycles(void **state)
 }
 
 /* What is unavailable is no candidate; who has settings of a model is refused. */
-static void unavailable(void **state)
+static void unavailable_counters_are_refused(void **state)
 {
 	const struct table *t = table_with(ENCODER_FORMAT, "armv8");
 	struct event ev;
@@ -169,7 +169,7 @@ static struct table *with_parameters(void)
 	return pfmi_table_finish_build(&b);
 }
 
-static void parameters(void **state)
+static void event_parameters(void **state)
 {
 	struct table *t = with_parameters();
 	struct placement where;
@@ -209,5 +209,5 @@ static void parameters(void **state)
 }
 
 UNIT(pmu_format, cmocka_unit_test(counter_in_the_code), cmocka_unit_test(counter_of_cycles),
-     cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable),
-     cmocka_unit_test(parameters));
+     cmocka_unit_test(no_counter_of_cycles), cmocka_unit_test(unavailable_counters_are_refused),
+     cmocka_unit_test(event_parameters));

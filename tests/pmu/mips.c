@@ -98,7 +98,7 @@ static void own_levels(void **state)
 	}
 }
 
-static void names(void **state)
+static void register_names(void **state)
 {
 	static const char *const good[] = { "PERFCTL0", "perfctl3", "PMC1", "pmc2" };
 	static const char *const bad[] = { "PERFCTL", "PERFCTL4",  "PERFCTL10", "PERFCTL1x",
@@ -120,4 +120,4 @@ static void names(void **state)
 }
 
 UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters),
-     cmocka_unit_test(own_levels), cmocka_unit_test(names));
+     cmocka_unit_test(own_levels), cmocka_unit_test(register_names));

@@ -3,7 +3,7 @@
  * manual numbers them. */
 #include "montecito_request.h"
 
-static void nothing(void **state)
+static void no_features_clear_the_output(void **state)
 {
 	struct asked *a = begin(1);
 
@@ -264,8 +264,8 @@ static void registers_that_are_taken(void **state)
 	}
 }
 
-UNIT(pmu_montecito_feature, cmocka_unit_test(nothing), cmocka_unit_test(instruction_ears),
-     cmocka_unit_test(data_ears), cmocka_unit_test(ears_of_two_events),
-     cmocka_unit_test(opcode_matchers), cmocka_unit_test(trace_buffer),
-     cmocka_unit_test(instruction_addresses), cmocka_unit_test(counters_of_events),
-     cmocka_unit_test(registers_that_are_taken));
+UNIT(pmu_montecito_feature, cmocka_unit_test(no_features_clear_the_output),
+     cmocka_unit_test(instruction_ears), cmocka_unit_test(data_ears),
+     cmocka_unit_test(ears_of_two_events), cmocka_unit_test(opcode_matchers),
+     cmocka_unit_test(trace_buffer), cmocka_unit_test(instruction_addresses),
+     cmocka_unit_test(counters_of_events), cmocka_unit_test(registers_that_are_taken));

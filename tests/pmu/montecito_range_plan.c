@@ -138,7 +138,7 @@ static void ranges_of_retired_instructions(void **state)
 
 /* What each channel of PMC41 has to pass: nothing, data, opcode, code, in the codes of the
  * manual. */
-static void channels(void **state)
+static void channels_of_pmc41(void **state)
 {
 	struct asked *a = begin(1);
 	const uint64_t base = UINT64_C(0x2078fefefefe);
@@ -202,4 +202,4 @@ static void data_ranges_that_cannot_be(void **state)
 
 UNIT(pmu_montecito_range_plan, cmocka_unit_test(code_ranges),
      cmocka_unit_test(code_ranges_that_cannot_be), cmocka_unit_test(ranges_of_retired_instructions),
-     cmocka_unit_test(channels), cmocka_unit_test(data_ranges_that_cannot_be));
+     cmocka_unit_test(channels_of_pmc41), cmocka_unit_test(data_ranges_that_cannot_be));

@@ -52,7 +52,7 @@ static uint32_t random_event(const struct table *t, uint64_t *seed)
 	return row;
 }
 
-static void sets(void **state)
+static void random_sets_are_placed_or_refused(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
 	unsigned placed = 0, refused = 0;
@@ -97,7 +97,7 @@ static void sets(void **state)
 
 /* ESCR: levels in its lowest bits for both threads (user 0 and 2, kernel 1 and 3), the event from
  * bit 25 on. CCCR: no PEBS in it. */
-static void values(void **state)
+static void register_values_of_events(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
 
@@ -128,7 +128,7 @@ static void values(void **state)
 
 /* An edge, a threshold or a complement is one of the comparison: its own bit, 18, goes on with each
  * of them. */
-static void comparison(void **state)
+static void comparison_fields_imply_compare(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
 
@@ -152,7 +152,7 @@ static void comparison(void **state)
 	}
 }
 
-static void registers(void **state)
+static void register_layouts(void **state)
 {
 	unsigned n;
 
@@ -167,5 +167,6 @@ static void registers(void **state)
 	assert_null(pfmi_netburst_find_layout(NULL, "PMD0", &n));
 }
 
-UNIT(pmu_netburst, cmocka_unit_test(sets), cmocka_unit_test(values), cmocka_unit_test(comparison),
-     cmocka_unit_test(registers));
+UNIT(pmu_netburst, cmocka_unit_test(random_sets_are_placed_or_refused),
+     cmocka_unit_test(register_values_of_events), cmocka_unit_test(comparison_fields_imply_compare),
+     cmocka_unit_test(register_layouts));

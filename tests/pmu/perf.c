@@ -21,7 +21,7 @@ static void expect_number(const char *text, uint32_t type, uint64_t config)
 	pfm_close_context(ctx);
 }
 
-static void numbers(void **state)
+static void kernel_event_numbers(void **state)
 {
 	(void)state;
 	expect_number("software::cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -42,7 +42,7 @@ static void numbers(void **state)
 }
 
 /* As many as there may be, all together: each in its place, none on a counter. */
-static void sets(void **state)
+static void large_sets_need_no_counter(void **state)
 {
 	const struct table *t = table_with(ENCODER_PERF, "software");
 	struct event events[PLAN_MAX_EVENTS];
@@ -64,7 +64,7 @@ static void sets(void **state)
 }
 
 /* Whatever the plan held before: one way, nothing held, and no event on a counter. */
-static void plans(void **state)
+static void plan_holds_no_counter(void **state)
 {
 	const struct table *t = table_with(ENCODER_PERF, "software");
 	struct event events[3];
@@ -84,7 +84,7 @@ static void plans(void **state)
 	assert_true(plan.counterless_events == 7);
 }
 
-static void no_settings(void **state)
+static void settings_are_refused(void **state)
 {
 	struct event ev;
 	pfm_error_t why = PFM_INIT(why);
@@ -100,5 +100,5 @@ static void no_settings(void **state)
 	assert_int_equal(why.kind, PFM_KIND_MODEL);
 }
 
-UNIT(pmu_perf, cmocka_unit_test(numbers), cmocka_unit_test(sets), cmocka_unit_test(plans),
-     cmocka_unit_test(no_settings));
+UNIT(pmu_perf, cmocka_unit_test(kernel_event_numbers), cmocka_unit_test(large_sets_need_no_counter),
+     cmocka_unit_test(plan_holds_no_counter), cmocka_unit_test(settings_are_refused));

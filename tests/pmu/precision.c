@@ -27,7 +27,7 @@ static void rows_of_the_vendor(void **state)
 }
 
 /* libpfm4's name is an alias; it has the precision of the vendor's row with its configuration. */
-static void aliases(void **state)
+static void aliases_have_the_precision_of_their_row(void **state)
 {
 	(void)state;
 	expect_precision("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=4", 2);
@@ -35,4 +35,5 @@ static void aliases(void **state)
 	expect_precision("skx::UNHALTED_CORE_CYCLES", 0);
 }
 
-UNIT(pmu_precision, cmocka_unit_test(rows_of_the_vendor), cmocka_unit_test(aliases));
+UNIT(pmu_precision, cmocka_unit_test(rows_of_the_vendor),
+     cmocka_unit_test(aliases_have_the_precision_of_their_row));

@@ -16,7 +16,7 @@ static const struct table *long_table(void)
 
 /* All events that a value may be, one after the other: more than are kept at a time. Each comes
  * once, the better ones first, and all rows that need nothing else are among them. */
-static void every_answer(void **state)
+static void every_match_result(void **state)
 {
 	const struct table *t = long_table();
 	struct decode_target g = { .table = t, .reg_name = "config2", .value = 0 };
@@ -183,5 +183,5 @@ static void rows_with_presets(void **state)
 	assert_true(n > 100);
 }
 
-UNIT(pmu_register_match, cmocka_unit_test(every_answer), cmocka_unit_test(other_extra_values),
+UNIT(pmu_register_match, cmocka_unit_test(every_match_result), cmocka_unit_test(other_extra_values),
      cmocka_unit_test(rows_with_presets));

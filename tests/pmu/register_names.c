@@ -58,7 +58,7 @@ static void other_registers(void **state)
 }
 
 /* Addresses of x86, from Intel's manual volume 4 and AMD's for family 19h. */
-static void addresses(void **state)
+static void register_addresses_of_x86(void **state)
 {
 	const struct table *skl = table_called("skl"), *zen4 = table_called("amdzen4");
 
@@ -98,4 +98,4 @@ static void names_are_known(void **state)
 }
 
 UNIT(pmu_register_names, cmocka_unit_test(control_registers), cmocka_unit_test(other_registers),
-     cmocka_unit_test(names_are_known), cmocka_unit_test(addresses));
+     cmocka_unit_test(names_are_known), cmocka_unit_test(register_addresses_of_x86));

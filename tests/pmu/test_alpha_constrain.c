@@ -319,7 +319,7 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 
 /* What the text says of levels, and what the settings do, must be the same; settings for a word of
  * one's own leave no room for either. */
-static void levels_are_said_once(void **state)
+static void levels_are_named_once(void **state)
 {
 	static const struct {
 		const char *text;
@@ -364,7 +364,7 @@ static void levels_are_said_once(void **state)
 }
 
 /* A 21164 starts with what its counters have, or from 0. */
-static void counts_are_kept_or_begin_anew(void **state)
+static void counts_are_kept_or_cleared(void **state)
 {
 	(void)state;
 	for (unsigned keep = 0; keep < 2; keep++) {
@@ -563,7 +563,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-static void questions_about_events_have_answers(void **state)
+static void events_can_be_queried(void **state)
 {
 	int ev67 = PFMLIB_ALPHA_EV67_PMU;
 	pfm_alpha_event_info_t info;
@@ -954,13 +954,13 @@ int main(void)
 		cmocka_unit_test(counters_others_hold_are_left_alone),
 		cmocka_unit_test(events_are_found_by_every_name_they_have),
 		cmocka_unit_test(a_period_is_a_rate_or_a_start_value),
-		cmocka_unit_test(levels_are_said_once),
-		cmocka_unit_test(counts_are_kept_or_begin_anew),
+		cmocka_unit_test(levels_are_named_once),
+		cmocka_unit_test(counts_are_kept_or_cleared),
 		cmocka_unit_test(levels_reach_the_21164_and_are_refused_elsewhere),
 		cmocka_unit_test(profiling_requests_come_in_the_order_the_driver_wants),
 		cmocka_unit_test(a_statistic_travels_beside_the_items),
 		cmocka_unit_test(settings_that_make_no_sense_are_refused),
-		cmocka_unit_test(questions_about_events_have_answers),
+		cmocka_unit_test(events_can_be_queried),
 		cmocka_unit_test(selects_belong_to_counters),
 		cmocka_unit_test(words_that_cannot_be_made_are_refused),
 		cmocka_unit_test(requests_and_masks_are_found_by_name),

@@ -410,7 +410,7 @@ static void one_event_is_a_set_of_one(void **state)
 	}
 }
 
-static void what_must_be_counted_alone_is(void **state)
+static void exclusive_events_are_counted_alone(void **state)
 {
 	const char *with_fixed[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS",
 		                     "spr::CPU_CLK_UNHALTED.THREAD" };
@@ -627,7 +627,7 @@ static void add_tests(struct rows *rows)
 	         fixed_counters_share_one_control_register, NULL);
 	rows_add(rows, "a filter needs a general counter", a_filter_needs_a_general_counter, NULL);
 	rows_add(rows, "one event is a set of one", one_event_is_a_set_of_one, NULL);
-	rows_add(rows, "what must be counted alone is", what_must_be_counted_alone_is, NULL);
+	rows_add(rows, "what must be counted alone is", exclusive_events_are_counted_alone, NULL);
 	rows_add(rows, "free-running counters are not given out",
 	         free_running_counters_are_not_given_out, NULL);
 	rows_add(rows, "top-down figures follow slots", top_down_figures_follow_slots, NULL);

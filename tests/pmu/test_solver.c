@@ -208,7 +208,7 @@ static void random_masks_agree_with_brute_force(void **state)
 	assert_true(placed > 2000 && refused > 2000);
 }
 
-static void so_do_holds_alternatives_and_events_without_a_counter(void **state)
+static void taken_counters_and_alternatives_agree_with_brute_force(void **state)
 {
 	unsigned placed = 0, refused = 0;
 	struct set s;
@@ -252,7 +252,7 @@ static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out,
 	return pfmi_pmu_assign_counters(&s.plan, out, why);
 }
 
-static void the_choosy_come_first_and_take_their_lowest(void **state)
+static void events_with_fewest_counters_choose_first(void **state)
 {
 	static const uint64_t ev5[] = { 0x5, 0x1 }; /* cycles on 0 and 2, issues on 0 */
 	static const uint64_t free_ones[] = { 0xf, 0xf, 0xf };
@@ -273,7 +273,7 @@ static void the_choosy_come_first_and_take_their_lowest(void **state)
 
 /* Three that share two counters while a fourth is free: greedy choices alone would not do for the
  * first set. */
-static void who_must_step_aside_does(void **state)
+static void placed_event_moves_to_another_counter(void **state)
 {
 	static const uint64_t fits[] = { 0x3, 0x6, 0x5 }, clashes[] = { 0xf, 0x3, 0x3, 0x3 };
 	pfm_error_t why = PFM_INIT(why);
@@ -291,7 +291,7 @@ static void who_must_step_aside_does(void **state)
 	assert_int_equal(assign_masks(clashes, 4, &p, NULL), PFMLIB_ERR_NOASSIGN);
 }
 
-static void nobody_is_always_placed(void **state)
+static void empty_set_is_always_placed(void **state)
 {
 	static const uint64_t none[] = { 0 };
 	pfm_error_t why = PFM_INIT(why);
@@ -307,7 +307,7 @@ static void nobody_is_always_placed(void **state)
 
 /* Two of many events want one counter, nine others eight: the two are the smaller clash, also of
  * sets too large to try every subset. */
-static void of_two_clashes_the_smaller_is_told(void **state)
+static void smallest_conflict_is_reported(void **state)
 {
 	uint64_t mask[14];
 	struct placement p;
@@ -401,11 +401,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_masks_agree_with_brute_force),
-		cmocka_unit_test(so_do_holds_alternatives_and_events_without_a_counter),
-		cmocka_unit_test(the_choosy_come_first_and_take_their_lowest),
-		cmocka_unit_test(who_must_step_aside_does),
-		cmocka_unit_test(nobody_is_always_placed),
-		cmocka_unit_test(of_two_clashes_the_smaller_is_told),
+		cmocka_unit_test(taken_counters_and_alternatives_agree_with_brute_force),
+		cmocka_unit_test(events_with_fewest_counters_choose_first),
+		cmocka_unit_test(placed_event_moves_to_another_counter),
+		cmocka_unit_test(empty_set_is_always_placed),
+		cmocka_unit_test(smallest_conflict_is_reported),
 		cmocka_unit_test(hard_sets_take_no_time),
 		cmocka_unit_test(a_large_clash_cannot_be_made_smaller),
 	};

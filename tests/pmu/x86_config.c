@@ -53,7 +53,7 @@ static void keys_of_registers(void **state)
 }
 
 /* Filters exist in PERFEVTSEL only: an event with one uses no fixed counter. */
-static void counters(void **state)
+static void filters_exclude_fixed_counters(void **state)
 {
 	pfm_ctx_t *ctx = open_for("skl");
 	struct event ev;
@@ -77,4 +77,4 @@ static void counters(void **state)
 }
 
 UNIT(pmu_x86_config, cmocka_unit_test(extra_registers), cmocka_unit_test(keys_of_registers),
-     cmocka_unit_test(counters));
+     cmocka_unit_test(filters_exclude_fixed_counters));

@@ -17,7 +17,7 @@ static void expect_layout(const char *table, const char *reg, const char *drawn)
 
 /* Volume 3B, "Performance monitoring": figures of IA32_PERFEVTSELx and its extensions; AMD's volume
  * 2, PERF_CTL. */
-static void selectors(void **state)
+static void event_select_layouts(void **state)
 {
 	(void)state;
 	expect_layout("skl", "PERFEVTSEL0",
@@ -32,7 +32,7 @@ static void selectors(void **state)
 	              "event_high:32-35 guest_only:40 host_only:41");
 }
 
-static void others(void **state)
+static void control_register_layouts(void **state)
 {
 	(void)state;
 	expect_layout("skl", "IA32_FIXED_CTR_CTRL",
@@ -48,7 +48,7 @@ static void others(void **state)
 
 /* A number stands where there is one register for each counter, and only as high as the counters
  * go. */
-static void names(void **state)
+static void register_names_and_their_limits(void **state)
 {
 	static const struct {
 		const char *table, *reg;
@@ -87,5 +87,5 @@ static void names(void **state)
 	}
 }
 
-UNIT(pmu_x86_layout, cmocka_unit_test(selectors), cmocka_unit_test(others),
-     cmocka_unit_test(names));
+UNIT(pmu_x86_layout, cmocka_unit_test(event_select_layouts),
+     cmocka_unit_test(control_register_layouts), cmocka_unit_test(register_names_and_their_limits));

@@ -80,11 +80,11 @@ static void stop_inside(void **state)
 	tell(stop_inside_story);
 }
 
-static void refused(void **state)
+static void failed_start_is_reported(void **state)
 {
 	(void)state;
 	tell(refused_story);
 }
 
 UNIT(region_control, cmocka_unit_test(start_and_stop), cmocka_unit_test(stop_inside),
-     cmocka_unit_test(refused));
+     cmocka_unit_test(failed_start_is_reported));

@@ -30,7 +30,7 @@ static void end(pfm_region_t *region)
 	}
 }
 
-static void medians(void **state)
+static void costs_are_medians(void **state)
 {
 	const struct layout *l = &pfmi_regions.layout;
 	struct made_regions m;
@@ -51,4 +51,4 @@ static void medians(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_cost, cmocka_unit_test(medians));
+UNIT(region_cost, cmocka_unit_test(costs_are_medians));

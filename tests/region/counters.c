@@ -3,7 +3,7 @@
 #include "made_regions.h"
 #include <errno.h>
 
-static void readings(void **state)
+static void group_reading_has_times_and_counts(void **state)
 {
 	struct made_regions m;
 	uint64_t out[WORDS];
@@ -29,7 +29,7 @@ static void readings(void **state)
 }
 
 /* An event of the whole machine: the sum over its CPUs. */
-static void whole_machine(void **state)
+static void system_event_sums_its_cpus(void **state)
 {
 	const uint64_t one[] = { 1, 100, 90, 5 }, two[] = { 1, 10, 9, 7 };
 	FILE *a = tmpfile(), *b = tmpfile();
@@ -57,7 +57,7 @@ static void whole_machine(void **state)
 	fclose(b);
 }
 
-static void rounds(void **state)
+static void switching_rounds(void **state)
 {
 	struct made_regions m;
 	struct round rounds[2];
@@ -77,7 +77,7 @@ static void rounds(void **state)
 }
 
 /* Events that no kernel has: the thread is opened, and its groups are not there. */
-static void refused(void **state)
+static void refused_events_leave_empty_groups(void **state)
 {
 	struct made_regions m;
 
@@ -94,7 +94,7 @@ static void refused(void **state)
 	unmake_regions(&m);
 }
 
-static void clock_goes_on(void **state)
+static void wall_clock_advances(void **state)
 {
 	uint64_t first = pfmi_region_get_wall_time(), second;
 
@@ -104,5 +104,6 @@ static void clock_goes_on(void **state)
 	assert_true(second >= first + 1000000);
 }
 
-UNIT(region_counters, cmocka_unit_test(readings), cmocka_unit_test(whole_machine),
-     cmocka_unit_test(rounds), cmocka_unit_test(refused), cmocka_unit_test(clock_goes_on));
+UNIT(region_counters, cmocka_unit_test(group_reading_has_times_and_counts),
+     cmocka_unit_test(system_event_sums_its_cpus), cmocka_unit_test(switching_rounds),
+     cmocka_unit_test(refused_events_leave_empty_groups), cmocka_unit_test(wall_clock_advances));

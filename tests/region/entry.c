@@ -2,7 +2,7 @@
 /* Sums of a region in one thread: found again, added to by visits, added to each other. */
 #include "made_regions.h"
 
-static void found_again(void **state)
+static void entry_is_found_again(void **state)
 {
 	struct made_regions m;
 	struct node *node, *same, *far;
@@ -174,7 +174,7 @@ static void cost_of_visits_inside(void **state)
 }
 
 /* Mean and deviations as of all visits one by one. */
-static void sums_of_sums(void **state)
+static void merged_sums(void **state)
 {
 	struct times a = { .visits = 2,
 		           .outermost = 2,
@@ -219,6 +219,6 @@ static void sums_of_sums(void **state)
 	            sum.pairs == 2);
 }
 
-UNIT(region_entry, cmocka_unit_test(found_again), cmocka_unit_test(visits_are_added),
+UNIT(region_entry, cmocka_unit_test(entry_is_found_again), cmocka_unit_test(visits_are_added),
      cmocka_unit_test(deviations_of_large_values), cmocka_unit_test(cost_of_visits_inside),
-     cmocka_unit_test(sums_of_sums));
+     cmocka_unit_test(merged_sums));

@@ -3,7 +3,7 @@
 #include "units.h"
 #include "region/region.h"
 
-static void too_many_events(void **state)
+static void too_many_events_are_refused(void **state)
 {
 	static char list[1025 * 12 + 1];
 	pfm_error_t error = PFM_INIT(error);
@@ -18,7 +18,7 @@ static void too_many_events(void **state)
 	pfmi_layout_free(&l);
 }
 
-static void unknown_events(void **state)
+static void unknown_event_is_refused(void **state)
 {
 	pfm_error_t error = PFM_INIT(error);
 	struct layout l = { 0 };
@@ -31,4 +31,5 @@ static void unknown_events(void **state)
 	pfmi_layout_free(&l);
 }
 
-UNIT(region_events, cmocka_unit_test(too_many_events), cmocka_unit_test(unknown_events));
+UNIT(region_events, cmocka_unit_test(too_many_events_are_refused),
+     cmocka_unit_test(unknown_event_is_refused));

@@ -2,7 +2,7 @@
 /* Visits that a handle holds, with readings that are known. */
 #include "made_regions.h"
 
-static void segments(void **state)
+static void suspended_time_is_not_counted(void **state)
 {
 	struct made_regions m;
 	pfm_region_visit_t *v;
@@ -36,7 +36,7 @@ static void segments(void **state)
 }
 
 /* One that goes to another thread on its own has a time and no counts. */
-static void moved(void **state)
+static void moved_segment_has_time_only(void **state)
 {
 	struct made_regions m;
 	pfm_region_visit_t *v;
@@ -59,7 +59,7 @@ static void moved(void **state)
 }
 
 /* Two at a time, in any order, whose handles are used again. */
-static void overlapping(void **state)
+static void handles_overlap_and_are_reused(void **state)
 {
 	struct made_regions m;
 	pfm_region_visit_t *a, *b, *c;
@@ -84,7 +84,7 @@ static void overlapping(void **state)
 	unmake_regions(&m);
 }
 
-static void nothing(void **state)
+static void missing_handles_are_ignored(void **state)
 {
 	struct made_regions m;
 
@@ -99,5 +99,7 @@ static void nothing(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_handle, cmocka_unit_test(segments), cmocka_unit_test(moved),
-     cmocka_unit_test(overlapping), cmocka_unit_test(nothing));
+UNIT(region_handle, cmocka_unit_test(suspended_time_is_not_counted),
+     cmocka_unit_test(moved_segment_has_time_only),
+     cmocka_unit_test(handles_overlap_and_are_reused),
+     cmocka_unit_test(missing_handles_are_ignored));

@@ -3,7 +3,7 @@
 #include "units.h"
 #include "region/region.h"
 
-static void no_events(void **state)
+static void empty_list_has_one_round(void **state)
 {
 	struct layout l = { 0 };
 
@@ -40,7 +40,7 @@ static void check_events(const struct layout *l, unsigned n)
 	}
 }
 
-static void software_events(void **state)
+static void software_events_share_a_round(void **state)
 {
 	struct layout l = { 0 };
 	unsigned n;
@@ -59,7 +59,7 @@ static void software_events(void **state)
 }
 
 /* One event a group: they take turns. */
-static void small_groups(void **state)
+static void limited_groups_take_turns(void **state)
 {
 	struct layout l = { .max_group_size = 1 };
 
@@ -76,5 +76,5 @@ static void small_groups(void **state)
 	pfmi_layout_free(&l);
 }
 
-UNIT(region_layout, cmocka_unit_test(no_events), cmocka_unit_test(software_events),
-     cmocka_unit_test(small_groups));
+UNIT(region_layout, cmocka_unit_test(empty_list_has_one_round),
+     cmocka_unit_test(software_events_share_a_round), cmocka_unit_test(limited_groups_take_turns));

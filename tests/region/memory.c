@@ -3,7 +3,7 @@
 #include "units.h"
 #include "region/region.h"
 
-static void pieces(void **state)
+static void pieces_are_zero_and_apart(void **state)
 {
 	struct arena a = { 0 };
 	unsigned char *piece[300];
@@ -24,7 +24,7 @@ static void pieces(void **state)
 	assert_true(!a.at && !a.end && !a.chunks);
 }
 
-static void large_pieces(void **state)
+static void large_pieces_have_chunks_of_their_own(void **state)
 {
 	struct arena a = { 0 };
 	char *small = pfmi_arena_alloc(&a, 1), *large = pfmi_arena_alloc(&a, 1 << 20);
@@ -40,7 +40,7 @@ static void large_pieces(void **state)
 }
 
 /* As threads are: the arena stands in its own memory. */
-static void an_arena_in_itself(void **state)
+static void arena_can_lie_in_its_own_memory(void **state)
 {
 	struct arena a = { 0 }, *inside = pfmi_arena_alloc(&a, sizeof(*inside));
 
@@ -50,5 +50,6 @@ static void an_arena_in_itself(void **state)
 	pfmi_arena_free(inside);
 }
 
-UNIT(region_memory, cmocka_unit_test(pieces), cmocka_unit_test(large_pieces),
-     cmocka_unit_test(an_arena_in_itself));
+UNIT(region_memory, cmocka_unit_test(pieces_are_zero_and_apart),
+     cmocka_unit_test(large_pieces_have_chunks_of_their_own),
+     cmocka_unit_test(arena_can_lie_in_its_own_memory));

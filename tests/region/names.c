@@ -3,7 +3,7 @@
 #include "units.h"
 #include "region/region.h"
 
-static void one_name(void **state)
+static void equal_names_are_one_region(void **state)
 {
 	char copy[] = "names: one";
 	uint32_t before = pfmi_region_get_last_number(),
@@ -21,7 +21,7 @@ static void one_name(void **state)
 	assert_int_not_equal(pfmi_region_find_or_make_number("names: "), number);
 }
 
-static void nothing(void **state)
+static void missing_names(void **state)
 {
 	(void)state;
 	assert_null(pfm_region_by_name(NULL));
@@ -33,7 +33,7 @@ static void nothing(void **state)
 }
 
 /* The tables grow on the way. */
-static void many_names(void **state)
+static void table_grows_with_names(void **state)
 {
 	uint32_t number[1000];
 	char name[32];
@@ -51,5 +51,5 @@ static void many_names(void **state)
 	}
 }
 
-UNIT(region_names, cmocka_unit_test(one_name), cmocka_unit_test(nothing),
-     cmocka_unit_test(many_names));
+UNIT(region_names, cmocka_unit_test(equal_names_are_one_region), cmocka_unit_test(missing_names),
+     cmocka_unit_test(table_grows_with_names));

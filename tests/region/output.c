@@ -18,7 +18,7 @@ static void expect_path(const char *output, uint32_t epoch, const char *want)
 	pfmi_regions.output[0] = '\0';
 }
 
-static void paths(void **state)
+static void path_has_process_id_and_suffix(void **state)
 {
 	char want[64], path[64];
 
@@ -34,7 +34,7 @@ static void paths(void **state)
 	assert_false(pfmi_region_build_path(path, sizeof(path), ""));
 }
 
-static void marks(void **state)
+static void running_process_has_a_mark(void **state)
 {
 	char folder[] = "/tmp/perfmon-output-XXXXXX", mark[128];
 
@@ -54,4 +54,5 @@ static void marks(void **state)
 	pfmi_region_mark_process();
 }
 
-UNIT(region_output, cmocka_unit_test(paths), cmocka_unit_test(marks));
+UNIT(region_output, cmocka_unit_test(path_has_process_id_and_suffix),
+     cmocka_unit_test(running_process_has_a_mark));

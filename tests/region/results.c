@@ -2,7 +2,7 @@
 /* Results: sums over threads, and the cost of begin and end subtracted. */
 #include "made_regions.h"
 
-static void nothing_started(void **state)
+static void results_before_a_start(void **state)
 {
 	pfm_region_event_t event = PFM_INIT(event);
 
@@ -75,7 +75,7 @@ static void sums_over_threads(void **state)
 }
 
 /* A program may use any name, also one that starts with a control character. */
-static void any_name(void **state)
+static void results_of_any_name(void **state)
 {
 	struct made_regions m;
 	pfm_region_results_t *r;
@@ -89,7 +89,7 @@ static void any_name(void **state)
 	unmake_regions(&m);
 }
 
-static void costs(void **state)
+static void costs_are_subtracted(void **state)
 {
 	struct made_regions m;
 	pfm_region_results_t *r;
@@ -124,7 +124,7 @@ static void costs(void **state)
 	unmake_regions(&m);
 }
 
-static void refusals(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	struct {
 		pfm_region_count_t count;
@@ -166,7 +166,7 @@ static void refusals(void **state)
 	unmake_regions(&m);
 }
 
-static void qualities(void **state)
+static void qualities_of_counts(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -188,6 +188,6 @@ static void qualities(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_results, cmocka_unit_test(nothing_started), cmocka_unit_test(sums_over_threads),
-     cmocka_unit_test(any_name), cmocka_unit_test(costs), cmocka_unit_test(refusals),
-     cmocka_unit_test(qualities));
+UNIT(region_results, cmocka_unit_test(results_before_a_start), cmocka_unit_test(sums_over_threads),
+     cmocka_unit_test(results_of_any_name), cmocka_unit_test(costs_are_subtracted),
+     cmocka_unit_test(wrong_arguments_are_refused), cmocka_unit_test(qualities_of_counts));

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static void listed_in_order(void **state)
+static void slices_are_sorted(void **state)
 {
 	static const char *const names[] = { "outer", "inner", "apart" };
 	struct made_regions m;
@@ -25,7 +25,7 @@ static void listed_in_order(void **state)
 }
 
 /* An event that was off its counter for a while has no count in the slice. */
-static void counts(void **state)
+static void uncounted_events_have_no_count(void **state)
 {
 	const uint64_t zero[WORDS] = { 2 }, shared[WORDS] = { 2, 100, 99, 5, 6 };
 	struct pfm_region_results r = { 0 };
@@ -54,7 +54,7 @@ static void counts(void **state)
 }
 
 /* Slices of the cost measurement are not kept; a thread goes on with the page of one that ended. */
-static void kept_in_pages(void **state)
+static void threads_reuse_pages(void **state)
 {
 	enum { MANY = 3000 };
 	const uint64_t zero[WORDS] = { 2 };
@@ -85,7 +85,7 @@ static void kept_in_pages(void **state)
 }
 
 /* 64 MiB of slices of 64 bytes are a million and more; all others are counted as dropped. */
-static void limited(void **state)
+static void slices_beyond_the_limit_are_dropped(void **state)
 {
 	const uint64_t zero[WORDS] = { 2 };
 	const struct visit v = { .start = zero, .now = zero, .whole = true };
@@ -107,5 +107,6 @@ static void limited(void **state)
 	unmake_slices(&m);
 }
 
-UNIT(region_slices, cmocka_unit_test(listed_in_order), cmocka_unit_test(counts),
-     cmocka_unit_test(kept_in_pages), cmocka_unit_test(limited));
+UNIT(region_slices, cmocka_unit_test(slices_are_sorted),
+     cmocka_unit_test(uncounted_events_have_no_count), cmocka_unit_test(threads_reuse_pages),
+     cmocka_unit_test(slices_beyond_the_limit_are_dropped));

@@ -116,38 +116,38 @@ static void call_story(void)
 	EXPECT(is_first, 0, "first, the second time");
 }
 
-static void nothing_asked(void **state)
+static void start_without_a_request(void **state)
 {
 	(void)state;
 	tell(nothing_asked_story);
 }
 
-static void environment(void **state)
+static void start_from_environment(void **state)
 {
 	(void)state;
 	tell(environment_story);
 }
 
-static void unknown_event(void **state)
+static void environment_names_an_unknown_event(void **state)
 {
 	(void)state;
 	tell(unknown_event_story);
 }
 
-static void unknown_event_of_a_call(void **state)
+static void call_names_an_unknown_event(void **state)
 {
 	(void)state;
 	tell(unknown_event_of_a_call_story);
 }
 
-static void call(void **state)
+static void start_by_call(void **state)
 {
 	(void)state;
 	tell(call_story);
 }
 
 /* The end of the process writes its results. */
-static void results_at_the_end(void **state)
+static void results_are_written_at_exit(void **state)
 {
 	static const char HEAD[] = "process,region,parent,thread,";
 	char path[] = "/tmp/perfmon-start-XXXXXX", got[sizeof(HEAD)] = "";
@@ -177,6 +177,7 @@ static void results_at_the_end(void **state)
 	unlink(path);
 }
 
-UNIT(region_start, cmocka_unit_test(nothing_asked), cmocka_unit_test(environment),
-     cmocka_unit_test(unknown_event), cmocka_unit_test(unknown_event_of_a_call),
-     cmocka_unit_test(call), cmocka_unit_test(results_at_the_end));
+UNIT(region_start, cmocka_unit_test(start_without_a_request),
+     cmocka_unit_test(start_from_environment), cmocka_unit_test(environment_names_an_unknown_event),
+     cmocka_unit_test(call_names_an_unknown_event), cmocka_unit_test(start_by_call),
+     cmocka_unit_test(results_are_written_at_exit));

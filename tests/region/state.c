@@ -3,7 +3,7 @@
 #include "units.h"
 #include "region/region.h"
 
-static void nothing_at_first(void **state)
+static void initial_state(void **state)
 {
 	(void)state;
 	assert_int_equal(perfmon_regions_active, -1); /* undecided */
@@ -11,7 +11,7 @@ static void nothing_at_first(void **state)
 	assert_null(pfmi_region_caller.thread);
 }
 
-static void locked(void **state)
+static void lock_makes_the_caller_busy(void **state)
 {
 	(void)state;
 	pfmi_regions_lock();
@@ -24,7 +24,7 @@ static void locked(void **state)
 }
 
 /* In a region call the thread was busy before, and it stays so. */
-static void locked_in_a_call(void **state)
+static void lock_inside_a_call_keeps_its_state(void **state)
 {
 	(void)state;
 	pfmi_region_caller.busy = 1;
@@ -34,5 +34,5 @@ static void locked_in_a_call(void **state)
 	pfmi_region_caller.busy = 0;
 }
 
-UNIT(region_state, cmocka_unit_test(nothing_at_first), cmocka_unit_test(locked),
-     cmocka_unit_test(locked_in_a_call));
+UNIT(region_state, cmocka_unit_test(initial_state), cmocka_unit_test(lock_makes_the_caller_busy),
+     cmocka_unit_test(lock_inside_a_call_keeps_its_state));

@@ -14,7 +14,7 @@ static void expect_json(const char *text, const char *want)
 	pfmi_region_text_free(&t);
 }
 
-static void strings_of_json(void **state)
+static void json_strings_are_escaped(void **state)
 {
 	(void)state;
 	expect_json("", "\"\"");
@@ -29,7 +29,7 @@ static void strings_of_json(void **state)
 	expect_json("\xc0\xaf", "\"\\ufffd\\ufffd\"");            /* too long a form */
 }
 
-static void real_numbers(void **state)
+static void real_numbers_have_a_point_in_every_locale(void **state)
 {
 	static const char *const names[] = { "de_DE.UTF-8", "C" };
 	struct text t = { 0 };
@@ -51,7 +51,7 @@ static void real_numbers(void **state)
 	setlocale(LC_NUMERIC, "C");
 }
 
-static void growth(void **state)
+static void text_grows(void **state)
 {
 	struct text t = { 0 };
 
@@ -67,5 +67,5 @@ static void growth(void **state)
 	assert_true(!t.bytes && !t.n && !t.size);
 }
 
-UNIT(region_text, cmocka_unit_test(strings_of_json), cmocka_unit_test(real_numbers),
-     cmocka_unit_test(growth));
+UNIT(region_text, cmocka_unit_test(json_strings_are_escaped),
+     cmocka_unit_test(real_numbers_have_a_point_in_every_locale), cmocka_unit_test(text_grows));

@@ -126,22 +126,24 @@ static void fork_story(void)
 	EXPECT(pfmi_region_caller.busy, 0, "busy");
 }
 
-static void ended(void **state)
+static void ended_thread_keeps_its_sums(void **state)
 {
 	(void)state;
 	tell(ended_story);
 }
 
-static void many(void **state)
+static void many_ended_threads_share_a_pool(void **state)
 {
 	(void)state;
 	tell(many_story);
 }
 
-static void forked(void **state)
+static void child_starts_without_sums(void **state)
 {
 	(void)state;
 	tell(fork_story);
 }
 
-UNIT(region_thread, cmocka_unit_test(ended), cmocka_unit_test(many), cmocka_unit_test(forked));
+UNIT(region_thread, cmocka_unit_test(ended_thread_keeps_its_sums),
+     cmocka_unit_test(many_ended_threads_share_a_pool),
+     cmocka_unit_test(child_starts_without_sums));

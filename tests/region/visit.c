@@ -2,7 +2,7 @@
 /* Begin and end, with readings that are known. */
 #include "made_regions.h"
 
-static void nested(void **state)
+static void nested_visits_are_inside_their_parent(void **state)
 {
 	pfm_region_t *outer = pfm_region_by_name("visit: outer"),
 		     *inner = pfm_region_by_name("visit: inner");
@@ -43,7 +43,7 @@ static void nested(void **state)
 }
 
 /* A begins, B begins, A ends, B ends: until A ends, B is inside A. */
-static void overlapping(void **state)
+static void overlapping_visits(void **state)
 {
 	pfm_region_t *a = pfm_region_by_name("visit: a"), *b = pfm_region_by_name("visit: b");
 	struct made_regions m;
@@ -65,7 +65,7 @@ static void overlapping(void **state)
 	unmake_regions(&m);
 }
 
-static void missing_marks(void **state)
+static void unmatched_ends_are_counted(void **state)
 {
 	pfm_region_t *open = pfm_region_by_name("visit: open");
 	struct made_regions m;
@@ -91,7 +91,7 @@ static void missing_marks(void **state)
 }
 
 /* In a signal handler that interrupts another call nothing is counted. */
-static void interrupted_calls(void **state)
+static void calls_in_signal_handlers_are_missed(void **state)
 {
 	struct made_regions m;
 	struct thread *t;
@@ -109,7 +109,7 @@ static void interrupted_calls(void **state)
 	unmake_regions(&m);
 }
 
-static void set_to_zero(void **state)
+static void reset_clears_ended_visits(void **state)
 {
 	pfm_region_t *region = pfm_region_by_name("visit: reset");
 	struct made_regions m;
@@ -131,7 +131,7 @@ static void set_to_zero(void **state)
 	unmake_regions(&m);
 }
 
-static void deep(void **state)
+static void deep_stack_grows(void **state)
 {
 	char name[32];
 	struct made_regions m;
@@ -151,6 +151,7 @@ static void deep(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_visit, cmocka_unit_test(nested), cmocka_unit_test(overlapping),
-     cmocka_unit_test(missing_marks), cmocka_unit_test(interrupted_calls),
-     cmocka_unit_test(set_to_zero), cmocka_unit_test(deep));
+UNIT(region_visit, cmocka_unit_test(nested_visits_are_inside_their_parent),
+     cmocka_unit_test(overlapping_visits), cmocka_unit_test(unmatched_ends_are_counted),
+     cmocka_unit_test(calls_in_signal_handlers_are_missed),
+     cmocka_unit_test(reset_clears_ended_visits), cmocka_unit_test(deep_stack_grows));

@@ -3,7 +3,7 @@
 #include "made_regions.h"
 #include <fcntl.h>
 
-static void formats(void **state)
+static void formats_by_name(void **state)
 {
 	static const char *const names[] = { "table", "json",   "csv",    "likwid",
 		                             "papi",  "chrome", "firefox" };
@@ -18,7 +18,7 @@ static void formats(void **state)
 	assert_null(pfmi_region_find_format("JSON"));
 }
 
-static void to_a_descriptor(void **state)
+static void results_are_written_to_a_descriptor(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -50,4 +50,5 @@ static void to_a_descriptor(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write, cmocka_unit_test(formats), cmocka_unit_test(to_a_descriptor));
+UNIT(region_write, cmocka_unit_test(formats_by_name),
+     cmocka_unit_test(results_are_written_to_a_descriptor));

@@ -27,7 +27,7 @@ static void expect_time(const json_t *event, const char *key, double want)
 	assert_true(found < 1e-6 && found > -1e-6);
 }
 
-static void events(void **state)
+static void visits_are_trace_events(void **state)
 {
 	struct pfm_region_results results = { 0 };
 	struct text t = { 0 };
@@ -78,4 +78,5 @@ static void refused_without_slices(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_chrome, cmocka_unit_test(events), cmocka_unit_test(refused_without_slices));
+UNIT(region_write_chrome, cmocka_unit_test(visits_are_trace_events),
+     cmocka_unit_test(refused_without_slices));

@@ -7,7 +7,7 @@
 	"exclusive,min,max,"                                                                       \
 	"counted_visits,quality,overhead\n"
 
-static void lines(void **state)
+static void visits_are_csv_lines(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -32,7 +32,7 @@ static void lines(void **state)
 }
 
 /* Times alone, in a region inside another one. */
-static void no_events(void **state)
+static void lines_without_events(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -53,4 +53,5 @@ static void no_events(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_csv, cmocka_unit_test(lines), cmocka_unit_test(no_events));
+UNIT(region_write_csv, cmocka_unit_test(visits_are_csv_lines),
+     cmocka_unit_test(lines_without_events));

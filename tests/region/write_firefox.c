@@ -42,7 +42,7 @@ static void expect_marker(const json_t *thread, size_t row, const char *name, do
 	assert_string_equal(json_string_value(get(cell(markers, row, "data"), "type")), "Region");
 }
 
-static void markers(void **state)
+static void visits_are_markers(void **state)
 {
 	const uint64_t zero[WORDS] = { 2 }, shared[WORDS] = { 2, 100, 99, 5, 6 };
 	struct pfm_region_results results = { 0 };
@@ -81,4 +81,4 @@ static void markers(void **state)
 	unmake_slices(&m);
 }
 
-UNIT(region_write_firefox, cmocka_unit_test(markers));
+UNIT(region_write_firefox, cmocka_unit_test(visits_are_markers));

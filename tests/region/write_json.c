@@ -51,7 +51,7 @@ static void check_row(const json_t *o)
 	assert_string_equal(string(second, "cause"), pfm_cause_name(PFM_CAUSE_BUSY));
 }
 
-static void lines(void **state)
+static void rows_are_json_lines(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -82,4 +82,4 @@ static void lines(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_json, cmocka_unit_test(lines));
+UNIT(region_write_json, cmocka_unit_test(rows_are_json_lines));

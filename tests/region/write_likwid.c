@@ -2,7 +2,7 @@
 /* Results in the form of likwid's marker file. */
 #include "made_regions.h"
 
-static void one_region(void **state)
+static void one_region_in_two_threads(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -18,7 +18,7 @@ static void one_region(void **state)
 }
 
 /* Two threads, of which one has the region under two parents: its rows are added up. */
-static void rows_are_added(void **state)
+static void parents_are_added(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -58,5 +58,5 @@ static void long_tags(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_likwid, cmocka_unit_test(one_region), cmocka_unit_test(rows_are_added),
-     cmocka_unit_test(long_tags));
+UNIT(region_write_likwid, cmocka_unit_test(one_region_in_two_threads),
+     cmocka_unit_test(parents_are_added), cmocka_unit_test(long_tags));

@@ -17,7 +17,7 @@ static const json_t *record(const json_t *root, const char *thread, const char *
 		number);
 }
 
-static void records(void **state)
+static void records_of_each_thread(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -53,4 +53,4 @@ static void records(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_papi, cmocka_unit_test(records));
+UNIT(region_write_papi, cmocka_unit_test(records_of_each_thread));

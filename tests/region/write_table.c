@@ -8,7 +8,7 @@ static void has(const char *text, const char *piece)
 		fail_msg("no \"%s\" in:\n%s", piece, text);
 }
 
-static void one_region(void **state)
+static void table_of_one_region(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -63,7 +63,7 @@ static void threads_and_remarks(void **state)
 	unmake_regions(&m);
 }
 
-static void no_region(void **state)
+static void table_without_regions(void **state)
 {
 	struct made_regions m;
 	struct made_results made;
@@ -79,5 +79,5 @@ static void no_region(void **state)
 	unmake_regions(&m);
 }
 
-UNIT(region_write_table, cmocka_unit_test(one_region), cmocka_unit_test(threads_and_remarks),
-     cmocka_unit_test(no_region));
+UNIT(region_write_table, cmocka_unit_test(table_of_one_region),
+     cmocka_unit_test(threads_and_remarks), cmocka_unit_test(table_without_regions));

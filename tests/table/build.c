@@ -84,7 +84,7 @@ static void texts_are_tame(void **state)
 	free(finish(&b));
 }
 
-static void fields(void **state)
+static void builder_adds_fields(void **state)
 {
 	static const struct bitrange split[] = { { .lsb = 0, .width = 8 },
 		                                 { .lsb = 32, .width = 4 },
@@ -168,7 +168,7 @@ static void as_many_fields_as_a_byte_numbers(void **state)
 	free(t);
 }
 
-static void features(void **state)
+static void builder_adds_features(void **state)
 {
 	struct table_builder b;
 	struct table *t;
@@ -189,7 +189,7 @@ static void features(void **state)
 }
 
 /* Values on both sides of what lies in the row itself. */
-static void values(void **state)
+static void row_values_of_any_size(void **state)
 {
 	static const uint64_t v[] = {
 		0, 1, VALUE_IS_WIDE - 1, VALUE_IS_WIDE, VALUE_IS_WIDE + 1, UINT64_MAX
@@ -323,7 +323,7 @@ static void many_rows(void **state)
 }
 
 /* Once there was no memory there is no table, whatever comes after. */
-static void no_memory(void **state)
+static void builder_without_memory(void **state)
 {
 	struct table_builder b;
 
@@ -345,7 +345,8 @@ static void no_memory(void **state)
 }
 
 UNIT(table_build, cmocka_unit_test(an_empty_table), cmocka_unit_test(texts_are_tame),
-     cmocka_unit_test(fields), cmocka_unit_test(wide_fields),
-     cmocka_unit_test(as_many_fields_as_a_byte_numbers), cmocka_unit_test(features),
-     cmocka_unit_test(values), cmocka_unit_test(rows_that_are_taken_back),
-     cmocka_unit_test(names_of_rows), cmocka_unit_test(many_rows), cmocka_unit_test(no_memory));
+     cmocka_unit_test(builder_adds_fields), cmocka_unit_test(wide_fields),
+     cmocka_unit_test(as_many_fields_as_a_byte_numbers), cmocka_unit_test(builder_adds_features),
+     cmocka_unit_test(row_values_of_any_size), cmocka_unit_test(rows_that_are_taken_back),
+     cmocka_unit_test(names_of_rows), cmocka_unit_test(many_rows),
+     cmocka_unit_test(builder_without_memory));

@@ -139,7 +139,7 @@ static void strings_of_matches(void **state)
 	free(t);
 }
 
-static void heads(void **state)
+static void damaged_heads_are_refused(void **state)
 {
 	struct table *t = make();
 	const char *why;
@@ -663,7 +663,7 @@ static void names_and_hosts_of_an_image(void **state)
 }
 
 UNIT(table_verify, cmocka_unit_test(arrays_of_a_table), cmocka_unit_test(strings_of_matches),
-     cmocka_unit_test(heads), cmocka_unit_test(strings_of_a_table),
+     cmocka_unit_test(damaged_heads_are_refused), cmocka_unit_test(strings_of_a_table),
      cmocka_unit_test(fields_of_a_table), cmocka_unit_test(rows_of_a_table),
      cmocka_unit_test(bits_of_a_row), cmocka_unit_test(indexes_of_a_table),
      cmocka_unit_test(control_characters), cmocka_unit_test(processors_that_encoders_know),

@@ -193,7 +193,7 @@ static void what_slices_do_not_tell(void **state)
 }
 
 /* With repetitions each slice is a run, and the interval is that of their mean. */
-static void runs(void **state)
+static void repetitions_are_runs(void **state)
 {
 	pfm_metric_value_t got, e = PFM_INIT(e);
 	double samples[8 * INPUTS];
@@ -228,7 +228,7 @@ int main(void)
 		ROW(few_slices),
 		ROW(slices_that_are_merged),
 		ROW(what_slices_do_not_tell),
-		ROW(runs),
+		ROW(repetitions_are_runs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

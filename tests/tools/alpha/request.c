@@ -111,7 +111,7 @@ static void rates_of_others(void **state)
 }
 
 /* Who marks a process, and who takes the mark off. */
-static void marks(void **state)
+static void marking_processes(void **state)
 {
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);
 	struct model_device d = open_device(&o, PCNTOPENALL);
@@ -321,7 +321,7 @@ static void levels_of_all_and_each(void **state)
 }
 
 /* Nothing is given that was not asked for, and only what is collected is cleared. */
-static void items(void **state)
+static void result_items_are_separate(void **state)
 {
 	struct model_device d = counted(ALPHA_DEVICE_EV6, PCNTOPENONE);
 	struct pfcntrs_ev6 six;
@@ -418,7 +418,7 @@ static void ranges_of_text(void **state)
 	alpha_device_free(d.m);
 }
 
-static void strides(void **state)
+static void sample_ranges_with_strides(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
 	struct model_device d = profiled(&o, PCNTOPENALL);
@@ -595,11 +595,11 @@ static void values_of_ev6(void **state)
 }
 
 UNIT(tools_alpha_request, cmocka_unit_test(words_for_palcode), cmocka_unit_test(interrupts_on),
-     cmocka_unit_test(rates_of_others), cmocka_unit_test(marks),
+     cmocka_unit_test(rates_of_others), cmocka_unit_test(marking_processes),
      cmocka_unit_test(requests_and_families), cmocka_unit_test(sizes_of_results),
      cmocka_unit_test(counts_of_all_and_each), cmocka_unit_test(counts_of_64_processors),
-     cmocka_unit_test(levels_of_all_and_each), cmocka_unit_test(items),
+     cmocka_unit_test(levels_of_all_and_each), cmocka_unit_test(result_items_are_separate),
      cmocka_unit_test(statistics_beside_the_items), cmocka_unit_test(ranges_of_text),
-     cmocka_unit_test(strides), cmocka_unit_test(memory_for_samples),
+     cmocka_unit_test(sample_ranges_with_strides), cmocka_unit_test(memory_for_samples),
      cmocka_unit_test(utility_routines), cmocka_unit_test(reading_samples),
      cmocka_unit_test(counters_of_processors), cmocka_unit_test(values_of_ev6));

@@ -448,7 +448,7 @@ static void all_processors_run(void **state)
 	alpha_device_free(d.m);
 }
 
-static void a_look_inside(void **state)
+static void device_model_can_be_inspected(void **state)
 {
 	struct alpha_device_work w = { .pid = ROOT, .events = { 0x11, 0x22, 0x33 } };
 	struct model_device d = running(ALPHA_DEVICE_PCA56);
@@ -494,4 +494,4 @@ UNIT(tools_alpha_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test
      cmocka_unit_test(processors_apart), cmocka_unit_test(interrupts_that_nobody_wants),
      cmocka_unit_test(selects_that_count_cycles), cmocka_unit_test(shares_of_selects),
      cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run),
-     cmocka_unit_test(a_look_inside));
+     cmocka_unit_test(device_model_can_be_inspected));
