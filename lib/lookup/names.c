@@ -108,6 +108,14 @@ static bool may_have_alias_row(const struct table *t, const struct spec *spec, u
 	return n.kind != NAME_SYNONYM || n.row < t->n_rows;
 }
 
+/* Can @attr select an alias row: "ANY_REQUEST", "0x1f", "m0=ANY_REQUEST"? A level cannot, and the
+ * value of a one-letter modifier ("c=2") cannot: groups of alias rows are called m0, m1 and so on
+ * (lib/pmuc/libpfm4_aliases.py). */
+static inline bool may_select_alias_row(struct slice attr)
+{
+	return !lookup_is_level_letter(attr) && !(attr.len > 1 && attr.text[1] == '=');
+}
+
 /* ---- names of a table ------------------------------------------------------------------------ */
 
 struct name_entry pfmi_lookup_longest_prefix(const struct table *t, struct spec *spec,
@@ -121,7 +129,7 @@ struct name_entry pfmi_lookup_longest_prefix(const struct table *t, struct spec 
 			continue;
 		n = table_find_name(t, p->hash, spec->name.text, p->len);
 		if (may_have_alias_row(t, spec, i, n) &&
-		    !lookup_is_level_letter(get_attribute_after(spec, i))) {
+		    may_select_alias_row(get_attribute_after(spec, i))) {
 			struct name_entry alias = lookup_alias_row(t, spec, i, n);
 
 			if (alias.kind != NAME_NONE)

@@ -196,11 +196,13 @@ void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_at
 	out->exclude_kernel = !(levels & PFM_PLM0);
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
 	out->precise = ev->precise;
-	out->pinned = 0;
-	out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
-	out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
-	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
+	out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
 	memset(out->reserved, 0, sizeof(out->reserved));
+	if (ev->exclude_flags) {
+		out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
+		out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
+		out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
+	}
 }
 
 int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
