@@ -78,7 +78,7 @@ static int choose_function(struct annotate_job *job)
 		        "pfm annotate: '%s' is the name of several functions: that of %s is "
 		        "shown\n",
 		        job->options.symbol,
-		        profile_line(p->texts.text[job->function->object], line));
+		        profile_format_line(p->texts.text[job->function->object], line));
 	return EXIT_DONE;
 }
 
@@ -186,7 +186,7 @@ static int put_line_shares(const struct annotate_job *job, unsigned event,
 	for (size_t i = 0; i < p->texts.n && shares[i].weight; i++) {
 		put_share(stdout, (double)shares[i].weight / (double)sum->weight, sum->samples);
 		fputs("  ", stdout);
-		profile_line(p->texts.text[shares[i].source], line);
+		profile_format_line(p->texts.text[shares[i].source], line);
 		put_cut(stdout, line, get_columns_left(SHARE_COLUMNS + 2), CUT_MIDDLE);
 		putchar('\n');
 	}
@@ -249,9 +249,9 @@ static int put_event(const struct annotate_job *job, unsigned event)
 	if (!sum.samples)
 		return EXIT_DONE;
 	printf("%s%s%s: %s samples in %s of %s\n", term_colour_begin(stdout, BOLD),
-	       profile_line(event_name(p, event), title), term_colour_end(stdout),
+	       profile_format_line(event_name(p, event), title), term_colour_end(stdout),
 	       group_digits(sum.samples, number),
-	       profile_line(p->texts.text[job->function->function], function),
+	       profile_format_line(p->texts.text[job->function->function], function),
 	       base_name(p->texts.text[job->function->object]));
 	status = put_line_shares(job, event, &sum);
 	if (job->code.n)

@@ -138,7 +138,7 @@ static void put_event_title(const struct diff_job *job, uint32_t event, const st
 		n += row->event == event && row->place;
 		significant += row->event == event && row->place && row->is_significant;
 	}
-	profile_line(e->name, title);
+	profile_format_line(e->name, title);
 	printf("%s%s%s: ", term_colour_begin(stdout, BOLD), title, term_colour_end(stdout));
 	snprintf(text, sizeof(text), "%s samples, then %s; %zu of %zu places changed significantly",
 	         group_digits(e->sum[OLD_SIDE].samples, old_samples),

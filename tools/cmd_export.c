@@ -126,7 +126,7 @@ static bool refuse_event_sum(const struct export_reader *r, const struct export_
 	        format->name);
 	for (unsigned i = 0; i < r->n_events; i++)
 		if (r->events[i].samples)
-			fprintf(stderr, "  %s\n", profile_line(r->events[i].name, line));
+			fprintf(stderr, "  %s\n", profile_format_line(r->events[i].name, line));
 	return true;
 }
 

@@ -97,7 +97,7 @@ static void name_events(const struct profile *p, bool sampled)
 		if (p->samples[i] ||
 		    (!sampled && !profile_matches_event(event_name(p, i), "dummy")))
 			fprintf(stderr, "%s%s", n++ ? ", " : "",
-			        profile_line(event_name(p, i), line));
+			        profile_format_line(event_name(p, i), line));
 	fputc('\n', stderr);
 }
 
@@ -157,7 +157,8 @@ static void name_duplicate_functions(const struct profile *p)
 			fprintf(stderr,
 			        "pfm report: samples of %s and %s cannot be distinguished: both "
 			        "are the same kernel event\n",
-			        profile_line(a.name, one), profile_line(b.name, other));
+			        profile_format_line(a.name, one),
+			        profile_format_line(b.name, other));
 			return;
 		}
 }

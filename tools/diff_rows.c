@@ -296,7 +296,7 @@ static void list_events(const struct diff *d, unsigned side)
 	for (uint32_t i = 0; i < d->n_events; i++) {
 		if (!d->events[i].sum[side].samples)
 			continue;
-		fprintf(stderr, "%s%s", comma, profile_line(d->events[i].name, line));
+		fprintf(stderr, "%s%s", comma, profile_format_line(d->events[i].name, line));
 		comma = ", ";
 	}
 	if (!*comma)

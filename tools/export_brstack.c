@@ -28,7 +28,7 @@ static void put_mapping(void *arg, const pfm_record_t *r)
 	        m->minor, m->inode, m->generation, m->prot & PROT_READ ? 'r' : '-',
 	        m->prot & PROT_WRITE ? 'w' : '-',
 	        m->prot & PROT_EXEC || r->type == PFM_RECORD_MAP ? 'x' : '-',
-	        m->flags & MAP_SHARED ? 's' : 'p', profile_line(m->name, name));
+	        m->flags & MAP_SHARED ? 's' : 'p', profile_format_line(m->name, name));
 }
 
 static void begin(struct exporter *e)

@@ -162,7 +162,7 @@ struct export_source export_find_function_source(struct export_reader *r,
 
 	if (m->object && l->mode != PFM_MISC_KERNEL &&
 	    symbols_find_range(m->object, offset, &range))
-		spot = symbols_find_spot(m->object, offset - (range.address - range.start));
+		spot = symbols_find_source_spot(m->object, offset - (range.address - range.start));
 	return add_source(r, spot && !*spot->inlined ? spot->source : "");
 }
 
@@ -178,7 +178,7 @@ static void name_location(struct export_reader *r, struct export_location *l)
 	struct object *object = export_leaves_names(r, m) ? NULL : m->object;
 	uint64_t address = l->address - l->is_caller;
 	uint64_t offset = file_offset(l, m);
-	const struct source_spot *spot = object ? symbols_find_spot(object, offset) : NULL;
+	const struct source_spot *spot = object ? symbols_find_source_spot(object, offset) : NULL;
 	const char *name = object ? symbols_find_name(object, offset) : NULL;
 	char number[24];
 

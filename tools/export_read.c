@@ -162,7 +162,8 @@ static int refuse_unknown_event(const struct export_reader *r, const char *event
 	fprintf(stderr, "pfm %s: %s has no event '%s'; recorded events:", running_command(),
 	        r->path, event);
 	for (unsigned i = 0; i < r->n_events; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", profile_line(r->events[i].name, line));
+		fprintf(stderr, "%s %s", i ? "," : "",
+		        profile_format_line(r->events[i].name, line));
 	fputc('\n', stderr);
 	return EXIT_REFUSED;
 }
@@ -258,7 +259,7 @@ void put_losses_json(struct json *j, const struct profile_losses *l)
 
 char *export_frame_text(const char *name, char buf[NAME_LINE])
 {
-	profile_line(name, buf);
+	profile_format_line(name, buf);
 	for (char *p = buf; *p; p++)
 		if (*p == ';')
 			*p = ':';

@@ -25,7 +25,7 @@ static void put_word(FILE *out, const char *text)
 {
 	char line[NAME_LINE];
 
-	for (char *p = profile_line(text, line); *p; p++)
+	for (char *p = profile_format_line(text, line); *p; p++)
 		if (*p == ' ')
 			*p = '_';
 	put_line_text(out, *line ? line : "_");
@@ -35,7 +35,7 @@ static void put_word(FILE *out, const char *text)
  * must not begin with one. */
 static void put_task(FILE *out, const char *text)
 {
-	char line[NAME_LINE], *p = profile_line(text, line);
+	char line[NAME_LINE], *p = profile_format_line(text, line);
 
 	for (; *p == ' ' || *p == '#'; p++)
 		*p = '_';
@@ -48,7 +48,7 @@ static void put_frame(struct exporter *e, const struct export_location *l, unsig
 
 	fprintf(e->out, "\t%16llx ", (unsigned long long)(l->address - l->is_caller));
 	put_line_text(e->out, l->has_name || !l->address
-	                              ? profile_line(export_name(e->reader, l, i), line)
+	                              ? profile_format_line(export_name(e->reader, l, i), line)
 	                              : "[unknown]");
 	fputs(" (", e->out);
 	if (i)

@@ -153,7 +153,7 @@ static void print_line(const struct mem_job *job, const struct mem_line *l, unsi
 	for (unsigned i = 0; i < N_LINE_COLUMNS; i++)
 		if (shown >> i & 1)
 			print_line_column(job, l, (enum line_column)i);
-	profile_line(export_text(&job->reader, l->object), name);
+	profile_format_line(export_text(&job->reader, l->object), name);
 	put_cut(stdout, name, left, CUT_MIDDLE);
 	putchar('\n');
 }
@@ -232,7 +232,9 @@ static void print_place_column(const struct mem_job *job, const struct mem_place
 	case PLACE_HITM: printf(" %6llu", (unsigned long long)p->sum.hitm); break;
 	case PLACE_LATENCY: print_latency(&p->sum); break;
 	case PLACE_THREAD: printf("  %-8d ", (int)p->tid); break;
-	default: printf("%-16s ", profile_line(export_text(&job->reader, p->task), task)); break;
+	default:
+		printf("%-16s ", profile_format_line(export_text(&job->reader, p->task), task));
+		break;
 	}
 }
 
@@ -264,7 +266,7 @@ static void print_places(const struct mem_job *job, uint32_t line)
 		for (unsigned k = 0; k < N_PLACE_COLUMNS; k++)
 			if (shown >> k & 1)
 				print_place_column(job, &places[i], (enum place_column)k);
-		profile_line(export_text(&job->reader, places[i].function), function);
+		profile_format_line(export_text(&job->reader, places[i].function), function);
 		put_cut(stdout, function, left, CUT_NAME);
 		putchar('\n');
 	}

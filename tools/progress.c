@@ -32,7 +32,7 @@ static void show_progress(struct progress *p, const pfm_session_t *s)
 	pfm_buffer_info_t b = PFM_INIT(b);
 	char number[GROUPED_MAX], name[NAME_LINE], line[NAME_LINE + 80];
 
-	profile_line(p->path, name);
+	profile_format_line(p->path, name);
 	if (p->size && pfm_buffer_statistics(s, &b) == PFMLIB_SUCCESS && b.bytes < p->size)
 		snprintf(line, sizeof(line), "%s: %.0f %%", name,
 		         100 * (double)b.bytes / (double)p->size);

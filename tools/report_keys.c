@@ -105,7 +105,7 @@ static void put_name(FILE *out, const struct profile *p, const struct profile_pl
 	bool has_before = false;
 
 	if (keys & KEY_SYMBOL && at->function) {
-		fputs(profile_line(p->texts.text[at->function], line), out);
+		fputs(profile_format_line(p->texts.text[at->function], line), out);
 		has_before = *line;
 	}
 	if (!(keys & KEY_LINE))
@@ -119,7 +119,7 @@ static void put_name(FILE *out, const struct profile *p, const struct profile_pl
 	}
 	if (at->source)
 		fprintf(out, "%s%s", has_before ? "  " : "",
-		        profile_line(base_name(p->texts.text[at->source]), line));
+		        profile_format_line(base_name(p->texts.text[at->source]), line));
 }
 
 /* The text of put_name(), to be freed; NULL without memory. */
@@ -142,7 +142,7 @@ static size_t measure_text(size_t width, const char *text)
 {
 	char line[NAME_LINE];
 
-	profile_line(text, line);
+	profile_format_line(text, line);
 	return larger(width, count_columns(line, strlen(line)));
 }
 
@@ -222,7 +222,7 @@ static void put_column(FILE *out, const struct key_layout *l, const char *text, 
 
 	if (l->is_cut && !width)
 		return;
-	profile_line(text, line);
+	profile_format_line(text, line);
 	if (*line)
 		fprintf(out, "%*s", (int)*pending, "");
 	else

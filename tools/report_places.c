@@ -52,8 +52,8 @@ void put_group_title(const struct profile *p, unsigned event, unsigned slice)
 {
 	char number[GROUPED_MAX], title[NAME_LINE];
 
-	printf("%s%s%s", term_colour_begin(stdout, BOLD), profile_line(event_name(p, event), title),
-	       term_colour_end(stdout));
+	printf("%s%s%s", term_colour_begin(stdout, BOLD),
+	       profile_format_line(event_name(p, event), title), term_colour_end(stdout));
 	if (p->n_slices > 1)
 		printf(", %.3f to %.3f s", slice_start(p, slice), slice_start(p, slice + 1));
 	printf(": %s samples\n",

@@ -7,7 +7,7 @@
 #define UNNAMED  "[no name]"
 #define COMPILED "[JIT]" /* functions that the program compiled while it ran */
 
-uint32_t names_number_known_text(struct profile_reader *r, const char *text)
+uint32_t names_get_text_number(struct profile_reader *r, const char *text)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u;
 	struct known_text *known = &r->known_texts[hash >> (64 - KNOWN_TEXTS_LOG2)];
@@ -23,8 +23,8 @@ uint32_t names_number_known_text(struct profile_reader *r, const char *text)
 static void add_spot(struct profile_reader *r, const struct source_spot *spot,
                      struct code_names *at)
 {
-	at->inlined = spot ? names_number_known_text(r, spot->inlined) : 0;
-	at->source = spot ? names_number_known_text(r, spot->source) : 0;
+	at->inlined = spot ? names_get_text_number(r, spot->inlined) : 0;
+	at->source = spot ? names_get_text_number(r, spot->source) : 0;
 }
 
 static const char *get_mode_object(uint32_t mode)
@@ -71,8 +71,8 @@ static void print_address(uint64_t address, char text[2 + 16 + 1])
 
 /* Names code without a symbol: by the process's own list of compiled functions, or by its
  * address. */
-static void find_other_name(struct profile_reader *r, const struct mapped_address *code,
-                            struct code_names *at)
+static void name_code_without_symbol(struct profile_reader *r, const struct mapped_address *code,
+                                     struct code_names *at)
 {
 	struct text_pool *texts = &r->target_profile->texts;
 	const char *name =
@@ -83,7 +83,7 @@ static void find_other_name(struct profile_reader *r, const struct mapped_addres
 	char number[2 + 16 + 1] = "";
 
 	if (name)
-		at->object = names_number_known_text(r, COMPILED);
+		at->object = names_get_text_number(r, COMPILED);
 	if (!name && r->options.merge_unnamed)
 		name = UNNAMED;
 	if (!name && code->mapping && code->mapping->object)
@@ -94,22 +94,21 @@ static void find_other_name(struct profile_reader *r, const struct mapped_addres
 }
 
 /* Finds object and function of @code, and the functions inlined there. */
-static void find_names(struct profile_reader *r, const struct mapped_address *code,
-                       struct code_names *at)
+static void look_up_names(struct profile_reader *r, const struct mapped_address *code,
+                          struct code_names *at)
 {
 	const struct mapping *m = code->mapping;
 	const char *where = get_mode_object(code->mode), *name = NULL;
 	struct object *object = m ? m->object : NULL;
 	struct symbol_range range;
 
-	at->object =
-		m && !where ? m->name : names_number_known_text(r, where ? where : "[unknown]");
+	at->object = m && !where ? m->name : names_get_text_number(r, where ? where : "[unknown]");
 	if (code->mode == PFM_MISC_KERNEL)
 		name = symbols_find_kernel_name(r->tasks.symbols, code->address);
 	if (object) {
 		name = symbols_find_name(object, code->offset);
 		if (needs_lines(r))
-			add_spot(r, symbols_find_spot(object, code->offset), at);
+			add_spot(r, symbols_find_source_spot(object, code->offset), at);
 		if (r->options.build_ids)
 			at->build_id = number_build_id(r, object);
 		if (r->options.file_addresses && symbols_find_range(object, code->offset, &range)) {
@@ -120,24 +119,24 @@ static void find_names(struct profile_reader *r, const struct mapped_address *co
 		}
 	}
 	if (name)
-		at->function = names_number_known_text(r, name);
+		at->function = names_get_text_number(r, name);
 	else
-		find_other_name(r, code, at);
+		name_code_without_symbol(r, code, at);
 }
 
 /* The generation of the mappings that names of addresses depend on. */
-static uint32_t find_generation(const struct profile_reader *r, uint32_t mode)
+static uint32_t get_mapping_generation(const struct profile_reader *r, uint32_t mode)
 {
 	return mode == PFM_MISC_KERNEL ? r->tasks.kernel_generation : r->sample_generation;
 }
 
 /* Finds the names of @code, or returns those found before. */
-static const struct code_names *get_names(struct profile_reader *r,
-                                          const struct mapped_address *code)
+static const struct code_names *get_cached_names(struct profile_reader *r,
+                                                 const struct mapped_address *code)
 {
 	const struct object *file = code->is_in_file ? code->mapping->object : NULL;
 	uint64_t address = file ? code->offset : code->address;
-	uint32_t generation = file ? 0 : find_generation(r, code->mode);
+	uint32_t generation = file ? 0 : get_mapping_generation(r, code->mode);
 	uint64_t hash = (address ^ (uint64_t)generation << 40 ^ (uintptr_t)file << 24) *
 	                0x9e3779b97f4a7c15u;
 	struct named_address *n = &r->named[hash >> (64 - NAMED_ADDRESSES_LOG2)];
@@ -148,19 +147,19 @@ static const struct code_names *get_names(struct profile_reader *r,
 			                     .address = address,
 			                     .mode = code->mode,
 			                     .generation = generation };
-		find_names(r, code, &n->names);
+		look_up_names(r, code, &n->names);
 	}
 	return &n->names;
 }
 
-void names_find_at(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
-                   struct profile_place *at)
+void names_find_at_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                           struct profile_place *at)
 {
 	struct mapped_address code = { .address = address, .mode = mode };
 	const struct code_names *names;
 
 	tasks_find_mapping(&r->tasks, pid, &code);
-	names = get_names(r, &code);
+	names = get_cached_names(r, &code);
 	at->object = names->object;
 	at->function = names->function;
 	at->inlined = names->inlined;

@@ -16,7 +16,7 @@ enum { MAX_UNWOUND = 1024 }; /* frames of a stack */
 
 /* ---- making chains --------------------------------------------------------------------------- */
 
-static bool add_word(struct chains *c, uint64_t word)
+static bool add_chain_word(struct chains *c, uint64_t word)
 {
 	bool failed = false;
 
@@ -36,15 +36,15 @@ static bool begin_chain(struct chains *c, const pfm_record_t *record)
 	c->n = 0;
 	for (uint32_t i = 0; i < s->n_chain && s->chain[i] != PFM_CHAIN_USER && is_added; i++)
 		if (s->chain[i] >= PFM_CHAIN_MARKER || c->n || mode != PFM_MISC_USER)
-			is_added = add_word(c, s->chain[i]);
+			is_added = add_chain_word(c, s->chain[i]);
 	if (!s->n_chain && mode != PFM_MISC_USER)
-		is_added = add_word(c, mode == PFM_MISC_KERNEL ? PFM_CHAIN_KERNEL
-		                                               : PFM_CHAIN_HYPERVISOR) &&
-		           add_word(c, s->ip);
-	return is_added && add_word(c, PFM_CHAIN_USER);
+		is_added = add_chain_word(c, mode == PFM_MISC_KERNEL ? PFM_CHAIN_KERNEL
+		                                                     : PFM_CHAIN_HYPERVISOR) &&
+		           add_chain_word(c, s->ip);
+	return is_added && add_chain_word(c, PFM_CHAIN_USER);
 }
 
-static void use_chain(const struct chains *c, pfm_record_t *record)
+static void set_record_chain(const struct chains *c, pfm_record_t *record)
 {
 	record->body.sample.chain = c->words;
 	record->body.sample.n_chain = (uint32_t)c->n;
@@ -163,12 +163,12 @@ static enum frame_result go_to_caller(struct walk *w)
 static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 {
 	enum frame_result result = FRAME_CALLER;
-	bool is_added = add_word(c, w->registers.pc);
+	bool is_added = add_chain_word(c, w->registers.pc);
 
 	for (unsigned n = 1; n < MAX_UNWOUND && is_added && result == FRAME_CALLER; n++) {
 		result = go_to_caller(w);
 		if (result == FRAME_CALLER)
-			is_added = add_word(c, w->registers.pc);
+			is_added = add_chain_word(c, w->registers.pc);
 	}
 	*is_whole = result == FRAME_OUTERMOST;
 	return is_added;
@@ -203,7 +203,7 @@ static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn fi
 	if (!begin_chain(c, record) || !add_frames(c, &w, &is_whole))
 		return false;
 	record->truncated |= is_whole ? 0 : PFM_TRUNCATED_CHAIN;
-	use_chain(c, record);
+	set_record_chain(c, record);
 	return true;
 }
 
@@ -215,16 +215,16 @@ static bool add_branches(struct chains *c, pfm_record_t *record)
 	bool is_user = (record->misc & PFM_MISC_MODE) == PFM_MISC_USER;
 	/* Readers expect return addresses in callers, which these are not: one more makes the
 	 * difference. */
-	bool is_added =
-		begin_chain(c, record) && add_word(c, is_user ? s->ip : s->branches[0].to + 1);
+	bool is_added = begin_chain(c, record) &&
+	                add_chain_word(c, is_user ? s->ip : s->branches[0].to + 1);
 
 	for (uint32_t i = 0; i < s->n_branches && is_added; i++)
-		is_added = add_word(c, s->branches[i].from + 1);
+		is_added = add_chain_word(c, s->branches[i].from + 1);
 	/* The processor keeps at most 8, 16 or 32 records: a chain of that length may be cut. */
 	if (s->n_branches == 8 || s->n_branches == 16 || s->n_branches == 32)
 		record->truncated |= PFM_TRUNCATED_CHAIN;
 	if (is_added)
-		use_chain(c, record);
+		set_record_chain(c, record);
 	return is_added;
 }
 

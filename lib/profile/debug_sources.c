@@ -25,7 +25,7 @@ static bool find_function(void *library, const char *name, void *function)
 	return at;
 }
 
-static void report_missing(const char *library, const char *package, const char *lacking)
+static void report_missing_library(const char *library, const char *package, const char *lacking)
 {
 	show_profile_message("%s; install %s (Debian: %s)", lacking, library, package);
 }
@@ -53,14 +53,14 @@ static lzma_stream_buffer_decode_fn load_lzma(void)
 
 	pthread_once(&once, open_lzma);
 	if (!decode_xz && is_new_profile_topic(TOPIC_XZ))
-		report_missing("liblzma.so.5", "liblzma5",
-		               "compressed symbols (.gnu_debugdata) are not read");
+		report_missing_library("liblzma.so.5", "liblzma5",
+		                       "compressed symbols (.gnu_debugdata) are not read");
 	return decode_xz;
 }
 
 /* The unpacked bytes, which the caller frees; NULL if they are damaged or too many. */
-static uint8_t *unpack(lzma_stream_buffer_decode_fn decode, const void *packed, size_t size,
-                       size_t *n)
+static uint8_t *decompress_lzma(lzma_stream_buffer_decode_fn decode, const void *packed,
+                                size_t size, size_t *n)
 {
 	for (size_t capacity = size * 8 + 4096; capacity <= MAX_UNPACKED; capacity *= 2) {
 		uint64_t memory_limit = MAX_UNPACKED;
@@ -81,7 +81,7 @@ static uint8_t *unpack(lzma_stream_buffer_decode_fn decode, const void *packed, 
 	return NULL;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t n)
+static bool write_all_bytes(int fd, const uint8_t *bytes, size_t n)
 {
 	while (n) {
 		ssize_t done = write(fd, bytes, n);
@@ -98,10 +98,10 @@ int unpack_debug_data(const void *packed, size_t size)
 {
 	lzma_stream_buffer_decode_fn decode = load_lzma();
 	size_t n = 0;
-	uint8_t *bytes = decode ? unpack(decode, packed, size, &n) : NULL;
+	uint8_t *bytes = decode ? decompress_lzma(decode, packed, size, &n) : NULL;
 	int fd = bytes ? memfd_create("debugdata", MFD_CLOEXEC) : -1;
 
-	if (fd >= 0 && !write_all(fd, bytes, n)) {
+	if (fd >= 0 && !write_all_bytes(fd, bytes, n)) {
 		close(fd);
 		fd = -1;
 	}
@@ -140,8 +140,8 @@ static bool load_debuginfod(void)
 
 	pthread_once(&once, open_debuginfod);
 	if (!has_servers && is_new_profile_topic(TOPIC_SERVERS))
-		report_missing("libdebuginfod.so.1", "libdebuginfod1",
-		               "DEBUGINFOD_URLS is set, but no debug files are fetched");
+		report_missing_library("libdebuginfod.so.1", "libdebuginfod1",
+		                       "DEBUGINFOD_URLS is set, but no debug files are fetched");
 	return has_servers;
 }
 

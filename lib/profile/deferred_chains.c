@@ -20,7 +20,7 @@ struct waiting_sample {
 	uint64_t bytes[];
 };
 
-static bool is_deferred(const pfm_record_t *r)
+static bool has_deferred_chain(const pfm_record_t *r)
 {
 	const pfm_sample_t *s = &r->body.sample;
 
@@ -74,7 +74,7 @@ static void move_pointers(pfm_record_t *r, const pfm_record_t *from, const void 
 }
 
 /* Keeps a copy of @r. False without memory. */
-static bool keep_record(struct chains *c, const pfm_record_t *r)
+static bool queue_record(struct chains *c, const pfm_record_t *r)
 {
 	size_t size = sizeof(struct waiting_sample) + r->raw_size;
 	struct waiting_sample *w = calloc(1, size + sizeof(uint64_t));
@@ -84,7 +84,7 @@ static bool keep_record(struct chains *c, const pfm_record_t *r)
 	memcpy(w->bytes, r->raw, r->raw_size);
 	w->record = *r;
 	w->size = size;
-	w->is_waiting = is_deferred(r);
+	w->is_waiting = has_deferred_chain(r);
 	if (w->is_waiting)
 		w->cookie = r->body.sample.chain[r->body.sample.n_chain - 1];
 	move_pointers(&w->record, r, w->bytes);
@@ -95,7 +95,7 @@ static bool keep_record(struct chains *c, const pfm_record_t *r)
 }
 
 /* Replaces the marker and the cookie by @n frames. False without memory. */
-static bool give_frames(struct waiting_sample *w, const uint64_t *frames, size_t n)
+static bool replace_marker_by_frames(struct waiting_sample *w, const uint64_t *frames, size_t n)
 {
 	pfm_sample_t *s = &w->record.body.sample;
 	uint32_t before = s->n_chain - 2;
@@ -114,10 +114,10 @@ static bool give_frames(struct waiting_sample *w, const uint64_t *frames, size_t
 }
 
 /* Gives up waiting for the frames of a sample. */
-static bool give_up(struct waiting_sample *w)
+static bool complete_without_frames(struct waiting_sample *w)
 {
 	w->record.truncated |= PFM_TRUNCATED_CHAIN;
-	return give_frames(w, NULL, 0);
+	return replace_marker_by_frames(w, NULL, 0);
 }
 
 /* Cookies of a thread increase: samples with a smaller cookie have lost their frames. */
@@ -128,21 +128,21 @@ static bool read_deferred_chain(struct chains *c, const pfm_record_t *r)
 	for (struct waiting_sample *w = c->first; w && is_given; w = w->next) {
 		if (!w->is_waiting || w->record.tid != r->tid)
 			continue;
-		is_given =
-			w->cookie == r->body.deferred.cookie
-				? give_frames(w, r->body.deferred.chain, (size_t)r->body.deferred.n)
-				: give_up(w);
+		is_given = w->cookie == r->body.deferred.cookie
+		                   ? replace_marker_by_frames(w, r->body.deferred.chain,
+		                                              (size_t)r->body.deferred.n)
+		                   : complete_without_frames(w);
 	}
 	return is_given;
 }
 
-static bool give_up_thread(struct chains *c, uint32_t tid)
+static bool complete_thread_without_frames(struct chains *c, uint32_t tid)
 {
 	bool is_given = true;
 
 	for (struct waiting_sample *w = c->first; w && is_given; w = w->next)
 		if (w->is_waiting && w->record.tid == tid)
-			is_given = give_up(w);
+			is_given = complete_without_frames(w);
 	return is_given;
 }
 
@@ -154,14 +154,14 @@ static void free_waiting_sample(struct waiting_sample *w)
 }
 
 /* Takes the first record if it is complete. */
-static bool take_first(struct chains *c, pfm_record_t *record)
+static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 {
 	struct waiting_sample *w = c->first;
 
 	if (!w)
 		return false;
 	if (w->is_waiting && (c->has_ended || c->waiting_bytes > MAX_WAITING_BYTES))
-		give_up(w);
+		complete_without_frames(w);
 	if (w->is_waiting)
 		return false;
 	free_waiting_sample(c->given);
@@ -175,7 +175,7 @@ static bool take_first(struct chains *c, pfm_record_t *record)
 }
 
 /* Handles a record that was read. True if the caller gets it at once. */
-static bool pass_record(struct chains *c, const pfm_record_t *record)
+static bool handle_record(struct chains *c, const pfm_record_t *record)
 {
 	bool is_kept = true;
 
@@ -184,11 +184,11 @@ static bool pass_record(struct chains *c, const pfm_record_t *record)
 			c->result = PFMLIB_ERR_NOMEM;
 		return false;
 	}
-	if (record->type == PFM_RECORD_EXIT && !give_up_thread(c, record->tid))
+	if (record->type == PFM_RECORD_EXIT && !complete_thread_without_frames(c, record->tid))
 		c->result = PFMLIB_ERR_NOMEM;
-	if (!c->first && !is_deferred(record))
+	if (!c->first && !has_deferred_chain(record))
 		return true;
-	is_kept = keep_record(c, record);
+	is_kept = queue_record(c, record);
 	if (!is_kept)
 		c->result = PFMLIB_ERR_NOMEM;
 	return false;
@@ -197,12 +197,12 @@ static bool pass_record(struct chains *c, const pfm_record_t *record)
 int chains_next_record(struct chains *c, pfm_session_t *session, pfm_record_t *record)
 {
 	for (;;) {
-		if (take_first(c, record))
+		if (take_first_complete_sample(c, record))
 			return 1;
 		if (c->has_ended)
 			return c->result;
 		c->result = pfm_next_record(session, record);
-		if (c->result == 1 && pass_record(c, record))
+		if (c->result == 1 && handle_record(c, record))
 			return 1;
 		c->has_ended = c->result != 1;
 	}

@@ -94,7 +94,7 @@ static size_t read_reply(int from, char answer[SYMBOL_SIZE])
 	return have < SYMBOL_SIZE ? have : SYMBOL_SIZE - 1;
 }
 
-static long now_us(struct timeval t)
+static long convert_to_us(struct timeval t)
 {
 	return (long)t.tv_sec * MICRO + (long)t.tv_usec;
 }
@@ -118,7 +118,7 @@ static char *demangle_in_child(demangle_fn demangle, const char *symbol)
 	close(ends[0]);
 	while (child > 0 && wait4(child, NULL, 0, &used) < 0 && errno == EINTR)
 		;
-	spent += now_us(used.ru_utime) + now_us(used.ru_stime);
+	spent += convert_to_us(used.ru_utime) + convert_to_us(used.ru_stime);
 	return len ? strndup(answer, len) : NULL;
 }
 

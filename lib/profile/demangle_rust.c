@@ -30,7 +30,7 @@ static char read_byte(struct rust_name *r)
 }
 
 /* Counts a part that is entered. False, and a failure, where names are hostile. */
-static bool enter_part(struct rust_name *r)
+static bool enter_name_part(struct rust_name *r)
 {
 	r->failed |= r->depth >= MAX_DEPTH || ++r->parts > MAX_PARTS;
 	r->depth++;
@@ -45,9 +45,9 @@ static uint64_t read_base_62(struct rust_name *r)
 	uint64_t value = 0;
 	int digit;
 
-	if (rust_take(r, '_'))
+	if (rust_take_char(r, '_'))
 		return 0;
-	while (!rust_take(r, '_') && !r->failed) {
+	while (!rust_take_char(r, '_') && !r->failed) {
 		digit = rust_read_digit(read_byte(r));
 		r->failed |= digit < 0 || value > (UINT64_MAX - 62) / 62;
 		value = value * 62 + (uint64_t)(digit < 0 ? 0 : digit);
@@ -56,14 +56,14 @@ static uint64_t read_base_62(struct rust_name *r)
 }
 
 /* A number after @tag, plus 1; 0 without the tag. */
-static uint64_t read_tagged(struct rust_name *r, char tag)
+static uint64_t read_tagged_number(struct rust_name *r, char tag)
 {
-	return rust_take(r, tag) ? read_base_62(r) + 1 : 0;
+	return rust_take_char(r, tag) ? read_base_62(r) + 1 : 0;
 }
 
 static struct identifier read_identifier(struct rust_name *r)
 {
-	bool is_punycode = rust_take(r, 'u');
+	bool is_punycode = rust_take_char(r, 'u');
 	struct identifier id = rust_read_bytes(r, true);
 
 	id.is_punycode = is_punycode;
@@ -77,11 +77,11 @@ static void put_identifier(struct rust_name *r, const struct identifier *id)
 	if (!id->is_punycode) {
 		rust_put_bytes(r, id->text, id->len);
 	} else if (punycode_decode(id->text, id->len, text)) {
-		rust_put(r, text);
+		rust_put_text(r, text);
 	} else {
-		rust_put(r, "punycode{");
+		rust_put_text(r, "punycode{");
 		rust_put_bytes(r, id->text, id->len);
-		rust_put(r, "}");
+		rust_put_text(r, "}");
 	}
 }
 
@@ -126,7 +126,7 @@ static void put_lifetime(struct rust_name *r, uint64_t index)
 	char name[32];
 
 	if (index == 0) {
-		rust_put(r, "'_");
+		rust_put_text(r, "'_");
 		return;
 	}
 	r->failed |= index > r->bound;
@@ -134,32 +134,32 @@ static void put_lifetime(struct rust_name *r, uint64_t index)
 		snprintf(name, sizeof(name), "'%c", (char)('a' + depth));
 	else
 		snprintf(name, sizeof(name), "'_%llu", (unsigned long long)depth);
-	rust_put(r, name);
+	rust_put_text(r, name);
 }
 
 /* "for<'a, 'b> ". Returns how many lifetimes it adds. */
 static uint64_t read_binder(struct rust_name *r)
 {
-	uint64_t n = read_tagged(r, 'G');
+	uint64_t n = read_tagged_number(r, 'G');
 
 	r->failed |= n > MAX_PARTS;
 	if (r->failed || !n)
 		return 0;
-	rust_put(r, "for<");
+	rust_put_text(r, "for<");
 	for (uint64_t i = 0; i < n; i++) {
-		rust_put(r, i ? ", " : "");
+		rust_put_text(r, i ? ", " : "");
 		r->bound++;
 		put_lifetime(r, 1);
 	}
-	rust_put(r, "> ");
+	rust_put_text(r, "> ");
 	return n;
 }
 
 static void read_generic_argument(struct rust_name *r)
 {
-	if (rust_take(r, 'L'))
+	if (rust_take_char(r, 'L'))
 		put_lifetime(r, read_base_62(r));
-	else if (rust_take(r, 'K'))
+	else if (rust_take_char(r, 'K'))
 		read_const(r);
 	else
 		read_type(r);
@@ -171,8 +171,8 @@ static size_t read_list(struct rust_name *r, void (*read)(struct rust_name *r),
 {
 	size_t n = 0;
 
-	for (; !rust_take(r, 'E') && !r->failed; n++) {
-		rust_put(r, n ? separator : "");
+	for (; !rust_take_char(r, 'E') && !r->failed; n++) {
+		rust_put_text(r, n ? separator : "");
 		read(r);
 	}
 	return n;
@@ -184,41 +184,41 @@ static void skip_implementation(struct rust_name *r)
 	bool was_silent = r->is_silent;
 
 	r->is_silent = true;
-	read_tagged(r, 's');
+	read_tagged_number(r, 's');
 	read_path(r, false);
 	r->is_silent = was_silent;
 }
 
 /* "{closure#0}", "{shim:vtable#0}" */
-static void put_special(struct rust_name *r, char kind, const struct identifier *id,
-                        uint64_t disambiguator)
+static void put_compiler_name(struct rust_name *r, char kind, const struct identifier *id,
+                              uint64_t disambiguator)
 {
 	char text[48];
 
 	snprintf(text, sizeof(text), "::{%.*s", kind == 'C' || kind == 'S' ? 0 : 1, &kind);
-	rust_put(r, text);
-	rust_put(r, kind == 'C' ? "closure" : kind == 'S' ? "shim" : "");
-	rust_put(r, id->len ? ":" : "");
+	rust_put_text(r, text);
+	rust_put_text(r, kind == 'C' ? "closure" : kind == 'S' ? "shim" : "");
+	rust_put_text(r, id->len ? ":" : "");
 	put_identifier(r, id);
 	snprintf(text, sizeof(text), "#%llu}", (unsigned long long)disambiguator);
-	rust_put(r, text);
+	rust_put_text(r, text);
 }
 
-static void read_nested(struct rust_name *r, bool is_value)
+static void read_nested_path(struct rust_name *r, bool is_value)
 {
 	char kind = read_byte(r);
 	uint64_t disambiguator;
 	struct identifier id;
 
 	read_path(r, is_value);
-	disambiguator = read_tagged(r, 's');
+	disambiguator = read_tagged_number(r, 's');
 	id = read_identifier(r);
 	if (isupper((unsigned char)kind)) {
-		put_special(r, kind, &id, disambiguator);
+		put_compiler_name(r, kind, &id, disambiguator);
 		return;
 	}
 	r->failed |= !islower((unsigned char)kind);
-	rust_put(r, id.len ? "::" : "");
+	rust_put_text(r, id.len ? "::" : "");
 	put_identifier(r, &id);
 }
 
@@ -226,21 +226,21 @@ static void read_crate(struct rust_name *r)
 {
 	struct identifier id;
 
-	read_tagged(r, 's');
+	read_tagged_number(r, 's');
 	id = read_identifier(r);
 	put_identifier(r, &id);
 }
 
 /* "<T>", "<T as Trait>" */
-static void read_implemented(struct rust_name *r, bool has_trait)
+static void read_implementation_type(struct rust_name *r, bool has_trait)
 {
-	rust_put(r, "<");
+	rust_put_text(r, "<");
 	read_type(r);
 	if (has_trait) {
-		rust_put(r, " as ");
+		rust_put_text(r, " as ");
 		read_path(r, false);
 	}
-	rust_put(r, ">");
+	rust_put_text(r, ">");
 }
 
 /* A path; in one of a value, "::" is before arguments. With @stays_open its arguments are not
@@ -250,26 +250,26 @@ static bool read_open_path(struct rust_name *r, bool is_value, bool stays_open)
 	bool is_open = false;
 	char tag = read_byte(r);
 
-	if (!enter_part(r))
+	if (!enter_name_part(r))
 		return false;
 	switch (tag) {
 	case 'C': read_crate(r); break;
-	case 'N': read_nested(r, is_value); break;
+	case 'N': read_nested_path(r, is_value); break;
 	case 'M':
 		skip_implementation(r);
-		read_implemented(r, false);
+		read_implementation_type(r, false);
 		break;
 	case 'X':
 		skip_implementation(r);
-		read_implemented(r, true);
+		read_implementation_type(r, true);
 		break;
-	case 'Y': read_implemented(r, true); break;
+	case 'Y': read_implementation_type(r, true); break;
 	case 'I':
 		read_path(r, is_value);
-		rust_put(r, is_value ? "::<" : "<");
+		rust_put_text(r, is_value ? "::<" : "<");
 		read_list(r, read_generic_argument, ", ");
 		is_open = stays_open;
-		rust_put(r, is_open ? "" : ">");
+		rust_put_text(r, is_open ? "" : ">");
 		break;
 	case 'B': read_reference(r, read_path, is_value); break;
 	default: r->failed = true; break;
@@ -288,30 +288,30 @@ static void read_dyn_trait(struct rust_name *r)
 {
 	bool is_open = read_open_path(r, false, true);
 
-	while (rust_take(r, 'p')) {
+	while (rust_take_char(r, 'p')) {
 		struct identifier id = read_identifier(r);
 
-		rust_put(r, is_open ? ", " : "<");
+		rust_put_text(r, is_open ? ", " : "<");
 		put_identifier(r, &id);
-		rust_put(r, " = ");
+		rust_put_text(r, " = ");
 		read_type(r);
 		is_open = true;
 	}
-	rust_put(r, is_open ? ">" : "");
+	rust_put_text(r, is_open ? ">" : "");
 }
 
 static void read_dyn(struct rust_name *r)
 {
 	uint64_t n, lifetime;
 
-	rust_put(r, "dyn ");
+	rust_put_text(r, "dyn ");
 	n = read_binder(r);
 	read_list(r, read_dyn_trait, " + ");
 	r->bound -= n;
-	r->failed |= !rust_take(r, 'L');
+	r->failed |= !rust_take_char(r, 'L');
 	lifetime = read_base_62(r);
 	if (lifetime) {
-		rust_put(r, " + ");
+		rust_put_text(r, " + ");
 		put_lifetime(r, lifetime);
 	}
 }
@@ -321,26 +321,26 @@ static void read_convention(struct rust_name *r)
 {
 	struct identifier id = { .text = "C", .len = 1 };
 
-	if (!rust_take(r, 'C'))
+	if (!rust_take_char(r, 'C'))
 		id = read_identifier(r);
-	rust_put(r, "extern \"");
+	rust_put_text(r, "extern \"");
 	for (size_t i = 0; i < id.len; i++)
 		rust_put_bytes(r, id.text[i] == '_' ? "-" : &id.text[i], 1);
-	rust_put(r, "\" ");
+	rust_put_text(r, "\" ");
 }
 
 static void read_function_type(struct rust_name *r)
 {
 	uint64_t n = read_binder(r);
 
-	rust_put(r, rust_take(r, 'U') ? "unsafe " : "");
-	if (rust_take(r, 'K'))
+	rust_put_text(r, rust_take_char(r, 'U') ? "unsafe " : "");
+	if (rust_take_char(r, 'K'))
 		read_convention(r);
-	rust_put(r, "fn(");
+	rust_put_text(r, "fn(");
 	read_list(r, read_type, ", ");
-	rust_put(r, ")");
-	if (!rust_take(r, 'u')) {
-		rust_put(r, " -> ");
+	rust_put_text(r, ")");
+	if (!rust_take_char(r, 'u')) {
+		rust_put_text(r, " -> ");
 		read_type(r);
 	}
 	r->bound -= n;
@@ -348,26 +348,26 @@ static void read_function_type(struct rust_name *r)
 
 static void read_reference_type(struct rust_name *r, const char *word)
 {
-	uint64_t lifetime = rust_take(r, 'L') ? read_base_62(r) : 0;
+	uint64_t lifetime = rust_take_char(r, 'L') ? read_base_62(r) : 0;
 
-	rust_put(r, "&");
+	rust_put_text(r, "&");
 	if (lifetime) {
 		put_lifetime(r, lifetime);
-		rust_put(r, " ");
+		rust_put_text(r, " ");
 	}
-	rust_put(r, word);
+	rust_put_text(r, word);
 	read_type(r);
 }
 
 static void read_array(struct rust_name *r, bool has_length)
 {
-	rust_put(r, "[");
+	rust_put_text(r, "[");
 	read_type(r);
 	if (has_length) {
-		rust_put(r, "; ");
+		rust_put_text(r, "; ");
 		read_const(r);
 	}
-	rust_put(r, "]");
+	rust_put_text(r, "]");
 }
 
 static const char *get_basic_type(char tag)
@@ -386,26 +386,26 @@ static void read_type(struct rust_name *r)
 	const char *basic = get_basic_type(tag);
 
 	if (basic) {
-		rust_put(r, basic);
+		rust_put_text(r, basic);
 		return;
 	}
-	if (!enter_part(r))
+	if (!enter_name_part(r))
 		return;
 	switch (tag) {
 	case 'A':
 	case 'S': read_array(r, tag == 'A'); break;
 	case 'T':
-		rust_put(r, "(");
-		rust_put(r, read_list(r, read_type, ", ") == 1 ? ",)" : ")");
+		rust_put_text(r, "(");
+		rust_put_text(r, read_list(r, read_type, ", ") == 1 ? ",)" : ")");
 		break;
 	case 'R': read_reference_type(r, ""); break;
 	case 'Q': read_reference_type(r, "mut "); break;
 	case 'P':
-		rust_put(r, "*const ");
+		rust_put_text(r, "*const ");
 		read_type(r);
 		break;
 	case 'O':
-		rust_put(r, "*mut ");
+		rust_put_text(r, "*mut ");
 		read_type(r);
 		break;
 	case 'F': read_function_type(r); break;
@@ -430,7 +430,7 @@ static struct identifier read_hex(struct rust_name *r)
 		r->at++;
 		hex.len++;
 	}
-	r->failed |= !rust_take(r, '_');
+	r->failed |= !rust_take_char(r, '_');
 	return hex;
 }
 
@@ -439,16 +439,16 @@ static void read_number(struct rust_name *r)
 	struct identifier hex;
 	char text[32];
 
-	rust_put(r, rust_take(r, 'n') ? "-" : "");
+	rust_put_text(r, rust_take_char(r, 'n') ? "-" : "");
 	hex = read_hex(r);
 	if (hex.len > 16) {
-		rust_put(r, "0x");
+		rust_put_text(r, "0x");
 		put_identifier(r, &hex);
 		return;
 	}
 	snprintf(text, sizeof(text), "%llu",
 	         hex.len ? (unsigned long long)strtoull(hex.text, NULL, 16) : 0);
-	rust_put(r, text);
+	rust_put_text(r, text);
 }
 
 static void read_character(struct rust_name *r)
@@ -461,19 +461,19 @@ static void read_character(struct rust_name *r)
 		snprintf(text, sizeof(text), "'%c'", (char)code);
 	else
 		snprintf(text, sizeof(text), "'\\u{%lx}'", code);
-	rust_put(r, text);
+	rust_put_text(r, text);
 }
 
 static void read_const(struct rust_name *r)
 {
 	char tag = read_byte(r);
 
-	if (!enter_part(r))
+	if (!enter_name_part(r))
 		return;
 	switch (tag) {
-	case 'p': rust_put(r, "_"); break;
+	case 'p': rust_put_text(r, "_"); break;
 	case 'b':
-		rust_put(r, *r->at == '1' ? "true" : "false");
+		rust_put_text(r, *r->at == '1' ? "true" : "false");
 		read_hex(r);
 		break;
 	case 'c': read_character(r); break;
@@ -493,7 +493,7 @@ static void put_suffix(struct rust_name *r)
 {
 	r->failed |= *r->at && *r->at != '.';
 	if (*r->at && strncmp(r->at, ".llvm.", 6) != 0)
-		rust_put(r, r->at);
+		rust_put_text(r, r->at);
 }
 
 char *symbols_demangle_rust(const char *symbol)

@@ -10,7 +10,7 @@ enum {
 	MIN_DIFFERENT = 5 /* digits of a hash: fewer are part of a name of C++ */
 };
 
-static bool is_hash(const struct identifier *id)
+static bool is_crate_hash(const struct identifier *id)
 {
 	unsigned digits = 0, different = 0;
 
@@ -59,7 +59,7 @@ static void put_old_identifier(struct rust_name *r, const struct identifier *id)
 		const char *text = read_escape(id->text + i, id->len - i, &used, character);
 
 		if (text)
-			rust_put(r, text);
+			rust_put_text(r, text);
 		else
 			rust_put_bytes(r, id->text + i, used = 1);
 	}
@@ -71,12 +71,12 @@ void rust_read_old_name(struct rust_name *r)
 	struct identifier id = { .text = "" };
 	bool has_hash = false;
 
-	while (!r->failed && !rust_take(r, 'E')) {
+	while (!r->failed && !rust_take_char(r, 'E')) {
 		id = rust_read_bytes(r, false);
-		has_hash = !r->failed && is_hash(&id);
+		has_hash = !r->failed && is_crate_hash(&id);
 		if (has_hash)
 			continue;
-		rust_put(r, r->n ? "::" : "");
+		rust_put_text(r, r->n ? "::" : "");
 		put_old_identifier(r, &id);
 	}
 	r->failed |= !has_hash || !r->n;

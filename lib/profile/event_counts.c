@@ -19,7 +19,7 @@ static double *get_block(const struct event_counts *c, uint32_t block)
 	return c->blocks + (block - 1) * get_block_size(c);
 }
 
-static double *get_batches(const struct event_counts *c, uint32_t block, uint32_t event)
+static double *get_event_batches(const struct event_counts *c, uint32_t block, uint32_t event)
 {
 	return get_block(c, block) + c->n_events + (size_t)event * COUNT_BATCHES;
 }
@@ -124,8 +124,8 @@ static bool add_times(struct event_counts *c, const pfm_record_t *record, uint32
 	return true;
 }
 
-bool event_counts_note(struct event_counts *c, const pfm_record_t *record, uint32_t event,
-                       bool *is_leader)
+bool event_counts_read_record(struct event_counts *c, const pfm_record_t *record, uint32_t event,
+                              bool *is_leader)
 {
 	*is_leader = !(record->has & PFM_SAMPLE_READ) || !record->raw ||
 	             record->raw != c->last_raw || record->time != c->last_time;
@@ -170,7 +170,7 @@ bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, u
 	if (!*block)
 		return false;
 	get_block(c, *block)[event]++;
-	get_batches(c, *block, event)[find_batch(time)] += (double)count;
+	get_event_batches(c, *block, event)[find_batch(time)] += (double)count;
 	return true;
 }
 
@@ -197,5 +197,5 @@ double event_counts_get_value(const struct event_counts *c, uint32_t block, uint
 	double enabled = c->is_of_cpus[leader] ? c->enabled[leader] : c->enabled_in_tasks[leader];
 	double scale = c->running[leader] > 0 ? enabled / c->running[leader] : 1;
 
-	return block ? scale * get_batches(c, block, event)[batch] : 0;
+	return block ? scale * get_event_batches(c, block, event)[batch] : 0;
 }

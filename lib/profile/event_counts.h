@@ -44,8 +44,8 @@ bool event_counts_init(struct event_counts *c, unsigned n);
 void event_counts_free(struct event_counts *c);
 /* Notes the group of sample @record of event @event. *@is_leader: it is a sample of its own, rather
  * than the count of a member of the last record's group. False without memory. */
-bool event_counts_note(struct event_counts *c, const pfm_record_t *record, uint32_t event,
-                       bool *is_leader);
+bool event_counts_read_record(struct event_counts *c, const pfm_record_t *record, uint32_t event,
+                              bool *is_leader);
 /* Adds @count events of @event at @time to the place whose block is *@block; 0: it has no block,
  * and gets one. False without memory. */
 bool event_counts_add(struct event_counts *c, uint32_t *block, uint32_t event, uint64_t time,

@@ -106,7 +106,8 @@ static void read_table_kind(struct reading *r, struct elf_file *e, struct file_s
 }
 
 /* The build id among the notes at @offset, if it is there. */
-static void read_notes(struct elf_file *e, struct file_symbols *f, uint64_t offset, uint64_t size)
+static void read_build_id_note(struct elf_file *e, struct file_symbols *f, uint64_t offset,
+                               uint64_t size)
 {
 	uint8_t *notes = size <= 1 << 20 ? elf_read_bytes(e, size, offset) : NULL;
 	Elf64_Nhdr n; /* of both widths */
@@ -148,7 +149,7 @@ static void read_segments(struct elf_file *e, struct file_symbols *f)
 				          .p_filesz = p32.p_filesz };
 		}
 		if (p.p_type == PT_NOTE && !f->n_id)
-			read_notes(e, f, p.p_offset, p.p_filesz);
+			read_build_id_note(e, f, p.p_offset, p.p_filesz);
 		if (p.p_type == PT_LOAD && f->n_segments < FILE_SEGMENTS)
 			f->segments[f->n_segments++] =
 				(struct segment){ p.p_offset, p.p_filesz, p.p_vaddr };
@@ -175,8 +176,8 @@ static char *read_debug_link(struct elf_file *e, uint32_t *checksum)
 }
 
 /* Is the file @d, whose build id is in @separate, of the same build as @f? */
-static bool is_same_build(const struct elf_file *d, const struct file_symbols *separate,
-                          const struct file_symbols *f, uint32_t checksum)
+static bool is_file_of_same_build(const struct elf_file *d, const struct file_symbols *separate,
+                                  const struct file_symbols *f, uint32_t checksum)
 {
 	if (f->n_id)
 		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
@@ -185,8 +186,8 @@ static bool is_same_build(const struct elf_file *d, const struct file_symbols *s
 
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
  * file. */
-static bool read_separate(struct reading *r, struct elf_file *e, const char *path,
-                          struct file_symbols *f, uint32_t checksum)
+static bool read_separate_file(struct reading *r, struct elf_file *e, const char *path,
+                               struct file_symbols *f, uint32_t checksum)
 {
 	struct elf_file d = { .fd = -1 };
 	struct file_symbols separate = { .n_id = 0 };
@@ -200,7 +201,8 @@ static bool read_separate(struct reading *r, struct elf_file *e, const char *pat
 	is_read = elf_read_head(&d);
 	if (is_read)
 		read_segments(&d, &separate);
-	is_read = is_read && is_same_build(&d, &separate, f, checksum) && elf_load_sections(&d);
+	is_read = is_read && is_file_of_same_build(&d, &separate, f, checksum) &&
+	          elf_load_sections(&d);
 	if (is_read)
 		read_table_kind(r, &d, f, 0);
 	elf_free_sections(&d);
@@ -210,7 +212,7 @@ static bool read_separate(struct reading *r, struct elf_file *e, const char *pat
 }
 
 /* Reads the symbols that are packed into the file itself. */
-static void read_packed(struct reading *r, struct elf_file *e, struct file_symbols *f)
+static void read_packed_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
 {
 	struct elf_file d = { .fd = -1 };
 	size_t size = 0;
@@ -231,17 +233,17 @@ static void read_packed(struct reading *r, struct elf_file *e, struct file_symbo
 }
 
 /* Reads the symbols that a server has. */
-static void read_fetched(struct reading *r, struct elf_file *e, struct file_symbols *f)
+static void read_fetched_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
 {
 	char *path = fetch_debug_file(f->id, f->n_id);
 
 	if (path)
-		read_separate(r, e, path, f, 0);
+		read_separate_file(r, e, path, f, 0);
 	free(path);
 }
 
 /* Looks for the symbols of @f, which is stripped. */
-static void find_separate(struct reading *r, struct elf_file *e, struct file_symbols *f)
+static void find_separate_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
 {
 	uint32_t checksum = 0;
 	char *link = read_debug_link(e, &checksum), path[4096 + 256];
@@ -252,13 +254,13 @@ static void find_separate(struct reading *r, struct elf_file *e, struct file_sym
 		                             .link = link };
 
 	for (unsigned i = 0; make_debug_file_path(&search, i, path, sizeof(path)); i++)
-		if (*path && read_separate(r, e, path, f, checksum))
+		if (*path && read_separate_file(r, e, path, f, checksum))
 			break;
 	free(link);
 	if (!f->names[0])
-		read_fetched(r, e, f);
+		read_fetched_symbols(r, e, f);
 	if (!f->names[0])
-		read_packed(r, e, f);
+		read_packed_symbols(r, e, f);
 }
 
 static void read_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
@@ -267,7 +269,7 @@ static void read_symbols(struct reading *r, struct elf_file *e, struct file_symb
 		for (unsigned k = 0; k < SYMBOL_TABLES; k++)
 			read_table_kind(r, e, f, k);
 		if (!f->names[0])
-			find_separate(r, e, f);
+			find_separate_symbols(r, e, f);
 		linkage_stubs_add(e, f->names[1], &f->table);
 	}
 	elf_free_sections(e);

@@ -27,7 +27,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* Advances to the frame of depth @depth from the one before. */
-static void next_frame(struct flame_stack *s, unsigned depth)
+static void advance_to_frame(struct flame_stack *s, unsigned depth)
 {
 	if (depth == 0)
 		s->frame = s->text;
@@ -57,13 +57,14 @@ static bool add_box(struct flame_boxes *b, const struct flame_box *box)
 
 /* Adds the boxes of one depth: neighbours with equal frames up to it share a box. False without
  * memory. */
-static bool add_level(struct flame_boxes *b, struct flame_stack *stacks, size_t n, unsigned depth)
+static bool add_boxes_of_depth(struct flame_boxes *b, struct flame_stack *stacks, size_t n,
+                               unsigned depth)
 {
 	uint64_t before = 0;
 	size_t end;
 
 	for (size_t i = 0; i < n; i++) {
-		next_frame(&stacks[i], depth);
+		advance_to_frame(&stacks[i], depth);
 		stacks[i].is_joined =
 			i && (stacks[i].is_joined || depth == 0) && stacks[i].frame &&
 			stacks[i - 1].frame && stacks[i].len == stacks[i - 1].len &&
@@ -103,7 +104,7 @@ bool make_flame_boxes(struct flame_stack *stacks, size_t n, struct flame_boxes *
 	}
 	qsort(stacks, n, sizeof(*stacks), compare_texts);
 	for (unsigned depth = 0; has_memory && depth < b->depth && b->total; depth++)
-		has_memory = add_level(b, stacks, n, depth);
+		has_memory = add_boxes_of_depth(b, stacks, n, depth);
 	return has_memory;
 }
 

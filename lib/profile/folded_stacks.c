@@ -13,7 +13,7 @@ static void put_frame_name(FILE *out, const char *name)
 {
 	char line[NAME_LINE];
 
-	profile_line(name, line);
+	profile_format_line(name, line);
 	for (char *s = line; (s = strchr(s, ';'));)
 		*s = ':';
 	put_line_text(out, line);

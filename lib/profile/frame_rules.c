@@ -206,7 +206,8 @@ static struct frame_rule *read_rule(struct frame_rules *r, uint64_t address)
 
 /* ---- rules that were read -------------------------------------------------------------------- */
 
-static struct frame_rule **find_slot(struct frame_rule **slots, size_t n, uint64_t address)
+static struct frame_rule **find_frame_rule_slot(struct frame_rule **slots, size_t n,
+                                                uint64_t address)
 {
 	size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (n - 1);
 
@@ -224,7 +225,7 @@ static bool grow_slots(struct frame_rules *r)
 		return false;
 	for (size_t i = 0; i < r->n_slots; i++)
 		if (r->slots[i])
-			*find_slot(slots, n, r->slots[i]->address) = r->slots[i];
+			*find_frame_rule_slot(slots, n, r->slots[i]->address) = r->slots[i];
 	free(r->slots);
 	r->slots = slots;
 	r->n_slots = n;
@@ -239,7 +240,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 		report_missing_names();
 		return NULL;
 	}
-	slot = find_slot(r->slots, r->n_slots, address);
+	slot = find_frame_rule_slot(r->slots, r->n_slots, address);
 	if (*slot)
 		return *slot;
 	*slot = read_rule(r, address);
@@ -383,8 +384,8 @@ static bool is_register_operation(unsigned atom)
 
 /* Computes @ops. @is_location: the result is the address of the value, unless they say
  * otherwise. */
-static bool evaluate(struct machine *m, const struct register_rule *rule, bool is_location,
-                     uint64_t *value)
+static bool evaluate_rule(struct machine *m, const struct register_rule *rule, bool is_location,
+                          uint64_t *value)
 {
 	unsigned last = 0;
 
@@ -408,7 +409,7 @@ static bool compute_register(struct machine *m, const struct register_rule *rule
 	case AT_CFA: return frame_read_word(m->memory, m->cfa + rule->offset, value);
 	case IS_CFA: *value = m->cfa + rule->offset; return true;
 	case IN_OTHER: return get_register(m->registers, rule->other, value);
-	default: return evaluate(m, rule, true, value);
+	default: return evaluate_rule(m, rule, true, value);
 	}
 }
 
@@ -417,7 +418,7 @@ static bool compute_cfa(struct machine *m, const struct register_rule *rule)
 	uint64_t base;
 
 	if (rule->kind != IN_OTHER)
-		return evaluate(m, rule, false, &m->cfa);
+		return evaluate_rule(m, rule, false, &m->cfa);
 	if (!get_register(m->registers, rule->other, &base))
 		return false;
 	m->cfa = base + rule->offset;

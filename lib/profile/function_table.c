@@ -74,8 +74,8 @@ static uint32_t get_place_flags(const struct profile *p, const struct profile_pl
 
 /* Adds the functions of the text @inlined, which ';' separates; the last one has the source
  * line. */
-static bool add_inlined(struct function_table *t, struct profile *p, const struct profile_place *at,
-                        struct profile_frame frame)
+static bool add_inlined_functions(struct function_table *t, struct profile *p,
+                                  const struct profile_place *at, struct profile_frame frame)
 {
 	const char *s = p->texts.text[at->inlined];
 	bool is_added = true;
@@ -105,7 +105,7 @@ static bool add_place(struct function_table *t, struct profile *p, size_t i)
 	bool is_added;
 
 	t->places[i].first = (uint32_t)t->n_frames;
-	is_added = add_frame(t, at->event, frame) && add_inlined(t, p, at, frame);
+	is_added = add_frame(t, at->event, frame) && add_inlined_functions(t, p, at, frame);
 	t->places[i].n = (uint32_t)t->n_frames - t->places[i].first;
 	return is_added;
 }
@@ -210,7 +210,7 @@ void free_function_table(struct function_table *t)
 }
 
 /* Appends the frames of a place to the list. False without memory. */
-static bool list_place(struct function_table *t, struct frame_range range)
+static bool list_frames_of_place(struct function_table *t, struct frame_range range)
 {
 	bool failed = false;
 
@@ -234,7 +234,7 @@ list_stack_frames(struct function_table *t, const struct profile *p, size_t stac
 		t->n_listed = 0;
 		for (uint32_t at = t->stacks[stack]; at != NO_NODE && is_listed;
 		     at = p->nodes[at].parent)
-			is_listed = list_place(t, t->places[p->nodes[at].place]);
+			is_listed = list_frames_of_place(t, t->places[p->nodes[at].place]);
 		t->listed_stack = is_listed ? stack + 1 : 0;
 	}
 	*n = (unsigned)t->n_listed;

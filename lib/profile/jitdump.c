@@ -68,7 +68,7 @@ static bool add_function(struct symbol_table *t, uint64_t address, uint64_t size
 	return false;
 }
 
-static bool add_moved(struct symbol_table *t, const struct code_move *m, uint32_t rank)
+static bool add_moved_function(struct symbol_table *t, const struct code_move *m, uint32_t rank)
 {
 	for (size_t i = t->n; i-- > 0;)
 		if (t->list[i].start == m->old_address)
@@ -77,8 +77,8 @@ static bool add_moved(struct symbol_table *t, const struct code_move *m, uint32_
 	return true;
 }
 
-static bool add_record(struct symbol_table *t, uint32_t kind, const uint8_t *body, size_t size,
-                       uint32_t rank)
+static bool add_code_record(struct symbol_table *t, uint32_t kind, const uint8_t *body, size_t size,
+                            uint32_t rank)
 {
 	struct code_load load;
 	struct code_move move;
@@ -90,13 +90,13 @@ static bool add_record(struct symbol_table *t, uint32_t kind, const uint8_t *bod
 	}
 	if (kind == CODE_MOVE && size >= sizeof(move)) {
 		memcpy(&move, body, sizeof(move));
-		return add_moved(t, &move, rank);
+		return add_moved_function(t, &move, rank);
 	}
 	return true;
 }
 
 /* Reads the head, and goes to the first record. */
-static bool read_head(FILE *f)
+static bool read_file_head(FILE *f)
 {
 	struct jitdump_head h;
 	uint8_t rest[MAX_HEAD];
@@ -109,7 +109,7 @@ bool jitdump_read(struct symbol_table *t, FILE *f, uint32_t rank)
 {
 	struct record_head h;
 	uint8_t *body = NULL;
-	bool is_added = read_head(f);
+	bool is_added = read_file_head(f);
 
 	if (!is_added)
 		return true;
@@ -123,7 +123,7 @@ bool jitdump_read(struct symbol_table *t, FILE *f, uint32_t rank)
 		if (!is_added || fread(body, 1, size, f) != size)
 			break;
 		body[size] = '\0';
-		is_added = add_record(t, h.kind, body, size, rank++);
+		is_added = add_code_record(t, h.kind, body, size, rank++);
 	}
 	free(body);
 	return is_added;

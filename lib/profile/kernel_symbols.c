@@ -7,7 +7,7 @@
 #include <string.h>
 #include "profile/messages.h"
 
-void kernel_symbols_expect(struct kernel_symbols *k, const char *name, uint64_t address)
+void kernel_symbols_expect_symbol(struct kernel_symbols *k, const char *name, uint64_t address)
 {
 	snprintf(k->recorded.symbol, sizeof(k->recorded.symbol), "%s", name);
 	k->recorded.symbol_at = address;
@@ -35,7 +35,7 @@ static char *parse_line(char *line, uint64_t *start)
 }
 
 /* A system call has a function for each ABI, which may be one: the native one names it. */
-static bool is_of_other_abi(const char *name)
+static bool is_name_of_other_abi(const char *name)
 {
 	return strncmp(name, "__ia32_", strlen("__ia32_")) == 0;
 }
@@ -45,7 +45,7 @@ static bool add_function(struct kernel_symbols *k, const char *name, uint64_t st
 	char *copy = strdup(name);
 	const struct symbol s = { .start = start,
 		                  .section_rest = UINT64_MAX,
-		                  .rank = !is_of_other_abi(name),
+		                  .rank = !is_name_of_other_abi(name),
 		                  .name = copy,
 		                  .demangled = copy };
 
@@ -55,7 +55,7 @@ static bool add_function(struct kernel_symbols *k, const char *name, uint64_t st
 	return false;
 }
 
-static void load_kernel(struct kernel_symbols *k)
+static void load_kernel_symbols(struct kernel_symbols *k)
 {
 	bool is_another = false, is_starved = false;
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -94,7 +94,7 @@ const char *kernel_symbols_find(struct kernel_symbols *k, uint64_t address)
 	const struct symbol *s;
 
 	if (!k->is_loaded)
-		load_kernel(k);
+		load_kernel_symbols(k);
 	k->is_loaded = true;
 	if (k->has_file)
 		return vmlinux_find_symbol(&k->file, address);

@@ -22,7 +22,7 @@ void kernel_symbols_set_release(struct kernel_symbols *k, const char *release,
                                 struct symbol_sources *sources);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not
  * named. */
-void kernel_symbols_expect(struct kernel_symbols *k, const char *name, uint64_t address);
+void kernel_symbols_expect_symbol(struct kernel_symbols *k, const char *name, uint64_t address);
 /* The function at @address, or NULL. */
 const char *kernel_symbols_find(struct kernel_symbols *k, uint64_t address);
 void kernel_symbols_free(struct kernel_symbols *k);

@@ -81,7 +81,7 @@ void lines_close(struct lines *l)
 
 /* ---- what libdw says ------------------------------------------------------------------------- */
 
-static char *find_source(Dwarf_Die *unit, Dwarf_Addr address)
+static char *find_source_file(Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Line *line = dw.dwarf_getsrc_die(unit, address);
 	const char *file = line ? dw.dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -95,7 +95,7 @@ static char *find_source(Dwarf_Die *unit, Dwarf_Addr address)
 }
 
 /* The texts for @address, a file's own; NULL without memory. */
-static struct source_spot find_spot(struct lines *l, Dwarf_Addr address)
+static struct source_spot read_source_spot(struct lines *l, Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *unit =
@@ -105,13 +105,14 @@ static struct source_spot find_spot(struct lines *l, Dwarf_Addr address)
 	if (!unit)
 		return (struct source_spot){ .inlined = strdup(""), .source = strdup("") };
 	spot.inlined = inline_index_names(&l->inlined, unit, address + l->file.bias - bias);
-	spot.source = find_source(unit, address + l->file.bias - bias);
+	spot.source = find_source_file(unit, address + l->file.bias - bias);
 	return spot;
 }
 
 /* ---- what was asked before ------------------------------------------------------------------- */
 
-static struct known_address *find_slot(struct known_address *known, size_t size, uint64_t address)
+static struct known_address *find_address_slot(struct known_address *known, size_t size,
+                                               uint64_t address)
 {
 	size_t at = (size_t)(address * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
 
@@ -131,7 +132,7 @@ static bool grow_table(struct lines *l)
 	}
 	for (size_t i = 0; i < l->n_slots; i++)
 		if (l->known[i].spot.source)
-			*find_slot(known, size, l->known[i].address) = l->known[i];
+			*find_address_slot(known, size, l->known[i].address) = l->known[i];
 	free(l->known);
 	l->known = known;
 	l->n_slots = size;
@@ -144,12 +145,12 @@ const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 
 	if (l->n * 2 >= l->n_slots && !grow_table(l))
 		return NULL;
-	k = find_slot(l->known, l->n_slots, address);
+	k = find_address_slot(l->known, l->n_slots, address);
 	if (k->spot.source)
 		return &k->spot;
 	k->address = address;
 	errno = 0;
-	k->spot = find_spot(l, address);
+	k->spot = read_source_spot(l, address);
 	if (errno == ENOMEM)
 		report_missing_names();
 	if (k->spot.source && k->spot.inlined) {

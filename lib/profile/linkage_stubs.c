@@ -143,8 +143,8 @@ static uint64_t decode_aarch64(const uint8_t *p, size_t n, uint64_t address)
 	return ((address + at) & ~(uint64_t)0xfff) + (pages << 12) + (ldr >> 10 & 0xfff) * 8;
 }
 
-static void add_stubs(struct elf_file *e, const char *section, const struct slots *slots,
-                      struct symbol_table *t)
+static void add_stubs_of_section(struct elf_file *e, const char *section, const struct slots *slots,
+                                 struct symbol_table *t)
 {
 	Elf64_Shdr s;
 	uint8_t *code;
@@ -178,7 +178,7 @@ void linkage_stubs_add(struct elf_file *e, const char *names, struct symbol_tabl
 		return;
 	read_slots(e, &slots);
 	for (size_t i = 0; slots.n && i < sizeof(sections) / sizeof(sections[0]); i++)
-		add_stubs(e, sections[i], &slots, t);
+		add_stubs_of_section(e, sections[i], &slots, t);
 	free(slots.symbols);
 	free(slots.list);
 }

@@ -29,7 +29,7 @@ struct map_edit {
 	bool failed; /* no memory */
 };
 
-static uint32_t next_priority(struct map_pool *pool)
+static uint32_t draw_priority(struct map_pool *pool)
 {
 	pool->random = pool->random ? pool->random : (uint64_t)(uintptr_t)pool | 1;
 	pool->random ^= pool->random << 13;
@@ -66,7 +66,7 @@ static struct map_node *create_node(struct map_edit *e, const struct mapping *m)
 
 	if (n)
 		*n = (struct map_node){ .map = *m,
-			                .priority = next_priority(e->pool),
+			                .priority = draw_priority(e->pool),
 			                .owner = e->owner };
 	return n;
 }
@@ -124,8 +124,8 @@ static struct map_node *join_nodes(struct map_edit *e, struct map_node *low, str
 }
 
 /* Ends the last mapping of @n at @end at the latest. *@rest: what it had after @from. */
-static bool cut_last(struct map_edit *e, struct map_node **n, uint64_t end, uint64_t from,
-                     struct mapping *rest)
+static bool cut_last_mapping(struct map_edit *e, struct map_node **n, uint64_t end, uint64_t from,
+                             struct mapping *rest)
 {
 	struct map_node *last;
 	bool has_rest;
@@ -180,9 +180,9 @@ bool mappings_add(struct map_pool *pool, struct map_set *set, const struct mappi
 	e.owner = set->owner;
 	split_nodes(&e, set->root, m->start, &low, &high);
 	split_nodes(&e, high, m->end, &covered, &high);
-	has_rest = cut_last(&e, &low, m->start, m->end, &rest);
+	has_rest = cut_last_mapping(&e, &low, m->start, m->end, &rest);
 	/* Of the mappings that @m covers only the last can reach beyond it. */
-	has_rest |= cut_last(&e, &covered, UINT64_MAX, m->end, &rest);
+	has_rest |= cut_last_mapping(&e, &covered, UINT64_MAX, m->end, &rest);
 	reuse_nodes(&e, covered);
 	low = join_mapping(&e, low, m);
 	if (has_rest)

@@ -28,19 +28,19 @@ struct perf_map {
 };
 
 /* Names of others are not believed: any user may write to /tmp. */
-static bool is_trusted(const struct stat *st)
+static bool has_trusted_owner(const struct stat *st)
 {
 	return st->st_uid == 0 || st->st_uid == geteuid() || geteuid() == 0;
 }
 
 /* The file at @path, if its owner is trusted; else NULL. */
-static FILE *open_trusted(const char *path)
+static FILE *open_trusted_file(const char *path)
 {
 	struct stat st;
 	int fd = open_regular_file(path, &st);
 	FILE *f = NULL;
 
-	if (fd >= 0 && is_trusted(&st) && st.st_size <= MAP_SIZE)
+	if (fd >= 0 && has_trusted_owner(&st) && st.st_size <= MAP_SIZE)
 		f = fdopen(fd, "r");
 	if (fd >= 0 && !f)
 		close(fd);
@@ -82,12 +82,12 @@ static FILE *open_map(uint32_t pid)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%lu.map", (unsigned long)pid);
-	f = open_trusted(path);
+	f = open_trusted_file(path);
 	inner = f ? 0 : read_inner_pid(pid);
 	if (!inner)
 		return f;
 	snprintf(path, sizeof(path), "/proc/%lu/root/tmp/perf-%lu.map", (unsigned long)pid, inner);
-	return open_trusted(path);
+	return open_trusted_file(path);
 }
 
 /* Adds the function of a line; lines that have another form are ignored. False without memory. */
@@ -132,7 +132,7 @@ static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number)
 /* Reads the map and the dump of a process, of which the dump ranks higher. */
 static void read_map(struct perf_map *map)
 {
-	FILE *lines = open_map(map->pid), *dump = map->dump ? open_trusted(map->dump) : NULL;
+	FILE *lines = open_map(map->pid), *dump = map->dump ? open_trusted_file(map->dump) : NULL;
 	uint32_t number = 0;
 	bool is_read = (!lines || read_lines(&map->table, lines, &number)) &&
 	               (!dump || jitdump_read(&map->table, dump, number));
@@ -190,7 +190,7 @@ static struct perf_map *find_map(struct perf_maps *maps, uint32_t pid)
 	return at == HASH_NOT_FOUND ? create_map(maps, pid, hash) : maps->list[at];
 }
 
-void perf_maps_see_mapping(struct perf_maps *maps, uint32_t pid, const char *path)
+void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *path)
 {
 	struct perf_map *map = is_jitdump_path(path) ? find_map(maps, pid) : NULL;
 

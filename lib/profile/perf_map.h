@@ -19,7 +19,7 @@ struct perf_maps {
 
 /* Notes that process @pid has mapped the file at @path, which is a compiler's dump if it is called
  * jit-PID.dump: compilers map it to tell. Lack of memory is reported by report_missing_names(). */
-void perf_maps_see_mapping(struct perf_maps *maps, uint32_t pid, const char *path);
+void perf_maps_note_mapping(struct perf_maps *maps, uint32_t pid, const char *path);
 
 /**
  * Find the function of process @pid at @address.

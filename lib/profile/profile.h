@@ -136,6 +136,6 @@ bool profile_matches_event(const char *name, const char *pattern);
 /* @name in a line of its own, cut if it is longer than that: ends of lines in it are shown as
  * "\x0a". Returns @buf. */
 #define NAME_LINE 4096
-char *profile_line(const char *name, char buf[NAME_LINE]);
+char *profile_format_line(const char *name, char buf[NAME_LINE]);
 
 #endif

@@ -138,7 +138,7 @@ static int create_handle(pfm_profile_t **out, const pfm_profile_options_t *optio
 }
 
 /* Releases a profile that could not be filled. */
-static int give_up(pfm_profile_t **out, int rc)
+static int discard_profile(pfm_profile_t **out, int rc)
 {
 	pfm_close_profile(*out);
 	*out = NULL;
@@ -166,7 +166,7 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
 		base_copy_struct_out(error, &p->profile.error, sizeof(p->profile.error));
 	if (!rc && !read_events(p))
 		rc = refuse_argument(error, PFMLIB_ERR_NOMEM, NULL);
-	return rc ? give_up(out, rc) : rc;
+	return rc ? discard_profile(out, rc) : rc;
 }
 
 int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
@@ -187,11 +187,11 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 	p->reader = profile_begin(&p->profile, session, &p->options);
 	stop_keeping_messages(&p->messages);
 	if (!p->reader || p->profile.failed || !read_events(p))
-		return give_up(out, refuse_argument(error, PFMLIB_ERR_NOMEM, NULL));
+		return discard_profile(out, refuse_argument(error, PFMLIB_ERR_NOMEM, NULL));
 	return PFMLIB_SUCCESS;
 }
 
-static void forget_table(pfm_profile_t *p)
+static void discard_function_table(pfm_profile_t *p)
 {
 	free_function_table(&p->table);
 	p->has_table = false;
@@ -204,7 +204,7 @@ int pfm_add_profile_record(pfm_profile_t *p, const pfm_record_t *record)
 
 	if (!p || !p->reader || !record || !base_copy_struct_in(&copy, sizeof(copy), record))
 		return PFMLIB_ERR_INVAL;
-	forget_table(p);
+	discard_function_table(p);
 	keep_messages(&p->messages);
 	is_added = profile_add_record(p->reader, &copy);
 	stop_keeping_messages(&p->messages);
@@ -215,7 +215,7 @@ int pfm_clear_profile(pfm_profile_t *p)
 {
 	if (!p || !p->reader)
 		return PFMLIB_ERR_INVAL;
-	forget_table(p);
+	discard_function_table(p);
 	profile_clear(p->reader, p->options.keys);
 	return PFMLIB_SUCCESS;
 }
@@ -227,7 +227,7 @@ void pfm_close_profile(pfm_profile_t *p)
 	if (p->reader)
 		p->profile.session = NULL; /* it is the caller's */
 	profile_end(p->reader);
-	forget_table(p);
+	discard_function_table(p);
 	for (unsigned i = 0; p->events && i < p->profile.n_events; i++)
 		free(p->events[i].name);
 	free(p->events);
@@ -252,7 +252,7 @@ static int prepare_table(pfm_profile_t *p, const void *out)
 	p->has_table = make_function_table(&p->table, &p->profile);
 	if (p->has_table)
 		return PFMLIB_SUCCESS;
-	forget_table(p);
+	discard_function_table(p);
 	return PFMLIB_ERR_NOMEM;
 }
 
@@ -400,7 +400,7 @@ int pfm_describe_frame(pfm_profile_t *p, unsigned stack, unsigned i, pfm_frame_t
 
 /* ---- text and picture ------------------------------------------------------------------------ */
 
-static void put_lines(FILE *out, const struct profile *p, const struct folded_stacks *f)
+static void write_folded_lines(FILE *out, const struct profile *p, const struct folded_stacks *f)
 {
 	char text[LOSSES_MAX];
 
@@ -410,7 +410,7 @@ static void put_lines(FILE *out, const struct profile *p, const struct folded_st
 }
 
 /* False without memory. */
-static bool put_graph(FILE *out, const char *title, const struct folded_stacks *f)
+static bool write_graph(FILE *out, const char *title, const struct folded_stacks *f)
 {
 	struct flame_stack *stacks = calloc(f->n + 1, sizeof(*stacks));
 	bool is_written;
@@ -436,9 +436,9 @@ static int write_text(pfm_profile_t *p, unsigned event, const char *title, const
 	p->text = NULL;
 	out = is_written ? open_memstream(&p->text, &n) : NULL;
 	if (out && title)
-		is_written = put_graph(out, title, &f);
+		is_written = write_graph(out, title, &f);
 	else if (out)
-		put_lines(out, &p->profile, &f);
+		write_folded_lines(out, &p->profile, &f);
 	free_folded_stacks(&f);
 	if (!out || fclose(out) != 0 || !is_written)
 		return PFMLIB_ERR_NOMEM;

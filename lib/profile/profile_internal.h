@@ -115,10 +115,10 @@ void places_add_sample(struct profile_place *place, uint64_t weight);
 struct profile_node *places_find_node(struct profile_reader *r, uint32_t parent, uint32_t place);
 
 /* text_pool_add() of a text that stays where it is, such as the name of a symbol. */
-uint32_t names_number_known_text(struct profile_reader *r, const char *text);
+uint32_t names_get_text_number(struct profile_reader *r, const char *text);
 /* Finds object and function of @address, and what is inlined there. */
-void names_find_at(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
-                   struct profile_place *at);
+void names_find_at_address(struct profile_reader *r, uint32_t pid, uint64_t address, uint32_t mode,
+                           struct profile_place *at);
 
 /* The number of "task;outer;...;inner"; of "task;[cut off];..." where the chain may not reach the
  * outermost function. */

@@ -20,12 +20,12 @@ void rust_put_bytes(struct rust_name *r, const char *bytes, size_t len)
 	r->text[r->n] = '\0';
 }
 
-void rust_put(struct rust_name *r, const char *text)
+void rust_put_text(struct rust_name *r, const char *text)
 {
 	rust_put_bytes(r, text, strlen(text));
 }
 
-bool rust_take(struct rust_name *r, char c)
+bool rust_take_char(struct rust_name *r, char c)
 {
 	bool is_there = !r->failed && *r->at == c;
 
@@ -48,7 +48,7 @@ static size_t read_decimal(struct rust_name *r)
 	size_t value = 0;
 
 	r->failed |= !isdigit((unsigned char)*r->at);
-	if (rust_take(r, '0'))
+	if (rust_take_char(r, '0'))
 		return 0;
 	while (!r->failed && isdigit((unsigned char)*r->at)) {
 		value = value * 10 + (size_t)(*r->at++ - '0');
@@ -63,7 +63,7 @@ struct identifier rust_read_bytes(struct rust_name *r, bool has_separator)
 	struct identifier id = { .len = read_decimal(r) };
 
 	if (has_separator)
-		rust_take(r, '_');
+		rust_take_char(r, '_');
 	r->failed |= strnlen(r->at, id.len) < id.len;
 	if (r->failed)
 		return (struct identifier){ .text = "" };

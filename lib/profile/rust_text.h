@@ -25,10 +25,10 @@ struct identifier {
 };
 
 /* Add text, unless it is full. */
-void rust_put(struct rust_name *r, const char *text);
+void rust_put_text(struct rust_name *r, const char *text);
 void rust_put_bytes(struct rust_name *r, const char *bytes, size_t len);
 /* Skips @c if it comes next. */
-bool rust_take(struct rust_name *r, char c);
+bool rust_take_char(struct rust_name *r, char c);
 /* The value of a digit of base 62, -1 for another character. */
 int rust_read_digit(char c);
 /* A length and so many bytes. A newer identifier has "_" before a digit or "_". */

@@ -70,7 +70,7 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->address = address;
 	if (!(r->keys & (KEY_OBJECT | KEY_SYMBOL | KEY_LINE)))
 		return;
-	names_find_at(r, record->pid, address, mode, key);
+	names_find_at_address(r, record->pid, address, mode, key);
 	if (!(r->keys & KEY_OBJECT))
 		key->object = 0;
 	if (!(r->keys & KEY_SYMBOL))
@@ -153,7 +153,7 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 	if (i < r->frames.n)
 		add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
 	else if (r->keys & KEY_SYMBOL)
-		place.function = names_number_known_text(r, CUT_OFF);
+		place.function = names_get_text_number(r, CUT_OFF);
 	known = find_known_frame(r, &place, key_hash);
 	if (known->key == key_hash && known->address == place.address &&
 	    known->object == place.object && known->function == place.function &&
@@ -252,7 +252,7 @@ static void add_stack(struct profile_reader *r, pfm_record_t *record,
 }
 
 /* Does the time of @record belong to the report? Sets its slice. */
-static bool is_in_time(struct profile_reader *r, const pfm_record_t *record, uint32_t *slice)
+static bool is_in_time_range(struct profile_reader *r, const pfm_record_t *record, uint32_t *slice)
 {
 	struct profile *p = r->target_profile;
 	const struct profile_options *o = &r->options;
@@ -274,7 +274,7 @@ static bool is_in_time(struct profile_reader *r, const pfm_record_t *record, uin
 	return seconds >= o->from && (o->to <= 0 || seconds < o->to);
 }
 
-static bool matches_name(const struct profile_reader *r, const char *pattern, uint32_t name)
+static bool has_wanted_name(const struct profile_reader *r, const char *pattern, uint32_t name)
 {
 	return !pattern || fnmatch(pattern, r->target_profile->texts.text[name], 0) == 0;
 }
@@ -288,13 +288,13 @@ static bool has_wanted_symbol(struct profile_reader *r, pfm_record_t *record)
 	if (!r->options.symbol)
 		return true;
 	f = collect_frames(r, record);
-	names_find_at(r, record->pid, f->address[0], f->mode[0], &place);
-	return matches_name(r, r->options.symbol, place.function);
+	names_find_at_address(r, record->pid, f->address[0], f->mode[0], &place);
+	return has_wanted_name(r, r->options.symbol, place.function);
 }
 
 /* The parts of a place that do not depend on the address. */
-static void fill_key(struct profile_reader *r, const pfm_record_t *record, uint32_t task,
-                     struct profile_place *key)
+static void fill_place_key(struct profile_reader *r, const pfm_record_t *record, uint32_t task,
+                           struct profile_place *key)
 {
 	if (r->keys & KEY_TASK || r->options.detail == STACKS)
 		key->task = task;
@@ -379,7 +379,7 @@ static void add_counts(struct profile_reader *r, pfm_record_t *record, uint32_t 
 	                               event, record->time, count ? count : 1);
 }
 
-static void add_to_view(struct profile_reader *r, pfm_record_t *record, struct profile_place *key)
+static void add_to_detail(struct profile_reader *r, pfm_record_t *record, struct profile_place *key)
 {
 	if (r->options.detail == STACKS)
 		add_stack_text(r, record, key);
@@ -406,7 +406,7 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 		return;
 	r->sample_generation = process->generation;
 	if (r->options.metrics) {
-		p->failed |= !event_counts_note(&p->counts, record, event, &is_sample);
+		p->failed |= !event_counts_read_record(&p->counts, record, event, &is_sample);
 		key.event = 0;
 		key.weight = 1;
 	}
@@ -416,16 +416,17 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 	if (r->options.innermost_only)
 		record->truncated = 0;
 	p->has_chains = p->has_chains || record->has & PFM_SAMPLE_STACK || has_callers(record);
-	if (!is_in_time(r, record, &key.slice) || !matches_name(r, r->options.task, task->name) ||
-	    !has_wanted_symbol(r, record) || (r->is_wanted && !r->is_wanted[event]))
+	if (!is_in_time_range(r, record, &key.slice) ||
+	    !has_wanted_name(r, r->options.task, task->name) || !has_wanted_symbol(r, record) ||
+	    (r->is_wanted && !r->is_wanted[event]))
 		return;
 	if (!key.weight)
 		key.weight = 1;
 	if (is_sample)
 		add_to_sums(p, &key);
-	fill_key(r, record, task->name, &key);
+	fill_place_key(r, record, task->name, &key);
 	if (is_sample)
-		add_to_view(r, record, &key);
+		add_to_detail(r, record, &key);
 	if (r->options.metrics)
 		add_counts(r, record, event, &key);
 }

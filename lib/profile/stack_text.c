@@ -7,8 +7,8 @@
 /* Adds @len bytes of a name to a text of one line, as far as there is @size, with @semicolon in
  * place of semicolons. Names are other people's: what is in one begins no line of ours, and no
  * frame. */
-static size_t add_name(char *text, size_t at, size_t size, const char *name, size_t len,
-                       char semicolon)
+static size_t add_frame_name(char *text, size_t at, size_t size, const char *name, size_t len,
+                             char semicolon)
 {
 	for (; len && at < size; name++, len--)
 		if (*name == ';')
@@ -22,9 +22,9 @@ static size_t add_name(char *text, size_t at, size_t size, const char *name, siz
 	return at;
 }
 
-char *profile_line(const char *name, char buf[NAME_LINE])
+char *profile_format_line(const char *name, char buf[NAME_LINE])
 {
-	add_name(buf, 0, NAME_LINE, name, strlen(name), ';');
+	add_frame_name(buf, 0, NAME_LINE, name, strlen(name), ';');
 	return buf;
 }
 
@@ -44,13 +44,14 @@ static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t
                         const struct profile_place *p, bool kernel)
 {
 	at = add_text(text, at, size, ";");
-	at = add_name(text, at, size, t->text[p->function], strlen(t->text[p->function]), ':');
+	at = add_frame_name(text, at, size, t->text[p->function], strlen(t->text[p->function]),
+	                    ':');
 	at = add_text(text, at, size, kernel ? "_[k]" : "");
 	for (const char *s = t->text[p->inlined]; *s; s += *s == ';') {
 		size_t len = strcspn(s, ";");
 
 		at = add_text(text, at, size, ";");
-		at = add_name(text, at, size, s, len, ':');
+		at = add_frame_name(text, at, size, s, len, ':');
 		at = add_text(text, at, size, "_[i]");
 		s += len;
 	}
@@ -63,13 +64,14 @@ uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record,
 	struct frames *f = &r->frames;
 	size_t at;
 
-	at = add_name(r->stack, 0, STACK_SIZE, texts->text[task], strlen(texts->text[task]), ':');
+	at = add_frame_name(r->stack, 0, STACK_SIZE, texts->text[task], strlen(texts->text[task]),
+	                    ':');
 	at = add_text(r->stack, at, STACK_SIZE,
 	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
 	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_SIZE;) {
 		struct profile_place p = { 0 };
 
-		names_find_at(r, record->pid, f->address[i], f->mode[i], &p);
+		names_find_at_address(r, record->pid, f->address[i], f->mode[i], &p);
 		at = add_frame(texts, r->stack, at, STACK_SIZE, &p, f->mode[i] == PFM_MISC_KERNEL);
 	}
 	return text_pool_add(texts, r->stack);

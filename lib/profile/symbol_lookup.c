@@ -96,7 +96,7 @@ static void find_in_file(pfm_symbols_t *s, struct object *object, uint64_t offse
                          pfm_symbol_t *out)
 {
 	const char *name = symbols_find_name(object, offset);
-	const struct source_spot *spot = symbols_find_spot(object, offset);
+	const struct source_spot *spot = symbols_find_source_spot(object, offset);
 	struct symbol_range range;
 
 	out->build_id = print_build_id(s, object);

@@ -246,12 +246,12 @@ static struct file *load_file(struct object *o, const char *path, struct stat *s
 	return f;
 }
 
-static bool has_wanted_id(const struct object *o, const struct file *f)
+static bool has_wanted_build_id(const struct object *o, const struct file *f)
 {
 	return f && f->symbols.n_id == o->n_id && memcmp(f->symbols.id, o->id, o->n_id) == 0;
 }
 
-static bool is_newer(const struct timespec *a, const struct timespec *b)
+static bool is_later_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
 }
@@ -270,16 +270,16 @@ static void load_symbols(struct object *o)
 	if (o->path[0] != '/')
 		return; /* [heap], //anon: no file */
 	found = load_file(o, o->path, &st);
-	if (found && !o->n_id && recorded->tv_sec && is_newer(&st.st_mtim, recorded))
+	if (found && !o->n_id && recorded->tv_sec && is_later_time(&st.st_mtim, recorded))
 		show_profile_message("%s has changed since the recording: names may be wrong",
 		                     o->path);
-	if (!o->n_id || has_wanted_id(o, found)) {
+	if (!o->n_id || has_wanted_build_id(o, found)) {
 		o->file = found;
 		return;
 	}
 	make_cached_file_path(o->id, o->n_id, path, sizeof(path));
 	o->file = *path ? load_file(o, path, &st) : NULL;
-	if (has_wanted_id(o, o->file))
+	if (has_wanted_build_id(o, o->file))
 		return;
 	o->file = NULL;
 	if (found)
@@ -341,7 +341,7 @@ const char *symbols_find_name(struct object *o, uint64_t offset)
 }
 
 /* A function without a size ends where the next one begins. */
-static uint64_t end_of_symbol(const struct symbol_table *t, const struct symbol *s)
+static uint64_t get_symbol_end(const struct symbol_table *t, const struct symbol *s)
 {
 	const struct symbol *next = s + 1 < t->list + t->n ? s + 1 : NULL;
 	uint64_t size = s->size ? s->size : s->section_rest;
@@ -362,7 +362,7 @@ bool symbols_find_range(struct object *o, uint64_t offset, struct symbol_range *
 		return false;
 	range->path = o->file->path;
 	range->start = s->start;
-	range->end = end_of_symbol(&o->file->symbols.table, s);
+	range->end = get_symbol_end(&o->file->symbols.table, s);
 	return true;
 }
 
@@ -375,7 +375,7 @@ uint64_t symbols_get_shown_address(struct object *o, uint64_t offset, uint64_t a
 	return find_symbol_address(o, offset, &address) ? address : offset;
 }
 
-const struct source_spot *symbols_find_spot(struct object *o, uint64_t offset)
+const struct source_spot *symbols_find_source_spot(struct object *o, uint64_t offset)
 {
 	uint64_t address;
 	struct file *f;
@@ -406,9 +406,9 @@ enum frame_result symbols_find_caller(struct object *o, uint64_t offset,
 	                : FRAME_NO_RULE;
 }
 
-void symbols_expect(struct symbols *all, const char *name, uint64_t address)
+void symbols_expect_kernel_symbol(struct symbols *all, const char *name, uint64_t address)
 {
-	kernel_symbols_expect(&all->kernel, name, address);
+	kernel_symbols_expect_symbol(&all->kernel, name, address);
 }
 
 const char *symbols_find_kernel_name(struct symbols *all, uint64_t address)

@@ -56,7 +56,7 @@ bool symbols_find_range(struct object *object, uint64_t offset, struct symbol_ra
 uint64_t symbols_get_shown_address(struct object *object, uint64_t offset, uint64_t address);
 struct source_spot;
 /* Source line and inlined functions there (lines.h), or NULL. */
-const struct source_spot *symbols_find_spot(struct object *object, uint64_t offset);
+const struct source_spot *symbols_find_source_spot(struct object *object, uint64_t offset);
 /* Goes to the caller of the function with the byte at @offset (frame_rules.h). */
 enum frame_result symbols_find_caller(struct object *object, uint64_t offset,
                                       struct frame_registers *registers,
@@ -68,7 +68,7 @@ char *symbols_demangle(const char *symbol);
 char *symbols_demangle_rust(const char *symbol);
 /* In the kernel that was sampled @name was at @address: functions of one where it is not are not
  * named. */
-void symbols_expect(struct symbols *all, const char *name, uint64_t address);
+void symbols_expect_kernel_symbol(struct symbols *all, const char *name, uint64_t address);
 /* The function of the kernel at @address, or NULL. */
 const char *symbols_find_kernel_name(struct symbols *all, uint64_t address);
 

@@ -129,7 +129,7 @@ static void add_process_mapping(void *arg, const struct process_mapping *from)
 		                   .name = text_pool_add(t->texts, from->name),
 		                   .object = symbols_get_object(t->symbols, from->name, NULL, 0) };
 
-	perf_maps_see_mapping(&t->compiled, to->process->pid, from->name);
+	perf_maps_note_mapping(&t->compiled, to->process->pid, from->name);
 	t->failed |= !m.object || !mappings_add(&t->map_pool, &to->process->maps, &m);
 }
 
@@ -179,7 +179,7 @@ static void read_kernel_mmap(struct recorded_tasks *t, const pfm_map_t *map)
 	t->kernel_generation = ++t->generation;
 	if (!is_image)
 		return;
-	symbols_expect(t->symbols, map->name + strlen(KERNEL_MAP), map->offset);
+	symbols_expect_kernel_symbol(t->symbols, map->name + strlen(KERNEL_MAP), map->offset);
 	tasks_forget_names(t);
 }
 
@@ -199,7 +199,7 @@ static void read_mmap(struct recorded_tasks *t, const pfm_record_t *record)
 	if (!p)
 		return;
 	p->generation = ++t->generation;
-	perf_maps_see_mapping(&t->compiled, record->pid, map->name);
+	perf_maps_note_mapping(&t->compiled, record->pid, map->name);
 	m = make_mapping(t, map, map->name);
 	m.object = symbols_get_object(t->symbols, map->name, map->build_id, map->build_id_size);
 	t->failed |= !mappings_add(&t->map_pool, &p->maps, &m);

@@ -38,7 +38,7 @@ typedef const char *replace_fn(const char *c, size_t len);
 
 /* Writes @len bytes of @text, up to a NUL. Characters that stay are written many at a time; bytes
  * that are no UTF-8 and U+FFFE, U+FFFF become U+FFFD. */
-static void put_replaced(FILE *out, const char *text, size_t len, replace_fn *replace)
+static void put_text_with_replacements(FILE *out, const char *text, size_t len, replace_fn *replace)
 {
 	const char *run = text; /* not written yet, up to @text */
 
@@ -77,7 +77,7 @@ static const char *replace_in_line(const char *c, size_t len)
 
 void put_xml_text(FILE *out, const char *text, size_t len)
 {
-	put_replaced(out, text, len, replace_in_xml);
+	put_text_with_replacements(out, text, len, replace_in_xml);
 }
 
 void put_csv_field(FILE *out, const char *text, const char *separator)
@@ -86,12 +86,12 @@ void put_csv_field(FILE *out, const char *text, const char *separator)
 
 	if (quoted)
 		putc('"', out);
-	put_replaced(out, text, strlen(text), replace_in_csv);
+	put_text_with_replacements(out, text, strlen(text), replace_in_csv);
 	if (quoted)
 		putc('"', out);
 }
 
 void put_line_text(FILE *out, const char *text)
 {
-	put_replaced(out, text, strlen(text), replace_in_line);
+	put_text_with_replacements(out, text, strlen(text), replace_in_line);
 }

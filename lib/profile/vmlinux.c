@@ -23,7 +23,7 @@ static char *read_section(struct elf_file *e, unsigned i, uint64_t *size)
 }
 
 /* Finds the symbol called @name, of any type, in section @i. */
-static bool find_in_table(struct elf_file *e, unsigned i, const char *name, uint64_t *value)
+static bool find_in_symbol_table(struct elf_file *e, unsigned i, const char *name, uint64_t *value)
 {
 	uint64_t size = 0, n_names = 0;
 	unsigned names_section = elf_get_section(e, i).sh_link;
@@ -53,7 +53,7 @@ static bool find_symbol_value(struct elf_file *e, const char *name, uint64_t *va
 		return false;
 	for (unsigned i = 0; i < e->n_sections && !is_found; i++)
 		is_found = elf_get_section(e, i).sh_type == SHT_SYMTAB &&
-		           find_in_table(e, i, name, value);
+		           find_in_symbol_table(e, i, name, value);
 	elf_free_sections(e);
 	return is_found;
 }

@@ -65,7 +65,7 @@ static void note_times(struct event_counts *c, uint64_t id, uint32_t tid, uint64
 	record.body.sample.n_read = COUNT(read);
 	record.body.sample.read_format =
 		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	assert_true(event_counts_note(c, &record, 0, &is_leader));
+	assert_true(event_counts_read_record(c, &record, 0, &is_leader));
 }
 
 /* The group was on the counters all the time: its counts are not extrapolated. */

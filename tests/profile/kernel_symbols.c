@@ -35,7 +35,7 @@ static void a_function_of_the_kernel(void **state)
 	assert_non_null(kernel_symbols_find(&k, address));
 	assert_true(k.table.n > 100);
 	assert_null(kernel_symbols_find(&k, 0x1000));
-	kernel_symbols_expect(&other, name, address + 16); /* of another boot */
+	kernel_symbols_expect_symbol(&other, name, address + 16); /* of another boot */
 	assert_null(kernel_symbols_find(&other, address));
 	kernel_symbols_free(&k);
 	kernel_symbols_free(&other);

@@ -19,8 +19,8 @@ static void identifiers(void **state)
 	id = rust_read_bytes(&r, false);
 	assert_int_equal(id.len, 3);
 	assert_memory_equal(id.text, "abc", 3);
-	assert_true(rust_take(&r, '_'));
-	assert_false(rust_take(&r, '_'));
+	assert_true(rust_take_char(&r, '_'));
+	assert_false(rust_take_char(&r, '_'));
 	id = rust_read_bytes(&r, true);
 	assert_memory_equal(id.text, "5def", 4);
 	assert_int_equal(rust_read_bytes(&r, false).len, 0);
@@ -45,7 +45,7 @@ static void a_text_that_is_full(void **state)
 
 	(void)state;
 	for (int i = 0; i < SYMBOL_SIZE; i++)
-		rust_put(&r, "ab");
+		rust_put_text(&r, "ab");
 	assert_int_equal(strlen(text), SYMBOL_SIZE - 1);
 }
 
