@@ -5,7 +5,7 @@
 
 #include "base/sizes.h"
 
-static bool has_value(const pfm_count_t *count)
+static bool has_counted_value(const pfm_count_t *count)
 {
 	return count->quality != PFM_QUALITY_NOT_COUNTED &&
 	       count->quality != PFM_QUALITY_NOT_SUPPORTED;
@@ -14,21 +14,21 @@ static bool has_value(const pfm_count_t *count)
 /* A task that had no time to run adds nothing to the sum, and this part is exact. */
 static bool is_empty_addition(const pfm_count_t *count)
 {
-	return !has_value(count) && count->cause == PFM_CAUSE_NO_TIME;
+	return !has_counted_value(count) && count->cause == PFM_CAUSE_NO_TIME;
 }
 
 /* Lowers the quality of @whole to that of @worst, one of its parts. A whole without one of its
  * parts is partial. */
 static void merge_quality(pfm_count_t *whole, const pfm_count_t *worst)
 {
-	bool is_missing = !has_value(worst) && has_value(whole);
+	bool is_missing = !has_counted_value(worst) && has_counted_value(whole);
 
 	whole->quality = is_missing ? PFM_QUALITY_PARTIAL : worst->quality;
 	whole->cause = worst->cause;
 	whole->sys_errno = worst->sys_errno;
 }
 
-static void add_values(pfm_count_t *sum, const pfm_count_t *count)
+static void add_count_values(pfm_count_t *sum, const pfm_count_t *count)
 {
 	sum->value += count->value;
 	sum->raw += count->raw;
@@ -51,10 +51,10 @@ int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
 		return PFMLIB_SUCCESS;
 	}
 	sum->n++;
-	if (is_empty_addition(count) || (!has_value(&before) && !has_value(count)))
+	if (is_empty_addition(count) || (!has_counted_value(&before) && !has_counted_value(count)))
 		return PFMLIB_SUCCESS;
-	if (has_value(count))
-		add_values(&sum->count, count);
+	if (has_counted_value(count))
+		add_count_values(&sum->count, count);
 	if (before.quality > count->quality) {
 		merge_quality(&sum->count, &before);
 	} else {
@@ -65,7 +65,7 @@ int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
 }
 
 /* Mean and squared differences as Welford updates them. */
-static void add_value(pfm_tally_t *t, const pfm_count_t *count)
+static void add_value_to_tally(pfm_tally_t *t, const pfm_count_t *count)
 {
 	double value = (double)count->value, before = t->mean;
 
@@ -86,9 +86,9 @@ int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count)
 	before = tally->count;
 	is_worst = !tally->runs || count->quality >= before.quality;
 	tally->runs++;
-	if (has_value(count))
-		add_value(tally, count);
-	if (has_value(count) ? is_worst || tally->counted == 1 : !tally->counted)
+	if (has_counted_value(count))
+		add_value_to_tally(tally, count);
+	if (has_counted_value(count) ? is_worst || tally->counted == 1 : !tally->counted)
 		tally->count = *count;
 	if (tally->counted)
 		merge_quality(&tally->count, is_worst ? count : &before);

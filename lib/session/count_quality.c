@@ -78,8 +78,8 @@ static const char *get_pmu_name(const struct session_count *c)
 	               : table_get_text(c->config.event.table, c->config.event.table->name);
 }
 
-static void set_quality(struct session_count *c, pfm_count_t *n, pfm_quality_t quality,
-                        pfm_cause_t cause)
+static void set_count_quality(struct session_count *c, pfm_count_t *n, pfm_quality_t quality,
+                              pfm_cause_t cause)
 {
 	n->quality = quality;
 	n->cause = cause;
@@ -130,24 +130,24 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 
 	n->value = 0;
 	if (c->config.lacks_core_types) {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 		pfmi_session_set_reason(c, n->cause, "", "no task ran on the CPUs of %s (%s)",
 		                        get_pmu_name(c), c->config.kernel_pmu->cpu_list);
 	} else if (c->config.kernel_pmu && c->config.kernel_pmu->files) {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_OTHER);
 		pfmi_session_set_reason(c, n->cause, "look at the file with cat(1)",
 		                        "the driver gives no number, or a negative one: %s",
 		                        get_value_file(c));
 	} else if (n->cause == PFM_CAUSE_BUSY) {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(c, n->cause, "omit the pinning (D), or count fewer events",
 		                        "the pinned event could not keep its counter");
 	} else if (has_running_rival(s, i, counts)) {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED);
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_MULTIPLEXED);
 		pfmi_session_set_reason(c, n->cause, REMEDY_COUNT_LESS,
 		                        "more events than counters: it never got a counter");
 	} else if (count_group_members(s, i) > 1 && !c->kernel_state.is_ungrouped) {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_GROUP);
 		pfmi_session_set_reason(
 			c, n->cause,
 			s->ctx->kernel && s->ctx->kernel->nmi_watchdog
@@ -157,7 +157,7 @@ static void explain_never_ran(struct pfm_session *s, unsigned i, pfm_count_t *co
 				  "after the brace)",
 			"the group never found enough free counters at once");
 	} else {
-		set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
+		set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 		pfmi_session_set_reason(c, n->cause,
 		                        "count it for longer; if that does not help, another user "
 		                        "holds the counter it needs",
@@ -187,16 +187,16 @@ static void explain_never_on_cpus(struct pfm_session *s, unsigned i, pfm_count_t
 
 	if (sum_sibling_running(s, i, counts)) {
 		/* the task ran on another core type, which has a count of its own */
-		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		set_count_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		return;
 	}
-	set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
+	set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_CPU);
 	pfmi_session_set_reason(
 		c, n->cause, "check where it may run (taskset -p), or omit the list of CPUs",
 		"it never ran on the requested CPUs (%s)", s->options.cpus ? s->options.cpus : "");
 }
 
-static void explain_no_time(struct pfm_session *s, unsigned i, pfm_count_t *counts)
+static void explain_zero_enabled_time(struct pfm_session *s, unsigned i, pfm_count_t *counts)
 {
 	struct session_count *c = &s->counts[i];
 	pfm_count_t *n = &counts[i];
@@ -206,7 +206,7 @@ static void explain_no_time(struct pfm_session *s, unsigned i, pfm_count_t *coun
 		explain_never_on_cpus(s, i, counts);
 		return;
 	}
-	set_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
+	set_count_quality(c, n, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_NO_TIME);
 	if (s->options.flags & PFM_SESSION_DRY_RUN)
 		pfmi_session_set_reason(c, n->cause, "", "this was a dry run");
 	else if (!s->started && !(s->options.flags & PFM_SESSION_ENABLE_ON_EXEC))
@@ -226,7 +226,7 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 
 	if (c->config.lacks_core_types) {
 		n->value = n->raw;
-		set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
+		set_count_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 		pfmi_session_set_reason(
 			c, n->cause,
 			c->config.missing_core
@@ -242,7 +242,7 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 	/* For a moment while a task changes its core type, neither count runs. */
 	if (c->config.sibling_set && ran + n->enabled / 1000 >= n->enabled) {
 		n->value = n->raw;
-		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		set_count_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 		return;
 	}
 	if (n->running == 0) {
@@ -251,7 +251,7 @@ static void assess_shared_counter(struct pfm_session *s, unsigned i, pfm_count_t
 	}
 	if (c->config.sibling_set)
 		n->value = pfmi_session_extrapolate_value(n->raw, n->enabled, ran);
-	set_quality(c, n, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
+	set_count_quality(c, n, PFM_QUALITY_SCALED, PFM_CAUSE_MULTIPLEXED);
 	pfmi_session_set_reason(
 		c, n->cause, REMEDY_COUNT_LESS,
 		"more events than counters: counted %u %% of the time and extrapolated",
@@ -263,8 +263,8 @@ static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 {
 	if (n->running == 0)
 		n->value = 0;
-	set_quality(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED,
-	            PFM_CAUSE_NO_CPU);
+	set_count_quality(c, n, n->running ? PFM_QUALITY_PARTIAL : PFM_QUALITY_NOT_COUNTED,
+	                  PFM_CAUSE_NO_CPU);
 	pfmi_session_set_reason(c, n->cause, "open the session anew",
 	                        "a CPU came on line during the count: events there are missing");
 }
@@ -273,7 +273,7 @@ static void explain_missed_cpu(struct session_count *c, pfm_count_t *n)
 static void explain_unknown_time(struct session_count *c, pfm_count_t *n)
 {
 	n->value = n->raw;
-	set_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
+	set_count_quality(c, n, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
 	pfmi_session_set_reason(
 		c, n->cause, "count for longer",
 		"the kernel reports no time for this value: it is unknown how long it was counted");
@@ -283,7 +283,7 @@ static void explain_partial_count(struct session_count *c, pfm_count_t *n)
 {
 	pfm_cause_t cause = n->cause ? n->cause : PFM_CAUSE_MULTIPLEXED;
 
-	set_quality(c, n, PFM_QUALITY_PARTIAL, cause);
+	set_count_quality(c, n, PFM_QUALITY_PARTIAL, cause);
 	if (cause == PFM_CAUSE_BUSY)
 		pfmi_session_set_reason(c, cause, "omit the pinning (D), or count fewer events",
 		                        "on some CPUs the pinned event lost its counter");
@@ -326,14 +326,14 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 		explain_never_ran(s, i, counts);
 	} else if (n->enabled == 0 && n->running == 0 &&
 	           (n->raw == 0 || s->options.flags & PFM_SESSION_DRY_RUN) && !c->config.is_level) {
-		explain_no_time(s, i, counts);
+		explain_zero_enabled_time(s, i, counts);
 	} else if (n->enabled == 0) {
 		explain_unknown_time(c, n);
 	} else if (n->running >= n->enabled) {
 		if (n->quality == PFM_QUALITY_PARTIAL)
 			explain_partial_count(c, n);
 		else
-			set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+			set_count_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	} else if (n->running == 0 && !c->config.sibling_set) {
 		explain_never_ran(s, i, counts);
 	} else if (n->quality == PFM_QUALITY_PARTIAL && !c->config.sibling_set &&
@@ -341,7 +341,7 @@ static void assess_inexact_count(struct pfm_session *s, unsigned i, pfm_count_t 
 		explain_partial_count(c, n);
 	} else if (c->config.is_level) {
 		n->value = n->raw;
-		set_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+		set_count_quality(c, n, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	} else {
 		assess_shared_counter(s, i, counts);
 	}

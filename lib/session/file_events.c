@@ -45,7 +45,7 @@ static struct file_event_system *get_file_event_system(const struct sys *sys)
 	return sys->arg;
 }
 
-static struct file_event *find_event(const struct sys *sys, int fd)
+static struct file_event *find_file_event(const struct sys *sys, int fd)
 {
 	struct file_event_system *f = get_file_event_system(sys);
 	unsigned i = (unsigned)fd - FIRST_FILE_EVENT;
@@ -67,7 +67,7 @@ static int forward_mmap(const struct sys *sys, int fd, size_t len, int writable,
 {
 	const struct sys *real = &get_file_event_system(sys)->real_sys;
 
-	return find_event(sys, fd) ? -ENODEV : real->mmap(real, fd, len, writable, out);
+	return find_file_event(sys, fd) ? -ENODEV : real->mmap(real, fd, len, writable, out);
 }
 
 static int forward_munmap(const struct sys *sys, void *at, size_t len)
@@ -117,8 +117,8 @@ static bool forward_read_cpuid(const struct sys *sys, uint32_t leaf, uint32_t su
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* The PMU of the event in @attr; NULL if the event is not in a file. */
-static const struct kernel_pmu *find_pmu(const struct file_event_system *f,
-                                         const struct perf_event_attr *attr)
+static const struct kernel_pmu *find_file_pmu(const struct file_event_system *f,
+                                              const struct perf_event_attr *attr)
 {
 	for (unsigned i = 0; i < f->kernel->n_pmus; i++)
 		if (f->kernel->pmus[i].files &&
@@ -189,7 +189,7 @@ static int read_usage(const struct sys *sys, struct file_event *e, uint64_t *val
 	return u.is_out_of_memory ? -ENOMEM : 0;
 }
 
-static int read_value(const struct sys *sys, struct file_event *e, uint64_t *value)
+static int read_file_value(const struct sys *sys, struct file_event *e, uint64_t *value)
 {
 	return e->drm_driver ? read_usage(sys, e, value)
 	                     : pfmi_machine_read_number(&get_file_event_system(sys)->real_sys,
@@ -201,7 +201,7 @@ static int read_value(const struct sys *sys, struct file_event *e, uint64_t *val
 static int update_event(const struct sys *sys, struct file_event *e, uint64_t *value)
 {
 	bool is_enabled = get_file_event_system(sys)->events[e->leader].enabled_since != 0;
-	int rc = read_value(sys, e, value);
+	int rc = read_file_value(sys, e, value);
 
 	if (rc || e->is_level) {
 		e->has_last_value &= !rc;
@@ -266,7 +266,7 @@ static int open_file_event(const struct sys *sys, const struct perf_event_attr *
 		return -ENOENT;
 	if (attr->sample_period)
 		return -EOPNOTSUPP;
-	if (group >= 0 && !find_event(sys, group))
+	if (group >= 0 && !find_file_event(sys, group))
 		return -EINVAL;
 	if (reserve_event(f))
 		return -ENOMEM;
@@ -279,7 +279,7 @@ static int open_file_event(const struct sys *sys, const struct perf_event_attr *
 		.read_format = attr->read_format,
 		.enabled_since = attr->disabled ? 0 : forward_get_time(sys) + 1,
 	};
-	rc = read_value(sys, e, &value);
+	rc = read_file_value(sys, e, &value);
 	e->last_value = value;
 	e->has_last_value = !rc;
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOMEM) {
@@ -293,11 +293,11 @@ static int open_event(const struct sys *sys, struct perf_event_attr *attr, int p
                       int group, unsigned long flags)
 {
 	const struct file_event_system *f = get_file_event_system(sys);
-	const struct kernel_pmu *pmu = find_pmu(f, attr);
+	const struct kernel_pmu *pmu = find_file_pmu(f, attr);
 
 	if (pmu)
 		return open_file_event(sys, attr, group, pmu);
-	return find_event(sys, group)
+	return find_file_event(sys, group)
 	               ? -EINVAL
 	               : f->real_sys.perf_event_open(&f->real_sys, attr, pid, cpu, group, flags);
 }
@@ -337,7 +337,7 @@ static long read_group(const struct sys *sys, const struct file_event *lead, uin
 static long read_event(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	const struct sys *real = &get_file_event_system(sys)->real_sys;
-	struct file_event *e = find_event(sys, fd);
+	struct file_event *e = find_file_event(sys, fd);
 	uint64_t *out = buf;
 
 	if (!e)
@@ -350,10 +350,10 @@ static long read_event(const struct sys *sys, int fd, void *buf, size_t n)
 	return update_event(sys, e, &out[0]) ? 0 : (long)(3 * sizeof(*out));
 }
 
-static int control_event(const struct sys *sys, int fd, unsigned long request, void *arg)
+static int handle_event_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
 	const struct sys *real = &get_file_event_system(sys)->real_sys;
-	struct file_event *e = find_event(sys, fd);
+	struct file_event *e = find_file_event(sys, fd);
 
 	if (!e)
 		return real->ioctl(real, fd, request, arg);
@@ -372,7 +372,7 @@ static int control_event(const struct sys *sys, int fd, unsigned long request, v
 static int close_event(const struct sys *sys, int fd)
 {
 	const struct sys *real = &get_file_event_system(sys)->real_sys;
-	struct file_event *e = find_event(sys, fd);
+	struct file_event *e = find_file_event(sys, fd);
 
 	if (!e)
 		return real->close(real, fd);
@@ -406,7 +406,7 @@ int pfmi_session_open_file_events(struct pfm_session *s)
 	s->file_events = f;
 	s->sys.open = forward_open;
 	s->sys.read = read_event;
-	s->sys.ioctl = control_event;
+	s->sys.ioctl = handle_event_ioctl;
 	s->sys.close = close_event;
 	s->sys.mmap = forward_mmap;
 	s->sys.munmap = forward_munmap;

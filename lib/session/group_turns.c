@@ -31,7 +31,7 @@ void pfmi_session_free_turns(struct pfm_session *s)
 	s->turns = NULL;
 }
 
-static unsigned count_places(const struct pfm_session *s)
+static unsigned count_counting_places(const struct pfm_session *s)
 {
 	int last = -1;
 
@@ -52,7 +52,7 @@ static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 	for (unsigned g = 0; g < n && g < s->n_groups; g++)
 		if (turns[g] > t->n_turns)
 			t->n_turns = turns[g];
-	t->n_places = count_places(s);
+	t->n_places = count_counting_places(s);
 	t->turn_of = calloc(s->n_groups + 1, sizeof(*t->turn_of));
 	t->is_on = malloc(s->n_groups + 1);
 	t->was_on = malloc(s->n_groups + 1);
@@ -102,7 +102,7 @@ int pfm_select_groups(pfm_session_t *s, const unsigned *turns, const unsigned ch
 	return s->running ? s->backend->switch_groups(s, t->was_on, t->is_on) : PFMLIB_SUCCESS;
 }
 
-static uint64_t *find_time(const struct pfm_session *s, unsigned i)
+static uint64_t *find_turn_time(const struct pfm_session *s, unsigned i)
 {
 	const struct session_count *c = &s->counts[i];
 	unsigned turn = s->turns->turn_of[c->config.group];
@@ -117,7 +117,7 @@ static uint64_t *find_time(const struct pfm_session *s, unsigned i)
 static void add_group_times(const struct pfm_session *s, const pfm_count_t *counts)
 {
 	for (unsigned i = 0, end; i < s->n_counts; i = end) {
-		uint64_t *time = find_time(s, i), longest = 0;
+		uint64_t *time = find_turn_time(s, i), longest = 0;
 
 		for (end = i;
 		     end < s->n_counts && s->counts[end].config.group == s->counts[i].config.group;
@@ -134,7 +134,7 @@ void pfmi_session_apply_turns(const struct pfm_session *s, pfm_count_t *counts)
 	       (size_t)s->turns->n_turns * s->turns->n_places * sizeof(*s->turns->times));
 	add_group_times(s, counts);
 	for (unsigned i = 0; i < s->n_counts; i++) {
-		const uint64_t *time = find_time(s, i);
+		const uint64_t *time = find_turn_time(s, i);
 
 		if (!time || s->counts[i].config.is_level || !s->counts[i].kernel_state.n_open)
 			continue;

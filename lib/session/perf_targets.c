@@ -13,7 +13,7 @@
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
-static int add_pid(void *arg, const char *name)
+static int add_pid_of_name(void *arg, const char *name)
 {
 	struct task_list *t = arg;
 	char *end;
@@ -74,7 +74,7 @@ static int set_single_task(struct task_list *t, int pid)
 	t->n_pids = 0;
 	if (pid) {
 		snprintf(name, sizeof(name), "%d", pid);
-		return add_pid(t, name);
+		return add_pid_of_name(t, name);
 	}
 	t->pids = calloc(1, sizeof(*t->pids));
 	t->n_pids = t->capacity = t->pids != NULL;
@@ -90,7 +90,7 @@ int pfmi_perf_list_tasks(const struct sys *sys, int pid, bool alone, struct task
 	rc = pid > 0 && !alone ? check_thread_group_leader(sys, pid) : 0;
 	if (rc == 1) {
 		snprintf(path, sizeof(path), "/proc/%d/task", pid);
-		rc = sys->list_folder(sys, path, add_pid, out);
+		rc = sys->list_folder(sys, path, add_pid_of_name, out);
 		out->has_all_threads = rc == 0 && out->n_pids;
 		if (out->has_all_threads)
 			return 0;

@@ -201,7 +201,7 @@ static bool is_unsampleable_count(struct pfm_session *s, unsigned i)
 	return why != NULL;
 }
 
-static void locate_counts(struct pfm_session *s, const struct device_event_set *set)
+static void set_device_positions(struct pfm_session *s, const struct device_event_set *set)
 {
 	struct device_state *d = s->backend_state;
 
@@ -289,7 +289,7 @@ static int open_and_set_up_device(struct pfm_session *s, struct device_event_set
 		explain_setup_error(s, err);
 		return PFMLIB_SUCCESS;
 	}
-	locate_counts(s, set);
+	set_device_positions(s, set);
 	err = s->sampling ? s->device_sampling_ops->open(s) : PFMLIB_SUCCESS;
 	if (err)
 		return err;
