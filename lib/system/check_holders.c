@@ -115,7 +115,7 @@ static long find_lock_holder(const char *line, const struct stat *file)
 	               : 0;
 }
 
-static void check_lock(struct pfm_system_check *c)
+static void check_counter_lock(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "lock", .state = PFM_FINDING_NOTE };
 	char *text = NULL, name[NAME_SIZE], process[NAME_SIZE];
@@ -147,7 +147,7 @@ static int count_name(void *arg, const char *name)
 
 /* Each monitoring group of resctrl uses one RMID, a number that tags cache occupancy and memory
  * bandwidth. */
-static void check_resctrl(struct pfm_system_check *c)
+static void check_resctrl_groups(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "resctrl", .state = PFM_FINDING_NOTE };
 	const struct sys *sys = &c->sys.sys;
@@ -167,9 +167,9 @@ static void check_resctrl(struct pfm_system_check *c)
 
 void pfmi_check_holders(struct pfm_system_check *c)
 {
-	check_resctrl(c);
+	check_resctrl_groups(c);
 	if (c->is_recorded)
 		return;
 	check_event_files(c);
-	check_lock(c);
+	check_counter_lock(c);
 }

@@ -52,7 +52,7 @@ static void check_processor(struct pfm_system_check *c)
 }
 
 /* True if @list, names separated by ", ", has @name. */
-static bool is_listed(const char *list, const char *name)
+static bool is_name_listed(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -79,7 +79,7 @@ static bool list_kernel_pmus(const pfm_ctx_t *ctx, char text[FINDING_TEXT_SIZE])
 			continue;
 		has_core |= (p.flags & PFM_PMU_CORE) != 0;
 		name = *p.device ? p.device : p.name;
-		if (is_listed(text, name))
+		if (is_name_listed(text, name))
 			continue;
 		if (len + strlen(", ") + strlen(name) + sizeof(more) > FINDING_TEXT_SIZE)
 			is_full = true;

@@ -56,7 +56,7 @@ static void check_rdpmc(struct pfm_system_check *c)
 	}
 }
 
-static void check_limits(struct pfm_system_check *c)
+static void check_resource_limits(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "limits", .state = PFM_FINDING_GOOD };
 	struct rlimit files;
@@ -122,6 +122,6 @@ void pfmi_check_obstacles(struct pfm_system_check *c)
 {
 	check_watchdog(c);
 	check_rdpmc(c);
-	check_limits(c);
+	check_resource_limits(c);
 	check_tracefs(c);
 }

@@ -10,7 +10,7 @@
 /* Numbers of <linux/capability.h>. */
 enum { CAPABILITY_SYS_PTRACE = 19, CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38 };
 
-static const char *describe_level(long level)
+static const char *describe_paranoid_level(long level)
 {
 	switch (level) {
 	case 1: return "own tasks, including their time in the kernel";
@@ -37,7 +37,7 @@ static void check_paranoid_level(struct pfm_system_check *c)
 		pfmi_check_set_text(f.observed, "0: all users may count CPUs, no raw tracepoints");
 	} else {
 		pfmi_check_set_text(f.observed, "%ld: without a capability %s", level,
-		                    describe_level(level));
+		                    describe_paranoid_level(level));
 		if (geteuid() && level > 1) {
 			f.state = PFM_FINDING_NOTE;
 			pfmi_check_set_text(
@@ -103,7 +103,7 @@ static void check_seccomp(struct pfm_system_check *c)
 
 /* Copies the value of hidepid= among the options of the file system on /proc, "" if it has none.
  * Returns false if the mounts cannot be read. */
-static bool read_hidepid(struct pfm_system_check *c, char *level, size_t size)
+static bool read_hidepid_option(struct pfm_system_check *c, char *level, size_t size)
 {
 	char *mounts;
 	size_t len;
@@ -129,7 +129,7 @@ static void check_hidden_processes(struct pfm_system_check *c)
 	struct finding f = { .check = "other processes", .state = PFM_FINDING_GOOD };
 	char level[16];
 
-	if (!read_hidepid(c, level, sizeof(level)))
+	if (!read_hidepid_option(c, level, sizeof(level)))
 		return;
 	if (!*level || strcmp(level, "0") == 0 || strcmp(level, "off") == 0) {
 		pfmi_check_set_text(f.observed, "/proc shows those of every user");
@@ -150,8 +150,8 @@ static void check_hidden_processes(struct pfm_system_check *c)
 }
 
 /* Tries to count @event in a session with @flags. @available: what can be counted if it cannot. */
-static bool check_scope(struct pfm_system_check *c, const char *check, const char *event,
-                        unsigned flags, const char *available)
+static bool try_counting_scope(struct pfm_system_check *c, const char *check, const char *event,
+                               unsigned flags, const char *available)
 {
 	struct finding f = { .check = check, .state = PFM_FINDING_GOOD };
 	struct trial t;
@@ -180,8 +180,9 @@ void pfmi_check_permissions(struct pfm_system_check *c)
 	check_seccomp(c);
 	check_hidden_processes(c);
 	c->cannot_count =
-		!check_scope(c, "own code", "task-clock", 0, CHECK_AVAILABLE_WITHOUT_PERF);
-	check_scope(c, "own kernel time", "page-faults:k", 0, "events in user mode: EVENT:u");
-	check_scope(c, "whole CPUs", "page-faults", PFM_SESSION_SYSTEM_WIDE,
-	            "commands and own processes: pfm stat -- COMMAND, -p PID");
+		!try_counting_scope(c, "own code", "task-clock", 0, CHECK_AVAILABLE_WITHOUT_PERF);
+	try_counting_scope(c, "own kernel time", "page-faults:k", 0,
+	                   "events in user mode: EVENT:u");
+	try_counting_scope(c, "whole CPUs", "page-faults", PFM_SESSION_SYSTEM_WIDE,
+	                   "commands and own processes: pfm stat -- COMMAND, -p PID");
 }

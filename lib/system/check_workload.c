@@ -34,7 +34,7 @@ static void run_workload(void)
 		workload_sink = i;
 }
 
-static bool has_value(const pfm_count_t *count)
+static bool has_counted_value(const pfm_count_t *count)
 {
 	return count->quality <= PFM_QUALITY_PARTIAL;
 }
@@ -54,7 +54,7 @@ static void explain_count(pfm_session_t *s, unsigned i, bool is_one_of_several, 
 }
 
 /* Adds up the counts of a session of one event, one for each kind of core. */
-static void add_counts(pfm_session_t *s, struct trial *t)
+static void add_core_counts(pfm_session_t *s, struct trial *t)
 {
 	pfm_count_sum_t sum = PFM_INIT(sum);
 	pfm_count_t counts[MAX_COUNTS];
@@ -89,8 +89,8 @@ void pfmi_check_try_event(struct pfm_system_check *c, const char *event, unsigne
 	if (!pfm_start_session(s) && busy)
 		run_workload();
 	pfm_stop_session(s);
-	add_counts(s, t);
-	t->is_counted = has_value(&t->count) || t->count.cause == PFM_CAUSE_NO_TIME;
+	add_core_counts(s, t);
+	t->is_counted = has_counted_value(&t->count) || t->count.cause == PFM_CAUSE_NO_TIME;
 	pfm_close_session(s);
 }
 
@@ -126,7 +126,7 @@ static double get_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static bool is_expected(const struct expectation *e, double value, double elapsed)
+static bool is_expected_value(const struct expectation *e, double value, double elapsed)
 {
 	if (value < e->least || (e->most > 0 && value > e->most))
 		return false;
@@ -147,8 +147,8 @@ static void print_grouped(uint64_t value, char buf[32])
 	buf[at] = '\0';
 }
 
-static void check_value(const struct expectation *e, const struct trial *t, double elapsed,
-                        struct finding *f)
+static void check_trial_value(const struct expectation *e, const struct trial *t, double elapsed,
+                              struct finding *f)
 {
 	char number[32];
 
@@ -161,7 +161,7 @@ static void check_value(const struct expectation *e, const struct trial *t, doub
 		                    *t->reason ? t->reason : pfm_cause_name(t->count.cause));
 		pfmi_check_set_text(f->remedy, "%s", t->remedy);
 	}
-	if (!is_expected(e, (double)t->count.value, elapsed)) {
+	if (!is_expected_value(e, (double)t->count.value, elapsed)) {
 		f->state = PFM_FINDING_BAD;
 		pfmi_check_set_text(f->consequence, "the count does not match the workload: this "
 		                                    "event is unreliable on this machine");
@@ -177,8 +177,8 @@ static void check_event(struct pfm_system_check *c, const struct expectation *e)
 
 	pfmi_check_try_event(c, e->event, 0, true, &t);
 	f.count = t.count;
-	if (t.is_counted && has_value(&t.count)) {
-		check_value(e, &t, get_seconds() - begin, &f);
+	if (t.is_counted && has_counted_value(&t.count)) {
+		check_trial_value(e, &t, get_seconds() - begin, &f);
 	} else {
 		f.state = PFM_FINDING_BAD;
 		pfmi_check_set_text(f.observed, "%s", pfm_quality_name(t.count.quality));
