@@ -13,7 +13,7 @@
 enum { MAX_NODES = 1024, MAX_BLOCKS = 1 << 24, TEXT_ALIGN = 64, WORD_BITS = 64 };
 
 /* Appends the length of a text, then the text with zeros up to that length. */
-static bool append_text(struct byte_buffer *b, const char *text)
+static bool append_padded_text(struct byte_buffer *b, const char *text)
 {
 	static const char zeros[TEXT_ALIGN];
 	size_t n = strlen(text) + 1, padded = (n + TEXT_ALIGN - 1) / TEXT_ALIGN * TEXT_ALIGN;
@@ -31,7 +31,7 @@ struct numbers {
 };
 
 /* Adds the number of an entry whose name is prefix and number. */
-static int add_entry(void *arg, const char *name)
+static int add_entry_number(void *arg, const char *name)
 {
 	struct numbers *a = arg;
 	size_t len = strlen(a->prefix);
@@ -71,7 +71,7 @@ static bool read_numbers(const struct pfm_session *s, const char *folder, const 
 	int rc;
 
 	*out = (struct numbers){ .prefix = prefix };
-	rc = s->sys.list_folder(&s->sys, folder, add_entry, out);
+	rc = s->sys.list_folder(&s->sys, folder, add_entry_number, out);
 	if (rc < 0 || !out->n) {
 		free(out->list);
 		out->list = NULL;
@@ -83,7 +83,7 @@ static bool read_numbers(const struct pfm_session *s, const char *folder, const 
 }
 
 /* Finds the number, in KiB, in the line of meminfo that has @key. */
-static uint64_t find_kib(const char *text, const char *key)
+static uint64_t find_kib_of_key(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 
@@ -101,8 +101,9 @@ static bool append_node(const struct pfm_session *s, struct byte_buffer *b, uint
 	if (pfmi_machine_read_small_file(&s->sys, path, cpus, sizeof(cpus)) <= 0)
 		cpus[0] = '\0';
 	return pfmi_perfdata_append_u32(b, node) &&
-	       pfmi_perfdata_append_u64(b, find_kib(memory, "MemTotal:")) &&
-	       pfmi_perfdata_append_u64(b, find_kib(memory, "MemFree:")) && append_text(b, cpus);
+	       pfmi_perfdata_append_u64(b, find_kib_of_key(memory, "MemTotal:")) &&
+	       pfmi_perfdata_append_u64(b, find_kib_of_key(memory, "MemFree:")) &&
+	       append_padded_text(b, cpus);
 }
 
 bool pfmi_perfdata_build_numa_topology(const struct pfm_session *s, struct byte_buffer *out)

@@ -99,7 +99,7 @@ static bool has_record_until(const struct record_sorter *s, uint64_t limit)
 	                         : s->pending[0].time <= limit;
 }
 
-static struct pending_record pop_heap(struct record_sorter *s)
+static struct pending_record pop_oldest_record(struct record_sorter *s)
 {
 	struct pending_record top = s->pending[0], last = s->pending[--s->n_pending];
 	size_t at = 0, child;
@@ -129,8 +129,8 @@ bool pfmi_perfdata_has_ready_record(const struct record_sorter *s)
 	       (s->has_ready_until && has_record_until(s, s->ready_until));
 }
 
-static void move_to_pool(const struct record_sorter *s, struct pending_record *p, uint8_t *pool,
-                         size_t *used)
+static void move_record_to_pool(const struct record_sorter *s, struct pending_record *p,
+                                uint8_t *pool, size_t *used)
 {
 	memcpy(pool + *used, s->pool + p->pool_offset, p->size);
 	p->pool_offset = *used;
@@ -150,9 +150,9 @@ int pfmi_perfdata_compact_pool(struct record_sorter *s)
 	if (!pool)
 		return PFMLIB_ERR_NOMEM;
 	for (size_t i = s->in_order.start; i < s->in_order.end; i++)
-		move_to_pool(s, &s->in_order.list[i], pool, &used);
+		move_record_to_pool(s, &s->in_order.list[i], pool, &used);
 	for (size_t i = 0; i < s->n_pending; i++)
-		move_to_pool(s, &s->pending[i], pool, &used);
+		move_record_to_pool(s, &s->pending[i], pool, &used);
 	free(s->pool);
 	s->pool = pool;
 	s->pool_used = used;
@@ -194,7 +194,7 @@ int pfmi_perfdata_push_staged_record(struct record_sorter *s, uint64_t time, siz
 const uint8_t *pfmi_perfdata_pop_record(struct record_sorter *s, size_t *size)
 {
 	struct pending_record oldest =
-		is_queue_older(s) ? s->in_order.list[s->in_order.start++] : pop_heap(s);
+		is_queue_older(s) ? s->in_order.list[s->in_order.start++] : pop_oldest_record(s);
 
 	s->n_live_bytes -= get_padded_size(oldest.size);
 	s->n_forced -= s->n_forced != 0;
