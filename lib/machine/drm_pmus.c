@@ -22,7 +22,7 @@ enum { MAX_KEYS = 64, MAX_KEY = 64, MAX_DRIVER = 32, MAX_FILES_AT_START = 4096 }
 /* ---- fdinfo ---------------------------------------------------------------------------------- */
 
 /* The value of the line "@key:\tVALUE", up to its end; empty if missing. */
-static struct slice find_value(const char *text, const char *key)
+static struct slice find_key_value(const char *text, const char *key)
 {
 	size_t len = strlen(key);
 
@@ -39,7 +39,7 @@ static struct slice find_value(const char *text, const char *key)
 
 bool pfmi_machine_read_drm_value(const char *text, const char *key, uint64_t *value)
 {
-	struct slice s = find_value(text, key);
+	struct slice s = find_key_value(text, key);
 	char *unit;
 
 	if (!s.len || !base_is_digit(s.text[0]))
@@ -68,7 +68,7 @@ struct client_visit {
 	unsigned n_files, max_files;
 };
 
-static int visit_file(void *arg, const char *name)
+static int visit_open_file(void *arg, const char *name)
 {
 	struct client_visit *v = arg;
 	struct drm_client client;
@@ -79,12 +79,12 @@ static int visit_file(void *arg, const char *name)
 	snprintf(path, sizeof(path), "/proc/%.15s/fdinfo/%.15s", v->process, name);
 	if (pfmi_machine_read_small_file(v->sys, path, text, sizeof(text)) <= 0)
 		return 0;
-	client = (struct drm_client){ .driver = find_value(text, "drm-driver"), .text = text };
+	client = (struct drm_client){ .driver = find_key_value(text, "drm-driver"), .text = text };
 	if (!client.driver.len)
 		return 0;
 	client.id = hash_slice(hash_slice(hash_slice(0xcbf29ce484222325, client.driver),
-	                                  find_value(text, "drm-pdev")),
-	                       find_value(text, "drm-client-id"));
+	                                  find_key_value(text, "drm-pdev")),
+	                       find_key_value(text, "drm-client-id"));
 	return v->each(v->arg, &client);
 }
 
@@ -97,7 +97,7 @@ static int visit_process(void *arg, const char *name)
 		return 0;
 	snprintf(v->process, sizeof(v->process), "%.15s", name);
 	snprintf(path, sizeof(path), "/proc/%.15s/fdinfo", name);
-	return v->sys->list_folder(v->sys, path, visit_file, v) > 0;
+	return v->sys->list_folder(v->sys, path, visit_open_file, v) > 0;
 }
 
 void pfmi_machine_visit_drm_clients(const struct sys *sys, unsigned max_files,

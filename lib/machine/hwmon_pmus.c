@@ -158,7 +158,8 @@ static const struct sensor_kind *parse_sensor_file(const char *name, unsigned *n
 	return NULL;
 }
 
-static const char *format_path(struct hwmon_reader *h, const char *file, char path[PATH_SIZE])
+static const char *format_sensor_path(struct hwmon_reader *h, const char *file,
+                                      char path[PATH_SIZE])
 {
 	snprintf(path, PATH_SIZE, HWMON_DIR "/%.63s/%.63s", h->folder, file);
 	return path;
@@ -173,8 +174,8 @@ static void add_sensor(struct hwmon_reader *h, const char *name, const struct se
 	bool has_label;
 
 	snprintf(file, sizeof(file), "%s%u_label", kind->prefix, number);
-	has_label = pfmi_machine_read_small_file(h->r->sys, format_path(h, file, path), label,
-	                                         sizeof(label)) > 0;
+	has_label = pfmi_machine_read_small_file(h->r->sys, format_sensor_path(h, file, path),
+	                                         label, sizeof(label)) > 0;
 	snprintf(desc, sizeof(desc), "%s %u of %s%s%s.", kind->words, number, h->device,
 	         has_label ? ": " : "", has_label ? label : "");
 	snprintf(row, sizeof(row), "%s%u", kind->prefix, number);
@@ -185,10 +186,10 @@ static void add_sensor(struct hwmon_reader *h, const char *name, const struct se
 		if (*word)
 			pfmi_machine_add_file_event(&h->pmu, &kind->event, row, desc);
 	}
-	pfmi_machine_add_event_file(&h->pmu, format_path(h, name, path));
+	pfmi_machine_add_event_file(&h->pmu, format_sensor_path(h, name, path));
 }
 
-static bool has_name(const struct string_list *names, const char *name)
+static bool has_listed_name(const struct string_list *names, const char *name)
 {
 	for (size_t i = 0; i < names->n; i++)
 		if (machine_is_same_text(names->items[i], name))
@@ -208,13 +209,13 @@ static void add_sensors(struct hwmon_reader *h, const struct string_list *names)
 		if (!kind)
 			continue;
 		snprintf(input, sizeof(input), "%s%u_input", kind->prefix, number);
-		if (!is_average || !has_name(names, input))
+		if (!is_average || !has_listed_name(names, input))
 			add_sensor(h, names->items[i], kind, number);
 	}
 }
 
 /* "hwmon_nvme"; "hwmon_nvme_hwmon3" if another device has that name. */
-static void name_pmu(const struct kernel_info *k, const struct hwmon_reader *h, char out[64])
+static void make_pmu_name(const struct kernel_info *k, const struct hwmon_reader *h, char out[64])
 {
 	char word[MAX_SENSOR_NAME];
 
@@ -228,8 +229,8 @@ static void name_pmu(const struct kernel_info *k, const struct hwmon_reader *h, 
 }
 
 /* Fills @out with the PMU of folder @folder. False if it has no sensors. */
-static bool read_device(struct sysfs_reader *r, const struct kernel_info *k, const char *folder,
-                        struct kernel_pmu *out)
+static bool read_hwmon_device(struct sysfs_reader *r, const struct kernel_info *k,
+                              const char *folder, struct kernel_pmu *out)
 {
 	char device[MAX_SENSOR_NAME], path[PATH_SIZE], name[64];
 	struct hwmon_reader h = { .r = r, .folder = folder, .device = device };
@@ -237,12 +238,12 @@ static bool read_device(struct sysfs_reader *r, const struct kernel_info *k, con
 		                     .max_items = MAX_HWMON_FILES,
 		                     .max_length = MAX_SENSOR_NAME - 1 };
 
-	if (pfmi_machine_read_small_file(r->sys, format_path(&h, "name", path), device,
+	if (pfmi_machine_read_small_file(r->sys, format_sensor_path(&h, "name", path), device,
 	                                 sizeof(device)) <= 0)
 		return false;
 	snprintf(path, sizeof(path), HWMON_DIR "/%.63s", folder);
 	r->sys->list_folder(r->sys, path, pfmi_machine_collect_name, &names);
-	name_pmu(k, &h, name);
+	make_pmu_name(k, &h, name);
 	if (!pfmi_machine_begin_file_pmu(&h.pmu, r, name, names.n))
 		return false;
 	add_sensors(&h, &names);
@@ -263,5 +264,5 @@ void pfmi_machine_add_hwmon_pmus(struct sysfs_reader *r, const struct string_lis
                                  struct kernel_info *k, struct kernel_pmu *pmus)
 {
 	for (size_t i = 0; i < folders->n; i++)
-		k->n_pmus += read_device(r, k, folders->items[i], &pmus[k->n_pmus]);
+		k->n_pmus += read_hwmon_device(r, k, folders->items[i], &pmus[k->n_pmus]);
 }

@@ -323,7 +323,7 @@ static bool add_kernel_pmus(struct sysfs_reader *r, struct kernel_info *k, struc
 	return pmus && same;
 }
 
-static void read_settings(struct sysfs_reader *r, struct kernel_info *k)
+static void read_kernel_settings(struct sysfs_reader *r, struct kernel_info *k)
 {
 	char buf[32];
 	char *end;
@@ -371,7 +371,7 @@ struct kernel_info *pfmi_machine_read_kernel_info(const struct sys *sys)
 		r->sys = sys;
 		r->kept_memory = &s->arena;
 		r->scratch_memory = &scrap;
-		read_settings(r, &s->kernel);
+		read_kernel_settings(r, &s->kernel);
 		ok = read_sysfs_pmus(r, &s->kernel);
 	}
 	pfmi_machine_arena_free(&scrap);

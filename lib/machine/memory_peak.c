@@ -25,29 +25,32 @@
 
 enum { MEMORY_DEVICE = 17, END_OF_TABLE = 127, UNKNOWN = 0xffff };
 
-static uint32_t read_word(const unsigned char *s, unsigned length, unsigned at)
+static uint32_t read_structure_word(const unsigned char *s, unsigned length, unsigned at)
 {
 	return at + 2 <= length ? (uint32_t)(s[at] | s[at + 1] << 8) : 0;
 }
 
 /* Reads a speed of 16 bits at @at, or of 32 bits at @extended if that is unknown. */
-static uint32_t read_speed(const unsigned char *s, unsigned length, unsigned at, unsigned extended)
+static uint32_t read_structure_speed(const unsigned char *s, unsigned length, unsigned at,
+                                     unsigned extended)
 {
-	uint32_t speed = read_word(s, length, at);
+	uint32_t speed = read_structure_word(s, length, at);
 
-	return speed != UNKNOWN ? speed
-	                        : read_word(s, length, extended) |
-	                                  (read_word(s, length, extended + 2) & 0x7fff) << 16;
+	return speed != UNKNOWN
+	               ? speed
+	               : read_structure_word(s, length, extended) |
+	                         (read_structure_word(s, length, extended + 2) & 0x7fff) << 16;
 }
 
 /* Millions of bytes a second that the device of structure @s moves; 0 for an empty slot. */
 static double compute_device_peak(const unsigned char *s, unsigned length)
 {
-	uint32_t width = read_word(s, length, 0x0a), speed = read_speed(s, length, 0x20, 0x58);
+	uint32_t width = read_structure_word(s, length, 0x0a),
+		 speed = read_structure_speed(s, length, 0x20, 0x58);
 
 	if (!speed)
-		speed = read_speed(s, length, 0x15, 0x54);
-	return read_word(s, length, 0x0c) && width != UNKNOWN ? width / 8.0 * speed : 0;
+		speed = read_structure_speed(s, length, 0x15, 0x54);
+	return read_structure_word(s, length, 0x0c) && width != UNKNOWN ? width / 8.0 * speed : 0;
 }
 
 /* Length of the structure at @s with its strings; 0 if it does not fit @size bytes. */

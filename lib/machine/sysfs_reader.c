@@ -98,7 +98,7 @@ struct sysfs_folder {
 
 /* The names in the folder of @pmu. PMUs are read one after another, so only the last few folders
  * are searched before it is read. */
-static const struct sysfs_folder *get_folder(struct sysfs_reader *r, const char *pmu)
+static const struct sysfs_folder *get_pmu_folder(struct sysfs_reader *r, const char *pmu)
 {
 	struct sysfs_folder *f = r->known_folders;
 
@@ -119,7 +119,7 @@ static const struct sysfs_folder *get_folder(struct sysfs_reader *r, const char 
 
 bool pfmi_machine_can_have_sysfs_file(struct sysfs_reader *r, const char *pmu, const char *name)
 {
-	const struct sysfs_folder *f = *pmu ? get_folder(r, pmu) : NULL;
+	const struct sysfs_folder *f = *pmu ? get_pmu_folder(r, pmu) : NULL;
 
 	if (!f || f->names.n == 0 || f->names.n == MAX_FOLDER_FILES)
 		return true;
