@@ -70,7 +70,7 @@ static const struct table *find_table_by_name(const char *name)
 }
 
 /* Keeps @table if it is better for the host than the one kept so far; of equal tables the first. */
-static void keep_better_table(void *arg, uint32_t table, unsigned core)
+static void choose_better_table(void *arg, uint32_t table, unsigned core)
 {
 	const struct table *t = table_get_builtin(table);
 	struct table_choice *p = arg;
@@ -92,7 +92,7 @@ static const struct table *find_table_by_host(const struct env_options *w)
 	pfmi_machine_init_real_sys(&sys, w->sysfs_root);
 	pfmi_machine_identify_host(&sys, w->cpuid, &host);
 	pfmi_machine_visit_host_tables(table_get_builtin_image(), &host, TABLE_UNCORE,
-	                               keep_better_table, &p);
+	                               choose_better_table, &p);
 	return get_chosen_table(&p);
 }
 

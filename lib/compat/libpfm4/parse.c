@@ -173,7 +173,7 @@ static bool is_same_attr(const struct l4_query *q, const struct l4_attr *a, cons
 /* Removes the later of equal attributes. Attributes with different values are an error. libpfm4
  * does not compare the attribute that moves into a removed one's place, so it accepts "u:u:u=0";
  * the exact mode does too. */
-static int drop_duplicates(struct l4_query *q)
+static int remove_duplicate_attrs(struct l4_query *q)
 {
 	for (unsigned i = 0; i < q->n_attrs; i++)
 		for (unsigned j = i + 1; j < q->n_attrs; j++) {
@@ -190,7 +190,7 @@ static int drop_duplicates(struct l4_query *q)
 
 /* Replaces an alias event by its target, whose attributes come first. An alias of the target is not
  * followed. */
-static int follow_alias(struct l4_query *q)
+static int resolve_alias(struct l4_query *q)
 {
 	const char *target = l4_get_text(q->event.row->alias_target);
 	size_t len = strcspn(target, ":.");
@@ -204,7 +204,7 @@ static int follow_alias(struct l4_query *q)
 		return PFM_SUCCESS;
 	rc = parse_attr_list(&r, target + len + 1);
 	if (rc == PFM_SUCCESS)
-		rc = drop_duplicates(q);
+		rc = remove_duplicate_attrs(q);
 	q->n_alias_attrs = q->n_attrs;
 	return rc;
 }
@@ -266,9 +266,9 @@ int l4_parse_event(const char *text, pfm_os_t os, struct l4_query *q)
 	}
 	q->named_event = q->event;
 	l4_list_attrs(&q->event, os, &q->attr_list);
-	rc = !q->event.is_tracepoint_system && q->event.row->alias_target ? follow_alias(q)
+	rc = !q->event.is_tracepoint_system && q->event.row->alias_target ? resolve_alias(q)
 	                                                                  : PFM_SUCCESS;
 	if (rc == PFM_SUCCESS && event[len])
 		rc = parse_attr_list(&r, event + len + 1);
-	return rc ? rc : drop_duplicates(q);
+	return rc ? rc : remove_duplicate_attrs(q);
 }

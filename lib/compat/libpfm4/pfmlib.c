@@ -291,7 +291,7 @@ EXPORT pfm_err_t pfm_get_event_attr_info(int eidx, int aidx, pfm_os_t os,
 /* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Copies the words to the caller's array, or to a new one. */
-static int return_words(const struct l4_code *c, pfm_pmu_encode_arg_t *arg)
+static int copy_words_to_caller(const struct l4_code *c, pfm_pmu_encode_arg_t *arg)
 {
 	uint64_t *codes = arg->codes;
 
@@ -308,7 +308,7 @@ static int return_words(const struct l4_code *c, pfm_pmu_encode_arg_t *arg)
 	return PFM_SUCCESS;
 }
 
-static int encode_raw(const char *str, int plm, pfm_pmu_encode_arg_t *arg)
+static int encode_raw_event(const char *str, int plm, pfm_pmu_encode_arg_t *arg)
 {
 	struct l4_query q;
 	struct l4_code c;
@@ -320,7 +320,7 @@ static int encode_raw(const char *str, int plm, pfm_pmu_encode_arg_t *arg)
 	if (rc == PFM_SUCCESS && arg->fstr)
 		rc = l4_format_event(&q, &c, NULL, &text);
 	if (rc == PFM_SUCCESS)
-		rc = return_words(&c, arg);
+		rc = copy_words_to_caller(&c, arg);
 	if (rc) {
 		free(text);
 		return rc;
@@ -339,7 +339,7 @@ static size_t get_attr_size(const struct perf_event_attr *attr)
 	return size < sizeof(*attr) ? size : sizeof(*attr);
 }
 
-static int encode_perf(const char *str, int plm, pfm_os_t os, pfm_perf_encode_arg_t *arg)
+static int encode_perf_event(const char *str, int plm, pfm_os_t os, pfm_perf_encode_arg_t *arg)
 {
 	struct perf_event_attr attr = { 0 };
 	struct l4_query q;
@@ -379,11 +379,11 @@ EXPORT pfm_err_t pfm_get_os_event_encoding(const char *str, int dfl_plm, pfm_os_
 		return PFM_ERR_NOTSUPP;
 	if (os == PFM_OS_NONE)
 		return is_valid_size(raw, raw->size, PFM_RAW_ENCODE_ABI0, sizeof(*raw))
-		               ? encode_raw(str, dfl_plm, raw)
+		               ? encode_raw_event(str, dfl_plm, raw)
 		               : PFM_ERR_INVAL;
 	if (!is_valid_size(perf, perf->size, PFM_PERF_ENCODE_ABI0, sizeof(*perf)) || !perf->attr)
 		return PFM_ERR_INVAL;
-	return encode_perf(str, dfl_plm, os, perf);
+	return encode_perf_event(str, dfl_plm, os, perf);
 }
 
 EXPORT pfm_err_t pfm_get_event_encoding(const char *str, int dfl_plm, char **fstr, int *idx,

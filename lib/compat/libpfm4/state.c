@@ -42,7 +42,7 @@ void l4_print_message(const char *format, ...)
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
-static bool is_variable_on(const char *name)
+static bool is_env_option_on(const char *name)
 {
 	const char *v = getenv(name);
 
@@ -95,24 +95,24 @@ static void read_environment(void)
 
 	copy_truncated(state.cpuinfo, sizeof(state.cpuinfo), cpuinfo ? cpuinfo : "");
 	copy_truncated(state.cpuid, sizeof(state.cpuid), l4_get_perfmon_variable("PERFMON_CPUID"));
-	atomic_store(&state.is_exact, !is_variable_on("PERFMON_LIBPFM4_CORRECT"));
+	atomic_store(&state.is_exact, !is_env_option_on("PERFMON_LIBPFM4_CORRECT"));
 	atomic_store(&state.encodes_inactive, getenv("LIBPFM_ENCODE_INACTIVE") != NULL);
 	atomic_store(&state.is_verbose,
-	             is_variable_on("LIBPFM_VERBOSE") || is_variable_on("LIBPFM_DEBUG"));
+	             is_env_option_on("LIBPFM_VERBOSE") || is_env_option_on("LIBPFM_DEBUG"));
 	atomic_store(&state.to_stdout, getenv("LIBPFM_DEBUG_STDOUT") != NULL);
 	read_disabled();
 }
 
 /* ---- PMUs ------------------------------------------------------------------------------------ */
 
-static bool is_disabled(uint32_t n)
+static bool is_pmu_disabled(uint32_t n)
 {
 	return atomic_load_explicit(&state.disabled_pmus[n / 32], memory_order_relaxed) >> n % 32 &
 	       1;
 }
 
 /* True if the PMU needs no device of the kernel, or the kernel has it. */
-static bool has_device(const struct l4_pmu *u)
+static bool has_needed_device(const struct l4_pmu *u)
 {
 	char path[L4_PATH_SIZE];
 
@@ -143,7 +143,7 @@ static void detect_active_pmus(void)
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) {
 		const struct l4_pmu *u = l4_get_pmu(i);
 
-		if (is_disabled(i) || !l4_is_pmu_for_host(&m, u) || !has_device(u))
+		if (is_pmu_disabled(i) || !l4_is_pmu_for_host(&m, u) || !has_needed_device(u))
 			continue;
 		l4_print_message("libpfm4: PMU %s is active\n", l4_get_text(u->name));
 		words[i / 32] |= 1u << i % 32;
@@ -155,7 +155,7 @@ static void detect_active_pmus(void)
 
 /* Makes the first PMU whose name begins with @text the only active one, and disables those after
  * it. */
-static void force_pmu(const char *text)
+static void force_named_pmu(const char *text)
 {
 	size_t len = strcspn(text, ",");
 	uint32_t words[N_PMU_WORDS] = { 0 };
@@ -165,8 +165,8 @@ static void force_pmu(const char *text)
 	for (uint32_t i = 0; i < l4_image.pmus.n_elements; i++) {
 		const struct l4_pmu *u = l4_get_pmu(i);
 
-		if (is_disabled(i) || strncasecmp(l4_get_text(u->name), text, len) != 0 ||
-		    !has_device(u))
+		if (is_pmu_disabled(i) || strncasecmp(l4_get_text(u->name), text, len) != 0 ||
+		    !has_needed_device(u))
 			continue;
 		words[i / 32] |= 1u << i % 32;
 		atomic_store(&state.pmu_end, i + 1);
@@ -190,7 +190,7 @@ static uint32_t get_active_word(unsigned n)
 bool l4_is_pmu_enabled(uint32_t pmu)
 {
 	return pmu < atomic_load_explicit(&state.pmu_end, memory_order_relaxed) &&
-	       !is_disabled(pmu);
+	       !is_pmu_disabled(pmu);
 }
 
 bool l4_is_pmu_active(uint32_t pmu)
@@ -311,7 +311,7 @@ void l4_initialize(void)
 		atomic_store(&state.pmu_end, l4_image.pmus.n_elements);
 		forced = getenv("LIBPFM_FORCE_PMU");
 		if (forced)
-			force_pmu(forced);
+			force_named_pmu(forced);
 		atomic_store_explicit(&state.ready, 1, memory_order_release);
 	}
 	pthread_mutex_unlock(&state.lock);
