@@ -107,8 +107,8 @@ static unsigned get_public_flags(const struct table *t, uint32_t event)
 	       table_get_row_sources(t, event) * PFM_EVENT_BY_VENDOR;
 }
 
-static inline void describe_value(const struct table *t, enum field_key key, uint64_t value,
-                                  pfm_event_info_t *info)
+static inline void describe_key_value(const struct table *t, enum field_key key, uint64_t value,
+                                      pfm_event_info_t *info)
 {
 	const char *text = table_is_text_key(key) ? table_get_description(t, (uint32_t)value) : "";
 
@@ -128,7 +128,7 @@ static inline void describe_value(const struct table *t, enum field_key key, uin
 }
 
 /* Copies the values of the row to the members they belong to. */
-static void describe_values(const struct table *t, const struct row *r, pfm_event_info_t *info)
+static void describe_row_values(const struct table *t, const struct row *r, pfm_event_info_t *info)
 {
 #define BIT(KEY) ((uint64_t)1 << KEY_##KEY)
 	const uint64_t copied_keys = BIT(CODE) | BIT(HTOFF) | BIT(PRECISE) | BIT(PERIOD) |
@@ -151,13 +151,13 @@ static void describe_values(const struct table *t, const struct row *r, pfm_even
 		if (key == KEY_CODE) /* nearly every row has a code, and few have more */
 			info->code = v.value;
 		else
-			describe_value(t, key, v.value, info);
+			describe_key_value(t, key, v.value, info);
 	}
 }
 
 /* For callers whose struct has fewer members than ours. */
-static int describe_event_partly(const pfm_ctx_t *ctx, int pmu, unsigned event,
-                                 pfm_event_info_t *info)
+static int describe_event_in_short_struct(const pfm_ctx_t *ctx, int pmu, unsigned event,
+                                          pfm_event_info_t *info)
 {
 	pfm_event_info_t full = { .size = sizeof(full) };
 	int rc = base_has_struct_size(info) ? pfm_describe_event(ctx, pmu, event, &full)
@@ -178,7 +178,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	if (!t || !table_has_row(t, event) || !info)
 		return PFMLIB_ERR_INVAL;
 	if (info->size < sizeof(*info))
-		return describe_event_partly(ctx, pmu, event, info);
+		return describe_event_in_short_struct(ctx, pmu, event, info);
 	r = table_get_row(t, event);
 	/* Read first: the compiler cannot prove that writes to @out do not change it. */
 	flags = get_public_flags(t, event);
@@ -195,7 +195,7 @@ int pfm_describe_event(const pfm_ctx_t *ctx, int pmu, unsigned event, pfm_event_
 	info->n_umasks = r->n_groups ? pfmi_pmu_count_row_umasks(t, event) : 0;
 	info->n_fields = r->n_values;
 	info->precise = 0;
-	describe_values(t, r, info);
+	describe_row_values(t, r, info);
 	return PFMLIB_SUCCESS;
 }
 

@@ -198,8 +198,8 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 }
 
 /* Suggests "coreduo::NAME" for "coreduo:NAME". */
-static void suggest_two_colons(struct suggestion_list *l, const struct pfm_ctx *ctx,
-                               const struct spec *spec)
+static void suggest_pmu_separator(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                  const struct spec *spec)
 {
 	struct slice pmu = { spec->name.text, spec->n_prefixes > 1 ? spec->prefixes[0].len : 0 };
 	struct pmu_name_iter c = { 0 };
@@ -339,9 +339,9 @@ static void suggest_family_members(struct suggestion_list *l, const struct pfm_c
 }
 
 /* Suggests events of @pmus. A question in several words may be answered by a description. */
-static void suggest_events_of(struct suggestion_list *l, const struct pfm_ctx *ctx,
-                              const struct spec *spec, struct name_candidates *p,
-                              const unsigned *pmus, unsigned n)
+static void suggest_events_of_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
+                                   const struct spec *spec, struct name_candidates *p,
+                                   const unsigned *pmus, unsigned n)
 {
 	bool is_relaxed = memchr(p->token.text, ' ', p->token.len) != NULL;
 
@@ -369,7 +369,7 @@ static void suggest_family_events(struct suggestion_list *l, const struct pfm_ct
 	list_name_candidates(&pieces, &p->spec);
 	pieces.is_qualified = true;
 	if (pieces.n_names && pieces.names[0].length >= 3)
-		suggest_events_of(l, ctx, &p->spec, &pieces, pmus, n);
+		suggest_events_of_pmus(l, ctx, &p->spec, &pieces, pmus, n);
 }
 
 static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
@@ -382,8 +382,8 @@ static void suggest_events(struct suggestion_list *l, const struct pfm_ctx *ctx,
 	list_name_candidates(&pieces, &p->spec);
 	if (p->spec.form != SPEC_NAME || !pieces.n_names || !pieces.names[0].length)
 		return;
-	suggest_two_colons(l, ctx, &p->spec);
-	suggest_events_of(l, ctx, &p->spec, &pieces, pmus, n);
+	suggest_pmu_separator(l, ctx, &p->spec);
+	suggest_events_of_pmus(l, ctx, &p->spec, &pieces, pmus, n);
 	if (!p->spec.pmu_name.len)
 		suggest_family_members(l, ctx, p->spec.name);
 	suggest_other_pmus(l, ctx, &p->spec, pmus, n);

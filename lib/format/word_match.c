@@ -425,7 +425,7 @@ static bool mark_explained_words(struct name_words *name, const char *form)
 }
 
 /* Is an alternative of @concept in @words, or in @name, whose words are marked then? */
-static bool has_concept(struct slice concept, const char *words, struct name_words *name)
+static bool find_concept_in_words(struct slice concept, const char *words, struct name_words *name)
 {
 	char form[64];
 	bool found = false;
@@ -474,7 +474,7 @@ static unsigned count_extra_words(const struct name_words *name)
 
 /* A description without its advice, "When high, look at L3_Bound.", whose words are not about
  * it. */
-static struct slice cut_advice(const char *desc)
+static struct slice strip_advice(const char *desc)
 {
 	const char *advice = strstr(desc, ". When ");
 
@@ -492,13 +492,13 @@ static unsigned compute_cost(const struct word_query *q, const char *name, const
 	*in_name = 0;
 	fold_words((struct slice){ name, (uint32_t)strlen(name) }, words.text);
 	for (unsigned i = 0; i < q->n_concepts; i++) {
-		if (has_concept(q->concepts[i], NULL, &words)) {
+		if (find_concept_in_words(q->concepts[i], NULL, &words)) {
 			++*in_name;
 			continue;
 		}
 		if (!desc_words[0])
-			fold_words(cut_advice(desc), desc_words);
-		if (has_concept(q->concepts[i], desc_words, NULL))
+			fold_words(strip_advice(desc), desc_words);
+		if (find_concept_in_words(q->concepts[i], desc_words, NULL))
 			continue;
 		if (q->optional_concepts >> i & 1)
 			n_optional++;
