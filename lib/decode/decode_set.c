@@ -24,7 +24,7 @@ struct set_decoder {
 /* ---- entries --------------------------------------------------------------------------------- */
 
 /* The entry that comes next, or NULL if the caller's array is full. */
-static pfm_decoded_event_t *add_entry(struct set_decoder *d)
+static pfm_decoded_event_t *add_decoded_entry(struct set_decoder *d)
 {
 	unsigned at = d->n_entries++;
 	pfm_decoded_event_t *to;
@@ -49,7 +49,7 @@ static void write_entries(struct set_decoder *d, unsigned reg, int counter,
 {
 	for (unsigned i = 0; i < (n ? n : 1); i++) {
 		pfm_decoded_event_t full = { .size = sizeof(full), .reg = reg, .counter = counter };
-		pfm_decoded_event_t *to = add_entry(d);
+		pfm_decoded_event_t *to = add_decoded_entry(d);
 
 		full.enabled = is_counter_enabled(d, counter);
 		full.n_candidates = n;
@@ -67,7 +67,7 @@ static void write_entries(struct set_decoder *d, unsigned reg, int counter,
 
 /* How far an event is from its row: what had to be added, and whether listings leave the row
  * out. */
-static unsigned get_distance(const struct event *ev)
+static unsigned compute_row_distance(const struct event *ev)
 {
 	const struct row *r = table_get_row(ev->table, ev->row_index);
 	unsigned distance = ev->n_user_fields * 16u;
@@ -84,7 +84,7 @@ static unsigned find_candidates(struct decode_target *g, struct event *out, unsi
 	unsigned n = 0;
 
 	while (n < max && pfmi_pmu_find_decoded_event(g, n, &out[n]) &&
-	       get_distance(&out[n]) == get_distance(&out[0]))
+	       compute_row_distance(&out[n]) == compute_row_distance(&out[0]))
 		n++;
 	return n;
 }
@@ -100,7 +100,7 @@ static bool init_target(const struct set_decoder *d, const pfm_reg_t *reg, uint6
 /* ---- registers by their kind ----------------------------------------------------------------- */
 
 /* The register of the set at @addr, NULL for none. */
-static const pfm_reg_t *find_extra(const struct set_decoder *d, uint64_t addr)
+static const pfm_reg_t *find_extra_register(const struct set_decoder *d, uint64_t addr)
 {
 	for (unsigned i = 0; i < d->n_regs; i++)
 		if (d->regs[i].kind == PFM_REG_EXTRA && d->regs[i].addr == addr)
@@ -110,7 +110,8 @@ static const pfm_reg_t *find_extra(const struct set_decoder *d, uint64_t addr)
 
 /* The extra register of the set that the events of target @g use; NULL if they do not use one, or
  * if the set lacks it. Some events have several codes, each with a register of its own. */
-static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struct decode_target *g)
+static const pfm_reg_t *find_used_extra_register(const struct set_decoder *d,
+                                                 const struct decode_target *g)
 {
 	struct decode_target probe = *g;
 	struct event ev;
@@ -120,14 +121,14 @@ static const pfm_reg_t *find_used_extra(const struct set_decoder *d, const struc
 		uint32_t msr = pfmi_pmu_get_decoded_extra_register(&probe, &ev);
 
 		if (msr)
-			return find_extra(d, msr);
+			return find_extra_register(d, msr);
 		probe = *g;
 	}
 	return NULL;
 }
 
 /* Keeps the candidates whose rows have @value for their extra register. Returns how many. */
-static unsigned keep_extra_value(struct event *candidates, unsigned n, uint64_t value)
+static unsigned filter_by_extra_value(struct event *candidates, unsigned n, uint64_t value)
 {
 	unsigned kept = 0;
 
@@ -139,8 +140,8 @@ static unsigned keep_extra_value(struct event *candidates, unsigned n, uint64_t 
 
 /* The candidates for target @g with the extra register @extra, whose value is in a configuration
  * word where a field is declared for it, and otherwise in the rows alone. */
-static unsigned find_with_extra(const struct decode_target *g, const pfm_reg_t *extra,
-                                struct event *out, unsigned max)
+static unsigned find_candidates_with_extra(const struct decode_target *g, const pfm_reg_t *extra,
+                                           struct event *out, unsigned max)
 {
 	struct decode_target by_word = *g, by_row = *g;
 	unsigned n;
@@ -148,7 +149,7 @@ static unsigned find_with_extra(const struct decode_target *g, const pfm_reg_t *
 	by_word.config[1] = extra->value;
 	by_word.known_words |= 2;
 	n = find_candidates(&by_word, out, max);
-	return n ? n : keep_extra_value(out, find_candidates(&by_row, out, max), extra->value);
+	return n ? n : filter_by_extra_value(out, find_candidates(&by_row, out, max), extra->value);
 }
 
 static void decode_x86_control(struct set_decoder *d, unsigned i)
@@ -159,8 +160,8 @@ static void decode_x86_control(struct set_decoder *d, unsigned i)
 	unsigned n = 0;
 
 	if (init_target(d, &d->regs[i], d->regs[i].value, &g)) {
-		extra = find_used_extra(d, &g);
-		n = extra ? find_with_extra(&g, extra, candidates, MAX_CANDIDATES)
+		extra = find_used_extra_register(d, &g);
+		n = extra ? find_candidates_with_extra(&g, extra, candidates, MAX_CANDIDATES)
 		          : find_candidates(&g, candidates, MAX_CANDIDATES);
 	}
 	for (unsigned k = 0; k < n; k++)
@@ -224,7 +225,7 @@ static void decode_register_pair(struct set_decoder *d, unsigned i)
 
 /* A control register whose event select bits only the encoder defines; one register may select the
  * events of several counters. */
-static void decode_own_control(struct set_decoder *d, unsigned i)
+static void decode_encoder_control(struct set_decoder *d, unsigned i)
 {
 	struct event events[MAX_CANDIDATES];
 	struct decode_target g;
@@ -242,8 +243,8 @@ static void decode_own_control(struct set_decoder *d, unsigned i)
 		unsigned n_same = 0;
 
 		for (unsigned k = 0; k < n; k++)
-			if (counter[k] == c &&
-			    (!n_same || get_distance(&events[k]) == get_distance(&same[0])))
+			if (counter[k] == c && (!n_same || compute_row_distance(&events[k]) ==
+			                                           compute_row_distance(&same[0])))
 				same[n_same++] = events[k];
 		if (n_same)
 			write_entries(d, i, c, same, n_same);
@@ -251,7 +252,7 @@ static void decode_own_control(struct set_decoder *d, unsigned i)
 }
 
 /* Words of a perf attribute: those of one event have the same address. */
-static void decode_words(struct set_decoder *d, unsigned i)
+static void decode_perf_config(struct set_decoder *d, unsigned i)
 {
 	struct event candidates[MAX_CANDIDATES];
 	struct decode_target g;
@@ -276,7 +277,7 @@ static void decode_control(struct set_decoder *d, unsigned i)
 	if (pfmi_pmu_has_register_pairs(d->table))
 		decode_register_pair(d, i);
 	else if (pfmi_pmu_has_event_select_mask(d->table))
-		decode_own_control(d, i);
+		decode_encoder_control(d, i);
 	else
 		decode_x86_control(d, i);
 }
@@ -286,7 +287,7 @@ static void decode_register(struct set_decoder *d, unsigned i)
 	switch (d->regs[i].kind) {
 	case PFM_REG_PMC: decode_control(d, i); break;
 	case PFM_REG_FIXED_CTRL: decode_fixed_control(d, i); break;
-	case PFM_REG_CONFIG: decode_words(d, i); break;
+	case PFM_REG_CONFIG: decode_perf_config(d, i); break;
 	case PFM_REG_GLOBAL_CTRL:
 	case PFM_REG_EXTRA:
 	case PFM_REG_IBR:
