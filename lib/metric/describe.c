@@ -270,7 +270,7 @@ static void write_input(struct code_listing *l, uint64_t i)
 		write_name(l, in.name);
 }
 
-static void write_leaf(struct code_listing *l, unsigned i, unsigned depth)
+static void write_constant_or_input(struct code_listing *l, unsigned i, unsigned depth)
 {
 	const char *op = l->instructions[i];
 	uint64_t x = *op == 'v' ? 0 : pfmi_metric_get_operand(op);
@@ -342,12 +342,12 @@ static void write_expression(struct code_listing *l, unsigned end, unsigned dept
 	} else if (count_operands(op)) {
 		write_operator(l, end, depth);
 	} else {
-		write_leaf(l, end, depth);
+		write_constant_or_input(l, end, depth);
 	}
 }
 
 /* Lists the instructions of @code, which is not empty. False if there are too many. */
-static bool list_code(struct code_listing *l, const char *code)
+static bool list_instructions(struct code_listing *l, const char *code)
 {
 	unsigned step;
 
@@ -374,7 +374,7 @@ int pfmi_metric_print_formula(const struct metric *m, int threshold, char *buf, 
 	memset(none, 0, sizeof(none));
 	if (pfmi_metric_run_code(code, none, pfmi_metric_count_inputs(m), METRIC_MAX_INPUTS,
 	                         threshold ? &own : NULL, &value) ||
-	    !list_code(&l, code))
+	    !list_instructions(&l, code))
 		return PFMLIB_ERR_INVAL;
 	write_expression(&l, l.n_instructions - 1, 0);
 	if (len)

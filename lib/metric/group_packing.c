@@ -88,7 +88,7 @@ static bool augment_matching(struct pack_attempt *a, unsigned item)
 	return false;
 }
 
-static bool match_item(struct pack_attempt *a, unsigned item)
+static bool find_item_counter(struct pack_attempt *a, unsigned item)
 {
 	if (!a->problem->counter_mask[item] || a->slot[item] != PACK_NONE)
 		return true;
@@ -97,7 +97,7 @@ static bool match_item(struct pack_attempt *a, unsigned item)
 }
 
 /* Fixes @item in group @g. False if some item has no counter then. */
-static bool pin_item(struct pack_attempt *a, unsigned item, unsigned g)
+static bool fix_item_in_group(struct pack_attempt *a, unsigned item, unsigned g)
 {
 	a->group[item] = (uint16_t)g;
 	if (!a->problem->counter_mask[item] || a->slot[item] / 64 == g)
@@ -105,7 +105,7 @@ static bool pin_item(struct pack_attempt *a, unsigned item, unsigned g)
 	if (a->slot[item] != PACK_NONE)
 		a->slot_item[a->slot[item]] = PACK_NONE;
 	a->slot[item] = PACK_NONE;
-	return match_item(a, item);
+	return find_item_counter(a, item);
 }
 
 static size_t get_state_size(const struct pack_attempt *a)
@@ -178,7 +178,7 @@ static enum search_result place_items(struct pack_attempt *a, unsigned depth)
 			a->group[item] = PACK_NONE;
 			continue;
 		}
-		if (pin_item(a, item, g))
+		if (fix_item_in_group(a, item, g))
 			f = place_items(a, depth + 1);
 		if (f)
 			return f;
@@ -227,10 +227,10 @@ static void group_related_items(struct pack_attempt *a)
 		if (!p->affinity[i] || a->group[i] != PACK_NONE || !p->counter_mask[i])
 			continue;
 		save_matching(a, a->saved_states);
-		if (lead == i || !pin_item(a, i, a->group[lead])) {
+		if (lead == i || !fix_item_in_group(a, i, a->group[lead])) {
 			restore_matching(a, a->saved_states);
 			a->group[i] = PACK_NONE;
-			pin_item(a, i, a->slot[i] / 64);
+			fix_item_in_group(a, i, a->slot[i] / 64);
 		}
 	}
 }
@@ -310,7 +310,7 @@ static enum search_result try_group_count(struct pack_problem *p, unsigned k, bo
 		return SEARCH_FAILED;
 	}
 	for (unsigned i = 0; i < p->n_items && f; i++)
-		if (!match_item(&a, i)) {
+		if (!find_item_counter(&a, i)) {
 			p->proof = a.n_exclusive ? PACK_PROOF_SEARCH : PACK_PROOF_COUNTERS;
 			p->proof_counters = collect_tried_counters(&a);
 			f = SEARCH_FAILED;

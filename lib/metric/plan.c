@@ -10,7 +10,7 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static int add_use(struct pfm_plan *p, unsigned request, unsigned serial, pfm_error_t *error)
+static int add_text_use(struct pfm_plan *p, unsigned request, unsigned serial, pfm_error_t *error)
 {
 	return pfmi_plan_add_use(p, request, serial) ? PFMLIB_SUCCESS
 	                                             : pfmi_base_set_no_memory_error(error);
@@ -25,7 +25,7 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 	/* Metrics share their events. */
 	for (unsigned i = 0; family && i < p->n_events; i++)
 		if (strcmp(p->events[i].text, text) == 0)
-			return add_use(p, request, p->events[i].serial, error);
+			return add_text_use(p, request, p->events[i].serial, error);
 	if (p->n_events == MAX_PLANNED_EVENTS)
 		return pfmi_base_set_plain_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
 		                                 "too many events for one plan");
@@ -42,7 +42,7 @@ static int add_event_text(struct pfm_plan *p, const char *text, unsigned request
 	e->metric_number = (uint16_t)family;
 	rc = pfmi_lookup_event(p->ctx, text, &e->pmu, &e->event, error);
 	p->n_events -= rc != 0;
-	return rc ? rc : add_use(p, request, p->n_events - 1, error);
+	return rc ? rc : add_text_use(p, request, p->n_events - 1, error);
 }
 
 /* Adds the events of metric @row of PMU @pmu. */
@@ -80,7 +80,8 @@ static int add_listed_metrics(struct pfm_plan *p, const struct metric_list *list
 }
 
 /* Adds the first of these that @text names: a metric, an event, a group of metrics. */
-static int add_text(struct pfm_plan *p, const char *text, unsigned request, pfm_error_t *error)
+static int add_planned_text(struct pfm_plan *p, const char *text, unsigned request,
+                            pfm_error_t *error)
 {
 	pfm_error_t mine = PFM_INIT(mine);
 	struct metric_list list = { 0 };
@@ -161,14 +162,14 @@ static int finish_plan(struct pfm_plan *plan, pfm_error_t *error)
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-static int plan_texts(struct pfm_plan *plan, const char *const *texts, unsigned n,
-                      pfm_error_t *error)
+static int plan_listed_texts(struct pfm_plan *plan, const char *const *texts, unsigned n,
+                             pfm_error_t *error)
 {
 	int rc = PFMLIB_SUCCESS;
 
 	plan->n_requests = n;
 	for (unsigned i = 0; i < n && !rc; i++)
-		rc = texts[i] ? add_text(plan, texts[i], i, error)
+		rc = texts[i] ? add_planned_text(plan, texts[i], i, error)
 		              : pfmi_base_refuse_argument(error, "an event is NULL");
 	return rc ? rc : finish_plan(plan, error);
 }
@@ -188,7 +189,7 @@ static int make_plan(pfm_plan_t **out, const pfm_ctx_t *ctx, const char *const *
 	else if (plan->options.plm > PFMI_LEVEL_MASK)
 		rc = pfmi_base_refuse_argument(why, PFMI_BAD_LEVELS_MESSAGE);
 	else
-		rc = plan_texts(plan, texts, n, why);
+		rc = plan_listed_texts(plan, texts, n, why);
 	if (rc)
 		pfm_free_plan(plan);
 	else
