@@ -41,7 +41,7 @@ static void sift_down_heap(struct sampling_state *sm)
 	}
 }
 
-static void push_buffer(struct sampling_state *sm, unsigned stream)
+static void push_buffer_to_heap(struct sampling_state *sm, unsigned stream)
 {
 	unsigned at = sm->n_heap++;
 
@@ -107,7 +107,7 @@ static void begin_pass(struct pfm_session *s)
 		pfmi_sampling_release_ring_data(&st->ring, st->next_size);
 		pfmi_sampling_begin_ring_pass(&st->ring);
 		if (st->next_record || peek_next_record(sm, st))
-			push_buffer(sm, i);
+			push_buffer_to_heap(sm, i);
 		else if (st->ring.is_damaged)
 			discard_damaged_buffer(sm, st);
 	}
@@ -210,7 +210,7 @@ static int find_software_count(const struct pfm_session *s, bool *several)
 	return found;
 }
 
-static bool has_id(const struct record_layout *l)
+static bool has_event_id(const struct record_layout *l)
 {
 	return l->fields & (PFM_SAMPLE_ID | PFM_SAMPLE_IDENTIFIER);
 }
@@ -226,7 +226,7 @@ static const struct record_layout *guess_record_layout(struct pfm_session *s, co
 	int like = -1;
 
 	memcpy(&head, bytes, sizeof(head));
-	if (s->n_counts == 1 && !(sm->n_event_ids && has_id(&sm->common_layout)))
+	if (s->n_counts == 1 && !(sm->n_event_ids && has_event_id(&sm->common_layout)))
 		like = 0; /* a recording of one event, whose samples need no ids */
 	else if (head.type == PFM_RECORD_SAMPLE)
 		like = find_software_count(s, &several);
@@ -362,7 +362,7 @@ static unsigned continue_run(struct sampling_state *sm, pfm_record_t *records, u
 	return n;
 }
 
-static unsigned read_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
+static unsigned read_sample_run(struct pfm_session *s, pfm_record_t *records, unsigned n)
 {
 	struct sampling_state *sm = s->sampling;
 	unsigned k = sm->n_run_left ? continue_run(sm, records, n) : 0;
@@ -412,7 +412,7 @@ int pfm_next_record(pfm_session_t *s, pfm_record_t *record)
 		return PFMLIB_ERR_INVAL;
 	if (s->sampling->n_buffers && s->sampling->last_buffer >= 0)
 		release_read_data(s->sampling, (unsigned)s->sampling->last_buffer);
-	if (record->size == sizeof(*record) && read_run(s, record, 1))
+	if (record->size == sizeof(*record) && read_sample_run(s, record, 1))
 		return 1;
 	return read_one_record(s, false, record->size, record);
 }
@@ -428,7 +428,7 @@ int pfm_next_records(pfm_session_t *s, pfm_record_t *records, unsigned n)
 		release_read_data(s->sampling, i);
 	while (k < n) {
 		pfm_record_t *r = base_get_struct_at(records, k);
-		unsigned more = records->size == sizeof(*r) ? read_run(s, r, n - k) : 0;
+		unsigned more = records->size == sizeof(*r) ? read_sample_run(s, r, n - k) : 0;
 		int rc = more ? 1 : read_one_record(s, k > 0, records->size, r);
 
 		if (rc != 1)

@@ -60,7 +60,7 @@ static unsigned fill_poll_fds(const struct sampling_state *sm)
 }
 
 /* True if a task has ended since the last check. */
-static bool note_ended_tasks(struct sampling_state *sm)
+static bool update_ended_tasks(struct sampling_state *sm)
 {
 	bool any = false;
 
@@ -94,7 +94,7 @@ int pfm_wait_session(pfm_session_t *s, int timeout)
 			s->sys_errno = -rc;
 			return PFMLIB_ERR_SYS;
 		}
-		if (rc <= 0 || !note_ended_tasks(sm))
+		if (rc <= 0 || !update_ended_tasks(sm))
 			break;
 		timeout = 0; /* more tasks may have ended, so do not wait again */
 	}
