@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same event in the terms of a dialect: what one dialect writes as a unit mask is a field, a
+/* An event in the terms of a dialect: what one dialect writes as a unit mask is a field, a
  * flag or a raw number in another. */
 #include "format/printer.h"
 
