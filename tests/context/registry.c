@@ -85,13 +85,16 @@ static void unknown_pmu_names(void **state)
 		struct slice s = pfmi_base_make_slice(names[i]);
 		struct pmu_name_iter c = { 0 };
 
-		assert_int_equal(pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c),
-		                 -1);
-		assert_null(pfmi_context_find_family(table_get_builtin_image(), s,
-		                                     pfmi_table_hash_name(s)));
-		assert_null(pfmi_context_find_family_members(table_get_builtin_image(), s,
-		                                             pfmi_table_hash_name(s), &n));
-		assert_int_equal(n, 0);
+		EXPECT_ROW_NUMBER(names[i],
+		                  pfmi_context_next_named_pmu(ctx, s, pfmi_table_hash_name(s), &c),
+		                  -1);
+		EXPECT_ROW_TRUE(names[i],
+		                pfmi_context_find_family(table_get_builtin_image(), s,
+		                                         pfmi_table_hash_name(s)) == NULL);
+		EXPECT_ROW_TRUE(names[i], pfmi_context_find_family_members(
+						  table_get_builtin_image(), s,
+						  pfmi_table_hash_name(s), &n) == NULL);
+		EXPECT_ROW_NUMBER(names[i], n, 0);
 	}
 	pfm_close_context(ctx);
 }

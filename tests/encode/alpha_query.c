@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions about Alpha's events: each kind of answer on an event that the manuals describe so, and
  * every refusal. */
+#include "expect.h"
 #include "unit_tables.h"
 #include <perfmon/alpha.h>
 #include "alpha_tables.h"
@@ -75,9 +76,10 @@ static void uncertain_events(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		pfm_alpha_event_info_t got = info_of(rows[i].pmu, rows[i].name);
 
-		assert_int_equal(got.uncertainty, rows[i].want);
-		assert_true(got.error_counts == rows[i].error &&
-		            got.shift_cycles == rows[i].shift && got.window_less == rows[i].less);
+		EXPECT_ROW_NUMBER(rows[i].name, got.uncertainty, rows[i].want);
+		EXPECT_ROW_TRUE(rows[i].name, got.error_counts == rows[i].error &&
+		                                      got.shift_cycles == rows[i].shift &&
+		                                      got.window_less == rows[i].less);
 	}
 }
 
@@ -104,14 +106,17 @@ static void event_kinds_of_ev67(void **state)
 		pfm_alpha_event_info_t got = info_of(EV67, rows[i].name);
 		unsigned row = row_of(EV67, rows[i].name);
 
-		assert_int_equal(got.kind, rows[i].kind);
-		assert_int_equal(got.pm_mode, rows[i].mode);
-		assert_true(got.statistic == rows[i].statistic &&
-		            got.linux_raw == (int)rows[i].raw && got.counters == rows[i].counters);
-		assert_int_equal(pfm_alpha_is_pair(EV67, row), rows[i].kind == PFM_ALPHA_PAIR);
-		assert_int_equal(pfm_alpha_is_ratio(EV67, row), rows[i].kind == PFM_ALPHA_RATIO);
-		assert_int_equal(pfm_alpha_is_profileme(EV67, row),
-		                 rows[i].kind >= PFM_ALPHA_PROFILEME);
+		EXPECT_ROW_NUMBER(rows[i].name, got.kind, rows[i].kind);
+		EXPECT_ROW_NUMBER(rows[i].name, got.pm_mode, rows[i].mode);
+		EXPECT_ROW_TRUE(rows[i].name, got.statistic == rows[i].statistic &&
+		                                      got.linux_raw == (int)rows[i].raw &&
+		                                      got.counters == rows[i].counters);
+		EXPECT_ROW_NUMBER(rows[i].name, pfm_alpha_is_pair(EV67, row),
+		                  rows[i].kind == PFM_ALPHA_PAIR);
+		EXPECT_ROW_NUMBER(rows[i].name, pfm_alpha_is_ratio(EV67, row),
+		                  rows[i].kind == PFM_ALPHA_RATIO);
+		EXPECT_ROW_NUMBER(rows[i].name, pfm_alpha_is_profileme(EV67, row),
+		                  rows[i].kind >= PFM_ALPHA_PROFILEME);
 	}
 	assert_string_equal(info_of(EV67, "abort_per_ret").formula, "100 * abort / retired");
 	assert_non_null(strstr(info_of(EV67, "cycles0").note, "replay"));

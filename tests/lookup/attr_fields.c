@@ -38,8 +38,9 @@ static void pieces_of_a_filter_at_their_ends(void **state)
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		pfm_encoding_t e = PFM_INIT(e);
 
-		assert_int_equal(pfm_encode_event(ctx, good[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(e.attr.config1, good[i].config1);
+		EXPECT_ROW_NUMBER(good[i].text, pfm_encode_event(ctx, good[i].text, 0, &e, NULL),
+		                  PFMLIB_SUCCESS);
+		EXPECT_ROW_NUMBER(good[i].text, e.attr.config1, good[i].config1);
 	}
 	pfm_close_context(ctx);
 	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
@@ -100,8 +101,9 @@ static void fields_alone_are_placed_as_the_event_is(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		pfm_encoding_t e = PFM_INIT(e);
 
-		assert_int_equal(pfm_encode_event(ctx, lines[i].text, 0, &e, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(e.counters, lines[i].counters);
+		EXPECT_ROW_NUMBER(lines[i].text, pfm_encode_event(ctx, lines[i].text, 0, &e, NULL),
+		                  PFMLIB_SUCCESS);
+		EXPECT_ROW_NUMBER(lines[i].text, e.counters, lines[i].counters);
 	}
 	pfm_close_context(ctx);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of one table: the longest prefix that is a name wins, by a scan over all names of the
  * table. */
+#include "expect.h"
 #include "unit_tables.h"
 #include "lookup/lookup_internal.h"
 
@@ -70,12 +71,14 @@ static void generic_names(void **state)
 	for (size_t i = 0; i < COUNT(generic); i++) {
 		struct slice s = pfmi_base_make_slice(generic[i]);
 
-		assert_true(pfmi_lookup_is_generic_name(pfmi_table_hash_name(s), s));
+		EXPECT_ROW_TRUE(generic[i],
+		                pfmi_lookup_is_generic_name(pfmi_table_hash_name(s), s));
 	}
 	for (size_t i = 0; i < COUNT(others); i++) {
 		struct slice s = pfmi_base_make_slice(others[i]);
 
-		assert_false(pfmi_lookup_is_generic_name(pfmi_table_hash_name(s), s));
+		EXPECT_ROW_TRUE(others[i],
+		                !pfmi_lookup_is_generic_name(pfmi_table_hash_name(s), s));
 	}
 }
 

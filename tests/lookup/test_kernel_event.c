@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "expect.h"
 #include "context/context.h"
 #include "fake_sys.h"
 
@@ -222,12 +223,13 @@ static void parameters_of_kernel_events(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(encode(ctx, rows[i].text, &attr, &why), PFMLIB_ERR_ATTR_MISSING);
-		assert_int_equal(why.kind, PFM_KIND_MISSING_VALUE);
-		assert_int_equal(why.end - why.start, strlen("PM_PB_CYC"));
+		EXPECT_ROW_NUMBER(rows[i].text, encode(ctx, rows[i].text, &attr, &why),
+		                  PFMLIB_ERR_ATTR_MISSING);
+		EXPECT_ROW_NUMBER(rows[i].text, why.kind, PFM_KIND_MISSING_VALUE);
+		EXPECT_ROW_NUMBER(rows[i].text, why.end - why.start, strlen("PM_PB_CYC"));
 		assert_memory_equal(rows[i].text + why.start, "PM_PB_CYC", strlen("PM_PB_CYC"));
 		pfm_explain_error(ctx, rows[i].text, &why, sentence, sizeof(sentence));
-		assert_string_equal(sentence, rows[i].sentence);
+		EXPECT_ROW_TEXT(rows[i].text, sentence, rows[i].sentence);
 	}
 	assert_int_equal(encode(ctx, "hv_24x7/PM_PB_CYC,chip=3/", &attr, &why), PFMLIB_SUCCESS);
 	assert_true(attr.config == 0x6000030001);

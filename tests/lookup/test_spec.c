@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "expect.h"
 #include "lookup/lookup.h"
 #include "table/table.h"
 
@@ -62,9 +63,10 @@ static void processor_name_and_modifiers(void **state)
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		struct spec spec;
 
-		assert_int_equal(pfmi_spec_parse(forms[i].text, &spec, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(spec.form, forms[i].form);
-		assert_int_equal(spec.len, strlen(forms[i].text));
+		EXPECT_ROW_NUMBER(forms[i].text, pfmi_spec_parse(forms[i].text, &spec, NULL),
+		                  PFMLIB_SUCCESS);
+		EXPECT_ROW_NUMBER(forms[i].text, spec.form, forms[i].form);
+		EXPECT_ROW_NUMBER(forms[i].text, spec.len, strlen(forms[i].text));
 		assert_slice(spec.pmu_name, forms[i].pmu);
 		assert_slice(spec.name, forms[i].name);
 		assert_slice(spec.modifiers, forms[i].modifiers);
@@ -240,11 +242,12 @@ static void terms_of_numbers_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		assert_int_equal(pfmi_spec_parse(forms[i].text, &spec, NULL), PFMLIB_SUCCESS);
+		EXPECT_ROW_NUMBER(forms[i].text, pfmi_spec_parse(forms[i].text, &spec, NULL),
+		                  PFMLIB_SUCCESS);
 		pfmi_spec_read_codes(&spec, &numbers);
-		assert_int_equal(numbers.n_terms, forms[i].n);
-		assert_int_equal(numbers.code, forms[i].code);
-		assert_int_equal(numbers.umask, forms[i].umask);
+		EXPECT_ROW_NUMBER(forms[i].text, numbers.n_terms, forms[i].n);
+		EXPECT_ROW_NUMBER(forms[i].text, numbers.code, forms[i].code);
+		EXPECT_ROW_NUMBER(forms[i].text, numbers.umask, forms[i].umask);
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_int_equal(pfmi_spec_parse(others[i], &spec, NULL), PFMLIB_SUCCESS);
@@ -291,11 +294,12 @@ static void numbers_as_c_has_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_true(pfmi_base_parse_number(pfmi_base_make_slice(good[i].text), &v));
-		assert_true(v == good[i].value);
+		EXPECT_ROW_TRUE(good[i].text,
+		                pfmi_base_parse_number(pfmi_base_make_slice(good[i].text), &v));
+		EXPECT_ROW_NUMBER(good[i].text, v, good[i].value);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_false(pfmi_base_parse_number(pfmi_base_make_slice(bad[i]), &v));
+		EXPECT_ROW_TRUE(bad[i], !pfmi_base_parse_number(pfmi_base_make_slice(bad[i]), &v));
 }
 
 static void words_compare_without_case(void **state)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "expect.h"
 #include <perfmon/perfmon.h>
 
 /* The pieces of @list, with '|' behind each. */
@@ -55,7 +56,7 @@ static void lists_split_at_commas(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		assert_string_equal(pieces(lists[i].list), lists[i].pieces);
+		EXPECT_ROW_TEXT(lists[i].list, pieces(lists[i].list), lists[i].pieces);
 }
 
 static void missing_lists(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of registers and the targets of a decode. */
+#include "expect.h"
 #include "unit_tables.h"
 #include "pmu/pmu.h"
 
@@ -17,7 +18,8 @@ static void config_word_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
-		assert_int_equal(pfmi_pmu_get_config_index(names[i].name), names[i].word);
+		EXPECT_ROW_NUMBER(names[i].name, pfmi_pmu_get_config_index(names[i].name),
+		                  names[i].word);
 }
 
 /* Which register it is, and on which counter. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5
  * on. */
+#include "expect.h"
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
@@ -108,14 +109,17 @@ static void register_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++) {
-		assert_non_null(pfmi_mips_find_layout(mips(), good[i], &n));
-		assert_true(pfmi_mips_get_event_select_mask(mips(), good[i], 0, &counter) == 0xfe0);
-		assert_int_equal(counter, good[i][strlen(good[i]) - 1] - '0');
-		assert_true(pfmi_mips_get_event_select_mask(mips(), good[i], 1, &counter) == 0);
+		EXPECT_ROW_TRUE(good[i], pfmi_mips_find_layout(mips(), good[i], &n) != NULL);
+		EXPECT_ROW_TRUE(good[i], pfmi_mips_get_event_select_mask(mips(), good[i], 0,
+		                                                         &counter) == 0xfe0);
+		EXPECT_ROW_NUMBER(good[i], counter, good[i][strlen(good[i]) - 1] - '0');
+		EXPECT_ROW_TRUE(good[i],
+		                pfmi_mips_get_event_select_mask(mips(), good[i], 1, &counter) == 0);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		assert_null(pfmi_mips_find_layout(mips(), bad[i], &n));
-		assert_true(pfmi_mips_get_event_select_mask(mips(), bad[i], 0, &counter) == 0);
+		EXPECT_ROW_TRUE(bad[i], pfmi_mips_find_layout(mips(), bad[i], &n) == NULL);
+		EXPECT_ROW_TRUE(bad[i],
+		                pfmi_mips_get_event_select_mask(mips(), bad[i], 0, &counter) == 0);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Core Solo and Core Duo as pmc.core(3) has them: every golden specifier, the spellings of libpfm
  * 3, libpfm 4 and perf for the same registers, and sets placed against brute force. */
+#include "expect.h"
 #include "rows.h"
 #include <perfmon/perfmon.h>
 
@@ -121,9 +122,9 @@ static void same_register_in_every_grammar(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		assert_int_equal(select_of(same[i].libpmc), same[i].value);
-		assert_int_equal(select_of(same[i].libpfm), same[i].value);
-		assert_int_equal(select_of(same[i].perf), same[i].value);
+		EXPECT_ROW_NUMBER(same[i].libpmc, select_of(same[i].libpmc), same[i].value);
+		EXPECT_ROW_NUMBER(same[i].libpfm, select_of(same[i].libpfm), same[i].value);
+		EXPECT_ROW_NUMBER(same[i].perf, select_of(same[i].perf), same[i].value);
 	}
 }
 
@@ -214,8 +215,8 @@ static void capabilities_as_the_page_lists_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
-		assert_non_null(feature_text(caps[i].name, &value));
-		assert_int_equal(value, caps[i].yes);
+		EXPECT_ROW_TRUE(caps[i].name, feature_text(caps[i].name, &value) != NULL);
+		EXPECT_ROW_NUMBER(caps[i].name, value, caps[i].yes);
 	}
 	assert_non_null(feature_text("width", &value));
 	assert_int_equal(value, 40);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats by their names, and results written to a descriptor. */
+#include "expect.h"
 #include "made_regions.h"
 #include <fcntl.h>
 
@@ -10,8 +11,8 @@ static void formats_by_name(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(names); i++) {
-		assert_non_null(pfmi_region_find_format(names[i]));
-		assert_string_equal(pfmi_region_find_format(names[i])->name, names[i]);
+		EXPECT_ROW_TRUE(names[i], pfmi_region_find_format(names[i]) != NULL);
+		EXPECT_ROW_TEXT(names[i], pfmi_region_find_format(names[i])->name, names[i]);
 	}
 	assert_null(pfmi_region_find_format(NULL));
 	assert_null(pfmi_region_find_format(""));

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "expect.h"
 
 struct unit_cases {
 	const struct CMUnitTest *cases;

@@ -77,7 +77,7 @@ static void texts_are_tame(void **state)
 	(void)state;
 	pfmi_table_begin_build(&b);
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_string_equal(text_in(&b, text(&b, rows[i][0])), rows[i][1]);
+		EXPECT_ROW_TEXT(rows[i][0], text_in(&b, text(&b, rows[i][0])), rows[i][1]);
 	assert_string_equal(text_in(&b, pfmi_table_add_text(&b, "cut\xc2\x80", 4)),
 	                    "cut\xc2"); /* what is behind its end is not looked at */
 	assert_int_equal(pfmi_table_add_text(&b, "x", 0), 0);
@@ -273,8 +273,9 @@ static void names_of_rows(void **state)
 	t = finish(&b);
 	assert_true(t->flags & TABLE_HAS_FOLDED_TWINS);
 	for (uint32_t i = 0; i < COUNT(names); i++) {
-		assert_string_equal(table_get_row_name(t, i), names[i]);
-		assert_int_equal(!!(table_get_row(t, i)->flags & ROW_SHADOWED), i == 1 || i == 2);
+		EXPECT_ROW_TEXT(names[i], table_get_row_name(t, i), names[i]);
+		EXPECT_ROW_NUMBER(names[i], !!(table_get_row(t, i)->flags & ROW_SHADOWED),
+		                  i == 1 || i == 2);
 	}
 	assert_true(find(t, "Cache__Misses").kind == NAME_EVENT &&
 	            find(t, "Cache__Misses").row == 0);
