@@ -164,7 +164,7 @@ static void open_by_every_call(void)
 	check_exclusive((int)syscall(SYS_openat, AT_FDCWD, PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL));
 }
 
-/* What is not the device's goes its usual way. */
+/* Calls that are not for the device work as usual. */
 static void live_as_usual(void)
 {
 	char text[16] = "";

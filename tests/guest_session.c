@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions on PMUs of other machines: runs inside the guests (guest/README.md). Prints TAP.
  *
- *   guest_session pmu          arm64, where an instruction takes one nanosecond and is counted
- * exactly guest_session userread     arm64, reading without system calls (perf_user_access is 1)
- *   guest_session nopmu        arm64 with its PMU switched off
- *   guest_session level N      arm64 as an ordinary user at perf_event_paranoid N
- *   guest_session pretend      amd64 with the PMU of pretend_pmu.c: which numbers reach the kernel
- *   guest_session software     any kernel without a PMU; s390x shows that the bits of
- * perf_event_attr are right on big-endian guest_session hotplug N    two CPUs, one of which is
- * switched off and on again N times guest_session alpha        the driver that cannot leave levels
- * out; what it accepts and refuses, for its counts mean nothing guest_session alphauser    the same
- * as an ordinary user, who has no way in at all */
+ *   guest_session pmu        arm64, where an instruction takes one nanosecond
+ *   guest_session userread   arm64, reading without system calls (perf_user_access is 1)
+ *   guest_session nopmu      arm64 with its PMU switched off
+ *   guest_session level N    arm64 as an ordinary user at perf_event_paranoid N
+ *   guest_session pretend    amd64 with the PMU of pretend_pmu.c: which numbers reach the kernel
+ *   guest_session software   any kernel without a PMU; s390x shows that the bits of
+ *                            perf_event_attr are right on big-endian
+ *   guest_session hotplug N  two CPUs, one of which is switched off and on again N times
+ *   guest_session alpha      the driver that cannot leave levels out: events that it accepts and
+ *                            refuses, for its counts mean nothing
+ *   guest_session alphauser  alpha as an ordinary user, whom the driver refuses */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -27,9 +28,8 @@
 #include "guest/region_counts.h"
 
 #define MAX_COUNTS 32
-#define ATTEMPTS                                                                                   \
-	5 /* where time is measured, one may meet a host that stops the guest in between           \
-	   */
+/* Attempts of measurements of time: the host may stop the guest meanwhile. */
+#define ATTEMPTS 5
 
 static pfm_session_t *session;
 static pfm_session_options_t options = { .size = sizeof(options) };
@@ -64,7 +64,7 @@ static pfm_count_info_t about(unsigned i)
 	return info;
 }
 
-/* What every count turned out to be: for whoever reads a failure. */
+/* Prints all counts, for the reader of a failure. */
 static void tell(void)
 {
 	for (unsigned i = 0; i < pfm_session_size(session); i++)
@@ -251,7 +251,7 @@ static void instructions(void)
 	tell();
 }
 
-/* The same as a metric: its events are planned into one group, and their ratio is the machine's. */
+/* A metric of these events: they are planned into one group, and their ratio is the machine's. */
 static void ratio(void)
 {
 	pfm_session_metric_t m = PFM_INIT(m);
@@ -642,7 +642,7 @@ static bool opened_on(const char *text, const char *cpus, const char *cgroup)
 	return open_texts(TEXTS(text)) && pfm_start_session(session) == 0;
 }
 
-/* What is counted so far is exact; what a CPU that comes back has seen since is missing. */
+/* Counts until now are exact; those of a CPU that comes back are incomplete. */
 static bool returns(const char *text, const char *cpus, const char *cgroup, const char *tasks)
 {
 	bool ok = opened_on(text, cpus, cgroup);

@@ -11,7 +11,7 @@
 
 enum { MOST_FDS = 256, MOST_VALUES = 8 };
 
-/* What the kernel said of a descriptor last, and what it was made into. */
+/* The kernel's last reading of a descriptor, and the values that were made of it. */
 static struct {
 	uint64_t enabled, real[MOST_VALUES], running, made[MOST_VALUES];
 } fds[MOST_FDS];

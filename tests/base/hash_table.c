@@ -3,7 +3,7 @@
 #include "units.h"
 #include "base/hash.h"
 
-/* What CPython 3.11 makes of bytes 0 to 14 and 0 to 7 with PYTHONHASHSEED=0, whose key is 0. */
+/* CPython 3.11's hashes of bytes 0 to 14 and 0 to 7 with PYTHONHASHSEED=0, whose key is 0. */
 static void siphash_agrees_with_python(void **state)
 {
 	const uint64_t key[2] = { 0, 0 };

@@ -151,7 +151,7 @@ static uint64_t bits_of(double d)
 	return bits;
 }
 
-/* The same bits as strtod() has in the C locale. */
+/* Decimals are compared with strtod() in the C locale, bit by bit. */
 static void decimals_as_strtod(void **state)
 {
 	static const char *const good[] = { "0",

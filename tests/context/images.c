@@ -136,7 +136,7 @@ static void folders_of_images(void **state)
 	/* Too little room: the length that is needed. */
 	assert_int_equal(pfmi_image_get_default_path(small, sizeof(small)), strlen(out));
 	assert_string_equal(small, "/d/perf");
-	/* What is no place on this machine is nobody's home. */
+	/* A relative path is no folder of data. */
 	setenv("XDG_DATA_HOME", "data", 1);
 	pfmi_image_get_default_path(out, sizeof(out));
 	assert_int_equal(strncmp(out, "/h/", 3), 0);
@@ -247,7 +247,7 @@ static void files_that_others_may_write_are_refused(void **state)
 	(void)state;
 	put("x.pmdb", 0, 0, 0646);
 	expect_refused(1, "every user can write");
-	/* Who names it has the say. */
+	/* A file that the user names is loaded although others may write it. */
 	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_maps, 1);

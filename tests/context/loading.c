@@ -11,7 +11,7 @@
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* What is built in as a file, of which @n bytes are other ones in the middle. */
+/* Writes the built-in image to a file, with @n changed bytes in the middle. */
 static void put_image(const char *root, const char *path, size_t n)
 {
 	const struct image *im = table_get_builtin_image();
@@ -147,8 +147,8 @@ static void machines_of_images(void **state)
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What cannot be used is told: first what was refused at once, then what was found to be damaged. A
- * file by its name must be good. */
+/* Unusable images are reported: first those that were refused at once, then those that were
+ * found to be damaged. A file that is named must be good. */
 static void images_that_are_refused(void **state)
 {
 	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";

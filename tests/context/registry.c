@@ -121,7 +121,7 @@ static void parts_of_processors(void **state)
 	}
 }
 
-/* What is known of a unit that no machine has. */
+/* PMUs of a context without a host. */
 static void units_of_no_machine(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);

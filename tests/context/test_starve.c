@@ -401,7 +401,7 @@ static void contexts_with_everything(void **state)
 	every_allocation(&o);
 }
 
-/* What the library promises never to allocate for. */
+/* Calls that never allocate. */
 static void encoding_allocates_nothing(void **state)
 {
 	static const char *const set[] = { "coreduo::Instr_Ret", "coreduo::FP_Assist" };
@@ -539,8 +539,7 @@ static void the_default_context(void **state)
 	assert_true(at > 2);
 }
 
-/* What the environment says is not forgotten for want of memory: whoever asks first gets an error,
- * and the next one the answer. */
+/* Lack of memory at the first call gives an error; the next call reads the environment again. */
 static int first_wish(unsigned at)
 {
 	pfm_encoding_t e = PFM_INIT(e), again = PFM_INIT(again);

@@ -23,8 +23,8 @@
 
 enum { THREADS = 4 };
 
-/* What the threads of a test work on. A thread may not assert: it says what is wrong, and the
- * test's own thread does. */
+/* Work of the threads of a test. A thread may not assert: it records its failure, and the test's
+ * own thread asserts. */
 struct work {
 	pthread_barrier_t start;
 	pfm_ctx_t *ctx;
@@ -85,7 +85,7 @@ static void together(struct work *work, void *(*body)(void *), struct worker wor
 			fail_msg("thread %u: %s", i, workers[i].wrong);
 }
 
-/* The same answers for all, which are those that one thread gets alone. */
+/* All threads get the answers that one thread alone gets. */
 static void all_agree(const struct worker workers[THREADS], uint64_t alone)
 {
 	for (unsigned i = 0; i < THREADS; i++)
@@ -360,8 +360,8 @@ static void *load_without_end(void *arg)
 	return NULL;
 }
 
-/* What a program may do between fork() and exec(): a lock that another thread held at that moment
- * nobody would ever give back. */
+/* Calls that a program may make between fork() and exec(): the child would wait for ever for a
+ * lock that another thread held at the fork. */
 static int in_the_child(void)
 {
 	pfm_session_options_t o = PFM_INIT(o);

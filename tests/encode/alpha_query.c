@@ -22,7 +22,7 @@ static pfm_alpha_event_info_t info_of(int pmu, const char *name)
 	return info;
 }
 
-/* What is usual: an event that counts on its own, once for each. */
+/* Most events count on their own, once for each occurrence. */
 static void plain_events(void **state)
 {
 	pfm_alpha_event_info_t i = info_of(EV4, "cycles");

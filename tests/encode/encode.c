@@ -176,7 +176,7 @@ static void free_running(void **state)
 	assert_true(seen > 0);
 }
 
-/* Who names levels, the text or else the caller, means these and no other. */
+/* Levels that the text or else the caller names replace the default. */
 static void named_levels_replace_the_default(void **state)
 {
 	static const struct {

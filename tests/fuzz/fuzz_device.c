@@ -22,7 +22,7 @@ enum {
 	AT_ARRAY = 0x10000
 };
 
-/* What a process has at the addresses above. */
+/* Memory of a process at the addresses above. */
 struct memory {
 	uint64_t words[4], pointer;
 	uint8_t array[4096];
@@ -207,7 +207,7 @@ static void step_open(struct walk *w)
 	w->uses[handle].mode = mode;
 }
 
-/* What the counting requests must answer, summed up from what can be seen of each processor. */
+/* Expected results of the counting requests, summed up from the visible state of each processor. */
 static void check_counts(const struct walk *w, int handle, bool events)
 {
 	int pmu = PFMLIB_ALPHA_EV4_PMU + (int)w->options.family;

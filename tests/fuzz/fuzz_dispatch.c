@@ -16,7 +16,7 @@
 
 enum { MAX_EVENTS = 16, UNTOUCHED = 0x5a };
 
-/* What a processor is given beside its events; sizes are those of the public structures. */
+/* Settings of a processor beside its events; sizes are those of the public structures. */
 static union {
 	pfmlib_mont_input_param_t montecito;
 	pfmlib_coreduo_input_param_t coreduo;

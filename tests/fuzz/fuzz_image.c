@@ -7,7 +7,7 @@
 #include "pmu/pmu.h"
 #include "time_bound.h"
 
-/* Whoever has the table: the machines of each way to say who one is. */
+/* Asks about the machines of the table by each kind of id. */
 static void ask_for_hosts(const struct table *t)
 {
 	static const char *const machines[] = { "GenuineIntel-6-97-2", "AuthenticAMD-25-17-1",

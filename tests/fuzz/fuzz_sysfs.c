@@ -94,8 +94,8 @@ static void read_machine(char *text)
 		take_entry(name, content);
 }
 
-/* What the kernel's own PMUs are called for perf must be read as the same; names that perf itself
- * has may be theirs as well. */
+/* Names of the kernel's PMUs must be read as perf reads them; perf's own names may also be
+ * theirs. */
 static void check_text(const pfm_ctx_t *ctx, const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e), again = PFM_INIT(again);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a harness does with an input, in place of LLVMFuzzerTestOneInput(), which times it. */
+/* Runs a harness on an input, in place of LLVMFuzzerTestOneInput(), which times it. */
 int try_input(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -76,7 +76,7 @@ static void check_events(void)
 	check_event(77, 1);
 }
 
-/* What an ordinary request sets and this driver has no place for. */
+/* Exclusions of an ordinary request that this driver cannot make. */
 static void check_exclusion(void)
 {
 	for (int bit = 0; bit < 4; bit++) {
@@ -140,7 +140,7 @@ static void check_thirds(void)
 
 /* ---- what is loaded -------------------------------------------------------------------------- */
 
-/* What event @i of the group counts when its counter is loaded with what is left of @period, and
+/* Reads the count of event @i of the group whose counter is loaded with the rest of @period and
  * does not move. */
 static uint64_t read_left(const unsigned raw[2], unsigned n, unsigned i, uint64_t period)
 {
@@ -157,7 +157,7 @@ static uint64_t read_left(const unsigned raw[2], unsigned n, unsigned i, uint64_
 	return value;
 }
 
-/* The same by our reckoning, from the word of pfm_alpha_linux_write(). */
+/* The expected rest, from the word of pfm_alpha_linux_write(). */
 static uint64_t expect_left(unsigned counter, uint64_t period)
 {
 	pfmlib_alpha_call_t call = { 0 };
@@ -180,9 +180,9 @@ static uint64_t standing(unsigned counter)
 	return (read_left(&raw, 1, 0, 1000) - 1000) & 0xfffff;
 }
 
-/* What is left of event @i's period, by the driver. Counts are taken modulo the width of the
+/* The rest of event @i's period as the driver has it. Counts are taken modulo the width of the
  * counters. If the process is interrupted before it reads, the counter has been loaded more than
- * once: hence some attempts to find what we @expect. */
+ * once: hence several attempts to find @expect. */
 static uint64_t left(const unsigned raw[2], unsigned n, unsigned i, unsigned counter,
                      uint64_t period, uint64_t expect)
 {

@@ -20,7 +20,7 @@
 #define CONFIG_BITS                                                                                \
 	(GENMASK_ULL(7, 0) | GENMASK_ULL(15, 8) | BIT_ULL(18) | BIT_ULL(23) | GENMASK_ULL(31, 24))
 
-/* What generic events mean, as event | umask << 8. 0: refused. */
+/* Codes of the generic events, as event, umask << 8. 0: refused. */
 static const u64 generic[PERF_COUNT_HW_MAX] = {
 	[PERF_COUNT_HW_CPU_CYCLES] = 0x003c,          [PERF_COUNT_HW_INSTRUCTIONS] = 0x00c0,
 	[PERF_COUNT_HW_CACHE_REFERENCES] = 0x4f2e,    [PERF_COUNT_HW_CACHE_MISSES] = 0x412e,

@@ -74,7 +74,7 @@ static int open_event(const struct request *req, int group)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* What opening alone answers: 0, or the errno negated. */
+/* Opens and closes the event: 0, or the errno negated. */
 static int try_event(const struct request *req, int group)
 {
 	int fd = open_event(req, group);
@@ -169,7 +169,7 @@ static const struct {
 	{ PERF_COUNT_SW_CONTEXT_SWITCHES, "context-switches" },
 };
 
-/* What a read of the software events, opened as one group, delivers. */
+/* Layout of a read of the software events, opened as one group. */
 struct software_group {
 	uint64_t n;
 	struct {

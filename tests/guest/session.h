@@ -59,7 +59,7 @@ static bool read_counts(void)
 	return pfm_read_session(session, counts, MAX_COUNTS) == 0;
 }
 
-/* What every count turned out to be: for whoever reads a failure. */
+/* Prints all counts, for the reader of a failure. */
 static inline void tell(void)
 {
 	for (unsigned i = 0; session && i < pfm_session_size(session) && i < MAX_COUNTS; i++)

@@ -4,8 +4,8 @@
 #include "attr_texts.h"
 #include "lookup/attr_internal.h"
 
-/* What libpfm4 gives in pieces of one filter: the largest each, and the next one, which is refused
- * in its place. */
+/* libpfm4 splits one filter into several attributes: the largest value of each is accepted, the
+ * next one is refused with its place. */
 static void pieces_of_a_filter_at_their_ends(void **state)
 {
 	static const struct {
@@ -110,8 +110,8 @@ static void fields_alone_are_placed_as_the_event_is(void **state)
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
 
-/* Who gives a whole field wants no default of the event's masks in it; a mask that is named beside
- * it is added. */
+/* A field that is given as a whole replaces the defaults of the event's masks; a mask that is
+ * named beside it is added. */
 static void a_field_given_as_a_whole(void **state)
 {
 	static const struct {

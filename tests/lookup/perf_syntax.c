@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf writes instead of a name: every event's words as a raw number and as terms, names
- * between slashes, numbers that are none. */
+/* perf's texts without names: every event as a raw number and as terms, names between slashes,
+ * and texts that are not numbers. */
 #include "expect.h"
 #include "unit_tables.h"
 #include <inttypes.h>
@@ -208,8 +208,7 @@ static void rows_between_slashes(void **state)
 		         named.attr.config & 0xff, named.attr.config >> 8);
 		assert_int_equal(encode(ctx, text, &e, &error), PFMLIB_SUCCESS);
 		assert_int_equal(e.attr.config, named.attr.config);
-		/* The same terms in another order lead to the same row, whose counters are
-		 * known. */
+		/* Terms in another order lead to the same row, whose counters are known. */
 		snprintf(text, sizeof(text), "cpu/umask=0x%" PRIx64 ",event=0x%" PRIx64 "/u",
 		         named.attr.config >> 8, named.attr.config & 0xff);
 		assert_int_equal(encode(ctx, text, &e, &error), PFMLIB_SUCCESS);

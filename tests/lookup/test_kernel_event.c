@@ -133,7 +133,7 @@ static void kernel_events_by_name(void **state)
 	pfm_close_context(ctx);
 }
 
-/* What is written for perf means the very same: the device, be it one of several, the words, the
+/* Texts in perf's syntax give the same events: devices with one or several instances, terms,
  * levels. */
 static void kernel_events_as_perf_writes_them(void **state)
 {

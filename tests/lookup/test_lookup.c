@@ -108,7 +108,7 @@ static bool is_found(int pmu, const char *table, uint32_t row)
 	                 0));
 }
 
-/* What the table that answers to a name first has under it. */
+/* Each row is found in the table that is searched first for its name. */
 static void every_row_is_found_by_its_name(void **state)
 {
 	unsigned missing = 0, twins = 0;

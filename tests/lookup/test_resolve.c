@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands behind an event's name: every rule of the three grammars once, with the place of the
- * culprit where a rule is broken. */
+/* Attributes after an event's name: every rule of the three grammars once, with the place of the
+ * faulty token where a rule is broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

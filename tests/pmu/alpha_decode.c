@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What interrupt handlers and the registers of ProfileMe say: each bit alone, each edge, each
+/* Reports of interrupt handlers and the registers of ProfileMe: each bit alone, each edge, each
  * refusal. */
 #include "units.h"
 #include <ctype.h>

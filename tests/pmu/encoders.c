@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every encoder has to have: registers that it names and knows, whose fields lie side by
- * side. */
+/* Every encoder lists registers and knows them, and their fields do not overlap. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 

@@ -77,7 +77,7 @@ static void bits_of_fields(void **state)
 	}
 }
 
-/* What words of groups add to field @field of row @row. */
+/* Bits that the words of groups add to field @field of row @row. */
 static uint64_t preset_groups(const struct table *t, uint32_t row, unsigned field)
 {
 	uint64_t bits = 0;
@@ -183,7 +183,7 @@ static void event_without_a_row_has_presets(void **state)
 	}
 }
 
-/* What the user sets replaces what the row says; words of groups are added to it. */
+/* A field that the user sets replaces the row's value; words of groups are added to it. */
 static void set_by_users(void **state)
 {
 	(void)state;

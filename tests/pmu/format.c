@@ -124,7 +124,7 @@ static void no_counter_of_cycles(void **state)
 	assert_true(zero > 0);
 }
 
-/* What is unavailable is no candidate; who has settings of a model is refused. */
+/* An unavailable counter is not a candidate; settings of a processor model are refused. */
 static void unavailable_counters_are_refused(void **state)
 {
 	const struct table *t = table_with(ENCODER_FORMAT, "armv8");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Montecito has beside its counters, register by register and refusal by refusal: bits as the
- * manual numbers them. */
+/* Montecito's features beside its counters, register by register and refusal by refusal: bits as
+ * the manual numbers them. */
 #include "montecito_request.h"
 
 static void no_features_clear_the_output(void **state)

@@ -136,8 +136,7 @@ static void ranges_of_retired_instructions(void **state)
 		}
 }
 
-/* What each channel of PMC41 has to pass: nothing, data, opcode, code, in the codes of the
- * manual. */
+/* Filters of each channel of PMC41: nothing, data, opcode, code, in the codes of the manual. */
 static void channels_of_pmc41(void **state)
 {
 	struct asked *a = begin(1);

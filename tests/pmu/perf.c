@@ -63,7 +63,8 @@ static void large_sets_need_no_counter(void **state)
 	}
 }
 
-/* Whatever the plan held before: one way, nothing held, and no event on a counter. */
+/* The plan gets one alternative, no held counters and no event on a counter, regardless of its
+ * old contents. */
 static void plan_holds_no_counter(void **state)
 {
 	const struct table *t = table_with(ENCODER_PERF, "software");

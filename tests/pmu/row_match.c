@@ -3,8 +3,8 @@
 #include "unit_tables.h"
 #include "pmu/row_match.h"
 
-/* What a row says of itself leads back to the row, or to an earlier one with the same words; what
- * the caller had of levels stays. */
+/* The words of a row lead back to the row, or to an earlier one with equal words; the caller's
+ * levels stay. */
 static void own_words(void **state)
 {
 	unsigned n = 0;

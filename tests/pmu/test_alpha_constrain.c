@@ -140,8 +140,8 @@ static void brute_force_ev5(void **state)
 	(void)state;
 	solver_agrees_with_brute_force(PFMLIB_ALPHA_EV5_PMU, 548);
 }
-/* The same with 22 only on 1, 21 only on 2 and nothing on either: 1 + 22 + 21, 1 + 22 + 21, 22
- * * 21. */
+/* As EV5, but 22 only on counter 1, 21 only on counter 2 and nothing on either: 1 + 22 + 21, 1 +
+ * 22 + 21, 22 * 21. */
 static void brute_force_pca56(void **state)
 {
 	(void)state;
@@ -317,8 +317,8 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 	                 PFMLIB_ERR_ATTR_VAL);
 }
 
-/* What the text says of levels, and what the settings do, must be the same; settings for a word of
- * one's own leave no room for either. */
+/* Levels of the text and of the settings must agree; settings with a word of the caller's own
+ * exclude both. */
 static void levels_are_named_once(void **state)
 {
 	static const struct {

@@ -361,8 +361,8 @@ static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n,
 	return pfm_dispatch_set(builtin, texts, n, NULL, set, error);
 }
 
-/* What one event is encoded to and what a set of that event has are the same, although the library
- * goes two ways to them. */
+/* An event and a set of this event alone have equal registers, although the library encodes them
+ * in two ways. */
 static void check_alone(const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e);

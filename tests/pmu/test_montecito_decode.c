@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the hardware records, written down by a packer that follows the manual bit by bit, must come
- * back as it went in. */
+/* Records are packed bit by bit as the manual describes them; decoding must give the values
+ * back. */
 #include "rows.h"
 #include <perfmon/montecito.h>
 

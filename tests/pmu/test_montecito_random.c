@@ -205,8 +205,7 @@ static void test_texts(void **state)
 
 /* ---- what refusals say ----------------------------------------------------------------------- */
 
-/* The same sets and settings by name: a refusal is about one of the events or about none, never
- * about another number. */
+/* Sets and settings by name: a refusal names one of the events or none, never another number. */
 static void test_refusals_name_an_event_or_none(void **state)
 {
 	pfm_ctx_t *ctx = open_for("montecito");

@@ -342,7 +342,7 @@ static void hard_sets_take_no_time(void **state)
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(p.counters[i], i);
 
-	/* The same backwards, so that every lowest counter is the wrong one. */
+	/* In reverse, so that every lowest counter is the wrong one. */
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = i < 63 ? (uint64_t)3 << (62 - i) : (uint64_t)1;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_SUCCESS);

@@ -82,8 +82,7 @@ static inline void unmake_regions(struct made_regions *m)
 	perfmon_regions_active = -1;
 }
 
-/* What the next readings of the group are: the time, of which it counted @running, and two
- * counts. */
+/* Adds a reading of the group: the time, of which it counted @running, and two counts. */
 static inline void add_reading(struct made_regions *m, uint64_t enabled, uint64_t running,
                                uint64_t first, uint64_t second)
 {

@@ -23,7 +23,7 @@
 
 enum { MOST_EVENTS = 4, LIMIT = 250, LIMIT_EVENT = 40 };
 
-/* What the child executes while its instructions are counted. */
+/* Work of the child while its instructions are counted. */
 enum phase { PHASE_NONE, PHASE_EMPTY, PHASE_READ, PHASE_PAIR, PHASE_NESTED, PHASES };
 
 struct shared {

@@ -15,7 +15,7 @@ struct model_device {
 
 enum { ROOT = 1, USER = 2 };
 
-/* What the driver told PALcode last. */
+/* The driver's last call of PALcode. */
 struct recorded_call {
 	unsigned n, function;
 	uint64_t a1;

@@ -98,7 +98,7 @@ void expect_count(unsigned i, pfm_quality_t quality, pfm_cause_t cause)
 		fail_msg("count %u (%s) is %s/%s: %s", i, is_about(i).name,
 		         pfm_quality_name(counts[i].quality), pfm_cause_name(counts[i].cause),
 		         is_about(i).why);
-	/* What is not exact says why. */
+	/* A count that is not exact has a reason. */
 	if (cause != PFM_CAUSE_NONE)
 		assert_true(*is_about(i).why);
 	else

@@ -25,17 +25,17 @@ extern pfm_count_t counts[64];
 
 /* A context on the fake system, for the processor @cpuid. */
 void open_context(const char *cpuid);
-/* The same on recorded machine @name of tests/machines. */
+/* Makes recorded machine @name of tests/machines. */
 void make_machine(const char *name);
 /* Opens a session with the options. */
 int open_texts(const char *const *texts, unsigned n);
-/* The same, and it must succeed. */
+/* Opens a session, which must succeed. */
 void must_open(const char *const *texts, unsigned n);
 /* Reads all counts. */
 void read_all(void);
 /* Starts, stops and reads. */
 void run_session(void);
-/* What count @i is. */
+/* Describes count @i. */
 pfm_count_info_t is_about(unsigned i);
 /* The @i-th kernel event that was opened. */
 struct fake_event *event_text(unsigned i);

@@ -92,7 +92,7 @@ static inline unsigned fake_number(int fd)
 	return fd == 0 ? 1 : (unsigned)(fd - FAKE_EVENT_FD);
 }
 
-/* What the kernel calls the event in its records. */
+/* The id of the event in the kernel's records. */
 static inline uint64_t fake_id(int fd)
 {
 	return 1000 + 10 * (uint64_t)fake_number(fd);

@@ -25,7 +25,7 @@ struct unit_cases {
 
 #define COUNT(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* The same numbers in every run: xorshift of 64 bits. */
+/* Random numbers that are equal in every run: xorshift of 64 bits. */
 static inline uint64_t unit_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -57,7 +57,7 @@ static void an_empty_table(void **state)
 	free(t);
 }
 
-/* What a terminal would obey becomes blanks; everything else stays, UTF-8 as well. */
+/* Control characters become blanks; all other characters stay, UTF-8 as well. */
 static void texts_are_tame(void **state)
 {
 	static const char *const rows[][2] = {

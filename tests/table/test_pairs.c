@@ -234,7 +234,7 @@ static void old_event(const struct event *e, pfmlib_event_t *out)
 		}
 }
 
-/* What libpfm 3 says of the same two. */
+/* libpfm 3's interface places the two events alike. */
 static void check_old(const struct event *a, const struct event *b, int rc, const pfm_set_t *set)
 {
 	static pfmlib_output_param_t out;

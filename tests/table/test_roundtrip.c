@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever is printed reads back as the same registers: every row of every built-in table, bare and
- * with random unit masks, modifiers and levels, in every dialect. And the other way round:
+/* Printed texts read back as the same registers: every row of every built-in table, bare and
+ * with random unit masks, modifiers and levels, in every dialect. In the other direction,
  * registers decode to an event that has them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +86,7 @@ static void add_levels(char *text)
 	add(text, "%s%s", levels[random_below(7)], "");
 }
 
-/* What the row must have at least, or with everything that may stand beside it. */
+/* Writes a text of the row with its required attributes only, or with all that it accepts. */
 static void make_text(char text[512], const struct table *t, uint32_t row, bool full)
 {
 	snprintf(text, 512, "%s", table_get_row_name(t, row));
@@ -248,7 +248,7 @@ static void every_row_in_every_dialect(void **state)
 	assert_true(all.refused < all.texts);
 }
 
-/* What perf is to be told counts the same, with the same extra register. */
+/* The terms for perf count the same event, with the same extra register. */
 static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text,
                                  const pfm_encoding_t *before)
 {
@@ -263,7 +263,7 @@ static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text,
 		fail_msg("%s was printed as %s, which is something else", text, printed);
 }
 
-/* What encodes has a full name, which reads back. */
+/* A text that encodes has a full name, which reads back. */
 static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct tally *tally)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
@@ -354,8 +354,8 @@ static void offcore_registers_are_those_of_the_codes(void **state)
 	assert_true(all.texts > 1000);
 }
 
-/* What is said of @text, in registers and in libpfm's words, is said of @same too, for which there
- * is no short way. False where @text, which was made of @row, is the name of another one. */
+/* @text and @same, for which there is no fast path, have equal registers and equal names in
+ * libpfm's dialect. False where @text, which was made of @row, is the name of another row. */
 static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *same, uint32_t row,
                          bool names)
 {
@@ -430,7 +430,7 @@ static void lent_rows_with_each_mask(void **state)
 	assert_true(all.refused < all.texts);
 }
 
-/* What libpfm's dialect has for row @row with nothing beside it, one character after the other. */
+/* Spells row @row in libpfm's dialect without attributes, character by character. */
 static void spell_out(char text[512], const struct table *t, uint32_t row)
 {
 	char *to = text + snprintf(text, 256, "%s::", table_get_text(t, t->name));
@@ -542,7 +542,7 @@ static bool same_event(const struct event *a, const struct event *b)
 	return same;
 }
 
-/* What perf calls a code, and a unit mask beside it. */
+/* Writes perf's terms of a code and a unit mask. */
 static void spell(char text[256], const char *pmu, const struct spec_codes *n, bool decimal)
 {
 	size_t at = (size_t)snprintf(
@@ -814,7 +814,7 @@ static void an_invented_processor_from_an_image(void **state)
 	pfm_close_context(ctx);
 }
 
-/* The same for vendors' lists, where they are at hand. */
+/* Round trips of vendors' lists, where they are installed. */
 static void imported_lists(void **state)
 {
 	struct tally tally = { 0 };

@@ -109,7 +109,7 @@ static void arrays_of_a_table(void **state)
 	free(t);
 }
 
-/* What a context compares with the machine before it needs a table. */
+/* Strings that a context compares with the machine before it needs a table. */
 static void strings_of_matches(void **state)
 {
 	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct host_match));

@@ -58,7 +58,7 @@ pfm_ctx_t *open_context(const char *pmu)
 
 /* ---- running it ---- */
 
-/* What the command says, a line for each check. */
+/* Runs the command, which prints a line for each check. */
 static void doctor(void)
 {
 	struct command_args args = { .cmd = &cmd_doctor };

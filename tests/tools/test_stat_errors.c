@@ -55,7 +55,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* What each input counted in slice @k while its counter was there, out of 1000. */
+/* Count of each input in slice @k while its counter was available, out of 1000. */
 static double counted(unsigned input, unsigned k)
 {
 	return 3000 + 1000 * input + (k * 37 + input * 11) % 50;
@@ -175,8 +175,8 @@ static void slices_that_are_merged(void **state)
 	expect(parts, MOST / 2 + 1, 0.5);
 }
 
-/* What nothing was extrapolated of stays as it is; what is missing is in no slice. */
-static void what_slices_do_not_tell(void **state)
+/* An exact value keeps its error; that of a partial one is unknown. */
+static void exact_and_partial_values(void **state)
 {
 	pfm_metric_value_t before, v;
 
@@ -227,7 +227,7 @@ int main(void)
 		ROW(slices_in_which_something_is_missing),
 		ROW(few_slices),
 		ROW(slices_that_are_merged),
-		ROW(what_slices_do_not_tell),
+		ROW(exact_and_partial_values),
 		ROW(repetitions_are_runs),
 	};
 

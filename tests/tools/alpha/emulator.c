@@ -55,7 +55,7 @@ static void only_one_device(void **state)
 	alpha_device_free(m.d.m);
 }
 
-/* What passed before the system was made is nobody's; each call sees all that passed before it. */
+/* Time before the system was made does not count; each call counts all that passed before it. */
 static void time_passes_before_calls(void **state)
 {
 	struct machine m;

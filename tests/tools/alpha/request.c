@@ -110,7 +110,7 @@ static void rates_of_others(void **state)
 	alpha_device_free(d.m);
 }
 
-/* Who marks a process, and who takes the mark off. */
+/* Processes are marked and unmarked by different requests. */
 static void marking_processes(void **state)
 {
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV5);

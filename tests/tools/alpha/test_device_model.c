@@ -814,8 +814,7 @@ static void what_the_model_does_not_have(void **state)
 
 enum { WALKERS = 4, WALK_CPUS = 3 };
 
-/* What must be true whatever happens: who holds what, and how many events the counters have
- * seen. */
+/* Invariants: the holder of each counter, and the number of events that the counters have seen. */
 struct walk {
 	struct alpha_device *m;
 	enum alpha_device_family family;

@@ -83,8 +83,8 @@ static void rates_of_every_family(void **state)
 	}
 }
 
-/* What bits of PCNT5CTXTS let through, as the chip has it: its modes are PAL, kernel, executive and
- * supervisor, user. */
+/* Bits of PCNT5CTXTS that let events through, as in the chip: its modes are PAL, kernel,
+ * executive and supervisor, user. */
 static bool let_through(uint64_t off, const struct alpha_device_work *w, bool user_is_exec)
 {
 	if (w->is_pal)
