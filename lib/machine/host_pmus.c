@@ -2,6 +2,7 @@
 /* The tables of an image that describe this machine, each with the kernel's PMU that counts its
  * events. */
 #include "machine/machine.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,16 +51,11 @@ static const struct kernel_pmu *find_only_core_pmu(const struct kernel_info *ker
 
 static bool reserve_host_pmu(struct host_pmu_list *list)
 {
-	struct host_pmu *more;
+	bool failed = false;
 
-	if (list->n_pmus < list->capacity)
-		return true;
-	more = realloc(list->pmus, (2 * list->capacity + 32) * sizeof(*more));
-	if (!more)
-		return false;
-	list->pmus = more;
-	list->capacity = 2 * list->capacity + 32;
-	return true;
+	list->pmus = base_grow_list(list->pmus, list->n_pmus, &list->capacity, sizeof(*list->pmus),
+	                            &failed);
+	return !failed;
 }
 
 /* Adds @pmu to the list, which is sorted by number and has each number once. */

@@ -151,7 +151,8 @@ struct host_pmu {
 /* PMUs of this machine, sorted by number. The owner frees @pmus. */
 struct host_pmu_list {
 	struct host_pmu *pmus;
-	unsigned n_pmus, capacity;
+	unsigned n_pmus;
+	size_t capacity;
 	bool is_out_of_memory;
 };
 /* An image whose tables are PMUs from number @first_pmu on. @is_usable(@arg) says whether its rows

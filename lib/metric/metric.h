@@ -50,7 +50,8 @@ struct metric_ref {
 };
 
 struct metric_list {
-	unsigned n_metrics, capacity;
+	unsigned n_metrics;
+	size_t capacity;
 	struct metric_ref *refs; /* the caller frees it */
 };
 

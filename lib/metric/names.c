@@ -5,20 +5,18 @@
 #include <perfmon/aggregate.h>
 #include "metric/metric.h"
 #include "lookup/lookup.h"
+#include "base/grow.h"
 
 #define MAX_CANDIDATE_PMUS 64
 
 static int add_metric_ref(struct metric_list *list, unsigned pmu, uint32_t row)
 {
-	if (list->n_metrics == list->capacity) {
-		unsigned size = list->capacity * 2 + 4;
-		struct metric_ref *at = realloc(list->refs, size * sizeof(*at));
+	bool failed = false;
 
-		if (!at)
-			return PFMLIB_ERR_NOMEM;
-		list->refs = at;
-		list->capacity = size;
-	}
+	list->refs = base_grow_list(list->refs, list->n_metrics, &list->capacity,
+	                            sizeof(*list->refs), &failed);
+	if (failed)
+		return PFMLIB_ERR_NOMEM;
 	list->refs[list->n_metrics++] = (struct metric_ref){ pmu, row };
 	return PFMLIB_SUCCESS;
 }

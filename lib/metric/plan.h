@@ -31,9 +31,11 @@ struct event_use {
 struct pfm_plan {
 	const struct pfm_ctx *ctx;
 	pfm_plan_options_t options;
-	unsigned n_events, capacity, n_metrics;
+	unsigned n_events, n_metrics;
+	size_t events_capacity;
 	struct planned_event *events;
-	unsigned n_uses, uses_capacity, n_requests;
+	unsigned n_uses, n_requests;
+	size_t uses_capacity;
 	struct event_use *uses;
 	unsigned n_groups, n_rounds, bound;
 	bool is_optimal;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "perfdata/perfdata.h"
+#include "base/grow.h"
 
 #define NODES      "/sys/devices/system/node"
 #define BLOCK_SIZE "/sys/devices/system/memory/block_size_bytes"
@@ -37,21 +38,16 @@ static int add_entry_number(void *arg, const char *name)
 	size_t len = strlen(a->prefix);
 	unsigned long number;
 	char *end;
+	bool failed = false;
 
 	if (strncmp(name, a->prefix, len) != 0 || name[len] < '0' || name[len] > '9')
 		return 0;
 	number = strtoull(name + len, &end, 10);
 	if (*end || number >= MAX_BLOCKS)
 		return 0;
-	if (a->n == a->capacity) {
-		size_t capacity = a->capacity * 2 + 16;
-		uint32_t *list = realloc(a->list, capacity * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		a->list = list;
-		a->capacity = capacity;
-	}
+	a->list = base_grow_list(a->list, a->n, &a->capacity, sizeof(*a->list), &failed);
+	if (failed)
+		return -ENOMEM;
 	a->list[a->n++] = (uint32_t)number;
 	return 0;
 }

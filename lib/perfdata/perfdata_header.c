@@ -86,18 +86,14 @@ static int add_event_id(struct pfm_session *s, uint64_t id, unsigned event)
 {
 	struct sampling_state *sm = s->sampling;
 	struct perfdata_reader *r = s->recording;
+	bool failed = false;
 
 	if (sm->n_event_ids == MAX_RECORDED_IDS)
 		return PFMLIB_ERR_INVAL;
-	if (sm->n_event_ids == r->ids_capacity) {
-		unsigned size = r->ids_capacity * 2 + 64;
-		struct event_id *known = realloc(sm->event_ids, size * sizeof(*known));
-
-		if (!known)
-			return PFMLIB_ERR_NOMEM;
-		sm->event_ids = known;
-		r->ids_capacity = size;
-	}
+	sm->event_ids = base_grow_list(sm->event_ids, sm->n_event_ids, &r->ids_capacity,
+	                               sizeof(*sm->event_ids), &failed);
+	if (failed)
+		return PFMLIB_ERR_NOMEM;
 	/* If several events claim one id, the first one gets it. */
 	if (pfmi_sampling_find_count(sm, id) >= 0)
 		return 0;

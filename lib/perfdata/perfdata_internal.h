@@ -21,7 +21,7 @@ struct perfdata_reader {
 	struct byte_buffer unpacked;
 	/* the newest time, now and at the last mark */
 	uint64_t newest_time, round_time;
-	unsigned ids_capacity;
+	size_t ids_capacity;
 	size_t counts_capacity, totals_capacity; /* of the session's events */
 	/* layout of tracepoints' fields; NULL: not recorded */
 	uint8_t *tracing_data;

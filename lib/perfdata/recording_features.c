@@ -91,19 +91,11 @@ static void write_topology(struct pfm_recording *r)
 	}
 }
 
-uint64_t pfmi_perfdata_get_clock_ns(int id)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void write_clock_data(struct pfm_recording *r)
 {
 	int id = r->session->sampling->config.clock;
-	uint64_t times[2] = { pfmi_perfdata_get_clock_ns(CLOCK_REALTIME),
-		              pfmi_perfdata_get_clock_ns(id) };
+	uint64_t times[2] = { pfmi_sampling_get_clock_ns(CLOCK_REALTIME),
+		              pfmi_sampling_get_clock_ns(id) };
 
 	pfmi_perfdata_write_u32(r, 1);
 	pfmi_perfdata_write_u32(r, (uint32_t)id);
@@ -124,7 +116,7 @@ static void write_compression_info(struct pfm_recording *r)
 static void write_feature(struct pfm_recording *r, unsigned bit, const struct utsname *u)
 {
 	uint64_t times[2] = { r->start_time,
-		              pfmi_perfdata_get_clock_ns(r->session->sampling->config.clock) };
+		              pfmi_sampling_get_clock_ns(r->session->sampling->config.clock) };
 	uint64_t memory =
 			 (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024,
 		 resolution = 1;

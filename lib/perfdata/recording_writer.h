@@ -49,8 +49,6 @@ void pfmi_perfdata_write_name_records(struct pfm_recording *r);
 
 /* ---- sections after the data (recording_features.c) ------------------------------------------ */
 
-/* The time of clock @id, in nanoseconds. */
-uint64_t pfmi_perfdata_get_clock_ns(int id);
 void pfmi_perfdata_write_features(struct pfm_recording *r);
 
 #endif

@@ -34,7 +34,7 @@ struct pfm_profile {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int refuse_argument(pfm_error_t *error, int code, const char *detail)
+static int report_profile_error(pfm_error_t *error, int code, const char *detail)
 {
 	if (base_has_struct_size(error)) {
 		const pfm_error_t why = {
@@ -117,24 +117,28 @@ static bool read_events(pfm_profile_t *p)
 	return is_read;
 }
 
-/* A profile with the caller's options, without samples. */
-static int create_handle(pfm_profile_t **out, const pfm_profile_options_t *options,
-                         pfm_error_t *error)
+/* Creates a profile of @source with the caller's options, without samples. */
+static int create_handle(pfm_profile_t **out, const void *source,
+                         const pfm_profile_options_t *options, pfm_error_t *error)
 {
 	pfm_profile_options_t o;
 	const char *wrong;
 
+	if (out)
+		*out = NULL;
+	if (!out || !source)
+		return report_profile_error(error, PFMLIB_ERR_INVAL, "an argument is NULL");
 	if (!base_copy_struct_in(&o, sizeof(o), options))
-		return refuse_argument(error, PFMLIB_ERR_INVAL, "options.size is not set");
+		return report_profile_error(error, PFMLIB_ERR_INVAL, "options.size is not set");
 	wrong = check_options(&o);
 	if (wrong)
-		return refuse_argument(error, PFMLIB_ERR_INVAL, wrong);
+		return report_profile_error(error, PFMLIB_ERR_INVAL, wrong);
 	*out = calloc(1, sizeof(**out));
 	if (*out && copy_options(*out, &o))
 		return PFMLIB_SUCCESS;
 	pfm_close_profile(*out);
 	*out = NULL;
-	return refuse_argument(error, PFMLIB_ERR_NOMEM, NULL);
+	return report_profile_error(error, PFMLIB_ERR_NOMEM, NULL);
 }
 
 /* Releases a profile that could not be filled. */
@@ -148,14 +152,9 @@ static int discard_profile(pfm_profile_t **out, int rc)
 int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_options_t *options,
                      pfm_error_t *error)
 {
+	int rc = create_handle(out, path, options, error);
 	pfm_profile_t *p;
-	int rc;
 
-	if (out)
-		*out = NULL;
-	if (!out || !path)
-		return refuse_argument(error, PFMLIB_ERR_INVAL, "an argument is NULL");
-	rc = create_handle(out, options, error);
 	if (rc)
 		return rc;
 	p = *out;
@@ -165,21 +164,16 @@ int pfm_open_profile(pfm_profile_t **out, const char *path, const pfm_profile_op
 	if (rc && base_has_struct_size(error))
 		base_copy_struct_out(error, &p->profile.error, sizeof(p->profile.error));
 	if (!rc && !read_events(p))
-		rc = refuse_argument(error, PFMLIB_ERR_NOMEM, NULL);
+		rc = report_profile_error(error, PFMLIB_ERR_NOMEM, NULL);
 	return rc ? discard_profile(out, rc) : rc;
 }
 
 int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
                        const pfm_profile_options_t *options, pfm_error_t *error)
 {
+	int rc = create_handle(out, session, options, error);
 	pfm_profile_t *p;
-	int rc;
 
-	if (out)
-		*out = NULL;
-	if (!out || !session)
-		return refuse_argument(error, PFMLIB_ERR_INVAL, "an argument is NULL");
-	rc = create_handle(out, options, error);
 	if (rc)
 		return rc;
 	p = *out;
@@ -187,7 +181,7 @@ int pfm_create_profile(pfm_profile_t **out, pfm_session_t *session,
 	p->reader = profile_begin(&p->profile, session, &p->options);
 	stop_keeping_messages(&p->messages);
 	if (!p->reader || p->profile.failed || !read_events(p))
-		return discard_profile(out, refuse_argument(error, PFMLIB_ERR_NOMEM, NULL));
+		return discard_profile(out, report_profile_error(error, PFMLIB_ERR_NOMEM, NULL));
 	return PFMLIB_SUCCESS;
 }
 

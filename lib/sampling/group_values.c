@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "session/perf_event.h"
 #include "sampling/sampling.h"
+#include "base/grow.h"
 
 #define GROUP_READ_FORMAT ((uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID))
 
@@ -54,18 +55,13 @@ static struct group_value *get_last_value(struct group_values *g, uint64_t id, u
 	const struct value_search search = { g->last, id, tid };
 	uint64_t key[2] = { id, tid }, hash = pfmi_base_hash_bytes(key, sizeof(key));
 	uint32_t at = pfmi_base_find_hash(&g->table, hash, is_same_value, &search);
+	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
 		return &g->last[at];
-	if (g->n_last == g->capacity) {
-		size_t capacity = g->capacity ? 2 * g->capacity : 16;
-		struct group_value *last = realloc(g->last, capacity * sizeof(*last));
-
-		if (!last)
-			return NULL;
-		g->last = last;
-		g->capacity = capacity;
-	}
+	g->last = base_grow_list(g->last, g->n_last, &g->capacity, sizeof(*g->last), &failed);
+	if (failed)
+		return NULL;
 	if (!pfmi_base_add_hash(&g->table, hash, g->n_last))
 		return NULL;
 	g->last[g->n_last] = (struct group_value){ .id = id, .tid = tid };

@@ -73,7 +73,7 @@ static bool peek_next_record(struct sampling_state *sm, struct sample_buffer *st
 	return true;
 }
 
-static uint64_t get_clock_ns(int32_t clock)
+uint64_t pfmi_sampling_get_clock_ns(int clock)
 {
 	struct timespec t = { 0 };
 
@@ -97,9 +97,10 @@ static void begin_pass(struct pfm_session *s)
 	struct sampling_state *sm = s->sampling;
 
 	/* Reads the clock before the buffers: records that are missing from them are younger. */
-	sm->pass_time_limit = sm->n_buffers > 1 && s->running && !sampling_has_only_ended_tasks(sm)
-	                              ? get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS
-	                              : UINT64_MAX;
+	sm->pass_time_limit =
+		sm->n_buffers > 1 && s->running && !sampling_has_only_ended_tasks(sm)
+			? pfmi_sampling_get_clock_ns(sm->config.clock) - MAX_BUFFER_DELAY_NS
+			: UINT64_MAX;
 	sm->n_heap = 0;
 	for (unsigned i = 0; i < sm->n_buffers; i++) {
 		struct sample_buffer *st = &sm->buffers[i];

@@ -217,6 +217,8 @@ void pfmi_sampling_free_group_values(struct group_values *g);
 void pfmi_sampling_close_buffers(struct pfm_session *s);
 /* Fills the attributes of the event that brings the records beside samples. */
 void pfmi_sampling_fill_side_attr(const struct pfm_session *s, struct perf_event_attr *a);
+/* The time of @clock, in nanoseconds. (sample_reader.c) */
+uint64_t pfmi_sampling_get_clock_ns(int clock);
 /* Number of bytes in a buffer of @size that wake its reader. */
 uint32_t pfmi_sampling_get_watermark(const struct sampling_state *sm, uint64_t size);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "session/session_internal.h"
+#include "base/grow.h"
 
 /* descriptors that neither a file nor a dry run has */
 #define FIRST_FILE_EVENT 2000000
@@ -24,7 +25,8 @@ struct file_event {
 	const char *drm_driver; /* NULL: the event is a file */
 	bool is_level;
 	struct client_usage *clients; /* all clients that were seen */
-	unsigned n_clients, clients_capacity;
+	unsigned n_clients;
+	size_t clients_capacity;
 	uint64_t usage; /* sum over a GPU's clients, including those that have ended */
 	/* what was counted while the event was enabled, up to last_value, the number read last */
 	uint64_t count, last_value;
@@ -37,7 +39,8 @@ struct file_event_system {
 	struct sys real_sys;
 	const struct kernel_info *kernel;
 	struct file_event *events;
-	unsigned n_events, capacity;
+	unsigned n_events;
+	size_t capacity;
 };
 
 static struct file_event_system *get_file_event_system(const struct sys *sys)
@@ -138,18 +141,15 @@ struct usage_reading {
 /* Finds the client with @id, or adds it with no usage. NULL without memory. */
 static struct client_usage *find_client(struct file_event *e, uint64_t id)
 {
+	bool failed = false;
+
 	for (unsigned i = 0; i < e->n_clients; i++)
 		if (e->clients[i].id == id)
 			return &e->clients[i];
-	if (e->n_clients == e->clients_capacity) {
-		unsigned size = e->clients_capacity * 2 + 16;
-		struct client_usage *more = realloc(e->clients, size * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		e->clients = more;
-		e->clients_capacity = size;
-	}
+	e->clients = base_grow_list(e->clients, e->n_clients, &e->clients_capacity,
+	                            sizeof(*e->clients), &failed);
+	if (failed)
+		return NULL;
 	e->clients[e->n_clients] = (struct client_usage){ .id = id };
 	return &e->clients[e->n_clients++];
 }
@@ -241,17 +241,11 @@ static bool is_level_event(const struct kernel_pmu *pmu, uint64_t config)
 /* Reserves memory for one more event. Returns 0 or -ENOMEM. */
 static int reserve_event(struct file_event_system *f)
 {
-	unsigned size = f->capacity * 2 + 8;
-	struct file_event *more;
+	bool failed = false;
 
-	if (f->n_events < f->capacity)
-		return 0;
-	more = realloc(f->events, size * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	f->events = more;
-	f->capacity = size;
-	return 0;
+	f->events =
+		base_grow_list(f->events, f->n_events, &f->capacity, sizeof(*f->events), &failed);
+	return failed ? -ENOMEM : 0;
 }
 
 static int open_file_event(const struct sys *sys, const struct perf_event_attr *attr, int group,

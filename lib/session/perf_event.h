@@ -49,7 +49,8 @@ struct unserved_time {
 
 /* Tasks to count. */
 struct task_list {
-	unsigned n_pids, capacity;
+	unsigned n_pids;
+	size_t capacity;
 	int *pids;
 	bool has_all_threads; /* all the threads of a process */
 	/* errno of listing more tasks; 0: the list is complete */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "session/perf_event_internal.h"
 #include "context/context.h"
+#include "base/grow.h"
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
@@ -18,18 +19,13 @@ static int add_pid_of_name(void *arg, const char *name)
 	struct task_list *t = arg;
 	char *end;
 	long pid = strtol(name, &end, 10);
+	bool failed = false;
 
 	if (*end || pid <= 0 || pid > INT32_MAX)
 		return 0;
-	if (t->n_pids == t->capacity) {
-		unsigned size = t->capacity * 2 + 8;
-		int *pids = realloc(t->pids, size * sizeof(*pids));
-
-		if (!pids)
-			return -ENOMEM;
-		t->pids = pids;
-		t->capacity = size;
-	}
+	t->pids = base_grow_list(t->pids, t->n_pids, &t->capacity, sizeof(*t->pids), &failed);
+	if (failed)
+		return -ENOMEM;
 	t->pids[t->n_pids++] = (int)pid;
 	return 0;
 }
@@ -77,7 +73,7 @@ static int set_single_task(struct task_list *t, int pid)
 		return add_pid_of_name(t, name);
 	}
 	t->pids = calloc(1, sizeof(*t->pids));
-	t->n_pids = t->capacity = t->pids != NULL;
+	t->capacity = t->n_pids = t->pids != NULL;
 	return t->pids ? 0 : -ENOMEM;
 }
 

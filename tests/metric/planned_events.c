@@ -14,7 +14,7 @@ static void growth(void **state)
 		assert_non_null(e);
 		assert_ptr_equal(e, &plan.events[i]);
 		assert_int_equal(plan.n_events, i + 1);
-		assert_true(plan.capacity >= plan.n_events);
+		assert_true(plan.events_capacity >= plan.n_events);
 		assert_int_equal(e->counter, -1);
 		assert_true(!e->text[0] && !e->metric_number && !e->is_added && !e->is_leader &&
 		            !e->is_in_proof);

@@ -89,7 +89,7 @@ static void sections_that_depend_on_the_recording(void **state)
 	assert_int_equal(pread(recording.fd, times, sizeof(times),
 	                       (off_t)find_section(PERFDATA_FEATURE_SAMPLE_TIME).offset),
 	                 sizeof(times));
-	assert_true(times[0] == 77 && times[1] <= pfmi_perfdata_get_clock_ns(CLOCK_MONOTONIC));
+	assert_true(times[0] == 77 && times[1] <= pfmi_sampling_get_clock_ns(CLOCK_MONOTONIC));
 }
 
 UNIT(perfdata_recording_features, RECORDING_CASE(the_command_and_the_host),
