@@ -13,7 +13,7 @@ static bool host;
 /* Read apart, so that it is no part of what is measured. BENCH_HOST: let the context
  * look at this machine (sysfs). Compiled with BENCH_LIBPFM3, it initialises as programs of libpfm 3
  * do. */
-__attribute__((constructor)) static void read_wishes(void)
+__attribute__((constructor)) static void read_environment(void)
 {
 	host = getenv("BENCH_HOST") != NULL;
 }

@@ -121,10 +121,10 @@ static bool is_field_given(const struct spec *spec, const char *name, size_t len
 }
 
 /* Appends the fields that the kernel requires of the event ("chip=?") and the text does not give,
- * with @before in front of each name, @behind after it and @between two of them. Returns how
+ * with @before in front of each name, @after after it and @between two of them. Returns how
  * many. */
 static unsigned append_missing_fields(struct sentence *s, const char *before, const char *between,
-                                      const char *behind)
+                                      const char *after)
 {
 	const char *name = pfmi_table_get_row_text(s->location.table, s->location.row, KEY_PARAMS);
 	unsigned n = 0;
@@ -133,7 +133,7 @@ static unsigned append_missing_fields(struct sentence *s, const char *before, co
 		len = strcspn(name, " ");
 		if (!is_field_given(&s->location.spec, name, len))
 			pfmi_format_extend_sentence(s, "%s%.*s%s", n++ ? between : before, (int)len,
-			                            name, behind);
+			                            name, after);
 	}
 	return n;
 }

@@ -91,12 +91,12 @@ bool pfmi_format_has_words_for_value(const struct table *t, const struct umask_g
 bool pfmi_format_is_written_without_fields(const struct event *ev, unsigned i)
 {
 	const struct umask_group *g = table_get_row_group(ev->table, ev->row, i);
-	bool behind = i && g->flags & GROUP_DEFAULT_YIELDS &&
+	bool yields = i && g->flags & GROUP_DEFAULT_YIELDS &&
 	              ev->group_values[i - 1] ==
 	                      table_get_row_group(ev->table, ev->row, i - 1)->default_value;
 
 	if (g->flags & GROUP_HAS_DEFAULT)
-		return ev->group_values[i] != (behind ? 0 : g->default_value);
+		return ev->group_values[i] != (yields ? 0 : g->default_value);
 	return ev->group_values[i] || g->flags & GROUP_REQUIRED;
 }
 

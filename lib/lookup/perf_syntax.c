@@ -223,16 +223,16 @@ bool pfmi_lookup_raw_number(const struct pfm_ctx *ctx, struct spec *spec, unsign
 	return parse_raw_number(spec, raw) && find_raw_pmu(ctx, spec, pmu) == PFMLIB_SUCCESS;
 }
 
-/* Keeps the extra register that the user set in @asked, if the row found for it has none of its
+/* Keeps the extra register that the user set in @requested, if the row found for it has none of its
  * own. */
-static void keep_extra_register(struct event *ev, const struct event *asked)
+static void keep_extra_register(struct event *ev, const struct event *requested)
 {
 	const struct field *f = table_fields(ev->table);
 
-	for (unsigned i = 0; i < asked->n_user_fields; i++) {
+	for (unsigned i = 0; i < requested->n_user_fields; i++) {
 		unsigned k = 0;
 
-		if (!field_is_extra_register(ev->table, &f[asked->user_fields[i].field]))
+		if (!field_is_extra_register(ev->table, &f[requested->user_fields[i].field]))
 			continue;
 		while (k < ev->n_user_fields &&
 		       !field_is_extra_register(ev->table, &f[ev->user_fields[k].field]))
@@ -241,14 +241,14 @@ static void keep_extra_register(struct event *ev, const struct event *asked)
 			ev->user_keys &= ~((uint64_t)1 << f[ev->user_fields[k].field].key);
 			ev->user_fields[k] = ev->user_fields[--ev->n_user_fields];
 		}
-		pfmi_pmu_set_user_field(ev, asked->user_fields[i].field,
-		                        asked->user_fields[i].value);
+		pfmi_pmu_set_user_field(ev, requested->user_fields[i].field,
+		                        requested->user_fields[i].value);
 	}
 }
 
 void pfmi_lookup_adopt_row(struct event *ev)
 {
-	const struct event asked = *ev;
+	const struct event requested = *ev;
 	uint64_t own[4];
 	const uint64_t *config = NULL;
 
@@ -258,11 +258,11 @@ void pfmi_lookup_adopt_row(struct event *ev)
 	if (!config || !pfmi_pmu_decode_config_words(ev->table, config, 15, ev))
 		return;
 	if (!event_has_key(ev, KEY_MSR))
-		keep_extra_register(ev, &asked);
+		keep_extra_register(ev, &requested);
 	/* Both events have the same config words but different extra registers. */
-	if (pfmi_pmu_get_extra_register(&asked) &&
-	    pfmi_pmu_get_extra_register(&asked) != pfmi_pmu_get_extra_register(ev))
-		*ev = asked;
+	if (pfmi_pmu_get_extra_register(&requested) &&
+	    pfmi_pmu_get_extra_register(&requested) != pfmi_pmu_get_extra_register(ev))
+		*ev = requested;
 }
 
 /* Splits a raw configuration word into the fields of the table, so that later steps see an ordinary

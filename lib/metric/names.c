@@ -38,12 +38,12 @@ int pfmi_metric_find_by_name(const struct pfm_ctx *ctx, const char *text, struct
  * @text does not begin with @word. */
 static const char *skip_prefix(const char *word, const char *text, size_t *len)
 {
-	const char *behind = strlen(word) <= *len
-	                             ? pfmi_base_skip_prefix_icase(pfmi_base_make_slice(word), text)
-	                             : NULL;
+	const char *rest = strlen(word) <= *len
+	                           ? pfmi_base_skip_prefix_icase(pfmi_base_make_slice(word), text)
+	                           : NULL;
 
-	*len -= behind ? strlen(word) : 0;
-	return behind;
+	*len -= rest ? strlen(word) : 0;
+	return rest;
 }
 
 /* Is @name "TopdownL1" for the group "TmaL1" of Intel's lists, or that of another level? */
@@ -51,9 +51,9 @@ static bool is_topdown_group_alias(const char *s, size_t len, struct slice name)
 {
 	size_t n = name.len;
 	const char *ours = skip_prefix("TmaL", s, &len),
-		   *asked = ours ? skip_prefix("TopdownL", name.text, &n) : NULL;
+		   *requested = ours ? skip_prefix("TopdownL", name.text, &n) : NULL;
 
-	return asked && len == n && strncmp(ours, asked, len) == 0;
+	return requested && len == n && strncmp(ours, requested, len) == 0;
 }
 
 static bool is_in_group(const char *groups, struct slice name)
@@ -70,15 +70,15 @@ static bool is_in_group(const char *groups, struct slice name)
 static bool is_group_of_parent(const char *parent, struct slice group)
 {
 	const struct slice prefix = pfmi_base_make_slice("tma_");
-	const char *behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent), group.text);
+	const char *rest = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent), group.text);
 
 	if (!*parent || group.len < prefix.len)
 		return false;
-	if (!behind && pfmi_base_skip_prefix_icase(prefix, group.text))
-		behind = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent),
-		                                     group.text + prefix.len);
-	return behind && behind + strlen("_group") == group.text + group.len &&
-	       pfmi_base_skip_prefix_icase(pfmi_base_make_slice("_group"), behind);
+	if (!rest && pfmi_base_skip_prefix_icase(prefix, group.text))
+		rest = pfmi_base_skip_prefix_icase(pfmi_base_make_slice(parent),
+		                                   group.text + prefix.len);
+	return rest && rest + strlen("_group") == group.text + group.len &&
+	       pfmi_base_skip_prefix_icase(pfmi_base_make_slice("_group"), rest);
 }
 
 /* Adds the metrics of @group on one PMU. */

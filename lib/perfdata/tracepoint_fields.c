@@ -200,7 +200,7 @@ static char *find_recorded_format(const struct pfm_session *s, uint64_t config)
 	return found;
 }
 
-/* ---- asked --------------------------------------------------------------------------------- */
+/* ---- formats of a session's tracepoints ------------------------------------------------------ */
 
 static struct trace_format *load_trace_format(const struct pfm_session *s, unsigned i)
 {

@@ -109,7 +109,7 @@ static struct source_spot read_source_spot(struct lines *l, Dwarf_Addr address)
 	return spot;
 }
 
-/* ---- what was asked before ------------------------------------------------------------------- */
+/* ---- addresses that were looked up before ---------------------------------------------------- */
 
 static struct known_address *find_address_slot(struct known_address *known, size_t size,
                                                uint64_t address)

@@ -166,8 +166,8 @@ static void add_system_events(struct layout *l, const pfm_session_options_t *usu
 
 /* ---- the list ---------------------------------------------------------------------------- */
 
-/* Splits a list into its *@n pieces, each terminated. The caller frees the result, which has their
- * bytes behind the pointers. NULL without memory. */
+/* Splits a list into its *@n pieces, each terminated. The caller frees the result, which holds
+ * the pointers, then their bytes. NULL without memory. */
 static const char **split_list(const char *list, unsigned *n)
 {
 	size_t size = strlen(list) + 1, len;

@@ -231,7 +231,7 @@ bool pfmi_regions_start_from_environment(bool *is_first)
 /* The environment overrides the program, because the user who runs the program sets it. */
 int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm_error_t *error)
 {
-	const char *asked = pfmi_machine_get_env("PERFMON_REGIONS"),
+	const char *from_environment = pfmi_machine_get_env("PERFMON_REGIONS"),
 		   *output = pfmi_machine_get_env("PERFMON_REGIONS_OUTPUT"), *events, *format;
 	pfm_regions_options_t o = PFM_INIT(o);
 	pfm_error_t e = PFM_INIT(e);
@@ -243,15 +243,15 @@ int pfmi_regions_start(const pfm_regions_options_t *options, bool *is_first, pfm
 	if (o.format && !pfmi_region_find_format(o.format))
 		return refuse_start(error, PFMLIB_ERR_INVAL, EINVAL);
 	if (pfmi_regions.started && o.events && strcmp(o.events, pfmi_regions.events) != 0 &&
-	    !asked)
+	    !from_environment)
 		return refuse_start(error, PFMLIB_ERR_INVAL, EBUSY);
-	events = asked ? asked : o.events;
+	events = from_environment ? from_environment : o.events;
 	format = get_environment_format();
 	error = error ? error : &e;
 	rc = start_once(events && strcmp(events, "time") != 0 ? events : "",
 	                o.flags | read_environment_flags(), output ? output : o.output,
 	                format ? format : o.format, is_first, error);
-	if (rc && asked)
-		print_refusal(asked, error);
+	if (rc && from_environment)
+		print_refusal(from_environment, error);
 	return rc;
 }

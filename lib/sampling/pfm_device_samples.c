@@ -37,7 +37,7 @@ struct pc_profile {
 	uint64_t record[8];
 };
 
-/* ---- what is asked ------------------------------------------------------------------------- */
+/* ---- request to the device ------------------------------------------------------------------- */
 
 /* The period of the event, or of the session. */
 static uint64_t get_requested_period(const struct pfm_session *s, const struct session_count *c)

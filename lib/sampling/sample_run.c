@@ -26,15 +26,15 @@ static inline bool is_run_record(const struct sample_run *u, uint64_t has, const
 /* Decodes a run. Callers pass constant fields, so that their copies of the loop need not test
  * them. */
 static inline __attribute__((always_inline)) unsigned
-decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, unsigned n)
+decode_sample_run(struct sample_run *run, uint64_t fields, pfm_record_t *out, unsigned n)
 {
-	const struct sample_run u = { asked->next_sample,
-		                      asked->sample_size,
+	const struct sample_run u = { run->next_sample,
+		                      run->sample_size,
 		                      fields,
-		                      asked->id,
-		                      asked->time_limit,
+		                      run->id,
+		                      run->time_limit,
 		                      0,
-		                      asked->count_index,
+		                      run->count_index,
 		                      0,
 		                      0 };
 	const uint64_t has = fields | PFM_SAMPLE_PERIOD;
@@ -56,16 +56,16 @@ decode_sample_run(struct sample_run *asked, uint64_t fields, pfm_record_t *out, 
 		    take_u64(&c) != u.id || (time_at && take_u64(&time) > u.time_limit))
 			break;
 		if (!is_run_record(&u, has, &out[k]))
-			begin_run_record(asked, has, &out[k]);
+			begin_run_record(run, has, &out[k]);
 		out[k].misc = head.misc;
 		out[k].raw = at;
 		parse_identity_words(&c, fields & ~(uint64_t)PFM_SAMPLE_IDENTIFIER, &out[k]);
 		exact += (head.misc & PFM_MISC_EXACT) != 0;
 		weight += fields & PFM_SAMPLE_PERIOD ? out[k].body.sample.period : 0;
 	}
-	asked->next_sample = at;
-	asked->n_exact = exact;
-	asked->total_weight = fields & PFM_SAMPLE_PERIOD ? weight : k * asked->period;
+	run->next_sample = at;
+	run->n_exact = exact;
+	run->total_weight = fields & PFM_SAMPLE_PERIOD ? weight : k * run->period;
 	return k;
 }
 

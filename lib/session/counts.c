@@ -28,7 +28,7 @@ static struct session_count *append_default_count(struct session_builder *o)
 	return c;
 }
 
-/* ---- what is asked of an event ------------------------------------------------------------- */
+/* ---- requested settings of an event ---------------------------------------------------------- */
 
 /* The bit that the value 1 of format field @name of core PMU @p sets in config1. */
 static uint64_t get_config1_bit(const struct kernel_pmu *p, const char *name)

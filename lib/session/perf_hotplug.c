@@ -181,13 +181,13 @@ bool pfmi_perf_has_missed_cpu(struct pfm_session *s, const struct session_count 
 	struct perf_state *st = s->backend_state;
 	bool uncore = c->config.kernel_pmu && c->config.kernel_pmu->is_uncore,
 	     any = st->hotplug.has_new_cpu && c->config.cpu < 0 && !uncore;
-	bool told = st->hotplug.min_enabled_time && has_ticking_clock(st, c);
+	bool can_stall = st->hotplug.min_enabled_time && has_ticking_clock(st, c);
 
 	for (unsigned k = 0; k < c->kernel_state.n_events; k++) {
 		struct kernel_event *p = &st->events[c->kernel_state.first_event + k];
 
 		/* A CPU that is still off has nothing to count. */
-		if (told && !p->is_orphaned && has_stalled_time(st, p))
+		if (can_stall && !p->is_orphaned && has_stalled_time(st, p))
 			p->is_orphaned = is_cpu_online(&s->sys, p->cpu);
 		any |= p->is_orphaned;
 	}
