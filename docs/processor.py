@@ -214,7 +214,7 @@ class Page:
         rows = [("Counter", "Width", "Control register", "Counter register")]
         for c in t.counters:
             if c.last > c.first and not c.control and not c.value:
-                rows.append((runs(c.bits()), "%d bits" % c.width, "", ""))
+                rows.append((runs(c.get_mask()), "%d bits" % c.width, "", ""))
                 continue
             for n in range(c.first, c.last + 1):
                 k = n - c.first

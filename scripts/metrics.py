@@ -44,7 +44,7 @@ def core_tables(tables):
 
 def inputs_of(table, row):
     """Events that a metric needs, as a sorted tuple."""
-    names = [text.split("|")[0] for text in table.texts(row, "metric_inputs")]
+    names = [text.split("|")[0] for text in table.read_texts(row, "metric_inputs")]
     return tuple(sorted(n.rpartition("::")[2] if n.startswith(table.name) else n for n in names))
 
 
@@ -52,7 +52,7 @@ def print_metric(standard, cores):
     print("\n## %s\n\n%s\nUnit: %s.\n" % (standard.name, standard.text, standard.unit))
     users, without = {}, {}
     for core, home in cores:
-        row = home.find(standard.name)
+        row = home.find_row(standard.name)
         if row is None:
             without.setdefault(standard.reason_of(core.name), []).append(core.name)
         else:

@@ -77,9 +77,9 @@ class Contract(unittest.TestCase):
                     continue
                 _, target, kind = found
                 if kind == pt.NAME_UNSUPPORTED:
-                    if not home.text(target).startswith("cannot be measured: "):
-                        wrong.append((core.name, name, home.text(target)))
-                elif not home.row(target)["flags"] & pt.ROW_METRIC:
+                    if not home.read_text(target).startswith("cannot be measured: "):
+                        wrong.append((core.name, name, home.read_text(target)))
+                elif not home.read_row(target)["flags"] & pt.ROW_METRIC:
                     wrong.append((core.name, name, "an event"))
                 elif home.value_text(target, "unit") != unit:
                     wrong.append((core.name, name, home.value_text(target, "unit")))
@@ -113,7 +113,7 @@ class Contract(unittest.TestCase):
         least = {"ipc": 175, "branch_mpki": 170, "l1d_mpki": 145, "l3_mpki": 90,
                  "topdown_retired": 40, "membw_total": 35}
         for name, n in least.items():
-            have = sum(home.find(name) is not None for _, home in self.cores)
+            have = sum(home.find_row(name) is not None for _, home in self.cores)
             self.assertGreaterEqual(have, n, name)
 
     def test_values(self):
@@ -132,8 +132,8 @@ class Contract(unittest.TestCase):
         texts = {}
         for core, home in self.cores:
             for name in NAMES:
-                row = home.find(name)
-                for text in home.texts(row, "metric_inputs") if row is not None else ():
+                row = home.find_row(name)
+                for text in home.read_texts(row, "metric_inputs") if row is not None else ():
                     text = text.split("|")[0]
                     if text[0] != "#" and "/" not in text:
                         text = text if "::" in text else "%s::%s" % (home.name, text)

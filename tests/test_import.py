@@ -70,10 +70,10 @@ class Encoded:
     """What a row asks of the hardware, worked out from nothing but the table: the C encoders must agree."""
 
     def __init__(self, t, row, mods):
-        self.t, self.row = t, t.row(row)
+        self.t, self.row = t, t.read_row(row)
         self.values = {}
         self.alts = []
-        alt = t.field("alt")
+        alt = t.find_field("alt")
         for field, counter, v in self.row["values"]:
             if field == alt:
                 self.alts.append(v)
@@ -81,10 +81,10 @@ class Encoded:
                 self.values[field] = v
         for name, v in mods.items():
             if name != "plm":
-                field = t.field(name)
+                field = t.find_field(name)
                 if field is None:
                     raise KeyError("%s has no field %s" % (t.name, name))
-                assert t.record("fields", field)[5], "%s is no modifier" % name
+                assert t.read_record("fields", field)[5], "%s is no modifier" % name
                 self.values[field] = v
         plm = mods.get("plm", "uk")
         self.plm = ("u" in plm) << 16 | ("k" in plm) << 17
@@ -102,7 +102,7 @@ class Encoded:
         return words
 
     def key(self, name):
-        return self.values.get(self.t.field(name), 0)
+        return self.values.get(self.t.find_field(name), 0)
 
     def evtsel(self, replace=()):
         return self.config(replace)[0] | self.plm | 1 << 20 | 1 << 22
@@ -125,7 +125,7 @@ class Encoded:
         bits = self.row["counters"]
         if "counters" in want:
             got["counters"] = self.counters(bits)
-        if self.t.field("on_htoff") is not None and self.key("on_htoff"):
+        if self.t.find_field("on_htoff") is not None and self.key("on_htoff"):
             got["counters_htoff"] = self.counters(self.key("on_htoff"))
         if self.t.encoder == 2 and "precise" in want:
             got["precise"] = ("no", "may", "must")[self.key("precise")]
@@ -140,7 +140,7 @@ class Encoded:
         if self.alts:
             got["alt"] = []
             for a in self.alts:
-                other = {self.t.field("code"): a & 0xFFFF, self.t.field("umask"): a >> 16 & 0xFFFF}
+                other = {self.t.find_field("code"): a & 0xFFFF, self.t.find_field("umask"): a >> 16 & 0xFFFF}
                 one = {"config": hex(self.config(other)[0]), "evtsel": hex(self.evtsel(other))}
                 if a >> 32:
                     one["msr"] = [hex(a >> 32), hex(self.msr_value())]
@@ -183,7 +183,7 @@ class Trees:
                 cpu = want["cpu"]
                 model = cpu.split("/")[0].lower() if cpu[:1].isupper() else cpu.split("/")[-1].replace("-", "_")
                 tables = [t for t in self.images[model] if t.device == want["pmu"]]
-                rows = [(t, t.find(want["event"])) for t in tables]
+                rows = [(t, t.find_row(want["event"])) for t in tables]
                 rows = [(t, r) for t, r in rows if r is not None]
                 if not rows:
                     wrong.append("%s %s: not found" % (cpu, want["event"]))
@@ -205,7 +205,7 @@ class Trees:
         for model, tables in self.images.items():
             names = known.setdefault(model, set())
             for t in tables:
-                names.update(t.row(i)["name"] for i in range(t.count["rows"]))
+                names.update(t.read_row(i)["name"] for i in range(t.count["rows"]))
         reported = {(r["file"], r["event"]) for line in self.lines for r in [line.get("refused")] if r}
         for folder, _, files in os.walk(self.root):
             for name in files:
@@ -233,13 +233,13 @@ class Trees:
         for tables in self.images.values():
             for t in tables:
                 for i in range(t.count["rows"]):
-                    row = t.row(i)
+                    row = t.read_row(i)
                     if row["flags"] & pt.ROW_SHADOWED:
-                        found = t.row(t.find(row["name"]))
+                        found = t.read_row(t.find_row(row["name"]))
                         self.assertEqual(pt.fold(found["name"]), pt.fold(row["name"]))
                     else:
-                        self.assertEqual(t.find(row["name"]), i, row["name"])
-                        self.assertEqual(t.find(row["name"].lower().replace("_", "-")), i)
+                        self.assertEqual(t.find_row(row["name"]), i, row["name"])
+                        self.assertEqual(t.find_row(row["name"].lower().replace("_", "-")), i)
                     self.assertEqual(row["counters"] & ~t.all_counters, 0)
 
     def table(self, name):
@@ -277,7 +277,7 @@ class Trees:
             mine = {t.name: t for t in self.images[self.model]}
             for t in tables:
                 for i in range(t.count["rows"]):
-                    self.assertEqual(t.row(i), mine[t.name].row(i))
+                    self.assertEqual(t.read_row(i), mine[t.name].read_row(i))
 
     def test_one_file_and_one_image(self):
         paths, names = self.mixed
@@ -288,8 +288,8 @@ class Trees:
                 tables, _ = pmview.read_image(f.read())
             self.assertLessEqual(set(names), {t.name for t in tables})
             first = next(t for t in tables if t.name == names[0])
-            self.assertEqual(len(first.records("matches")), 1)                      # from the mapfile above it
-            self.assertEqual(first.records("matches")[0][2:5], (6, *[self.mixed_model] * 2))
+            self.assertEqual(len(first.read_records("matches")), 1)                      # from the mapfile above it
+            self.assertEqual(first.read_records("matches")[0][2:5], (6, *[self.mixed_model] * 2))
 
     def test_archive_is_read_unopened(self):
         """A packed kernel source gives the images of the folder."""
@@ -332,36 +332,36 @@ class Invented(Trees, unittest.TestCase):
     def test_metrics(self):
         """Of both forms of Intel's, and of Linux's; of units too."""
         toy, amd = self.table("toy"), self.table("amdtoy")
-        self.assertEqual([toy.row(i)["name"] for i in range(toy.count["rows"]) if toy.row(i)["flags"] & pt.ROW_METRIC],
+        self.assertEqual([toy.read_row(i)["name"] for i in range(toy.count["rows"]) if toy.read_row(i)["flags"] & pt.ROW_METRIC],
                          ["farm_cpi", "farm_emptiness", "hay_rate", "farm_frequency", "cart_bandwidth", "ipc"])     # a ratio of ours last
-        self.assertEqual(toy.find("metric_TMA_Hay_Rate(%)"), toy.find("hay_rate"))
-        self.assertEqual(toy.texts(toy.find("hay_rate"), "metric_inputs"), ["SHED.PAINTED", "TOPDOWN.SLOTS"])
-        self.assertEqual(toy.value_text(toy.find("farm_frequency"), "unit"), "GHz")
-        self.assertTrue(amd.row(amd.find("cow_share"))["flags"] & pt.ROW_METRIC)
-        self.assertTrue(self.table("mesh_arm_cmn").row(self.table("mesh_arm_cmn").find("late_share"))["flags"] & pt.ROW_METRIC)
-        self.assertIsNotNone(self.table("toy_n9").find("l1d_miss"))
+        self.assertEqual(toy.find_row("metric_TMA_Hay_Rate(%)"), toy.find_row("hay_rate"))
+        self.assertEqual(toy.read_texts(toy.find_row("hay_rate"), "metric_inputs"), ["SHED.PAINTED", "TOPDOWN.SLOTS"])
+        self.assertEqual(toy.value_text(toy.find_row("farm_frequency"), "unit"), "GHz")
+        self.assertTrue(amd.read_row(amd.find_row("cow_share"))["flags"] & pt.ROW_METRIC)
+        self.assertTrue(self.table("mesh_arm_cmn").read_row(self.table("mesh_arm_cmn").find_row("late_share"))["flags"] & pt.ROW_METRIC)
+        self.assertIsNotNone(self.table("toy_n9").find_row("l1d_miss"))
 
     def test_masks_and_remarks(self):
         toy = self.table("toy")
-        row = toy.row(toy.find("OFFCORE_RESPONSE"))
-        words = [[toy.text(toy.record("words",
-                g[3] + k)[1]) for k in range(g[4])] for g in (toy.record("groups", g) for g in row["takes"])]
+        row = toy.read_row(toy.find_row("OFFCORE_RESPONSE"))
+        words = [[toy.read_text(toy.read_record("words",
+                g[3] + k)[1]) for k in range(g[4])] for g in (toy.read_record("groups", g) for g in row["takes"])]
         self.assertEqual(words, [["HAY", "STRAW"], ["NEAR_BARN", "FAR_BARN"]])      # WAITING is one register's alone
-        self.assertIsNotNone(toy.find("OFFCORE_RESPONSE_0"))
-        g = toy.record("groups", toy.row(toy.find("FP_ARITH_INST_RETIRED"))["takes"][0])
-        self.assertEqual([toy.record("words", g[3] + k)[0] for k in range(g[4])], [1, 8])
-        self.assertIn("mean 7.5", toy.value_text(toy.find("GATE.OPENED_COST"), "note"))
-        self.assertEqual(toy.value_text(toy.find("SHED.EMPTY_CYCLES"), "errata"), "TOY01, TOY02")
-        self.assertEqual(toy.value_text(toy.find("BARN.STRAW"), "replaced"), "BARN.HAY")
-        self.assertIsNotNone(toy.find("PERF_METRICS.RETIRING"))
+        self.assertIsNotNone(toy.find_row("OFFCORE_RESPONSE_0"))
+        g = toy.read_record("groups", toy.read_row(toy.find_row("FP_ARITH_INST_RETIRED"))["takes"][0])
+        self.assertEqual([toy.read_record("words", g[3] + k)[0] for k in range(g[4])], [1, 8])
+        self.assertIn("mean 7.5", toy.value_text(toy.find_row("GATE.OPENED_COST"), "note"))
+        self.assertEqual(toy.value_text(toy.find_row("SHED.EMPTY_CYCLES"), "errata"), "TOY01, TOY02")
+        self.assertEqual(toy.value_text(toy.find_row("BARN.STRAW"), "replaced"), "BARN.HAY")
+        self.assertIsNotNone(toy.find_row("PERF_METRICS.RETIRING"))
 
     def test_hosts(self):
         def ids(name):
-            return [(m[2], m[3], m[5], m[9] if m[10] else None) for m in self.table(name).records("matches")]
+            return [(m[2], m[3], m[5], m[9] if m[10] else None) for m in self.table(name).read_records("matches")]
         self.assertEqual(set(ids("toy")), {(6, 0xE5, 0x1F, None)})
         self.assertEqual((ids("duo_oxen"), ids("duo_goats")), ([(6, 0xE6, 0, 0x40)], [(6, 0xE6, 0, 0x20)]))
-        self.assertEqual(self.table("amdtoy").records("matches")[0][2:5], (99, 0, 0xFF))
-        self.assertTrue(any(0x611FEE12 & m[7] == m[6] for m in self.table("toy_n9").records("matches")))
+        self.assertEqual(self.table("amdtoy").read_records("matches")[0][2:5], (99, 0, 0xFF))
+        self.assertTrue(any(0x611FEE12 & m[7] == m[6] for m in self.table("toy_n9").read_records("matches")))
         self.assertEqual({t.name for ts in self.images.values() for t in ts if t.part_of == "toy" and t.flags & pt.TABLE_UNCORE},
                          {"toy_uncore_" + u for u in ("cha", "imc", "iio", "iio_free_running", "upi", "pcu")})
 
@@ -416,8 +416,8 @@ class Lists(Trees, unittest.TestCase):
             for t in tables:
                 if t.flags & pt.TABLE_UNCORE:
                     continue
-                for m in t.records("matches"):
-                    if t.text(m[1]) == vendor and m[2] == family and m[3] <= model <= m[4] and \
+                for m in t.read_records("matches"):
+                    if t.read_text(m[1]) == vendor and m[2] == family and m[3] <= model <= m[4] and \
                             (not m[5] or m[5] >> stepping & 1):
                         found.add((t.name, m[9] if m[10] else None))
         return found
@@ -433,54 +433,54 @@ class Lists(Trees, unittest.TestCase):
         self.assertEqual(self.matching(25, 0x61, 2, amd), {("amdzen4", None)})
         self.assertEqual(self.matching(25, 0x21, 0, amd), {("amdzen3", None)})
         self.assertEqual(self.matching(23, 0x31, 0, amd), set())
-        midr = [m for m in self.table("neoverse_n1").records("matches")]
+        midr = [m for m in self.table("neoverse_n1").read_records("matches")]
         self.assertTrue(any(0x413FD0C1 & m[7] == m[6] and m[7] for m in midr))
-        pvr = self.table("power9").records("matches")
+        pvr = self.table("power9").read_records("matches")
         self.assertTrue(any(0x004E1203 & m[7] == m[6] and m[7] for m in pvr))
         self.assertRegex("0x489-0x8000000000000007-0x4210427",
-                         pmmatch.convert_posix_to_python(self.table("u74").text(self.table("u74").records("matches")[0][8])))
+                         pmmatch.convert_posix_to_python(self.table("u74").read_text(self.table("u74").read_records("matches")[0][8])))
 
     def test_matrix_values_compose_what_the_list_names(self):
         """Request and response of the matrix give the value of the event that has both in its name."""
         hsw = self.table("hsw")
-        row = hsw.row(hsw.find("OFFCORE_RESPONSE"))
-        groups = [hsw.record("groups", g) for g in row["takes"]]
-        self.assertEqual([hsw.text(g[0]) for g in groups], ["request", "response"])
+        row = hsw.read_row(hsw.find_row("OFFCORE_RESPONSE"))
+        groups = [hsw.read_record("groups", g) for g in row["takes"]]
+        self.assertEqual([hsw.read_text(g[0]) for g in groups], ["request", "response"])
         self.assertEqual([g[1] for g in groups], [pt.GROUP_ANY] * 2)     # the list has the bare event: masks are optional
-        words = [[hsw.record("words", g[3] + k) for k in range(g[4])] for g in groups]
-        self.assertIn("L3_HIT_SNOOP_MISS", [hsw.text(w[1]) for w in words[1]])
-        rows = {re.sub("[._]", "", hsw.row(i)["name"]): i for i in range(hsw.count["rows"])}
+        words = [[hsw.read_record("words", g[3] + k) for k in range(g[4])] for g in groups]
+        self.assertIn("L3_HIT_SNOOP_MISS", [hsw.read_text(w[1]) for w in words[1]])
+        rows = {re.sub("[._]", "", hsw.read_row(i)["name"]): i for i in range(hsw.count["rows"])}
         seen = 0
         for a in words[0]:
             for b in words[1]:
-                named = rows.get(re.sub("[._]", "", "OFFCORE_RESPONSE" + hsw.text(a[1]) + hsw.text(b[1])))
+                named = rows.get(re.sub("[._]", "", "OFFCORE_RESPONSE" + hsw.read_text(a[1]) + hsw.read_text(b[1])))
                 if named is not None:
                     seen += 1
-                    self.assertEqual(hsw.value(named, "offcore_rsp"), a[0] | b[0])
+                    self.assertEqual(hsw.read_value(named, "offcore_rsp"), a[0] | b[0])
         self.assertEqual(seen, 41)
 
     def test_floating_point_masks(self):
         """Bits of the unit mask with what each counts; none of them spells another event."""
         skx = self.table("skx")
-        row = skx.row(skx.find("FP_ARITH_INST_RETIRED"))
-        g = skx.record("groups", row["takes"][0])
-        words = {skx.text(w[1]): (w[0], skx.text(w[2])[:14]) for w in (skx.record("words", g[3] + k) for k in range(g[4]))}
+        row = skx.read_row(skx.find_row("FP_ARITH_INST_RETIRED"))
+        g = skx.read_record("groups", row["takes"][0])
+        words = {skx.read_text(w[1]): (w[0], skx.read_text(w[2])[:14]) for w in (skx.read_record("words", g[3] + k) for k in range(g[4]))}
         self.assertEqual(len(words), 8)
         self.assertEqual(words["512BIT_PACKED_SINGLE"], (0x80, "16 operations."))
         self.assertEqual(words["SCALAR_DOUBLE_MASK"][0], 1)           # FP_ARITH_INST_RETIRED.SCALAR_DOUBLE is an event
         for word in words:
-            self.assertIsNone(skx.find("FP_ARITH_INST_RETIRED." + word))
+            self.assertIsNone(skx.find_row("FP_ARITH_INST_RETIRED." + word))
 
     def test_metrics_become_code_and_keep_their_unit(self):
         skx, zen = self.table("skx"), self.table("amdzen4")
-        row = skx.find("cpu_operating_frequency")
-        self.assertTrue(skx.row(row)["flags"] & pt.ROW_METRIC)
-        self.assertEqual(skx.texts(row, "metric_inputs"),
+        row = skx.find_row("cpu_operating_frequency")
+        self.assertTrue(skx.read_row(row)["flags"] & pt.ROW_METRIC)
+        self.assertEqual(skx.read_texts(row, "metric_inputs"),
                          ["CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC", "#system_tsc_freq|SYSTEM_TSC_FREQ"])
         self.assertRegex(skx.value_text(row, "metric"), r"^e00e01/e02\*(k.{11}|j..)/$")     # both lists have it: Intel's own
         self.assertEqual(skx.value_text(row, "unit"), "GHz")
-        self.assertEqual(skx.find("metric_TMA_......Mispredicts_Resteers(%)"), skx.find("Mispredicts_Resteers"))
-        row = zen.find("bad_speculation")
+        self.assertEqual(skx.find_row("metric_TMA_......Mispredicts_Resteers(%)"), skx.find_row("Mispredicts_Resteers"))
+        row = zen.find_row("bad_speculation")
         self.assertEqual(zen.value_text(row, "unit"), "%")
         self.assertTrue(zen.value_text(row, "metric").endswith("j1T*"))      # its scale, 100
 
@@ -521,36 +521,36 @@ class Lists(Trees, unittest.TestCase):
             for field, where in self.manifest(machine)[device].items():
                 if table == "power9" and field != "code":
                     continue          # parts of the code under other names
-                index = t.field(field)
+                index = t.find_field(field)
                 self.assertIsNotNone(index, "%s has no %s" % (table, field))
                 self.assertEqual([tuple(r) for r in t.field_ranges(index)], pmheads.parse_bits(where), "%s %s" % (table, field))
 
     def test_top_down_figures(self):
         """In no list, but in metrics: the kernel's codes for PERF_METRICS, beside SLOTS on fixed counter 3."""
         icx, spr, hsw = self.table("icx"), self.table("spr"), self.table("hsw")
-        row = spr.find("PERF_METRICS.MEMORY_BOUND")
-        self.assertEqual((spr.find("topdown-mem-bound"), spr.value(row, "code"), spr.value(row, "umask")), (row, 0, 0x87))
-        self.assertIsNotNone(icx.find("PERF_METRICS.RETIRING"))
-        self.assertIsNone(icx.find("PERF_METRICS.MEMORY_BOUND"))
-        self.assertIsNone(hsw.find("PERF_METRICS.RETIRING"))
-        self.assertIsNone(self.table("adl_gracemont").find("PERF_METRICS.RETIRING"))
-        self.assertEqual(self.table("adl_goldencove").find("topdown-retiring"),
-                         self.table("adl_goldencove").find("PERF_METRICS.RETIRING"))
+        row = spr.find_row("PERF_METRICS.MEMORY_BOUND")
+        self.assertEqual((spr.find_row("topdown-mem-bound"), spr.read_value(row, "code"), spr.read_value(row, "umask")), (row, 0, 0x87))
+        self.assertIsNotNone(icx.find_row("PERF_METRICS.RETIRING"))
+        self.assertIsNone(icx.find_row("PERF_METRICS.MEMORY_BOUND"))
+        self.assertIsNone(hsw.find_row("PERF_METRICS.RETIRING"))
+        self.assertIsNone(self.table("adl_gracemont").find_row("PERF_METRICS.RETIRING"))
+        self.assertEqual(self.table("adl_goldencove").find_row("topdown-retiring"),
+                         self.table("adl_goldencove").find_row("PERF_METRICS.RETIRING"))
 
     def test_deprecated_rows_name_their_successor(self):
         skx = self.table("skx_uncore_cha")
-        row = skx.find("UNC_H_DIR_LOOKUP.SNP")
-        self.assertTrue(skx.row(row)["flags"] & pt.ROW_DEPRECATED)
+        row = skx.find_row("UNC_H_DIR_LOOKUP.SNP")
+        self.assertTrue(skx.read_row(row)["flags"] & pt.ROW_DEPRECATED)
         self.assertEqual(skx.value_text(row, "replaced"), "UNC_CHA_DIR_LOOKUP.SNP")
 
     def test_spellings_that_fold_together(self):
         """PROT_HDR is the old name of PROTHDR: one of two equal rows answers, both are listed."""
         upi = self.table("skx_uncore_upi")
-        rows = [i for i in range(upi.count["rows"]) if pt.fold(upi.row(i)["name"]) == b"uncupirxlflits.prothdr"]
+        rows = [i for i in range(upi.count["rows"]) if pt.fold(upi.read_row(i)["name"]) == b"uncupirxlflits.prothdr"]
         self.assertEqual(len(rows), 2)
-        found = upi.find("UNC_UPI_RxL_FLITS.PROT_HDR")
-        self.assertEqual(upi.row(found)["name"], "UNC_UPI_RxL_FLITS.PROTHDR")
-        self.assertFalse(upi.row(found)["flags"] & pt.ROW_DEPRECATED)
+        found = upi.find_row("UNC_UPI_RxL_FLITS.PROT_HDR")
+        self.assertEqual(upi.read_row(found)["name"], "UNC_UPI_RxL_FLITS.PROTHDR")
+        self.assertFalse(upi.read_row(found)["flags"] & pt.ROW_DEPRECATED)
 
 def event(**more):
     """A sound core event of Intel's lists."""
@@ -600,7 +600,7 @@ class MadeUp(unittest.TestCase):
         return tables, refused, notes, status
 
     def config(self, t, name, mods=()):
-        return Encoded(t, t.find(name), dict(mods)).config()
+        return Encoded(t, t.find_row(name), dict(mods)).config()
 
     def test_list_shapes_of_alternatives(self):
         self.intel("ADL", [
@@ -618,8 +618,8 @@ class MadeUp(unittest.TestCase):
         t = tables["adl"]
 
         def ways(name):
-            row = t.find(name)
-            return (t.value(row, "code"), t.value(row, "umask"), t.value(row, "msr"), t.value_list(row, "alt"))
+            row = t.find_row(name)
+            return (t.read_value(row, "code"), t.read_value(row, "umask"), t.read_value(row, "msr"), t.value_list(row, "alt"))
         self.assertEqual(ways("A"), (0xB7, 1, 0x1A6, [0xBB | 1 << 16 | 0x1A7 << 32]))
         self.assertEqual(ways("B"), (0xB7, 1, 0x1A6, [0xB7 | 2 << 16 | 0x1A7 << 32]))
         self.assertEqual(ways("C"), (0xB7, 2, 0x1A7, []))
@@ -629,9 +629,9 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(ways("H"), (0xB7, 1, 0, [0xBB | 1 << 16]))
         self.assertEqual(self.config(t, "B")[1], 2)
         self.assertEqual(self.config(t, "E")[1], 0)                 # no kernel field: only the raw register
-        self.assertEqual(t.value(t.find("E"), "msr_value"), 5)
-        self.assertEqual(t.value(t.find("F"), "precise"), 2)
-        self.assertIn(t.field("ldlat"), [v[0] for v in t.row(t.find("F"))["values"]])     # a zero that is meant
+        self.assertEqual(t.read_value(t.find_row("E"), "msr_value"), 5)
+        self.assertEqual(t.read_value(t.find_row("F"), "precise"), 2)
+        self.assertIn(t.find_field("ldlat"), [v[0] for v in t.read_row(t.find_row("F"))["values"]])     # a zero that is meant
         self.assertEqual(self.config(t, "G")[1], 0x600006)
 
     def test_fixed_counters(self):
@@ -651,9 +651,9 @@ class MadeUp(unittest.TestCase):
         bnl, nhm, icl = tables["bnl"], tables["nhm_ep"], tables["icl"]
         self.assertEqual([self.config(bnl, n)[0] for n in ("INST_RETIRED.ANY", "CPU_CLK_UNHALTED.CORE",
                                                            "CPU_CLK_UNHALTED.REF")], [0xC0, 0x3C, 0x300])
-        self.assertEqual([bnl.row(i)["counters"] >> 32 for i in range(3)], [1, 2, 4])
+        self.assertEqual([bnl.read_row(i)["counters"] >> 32 for i in range(3)], [1, 2, 4])
         self.assertEqual([self.config(nhm, n)[0] for n in ("A.X", "B.X", "INST_RETIRED.ANY_P")], [0x3C, 0x300, 0x1C0])
-        self.assertEqual(nhm.find("OFFCORE_RESPONSE.ANY"), nhm.find("OFFCORE_RESPONSE_0.ANY"))
+        self.assertEqual(nhm.find_row("OFFCORE_RESPONSE.ANY"), nhm.find_row("OFFCORE_RESPONSE_0.ANY"))
         self.assertEqual([self.config(icl, n)[0] for n in ("INST_RETIRED.PREC_DIST", "TOPDOWN.SLOTS", "ANY.THREAD")],
                          [0x100, 0x400, 0x3C])
 
@@ -673,7 +673,7 @@ class MadeUp(unittest.TestCase):
         for name in ("OFFCORE_RESPONSE:request=ALL_DATA_RD:response=L3_HIT.ANY_SNOOP",
                      "offcore_response.request=all_data_rd.response=l3_hit.any_snoop",
                      "OFFCORE_RESPONSE.ALL_DATA_RD.L3_HIT.ANY_SNOOP", "offcore_response:all_data_rd:l3_hit:any_snoop"):
-            self.assertEqual(t.find(name), 0, name)
+            self.assertEqual(t.find_row(name), 0, name)
 
     def test_matrix_in_both_forms(self):
         rows = [{"MATRIX_REQUEST": "ANY", "MATRIX_RESPONSE": "Null", "MATRIX_VALUE": "0x8000", "MATRIX_REGISTER": "0,1",
@@ -688,15 +688,15 @@ class MadeUp(unittest.TestCase):
         tables, refused, _, _ = self.convert()
         t = tables["slm"]
         self.assertEqual([r[1] for r in refused], ["MATRIX_REQUEST"])
-        both, zero, one = (t.find("OFFCORE_RESPONSE" + s) for s in ("", "_0", "_1"))
+        both, zero, one = (t.find_row("OFFCORE_RESPONSE" + s) for s in ("", "_0", "_1"))
         words = {}
         for row in (both, zero, one):
-            g = t.record("groups", t.row(row)["takes"][1])
-            words[row] = [(t.text(w[1]), w[0]) for w in (t.record("words", g[3] + k) for k in range(g[4]))]
+            g = t.read_record("groups", t.read_row(row)["takes"][1])
+            words[row] = [(t.read_text(w[1]), w[0]) for w in (t.read_record("words", g[3] + k) for k in range(g[4]))]
         self.assertEqual(words[both], [("MISS", 0x100000000)])
         self.assertEqual(words[zero], [("MISS", 0x100000000), ("OUTSTANDING", 0x4000000000)])
         self.assertEqual(words[one], [("MISS", 0x100000000)])
-        self.assertEqual((t.value(one, "umask"), t.value(one, "msr"), t.value_list(both, "alt")),
+        self.assertEqual((t.read_value(one, "umask"), t.read_value(one, "msr"), t.value_list(both, "alt")),
                          (2, 0x1A7, [0xB7 | 2 << 16 | 0x1A7 << 32]))
 
     def test_uncore_of_several_generations(self):
@@ -727,9 +727,9 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(self.config(tables["spr_uncore_iio"], "IO2")[0], 7 << 48 | 1 << 36 | 0x150)
         free = tables["spr_uncore_iio_free_running"]
         self.assertEqual(self.config(free, "UNC_IIO_BANDWIDTH_IN.PART6_FREERUN")[0], 0x26FF)
-        self.assertTrue(free.row(0)["flags"] & pt.ROW_FREE_RUNNING)
+        self.assertTrue(free.read_row(0)["flags"] & pt.ROW_FREE_RUNNING)
         self.assertEqual(self.config(tables["spr_uncore_ubox"], "CLOCK")[0], 0xFF)
-        self.assertEqual(tables["spr_uncore_ubox"].row(0)["counters"], 1 << 32)
+        self.assertEqual(tables["spr_uncore_ubox"].read_row(0)["counters"], 1 << 32)
         self.assertEqual(self.config(tables["jkt_uncore_qpi"], "Q")[0], 1 << 21 | 0x802)
         self.assertEqual(self.config(tables["jkt_uncore_pcu"], "P")[0], 1 << 14 | 0x80)
         self.assertEqual(self.config(tables["skx_uncore_cha"], "F1")[1], 0x40433 << 32)
@@ -773,20 +773,20 @@ class MadeUp(unittest.TestCase):
         cbox = tables["haswellx_uncore_cbox"]
         self.assertEqual(self.config(cbox, "LLC_MISSES.MMIO_READ")[:2], [0x335, 0x187 << 52 | 1 << 62])
         self.assertEqual(cbox.value_text(0, "unit"), "Bytes")
-        self.assertEqual(tables["haswellx"].row(0)["name"], "LLC_MISSES.MMIO_READ.metric")
+        self.assertEqual(tables["haswellx"].read_row(0)["name"], "LLC_MISSES.MMIO_READ.metric")
         self.assertEqual(self.config(tables["amdzen1"], "a")[0], 1 << 32 | 0xFFD0)
         self.assertEqual(self.config(tables["amdzen2_amd_l3"], "l3")[0], 0xFF << 56 | 0x1F9A)
         self.assertEqual(self.config(tables["amdzen2_amd_df"], "df")[0], 1 << 32 | 0x38C7)
         self.assertEqual(self.config(tables["amdzen4_amd_df"], "df")[0], 0x21 << 32 | 0x7 << 24 | 0xFEC7)
         self.assertEqual(self.config(tables["graniterapids_uncore_iio"], "iio")[0], 7 << 48 | 0x80 << 36 | 0x283)
-        self.assertEqual([m[3] for m in cbox.records("matches")], [0x3F])
-        models = [[m[3:5] for m in tables[new].records("matches")] for new in ("amdnew1", "amdnew2")]
+        self.assertEqual([m[3] for m in cbox.read_records("matches")], [0x3F])
+        models = [[m[3:5] for m in tables[new].read_records("matches")] for new in ("amdnew1", "amdnew2")]
         self.assertEqual(models, [[(0, 0x2F)], [(0x30, 0xFF)]])             # the first line that matches wins
         arm = tables["x1000"]
-        self.assertEqual(arm.row(arm.find("L1D_CACHE_RD"))["desc"], "mine")
-        self.assertEqual([arm.row(arm.find(n))["counters"] for n in ("CPU_CYCLES", "L1D_CACHE_RD")],
+        self.assertEqual(arm.read_row(arm.find_row("L1D_CACHE_RD"))["desc"], "mine")
+        self.assertEqual([arm.read_row(arm.find_row(n))["counters"] for n in ("CPU_CYCLES", "L1D_CACHE_RD")],
                          [0xFFFFFFFF, 0x7FFFFFFF])
-        midr = arm.records("matches")
+        midr = arm.read_records("matches")
 
         def is_for(value):
             return any(value & m[7] == m[6] for m in midr)
@@ -794,7 +794,7 @@ class MadeUp(unittest.TestCase):
         self.assertFalse(is_for(0x410FD0C1) or is_for(0x411FD0C0) or is_for(0x411FD0D1))
         z15 = tables["cf_z15"]
         self.assertEqual(self.config(z15, "TX")[0], 140)
-        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.convert_posix_to_python(z15.text(z15.records("matches")[0][8])))
+        self.assertRegex("IBM,8561,T01,703,3.6,002f", pmmatch.convert_posix_to_python(z15.read_text(z15.read_records("matches")[0][8])))
         self.assertEqual(sorted(refused), [("NO_SUCH", "ArchStdEvent", "no standard event of that name"),
                                            ("WIDE", "EventCode", "0x12345 does not fit the 16 bits of 'code'")])
 
@@ -816,11 +816,11 @@ class MadeUp(unittest.TestCase):
         self.intel("HSW", good[:1] + bad + good[1:] + fine)
         tables, refused, _, status = self.convert()
         t = tables["hsw"]
-        self.assertEqual([t.row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1",
+        self.assertEqual([t.read_row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1",
                 "GOOD.2", "ZERO", "FIXED", "LAST", "INT"])
         self.assertEqual(len(refused), len(bad), refused)
         self.assertEqual(status, 0)
-        self.assertEqual(t.row(5)["desc"], "LAST")
+        self.assertEqual(t.read_row(5)["desc"], "LAST")
         keys = {e: k for e, k, _ in refused}
         self.assertEqual((keys["N1"], keys["N2"], keys["N3"], keys["N4"], keys["N5"], keys["N9"], keys["N13"], keys["N16"], keys["N17"]),
                          ("EventCode", "UMask", "Counter", "CounterMask", "MSRValue", "EventCode", "Invert", "EventCode", "EventCode"))
@@ -879,7 +879,7 @@ class MadeUp(unittest.TestCase):
                                                                                    '"UMask": "0x01", "UMask": "0x02"')
         self.put("SKX/events/x_core.json", raw)
         tables, _, notes, _ = self.convert()
-        self.assertEqual(tables["skx"].value(0, "umask"), 2)
+        self.assertEqual(tables["skx"].read_value(0, "umask"), 2)
         self.assertEqual(notes, [("A", "UMask")])
 
     def test_unknown_model_without_mapfile(self):
@@ -887,8 +887,8 @@ class MadeUp(unittest.TestCase):
         self.intel("ZZZ", [event(Precise="1", Equal="0", UMaskExt="0x00", PEBS=None)])
         t = self.convert()[0]["zzz"]
         self.assertEqual(t.count["matches"], 0)
-        self.assertEqual(t.value(0, "precise"), 1)
-        self.assertIsNotNone(t.field("eq"))
+        self.assertEqual(t.read_value(0, "precise"), 1)
+        self.assertIsNotNone(t.find_field("eq"))
 
     def test_our_own_table(self):
         path = os.path.join(HERE, "pmu", "testpmu.pmu")
@@ -997,8 +997,8 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
             again, = pmview.read_image(f.read())[0]
-        said = [[(t.row(i)["name"], t.row(i)["desc"], t.row(i)["counters"], t.row(i)["flags"], t.texts(i, "detail"), t.texts(i, "errata"),
-                  t.value(i, "code"), t.value(i, "umask")) for i in range(t.count["rows"])] for t in (own, again)]
+        said = [[(t.read_row(i)["name"], t.read_row(i)["desc"], t.read_row(i)["counters"], t.read_row(i)["flags"], t.read_texts(i, "detail"), t.read_texts(i, "errata"),
+                  t.read_value(i, "code"), t.read_value(i, "umask")) for i in range(t.count["rows"])] for t in (own, again)]
         self.assertEqual(*said)
         self.assertEqual((len(said[0]), said[0][0][1], *[row[5] for row in said[0][1:3]]),
                          (4, 'Says "A" # no remark.', ['E1, "E2" # \\'], ["E3 \\ E4"]))
@@ -1061,9 +1061,9 @@ class MadeUp(unittest.TestCase):
         self.assertEqual({(e, k) for e, k, _ in refused}, {("TOO_WIDE", "code")})
         self.assertEqual(collections.Counter(notes), {("-", "name"): 2, ("TRACE_ONLY", "code"): 2})
         t = tables["invented_f1"]
-        self.assertEqual([t.row(i)["counters"] for i in range(2)], [0x8000003F, 0x3F])
-        self.assertEqual(t.find("FILL"), t.find("L1D_CACHE_REFILL"))
-        self.assertEqual((t.device, t.row(0)["desc"]), ("armv8_pmuv3_0", "Made up, cycles."))
+        self.assertEqual([t.read_row(i)["counters"] for i in range(2)], [0x8000003F, 0x3F])
+        self.assertEqual(t.find_row("FILL"), t.find_row("L1D_CACHE_REFILL"))
+        self.assertEqual((t.device, t.read_row(0)["desc"]), ("armv8_pmuv3_0", "Made up, cycles."))
         self.assertEqual(tables["invented_f0"].device, "armv7_invented_f0")
 
     def test_a_byte_order_mark_before_arms_lists(self):
@@ -1085,10 +1085,10 @@ class MadeUp(unittest.TestCase):
             again, = pmview.read_image(f.read())[0]
         for t in (tables["invented_f1"], again):
             for name, row in (("THIS,THAT", "FIRST"), ("OTHER", "SECOND"), ('A "B",\\C', "THIRD")):
-                self.assertIsNotNone(t.find(name), name)
-                self.assertEqual(t.find(name), t.find(row), name)
+                self.assertIsNotNone(t.find_row(name), name)
+                self.assertEqual(t.find_row(name), t.find_row(row), name)
             for name in ("THIS", "THAT", 'A "B"', "\\C"):
-                self.assertIsNone(t.find(name), name)
+                self.assertIsNone(t.find_row(name), name)
 
     def test_every_name_that_is_listed_can_be_asked_for(self):
         """What ends a name in a text is in none; whatever else is, in its full name and in perf's."""
@@ -1123,7 +1123,7 @@ class MadeUp(unittest.TestCase):
             self.put("arm/pmu/invented-f1.json", raw)
             tables, refused, notes, status = self.convert("arm")
             t = tables["invented_f1"]
-            self.assertEqual((status, len(refused), t.row(t.find("FILL"))["desc"]), (0, 1, "Made up, %s." % whole), escaped)
+            self.assertEqual((status, len(refused), t.read_row(t.find_row("FILL"))["desc"]), (0, 1, "Made up, %s." % whole), escaped)
             self.assertEqual(("-", "-") in notes, noted, escaped)
 
     def test_lists_as_text(self):
@@ -1137,7 +1137,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
             again, = pmview.read_image(f.read())[0]
-        rows = [[t.row(i) for i in range(t.count["row_numbers"] if "row_numbers" in t.count else t.count["rows"])]
+        rows = [[t.read_row(i) for i in range(t.count["row_numbers"] if "row_numbers" in t.count else t.count["rows"])]
                 for t in (tables["skx"], again)]
         self.assertEqual([[(r["name"], r["desc"], r["counters"]) for r in own] for own in rows][0],
                          [[(r["name"], r["desc"], r["counters"]) for r in own] for own in rows][1])
@@ -1224,7 +1224,7 @@ class MadeUp(unittest.TestCase):
         self.put("perfmon-main/.github/x.json", [{"EventName": "hidden"}])
         tables, refused, _, status = self.convert("perfmon-main")
         self.assertEqual((sorted(tables), refused, status), (["skx"], [], 0))
-        self.assertEqual(tables["skx"].records("matches")[0][5], 0x1F)
+        self.assertEqual(tables["skx"].read_records("matches")[0][5], 0x1F)
         self.assertEqual(self.problems, [])         # scripts and what is hidden are not read
         packed = os.path.join(self.root, "perfmon.tar.gz")
         with tarfile.open(packed, "w:gz") as tar:
@@ -1238,7 +1238,7 @@ class MadeUp(unittest.TestCase):
                  "GenuineIntel-6-8F,v1,evil,core\n,,,\n,\n" + "GenuineIntel-6-" + "(" * 5000 + ",v1,evil,core\n")
         self.put(arch + "evil/x.json", [{"EventName": "A", "EventCode": "0x1", "Counter": "0"}])
         tables, refused, _, _ = self.convert()
-        self.assertEqual([m[2:5] for m in tables["evil"].records("matches")], [(6, 0x8F, 0x8F)])
+        self.assertEqual([m[2:5] for m in tables["evil"].read_records("matches")], [(6, 0x8F, 0x8F)])
         self.assertEqual({r[1] for r in refused}, {"CPUID"})
 
     def test_damaged_archives(self):

@@ -128,7 +128,7 @@ class Names(unittest.TestCase):
             with open(path, "w", encoding="ascii") as f:
                 f.write(text)
             with self.assertRaises(libpfm4.Fault) as why:
-                libpfm4.Texts().read([path])
+                libpfm4.Texts().read_files([path])
             self.assertIn(what, str(why.exception))
 
 
@@ -654,7 +654,7 @@ class Native(unittest.TestCase):
         box is asked."""
         texts = libpfm4.Texts()
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
-        texts.read(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
+        texts.read_files(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
         tables, asked = {}, []
         for u in texts.units:
             tables.setdefault(re.sub(r"\d+$", "", u.name) if "_" in u.name and u.keys.get("type") == "uncore" else u.name,
@@ -827,7 +827,7 @@ class Corrections(unittest.TestCase):
     def test_every_correction_is_in_the_table(self):
         texts = libpfm4.Texts()
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
-        texts.read(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
+        texts.read_files(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
         told = {(r[0].split("::")[0], r[0].split("::")[1]) for r in self.table()}
         aliases = {"DEMAND_RFO_HIT", "PF_MISS", "PF_HIT", "CORE", "REF_TSC", "*"}
         for names, target, _ in texts.corrections:

@@ -78,8 +78,8 @@ class Sizes(unittest.TestCase):
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
             tables, _ = pmview.read_image(f.read())
         rows = sum(t.count["rows"] for t in tables)
-        masks = sum(t.record("groups", g)[N_MASKS] for t in tables for i in range(t.count["rows"])
-                    for g in t.row(i)["takes"])
+        masks = sum(t.read_record("groups", g)[N_MASKS] for t in tables for i in range(t.count["rows"])
+                    for g in t.read_row(i)["takes"])
         each = self.size / (rows + masks)
         print("# %d bytes, %d rows, %d unit masks: %.1f each" % (self.size, rows, masks, each))
         self.assertLessEqual(each, 56)

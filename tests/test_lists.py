@@ -139,7 +139,7 @@ class Tables(unittest.TestCase):
         left = {(where, event) for where, events in told.items() for event in events}
         self.assertGreater(len(left), 1000)
         for t, r, _ in self.rows():
-            left.discard((pmaudit.get_part(t), pmaudit.fold(r.name)))
+            left.discard((pmaudit.get_part(t), pmaudit.fold_name(r.name)))
         self.assertEqual(left, set())
 
     def test_agreement_is_of_rows(self):

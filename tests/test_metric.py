@@ -153,10 +153,10 @@ class Formulas(unittest.TestCase):
                 "d_ratio(a, e)", "f * a + g / 31 - 4 * e",
                 *("(a %s (b %s c)) %s d" % tuple(rng.choice("+-*/<>&|^%") for _ in range(3)) for _ in range(200))]
         for text in made:
-            ours = pmformula.rewrite(text, "intel", lambda name: spelled.get(name, name))
+            ours = pmformula.rewrite_formula(text, "intel", lambda name: spelled.get(name, name))
             read, short = pmformula.Parser(ours, "own").parse_all(), pmformula.REWRITTEN[ours]
             self.assertEqual((short.code, short.names), (read.code, read.names), ours)
-        self.assertIsNone(pmformula.REWRITTEN[pmformula.rewrite("a * h", "intel", spelled.get)])
+        self.assertIsNone(pmformula.REWRITTEN[pmformula.rewrite_formula("a * h", "intel", spelled.get)])
 
     def test_precedence(self):
         got = self.values(["1 + 2 * 3", "-2 * 3 - 1", "7 - 2 - 1", "16 / 4 / 2", "1 if 2 < 1 else 5 if 0 else 6",
@@ -602,7 +602,7 @@ class Sheet(unittest.TestCase):
     def read(self, text, folder, core):
         refused = []
         reading = types.SimpleNamespace(cores={core: "table", "lioncove": "big"}, model=types.SimpleNamespace(folder=folder),
-                                        refuse=lambda *why: refused.append(why))
+                                        report_refusal=lambda *why: refused.append(why))
         return list(pmecore.read_small_core_metrics(reading, text.encode())), refused
 
     def test_rows_become_metrics(self):
@@ -744,7 +744,7 @@ class Hostile(unittest.TestCase):
 
     def refused(self, text, grammar="own"):
         with self.assertRaises(Refused):
-            pmformula.rewrite(text, grammar)
+            pmformula.rewrite_formula(text, grammar)
 
     def test_depth_length_numbers(self):
         self.refused("(" * 5000 + "1" + ")" * 5000)
@@ -761,20 +761,20 @@ class Hostile(unittest.TestCase):
             text = " ".join(rng.choice(words) for _ in range(rng.randrange(12)))
             for grammar in pmformula.NAMES:
                 try:
-                    pmformula.rewrite(text, grammar)
+                    pmformula.rewrite_formula(text, grammar)
                 except Refused:
                     pass
 
     def test_perf_spelling(self):
-        self.assertEqual(pmformula.rewrite(r"cpu_core@A\,cmask\=1@ / topdown\-retiring", "perf"),
+        self.assertEqual(pmformula.rewrite_formula(r"cpu_core@A\,cmask\=1@ / topdown\-retiring", "perf"),
                          "'cpu_core/A,cmask=1/' / 'topdown-retiring'")
-        self.assertEqual(pmformula.rewrite("1 - (2 - 3) - 4", "own"), "1 - (2 - 3) - 4")
+        self.assertEqual(pmformula.rewrite_formula("1 - (2 - 3) - 4", "own"), "1 - (2 - 3) - 4")
 
     def test_rewriting_twice_changes_nothing(self):
         rng = random.Random(11)
         for _ in range(300):
-            once = pmformula.rewrite(formula(rng, 5)[0], "own")
-            self.assertEqual(pmformula.rewrite(once, "own"), once)
+            once = pmformula.rewrite_formula(formula(rng, 5)[0], "own")
+            self.assertEqual(pmformula.rewrite_formula(once, "own"), once)
 
 
 class Lists(unittest.TestCase):

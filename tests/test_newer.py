@@ -49,11 +49,11 @@ class Newer(unittest.TestCase):
     def compare(self, table, event, fields):
         """[] or what differs."""
         t = self.tables[table]
-        row = t.find(event)
+        row = t.find_row(event)
         if row is None:
             return [(table, event, "missing")]
-        return [(table, event, key, want, t.value(row, key)) for key, want in fields
-                if (t.value(row, key) or 0) != want]
+        return [(table, event, key, want, t.read_value(row, key)) for key, want in fields
+                if (t.read_value(row, key) or 0) != want]
 
     def test_zen6(self):
         wrong, rows = [], self.rows("amdzen6.csv")
@@ -88,8 +88,8 @@ class Newer(unittest.TestCase):
         t = self.tables["cxl"]
         for name, group, bit in (("d2h_req_rdcurr", 0x10, 1), ("m2s_rwd_memwr", 0x21, 1),
                                  ("s2m_drs_memdata", 0x25, 0), ("ddr_caswr", 0x8000, 3)):
-            row = t.find(name)
-            self.assertEqual([t.value(row, k) for k in ("vid", "gid", "mask")],
+            row = t.find_row(name)
+            self.assertEqual([t.read_value(row, k) for k in ("vid", "gid", "mask")],
                              [0x1E98, group, 1 << bit], name)
 
     def test_counters_of_apple(self):
@@ -97,7 +97,7 @@ class Newer(unittest.TestCase):
         t = self.tables["m1_firestorm"]
         for name, counters in (("CORE_ACTIVE_CYCLE", 0x3FD), ("INST_ALL", 0x82),
                                ("INST_BRANCH", 0xE0), ("INST_LDST", 0x80), ("L1D_TLB_MISS", 0x3FC)):
-            self.assertEqual(t.row(t.find(name))["counters"], counters, name)
+            self.assertEqual(t.read_row(t.find_row(name))["counters"], counters, name)
 
 
 class Boxes(unittest.TestCase):

@@ -30,8 +30,8 @@ class Packing(unittest.TestCase):
     def check(self, texts):
         """Each text is found at its place, in one block; returns the packed bytes."""
         for order in "<>":
-            places, packed = pmpack.pack(texts, order)
-            unpacked = pmpack.unpack(packed, order)
+            places, packed = pmpack.pack_texts(texts, order)
+            unpacked = pmpack.unpack_texts(packed, order)
             self.assertEqual([read_unpacked(unpacked, places[text]) for text in texts], texts)
             for text in texts:
                 end = places[text] + len(text)
@@ -59,7 +59,7 @@ class Packing(unittest.TestCase):
 
     def test_result_is_the_same_every_time(self):
         texts = [b"Loads of %d bytes that missed cache %d." % (i, i * i % 7) for i in range(500)]
-        self.assertEqual(pmpack.pack(texts, "<"), pmpack.pack(list(texts), "<"))
+        self.assertEqual(pmpack.pack_texts(texts, "<"), pmpack.pack_texts(list(texts), "<"))
 
     def test_texts_equal_those_of_a_plain_image(self):
         files = [os.path.join(ROOT, "lib", "events", name) for name in ("coreduo.pmu", "montecito.pmu", "alpha_ev67.pmu", "oryon.pmu")]
@@ -70,14 +70,14 @@ class Packing(unittest.TestCase):
             for t, p in zip(plain, packed):
                 self.assertEqual((t.name, t.desc, t.source), (p.name, p.desc, p.source))
                 for i in range(t.count["rows"]):
-                    a, b = t.row(i), p.row(i)
+                    a, b = t.read_row(i), p.read_row(i)
                     self.assertEqual((a["name"], a["desc"]), (b["name"], b["desc"]))
                     for key in ("note", "metric", "formula", "const"):
-                        self.assertEqual(t.texts(i, key), p.texts(i, key))
-                for a, b in zip(t.records("groups"), p.records("groups")):
+                        self.assertEqual(t.read_texts(i, key), p.read_texts(i, key))
+                for a, b in zip(t.read_records("groups"), p.read_records("groups")):
                     for k in range(a[4]):
-                        (_, *one), (_, *other) = t.element("words", a[3] + k), p.element("words", b[3] + k)
-                        self.assertEqual([t.text(x) for x in one], [p.text(x) for x in other])
+                        (_, *one), (_, *other) = t.read_element("words", a[3] + k), p.read_element("words", b[3] + k)
+                        self.assertEqual([t.read_text(x) for x in one], [p.read_text(x) for x in other])
 
 
 class Library(unittest.TestCase):
@@ -86,7 +86,7 @@ class Library(unittest.TestCase):
     def test_every_event(self):
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
             tables, _ = pmview.read_image(f.read())
-        texts = {(t.name, row["name"], row["desc"]) for t in tables for row in map(t.row, range(t.count["rows"]))}
+        texts = {(t.name, row["name"], row["desc"]) for t in tables for row in map(t.read_row, range(t.count["rows"]))}
         named = {key[:2] for key in texts}
         env = {**os.environ, "PERFMON_EVENTS": "/nonexistent", "XDG_DATA_HOME": "/nonexistent"}
         done = subprocess.run([PFM, "list", "-a", "--json"], capture_output=True, text=True, check=True, env=env)

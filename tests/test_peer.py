@@ -165,7 +165,7 @@ def vendor_names(folder, model):
     with open(os.path.join(folder, model + ".pmdb"), "rb") as f:
         tables = pmview.read_image(f.read())[0]
     t = next(t for t in tables if t.name == model)
-    rows = (t.row(i) for i in range(t.count["rows"]))
+    rows = (t.read_row(i) for i in range(t.count["rows"]))
     return [r["name"].replace(".", ":", 1) for r in rows if not r["flags"] & pt.ROW_METRIC]
 
 
@@ -197,9 +197,9 @@ def compare_amd(pmu, model, name, images):
     t = image_table(images, model, name)
     codes = {}
     for i in range(t.count["rows"]):
-        row = t.row(i)
+        row = t.read_row(i)
         if not row["flags"] & pt.ROW_METRIC:
-            codes[row["name"]] = (t.value(i, "code") or 0, t.value(i, "umask") or 0)
+            codes[row["name"]] = (t.read_value(i, "code") or 0, t.read_value(i, "umask") or 0)
     for event, ours in zip(codes, ask_us([name + "::" + n for n in codes], images).values()):
         if codes[event] in theirs:
             c.add(event, theirs[codes[event]], ours)

@@ -67,9 +67,9 @@ class Language(unittest.TestCase):
 
     def row(self, name, t=None):
         t = t or self.t
-        found = t.find(name)
+        found = t.find_row(name)
         self.assertIsNotNone(found, name)
-        return t.row(found)
+        return t.read_row(found)
 
     def test_head(self):
         t = self.t
@@ -77,39 +77,39 @@ class Language(unittest.TestCase):
                                                                                  4, 4095))
         self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
         self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
-        self.assertEqual(t.records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1), (3, 3, 14, 0, 0x400, 0x500, 2),
+        self.assertEqual(t.read_records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1), (3, 3, 14, 0, 0x400, 0x500, 2),
                                                  (0, 1, 48, 1, 0x38D, 0x309, 1)])
-        features = {t.text(n): (t.text(s), v) for n, s, v in t.records("features")}
+        features = {t.read_text(n): (t.read_text(s), v) for n, s, v in t.read_records("features")}
         self.assertEqual(features, {"issue_width": ("", 4), "cap": ("PMC_CAP_EDGE PMC_CAP_INVERT", 0),
                                     "stepping_name": ("b2", 0), "big": ("", 0xFEDCBA9876543210)})
 
     def test_matches(self):
         t = self.t
-        m = t.records("matches")
-        self.assertEqual([(t.text(x[0]), x[2], x[3], x[4], x[5]) for x in m[:2]],
+        m = t.read_records("matches")
+        self.assertEqual([(t.read_text(x[0]), x[2], x[3], x[4], x[5]) for x in m[:2]],
                          [("test", 7, 1, 3, 0x27), ("test", 7, 9, 9, 0x27)])
         self.assertEqual(m[2][6:8], (0x4100D010, 0xFF00FFF0))
-        self.assertEqual((t.text(m[3][1]), m[3][9:15]), ("Example Works", (0x40, 1, 2, 5, 3, 0)))
+        self.assertEqual((t.read_text(m[3][1]), m[3][9:15]), ("Example Works", (0x40, 1, 2, 5, 3, 0)))
 
     def test_fields(self):
         t = self.t
-        self.assertEqual(t.field_ranges(t.field("code")), [(0, 0, 8), (0, 32, 4)])
-        self.assertEqual(t.field_ranges(t.field("tag")), [(2, 60, 4)])
-        code, c, cmask, max_ = (t.record("fields", t.field(n)) for n in ("code", "c", "cmask", "max"))
+        self.assertEqual(t.field_ranges(t.find_field("code")), [(0, 0, 8), (0, 32, 4)])
+        self.assertEqual(t.field_ranges(t.find_field("tag")), [(2, 60, 4)])
+        code, c, cmask, max_ = (t.read_record("fields", t.find_field(n)) for n in ("code", "c", "cmask", "max"))
         self.assertEqual((code[3], code[5], c[5], cmask[5], c[11], cmask[11]), (12, 0, 1, 1, 15, 255))
         self.assertEqual((max_[10:13], max_[3]), ((1, 7, 1), 3))
-        set_ = t.record("fields", t.field("set"))
-        words = {t.text(t.record("words", set_[7] + i)[1]): t.record("words", set_[7] + i)[0] for i in range(set_[6])}
+        set_ = t.read_record("fields", t.find_field("set"))
+        words = {t.read_text(t.read_record("words", set_[7] + i)[1]): t.read_record("words", set_[7] + i)[0] for i in range(set_[6])}
         self.assertEqual(words, {"L1D:0": 0, "L1D:1": 1, "L1D:2": 2, "L2D:0": 3, "L2D:1": 4, "last": 9})
 
     def test_groups(self):
         t = self.t
         found = {}
-        for name, flags, field, first, n, distinct, preset, mask in t.records("groups"):
-            words = [t.record("words", first + i) for i in range(n)]
+        for name, flags, field, first, n, distinct, preset, mask in t.read_records("groups"):
+            words = [t.read_record("words", first + i) for i in range(n)]
             self.assertEqual(len({w[0] for w in words[:distinct]}), distinct)
-            found[t.text(name)] = (flags, t.text(t.record("fields", field)[0]), preset, mask,
-                                   [t.text(w[1]) for w in words], distinct)
+            found[t.read_text(name)] = (flags, t.read_text(t.read_record("fields", field)[0]), preset, mask,
+                                   [t.read_text(w[1]) for w in words], distinct)
         self.assertEqual(found["core"], (2, "umask", 0x40, 0xC0, ["this", "all", "SELF", "BOTH_CORES"], 2))
         self.assertEqual(found["state"], (3, "umask", 0xC, 0xF, ["m", "e", "s", "i"], 4))
         self.assertEqual(found["must"][:3], (4, "umask", 0))
@@ -120,49 +120,49 @@ class Language(unittest.TestCase):
         t = self.t
         cycles = self.row("CYCLES")
         self.assertEqual((cycles["counters"], cycles["flags"]), (0x10000000F, pt.ROW_ARCH))
-        self.assertEqual((t.value(0, "code"), t.value(0, "umask"), t.value(0, "max"), t.value(0, "weight")), (0x3C, 0, 1, 0))
+        self.assertEqual((t.read_value(0, "code"), t.read_value(0, "umask"), t.read_value(0, "max"), t.read_value(0, "weight")), (0x3C, 0, 1, 0))
         self.assertEqual(t.value_text(0, "detail"), "Clock cycles, halted ones left out.")
-        choosy = t.find("CHOOSY")
+        choosy = t.find_row("CHOOSY")
         self.assertEqual(self.row("CHOOSY")["counters"], 0b101)
-        self.assertEqual([t.value(choosy, "sel", n) for n in (0, 1, 2)], [1, 0, 12])
+        self.assertEqual([t.read_value(choosy, "sel", n) for n in (0, 1, 2)], [1, 0, 12])
         self.assertEqual(t.value_text(choosy, "header", 2), "TP_C2")
-        anywhere = t.find("CHOOSY_ANYWHERE")
-        self.assertEqual([t.value(anywhere, "sel", n) for n in (0, 1, 2)], [5, 6, 5])
-        last = t.find("LAST_ONE")
+        anywhere = t.find_row("CHOOSY_ANYWHERE")
+        self.assertEqual([t.read_value(anywhere, "sel", n) for n in (0, 1, 2)], [5, 6, 5])
+        last = t.find_row("LAST_ONE")
         self.assertEqual(self.row("LAST_ONE")["counters"], 8)
-        self.assertEqual([t.value(last, k) for k in ("set", "weight", "wide", "on_htoff", "filter", "tag", "cmask")],
+        self.assertEqual([t.read_value(last, k) for k in ("set", "weight", "wide", "on_htoff", "filter", "tag", "cmask")],
                          [9, 2, pt.ALL64, 0x200000003, 0xFFFF, 15, 255])
-        other = t.find("BUS.OTHER")
-        self.assertEqual((t.value(other, "accepts"), t.value(other, "code")), (5, 0xF61))
-        self.assertEqual(t.value_text(t.find("BUS.TRAFFIC"), "note"), 'Counts "half" beats.')
+        other = t.find_row("BUS.OTHER")
+        self.assertEqual((t.read_value(other, "accepts"), t.read_value(other, "code")), (5, 0xF61))
+        self.assertEqual(t.value_text(t.find_row("BUS.TRAFFIC"), "note"), 'Counts "half" beats.')
         self.assertEqual(len(self.row("L2_LINES_IN")["takes"]), 2)
         self.assertEqual(self.row("GONE")["flags"], pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
 
     def test_names(self):
         t = self.t
         for spelling in ("CYCLES", "cycles", "Cy cl-es", "C_Y_C_L_E_S", "CLK", "cpuclk", "whole:thing", "WHOLE.THING"):
-            self.assertEqual(t.find(spelling), 0, spelling)
-        self.assertEqual(t.find("bus.traffic"), t.find("BUS:TRAFFIC"))
+            self.assertEqual(t.find_row(spelling), 0, spelling)
+        self.assertEqual(t.find_row("bus.traffic"), t.find_row("BUS:TRAFFIC"))
         for missing in ("", "CYCLE", "CYCLESS", "BUSTRAFFIC", "NOT_HERE", "."):
-            self.assertIsNone(t.find(missing), missing)
+            self.assertIsNone(t.find_row(missing), missing)
         kind = t.find_folded(pt.fold("not here"))
-        self.assertEqual((kind[2], t.text(kind[1])), (pt.NAME_UNSUPPORTED, "the invented processor has no such event"))
-        shadowed = [i for i in range(t.count["rows"]) if t.row(i)["flags"] & pt.ROW_SHADOWED]
+        self.assertEqual((kind[2], t.read_text(kind[1])), (pt.NAME_UNSUPPORTED, "the invented processor has no such event"))
+        shadowed = [i for i in range(t.count["rows"]) if t.read_row(i)["flags"] & pt.ROW_SHADOWED]
         self.assertEqual(len(shadowed), 1)
-        self.assertNotEqual(t.find("L2_LINES_IN"), shadowed[0])
+        self.assertNotEqual(t.find_row("L2_LINES_IN"), shadowed[0])
 
     def test_use_and_drop(self):
         t = self.t2
         self.assertEqual((t.aliases, t.count["matches"], t.device), ([], 0, "testcpu"))
-        self.assertEqual(t.value(t.find("CYCLES"), "code"), 0x3D)
-        self.assertIsNone(t.find("CLK"))
-        self.assertIsNone(t.find("GONE"))
+        self.assertEqual(t.read_value(t.find_row("CYCLES"), "code"), 0x3D)
+        self.assertIsNone(t.find_row("CLK"))
+        self.assertIsNone(t.find_row("GONE"))
         self.assertIsNone(t.find_folded(pt.fold("NOT_HERE")))
-        self.assertEqual(t.value(t.find("NEW_ONE"), "weight"), 3)
-        self.assertEqual(t.value(t.find("NEW_ONE"), "max"), 2)
-        self.assertEqual(t.find("WHOLE.THING"), t.find("CYCLES"))
-        self.assertIn((3, 3, 20, 0, 0x400, 0x500, 1), t.records("counters"))
-        self.assertIn(("", 6), [(t.text(f[1]), f[2]) for f in t.records("features")])
+        self.assertEqual(t.read_value(t.find_row("NEW_ONE"), "weight"), 3)
+        self.assertEqual(t.read_value(t.find_row("NEW_ONE"), "max"), 2)
+        self.assertEqual(t.find_row("WHOLE.THING"), t.find_row("CYCLES"))
+        self.assertIn((3, 3, 20, 0, 0x400, 0x500, 1), t.read_records("counters"))
+        self.assertIn(("", 6), [(t.read_text(f[1]), f[2]) for f in t.read_records("features")])
 
 
 class Refusals(unittest.TestCase):
@@ -238,22 +238,22 @@ class RoundTrip(unittest.TestCase):
             for i, row in enumerate(t.rows):
                 if not row.flags & pt.ROW_SHADOWED:
                     for name in (row.name,) + tuple(row.aliases):
-                        self.assertEqual(v.find(name), i, "%s %s" % (t.name, name))
-                        self.assertEqual(v.find(name.upper().replace(".", ":")), i)
+                        self.assertEqual(v.find_row(name), i, "%s %s" % (t.name, name))
+                        self.assertEqual(v.find_row(name.upper().replace(".", ":")), i)
             for name, row in t.synonyms:
-                self.assertEqual(v.find(name), row)
+                self.assertEqual(v.find_row(name), row)
             for name, why in t.unsupported:
-                self.assertEqual(v.text(v.find_folded(pt.fold(name))[1]), why)
+                self.assertEqual(v.read_text(v.find_folded(pt.fold(name))[1]), why)
 
     def test_every_value_comes_back(self):
         for t in self.tables:
             v = view(t)
             texts = {i for i, f in enumerate(t.fields) if f.kind == pt.TEXT}
             for i, row in enumerate(t.rows):
-                got = v.row(i)
+                got = v.read_row(i)
                 self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
                                  (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
-                values = sorted((f, c, v.text(x) if f in texts else x) for f, c, x in got["values"])
+                values = sorted((f, c, v.read_text(x) if f in texts else x) for f, c, x in got["values"])
                 self.assertEqual(values, sorted(row.values))
 
     def check_order(self, slots, hashes):
@@ -270,11 +270,11 @@ class RoundTrip(unittest.TestCase):
             for name, at in v.at.items():
                 self.assertLessEqual(at + v.count.get(name, 1) * pmlayout.SIZES[name], len(raw))
                 self.assertEqual(at % {"ways": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
-            slots = [s for s, in v.records("slots")]
-            self.check_order(slots, [pt.name_hash(pt.fold(v.text(v.entry((s & 0xFFFF) - 1)[0]))) if s else 0 for s in slots])
+            slots = [s for s, in v.read_records("slots")]
+            self.check_order(slots, [pt.name_hash(pt.fold(v.read_text(v.read_name((s & 0xFFFF) - 1)[0]))) if s else 0 for s in slots])
             used = [s for s in slots if s]
             self.assertGreater(v.count["slots"], len(used))
-            shadowed = sum(1 for r in v.records("rows") if r[5] & pt.ROW_SHADOWED)
+            shadowed = sum(1 for r in v.read_records("rows") if r[5] & pt.ROW_SHADOWED)
             self.assertEqual(len(used), v.count["names"] + v.count["rows"] - shadowed)
             self.assertEqual(raw[v.at["pool"]], 0)
             self.assertEqual(raw[v.at["pool"] + v.count["pool"] - 1], 0)
@@ -287,8 +287,8 @@ class RoundTrip(unittest.TestCase):
         self.assertEqual(len(strings), len(set(strings)))
         for t in self.tables:
             v = view(t)
-            runs = {(r[2], r[6]) for r in v.records("rows") if r[6]}
-            contents = {tuple(v.element("values", a + i) for i in range(n)) for a, n in runs}
+            runs = {(r[2], r[6]) for r in v.read_records("rows") if r[6]}
+            contents = {tuple(v.read_element("values", a + i) for i in range(n)) for a, n in runs}
             self.assertEqual(len(runs), len(contents))
             other = copy.copy(t)
             other.name = "another"
@@ -307,11 +307,11 @@ class RoundTrip(unittest.TestCase):
             self.assertLess(max(v.at[name] for name in ("keys", "counters", "sets", "takes")), own_name)
             self.assertLess(own_name - calls, 16 << 10)
             for i in range(len(t.rows)):
-                number = v.element("row_numbers", i)[0] & (1 << pmlayout.ROW_SOURCES_SHIFT) - 1
+                number = v.read_element("row_numbers", i)[0] & (1 << pmlayout.ROW_SOURCES_SHIFT) - 1
                 row = v.at["rows"] + number * pmlayout.SIZES["rows"]
                 places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
                 self.assertLess(max(places) - min(places), 32 << 10)
-                distances.append(abs(v.at["values"] + v.record("rows", i)[2] * pmlayout.SIZES["values"] - row))
+                distances.append(abs(v.at["values"] + v.read_record("rows", i)[2] * pmlayout.SIZES["values"] - row))
         self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
     def test_codes_lead_back(self):
@@ -323,10 +323,10 @@ class RoundTrip(unittest.TestCase):
                 if not v.count["ways"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
                     continue
                 groups = {t.groups[g].field for g in row.takes}
-                mask = pmlayout.WAY_ANY if v.field("umask") in groups else v.value(i, "umask")
-                h = pmlayout.hash_code(v.value(i, "code"), mask)
+                mask = pmlayout.WAY_ANY if v.find_field("umask") in groups else v.read_value(i, "umask")
+                h = pmlayout.hash_code(v.read_value(i, "code"), mask)
                 at, bits, found = pmlayout.first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
-                while way := v.element("ways", at)[0]:
+                while way := v.read_element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
                         found.append((way & (1 << bits) - 1) - 1)
                     at = (at + 1) % v.count["ways"]
@@ -338,8 +338,8 @@ class RoundTrip(unittest.TestCase):
         for t in self.tables:
             little, big = view(t), view(t, "big")
             for name in ("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"):
-                self.assertTrue(little.records(name) == big.records(name), name)
-            self.assertEqual([little.row(i) for i in range(len(t.rows))], [big.row(i) for i in range(len(t.rows))])
+                self.assertTrue(little.read_records(name) == big.read_records(name), name)
+            self.assertEqual([little.read_row(i) for i in range(len(t.rows))], [big.read_row(i) for i in range(len(t.rows))])
             self.assertEqual(little.field_of_key, big.field_of_key)
             pools = [v.raw[v.at["pool"]:v.at["pool"] + v.count["pool"]] for v in (little, big)]
             self.assertTrue(pools[0] == pools[1])
@@ -414,10 +414,10 @@ class RoundTrip(unittest.TestCase):
         for _ in range(20000):
             text = "event " + "".join(rng.choice(parts) + rng.choice(("", " ")) for _ in range(rng.randrange(7)))
             line = RowLine("x", 1, text)
-            words, texts = line.words()
+            words, texts = line.find_words()
             if words and len(words) > 1:
                 told += 1
-                tokens = [t.raw for t in line.tokens([])]
+                tokens = [t.raw for t in line.make_tokens([])]
                 self.assertEqual(words, [t for i, t in enumerate(tokens) if i < 2 or t[0] != '"'], text)
                 self.assertEqual(texts, [t[1:-1] for t in tokens[2:] if t[0] == '"'], text)
         self.assertGreater(told, 1000)
@@ -533,10 +533,10 @@ int main(void)
             asked, want = [], []
             for i, t in enumerate(tables):
                 v = view(t)
-                for text, _, kind in t.entries():
+                for text, _, kind in t.list_names():
                     for spelling in (text, text.swapcase().replace("_", "-"), text + "x", "_" + text + " "):
                         asked.append("%s %s\n" % (chr(65 + i), spelling))
-                        row = v.find(spelling)
+                        row = v.find_row(spelling)
                         want.append(-1 if row is None else row)
             p = subprocess.run([program], input="".join(asked).encode(), capture_output=True, check=True)
             self.assertTrue(p.stdout == raw, "the program's image and the file differ")
@@ -563,7 +563,7 @@ int main(void)
                              for name, c in structs.items())
             self.program(tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
                          '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' %
-                         (pmlayout.IMAGE_SIZE, len(pt.keys())))
+                         (pmlayout.IMAGE_SIZE, len(pt.read_keys())))
 
     @staticmethod
     def tables():
@@ -589,7 +589,7 @@ class Pieces(unittest.TestCase):
         t = self.make(len(unique), lambda i, l=list(unique.values()): l[i])
         v = view(t)
         for i, row in enumerate(t.rows):
-            self.assertEqual(v.find(row.name), i)
+            self.assertEqual(v.find_row(row.name), i)
         for folded in (b"nothing", b"zzz", b"a" * 300):
             if folded not in unique:
                 self.assertIsNone(v.find_folded(folded))
@@ -600,14 +600,14 @@ class Pieces(unittest.TestCase):
         for row, text in zip(t.rows, odd):
             row.desc = text
         v = view(t)
-        self.assertEqual([v.row(i)["desc"] for i in range(len(odd))], [text.translate(pmimage.CONTROLS) for text in odd])
+        self.assertEqual([v.read_row(i)["desc"] for i in range(len(odd))], [text.translate(pmimage.CONTROLS) for text in odd])
 
     def test_values_of_any_width(self):
         """The largest that lies in the row's own list, the first that does not, the largest of all; each with its counter."""
         t = self.make(2)
         numbers = [0, pmlayout.VALUE_WIDE - 1, pmlayout.VALUE_WIDE, pt.ALL64]
         t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]
-        self.assertEqual(sorted(view(t).row(0)["values"]), sorted(t.rows[0].values))
+        self.assertEqual(sorted(view(t).read_row(0)["values"]), sorted(t.rows[0].values))
 
     def test_two_values_for_one_bit(self):
         """Such a table says that later values take the place of what is there."""
@@ -628,7 +628,7 @@ class Pieces(unittest.TestCase):
         def wrong(change):
             t = self.make(3)
             change(t)
-            return [text for _, text in t.check()]
+            return [text for _, text in t.check_table()]
         self.assertEqual(wrong(lambda t: None), [])
         self.assertEqual(len(wrong(lambda t: setattr(t.rows[0], "counters", 16))), 1)
         self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "name", "event-0"))), 1)
@@ -649,7 +649,7 @@ class Pieces(unittest.TestCase):
         """It looks at words one by one and does not ask check() about rows and names: nothing is found there either."""
         for t in compiled(*BUILTIN) + compiled(*TESTPMU):
             if not t.lent:
-                self.assertEqual(t.check(), [], t.name)
+                self.assertEqual(t.check_table(), [], t.name)
 
     def test_image_limits(self):
         with self.assertRaises(ValueError):

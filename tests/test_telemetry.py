@@ -111,12 +111,12 @@ class Specification(unittest.TestCase):
             table = self.tables[name]
             for data in files:
                 for event, e in data["events"].items():
-                    row = table.find(event)
+                    row = table.find_row(event)
                     if "PMU" not in e["accesses"]:
                         wrong += [(name, event, "a trace unit's signal")] if row is not None else []
                         continue
                     n += 1
-                    code = None if row is None else table.value(row, "code")
+                    code = None if row is None else table.read_value(row, "code")
                     if code != int(e["code"], 16):
                         wrong.append((name, event, e["code"], code))
         self.assertEqual(wrong, [])
@@ -146,7 +146,7 @@ class Specification(unittest.TestCase):
         table, wrong, requests, want = self.tables["arm_cmn_700"], [], [], []
         for component in self.files["cmn_700"][0]["components"].values():
             for metric, m in component["metrics"].items():
-                if table.find(metric) is None:
+                if table.find_row(metric) is None:
                     continue
                 counts = made_up(set(re.findall(r"[A-Z][A-Z0-9_]+", m["formula"])))
                 want.append(eval(m["formula"], {}, dict(counts)))     # noqa: S307 (arithmetic)
@@ -168,17 +168,17 @@ class Specification(unittest.TestCase):
             table, tree = self.tables[name], method["decision_tree"]
             nodes = {n["name"]: n["next_items"] for n in tree["metrics"]}
             for node, below in nodes.items():
-                row = table.find(node)
+                row = table.find_row(node)
                 if row is None:
                     continue
-                level = table.value(row, "metric_level")
+                level = table.read_value(row, "metric_level")
                 if node in tree["root_nodes"] and level != 1:
                     wrong.append((name, node, level))
                 for child in below:
-                    at = table.find(child) if child in nodes else None
+                    at = table.find_row(child) if child in nodes else None
                     if at is None or not level or child in tree["root_nodes"]:
                         continue
-                    if not 1 < table.value(at, "metric_level") <= level + 1:
+                    if not 1 < table.read_value(at, "metric_level") <= level + 1:
                         wrong.append((name, node, child))
         self.assertEqual(wrong, [])
 
@@ -186,7 +186,7 @@ class Specification(unittest.TestCase):
         for name, files in self.cores().items():
             table, groups = self.tables[name], files[-1]["groups"]["metrics"]
             for metric, m in files[-1]["metrics"].items():
-                row = table.find(our_name(metric, m))
+                row = table.find_row(our_name(metric, m))
                 self.assertEqual(table.value_text(row, "unit"), m["units"], (name, metric))
                 of = sorted(g for g, what in groups.items() if metric in what["metrics"])
                 ours = (table.value_text(row, "metric_group") or "").split(";")
@@ -203,13 +203,13 @@ class Specification(unittest.TestCase):
             for event, e in component["events"].items():
                 if node is None or "code" not in e:
                     continue
-                row = table.find(event)
+                row = table.find_row(event)
                 n += 1
-                self.assertEqual((table.value(row, "type"), table.value(row, "eventid")),
+                self.assertEqual((table.read_value(row, "type"), table.read_value(row, "eventid")),
                                  (node, int(e["code"], 16)), event)
         self.assertEqual(n, 499)
         metrics = [i for i in range(table.count["rows"])
-                   if table.row(i)["flags"] & pmtable.ROW_METRIC]
+                   if table.read_row(i)["flags"] & pmtable.ROW_METRIC]
         self.assertEqual(len(metrics), MESH_METRICS)
         left = [line for line in self.lines if "an unknown event" in str(line.get("note", ""))]
         self.assertEqual(len(left), MESH_METRICS_LEFT_OUT)
@@ -227,13 +227,13 @@ class BuiltIn(unittest.TestCase):
         for name in sorted(CORES):
             table, ours = self.tables[name], built_in[name]
             for row in range(table.count["rows"]):
-                if table.row(row)["flags"] & pmtable.ROW_METRIC:
+                if table.read_row(row)["flags"] & pmtable.ROW_METRIC:
                     continue
-                event, n = table.row(row)["name"], n + 1
-                at = ours.find(event)
-                code = None if at is None else ours.value(at, "code")
-                if code != table.value(row, "code"):
-                    wrong.append((name, event, table.value(row, "code"), code))
+                event, n = table.read_row(row)["name"], n + 1
+                at = ours.find_row(event)
+                code = None if at is None else ours.read_value(at, "code")
+                if code != table.read_value(row, "code"):
+                    wrong.append((name, event, table.read_value(row, "code"), code))
         self.assertEqual(wrong, [])
         self.assertGreater(n, 2700)
 
@@ -252,8 +252,8 @@ class BuiltIn(unittest.TestCase):
                 row = json.loads(line)
                 known[row.get("event") or row.get("name") or row.get("metric")] = row
             table, names = self.tables[name], {k.rpartition("::")[2] for k in known if k}
-            wrong += [(name, table.row(i)["name"]) for i in range(table.count["rows"])
-                      if table.row(i)["name"].rpartition("::")[2] not in names]
+            wrong += [(name, table.read_row(i)["name"]) for i in range(table.count["rows"])
+                      if table.read_row(i)["name"].rpartition("::")[2] not in names]
         self.assertEqual(wrong, [])
 
 

@@ -76,8 +76,8 @@ class Row:
         self.masks = []
         self.exact = None   # libpfm4's row before correction
 
-    def key(self):
-        return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.key()
+    def make_key(self):
+        return self.name, self.code, tuple(sorted(self.keys.items())), tuple(m.make_key()
                                                                              for m in self.masks)
 
     def copy(self):
@@ -94,7 +94,7 @@ class Table:
         self.default = {}
         self.lists = 0   # number of machine lists in the table
 
-    def find(self, name):
+    def find_row(self, name):
         return next((r for r in self.rows if r.name == name), None)
 
 
@@ -114,7 +114,7 @@ class Texts:
         self.tables = {}
         self.corrections = []
 
-    def read(self, paths):
+    def read_files(self, paths):
         lines = [(path, n, line.split("#")[0].split()) for path in paths for n,
                  line in enumerate(open(path, encoding="utf-8"), 1)]
         table = None
@@ -167,7 +167,7 @@ class Texts:
                                                                 table).masks]
 
     def find_shared_row(self, where, name, table):
-        other = self.tables[where].find(name) if where in self.tables else None
+        other = self.tables[where].find_row(name) if where in self.tables else None
         if other is None:
             raise Fault("table %s: event %s is missing in table %s"
                         % (table.name, name, where))
@@ -256,7 +256,7 @@ class Pool:
         self.data = bytearray(b"\0")
         self.at = {"": 0}
 
-    def add(self, text):
+    def add_text(self, text):
         if text not in self.at:
             self.at[text] = len(self.data)
             self.data += text.encode("ascii") + b"\0"
@@ -331,16 +331,16 @@ class Compiler:
         self.family, self.box = None, ""   # current table, for its texts
         self.models = [0]   # numbers of host matches
 
-    def pack(self, form, *values):
+    def pack_values(self, form, *values):
         return struct.pack(self.order + form, *values)
 
-    def describe(self, name):
+    def describe_event(self, name):
         """Returns the offset of our description of an event. @name has a dot before the unit mask."""
         if self.family is None:
-            return self.pool.add(read_kernel_texts()[name.rpartition(".")[2].lower()])
-        return self.pool.add(texts.describe(self.family, self.box, name))
+            return self.pool.add_text(read_kernel_texts()[name.rpartition(".")[2].lower()])
+        return self.pool.add_text(texts.describe_event(self.family, self.box, name))
 
-    def mask(self, m, encoder, event):
+    def compile_mask(self, m, encoder, event):
         keys = m.keys
         flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS,
                            keys.get("is", "")) | key_number(keys, "t") << 28
@@ -354,16 +354,16 @@ class Compiler:
             self.filter_at[filters] = len(self.filters)
             self.filters.append(filters)
         mods = MODS.get(encoder, [])
-        return self.pack("Q6I3H2B", m.code, self.pool.add(m.name),
-                         self.pool.add(keys.get("equiv", "")), flags,
+        return self.pack_values("Q6I3H2B", m.code, self.pool.add_text(m.name),
+                         self.pool.add_text(keys.get("equiv", "")), flags,
                          parse_bits(mods, keys.get("req", "")),
-                         hash_name(m.name), self.describe(event + "." + m.name),
+                         hash_name(m.name), self.describe_event(event + "." + m.name),
                          self.ids[keys["only"]] if "only" in keys else 0,
                          self.filter_at[filters], parse_bits(mods, keys.get("hw", "")),
                          key_number(keys, "g"), key_number(keys, "needs"))
 
-    def list(self, row, encoder):
-        data = tuple(self.mask(m, encoder, row.name) for m in row.masks)
+    def compile_masks(self, row, encoder):
+        data = tuple(self.compile_mask(m, encoder, row.name) for m in row.masks)
         if not data:
             return 0
         if data not in self.list_at:
@@ -371,20 +371,20 @@ class Compiler:
             self.masks += data
         return self.list_at[data]
 
-    def row(self, r, encoder):
+    def compile_row(self, r, encoder):
         keys = r.keys
         flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", ""))
         if encoder == "amd64":
             flags |= key_number(keys, "from_rev") << 8 | key_number(keys, "to_rev") << 16
         mods = MODS.get(encoder, [])
-        exact = 0 if r.exact is None else self.row(r.exact, encoder)
-        data = self.pack("Q8I2H4B", r.code, self.pool.add(r.name),
-                         self.pool.add(keys.get("equiv", "")), self.list(r, encoder),
+        exact = 0 if r.exact is None else self.compile_row(r.exact, encoder)
+        data = self.pack_values("Q8I2H4B", r.code, self.pool.add_text(r.name),
+                         self.pool.add_text(keys.get("equiv", "")), self.compile_masks(r, encoder),
                          flags, parse_bits(mods, keys.get("mods", "")),
-                         parse_bits(mods, keys.get("req", "")), exact, self.describe(r.name),
+                         parse_bits(mods, keys.get("req", "")), exact, self.describe_event(r.name),
                          len(r.masks),
                          self.ids[keys["only"]] if "only" in keys else 0,
-                         key_number(keys, "groups"), self.traits(r, encoder),
+                         key_number(keys, "groups"), self.find_traits(r, encoder),
                          key_number(keys, "pic"),
                          key_number(keys, "type"))
         if data not in self.row_at:
@@ -393,7 +393,7 @@ class Compiler:
         return self.row_at[data]
 
     @staticmethod
-    def traits(r, encoder):
+    def find_traits(r, encoder):
         """Returns a bit set. 1: some unit masks exist on some models only; 2: a unit mask is PEBS."""
         every = [m.keys for m in r.masks]
         own = any("only" in k or "from_rev" in k or "to_rev" in k for k in every)
@@ -401,20 +401,20 @@ class Compiler:
                                                    for k in every)
         return own | pebs << 1
 
-    def table(self, t):
+    def compile_table(self, t):
         first = len(self.numbers)
         self.family = FAMILIES.get(t.encoder,
                                    "power" if t.name.startswith(("power", "ppc")) else "other")
         if t.encoder in ("perf", "perf_raw"):
             self.family = None
         self.box = re.sub(r"\d*$", "", t.name.split("_unc_")[1]) if "_unc_" in t.name else ""
-        self.numbers += [self.row(r, t.encoder) for r in t.rows]
+        self.numbers += [self.compile_row(r, t.encoder) for r in t.rows]
         slots = build_index([r.name for r in t.rows])
         at = len(self.slots)
         self.slots += slots
-        return self.pack("5I", first, len(t.rows), at, len(slots) - 1, ENCODERS.index(t.encoder))
+        return self.pack_values("5I", first, len(t.rows), at, len(slots) - 1, ENCODERS.index(t.encoder))
 
-    def valid(self, unit, row):
+    def is_on_unit(self, unit, row):
         """True if the PMU has the event. Sister models share tables."""
         rev, low, high = key_number(unit.keys,
                                     "rev"), key_number(row.keys, "from_rev"), key_number(row.keys,
@@ -423,7 +423,7 @@ class Compiler:
                             unit.name) == unit.name and (not low or rev >= low) and (not high
                                                                                      or rev <= high)
 
-    def unit(self, u, tables):
+    def compile_unit(self, u, tables):
         k = u.keys
         t = self.texts.tables[k["table"]]
         own = PMU_OWN.get(t.encoder, {})
@@ -438,12 +438,12 @@ class Compiler:
         text = values if kind in ("cpuinfo", "sysfs") else ""
         at = len(self.models)
         self.models += words
-        valid = [self.valid(u, r) for r in t.rows]
+        valid = [self.is_on_unit(u, r) for r in t.rows]
         levels = sum(b for b, w in LEVELS.items() if w in k.get("levels", ""))
         counted = sum(valid) if "counted" in k else len(t.rows)
-        return self.pack("6I6H8B", self.pool.add(u.name), self.pool.add(k.get("perf", "")), flags,
-                         at, self.pool.add(text),
-                         self.pool.add(k.get("desc", "").replace("_", " ")),
+        return self.pack_values("6I6H8B", self.pool.add_text(u.name), self.pool.add_text(k.get("perf", "")), flags,
+                         at, self.pool.add_text(text),
+                         self.pool.add_text(k.get("desc", "").replace("_", " ")),
                          self.ids[u.name], tables.index(k["table"]), counted,
                          valid.index(True) if True in valid else 0, len(words),
                          key_number(k, "rev"),
@@ -451,18 +451,18 @@ class Compiler:
                          levels, key_number(k, "words"),
                          HOSTS.index(kind), "sysfs" in k, 0)
 
-    def image(self):
+    def build_image(self):
         names = list(self.texts.tables)
-        self.masks.append(bytes(len(self.pack("Q6I3H2B", *[0] * 12))))   # number 0 is unused
-        self.rows.append(bytes(len(self.pack("Q8I2H4B", *[0] * 15))))
-        tables = [self.table(self.texts.tables[n]) for n in names]
-        units = [self.unit(u, names) for u in self.texts.units]
+        self.masks.append(bytes(len(self.pack_values("Q6I3H2B", *[0] * 12))))   # number 0 is unused
+        self.rows.append(bytes(len(self.pack_values("Q8I2H4B", *[0] * 15))))
+        tables = [self.compile_table(self.texts.tables[n]) for n in names]
+        units = [self.compile_unit(u, names) for u in self.texts.units]
         by_id = [0] * 700
         for n, u in enumerate(self.texts.units):
             by_id[self.ids[u.name]] = n + 1
-        filters = b"".join(self.pack("QQ", *f) for f in self.filters)
-        halves = lambda values: b"".join(self.pack("H", v) for v in values)
-        words = lambda values: b"".join(self.pack("I", v) for v in values)
+        filters = b"".join(self.pack_values("QQ", *f) for f in self.filters)
+        halves = lambda values: b"".join(self.pack_values("H", v) for v in values)
+        words = lambda values: b"".join(self.pack_values("I", v) for v in values)
         unit_slots = build_index([u.name for u in self.texts.units])
         parts = [("rows", b"".join(self.rows), len(self.rows)),
                  ("masks", b"".join(self.masks), len(self.masks)),
@@ -478,7 +478,7 @@ class Compiler:
         out, body = b"", b""
         for _, data, n in parts:
             body += bytes(-(head + len(body)) % 8)
-            out += self.pack("II", head + len(body), n)
+            out += self.pack_values("II", head + len(body), n)
             body += data
         return b"PFM4\0\0\0\1" + out + body
 
@@ -498,8 +498,8 @@ _Static_assert(sizeof(int) == 4, "the image holds fixed-width numbers");
 
 def compile_files(args):
     texts = Texts()
-    texts.read(sorted(args.files, key=lambda f: (not f.endswith("pmus.pmu"), f)))
-    data = Compiler(texts, ">" if args.byteorder == "big" else "<").image()
+    texts.read_files(sorted(args.files, key=lambda f: (not f.endswith("pmus.pmu"), f)))
+    data = Compiler(texts, ">" if args.byteorder == "big" else "<").build_image()
     with open(args.blob, "wb") as f:
         f.write(data)
     with open(args.c, "w", encoding="ascii") as f:

@@ -129,7 +129,7 @@ def resolve_alias(unit, table, row, mask):
     given = [mask] if mask else []
     if mask is None and "equiv" in row.keys:
         name, *rest = row.keys["equiv"].split(":")
-        row, given = table.find(name), rest
+        row, given = table.find_row(name), rest
     elif mask and "equiv" in mask.keys:
         given = mask.keys["equiv"].split(":")
     every = {m.name: m for m in row.masks if unit_has_row(unit, m)} if row else {}
@@ -195,10 +195,10 @@ def find_ambiguous_events(t, table, taken):
 
 
 def add_aliases_to_table(t, unit, table):
-    taken = {pt.fold(text) for text, _, _ in t.entries()}
+    taken = {pt.fold(text) for text, _, _ in t.list_names()}
     rows = index_by_registers(t)
 
-    def take(name, found, fixed):
+    def add_synonym(name, found, fixed):
         general = found in rows and t.rows[rows[found]].counters & GENERAL
         if found in rows and (general or fixed
                               or t.encoder != "x86") and pt.fold(name) not in taken:
@@ -208,11 +208,11 @@ def add_aliases_to_table(t, unit, table):
     every = list(list_names(unit, table))
     for one in every:
         if ":" in one[0]:
-            take(*one)
+            add_synonym(*one)
     doubtful = find_ambiguous_events(t, table, taken)
     for one in every:
         if one[0] not in doubtful:
-            take(*one)
+            add_synonym(*one)
     if "code" in t.field_at:
         add_event_rows(t, unit, table, taken)
     if "precise" in t.field_at:
@@ -226,20 +226,20 @@ def set_alias_precision(t):
     as_encoded = next(w.value for w in t.fields[at].words if w.name == "as_encoded")
     encoded = {i for i, f in enumerate(t.fields) if f.ranges}
 
-    def registers(row):
+    def get_encoding(row):
         return frozenset((f, v) for f, c, v in row.values if f in encoded and v)
 
     precision, precise_codes = {}, set()
     for row in t.rows:
         value = next((v for f, _, v in row.values if f == at), 0)
-        precision.setdefault(registers(row), set()).add(value)
+        precision.setdefault(get_encoding(row), set()).add(value)
         if value:
             precise_codes.update(v for f, _, v in row.values if f == t.field_at["code"])
     for row in t.lent:
         code = next(v for f, _, v in row.values if f == t.field_at["code"])
         if code not in precise_codes:
             continue
-        found = precision.get(registers(row), ()) if not row.takes else ()
+        found = precision.get(get_encoding(row), ()) if not row.takes else ()
         value = next(iter(found)) if len(found) == 1 else as_encoded
         if value:
             row.values.append((at, pt.ANYWHERE, value))
@@ -443,18 +443,18 @@ def allowed_counters(t, code):
     return both or everything
 
 
-def served(row, groups):
+def list_mask_names(row, groups):
     return {pt.fold(row.name + ":" + w.name) for g in groups for w in g.words}
 
 
 def add_event_rows(t, unit, table, known):
     """Adds rows that only libpfm4 has: events with several unit masks, and names without a vendor's
     row. @known: existing names."""
-    def add(name, values, takes, spelled):
+    def add_row(name, values, takes, spelled):
         t.synonyms += [(s, len(t.rows) + len(t.lent)) for s in spelled]
         known.update(pt.fold(s) for s in spelled)
         row = [(t.field_at[n], pt.ANYWHERE, v) for n, v in values.items()]
-        text = texts.describe(t.family, t.unit, name, {"core": t.name})
+        text = texts.describe_event(t.family, t.unit, name, {"core": t.name})
         t.lent.append(pt.Row(name, text, allowed_counters(t, values["code"]), row, takes,
                              pt.ROW_HIDDEN))
 
@@ -482,7 +482,7 @@ def add_event_rows(t, unit, table, known):
                                  m) if m is None or not is_filter_only_mask(t, m) else None
             values = get_field_values(t, table.encoder, *found) if found else None
             if values is not None:
-                add(name, values, (), [name])
+                add_row(name, values, (), [name])
         if combine:
             code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
             values = get_field_values(t, table.encoder,
@@ -492,11 +492,11 @@ def add_event_rows(t, unit, table, known):
                 if "offcore" in row_flags(row):
                     values["msr"] = get_offcore_register(values)
                 # Without groups, the name of an unknown unit mask would be parsed as a modifier.
-                alone = pt.fold(row.name) not in known and row.name not in find_ambiguous_events(t, table, known | served(row, groups))
+                alone = pt.fold(row.name) not in known and row.name not in find_ambiguous_events(t, table, known | list_mask_names(row, groups))
                 if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED)
                            for g in groups) and table.encoder == "ep_unc":
                     alone = False       # one of the groups must have a mask
-                add(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))
+                add_row(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))
 
 
 def is_box_name(name):
@@ -525,7 +525,7 @@ def add_aliases(tables, folder):
     files = sorted(glob.glob(os.path.join(folder, "*.pmu")),
                    key=lambda f: (not f.endswith("pmus.pmu"), f))
     names4 = libpfm4.Texts()
-    names4.read(files)
+    names4.read_files(files)
     units = {u.name: u for u in names4.units}
     # the first one of each kind represents all
     units = {**{get_box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}

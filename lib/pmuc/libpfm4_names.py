@@ -235,7 +235,7 @@ class Writer:
         self.rows = {}    # (encoder, row) -> table
         self.lists = {}   # (encoder, masks) -> table:event
 
-    def write(self, name, encoder, events):
+    def write_table(self, name, encoder, events):
         """@events: (name, code, keys, [(mask, code, keys)])."""
         usual = max((dict(e[2]).get("mods", "") for e in events),
                     key=lambda m: sum(dict(e[2]).get("mods", "") == m for e in events),
@@ -244,11 +244,11 @@ class Writer:
                  "table %s %s%s" % (name, encoder, " mods=" + usual if usual else "")]
         names = [e[0] for e in events]
         for event in events:
-            lines += self.event(name, encoder, usual, event, names.count(event[0]) == 1)
+            lines += self.format_event(name, encoder, usual, event, names.count(event[0]) == 1)
         with open(os.path.join(self.folder, name + ".pmu"), "w", encoding="ascii") as f:
             f.write("\n".join(lines) + "\n")
 
-    def event(self, table, encoder, usual, event, alone):
+    def format_event(self, table, encoder, usual, event, alone):
         name, code, keys, masks = event
         same = json.dumps([encoder, event])
         if masks and self.rows.get(same, table) != table:
@@ -441,11 +441,11 @@ def main():
         rows = [(e["e"], e["code"], list_event_keys(e, encoder, numbers, name),
                  [(u["u"], u["c"], list_mask_keys(u, encoder, numbers))
                   for u in select_netburst_masks(e, encoder)]) for e in t["events"]]
-        writer.write(name, encoder, list(list_rapl_events()) if name == "rapl" else rows)
+        writer.write_table(name, encoder, list(list_rapl_events()) if name == "rapl" else rows)
         units += [(p["name"], unit_keys(t, p, encoder, name, numbers)) for p in t["pmus"]]
-    writer.write("perf", "perf", list(list_perf_events()))
-    writer.write("perf_raw", "perf_raw", [("r0000", 0, [("type", "4")], [])])
-    writer.write("ix86arch", "arch", list(list_arch_events()))
+    writer.write_table("perf", "perf", list(list_perf_events()))
+    writer.write_table("perf_raw", "perf_raw", [("r0000", 0, [("type", "4")], [])])
+    writer.write_table("ix86arch", "arch", list(list_arch_events()))
     with open(os.path.join(args.folder, "pmus.pmu"), "w", encoding="ascii") as f:
         f.write("# SPDX-License-Identifier: MIT\n# Every PMU in libpfm4's order, which is the order names are looked up in.\n")
         f.writelines(line + "\n" for line in fold_instances(sort_units(units + list(MADE.items()))))

@@ -140,10 +140,10 @@ def fill_template(template, parts):
                 slot = name if "{" + name in template else "rest"
                 slots.setdefault(slot, []).append(said.strip())
 
-    def fill(m):
+    def fill_slot(m):
         return join_words(slots.pop(m[1], [])) or m[2] or ""
     text = OPTION.sub(lambda m: m[0][1:-1] if slots.get(m[1]) else "", template)
-    text = HOLE.sub(fill, text)
+    text = HOLE.sub(fill_slot, text)
     rest = join_words([p for kept in slots.values() for p in kept])
     if rest:
         text += (" " if LINKED.match(rest) else ", ") + rest

@@ -36,7 +36,7 @@ def make_intel_core(reading, kind):
         kind = "core"
     name = m.name + "_" + kind if kind else m.name
 
-    def make():
+    def make_sheet():
         core = ""
         if kind == "lowpower":
             core = "crestmont"
@@ -49,7 +49,7 @@ def make_intel_core(reading, kind):
             b.aliases += list_intel_aliases(known, kind, core, name)
         reading.cores[kind] = name
         return b
-    return reading.builder(name, make)
+    return reading.get_sheet(name, make_sheet)
 
 
 def list_intel_aliases(known, kind, core, name):
@@ -69,7 +69,7 @@ def make_core_table(reading):
     """Makes the only core table of a list that is not Intel's."""
     m, known = reading.model, reading.processor
 
-    def make():
+    def make_sheet():
         small, uses = (known and known.cores.get("")) or reading.arch.cores[""]
         b = Sheet(m.name, make_table_title(m.name, reading.desc), uses)
         b.source = make_source_text(m)
@@ -80,7 +80,7 @@ def make_core_table(reading):
             b.aliases.append(m.name.replace("cf_", ""))
         b.aliases += known.libpfm + known.alias if known else []
         return b
-    return reading.builder(m.name, make)
+    return reading.get_sheet(m.name, make_sheet)
 
 
 def get_core_counters(b, arch, event):
@@ -106,7 +106,7 @@ def make_unit_table(reading, unit):
     flat = re.sub(r"[^a-z0-9_]", "_", device.lower())
     name = flat if flat.endswith(m.name) else m.name + "_" + flat
 
-    def make():
+    def make_sheet():
         here = (known and known.units.get(device)) or reading.arch.units.get(device, {})
         b = Sheet(name, make_table_title(m.name, reading.desc, unit=unit),
                   here.get("use", "any.unit").split(","))
@@ -116,4 +116,4 @@ def make_unit_table(reading, unit):
         if device == "amd_l3" and known:
             b.aliases += [n + "_l3" for n in known.libpfm]
         return b
-    return reading.builder(name, make)
+    return reading.get_sheet(name, make_sheet)

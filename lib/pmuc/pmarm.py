@@ -11,7 +11,7 @@ import pmtelemetry
 from pmheads import make_table_title
 from pmbuild import Entry, Sheet
 from pmmatch import add_match
-from pmread import MAX_NAME, Refused, clean
+from pmread import MAX_NAME, Refused, clean_description
 
 CYCLES = 0x11
 
@@ -21,8 +21,8 @@ def is_arm_list(head):
     return re.match(rb'(?:\xef\xbb\xbf)?\s*\{\s*"_type"\s*:\s*"Events"', head) is not None
 
 
-def read(reading):
-    for _, _, data in reading.files(reading.model.files):
+def read_arm_lists(reading):
+    for _, _, data in reading.read_files(reading.model.files):
         if type(data) is dict and "product_configuration" in data:
             pmtelemetry.read_product(reading, data)
         else:
@@ -33,27 +33,27 @@ def read(reading):
 
 def read_core(reading, data):
     if type(data) is not dict or type(data.get("cpu")) is not str:
-        reading.refuse("-", "cpu", "expected a core's list")
+        reading.report_refusal("-", "cpu", "expected a core's list")
         return
     m = reading.model
     new = str(data.get("pmu_architecture", "")) >= "pmuv3"
-    b = reading.builder(m.name, lambda: Sheet(m.name, make_table_title(m.name, clean(data["cpu"])[:100]),
+    b = reading.get_sheet(m.name, lambda: Sheet(m.name, make_table_title(m.name, clean_description(data["cpu"])[:100]),
                                               ["arm.core" if new else "arm.core7"]))
     reading.cores[""] = m.name
     b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder,
-                                                      clean(str(data.get("timestamp", "")))[:30])
+                                                      clean_description(str(data.get("timestamp", "")))[:30])
     b.device = "armv8_pmuv3_0" if new else "armv7_" + m.name
     b.aliases += ["armv8_" + m.name] if new else []
     b.aliases += reading.processor.libpfm if reading.processor else []
     counters = counters_of(reading, b, data)
-    reading.objects(data.get("events"), lambda e: read_event(reading, b, e, counters))
+    reading.visit_objects(data.get("events"), lambda e: read_event(reading, b, e, counters))
     match_core(reading, b, data, new)
 
 
 def add_manual_names(b):
     """Adds the names that only the manual has, after all names of the lists."""
     for row, name in b.waiting:
-        b.alias(row, name)
+        b.add_alias(row, name)
     del b.waiting[:]
 
 
@@ -66,10 +66,10 @@ def counters_of(reading, b, data):
 def read_event(reading, b, e, counters):
     code, name = e.get("code"), e.get("name")
     if type(name) is not str or not name.strip():
-        reading.note("-", "name", "an event without a name: left out")
+        reading.report_note("-", "name", "an event without a name: left out")
         return
     if code is None:
-        reading.note(name[:MAX_NAME], "code", "a signal without a code: left out")
+        reading.report_note(name[:MAX_NAME], "code", "a signal without a code: left out")
         return
     name = name.strip()
     if len(name) > MAX_NAME or not name.isprintable():
@@ -78,11 +78,11 @@ def read_event(reading, b, e, counters):
         raise Refused("code", "expected an event number, got '%s'" % str(code)[:20])
     desc = e.get("description")
     on = counters | 1 << 31 if code == CYCLES and "long" in b.at else counters
-    row = Entry(name, clean(desc) if type(desc) is str else "", on, [("code", code)], 0,
+    row = Entry(name, clean_description(desc) if type(desc) is str else "", on, [("code", code)], 0,
                 reading.file)
     if e.get("component") and type(e["component"]) is str:
-        row.text("topic", clean(e["component"]))
-    b.add(row)
+        row.add_text("topic", clean_description(e["component"]))
+    b.add_row(row)
     trm = e.get("trm_name")
     if type(trm) is str and 0 < len(trm) <= MAX_NAME and trm.isprintable():
         b.waiting.append((row, trm))
@@ -96,7 +96,7 @@ def match_core(reading, b, data, new):
         return
     m = re.fullmatch(r"0x([0-9a-fA-F]{2})([0-9a-fA-F]{3})", cpuid) if type(cpuid) is str else None
     if not m:
-        reading.refuse("-", "cpuid", "not an implementer and a part")
+        reading.report_refusal("-", "cpuid", "not an implementer and a part")
         return
     add_match(b, {"arch": "arm64" if new else "arm",
                   "value": int(m[1], 16) << 24 | int(m[2], 16) << 4, "mask": 0xFF00FFF0})

@@ -18,7 +18,7 @@ OURS = re.compile("offcoreresponse[01]?|perfmetrics.*|fparithinstretired")
 PARTS = {"cpu_atom": "small", "cpu_lowpower": "lowpower"}
 
 
-def fold(name):
+def fold_name(name):
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -32,7 +32,7 @@ def read_disputes(path):
                 continue
             processors, part, event = where.split()
             for p in processors.split(","):
-                found.setdefault((p, part), {})[fold(event)] = text
+                found.setdefault((p, part), {})[fold_name(event)] = text
     return found
 
 
@@ -63,7 +63,7 @@ def row_names(tables):
     names = {}
     for t in tables:
         found = names.setdefault(get_part(t), set())
-        found.update(n for n in (fold(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC)
+        found.update(n for n in (fold_name(r.name) for r in t.rows if not r.flags & pt.ROW_METRIC)
                      if not OURS.fullmatch(n))
     return names
 
@@ -91,7 +91,7 @@ def mark_table(t, disputes, sources):
     for i, row in enumerate(t.rows):
         if row.flags & pt.ROW_METRIC:
             continue
-        name = fold(row.name)
+        name = fold_name(row.name)
         if name in disputes:
             at = t.field_at.get(FIELD)
             at = t.add_field(pt.Field(FIELD, pt.TEXT, 32)) if at is None else at

@@ -19,8 +19,8 @@ import pmtable as pt
 from pmcompile import Compiler, Part, get_row_position
 from pmheads import LIBRARY, find_architecture, parse_bits, find_processor, build_skeleton
 from pmmeaning import compile_metrics
-from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean, read_source, is_placeholder, parse_json
-from pmtext import statements, tokens
+from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean_description, read_source, is_placeholder, parse_json
+from pmtext import split_statements, split_tokens
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
 SCALE_UNIT = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*((?![0-9.]).*)",
@@ -89,16 +89,16 @@ class Entry:
         self.counters, self.values, self.flags = counters, values, flags
         self.takes, self.aliases = (), ()
 
-    def has(self, key):
+    def has_value(self, key):
         return any(k == key for k, _ in self.values)
 
-    def value(self, key):
+    def get_value(self, key):
         return next((v for k, v in self.values if k == key), None)
 
-    def text(self, key, text):
+    def add_text(self, key, text):
         self.values = self.values + [(key, quote_text(text))]
 
-    def statement(self):
+    def find_statement(self):
         return "metric" if self.flags & pt.ROW_METRIC else "event"
 
     def row_words(self, counters, flags):
@@ -116,9 +116,9 @@ class Entry:
             parts.append("alias=" + ",".join(map(quote_list_item, self.aliases)))
         return parts
 
-    def line(self, counters, flags, facts):
+    def format_line(self, counters, flags, facts):
         """The row's line. @counters and @flags are the table's defaults."""
-        parts = [self.statement(), quote_word(self.name)]
+        parts = [self.find_statement(), quote_word(self.name)]
         for key, value in self.values:
             if key not in facts:
                 parts.append(key + "=" + (value if type(value) is str else format_number_word(value)))
@@ -135,19 +135,19 @@ class EntryLine:
     def __init__(self, file, number, row, counters, flags):
         self.file, self.number, self.row, self.counters, self.flags = file, number, row, counters, flags
 
-    def said(self):
+    def split_row(self):
         row = self.row
         words = row.values
         if row.flags != self.flags or row.counters != self.counters or row.takes or row.aliases:
             words = words + row.row_words(self.counters, self.flags)
         return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 
-    def tokens(self, errors):
-        return next(tokens(self.row.line(self.counters, self.flags, ()), self.file, errors,
+    def make_tokens(self, errors):
+        return next(split_tokens(self.row.format_line(self.counters, self.flags, ()), self.file, errors,
                            self.number), [])
 
 
-TEXTS = frozenset(key for key, (_, text) in pt.keys().items() if text)
+TEXTS = frozenset(key for key, (_, text) in pt.read_keys().items() if text)
 
 
 @functools.lru_cache(1 << 16)
@@ -182,13 +182,13 @@ class Sheet:
         self.same_as = None     # the sheet whose rows this one shares
         self.threshold = ""     # a box's field for thresholds
 
-    def field(self, name, at, width=64):
+    def declare_field(self, name, at, width=64):
         """Declares a field of the list that the head lacks."""
         if name not in self.at:
             self.extra.append("field %s %s" % (name, "at=" + at if at else "bits=%d" % width))
             self.at[name] = pt.Field(name, ranges=parse_bits(at) if at else (), width=width)
 
-    def add(self, row):
+    def add_row(self, row):
         """Adds a row. Raises Refused if its name exists."""
         if len(self.rows) >= MAX_ROWS:
             raise Refused("EventName", "more than %d rows" % MAX_ROWS)
@@ -199,18 +199,18 @@ class Sheet:
             raise Refused("EventName", "has a comma: no text could ask for it")
         other = self.seen.setdefault(folded, row)
         if other is not row:
-            self.same_name(row, other, folded)
+            self.resolve_same_name(row, other, folded)
         if row.counters is not None:
             self.used |= row.counters
         self.rows.append(row)
 
-    def same_name(self, row, other, folded):
+    def resolve_same_name(self, row, other, folded):
         """Handles two rows whose names compare equal. If both count the same, both stay and the one
         that is not deprecated gets the name. Otherwise the second one is refused, because the name
         would be ambiguous."""
         if other.name == row.name:
             raise Refused("EventName", "the list has this name twice")
-        if self.select_values(row) != self.select_values(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
+        if self.list_selecting_values(row) != self.list_selecting_values(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
             raise Refused("EventName", "the same name as '%s', with other values" % other.name)
         if other.flags & pt.ROW_DEPRECATED and not row.flags & pt.ROW_DEPRECATED and not other.aliases:
             other.flags |= pt.ROW_SHADOWED
@@ -218,12 +218,12 @@ class Sheet:
         else:
             row.flags |= pt.ROW_SHADOWED
 
-    def select_values(self, row):
+    def list_selecting_values(self, row):
         """The values that determine what a row counts, sorted."""
         return sorted((k, str(v)) for k,
                       v in row.values if k in SAYS_WHAT or k in self.at and self.at[k].ranges)
 
-    def alias(self, row, name):
+    def add_alias(self, row, name):
         """Adds a name to @row unless another row has it."""
         folded = pt.fold(name)
         if self.seen.setdefault(folded, row) is row and folded != pt.fold(row.name):
@@ -249,7 +249,7 @@ class Sheet:
                             " control=0x38d value=0x309" if intel else ""))
         return lines, (1 << general) - 1
 
-    def identity(self):
+    def format_identity(self):
         """Lines with the names of the table."""
         out = ["pmu %s %s" % (self.name, quote_text(self.desc or self.name))]
         if self.aliases:
@@ -266,16 +266,16 @@ class Sheet:
             out.append("pmctype perf %d" % self.perf_type)
         return out + list(dict.fromkeys(self.matches))
 
-    def body(self, facts=frozenset()):
+    def format_body(self, facts=frozenset()):
         """Lines of the head, then of the rows."""
-        out, counters, flags = self.head(facts)
-        return out + [row.line(counters, flags, facts) for row in self.rows]
+        out, counters, flags = self.format_head(facts)
+        return out + [row.format_line(counters, flags, facts) for row in self.rows]
 
-    def head(self, facts=frozenset()):
+    def format_head(self, facts=frozenset()):
         """Returns (lines of the head, default counters and default flags of rows)."""
         counters, general = self.counter_lines()
-        out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.line(facts) for g in self.groups]
-        on, flags = self.defaults(general)
+        out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.format_line(facts) for g in self.groups]
+        on, flags = self.find_defaults(general)
         default = ["on=" + format_counters(on)] if on is not None else []
         default += ["flags=" + format_flags(flags)] if flags else []
         if default:
@@ -288,17 +288,17 @@ class Sheet:
                 row.counters = general
         return out, known if on is None else on, flags
 
-    def lines(self, file, start):
+    def format_lines(self, file, start):
         """Returns (lines before the rows, EntryLines of the rows). The table begins in line @start of @file."""
-        first, *rest = self.identity()
+        first, *rest = self.format_identity()
         if self.same_as:
             return [first, "use " + self.same_as.name, *rest], []
-        head, counters, flags = self.head()
+        head, counters, flags = self.format_head()
         lines = [first, *rest, *head]
         return lines, [EntryLine(file, number, row, counters, flags) for number,
                        row in enumerate(self.rows, start + len(lines))]
 
-    def defaults(self, general):
+    def find_defaults(self, general):
         """Returns (counters, flags) of most rows; None for the counters of the table."""
         events = [row for row in self.rows if not row.flags & pt.ROW_METRIC]
         sets = Counter([general if row.counters is None else row.counters for row in events])
@@ -321,7 +321,7 @@ class Group:
     def __init__(self, name, field, words, required):
         self.name, self.field, self.words, self.required = name, field, words, required
 
-    def line(self, facts):
+    def format_line(self, facts):
         out = ["group %s any field=%s%s"
                % (self.name, self.field, " default=!" if self.required else "")]
         for name, value, desc in self.words:
@@ -341,7 +341,7 @@ class Draft:
         self.flags = 0
         self.detail = ""
 
-    def number(self, key):
+    def get_number(self, key):
         """Number of a key; 0 if it is missing."""
         text = self.e.get(key, "0")
         if text == "0":
@@ -351,21 +351,21 @@ class Draft:
         except ValueError as why:
             raise Refused(key, str(why)) from None
 
-    def set(self, key, value):
+    def set_value(self, key, value):
         self.values.append((key, value))
 
-    def text(self, key, text):
+    def set_text(self, key, text):
         if key not in TEXTS:
-            self.declare(key)
+            self.declare_text(key)
         self.values.append((key, quote_text(text)))
 
-    def declare(self, key):
+    def declare_text(self, key):
         """Declares the field of a text that not all tables have."""
         if key not in self.b.at:
             self.b.extra.append("text " + key)
             self.b.at[key] = pt.Field(key, pt.TEXT, 32)
 
-    def put(self, field, value, key):
+    def set_field(self, field, value, key):
         """Sets a field's value if the box has the field and the value fits."""
         f = self.b.at.get(field)
         if f is None:
@@ -374,33 +374,33 @@ class Draft:
             raise Refused(key, "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
         self.values.append((field, value))
 
-    def put_keys(self, fields):
+    def set_fields(self, fields):
         """Sets the fields of keys; omits zeros."""
         get = self.e.get
         for key, field in fields:
             if get(key, "0") != "0":
-                value = self.number(key)
+                value = self.get_number(key)
                 if value:
-                    self.put(field, value, key)
+                    self.set_field(field, value, key)
 
-    def config1(self, value, key):
+    def set_config1(self, value, key):
         """Sets filters that are given as a whole register."""
         if value > pt.ALL64:
             raise Refused(key, "0x%x does not fit 64 bits" % value)
-        self.b.field("config1", "config1:0-63")
-        self.set("config1", value)
+        self.b.declare_field("config1", "config1:0-63")
+        self.set_value("config1", value)
 
-    def filters(self):
+    def set_filters(self):
         """Sets filters. Intel's lists have them as a remark, Linux's lists as terms; FILTER_VALUE
         is the value of the second filter register."""
-        second = self.number("FILTER_VALUE")
+        second = self.get_number("FILTER_VALUE")
         if second:
-            self.config1(second << 32, "FILTER_VALUE")
+            self.set_config1(second << 32, "FILTER_VALUE")
         text = self.e.get("Filter")
         if not text or text == "0" or is_placeholder(text) or text.strip() == "0":
             return
         if not FILTER_TERMS.fullmatch(text):
-            self.text("note", "filter: " + " ".join(text.split()))
+            self.set_text("note", "filter: " + " ".join(text.split()))
             return
         for term in text.split(","):
             name, _, value = term.strip().partition("=")
@@ -409,9 +409,9 @@ class Draft:
             except ValueError as why:
                 raise Refused("Filter", str(why)) from None
             if name == "config1":
-                self.config1(value, "Filter")
+                self.set_config1(value, "Filter")
             else:
-                self.put(name, value | self.pop_value(name), "Filter")
+                self.set_field(name, value | self.pop_value(name), "Filter")
 
     def pop_value(self, key):
         """Removes and returns the value of a key. A list that sets it twice means both."""
@@ -419,12 +419,12 @@ class Draft:
         self.values = [v for v in self.values if v[0] != key]
         return had[0] if had else 0
 
-    def describe(self):
+    def make_description(self):
         """Sets the short description, and the long one as detail if it says more."""
         e = self.e
         brief = e.get("BriefDescription") or e.get("BriefDescript6ion") or ""
-        brief = clean(brief)
-        long = clean(e.get("PublicDescription") or e.get("PublicDescrition") or "")
+        brief = clean_description(brief)
+        long = clean_description(e.get("PublicDescription") or e.get("PublicDescrition") or "")
         if not brief:
             brief = long
         elif long and long not in (brief, self.name):
@@ -437,23 +437,23 @@ class Draft:
         m = SCALE_UNIT.fullmatch(text)
         if not m:
             raise Refused("ScaleUnit", "'%s' is not a number and a unit" % text[:40])
-        self.text("scale", m[1])
+        self.set_text("scale", m[1])
         unit = m[2].strip()
         if unit:
-            self.text("unit", unit)
+            self.set_text("unit", unit)
 
-    def row(self, counters, file):
+    def make_row(self, counters, file):
         """Makes the row, with what all lists have in common: descriptions, errata, scale."""
         e = self.e
-        desc = self.describe()
+        desc = self.make_description()
         if NUMBER[e.get("Deprecated", "0")]:
             self.flags |= pt.ROW_DEPRECATED
             m = REPLACED.search(desc)
             if m:
-                self.text("replaced", m[1].rstrip("."))
+                self.set_text("replaced", m[1].rstrip("."))
         errata = e.get("Errata", "")
         if errata and not is_placeholder(errata) and errata.strip() != "0":
-            self.text("errata", " ".join(errata.split()))
+            self.set_text("errata", " ".join(errata.split()))
         if "ScaleUnit" in e:
             self.parse_scale()
         return Entry(self.name, desc, counters, self.values, self.flags, file, self.detail)
@@ -488,35 +488,35 @@ class Reading:
         self.grammars = {}
         self.counts = {"core": 0, "uncore": 0, "metrics": 0, "masks": 0}
 
-    def refuse(self, event, key, reason):
+    def report_refusal(self, event, key, reason):
         self.refused.append((self.file, event or "-", key or "-", reason))
 
-    def note(self, event, key, reason):
+    def report_note(self, event, key, reason):
         self.notes.append((self.file, event or "-", key or "-", reason))
 
-    def builder(self, name, make):
+    def get_sheet(self, name, make):
         """The sheet of that name; @make makes it at first use."""
         b = self.builders.get(name)
         if b is None:
             b = self.builders[name] = make()
         return b
 
-    def files(self, files):
+    def read_files(self, files):
         """Yields (shown path, path below the model's folder, value) of each readable file."""
         for shown, inner, source in files:
             self.file = shown
             try:
-                data = parse_json(read_source(source), self.note)
+                data = parse_json(read_source(source), self.report_note)
             except (ValueError, OSError) as why:
-                self.refuse("-", "-", str(why))
+                self.report_refusal("-", "-", str(why))
                 self.damaged = True
             else:
                 yield shown, inner, data
 
-    def objects(self, items, do):
+    def visit_objects(self, items, do):
         """Calls @do for each object of a list. An invalid object is reported and skipped."""
         if not isinstance(items, list):
-            self.refuse("-", "-", "expected a list of objects")
+            self.report_refusal("-", "-", "expected a list of objects")
             return
         for e in items:
             try:
@@ -524,12 +524,12 @@ class Reading:
                     raise Refused("-", "not an object")
                 do(e)
             except Refused as r:
-                self.refuse(get_object_name(e), r.key, r.why)
+                self.report_refusal(get_object_name(e), r.key, r.why)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError,
                     OverflowError) as why:
-                self.refuse(get_object_name(e), "-", "not understood: %s" % why)
+                self.report_refusal(get_object_name(e), "-", "not understood: %s" % why)
 
-    def sheets(self):
+    def list_sheets(self):
         """The sheets with rows, big cores before small ones, each with a source."""
         sources = [b.source for b in self.builders.values() if b.source]
         out = [b for b in self.builders.values() if has_table_rows(b)]
@@ -546,20 +546,20 @@ class Reading:
         sentences of vendors, and formulas of lists whose licence allows only facts."""
         out = []
         left_out = SENTENCES if facts else frozenset()
-        for b in self.sheets():
+        for b in self.list_sheets():
             if facts and self.model.kind == "linux":
                 b.rows = [r for r in b.rows if not r.flags & pt.ROW_METRIC]
             if facts:
                 b.features = [f for f in b.features if self.model.kind == "intel"
                               or not f.startswith("metricgroup")]
             if has_table_rows(b):
-                out.append((b.name, b.uncore, b.identity(),
-                            ["use " + b.same_as.name] if b.same_as else b.body(left_out)))
+                out.append((b.name, b.uncore, b.format_identity(),
+                            ["use " + b.same_as.name] if b.same_as else b.format_body(left_out)))
         return out
 
-    def tables(self):
+    def compile_tables(self):
         """Returns the compiled tables. Rows that the compiler rejects are reported and left out."""
-        sheets = self.sheets()
+        sheets = self.list_sheets()
         file = self.model.name + ".pmu"
         while sheets:
             tables, errors, rows_of = self.compile_sheets(sheets, file)
@@ -578,23 +578,23 @@ class Reading:
         tables, rows_of, start = [], [], 1
         parts = LIBRARY.files[file] = []
         for b in sheets:
-            lines, rows = b.lines(file, start)
+            lines, rows = b.format_lines(file, start)
             parts.append(Part(file, b.name, False,
-                              statements("\n".join(lines), file, LIBRARY.errors, start), rows))
+                              split_statements("\n".join(lines), file, LIBRARY.errors, start), rows))
             rows_of.append((b, rows))
             start += len(lines) + len(rows)
         errors = list(LIBRARY.errors)
         for part in parts:
             c = Compiler(LIBRARY)
-            tables.append(c.compile(part))
+            tables.append(c.compile_part(part))
             errors += c.errors
-        LIBRARY.forget(file)
+        LIBRARY.forget_file(file)
         return tables, errors, rows_of
 
     def compile_metrics(self, tables, errors):
         """Compiles formulas. A formula that cannot be compiled is an error of its line."""
         compile_metrics(tables, lambda t, row, key, why: errors.append((get_row_position(row), why)),
-                        lambda row, key, why: self.note(row.name, key, why))
+                        lambda row, key, why: self.report_note(row.name, key, why))
 
     def remove_bad_rows(self, rows_of, errors, file):
         """Removes rows with errors from the sheets. False if an error belongs to no row."""
@@ -609,7 +609,7 @@ class Reading:
             for line in sorted(bad.keys() & at.keys(), reverse=True):
                 row = b.rows.pop(at[line])
                 self.file = row.file
-                self.refuse(row.name, "-", bad[line])
+                self.report_refusal(row.name, "-", bad[line])
                 self.counts["metrics" if row.flags & pt.ROW_METRIC else "uncore" if b.uncore
                             else "core"] -= 1
                 found += 1

@@ -11,7 +11,7 @@ import re
 import pmtable as pt
 from pmfields import Fields, check_fit, row_flags
 from pmmeaning import compile_metrics, get_family
-from pmtext import NAME, Bad, Token, statements
+from pmtext import NAME, Bad, Token, split_statements
 
 try:
     import texts
@@ -74,24 +74,24 @@ class Library:
         self.errors = []
         self._sections = None
 
-    def file(self, path):
+    def read_parts(self, path):
         if path not in self.files:
             self.files[path] = []
-            self.files[path] = split_parts(statements(read_text(path), path, self.errors), path)
+            self.files[path] = split_parts(split_statements(read_text(path), path, self.errors), path)
         return self.files[path]
 
-    def forget(self, path):
+    def forget_file(self, path):
         """Removes a file that could not be read, and its errors."""
         del self.files[path], self.errors[:]
 
-    def sections(self):
+    def read_sections(self):
         """{name: part} of all heads in the compiler's folders."""
         if self._sections is None:
             self._sections = {}
             folder = get_heads_folder()
             for name in sorted(os.listdir(folder)):
                 if name.endswith(".pmu"):
-                    for part in self.file(os.path.join(folder, name)):
+                    for part in self.read_parts(os.path.join(folder, name)):
                         self._sections.setdefault(part.name, part)
         return self._sections
 
@@ -122,7 +122,7 @@ class Compiler(Fields):
         super().__init__()
         self.library = library or Library()
 
-    def load(self, part, stack=()):
+    def load_part(self, part, stack=()):
         """Returns [(statement, (part, depth))] of a part with its `use` statements expanded."""
         out, origin = [], (part, len(stack))
         for s in part.statements:
@@ -133,9 +133,9 @@ class Compiler(Fields):
             if other is None:
                 continue
             if other in stack + (part,) or len(stack) >= MAX_USE:
-                self.error(s[1].at(), "files use each other in a circle")
+                self.report_error(s[1].get_position(), "files use each other in a circle")
                 continue
-            out += [x for x in self.load(other, stack + (part,)) if is_row(x[0])
+            out += [x for x in self.load_part(other, stack + (part,)) if is_row(x[0])
                     or x[0][0].raw not in IDENTITY]
             out += [(row, (other, len(stack) + 1)) for row in other.rows]
         return out
@@ -145,32 +145,32 @@ class Compiler(Fields):
         table of another file."""
         if not 2 <= len(words) <= 3 or any(w.is_text() or "/" in w.raw
                                            for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
-            self.error(words[-1].at(), "use takes one file of this folder")
+            self.report_error(words[-1].get_position(), "use takes one file of this folder")
             return None
         name = words[1].raw
         if not name.endswith(".pmu") and len(words) == 2:
             near = [p for p in self.library.files[part.file] if p.name == name]
-            found = near[0] if near else self.library.sections().get(name)
+            found = near[0] if near else self.library.read_sections().get(name)
             if found is None:
-                self.error(words[1].at(), "no section '%s'" % name)
+                self.report_error(words[1].get_position(), "no section '%s'" % name)
             return found
         path = os.path.join(os.path.dirname(part.file), name)
         try:
-            parts = self.library.file(path)
+            parts = self.library.read_parts(path)
         except Bad as e:
             if e.where[0] != path:
                 raise
-            self.error(words[1].at(), "%s: %s" % (name, e.text))
+            self.report_error(words[1].get_position(), "%s: %s" % (name, e.text))
             return None
         wanted = words[2].raw if len(words) > 2 else None
         for p in parts:
             if p.name == wanted or wanted is None:
                 return p
-        self.error(words[-1].at(), "%s: no table '%s'" % (name, wanted) if wanted
+        self.report_error(words[-1].get_position(), "%s: no table '%s'" % (name, wanted) if wanted
                    else "%s: an empty file" % name)
         return None
 
-    def head(self, part):
+    def compile_head(self, part):
         """Adds everything but the rows to self.table. Returns the rows as [(row, origin)]."""
         self.table = pt.Table("", "")
         self.at_name = (part.file, 1, 1)
@@ -187,47 +187,47 @@ class Compiler(Fields):
         self.names = {}        # folded -> (text, token, row number, depth)
         self.waiting = []      # synonyms and unsupported names, resolved after all rows are known
         self.ratios = []       # resolved after all rows are known: (words, origin)
-        loaded = self.load(part)
+        loaded = self.load_part(part)
         first = loaded[0][0] if loaded else None
         if not first or is_row(first) or first[0].raw != "pmu":
             at = (part.file, 1, 1) if not first else (part.file, first.number,
-                                                      1) if is_row(first) else first[0].at()
-            self.error(at, "the first statement must be pmu")
+                                                      1) if is_row(first) else first[0].get_position()
+            self.report_error(at, "the first statement must be pmu")
         rows = []
         for words, origin in loaded:
             if is_row(words) or words[0].raw in ROW_STATEMENTS:
                 rows.append((words, origin))
             elif words[0].raw not in FOR_READERS:
-                self.statement(words, origin)
+                self.compile_statement(words, origin)
         self.finish_head()
         if self.default_counters is None:
             self.default_counters = self.table.all_counters()
         self.use_shared_caches()
         return rows
 
-    def compile(self, part):
+    def compile_part(self, part):
         """Returns the table, or None after errors."""
-        for words, origin in self.head(part):
+        for words, origin in self.compile_head(part):
             if is_row(words):
                 self.row_line(words, origin)
             else:
-                self.statement(words, origin)
+                self.compile_statement(words, origin)
         for line in part.rows:
             self.row_line(line, (part, 0))
-        self.finish()
+        self.finish_table()
         return None if self.errors else self.table
 
-    def statement(self, words, origin):
+    def compile_statement(self, words, origin):
         self.origin = origin
         word = words[0]
         method = getattr(self, "do_" + word.raw, None) if NAME.fullmatch(word.raw) else None
         if not method:
-            self.error(word.at(), "unknown statement '%s'" % word.raw)
+            self.report_error(word.get_position(), "unknown statement '%s'" % word.raw)
             return
         try:
             method(words)
         except Bad as e:
-            self.error(e.where, e.text)
+            self.report_error(e.where, e.text)
 
     # ---- rows ------------------------------------------------------------------------------------
 
@@ -243,11 +243,11 @@ class Compiler(Fields):
 
     def row_line(self, line, origin):
         """Adds a row from its words. Parses it as tokens again to locate an error."""
-        said = line.said()
+        said = line.split_row()
         if not said or not self.enter_plain_row(line, *said, origin[1]):
-            tokens_ = line.tokens(self.errors)
+            tokens_ = line.make_tokens(self.errors)
             if tokens_:
-                self.statement(tokens_, origin)
+                self.compile_statement(tokens_, origin)
 
     def enter_plain_row(self, line, metric, name, words, desc, detail, depth):
         """Adds a row whose words are all known. Returns False without a change otherwise."""
@@ -268,7 +268,7 @@ class Compiler(Fields):
         if detail is not None:
             values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, detail)]
         self.rows.append(pt.Row(name, desc,
-                                self.where(on, named, metric) if named or on is None else on,
+                                self.find_row_counters(on, named, metric) if named or on is None else on,
                                 values,
                                 self.default_takes if takes is None else takes, flags, aliases,
                                 line))
@@ -321,7 +321,7 @@ class Compiler(Fields):
         except Bad:
             return None
         if type(m[2]) is Token:
-            m = *m[:2], tuple([a.text() for a in m[2].split()]), 0
+            m = *m[:2], tuple([a.get_text() for a in m[2].split_list()]), 0
         if len(self.table.fields) != self.n_fields:
             self.use_shared_caches()
         if len(word) < LONG:
@@ -362,7 +362,7 @@ class Compiler(Fields):
                    and t.fields[f].min <= n <= t.fields[f].max for f, _, n in values)
         return ("msr", "values", values, 0) if fits else None
 
-    def where(self, on, named, metric):
+    def find_row_counters(self, on, named, metric):
         """Returns the counters of a row with @on, and the values for the counters in @named only."""
         if on is None and not named:
             return 0 if metric else self.default_counters
@@ -371,20 +371,20 @@ class Compiler(Fields):
     def word_meaning(self, w):
         """Returns the meaning of a word of a row: (key, kind, value, counters it names)."""
         t = self.table
-        key, value = w.pair()
+        key, value = w.split_pair()
         if value is None:
-            raise Bad(w.at(), "unknown word '%s'" % key)
+            raise Bad(w.get_position(), "unknown word '%s'" % key)
         key, at, counter = key.partition("@")
         where, named = pt.ANYWHERE, 0
         if at:
-            named = self.parse_counters(Token(counter, *w.at(len(key) + 1)))
+            named = self.parse_counters(Token(counter, *w.get_position(len(key) + 1)))
             if named & (named - 1):
-                raise Bad(w.at(len(key) + 1), "one counter is needed here")
+                raise Bad(w.get_position(len(key) + 1), "one counter is needed here")
             where = named.bit_length() - 1
         if key in t.field_at or key not in ("on", "umasks", "alias", "hidden", "shadowed", "flags"):
             return w.raw.partition("=")[0], "values", self.key_values(w, key, where, value), named
         if at:
-            raise Bad(w.at(), "'%s' takes no counter" % key)
+            raise Bad(w.get_position(), "'%s' takes no counter" % key)
         if key == "on":
             return key, "on", 0 if value.raw == "none" else self.parse_counters(value), 0
         if key == "umasks":
@@ -393,9 +393,9 @@ class Compiler(Fields):
             return key, "alias", value, 0
         if key == "flags":
             return key, "flags", row_flags(value), 0
-        if value.number() > 1:
-            raise Bad(value.at(), "%s does not fit %s (0..1)" % (value.raw, key))
-        return key, "flags", pt.ROW_FLAGS[key] if value.number() else 0, 0
+        if value.parse_number() > 1:
+            raise Bad(value.get_position(), "%s does not fit %s (0..1)" % (value.raw, key))
+        return key, "flags", pt.ROW_FLAGS[key] if value.parse_number() else 0, 0
 
     def key_values(self, w, key, where, value):
         """The values of KEY=VALUE; some keys set several."""
@@ -403,10 +403,10 @@ class Compiler(Fields):
         if key == "alt" and ":" in value.raw:
             at = self.field_index(w, key)
             return [(at, where, check_fit(t.fields[at], pack_alternative(part), part))
-                    for part in value.split()]
+                    for part in value.split_list()]
         if key == "msr" and ":" in value.raw:
-            number, setting = value.split(":")[:2]
-            msr, n = number.number(), setting.number()
+            number, setting = value.split_list(":")[:2]
+            msr, n = number.parse_number(), setting.parse_number()
             out = [(self.field_index(w, "msr"), where,
                     self.field_value(t.fields[self.field_index(w, "msr")], number)),
                    (self.field_index(w, "msr_value"), where,
@@ -422,34 +422,34 @@ class Compiler(Fields):
         """Adds a name. It replaces a row of that name from a deeper `use`; any other row of that name is an error."""
         folded = pt.fold(text)
         if not folded:
-            raise Bad(token.at(), "an empty name")
+            raise Bad(token.get_position(), "an empty name")
         before = self.names.get(folded)
         if before and before[2] == row:
             return
         if before:
             at = before[1]
             line = at.line if type(at) is Token else at.number
-            raise Bad(token.at(), "'%s' is the same name as '%s' in line %d%s"
+            raise Bad(token.get_position(), "'%s' is the same name as '%s' in line %d%s"
                       % (text, before[0], line,
                          "" if at.file == token.file else " of " + os.path.basename(at.file)))
         self.names[folded] = text, token, row, self.origin[1]
 
-    def forget(self, row):
+    def drop_row(self, row):
         self.rows[row] = None
         self.names = {k: v for k, v in self.names.items() if v[2] != row}
 
     def do_event(self, words):
         if len(words) < 2:
-            raise Bad(words[0].at(), "event needs a name")
+            raise Bad(words[0].get_position(), "event needs a name")
         metric = words[0].raw in ("metric", "ratio")
-        name = words[1].text()
+        name = words[1].get_text()
         if "," in name:
-            raise Bad(words[1].at(), "a name with a comma: no text could ask for it")
+            raise Bad(words[1].get_position(), "a name with a comma: no text could ask for it")
         number = len(self.rows)
         before = self.names.get(pt.fold(name))
         if before and before[3] > self.origin[1] and type(before[2]) is int:
             number = before[2]
-            self.forget(number)
+            self.drop_row(number)
         else:
             self.rows.append(None)
         texts_, values, aliases, given = [], [], [], set()
@@ -462,7 +462,7 @@ class Compiler(Fields):
                     continue
                 key, kind, what, bits = self.word_meaning(w)
                 if key in given:
-                    raise Bad(w.at(), "'%s' is given twice" % key)
+                    raise Bad(w.get_position(), "'%s' is given twice" % key)
                 given.add(key)
                 named |= bits
                 if kind == "values":
@@ -472,36 +472,36 @@ class Compiler(Fields):
                 elif kind == "takes":
                     takes = what
                 elif kind == "alias":
-                    aliases += what.split()
+                    aliases += what.split_list()
                 else:
                     flags |= what
             except Bad as e:
-                self.error(e.where, e.text)
-        if not (metric or self.family) and (not texts_ or not texts_[0].text()):
-            self.error(words[1].at(), "missing description of event '%s'" % name)
+                self.report_error(e.where, e.text)
+        if not (metric or self.family) and (not texts_ or not texts_[0].get_text()):
+            self.report_error(words[1].get_position(), "missing description of event '%s'" % name)
         elif len(texts_) > 2:
-            self.error(texts_[2].at(), "an event has a description and one longer text")
+            self.report_error(texts_[2].get_position(), "an event has a description and one longer text")
         elif len(texts_) == 2:
-            values.append((self.field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].text()))
-        row = pt.Row(name, texts_[0].text() if texts_ else "", self.where(on, named, metric),
+            values.append((self.field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].get_text()))
+        row = pt.Row(name, texts_[0].get_text() if texts_ else "", self.find_row_counters(on, named, metric),
                      values, takes, flags, (), words[1])
         if not flags & pt.ROW_SHADOWED:
             self.enter_name(name, words[1], number)
             for a in aliases:
                 try:
-                    self.enter_name(a.text(), a, number)
-                    row.aliases += (a.text(),)
+                    self.enter_name(a.get_text(), a, number)
+                    row.aliases += (a.get_text(),)
                 except Bad as e:
-                    self.error(e.where, e.text)
+                    self.report_error(e.where, e.text)
         elif aliases:
-            self.error(aliases[0].at(), "a shadowed event has no names")
+            self.report_error(aliases[0].get_position(), "a shadowed event has no names")
         self.rows[number] = row
 
     do_metric = do_event
 
     def do_ratio(self, words):
         if len(words) < 3 or not words[2].raw.startswith("metric="):
-            raise Bad(words[-1].at(), "ratio takes a name and its formula: metric=")
+            raise Bad(words[-1].get_position(), "ratio takes a name and its formula: metric=")
         self.ratios.append((words, self.origin))
 
     def enter_ratios(self):
@@ -510,40 +510,40 @@ class Compiler(Fields):
             formula = re.sub(r":[a-z]+=\w+", "", words[2].raw.partition("=")[2])
             needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
             self.origin = origin
-            if pt.fold(words[1].text()) not in self.names and all(pt.fold(n) in self.names
+            if pt.fold(words[1].get_text()) not in self.names and all(pt.fold(n) in self.names
                                                                   for n in needed):
                 self.do_event(words)
 
     def do_drop(self, words):
         if len(words) < 2:
-            raise Bad(words[0].at(), "drop needs a name")
+            raise Bad(words[0].get_position(), "drop needs a name")
 
-        def one(w):
-            found = self.names.get(pt.fold(w.text()))
+        def drop_name(w):
+            found = self.names.get(pt.fold(w.get_text()))
             if not found:
-                raise Bad(w.at(), "nothing of the name '%s' to drop" % w.text())
+                raise Bad(w.get_position(), "nothing of the name '%s' to drop" % w.get_text())
             if type(found[2]) is int:
-                self.forget(found[2])
+                self.drop_row(found[2])
             else:
-                del self.names[pt.fold(w.text())]
+                del self.names[pt.fold(w.get_text())]
                 self.waiting = [x for x in self.waiting if x[1] is not found[1]]
-        self.for_each_word(words[1:], one)
+        self.for_each_word(words[1:], drop_name)
 
     def do_synonym(self, words):
         if len(words) != 3:
-            raise Bad(words[-1].at(), "synonym takes a name and an event")
-        self.enter_name(words[1].text(), words[1], words[1])
+            raise Bad(words[-1].get_position(), "synonym takes a name and an event")
+        self.enter_name(words[1].get_text(), words[1], words[1])
         self.waiting.append(("synonym", words[1], words[2]))
 
     def do_unsupported(self, words):
-        if len(words) != 3 or not words[2].is_text() or not words[2].text():
-            raise Bad(words[-1].at(), "unsupported takes a name and the reason as text")
-        self.enter_name(words[1].text(), words[1], words[1])
+        if len(words) != 3 or not words[2].is_text() or not words[2].get_text():
+            raise Bad(words[-1].get_position(), "unsupported takes a name and the reason as text")
+        self.enter_name(words[1].get_text(), words[1], words[1])
         self.waiting.append(("unsupported", words[1], words[2]))
 
     # ---- the end ---------------------------------------------------------------------------------
 
-    def finish(self):
+    def finish_table(self):
         self.enter_ratios()
         t = self.table
         t.rows = [row for row in self.rows if row]
@@ -552,29 +552,29 @@ class Compiler(Fields):
                                                       if row)} if self.waiting else {}
         for kind, name, what in self.waiting:
             if kind == "unsupported":
-                t.unsupported.append((name.text(), what.text()))
+                t.unsupported.append((name.get_text(), what.get_text()))
                 continue
-            found = self.names.get(pt.fold(what.text()))
+            found = self.names.get(pt.fold(what.get_text()))
             if not found or type(found[2]) is not int:
-                self.error(what.at(), "no event '%s'" % what.text())
+                self.report_error(what.get_position(), "no event '%s'" % what.get_text())
             else:
-                t.synonyms.append((name.text(), index.get(found[2], 0)))
+                t.synonyms.append((name.get_text(), index.get(found[2], 0)))
         if not self.named:
             return
         if not self.encoder_set:
-            self.error(self.at_name, "no encoder is given")
+            self.report_error(self.at_name, "no encoder is given")
         if not t.rows and not self.errors:
-            self.error(self.at_name, "a table without events")
+            self.report_error(self.at_name, "a table without events")
         t.family = self.family or ""
         if self.family and texts and not self.errors:
             self.add_descriptions()
         if not self.errors:
             for text in t.wrong_head() + ([pt.TOO_MANY] if t.has_too_many(self.names) else []):
-                self.error(self.at_name, text)
+                self.report_error(self.at_name, text)
             for row in t.rows if max(map(len,
                                          [row.values for row in t.rows])) > pt.MAX_VALUES else ():
                 if len(row.values) > pt.MAX_VALUES:
-                    self.error(locate_row(row.where), "more than %d values" % pt.MAX_VALUES)
+                    self.report_error(locate_row(row.where), "more than %d values" % pt.MAX_VALUES)
 
     def add_descriptions(self):
         """Adds our descriptions to rows without one."""
@@ -585,7 +585,7 @@ class Compiler(Fields):
             elif not row.desc:
                 facts = {t.fields[f].name: v for f, _, v in row.values}
                 facts["core"] = t.name
-                row.desc = texts.describe(self.family, t.unit, row.name, facts) or ""
+                row.desc = texts.describe_event(self.family, t.unit, row.name, facts) or ""
             for g in row.takes:
                 takers.setdefault(g, []).append(row.name)
         for g, events in takers.items():
@@ -593,9 +593,9 @@ class Compiler(Fields):
 
     def add_metric_description(self, row):
         """Adds the description of a metric from the files of metrics, because it cannot be composed from its name."""
-        row.desc = texts.metric(row.name) or ""
-        if not row.desc and texts.metrics():
-            self.error(locate_row(row.where), "metric '%s' needs a description here "
+        row.desc = texts.find_metric_text(row.name) or ""
+        if not row.desc and texts.load_metric_texts():
+            self.report_error(locate_row(row.where), "metric '%s' needs a description here "
                        "or in texts/metrics.txt" % row.name)
 
     def add_mask_descriptions(self, events, group):
@@ -604,21 +604,21 @@ class Compiler(Fields):
         t, facts = self.table, {"core": self.table.name}
         for w in group.words:
             if not w.desc:
-                told = {texts.describe(self.family, t.unit, "%s.%s" % (event, w.name), facts)
+                told = {texts.describe_event(self.family, t.unit, "%s.%s" % (event, w.name), facts)
                         for event in events}
                 w.desc = (told.pop() if len(told) == 1 else
-                          texts.mask(self.family, t.unit, events[0], w.name, facts)) or ""
+                          texts.describe_mask(self.family, t.unit, events[0], w.name, facts)) or ""
 
 
 def locate_row(where):
-    return where.at() if type(where) is Token else (where.file, where.number, 1)
+    return where.get_position() if type(where) is Token else (where.file, where.number, 1)
 
 
 def pack_alternative(token):
     """Packs CODE:UMASK:REGISTER, an alternative encoding of the event."""
-    parts = [p.number() for p in token.split(":")]
+    parts = [p.parse_number() for p in token.split_list(":")]
     if len(parts) != 3 or parts[0] > 0xFFFF or parts[1] > 0xFFFF or parts[2] > pt.ANY32:
-        raise Bad(token.at(), "an alternative is CODE:UMASK:REGISTER")
+        raise Bad(token.get_position(), "an alternative is CODE:UMASK:REGISTER")
     return parts[0] | parts[1] << 16 | parts[2] << 32
 
 
@@ -631,7 +631,7 @@ def compile_parts(library, parts, errors, is_needed):
         if part.section or not is_needed(part):
             continue
         c = Compiler(library)
-        table = c.compile(part)
+        table = c.compile_part(part)
         errors += c.errors
         if table:
             tables.append((table, c.at_name))
@@ -669,7 +669,7 @@ def compile_all(paths, is_meant=None, extend=None):
     library, tables, errors, taken, read = Library(), [], [], {}, []
     for path in paths:
         try:
-            read.append((path, library.file(path)))
+            read.append((path, library.read_parts(path)))
         except Bad as e:
             errors.append((e.where, e.text))
     is_needed = select_parts([p for _, parts in read for p in parts], is_meant)

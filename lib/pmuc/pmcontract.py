@@ -12,8 +12,8 @@ import functools
 import re
 
 import pmtable as pt
-from pmformula import parse
-from pmmeaning import SECONDS, get_family, group_by_family, split_name
+from pmformula import parse_formula
+from pmmeaning import SECONDS, group_by_family, split_name
 
 GROUP = "standard"
 SUM = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)\{(\d+)\.\.(\d+)\}")
@@ -82,7 +82,7 @@ def is_core(table):
 @functools.lru_cache(None)
 def find_names(formula):
     """Names of events, metrics and constants in a formula of a .pmu file."""
-    return tuple(name for _, name in parse(formula, "own").names)
+    return tuple(name for _, name in parse_formula(formula, "own").names)
 
 
 class Scope:
@@ -92,12 +92,12 @@ class Scope:
         self.core = core.name
         own = [core, home] if home is not core else [core]
         boxes = [t for t in group if t.flags & pt.TABLE_UNCORE]
-        self.known = {pt.fold(text) for t in own + boxes for text, _, kind in t.entries()
+        self.known = {pt.fold(text) for t in own + boxes for text, _, kind in t.list_names()
                       if kind != pt.NAME_UNSUPPORTED}
         # Only boxes use metrics of boxes.
         self.metrics = {pt.fold(r.name) for t in boxes for r in t.rows if r.flags & pt.ROW_METRIC}
 
-    def has(self, name):
+    def has_name(self, name):
         if name[0] in "+-":
             return is_for(name, self.core)
         if name in SECONDS or name.startswith(("#",) + KERNEL) or "/" in name:
@@ -127,7 +127,7 @@ def add_standard_metric(standard, core, home, scope):
     if folded in scope.known:
         return                      # an event of that name
     for needed, formula in standard.formulas:
-        if all(map(scope.has, needed)) and all(map(scope.has, find_names(formula))):
+        if all(map(scope.has_name, needed)) and all(map(scope.has_name, find_names(formula))):
             values = [(text_field(home, key), pt.ANYWHERE, text) for key, text in
                       (("metric", formula), ("unit", standard.unit), ("metric_group", GROUP))]
             home.rows.append(pt.Row(standard.name, standard.text, 0, values, (), pt.ROW_METRIC, (),

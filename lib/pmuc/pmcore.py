@@ -46,7 +46,7 @@ def find_core_of_file(reading, file):
         big = [name for core, name in reading.cores.items() if is_big(core)]
         return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
     m = reading.model
-    b = reading.builder(m.name, lambda: make_core_sheet(reading, m.name, "", (), "cpu",
+    b = reading.get_sheet(m.name, lambda: make_core_sheet(reading, m.name, "", (), "cpu",
                                                    make_table_title(m.name, m.folder)))
     reading.cores[""] = m.name
     return b
@@ -71,22 +71,22 @@ def add_core_event(reading, b, e):
     d = Draft(b, name_of(e), e)
     counters, fixed = get_cached_value(COUNTERS, e, "Counter")
     msrs, counters = set_event_select(d, counters, fixed)
-    d.put_keys(MODIFIERS)
+    d.set_fields(MODIFIERS)
     htoff = get_cached_value(COUNTERS, e, "CounterHTOff")[0]
     if htoff:
-        d.set("on_htoff", format_counters(htoff))
+        d.set_value("on_htoff", format_counters(htoff))
         b.htoff |= htoff
-    precise = d.number("PEBS") or d.number("Precise")
+    precise = d.get_number("PEBS") or d.get_number("Precise")
     if precise or PEBS_LD_LAT in msrs:
         must = precise == 2 or PEBS_LD_LAT in msrs and not (precise and fixed)
-        d.set("precise", "must" if must else "may")
-    period = d.number("SampleAfterValue")
+        d.set_value("precise", "must" if must else "may")
+    period = d.get_number("SampleAfterValue")
     if period:
-        d.set("period", str(period))
-    if d.number("TakenAlone"):
+        d.set_value("period", str(period))
+    if d.get_number("TakenAlone"):
         d.flags |= pt.ROW_ALONE
-    row = d.row(counters or None, reading.file)
-    b.add(row)
+    row = d.make_row(counters or None, reading.file)
+    b.add_row(row)
     if row.name.startswith("OFFCORE_RESPONSE"):
         add_offcore_aliases(reading, b, row)
     reading.counts["core"] += 1
@@ -100,7 +100,7 @@ def set_event_select(d, counters, fixed):
     codes = get_cached_value(NUMBERS, e, "EventCode")
     umasks = get_cached_value(NUMBERS, e, "UMask")
     msrs = get_cached_value(NUMBERS, e, "MSRIndex")
-    msr_value = d.number("MSRValue")
+    msr_value = d.get_number("MSRValue")
     bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(len(codes), len(umasks)) == 2
     if bare:                # the list leaves both registers to the caller
         msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
@@ -114,14 +114,14 @@ def set_event_select(d, counters, fixed):
         if is_placeholder(e.get("EventCode", "")):
             raise Refused("EventCode", "missing")
         (code, umask, msr), *others = list_encodings(b.at["umask"].max, codes, umasks, msrs,
-                                                     d.number("UMaskExt"))
-    d.set("code", code)
-    d.set("umask", umask)
+                                                     d.get_number("UMaskExt"))
+    d.set_value("code", code)
+    d.set_value("umask", umask)
     # the register of an event without a value is chosen when a user sets a value
     if msr and not bare:
         extra_register(d, msr, msr_value)
     if others:
-        d.set("alt", ",".join("0x%x:0x%x:0x%x" % way for way in others))
+        d.set_value("alt", ",".join("0x%x:0x%x:0x%x" % way for way in others))
     return msrs, counters
 
 
@@ -186,15 +186,15 @@ def extra_register(d, msr, value):
     if field and value > d.b.at[field].max:
         raise Refused("MSRValue", "0x%x does not fit the %d bits of '%s'"
                       % (value, d.b.at[field].width, field))
-    d.set("msr", "0x%x:0x%x" % (msr, value))
+    d.set_value("msr", "0x%x:0x%x" % (msr, value))
 
 
 def add_offcore_aliases(reading, b, row):
     m = re.fullmatch(r"OFFCORE_RESPONSE:request=(.*):response=(.*)", row.name, re.I)
     if m:
-        b.alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))
+        b.add_alias(row, "OFFCORE_RESPONSE.%s.%s" % (m[1], m[2]))
     elif reading.intel and reading.processor.short_name()[:3] in ("nhm", "wsm"):
         if row.name.startswith("OFFCORE_RESPONSE."):
-            b.alias(row, "OFFCORE_RESPONSE_0." + row.name[17:])
+            b.add_alias(row, "OFFCORE_RESPONSE_0." + row.name[17:])
         elif row.name.startswith("OFFCORE_RESPONSE_0."):
-            b.alias(row, "OFFCORE_RESPONSE." + row.name[19:])
+            b.add_alias(row, "OFFCORE_RESPONSE." + row.name[19:])

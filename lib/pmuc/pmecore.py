@@ -29,7 +29,7 @@ def read_small_core_metrics(reading, source):
     try:
         rows = parse_table(read_source(source).decode("utf-8-sig"))
     except (OSError, ValueError, csv.Error) as why:
-        reading.refuse("-", "-", "cannot be read: %s" % why)
+        reading.report_refusal("-", "-", "cannot be read: %s" % why)
         return
     for core, name in reading.cores.items():
         column = find_column(rows, reading.model.folder, core)
@@ -40,7 +40,7 @@ def read_small_core_metrics(reading, source):
             try:
                 yield name, make_metric(e, known)
             except Refused as r:
-                reading.refuse(e["name"], r.key, r.why)
+                reading.report_refusal(e["name"], r.key, r.why)
 
 
 @functools.lru_cache(1)
@@ -105,9 +105,9 @@ def expand_macros(text, known, depth=0):
     if depth > DEEPEST:
         raise Refused("Formula", "macros of macros, more than %d deep" % DEEPEST)
 
-    def one(m):
+    def expand_macro(m):
         return "( %s )" % expand_macros(known[m[0]], known, depth + 1) if known.get(m[0]) else m[0]
-    return MACRO.sub(one, text)
+    return MACRO.sub(expand_macro, text)
 
 
 def assign_letters(text):

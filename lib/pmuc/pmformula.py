@@ -67,7 +67,7 @@ class Graph:
         self.nodes = []
         self.known = {}
 
-    def node(self, *what):
+    def add_node(self, *what):
         at = self.known.get(what)
         if at is None:
             if len(self.nodes) >= MAX_NODES:
@@ -76,8 +76,8 @@ class Graph:
             self.nodes.append(what)
         return at
 
-    def number(self, value):
-        return self.node("number", value)
+    def add_number(self, value):
+        return self.add_node("number", value)
 
 
 @contextlib.contextmanager
@@ -122,7 +122,7 @@ def split_words(text, grammar):
 
 
 @functools.lru_cache(FORMULAS)
-def number(text):
+def parse_number(text):
     if len(text) > MAX_NUMBER:
         raise Refused("Formula", "a number of %d characters" % len(text))
     value = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
@@ -145,13 +145,13 @@ class Parser:
             raise Refused("Formula", "'%s' is left over at the end" % self.words[self.at][:40])
         return Formula(self.code, self.names)
 
-    def next(self):
+    def quote_next_word(self):
         """Returns the next word as quoted in messages."""
         return self.words[self.at][:40] or "the end"
 
-    def take(self, word):
+    def expect_word(self, word):
         if self.words[self.at] != word:
-            raise Refused("Formula", "expected '%s' before %s" % (word, self.next()))
+            raise Refused("Formula", "expected '%s' before %s" % (word, self.quote_next_word()))
         self.at += 1
 
     def enter_level(self):
@@ -167,7 +167,7 @@ class Parser:
             self.at += 1
             self.parse_operand()
             self.parse_operators(0)
-            self.take("else")
+            self.expect_word("else")
             self.parse_condition()
             self.code.append("if")
         self.depth -= 1
@@ -192,7 +192,7 @@ class Parser:
         if word == "(":
             self.at += 1
             self.parse_condition()
-            self.take(")")
+            self.expect_word(")")
             return
         what = self.known.get(word)
         if what is None or self.words[self.at + 1] == "(":
@@ -210,12 +210,12 @@ class Parser:
         if self.words[self.at] == "(":
             self.parse_call(word)
             return
-        self.code.append(self.known.setdefault(word, self.name("name", word)))
+        self.code.append(self.known.setdefault(word, self.number_name("name", word)))
 
     def unexpected_word(self, word):
         if word[:1] in DIGITS:
             self.at += 1
-            self.code.append(self.known.setdefault(word, number(word)))
+            self.code.append(self.known.setdefault(word, parse_number(word)))
         elif word == "-":
             self.at += 1
             self.enter_level()
@@ -223,9 +223,9 @@ class Parser:
             self.depth -= 1
             self.code.append("neg")
         else:
-            raise Refused("Formula", "expected a value before %s" % self.next())
+            raise Refused("Formula", "expected a value before %s" % self.quote_next_word())
 
-    def name(self, function, word):
+    def number_name(self, function, word):
         return self.names.setdefault((function, self.strip_name_marks(word)), len(self.names))
 
     def parse_call(self, function):
@@ -235,17 +235,17 @@ class Parser:
             if word[:1] in NO_NAME - DIGITS:
                 raise Refused("Formula", "%s takes a name" % function)
             self.at += 1
-            self.take(")")
-            self.code.append(self.name(function, word))
+            self.expect_word(")")
+            self.code.append(self.number_name(function, word))
             return
         if function not in FUNCTIONS:
             raise Refused("Formula",
                           "no function '%s': min, max and d_ratio are known" % function[:40])
         self.parse_condition()
         for _ in range(FUNCTIONS[function] - 1):
-            self.take(",")
+            self.expect_word(",")
             self.parse_condition()
-        self.take(")")
+        self.expect_word(")")
         self.code.append(function)
 
     def strip_name_marks(self, name):
@@ -260,7 +260,7 @@ REWRITTEN = {}          # our text -> the Formula that it was formatted from
 
 
 @functools.lru_cache(FORMULAS)
-def parse(text, grammar):
+def parse_formula(text, grammar):
     """Returns the Formula of a text. Cached, because processors share most formulas."""
     known = REWRITTEN.get(text) if grammar == "own" else None
     if known:
@@ -295,13 +295,13 @@ def get_name_text(function, name):
         return "%s('%s')" % (function, name)
     if is_number(function, name):
         try:
-            return get_number_text(number(name))
+            return get_number_text(parse_number(name))
         except ValueError:
             raise Refused("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
     return name if PLAIN.fullmatch(name) else "'%s'" % name
 
 
-def parenthesize(part, outer):
+def add_parentheses(part, outer):
     """Returns a part, in parentheses if an operator of level @outer around it requires them."""
     text, own = part
     return "(%s)" % text if own < outer else text
@@ -320,8 +320,8 @@ def format_call(op, parts):
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
         value, test, other = parts
-        return "%s if %s else %s" % (parenthesize(value, 1), parenthesize(test, 1), other[0]), 0
-    return "-" + parenthesize(parts[0], 7), 7
+        return "%s if %s else %s" % (add_parentheses(value, 1), add_parentheses(test, 1), other[0]), 0
+    return "-" + add_parentheses(parts[0], 7), 7
 
 
 @functools.lru_cache(FORMULAS)
@@ -348,9 +348,9 @@ def format_formula(formula, names):
     return stack[0][0]
 
 
-def rewrite(text, grammar, spell=None):
+def rewrite_formula(text, grammar, spell=None):
     """Translates a formula to the grammar of .pmu files; @spell(name) returns names in that grammar."""
-    formula = parse(text, grammar)
+    formula = parse_formula(text, grammar)
     names = tuple([(function, spell(name) if spell and function == "name" else name) for function,
                    name in formula.names])
     text = format_formula(formula, tuple([get_name_text(*name) for name in names]))
@@ -365,7 +365,7 @@ def rename_inputs(formula, names):
             name in names]):
         return None
     at = {}
-    places = [number(name[1]) if is_number(*name) else at.setdefault(name, len(at))
+    places = [parse_number(name[1]) if is_number(*name) else at.setdefault(name, len(at))
               for name in names]
     return Formula([places[what] if type(what) is int else what for what in formula.code], at)
 
@@ -374,12 +374,12 @@ def rename_inputs(formula, names):
 
 def add_formula_to_graph(formula, graph, leaf):
     """Adds a formula to the graph. Returns its node; @leaf(function, name) returns the nodes of names."""
-    nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.node
+    nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.add_node
     for what in formula.code:
         if type(what) is int:
             stack.append(nodes[what])
         elif type(what) is float:
-            stack.append(graph.number(what))
+            stack.append(graph.add_number(what))
         elif what == "if":
             value, test, other = stack[-3:]
             stack[-3:] = [node("if", test, value, other)]
@@ -413,10 +413,10 @@ class Coder:
     def __init__(self, graph, inputs):
         self.g, self.inputs = graph, inputs
 
-    def code(self, root):
+    def write_code(self, root):
         uses = self.count_uses(root)
         self.out, self.slots = [], {}
-        depth = self.emit(root, uses)
+        depth = self.emit_node(root, uses)
         text = "".join(self.out)
         if depth > MAX_STACK or len(text) > MAX_CODE or len(self.slots) > MAX_SLOTS:
             raise Refused("Formula",
@@ -442,7 +442,7 @@ class Coder:
         return "e" + format_number(self.inputs.index_of(what),
                                    2) if op == "input" else encode_number(what) if op == "number" else "v"
 
-    def emit(self, at, uses):
+    def emit_node(self, at, uses):
         """Appends the code of a node. Returns the stack depth that it needs."""
         node = self.g.nodes[at]
         op, last = node[0], node[-1]
@@ -454,7 +454,7 @@ class Coder:
             return 1
         need, i = 0, 0
         for a in node[1:]:
-            need = max(need, i + self.emit(a, uses))
+            need = max(need, i + self.emit_node(a, uses))
             i += 1
         self.out.append(OPS[op][0])
         if uses[at] > 1:

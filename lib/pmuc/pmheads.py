@@ -16,7 +16,7 @@ import re
 
 import pmtable as pt
 from pmcompile import Compiler, Library, Part
-from pmtext import Token, statements
+from pmtext import Token, split_statements
 
 LIBRARY = Library()         # cache of this process
 _processors, _skeletons = {}, {}
@@ -38,7 +38,7 @@ class Processor:
                 continue
             method = getattr(self, "on_" + words[0].raw, None)
             if method:
-                method([w.text() for w in words[1:]])
+                method([w.get_text() for w in words[1:]])
             if words[0].raw == "match":
                 self.matches.append(words)
 
@@ -100,10 +100,10 @@ def match_arguments(m):
     return what
 
 
-def section(name):
+def find_section(name):
     """Returns a section as a Processor, or None."""
     if name not in _processors:
-        part = LIBRARY.sections().get(name)
+        part = LIBRARY.read_sections().get(name)
         _processors[name] = Processor(part) if part else None
     return _processors[name]
 
@@ -114,9 +114,9 @@ _by_list = {}
 def index_by_folder():
     """Returns {folder in lower case: Processor}."""
     if not _by_list:
-        for name, part in LIBRARY.sections().items():
+        for name, part in LIBRARY.read_sections().items():
             if any(type(s) is list and s[0].raw == "list" for s in part.statements):
-                p = section(name)
+                p = find_section(name)
                 for n in p.names + p.linux:
                     _by_list[n.lower()] = p
     return _by_list
@@ -130,45 +130,45 @@ def find_processor(folder):
 @functools.lru_cache(None)
 def get_section_order():
     """Returns {section of a head: its position among all sections}."""
-    return {name: i for i, name in enumerate(LIBRARY.sections())}
+    return {name: i for i, name in enumerate(LIBRARY.read_sections())}
 
 
-def rank(folder):
+def find_rank(folder):
     """Position of a folder's processor in its head, next to similar ones; new ones are last."""
     known = find_processor(folder)
     return get_section_order()[known.section] if known else len(get_section_order())
 
 
 def find_architecture(arch):
-    return section("arch." + arch) or section("arch.any")
+    return find_section("arch." + arch) or find_section("arch.any")
 
 
 def is_small(core):
     """True for the small cores of hybrid processors."""
-    p = section("intel.core." + core)
+    p = find_section("intel.core." + core)
     return p is not None and "" in p.cores and p.cores[""][0]
 
 
 def is_big(core):
-    p = section("intel.core." + core)
+    p = find_section("intel.core." + core)
     return p is not None and "" in p.cores and not p.cores[""][0]
 
 
 def get_core_libpfm_name(core):
     """libpfm's short name of a hybrid's core, or ''."""
-    p = section("intel.core." + core)
+    p = find_section("intel.core." + core)
     return p.libpfm[0] if p and p.libpfm else ""
 
 
 def make_table_title(name, given, core="", unit=""):
     """Title of a table: the title of its processor in the heads, else @given by the list; followed
     by its core or unit."""
-    words = section("titles").titles.get(name, given or name)
+    words = find_section("titles").titles.get(name, given or name)
     if core:
-        known = section("titles.cores").titles.get(core)
+        known = find_section("titles.cores").titles.get(core)
         words += ", %s" % known if known else ""
     if unit:
-        known = section("titles.boxes").titles.get(unit.lower())
+        known = find_section("titles.boxes").titles.get(unit.lower())
         words += ", %s: %s" % (unit, known) if known else ", " + unit
     return words
 
@@ -176,7 +176,7 @@ def make_table_title(name, given, core="", unit=""):
 @functools.lru_cache(None)
 def unit_device(unit):
     """The kernel's name of the box that a list calls @unit."""
-    known = {k.lower(): v for k, v in section("units").units.items()}
+    known = {k.lower(): v for k, v in find_section("units").units.items()}
     u = unit.lower()
     if u in known:
         return known[u]["device"]
@@ -192,13 +192,13 @@ def find_box_section(family, box):
     """The section of an Intel box."""
     if re.search(r"free_running(_\d+)?$", box):
         return "intel.free_running"
-    known = LIBRARY.sections()
+    known = LIBRARY.read_sections()
     return next(s for s in ("intel." + box, "%s.%s" % (family, box), family + ".box", "intel.box")
                 if s in known and not s.startswith(("intel.core.",)) and not is_processor(s))
 
 
 def is_processor(name):
-    p = section(name)
+    p = find_section(name)
     return bool(p.names)
 
 
@@ -208,10 +208,10 @@ def build_skeleton(uses):
     if key not in _skeletons:
         text = "pmu head \"A head.\"\n" + "".join("use %s\n" % u for u in uses)
         part = Part("head", "head", False)
-        part.statements = list(statements(text, "head", []))
+        part.statements = list(split_statements(text, "head", []))
         LIBRARY.files.setdefault("head", [])
         c = Compiler(LIBRARY)
-        c.head(part)
+        c.compile_head(part)
         if c.errors:
             raise ValueError("%s: %s" % (" ".join(uses), c.errors[0][1]))
         _skeletons[key] = c.table, c.registers
@@ -220,7 +220,7 @@ def build_skeleton(uses):
 
 def sort_sections(uses):
     """Sorts sections by their position in the file. Tables of Intel's cores depend on that order."""
-    order = list(LIBRARY.sections())
+    order = list(LIBRARY.read_sections())
     return sorted(dict.fromkeys(uses), key=order.index)
 
 
@@ -231,11 +231,11 @@ def parse_bits(text):
 
 def row_names(name):
     """Names and aliases of the rows of a section."""
-    part = LIBRARY.sections()[name]
+    part = LIBRARY.read_sections()[name]
     out = []
     for s in part.statements:
         if type(s) is not list:
-            words, _ = s.words()
+            words, _ = s.find_words()
             out.append(words[1])
             out += [a for w in words if w.startswith("alias=") for a in w[6:].split(",")]
         elif s[0].raw == "use":

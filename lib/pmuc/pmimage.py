@@ -14,7 +14,7 @@ import struct
 import pmpack
 import pmview
 from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
-    ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, keys, name_hash, first_existing
+    ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, read_keys, name_hash, first_existing
 from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID, N_DIRECTORY, \
     PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
@@ -37,13 +37,13 @@ def is_plain_text(text):
     return text.isascii() and (text.isprintable() or not text)
 
 
-def utf8(text):
+def encode_utf8(text):
     return text.encode("utf-8", "surrogateescape")
 
 
 def count_bytes(text):
     """Length of a text in bytes."""
-    return len(utf8(text))
+    return len(encode_utf8(text))
 
 
 def map_suffixes(texts):
@@ -81,14 +81,14 @@ class Pool(dict):
         self.size += count_bytes(harmless) + 1
         return at
 
-    def add(self, text):
+    def add_text(self, text):
         return self[text]
 
-    def end(self):
+    def join_texts(self):
         """Returns all bytes, padded because look-up compares eight bytes at a time."""
         pad = POOL_PAD + -(self.size + POOL_PAD) % 8
         self.size += pad
-        return utf8("\0".join(self.parts)) + b"\0" * (1 + pad)
+        return encode_utf8("\0".join(self.parts)) + b"\0" * (1 + pad)
 
 
 def texts_of(tables, values, entries):
@@ -142,13 +142,13 @@ def split_texts(tables, texts):
             for w in of.words:
                 plain.add(w.name)
                 described[w.desc] = None
-        plain.update(text for text, _, _ in t.entries())
+        plain.update(text for text, _, _ in t.list_names())
         plain.update((t.name, t.desc, t.source, " ".join(t.aliases), *t.aliases, t.unit, t.device, t.part_of, ""))
         plain.update(why for _, why in t.unsupported)
         plain.update(x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
         plain.update(x for feature in t.features for x in feature if type(x) is str)
     packed = {x: None for x in texts
-              if x in described and x not in plain and pmpack.is_packable(utf8(x))}
+              if x in described and x not in plain and pmpack.is_packable(encode_utf8(x))}
     return [x for x in texts if x not in packed], list(packed)
 
 
@@ -167,7 +167,7 @@ class Body:
     def __init__(self):
         self.parts, self.size = [], 0
 
-    def put(self, raw, step):
+    def append_bytes(self, raw, step):
         """Stores @raw in the body. Returns its position in steps."""
         gap = -self.size % step
         at = (self.size + gap) // step
@@ -184,31 +184,31 @@ class Records:
         self.step = STEPS.get(name, SIZES[name])
         self.body, self.seen = body, {}
 
-    def slice(self, records):
+    def store_slice(self, records):
         """Stores elements. Returns the number of the first one."""
         key = tuple(records)
         at = self.seen.get(key)
         if at is None:
-            at = self.seen[key] = self.put(key)
+            at = self.seen[key] = self.append_elements(key)
         return at
 
-    def put(self, records):
+    def append_elements(self, records):
         pack = self.pack
-        return self.body.put(b"".join([pack(*r) for r in records]), self.step)
+        return self.body.append_bytes(b"".join([pack(*r) for r in records]), self.step)
 
-    def one(self, record):
-        return self.slice((record,))
+    def store_record(self, record):
+        return self.store_slice((record,))
 
-    def each(self, records):
+    def store_each(self, records):
         """Stores elements, each once, new ones side by side. Returns their numbers."""
         seen = self.seen
         new = [r for r in dict.fromkeys(records) if r not in seen]
         if new:
-            seen.update(zip(new, itertools.count(self.put(new))))
+            seen.update(zip(new, itertools.count(self.append_elements(new))))
         return [seen[r] for r in records]
 
     @property
-    def n(self):
+    def n_records(self):
         """Number of elements of an array with its own body."""
         return self.body.size // self.step
 
@@ -242,7 +242,7 @@ class Numbers(Records):
                         if piece in short and piece not in within:
                             within[piece] = s, i
 
-    def slices(self, several):
+    def store_slices(self, several):
         """Calls slice() for each; new ones are stored side by side."""
         seen, new, at = self.seen, [], -(-self.body.size // self.step)
         for numbers in several:
@@ -253,14 +253,14 @@ class Numbers(Records):
                     new += whole
                     at += len(whole)
                 seen[numbers] = seen[whole] + i
-        self.body.put(self.packs[len(new)](*new), self.step)
+        self.body.append_bytes(self.packs[len(new)](*new), self.step)
         return list(map(seen.__getitem__, several))
 
-    def put(self, numbers):
+    def append_elements(self, numbers):
         if numbers in self.within:
             whole, i = self.within[numbers]
-            return self.slice(whole) + i
-        return self.body.put(self.packs[len(numbers)](*numbers), self.step)
+            return self.store_slice(whole) + i
+        return self.body.append_bytes(self.packs[len(numbers)](*numbers), self.step)
 
 
 class Writer:
@@ -282,15 +282,15 @@ class Writer:
 
     def pack_texts(self, texts):
         """Packs @texts. Their offsets follow those of all pools."""
-        raw_of = {text: utf8(text.translate(CONTROLS)) for text in texts}
-        places, raw = pmpack.pack(list(dict.fromkeys(raw_of.values())), self.order)
+        raw_of = {text: encode_utf8(text.translate(CONTROLS)) for text in texts}
+        places, raw = pmpack.pack_texts(list(dict.fromkeys(raw_of.values())), self.order)
         self.pool.update((text, PACKED_TEXTS_START + places[of]) for text, of in raw_of.items())
-        self.bodies["packed_texts"].put(raw, 8)
+        self.bodies["packed_texts"].append_bytes(raw, 8)
         self.packed_head = pmpack.read_identity(raw, self.order)
 
     def index_names(self, t, entries):
         """Adds aliases of the table and the index of all names. Returns the numbers of the first elements."""
-        add, rows = self.pool.add, len(t.rows)
+        add, rows = self.pool.add_text, len(t.rows)
         folded = [fold(text) for text, _, _ in entries]
         if len(set(folded)) < len(folded):
             once = {}
@@ -305,17 +305,17 @@ class Writer:
                  for text, target, kind in entries[len(events):]]
         slots = pack_slots(list(map(name_hash, folded)),
                            events + list(range(rows, rows + len(names))))
-        return (self.names.slice(names), len(names)), (self.slots.slice(slots), len(slots))
+        return (self.names.store_slice(names), len(names)), (self.slots.store_slice(slots), len(slots))
 
     def add_words(self, of):
         """Returns (first word, number of words, number of values)."""
-        words, add = sort_spellings_last(of), self.pool.add
-        return self.words.slice([(w.value, add(w.name), add(w.desc))
+        words, add = sort_spellings_last(of), self.pool.add_text
+        return self.words.store_slice([(w.value, add(w.name), add(w.desc))
                                  for w in words]), len(of), len({w.value for w in of})
 
     def add_fields(self, t):
         """Returns (first byte of the keys, first field)."""
-        known, add = keys(), self.pool.add
+        known, add = read_keys(), self.pool.add_text
         field_of_key, fields = [0] * 64, []
         for i, f in enumerate(t.fields):
             key = known.get(f.name, (0, False))[0]
@@ -327,16 +327,16 @@ class Writer:
                            len(f.ranges), int(f.modifier), n, first,
                            0, 0, f.min, f.max & ALL64, f.preset)
                            + tuple(x for r in ranges for x in (r[0], r[1], r[2], 0)))
-        return self.keys.one(tuple(field_of_key)), self.fields.slice(fields)
+        return self.keys.store_record(tuple(field_of_key)), self.fields.store_slice(fields)
 
     def add_groups(self, groups):
         """Adds groups after their words, which leaves no gaps. Returns their numbers."""
         records = []
         for g in groups:
             first, n, distinct = self.add_words(g.words)
-            records.append((self.pool.add(g.name), g.flags, g.field, first, n, distinct, g.preset,
+            records.append((self.pool.add_text(g.name), g.flags, g.field, first, n, distinct, g.preset,
                             g.mask))
-        return [self.groups.one(r) for r in records]
+        return [self.groups.store_record(r) for r in records]
 
     def add_takes(self, t):
         """Returns (numbers of the table's groups, those of each row). Groups of alias rows are not the table's."""
@@ -347,7 +347,7 @@ class Writer:
         return groups[:own], takes + [tuple([next(lent) for _ in row.takes]) for row in t.lent]
 
     def add_match(self, m):
-        add = self.pool.add
+        add = self.pool.add_text
         return (add(m.arch), add(m.vendor), m.family, m.model_lo, m.model_hi, m.stepping_mask,
                 m.value, m.mask, add(m.prefix),
                 m.core_type or 0, int(m.core_type is not None), m.version_lo, m.version_hi,
@@ -356,29 +356,29 @@ class Writer:
 
     def add_feature(self, name, value):
         text = value if isinstance(value, str) else ""
-        return self.pool.add(name), self.pool.add(text), 0 if text or value == "" else value
+        return self.pool.add_text(name), self.pool.add_text(text), 0 if text or value == "" else value
 
-    def wide(self, field, counter, value):
-        number = self.wides.one((value, counter, 0))
+    def pack_wide_value(self, field, counter, value):
+        number = self.wides.store_record((value, counter, 0))
         if number >= VALUE_WIDE:
             raise ValueError("more values than an image can hold")
         return field << 24 | VALUE_WIDE | number
 
-    def packed(self, value):
+    def pack_value(self, value):
         """Returns a value of a row in the form of the image."""
         f, c, v = value
         if type(v) is str:
             v = self.pool[v]
-        return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.wide(f, c, v)
+        return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.pack_wide_value(f, c, v)
 
     def add_rows(self, t, takes, values):
         """Adds rows, those of aliases last, with their values close to them. Returns their numbers."""
-        at, of_takes, of_sets = self.pool, Cache(self.takes.slice), Cache(self.sets.one)
+        at, of_takes, of_sets = self.pool, Cache(self.takes.store_slice), Cache(self.sets.store_record)
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
-            firsts = self.values.slices(runs)
-            numbers += self.rows.each([
+            firsts = self.values.store_slices(runs)
+            numbers += self.rows.store_each([
                 pack_row(self.order, (at[row.name], at[row.desc], first, of_takes[take],
                                       of_sets[row.counters], row.flags, len(run), len(take)))
                 for row, first, run, take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
@@ -386,9 +386,9 @@ class Writer:
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
             numbers[i] |= sources << ROW_SOURCES_SHIFT
-        if self.takes.n > 65536:
+        if self.takes.n_records > 65536:
             raise ValueError("more groups of unit masks than an image can hold")
-        return self.row_numbers.slice(numbers)
+        return self.row_numbers.store_slice(numbers)
 
     def add_code_index(self, t, found):
         """Returns (first slot, number of slots) of the index of code and unit mask; none if a code
@@ -401,12 +401,12 @@ class Writer:
             return 0, 0
         wanted = [f for f in (code, umask) if f is not None]
 
-        def depends(found):
+        def depends_on_counter(found):
             return any(f in wanted and c != ANYWHERE for shape in found for f, c in zip(*shape))
         rows = [(i, row) for i, row in enumerate(t.rows, 1)
                 if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
         taken = {t.groups[g].field for _, row in rows for g in row.takes}
-        if code in taken or depends(found) and depends(find_row_shapes([row for _, row in rows])):
+        if code in taken or depends_on_counter(found) and depends_on_counter(find_row_shapes([row for _, row in rows])):
             return 0, 0
         entries = self.code_index_entries(t, rows, code, umask)
         # Keys of many rows, which differ in an extra register, are added last, so that other keys
@@ -416,7 +416,7 @@ class Writer:
         bits = len(t.rows).bit_length()
         entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
         slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: a small table
-        return self.ways.slice(slots), len(slots)
+        return self.ways.store_slice(slots), len(slots)
 
     def code_index_entries(self, t, rows, code, umask):
         """Returns [(hash, number)] of the numbered rows in the index of code and unit mask."""
@@ -457,20 +457,20 @@ class Writer:
     def fields_over(t, wanted):
         """Returns the fields that overlap those in @wanted: {field: [(wanted field, function from
         value to value)]}."""
-        def bits(f):
+        def list_bits(f):
             return [(word, lsb + i) for word, lsb, width in t.fields[f].ranges
                     for i in range(width)]
 
-        def mover(pairs):
+        def make_mover(pairs):
             return lambda v: sum((v >> a & 1) << b for a, b in pairs)
         out = {}
         for w in wanted:
-            place = {at: i for i, at in enumerate(bits(w))}
+            place = {at: i for i, at in enumerate(list_bits(w))}
             for f in range(len(t.fields)):
                 pairs = [(i, place[at]) for i,
-                         at in enumerate(bits(f)) if at in place] if f not in wanted else []
+                         at in enumerate(list_bits(f)) if at in place] if f not in wanted else []
                 if pairs:
-                    out.setdefault(f, []).append((w, mover(pairs)))
+                    out.setdefault(f, []).append((w, make_mover(pairs)))
         return out
 
     @staticmethod
@@ -489,9 +489,9 @@ class Writer:
                            or self.has_overlapping_bits(t, found) else 0)
         return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
 
-    def add(self, t, found, flags, values, entries):
+    def add_table(self, t, found, flags, values, entries):
         """Adds a table with these @flags, find_row_shapes() and @values of rows, and entries()."""
-        add = self.pool.add
+        add = self.pool.add_text
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device,
                                   t.part_of)]
         keys_at, fields = self.add_fields(t)
@@ -501,12 +501,12 @@ class Writer:
             raise ValueError("table %s is too big" % t.name)
         ways, n_ways = self.add_code_index(t, found)
         slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
-                  "group_numbers": self.group_numbers.slice(groups),
-                  "counters": self.counters.slice([(c.first, c.last, c.width, int(c.fixed),
+                  "group_numbers": self.group_numbers.store_slice(groups),
+                  "counters": self.counters.store_slice([(c.first, c.last, c.width, int(c.fixed),
                                                     c.control, c.value, c.step)
                                                    for c in t.counters]),
-                  "matches": self.matches.slice([self.add_match(m) for m in t.matches]),
-                  "features": self.features.slice([self.add_feature(*f) for f in t.features]),
+                  "matches": self.matches.store_slice([self.add_match(m) for m in t.matches]),
+                  "features": self.features.store_slice([self.add_feature(*f) for f in t.features]),
                   "row_numbers": self.add_rows(t, takes, values)}
         self.heads.append((t.name, t.all_counters(), texts,
                            (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder),
@@ -528,12 +528,12 @@ class Writer:
         for name, parts in wholes.items():
             names.append((name, len(tables) + len(records)))
             words = self.name_filter(parts, [i for i, t in enumerate(tables) if t.name == name])
-            records.append((self.pool.add(name), self.parts.slice(parts), len(parts),
-                            self.filters.slice(words), len(words)))
-        self.wholes.slice(records)
+            records.append((self.pool.add_text(name), self.parts.store_slice(parts), len(parts),
+                            self.filters.store_slice(words), len(words)))
+        self.wholes.store_slice(records)
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # A name is searched in one image after the other: most searches end at an empty slot.
-        self.calls.slice(pack_slots([name_hash(fold(name)) for name, _ in names],
+        self.calls.store_slice(pack_slots([name_hash(fold(name)) for name, _ in names],
                                     [i for _, i in names], count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
@@ -554,9 +554,9 @@ class Writer:
                 entries[hash_host(HOST_ARCH, name_hash(b"")), i] = None
             elif not t.matches and t.flags & TABLE_UNCORE and t.device:
                 entries[hash_host(HOST_DEVICE, name_hash(fold(t.device))), i] = None
-        self.hosts.slice(place_entries([(key, (key, i + 1)) for key, i in entries], (0, 0)))
+        self.hosts.store_slice(place_entries([(key, (key, i + 1)) for key, i in entries], (0, 0)))
 
-    def head(self, at, size, offsets, table):
+    def pack_head(self, at, size, offsets, table):
         """Offsets are relative to the head."""
         name, everything, texts, (perf_type, libpfm_type, flags, encoder,
                                   n_general), counts, slices, n_lent = table
@@ -568,9 +568,9 @@ class Writer:
             *[offsets[a] - at for a in SHARED], n_lent,
             self.whole_of.get(name, 0), *self.packed_head, *[0] * 3)
 
-    def end(self, digest, built, byteorder):
+    def finish_image(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
-        bodies["pool"] = self.pool.end()
+        bodies["pool"] = self.pool.join_texts()
         if self.packed_head[0] and self.pool.size > PACKED_TEXTS_START:
             raise ValueError("the strings of names are too long for an image with packed texts")
         bodies["tables"] = b"\0" * (HEAD_SIZE * len(self.heads))
@@ -582,7 +582,7 @@ class Writer:
         counts = {name: len(bodies[name]) // SIZES[name] for name in DIRECTORY}
         if at > 0x7FFFFFF0:
             raise ValueError("the image is too big")
-        bodies["tables"] = b"".join(self.head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h)
+        bodies["tables"] = b"".join(self.pack_head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h)
                                     for i, h in enumerate(self.heads))
         rest = b"".join(bodies[name].ljust(-(-len(bodies[name]) // 8) * 8, b"\0") for name,
                         _ in ARRAYS)
@@ -600,19 +600,19 @@ def make_image(tables, byteorder="little", digest=b"", built=0, packed=False):
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
-    entries = [t.entries() for t in tables]
+    entries = [t.list_names() for t in tables]
     texts = list(texts_of(tables, in_order, entries))
     w = Writer(byteorder, *split_texts(tables, texts) if packed else (texts,))
     found = [find_row_shapes(t.rows + t.lent) for t in tables]
     flags = list(map(w.flags_of, tables, found))
-    packed = Cache(w.packed).__getitem__
+    packed = Cache(w.pack_value).__getitem__
     values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
     w.values.plan_overlaps(dict.fromkeys(run for rows in values for run in rows))
     for of in zip(tables, found, flags, values, entries):
-        w.add(*of)
+        w.add_table(*of)
     w.index_tables(tables)
     w.index_hosts(tables)
-    return w.end(digest, built, byteorder)
+    return w.finish_image(digest, built, byteorder)
 
 
 def make_embedding(path, raw):

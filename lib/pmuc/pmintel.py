@@ -15,7 +15,7 @@ from pmheads import get_core_libpfm_name, is_big, is_small, make_table_title
 from pmmasks import add_fp_arith_masks, add_offcore_matrix
 from pmmatch import select_intel_hosts, add_intel_matches
 from pmmetrics import add_intel_metric, add_intel_metrics, add_linux_metrics
-from pmread import MAX_NAME, clean
+from pmread import MAX_NAME, clean_description
 from pmuncore import add_uncore_event
 
 CORE_FILE = re.compile(r"_core(_v[0-9.]+)?\.json$")
@@ -27,7 +27,7 @@ def read_folder(reading):
     cores = [inner for _, inner, _ in reading.model.files if is_core(inner)]
     hybrid = len(cores) > 1 or any(h.kind == "hybridcore" for h in hosts)
     roles = parse_roles(hosts)
-    values = {inner: data for _, inner, data in reading.files(reading.model.files)}
+    values = {inner: data for _, inner, data in reading.read_files(reading.model.files)}
     later = []
     for shown, inner, _ in sorted(reading.model.files, key=lambda f: (not is_core(f[1]), f[1])):
         reading.file = shown
@@ -67,9 +67,9 @@ def read_file(reading, inner, data, hybrid, roles):
             return [(add_fp_arith_masks, data["Events"])]
         elif "uncore" in file:
             experimental = "experimental" in file
-            reading.objects(data["Events"], lambda e: add_uncore_event(reading, e, experimental))
+            reading.visit_objects(data["Events"], lambda e: add_uncore_event(reading, e, experimental))
         else:
-            reading.refuse("-", "-", "a list of unknown kind")
+            reading.report_refusal("-", "-", "a list of unknown kind")
     elif type(data) is dict and type(data.get("Metrics")) is list:
         return [(add_intel_metrics, add_groups_of_small_cores(data["Metrics"]))]
     elif type(data) is dict and "Data" in data and "retire_latency" in file:
@@ -77,7 +77,7 @@ def read_file(reading, inner, data, hybrid, roles):
     elif type(data) is list and inner.startswith("metrics"):
         return [(add_linux_metrics, data)]
     else:
-        reading.refuse("-", "-", "neither events nor metrics")
+        reading.report_refusal("-", "-", "neither events nor metrics")
     return []
 
 
@@ -97,15 +97,15 @@ def add_core_list(reading, file, data, hybrid, role):
         if type(e) is dict:
             keys.update(e)
     name = m.name + "_" + core if core else m.name
-    b = reading.builder(name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
+    b = reading.get_sheet(name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
                                                make_table_title(m.name, given, core)))
     reading.cores[core] = name
     b.aliases += [n for n in list_core_aliases(m, core) if n not in [b.name] + b.aliases]
     b.source = "intel/perfmon %s, version %s of %s" % (m.folder,
-                                                       clean(str(header.get("Version", "")))[:20],
-                                                         clean(str(header.get("DatePublished",
+                                                       clean_description(str(header.get("Version", "")))[:20],
+                                                         clean_description(str(header.get("DatePublished",
                                                                               "")))[:20])
-    reading.objects(events, lambda e: add_core_event(reading, b, e))
+    reading.visit_objects(events, lambda e: add_core_event(reading, b, e))
     add_topdown_rows(reading, b)
     count_without_hyperthreading(b)
 
@@ -114,7 +114,7 @@ def get_header_title(header):
     """Title of the processor in the header of a list."""
     info = header.get("Info")
     title = re.sub(r"^Performance Monitoring Events for ", "",
-                   clean(info) if type(info) is str else "")
+                   clean_description(info) if type(info) is str else "")
     return re.sub(r"\s*-\s*V[0-9.]+$", "", title)
 
 
@@ -156,7 +156,7 @@ def add_small_core_metrics(reading):
         return
     reading.file, source = reading.model.sheet
     for name, e in read_small_core_metrics(reading, source):
-        reading.objects([e], lambda item, b=reading.builders[name]: add_intel_metric(reading, b, item))
+        reading.visit_objects([e], lambda item, b=reading.builders[name]: add_intel_metric(reading, b, item))
 
 
 # ---- latencies -----------------------------------------------------------------------------------
@@ -165,15 +165,15 @@ def add_retire_latency(reading, data, file):
     """Adds latencies of retirement to the events that they belong to."""
     b = find_core_of_file(reading, file)
     if type(data) is not dict:
-        reading.refuse("-", "Data", "expected an object")
+        reading.report_refusal("-", "Data", "expected an object")
         return
     for name, v in data.items():
         row = b.seen.get(pt.fold(name))
         if row is None:
-            reading.refuse(name[:MAX_NAME], "Data", "no event of that name")
+            reading.report_refusal(name[:MAX_NAME], "Data", "no event of that name")
         elif type(v) is not dict or not all(type(v.get(k)) in (int, float)
                                             for k in ("MIN", "MAX", "MEAN")):
-            reading.refuse(name[:MAX_NAME], "Data", "expected MIN, MAX and MEAN")
+            reading.report_refusal(name[:MAX_NAME], "Data", "expected MIN, MAX and MEAN")
         else:
-            row.text("note", "retire latency in cycles: least %g, mean %g, most %g"
+            row.add_text("note", "retire latency in cycles: least %g, mean %g, most %g"
                      % (v["MIN"], v["MEAN"], v["MAX"]))

@@ -14,7 +14,7 @@ from pmheads import unit_device
 from pmcore import add_core_event, add_topdown_rows
 from pmmatch import expand_to_identifiers, add_linux_matches
 from pmmetrics import add_linux_metric
-from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean, name_of, convert_to_strings, get_cached_value
+from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean_description, name_of, convert_to_strings, get_cached_value
 from pmuncore import add_uncore_event
 
 FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
@@ -23,8 +23,8 @@ FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
               ("ThreadMask", "threadmask"), ("RdWrMask", "rdwrmask"))
 
 
-def read(reading):
-    LinuxList(reading).read()
+def read_linux_lists(reading):
+    LinuxList(reading).read_files()
 
 
 class LinuxList:
@@ -40,9 +40,9 @@ class LinuxList:
         self.counters = []      # postponed: (file, numbers of counters of units)
         reading.desc = "%s (Linux event list, %s)" % (m.folder, m.arch)
 
-    def read(self):
+    def read_files(self):
         self.read_standard()
-        for shown, inner, data in self.reading.files(sorted(self.model.files, key=lambda f: f[1])):
+        for shown, inner, data in self.reading.read_files(sorted(self.model.files, key=lambda f: f[1])):
             self.read_file(shown, os.path.basename(inner), data)
         if self.reading.intel:
             for name in self.reading.cores.values():
@@ -51,12 +51,12 @@ class LinuxList:
         self.enter_groups()
         for shown, data in self.counters:
             self.reading.file = shown
-            self.reading.objects(data, self.unit_counters)
+            self.reading.visit_objects(data, self.unit_counters)
         add_linux_matches(self.reading)
 
     def read_standard(self):
         """Reads the architecture's standard events, which objects refer to by name."""
-        for _, _, data in self.reading.files((shown, "", source) for shown,
+        for _, _, data in self.reading.read_files((shown, "", source) for shown,
                                              source in self.model.standard):
             for e in data if type(data) is list else ():
                 if type(e) is dict:
@@ -69,11 +69,11 @@ class LinuxList:
             self.counters.append((shown, data))
         elif type(data) is not dict:
             topic = re.sub(r"[-_]", " ", file[:-5])
-            self.reading.objects(data, lambda e: self.read_object(e, topic))
+            self.reading.visit_objects(data, lambda e: self.read_object(e, topic))
         elif file == "metricgroups.json":
             self.groups.append((shown, data))
         else:
-            self.reading.refuse("-", "-", "neither events nor metrics")
+            self.reading.report_refusal("-", "-", "neither events nor metrics")
 
     # ---- events ----------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class LinuxList:
         elif self.intel:
             b = find_table(self.reading, unit)
             row = add_core_event(self.reading, b, e)
-            row.text("topic", topic)
+            row.add_text("topic", topic)
         else:
             self.add_plain_event(find_table(self.reading, unit), e, topic)
 
@@ -119,22 +119,22 @@ class LinuxList:
         arch = self.model.arch
         uncore = b.uncore
         selector = set_event_select(d)
-        d.put_keys(FIELD_KEYS)
-        if d.number("PerPkg") or uncore and arch == "x86":
+        d.set_fields(FIELD_KEYS)
+        if d.get_number("PerPkg") or uncore and arch == "x86":
             d.flags |= pt.ROW_PER_PKG
-        if d.number("Experimental"):
+        if d.get_number("Experimental"):
             d.flags |= pt.ROW_EXPERIMENTAL
-        period = d.number("SampleAfterValue")
+        period = d.get_number("SampleAfterValue")
         if period:
-            b.field("period", None)
-            d.set("period", str(period))
+            b.declare_field("period", None)
+            d.set_value("period", str(period))
         compat = e.get("Compat", "").strip()
         if compat:
-            d.text("compat", expand_to_identifiers(compat))
-        d.filters()
-        row = d.row(get_core_counters(b, arch, selector), self.reading.file)
-        d.text("topic", topic)
-        b.add(row)
+            d.set_text("compat", expand_to_identifiers(compat))
+        d.set_filters()
+        row = d.make_row(get_core_counters(b, arch, selector), self.reading.file)
+        d.set_text("topic", topic)
+        b.add_row(row)
         self.reading.counts["uncore" if uncore else "core"] += 1
 
     # ---- postponed objects -----------------------------------------------------------------------
@@ -146,7 +146,7 @@ class LinuxList:
             try:
                 add_linux_metric(self.reading, b, e)
             except Refused as r:
-                self.reading.refuse(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
+                self.reading.report_refusal(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
 
     def metric_table(self, unit):
         """Returns the table for metrics: the core's, or the unit's if the list has no core."""
@@ -160,11 +160,11 @@ class LinuxList:
             self.reading.file = shown
             for group, text in data.items():
                 if type(text) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
-                    self.reading.refuse(group[:60], "-", "expected a text")
+                    self.reading.report_refusal(group[:60], "-", "expected a text")
                 elif self.reading.builders:
                     b = self.metric_table("")
                     b.features.append("metricgroup %s %s"
-                                      % (quote_word(group), quote_text(clean(text) or group)))
+                                      % (quote_word(group), quote_text(clean_description(text) or group)))
 
     def unit_counters(self, e):
         """Sets the numbers of counters of a unit."""
@@ -196,7 +196,7 @@ def split_into_fields(b, config):
             out.append((f.name, v))
     if not left and out:
         return out
-    b.field("config", "config:0-63")
+    b.declare_field("config", "config:0-63")
     return [("config", config)]
 
 
@@ -204,14 +204,14 @@ def set_event_select(d):
     """Sets and returns the value that selects the event: all 64 bits, a node of a mesh, or an event code."""
     b, e = d.b, d.e
     if "ConfigCode" in e:
-        value = d.number("ConfigCode")
+        value = d.get_number("ConfigCode")
         for field, v in split_into_fields(b, value):
-            d.set(field, v)
+            d.set_value(field, v)
     elif "EventidCode" in e:
-        d.put("eventid", d.number("EventidCode"), "EventidCode")
-        d.put("type", d.number("NodeType"), "NodeType")
+        d.set_field("eventid", d.get_number("EventidCode"), "EventidCode")
+        d.set_field("type", d.get_number("NodeType"), "NodeType")
     elif "EventCode" in e:
-        d.put("code", d.number("EventCode"), "EventCode")
+        d.set_field("code", d.get_number("EventCode"), "EventCode")
     else:
         raise Refused("EventCode", "missing")
     return d.values[0][1]

@@ -56,7 +56,7 @@ class Place:
         self.standard = []      # full paths of JSON files beside a mapfile: standard events
         self.sep, self.data = sep, data         # data: full path -> bytes, in an archive
 
-    def source(self, full):
+    def get_source(self, full):
         return full if self.data is None else self.data[full]
 
     def find_map_folder(self, folder):
@@ -95,7 +95,7 @@ class Finder:
         self.bytes = 0
         self.skipped = 0        # JSON files that are not lists
 
-    def path(self, path):
+    def add_path(self, path):
         real = os.path.abspath(path)
         if not path:
             self.problem('""', "expected a file or a folder, got an empty name")
@@ -197,7 +197,7 @@ class Finder:
         intel, linux, standard, arm = {}, {}, {}, {}
         foreign = place.intel_folders()
         for full in place.standard:
-            standard.setdefault(os.path.dirname(full), []).append((full, place.source(full)))
+            standard.setdefault(os.path.dirname(full), []).append((full, place.get_source(full)))
         for full, shown in place.files.items():
             folder = os.path.dirname(full)
             m = INTEL_FILE.search(full.replace(os.sep, "/"))
@@ -205,7 +205,7 @@ class Finder:
                 self.skipped += 1    # repositories also contain scripts and test data
                 continue
             if m and "/pmu-events/" not in m[1] + "/" + m[2]:
-                intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.source(full)))
+                intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.get_source(full)))
                 continue
             if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep)
                    for f in foreign):
@@ -213,22 +213,22 @@ class Finder:
                 continue
             root = place.find_map_folder(folder)
             if folder == root:
-                standard.setdefault(root, []).append((shown, place.source(full)))
+                standard.setdefault(root, []).append((shown, place.get_source(full)))
             elif "/pmu-events/arch/test/" in full.replace(os.sep, "/"):
                 continue             # invented for perf's own tests
-            elif is_arm_list(read_beginning(place.source(full))):
+            elif is_arm_list(read_beginning(place.get_source(full))):
                 name = os.path.basename(full)[:-5]
-                arm.setdefault(table_name(name), []).append((name, (), shown, place.source(full)))
-            elif is_telemetry_list(read_beginning(place.source(full))):
+                arm.setdefault(table_name(name), []).append((name, (), shown, place.get_source(full)))
+            elif is_telemetry_list(read_beginning(place.get_source(full))):
                 name = os.path.basename(full)[:-5]
                 product, revision = parse_product_of_file(name)
                 arm.setdefault(table_name(product), []).append((product, revision, shown,
-                                                                place.source(full)))
-            elif is_other(read_beginning(place.source(full))):
+                                                                place.get_source(full)))
+            elif is_other(read_beginning(place.get_source(full))):
                 self.skipped += 1
             else:
                 linux.setdefault((root, folder),
-                                 []).append((shown, os.path.basename(full), place.source(full)))
+                                 []).append((shown, os.path.basename(full), place.get_source(full)))
         for name, files in arm.items():
             # Arm's plain lists precede the telemetry files, which are sorted from the newest.
             files.sort(key=lambda f: tuple(-n for n in f[1]))

@@ -7,7 +7,7 @@ from collections import namedtuple
 import pmtable as pt
 from pmbuild import Entry, Group
 from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, find_core_of_file
-from pmread import NUMBER, NUMBERS, Refused, clean, convert_to_strings, get_cached_value
+from pmread import NUMBER, NUMBERS, Refused, clean_description, convert_to_strings, get_cached_value
 from pmtable import ALL64
 
 # A request or a response: its bits in the register's value, and which of the two registers support
@@ -30,20 +30,20 @@ def add_offcore_matrix(reading, items, file):
     registers, and for OFFCORE_RESPONSE_0 and _1 where the registers differ."""
     b = find_core_of_file(reading, file)
     if "offcore_rsp" not in b.at:
-        reading.refuse("OFFCORE_RESPONSE", "-", "this core has no such register")
+        reading.report_refusal("OFFCORE_RESPONSE", "-", "this core has no such register")
         return
     parts = {"request": [], "response": []}
 
-    def one(e):
+    def add_part(e):
         kind, part = parse_matrix_part(convert_to_strings(e))
         parts[kind].append(part)
-    reading.objects(items, one)
+    reading.visit_objects(items, add_part)
     # this list numbers response bits from 0
     if any(p.value & 0xFFFF for p in parts["response"]):
         parts["response"] = [p._replace(value=p.value << 16) for p in parts["response"]]
     if not parts["request"] or not parts["response"]:
         if items:
-            reading.refuse("OFFCORE_RESPONSE", "-", "requests or responses are missing")
+            reading.report_refusal("OFFCORE_RESPONSE", "-", "requests or responses are missing")
         return
     for register in (None, 0, 1):
         groups = []
@@ -57,7 +57,7 @@ def add_offcore_matrix(reading, items, file):
 
 
 def parse_matrix_part(e):
-    request, response = clean(e.get("MATRIX_REQUEST", "")), clean(e.get("MATRIX_RESPONSE", ""))
+    request, response = clean_description(e.get("MATRIX_REQUEST", "")), clean_description(e.get("MATRIX_RESPONSE", ""))
     value = get_cached_value(NUMBER, e, "MATRIX_VALUE")
     registers = get_cached_value(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER",
                                                                      "").strip() else (0, 1)
@@ -68,7 +68,7 @@ def parse_matrix_part(e):
     if any(r not in (0, 1) for r in registers):
         raise Refused("MATRIX_REGISTER", "'%s'" % e["MATRIX_REGISTER"][:20])
     return "request" if request else "response", Part(request or response, value, registers,
-                                                      clean(e.get("DESCRIPTION", "")))
+                                                      clean_description(e.get("DESCRIPTION", "")))
 
 
 def select_masks_of_register(reading, parts, register):
@@ -79,7 +79,7 @@ def select_masks_of_register(reading, parts, register):
             continue
         folded = pt.fold(p.name)
         if p.value > ALL64 or folded in seen:
-            reading.refuse(p.name, "MATRIX_VALUE", "given twice or too big")
+            reading.report_refusal(p.name, "MATRIX_VALUE", "given twice or too big")
             continue
         seen.add(folded)
         # a dot in a text separates unit masks
@@ -118,8 +118,8 @@ def find_offcore_row(reading, b, register, groups):
         values += [("alt", "0x%x:0x%x:0x%x" % way) for way in ways[1:]]
         row = Entry(name, "Off-core responses, composed of requests and responses.", None, values,
                     0, reading.file)
-        b.add(row)
-    if not row.takes and not row.has("offcore_rsp") and ":" not in str(row.value("msr") or ""):
+        b.add_row(row)
+    if not row.takes and not row.has_value("offcore_rsp") and ":" not in str(row.get_value("msr") or ""):
         row.takes = groups
         # The list's own event names no register; a zero selects the register of the groups.
         row.values = row.values + [("offcore_rsp", 0)]
@@ -132,9 +132,9 @@ def add_fp_arith_masks(reading, items, file):
     b = find_core_of_file(reading, file)
     words, bits = [], {}
 
-    def one(e):
+    def add_mask(e):
         e = convert_to_strings(e)
-        name, bit = clean(e.get("BitName", "")), get_cached_value(NUMBER, e, "BitIndex")
+        name, bit = clean_description(e.get("BitName", "")), get_cached_value(NUMBER, e, "BitIndex")
         operations = get_cached_value(NUMBER, e, "FlopsMultiplier")
         folded = pt.fold(name)
         if not name:
@@ -145,9 +145,9 @@ def add_fp_arith_masks(reading, items, file):
         if before != bit:
             raise Refused("BitName", "'%s' is two bits" % name)
         if all(pt.fold(w.name) != folded for w in words):       # some lists have all rows twice
-            desc = "%d operations. %s" % (operations, clean(e.get("Description", "")))
+            desc = "%d operations. %s" % (operations, clean_description(e.get("Description", "")))
             words.append(pt.Word(name, 1 << bit, desc))
-    reading.objects(items, one)
+    reading.visit_objects(items, add_mask)
     if not words:
         return
     rename_clashing(b, ["FP_ARITH_INST_RETIRED"], words)
@@ -158,6 +158,6 @@ def add_fp_arith_masks(reading, items, file):
         row = Entry("FP_ARITH_INST_RETIRED",
                     "Floating-point instructions retired, by the kinds chosen.", None,
                     [("code", 0xC7)], 0, reading.file)
-        b.add(row)
+        b.add_row(row)
     if len(row.takes) < pt.MAX_TAKES:
         row.takes += ("fp_arith",)

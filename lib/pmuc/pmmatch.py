@@ -33,7 +33,7 @@ def read_mapfile_lines(reading):
         return read_source(source).decode("utf-8", "replace").splitlines()[1:]
     except (OSError, ValueError) as why:
         reading.file = shown
-        reading.refuse("-", "-", str(why))
+        reading.report_refusal("-", "-", str(why))
         return []
 
 
@@ -110,7 +110,7 @@ def add_intel_matches(reading, hosts):
         what = h.cpu if type(h.cpu) is dict else parse_intel_cpu(h.cpu)
         if what is None:
             reading.file = reading.model.mapfile[0] if reading.model.mapfile else reading.model.folder
-            reading.refuse(h.cpu[:60], "Family-model", "not understood")
+            reading.report_refusal(h.cpu[:60], "Family-model", "not understood")
             continue
         everywhere.setdefault(tuple(sorted(what.items())), what)
         core = find_core_in_name(reading, h.file.lower())
@@ -148,10 +148,10 @@ def add_hybrid_match(reading, name, h, what):
         core_type = int(h.core_type, 16) if h.core_type else None
         native = int(h.native, 16) if h.native else pt.ANY32
     except ValueError:
-        reading.refuse(h.cpu[:60], "Core Type", "not a number")
+        reading.report_refusal(h.cpu[:60], "Core Type", "not a number")
         return
     if core_type is not None and core_type > 255 or native > pt.ANY32:
-        reading.refuse(h.cpu[:60], "Core Type", "does not fit")
+        reading.report_refusal(h.cpu[:60], "Core Type", "does not fit")
         return
     add_match(reading.builders[name], dict(what, core_type=core_type, native_model=native))
 
@@ -160,7 +160,7 @@ def make_table_of_core_sold_alone(reading, name):
     """Makes the table of a hybrid's core that is also sold alone: the same rows for a machine with one core PMU."""
     own = reading.model.name + "_n"
 
-    def make():
+    def make_sheet():
         old = reading.builders[name]
         b = Sheet(own, make_table_title(own, old.desc), old.uses)
         b.same_as = old
@@ -169,7 +169,7 @@ def make_table_of_core_sold_alone(reading, name):
         processor = reading.model.find_processor()
         b.aliases = [processor.linux[0] + "n"] if processor else []
         return b
-    return reading.builder(own, make)
+    return reading.get_sheet(own, make_sheet)
 
 
 # ---- Linux's lists -------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def add_linux_matches(reading):
         try:
             matches += MATCHERS.get(arch, match_text)([p for p, _ in rows[:i + 1]], arch)
         except (re.error, ValueError) as why:
-            reading.refuse(pattern[:60], "CPUID", "not understood: %s" % why)
+            reading.report_refusal(pattern[:60], "CPUID", "not understood: %s" % why)
     kinds = {"cpu_core": {"core_type": CORE_TYPE_CORE}, "cpu_atom": {"core_type": CORE_TYPE_ATOM},
              "cpu_lowpower": {"core_type": CORE_TYPE_ATOM}}
     for b in reading.builders.values():

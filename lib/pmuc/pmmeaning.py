@@ -11,7 +11,7 @@ given by either."""
 import re
 
 import pmtable as pt
-from pmformula import Coder, Graph, Inputs, limit_recursion, number, parse, add_formula_to_graph
+from pmformula import Coder, Graph, Inputs, limit_recursion, parse_number, parse_formula, add_formula_to_graph
 from pmread import Refused
 
 # Constants of the machine, the measurement or the processor: our name -> Intel's name.
@@ -58,17 +58,17 @@ class Family:
 
     def __init__(self, tables):
         self.tables = tables
-        index = self.index      # not @self, which would be a reference cycle
+        index = self.index_names      # not @self, which would be a reference cycle
         self.rows = pt.Cache(lambda i: index(tables[i]))        # tables to search
 
     @staticmethod
-    def index(t):
-        named = [entry for entry in t.entries() if entry[2] != pt.NAME_UNSUPPORTED]
+    def index_names(t):
+        named = [entry for entry in t.list_names() if entry[2] != pt.NAME_UNSUPPORTED]
         named.reverse()                     # the first of two equal names takes precedence
         return dict(zip(map(pt.fold, [text for text, _, _ in named]),
                         [target for _, target, _ in named]))
 
-    def event(self, home, name):
+    def find_event(self, home, name):
         """Returns (table, row) of the event. Searches the metric's own table first."""
         folded = pt.fold(name)
         order = [home] + [i for i in range(len(self.tables)) if i != home]
@@ -78,7 +78,7 @@ class Family:
                 return i, self.tables[i].rows[at]
         return None
 
-    def metric(self, home, name):
+    def find_metric(self, home, name):
         for n in (name, name + ".metric"):
             at = self.rows[home].get(pt.fold(n))
             if at is not None and self.tables[home].rows[at].flags & pt.ROW_METRIC:
@@ -171,43 +171,43 @@ class Names:
         self.f, self.home = family, home
         self.known, self.signs, self.stack = {}, {}, []
 
-    def meaning(self, function, name):
+    def find_meaning(self, function, name):
         what = self.known.get((function, name))
         if what is None:
             what = self.known[function,
-                              name] = self.leaf(name) if function == "name" else self.named(function, name)
+                              name] = self.find_leaf_meaning(name) if function == "name" else self.find_function_meaning(function, name)
         return what
 
-    def leaf(self, name):
+    def find_leaf_meaning(self, name):
         if name in SECONDS:
             return "seconds", make_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
         if name in ("NaN", "nan", "#NA"):      # not a value: valid only in the branch that is not taken
             return "number", None
         if name.startswith("#"):
-            return self.constant(name)
+            return self.find_constant(name)
         if name in OURS or name in MORE:
             return make_input(OURS.get(name) or MORE[name], name)
         if name in TOOLS:
             return make_input(TOOLS[name], name)
-        return self.event(name)
+        return self.find_event(name)
 
     @staticmethod
-    def constant(name):
+    def find_constant(name):
         ours = name.lower().replace("#smton", "#smt_on")
         if ours not in CONSTANTS:
             raise Refused("Formula", "no constant '%s'" % name[:40])
         return make_input(ours, CONSTANTS[ours])
 
-    def event(self, name):
+    def find_event(self, name):
         if "/" in name:
             return self.raw_event(name)
         prefix, base, qualifiers = split_name(name)
-        found = self.f.event(self.home, base)
+        found = self.f.find_event(self.home, base)
         if found is None:
-            return self.other(name, base)
+            return self.find_other_meaning(name, base)
         t, row = self.f.tables[found[0]], found[1]
         if "retire_latency" in qualifiers:
-            return self.latency(t, row, name)
+            return self.find_latency(t, row, name)
         ours = rewrite_event(t, row.name, qualifiers)
         if found[0] != self.home and "/" not in ours:
             ours = t.name + "::" + ours
@@ -223,18 +223,18 @@ class Names:
             raise Refused("Formula", "'%s' needs a number, which is missing" % name[:60])
         if m[1] not in ("cpu", "cpu_core", "cpu_atom") or "=" in first:
             return make_input(name, "")
-        found = self.f.event(self.home, first)
+        found = self.f.find_event(self.home, first)
         if found is None and pt.fold(first) not in KERNEL:
             raise Refused("Formula", "no event '%s'" % first[:60])
         if found is None or self.f.tables[found[0]].device != (m[1] if m[1] != "cpu" else self.f.tables[self.home].device):
             return make_input(name, "")
         t, row = self.f.tables[found[0]], found[1]
         if m[3] == "R":
-            return self.latency(t, row, name)
+            return self.find_latency(t, row, name)
         return make_input("%s/%s/%s" % (t.name, row.name + comma + rest, m[3]), name)
 
     @staticmethod
-    def latency(t, row, name):
+    def find_latency(t, row, name):
         """Returns the latency of retirement of a kind of instructions, a constant of GNR's list."""
         ours = "#retire_latency(%s)" % row.name
         for f, _, v in row.values:
@@ -243,38 +243,38 @@ class Names:
                 return make_input(ours, name, m[1])
         return make_input(ours, name)
 
-    def other(self, name, base):
+    def find_other_meaning(self, name, base):
         table = KERNEL.get(pt.fold(base))
         if table:
             own = name.rpartition("::")[2]
             behind = own[len(base):]
             return make_input("%s%s/%s" % (table, base, behind.lstrip(":")) if table.endswith("/")
                               else table + own, name)
-        row = self.f.metric(self.home, name)
+        row = self.f.find_metric(self.home, name)
         if row is None:
             raise Refused("Formula", "no event '%s'" % name[:60])
         return "metric", row
 
-    def named(self, function, name):
+    def find_function_meaning(self, function, name):
         if function == "has_event":
             base = name.strip("/").split("/")[-1].split(",")[0].split(":")[0]
-            return "number", float(self.f.event(self.home, base) is not None
+            return "number", float(self.f.find_event(self.home, base) is not None
                                    or pt.fold(base) in KERNEL)
         return make_input("#%s(%s)" % (function, name), "")
 
     def in_threshold(self, function, name):
         """Returns the meaning of a name in a threshold, where metrics precede events."""
-        row = self.f.metric(self.home,
+        row = self.f.find_metric(self.home,
                             name) if function == "name" and not name.startswith("#") else None
-        return ("metric", row) if row is not None else self.meaning(function, name)
+        return ("metric", row) if row is not None else self.find_meaning(function, name)
 
-    def texts(self, row):
+    def get_texts(self, row):
         """The texts of a metric's row by field name."""
         fields = self.f.tables[self.home].fields
         return {fields[f].name: v for f, _, v in row.values if fields[f].kind == pt.TEXT}
 
-    def formula(self, row):
-        return parse(self.texts(row)["metric"], "own")
+    def get_formula(self, row):
+        return parse_formula(self.get_texts(row)["metric"], "own")
 
     def metric_signature(self, row):
         """Returns (a number for everything that determines a metric's value, the rows that it is
@@ -288,8 +288,8 @@ class Names:
             raise Refused("Formula", "metrics of metrics, more than 40 deep")
         self.stack.append(row)
         try:
-            formula, parts, below = self.formula(row), [], {id(row)}
-            for kind, what in [self.meaning(*name) for name in formula.names]:
+            formula, parts, below = self.get_formula(row), [], {id(row)}
+            for kind, what in [self.find_meaning(*name) for name in formula.names]:
                 if kind == "metric":
                     what, rows = self.metric_signature(what)
                     below |= rows
@@ -323,32 +323,32 @@ class Expression:
     def __init__(self, names):
         self.names, self.g, self.done = names, Graph(), {}
 
-    def node(self, kind, what):
+    def add_node(self, kind, what):
         if kind == "input":
-            return self.g.node("input", what)
+            return self.g.add_node("input", what)
         if kind == "metric":
-            return self.metric(what)
+            return self.add_metric(what)
         if kind == "seconds":
-            return self.g.node("/", self.g.node("input", what), self.g.number(1000.0))
+            return self.g.add_node("/", self.g.add_node("input", what), self.g.add_number(1000.0))
         if what is None:
-            return self.g.node("/", self.g.number(0.0), self.g.number(0.0))
-        return self.g.number(what)
+            return self.g.add_node("/", self.g.add_number(0.0), self.g.add_number(0.0))
+        return self.g.add_number(what)
 
-    def metric(self, row):
+    def add_metric(self, row):
         """Returns a metric's value. Values of other metrics are computed in place."""
         at = self.done.get(id(row))
         if at is None:
-            at = self.done[id(row)] = self.of(self.names.formula(row), self.names.meaning)
+            at = self.done[id(row)] = self.add_formula(self.names.get_formula(row), self.names.find_meaning)
         return at
 
-    def of(self, formula, meaning):
+    def add_formula(self, formula, meaning):
         return add_formula_to_graph(formula, self.g, lambda function,
-                             name: self.node(*meaning(function, name)))
+                             name: self.add_node(*meaning(function, name)))
 
-    def code(self, root, inputs=()):
+    def write_code(self, root, inputs=()):
         """Returns (code, names of its inputs), those of @inputs first."""
         known = Inputs(inputs)
-        return Coder(self.g, known).code(root), known.names
+        return Coder(self.g, known).write_code(root), known.names
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -361,23 +361,23 @@ def text_field(t, name):
 def compile_value(names, row, scale):
     """Returns (code, inputs) of a metric."""
     x = Expression(names)
-    root = x.metric(row)
-    return x.code(x.g.node("*", root, x.g.number(number(scale))) if scale else root)
+    root = x.add_metric(row)
+    return x.write_code(x.g.add_node("*", root, x.g.add_number(parse_number(scale))) if scale else root)
 
 
 def compile_threshold(names, row, scale, formula, inputs):
     """Compiles a metric's threshold, which perf compares with the unscaled value."""
     x = Expression(names)
-    value = x.g.node("value")
-    x.done[id(row)] = x.g.node("/", value, x.g.number(number(scale))) if scale else value
-    return x.code(x.of(formula, names.in_threshold), inputs)
+    value = x.g.add_node("value")
+    x.done[id(row)] = x.g.add_node("/", value, x.g.add_number(parse_number(scale))) if scale else value
+    return x.write_code(x.add_formula(formula, names.in_threshold), inputs)
 
 
 # key of a metric or threshold -> (code, inputs): processors share most metrics
 CODES = {}
 
 
-def memoize(key, make):
+def compute_once(key, make):
     """Returns the result of @make, cached by @key; None is not cached."""
     code = CODES.get(key)
     if code is None:
@@ -389,15 +389,15 @@ def memoize(key, make):
 
 def compile_row(names, row, note):
     """Returns {field: text} of a metric: its code, the code of its threshold, and the inputs of both."""
-    texts = names.texts(row)
+    texts = names.get_texts(row)
     scale, text, threshold = texts.get("scale", ""), texts.get("metric_threshold"), ""
     whole = names.metric_signature(row)[0], scale
-    code, inputs = memoize(whole, lambda: compile_value(names, row, scale))
+    code, inputs = compute_once(whole, lambda: compile_value(names, row, scale))
     if text:
         try:
-            formula = parse(text, "own")
+            formula = parse_formula(text, "own")
             key = names.threshold_key(formula, row)
-            threshold, inputs = memoize(key and whole + key,
+            threshold, inputs = compute_once(key and whole + key,
                                         lambda: compile_threshold(names, row, scale, formula,
                                                                   inputs))
         except Refused as r:

@@ -12,9 +12,9 @@ from collections import namedtuple
 import pmtable as pt
 from pmbuild import TEXTS, Draft, Entry, quote_text
 from pmcore import find_core_of_file
-from pmformula import rewrite
+from pmformula import rewrite_formula
 from pmmeaning import convert_constant_name
-from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean, convert_to_strings
+from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean_description, convert_to_strings
 
 INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"),
                ("ParentCategory", "metric_parent"), ("Category", "topic"),
@@ -49,7 +49,7 @@ def add_metric_row(reading, d, name, desc, expression, grammar):
             name += ".metric"
             break
     row = Entry(name, desc or name, 0, d.values, pt.ROW_METRIC, reading.file, d.detail)
-    b.add(row)
+    b.add_row(row)
     reading.grammars[id(row)] = grammar
     reading.counts["metrics"] += 1
     return row
@@ -58,7 +58,7 @@ def add_metric_row(reading, d, name, desc, expression, grammar):
 def name_duplicate(reading, b, d, before, expression, grammar):
     """Returns the name for a second metric with a known name, '' to leave it out. Intel's formula
     precedes perf's; metrics of a variant's list that differ get the variant's name: hbm.NAME."""
-    had = before.value("metric")
+    had = before.get_value("metric")
     if grammar != reading.grammars[id(before)]:
         if grammar == "intel":
             before.values, before.detail = d.values, d.detail
@@ -66,7 +66,7 @@ def name_duplicate(reading, b, d, before, expression, grammar):
         return ""
     if had == expression:
         if before.file == reading.file:
-            reading.note(before.name, "MetricName", "given twice, alike")
+            reading.report_note(before.name, "MetricName", "given twice, alike")
         return ""
     variant = find_variant_suffix(before.file, reading.file)
     if not variant or pt.fold("%s.%s" % (variant, before.name)) in b.seen:
@@ -86,7 +86,7 @@ def find_variant_suffix(first, second):
 def add_intel_metrics(reading, items, file):
     """Adds a list with Intel's formulas."""
     b = find_core_of_file(reading, file)
-    reading.objects(items, lambda e: add_intel_metric(reading, b, e))
+    reading.visit_objects(items, lambda e: add_intel_metric(reading, b, e))
 
 
 def add_intel_metric(reading, b, e):
@@ -97,14 +97,14 @@ def add_intel_metric(reading, b, e):
     d = Draft(b, "", e)
     d.values = [*m.values]
     for field in m.own:
-        d.declare(field)
+        d.declare_text(field)
     if m.level:
-        b.field("metric_level", None, 8)
+        b.declare_field("metric_level", None, 8)
     if m.fault:
-        reading.note(m.name, "Threshold", m.fault)
+        reading.report_note(m.name, "Threshold", m.fault)
     row = add_metric_row(reading, d, m.name, m.desc, m.expression, "intel")
     if m.legacy and len(m.legacy) <= MAX_NAME:
-        b.alias(row, m.legacy)
+        b.add_alias(row, m.legacy)
 
 
 # A parsed metric of a list. Values are those of its row without the expression; @own are the texts
@@ -140,7 +140,7 @@ def text_value(e, key):
     limit = MAX_FORMULA if key == "Formula" else MAX_TEXT
     if len(text) > limit:
         raise Refused(key, "a text of more than %d characters" % limit)
-    return clean(text)
+    return clean_description(text)
 
 
 def expand_letters(e, keys=("Events", "Constants"), what="Name"):
@@ -166,14 +166,14 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
         if name.endswith("[0]"):        # the count of the first unit alone
             return names.get(name[:-3], name[:-3]) + ":one_unit"
         return names.get(name, name)
-    return rewrite(text, "intel", spell_name)
+    return rewrite_formula(text, "intel", spell_name)
 
 
 # ---- perf's form ---------------------------------------------------------------------------------
 
 def add_linux_metrics(reading, items, file):
     """Adds a list in Linux's form from Intel's folder."""
-    reading.objects(items, lambda e: add_linux_metric(reading, find_core_of_file(reading, file),
+    reading.visit_objects(items, lambda e: add_linux_metric(reading, find_core_of_file(reading, file),
                                                   convert_to_strings(e)))
 
 
@@ -184,9 +184,9 @@ def add_linux_metric(reading, b, e):
     for key, field in LINUX_TEXTS:
         text = e.get(key, "").strip()
         if text:
-            d.text(field, rewrite(text, "perf") if field == "metric_threshold" else text)
-    desc = d.describe()
+            d.set_text(field, rewrite_formula(text, "perf") if field == "metric_threshold" else text)
+    desc = d.make_description()
     expression = e.get("MetricExpr", "").strip()
     if not expression:
         raise Refused("MetricExpr", "missing")
-    add_metric_row(reading, d, d.name.strip(), desc, rewrite(expression, "perf"), "perf")
+    add_metric_row(reading, d, d.name.strip(), desc, rewrite_formula(expression, "perf"), "perf")

@@ -17,7 +17,7 @@ class Bar:
         self.n, self.done = n, 0
         self.on = sys.stderr.isatty() and n > 1
 
-    def step(self, name):
+    def show_step(self, name):
         self.done += 1
         if self.on:
             wide = max(10, min(40, shutil.get_terminal_size().columns - 40))
@@ -26,7 +26,7 @@ class Bar:
                                  % ("#" * full, " " * (wide - full), self.done, self.n, name))
             sys.__stderr__.flush()
 
-    def clear(self):
+    def clear_line(self):
         if self.on:
             sys.__stderr__.write("\r\033[K")
             sys.__stderr__.flush()
@@ -52,12 +52,12 @@ class EscapedStream:
         self.stream = stream
 
     def write(self, text):
-        return self.guarded(self.stream.write, text.translate(VISIBLE))
+        return self.write_guarded(self.stream.write, text.translate(VISIBLE))
 
     def flush(self):
-        self.guarded(self.stream.flush)
+        self.write_guarded(self.stream.flush)
 
-    def guarded(self, act, *args):
+    def write_guarded(self, act, *args):
         """Writes and ignores failures, because errors of standard error cannot be reported."""
         try:
             return act(*args)
@@ -76,34 +76,34 @@ class Output:
     def __init__(self, as_json, verbose=False):
         self.json, self.verbose = as_json, verbose
 
-    def line(self, what):
+    def print_json(self, what):
         print(json.dumps(what, ensure_ascii=True, sort_keys=True))
 
-    def problem(self, path, why):
+    def print_problem(self, path, why):
         if self.json:
-            self.line({"problem": {"path": path, "reason": why}})
+            self.print_json({"problem": {"path": path, "reason": why}})
         else:
             print(escape_line(path, why), file=sys.stderr)
 
-    def unchanged(self, path):
+    def print_unchanged(self, path):
         if self.json:
-            self.line({"summary": {"path": path, "unchanged": 1}})
+            self.print_json({"summary": {"path": path, "unchanged": 1}})
         else:
             print("%s: up to date" % path)
 
-    def model(self, r):
+    def print_model(self, r):
         """Prints the result of reading one model. @r: a result of import_model()."""
         everything = self.json or self.verbose
         for row in r["refused"]:
             # rows that only lack events of a damaged list are only counted
             if everything or r["state"] != "damaged" or row[1] == "-":
-                self.row(True, *row)
+                self.print_row(True, *row)
         for row in r["notes"] if everything else ():
-            self.row(False, *row)
+            self.print_row(False, *row)
         if r.get("error"):
-            self.problem(r["model"], r["error"])
+            self.print_problem(r["model"], r["error"])
         if self.json:
-            self.line({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"],
+            self.print_json({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"],
                                  "core": r["core"],
                                  "uncore": r["uncore"], "metrics": r["metrics"],
                                  "masks": r["masks"],
@@ -122,21 +122,21 @@ class Output:
         elif r["state"] == "empty":
             print("%-18s nothing usable" % r["model"])
 
-    def row(self, refused, file, event, key, reason):
+    def print_row(self, refused, file, event, key, reason):
         """Reports an event that was left out or accepted with a warning."""
         if self.json:
-            self.line({"refused" if refused
+            self.print_json({"refused" if refused
                        else "note": {"file": file, "event": event, "key": key, "reason": reason}})
         else:
             print(escape_line(file, event, key, reason if refused else "note: " + reason),
                   file=sys.stderr)
 
-    def summary(self, done, size, seconds, where):
+    def print_summary(self, done, size, seconds, where):
         total = {k: sum(r[k] for r in done) for k in ("core", "uncore", "metrics")}
         refused = sum(len(r["refused"]) for r in done)
         fresh = sum(r["state"] == "unchanged" for r in done)
         if self.json:
-            self.line({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
+            self.print_json({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
                                    "uncore": total["uncore"], "metrics": total["metrics"],
                                    "refused": refused,
                                    "bytes": size, "seconds": round(seconds, 3), "path": where}})

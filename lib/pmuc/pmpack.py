@@ -38,7 +38,7 @@ class Series:
             if min(pair) >= 0:
                 self.places[pair].add(i)
 
-    def replace(self, pair, symbol):
+    def replace_pair(self, pair, symbol):
         """Replaces all occurrences of @pair by @symbol. Returns the new pairs."""
         symbols, before, after, places = self.symbols, self.before, self.after, self.places
         arisen = {}
@@ -58,7 +58,7 @@ class Series:
             symbols[i], symbols[j], after[i], before[right] = symbol, GONE, right, i
         return arisen
 
-    def texts(self):
+    def split_texts(self):
         text = []
         for s in self.symbols:
             if s == END:
@@ -74,7 +74,7 @@ class Grammar:
     def __init__(self):
         self.phrases, self.depths = [], [0] * N_CHARACTERS
 
-    def add(self, pair):
+    def add_phrase(self, pair):
         """The symbol of a new phrase."""
         self.phrases.append(pair)
         self.depths.append(1 + max(self.depths[s] for s in pair))
@@ -93,25 +93,25 @@ class Grammar:
             if n != -often:
                 heapq.heappush(heap, (-n, pair))
                 continue
-            for new in series.replace(pair, self.add(pair)):
+            for new in series.replace_pair(pair, self.add_phrase(pair)):
                 if len(series.places[new]) >= FEWEST:
                     heapq.heappush(heap, (-len(series.places[new]), new))
-        return list(series.texts())
+        return list(series.split_texts())
 
-    def join(self, symbols):
+    def join_symbols(self, symbols):
         """Joins symbols to one: the halves form a phrase."""
         if len(symbols) == 1:
             return symbols[0]
         half = len(symbols) // 2
-        return self.add((self.join(symbols[:half]), self.join(symbols[half:])))
+        return self.add_phrase((self.join_symbols(symbols[:half]), self.join_symbols(symbols[half:])))
 
-    def parse(self, texts):
+    def parse_texts(self, texts):
         """Returns the symbols of each of the @texts. Frequent words are symbols from the start,
         which is faster than starting with characters."""
         split = [WORDS.findall(text) for text in texts]
         often = collections.Counter(itertools.chain.from_iterable(split))
         frequent = [word for word, n in often.items() if n >= FEWEST and len(word) > 1]
-        symbols = dict(zip(frequent, ([self.join(part)] for part in self.pair_up(frequent))))
+        symbols = dict(zip(frequent, ([self.join_symbols(part)] for part in self.pair_up(frequent))))
         return self.pair_up([[s for word in words for s in symbols.get(word, word)]
                              for words in split])
 
@@ -159,7 +159,7 @@ def number_symbols(grammar, lengths):
     return numbers, [groups[key] for key in order]
 
 
-def gamma(n):
+def encode_gamma(n):
     """Returns Elias' gamma code of @n >= 1."""
     bits = bin(n)[2:]
     return "0" * (len(bits) - 1) + bits
@@ -176,7 +176,7 @@ def write_phrases(grammar, numbers, groups):
                 out.append("{:08b}".format(s))
                 continue
             left, right = (numbers[part] for part in grammar.phrases[s - N_CHARACTERS])
-            out += gamma(left - before + 1), right_bits.format(right)
+            out += encode_gamma(left - before + 1), right_bits.format(right)
             before = left
     return "".join(out)
 
@@ -204,11 +204,11 @@ def is_packable(text):
     return len(text) < BLOCK_SIZE - BLOCK_SLACK
 
 
-def pack(texts, order):
+def pack_texts(texts, order):
     """Returns ({text: offset}, packed bytes) for the @texts, distinct bytes; @order is the byte order."""
     places, blocks = lay_out(texts)
     grammar = Grammar()
-    parsed = dict(zip(texts, grammar.parse(texts)))
+    parsed = dict(zip(texts, grammar.parse_texts(texts)))
     often = collections.Counter(itertools.chain.from_iterable(parsed.values()))
     often[0] = len(texts)       # terminating NUL of each text
     lengths = compute_code_lengths(often)
@@ -254,14 +254,14 @@ class Bits:
     def __init__(self, raw, at):
         self.text, self.at = bin(int.from_bytes(b"\1" + raw, "big"))[3:], at
 
-    def take(self, n):
+    def read_bits(self, n):
         self.at += n
         return int(self.text[self.at - n:self.at] or "0", 2)
 
-    def gamma(self):
+    def read_gamma(self):
         n = self.text.index("1", self.at) - self.at
         self.at += n
-        return self.take(n + 1)
+        return self.read_bits(n + 1)
 
 
 def read_symbols(packed, order):
@@ -277,21 +277,21 @@ def read_symbols(packed, order):
                     codes["{:0{}b}".format(code, length)] = len(pairs)
                     code += 1
                 if depth:
-                    left += bits.gamma() - 1
-                    pairs.append((left, bits.take(right_bits)))
+                    left += bits.read_gamma() - 1
+                    pairs.append((left, bits.read_bits(right_bits)))
                 else:
-                    pairs.append(bytes([bits.take(8)]))
+                    pairs.append(bytes([bits.read_bits(8)]))
     known = {}
 
-    def expand(s):
+    def expand_symbol(s):
         if s not in known:
             pair = pairs[s]
-            known[s] = pair if isinstance(pair, bytes) else expand(pair[0]) + expand(pair[1])
+            known[s] = pair if isinstance(pair, bytes) else expand_symbol(pair[0]) + expand_symbol(pair[1])
         return known[s]
-    return list(map(expand, range(n_symbols))), codes
+    return list(map(expand_symbol, range(n_symbols))), codes
 
 
-def unpack(packed, order):
+def unpack_texts(packed, order):
     """Returns the unpacked texts, each block padded with zeros."""
     _, n_blocks, _, blocks = struct.unpack_from(order + "IIII", packed)
     texts, codes = read_symbols(packed, order)

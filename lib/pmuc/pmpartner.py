@@ -40,7 +40,7 @@ def add_partners(tables, path):
         if t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST):
             continue
         metrics = [row for row in t.rows if row.flags & pt.ROW_METRIC]
-        events = {pt.fold(text) for text, target, kind in t.entries()
+        events = {pt.fold(text) for text, target, kind in t.list_names()
                   if kind != pt.NAME_UNSUPPORTED and not t.rows[target].flags & pt.ROW_METRIC}
         for row in metrics:
             if text_value(t, row, "metric_locate") in ("", NOTHING):

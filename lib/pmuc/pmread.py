@@ -57,7 +57,7 @@ def parse_json(raw, note):
     if "\\ud" in text or "\\uD" in text:
         text = replace_lone_surrogates(text, note)
 
-    def pairs(items):
+    def make_object(items):
         d = dict(items)
         if len(d) != len(items):
             seen = set()
@@ -66,12 +66,12 @@ def parse_json(raw, note):
                  "given twice in one object: the last one is taken")
         return d
 
-    def integer(digits):
+    def parse_integer(digits):
         if len(digits) > 24:
             raise ValueError("a number of %d digits" % len(digits))
         return int(digits)
     try:
-        return json.loads(text, object_pairs_hook=pairs, parse_int=integer)
+        return json.loads(text, object_pairs_hook=make_object, parse_int=parse_integer)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except json.JSONDecodeError as e:
@@ -139,7 +139,7 @@ def is_placeholder(text):
 
 
 @functools.lru_cache(1 << 16)
-def clean(text):
+def clean_description(text):
     """Returns a description as one line, '' for placeholders."""
     if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
         line = text         # most are one line already

@@ -50,28 +50,28 @@ class Cache(dict):
 FOLD = bytes(ord(".") if c == ord(":") else c + 32 if 65 <= c <= 90 else c for c in range(256))
 
 
-def _folded(text):
+def _fold_bytes(text):
     return text.encode("utf-8", "surrogateescape").translate(FOLD, b" \t-_")
 
 
-fold = Cache(_folded).__getitem__       # the form of a name for comparisons: table.h, table_fold_char()
+fold = Cache(_fold_bytes).__getitem__       # the form of a name for comparisons: table.h, table_fold_char()
 
 
-def _weight(c):
+def _weigh_character(c):
     """Contribution of a character of a folded name to its hash: names.c, pfmi_table_char_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF
 
 
-_WEIGHTS = tuple(_weight(c) for c in range(256))
+_WEIGHTS = tuple(_weigh_character(c) for c in range(256))
 
 
 # names share their pieces
 _weigh = Cache(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__
 
 
-def _hashed(folded):
+def _hash_folded(folded):
     """Sum of the weights of characters, rotated by seven bits at each separator."""
     first, *pieces = map(_weigh, folded.split(b"."))
     h = 0x811C9DC5 + first
@@ -81,7 +81,7 @@ def _hashed(folded):
     return h & ANY32
 
 
-name_hash = Cache(_hashed).__getitem__      # hash of a folded name: names.c, pfmi_table_hash_name()
+name_hash = Cache(_hash_folded).__getitem__      # hash of a folded name: names.c, pfmi_table_hash_name()
 
 
 def first_existing(*names):
@@ -97,7 +97,7 @@ def first_existing(*names):
 _KEYS = None
 
 
-def keys():
+def read_keys():
     """Key names of lib/table/keys.def: {name: (number, whether it is a text)}."""
     global _KEYS
     if _KEYS is None:
@@ -153,7 +153,7 @@ class Counter:
         self.first, self.last, self.width, self.fixed = first, last, width, fixed
         self.control, self.value, self.step = control, value, step
 
-    def bits(self):
+    def get_mask(self):
         low = self.first + (32 if self.fixed else 0)
         return ((1 << (self.last - self.first + 1)) - 1) << low
 
@@ -213,13 +213,13 @@ class Table:
     def all_counters(self):
         bits = 0
         for c in self.counters:
-            bits |= c.bits()
+            bits |= c.get_mask()
         return bits
 
     def n_general(self):
         return max((c.last + 1 for c in self.counters if not c.fixed), default=0)
 
-    def entries(self):
+    def list_names(self):
         """Yields (text, target, kind) of every name; the target is a row index, or the reason of an
         unsupported name."""
         out = [(row.name, i, NAME_EVENT) for i,
@@ -230,7 +230,7 @@ class Table:
         out += [(name, row, NAME_SYNONYM) for name, row in self.synonyms]
         return out + [(name, why, NAME_UNSUPPORTED) for name, why in self.unsupported]
 
-    def check(self):
+    def check_table(self):
         """Checks the model. Returns a list of (row index or None, text). The compiler, which checks
         rows and names while reading them, calls wrong_head() only."""
         return [(None, text) for text in self.wrong_head()] + self.wrong_rows() + self.wrong_names()
@@ -273,32 +273,32 @@ class Table:
         """Returns [(row index, text)] of errors in rows."""
         wrong, everything, groups = [], self.all_counters(), len(self.groups)
 
-        def bad(text):
+        def add_fault(text):
             wrong.append((i, text))
         limits = [(f.kind == TEXT, f.min, f.max) for f in self.fields]
         for i, row in enumerate(self.rows):
             if row.counters & ~everything:
-                bad("counter that does not exist")
+                add_fault("counter that does not exist")
             for f, c, v in row.values:
                 text, low, high = limits[f]
                 if text:
                     if type(v) is not str:
-                        bad("%s: needs a text" % self.fields[f].name)
+                        add_fault("%s: needs a text" % self.fields[f].name)
                 elif not low <= v <= high:
-                    bad("%s: 0x%x does not fit" % (self.fields[f].name, v))
+                    add_fault("%s: 0x%x does not fit" % (self.fields[f].name, v))
                 if c != ANYWHERE and not everything >> c & 1:
-                    bad("%s: counter that does not exist" % self.fields[f].name)
+                    add_fault("%s: counter that does not exist" % self.fields[f].name)
             for t in row.takes:
                 if t >= groups:
-                    bad("unknown group")
+                    add_fault("unknown group")
             if len(row.takes) > MAX_TAKES or len(row.values) > MAX_VALUES:
-                bad("too many values or groups")
+                add_fault("too many values or groups")
         return wrong
 
     def wrong_names(self):
         """Returns [(row index or None, text)] of errors in names."""
         wrong, seen = [], {}
-        for text, target, kind in self.entries():
+        for text, target, kind in self.list_names():
             name, row = fold(text), target if kind < NAME_UNSUPPORTED else None
             first = seen.setdefault(name, (target, text))
             if not name:

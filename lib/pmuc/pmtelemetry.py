@@ -13,8 +13,8 @@ from pmbuild import Draft, Entry, Sheet, quote_text, quote_word
 from pmheads import make_table_title
 from pmmatch import add_match
 from pmmetrics import add_metric_row
-from pmformula import rewrite
-from pmread import MAX_NAME, Refused, clean
+from pmformula import rewrite_formula
+from pmread import MAX_NAME, Refused, clean_description
 
 HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,'
                   rb'\s*"document"')
@@ -44,7 +44,7 @@ def read_product(reading, data):
     """Reads one file of a core or a mesh."""
     product = data.get("product_configuration")
     if type(product) is not dict or type(product.get("product_name")) is not str:
-        reading.refuse("-", "product_configuration", "expected a product's name")
+        reading.report_refusal("-", "product_configuration", "expected a product's name")
         return
     source = "Arm telemetry-solution %s, %s" % (reading.model.folder, parse_release(data))
     if "components" in data:
@@ -70,15 +70,15 @@ def read_core(reading, data, product, source):
     if type(slots) is int and 0 < slots < 256 and "feature slots=%d" % slots not in b.features:
         b.features.append("feature slots=%d" % slots)
     events = list_object_items(reading, data, "events")
-    reading.objects(events, lambda e: read_event(reading, b, e))
+    reading.visit_objects(events, lambda e: read_event(reading, b, e))
     read_metrics(reading, b, data)
 
 
 def find_core_table(reading, product):
     m = reading.model
 
-    def make():
-        b = Sheet(m.name, make_table_title(m.name, clean(product["product_name"])[:100]), ["arm.core"])
+    def make_sheet():
+        b = Sheet(m.name, make_table_title(m.name, clean_description(product["product_name"])[:100]), ["arm.core"])
         reading.cores[""] = m.name
         if "SME" in product["product_name"]:
             b.unit = "SME2"             # a shared unit with a PMU of its own
@@ -88,7 +88,7 @@ def find_core_table(reading, product):
         b.aliases += dict.fromkeys(("armv8_" + m.name, version + m.name))
         b.aliases += reading.processor.libpfm if reading.processor else []
         return b
-    b = reading.builder(m.name, make)
+    b = reading.get_sheet(m.name, make_sheet)
     if not b.matches:
         match_product(reading, b, product)
     return b
@@ -100,14 +100,14 @@ def match_product(reading, b, product):
         value = int(implementer, 16) << 24 | int(part, 16) << 4
         add_match(b, {"arch": "arm64", "value": value, "mask": 0xFF00FFF0})
     else:
-        reading.refuse("-", "part_num", "not an implementer and a part")
+        reading.report_refusal("-", "part_num", "not an implementer and a part")
 
 
 def list_object_items(reading, data, key):
     """Yields the members of an object as objects with their name under "name"."""
     found = data.get(key)
     if type(found) is not dict:
-        reading.refuse("-", key, "expected an object")
+        reading.report_refusal("-", key, "expected an object")
         return []
     return [dict(value, name=name) if type(value) is dict else value
             for name, value in found.items()]
@@ -132,25 +132,25 @@ def event_code(e, limit):
 def make_event_text(e):
     """Returns the title, and the description as the long text."""
     title, text = e.get("title"), e.get("description")
-    title = clean(title) if type(title) is str else ""
-    text = clean(text) if type(text) is str else ""
+    title = clean_description(title) if type(title) is str else ""
+    text = clean_description(text) if type(text) is str else ""
     return (title, text if text != title else "") if title else (text, "")
 
 
 def read_event(reading, b, e):
     name, code = event_name(e), event_code(e, b.at["code"].max)
     if type(e.get("accesses")) is list and "PMU" not in e["accesses"]:
-        reading.note(name, "accesses", "an event of the trace unit alone: left out")
+        reading.report_note(name, "accesses", "an event of the trace unit alone: left out")
         return
     known = next((row for row in b.rows if row.name == name), None)
     if known is not None:
-        if known.value("code") != code:
-            raise Refused("code", "0x%x, another list has 0x%x" % (code, known.value("code")))
+        if known.get_value("code") != code:
+            raise Refused("code", "0x%x, another list has 0x%x" % (code, known.get_value("code")))
         return
     general = b.known & 0x7FFFFFFF
     desc, detail = make_event_text(e)
     on = general | 1 << 31 if code == CYCLES else general
-    b.add(Entry(name, desc, on, [("code", code)], 0, reading.file, detail))
+    b.add_row(Entry(name, desc, on, [("code", code)], 0, reading.file, detail))
     reading.counts["core"] += 1
 
 
@@ -162,7 +162,7 @@ def read_metrics(reading, b, data, spell=None):
     seen = {row.name for row in b.rows}
     items = [e for e in list_object_items(reading, data, "metrics")
              if not (type(e) is dict and e["name"] in seen)]
-    reading.objects(items, lambda e: read_metric(reading, b, e, groups, tree, spell))
+    reading.visit_objects(items, lambda e: read_metric(reading, b, e, groups, tree, spell))
 
 
 def read_metric_groups(reading, b, data):
@@ -172,13 +172,13 @@ def read_metric_groups(reading, b, data):
     for group, what in found.items() if type(found) is dict else ():
         names = what.get("metrics") if type(what) is dict else None
         if type(names) is not list or len(group) > MAX_NAME:
-            reading.refuse(group[:60], "groups", "expected a list of metrics")
+            reading.report_refusal(group[:60], "groups", "expected a list of metrics")
             continue
         for name in names:
             out.setdefault(str(name), []).append(group)
         text = what.get("description")
         line = "metricgroup %s %s" % (quote_word(group),
-                                      quote_text(clean(text) if type(text) is str else group))
+                                      quote_text(clean_description(text) if type(text) is str else group))
         if not any(f.startswith("metricgroup %s " % quote_word(group)) for f in b.features):
             b.features.append(line)
     return out
@@ -214,22 +214,22 @@ def read_metric(reading, b, e, groups, tree, spell):
     name = e["name"].strip()
     if name == "ipc" and formula.strip() != IPC:
         name = "ipc_active"         # without clocks that wait for an event, which `ipc` includes
-    if type(e.get("units")) is str and clean(e["units"]):
-        d.text("unit", clean(e["units"]))
+    if type(e.get("units")) is str and clean_description(e["units"]):
+        d.set_text("unit", clean_description(e["units"]))
     if e["name"] in groups:
-        d.text("metric_group", ";".join(groups[e["name"]]))
+        d.set_text("metric_group", ";".join(groups[e["name"]]))
     parent, level = tree.get(e["name"], ("", 0))
     if parent:
-        d.text("metric_parent", parent)
+        d.set_text("metric_parent", parent)
     if level:
-        b.field("metric_level", None, 8)
-        d.set("metric_level", level)
+        b.declare_field("metric_level", None, 8)
+        d.set_value("metric_level", level)
     samples = e.get("sample_events")
     samples = [s for s in samples if type(s) is str] if type(samples) is list else []
     if samples and not spell:
-        d.text("metric_locate", ";".join(samples))
+        d.set_text("metric_locate", ";".join(samples))
     desc, d.detail = make_event_text(e)
-    add_metric_row(reading, d, name, desc, rewrite(formula, "own", spell), "own")
+    add_metric_row(reading, d, name, desc, rewrite_formula(formula, "own", spell), "own")
 
 
 # ---- meshes --------------------------------------------------------------------------------------
@@ -237,26 +237,26 @@ def read_metric(reading, b, e, groups, tree, spell):
 def read_mesh(reading, data, product, source):
     m = reading.model
 
-    def make():
-        b = Sheet("arm_" + m.name, "Arm " + clean(product["product_name"])[:100], ["arm.cmn"])
+    def make_sheet():
+        b = Sheet("arm_" + m.name, "Arm " + clean_description(product["product_name"])[:100], ["arm.cmn"])
         b.device, b.unit, b.uncore = "arm_cmn", "arm_cmn", True
         b.source = source
         if m.name in COMPAT:
-            Draft(b, "", {}).declare("compat")
+            Draft(b, "", {}).declare_text("compat")
         return b
-    b = reading.builder("arm_" + m.name, make)
+    b = reading.get_sheet("arm_" + m.name, make_sheet)
     cycles = Entry(MESH_CYCLE_EVENT, "Clocks of the mesh.", None, [("type", MESH_CYCLE_TYPE)], 0,
                    reading.file)
-    b.add(cycles)
+    b.add_row(cycles)
     for name, component in data["components"].items():
         if type(component) is not dict:
-            reading.refuse(str(name)[:60], "components", "expected an object")
+            reading.report_refusal(str(name)[:60], "components", "expected an object")
             continue
         node = component.get("product_configuration")
         node = node.get("device_id") if type(node) is dict else None
         if type(node) is int and 0 < node <= b.at["type"].max:
             items = list_object_items(reading, component, "events")
-            reading.objects(items, lambda e, node=node: read_mesh_event(reading, b, node, e))
+            reading.visit_objects(items, lambda e, node=node: read_mesh_event(reading, b, node, e))
     for component in [*data["components"].values(), data]:
         if type(component) is dict:
             read_mesh_metrics(reading, b, component)
@@ -269,8 +269,8 @@ def read_mesh_event(reading, b, node, e):
     desc, detail = make_event_text(e)
     row = Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail)
     if reading.model.name in COMPAT:
-        row.text("compat", COMPAT[reading.model.name])
-    b.add(row)
+        row.add_text("compat", COMPAT[reading.model.name])
+    b.add_row(row)
     reading.counts["uncore"] += 1
 
 
@@ -280,25 +280,25 @@ def read_mesh_metrics(reading, b, component):
     groups = read_metric_groups(reading, b, component)
     events = {row.name for row in b.rows}
 
-    def read(e):
+    def read_mesh_metric(e):
         formula = e.get("formula")
         if type(formula) is not str:
             raise Refused("formula", "missing")
         names = set(re.findall(r"[A-Za-z_]\w*", formula)) - {MESH_CYCLES}
         missing = sorted(names - events)
         if missing:
-            reading.note(e["name"][:MAX_NAME], "formula",
+            reading.report_note(e["name"][:MAX_NAME], "formula",
                          "left out: it needs %s, an unknown event" % missing[0][:60])
             return
         chosen = get_filter_number(component, e["name"])
 
-        def spell(name):
+        def spell_name(name):
             if name == MESH_CYCLES:
                 return MESH_CYCLE_EVENT
             return "%s:occupid=%d" % (name, chosen) if chosen else name
         e["formula"] = SHIFT.sub(lambda m: "((%s) * %d)" % (m[1], 1 << int(m[2])), formula)
-        read_metric(reading, b, e, groups, {}, spell)
-    reading.objects(list_object_items(reading, component, "metrics"), read)
+        read_metric(reading, b, e, groups, {}, spell_name)
+    reading.visit_objects(list_object_items(reading, component, "metrics"), read_mesh_metric)
 
 
 def get_filter_number(component, name):

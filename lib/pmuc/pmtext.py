@@ -25,27 +25,27 @@ class Token:
     def __init__(self, raw, file, line, col):
         self.raw, self.file, self.line, self.col = raw, file, line, col
 
-    def at(self, offset=0):
+    def get_position(self, offset=0):
         return self.file, self.line, self.col + offset
 
     def is_text(self):
         return self.raw.startswith('"')
 
-    def text(self):
-        return unquote(self.raw)
+    def get_text(self):
+        return unquote_text(self.raw)
 
-    def pair(self):
+    def split_pair(self):
         """Returns (key, value token); the value is None without '='."""
         if self.is_text():
-            raise Bad(self.at(), "expected KEY=VALUE, got a text")
+            raise Bad(self.get_position(), "expected KEY=VALUE, got a text")
         key, equals, value = self.raw.partition("=")
         if '"' in key:
-            raise Bad(self.at(), "a quote inside a key")
+            raise Bad(self.get_position(), "a quote inside a key")
         if not equals:
             return key, None
         return key, Token(value, self.file, self.line, self.col + len(key) + 1)
 
-    def split(self, mark=","):
+    def split_list(self, mark=","):
         """Splits at unquoted marks into tokens."""
         if '"' not in self.raw:
             parts, col = [], self.col
@@ -67,16 +67,16 @@ class Token:
         parts.append(Token(self.raw[start:], self.file, self.line, self.col + start))
         return parts
 
-    def number(self):
+    def parse_number(self):
         m = NUMBER.fullmatch(self.raw)
         n = int(m[1], 16) if m and m[1] else int(m[2]) if m else None
         if n is None or n > pt.ALL64:
-            raise Bad(self.at(), "'%s' is not a number" % self.raw if self.raw
+            raise Bad(self.get_position(), "'%s' is not a number" % self.raw if self.raw
                       else "a number is missing")
         return n
 
 
-def unquote(raw):
+def unquote_text(raw):
     return re.sub(r'\\(.)|"', lambda m: m[1] or "", raw)
 
 
@@ -88,15 +88,15 @@ class RowLine:
     def __init__(self, file, number, text):
         self.file, self.number, self.text = file, number, text
 
-    def said(self):
+    def split_row(self):
         """Returns (whether it is a metric, its name, the other words, its description, the long
         text or None) without quotes; None if only tokens() can parse the line."""
-        words, texts = self.words()
+        words, texts = self.find_words()
         if not words or len(words) < 2 or len(texts) > 2:
             return None
         return words[0] == "metric", words[1], tuple(words[2:]), texts[0] if texts else "", texts[1] if len(texts) > 1 else None
 
-    def words(self):
+    def find_words(self):
         """Returns (the line's words, the texts among them without quotes), or (None, None) if only
         tokens() can parse the line."""
         text = self.text
@@ -117,16 +117,16 @@ class RowLine:
             return None, None
         return [w for w in words if w[0] != '"'], texts
 
-    def tokens(self, errors):
+    def make_tokens(self, errors):
         """Returns the line as tokens; [] if it is malformed."""
-        return next(tokens(self.text, self.file, errors, self.number), [])
+        return next(split_tokens(self.text, self.file, errors, self.number), [])
 
 
 WORD = re.compile(r'(?:[^\s"]+|"[^"]*")+')
 ROW_STARTS = ("event ", "metric ")
 
 
-def statements(text, file, errors, start=1):
+def split_statements(text, file, errors, start=1):
     """Statements of a text whose first line has the number @start: lists of tokens and RowLines."""
     waiting, first = [], 0
     for number, line in enumerate(text.split("\n"), start):
@@ -138,18 +138,18 @@ def statements(text, file, errors, start=1):
         first = first if waiting else number
         waiting.append(line)
         if not line.rstrip().endswith("\\"):
-            yield from tokens("\n".join(waiting), file, errors, first)
+            yield from split_tokens("\n".join(waiting), file, errors, first)
             waiting = []
     if waiting:
-        yield from tokens("\n".join(waiting), file, errors, first)
+        yield from split_tokens("\n".join(waiting), file, errors, first)
 
 
-def tokens(text, file, errors, first=1):
+def split_tokens(text, file, errors, first=1):
     """Statements of a text whose first line has the number @first: lists of tokens."""
     statement, broken = [], False
     for number, line in enumerate(text.split("\n"), first):
         line = line.rstrip("\r")
-        if not statement and plain(line):
+        if not statement and is_plain_line(line):
             words = [Token(m[0], file, number, m.start() + 1) for m in WORD.finditer(line)]
             if words:
                 yield words
@@ -180,7 +180,7 @@ def tokens(text, file, errors, first=1):
         yield statement
 
 
-def plain(line):
+def is_plain_line(line):
     """True if the words of a line are what a pattern finds."""
     return "\\" not in line and "#" not in line and not line.count('"') & 1
 

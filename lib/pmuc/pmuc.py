@@ -115,7 +115,7 @@ def main(argv):
     folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
 
-    def extend(made):
+    def extend_tables(made):
         if "--contract" in out:
             from pmcontract import add_standard_metrics
             add_standard_metrics(made, out["--contract"])
@@ -124,7 +124,7 @@ def main(argv):
             add_partners(made, out["--partners"])
     meant = None if "all" in patterns else lambda names: find_matching_patterns(names, patterns)
     try:
-        tables, files, errors = compile_all(inputs + more, meant, extend)
+        tables, files, errors = compile_all(inputs + more, meant, extend_tables)
     except OSError as e:
         return print_errors([((e.filename, 1, 1), e.strerror)])
     if errors:

@@ -21,9 +21,9 @@ def add_uncore_event(reading, e, experimental=False):
     b = find_box(reading, e, name)
     d = Draft(b, name, e)
     counters, fixed = get_cached_value(COUNTERS, e, "Counter")
-    code, umask, ext = d.number("EventCode"), d.number("UMask"), 0
-    selected = d.number("ExtSel")
-    d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.number("Experimental")
+    code, umask, ext = d.get_number("EventCode"), d.get_number("UMask"), 0
+    selected = d.get_number("ExtSel")
+    d.flags = pt.ROW_PER_PKG | (pt.ROW_EXPERIMENTAL if experimental or d.get_number("Experimental")
                                 else 0)
     if "free_running" in b.device:
         d.flags |= pt.ROW_FREE_RUNNING
@@ -33,17 +33,17 @@ def add_uncore_event(reading, e, experimental=False):
         code, umask = 0xFF, 0
     else:
         code |= 0x100 if selected else 0
-        ext = d.number("UMaskExt")
-    d.put("code", code, "EventCode")
+        ext = d.get_number("UMaskExt")
+    d.set_field("code", code, "EventCode")
     set_umask(reading, d, umask, ext)
-    d.put_keys((("CounterMask", b.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
-    if d.number("MSRValue") and d.number("MSRIndex"):
+    d.set_fields((("CounterMask", b.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
+    if d.get_number("MSRValue") and d.get_number("MSRIndex"):
         raise Refused("MSRValue", "an extra register off the core")
-    d.filters()
+    d.set_filters()
     set_every_state(d)
     if selected and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
-        d.text("note", "the kernel's format of this box drops the extra select bit: another event counts then")
-    b.add(d.row(counters or None, reading.file))
+        d.set_text("note", "the kernel's format of this box drops the extra select bit: another event counts then")
+    b.add_row(d.make_row(counters or None, reading.file))
     reading.counts["uncore"] += 1
 
 
@@ -53,7 +53,7 @@ def set_every_state(d):
     field = d.b.at.get("filter_state")
     if field and "LLC_LOOKUP" in d.name and not any(k in ("filter_state", "config1") for k,
                                                     _ in d.values):
-        d.put("filter_state", field.max, "Filter")
+        d.set_field("filter_state", field.max, "Filter")
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def get_uncore_table(reading, device, unit):
     # a folder may be named after its unit
     name = flat if device.lower().endswith(m.name) else m.name + "_" + flat
 
-    def make():
+    def make_sheet():
         box = device[7:] if device.startswith("uncore_") else device
         words = make_table_title(m.name, reading.desc,
                             unit=unit) + (", free-running" if "free_running" in device else "")
@@ -106,7 +106,7 @@ def get_uncore_table(reading, device, unit):
             short = box.replace("cbox", "cbo").replace("ubox", "ubo")
             b.aliases += ["%s_unc_%s" % (libpfm, short) for libpfm in reading.processor.libpfm]
         return b
-    return reading.builder(name, make)
+    return reading.get_sheet(name, make_sheet)
 
 
 def find_formats(reading):
@@ -135,7 +135,7 @@ def get_free_running_umask(name):
 def get_mask_value(d, key):
     """Returns a unit mask for which 0 differs from absence."""
     text = d.e.get(key)
-    return None if text is None or is_placeholder(text) else d.number(key)
+    return None if text is None or is_placeholder(text) else d.get_number(key)
 
 
 def set_umask(reading, d, umask, ext):
@@ -154,11 +154,11 @@ def set_umask(reading, d, umask, ext):
         elif ext:
             value = 0
         if value:
-            d.put(field, value, key)
+            d.set_field(field, value, key)
     if umask and "umask" not in at and "occ_sel" in at and umask & ~0xC0 == 0:
-        d.put("occ_sel", umask >> 6, "UMask")
+        d.set_field("occ_sel", umask >> 6, "UMask")
     elif umask:
-        d.put("umask", umask, "UMask")
+        d.set_field("umask", umask, "UMask")
 
 
 def set_explicit_or_extension(reading, d, field, value, ext):
@@ -167,5 +167,5 @@ def set_explicit_or_extension(reading, d, field, value, ext):
     if value is None:
         return implied
     if implied and implied != value:
-        reading.note(d.name, "UMaskExt", "disagrees with the port or flow mask, which is taken")
+        reading.report_note(d.name, "UMaskExt", "disagrees with the port or flow mask, which is taken")
     return value

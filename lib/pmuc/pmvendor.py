@@ -36,7 +36,7 @@ import pmview
 from pmbuild import Reading
 from pmcompile import compile_all
 from pmfile import write_atomically
-from pmheads import rank
+from pmheads import find_rank
 from pmlists import Finder
 from pmoutput import Bar, Output, format_size
 from pmread import MAX_TREE, read_source
@@ -73,7 +73,7 @@ class Options:
                 value = value if equals else next(words, None)
                 if value is None:
                     raise ValueError("%s needs a value" % name)
-                self.take(name, value)
+                self.set_option(name, value)
             elif name in ("--json", "--force", "--facts", "--verbose"):
                 setattr(self, name[2:], True)
             elif name == "-v":
@@ -85,7 +85,7 @@ class Options:
             else:
                 self.paths.append(name)
 
-    def take(self, name, value):
+    def set_option(self, name, value):
         if name == "--cpu":
             self.cpu.append(value)
         elif name == "--jobs":
@@ -227,11 +227,11 @@ def read_model(reading):
     if kind == "intel":
         pmintel.read_folder(reading)
     elif kind == "arm":
-        pmarm.read(reading)
+        pmarm.read_arm_lists(reading)
     else:
         import pmlinux
-        pmlinux.read(reading)
-    return reading.tables()
+        pmlinux.read_linux_lists(reading)
+    return reading.compile_tables()
 
 
 def read_pmu(reading):
@@ -274,7 +274,7 @@ def divide_models(models, jobs):
     """Divides the numbers of models among jobs: in the order of the heads, so that a worker, which
     caches words, gets similar ones, and with about equal sizes."""
     total, before, out = sum(m.size for m in models) + 1, 0, [[] for _ in range(jobs)]
-    for i in sorted(range(len(models)), key=lambda i: (rank(models[i].folder), models[i].name)):
+    for i in sorted(range(len(models)), key=lambda i: (find_rank(models[i].folder), models[i].name)):
         out[(before + models[i].size // 2) * jobs // total].append(i)
         before += models[i].size
     return [share for share in out if share]
@@ -293,7 +293,7 @@ class Worker:
         os.close(writing)
         self.file = open(reading, "rb")
 
-    def collect(self, wait):
+    def collect_results(self, wait):
         """Yields the results that arrived; with @wait, all remaining ones."""
         while self.left and (wait or select.select([self.file], (), (), 0)[0]):
             try:
@@ -303,7 +303,7 @@ class Worker:
                                         "a process that reads lists has ended early") from None
             self.left -= 1
 
-    def end(self):
+    def wait_for_end(self):
         """Waits for the worker's end."""
         if self.left:
             os.kill(self.pid, signal.SIGTERM)
@@ -341,12 +341,12 @@ def import_models(models, jobs):
         for index in own:
             yield import_model(index)
             for w in workers:
-                yield from w.collect(False)
+                yield from w.collect_results(False)
         for w in workers:
-            yield from w.collect(True)
+            yield from w.collect_results(True)
     finally:
         for w in workers:
-            w.end()
+            w.wait_for_end()
 
 
 def import_all(run, jobs, say, start):
@@ -354,18 +354,18 @@ def import_all(run, jobs, say, start):
     if run.single:
         digest = compute_input_digest(run.models, run.byteorder)
         if not run.force and is_unchanged(run.image, digest, run.byteorder):
-            say.unchanged(run.image)
+            say.print_unchanged(run.image)
             return 0
     done = [None] * len(run.models)
     bar = Bar(len(run.models))
     try:
         for r in import_models(run.models, jobs):
             done[r["index"]] = r
-            bar.step(r["model"])
+            bar.show_step(r["model"])
     finally:
-        bar.clear()
+        bar.clear_line()
     for r in done:
-        say.model(r)
+        say.print_model(r)
     written = [r for r in done if r["state"] != "failed"]
     size = sum(r["bytes"] for r in written)
     if run.text is not None:
@@ -374,7 +374,7 @@ def import_all(run, jobs, say, start):
         size = write_single(run, done, digest, say)
         if not size:
             return 1
-    say.summary(written, size, time.monotonic() - start, run.image if run.single else run.folder)
+    say.print_summary(written, size, time.monotonic() - start, run.image if run.single else run.folder)
     return 1 if any(r["state"] in ("failed", "empty", "damaged") for r in done) else 0
 
 
@@ -430,7 +430,7 @@ def write_single(run, done, digest, say):
         image = pmimage.make_image(tables, run.byteorder, digest, run.built)
         write_atomically(run.image, image)
     except (OSError, ValueError) as why:
-        say.problem(run.image, getattr(why, "strerror", None) or str(why))
+        say.print_problem(run.image, getattr(why, "strerror", None) or str(why))
         return 0
     return len(image)
 
@@ -453,16 +453,16 @@ def main(argv):
     models, problems = find_models(opt)
     say = Output(opt.json, opt.verbose)
     for path, why in problems:
-        say.problem(path, why)
+        say.print_problem(path, why)
     paths = " ".join(opt.paths)
     if not models:
         if not problems:
-            say.problem(paths, "no model" + (" matches" if opt.cpu else " found"))
+            say.print_problem(paths, "no model" + (" matches" if opt.cpu else " found"))
         return 1
     for m in models:
         m.size = sum(map(size_of, (source for _, _, source in m.files)))
     if sum(m.size for m in models) > MAX_TREE:
-        say.problem(paths, "more than %s of lists" % format_size(MAX_TREE))
+        say.print_problem(paths, "more than %s of lists" % format_size(MAX_TREE))
         return 1
     with contextlib.redirect_stdout(sys.stderr) if is_standard_output(opt.output) else contextlib.nullcontext():
         return import_interruptible(Run(opt, models), opt.jobs, say, start)
@@ -481,7 +481,7 @@ def find_models(opt):
     problems = []
     finder = Finder(lambda path, why: problems.append((path, why)))
     for p in opt.paths:
-        finder.path(p)
+        finder.add_path(p)
     patterns = [p.lower() for p in opt.cpu]
     models = {}
     for m in finder.models:
@@ -518,8 +518,8 @@ def import_interruptible(run, jobs, say, start):
             os.makedirs(run.folder, exist_ok=True)
         return import_all(run, jobs, say, start)
     except OSError as why:
-        say.problem(why.filename or run.folder, why.strerror or str(why))
+        say.print_problem(why.filename or run.folder, why.strerror or str(why))
         return 1
     except KeyboardInterrupt:
-        say.problem("-", "interrupted: images written before stay, nothing is half-written")
+        say.print_problem("-", "interrupted: images written before stay, nothing is half-written")
         return 130

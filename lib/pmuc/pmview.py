@@ -5,7 +5,7 @@ import functools
 import struct
 
 import pmpack
-from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, keys, name_hash
+from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash
 from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, PACKED_TEXTS_START, \
     ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, compute_checksum, first_slot, unpack_row
 
@@ -28,11 +28,11 @@ class View:
         self.count["pool"], self.n_lent = head[11], head[43]
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
         self.at["pool"] = head_at + head[10]
-        self.field_of_key = self.element("keys", 0)
-        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (self.text(o) for o in head[3:10])
+        self.field_of_key = self.read_element("keys", 0)
+        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (self.read_text(o) for o in head[3:10])
         self.aliases = aliases.split()
 
-    def text(self, offset):
+    def read_text(self, offset):
         texts, at = self.raw, self.at["pool"] + offset
         if offset >= self.count["pool"]:
             texts, at = self.unpacked(), offset - PACKED_TEXTS_START
@@ -40,35 +40,35 @@ class View:
                 raise ValueError("string outside the pool")
         return texts[at:texts.index(b"\0", at)].decode("utf-8", "surrogateescape")
 
-    def element(self, array_name, i):
+    def read_element(self, array_name, i):
         """Element of an array, counted from the start of the table's slice."""
         return struct.unpack_from(self.order + FORMATS[array_name], self.raw,
                                   self.at[array_name] + i * SIZES[array_name])
 
-    def record(self, array_name, i):
+    def read_record(self, array_name, i):
         """Element @i of the table's own elements; rows and groups in the table's order."""
         array_name = "group_numbers" if array_name == "groups" else array_name
         if array_name in ("sets", "words", "values", "wides", "takes"):
-            return self.element(array_name, i)
+            return self.read_element(array_name, i)
         if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
-            number = self.element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1
-            return unpack_row(self.order, self.element("rows", number))
+            number = self.read_element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1
+            return unpack_row(self.order, self.read_element("rows", number))
         if array_name == "group_numbers":
-            return self.element("groups", self.element("group_numbers", i)[0])
-        return self.element(array_name, i)
+            return self.read_element("groups", self.read_element("group_numbers", i)[0])
+        return self.read_element(array_name, i)
 
-    def records(self, array_name):
-        return [self.record(array_name, i)
+    def read_records(self, array_name):
+        return [self.read_record(array_name, i)
                 for i in range(self.count["group_numbers" if array_name == "groups"
                                           else array_name])]
 
-    def entry(self, i):
+    def read_name(self, i):
         """Returns name number @i: (text offset, row or reason, kind)."""
         if i < self.count["rows"]:
-            return self.record("rows", i)[0], i, NAME_EVENT
-        text, target = self.record("names", i - self.count["rows"])
+            return self.read_record("rows", i)[0], i, NAME_EVENT
+        text, target = self.read_record("names", i - self.count["rows"])
         return text, target & 0x3FFFFFFF, target >> 30
 
     def find_folded(self, folded):
@@ -76,75 +76,75 @@ class View:
         h, n = name_hash(folded), self.count["slots"]
         at = first_slot(h, n)
         while True:
-            slot = self.element("slots", at)[0]
+            slot = self.read_element("slots", at)[0]
             if slot <= (h & 0xFFFF) << 16:
                 return None
             if slot >> 16 == h & 0xFFFF:
-                entry = self.entry((slot & 0xFFFF) - 1)
+                entry = self.read_name((slot & 0xFFFF) - 1)
                 start = self.at["pool"] + entry[0]
                 if self.raw[start:self.raw.index(b"\0", start)].translate(FOLD, b" \t-_") == folded:
                     return entry
             at = at + 1 if at + 1 < n else 0
 
-    def find(self, text):
+    def find_row(self, text):
         """Row number of a name, or None."""
         found = self.find_folded(fold(text))
         return found[1] if found and found[2] != NAME_UNSUPPORTED else None
 
-    def field(self, key):
+    def find_field(self, key):
         """Index of the field of that name, or None: key fields by number as in C, others by name."""
-        number = keys().get(key, (0, False))[0]
+        number = read_keys().get(key, (0, False))[0]
         if number:
             return self.field_of_key[number] - 1 if self.field_of_key[number] else None
         for i in range(self.count["fields"]):
-            if self.text(self.record("fields", i)[0]) == key:
+            if self.read_text(self.read_record("fields", i)[0]) == key:
                 return i
         return None
 
     def field_ranges(self, index):
-        f = self.record("fields", index)
+        f = self.read_record("fields", index)
         return [f[13 + 4 * i:16 + 4 * i] for i in range(f[4])]
 
-    def unpack(self, packed):
+    def unpack_value(self, packed):
         """Unpacks a value: (field, counter, value)."""
         field, value = packed >> 24, packed & VALUE_WIDE - 1
         if not packed & VALUE_WIDE:
             return field, ANYWHERE, value
-        wide, counter, _ = self.element("wides", value)
+        wide, counter, _ = self.read_element("wides", value)
         return field, counter, wide
 
-    def row(self, i):
+    def read_row(self, i):
         """A row; its takes are numbers among the table's own groups."""
-        name, desc, value, take, counters, flags, n_values, n_takes = self.record("rows", i)
-        own = {self.element("group_numbers", k)[0]: k
+        name, desc, value, take, counters, flags, n_values, n_takes = self.read_record("rows", i)
+        own = {self.read_element("group_numbers", k)[0]: k
                for k in range(self.count["group_numbers"])} if n_takes else {}
-        return {"name": self.text(name), "desc": self.text(desc),
-                "counters": self.element("sets", counters)[0], "flags": flags,
-                "values": [self.unpack(self.element("values", value + k)[0])
+        return {"name": self.read_text(name), "desc": self.read_text(desc),
+                "counters": self.read_element("sets", counters)[0], "flags": flags,
+                "values": [self.unpack_value(self.read_element("values", value + k)[0])
                            for k in range(n_values)],
-                "takes": [own.get(self.element("takes", take + k)[0]) for k in range(n_takes)]}
+                "takes": [own.get(self.read_element("takes", take + k)[0]) for k in range(n_takes)]}
 
-    def value(self, i, key, counter=ANYWHERE):
-        f = self.field(key)
+    def read_value(self, i, key, counter=ANYWHERE):
+        f = self.find_field(key)
         if f is None:
             return 0
         general = None
-        for field, c, v in self.row(i)["values"]:
+        for field, c, v in self.read_row(i)["values"]:
             if field == f and c == counter:
                 return v
             if field == f and c == ANYWHERE and general is None:
                 general = v
-        return self.record("fields", f)[12] if general is None else general
+        return self.read_record("fields", f)[12] if general is None else general
 
     def value_list(self, i, key):
-        f = self.field(key)
-        return [v for field, _, v in self.row(i)["values"] if field == f]
+        f = self.find_field(key)
+        return [v for field, _, v in self.read_row(i)["values"] if field == f]
 
-    def texts(self, i, key):
-        return [self.text(v) for v in self.value_list(i, key)]
+    def read_texts(self, i, key):
+        return [self.read_text(v) for v in self.value_list(i, key)]
 
     def value_text(self, i, key, counter=ANYWHERE):
-        return self.text(self.value(i, key, counter))
+        return self.read_text(self.read_value(i, key, counter))
 
 
 def read_image_head(raw):
@@ -165,7 +165,7 @@ def read_image_head(raw):
 def unpack_texts(raw, head):
     """The packed texts of an image."""
     at, size = head["packed_texts"]
-    return pmpack.unpack(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else b""
+    return pmpack.unpack_texts(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else b""
 
 
 def read_image(raw):

@@ -61,14 +61,14 @@ class Texts:
             self.bases.update(f.bases)
         self.reach = max((k.count("_") + 1 for k in self.bases), default=0)
 
-    def sentence(self, name):
+    def find_sentence(self, name):
         text = self.exact.get(name)
         if text is None:
             m = LAST_NUMBER.match(name)
             text = self.exact.get(m[1] + "#" + m[3]) if m else None
             text = text and text.replace("#", m[2])
         if text and text.startswith("= "):
-            return self.sentence(text[2:])
+            return self.find_sentence(text[2:])
         return text
 
     def other_name(self, name):
@@ -80,7 +80,7 @@ class Texts:
                 return other.rstrip("*") + rest, words
         return None
 
-    def base(self, words):
+    def find_base(self, words):
         """Returns (number of words it covers, section, text) of the longest base, or None."""
         words = [w.lstrip(".") for w in words[:self.reach]]
         for n in range(len(words), 0, -1):
@@ -90,7 +90,7 @@ class Texts:
         return None
 
 
-def folder():
+def find_folder():
     """lib/events/texts of a source tree, or the folder texts next to an installed compiler."""
     try:
         return pt.first_existing("../events/texts", "texts")
@@ -98,9 +98,9 @@ def folder():
         return None
 
 
-def lines(name):
+def read_lines(name):
     """Yields (position, line) of a file of texts; an indented line continues the previous one."""
-    where = folder()
+    where = find_folder()
     path = where and os.path.join(where, name + ".txt")
     if not path or not os.path.exists(path):
         return
@@ -128,16 +128,16 @@ def load_family(family, small=False):
     """Texts of a family; for Intel those of small cores or of big ones first."""
     found = _texts.get((family, small))
     if not found:
-        files = [load(f) for f in FILES.get(family, FILES["other"])]
+        files = [load_texts(f) for f in FILES.get(family, FILES["other"])]
         if small:
             files.insert(0, files.pop(1))
         found = _texts[family, small] = Texts(files)
     return found
 
 
-def load(name):
+def load_texts(name):
     texts = Texts()
-    for at, line in lines(name):
+    for at, line in read_lines(name):
         key, gap, text = line.partition("  ")
         key, text = make_canonical(key), text.strip()
         if not gap or not text:
@@ -159,10 +159,10 @@ def load(name):
     return texts
 
 
-def metrics():
+def load_metric_texts():
     """Returns {metric: text or "= NAME"} of the files of metrics."""
     if not _metrics:
-        for at, line in (x for f in METRIC_FILES for x in lines(f)):
+        for at, line in (x for f in METRIC_FILES for x in read_lines(f)):
             key, gap, text = line.partition("  ")
             if not gap or key in _metrics:
                 raise ValueError("%s: %s" % (at, key + " is there already" if gap else
@@ -171,9 +171,9 @@ def metrics():
     return _metrics
 
 
-def metric(name):
+def find_metric_text(name):
     """Returns the text of the metric @name, or None."""
-    found = metrics()
+    found = load_metric_texts()
     text = found.get(name) or found.get(name[:-len(".metric")] if name.endswith(".metric") else "")
     return found.get(text[2:]) if text and text.startswith("= ") else text
 
@@ -185,18 +185,18 @@ class Section(dict):
         super().__init__()
         self.reach = {}
 
-    def enter(self, key, text):
+    def add_term(self, key, text):
         self[key] = text
         words = PART.findall(key.replace("#", "0"))
         first = NUMBER.sub("#", words[0])
         self.reach[first] = max(self.reach.get(first, 1), len(words))
 
 
-def glossary():
+def load_glossary():
     """Returns {section: {term: words}}. A later block replaces the terms of an earlier one."""
     if not _glossary:
         names, block = ["common"], set()
-        for at, line in lines("glossary"):
+        for at, line in read_lines("glossary"):
             if line.startswith("["):
                 names, block = line.strip("[]").split(), set()
                 continue
@@ -206,12 +206,12 @@ def glossary():
                                              "a term and its words, two blanks apart"))
             block.add(word)
             for n in names:
-                _glossary.setdefault(n, Section()).enter(word, text.strip())
+                _glossary.setdefault(n, Section()).add_term(word, text.strip())
         _glossary.setdefault("common", Section())
     return _glossary
 
 
-def term(words, sections):
+def find_term(words, sections):
     """Returns the words of the glossary for a sequence of words, or None. Dots of the name matter:
     L3_MISS.REMOTE_HIT is not L3_MISS_REMOTE."""
     key = "_".join(words).replace("_.", ".").lstrip(".")
@@ -234,7 +234,7 @@ def find_parts(words, sections, unknown=None):
         first = NUMBER.sub("#", words[i].lstrip("."))
         longest = max(s.reach.get(first, 0) for s in sections)
         for n in range(min(longest, len(words) - i), 0, -1):
-            text = term(words[i:i + n], sections)
+            text = find_term(words[i:i + n], sections)
             if text is not None:
                 break
         else:
@@ -254,7 +254,7 @@ def find_parts(words, sections, unknown=None):
 
 def text_of(family, unit, name, texts, unknown=None):
     """Returns the text of a canonical name: its own, that of its alias, or one composed from its parts."""
-    text, other = texts.sentence(name), None
+    text, other = texts.find_sentence(name), None
     if not text:
         other = texts.other_name(name)
     if other:
@@ -267,7 +267,7 @@ def text_of(family, unit, name, texts, unknown=None):
 
 def compose_text(family, unit, name, texts, unknown=None):
     words = PART.findall(name)
-    found = texts.base(words)
+    found = texts.find_base(words)
     if not found:
         parts = find_parts(words, list_sections(family, unit), unknown)
         return phrases.make_sentence(phrases.join_words(phrases.order_parts(parts, False)))
@@ -286,7 +286,7 @@ def compose_text(family, unit, name, texts, unknown=None):
 
 def list_sections(family, unit, first=""):
     """Returns the sections of the glossary for a name's parts, in order of precedence."""
-    g = glossary()
+    g = load_glossary()
     return [g[n] for n in (first, unit.replace(" ", "_"), family, "common") if n in g]
 
 
@@ -294,15 +294,15 @@ def is_small(family, facts):
     return family == "intel" and bool(facts and SMALL_CORE.search(facts.get("core") or ""))
 
 
-def mask(family, unit, event, name, facts=None):
+def describe_mask(family, unit, event, name, facts=None):
     """Returns a sentence about the unit mask @name, which @event and other events share: its own words only."""
-    found = load_family(family, is_small(family, facts)).base(PART.findall(make_canonical(event)))
+    found = load_family(family, is_small(family, facts)).find_base(PART.findall(make_canonical(event)))
     sections = list_sections(family, unit, found[1] if found else "")
     parts = find_parts(PART.findall(make_canonical(name)), sections)
     return phrases.make_sentence(phrases.join_words(phrases.order_parts(parts, False)) or "Any of them")
 
 
-def describe(family, unit, name, facts=None, unknown=None):
+def describe_event(family, unit, name, facts=None, unknown=None):
     """Returns one sentence about the event @name of @unit ("" for a core, else the vendor's word in
     lower case). @facts["core"], a processor's name, decides between small and big cores. Unknown
     parts are added to the list @unknown."""
@@ -315,10 +315,10 @@ def describe(family, unit, name, facts=None, unknown=None):
     return text
 
 
-def check():
+def check_texts():
     """Returns errors of the files of texts: aliases without a target."""
-    faults = ["metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in metrics().items()
-              if v.startswith("= ") and metrics().get(v[2:], "= ").startswith("= ")]
+    faults = ["metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in load_metric_texts().items()
+              if v.startswith("= ") and load_metric_texts().get(v[2:], "= ").startswith("= ")]
     return faults + ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES
                      for k, v in load_family(family).exact.items()
-                     if v.startswith("= ") and not load_family(family).sentence(v[2:])]
+                     if v.startswith("= ") and not load_family(family).find_sentence(v[2:])]

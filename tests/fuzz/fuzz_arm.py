@@ -30,7 +30,7 @@ import pmtable as pt
 from pmbuild import LIBRARY, Reading
 from pmlists import Model
 from pmread import MAX_NAME, parse_json
-from pmtext import statements
+from pmtext import split_statements
 
 COMPILED = 2000         # one input in so many is compiled
 FORGET = 50000          # what the readers remember of texts grows with each input
@@ -72,7 +72,7 @@ class Trial(fuzz_lists.Trial):
         model.files = [(model.files[0][0], model.files[0][1], data)]
         reading = Reading(model)
         pmarm.is_arm_list(data[:256])
-        pmarm.read(reading)
+        pmarm.read_arm_lists(reading)
         return reading
 
     def value(self, value, model):
@@ -117,7 +117,7 @@ class Trial(fuzz_lists.Trial):
         """The tables, and what their text means."""
         self.compiled += 1
         known = len(reading.refused)
-        tables = reading.tables()
+        tables = reading.compile_tables()
         self.refused += len(reading.refused) - known
         if not tables:
             return
@@ -126,7 +126,7 @@ class Trial(fuzz_lists.Trial):
             f.write(image)
         check_image(self.image, self.library)
         text = "\n".join("\n".join(identity + body) for _, _, identity, body in reading.text_parts()) + "\n"
-        for sheet, t, again in zip(reading.sheets(), tables, compiled(text)):
+        for sheet, t, again in zip(reading.list_sheets(), tables, compiled(text)):
             if shape(t) != shape(again):
                 raise Wrong("its text means something else: %r, %r" % (shape(t), shape(again)))
             for own, row in zip(sheet.rows, t.rows):
@@ -163,10 +163,10 @@ class Trial(fuzz_lists.Trial):
 def compiled(text):
     """Tables of a text, which has to be without errors."""
     name = "text.pmu"
-    parts = LIBRARY.files[name] = pmcompile.split_parts(statements(text, name, LIBRARY.errors), name)
+    parts = LIBRARY.files[name] = pmcompile.split_parts(split_statements(text, name, LIBRARY.errors), name)
     errors = LIBRARY.errors[:]
     tables = [t for t, _ in pmcompile.compile_parts(LIBRARY, parts, errors, lambda part: True)]
-    LIBRARY.forget(name)
+    LIBRARY.forget_file(name)
     if errors:
         raise Wrong("its text does not compile: %s" % errors[0][1])
     return tables

@@ -66,7 +66,7 @@ def check_image(path, library):
         raw = f.read()
     for t in pmview.read_image(raw)[0]:
         for i in range(t.count["rows"]):
-            t.row(i)
+            t.read_row(i)
     if library is None:
         return
     why = library.refusal(path)
