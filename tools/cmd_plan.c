@@ -234,48 +234,62 @@ static int plan_line(void *arg, char *line, size_t len)
 	return plan_arguments(arg, &line, 1);
 }
 
+static int read_number(struct command_args *args, const char *name, const char *value,
+                       uint64_t most, uint64_t *number)
+{
+	return option_number(args, name, value, 1, most, number) ? -1 : args->status;
+}
+
+/* Applies option @id. Returns an exit status, or -1 to continue. */
+static int apply_option(struct command_args *args, struct planner *p, int id, const char *value)
+{
+	uint64_t number = 0;
+	int status = -1;
+
+	switch (id) {
+	case OPT_JSON: p->json = true; break;
+	case OPT_HTOFF: p->options.htoff = 1; break;
+	case OPT_BARE: p->options.flags |= PFM_PLAN_ALL_COUNTERS; break;
+	case OPT_TAKEN:
+		return read_counters(value, &p->options.taken)
+		               ? -1
+		               : report_usage_error(
+					 args,
+					 "expected a list of counters such as 0-3,F1, got '%s'",
+					 value);
+	case OPT_SCHEDULE:
+		p->rotation.is_on = true;
+		if (value)
+			status = read_number(args, "--schedule", value, 10000, &number);
+		p->rotation.n_slots = (unsigned)number;
+		return status;
+	case OPT_SLOT:
+		status = read_number(args, "--slot", value, 86400000, &number);
+		p->rotation.slot_seconds = (double)number / 1000;
+		return status;
+	case OPT_SHIFT: p->rotation.is_shifted = true; break;
+	case OPT_WISH: return parse_rotation_wish(args, &p->rotation, value);
+	default:
+		status = read_number(args, "--effort", value, 1000000000, &number);
+		p->options.effort = (unsigned long)number;
+		return status;
+	}
+	return -1;
+}
+
 /* Parses and checks the options. Returns an exit status, or -1 to continue. */
 static int read_plan_options(struct command_args *args, struct planner *p, const char **pmu)
 {
 	const char *value;
-	uint64_t effort = 0, number = 0;
-	int id, status;
+	int id, status = -1;
 
-	while ((id = next_option(args, &value)) > 0) {
-		switch (id) {
-		case 'p': *pmu = value; break;
-		case OPT_JSON: p->json = true; break;
-		case OPT_HTOFF: p->options.htoff = 1; break;
-		case OPT_BARE: p->options.flags |= PFM_PLAN_ALL_COUNTERS; break;
-		case OPT_TAKEN:
-			if (!read_counters(value, &p->options.taken))
-				return report_usage_error(
-					args,
-					"expected a list of counters such as 0-3,F1, got '%s'",
-					value);
-			break;
-		case OPT_SCHEDULE:
-			p->rotation.is_on = true;
-			if (value && !option_number(args, "--schedule", value, 1, 10000, &number))
-				return args->status;
-			p->rotation.n_slots = value ? (unsigned)number : 0;
-			break;
-		case OPT_SLOT:
-			if (!option_number(args, "--slot", value, 1, 86400000, &number))
-				return args->status;
-			p->rotation.slot_seconds = (double)number / 1000;
-			break;
-		case OPT_SHIFT: p->rotation.is_shifted = true; break;
-		case OPT_WISH:
-			status = parse_rotation_wish(args, &p->rotation, value);
-			if (status >= 0)
-				return status;
-			break;
-		default:
-			if (!option_number(args, "--effort", value, 1, 1000000000, &effort))
-				return EXIT_USAGE;
-		}
-	}
+	while (status < 0 && (id = next_option(args, &value)) > 0)
+		if (id == 'p')
+			*pmu = value;
+		else
+			status = apply_option(args, p, id, value);
+	if (status >= 0)
+		return status;
 	if (id < 0)
 		return args->status;
 	if (args->n == 0)
@@ -288,7 +302,6 @@ static int read_plan_options(struct command_args *args, struct planner *p, const
 	if (!p->rotation.is_on &&
 	    (p->rotation.n_wishes || p->rotation.is_shifted || p->rotation.slot_seconds > 0))
 		return report_usage_error(args, "--wish, --slot and --shift need --schedule.");
-	p->options.effort = (unsigned long)effort;
 	return -1;
 }
 

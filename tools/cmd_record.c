@@ -132,43 +132,47 @@ static int choose_memory_events(struct recorder *job)
 	return EXIT_REFUSED;
 }
 
+/* Refuses options that contradict each other. Returns an exit status. */
+static int check_conflicts(const struct command_args *args, const struct recorder *job)
+{
+	const struct option_rule rules[] = {
+		{ !job->command && !job->pid && !job->all_cpus && !job->cpus,
+		  "expected what to sample: -- COMMAND, -p PID, -t TID, -a or -C CPUS." },
+		{ job->pid && (job->all_cpus || job->cpus),
+		  "-p and -t (tasks) cannot be combined with -a and -C (CPUs)." },
+		{ job->start_off && !job->control.on, "--delay -1 needs --control." },
+		{ job->sampling.freq && job->sampling.period,
+		  "-F (frequency) and -c (period) cannot be combined." },
+		{ is_on_device(job) && job->metrics,
+		  "The device samples one event: -M needs several." },
+		{ job->sampling.pages & (job->sampling.pages - 1),
+		  "-m: expected a power of two, such as 128." },
+		{ job->wants_branches && job->sampling.fields & PFM_SAMPLE_BRANCH,
+		  "-b (branches) cannot be combined with --call-graph lbr, which uses them." },
+		{ is_on_device(job) && !job->events.n,
+		  "The device samples one event; name it with -e." },
+		{ is_on_device(job) &&
+		          (job->wants_branches ||
+		           job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR |
+		                                   PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH)),
+		  "the device's samples have no call chains (-g), no data addresses (-d), no "
+		  "branches (-b) and no bytes of tracepoints (-R)." },
+	};
+
+	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
+}
+
 static int check_options(struct command_args *args, struct recorder *job)
 {
 	if (args->n)
 		job->command = args->operands;
-	if (!job->command && !job->pid && !job->all_cpus && !job->cpus)
-		return report_usage_error(
-			args,
-			"expected what to sample: -- COMMAND, -p PID, -t TID, -a or -C CPUS.");
-	if (job->pid && (job->all_cpus || job->cpus))
-		return report_usage_error(
-			args, "-p and -t (tasks) cannot be combined with -a and -C (CPUs).");
-	if (job->start_off && !job->control.on)
-		return report_usage_error(args, "--delay -1 needs --control.");
-	if (job->sampling.freq && job->sampling.period)
-		return report_usage_error(args,
-		                          "-F (frequency) and -c (period) cannot be combined.");
-	if (is_on_device(job) && job->metrics)
-		return report_usage_error(args, "The device samples one event: -M needs several.");
-	if (job->sampling.pages & (job->sampling.pages - 1))
-		return report_usage_error(args, "-m: expected a power of two, such as 128.");
-	if (job->wants_branches && job->sampling.fields & PFM_SAMPLE_BRANCH)
-		return report_usage_error(
-			args,
-			"-b (branches) cannot be combined with --call-graph lbr, which uses them.");
+	if (check_conflicts(args, job) != EXIT_DONE)
+		return EXIT_USAGE;
 	if (job->wants_branches) {
 		job->sampling.fields |= PFM_SAMPLE_BRANCH;
 		job->sampling.branch_filter =
 			job->branch_filter ? job->branch_filter : get_default_branch_filter();
 	}
-	if (is_on_device(job) && !job->events.n)
-		return report_usage_error(args, "The device samples one event; name it with -e.");
-	if (is_on_device(job) && job->sampling.fields & (PFM_SAMPLE_CHAIN | PFM_SAMPLE_ADDR |
-	                                                 PFM_SAMPLE_RAW | PFM_SAMPLE_BRANCH))
-		return report_usage_error(args,
-		                          "the device's samples have no call chains (-g), no data "
-		                          "addresses (-d), no branches (-b) and no bytes of "
-		                          "tracepoints (-R).");
 	if (check_cpu_list(args, job->cpus))
 		return EXIT_USAGE;
 	if (!job->output)

@@ -375,30 +375,29 @@ static int take_option(struct command_args *args, struct report_job *job, int id
 /* Refuses options that do not go together; EXIT_DONE if they do. */
 static int check_options(struct command_args *args, const struct report_job *job)
 {
-	bool is_stacks = job->folded || job->svg;
+	const bool is_stacks = job->folded || job->svg;
+	const struct option_rule rules[] = {
+		{ job->json + job->folded + job->svg > 1,
+		  "--json, --folded and --svg cannot be combined." },
+		{ job->options.detail == SOURCE && is_stacks,
+		  "--source cannot be combined with --folded or --svg: stacks contain inlined "
+		  "functions in any case." },
+		{ is_stacks && (job->options.keys || job->options.tree || job->options.children ||
+		                job->options.n_slices > 1),
+		  "--sort, --children, -g and --time-slices cannot be combined with --folded or "
+		  "--svg." },
+		{ job->options.tree && job->options.n_slices > 1,
+		  "-g cannot be combined with --time-slices; choose a part of the time with "
+		  "--time." },
+		{ job->options.metrics && (is_stacks || job->options.children || job->event),
+		  "--metrics cannot be combined with --children, --event, --folded and --svg; -g "
+		  "shows metrics with callees." },
+		{ job->metric_names && !*job->metric_names,
+		  "--metrics: expected metrics separated by commas." },
+		{ args->n > 1, "expected one recording." },
+	};
 
-	if (job->json + job->folded + job->svg > 1)
-		return report_usage_error(args, "--json, --folded and --svg cannot be combined.");
-	if (job->options.detail == SOURCE && is_stacks)
-		return report_usage_error(args,
-		                          "--source cannot be combined with --folded or --svg: "
-		                          "stacks contain inlined functions in any case.");
-	if (is_stacks && (job->options.keys || job->options.tree || job->options.children ||
-	                  job->options.n_slices > 1))
-		return report_usage_error(args, "--sort, --children, -g and --time-slices cannot "
-		                                "be combined with --folded or --svg.");
-	if (job->options.tree && job->options.n_slices > 1)
-		return report_usage_error(args, "-g cannot be combined with --time-slices; choose "
-		                                "a part of the time with --time.");
-	if (job->options.metrics && (is_stacks || job->options.children || job->event))
-		return report_usage_error(
-			args, "--metrics cannot be combined with --children, --event, --folded and "
-			      "--svg; -g shows metrics with callees.");
-	if (job->metric_names && !*job->metric_names)
-		return report_usage_error(args, "--metrics: expected metrics separated by commas.");
-	if (args->n > 1)
-		return report_usage_error(args, "expected one recording.");
-	return EXIT_DONE;
+	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
 }
 
 static int run_report(struct command_args *args)

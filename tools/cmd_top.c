@@ -315,20 +315,21 @@ static int run_session(struct top_job *job)
 
 static int check_options(struct command_args *args, struct top_job *job)
 {
+	const struct option_rule rules[] = {
+		{ job->pid && (job->all_cpus || job->cpus),
+		  "-p and -t (tasks) cannot be combined with -a and -C (CPUs)." },
+		{ job->view.is_by_children && !job->options.tree,
+		  "--children needs call chains: -g." },
+		{ job->pid && args->n, "-p and -t cannot be combined with a command." },
+		{ job->sampling.freq && job->sampling.period,
+		  "-F (frequency) and -c (period) cannot be combined." },
+	};
+
+	if (check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0])) != EXIT_DONE ||
+	    check_cpu_list(args, job->cpus))
+		return EXIT_USAGE;
 	if (args->n)
 		job->command = args->operands;
-	if (job->pid && (job->all_cpus || job->cpus))
-		return report_usage_error(
-			args, "-p and -t (tasks) cannot be combined with -a and -C (CPUs).");
-	if (job->view.is_by_children && !job->options.tree)
-		return report_usage_error(args, "--children needs call chains: -g.");
-	if (job->pid && job->command)
-		return report_usage_error(args, "-p and -t cannot be combined with a command.");
-	if (job->sampling.freq && job->sampling.period)
-		return report_usage_error(args,
-		                          "-F (frequency) and -c (period) cannot be combined.");
-	if (check_cpu_list(args, job->cpus))
-		return EXIT_USAGE;
 	if (!job->pid && !job->command && !job->cpus)
 		job->all_cpus = true;
 	job->options.keys = job->keys;

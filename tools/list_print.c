@@ -240,26 +240,31 @@ static bool find_list_date(const char *source, char date[DATE_SIZE])
 	return false;
 }
 
+static void print_pmu_line(const struct lister *l, const pfm_pmu_info_t *p)
+{
+	bool narrow = l->width && l->width < PMU_COLUMN + 24;
+	size_t len = strlen(p->name),
+	       at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
+	char text[512], date[DATE_SIZE];
+	bool has_date = l->pmus_only && find_list_date(p->source, date);
+
+	printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS,
+	       p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
+	       strchr(p->origin, '/') ? "image" : p->origin);
+	snprintf(text, sizeof(text), "%s%s%s%s", p->desc, describe_host_state(p->flags),
+	         has_date ? ", list of " : "", has_date ? date : "");
+	if (narrow)
+		printf("\n    ");
+	term_wrap(stdout, narrow ? 4 : at, narrow ? 4 : PMU_COLUMN, text);
+}
+
 void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p)
 {
 	struct json *j = &l->out;
 	char date[DATE_SIZE];
 
 	if (!l->json) {
-		bool narrow = l->width && l->width < PMU_COLUMN + 24;
-		size_t len = strlen(p->name),
-		       at = PMU_COLUMN + (len > NAME_COLUMNS ? len - NAME_COLUMNS : 0);
-		char text[512];
-
-		printf("  %s%-*s%s %5u events  %-*s", term_colour_begin(stdout, CYAN), NAME_COLUMNS,
-		       p->name, term_colour_end(stdout), p->n_events, narrow ? 0 : 10,
-		       strchr(p->origin, '/') ? "image" : p->origin);
-		snprintf(text, sizeof(text), "%s%s%s%s", p->desc, describe_host_state(p->flags),
-		         l->pmus_only && find_list_date(p->source, date) ? ", list of " : "",
-		         l->pmus_only && find_list_date(p->source, date) ? date : "");
-		if (narrow)
-			printf("\n    ");
-		term_wrap(stdout, narrow ? 4 : at, narrow ? 4 : PMU_COLUMN, text);
+		print_pmu_line(l, p);
 		return;
 	}
 	put_begin(j, NULL, '{');

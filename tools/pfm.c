@@ -273,6 +273,14 @@ bool option_number(struct command_args *args, const char *name, const char *valu
 	return false;
 }
 
+int check_option_rules(const struct command_args *args, const struct option_rule *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].is_broken)
+			return report_usage_error(args, "%s", rules[i].message);
+	return EXIT_DONE;
+}
+
 /* True if @text is a list of CPU numbers and ranges such as 0,2-3. */
 static bool is_cpu_list(const char *text)
 {

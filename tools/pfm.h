@@ -59,6 +59,14 @@ int next_option(struct command_args *args, const char **value);
  * false. */
 bool option_number(struct command_args *args, const char *name, const char *value, uint64_t min,
                    uint64_t max, uint64_t *out);
+/* A mistake in the options as a whole. */
+struct option_rule {
+	bool is_broken;
+	const char *message;
+};
+
+/* Reports the first of the @n rules that is broken. Returns USAGE, or DONE if all hold. */
+int check_option_rules(const struct command_args *args, const struct option_rule *rules, size_t n);
 /* Reports a @list that is not CPU numbers and ranges such as 0,2-3. Returns USAGE, or
  * DONE for a list or NULL. */
 int check_cpu_list(const struct command_args *args, const char *list);

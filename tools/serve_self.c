@@ -98,17 +98,20 @@ static void put_process(struct exposition *x)
 		          (double)files.rlim_cur);
 }
 
-void put_self_series(struct exposition *x, const struct serve *s)
+static void put_readings(struct exposition *x, const struct serve_figures *f)
 {
-	const struct serve_figures *f = &s->figures;
-
-	put_process(x);
 	put_counter(x, "perfmon_readings", "Readings of the counters.", f->readings);
 	put_gauge(x, "perfmon_reading_duration_seconds", "seconds", "Duration of the last reading.",
 	          f->reading_seconds);
 	put_gauge(x, "perfmon_reading_interval_seconds", "seconds",
 	          "The time between the last two readings, for which metrics are computed.",
 	          f->interval_seconds);
+}
+
+static void put_clients(struct exposition *x, const struct serve *s)
+{
+	const struct serve_figures *f = &s->figures;
+
 	put_counter(x, "perfmon_http_answers", "Answered requests.", f->answers);
 	put_counter(x, "perfmon_http_refusals", "Requests that were refused.", f->refusals);
 	put_counter(x, "perfmon_http_connections_closed",
@@ -118,6 +121,10 @@ void put_self_series(struct exposition *x, const struct serve *s)
 		            "Requests of the line protocol that were answered.", f->line_answers);
 	put_counter(x, "perfmon_textfile_errors", "Failures to write the textfile.",
 	            f->textfile_errors);
+}
+
+static void put_pauses(struct exposition *x, const struct serve *s)
+{
 	begin_family(x, "perfmon_paused", FAMILY_GAUGE, "",
 	             "1 while counting is paused, with the reason.");
 	put_whole_sample(x, (struct label[]){ { "reason", "lock" }, { 0 } },
@@ -131,19 +138,32 @@ void put_self_series(struct exposition *x, const struct serve *s)
 	begin_family(x, "perfmon_paused_seconds", FAMILY_COUNTER, "seconds",
 	             "Time in which counting was paused.");
 	put_real_sample(x, NULL, find_paused_seconds(s));
-	if (s->otlp) {
-		put_counter(x, "perfmon_otlp_requests", "Requests that the receiver accepted.",
-		            f->otlp_sent);
-		put_counter(x, "perfmon_otlp_retries", "Requests that failed and were sent again.",
-		            f->otlp_retries);
-		put_counter(x, "perfmon_otlp_requests_dropped",
-		            "Requests that were dropped because the queue was full.",
-		            f->otlp_dropped);
-		put_counter(x, "perfmon_otlp_requests_rejected",
-		            "Requests that the receiver refused permanently.", f->otlp_rejected);
-		put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait to be sent.",
-		          count_queued_requests(s));
-	}
+}
+
+static void put_otlp_requests(struct exposition *x, const struct serve *s)
+{
+	const struct serve_figures *f = &s->figures;
+
+	put_counter(x, "perfmon_otlp_requests", "Requests that the receiver accepted.",
+	            f->otlp_sent);
+	put_counter(x, "perfmon_otlp_retries", "Requests that failed and were sent again.",
+	            f->otlp_retries);
+	put_counter(x, "perfmon_otlp_requests_dropped",
+	            "Requests that were dropped because the queue was full.", f->otlp_dropped);
+	put_counter(x, "perfmon_otlp_requests_rejected",
+	            "Requests that the receiver refused permanently.", f->otlp_rejected);
+	put_gauge(x, "perfmon_otlp_queue", "", "Requests that wait to be sent.",
+	          count_queued_requests(s));
+}
+
+void put_self_series(struct exposition *x, const struct serve *s)
+{
+	put_process(x);
+	put_readings(x, &s->figures);
+	put_clients(x, s);
+	put_pauses(x, s);
+	if (s->otlp)
+		put_otlp_requests(x, s);
 	put_budget(x, s);
 	if (s->job.rotation.is_on) {
 		put_gauge(x, "perfmon_rotation_slot", "",

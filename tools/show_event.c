@@ -274,13 +274,9 @@ void print_spellings(const struct shower *s, const char *text)
 			show_line(dialects[i].name, buf);
 }
 
-void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
-                        const pfm_event_info_t *e)
+/* Prints the name and the descriptions. */
+static void print_event_title(const pfm_pmu_info_t *pmu, const pfm_event_info_t *e)
 {
-	static const char *const precise[] = { "", "may be", "must be" };
-	char counters[COUNTERS_MAX], scale[64];
-	size_t i;
-
 	printf("%s%s::%s%s\n", term_colour_begin(stdout, BOLD), pmu->name, e->name,
 	       term_colour_end(stdout));
 	printf("  ");
@@ -290,6 +286,14 @@ void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_
 		term_wrap(stdout, 2, 2, e->detail);
 	}
 	putchar('\n');
+}
+
+/* Shows what kind of event it is, its code and its counters. */
+static void show_event_code(const struct shower *s, const pfm_event_info_t *e)
+{
+	char counters[COUNTERS_MAX];
+	size_t i;
+
 	if (e->flags & PFM_EVENT_DEPRECATED)
 		show_line("deprecated", *e->replaced ? e->replaced : "yes");
 	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
@@ -303,8 +307,14 @@ void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_
 		show_line("counters", counters_text(e->counters, counters));
 	if (e->counters_htoff && e->counters_htoff != e->counters)
 		show_line("without HT", counters_text(e->counters_htoff, counters));
-	print_fields(s, e, pmu->libpfm_type);
-	print_model_lines(s->ctx, pmu->libpfm_type, e, show_line);
+}
+
+/* Shows what reading its counts requires. */
+static void show_event_use(const pfm_event_info_t *e)
+{
+	static const char *const precise[] = { "", "may be", "must be" };
+	char scale[64];
+
 	if (e->precise > 0 && e->precise <= 2)
 		show_line("precise", precise[e->precise]);
 	if (e->period) {
@@ -317,6 +327,16 @@ void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_
 	}
 	show_line("errata", e->errata);
 	show_line("note", e->note);
+}
+
+void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                        const pfm_event_info_t *e)
+{
+	print_event_title(pmu, e);
+	show_event_code(s, e);
+	print_fields(s, e, pmu->libpfm_type);
+	print_model_lines(s->ctx, pmu->libpfm_type, e, show_line);
+	show_event_use(e);
 	show_line("origin", pmu->origin);
 	show_line("source", pmu->source);
 	show_line("sources", source_sentences[e->flags / PFM_EVENT_BY_VENDOR & 7]);

@@ -9,57 +9,39 @@
 
 int check_option_conflicts(struct command_args *args, const struct stat_job *job)
 {
-	bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
+	const bool tasks = job->n_pids || job->n_tids, cpus = job->all_cpus || job->cpus;
+	const struct option_rule rules[] = {
+		{ !job->command && !tasks && !cpus && !job->dry_run,
+		  "expected what to count: -- COMMAND, -p PID, -t TID, -a, -C CPUS or -G NAME." },
+		{ job->repeat > 1 && !job->command, "--repeat needs a command." },
+		{ job->repeat > 1 && job->interval, "--repeat and --interval cannot be combined." },
+		{ job->table && job->repeat < 2, "--table needs --repeat." },
+		{ job->intervals && !job->interval, "--interval-count needs --interval." },
+		{ job->by >= BY_CPU && job->by <= BY_NODE && !cpus,
+		  "The --per-... options need -a or -C." },
+		{ job->by == BY_THREAD && !tasks, "--per-thread needs -p or -t." },
+		{ tasks && job->cgroups,
+		  "-p and -t (tasks) cannot be combined with -G (control groups)." },
+		{ tasks && cpus, "-p and -t (tasks) cannot be combined with -a and -C (CPUs)." },
+		{ job->json && job->separator, "--json and -x cannot be combined." },
+		{ job->format && (job->json || job->separator),
+		  "--format cannot be combined with --json or -x." },
+		{ job->format && job->repeats,
+		  "--format and --repeat cannot be combined: a counter is not the mean of runs." },
+		{ job->html && ((!job->metric_names.n && !job->topdown) || job->interval ||
+		                has_row_labels(job)),
+		  "--html needs -M or --topdown, and cannot be combined with -I or the --per-... "
+		  "options." },
+		{ job->start_off && !job->control.on, "--delay -1 needs --control." },
+		{ job->control.on && job->repeats, "--control and --repeat cannot be combined." },
+		{ job->rotation.is_on && (job->repeats || job->n_filters || job->model),
+		  "--rotate cannot be combined with --repeat, --filter or --device-model." },
+		{ job->rotation.n_wishes && !job->rotation.is_on, "--wish requires --rotate." },
+		{ job->append && !job->output, "--append needs --output." },
+		{ job->has_header && !job->separator, "--no-header needs -x." },
+	};
 
-	if (!job->command && !tasks && !cpus && !job->dry_run)
-		return report_usage_error(
-			args,
-			"expected what to count: -- COMMAND, -p PID, -t TID, -a, -C CPUS or -G "
-			"NAME.");
-	if (job->repeat > 1 && !job->command)
-		return report_usage_error(args, "--repeat needs a command.");
-	if (job->repeat > 1 && job->interval)
-		return report_usage_error(args, "--repeat and --interval cannot be combined.");
-	if (job->table && job->repeat < 2)
-		return report_usage_error(args, "--table needs --repeat.");
-	if (job->intervals && !job->interval)
-		return report_usage_error(args, "--interval-count needs --interval.");
-	if (job->by >= BY_CPU && job->by <= BY_NODE && !cpus)
-		return report_usage_error(args, "The --per-... options need -a or -C.");
-	if (job->by == BY_THREAD && !tasks)
-		return report_usage_error(args, "--per-thread needs -p or -t.");
-	if (tasks && job->cgroups)
-		return report_usage_error(
-			args, "-p and -t (tasks) cannot be combined with -G (control groups).");
-	if (tasks && cpus)
-		return report_usage_error(
-			args, "-p and -t (tasks) cannot be combined with -a and -C (CPUs).");
-	if (job->json && job->separator)
-		return report_usage_error(args, "--json and -x cannot be combined.");
-	if (job->format && (job->json || job->separator))
-		return report_usage_error(args, "--format cannot be combined with --json or -x.");
-	if (job->format && job->repeats)
-		return report_usage_error(args, "--format and --repeat cannot be combined: a "
-		                                "counter is not the mean of runs.");
-	if (job->html &&
-	    ((!job->metric_names.n && !job->topdown) || job->interval || has_row_labels(job)))
-		return report_usage_error(args, "--html needs -M or --topdown, and cannot be "
-		                                "combined with -I or the --per-... options.");
-	if (job->start_off && !job->control.on)
-		return report_usage_error(args, "--delay -1 needs --control.");
-	if (job->control.on && job->repeats)
-		return report_usage_error(args, "--control and --repeat cannot be combined.");
-	if (job->rotation.is_on && (job->repeats || job->n_filters || job->model))
-		return report_usage_error(
-			args,
-			"--rotate cannot be combined with --repeat, --filter or --device-model.");
-	if (job->rotation.n_wishes && !job->rotation.is_on)
-		return report_usage_error(args, "--wish requires --rotate.");
-	if (job->append && !job->output)
-		return report_usage_error(args, "--append needs --output.");
-	if (job->has_header && !job->separator)
-		return report_usage_error(args, "--no-header needs -x.");
-	return EXIT_DONE;
+	return check_option_rules(args, rules, sizeof(rules) / sizeof(rules[0]));
 }
 
 static bool is_task(int id)

@@ -249,11 +249,41 @@ static uint64_t next_look(const struct stat_job *job, uint64_t now)
 	return now + (must_poll ? POLL_NS : 60 * (uint64_t)NS);
 }
 
+/* Returns the time of the next thing to do at @now. */
+static uint64_t find_next_deadline(const struct stat_job *job, const struct stat_run *r,
+                                   uint64_t now)
+{
+	uint64_t until = next_look(job, now);
+
+	if (job->interval)
+		until = choose_earlier_deadline(until, r->next_report);
+	if (r->slice)
+		until = choose_earlier_deadline(until, r->slice);
+	if (job->timeout)
+		until = choose_earlier_deadline(until, r->start_time + job->timeout);
+	return until;
+}
+
+/* Reports the interval that is over at @now. An interval that ends together with everything is
+ * reported after counting has stopped, so that it is complete. */
+static int end_interval(struct stat_job *job, struct stat_run *r, uint64_t now)
+{
+	int rc;
+
+	if (!job->interval || now < r->next_report || is_timed_out(job, r, now))
+		return EXIT_DONE;
+	rc = report_interval(job, r);
+	r->next_report += job->interval;
+	if (r->next_report < now)
+		r->next_report = now + job->interval;
+	return rc;
+}
+
 /* Waits until the command or the process ends, the time is over, or the user interrupts. */
 static int wait_for_end(struct stat_job *job, struct stat_run *r)
 {
 	bool over = false;
-	uint64_t now, until;
+	uint64_t now;
 	int rc = EXIT_DONE;
 
 	r->previous_time = r->start_time;
@@ -261,14 +291,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 	r->slice = needs_slices(job) && job->repeat < 2 ? r->start_time + begin_slice(job) : 0;
 	while (rc == EXIT_DONE && !over) {
 		now = now_ns();
-		/* An interval that ends together with everything is reported after counting has
-		 * stopped, so that it is complete. */
-		if (job->interval && now >= r->next_report && !is_timed_out(job, r, now)) {
-			rc = report_interval(job, r);
-			r->next_report += job->interval;
-			if (r->next_report < now)
-				r->next_report = now + job->interval;
-		}
+		rc = end_interval(job, r, now);
 		if (r->slice && now >= r->slice)
 			rc = take_slice(job, r, now);
 		if (rc == EXIT_DONE)
@@ -279,14 +302,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 		over = is_time_over(job, r, now);
 		if (over || rc != EXIT_DONE || is_target_gone(job, r))
 			break;
-		until = next_look(job, now);
-		if (job->interval)
-			until = choose_earlier_deadline(until, r->next_report);
-		if (r->slice)
-			until = choose_earlier_deadline(until, r->slice);
-		if (job->timeout)
-			until = choose_earlier_deadline(until, r->start_time + job->timeout);
-		if (wait_signal(job, &r->child, until) == INTERRUPTED)
+		if (wait_signal(job, &r->child, find_next_deadline(job, r, now)) == INTERRUPTED)
 			break;
 	}
 	stop_targets(job);
@@ -358,11 +374,42 @@ static void report_escaped_targets(const struct stat_job *job)
 	}
 }
 
+/* Returns the exit status of a run that was counted: that of its command. */
+static int get_run_status(const struct stat_job *job, const struct stat_run *r)
+{
+	return job->command && !r->own_child ? child_get_status(job->command[0], r->status)
+	                                     : EXIT_DONE;
+}
+
+/* Adds the counts of the run to the rows. */
+static void add_run_counts(struct stat_job *job, const struct stat_run *r)
+{
+	const double user = convert_to_seconds(r->usage.ru_utime),
+		     system = convert_to_seconds(r->usage.ru_stime);
+	bool known;
+
+	job->outlived_counting |=
+		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
+	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
+	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
+	/* Counts after the last complete slice are not used; with repetitions, every run is a
+	 * slice. */
+	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
+		gather_slice(job);
+		end_slice(job);
+	}
+	gather_rows(job, false);
+	if (job->missed)
+		return;
+	job->elapsed += job->run_seconds[job->runs++] = r->elapsed;
+	job->user += user;
+	job->system += system;
+}
+
 static int count_with_child(struct stat_job *job, struct stat_run *r)
 {
 	int rc = open_targets(job, r->child.pid);
-	bool idle, known;
-	double user, system;
+	bool idle;
 
 	if (rc != EXIT_DONE)
 		return rc;
@@ -379,33 +426,12 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 	if (rc == EXIT_DONE && !idle && !job->missed)
 		rc = wait_for_end(job, r);
 	if (rc != EXIT_DONE || job->interval)
-		return rc != EXIT_DONE ? rc
-		       : job->command && !r->own_child
-		               ? child_get_status(job->command[0], r->status)
-		               : EXIT_DONE;
+		return rc != EXIT_DONE ? rc : get_run_status(job, r);
 	rc = read_counts(job, r);
 	if (rc != EXIT_DONE)
 		return rc;
-	user = convert_to_seconds(r->usage.ru_utime);
-	system = convert_to_seconds(r->usage.ru_stime);
-	job->outlived_counting |=
-		job->command && (job->delay || r->own_child || job->start_off || job->control.on);
-	known = job->command && !job->n_pids && !job->n_tids && !job->outlived_counting;
-	set_own_counts(job, job->missed ? -1 : r->elapsed, known ? user : -1, known ? system : -1);
-	/* Counts after the last complete slice are not used; with repetitions, every run is a
-	 * slice. */
-	if (needs_slices(job) && job->repeat > 1 && !job->missed) {
-		gather_slice(job);
-		end_slice(job);
-	}
-	gather_rows(job, false);
-	if (!job->missed) {
-		job->elapsed += job->run_seconds[job->runs++] = r->elapsed;
-		job->user += user;
-		job->system += system;
-	}
-	return job->command && !r->own_child ? child_get_status(job->command[0], r->status)
-	                                     : EXIT_DONE;
+	add_run_counts(job, r);
+	return get_run_status(job, r);
 }
 
 static int run_once(struct stat_job *job, unsigned number)

@@ -418,13 +418,48 @@ static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality
 	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
 }
 
+static void put_row_ratio(struct json *j, const struct stat_job *job, const struct stat_row *row,
+                          double elapsed)
+{
+	struct ratio ratio;
+
+	if (!find_row_ratio(job, row, elapsed, &ratio))
+		return;
+	put_text(j, "ratio", ratio.name);
+	put_number(j, "ratio_value", ratio.value);
+	put_text_if(j, "ratio_unit", ratio.unit);
+	put_text(j, "ratio_quality", pfm_quality_name(ratio.quality));
+}
+
+/* Adds the deviation over runs, or over slots. */
+static void put_deviation(struct json *j, const struct stat_job *job, const struct stat_row *row)
+{
+	const pfm_tally_t *t = &row->tally;
+	double deviation = -1;
+
+	if (job->repeats) {
+		put_int(j, "runs", t->runs);
+		put_int(j, "counted", t->counted);
+		if (t->counted > 1)
+			deviation = compute_relative_deviation(t);
+	} else if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
+		put_int(j, "slots", row->slot_rates.n);
+		deviation = find_slot_error(job, row);
+	} else {
+		return;
+	}
+	if (deviation >= 0)
+		put_real(j, "deviation", deviation);
+	else
+		put_null(j, "deviation");
+}
+
 static void put_count_line(const struct stat_job *job, const struct stat_row *row, double elapsed,
                            double time)
 {
 	const pfm_tally_t *t = &row->tally;
 	const pfm_count_info_t *info = &row->info;
 	struct json j = { .out = job->out };
-	struct ratio ratio;
 
 	put_begin(&j, NULL, '{');
 	if (time >= 0)
@@ -450,27 +485,8 @@ static void put_count_line(const struct stat_job *job, const struct stat_row *ro
 	put_count(&j, "enabled", get_row_enabled_time(t));
 	put_count(&j, "running", get_row_running_time(t));
 	put_int(&j, "group", info->group);
-	if (find_row_ratio(job, row, elapsed, &ratio)) {
-		put_text(&j, "ratio", ratio.name);
-		put_number(&j, "ratio_value", ratio.value);
-		put_text_if(&j, "ratio_unit", ratio.unit);
-		put_text(&j, "ratio_quality", pfm_quality_name(ratio.quality));
-	}
-	if (job->repeats) {
-		put_int(&j, "runs", t->runs);
-		put_int(&j, "counted", t->counted);
-		if (t->counted > 1)
-			put_real(&j, "deviation", compute_relative_deviation(t));
-		else
-			put_null(&j, "deviation");
-	}
-	if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
-		put_int(&j, "slots", row->slot_rates.n);
-		if (find_slot_error(job, row) >= 0)
-			put_real(&j, "deviation", find_slot_error(job, row));
-		else
-			put_null(&j, "deviation");
-	}
+	put_row_ratio(&j, job, row, elapsed);
+	put_deviation(&j, job, row);
 	put_real(&j, "elapsed", elapsed);
 	put_end(&j, '}');
 	put_line(&j);
