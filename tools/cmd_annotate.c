@@ -34,7 +34,7 @@ struct annotate_job {
 static bool is_shown(const struct annotate_job *job, const struct profile_place *at)
 {
 	return !job->event ||
-	       profile_matches_event(event_name(&job->profile, at->event), job->event);
+	       profile_matches_event(get_event_name(&job->profile, at->event), job->event);
 }
 
 static bool is_in_function(const struct annotate_job *job, const struct profile_place *at)
@@ -107,7 +107,7 @@ static void read_code(struct annotate_job *job)
 }
 
 /* Samples and weight of the function in @event. */
-static struct profile_sum sum_of_function(const struct annotate_job *job, unsigned event)
+static struct profile_sum find_function_sum(const struct annotate_job *job, unsigned event)
 {
 	struct profile_sum sum = { 0 };
 
@@ -242,14 +242,14 @@ static void put_addresses(const struct annotate_job *job, unsigned event,
 static int put_event(const struct annotate_job *job, unsigned event)
 {
 	const struct profile *p = &job->profile;
-	struct profile_sum sum = sum_of_function(job, event);
+	struct profile_sum sum = find_function_sum(job, event);
 	char number[GROUPED_MAX], title[NAME_LINE], function[NAME_LINE];
 	int status;
 
 	if (!sum.samples)
 		return EXIT_DONE;
 	printf("%s%s%s: %s samples in %s of %s\n", term_colour_begin(stdout, BOLD),
-	       profile_format_line(event_name(p, event), title), term_colour_end(stdout),
+	       profile_format_line(get_event_name(p, event), title), term_colour_end(stdout),
 	       group_digits(sum.samples, number),
 	       profile_format_line(p->texts.text[job->function->function], function),
 	       base_name(p->texts.text[job->function->object]));
@@ -265,8 +265,8 @@ static int put_event(const struct annotate_job *job, unsigned event)
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* Finds the instruction at @address from *@line on, or NULL. Callers pass ascending addresses. */
-static const char *next_instruction_text(const struct annotate_job *job, uint64_t address,
-                                         size_t *line)
+static const char *find_next_instruction_text(const struct annotate_job *job, uint64_t address,
+                                              size_t *line)
 {
 	const struct code_line *lines = job->code.lines;
 
@@ -278,7 +278,7 @@ static const char *next_instruction_text(const struct annotate_job *job, uint64_
 
 static void put_event_json(const struct annotate_job *job, unsigned event)
 {
-	struct profile_sum sum = sum_of_function(job, event);
+	struct profile_sum sum = find_function_sum(job, event);
 	size_t line = 0;
 
 	for (size_t i = 0; i < job->profile.n_places; i++) {
@@ -290,7 +290,7 @@ static void put_event_json(const struct annotate_job *job, unsigned event)
 		put_begin(&j, NULL, '{');
 		put_key_members(&j, &job->profile, at,
 		                KEY_OBJECT | KEY_SYMBOL | KEY_ADDRESS | KEY_LINE);
-		put_text_if(&j, "instruction", next_instruction_text(job, at->address, &line));
+		put_text_if(&j, "instruction", find_next_instruction_text(job, at->address, &line));
 		put_share_members(&j, "", at->samples, at->weight, &sum);
 		put_end(&j, '}');
 		put_line(&j);

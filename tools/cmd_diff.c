@@ -62,7 +62,7 @@ struct diff_job {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static enum style style_of_row(const struct diff_row *row)
+static enum style choose_row_style(const struct diff_row *row)
 {
 	if (!row->is_significant)
 		return PLAIN;
@@ -174,7 +174,7 @@ static void put_value(const struct diff_row *row, enum diff_column column)
 static void put_row(const struct diff_job *job, const struct diff_row *row,
                     const struct row_layout *l)
 {
-	fputs(term_colour_begin(stdout, style_of_row(row)), stdout);
+	fputs(term_colour_begin(stdout, choose_row_style(row)), stdout);
 	for (unsigned i = 0; i < N_COLUMNS; i++)
 		if (l->shows[i])
 			put_value(row, (enum diff_column)i);
@@ -313,7 +313,7 @@ static bool read_numbers(const char *text, double numbers[SIDES])
 	return true;
 }
 
-static void take_divisor(struct diff *d, const char *value)
+static void set_divisor(struct diff *d, const char *value)
 {
 	static const char *const names[] = { [DIVIDE_BY_TOTAL] = "share",
 		                             [DIVIDE_BY_NOTHING] = "count",
@@ -327,13 +327,13 @@ static void take_divisor(struct diff *d, const char *value)
 }
 
 /* Applies option @id. False, and args->status, if it is invalid. */
-static bool take_option(struct command_args *args, struct diff_job *job, int id, const char *value)
+static bool apply_option(struct command_args *args, struct diff_job *job, int id, const char *value)
 {
 	switch (id) {
 	case OPT_JSON: job->json = true; return true;
 	case OPT_SVG: job->svg = true; return true;
 	case OPT_SORT: return option_keys(args, value, DIFF_KEYS, &job->diff.options.keys);
-	case OPT_NORMALIZE: take_divisor(&job->diff, value); return true;
+	case OPT_NORMALIZE: set_divisor(&job->diff, value); return true;
 	case OPT_FAIL_ABOVE:
 		return read_percent(args, "--fail-above", value, 1e6, &job->fail_above);
 	case OPT_CONFIDENCE:
@@ -359,7 +359,7 @@ static int run_diff(struct command_args *args)
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0)
-		if (!take_option(args, &job, id, value))
+		if (!apply_option(args, &job, id, value))
 			return args->status;
 	if (id < 0)
 		return args->status;

@@ -203,7 +203,7 @@ static void put_set(struct dispatch_job *job, const pfm_set_t *set)
 		else if (set->counter[i] < 32)
 			put_int(j, "counter", set->counter[i]);
 		else
-			put_text(j, "counter", counter_text(set->counter[i], name));
+			put_text(j, "counter", format_counter(set->counter[i], name));
 		put_end(j, '}');
 	}
 	put_end(j, ']');
@@ -261,7 +261,7 @@ static void print_set(const struct dispatch_job *job, const pfm_set_t *set)
 	print_heading("Counters");
 	for (i = 0; i < set->n_events && i < job->n; i++)
 		printf("  %-12s %s\n",
-		       set->counter[i] < 0 ? "none" : counter_text(set->counter[i], name),
+		       set->counter[i] < 0 ? "none" : format_counter(set->counter[i], name),
 		       job->texts[i]);
 	print_heading("Write");
 	for (i = 0; i < set->n_pmcs; i++)
@@ -310,7 +310,7 @@ static void put_refusal(struct dispatch_job *job, const pfm_error_t *error)
 		if (error->clash >> i & 1)
 			put_int(j, NULL, i);
 	put_end(j, ']');
-	counters_json(j, "clash_counters", error->clash_counters);
+	put_counter_numbers(j, "clash_counters", error->clash_counters);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

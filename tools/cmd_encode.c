@@ -55,7 +55,7 @@ static void put_encoding(struct encoder *e, const char *text, const pfm_encoding
 	}
 	if (enc->n_alternatives)
 		put_end(j, ']');
-	counters_json(j, "counters", enc->counters);
+	put_counter_numbers(j, "counters", enc->counters);
 	put_attr(j, "perf", &enc->attr);
 	if (!(pmu.flags & PFM_PMU_HOST))
 		put_bool(j, "foreign", true);
@@ -98,7 +98,7 @@ static void print_encoding(const struct encoder *e, const char *text, const pfm_
 		printf("  %-12s %s%s\n", "deprecated", *event.replaced ? "use instead: " : "yes",
 		       event.replaced);
 	if (enc->counters)
-		printf("  %-12s %s\n", "counters", counters_text(enc->counters, counters));
+		printf("  %-12s %s\n", "counters", format_counters(enc->counters, counters));
 	for (i = 0; i < enc->n_regs; i++)
 		print_reg(&enc->regs[i], 12);
 	for (i = 0; i < enc->n_alternatives; i++)
@@ -152,7 +152,7 @@ static int encode_line(void *arg, char *line, size_t len)
 	/* With --json, every input line has an output line. */
 	if (is_blank_event_line(line, len) && !(e->json && strspn(line, " \t\r") == len))
 		return EXIT_DONE;
-	len = event_line_text(&line, len);
+	len = strip_event_line(&line, len);
 	return encode_text(e, line, len);
 }
 

@@ -113,7 +113,7 @@ static void print_plan(const pfm_ctx_t *ctx, const pfm_plan_t *plan)
 			       term_colour_begin(stdout, BOLD), e.group + 1,
 			       term_colour_end(stdout), pmu.name);
 		group = e.group;
-		printf("  %-4s %s%s%s\n", counter_text(e.counter, counter), e.text,
+		printf("  %-4s %s%s%s\n", format_counter(e.counter, counter), e.text,
 		       e.added ? "  (added: the group needs it)" : "", e.in_proof ? "  *" : "");
 		marked |= e.in_proof != 0;
 	}
@@ -154,7 +154,7 @@ static bool has_unknown_taken_counters(const struct planner *p, const pfm_plan_t
 	if (!all || !(p->options.taken & ~all))
 		return false;
 	snprintf(why, len, "--taken %s: unknown counter; the PMUs of these events have %s",
-	         counters_text(p->options.taken & ~all, lacks), counters_text(all, has));
+	         format_counters(p->options.taken & ~all, lacks), format_counters(all, has));
 	return true;
 }
 
@@ -230,7 +230,7 @@ static int plan_line(void *arg, char *line, size_t len)
 {
 	if (is_blank_event_line(line, len))
 		return EXIT_DONE;
-	event_line_text(&line, len);
+	strip_event_line(&line, len);
 	return plan_arguments(arg, &line, 1);
 }
 

@@ -73,7 +73,8 @@ static void put_folded(const struct profile *p)
 
 static bool is_selected_event(const struct report_job *job, unsigned event)
 {
-	return !job->event || profile_matches_event(event_name(&job->profile, event), job->event);
+	return !job->event ||
+	       profile_matches_event(get_event_name(&job->profile, event), job->event);
 }
 
 /* Keeps places of selected events in @list. Returns their number. */
@@ -95,9 +96,9 @@ static void name_events(const struct profile *p, bool sampled)
 
 	for (unsigned i = 0, n = 0; i < p->n_events; i++)
 		if (p->samples[i] ||
-		    (!sampled && !profile_matches_event(event_name(p, i), "dummy")))
+		    (!sampled && !profile_matches_event(get_event_name(p, i), "dummy")))
 			fprintf(stderr, "%s%s", n++ ? ", " : "",
-			        profile_format_line(event_name(p, i), line));
+			        profile_format_line(get_event_name(p, i), line));
 	fputc('\n', stderr);
 }
 
@@ -109,9 +110,9 @@ static bool has_kinds(const struct profile *p)
 	for (unsigned i = 0; i < p->n_events; i++) {
 		if (!p->samples[i])
 			continue;
-		if (*first && strcmp(event_name(p, i), first) != 0)
+		if (*first && strcmp(get_event_name(p, i), first) != 0)
 			return true;
-		snprintf(first, sizeof(first), "%s", event_name(p, i));
+		snprintf(first, sizeof(first), "%s", get_event_name(p, i));
 	}
 	return false;
 }
@@ -191,7 +192,7 @@ static void print_hint(const char *text)
 
 /* " FILE" for a command that reads the recording at @path; "" for the usual file, standard input,
  * and a name that a shell would take apart. */
-static const char *recording_operand(const char *path, char text[NAME_LINE])
+static const char *find_recording_operand(const char *path, char text[NAME_LINE])
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_./+-,@";
@@ -209,7 +210,7 @@ static void print_hints(const struct report_job *job, const char *path)
 
 	if (!term_is_terminal(stdout))
 		return;
-	recording_operand(path, file);
+	find_recording_operand(path, file);
 	if (job->profile.has_chains && !job->options.tree) {
 		snprintf(text, sizeof(text),
 		         "pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame "
@@ -329,7 +330,8 @@ static int read_tree_order(struct command_args *args, struct report_job *job, co
 }
 
 /* Applies option @id. Returns EXIT_DONE, or the status to end with. */
-static int take_option(struct command_args *args, struct report_job *job, int id, const char *value)
+static int apply_option(struct command_args *args, struct report_job *job, int id,
+                        const char *value)
 {
 	uint64_t number;
 
@@ -407,7 +409,7 @@ static int run_report(struct command_args *args)
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0)
-		if (take_option(args, &job, id, value) != EXIT_DONE)
+		if (apply_option(args, &job, id, value) != EXIT_DONE)
 			return args->status;
 	if (id < 0)
 		return args->status;

@@ -154,13 +154,13 @@ static int run_stat(struct command_args *args)
 	int status = read_stat_options(args, &job);
 
 	if (status < 0 && job.format &&
-	    (job.region_format || (args->n && stat_compares(args->operands))))
+	    (job.region_format || (args->n && has_several_commands(args->operands))))
 		status = report_usage_error(
 			args, "--format cannot be combined with --regions or several commands.");
-	else if (status < 0 && args->n && stat_compares(args->operands))
-		status = stat_compare(args, &job);
+	else if (status < 0 && args->n && has_several_commands(args->operands))
+		status = compare_commands(args, &job);
 	else if (status < 0 && job.region_format)
-		status = stat_regions(args, &job);
+		status = count_regions(args, &job);
 	else if (status < 0)
 		status = prepare_job(args, &job);
 	else

@@ -141,7 +141,7 @@ void forget_top_samples(struct top_job *job)
 	job->view.is_zoomed = false;
 }
 
-static int take_records(struct top_job *job)
+static int read_records(struct top_job *job)
 {
 	static pfm_record_t records[BATCH];
 	int n;
@@ -243,7 +243,7 @@ static void obey_keys(struct top_job *job)
 }
 
 /* Gives the terminal back while the job is stopped. */
-static void suspend(struct top_job *job)
+static void suspend_screen(struct top_job *job)
 {
 	suspended = 0;
 	screen_close();
@@ -254,7 +254,7 @@ static void suspend(struct top_job *job)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static int watch(struct top_job *job)
+static int run_top_loop(struct top_job *job)
 {
 	uint64_t delay = (uint64_t)(job->delay * 1e9), deadline = now_ns() + delay;
 	int status = EXIT_DONE;
@@ -265,9 +265,9 @@ static int watch(struct top_job *job)
 	while (status == EXIT_DONE && !job->is_over && !interrupted) {
 		wait_for_input(job, deadline);
 		check_child(job);
-		status = take_records(job);
+		status = read_records(job);
 		if (suspended && job->is_screen)
-			suspend(job);
+			suspend_screen(job);
 		if (job->is_screen)
 			obey_keys(job);
 		if (resized && job->is_screen)
@@ -304,7 +304,7 @@ static int run_session(struct top_job *job)
 	catch_signals(job->is_screen);
 	job->is_screen = job->is_screen && screen_open();
 	job->view.has_cursor = job->is_screen;
-	status = watch(job);
+	status = run_top_loop(job);
 	screen_close();
 	if (job->child.pid > 0)
 		child_signal(&job->child, SIGTERM);
@@ -354,7 +354,7 @@ static int read_number(struct command_args *args, const char *name, const char *
 	return option_number(args, name, text, 1, max, to) ? EXIT_DONE : args->status;
 }
 
-static int take_option(struct command_args *args, struct top_job *job, int id, const char *value)
+static int apply_option(struct command_args *args, struct top_job *job, int id, const char *value)
 {
 	switch (id) {
 	case 'e': return event_list_add(&job->events, value) ? EXIT_DONE : report_no_memory();
@@ -396,7 +396,7 @@ static int run_top(struct command_args *args)
 	                      PFM_SAMPLE_PERIOD;
 	job.sampling.records = PFM_SIDEBAND_USUAL;
 	while ((id = next_option(args, &value)) > 0)
-		if (take_option(args, &job, id, value) != EXIT_DONE)
+		if (apply_option(args, &job, id, value) != EXIT_DONE)
 			return args->status;
 	if (id < 0)
 		return args->status;

@@ -52,7 +52,7 @@ static size_t collect_stacks(const struct diff *d, uint32_t event, struct flame_
 	return n;
 }
 
-static struct diff_side side_of_box(const struct profile_sum *sum, uint64_t weight)
+static struct diff_side find_box_side(const struct profile_sum *sum, uint64_t weight)
 {
 	double total = (double)sum->weight * (double)sum->weight / sum->squares;
 
@@ -70,14 +70,14 @@ static double *compute_probabilities(const struct diff_event *e, const struct fl
 	bool has_memory = p && tested;
 
 	for (size_t i = 0; has_memory && i < b->n; i++) {
-		struct diff_side old_side = side_of_box(&e->sum[OLD_SIDE], b->list[i].old_weight);
-		struct diff_side new_side = side_of_box(&e->sum[NEW_SIDE], b->list[i].weight);
+		struct diff_side old_side = find_box_side(&e->sum[OLD_SIDE], b->list[i].old_weight);
+		struct diff_side new_side = find_box_side(&e->sum[NEW_SIDE], b->list[i].weight);
 
 		p[i] = 1;
 		if (old_side.samples + new_side.samples < TESTED_SAMPLES)
 			continue;
 		p[i] = -1;
-		tested[n++] = probability_of_difference(&old_side, &new_side, true);
+		tested[n++] = compute_difference_probability(&old_side, &new_side, true);
 	}
 	has_memory = has_memory && adjust_probabilities(tested, n);
 	for (size_t i = b->n; has_memory && i-- > 0;)
@@ -90,7 +90,7 @@ static double *compute_probabilities(const struct diff_event *e, const struct fl
 }
 
 /* Red grew, blue fell: the stronger, the larger the ratio of the shares. */
-static struct flame_colour colour_of_change(double old_share, double new_share)
+static struct flame_colour choose_colour(double old_share, double new_share)
 {
 	double strength = fabs(new_share - old_share) / (new_share + old_share);
 	unsigned pale = (unsigned)(190 - 150 * strength);
@@ -111,7 +111,7 @@ static void put_box(FILE *out, const struct flame_boxes *b, const struct flame_b
 	        : new_share > old_share ? "grew"
 	                                : "fell");
 	end_flame_box(out, box, b->depth,
-	              is_significant ? colour_of_change(old_share, new_share)
+	              is_significant ? choose_colour(old_share, new_share)
 	                             : (struct flame_colour){ 220, 220, 220 });
 }
 

@@ -35,7 +35,7 @@ bool is_compared_event(const struct diff *d, const char *name)
 static void add_event(struct diff *d, unsigned side, unsigned i)
 {
 	const struct profile_sum *sum = &d->profiles[side].sums[i];
-	const char *name = event_name(&d->profiles[side], i);
+	const char *name = get_event_name(&d->profiles[side], i);
 	uint32_t number;
 
 	if (!sum->samples)
@@ -217,16 +217,17 @@ static void compare_sides(struct diff *d, struct diff_row *row, size_t n_tested)
 	       find_divisor(d, row->event, OLD_SIDE, &unused);
 	for (unsigned i = 0; i < SIDES; i++)
 		row->value[i] = side[i].samples / side[i].exposure / unit;
-	variance = variance_of_value(&side[OLD_SIDE], share) +
-	           variance_of_value(&side[NEW_SIDE], share);
+	variance =
+		compute_variance(&side[OLD_SIDE], share) + compute_variance(&side[NEW_SIDE], share);
 	deviation = sqrt(variance) / unit;
 	row->change = row->value[NEW_SIDE] - row->value[OLD_SIDE];
 	row->low = row->change - normal_quantile(d->confidence) * deviation;
 	row->high = row->change + normal_quantile(d->confidence) * deviation;
 	wide = normal_quantile(1 - (1 - d->confidence) / (double)(n_tested ? n_tested : 1));
 	row->surely = row->change - wide * deviation;
-	row->p = is_tested(row) ? probability_of_difference(&side[OLD_SIDE], &side[NEW_SIDE], share)
-	                        : 1;
+	row->p = is_tested(row)
+	                 ? compute_difference_probability(&side[OLD_SIDE], &side[NEW_SIDE], share)
+	                 : 1;
 }
 
 /* Adjusts the probabilities of the rows that are tested. */

@@ -117,7 +117,7 @@ static double hypergeometric_tail(double k, double draw, double marked, double a
 	return fmax(0, 1 - sum);
 }
 
-double variance_of_value(const struct diff_side *side, bool is_share)
+double compute_variance(const struct diff_side *side, bool is_share)
 {
 	/* One sample more: a place without samples is not known to have none. */
 	double value = (side->samples + 1) / side->exposure;
@@ -162,8 +162,8 @@ static double compute_exact_probability(const struct diff_side *a, const struct 
 	return fmin(1, 2 * fmin(at_least, 1 - more));
 }
 
-double probability_of_difference(const struct diff_side *old_side, const struct diff_side *new_side,
-                                 bool is_share)
+double compute_difference_probability(const struct diff_side *old_side,
+                                      const struct diff_side *new_side, bool is_share)
 {
 	double value =
 		(old_side->samples + new_side->samples) / (old_side->exposure + new_side->exposure);

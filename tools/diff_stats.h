@@ -17,10 +17,10 @@ struct diff_side {
 
 /* The two-sided probability of a difference at least as large as that of @old and @new if both
  * places have the same value. @is_share: values are shares of the total. */
-double probability_of_difference(const struct diff_side *old_side, const struct diff_side *new_side,
-                                 bool is_share);
+double compute_difference_probability(const struct diff_side *old_side,
+                                      const struct diff_side *new_side, bool is_share);
 /* The variance of the value of a side. */
-double variance_of_value(const struct diff_side *side, bool is_share);
+double compute_variance(const struct diff_side *side, bool is_share);
 /* The number of standard deviations on both sides of the mean that hold @probability of a normal
  * distribution. */
 double normal_quantile(double probability);

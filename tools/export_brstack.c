@@ -31,13 +31,13 @@ static void put_mapping(void *arg, const pfm_record_t *r)
 	        m->flags & MAP_SHARED ? 's' : 'p', profile_format_line(m->name, name));
 }
 
-static void begin(struct exporter *e)
+static void begin_file(struct exporter *e)
 {
 	e->reader->see_mapping = put_mapping;
 	e->reader->see_mapping_arg = e;
 }
 
-static const char *prediction(uint64_t flags)
+static const char *find_prediction(uint64_t flags)
 {
 	return flags & BRANCH_MISPREDICTED ? "M" : flags & BRANCH_PREDICTED ? "P" : "-";
 }
@@ -64,7 +64,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 		const pfm_branch_t *b = &s->branches[i];
 
 		fprintf(e->out, " 0x%llx/0x%llx/%s/%c/%c/%llu", (unsigned long long)b->from,
-		        (unsigned long long)b->to, prediction(b->flags),
+		        (unsigned long long)b->to, find_prediction(b->flags),
 		        b->flags & BRANCH_IN_TX ? 'X' : '-', b->flags & BRANCH_ABORT ? 'A' : '-',
 		        (unsigned long long)(b->flags >> 4 & 0xffff));
 		put_type(e->out, b->flags);
@@ -73,7 +73,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	state->n_branches += s->n_branches;
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	const struct brstack *state = e->state;
 	char text[LOSSES_MAX];
@@ -92,7 +92,7 @@ const struct export_format export_brstack = {
 	.summary = "branch records as text, for perf2bolt -p, llvm-profgen and AutoFDO",
 	.suffixes = { ".brstack" },
 	.state_size = sizeof(struct brstack),
-	.begin = begin,
+	.begin = begin_file,
 	.add_sample = add_sample,
-	.end = end,
+	.end = end_file,
 };

@@ -243,7 +243,7 @@ static void put_totals(struct exporter *e)
 	putc('\n', e->out);
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct callgrind *c = e->state;
 	char text[LOSSES_MAX];
@@ -268,7 +268,7 @@ static void end(struct exporter *e)
 	put_all_costs(e);
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct callgrind *c = e->state;
 
@@ -285,6 +285,6 @@ const struct export_format export_callgrind = {
 	.suffixes = { ".callgrind" },
 	.state_size = sizeof(struct callgrind),
 	.row_keys = ROW_EVENT,
-	.end = end,
-	.release = release,
+	.end = end_file,
+	.release = free_state,
 };

@@ -29,7 +29,7 @@ struct chrome {
 	uint64_t counter_start;
 };
 
-static void begin(struct exporter *e)
+static void begin_file(struct exporter *e)
 {
 	struct chrome *c = e->state;
 
@@ -167,7 +167,7 @@ static uint32_t find_function(struct exporter *e, uint32_t location)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-static unsigned stack_depth(const struct stack_tree *t, uint32_t stack)
+static unsigned count_stack_frames(const struct stack_tree *t, uint32_t stack)
 {
 	unsigned n = 0;
 
@@ -179,7 +179,7 @@ static unsigned stack_depth(const struct stack_tree *t, uint32_t stack)
 /* The innermost node that two stacks share. */
 static uint32_t find_common_node(const struct stack_tree *t, uint32_t a, uint32_t b)
 {
-	unsigned n = stack_depth(t, a), k = stack_depth(t, b);
+	unsigned n = count_stack_frames(t, a), k = count_stack_frames(t, b);
 
 	for (; n > k; n--)
 		a = t->nodes[a].parent;
@@ -250,7 +250,7 @@ static uint32_t add_function_stack(struct exporter *e, const struct export_sampl
 	return export_add_stack(&c->stacks, c->frames, s->n_frames);
 }
 
-static uint64_t longest_ns(const struct exporter *e, const struct export_sample *s)
+static uint64_t find_longest_ns(const struct exporter *e, const struct export_sample *s)
 {
 	return e->reader->events[s->event].is_clock && s->weight < LONGEST_NS ? 2 * s->weight
 	                                                                      : LONGEST_NS;
@@ -270,7 +270,7 @@ static void add_slices(struct exporter *e, const struct export_sample *s)
 	end_slices(e, t, s->tid, common, s->time < t->end ? s->time : t->end);
 	t->pid = s->pid;
 	t->stack = stack;
-	t->end = s->time + longest_ns(e, s);
+	t->end = s->time + find_longest_ns(e, s);
 	begin_slices(e, s, stack, common);
 }
 
@@ -321,7 +321,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	add_counter(e, s);
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct chrome *c = e->state;
 
@@ -337,7 +337,7 @@ static void end(struct exporter *e)
 	put_line(&c->j);
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct chrome *c = e->state;
 
@@ -355,8 +355,8 @@ const struct export_format export_chrome = {
 	.summary = "trace events with slices and counters, for Perfetto and chrome://tracing",
 	.suffixes = { ".trace.json", ".chrome.json" },
 	.state_size = sizeof(struct chrome),
-	.begin = begin,
+	.begin = begin_file,
 	.add_sample = add_sample,
-	.end = end,
-	.release = release,
+	.end = end_file,
+	.release = free_state,
 };

@@ -10,7 +10,7 @@ struct csv {
 	size_t len;
 };
 
-static void begin(struct exporter *e)
+static void begin_file(struct exporter *e)
 {
 	fputs("kind,time_ns,event,weight,pid,tid,cpu,task,address,function,object,file,line,"
 	      "stack\n",
@@ -75,7 +75,7 @@ static void put_loss(struct exporter *e, const char *kind, uint64_t value)
 	fprintf(e->out, "%s,,,%llu,,,,,,,,,,\n", kind, (unsigned long long)value);
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	const struct profile_losses *l = &e->reader->losses;
 
@@ -92,7 +92,7 @@ const struct export_format export_csv = {
 	.suffixes = { ".csv" },
 	.has_process_addresses = true,
 	.state_size = sizeof(struct csv),
-	.begin = begin,
+	.begin = begin_file,
 	.add_sample = add_sample,
-	.end = end,
+	.end = end_file,
 };

@@ -38,7 +38,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	e->failed |= f->lines.failed;
 }
 
-static double milliseconds(const struct exporter *e, uint64_t time)
+static double convert_to_milliseconds(const struct exporter *e, uint64_t time)
 {
 	return (double)(time - e->reader->first_time) / 1e6;
 }
@@ -209,7 +209,7 @@ static void put_samples(struct exporter *e, struct json *j, const struct timelin
 	for (size_t i = 0; i < t->n; i++) {
 		put_begin(j, NULL, '[');
 		put_int(j, NULL, (int64_t)f->tables.stack_numbers[t->samples[i].stack] - 1);
-		put_real(j, NULL, milliseconds(e, t->samples[i].time));
+		put_real(j, NULL, convert_to_milliseconds(e, t->samples[i].time));
 		put_int(j, NULL, 0);
 		put_end(j, ']');
 	}
@@ -302,7 +302,7 @@ static void put_category(struct json *j, const char *name, const char *colour)
 }
 
 /* The mean distance of samples in the thread that has most of them. */
-static double sampling_interval(const struct timeline *best)
+static double find_sampling_interval(const struct timeline *best)
 {
 	if (!best || best->n < 2)
 		return 1;
@@ -313,7 +313,7 @@ static double sampling_interval(const struct timeline *best)
 static void put_meta(struct exporter *e, struct json *j)
 {
 	const struct firefox *f = e->state;
-	double interval = sampling_interval(f->longest);
+	double interval = find_sampling_interval(f->longest);
 
 	put_begin(j, "meta", '{');
 	put_real(j, "interval", interval > 0 ? interval : 1);
@@ -339,7 +339,7 @@ static void put_meta(struct exporter *e, struct json *j)
 /* ---- counters -------------------------------------------------------------------------------- */
 
 /* Nanoseconds from the first sample to the last one. */
-static uint64_t recorded_time(const struct exporter *e)
+static uint64_t find_recorded_time(const struct exporter *e)
 {
 	const struct firefox *f = e->state;
 	uint64_t last = e->reader->first_time;
@@ -380,7 +380,7 @@ static void put_counter_samples(struct exporter *e, struct json *j, unsigned eve
 
 static void put_counters(struct exporter *e, struct json *j)
 {
-	uint64_t time = recorded_time(e), step = time / INTERVALS_MAX, *sums;
+	uint64_t time = find_recorded_time(e), step = time / INTERVALS_MAX, *sums;
 	size_t n;
 
 	step = step > INTERVAL_NS ? step : INTERVAL_NS;
@@ -416,7 +416,7 @@ static void put_empty_array(struct json *j, const char *key)
 	put_end(j, ']');
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct firefox *f = e->state;
 	struct json j = { .out = e->out };
@@ -443,7 +443,7 @@ static void end(struct exporter *e)
 	put_line(&j);
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct firefox *f = e->state;
 
@@ -460,6 +460,6 @@ const struct export_format export_firefox = {
 	.suffixes = { ".firefox.json", ".gecko.json" },
 	.state_size = sizeof(struct firefox),
 	.add_sample = add_sample,
-	.end = end,
-	.release = release,
+	.end = end_file,
+	.release = free_state,
 };

@@ -70,7 +70,7 @@ static void add_to_line(struct exporter *e, const struct export_row *row)
 	e->failed |= f->lines.failed || f->sums.failed;
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct folded *f = e->state;
 	char text[LOSSES_MAX];
@@ -85,7 +85,7 @@ static void end(struct exporter *e)
 	fprintf(e->out, "# %s\n", print_profile_losses(&e->reader->losses, text));
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct folded *f = e->state;
 
@@ -138,7 +138,7 @@ const struct export_format export_folded = {
 	.is_sum = true,
 	.state_size = sizeof(struct folded),
 	.row_keys = ROW_TASK,
-	.end = end,
-	.release = release,
+	.end = end_file,
+	.release = free_state,
 	.check = check_folded,
 };

@@ -2,7 +2,7 @@
 /* One JSON object: the events, each sample in a line of its own, and the losses. */
 #include "export.h"
 
-static void begin(struct exporter *e)
+static void begin_file(struct exporter *e)
 {
 	struct json *j = e->state;
 
@@ -66,7 +66,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	put_end(j, '}');
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct json *j = e->state;
 
@@ -85,7 +85,7 @@ const struct export_format export_json = {
 	.suffixes = { ".json" },
 	.has_process_addresses = true,
 	.state_size = sizeof(struct json),
-	.begin = begin,
+	.begin = begin_file,
 	.add_sample = add_sample,
-	.end = end,
+	.end = end_file,
 };

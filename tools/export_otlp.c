@@ -381,7 +381,7 @@ static void put_data(struct exporter *e)
 	e->failed |= o->strings.failed || o->value.failed;
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct otlp *o = e->state;
 
@@ -404,7 +404,7 @@ static void end(struct exporter *e)
 		put_data(e);
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct otlp *o = e->state;
 	struct message *const messages[] = { &o->dictionary, &o->scope,  &o->profile, &o->part,
@@ -427,6 +427,6 @@ const struct export_format export_otlp = {
 	.suffixes = { ".otlp" },
 	.state_size = sizeof(struct otlp),
 	.row_keys = ROW_EVENT | ROW_TASK | ROW_THREAD,
-	.end = end,
-	.release = release,
+	.end = end_file,
+	.release = free_state,
 };

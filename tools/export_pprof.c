@@ -229,7 +229,7 @@ static void add_label(struct pprof *p, uint64_t key, uint64_t text, uint64_t num
 }
 
 /* The string that is text number @task of the reader: threads have few names, and rows are many. */
-static uint64_t task_string(struct exporter *e, uint32_t task)
+static uint64_t find_task_string(struct exporter *e, uint32_t task)
 {
 	struct pprof *p = e->state;
 
@@ -251,7 +251,7 @@ static void put_row(struct exporter *e, const struct export_row *row)
 		if (export_has_column(&e->reader->events[i]))
 			message_add_packed(&p->packed, i == row->event ? row->weight : 0);
 	message_add_message(&p->part, SAMPLE_VALUE, &p->packed);
-	add_label(p, p->thread, task_string(e, row->task), 0);
+	add_label(p, p->thread, find_task_string(e, row->task), 0);
 	add_label(p, p->pid, 0, (uint64_t)(int32_t)row->pid);
 	add_label(p, p->tid, 0, (uint64_t)(int32_t)row->tid);
 	add_label(p, p->cpu, 0, row->cpu);
@@ -328,7 +328,7 @@ static void put_strings(struct exporter *e)
 	}
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct pprof *p = e->state;
 
@@ -357,7 +357,7 @@ static void end(struct exporter *e)
 	e->failed |= p->strings.failed || p->part.failed || p->inner.failed || p->packed.failed;
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct pprof *p = e->state;
 
@@ -422,7 +422,7 @@ static const char *check_profile(const struct export_reader *r, const uint8_t *b
 	return rc ? "the message is malformed" : compare_sums(r, sums);
 }
 
-static const char *check(const struct export_reader *r, const char *path)
+static const char *check_file(const struct export_reader *r, const char *path)
 {
 	uint64_t *sums = calloc(r->n_events + 1, sizeof(*sums));
 	size_t n, n_sums = 1;
@@ -445,7 +445,7 @@ const struct export_format export_pprof = {
 	.is_gzip = true,
 	.state_size = sizeof(struct pprof),
 	.row_keys = ROW_EVENT | ROW_TASK | ROW_THREAD,
-	.end = end,
-	.release = release,
-	.check = check,
+	.end = end_file,
+	.release = free_state,
+	.check = check_file,
 };

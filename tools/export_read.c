@@ -132,7 +132,7 @@ int export_next(struct export_reader *r, struct export_sample *sample)
 	}
 	progress_end(&r->progress);
 	if (r->failed || rc < 0) {
-		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), r->path,
+		fprintf(stderr, "pfm %s: %s: %s\n", get_running_command(), r->path,
 		        describe_reading_error(r->failed ? PFMLIB_ERR_NOMEM : rc));
 		return -1;
 	}
@@ -159,7 +159,7 @@ static int refuse_unknown_event(const struct export_reader *r, const char *event
 {
 	char line[NAME_LINE];
 
-	fprintf(stderr, "pfm %s: %s has no event '%s'; recorded events:", running_command(),
+	fprintf(stderr, "pfm %s: %s has no event '%s'; recorded events:", get_running_command(),
 	        r->path, event);
 	for (unsigned i = 0; i < r->n_events; i++)
 		fprintf(stderr, "%s %s", i ? "," : "",
@@ -186,7 +186,7 @@ int export_open(struct export_reader *r, const char *path, const char *event)
 
 	*r = (struct export_reader){ .path = path, .record = PFM_INIT(r->record) };
 	if (pfm_open_recording(&r->session, name, &error) != PFMLIB_SUCCESS) {
-		fprintf(stderr, "pfm %s: %s: %s\n", running_command(), path,
+		fprintf(stderr, "pfm %s: %s: %s\n", get_running_command(), path,
 		        describe_recording_error(&error));
 		return EXIT_REFUSED;
 	}

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "profile/text_output.h"
 
-static void begin(struct exporter *e)
+static void begin_file(struct exporter *e)
 {
 	/* Readers take a file with this line for perf's text, whatever the first task is called. */
 	fputs("# ========\n# exported by pfm export -f script\n", e->out);
@@ -80,7 +80,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 	putc('\n', e->out);
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	char text[LOSSES_MAX];
 
@@ -93,7 +93,7 @@ const struct export_format export_script = {
 		"the text of perf script, for FlameGraph, Firefox Profiler, speedscope, Perfetto",
 	.suffixes = { ".script" },
 	.has_process_addresses = true,
-	.begin = begin,
+	.begin = begin_file,
 	.add_sample = add_sample,
-	.end = end,
+	.end = end_file,
 };

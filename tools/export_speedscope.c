@@ -99,7 +99,7 @@ static size_t find_main_profile(const struct timelines *t)
 	return best;
 }
 
-static void end(struct exporter *e)
+static void end_file(struct exporter *e)
 {
 	struct speedscope *p = e->state;
 	struct json j = { .out = e->out };
@@ -127,7 +127,7 @@ static void end(struct exporter *e)
 	put_line(&j);
 }
 
-static void release(struct exporter *e)
+static void free_state(struct exporter *e)
 {
 	struct speedscope *p = e->state;
 
@@ -141,6 +141,6 @@ const struct export_format export_speedscope = {
 	.suffixes = { ".speedscope.json", ".speedscope" },
 	.state_size = sizeof(struct speedscope),
 	.add_sample = add_sample,
-	.end = end,
-	.release = release,
+	.end = end_file,
+	.release = free_state,
 };

@@ -84,7 +84,7 @@ bool is_blank_event_line(const char *line, size_t len)
 	return blanks == len || line[blanks] == '#';
 }
 
-size_t event_line_text(char **line, size_t len)
+size_t strip_event_line(char **line, size_t len)
 {
 	char *text = *line;
 	bool cut = false;

@@ -13,6 +13,6 @@ int visit_input_lines(int (*answer)(void *arg, char *line, size_t len), void *ar
 bool is_blank_event_line(const char *line, size_t len);
 /* Moves *@line to its first non-blank character, and ends it before a comment, which is a '#'
  * after a blank. Returns its length. */
-size_t event_line_text(char **line, size_t len);
+size_t strip_event_line(char **line, size_t len);
 
 #endif

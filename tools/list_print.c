@@ -59,7 +59,7 @@ static void put_event_line(struct lister *l, const pfm_pmu_info_t *pmu, const pf
 	put_text(j, "desc", e->desc);
 	put_text_if(j, "topic", e->topic);
 	put_hex(j, "code", e->code);
-	counters_json(j, "counters", e->counters);
+	put_counter_numbers(j, "counters", e->counters);
 	put_flags(j, e->flags);
 	put_text_if(j, "replaced", e->replaced);
 	put_text(j, "origin", pmu->origin);

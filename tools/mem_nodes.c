@@ -51,7 +51,7 @@ static const uint8_t *take_bytes(struct section_reader *r, uint64_t n)
 	return at;
 }
 
-static uint64_t take_number(struct section_reader *r, unsigned size)
+static uint64_t read_number(struct section_reader *r, unsigned size)
 {
 	const uint8_t *at = take_bytes(r, size);
 	uint32_t narrow;
@@ -86,18 +86,18 @@ static void set_cpu_nodes(uint32_t *cpu_nodes, const char *list, uint32_t node)
 static void read_cpus(struct mem_nodes *m, uint8_t *bytes, uint64_t size)
 {
 	struct section_reader r = { bytes, size, false };
-	uint64_t n = take_number(&r, 4);
+	uint64_t n = read_number(&r, 4);
 
 	m->cpu_nodes = malloc(MAX_CPUS * sizeof(*m->cpu_nodes));
 	if (m->cpu_nodes)
 		memset(m->cpu_nodes, 0xff, MAX_CPUS * sizeof(*m->cpu_nodes));
 	for (uint64_t i = 0; i < n && !r.is_bad && m->cpu_nodes; i++) {
-		uint32_t node = (uint32_t)take_number(&r, 4);
+		uint32_t node = (uint32_t)read_number(&r, 4);
 		uint64_t length;
 		const char *list;
 
 		take_bytes(&r, 16);
-		length = take_number(&r, 4);
+		length = read_number(&r, 4);
 		list = (const char *)take_bytes(&r, length);
 		if (list && length && memchr(list, '\0', (size_t)length))
 			set_cpu_nodes(m->cpu_nodes, list, node);
@@ -108,20 +108,20 @@ static void read_cpus(struct mem_nodes *m, uint8_t *bytes, uint64_t size)
 static void read_memory(struct mem_nodes *m, uint8_t *bytes, uint64_t size)
 {
 	struct section_reader r = { bytes, size, false };
-	uint64_t version = take_number(&r, 8), n;
+	uint64_t version = read_number(&r, 8), n;
 
 	m->memory = bytes;
-	m->block_size = take_number(&r, 8);
-	n = take_number(&r, 8);
+	m->block_size = read_number(&r, 8);
+	n = read_number(&r, 8);
 	if (version != 1 || !m->block_size || n > size / 24)
 		return;
 	m->blocks = calloc((size_t)n + 1, sizeof(*m->blocks));
 	for (uint64_t i = 0; i < n && m->blocks; i++) {
 		struct block_set *b = &m->blocks[m->n_blocks];
 
-		b->node = (uint32_t)take_number(&r, 8);
-		take_number(&r, 8);
-		b->n_bits = take_number(&r, 8);
+		b->node = (uint32_t)read_number(&r, 8);
+		read_number(&r, 8);
+		b->n_bits = read_number(&r, 8);
 		if (b->n_bits > size * 8)
 			return;
 		b->bits = take_bytes(&r, (b->n_bits + 63) / 64 * 8);

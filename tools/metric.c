@@ -91,7 +91,7 @@ static void show_input(const pfm_ctx_t *ctx, const pfm_metric_input_t *in, const
 		snprintf(text, sizeof(text), "%s", name);
 	else
 		snprintf(text, sizeof(text), "%s  on %s", name,
-		         counters_text(enc.counters, counters));
+		         format_counters(enc.counters, counters));
 	line(in->is_constant ? "constant" : "needs", text);
 }
 
@@ -219,7 +219,7 @@ static void put_input(struct json *j, const pfm_ctx_t *ctx, const pfm_metric_inp
 	put_begin(j, NULL, '{');
 	put_text(j, in->is_constant ? "constant" : "event", in->text);
 	if (!in->is_constant && !pfm_encode_event(ctx, in->text, 0, &enc, NULL))
-		counters_json(j, "counters", enc.counters);
+		put_counter_numbers(j, "counters", enc.counters);
 	if (in->has_preset)
 		put_number(j, "preset", in->preset);
 	put_end(j, '}');

@@ -354,7 +354,7 @@ static int report_unknown_command(const char *name)
 
 static const char *running_name = "report";
 
-const char *running_command(void)
+const char *get_running_command(void)
 {
 	return running_name;
 }

@@ -81,7 +81,7 @@ int report_usage_error(const struct command_args *args, const char *format, ...)
  * status. */
 int run_pfm_command(const struct command *cmd, int argc, char **argv);
 /* The name of the command that runs, for messages. */
-const char *running_command(void);
+const char *get_running_command(void);
 /* All commands, NULL after the last. */
 extern const struct command *const commands[];
 
@@ -119,12 +119,12 @@ void report_culprit(pfm_error_t *error, int code, pfm_error_kind_t kind, size_t 
 
 /* Formats a set of counters, where fixed counter n is bit 32 + n, as "0-3,5,F0". Returns @buf. */
 #define COUNTERS_MAX 200
-char *counters_text(uint64_t counters, char buf[COUNTERS_MAX]);
+char *format_counters(uint64_t counters, char buf[COUNTERS_MAX]);
 /* Adds the counters in @text, such as "0-3,F1". False for other text. */
 bool read_counters(const char *text, uint64_t *out);
 /* Formats a counter number as "3" or "F0", no counter as "-". Returns @buf. */
-char *counter_text(int counter, char buf[16]);
-void counters_json(struct json *j, const char *key, uint64_t counters);
+char *format_counter(int counter, char buf[16]);
+void put_counter_numbers(struct json *j, const char *key, uint64_t counters);
 /* Print the perf_event_attr, as "type=4 config=0x412e exclude_kernel" or as an object, which is
  * null where the kernel cannot express it. */
 void print_attr(FILE *out, const pfm_attr_t *attr);

@@ -12,7 +12,7 @@ static struct progress progress;
 static void show_message(void *arg, const char *text)
 {
 	(void)arg;
-	fprintf(stderr, "pfm %s: %s\n", running_command(), text);
+	fprintf(stderr, "pfm %s: %s\n", get_running_command(), text);
 }
 
 static void show_progress(void *arg, const char *text)
@@ -53,21 +53,21 @@ int read_recorded_profile(struct profile *p, const char *path, const struct prof
 
 void report_profile_losses(const struct profile *p, const char *path)
 {
-	bool is_named = strcmp(running_command(), "report") != 0;
+	bool is_named = strcmp(get_running_command(), "report") != 0;
 	const char *name = is_named ? path : "", *colon = is_named ? ": " : "";
 	uint64_t n_lost = count_lost_records(&p->losses);
 
 	if (n_lost)
 		fprintf(stderr, "pfm %s: %s%s%llu records were lost while recording\n",
-		        running_command(), name, colon, (unsigned long long)n_lost);
+		        get_running_command(), name, colon, (unsigned long long)n_lost);
 	if (p->losses.throttled)
 		fprintf(stderr,
 		        "pfm %s: %s%sthe kernel throttled sampling %llu time%s: an unknown number "
 		        "of samples is missing\n",
-		        running_command(), name, colon, (unsigned long long)p->losses.throttled,
+		        get_running_command(), name, colon, (unsigned long long)p->losses.throttled,
 		        p->losses.throttled > 1 ? "s" : "");
 	if (p->losses.without_event)
 		fprintf(stderr, "pfm %s: %s%s%llu samples are left out: their event is unknown\n",
-		        running_command(), name, colon,
+		        get_running_command(), name, colon,
 		        (unsigned long long)p->losses.without_event);
 }

@@ -13,7 +13,7 @@ struct argument_list {
 	uint64_t left;
 };
 
-static bool take_number(struct argument_list *l, uint32_t *number)
+static bool read_number(struct argument_list *l, uint32_t *number)
 {
 	if (l->left < sizeof(*number))
 		return false;
@@ -24,11 +24,11 @@ static bool take_number(struct argument_list *l, uint32_t *number)
 }
 
 /* Returns the next argument, which ends at a zero byte or @len; NULL after the last one. */
-static const char *take_argument(struct argument_list *l, uint32_t *len)
+static const char *read_argument(struct argument_list *l, uint32_t *len)
 {
 	const char *text = (const char *)l->bytes + sizeof(*len);
 
-	if (!take_number(l, len) || *len > l->left)
+	if (!read_number(l, len) || *len > l->left)
 		return NULL;
 	l->bytes += *len;
 	l->left -= *len;
@@ -48,9 +48,9 @@ static char *find_metrics_argument(struct argument_list l)
 	const char *text;
 	bool is_next = false;
 
-	if (!take_number(&l, &n))
+	if (!read_number(&l, &n))
 		return NULL;
-	while (n-- > 0 && (text = take_argument(&l, &len)) && !is_argument(text, len, "--")) {
+	while (n-- > 0 && (text = read_argument(&l, &len)) && !is_argument(text, len, "--")) {
 		if (is_next)
 			return strndup(text, len);
 		is_next = is_argument(text, len, "-M");

@@ -250,7 +250,7 @@ void refuse_input(struct json *json, const pfm_ctx_t *ctx, const char *text,
 /* ---- counters and registers ------------------------------------------------------------------ */
 
 /* Runs of bits of @set as "0-3,5", each number after @prefix. */
-static size_t runs_text(char *buf, size_t at, uint32_t set, const char *prefix)
+static size_t print_bit_runs(char *buf, size_t at, uint32_t set, const char *prefix)
 {
 	unsigned i, last;
 
@@ -302,17 +302,17 @@ bool read_counters(const char *text, uint64_t *out)
 	}
 }
 
-char *counters_text(uint64_t counters, char buf[COUNTERS_MAX])
+char *format_counters(uint64_t counters, char buf[COUNTERS_MAX])
 {
-	size_t at = runs_text(buf, 0, (uint32_t)counters, "");
+	size_t at = print_bit_runs(buf, 0, (uint32_t)counters, "");
 
-	at = runs_text(buf, at, (uint32_t)(counters >> 32), "F");
+	at = print_bit_runs(buf, at, (uint32_t)(counters >> 32), "F");
 	if (at == 0)
 		snprintf(buf, COUNTERS_MAX, "none");
 	return buf;
 }
 
-char *counter_text(int counter, char buf[16])
+char *format_counter(int counter, char buf[16])
 {
 	if (counter < 0)
 		snprintf(buf, 16, "-");
@@ -321,7 +321,7 @@ char *counter_text(int counter, char buf[16])
 	return buf;
 }
 
-void counters_json(struct json *j, const char *key, uint64_t counters)
+void put_counter_numbers(struct json *j, const char *key, uint64_t counters)
 {
 	char name[16];
 	int i;
@@ -332,7 +332,7 @@ void counters_json(struct json *j, const char *key, uint64_t counters)
 			put_int(j, NULL, i);
 	for (i = 32; i < 64; i++)
 		if (counters >> i & 1)
-			put_text(j, NULL, counter_text(i, name));
+			put_text(j, NULL, format_counter(i, name));
 	put_end(j, ']');
 }
 
@@ -351,14 +351,14 @@ static const struct {
 };
 enum { ALWAYS_REPORTED = 2 }; /* so many of them are in JSON also when they are 0 */
 
-static bool attr_flag(const pfm_attr_t *attr, size_t i)
+static bool get_attr_flag(const pfm_attr_t *attr, size_t i)
 {
 	return ((const uint8_t *)attr)[attr_flags[i].at] != 0;
 }
 
 /* Names of the words in perf_event_attr. A breakpoint's are in fields of their own: config stays
  * 0. */
-static const char *const *names_of_words(const pfm_attr_t *a)
+static const char *const *choose_word_names(const pfm_attr_t *a)
 {
 	static const char *const usual[] = { "config", "config1", "config2", "config3" };
 	static const char *const breakpoint[] = { "bp_type", "bp_addr", "bp_len", "config3" };
@@ -369,7 +369,7 @@ static const char *const *names_of_words(const pfm_attr_t *a)
 void print_attr(FILE *out, const pfm_attr_t *a)
 {
 	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
-	const char *const *names = names_of_words(a);
+	const char *const *names = choose_word_names(a);
 	size_t i;
 
 	if (a->type_known)
@@ -380,14 +380,14 @@ void print_attr(FILE *out, const pfm_attr_t *a)
 	if (a->precise)
 		fprintf(out, " precise_ip=%u", a->precise);
 	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
-		if (attr_flag(a, i))
+		if (get_attr_flag(a, i))
 			fprintf(out, " %s", attr_flags[i].name);
 }
 
 void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 {
 	const uint64_t words[] = { a->config, a->config1, a->config2, a->config3 };
-	const char *const *names = names_of_words(a);
+	const char *const *names = choose_word_names(a);
 	size_t i;
 
 	if (!a->expressible) {
@@ -405,8 +405,8 @@ void put_attr(struct json *j, const char *key, const pfm_attr_t *a)
 	if (a->precise)
 		put_int(j, "precise_ip", a->precise);
 	for (i = 0; i < sizeof(attr_flags) / sizeof(attr_flags[0]); i++)
-		if (i < ALWAYS_REPORTED || attr_flag(a, i))
-			put_int(j, attr_flags[i].name, attr_flag(a, i));
+		if (i < ALWAYS_REPORTED || get_attr_flag(a, i))
+			put_int(j, attr_flags[i].name, get_attr_flag(a, i));
 	put_end(j, '}');
 }
 

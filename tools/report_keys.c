@@ -87,12 +87,12 @@ enum {
 	NAME_MIN = 16     /* with fewer, other columns are left out */
 };
 
-static size_t smaller(size_t a, size_t b)
+static size_t choose_smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t choose_larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
@@ -143,7 +143,7 @@ static size_t measure_text(size_t width, const char *text)
 	char line[NAME_LINE];
 
 	profile_format_line(text, line);
-	return larger(width, count_columns(line, strlen(line)));
+	return choose_larger(width, count_columns(line, strlen(line)));
 }
 
 void measure_keys(struct key_layout *l, const struct profile *p, const struct profile_place *at,
@@ -157,7 +157,7 @@ void measure_keys(struct key_layout *l, const struct profile *p, const struct pr
 		l->task = measure_text(l->task, texts[at->task]);
 	if (keys & KEY_OBJECT)
 		l->object = measure_text(l->object, base_name(texts[at->object]));
-	l->depth = larger(l->depth, depth);
+	l->depth = choose_larger(l->depth, depth);
 	name = name_text(p, at, keys);
 	if (name)
 		l->name = measure_text(l->name, name);
@@ -165,7 +165,7 @@ void measure_keys(struct key_layout *l, const struct profile *p, const struct pr
 }
 
 /* The columns of a name of @width with the blank after it. */
-static size_t with_blank(size_t width)
+static size_t measure_with_blank(size_t width)
 {
 	return width + (width > 0);
 }
@@ -177,7 +177,7 @@ static void shrink_columns(size_t *const *widths, size_t n, size_t available)
 		size_t sum = 0, widest = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			sum += with_blank(*widths[i]);
+			sum += measure_with_blank(*widths[i]);
 			widest = *widths[i] > *widths[widest] ? i : widest;
 		}
 		if (sum <= available || *widths[widest] <= COLUMNS_MIN)
@@ -195,19 +195,20 @@ void fit_keys(struct key_layout *l, unsigned keys, size_t columns)
 
 	fixed += keys & KEY_CPU ? CPU_COLUMNS + 1 : 0;
 	fixed += keys & KEY_ADDRESS ? ADDRESS_COLUMNS + 1 : 0;
-	available = larger(columns, fixed) - fixed;
+	available = choose_larger(columns, fixed) - fixed;
 	l->is_cut = true;
 	l->step = 2;
-	wanted = smaller(l->name + l->step * l->depth, larger(NAME_WANTED, available / 2));
-	shrink_columns(widths, N, larger(available, wanted) - wanted);
+	wanted = choose_smaller(l->name + l->step * l->depth,
+	                        choose_larger(NAME_WANTED, available / 2));
+	shrink_columns(widths, N, choose_larger(available, wanted) - wanted);
 	for (size_t i = 0; i < N; i++)
-		others += with_blank(*widths[i]);
-	wanted = smaller(wanted, NAME_MIN);
+		others += measure_with_blank(*widths[i]);
+	wanted = choose_smaller(wanted, NAME_MIN);
 	for (size_t i = N; i-- > 0 && available < others + wanted;) {
-		others -= with_blank(*widths[i]);
+		others -= measure_with_blank(*widths[i]);
 		*widths[i] = 0;
 	}
-	l->name = larger(available, others) - others;
+	l->name = choose_larger(available, others) - others;
 	if (l->step * l->depth > l->name / 2)
 		l->step = 1;
 	l->indent_max = l->name > NAME_WANTED ? l->name / 2 : l->name / 3;
@@ -262,7 +263,7 @@ static void put_name_column(FILE *out, const struct profile *p, const struct pro
 	char *name = l->is_cut ? name_text(p, at, keys) : NULL;
 
 	if (name)
-		put_cut(out, name, larger(l->name, indent) - indent, CUT_NAME);
+		put_cut(out, name, choose_larger(l->name, indent) - indent, CUT_NAME);
 	else
 		put_name(out, p, at, keys);
 	free(name);
@@ -299,10 +300,10 @@ void put_key_columns(FILE *out, const struct profile *p, const struct profile_pl
 void put_key_members(struct json *j, const struct profile *p, const struct profile_place *at,
                      unsigned keys)
 {
-	put_text(j, "event", event_name(p, at->event));
+	put_text(j, "event", get_event_name(p, at->event));
 	if (p->n_slices > 1) {
-		put_real(j, "from", slice_start(p, at->slice));
-		put_real(j, "to", slice_start(p, at->slice + 1));
+		put_real(j, "from", find_slice_start(p, at->slice));
+		put_real(j, "to", find_slice_start(p, at->slice + 1));
 	}
 	if (keys & KEY_CPU && at->cpu == UNKNOWN_CPU)
 		put_null(j, "cpu");

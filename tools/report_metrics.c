@@ -126,7 +126,7 @@ static int choose_leader(const struct report_job *job, const struct metric_colum
 
 /* From the first record, the start of a command, to the last sample: the counts of the first sample
  * begin there. */
-static double recorded_seconds(const struct report_job *job)
+static double find_recorded_seconds(const struct report_job *job)
 {
 	return (double)(job->profile.last_time - job->profile.start_time) / 1e9;
 }
@@ -151,7 +151,7 @@ static bool find_inputs(const struct report_job *job, struct metric_column *m,
 			to->event = find_input_event(job, &in, leader, &is_beside);
 			to->is_known = to->event != NO_EVENT;
 		} else {
-			to->is_known = find_metric_constant(in.text, recorded_seconds(job),
+			to->is_known = find_metric_constant(in.text, find_recorded_seconds(job),
 			                                    &to->constant) ||
 			               in.has_preset;
 			if (in.has_preset)
@@ -250,7 +250,7 @@ static int add_named_columns(struct report_job *job, const char *name)
 	default: break;
 	}
 	fprintf(stderr, "pfm %s: %s is left out: it needs %s, which was not recorded\n",
-	        running_command(), name, *missing.text ? missing.text : "events");
+	        get_running_command(), name, *missing.text ? missing.text : "events");
 	return EXIT_DONE;
 }
 
@@ -271,7 +271,7 @@ static bool is_recorded_pmu(const struct report_job *job, const pfm_pmu_info_t *
 	size_t len = strlen(pmu->name);
 
 	for (unsigned i = 0; i < job->profile.n_events; i++) {
-		const char *name = event_name(&job->profile, i);
+		const char *name = get_event_name(&job->profile, i);
 
 		if (strncmp(name, pmu->name, len) == 0 && strncmp(name + len, "::", 2) == 0)
 			return true;
@@ -312,15 +312,15 @@ int choose_metric_columns(struct report_job *job, const char *path)
 	fprintf(stderr,
 	        "pfm %s: %s has no events from which a metric can be computed; record some with "
 	        "'pfm record -M METRIC'\n",
-	        running_command(), path);
+	        get_running_command(), path);
 	return EXIT_REFUSED;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* The number of samples that a value of a metric is from: of the group that has the fewest. */
-static double column_samples(const struct event_counts *c, const struct metric_column *m,
-                             uint32_t block)
+static double count_column_samples(const struct event_counts *c, const struct metric_column *m,
+                                   uint32_t block)
 {
 	double least = -1;
 
@@ -369,8 +369,8 @@ static bool compute_column(const struct report_job *job, const struct metric_col
 }
 
 /* "ipc [insn per cycle]"; returns the width of its column. */
-static int column_title(const struct report_job *job, const struct metric_column *m,
-                        char title[TITLE_MAX])
+static int find_column_title(const struct report_job *job, const struct metric_column *m,
+                             char title[TITLE_MAX])
 {
 	int len = snprintf(title, TITLE_MAX, "%s%s%s%s", m->info.name, *m->info.unit ? " [" : "",
 	                   m->info.unit, *m->info.unit ? "]" : "");
@@ -380,20 +380,21 @@ static int column_title(const struct report_job *job, const struct metric_column
 	return len < CELL_WIDTH ? CELL_WIDTH : len;
 }
 
-size_t metric_cells_width(const struct report_job *job)
+size_t measure_metric_cells(const struct report_job *job)
 {
 	char title[TITLE_MAX];
 	size_t sum = 0;
 
 	for (unsigned i = 0; i < job->n_shown_columns; i++)
-		sum += 2 + (size_t)column_title(job, &job->columns[i], title);
+		sum += 2 + (size_t)find_column_title(job, &job->columns[i], title);
 	return sum;
 }
 
 /* Do the shares, the metrics and names fit into the terminal? */
 static bool fits_terminal(const struct report_job *job)
 {
-	return share_columns(job) + metric_cells_width(job) + NAMES_MIN <= job->terminal_columns;
+	return measure_share_columns(job) + measure_metric_cells(job) + NAMES_MIN <=
+	       job->terminal_columns;
 }
 
 void fit_metric_columns(struct report_job *job)
@@ -439,7 +440,7 @@ void put_metric_titles(const struct report_job *job)
 	char title[TITLE_MAX];
 
 	for (unsigned i = 0; i < job->n_shown_columns; i++) {
-		int width = column_title(job, &job->columns[i], title);
+		int width = find_column_title(job, &job->columns[i], title);
 
 		put_cell(title, width);
 	}
@@ -451,9 +452,9 @@ void put_metric_cells(const struct report_job *job, uint32_t block)
 
 	for (unsigned i = 0; i < job->n_shown_columns; i++) {
 		const struct metric_column *m = &job->columns[i];
-		double n = column_samples(&job->profile.counts, m, block);
+		double n = count_column_samples(&job->profile.counts, m, block);
 		pfm_metric_value_t v = PFM_INIT(v);
-		int width = column_title(job, m, title);
+		int width = find_column_title(job, m, title);
 
 		if (n < SAMPLES_MIN)
 			snprintf(cell, sizeof(cell), "too few%s (%.0f)",
@@ -476,7 +477,7 @@ void put_metric_members(struct json *j, const struct report_job *job, uint32_t b
 	put_begin(j, "metrics", '[');
 	for (unsigned i = 0; i < job->n_columns; i++) {
 		const struct metric_column *m = &job->columns[i];
-		double n = column_samples(&job->profile.counts, m, block);
+		double n = count_column_samples(&job->profile.counts, m, block);
 		pfm_metric_value_t v = PFM_INIT(v);
 		bool is_computed = n >= SAMPLES_MIN && compute_column(job, m, block, &v);
 		bool has_value = is_computed && v.state == PFM_METRIC_DEFINED;

@@ -7,7 +7,7 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-const char *event_name(const struct profile *p, unsigned event)
+const char *get_event_name(const struct profile *p, unsigned event)
 {
 	static char name[256];
 	pfm_count_info_t info = PFM_INIT(info);
@@ -18,7 +18,7 @@ const char *event_name(const struct profile *p, unsigned event)
 	return name;
 }
 
-const struct profile_sum *sum_of_place(const struct profile *p, const struct profile_place *at)
+const struct profile_sum *find_place_sum(const struct profile *p, const struct profile_place *at)
 {
 	return &p->sums[(size_t)at->event * p->n_slices + at->slice];
 }
@@ -38,7 +38,7 @@ static double standard_error(double share, uint64_t n)
 	return n ? sqrt(share * (1 - share) / (double)n) : 0;
 }
 
-double slice_start(const struct profile *p, unsigned slice)
+double find_slice_start(const struct profile *p, unsigned slice)
 {
 	return (double)(p->last_time - p->first_time) / 1e9 * slice / p->n_slices;
 }
@@ -53,16 +53,17 @@ void put_group_title(const struct profile *p, unsigned event, unsigned slice)
 	char number[GROUPED_MAX], title[NAME_LINE];
 
 	printf("%s%s%s", term_colour_begin(stdout, BOLD),
-	       profile_format_line(event_name(p, event), title), term_colour_end(stdout));
+	       profile_format_line(get_event_name(p, event), title), term_colour_end(stdout));
 	if (p->n_slices > 1)
-		printf(", %.3f to %.3f s", slice_start(p, slice), slice_start(p, slice + 1));
+		printf(", %.3f to %.3f s", find_slice_start(p, slice),
+		       find_slice_start(p, slice + 1));
 	printf(": %s samples\n",
 	       group_digits(p->sums[(size_t)event * p->n_slices + slice].samples, number));
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static double share_of(uint64_t weight, const struct profile_sum *sum)
+static double compute_share(uint64_t weight, const struct profile_sum *sum)
 {
 	return (double)weight / (double)sum->weight;
 }
@@ -70,13 +71,13 @@ static double share_of(uint64_t weight, const struct profile_sum *sum)
 static void put_place(const struct report_job *job, const struct profile_place *at,
                       const struct key_layout *layout)
 {
-	const struct profile_sum *sum = sum_of_place(&job->profile, at);
+	const struct profile_sum *sum = find_place_sum(&job->profile, at);
 
 	if (job->options.children) {
-		put_share(stdout, share_of(at->children_weight, sum), sum->samples);
+		put_share(stdout, compute_share(at->children_weight, sum), sum->samples);
 		fputs("  ", stdout);
 	}
-	put_share(stdout, share_of(at->weight, sum), sum->samples);
+	put_share(stdout, compute_share(at->weight, sum), sum->samples);
 	put_metric_cells(job, at->counts);
 	put_key_columns(stdout, &job->profile, at, report_keys(&job->options), layout, 0);
 }
@@ -95,12 +96,12 @@ static size_t count_group(const struct report_job *job, size_t i, size_t *n_show
 	return n;
 }
 
-size_t share_columns(const struct report_job *job)
+size_t measure_share_columns(const struct report_job *job)
 {
 	return job->has_two_shares ? 2 * SHARE_COLUMNS + 2 : SHARE_COLUMNS;
 }
 
-size_t room_after(const struct report_job *job, size_t used)
+size_t measure_room_after(const struct report_job *job, size_t used)
 {
 	return job->terminal_columns > used ? job->terminal_columns - used : 0;
 }
@@ -115,7 +116,8 @@ static struct key_layout lay_out_places(const struct report_job *job, size_t i, 
 		return plain_key_layout;
 	for (size_t end = i + n; i < end; i++)
 		measure_keys(&layout, &job->profile, &job->profile.places[i], keys, 0);
-	fit_keys(&layout, keys, room_after(job, share_columns(job) + metric_cells_width(job)));
+	fit_keys(&layout, keys,
+	         measure_room_after(job, measure_share_columns(job) + measure_metric_cells(job)));
 	return layout;
 }
 
@@ -142,7 +144,7 @@ static size_t put_group(const struct report_job *job, size_t i)
 		rest += p->places[k].weight;
 	if (n > shown)
 		printf("%6.2f%%%s in %zu more place%s; -n 0 shows all\n",
-		       100 * share_of(rest, sum_of_place(p, first)),
+		       100 * compute_share(rest, find_place_sum(p, first)),
 		       job->options.children ? " (self)" : "", n - shown, n - shown > 1 ? "s" : "");
 	putchar('\n');
 	return i + n;
@@ -175,7 +177,7 @@ static void put_count_named(struct json *j, const char *prefix, const char *name
 void put_share_members(struct json *j, const char *prefix, uint64_t samples, uint64_t weight,
                        const struct profile_sum *sum)
 {
-	double share = share_of(weight, sum);
+	double share = compute_share(weight, sum);
 
 	put_count_named(j, prefix, "samples", samples);
 	put_count_named(j, prefix, "weight", weight);
@@ -185,7 +187,7 @@ void put_share_members(struct json *j, const char *prefix, uint64_t samples, uin
 
 static void put_place_json(const struct report_job *job, const struct profile_place *at)
 {
-	const struct profile_sum *sum = sum_of_place(&job->profile, at);
+	const struct profile_sum *sum = find_place_sum(&job->profile, at);
 	struct json j = { .out = stdout };
 
 	put_begin(&j, NULL, '{');

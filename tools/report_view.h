@@ -52,9 +52,9 @@ struct report_job {
 enum { SHARE_COLUMNS = 15 }; /* of put_share() */
 
 /* Columns of the shares before the other columns. (report_places.c) */
-size_t share_columns(const struct report_job *job);
+size_t measure_share_columns(const struct report_job *job);
 /* Columns of the terminal beside @used ones. */
-size_t room_after(const struct report_job *job, size_t used);
+size_t measure_room_after(const struct report_job *job, size_t used);
 
 /* Those of options.keys, or the default ones. (report_places.c) */
 unsigned report_keys(const struct profile_options *o);
@@ -68,12 +68,12 @@ enum {
  * not one of @allowed and returns false. (report_keys.c) */
 bool option_keys(struct command_args *args, const char *value, unsigned allowed, unsigned *keys);
 /* The name of event number @event; valid until the next call. */
-const char *event_name(const struct profile *p, unsigned event);
-const struct profile_sum *sum_of_place(const struct profile *p, const struct profile_place *at);
+const char *get_event_name(const struct profile *p, unsigned event);
+const struct profile_sum *find_place_sum(const struct profile *p, const struct profile_place *at);
 /* The number of samples of all events. */
 uint64_t count_profile_samples(const struct profile *p);
 /* Start of slice number @slice, in seconds from the first sample. */
-double slice_start(const struct profile *p, unsigned slice);
+double find_slice_start(const struct profile *p, unsigned slice);
 /* Prints the line of an event, or of an event in a slice, above its table. */
 void put_group_title(const struct profile *p, unsigned event, unsigned slice);
 /* "  12.34% +- 0.56" */
@@ -94,7 +94,7 @@ void free_metric_columns(struct report_job *job);
  * narrower, then the last ones are left out, then the second share. */
 void fit_metric_columns(struct report_job *job);
 /* Columns that the metrics take. */
-size_t metric_cells_width(const struct report_job *job);
+size_t measure_metric_cells(const struct report_job *job);
 /* Names the metrics that are left out. */
 void put_hidden_metrics(const struct report_job *job);
 /* Print a title, or a value with its standard error, for each metric. @block: the counts of the

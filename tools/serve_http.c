@@ -91,7 +91,7 @@ static struct open_connection *find_connection(struct serve_http *http, int fd)
 	return NULL;
 }
 
-static uint64_t seconds_from_now(unsigned seconds)
+static uint64_t find_deadline(unsigned seconds)
 {
 	return now_ns() + (uint64_t)seconds * NS;
 }
@@ -145,7 +145,7 @@ static void note_connection(void *arg, struct MHD_Connection *c, void **state,
 		return;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		*at = (struct open_connection){ info->connect_fd, false,
-			                        seconds_from_now(MAX_REQUEST_SECONDS) };
+			                        find_deadline(MAX_REQUEST_SECONDS) };
 		if (++s->http->n_open >= MAX_CONNECTIONS)
 			make_room(s->http);
 	} else {
@@ -161,7 +161,7 @@ static void extend_time(struct serve *s, struct MHD_Connection *c)
 
 	if (!at)
 		return;
-	at->until = seconds_from_now(MAX_ANSWER_SECONDS);
+	at->until = find_deadline(MAX_ANSWER_SECONDS);
 	if (at->is_kept)
 		mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
 		                              (unsigned)IDLE_SECONDS);
@@ -179,7 +179,7 @@ static void note_answer(void *arg, struct MHD_Connection *c, void **state,
 	if (!at || how != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		return;
 	at->is_kept = true;
-	at->until = seconds_from_now(KEEP_SECONDS);
+	at->until = find_deadline(KEEP_SECONDS);
 	mhd.MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)KEEP_SECONDS);
 	if (s->http->n_open >= MAX_CONNECTIONS)
 		make_room(s->http);

@@ -43,7 +43,8 @@ struct serve_lines {
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static bool watch(struct serve_lines *l, int operation, int fd, uint32_t events, unsigned number)
+static bool watch_descriptor(struct serve_lines *l, int operation, int fd, uint32_t events,
+                             unsigned number)
 {
 	struct epoll_event e = { .events = events, .data.u32 = number };
 
@@ -69,7 +70,8 @@ int open_lines(struct serve *s)
 	if (rc != EXIT_DONE)
 		return rc;
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return l->epoll_fd >= 0 && watch(l, EPOLL_CTL_ADD, l->listener.fd, EPOLLIN, MAX_CLIENTS)
+	return l->epoll_fd >= 0 && watch_descriptor(l, EPOLL_CTL_ADD, l->listener.fd, EPOLLIN,
+	                                            MAX_CLIENTS)
 	               ? EXIT_DONE
 	               : report_bad_option("epoll", errno);
 }
@@ -165,7 +167,7 @@ static void accept_clients(struct serve *s)
 
 		while (i < MAX_CLIENTS && l->clients[i].fd >= 0)
 			i++;
-		if (i == MAX_CLIENTS || !watch(l, EPOLL_CTL_ADD, fd, EPOLLIN, i)) {
+		if (i == MAX_CLIENTS || !watch_descriptor(l, EPOLL_CTL_ADD, fd, EPOLLIN, i)) {
 			(void)!send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL);
 			close(fd);
 			continue;
@@ -200,7 +202,7 @@ static bool send_answer(struct line_client *c)
 
 /* Answers complete lines. A line that is too long ends the connection. False if the counters could
  * not be read. */
-static bool answer_lines(struct serve *s, struct line_client *c)
+static bool answer_requests(struct serve *s, struct line_client *c)
 {
 	char *begin = c->request, *end;
 
@@ -250,12 +252,13 @@ static bool serve_client(struct serve *s, unsigned i)
 	}
 	if (!c->n_answer)
 		receive_request(c);
-	if (!answer_lines(s, c))
+	if (!answer_requests(s, c))
 		return false;
 	if (c->has_ended && !c->n_answer)
 		close_client(c);
 	else
-		watch(s->lines, EPOLL_CTL_MOD, c->fd, c->n_answer ? EPOLLOUT : EPOLLIN, i);
+		watch_descriptor(s->lines, EPOLL_CTL_MOD, c->fd, c->n_answer ? EPOLLOUT : EPOLLIN,
+		                 i);
 	return true;
 }
 

@@ -329,7 +329,7 @@ static int serve_until_signal(struct serve *s, int signals)
 }
 
 /* Takes pending signals, which would end the process before it has cleaned up. */
-static void take_signals(int signals)
+static void discard_signals(int signals)
 {
 	struct signalfd_siginfo info;
 
@@ -356,7 +356,7 @@ int serve_counts(struct serve *s)
 	stop_http(s);
 	close_textfile(s);
 	close_give_way_lock(s);
-	take_signals(signals);
+	discard_signals(signals);
 	close(signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc;

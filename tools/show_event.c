@@ -115,7 +115,7 @@ static void print_fields(const struct shower *s, const pfm_event_info_t *e, int 
 			continue;
 		if (counter >= 0)
 			snprintf(shown, sizeof(shown), "%s, counter %s", label,
-			         counter_text(counter, where));
+			         format_counter(counter, where));
 		else
 			snprintf(shown, sizeof(shown), "%s", label);
 		if (*text)
@@ -252,7 +252,7 @@ void print_registers(const struct shower *s, const char *text)
 		return;
 	}
 	if (enc.counters)
-		show_line("counters", counters_text(enc.counters, counters));
+		show_line("counters", format_counters(enc.counters, counters));
 	for (i = 0; i < enc.n_regs; i++)
 		print_reg(&enc.regs[i], SHOW_LABEL_WIDTH);
 	if (!enc.attr.expressible)
@@ -304,9 +304,9 @@ static void show_event_code(const struct shower *s, const pfm_event_info_t *e)
 	else
 		show_number("code", e->code);
 	if (e->counters)
-		show_line("counters", counters_text(e->counters, counters));
+		show_line("counters", format_counters(e->counters, counters));
 	if (e->counters_htoff && e->counters_htoff != e->counters)
-		show_line("without HT", counters_text(e->counters_htoff, counters));
+		show_line("without HT", format_counters(e->counters_htoff, counters));
 }
 
 /* Shows what reading its counts requires. */
@@ -437,9 +437,9 @@ void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t
 	put_text(j, "desc", e->desc);
 	put_text_if(j, "detail", e->detail);
 	put_hex(j, "code", e->code);
-	counters_json(j, "counters", e->counters);
+	put_counter_numbers(j, "counters", e->counters);
 	if (e->counters_htoff)
-		counters_json(j, "counters_htoff", e->counters_htoff);
+		put_counter_numbers(j, "counters_htoff", e->counters_htoff);
 	put_begin(j, "flags", '[');
 	for (i = 0; i < sizeof(event_flags) / sizeof(event_flags[0]); i++)
 		if (e->flags & event_flags[i].bit)

@@ -60,7 +60,7 @@ void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_inf
 	put_text(j, "pmu", pmu->name);
 	put_text(j, "desc", describe_unlisted_event(pmu->name));
 	put_text(j, "origin", pmu->origin);
-	counters_json(j, "counters", enc->counters);
+	put_counter_numbers(j, "counters", enc->counters);
 	put_begin(j, "fields", '[');
 	visit_trace_fields(s->ctx, text, put_trace_field, j);
 	put_end(j, ']');

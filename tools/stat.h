@@ -345,11 +345,11 @@ int report_bad_option(const char *what, int err);
 struct command_args;
 
 /* True if the operands are several commands with :: between them. (stat_compare.c) */
-bool stat_compares(char *const *operands);
+bool has_several_commands(char *const *operands);
 /* Runs pfm stat -- A :: B. Returns an exit status. */
-int stat_compare(struct command_args *args, struct stat_job *job);
+int compare_commands(struct command_args *args, struct stat_job *job);
 /* Runs pfm stat --regions. Returns an exit status. (stat_regions.c) */
-int stat_regions(struct command_args *args, struct stat_job *job);
+int count_regions(struct command_args *args, struct stat_job *job);
 /* Counts and reports. Returns an exit status. (stat_count.c) */
 int count_runs(struct stat_job *job);
 /* True if no event could be opened. */

@@ -33,7 +33,7 @@ static double *get_value_at(const struct comparison *c, unsigned command, unsign
 	return &c->values[((size_t)command * c->n_rounds + round) * (c->n_events + 1) + event];
 }
 
-bool stat_compares(char *const *operands)
+bool has_several_commands(char *const *operands)
 {
 	for (; *operands; operands++)
 		if (strcmp(*operands, separator) == 0)
@@ -327,7 +327,7 @@ static void release(struct comparison *c)
 	free(c->why);
 }
 
-int stat_compare(struct command_args *args, struct stat_job *job)
+int compare_commands(struct command_args *args, struct stat_job *job)
 {
 	struct comparison c = { .n_rounds = job->repeat > 1 ? job->repeat : USUAL_ROUNDS };
 	int rc;

@@ -133,7 +133,7 @@ static int report_interval(struct stat_job *job, struct stat_run *r)
 }
 
 /* Reads the counts of the slice that has ended. */
-static int take_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
+static int read_slice(struct stat_job *job, struct stat_run *r, uint64_t now)
 {
 	if (read_targets(job) != EXIT_DONE)
 		return EXIT_REFUSED;
@@ -242,7 +242,7 @@ static int serve_control(struct stat_job *job)
 }
 
 /* Returns the next time to check processes and update the display, which no signal requests. */
-static uint64_t next_look(const struct stat_job *job, uint64_t now)
+static uint64_t find_next_look(const struct stat_job *job, uint64_t now)
 {
 	bool must_poll = job->n_pids || job->n_tids || job->control.on || term_is_terminal(stderr);
 
@@ -253,7 +253,7 @@ static uint64_t next_look(const struct stat_job *job, uint64_t now)
 static uint64_t find_next_deadline(const struct stat_job *job, const struct stat_run *r,
                                    uint64_t now)
 {
-	uint64_t until = next_look(job, now);
+	uint64_t until = find_next_look(job, now);
 
 	if (job->interval)
 		until = choose_earlier_deadline(until, r->next_report);
@@ -293,7 +293,7 @@ static int wait_for_end(struct stat_job *job, struct stat_run *r)
 		now = now_ns();
 		rc = end_interval(job, r, now);
 		if (r->slice && now >= r->slice)
-			rc = take_slice(job, r, now);
+			rc = read_slice(job, r, now);
 		if (rc == EXIT_DONE)
 			rc = poll_processes(job, r, now);
 		if (rc == EXIT_DONE && job->control.on)

@@ -125,7 +125,7 @@ static void switch_on_adapters(const char *command, char *on, size_t size)
 
 /* ---- what is counted --------------------------------------------------------------------- */
 
-static char *append(char *list, const struct event_list *more)
+static char *append_events(char *list, const struct event_list *more)
 {
 	for (unsigned i = 0; i < more->n && list; i++) {
 		char *longer = NULL;
@@ -407,7 +407,7 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 	return rc;
 }
 
-int stat_regions(struct command_args *args, struct stat_job *job)
+int count_regions(struct command_args *args, struct stat_job *job)
 {
 	char *events;
 	int status;
@@ -425,7 +425,7 @@ int stat_regions(struct command_args *args, struct stat_job *job)
 	if (!job->ctx)
 		return EXIT_REFUSED;
 	status = check_events_alone(job);
-	events = append(append(strdup(""), &job->events), &job->metric_names);
+	events = append_events(append_events(strdup(""), &job->events), &job->metric_names);
 	if (!events)
 		return report_bad_option("events", ENOMEM);
 	if (status == EXIT_DONE)

@@ -123,8 +123,8 @@ static bool grow_targets(struct stat_target *p)
 
 /* Collects the texts of @p for the library, and their filters. Events after the last --filter, such
  * as those of metrics, have no filter. Returns the number of texts. */
-static unsigned target_texts(const struct stat_job *job, const struct stat_target *p,
-                             const char **texts, const char **filters)
+static unsigned list_target_texts(const struct stat_job *job, const struct stat_target *p,
+                                  const char **texts, const char **filters)
 {
 	unsigned i, n = 0;
 
@@ -170,7 +170,8 @@ static int open_target(struct stat_job *job, struct stat_target *p, int pid)
 {
 	const char **texts = calloc(p->n_texts + 1, sizeof(*texts)),
 		   **filters = calloc(p->n_texts + 1, sizeof(*filters));
-	unsigned n = texts && filters ? target_texts(job, p, texts, filters) : 0, before = p->n;
+	unsigned n = texts && filters ? list_target_texts(job, p, texts, filters) : 0,
+		 before = p->n;
 	int status = !texts || !filters ? report_bad_option("events", ENOMEM)
 	             : n                ? open_session(job, p, pid, texts, n, filters)
 	                                : EXIT_DONE;

@@ -90,7 +90,7 @@ size_t term_width(FILE *out)
 
 /* The command that pages output; NULL for none. A program with raised rights takes no commands
  * from the environment. */
-static const char *wanted_pager(void)
+static const char *find_pager(void)
 {
 	const char *wanted = getenv("PAGER");
 
@@ -116,7 +116,7 @@ static void become_pager(const int pipe[2], const char *command)
 
 void term_page(void)
 {
-	const char *command = wanted_pager();
+	const char *command = find_pager();
 	int ends[2];
 
 	if (pager || !command || !term_is_terminal(stdout) || pipe(ends))
@@ -201,7 +201,7 @@ static void append_visible(FILE *out, const char *text, size_t len)
 }
 
 /* First byte of the character that byte @at of @text is part of. */
-static size_t character_start(const char *text, size_t at)
+static size_t find_character_start(const char *text, size_t at)
 {
 	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
 		at--;
@@ -223,9 +223,9 @@ void term_mark_error(FILE *out, const char *text, size_t start, size_t end)
 	}
 	if (end > to)
 		end = to;
-	from = character_start(text, from);
-	start = character_start(text, start);
-	to = character_start(text, to);
+	from = find_character_start(text, from);
+	start = find_character_start(text, start);
+	to = find_character_start(text, to);
 	fprintf(out, "  %s", from > 0 ? "..." : "");
 	append_visible(out, text + from, to - from);
 	fprintf(out, "%s\n  %*s%s", to < len ? "..." : "",

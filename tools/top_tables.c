@@ -56,7 +56,7 @@ static void format_title(const struct top_job *job, char *text, size_t size)
 	if (n_lost)
 		snprintf(lost, sizeof(lost), ", %llu lost", (unsigned long long)n_lost);
 	snprintf(text, size, "%s: %s samples, %.0f a second%s%s%s",
-	         profile_format_line(event_name(p, job->view.event), name),
+	         profile_format_line(get_event_name(p, job->view.event), name),
 	         group_digits(p->samples[job->view.event], number), job->rate, lost,
 	         job->is_paused ? ", paused" : "", job->has_ended ? ", ended" : "");
 }

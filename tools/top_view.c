@@ -34,7 +34,7 @@ static void add_line(struct text_lines *lines, const char *text)
 	lines->n += lines->line[lines->n] != NULL;
 }
 
-static uint64_t weight_of(const struct profile_place *at)
+static uint64_t get_weight(const struct profile_place *at)
 {
 	return is_sorted_by_children ? at->children_weight : at->weight;
 }
@@ -44,8 +44,8 @@ static int compare_places(const void *a, const void *b)
 	const struct profile_place *x = &sorted->places[*(const uint32_t *)a],
 				   *y = &sorted->places[*(const uint32_t *)b];
 
-	if (weight_of(x) != weight_of(y))
-		return weight_of(x) > weight_of(y) ? -1 : 1;
+	if (get_weight(x) != get_weight(y))
+		return get_weight(x) > get_weight(y) ? -1 : 1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	return x < y ? -1 : x > y;
@@ -164,10 +164,10 @@ static uint32_t put_table(const struct profile *p, unsigned keys, struct top_vie
 		if (view->has_cursor)
 			fputs(i == view->chosen ? "> " : "  ", r.out);
 		if (view->has_children) {
-			put_weight(&r, at->children_weight, sum_of_place(p, at));
+			put_weight(&r, at->children_weight, find_place_sum(p, at));
 			fputs("  ", r.out);
 		}
-		put_weight(&r, at->weight, sum_of_place(p, at));
+		put_weight(&r, at->weight, find_place_sum(p, at));
 		put_key_columns(r.out, p, at, keys, &layout, 0);
 		end_row(&r, lines);
 	}
@@ -224,19 +224,19 @@ struct shown_tree {
 	struct key_layout layout;
 };
 
-static const struct profile_place *place_of_node(const struct shown_tree *t, uint32_t node)
+static const struct profile_place *find_node_place(const struct shown_tree *t, uint32_t node)
 {
 	return &t->profile->places[t->profile->nodes[node].place];
 }
 
 static void put_node(struct shown_tree *t, uint32_t node, unsigned depth, struct text_lines *lines)
 {
-	const struct profile_place *at = place_of_node(t, node);
+	const struct profile_place *at = find_node_place(t, node);
 	struct row_text r;
 
 	if (!begin_row(&r, lines))
 		return;
-	put_weight(&r, t->profile->nodes[node].weight, sum_of_place(t->profile, at));
+	put_weight(&r, t->profile->nodes[node].weight, find_place_sum(t->profile, at));
 	put_key_columns(r.out, t->profile, at, t->keys, &t->layout, depth);
 	end_row(&r, lines);
 }
@@ -252,8 +252,8 @@ static void visit_children(struct shown_tree *t, uint32_t parent, unsigned depth
 		if (lines)
 			put_node(t, t->order[i], depth, lines);
 		else
-			measure_keys(&t->layout, t->profile, place_of_node(t, t->order[i]), t->keys,
-			             depth);
+			measure_keys(&t->layout, t->profile, find_node_place(t, t->order[i]),
+			             t->keys, depth);
 		visit_children(t, t->order[i], depth + 1, lines);
 	}
 }
