@@ -997,8 +997,9 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
             again, = pmview.read_image(f.read())[0]
-        said = [[(t.read_row(i)["name"], t.read_row(i)["desc"], t.read_row(i)["counters"], t.read_row(i)["flags"], t.read_texts(i, "detail"), t.read_texts(i, "errata"),
-                  t.read_value(i, "code"), t.read_value(i, "umask")) for i in range(t.count["rows"])] for t in (own, again)]
+        said = [[(*[t.read_row(i)[key] for key in ("name", "desc", "counters", "flags")],
+                  t.read_texts(i, "detail"), t.read_texts(i, "errata"), t.read_value(i, "code"), t.read_value(i, "umask"))
+                 for i in range(t.count["rows"])] for t in (own, again)]
         self.assertEqual(*said)
         self.assertEqual((len(said[0]), said[0][0][1], *[row[5] for row in said[0][1:3]]),
                          (4, 'Says "A" # no remark.', ['E1, "E2" # \\'], ["E3 \\ E4"]))

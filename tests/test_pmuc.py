@@ -120,7 +120,7 @@ class Language(unittest.TestCase):
         t = self.t
         cycles = self.row("CYCLES")
         self.assertEqual((cycles["counters"], cycles["flags"]), (0x10000000F, pt.ROW_ARCH))
-        self.assertEqual((t.read_value(0, "code"), t.read_value(0, "umask"), t.read_value(0, "max"), t.read_value(0, "weight")), (0x3C, 0, 1, 0))
+        self.assertEqual([t.read_value(0, key) for key in ("code", "umask", "max", "weight")], [0x3C, 0, 1, 0])
         self.assertEqual(t.value_text(0, "detail"), "Clock cycles, halted ones left out.")
         choosy = t.find_row("CHOOSY")
         self.assertEqual(self.row("CHOOSY")["counters"], 0b101)

@@ -492,7 +492,9 @@ def add_event_rows(t, unit, table, known):
                 if "offcore" in row_flags(row):
                     values["msr"] = get_offcore_register(values)
                 # Without groups, the name of an unknown unit mask would be parsed as a modifier.
-                alone = pt.fold(row.name) not in known and row.name not in find_ambiguous_events(t, table, known | list_mask_names(row, groups))
+                spelled = known | list_mask_names(row, groups)
+                alone = (pt.fold(row.name) not in known
+                         and row.name not in find_ambiguous_events(t, table, spelled))
                 if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED)
                            for g in groups) and table.encoder == "ep_unc":
                     alone = False       # one of the groups must have a mask
