@@ -3,7 +3,7 @@
 #include "units.h"
 #include "base/edit_distance.h"
 
-static unsigned minimum(unsigned a, unsigned b)
+static unsigned get_minimum(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -17,10 +17,10 @@ static unsigned by_definition(const char *a, unsigned n, const char *b, unsigned
 	if (!n || !m)
 		return n + m;
 	d = by_definition(a, n - 1, b, m - 1) + (a[n - 1] != b[m - 1]);
-	d = minimum(d, by_definition(a, n - 1, b, m) + 1);
-	d = minimum(d, by_definition(a, n, b, m - 1) + 1);
+	d = get_minimum(d, by_definition(a, n - 1, b, m) + 1);
+	d = get_minimum(d, by_definition(a, n, b, m - 1) + 1);
 	if (n > 1 && m > 1 && a[n - 1] == b[m - 2] && a[n - 2] == b[m - 1])
-		d = minimum(d, by_definition(a, n - 2, b, m - 2) + 1);
+		d = get_minimum(d, by_definition(a, n - 2, b, m - 2) + 1);
 	return d;
 }
 
@@ -42,7 +42,7 @@ static void random_words_agree_with_the_definition(void **state)
 
 		random_word(&seed, a, &n);
 		random_word(&seed, b, &m);
-		expected = minimum(by_definition(a, n, b, m), limit + 1);
+		expected = get_minimum(by_definition(a, n, b, m), limit + 1);
 		got = base_get_edit_distance((unsigned char *)a, n, (unsigned char *)b, m, limit);
 		if (got != expected)
 			fail_msg("%.*s, %.*s: expected %u, got %u", (int)n, a, (int)m, b, expected,

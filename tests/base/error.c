@@ -4,7 +4,7 @@
 #include <perfmon/types.h>
 #include "base/text.h"
 
-static void dirty(pfm_error_t *why)
+static void make_dirty_error(pfm_error_t *why)
 {
 	memset(why, 0xa5, sizeof(*why));
 	why->size = sizeof(*why);
@@ -18,7 +18,7 @@ static void error_marks_the_faulty_word(void **state)
 	(void)state;
 	for (uint32_t start = 0; start < sizeof(text); start++)
 		for (uint32_t len = 0; start + len < sizeof(text); len++) {
-			dirty(&why);
+			make_dirty_error(&why);
 			assert_int_equal(pfmi_base_set_error(&why, PFMLIB_ERR_ATTR,
 			                                     PFM_KIND_UNKNOWN_QUALIFIER, text,
 			                                     (struct slice){ text + start, len },
@@ -41,7 +41,7 @@ static void error_without_a_place(void **state)
 
 	(void)state;
 	for (int has_text = 0; has_text < 2; has_text++) {
-		dirty(&why);
+		make_dirty_error(&why);
 		pfmi_base_set_error(&why, PFMLIB_ERR_INVAL, PFM_KIND_NONE, has_text ? text : NULL,
 		                    (struct slice){ has_text ? NULL : text, 3 }, NULL);
 		assert_int_equal(why.start, 0);
@@ -68,7 +68,7 @@ static void system_error_has_errno(void **state)
 	pfm_error_t why;
 
 	(void)state;
-	dirty(&why);
+	make_dirty_error(&why);
 	assert_int_equal(pfmi_base_set_errno_error(&why, PFMLIB_ERR_PERM, 13, "open"),
 	                 PFMLIB_ERR_PERM);
 	assert_int_equal(why.kind, PFM_KIND_SYSTEM);
@@ -84,20 +84,20 @@ static void plain_error_has_no_token(void **state)
 	pfm_error_t why;
 
 	(void)state;
-	dirty(&why);
+	make_dirty_error(&why);
 	assert_int_equal(pfmi_base_set_plain_error(&why, PFMLIB_ERR_FULL, PFM_KIND_MODEL, "full"),
 	                 PFMLIB_ERR_FULL);
 	assert_true(why.code == PFMLIB_ERR_FULL && why.kind == PFM_KIND_MODEL && why.event == -1);
 	assert_string_equal(why.detail, "full");
-	dirty(&why);
+	make_dirty_error(&why);
 	assert_int_equal(
 		pfmi_base_set_event_error(&why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, 3, NULL),
 		PFMLIB_ERR_NOASSIGN);
 	assert_true(why.event == 3 && why.start == 0 && why.end == 0);
-	dirty(&why);
+	make_dirty_error(&why);
 	assert_int_equal(pfmi_base_refuse_argument(&why, "NULL"), PFMLIB_ERR_INVAL);
 	assert_true(why.code == PFMLIB_ERR_INVAL && why.kind == PFM_KIND_NONE && why.event == -1);
-	dirty(&why);
+	make_dirty_error(&why);
 	assert_int_equal(pfmi_base_set_no_memory_error(&why), PFMLIB_ERR_NOMEM);
 	assert_true(why.kind == PFM_KIND_SYSTEM && why.sys_errno == 0 && !why.detail);
 	assert_int_equal(

@@ -22,7 +22,7 @@ static int make_folder(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static const char *named(const char *name)
+static const char *build_path(const char *name)
 {
 	static char full[256];
 
@@ -30,11 +30,11 @@ static const char *named(const char *name)
 	return full;
 }
 
-static int forget(void *arg, const char *name)
+static int remove_entry(void *arg, const char *name)
 {
 	(void)arg;
-	unlink(named(name));
-	rmdir(named(name));
+	unlink(build_path(name));
+	rmdir(build_path(name));
 	return 0;
 }
 
@@ -45,17 +45,17 @@ static int remove_folder(void **state)
 	(void)state;
 	pfmi_image_unmap_all(&images);
 	pfmi_machine_init_real_sys(&sys, NULL);
-	sys.list_folder(&sys, folder, forget, NULL);
+	sys.list_folder(&sys, folder, remove_entry, NULL);
 	return rmdir(folder);
 }
 
 /* The first @n bytes of the image that is built in (0: all), with a byte changed at @change, unless
  * that is 0. */
-static void put(const char *name, size_t n, size_t change, mode_t mode)
+static void write_image(const char *name, size_t n, size_t change, mode_t mode)
 {
 	const struct image *im = table_get_builtin_image();
 	const uint8_t *bytes = (const uint8_t *)im;
-	FILE *f = fopen(named(name), "wb");
+	FILE *f = fopen(build_path(name), "wb");
 
 	assert_non_null(f);
 	n = n ? n : (size_t)im->size;
@@ -67,7 +67,7 @@ static void put(const char *name, size_t n, size_t change, mode_t mode)
 		fwrite(bytes, 1, n, f);
 	}
 	assert_int_equal(fclose(f), 0);
-	assert_int_equal(chmod(named(name), mode), 0);
+	assert_int_equal(chmod(build_path(name), mode), 0);
 }
 
 static int open_path(const char *search)
@@ -77,14 +77,14 @@ static int open_path(const char *search)
 }
 
 /* The folder again, as a search path. */
-static void look(void)
+static void open_folder(void)
 {
 	assert_int_equal(open_path(folder), PFMLIB_SUCCESS);
 }
 
 static void expect_refused(unsigned n, const char *because)
 {
-	look();
+	open_folder();
 	assert_int_equal(images.n_maps, 0);
 	assert_int_equal(images.n_rejected, n);
 	for (unsigned i = 0; i < n; i++)
@@ -95,14 +95,14 @@ static void expect_refused(unsigned n, const char *because)
 /* A file that the caller names is refused with its place in the path. */
 static void expect_named_refused(const char *name, const char *because)
 {
-	int len = snprintf(path, sizeof(path), "/nowhere:%s:%s", named(name), folder);
+	int len = snprintf(path, sizeof(path), "/nowhere:%s:%s", build_path(name), folder);
 
 	assert_true(len > 0 && (size_t)len < sizeof(path));
 	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
 	assert_int_equal(why.kind, PFM_KIND_IMAGE);
 	assert_non_null(strstr(why.detail, because));
 	assert_int_equal(why.start, strlen("/nowhere:"));
-	assert_int_equal(why.end, strlen("/nowhere:") + strlen(named(name)));
+	assert_int_equal(why.end, strlen("/nowhere:") + strlen(build_path(name)));
 	assert_true(images.n_maps == 0 && images.n_rejected == 0 && !images.maps &&
 	            !images.rejected);
 }
@@ -160,17 +160,17 @@ static void files_that_are_loaded(void **state)
 	char first[256], second[256];
 
 	(void)state;
-	put("b.pmdb", 0, 0, 0644);
-	put("a.pmdb", 0, 0, 0600);
-	put("c.pmdb", 0, 0, 0664);
-	put("named.pmdb", 0, 0, 0444);
+	write_image("b.pmdb", 0, 0, 0644);
+	write_image("a.pmdb", 0, 0, 0600);
+	write_image("c.pmdb", 0, 0, 0664);
+	write_image("named.pmdb", 0, 0, 0444);
 	/* None of these is an image's name. */
-	put(".d.pmdb", 8, 0, 0644);
-	put(".pmdb", 8, 0, 0644);
-	put("e.pmdbx", 8, 0, 0644);
-	put("pmdb", 8, 0, 0644);
-	memcpy(first, named("named.pmdb"), sizeof(first));
-	memcpy(second, named(""), sizeof(second));
+	write_image(".d.pmdb", 8, 0, 0644);
+	write_image(".pmdb", 8, 0, 0644);
+	write_image("e.pmdbx", 8, 0, 0644);
+	write_image("pmdb", 8, 0, 0644);
+	memcpy(first, build_path("named.pmdb"), sizeof(first));
+	memcpy(second, build_path(""), sizeof(second));
 	snprintf(path, sizeof(path), ":/nowhere::%s:%s:", first, second);
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_rejected, 0);
@@ -194,7 +194,7 @@ static void files_that_are_loaded(void **state)
 	assert_int_equal(open_path(""), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_maps, 0);
 	/* A file is no folder of images; one that nobody finds is only not there. */
-	memcpy(first, named("pmdb"), sizeof(first));
+	memcpy(first, build_path("pmdb"), sizeof(first));
 	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
 	assert_true(images.n_maps == 0 && images.n_rejected == 1);
 	assert_string_equal(images.rejected[0].path, first);
@@ -209,34 +209,34 @@ static void files_that_are_not_images(void **state)
 	const uint32_t least = sizeof(struct image);
 
 	(void)state;
-	put("x.pmdb", least - 1, 0, 0644);
+	write_image("x.pmdb", least - 1, 0, 0644);
 	expect_refused(1, "too short");
 	expect_named_refused("x.pmdb", "too short");
-	put("x.pmdb", least, 0, 0644); /* its head says that there is more */
-	look();
+	write_image("x.pmdb", least, 0, 0644); /* its head says that there is more */
+	open_folder();
 	assert_int_equal(images.n_rejected, 1);
 	assert_null(strstr(images.rejected[0].reason, "too short"));
-	put("x.pmdb", 0, 1, 0644); /* the magic */
-	look();
+	write_image("x.pmdb", 0, 1, 0644); /* the magic */
+	open_folder();
 	assert_int_equal(images.n_rejected, 1);
-	unlink(named("x.pmdb"));
+	unlink(build_path("x.pmdb"));
 	expect_named_refused("x.pmdb", "the file does not exist");
-	assert_int_equal(mkdir(named("x.pmdb"), 0755), 0);
+	assert_int_equal(mkdir(build_path("x.pmdb"), 0755), 0);
 	expect_refused(1, "not a regular file");
 	expect_named_refused("x.pmdb", "not a regular file");
-	assert_int_equal(rmdir(named("x.pmdb")), 0);
-	assert_int_equal(mkfifo(named("x.pmdb"), 0644), 0);
+	assert_int_equal(rmdir(build_path("x.pmdb")), 0);
+	assert_int_equal(mkfifo(build_path("x.pmdb"), 0644), 0);
 	expect_refused(1, "not a regular file"); /* and nobody waits for a writer */
-	unlink(named("x.pmdb"));
-	assert_int_equal(symlink("/nowhere", named("x.pmdb")), 0);
+	unlink(build_path("x.pmdb"));
+	assert_int_equal(symlink("/nowhere", build_path("x.pmdb")), 0);
 	expect_refused(1, "the file does not exist");
 }
 
 static void paths_that_are_too_long(void **state)
 {
 	(void)state;
-	put("x.pmdb", 8192, 0, 0644);
-	if (truncate(named("x.pmdb"), (off_t)UINT32_MAX + 1))
+	write_image("x.pmdb", 8192, 0, 0644);
+	if (truncate(build_path("x.pmdb"), (off_t)UINT32_MAX + 1))
 		skip(); /* the file system has no room for holes */
 	expect_refused(1, "too long");
 	expect_named_refused("x.pmdb", "too long");
@@ -245,27 +245,27 @@ static void paths_that_are_too_long(void **state)
 static void files_that_others_may_write_are_refused(void **state)
 {
 	(void)state;
-	put("x.pmdb", 0, 0, 0646);
+	write_image("x.pmdb", 0, 0, 0646);
 	expect_refused(1, "every user can write");
 	/* A file that the user names is loaded although others may write it. */
-	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
+	snprintf(path, sizeof(path), "%s", build_path("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_maps, 1);
-	assert_int_equal(chmod(named("x.pmdb"), 0644), 0);
-	look();
+	assert_int_equal(chmod(build_path("x.pmdb"), 0644), 0);
+	open_folder();
 	assert_int_equal(images.n_maps, 1);
 	/* So with the folder: what is in it is not even opened. */
 	assert_int_equal(chmod(folder, 0757), 0);
 	expect_refused(1, "its folder");
-	assert_string_equal(images.rejected[0].path, named("x.pmdb"));
+	assert_string_equal(images.rejected[0].path, build_path("x.pmdb"));
 	assert_int_equal(chmod(folder, 0755), 0);
 	if (geteuid())
 		return;
-	assert_int_equal(chown(named("x.pmdb"), 12345, 0), 0);
+	assert_int_equal(chown(build_path("x.pmdb"), 12345, 0), 0);
 	expect_refused(1, "another user");
 	assert_int_equal(open_path(path), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_maps, 1);
-	assert_int_equal(chown(named("x.pmdb"), 0, 0), 0);
+	assert_int_equal(chown(build_path("x.pmdb"), 0, 0), 0);
 	assert_int_equal(chown(folder, 12345, 0), 0);
 	expect_refused(1, "its folder");
 	assert_int_equal(chown(folder, 0, 0), 0);
@@ -276,7 +276,7 @@ static void unreadable_files_are_reported(void **state)
 	(void)state;
 	if (!geteuid())
 		skip(); /* root reads everything */
-	put("x.pmdb", 0, 0, 0);
+	write_image("x.pmdb", 0, 0, 0);
 	expect_refused(1, "permissions deny reading");
 	expect_named_refused("x.pmdb", "permissions deny reading");
 }
@@ -289,12 +289,12 @@ static void many_refusals(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "r%02u.pmdb", i);
-		put(name, 8 + i, 0, 0644);
+		write_image(name, 8 + i, 0, 0644);
 	}
 	expect_refused(20, "too short");
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "r%02u.pmdb", i);
-		assert_string_equal(images.rejected[i].path, named(name));
+		assert_string_equal(images.rejected[i].path, build_path(name));
 	}
 }
 
@@ -307,18 +307,18 @@ static void bytes_are_kept(void **state)
 	FILE *f;
 
 	(void)state;
-	put("x.pmdb", 0, 0, 0664); /* the group may write */
-	look();
+	write_image("x.pmdb", 0, 0, 0664); /* the group may write */
+	open_folder();
 	assert_int_equal(images.n_maps, 1);
 	bytes = (const uint8_t *)images.maps[0].image;
 	was = bytes[5000];
-	f = fopen(named("x.pmdb"), "r+b");
+	f = fopen(build_path("x.pmdb"), "r+b");
 	assert_non_null(f);
 	assert_int_equal(fseek(f, 5000, SEEK_SET), 0);
 	fputc(was ^ 0xff, f);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(bytes[5000], was);
-	assert_int_equal(truncate(named("x.pmdb"), 0), 0);
+	assert_int_equal(truncate(build_path("x.pmdb"), 0), 0);
 	assert_int_equal(
 		bytes[table_get_builtin_image()->size - 1],
 		((const uint8_t *)table_get_builtin_image())[table_get_builtin_image()->size - 1]);
@@ -332,14 +332,14 @@ static void damage_is_found_later(void **state)
 	const char *fault;
 
 	(void)state;
-	put("x.pmdb", 0, (size_t)table_get_builtin_image()->size - 100, 0644);
-	look();
+	write_image("x.pmdb", 0, (size_t)table_get_builtin_image()->size - 100, 0644);
+	open_folder();
 	assert_int_equal(images.n_maps, 1);
 	fault = pfmi_image_find_fault(&images.maps[0]);
 	assert_non_null(fault);
 	assert_true(atomic_load(&images.maps[0].check_state) < 0);
 	assert_non_null(pfmi_image_find_fault(&images.maps[0])); /* as often as it is asked */
-	snprintf(path, sizeof(path), "%s", named("x.pmdb"));
+	snprintf(path, sizeof(path), "%s", build_path("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
 	assert_string_equal(why.detail, fault);
 }

@@ -10,7 +10,7 @@
 #include "lookup/lookup.h"
 
 /* A table with other names. */
-static bool is(const char *aka, const char *s)
+static bool is_called(const char *aka, const char *s)
 {
 	static struct {
 		struct table t;
@@ -29,12 +29,13 @@ static bool is(const char *aka, const char *s)
 static void names_of_tables(void **state)
 {
 	(void)state;
-	assert_true(is("", "own") && is("", "OWN") && is("one two three", "Own"));
-	assert_true(is("one two three", "one") && is("one two three", "TWO") &&
-	            is("one two three", "three"));
-	assert_false(is("one two three", "tw") || is("one two three", "wo") ||
-	             is("one two three", "threes"));
-	assert_false(is("", "") || is("", "ow") || is("", "owner"));
+	assert_true(is_called("", "own") && is_called("", "OWN") &&
+	            is_called("one two three", "Own"));
+	assert_true(is_called("one two three", "one") && is_called("one two three", "TWO") &&
+	            is_called("one two three", "three"));
+	assert_false(is_called("one two three", "tw") || is_called("one two three", "wo") ||
+	             is_called("one two three", "threes"));
+	assert_false(is_called("", "") || is_called("", "ow") || is_called("", "owner"));
 }
 
 /* Every unit is met by its name, and every one that is met has the name; other names come

@@ -43,7 +43,7 @@ enum { NO_CALL, CALL_OPEN, CALL_FSTAT, CALL_MMAP, CALL_SCANDIR, CALL_STAT, N_CAL
 static unsigned broken_call, broken_at, uses[N_CALLS];
 static int broken_errno, maps, descriptors;
 
-static bool breaks(unsigned call)
+static bool must_fail(unsigned call)
 {
 	uses[call]++;
 	if (call != broken_call || uses[call] != broken_at)
@@ -64,12 +64,12 @@ static void *counted_map(void *at)
 	return at;
 }
 
-#define open(...)    (breaks(CALL_OPEN) ? -1 : counted_open(open(__VA_ARGS__)))
+#define open(...)    (must_fail(CALL_OPEN) ? -1 : counted_open(open(__VA_ARGS__)))
 #define close(FD)    (descriptors--, close(FD))
-#define fstat(...)   (breaks(CALL_FSTAT) ? -1 : fstat(__VA_ARGS__))
-#define stat(...)    (breaks(CALL_STAT) ? -1 : stat(__VA_ARGS__))
-#define scandir(...) (breaks(CALL_SCANDIR) ? -1 : scandir(__VA_ARGS__))
-#define mmap(...)    (breaks(CALL_MMAP) ? MAP_FAILED : counted_map(mmap(__VA_ARGS__)))
+#define fstat(...)   (must_fail(CALL_FSTAT) ? -1 : fstat(__VA_ARGS__))
+#define stat(...)    (must_fail(CALL_STAT) ? -1 : stat(__VA_ARGS__))
+#define scandir(...) (must_fail(CALL_SCANDIR) ? -1 : scandir(__VA_ARGS__))
+#define mmap(...)    (must_fail(CALL_MMAP) ? MAP_FAILED : counted_map(mmap(__VA_ARGS__)))
 #define munmap(...)  (maps--, munmap(__VA_ARGS__))
 #include "../lib/context/images.c"
 #undef open
@@ -89,7 +89,7 @@ struct life {
 	uint64_t sum;     /* of all answers, while nothing was refused */
 };
 
-static void add(struct life *l, uint64_t value)
+static void add_to_sum(struct life *l, uint64_t value)
 {
 	l->sum = (l->sum ^ value) * 0x100000001b3u;
 }
@@ -98,7 +98,7 @@ static void add(struct life *l, uint64_t value)
 static bool went_well(struct life *l, const char *what, int rc, const pfm_error_t *why)
 {
 	if (rc >= 0) {
-		add(l, (uint64_t)rc);
+		add_to_sum(l, (uint64_t)rc);
 		return true;
 	}
 	if (!starve_hit || rc != PFMLIB_ERR_NOMEM)
@@ -119,7 +119,7 @@ static void encode(struct life *l, const char *text)
 
 	if (went_well(l, text, pfm_encode_event(l->ctx, text, 0, &e, &why), &why))
 		for (unsigned i = 0; i < e.n_regs; i++)
-			add(l, e.regs[i].value);
+			add_to_sum(l, e.regs[i].value);
 }
 
 /* Wrong texts stay wrong; what may have been meant is looked for without memory, or not found. */
@@ -165,8 +165,8 @@ static void ask_everything(struct life *l)
 		pfm_pmu_info_t info = PFM_INIT(info);
 
 		assert_int_equal(pfm_describe_pmu(l->ctx, i, &info), PFMLIB_SUCCESS);
-		add(l, info.n_events);
-		add(l, info.flags);
+		add_to_sum(l, info.n_events);
+		add_to_sum(l, info.flags);
 	}
 	encode(l, "coreduo::L2_LINES_IN:BOTH_CORES");
 	encode_nonsense(l);
@@ -208,9 +208,9 @@ static void count_something(struct life *l, unsigned flags, const char *cpus)
 		pfm_count_info_t info = PFM_INIT(info);
 
 		if (went_well(l, "pfm_read_count", pfm_read_count(s, i, &count), NULL))
-			add(l, count.value);
+			add_to_sum(l, count.value);
 		assert_int_equal(pfm_describe_count(s, i, &info), PFMLIB_SUCCESS);
-		add(l, (uint64_t)count.cause);
+		add_to_sum(l, (uint64_t)count.cause);
 	}
 	went_well(l, "pfm_reset_session", pfm_reset_session(s), NULL);
 	pfm_close_session(s);
@@ -253,12 +253,12 @@ static void count_on_a_device(struct life *l)
 	if (!ok && !starve_hit)
 		fail_msg("the model of the device refuses something, and nothing had failed");
 	l->refused += !ok;
-	add(l, ok);
+	add_to_sum(l, ok);
 	pfm_close_session(s);
 	alpha_emulator_close(emulator);
 }
 
-static void live(struct life *l)
+static void use_library(struct life *l)
 {
 	l->sum = 1;
 	l->refused = 0;
@@ -294,13 +294,13 @@ static bool live_starved(const pfm_ctx_options_t *options, uint64_t healthy, uns
 	starve_at = at;
 	open_life(&l);
 	if (l.ctx)
-		live(&l);
+		use_library(&l);
 	starve_at = 0;
 	hit = starve_hit;
 	starve_hit = false;
 	/* There is enough again: a context that was opened has lost nothing. */
 	if (l.ctx) {
-		live(&l);
+		use_library(&l);
 		if (l.sum != healthy)
 			fail_msg("after allocation %u failed the answers are others", at);
 	}
@@ -319,7 +319,7 @@ static void every_allocation(const pfm_ctx_options_t *options)
 	skip();
 #endif
 	open_life(&l);
-	live(&l);
+	use_library(&l);
 	pfm_close_context(l.ctx);
 	for (at = 1; live_starved(options, l.sum, at, false); at++)
 		;

@@ -51,12 +51,12 @@ struct worker {
 #define SANITIZED 0
 #endif
 
-static bool quick(void)
+static bool is_quick(void)
 {
 	return getenv("PERFMON_QUICK") != NULL;
 }
 
-static void add(struct worker *w, uint64_t value)
+static void add_to_sum(struct worker *w, uint64_t value)
 {
 	w->sum = (w->sum ^ value) * 0x100000001b3u;
 }
@@ -64,11 +64,11 @@ static void add(struct worker *w, uint64_t value)
 static void add_text(struct worker *w, const char *s)
 {
 	for (; *s; s++)
-		add(w, (unsigned char)*s);
+		add_to_sum(w, (unsigned char)*s);
 }
 
 /* Runs @body in THREADS threads that start together. */
-static void together(struct work *work, void *(*body)(void *), struct worker workers[THREADS])
+static void run_together(struct work *work, void *(*body)(void *), struct worker workers[THREADS])
 {
 	pthread_t threads[THREADS];
 
@@ -170,7 +170,7 @@ static void *use_first(void *arg)
 /* A child for each try: a process uses something first only once. */
 static void first_use_by_several_threads(void **state)
 {
-	unsigned tries = quick() ? 2 : 32;
+	unsigned tries = is_quick() ? 2 : 32;
 
 	(void)state;
 	for (unsigned i = 0; i < tries; i++) {
@@ -209,11 +209,11 @@ static void first_use_by_several_threads(void **state)
 /* ---- contexts -------------------------------------------------------------------------------- */
 
 /* Everything about the first events of every processor. */
-static void walk(struct worker *w, const pfm_ctx_t *ctx, unsigned most)
+static void visit_processors(struct worker *w, const pfm_ctx_t *ctx, unsigned most)
 {
 	int n = pfm_count_pmus(ctx);
 
-	add(w, (uint64_t)n);
+	add_to_sum(w, (uint64_t)n);
 	for (int pmu = 0; pmu < n; pmu++) {
 		pfm_pmu_info_t info = PFM_INIT(info);
 
@@ -232,9 +232,9 @@ static void walk(struct worker *w, const pfm_ctx_t *ctx, unsigned most)
 				return;
 			}
 			snprintf(text, sizeof(text), "%s::%s", info.name, event.name);
-			add(w, (uint64_t)pfm_encode_event(ctx, text, 0, &code, NULL));
+			add_to_sum(w, (uint64_t)pfm_encode_event(ctx, text, 0, &code, NULL));
 			for (unsigned r = 0; r < code.n_regs; r++)
-				add(w, code.regs[r].value);
+				add_to_sum(w, code.regs[r].value);
 			if (!pfm_print_event(ctx, text, PFM_DIALECT_PERF, printed, sizeof(printed),
 			                     NULL))
 				add_text(w, printed);
@@ -247,7 +247,7 @@ static void *walk_shared(void *arg)
 	struct worker *w = arg;
 
 	pthread_barrier_wait(&w->work->start);
-	walk(w, w->work->ctx, quick() ? 8 : 1000);
+	visit_processors(w, w->work->ctx, is_quick() ? 8 : 1000);
 	return NULL;
 }
 
@@ -261,12 +261,12 @@ static void a_context_is_shared(void **state)
 	(void)state;
 	o.flags = PFM_CTX_NO_IMAGES;
 	assert_int_equal(pfm_open_context(&work.ctx, &o, NULL), PFMLIB_SUCCESS);
-	walk(&alone, work.ctx, quick() ? 8 : 1000);
+	visit_processors(&alone, work.ctx, is_quick() ? 8 : 1000);
 	assert_null(alone.wrong);
 	pfm_close_context(work.ctx);
-	for (unsigned round = 0; round < (quick() ? 1 : 4); round++) {
+	for (unsigned round = 0; round < (is_quick() ? 1 : 4); round++) {
 		assert_int_equal(pfm_open_context(&work.ctx, &o, NULL), PFMLIB_SUCCESS);
-		together(&work, walk_shared, workers);
+		run_together(&work, walk_shared, workers);
 		all_agree(workers, alone.sum);
 		pfm_close_context(work.ctx);
 	}
@@ -284,9 +284,9 @@ static void *ask_by_name(void *arg)
 		pfm_encoding_t e = PFM_INIT(e);
 		pfm_error_t why = PFM_INIT(why);
 
-		add(w, (uint64_t)pfm_encode_event(w->work->ctx, texts[i], 0, &e, &why));
-		add(w, e.n_regs ? e.regs[0].value : 0);
-		add(w, (uint64_t)why.kind);
+		add_to_sum(w, (uint64_t)pfm_encode_event(w->work->ctx, texts[i], 0, &e, &why));
+		add_to_sum(w, e.n_regs ? e.regs[0].value : 0);
+		add_to_sum(w, (uint64_t)why.kind);
 	}
 	return NULL;
 }
@@ -314,9 +314,9 @@ static void an_image_is_first_used_by_several(void **state)
 	}
 	o.flags = PFM_CTX_NO_HOST;
 	o.images = folder;
-	for (unsigned round = 0; round < (quick() ? 2 : 16); round++) {
+	for (unsigned round = 0; round < (is_quick() ? 2 : 16); round++) {
 		assert_int_equal(pfm_open_context(&work.ctx, &o, NULL), PFMLIB_SUCCESS);
-		together(&work, ask_by_name, workers);
+		run_together(&work, ask_by_name, workers);
 		all_agree(workers, workers[0].sum);
 		assert_true(pfm_find_pmu(work.ctx, "testpmu") >= 0);
 		pfm_close_context(work.ctx);
@@ -396,7 +396,7 @@ static void a_child_is_born_while_others_load(void **state)
 	}
 	pthread_barrier_wait(&work.start);
 	assert_int_equal(pipe(ends), 0);
-	for (unsigned i = 0; i < (quick() ? 5 : 100) && !bad; i++) {
+	for (unsigned i = 0; i < (is_quick() ? 5 : 100) && !bad; i++) {
 		char said = 1;
 		pid_t pid = fork();
 
@@ -432,7 +432,7 @@ static void *open_and_close(void *arg)
 	o.flags = PFM_CTX_NO_IMAGES;
 	o.pmu = w->number % 2 ? "montecito" : "ev67";
 	pthread_barrier_wait(&w->work->start);
-	for (unsigned i = 0; i < (quick() ? 2 : 20) && !w->wrong; i++) {
+	for (unsigned i = 0; i < (is_quick() ? 2 : 20) && !w->wrong; i++) {
 		pfm_encoding_t e = PFM_INIT(e);
 		pfm_ctx_t *ctx;
 
@@ -455,7 +455,7 @@ static void contexts_come_and_go(void **state)
 	struct worker workers[THREADS];
 
 	(void)state;
-	together(&work, open_and_close, workers);
+	run_together(&work, open_and_close, workers);
 }
 
 /* ---- the libpfm 3 interface ------------------------------------------------------------------ */
@@ -467,18 +467,18 @@ static void walk_pfmlib(struct worker *w, unsigned most)
 	unsigned n = 0;
 
 	pfm_get_num_events(&n);
-	add(w, n);
+	add_to_sum(w, n);
 	for (unsigned i = 0; out && i < n && i < most; i++) {
 		char name[128] = "";
 		int code = 0;
 
-		add(w, (uint64_t)pfm_get_event_name(i, name, sizeof(name)));
+		add_to_sum(w, (uint64_t)pfm_get_event_name(i, name, sizeof(name)));
 		add_text(w, name);
-		add(w, (uint64_t)pfm_get_event_code(i, &code));
-		add(w, (uint64_t)code);
-		add(w, (uint64_t)dispatch_one((int)i, out));
+		add_to_sum(w, (uint64_t)pfm_get_event_code(i, &code));
+		add_to_sum(w, (uint64_t)code);
+		add_to_sum(w, (uint64_t)dispatch_one((int)i, out));
 		for (unsigned k = 0; k < out->pfp_pmc_count; k++)
-			add(w, out->pfp_pmcs[k].reg_value);
+			add_to_sum(w, out->pfp_pmcs[k].reg_value);
 	}
 	free(out);
 }
@@ -490,7 +490,7 @@ static void *dispatch_shared(void *arg)
 	pthread_barrier_wait(&w->work->start);
 	if (pfm_force_pmu(PFMLIB_MONTECITO_PMU))
 		w->wrong = "pfm_force_pmu";
-	walk_pfmlib(w, quick() ? 20 : 1000);
+	walk_pfmlib(w, is_quick() ? 20 : 1000);
 	return NULL;
 }
 
@@ -501,8 +501,8 @@ static void events_are_dispatched_by_several(void **state)
 
 	(void)state;
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), PFMLIB_SUCCESS);
-	walk_pfmlib(&alone, quick() ? 20 : 1000);
-	together(&work, dispatch_shared, workers);
+	walk_pfmlib(&alone, is_quick() ? 20 : 1000);
+	run_together(&work, dispatch_shared, workers);
 	all_agree(workers, alone.sum);
 }
 
@@ -524,7 +524,7 @@ static void *change_processors(void *arg)
 	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
 
 	pthread_barrier_wait(&w->work->start);
-	for (unsigned i = 0; i < (quick() ? 50 : 2000) && !w->wrong; i++) {
+	for (unsigned i = 0; i < (is_quick() ? 50 : 2000) && !w->wrong; i++) {
 		char name[128] = "";
 		int rc, type = 0;
 
@@ -551,7 +551,7 @@ static void the_processor_changes_meanwhile(void **state)
 
 	(void)state;
 	pfm_force_pmu(PFMLIB_COREDUO_PMU);
-	together(&work, change_processors, workers);
+	run_together(&work, change_processors, workers);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -569,9 +569,9 @@ static void touch_pages(unsigned n)
 	munmap((void *)(uintptr_t)p, (size_t)(n * (unsigned long)page));
 }
 
-static bool watched(void)
+static bool is_slowed(void)
 {
-	return SANITIZED || quick();
+	return SANITIZED || is_quick();
 }
 
 /* Each thread counts its own faults: those it makes, not those of its neighbours, who make many
@@ -583,7 +583,7 @@ static void *count_own_faults(void *arg)
 	unsigned pages = 64u << w->number;
 
 	pthread_barrier_wait(&w->work->start);
-	for (unsigned round = 0; round < (quick() ? 1 : 8) && !w->wrong; round++) {
+	for (unsigned round = 0; round < (is_quick() ? 1 : 8) && !w->wrong; round++) {
 		pfm_count_t counts[2] = { PFM_INIT(counts[0]), PFM_INIT(counts[1]) };
 		pfm_session_t *s;
 
@@ -597,9 +597,9 @@ static void *count_own_faults(void *arg)
 		if (pfm_stop_session(s) < 0 || pfm_read_session(s, counts, 2))
 			w->wrong = "pfm_read_session";
 		if (counts[0].quality == PFM_QUALITY_EXACT &&
-		    (counts[0].value < pages || (!watched() && counts[0].value > pages + 50)))
+		    (counts[0].value < pages || (!is_slowed() && counts[0].value > pages + 50)))
 			w->wrong = "the faults are not this thread's";
-		add(w, (uint64_t)counts[0].quality);
+		add_to_sum(w, (uint64_t)counts[0].quality);
 		pfm_close_session(s);
 	}
 	return NULL;
@@ -614,11 +614,11 @@ static void sessions_run_side_by_side(void **state)
 	(void)state;
 	o.flags = PFM_CTX_NO_IMAGES;
 	assert_int_equal(pfm_open_context(&work.ctx, &o, NULL), PFMLIB_SUCCESS);
-	together(&work, count_own_faults, workers);
+	run_together(&work, count_own_faults, workers);
 	all_agree(workers, workers[0].sum);
 	pfm_close_context(work.ctx);
 	work.ctx = NULL; /* the default one */
-	together(&work, count_own_faults, workers);
+	run_together(&work, count_own_faults, workers);
 }
 
 static void *keep_context(void *arg)
@@ -651,11 +651,11 @@ static void the_last_session_takes_the_context_along(void **state)
 
 	(void)state;
 	o.flags = PFM_CTX_NO_IMAGES;
-	for (unsigned i = 0; i < (quick() ? 1 : 10); i++) {
+	for (unsigned i = 0; i < (is_quick() ? 1 : 10); i++) {
 		struct work work = { 0 };
 
 		assert_int_equal(pfm_open_context(&work.ctx, &o, NULL), PFMLIB_SUCCESS);
-		together(&work, keep_context, workers);
+		run_together(&work, keep_context, workers);
 	}
 }
 

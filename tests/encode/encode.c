@@ -6,7 +6,7 @@
 #include "open_for.h"
 
 /* @ev with another code and unit mask, as if its text said so. */
-static struct event with(struct event ev, uint64_t code, uint64_t umask)
+static struct event set_code(struct event ev, uint64_t code, uint64_t umask)
 {
 	const uint64_t values[] = { code, umask };
 	const unsigned fields[] = { table_get_key_field_plus1(ev.table, KEY_CODE) - 1,
@@ -48,8 +48,8 @@ static unsigned expect_alternatives(const pfm_ctx_t *ctx, unsigned pmu, uint32_t
 		struct register_values regs;
 
 		pfmi_pmu_init_event(&ev, t, row);
-		other = with(ev, pfmi_pmu_extract_field(code, config),
-		             pfmi_pmu_extract_field(umask, config));
+		other = set_code(ev, pfmi_pmu_extract_field(code, config),
+		                 pfmi_pmu_extract_field(umask, config));
 		find_place(&other, 1, PFM_PLM3, &where, &regs);
 		assert_true(e.alternatives[i].control == regs.pmcs[0].value);
 		assert_true(e.alternatives[i].config != e.attr.config);
@@ -84,7 +84,7 @@ static void other_encodings_of_an_event(void **state)
 }
 
 /* Rows that must be counted alone, with every kind of neighbour. */
-static bool beside(const struct table *t, uint32_t alone, uint32_t other)
+static bool place_beside(const struct table *t, uint32_t alone, uint32_t other)
 {
 	uint64_t fixed = table_get_row_counter_mask(t, table_get_row(t, other)) >> 32;
 	struct event events[2];
@@ -142,7 +142,8 @@ static void counted_alone(void **state)
 			    r->flags & (ROW_EXCLUSIVE | ROW_FREE_RUNNING) ||
 			    !table_get_row_counter_mask(t, r))
 				continue;
-			seen[table_get_row_counter_mask(t, r) >> 32 != 0] += beside(t, alone, row);
+			seen[table_get_row_counter_mask(t, r) >> 32 != 0] +=
+				place_beside(t, alone, row);
 		}
 	}
 	assert_true(seen[0] > 50 && seen[1] > 0);

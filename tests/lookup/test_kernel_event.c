@@ -14,7 +14,7 @@
 
 static struct fake fake;
 
-static struct slice slice(const char *s)
+static struct slice make_slice(const char *s)
 {
 	return (struct slice){ s, (uint32_t)strlen(s) };
 }
@@ -32,39 +32,41 @@ static void tracepoints_are_found_under_both_mount_points(void **state)
 
 	(void)state;
 	fake_recorded(&fake, "hybrid");
-	assert_int_equal(
-		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
-		0);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, make_slice("sched"),
+	                                           make_slice("sched_switch"), &id),
+	                 0);
 	assert_int_equal(id, 372);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, make_slice("sched"),
+	                                           make_slice("nothing"), &id),
+	                 -ENOENT);
 	assert_int_equal(
-		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("nothing"), &id),
+		pfmi_lookup_tracepoint_id(&fake.sys, make_slice(".."), make_slice("x"), &id),
 		-ENOENT);
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice(".."), slice("x"), &id),
-	                 -ENOENT);
-	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("a/b"), &id),
-	                 -ENOENT);
+	assert_int_equal(
+		pfmi_lookup_tracepoint_id(&fake.sys, make_slice("sched"), make_slice("a/b"), &id),
+		-ENOENT);
 	fake_remove(&fake, "/sys/kernel/tracing/events/sched/sched_switch/id");
 	fake_remove(&fake, "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-	assert_int_equal(
-		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
-		-ENODEV);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, make_slice("sched"),
+	                                           make_slice("sched_switch"), &id),
+	                 -ENODEV);
 	fake_file(&fake, "/sys/kernel/debug/tracing/events/sched/sched_switch/id", "7");
-	assert_int_equal(
-		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
-		0);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, make_slice("sched"),
+	                                           make_slice("sched_switch"), &id),
+	                 0);
 	assert_int_equal(id, 7);
 	fake.fail = FAKE_OPEN;
 	fake.fail_at = 1;
 	fake.fail_on = true;
 	fake.fail_errno = EACCES;
 	fake.uses[FAKE_OPEN] = 0;
-	assert_int_equal(
-		pfmi_lookup_tracepoint_id(&fake.sys, slice("sched"), slice("sched_switch"), &id),
-		-EACCES);
+	assert_int_equal(pfmi_lookup_tracepoint_id(&fake.sys, make_slice("sched"),
+	                                           make_slice("sched_switch"), &id),
+	                 -EACCES);
 }
 
 /* A context that looks at the fake machine. */
-static pfm_ctx_t *context(const char *machine)
+static pfm_ctx_t *open_machine_context(const char *machine)
 {
 	pfm_ctx_options_t o = PFM_INIT(o);
 	pfm_ctx_t *ctx;
@@ -114,7 +116,7 @@ static void kernel_events_by_name(void **state)
 		{ "uncore_imc/data_reads/", 1, 0, 0, 21, 0 },
 		{ "uncore_imc_1/data_reads/", 1, 0, 0, 22, 0 },
 	};
-	pfm_ctx_t *ctx = context("hybrid");
+	pfm_ctx_t *ctx = open_machine_context("hybrid");
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -149,7 +151,7 @@ static void kernel_events_as_perf_writes_them(void **state)
 		"uncore_imc_1/data_reads/",
 		"uncore_imc_1/event=0x1/",
 	};
-	pfm_ctx_t *ctx = context("hybrid");
+	pfm_ctx_t *ctx = open_machine_context("hybrid");
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -188,7 +190,7 @@ static void wrong_kernel_events_are_refused(void **state)
 		{ "power::cycles", PFMLIB_ERR_NOTFOUND, PFM_KIND_UNKNOWN_EVENT },
 		{ "cpu_none/event=1/", PFMLIB_ERR_NOPMU, PFM_KIND_UNKNOWN_PMU },
 	};
-	pfm_ctx_t *ctx = context("hybrid");
+	pfm_ctx_t *ctx = open_machine_context("hybrid");
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -217,7 +219,7 @@ static void parameters_of_kernel_events(void **state)
 		  "\"PM_PB_CYC\" requires a value for chip: write hv_24x7::PM_PB_CYC,chip=NUMBER" },
 	};
 	char sentence[256];
-	pfm_ctx_t *ctx = context("uncore");
+	pfm_ctx_t *ctx = open_machine_context("uncore");
 	pfm_error_t why = PFM_INIT(why);
 	pfm_attr_t attr;
 
@@ -241,7 +243,7 @@ static void parameters_of_kernel_events(void **state)
 
 static void unreadable_tracefs_is_explained(void **state)
 {
-	pfm_ctx_t *ctx = context("hybrid");
+	pfm_ctx_t *ctx = open_machine_context("hybrid");
 	pfm_error_t why = PFM_INIT(why);
 	pfm_attr_t attr;
 

@@ -20,7 +20,7 @@
 
 /* A walk over what answers to @name: first what is called so itself, then what has it for another
  * name, and all of them. */
-static void walk(const pfm_ctx_t *c, const char *name, unsigned *n_others)
+static void check_name(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 {
 	struct slice s = pfmi_base_make_slice(name);
 	unsigned n = context_count_pmus(c), own = 0, others = 0, steps = 0;
@@ -68,10 +68,10 @@ static unsigned walk_all(const pfm_ctx_t *c)
 		snprintf(names, sizeof(names), "%s %s", table_get_text(t, t->name),
 		         table_get_text(t, t->aliases));
 		for (unsigned k = 0; (name = strtok(k ? NULL : names, " ")); k++) {
-			walk(c, name, &others);
+			check_name(c, name, &others);
 			for (char *p = name; *p; p++)
 				*p = (char)toupper((unsigned char)*p);
-			walk(c, name, &others);
+			check_name(c, name, &others);
 		}
 	}
 	return others;
@@ -83,8 +83,8 @@ static void all_of_a_name_are_called(void **state)
 
 	(void)state;
 	assert_true(walk_all(ctx) > 20);
-	walk(ctx, "no_such_processor", &others);
-	walk(ctx, "", &others);
+	check_name(ctx, "no_such_processor", &others);
+	check_name(ctx, "", &others);
 	assert_int_equal(others, 0);
 }
 

@@ -11,7 +11,7 @@
 #include <perfmon/perfmon.h>
 
 /* The pieces of @list, with '|' behind each. */
-static const char *pieces(const char *list)
+static const char *join_pieces(const char *list)
 {
 	static char out[512];
 	const char *event;
@@ -56,7 +56,7 @@ static void lists_split_at_commas(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		EXPECT_ROW_TEXT(lists[i].list, pieces(lists[i].list), lists[i].pieces);
+		EXPECT_ROW_TEXT(lists[i].list, join_pieces(lists[i].list), lists[i].pieces);
 }
 
 static void missing_lists(void **state)

@@ -8,7 +8,7 @@ struct heard {
 	unsigned limit;
 };
 
-static int hear(void *arg, const char *name)
+static int add_tracepoint(void *arg, const char *name)
 {
 	struct heard *h = arg;
 
@@ -28,12 +28,12 @@ static void add_tracefs(struct checked_machine *m, const char *mount)
 	}
 }
 
-static void visit(struct checked_machine *m, const char *pattern, unsigned limit, int rc,
-                  const char *expected)
+static void expect_tracepoints(struct checked_machine *m, const char *pattern, unsigned limit,
+                               int rc, const char *expected)
 {
 	struct heard h = { .limit = limit };
 
-	assert_int_equal(pfm_visit_tracepoints(m->ctx, pattern, hear, &h), rc);
+	assert_int_equal(pfm_visit_tracepoints(m->ctx, pattern, add_tracepoint, &h), rc);
 	assert_string_equal(h.text, expected);
 }
 
@@ -49,11 +49,12 @@ static void tracepoints_match_patterns(void **state)
 		fake_remove(&m.fake, "/sys/kernel/tracing/events/sched/sched_switch/id");
 		fake_remove(&m.fake, "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
 		add_tracefs(&m, mounts[i]);
-		visit(&m, NULL, 0, 0, "irq:irq_entry sched:sched_switch sched:sched_wakeup ");
-		visit(&m, "sched:*", 0, 0, "sched:sched_switch sched:sched_wakeup ");
-		visit(&m, "*:*_s*", 0, 0, "sched:sched_switch ");
-		visit(&m, "sche:*", 0, 0, "");
-		visit(&m, NULL, 1, 7, "irq:irq_entry ");
+		expect_tracepoints(&m, NULL, 0, 0,
+		                   "irq:irq_entry sched:sched_switch sched:sched_wakeup ");
+		expect_tracepoints(&m, "sched:*", 0, 0, "sched:sched_switch sched:sched_wakeup ");
+		expect_tracepoints(&m, "*:*_s*", 0, 0, "sched:sched_switch ");
+		expect_tracepoints(&m, "sche:*", 0, 0, "");
+		expect_tracepoints(&m, NULL, 1, 7, "irq:irq_entry ");
 		close_machine(&m);
 	}
 }

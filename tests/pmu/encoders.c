@@ -48,7 +48,7 @@ static void no_overlap(const struct table *t, const char *name)
 }
 
 /* Bits that choose the event are bits of the register's fields; the counter exists. */
-static void significant(const struct table *t, const char *name)
+static void check_event_select_bits(const struct table *t, const char *name)
 {
 	unsigned n = 0, counter = 99;
 	const struct register_field *b = pfmi_pmu_get_register_layout(t, name, &n);
@@ -78,7 +78,7 @@ static void every_table_has_an_encoder_with_registers(void **state)
 		n_layouts = 0;
 		each_register(t, no_overlap);
 		assert_int_equal(n_layouts != 0, *pfmi_pmu_list_registers(t) != '\0');
-		each_register(t, significant);
+		each_register(t, check_event_select_bits);
 		assert_null(pfmi_pmu_get_register_layout(t, "NO_SUCH_REGISTER", &n));
 		assert_null(pfmi_pmu_get_register_layout(t, "", &n));
 	}

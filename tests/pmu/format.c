@@ -6,7 +6,7 @@
 #include "pmu/pmu_internal.h"
 #include "table/build.h"
 
-static bool fact(const struct table *t, const char *name, uint64_t *value)
+static bool get_feature(const struct table *t, const char *name, uint64_t *value)
 {
 	for (unsigned i = 0; i < t->n_features; i++)
 		if (strcmp(table_get_text(t, table_features(t)[i].name), name) == 0) {
@@ -26,7 +26,7 @@ static void counter_in_the_code(void **state)
 		const struct table *t = table_get_builtin(i);
 		uint64_t at = 0;
 
-		if (t->encoder != ENCODER_FORMAT || !fact(t, "counter_at", &at))
+		if (t->encoder != ENCODER_FORMAT || !get_feature(t, "counter_at", &at))
 			continue;
 		assert_int_equal(table_counters(t)->first, 1);
 		for (uint32_t row = 0; row < t->n_rows; row++) {
@@ -68,7 +68,7 @@ static void counter_of_cycles(void **state)
 	struct register_values regs;
 
 	(void)state;
-	assert_true(fact(t, "cycle_counter", &own) && fact(t, "cycle_event", &code));
+	assert_true(get_feature(t, "cycle_counter", &own) && get_feature(t, "cycle_event", &code));
 	for (uint32_t row = 0; row < t->n_rows; row++)
 		if (is_event(t, row) &&
 		    pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER) == code)
@@ -99,8 +99,8 @@ static void no_counter_of_cycles(void **state)
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
 		const struct table *t = table_get_builtin(i);
 
-		if (t->encoder != ENCODER_FORMAT || fact(t, "cycle_counter", &value) ||
-		    fact(t, "counter_at", &value))
+		if (t->encoder != ENCODER_FORMAT || get_feature(t, "cycle_counter", &value) ||
+		    get_feature(t, "counter_at", &value))
 			continue;
 		for (uint32_t row = 0; row < t->n_rows; row++) {
 			struct event ev;

@@ -7,7 +7,7 @@
 
 /* The counters whose ESCR is the second one of a pair: 2, 3, 6, 7, 10, 11 and 14, 15, 17 (the
  * manual's table of ESCRs). */
-static bool upper(unsigned counter)
+static bool has_upper_escr(unsigned counter)
 {
 	static const unsigned second[] = { 2, 3, 6, 7, 10, 11, 14, 15, 17 };
 
@@ -23,7 +23,7 @@ static uint64_t escr_of(const struct event *ev)
 }
 
 /* Can events @i and later be placed, given where those before are? */
-static bool fits(const struct event *events, unsigned n, unsigned i, unsigned counter[])
+static bool can_place(const struct event *events, unsigned n, unsigned i, unsigned counter[])
 {
 	if (i == n)
 		return true;
@@ -33,9 +33,9 @@ static bool fits(const struct event *events, unsigned n, unsigned i, unsigned co
 		for (unsigned k = 0; k < i; k++)
 			free = free && counter[k] != c &&
 			       (escr_of(&events[k]) != escr_of(&events[i]) ||
-			        upper(counter[k]) != upper(c));
+			        has_upper_escr(counter[k]) != has_upper_escr(c));
 		counter[i] = c;
-		if (free && fits(events, n, i + 1, counter))
+		if (free && can_place(events, n, i + 1, counter))
 			return true;
 	}
 	return false;
@@ -72,8 +72,8 @@ static void random_sets_are_placed_or_refused(void **state)
 		for (unsigned i = 0; i < n; i++)
 			pfmi_pmu_init_event(&events[i], t, random_event(t, &seed));
 		rc = pfmi_pmu_dispatch_set(&req, &where, &regs, NULL);
-		assert_int_equal(rc, fits(events, n, 0, counter) ? PFMLIB_SUCCESS
-		                                                 : PFMLIB_ERR_NOASSIGN);
+		assert_int_equal(rc, can_place(events, n, 0, counter) ? PFMLIB_SUCCESS
+		                                                      : PFMLIB_ERR_NOASSIGN);
 		refused += rc != 0;
 		placed += rc == 0;
 		for (unsigned i = 0; i < n && !rc; i++) {
@@ -85,7 +85,8 @@ static void random_sets_are_placed_or_refused(void **state)
 			assert_true(regs.pmcs[i].addr == 0x360 + c && regs.pmcs[i].num == c &&
 			            regs.pmcs[i].kind == PFM_REG_PMC);
 			assert_true(regs.pmds[i].addr == 0x300 + c && regs.pmds[i].num == c);
-			assert_true(regs.pmcs[n + i].addr == escr_of(&events[i]) + upper(c));
+			assert_true(regs.pmcs[n + i].addr ==
+			            escr_of(&events[i]) + has_upper_escr(c));
 			assert_int_equal(regs.pmcs[n + i].kind, PFM_REG_EXTRA);
 			for (unsigned k = 0; k < i; k++)
 				assert_true(where.counters[k] != c &&

@@ -2,8 +2,8 @@
 /* Names of registers: each kind, each encoder, and that pfm_decode_field() knows them. */
 #include "unit_tables.h"
 
-static void expect(const struct table *t, unsigned kind, unsigned num, uint64_t addr,
-                   const char *want)
+static void expect_register(const struct table *t, unsigned kind, unsigned num, uint64_t addr,
+                            const char *want)
 {
 	pfm_reg_t reg = { 0 };
 
@@ -18,17 +18,17 @@ static void control_registers(void **state)
 	char want[32];
 
 	(void)state;
-	expect(table_with(ENCODER_X86, "skl"), PFM_REG_PMC, 3, 0, "PERFEVTSEL3");
-	expect(table_with(ENCODER_NETBURST, NULL), PFM_REG_PMC, 12, 0, "CCCR12");
-	expect(table_with(ENCODER_MIPS, NULL), PFM_REG_PMC, 1, 0, "PERFCTL1");
-	expect(table_called("montecito"), PFM_REG_PMC, 4, 0, "PMC4");
+	expect_register(table_with(ENCODER_X86, "skl"), PFM_REG_PMC, 3, 0, "PERFEVTSEL3");
+	expect_register(table_with(ENCODER_NETBURST, NULL), PFM_REG_PMC, 12, 0, "CCCR12");
+	expect_register(table_with(ENCODER_MIPS, NULL), PFM_REG_PMC, 1, 0, "PERFCTL1");
+	expect_register(table_called("montecito"), PFM_REG_PMC, 4, 0, "PMC4");
 	for (unsigned i = 0; i < 64; i++) {
 		snprintf(want, sizeof(want), "PERFEVTSEL%u", i);
-		expect(table_with(ENCODER_X86, "skl"), PFM_REG_PMC, i, 0, want);
+		expect_register(table_with(ENCODER_X86, "skl"), PFM_REG_PMC, i, 0, want);
 		snprintf(want, sizeof(want), "PMC%u", i);
-		expect(table_called("montecito"), PFM_REG_PMC, i, 0, want);
+		expect_register(table_called("montecito"), PFM_REG_PMC, i, 0, want);
 		snprintf(want, sizeof(want), "PMD%u", i);
-		expect(table_called("montecito"), PFM_REG_PMD, i, 0, want);
+		expect_register(table_called("montecito"), PFM_REG_PMD, i, 0, want);
 	}
 }
 
@@ -38,23 +38,23 @@ static void other_registers(void **state)
 			   *netburst = table_with(ENCODER_NETBURST, NULL);
 
 	(void)state;
-	expect(skl, PFM_REG_FIXED_CTRL, 0, 0, "FIXED_CTR_CTRL");
-	expect(skl, PFM_REG_GLOBAL_CTRL, 0, 0, "GLOBAL_CTRL");
-	expect(skl, PFM_REG_EXTRA, 0, 0x1a6, "OFFCORE_RSP_0");
-	expect(skl, PFM_REG_EXTRA, 0, 0x1a7, "OFFCORE_RSP_1");
-	expect(skl, PFM_REG_EXTRA, 0, 0x3e0, "OMR_0");
-	expect(skl, PFM_REG_EXTRA, 0, 0x3e3, "OMR_3");
-	expect(skl, PFM_REG_EXTRA, 0, 0x3f6, "PEBS_LD_LAT");
-	expect(skl, PFM_REG_EXTRA, 0, 0x3f7, "PEBS_FRONTEND");
-	expect(skl, PFM_REG_EXTRA, 0, 0x1328, "SNOOP_RSP_0");
-	expect(skl, PFM_REG_EXTRA, 0, 0x1329, "SNOOP_RSP_1");
-	expect(skl, PFM_REG_EXTRA, 0, 0x999, "MSR");
-	expect(netburst, PFM_REG_EXTRA, 0, 0x3b2, "ESCR0");
-	expect(netburst, PFM_REG_EXTRA, 0, 0x3b3, "ESCR1");
-	expect(skl, PFM_REG_IBR, 7, 0, "IBR7");
-	expect(skl, PFM_REG_DBR, 0, 0, "DBR0");
-	expect(skl, PFM_REG_CONFIG, 0, 0, "config");
-	expect(skl, PFM_REG_CONFIG, 3, 0, "config3");
+	expect_register(skl, PFM_REG_FIXED_CTRL, 0, 0, "FIXED_CTR_CTRL");
+	expect_register(skl, PFM_REG_GLOBAL_CTRL, 0, 0, "GLOBAL_CTRL");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x1a6, "OFFCORE_RSP_0");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x1a7, "OFFCORE_RSP_1");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x3e0, "OMR_0");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x3e3, "OMR_3");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x3f6, "PEBS_LD_LAT");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x3f7, "PEBS_FRONTEND");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x1328, "SNOOP_RSP_0");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x1329, "SNOOP_RSP_1");
+	expect_register(skl, PFM_REG_EXTRA, 0, 0x999, "MSR");
+	expect_register(netburst, PFM_REG_EXTRA, 0, 0x3b2, "ESCR0");
+	expect_register(netburst, PFM_REG_EXTRA, 0, 0x3b3, "ESCR1");
+	expect_register(skl, PFM_REG_IBR, 7, 0, "IBR7");
+	expect_register(skl, PFM_REG_DBR, 0, 0, "DBR0");
+	expect_register(skl, PFM_REG_CONFIG, 0, 0, "config");
+	expect_register(skl, PFM_REG_CONFIG, 3, 0, "config3");
 }
 
 /* Addresses of x86, from Intel's manual volume 4 and AMD's for family 19h. */

@@ -14,7 +14,7 @@
 
 /* ---- reading vectors ------------------------------------------------------------------------- */
 
-static json_t *load(const char *name)
+static json_t *load_vectors(const char *name)
 {
 	const char *folder = getenv("PERFMON_TESTS");
 	json_t *all = json_array();
@@ -38,32 +38,32 @@ static json_t *load(const char *name)
 	return all;
 }
 
-static uint64_t num(const json_t *v)
+static uint64_t read_number(const json_t *v)
 {
 	return json_is_string(v) ? strtoull(json_string_value(v), NULL, 0)
 	                         : (uint64_t)json_integer_value(v);
 }
 
-static uint64_t get(const json_t *o, const char *key)
+static uint64_t get_number(const json_t *o, const char *key)
 {
-	return num(json_object_get(o, key));
+	return read_number(json_object_get(o, key));
 }
 
-static const char *str(const json_t *o, const char *key)
+static const char *get_text(const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
 
 	return s ? s : "";
 }
 
-static unsigned list(const json_t *o, const char *key, uint64_t *out, unsigned size)
+static unsigned get_numbers(const json_t *o, const char *key, uint64_t *out, unsigned size)
 {
 	const json_t *l = json_object_get(o, key);
 	unsigned n = (unsigned)json_array_size(l);
 
 	assert_true(n <= size);
 	for (unsigned i = 0; i < n; i++)
-		out[i] = num(json_array_get(l, i));
+		out[i] = read_number(json_array_get(l, i));
 	return n;
 }
 
@@ -79,7 +79,7 @@ static int pmu_of(const json_t *o)
 	};
 
 	for (unsigned i = 0; i < 5; i++)
-		if (strcmp(str(o, "pmu"), types[i].name) == 0)
+		if (strcmp(get_text(o, "pmu"), types[i].name) == 0)
 			return types[i].type;
 	return -1;
 }
@@ -88,7 +88,7 @@ static int pmu_of(const json_t *o)
 static uint64_t stats_of(const json_t *v)
 {
 	uint64_t l[8], bits = 0;
-	unsigned n = list(v, "stats", l, 8);
+	unsigned n = get_numbers(v, "stats", l, 8);
 
 	for (unsigned i = 0; i < n; i++)
 		bits |= (uint64_t)1 << l[i];
@@ -97,7 +97,7 @@ static uint64_t stats_of(const json_t *v)
 
 static int errno_of(const json_t *v)
 {
-	const char *name = str(v, "errno");
+	const char *name = get_text(v, "errno");
 
 	return strcmp(name, "EINVAL") == 0       ? -EINVAL
 	       : strcmp(name, "EPERM") == 0      ? -EPERM
@@ -120,34 +120,34 @@ static void v_ioctl_code(const json_t *v)
 	pfm_alpha_request_t r;
 	uint32_t formula = 0;
 
-	assert_int_equal(pfm_alpha_find_request(str(v, "name"), &r), 0);
-	assert_int_equal(r.request, get(v, "request"));
+	assert_int_equal(pfm_alpha_find_request(get_text(v, "name"), &r), 0);
+	assert_int_equal(r.request, get_number(v, "request"));
 	for (unsigned i = 0; i < 4; i++)
-		if (strncmp(str(v, "dir"), dirs[i].dir, 2) == 0)
-			formula = PFCNTR_REQUEST(dirs[i].bits, (uint32_t)get(v, "nr"),
-			                         get(v, "size"));
-	if (strcmp(str(v, "dir"), "inout") == 0)
-		formula = PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, (uint32_t)get(v, "nr"),
-		                         get(v, "size"));
-	assert_int_equal(formula, get(v, "request"));
-	assert_int_equal(r.families, strcmp(str(v, "family"), "any") == 0       ? 7
-	                             : strcmp(str(v, "family"), "ev4") == 0     ? 1
-	                             : strncmp(str(v, "family"), "ev5", 3) == 0 ? 2
-	                                                                        : 4);
+		if (strncmp(get_text(v, "dir"), dirs[i].dir, 2) == 0)
+			formula = PFCNTR_REQUEST(dirs[i].bits, (uint32_t)get_number(v, "nr"),
+			                         get_number(v, "size"));
+	if (strcmp(get_text(v, "dir"), "inout") == 0)
+		formula = PFCNTR_REQUEST(PFCNTR_IN | PFCNTR_OUT, (uint32_t)get_number(v, "nr"),
+		                         get_number(v, "size"));
+	assert_int_equal(formula, get_number(v, "request"));
+	assert_int_equal(r.families, strcmp(get_text(v, "family"), "any") == 0       ? 7
+	                             : strcmp(get_text(v, "family"), "ev4") == 0     ? 1
+	                             : strncmp(get_text(v, "family"), "ev5", 3) == 0 ? 2
+	                                                                             : 4);
 }
 
 static void v_ioctl_code_old(const json_t *v)
 {
-	assert_int_equal(PCNTGETCNT_OLD, get(v, "request"));
+	assert_int_equal(PCNTGETCNT_OLD, get_number(v, "request"));
 }
 
 static void v_pm_stat(const json_t *v)
 {
-	unsigned n = (unsigned)get(v, "enum");
+	unsigned n = (unsigned)get_number(v, "enum");
 
-	assert_string_equal(pfm_alpha_statistic_name(n), str(v, "name"));
-	assert_int_equal(pfm_alpha_find_statistic(str(v, "name")), n);
-	assert_int_equal(pfm_alpha_statistic_bits(n), get(v, "state_bits"));
+	assert_string_equal(pfm_alpha_statistic_name(n), get_text(v, "name"));
+	assert_int_equal(pfm_alpha_find_statistic(get_text(v, "name")), n);
+	assert_int_equal(pfm_alpha_statistic_bits(n), get_number(v, "state_bits"));
 }
 
 static void v_freq_mask(const json_t *v)
@@ -155,9 +155,9 @@ static void v_freq_mask(const json_t *v)
 	uint64_t a1;
 	int privileged;
 
-	pfm_alpha_driver_rates(get(v, "arg"), &a1, &privileged);
-	assert_int_equal(a1, get(v, "a1"));
-	assert_int_equal(privileged, get(v, "privileged"));
+	pfm_alpha_driver_rates(get_number(v, "arg"), &a1, &privileged);
+	assert_int_equal(a1, get_number(v, "a1"));
+	assert_int_equal(privileged, get_number(v, "privileged"));
 }
 
 static void v_ctxt(const json_t *v)
@@ -170,51 +170,52 @@ static void v_ctxt(const json_t *v)
 		        { 'S', PFM_ALPHA_MODE_SUPER },
 		        { 'U', PFM_ALPHA_MODE_USER },
 		        { 'P', PFM_ALPHA_MODE_PAL } };
-	uint64_t word, arg = get(v, "arg");
+	uint64_t word, arg = get_number(v, "arg");
 	unsigned modes = 0;
 	int select, marks;
 	pfmlib_alpha_call_t call;
 
 	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT5CTXTS, arg, &call), 0);
 	assert_int_equal(call.function, 3);
-	assert_int_equal(call.argument, get(v, "a1"));
+	assert_int_equal(call.argument, get_number(v, "a1"));
 	for (unsigned i = 0; i < 5; i++)
-		if (strchr(str(v, "hw_modes"), letters[i].letter))
+		if (strchr(get_text(v, "hw_modes"), letters[i].letter))
 			modes |= letters[i].mode;
 	if (modes) {
 		assert_int_equal(pfm_alpha_word_modes(arg, NULL, NULL), modes);
 		assert_int_equal(pfm_alpha_mode_word(modes, PFM_ALPHA_SCOPE_SYSTEM, &word), 0);
 		assert_int_equal(word, arg);
-		assert_int_equal((word & PF5_CTXT_NO_USER) != 0, get(v, "ku"));
-		assert_int_equal((word & PF5_CTXT_NO_PAL) != 0, get(v, "kp"));
-		assert_int_equal((word & PF5_CTXT_NO_KERNEL) != 0, get(v, "kk"));
+		assert_int_equal((word & PF5_CTXT_NO_USER) != 0, get_number(v, "ku"));
+		assert_int_equal((word & PF5_CTXT_NO_PAL) != 0, get_number(v, "kp"));
+		assert_int_equal((word & PF5_CTXT_NO_KERNEL) != 0, get_number(v, "kk"));
 	} else {
 		(void)pfm_alpha_word_modes(arg, &select, &marks);
-		assert_int_equal(select, get(v, "select"));
-		assert_int_equal(marks, get(v, "sets_pme"));
+		assert_int_equal(select, get_number(v, "select"));
+		assert_int_equal(marks, get_number(v, "sets_pme"));
 	}
 }
 
 static void v_rsize(const json_t *v)
 {
 	uint64_t bytes;
-	unsigned open = strcmp(str(v, "mode"), "each") == 0  ? PFM_ALPHA_OPEN_EACH
-	                : strcmp(str(v, "mode"), "one") == 0 ? PFM_ALPHA_OPEN_ONE
-	                                                     : PFM_ALPHA_OPEN_ALL;
+	unsigned open = strcmp(get_text(v, "mode"), "each") == 0  ? PFM_ALPHA_OPEN_EACH
+	                : strcmp(get_text(v, "mode"), "one") == 0 ? PFM_ALPHA_OPEN_ONE
+	                                                          : PFM_ALPHA_OPEN_ALL;
 
-	assert_int_equal(pfm_alpha_sample_bytes(get(v, "start"), get(v, "end"), get(v, "stride"),
-	                                        open, (unsigned)get(v, "ncpu"), &bytes),
+	assert_int_equal(pfm_alpha_sample_bytes(get_number(v, "start"), get_number(v, "end"),
+	                                        get_number(v, "stride"), open,
+	                                        (unsigned)get_number(v, "ncpu"), &bytes),
 	                 0);
-	assert_int_equal(bytes, get(v, "bytes"));
+	assert_int_equal(bytes, get_number(v, "bytes"));
 }
 
 static void v_count(const json_t *v)
 {
 	uint64_t interrupts[3], rates[3], events[3];
-	unsigned n = list(v, "interrupts", interrupts, 3);
+	unsigned n = get_numbers(v, "interrupts", interrupts, 3);
 
-	assert_int_equal(list(v, "freq", rates, 3), n);
-	assert_int_equal(list(v, "events", events, 3), n);
+	assert_int_equal(get_numbers(v, "freq", rates, 3), n);
+	assert_int_equal(get_numbers(v, "events", events, 3), n);
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(pfm_alpha_events(interrupts[i], rates[i]), events[i]);
 }
@@ -222,10 +223,10 @@ static void v_count(const json_t *v)
 static void v_readcntrs(const json_t *v)
 {
 	uint64_t interrupts[3], raw[3], events[3];
-	unsigned n = list(v, "interrupts", interrupts, 3);
+	unsigned n = get_numbers(v, "interrupts", interrupts, 3);
 
-	list(v, "raw", raw, 3);
-	list(v, "events", events, 3);
+	get_numbers(v, "raw", raw, 3);
+	get_numbers(v, "events", events, 3);
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(pfm_alpha_events_raw(interrupts[i],
 		                                      pfm_alpha_counter_width(pmu_of(v), i),
@@ -235,22 +236,22 @@ static void v_readcntrs(const json_t *v)
 
 static void v_single_issue(const json_t *v)
 {
-	assert_int_equal(pfm_alpha_single_issues(get(v, "issues"), get(v, "dual")),
-	                 get(v, "single"));
+	assert_int_equal(pfm_alpha_single_issues(get_number(v, "issues"), get_number(v, "dual")),
+	                 get_number(v, "single"));
 }
 
 static void v_ctrs_word(const json_t *v)
 {
 	uint64_t c[3] = { 0 }, back[3] = { 0 }, word;
-	unsigned select, cpu, n = list(v, "c", c, 3);
+	unsigned select, cpu, n = get_numbers(v, "c", c, 3);
 
-	assert_int_equal(pfm_alpha_counter_word(pmu_of(v), (unsigned)get(v, "select"),
-	                                        (unsigned)get(v, "cpu"), c, &word),
+	assert_int_equal(pfm_alpha_counter_word(pmu_of(v), (unsigned)get_number(v, "select"),
+	                                        (unsigned)get_number(v, "cpu"), c, &word),
 	                 0);
-	assert_int_equal(word, get(v, "word"));
+	assert_int_equal(word, get_number(v, "word"));
 	assert_int_equal(pfm_alpha_split_counter_word(pmu_of(v), word, &select, &cpu, back), 0);
-	assert_int_equal(select, get(v, "select"));
-	assert_int_equal(cpu, get(v, "cpu"));
+	assert_int_equal(select, get_number(v, "select"));
+	assert_int_equal(cpu, get_number(v, "cpu"));
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(back[i], c[i]);
 }
@@ -259,23 +260,24 @@ static void v_mask(const json_t *v)
 {
 	uint64_t value;
 
-	assert_int_equal(pfm_alpha_mask(str(v, "name"), &value), 0);
-	assert_int_equal(value, get(v, "value"));
+	assert_int_equal(pfm_alpha_mask(get_text(v, "name"), &value), 0);
+	assert_int_equal(value, get_number(v, "value"));
 }
 
 static void v_ipl(const json_t *v)
 {
-	assert_int_equal(pfm_alpha_level_entry((int)get(v, "user"), (int)get(v, "idle"),
-	                                       (unsigned)get(v, "ipl")),
-	                 get(v, "entry"));
+	assert_int_equal(pfm_alpha_level_entry((int)get_number(v, "user"),
+	                                       (int)get_number(v, "idle"),
+	                                       (unsigned)get_number(v, "ipl")),
+	                 get_number(v, "entry"));
 }
 
 static void v_linux_event(const json_t *v)
 {
 	unsigned raw, counter;
 	uint64_t mode;
-	int rc = pfm_alpha_linux_event((uint32_t)get(v, "type"), get(v, "config"), &raw, &counter,
-	                               &mode);
+	int rc = pfm_alpha_linux_event((uint32_t)get_number(v, "type"), get_number(v, "config"),
+	                               &raw, &counter, &mode);
 
 	if (json_is_false(json_object_get(v, "ok"))) {
 		assert_int_equal(rc, errno_of(v));
@@ -283,12 +285,12 @@ static void v_linux_event(const json_t *v)
 	}
 	assert_int_equal(rc, 0);
 	if (json_object_get(v, "maps_to")) {
-		assert_int_equal(raw, get(v, "maps_to"));
+		assert_int_equal(raw, get_number(v, "maps_to"));
 		return;
 	}
-	assert_int_equal(raw, get(v, "config"));
-	assert_int_equal(counter, get(v, "pmc"));
-	assert_int_equal(mode, get(v, "pal_config"));
+	assert_int_equal(raw, get_number(v, "config"));
+	assert_int_equal(counter, get_number(v, "pmc"));
+	assert_int_equal(mode, get_number(v, "pal_config"));
 }
 
 static void v_linux_pair(const json_t *v)
@@ -296,15 +298,15 @@ static void v_linux_pair(const json_t *v)
 	uint64_t l[2], pmc[2], mode;
 	unsigned raw[2], counter[2];
 
-	list(v, "raw", l, 2);
+	get_numbers(v, "raw", l, 2);
 	raw[0] = (unsigned)l[0], raw[1] = (unsigned)l[1];
 	if (json_is_false(json_object_get(v, "ok"))) {
 		assert_int_equal(pfm_alpha_linux_pair(raw, counter, &mode), errno_of(v));
 		return;
 	}
 	assert_int_equal(pfm_alpha_linux_pair(raw, counter, &mode), 0);
-	assert_int_equal(mode, get(v, "pal_config"));
-	list(v, "pmc", pmc, 2);
+	assert_int_equal(mode, get_number(v, "pal_config"));
+	get_numbers(v, "pmc", pmc, 2);
 	assert_int_equal(counter[0], pmc[0]);
 	assert_int_equal(counter[1], pmc[1]);
 }
@@ -313,24 +315,25 @@ static void v_linux_write(const json_t *v)
 {
 	pfmlib_alpha_call_t call;
 
-	assert_int_equal(pfm_alpha_linux_write((unsigned)get(v, "pmc"), get(v, "period"), &call),
+	assert_int_equal(pfm_alpha_linux_write((unsigned)get_number(v, "pmc"),
+	                                       get_number(v, "period"), &call),
 	                 0);
-	assert_int_equal(call.function, get(v, "a0"));
-	assert_int_equal(call.argument, get(v, "a1"));
+	assert_int_equal(call.function, get_number(v, "a0"));
+	assert_int_equal(call.argument, get_number(v, "a1"));
 }
 
 static void v_pm_ratio(const json_t *v)
 {
 	uint64_t num_den[2], n, d;
-	int rc = pfm_alpha_ratio((unsigned)get(v, "enum"), get(v, "stat"), get(v, "retired"), &n,
-	                         &d);
+	int rc = pfm_alpha_ratio((unsigned)get_number(v, "enum"), get_number(v, "stat"),
+	                         get_number(v, "retired"), &n, &d);
 
 	if (json_is_null(json_object_get(v, "num_den"))) {
 		assert_int_equal(rc, PFMLIB_ERR_NOTFOUND);
 		return;
 	}
 	assert_int_equal(rc, 0);
-	list(v, "num_den", num_den, 2);
+	get_numbers(v, "num_den", num_den, 2);
 	assert_int_equal(n, num_den[0]);
 	assert_int_equal(d, num_den[1]);
 }
@@ -339,10 +342,10 @@ static void v_pm_decode(const json_t *v)
 {
 	pfm_alpha_sample_t s;
 
-	assert_int_equal(pfm_alpha_i_stat_statistics(get(v, "i_stat")), stats_of(v));
-	pfm_alpha_decode_sample(get(v, "i_stat"), 0, 0, &s);
+	assert_int_equal(pfm_alpha_i_stat_statistics(get_number(v, "i_stat")), stats_of(v));
+	pfm_alpha_decode_sample(get_number(v, "i_stat"), 0, 0, &s);
 	if (json_object_get(v, "trap_type"))
-		assert_int_equal(s.trap, get(v, "trap_type"));
+		assert_int_equal(s.trap, get_number(v, "trap_type"));
 	else
 		assert_int_equal(s.trap, PFM_ALPHA_TRAP_NONE);
 }
@@ -351,15 +354,16 @@ static void v_pm_redirect(const json_t *v)
 {
 	pfm_alpha_sample_t s;
 
-	assert_int_equal(pfm_alpha_pmpc_statistics(get(v, "pmpc_14_0")),
-	                 (uint64_t)1 << get(v, "stat"));
-	pfm_alpha_decode_sample(0, UINT64_C(0xfffffc0000000000) | get(v, "pmpc_14_0"), 0, &s);
+	assert_int_equal(pfm_alpha_pmpc_statistics(get_number(v, "pmpc_14_0")),
+	                 (uint64_t)1 << get_number(v, "stat"));
+	pfm_alpha_decode_sample(0, UINT64_C(0xfffffc0000000000) | get_number(v, "pmpc_14_0"), 0,
+	                        &s);
 	assert_true(s.pc_in_exc_addr && s.pal && s.pc == 0);
 }
 
 static void v_pm_pctr(const json_t *v)
 {
-	uint64_t ctl = get(v, "pctr_ctl");
+	uint64_t ctl = get_number(v, "pctr_ctl");
 	pfm_alpha_sample_t s;
 
 	if (json_object_get(v, "stats"))
@@ -367,26 +371,27 @@ static void v_pm_pctr(const json_t *v)
 	if (!json_object_get(v, "pctr0"))
 		return;
 	pfm_alpha_decode_sample(0, 0, ctl, &s);
-	assert_int_equal(s.pctr0, get(v, "pctr0"));
-	assert_int_equal(s.pctr1, get(v, "pctr1"));
-	assert_int_equal(s.profileme, get(v, "sl0"));
-	assert_int_equal(s.mode, get(v, "sl1"));
-	assert_int_equal(s.valid, get(v, "val"));
+	assert_int_equal(s.pctr0, get_number(v, "pctr0"));
+	assert_int_equal(s.pctr1, get_number(v, "pctr1"));
+	assert_int_equal(s.profileme, get_number(v, "sl0"));
+	assert_int_equal(s.mode, get_number(v, "sl1"));
+	assert_int_equal(s.valid, get_number(v, "val"));
 }
 
 static void v_irq(const json_t *v)
 {
 	pfm_alpha_interrupt_t irq;
-	bool vms = strcmp(str(v, "os"), "vms") == 0;
-	uint64_t regs[3] = { get(v, vms ? "r4" : "a0"), get(v, "a1"), get(v, "a2") };
+	bool vms = strcmp(get_text(v, "os"), "vms") == 0;
+	uint64_t regs[3] = { get_number(v, vms ? "r4" : "a0"), get_number(v, "a1"),
+		             get_number(v, "a2") };
 
 	assert_int_equal(pfm_alpha_decode_interrupt(
 				 pmu_of(v), vms ? PFM_ALPHA_OS_VMS : PFM_ALPHA_OS_UNIX, regs, &irq),
 	                 0);
-	assert_int_equal(irq.counter, get(v, vms ? "r4" : "a2"));
-	assert_int_equal(irq.ipl, get(v, "ipl"));
-	assert_int_equal(irq.vector, vms ? get(v, "scb_offset") : get(v, "a1"));
-	assert_string_equal(irq.entry, str(v, "entry"));
+	assert_int_equal(irq.counter, get_number(v, vms ? "r4" : "a2"));
+	assert_int_equal(irq.ipl, get_number(v, "ipl"));
+	assert_int_equal(irq.vector, vms ? get_number(v, "scb_offset") : get_number(v, "a1"));
+	assert_string_equal(irq.entry, get_text(v, "entry"));
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -411,8 +416,8 @@ static int dispatch(const json_t *v, const json_t *events, bool pin,
 		const json_t *e = json_array_get(events, i);
 
 		snprintf(texts[i], sizeof texts[i], pin ? "%s::%s:counter=%d" : "%s::%s",
-		         str(v, "pmu"), json_string_value(json_array_get(e, 1)),
-		         (int)num(json_array_get(e, 0)));
+		         get_text(v, "pmu"), json_string_value(json_array_get(e, 1)),
+		         (int)read_number(json_array_get(e, 0)));
 		pointers[i] = texts[i];
 	}
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
@@ -444,23 +449,23 @@ static void v_event(const json_t *v)
 {
 	static const pfmlib_alpha_input_param_t in;
 	pfmlib_alpha_output_param_t out;
-	json_t *events = json_pack("[[i,s]]", (int)get(v, "counter"), str(v, "event"));
+	json_t *events = json_pack("[[i,s]]", (int)get_number(v, "counter"), get_text(v, "event"));
 	pfm_set_t set;
 	const char *constant;
-	unsigned idx = find_event(v, str(v, "event")), select, cbox,
-		 counter = (unsigned)get(v, "counter");
+	unsigned idx = find_event(v, get_text(v, "event")), select, cbox,
+		 counter = (unsigned)get_number(v, "counter");
 
 	assert_int_equal(dispatch(v, events, true, &in, &out, &set), 0);
 	json_decref(events);
 	assert_int_equal(set.counter[0], counter);
-	assert_int_equal(ioctl_word(&out, (uint32_t)get(v, "req")), get(v, "arg"));
-	assert_int_equal(set.pmcs[0].value, get(v, "a1"));
+	assert_int_equal(ioctl_word(&out, (uint32_t)get_number(v, "req")), get_number(v, "arg"));
+	assert_int_equal(set.pmcs[0].value, get_number(v, "a1"));
 	assert_int_equal(set.pmcs[0].addr, 2);
-	assert_int_equal(out.calls[0].argument, get(v, "a1"));
+	assert_int_equal(out.calls[0].argument, get_number(v, "a1"));
 	assert_int_equal(pfm_alpha_get_event_constant(pmu_of(v), idx, counter, &constant), 0);
 	/* Constants of EV67 name a mode, so several of them may stand behind a statistic: the first
 	 * is meant. */
-	assert_int_equal(strncmp(constant, str(v, "const"), strlen(str(v, "const"))), 0);
+	assert_int_equal(strncmp(constant, get_text(v, "const"), strlen(get_text(v, "const"))), 0);
 	assert_int_equal(pfm_alpha_get_event_select(pmu_of(v), idx, counter, &select, &cbox), 0);
 	assert_true(select < 16 && cbox < 8);
 }
@@ -479,9 +484,10 @@ static void v_group(const json_t *v)
 	}
 	assert_int_equal(rc, 0);
 	for (size_t i = 0; i < json_array_size(events); i++)
-		assert_int_equal(set.counter[i], num(json_array_get(json_array_get(events, i), 0)));
-	assert_int_equal(out.ioctls[0].words[0], get(v, "arg"));
-	assert_int_equal(set.pmcs[0].value, get(v, "a1"));
+		assert_int_equal(set.counter[i],
+		                 read_number(json_array_get(json_array_get(events, i), 0)));
+	assert_int_equal(out.ioctls[0].words[0], get_number(v, "arg"));
+	assert_int_equal(set.pmcs[0].value, get_number(v, "a1"));
 }
 
 static void v_freq(const json_t *v)
@@ -489,7 +495,7 @@ static void v_freq(const json_t *v)
 	pfmlib_alpha_input_param_t in;
 	pfmlib_alpha_output_param_t out;
 	uint64_t word, a1, rates[3] = { 0 };
-	unsigned n = list(v, "freq", rates, 3);
+	unsigned n = get_numbers(v, "freq", rates, 3);
 	int privileged, pmu = pmu_of(v);
 	pfm_set_t set;
 
@@ -499,19 +505,19 @@ static void v_freq(const json_t *v)
 		memcpy(in.pfp_alpha_rates, rates, sizeof rates);
 		assert_int_equal(dispatch(v, json_object_get(v, "events"), false, &in, &out, &set),
 		                 0);
-		assert_int_equal(ioctl_word(&out, PCNTSETMUX), get(v, "arg"));
-		assert_int_equal((word & ICCSR_PC0) != 0, get(v, "pc0"));
-		assert_int_equal((word & ICCSR_PC1) != 0, get(v, "pc1"));
+		assert_int_equal(ioctl_word(&out, PCNTSETMUX), get_number(v, "arg"));
+		assert_int_equal((word & ICCSR_PC0) != 0, get_number(v, "pc0"));
+		assert_int_equal((word & ICCSR_PC1) != 0, get_number(v, "pc1"));
 	} else if (pmu == PFMLIB_ALPHA_EV5_PMU) {
-		assert_int_equal(word, get(v, "arg"));
-		assert_int_equal(privileged, get(v, "privileged"));
+		assert_int_equal(word, get_number(v, "arg"));
+		assert_int_equal(privileged, get_number(v, "privileged"));
 		pfm_alpha_driver_rates(word, &a1, &privileged);
-		assert_int_equal(a1, get(v, "a1"));
-		assert_int_equal(pfm_alpha_pmctr_ctl(a1, 7), get(v, "pmctr_ctl"));
+		assert_int_equal(a1, get_number(v, "a1"));
+		assert_int_equal(pfm_alpha_pmctr_ctl(a1, 7), get_number(v, "pmctr_ctl"));
 	} else {
 		uint64_t start[2], value;
 
-		list(v, "start", start, 2);
+		get_numbers(v, "start", start, 2);
 		for (unsigned i = 0; i < 2; i++) {
 			assert_int_equal(pfm_alpha_start_value(pfm_alpha_counter_width(pmu, i),
 			                                       rates[i], &value),
@@ -525,15 +531,15 @@ static void v_start_value(const json_t *v)
 {
 	pfmlib_alpha_input_param_t in;
 	pfmlib_alpha_output_param_t out;
-	unsigned counter = (unsigned)get(v, "counter");
+	unsigned counter = (unsigned)get_number(v, "counter");
 	json_t *events = json_pack("[[i,s]]", (int)counter, "cycles");
 	pfm_set_t set;
 
 	memset(&in, 0, sizeof in);
-	in.pfp_alpha_periods[counter] = get(v, "period");
+	in.pfp_alpha_periods[counter] = get_number(v, "period");
 	assert_int_equal(dispatch(v, events, true, &in, &out, &set), 0);
 	json_decref(events);
-	assert_int_equal(ioctl_word(&out, (uint32_t)get(v, "req")), get(v, "arg"));
+	assert_int_equal(ioctl_word(&out, (uint32_t)get_number(v, "req")), get_number(v, "arg"));
 }
 
 static void v_pm_mode(const json_t *v)
@@ -545,14 +551,14 @@ static void v_pm_mode(const json_t *v)
 	uint64_t word;
 	pfm_set_t set;
 
-	assert_int_equal(pfm_alpha_pm_mode_word((unsigned)get(v, "sl1"), &word), 0);
-	assert_int_equal(word, get(v, "arg"));
-	snprintf(name, sizeof name, "pm_mode%u", (unsigned)get(v, "sl1"));
+	assert_int_equal(pfm_alpha_pm_mode_word((unsigned)get_number(v, "sl1"), &word), 0);
+	assert_int_equal(word, get_number(v, "arg"));
+	snprintf(name, sizeof name, "pm_mode%u", (unsigned)get_number(v, "sl1"));
 	events = json_pack("[[i,s]]", 0, name);
 	assert_int_equal(dispatch(v, events, false, &in, &out, &set), 0);
 	json_decref(events);
-	assert_int_equal(ioctl_word(&out, PCNT6MUX), get(v, "arg"));
-	assert_int_equal(set.pmcs[0].value, get(v, "a1"));
+	assert_int_equal(ioctl_word(&out, PCNT6MUX), get_number(v, "arg"));
+	assert_int_equal(set.pmcs[0].value, get_number(v, "a1"));
 	assert_int_equal(set.n_pmds, 2);
 }
 
@@ -596,17 +602,17 @@ static char current[16]; /* vector, for whoever reads a failure */
 
 static void check_file(const char *name, unsigned seen[N_KINDS])
 {
-	json_t *all = load(name), *v;
+	json_t *all = load_vectors(name), *v;
 	size_t i;
 
 	json_array_foreach (all, i, v) {
 		unsigned k = 0;
 
-		snprintf(current, sizeof current, "%s", str(v, "id"));
-		while (k < N_KINDS && strcmp(KINDS[k].kind, str(v, "kind")) != 0)
+		snprintf(current, sizeof current, "%s", get_text(v, "id"));
+		while (k < N_KINDS && strcmp(KINDS[k].kind, get_text(v, "kind")) != 0)
 			k++;
 		if (k == N_KINDS)
-			fail_msg("no check for kind %s", str(v, "kind"));
+			fail_msg("no check for kind %s", get_text(v, "kind"));
 		KINDS[k].check(v);
 		seen[k]++;
 	}

@@ -12,9 +12,9 @@
 #include "alpha_tables.h"
 
 /* Dispatches rows of one table. */
-static int place(int pmu, const unsigned *rows, unsigned n, const pfmlib_alpha_input_param_t *in,
-                 pfmlib_alpha_output_param_t *out, struct placement *where,
-                 struct register_values *regs, pfm_error_t *why)
+static int dispatch_rows(int pmu, const unsigned *rows, unsigned n,
+                         const pfmlib_alpha_input_param_t *in, pfmlib_alpha_output_param_t *out,
+                         struct placement *where, struct register_values *regs, pfm_error_t *why)
 {
 	struct event events[4];
 	struct encode_request req = { .table = table_of(pmu),
@@ -74,7 +74,7 @@ static bool distinct_fit(const struct table *t, const unsigned *rows, unsigned n
 	return false;
 }
 
-static bool fits(const struct table *t, const unsigned *rows, unsigned n)
+static bool can_place(const struct table *t, const unsigned *rows, unsigned n)
 {
 	return t->libpfm_type == PFMLIB_ALPHA_EV67_PMU ? ev67_fits(t, rows, n)
 	                                               : distinct_fit(t, rows, n);
@@ -86,10 +86,10 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 	pfm_error_t why = { .size = sizeof why };
 	struct placement where;
 	struct register_values regs;
-	int rc = place(pmu, rows, n, NULL, NULL, &where, &regs, &why);
+	int rc = dispatch_rows(pmu, rows, n, NULL, NULL, &where, &regs, &why);
 	unsigned used = 0;
 
-	if (rc == 0 ? !fits(t, rows, n) : fits(t, rows, n))
+	if (rc == 0 ? !can_place(t, rows, n) : can_place(t, rows, n))
 		fail_msg("%s: %s %s %s gives %d", table_get_text(t, t->name),
 		         table_get_row_name(t, rows[0]), table_get_row_name(t, rows[1]),
 		         n > 2 ? table_get_row_name(t, rows[2]) : "", rc);
@@ -170,11 +170,13 @@ static void ev5_cycles_moves_to_counter_2_when_0_is_taken(void **state)
 	struct register_values regs;
 
 	(void)state;
-	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
+	assert_int_equal(
+		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
 	assert_int_equal(where.counters[0], 2); /* cycles can also count there */
 	assert_int_equal(where.counters[1], 0); /* issues cannot */
 	assert_int_equal(regs.pmcs[0].value, 0x8000000c);
-	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, rows, 1, NULL, NULL, &where, &regs, NULL), 0);
+	assert_int_equal(
+		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, rows, 1, NULL, NULL, &where, &regs, NULL), 0);
 	assert_int_equal(where.counters[0], 0); /* the lowest when nothing is in the way */
 }
 
@@ -193,8 +195,9 @@ static void ev67_cycles_take_the_counter_that_the_other_statistic_leaves(void **
 		unsigned rows[] = { row_of(PFMLIB_ALPHA_EV67_PMU, "anycycles"),
 			            row_of(PFMLIB_ALPHA_EV67_PMU, cases[i].other) };
 
-		assert_int_equal(
-			place(PFMLIB_ALPHA_EV67_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
+		assert_int_equal(dispatch_rows(PFMLIB_ALPHA_EV67_PMU, rows, 2, NULL, NULL, &where,
+		                               &regs, NULL),
+		                 0);
 		assert_int_equal(where.counters[0], cases[i].counter);
 		assert_int_equal(regs.pmcs[0].value, cases[i].word);
 	}
@@ -209,7 +212,8 @@ static void ev4_is_told_what_to_count_and_to_count(void **state)
 	struct register_values regs;
 
 	(void)state;
-	assert_int_equal(place(PFMLIB_ALPHA_EV4_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
+	assert_int_equal(
+		dispatch_rows(PFMLIB_ALPHA_EV4_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
 	assert_int_equal(regs.n_pmcs, 2);
 	assert_int_equal(regs.pmcs[0].num, PFM_ALPHA_PMC_SELECT);
 	assert_int_equal(regs.pmcs[0].alt_addr, PCNTSETMUX);
@@ -375,8 +379,9 @@ static void counts_are_kept_or_cleared(void **state)
 		unsigned row = 0, starts = 0;
 
 		memset(&out, 0, sizeof out);
-		assert_int_equal(
-			place(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
+		assert_int_equal(dispatch_rows(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where,
+		                               &regs, NULL),
+		                 0);
 		assert_int_equal(regs.pmcs[regs.n_pmcs - 1].num, PFM_ALPHA_PMC_START);
 		assert_int_equal(regs.pmcs[regs.n_pmcs - 1].alt_addr,
 		                 keep ? PCNT5ENABLE : PCNT5RESTART);
@@ -438,7 +443,8 @@ static void profiling_requests_come_in_the_order_the_driver_wants(void **state)
 	struct register_values regs;
 
 	(void)state;
-	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
+	assert_int_equal(
+		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
 	assert_int_equal(out.n_ioctls, 12);
 	for (unsigned i = 0; i < 12; i++)
 		assert_string_equal(ioctl_at(&out, i), order[i]);
@@ -447,7 +453,8 @@ static void profiling_requests_come_in_the_order_the_driver_wants(void **state)
 	assert_int_equal(out.ioctls[5].n_words, 2);
 	assert_int_equal(out.ioctls[5].words[1], 0x1900);
 	in.pfp_alpha_items = PFM_PROFILING; /* nothing to clear, nothing to read but samples */
-	assert_int_equal(place(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
+	assert_int_equal(
+		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
 	for (unsigned i = 0; i < out.n_ioctls; i++) {
 		assert_string_not_equal(ioctl_at(&out, i), "PCNTCLEARCNT");
 		assert_string_not_equal(ioctl_at(&out, i), "PCNT5GETCNT");
@@ -462,7 +469,8 @@ static void a_statistic_travels_beside_the_items(void **state)
 	struct register_values regs;
 
 	(void)state;
-	assert_int_equal(place(PFMLIB_ALPHA_EV67_PMU, &row, 1, NULL, &out, &where, &regs, NULL), 0);
+	assert_int_equal(
+		dispatch_rows(PFMLIB_ALPHA_EV67_PMU, &row, 1, NULL, &out, &where, &regs, NULL), 0);
 	assert_int_equal(out.statistic, PF67_PM_DELAY_PER_RET);
 	assert_string_equal(ioctl_at(&out, 1), "PCNTSETITEMS");
 	assert_int_equal(out.ioctls[1].words[0], 0x901);
@@ -554,7 +562,7 @@ static void settings_that_make_no_sense_are_refused(void **state)
 		pfm_error_t why = { .size = sizeof why };
 		struct placement where;
 		struct register_values regs;
-		int rc = place(bad[i].pmu, &row, 1, &bad[i].in, NULL, &where, &regs, &why);
+		int rc = dispatch_rows(bad[i].pmu, &row, 1, &bad[i].in, NULL, &where, &regs, &why);
 
 		if (rc != bad[i].rc || !why.detail)
 			fail_msg("case %u: %d, %s", i, rc, why.detail ? why.detail : "no detail");
@@ -928,8 +936,8 @@ static void linux_pairs_are_hardware_pairs(void **state)
 			struct register_values regs;
 			uint64_t mode;
 			int kernel = pfm_alpha_linux_pair(raw, counter, &mode);
-			int ours = place(PFMLIB_ALPHA_EV67_PMU, rows, 2, NULL, NULL, &where, &regs,
-			                 NULL);
+			int ours = dispatch_rows(PFMLIB_ALPHA_EV67_PMU, rows, 2, NULL, NULL, &where,
+			                         &regs, NULL);
 
 			assert_int_equal(kernel == 0, ours == 0);
 			if (kernel)

@@ -276,7 +276,7 @@ static void two_events_of_one_counter_clash(void **state)
 
 static uint32_t seed = 0x2468ace1;
 
-static unsigned pick(unsigned n)
+static unsigned get_random_below(unsigned n)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 17;
@@ -285,7 +285,7 @@ static unsigned pick(unsigned n)
 }
 
 /* True if every event of @events (bit i) can have a counter of its own. */
-static int placeable(const uint64_t *mask, unsigned n, uint64_t events, uint64_t used)
+static int can_place(const uint64_t *mask, unsigned n, uint64_t events, uint64_t used)
 {
 	unsigned i = 0;
 
@@ -295,7 +295,7 @@ static int placeable(const uint64_t *mask, unsigned n, uint64_t events, uint64_t
 		return 1;
 	for (unsigned c = 0; c < 64; c++)
 		if (mask[i] >> c & 1 && !(used >> c & 1) &&
-		    placeable(mask, n, events & ~((uint64_t)1 << i), used | (uint64_t)1 << c))
+		    can_place(mask, n, events & ~((uint64_t)1 << i), used | (uint64_t)1 << c))
 			return 1;
 	return 0;
 }
@@ -314,7 +314,7 @@ static unsigned smallest_clash(const uint64_t *mask, unsigned n)
 	unsigned best = 99;
 
 	for (uint64_t s = 1; s < (uint64_t)1 << n; s++)
-		if (count_bits(s) < best && !placeable(mask, n, s, 0))
+		if (count_bits(s) < best && !can_place(mask, n, s, 0))
 			best = count_bits(s);
 	return best;
 }
@@ -327,9 +327,9 @@ static void check_set(const char *const *texts, const uint64_t *mask, unsigned n
 	int rc = pfm_dispatch_set(ctx, texts, n, options, &set, &error);
 	uint64_t used = 0;
 
-	if (!placeable(mask, n, ((uint64_t)1 << n) - 1, 0)) {
+	if (!can_place(mask, n, ((uint64_t)1 << n) - 1, 0)) {
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
-		assert_false(placeable(mask, n, error.clash, 0));
+		assert_false(can_place(mask, n, error.clash, 0));
 		assert_int_equal(count_bits(error.clash), smallest_clash(mask, n));
 		return;
 	}
@@ -353,25 +353,27 @@ static void random_sets(const char *prefix, unsigned most, unsigned rounds)
 		uint64_t mask[16];
 		pfmlib_regmask_t taken = { 0 };
 		pfm_set_options_t options = { .size = sizeof(options), .unavailable = &taken };
-		unsigned n = 1 + pick(most);
+		unsigned n = 1 + get_random_below(most);
 
-		for (unsigned k = pick(3); k > 0; k--)
-			taken.bits[0] |= (uint64_t)1 << pick(most);
+		for (unsigned k = get_random_below(3); k > 0; k--)
+			taken.bits[0] |= (uint64_t)1 << get_random_below(most);
 		for (unsigned i = 0; i < n; i++) {
 			pfm_event_info_t e = PFM_INIT(e);
 			int filtered;
 
 			do
-				assert_int_equal(
-					pfm_describe_event(ctx, pmu, pick(info.n_events), &e),
-					PFMLIB_SUCCESS);
+				assert_int_equal(pfm_describe_event(ctx, pmu,
+				                                    get_random_below(info.n_events),
+				                                    &e),
+				                 PFMLIB_SUCCESS);
 			while (e.flags & PFM_EVENT_HIDDEN ||
 			       strncmp(e.name, "PERF_METRICS", 12) == 0);
 			/* Constrained events are rare in the table: take them more often than
 			 * chance would. */
-			if (strcmp(prefix, "coreduo") == 0 && pick(2))
-				e.counters = pick(2) ? 1 : 2;
-			filtered = e.counters >> 32 && e.counters & 0xffffffff && pick(3) == 0;
+			if (strcmp(prefix, "coreduo") == 0 && get_random_below(2))
+				e.counters = get_random_below(2) ? 1 : 2;
+			filtered = e.counters >> 32 && e.counters & 0xffffffff &&
+			           get_random_below(3) == 0;
 			snprintf(text[i], sizeof(text[i]), "%s::%s%s", prefix,
 			         strcmp(prefix, "coreduo") ? e.name
 			         : e.counters == 1         ? "Cycles_Div_Busy"

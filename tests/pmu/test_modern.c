@@ -341,7 +341,7 @@ static void power_code_fixes_the_counter(void **state)
 
 /* ---- built-in tables ------------------------------------------------------------------------- */
 
-static void check(const char *spec, uint64_t type, uint64_t config, uint64_t control)
+static void expect_encoding(const char *spec, uint64_t type, uint64_t config, uint64_t control)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
@@ -455,26 +455,26 @@ static void free_running_counters_are_not_given_out(void **state)
 static void architectural_events(void **state)
 {
 	(void)state;
-	check("intel_arch::INST_RETIRED.ANY_P", 4, 0xc0, 0x5300c0);
-	check("ix86arch::LLC_MISSES:u:c=2:i", 4, 0x280412e, 0x2d1412e);
-	check("intel_arch::CPU_CLK_UNHALTED.REF_TSC:k", 4, 0x300, 0x100);
-	check("intel_arch::TOPDOWN.SLOTS", 4, 0x400, 0x3000);
-	check("amd::ex_ret_fused_instr", 4, 0x1000000d0ull, 0x1005300d0ull);
+	expect_encoding("intel_arch::INST_RETIRED.ANY_P", 4, 0xc0, 0x5300c0);
+	expect_encoding("ix86arch::LLC_MISSES:u:c=2:i", 4, 0x280412e, 0x2d1412e);
+	expect_encoding("intel_arch::CPU_CLK_UNHALTED.REF_TSC:k", 4, 0x300, 0x100);
+	expect_encoding("intel_arch::TOPDOWN.SLOTS", 4, 0x400, 0x3000);
+	expect_encoding("amd::ex_ret_fused_instr", 4, 0x1000000d0ull, 0x1005300d0ull);
 }
 
 static void kernel_events(void **state)
 {
 	(void)state;
-	check("hardware::cycles", 0, 0, 0);
-	check("hardware::branches:u", 0, 4, 4);
-	check("hardware::ref-cycles", 0, 9, 9);
-	check("software::cs", 1, 3, 3);
-	check("software::task-clock", 1, 1, 1);
-	check("software::major-faults", 1, 6, 6);
-	check("hw_cache::L1-dcache-load-misses", 3, 0x10000, 0x10000);
-	check("hw_cache::dTLB-store-misses", 3, 0x10103, 0x10103);
-	check("hw_cache::node-prefetch-misses", 3, 0x10206, 0x10206);
-	check("hw_cache::PERF_COUNT_HW_CACHE_L1D:READ:MISS", 3, 0x10000, 0x10000);
+	expect_encoding("hardware::cycles", 0, 0, 0);
+	expect_encoding("hardware::branches:u", 0, 4, 4);
+	expect_encoding("hardware::ref-cycles", 0, 9, 9);
+	expect_encoding("software::cs", 1, 3, 3);
+	expect_encoding("software::task-clock", 1, 1, 1);
+	expect_encoding("software::major-faults", 1, 6, 6);
+	expect_encoding("hw_cache::L1-dcache-load-misses", 3, 0x10000, 0x10000);
+	expect_encoding("hw_cache::dTLB-store-misses", 3, 0x10103, 0x10103);
+	expect_encoding("hw_cache::node-prefetch-misses", 3, 0x10206, 0x10206);
+	expect_encoding("hw_cache::PERF_COUNT_HW_CACHE_L1D:READ:MISS", 3, 0x10000, 0x10000);
 }
 
 static void fixed_counters_share_one_control_register(void **state)

@@ -14,14 +14,14 @@ static uint64_t any64(void)
 	return seed;
 }
 
-static unsigned below(unsigned n)
+static unsigned get_random_below(unsigned n)
 {
 	return (unsigned)(any64() % n);
 }
 
 /* ---- packer: places a value bit after bit ---------------------------------------------------- */
 
-static uint64_t place(uint64_t value, unsigned from, unsigned to)
+static uint64_t place_bits(uint64_t value, unsigned from, unsigned to)
 {
 	uint64_t reg = 0;
 
@@ -32,9 +32,9 @@ static uint64_t place(uint64_t value, unsigned from, unsigned to)
 }
 
 /* Noise in bits the manual says are ignored. */
-static uint64_t noise(unsigned from, unsigned to)
+static uint64_t make_noise(unsigned from, unsigned to)
 {
-	return place(any64(), from, to);
+	return place_bits(any64(), from, to);
 }
 
 /* ---- address registers ----------------------------------------------------------------------- */
@@ -43,21 +43,23 @@ static void test_dear(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
-		pfmlib_mont_ear_mode_t mode = (pfmlib_mont_ear_mode_t)below(3);
-		uint64_t daddr = any64(), bundle = any64() & ~(uint64_t)31, status = below(4);
-		unsigned latency = below(1 << 13), overflow = below(2), slot = below(3),
-			 second = below(2), valid = below(2);
+		pfmlib_mont_ear_mode_t mode = (pfmlib_mont_ear_mode_t)get_random_below(3);
+		uint64_t daddr = any64(), bundle = any64() & ~(uint64_t)31,
+			 status = get_random_below(4);
+		unsigned latency = get_random_below(1 << 13), overflow = get_random_below(2),
+			 slot = get_random_below(3), second = get_random_below(2),
+			 valid = get_random_below(2);
 		bool cache = mode == PFMLIB_MONT_EAR_CACHE_MODE;
 		pfmlib_mont_dear_sample_t s;
 
 		memset(&s, 0xa5, sizeof(s));
-		assert_int_equal(pfm_mont_decode_dear(mode, daddr,
-		                                      place(latency, 0, 12) |
-		                                              place(overflow, 13, 13) |
-		                                              place(status, 14, 15) | noise(16, 63),
-		                                      place(slot, 0, 1) | place(second, 2, 2) |
-		                                              place(valid, 3, 3) | bundle,
-		                                      &s),
+		assert_int_equal(pfm_mont_decode_dear(
+					 mode, daddr,
+					 place_bits(latency, 0, 12) | place_bits(overflow, 13, 13) |
+						 place_bits(status, 14, 15) | make_noise(16, 63),
+					 place_bits(slot, 0, 1) | place_bits(second, 2, 2) |
+						 place_bits(valid, 3, 3) | bundle,
+					 &s),
 		                 0);
 		assert_int_equal(s.dear_daddr, daddr);
 		assert_int_equal(s.dear_iaddr, bundle + (second ? 16 : 0));
@@ -81,17 +83,18 @@ static void test_iear(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
-		bool cache = below(2);
-		uint64_t line = any64() & ~(uint64_t)31, status = below(4);
-		unsigned latency = below(1 << 12), overflow = below(2);
+		bool cache = get_random_below(2);
+		uint64_t line = any64() & ~(uint64_t)31, status = get_random_below(4);
+		unsigned latency = get_random_below(1 << 12), overflow = get_random_below(2);
 		pfmlib_mont_iear_sample_t s;
 
 		memset(&s, 0xa5, sizeof(s));
 		assert_int_equal(
 			pfm_mont_decode_iear(
 				cache ? PFMLIB_MONT_EAR_CACHE_MODE : PFMLIB_MONT_EAR_TLB_MODE,
-				line | place(status, 0, 1) | noise(2, 4),
-				place(latency, 0, 11) | place(overflow, 12, 12) | noise(13, 63),
+				line | place_bits(status, 0, 1) | make_noise(2, 4),
+				place_bits(latency, 0, 11) | place_bits(overflow, 12, 12) |
+					make_noise(13, 63),
 				&s),
 			0);
 		assert_int_equal(s.iear_iaddr, line);
@@ -117,19 +120,19 @@ struct buffer {
 };
 
 /* As the hardware does: into the next entry, its nibble beside it. */
-static void record(struct buffer *b, uint64_t pmd, unsigned nibble)
+static void record_entry(struct buffer *b, uint64_t pmd, unsigned nibble)
 {
 	unsigned at = b->next, lsb = at < 8 ? 8 * at : 8 * (at - 8) + 4;
 
 	b->pmds[at] = pmd;
-	b->pmd39 = (b->pmd39 & ~place(15, lsb, lsb + 3)) | place(nibble, lsb, lsb + 3);
+	b->pmd39 = (b->pmd39 & ~place_bits(15, lsb, lsb + 3)) | place_bits(nibble, lsb, lsb + 3);
 	b->next = (at + 1) % 16;
 	b->written++;
-	b->pmd38 =
-		place(b->next, 0, 3) | place(b->written >= 16, 5, 5) | noise(6, 63) | noise(4, 4);
+	b->pmd38 = place_bits(b->next, 0, 3) | place_bits(b->written >= 16, 5, 5) |
+	           make_noise(6, 63) | make_noise(4, 4);
 }
 
-static void clear(struct buffer *b)
+static void clear_buffer(struct buffer *b)
 {
 	memset(b, 0, sizeof(*b));
 	for (unsigned i = 0; i < 16; i++)
@@ -139,28 +142,31 @@ static void clear(struct buffer *b)
 
 static void record_source(struct buffer *b, const pfmlib_mont_branch_t *br)
 {
-	bool second = br->br_source & 16 && below(2);
+	bool second = br->br_source & 16 && get_random_below(2);
 
-	record(b,
-	       place(1, 0, 0) | place(br->br_mispredicted, 1, 1) | place(br->br_slot, 2, 3) |
-	               (br->br_source - (second ? 16 : 0)),
-	       (unsigned)(place(second, 0, 0) | place(br->br_flushed, 1, 1) | noise(2, 3)));
+	record_entry(b,
+	             place_bits(1, 0, 0) | place_bits(br->br_mispredicted, 1, 1) |
+	                     place_bits(br->br_slot, 2, 3) | (br->br_source - (second ? 16 : 0)),
+	             (unsigned)(place_bits(second, 0, 0) | place_bits(br->br_flushed, 1, 1) |
+	                        make_noise(2, 3)));
 }
 
 static void record_target(struct buffer *b, const pfmlib_mont_branch_t *br)
 {
-	record(b, place(0, 0, 0) | place(1, 1, 1) | noise(2, 3) | br->br_target, below(16));
+	record_entry(b,
+	             place_bits(0, 0, 0) | place_bits(1, 1, 1) | make_noise(2, 3) | br->br_target,
+	             get_random_below(16));
 }
 
 static pfmlib_mont_branch_t any_branch(void)
 {
 	pfmlib_mont_branch_t br = { .br_source = any64() & ~(uint64_t)15,
 		                    .br_source_valid = 1,
-		                    .br_taken = (uint8_t)below(2),
-		                    .br_mispredicted = (uint8_t)below(2),
-		                    .br_flushed = (uint8_t)below(2) };
+		                    .br_taken = (uint8_t)get_random_below(2),
+		                    .br_mispredicted = (uint8_t)get_random_below(2),
+		                    .br_flushed = (uint8_t)get_random_below(2) };
 
-	br.br_slot = br.br_taken ? (uint8_t)below(3) : 3;
+	br.br_slot = br.br_taken ? (uint8_t)get_random_below(3) : 3;
 	br.br_target_valid = br.br_taken;
 	br.br_target = br.br_taken ? any64() & ~(uint64_t)15 : 0;
 	return br;
@@ -186,10 +192,10 @@ static void test_branches(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 5000; round++) {
 		pfmlib_mont_branch_t all[40], want[40];
-		unsigned entry_of[40], n = below(24), first = 0, kept = 0;
+		unsigned entry_of[40], n = get_random_below(24), first = 0, kept = 0;
 		struct buffer b;
 
-		clear(&b);
+		clear_buffer(&b);
 		for (unsigned i = 0; i < n; i++) {
 			all[i] = any_branch();
 			entry_of[i] = b.written;
@@ -219,7 +225,7 @@ static void test_branch_without_target(void **state)
 	struct buffer b;
 
 	(void)state;
-	clear(&b);
+	clear_buffer(&b);
 	br[0].br_taken = 1;
 	br[0].br_slot = 2;
 	br[0].br_target_valid = 0;
@@ -241,7 +247,7 @@ static void test_target_without_branch(void **state)
 	struct buffer b;
 
 	(void)state;
-	clear(&b);
+	clear_buffer(&b);
 	br[0].br_taken = br[0].br_target_valid = 1;
 	br[0].br_slot = 1;
 	br[0].br_target = any64() & ~(uint64_t)15;
@@ -257,7 +263,7 @@ static void test_entries_never_written(void **state)
 	struct buffer b = { 0 };
 
 	(void)state;
-	b.pmd38 = place(9, 0, 3); /* says nine, but they are all zero */
+	b.pmd38 = place_bits(9, 0, 3); /* says nine, but they are all zero */
 	check_branches(&b, NULL, 0);
 	b.pmd38 = 0;
 	check_branches(&b, NULL, 0);
@@ -268,27 +274,27 @@ static void test_instruction_addresses(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 5000; round++) {
 		pfmlib_mont_ip_t all[40], got[16];
-		unsigned n = below(40), first, found = 99;
+		unsigned n = get_random_below(40), first, found = 99;
 		struct buffer b;
 
-		clear(&b);
+		clear_buffer(&b);
 		for (unsigned i = 0; i < n; i++) {
-			pfmlib_mont_ip_t ip = { .ip_cycles = below(64),
-				                .ip_flushed = (uint8_t)below(2),
-				                .ip_early_freeze = (uint8_t)below(2) };
-			uint64_t pmd = place(ip.ip_cycles & 15, 60, 63);
+			pfmlib_mont_ip_t ip = { .ip_cycles = get_random_below(64),
+				                .ip_flushed = (uint8_t)get_random_below(2),
+				                .ip_early_freeze = (uint8_t)get_random_below(2) };
+			uint64_t pmd = place_bits(ip.ip_cycles & 15, 60, 63);
 
-			ip.ip_delay = ip.ip_early_freeze ? below(256) : 0;
+			ip.ip_delay = ip.ip_early_freeze ? get_random_below(256) : 0;
 			ip.ip_addr = any64() & ~(uint64_t)(ip.ip_early_freeze ? 4095 : 15);
-			pmd |= ip.ip_early_freeze
-			               ? place(ip.ip_delay, 0, 7) | place(ip.ip_addr >> 12, 8, 59)
-			               : place(ip.ip_addr >> 4, 0, 59);
+			pmd |= ip.ip_early_freeze ? place_bits(ip.ip_delay, 0, 7) |
+			                                    place_bits(ip.ip_addr >> 12, 8, 59)
+			                          : place_bits(ip.ip_addr >> 4, 0, 59);
 			ip.ip_entry = (uint8_t)(b.written % 16);
 			all[i] = ip;
-			record(&b, pmd,
-			       (unsigned)(place(ip.ip_cycles >> 4, 0, 1) |
-			                  place(ip.ip_flushed, 2, 2) |
-			                  place(ip.ip_early_freeze, 3, 3)));
+			record_entry(&b, pmd,
+			             (unsigned)(place_bits(ip.ip_cycles >> 4, 0, 1) |
+			                        place_bits(ip.ip_flushed, 2, 2) |
+			                        place_bits(ip.ip_early_freeze, 3, 3)));
 		}
 		first = n > 16 ? n - 16 : 0;
 		memset(got, 0xa5, sizeof(got));
@@ -336,17 +342,17 @@ static void test_layouts_agree(void **state)
 	(void)state;
 	pmc.pmc_mont_counter_reg.pmc_es = 0xff;
 	pmc.pmc_mont_counter_reg.pmc_m = 1;
-	assert_int_equal(pmc.pmc_val, place(0xff, 8, 15) | place(1, 30, 30));
+	assert_int_equal(pmc.pmc_val, place_bits(0xff, 8, 15) | place_bits(1, 30, 30));
 	pmc.pmc_val = 0;
 	pmc.pmc41_mont_reg.darc_ena_dbrp3 = 1;
 	pmc.pmc41_mont_reg.darc_cfg_dtag3 = 3;
-	assert_int_equal(pmc.pmc_val, place(1, 48, 48) | place(3, 27, 28));
+	assert_int_equal(pmc.pmc_val, place_bits(1, 48, 48) | place_bits(3, 27, 28));
 	pmd.pmd39_mont_reg.etb_pmd63ext_b1 = 1;
 	pmd.pmd39_mont_reg.etb_pmd49ext_bruflush = 1;
-	assert_int_equal(pmd.pmd_val, place(1, 60, 60) | place(1, 9, 9));
+	assert_int_equal(pmd.pmd_val, place_bits(1, 60, 60) | place_bits(1, 9, 9));
 	pmd.pmd_val = 0;
 	pmd.pmd39_ipear_mont_reg.ipear_pmd56ext_ef = 1;
-	assert_int_equal(pmd.pmd_val, place(1, 7, 7));
+	assert_int_equal(pmd.pmd_val, place_bits(1, 7, 7));
 	assert_int_equal(sizeof(pmc), 8);
 	assert_int_equal(sizeof(pmd), 8);
 #else

@@ -14,13 +14,13 @@ static uint64_t any64(uint64_t *seed)
 	return *seed;
 }
 
-static unsigned below(uint64_t *seed, unsigned n)
+static unsigned get_random_below(uint64_t *seed, unsigned n)
 {
 	return (unsigned)(any64(seed) >> 11) % n;
 }
-static bool chance(uint64_t *seed, unsigned percent)
+static bool has_chance(uint64_t *seed, unsigned percent)
 {
-	return below(seed, 100) < percent;
+	return get_random_below(seed, 100) < percent;
 }
 
 /* ---- requests a user could make -------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static bool chance(uint64_t *seed, unsigned percent)
 static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 {
 	for (unsigned tries = 0; tries < 4000; tries++) {
-		unsigned i = below(seed, N_EVENTS);
+		unsigned i = get_random_below(seed, N_EVENTS);
 		const struct event_fact *f = &facts[i];
 
 		if (taste == 0 || (taste == 1 && f->group && (unsigned)f->set % 4 == set) ||
@@ -38,42 +38,44 @@ static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 		    (taste == 4 && f->group == 2 && (unsigned)f->set == set))
 			return i;
 	}
-	return below(seed, N_EVENTS);
+	return get_random_below(seed, N_EVENTS);
 }
 
 static void any_events(uint64_t *seed, struct mont_request *r)
 {
-	unsigned n = below(seed, 13), set = below(seed, 4),
-		 only = chance(seed, 20)   ? 3
-	                : chance(seed, 30) ? 4
-	                                   : 9;
+	unsigned n = get_random_below(seed, 13), set = get_random_below(seed, 4),
+		 only = has_chance(seed, 20)   ? 3
+	                : has_chance(seed, 30) ? 4
+	                                       : 9;
 
 	r->in.pfp_event_count = n;
 	for (unsigned i = 0; i < n; i++) {
 		pfmlib_event_t *e = &r->in.pfp_events[i];
 
-		e->event = any_event(seed, only < 9 ? only : below(seed, 3), set);
+		e->event = any_event(seed, only < 9 ? only : get_random_below(seed, 3), set);
 		if (facts[e->event].mesi)
-			for (unsigned k = below(seed, 4); k < 4; k++)
+			for (unsigned k = get_random_below(seed, 4); k < 4; k++)
 				e->unit_masks[e->num_masks++] = k;
-		e->plm = chance(seed, 80) ? 0 : 1 + below(seed, 15);
-		if (chance(seed, 10))
-			r->model.pfp_mont_counters[i].thres = below(seed, facts[e->event].maxincr);
-		if (chance(seed, 30))
+		e->plm = has_chance(seed, 80) ? 0 : 1 + get_random_below(seed, 15);
+		if (has_chance(seed, 10))
+			r->model.pfp_mont_counters[i].thres =
+				get_random_below(seed, facts[e->event].maxincr);
+		if (has_chance(seed, 30))
 			r->model.pfp_mont_counters[i].flags = PFMLIB_MONT_FL_EVT_NO_QUALCHECK;
 	}
 }
 
 static void any_range(uint64_t *seed, pfmlib_mont_input_rr_t *rr, bool code)
 {
-	unsigned n = 1 + below(seed, chance(seed, 60) ? 1 : 4);
+	unsigned n = 1 + get_random_below(seed, has_chance(seed, 60) ? 1 : 4);
 
 	rr->rr_used = 1;
-	rr->rr_flags = below(seed, 16);
+	rr->rr_flags = get_random_below(seed, 16);
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t start = any64(seed), size = any64(seed) >> (1 + below(seed, 63));
+		uint64_t start = any64(seed),
+			 size = any64(seed) >> (1 + get_random_below(seed, 63));
 
-		if (chance(seed, 40))
+		if (has_chance(seed, 40))
 			start &= ~(uint64_t)0xffff;
 		if (code) {
 			start &= ~(uint64_t)15;
@@ -84,27 +86,27 @@ static void any_range(uint64_t *seed, pfmlib_mont_input_rr_t *rr, bool code)
 			start = 0 - size - 16;
 		rr->rr_limits[i].rr_start = start;
 		rr->rr_limits[i].rr_end = start + size;
-		rr->rr_limits[i].rr_plm = chance(seed, 80) ? 0 : 1 + below(seed, 15);
+		rr->rr_limits[i].rr_plm = has_chance(seed, 80) ? 0 : 1 + get_random_below(seed, 15);
 	}
 }
 
 static void any_request(uint64_t *seed, struct mont_request *r)
 {
 	memset(r, 0, sizeof(*r));
-	r->in.pfp_dfl_plm = 1 + below(seed, 15);
-	r->in.pfp_flags = below(seed, 2);
+	r->in.pfp_dfl_plm = 1 + get_random_below(seed, 15);
+	r->in.pfp_flags = get_random_below(seed, 2);
 	any_events(seed, r);
-	for (unsigned k = below(seed, 6); chance(seed, 40) && k > 0; k--)
-		pfm_regmask_set(&r->in.pfp_unavail_pmcs, 4 + below(seed, 12));
+	for (unsigned k = get_random_below(seed, 6); has_chance(seed, 40) && k > 0; k--)
+		pfm_regmask_set(&r->in.pfp_unavail_pmcs, 4 + get_random_below(seed, 12));
 	r->has_in = r->has_out = true;
-	r->has_model_in = chance(seed, 60);
+	r->has_model_in = has_chance(seed, 60);
 	r->has_model_out = r->has_model_in;
-	if (chance(seed, 20))
+	if (has_chance(seed, 20))
 		any_range(seed, &r->model.pfp_mont_irange, true);
-	if (chance(seed, 20))
+	if (has_chance(seed, 20))
 		any_range(seed, &r->model.pfp_mont_drange, false);
-	r->model.pfp_mont_opcm1.opcm_used = chance(seed, 10);
-	r->model.pfp_mont_opcm2.opcm_used = chance(seed, 10);
+	r->model.pfp_mont_opcm1.opcm_used = has_chance(seed, 10);
+	r->model.pfp_mont_opcm2.opcm_used = has_chance(seed, 10);
 }
 
 static void check_refusal(const struct mont_request *r, const struct mont_answer *a)
@@ -144,7 +146,7 @@ static void test_requests(void **state)
 
 /* ---- meaningless requests -------------------------------------------------------------------- */
 
-static void fill(uint64_t *seed, void *at, size_t n)
+static void fill_randomly(uint64_t *seed, void *at, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		((unsigned char *)at)[i] = (unsigned char)any64(seed);
@@ -159,20 +161,22 @@ static void test_garbage(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 6000; round++) {
 		any_request(&seed, r);
-		r->has_model_in = chance(&seed, 90);
-		r->has_model_out = chance(&seed, 80);
-		if (chance(&seed, 60))
-			fill(&seed, &r->model, sizeof(r->model));
-		for (unsigned k = below(&seed, 12); k > 0; k--)
-			((unsigned char *)&r->model)[below(&seed, sizeof(r->model))] =
+		r->has_model_in = has_chance(&seed, 90);
+		r->has_model_out = has_chance(&seed, 80);
+		if (has_chance(&seed, 60))
+			fill_randomly(&seed, &r->model, sizeof(r->model));
+		for (unsigned k = get_random_below(&seed, 12); k > 0; k--)
+			((unsigned char *)&r->model)[get_random_below(&seed, sizeof(r->model))] =
 				(unsigned char)any64(&seed);
-		if (chance(&seed, 30))
-			fill(&seed, &r->in.pfp_events[below(&seed, 13)],
-			     sizeof(r->in.pfp_events[0]));
-		if (chance(&seed, 10))
-			r->in.pfp_event_count = (unsigned)any64(&seed) >> below(&seed, 32);
-		if (chance(&seed, 20))
-			fill(&seed, &r->in.pfp_unavail_pmcs, sizeof(r->in.pfp_unavail_pmcs));
+		if (has_chance(&seed, 30))
+			fill_randomly(&seed, &r->in.pfp_events[get_random_below(&seed, 13)],
+			              sizeof(r->in.pfp_events[0]));
+		if (has_chance(&seed, 10))
+			r->in.pfp_event_count =
+				(unsigned)any64(&seed) >> get_random_below(&seed, 32);
+		if (has_chance(&seed, 20))
+			fill_randomly(&seed, &r->in.pfp_unavail_pmcs,
+			              sizeof(r->in.pfp_unavail_pmcs));
 		dispatch_request(r, a);
 		assert_in_range(-a->rc, 0, -PFMLIB_ERR_LAST);
 		assert_true(is_rest_untouched(r, a));
@@ -189,13 +193,13 @@ static void test_texts(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 60000; round++) {
 		char text[64];
-		unsigned n = below(&seed, sizeof(text)), u;
+		unsigned n = get_random_below(&seed, sizeof(text)), u;
 		pfmlib_event_t e;
 
 		for (unsigned i = 0; i < n; i++)
-			text[i] = letters[below(&seed, sizeof(letters) - 1)];
+			text[i] = letters[get_random_below(&seed, sizeof(letters) - 1)];
 		text[n] = '\0';
-		if (chance(&seed, 50))
+		if (has_chance(&seed, 50))
 			memcpy(text, "L3_INSERTS:", 11 < n ? 11 : n);
 		assert_in_range(-pfm_find_full_event(text, &e), 0, -PFMLIB_ERR_LAST);
 		assert_in_range(-pfm_find_event(text, &u), 0, -PFMLIB_ERR_LAST);
@@ -229,8 +233,8 @@ static void test_refusals_name_an_event_or_none(void **state)
 			                 0);
 			texts[i] = names[i];
 		}
-		o.model_in = chance(&seed, 90) ? &r->model : NULL;
-		o.model_out = chance(&seed, 50) ? &model_out : NULL;
+		o.model_in = has_chance(&seed, 90) ? &r->model : NULL;
+		o.model_out = has_chance(&seed, 50) ? &model_out : NULL;
 		o.unavailable = &r->in.pfp_unavail_pmcs;
 		set->size = sizeof(*set);
 		if (pfm_dispatch_set(ctx, texts, r->in.pfp_event_count, &o, set, &why) == 0)
@@ -253,11 +257,11 @@ static void test_full_names_come_back(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 5000; round++) {
-		pfmlib_event_t e = { .event = below(&seed, N_EVENTS) }, back;
+		pfmlib_event_t e = { .event = get_random_below(&seed, N_EVENTS) }, back;
 		char name[96];
 
 		if (facts[e.event].mesi)
-			for (unsigned bits = 1 + below(&seed, 15), k = 0; k < 4; k++)
+			for (unsigned bits = 1 + get_random_below(&seed, 15), k = 0; k < 4; k++)
 				if (bits >> k & 1)
 					e.unit_masks[e.num_masks++] = k;
 		assert_int_equal(pfm_get_full_event_name(&e, name, sizeof(name)), 0);

@@ -14,7 +14,7 @@ static uint64_t any64(void)
 	return seed;
 }
 
-static unsigned below(unsigned n)
+static unsigned get_random_below(unsigned n)
 {
 	return (unsigned)(any64() % n);
 }
@@ -42,7 +42,7 @@ static uint32_t bits_of(const struct mont_range *r)
 
 /* Fewest addresses any @pairs blocks cover when they cover all of @asked. Blocks that overlap are
  * no use, so each next one begins at the first address that is still missing. */
-static unsigned fewest(uint32_t asked, unsigned pairs)
+static unsigned find_fewest_addresses(uint32_t asked, unsigned pairs)
 {
 	unsigned best = WORLD + 1;
 
@@ -51,7 +51,7 @@ static unsigned fewest(uint32_t asked, unsigned pairs)
 	for (unsigned i = 0; pairs && i < N_BLOCKS; i++)
 		if (world_block[i] >> __builtin_ctz(asked) & 1) {
 			unsigned cost = (unsigned)__builtin_popcount(world_block[i]) +
-			                fewest(asked & ~world_block[i], pairs - 1);
+			                find_fewest_addresses(asked & ~world_block[i], pairs - 1);
 
 			best = cost < best ? cost : best;
 		}
@@ -67,7 +67,8 @@ static unsigned fewest_by_level(const struct mont_range *r, unsigned n, unsigned
 	for (unsigned i = 0; i < n; i++)
 		asked[r[i].plm == 8] |= bits_of(&r[i]);
 	for (unsigned p = 0; p <= pairs; p++) {
-		unsigned a = fewest(asked[0], p), b = fewest(asked[1], pairs - p);
+		unsigned a = find_fewest_addresses(asked[0], p),
+			 b = find_fewest_addresses(asked[1], pairs - p);
 
 		best = a <= WORLD && b <= WORLD && a + b < best ? a + b : best;
 	}
@@ -143,12 +144,12 @@ static void test_several_ranges(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 3000; round++) {
 		struct mont_range r[4];
-		unsigned n = 1 + below(4);
+		unsigned n = 1 + get_random_below(4);
 
 		for (unsigned i = 0; i < n; i++) {
-			r[i].first = below(WORLD);
-			r[i].last = r[i].first + below((unsigned)(WORLD - r[i].first));
-			r[i].plm = round % 3 ? 8 : 1 + 7 * below(2);
+			r[i].first = get_random_below(WORLD);
+			r[i].last = r[i].first + get_random_below((unsigned)(WORLD - r[i].first));
+			r[i].plm = round % 3 ? 8 : 1 + 7 * get_random_below(2);
 		}
 		check_small(r, n);
 	}
@@ -158,10 +159,10 @@ static void test_several_ranges(void **state)
 
 static struct mont_range any_range(unsigned plm)
 {
-	uint64_t size = any64() >> (8 + below(56)), first = any64();
+	uint64_t size = any64() >> (8 + get_random_below(56)), first = any64();
 
-	if (below(8) == 0)
-		first = ~(uint64_t)0 - (size + (any64() >> (10 + below(54))));
+	if (get_random_below(8) == 0)
+		first = ~(uint64_t)0 - (size + (any64() >> (10 + get_random_below(54))));
 	if (first + size < first)
 		first = ~(uint64_t)0 - size;
 	return (struct mont_range){ first, first + size, plm };
@@ -173,11 +174,11 @@ static void test_any_ranges_are_covered(void **state)
 	for (unsigned round = 0; round < 20000; round++) {
 		struct mont_range r[4];
 		struct mont_block b[4], best[4];
-		unsigned n = 1 + below(4);
+		unsigned n = 1 + get_random_below(4);
 		int got, smallest;
 
 		for (unsigned i = 0; i < n; i++)
-			r[i] = any_range(below(4) ? 8 : 1);
+			r[i] = any_range(get_random_below(4) ? 8 : 1);
 		for (unsigned i = 0; i < n; i++)
 			r[i].last -=
 				r[i].last == ~(uint64_t)0; /* ends are exclusive in the interface */

@@ -40,7 +40,7 @@ struct set {
 	struct plan plan;
 };
 
-static void begin(struct set *s, unsigned n, unsigned n_alternatives)
+static void begin_set(struct set *s, unsigned n, unsigned n_alternatives)
 {
 	memset(&s->req, 0, sizeof(s->req));
 	s->req.n_events = n;
@@ -121,7 +121,7 @@ static bool try_alternative(const struct alternative *alt, uint64_t active, unsi
 	return try_all(&t, 0, 0);
 }
 
-static bool brute(const struct plan *plan, uint64_t active, struct placement *out)
+static bool place_by_brute_force(const struct plan *plan, uint64_t active, struct placement *out)
 {
 	for (unsigned a = 0; a < plan->n_alternatives; a++) {
 		const struct alternative *alt = &plan->alternatives[a];
@@ -151,10 +151,10 @@ static void check_clash(const struct plan *plan, const pfm_error_t *why)
 	assert_int_equal(why->code, PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(why->kind, PFM_KIND_NO_PLACEMENT);
 	assert_true(why->clash && !(why->clash & ~active));
-	assert_false(brute(plan, why->clash, &scratch));
+	assert_false(place_by_brute_force(plan, why->clash, &scratch));
 	for (uint64_t s = active; s; s = (s - 1) & active)
 		if (popcount(s) < popcount(why->clash))
-			assert_true(brute(plan, s, &scratch));
+			assert_true(place_by_brute_force(plan, s, &scratch));
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (unsigned i = 0; i < plan->request->n_events; i++)
 			counters |=
@@ -163,13 +163,13 @@ static void check_clash(const struct plan *plan, const pfm_error_t *why)
 }
 
 /* True if it could be placed. */
-static bool compare(const struct plan *plan)
+static bool agrees_with_brute_force(const struct plan *plan)
 {
 	struct placement fast, slow;
 	pfm_error_t why = PFM_INIT(why);
 	int rc = pfmi_pmu_assign_counters(plan, &fast, &why);
 
-	if (!brute(plan, all_of(plan), &slow)) {
+	if (!place_by_brute_force(plan, all_of(plan), &slow)) {
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
 		check_clash(plan, &why);
 		return false;
@@ -180,7 +180,8 @@ static bool compare(const struct plan *plan)
 	return true;
 }
 
-static void fill(struct alternative *alt, unsigned n, unsigned n_counters, unsigned density)
+static void fill_randomly(struct alternative *alt, unsigned n, unsigned n_counters,
+                          unsigned density)
 {
 	for (unsigned i = 0; i < n; i++) {
 		alt->counter_masks[i] = 0;
@@ -200,9 +201,10 @@ static void random_masks_agree_with_brute_force(void **state)
 	for (unsigned round = 0; round < 20000; round++) {
 		unsigned n = 1 + random_below(6);
 
-		begin(&s, n, 1);
-		fill(&s.plan.alternatives[0], n, 1 + random_below(7), 20 + random_below(70));
-		*(compare(&s.plan) ? &placed : &refused) += 1;
+		begin_set(&s, n, 1);
+		fill_randomly(&s.plan.alternatives[0], n, 1 + random_below(7),
+		              20 + random_below(70));
+		*(agrees_with_brute_force(&s.plan) ? &placed : &refused) += 1;
 	}
 	print_message("# %u placed, %u refused\n", placed, refused);
 	assert_true(placed > 2000 && refused > 2000);
@@ -217,13 +219,13 @@ static void taken_counters_and_alternatives_agree_with_brute_force(void **state)
 	for (unsigned round = 0; round < 20000; round++) {
 		unsigned n = 1 + random_below(6), n_counters = 2 + random_below(5);
 
-		begin(&s, n, 1 + random_below(3));
+		begin_set(&s, n, 1 + random_below(3));
 		if (random_below(3) == 0)
 			s.plan.counterless_events = random_bits() & (((uint64_t)1 << n) - 1);
 		for (unsigned a = 0; a < s.plan.n_alternatives; a++) {
 			struct alternative *alt = &s.plan.alternatives[a];
 
-			fill(alt, n, n_counters, 20 + random_below(70));
+			fill_randomly(alt, n, n_counters, 20 + random_below(70));
 			alt->n_holds = random_below(3);
 			for (unsigned h = 0; h < alt->n_holds; h++)
 				alt->holds[h] =
@@ -235,7 +237,7 @@ static void taken_counters_and_alternatives_agree_with_brute_force(void **state)
 				                                ? 0
 				                                : alt->counter_masks[i];
 		}
-		*(compare(&s.plan) ? &placed : &refused) += 1;
+		*(agrees_with_brute_force(&s.plan) ? &placed : &refused) += 1;
 	}
 	print_message("# %u placed, %u refused\n", placed, refused);
 	assert_true(placed > 2000 && refused > 2000);
@@ -247,7 +249,7 @@ static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out,
 {
 	static struct set s;
 
-	begin(&s, n, 1);
+	begin_set(&s, n, 1);
 	memcpy(s.plan.alternatives[0].counter_masks, mask, n * sizeof(mask[0]));
 	return pfmi_pmu_assign_counters(&s.plan, out, why);
 }
@@ -320,7 +322,7 @@ static void smallest_conflict_is_reported(void **state)
 	assert_true(why.clash == 3 && why.clash_counters == 1);
 }
 
-static double seconds(void)
+static double get_seconds(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;
 }
@@ -332,7 +334,7 @@ static void hard_sets_take_no_time(void **state)
 	uint64_t mask[64];
 	struct placement p;
 	pfm_error_t why = PFM_INIT(why);
-	double start = seconds();
+	double start = get_seconds();
 
 	(void)state;
 	/* A chain: event i on counters i and i + 1, but the last one on its own only. */
@@ -360,7 +362,7 @@ static void hard_sets_take_no_time(void **state)
 		mask[i] = i % 2 ? ~(uint64_t)0 : 0xffffffffu & ~((uint64_t)1 << i % 29);
 	mask[63] = 0xffffffffu;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_ERR_NOASSIGN);
-	assert_true(seconds() - start < 2);
+	assert_true(get_seconds() - start < 2);
 }
 
 /* For sets too large to try every subset: nobody in the clash can be left out, and without one of

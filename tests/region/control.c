@@ -4,7 +4,7 @@
 #include "story.h"
 #include "units.h"
 
-static void visit(pfm_region_t *region)
+static void visit_region(pfm_region_t *region)
 {
 	(pfm_region_begin)(region);
 	(pfm_region_end)(region);
@@ -23,13 +23,13 @@ static void start_and_stop_story(void)
 	EXPECT(perfmon_regions_active, 1, "active");
 	pfm_regions_cost(&inside, &pair);
 	EXPECT_TRUE(pair > 0 && pair < 1e6, "the cost of an empty visit was measured: %f", pair);
-	visit(region);
+	visit_region(region);
 	pfm_regions_stop();
 	EXPECT(perfmon_regions_active, 0, "active");
 	EXPECT(pfmi_regions.run, 1, "stops");
-	visit(region);
+	visit_region(region);
 	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start");
-	visit(region);
+	visit_region(region);
 	r = pfm_read_regions();
 	EXPECT_TRUE(r != NULL, "results");
 	EXPECT(info_of(r, "control", "", 0).visits, 2, "visits");
@@ -50,7 +50,7 @@ static void stop_inside_story(void)
 	pfm_regions_stop();
 	(pfm_region_end)(region);
 	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start");
-	visit(region);
+	visit_region(region);
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "control", "", 0).visits, 1, "visits");
 	pfm_free_region_results(r);
@@ -71,19 +71,19 @@ static void refused_story(void)
 static void start_and_stop(void **state)
 {
 	(void)state;
-	tell(start_and_stop_story);
+	run_story(start_and_stop_story);
 }
 
 static void stop_inside(void **state)
 {
 	(void)state;
-	tell(stop_inside_story);
+	run_story(stop_inside_story);
 }
 
 static void failed_start_is_reported(void **state)
 {
 	(void)state;
-	tell(refused_story);
+	run_story(refused_story);
 }
 
 UNIT(region_control, cmocka_unit_test(start_and_stop), cmocka_unit_test(stop_inside),

@@ -22,18 +22,18 @@ int main(int argc, char **argv)
 		return 2;
 	control = atoi(argv[1]);
 	ack = atoi(argv[2]);
-	fault(1000);
+	cause_faults(1000);
 	wrong |= ask(control, ack, "ping\n");
 	wrong |= ask(control, ack, "enable\n");
-	fault((unsigned)atoi(argv[3]));
+	cause_faults((unsigned)atoi(argv[3]));
 	wrong |= ask(control, ack, "disable\n");
-	fault(1000);
+	cause_faults(1000);
 	wrong |= ask(control, ack, "enable\n");
-	fault((unsigned)atoi(argv[3]));
+	cause_faults((unsigned)atoi(argv[3]));
 	wrong |= ask(control, ack, "disable\n");
 	wrong |= ask(control, ack, "evlist\n");
-	fault(1000);
+	cause_faults(1000);
 	wrong |= ask(control, ack, "stop\n");
-	fault(1000);
+	cause_faults(1000);
 	return wrong;
 }

@@ -165,7 +165,7 @@ static inline void make_results(struct made_results *r, const char *region)
 }
 
 /* The text that @write makes of @r; the caller frees it. */
-static inline char *written(region_write_fn *write, const struct made_results *r)
+static inline char *write_to_text(region_write_fn *write, const struct made_results *r)
 {
 	struct text t = { 0 };
 

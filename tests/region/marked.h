@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static inline void fault(unsigned n)
+static inline void cause_faults(unsigned n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	volatile char *at;

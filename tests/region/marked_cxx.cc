@@ -12,7 +12,7 @@ static void *stay(void *)
 {
 	perfmon::region r(PFM_REGION("cancelled"));
 
-	fault(3);
+	cause_faults(3);
 	pthread_barrier_wait(&inside);
 	for (;;)
 		pause();
@@ -23,7 +23,7 @@ static void leave_by_exception()
 {
 	perfmon::region r("thrown");
 
-	fault(2);
+	cause_faults(2);
 	throw std::runtime_error("thrown");
 }
 

@@ -93,11 +93,11 @@ int main(void)
 
 		((frame_function)frame_begin)(domain, NULL);
 		((begin_function)begin_overlapped)(domain, id, none, async);
-		fault(1);
+		cause_faults(1);
 		((begin_function)task_begin)(domain, none, none, task);
-		fault(2);
+		cause_faults(2);
 		((end_overlapped_function)end_overlapped)(domain, id);
-		fault(4);
+		cause_faults(4);
 		((end_function)task_end)(domain);
 		((frame_function)frame_end)(domain, NULL);
 	}

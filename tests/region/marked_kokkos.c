@@ -27,9 +27,9 @@ int main(void)
 	push("time step");
 	for (unsigned i = 0; i < 3; i++) {
 		begin("axpy", 0, &id);
-		fault(4);
+		cause_faults(4);
 		end(id);
-		fault(1);
+		cause_faults(1);
 	}
 	pop();
 	dlclose(tool);

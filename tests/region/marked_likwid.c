@@ -25,11 +25,11 @@ static void *work(void *arg)
 	for (unsigned i = 0; i < 3; i++) {
 		wrong |= likwid_markerStartRegion("solve") != 0;
 		wrong |= likwid_markerStartRegion("solve") == 0; /* twice */
-		fault(4);
+		cause_faults(4);
 		likwid_markerStartRegion("copy one");
-		fault(2);
+		cause_faults(2);
 		likwid_markerStopRegion("solve");
-		fault(1);
+		cause_faults(1);
 		likwid_markerStopRegion("copy one");
 	}
 	wrong |= likwid_markerStopRegion("never started") == 0;

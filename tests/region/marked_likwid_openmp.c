@@ -14,9 +14,9 @@ int main(void)
 		LIKWID_MARKER_REGISTER("solve");
 		for (unsigned i = 0; i < 5; i++) {
 			LIKWID_MARKER_START("solve");
-			fault(4);
+			cause_faults(4);
 			LIKWID_MARKER_START("copy");
-			fault(2 + (unsigned)omp_get_thread_num());
+			cause_faults(2 + (unsigned)omp_get_thread_num());
 			LIKWID_MARKER_STOP("copy");
 			LIKWID_MARKER_STOP("solve");
 		}

@@ -62,11 +62,11 @@ int main(void)
 	a.message = ((void *(*)(void *, const char *))core2[10])(NULL, "registered");
 	for (unsigned i = 0; i < 3; i++) {
 		((int (*)(const char *))core[9])("pushed");
-		fault(4);
+		cause_faults(4);
 		id = ((uint64_t(*)(const struct attributes *))core[4])(&a);
-		fault(2);
+		cause_faults(2);
 		((int (*)(void))core[11])();
-		fault(1);
+		cause_faults(1);
 		((void (*)(uint64_t))core[7])(id);
 	}
 	return ((int (*)(void))core[11])() != -2;

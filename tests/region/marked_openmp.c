@@ -8,10 +8,10 @@ int main(void)
 	for (unsigned i = 0; i < 3; i++) {
 #pragma omp parallel num_threads(4)
 		{
-			fault(10 * ((unsigned)omp_get_thread_num() + 1));
+			cause_faults(10 * ((unsigned)omp_get_thread_num() + 1));
 #pragma omp for
 			for (int k = 0; k < 8; k++)
-				fault(1);
+				cause_faults(1);
 		}
 	}
 	return 0;

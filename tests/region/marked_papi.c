@@ -14,9 +14,9 @@ int main(void)
 
 	for (unsigned i = 0; i < 3; i++) {
 		wrong |= PAPI_hl_region_begin("compute");
-		fault(5);
+		cause_faults(5);
 		wrong |= PAPI_hl_region_begin("inside");
-		fault(2);
+		cause_faults(2);
 		wrong |= PAPI_hl_region_end("inside");
 		wrong |= PAPI_hl_region_end("compute");
 	}

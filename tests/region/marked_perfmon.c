@@ -12,7 +12,7 @@
 static void *work(void *arg)
 {
 	pfm_region_begin(PFM_REGION("threads"));
-	fault(3);
+	cause_faults(3);
 	pfm_region_end(PFM_REGION("threads"));
 	return arg;
 }
@@ -23,9 +23,9 @@ static void visit_all(void)
 
 	for (unsigned i = 0; i < 4; i++) {
 		pfm_region_begin(PFM_REGION("outer"));
-		fault(5);
+		cause_faults(5);
 		pfm_region_begin(PFM_REGION("inner, with a comma"));
-		fault(2);
+		cause_faults(2);
 		pfm_region_end(PFM_REGION("inner, with a comma"));
 		pfm_region_end(PFM_REGION("outer"));
 	}

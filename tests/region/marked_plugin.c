@@ -9,7 +9,7 @@
 void visit_region(void)
 {
 	pfm_region_begin(PFM_REGION("plugin"));
-	fault(2);
+	cause_faults(2);
 	pfm_region_end(PFM_REGION("plugin"));
 }
 
@@ -17,5 +17,5 @@ void visit_region(void)
 void stay_in_region(void)
 {
 	pfm_region_begin(PFM_REGION("left open"));
-	fault(1);
+	cause_faults(1);
 }

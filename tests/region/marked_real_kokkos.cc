@@ -8,10 +8,10 @@ int main(int argc, char **argv)
 {
 	Kokkos::initialize(argc, argv);
 	Kokkos::Profiling::pushRegion("time step");
-	fault(3);
+	cause_faults(3);
 	for (unsigned i = 0; i < 3; i++)
 		Kokkos::parallel_for("axpy", Kokkos::RangePolicy<Kokkos::Serial>(0, 4),
-		                     [](int) { fault(1); });
+		                     [](int) { cause_faults(1); });
 	Kokkos::Profiling::popRegion();
 	Kokkos::finalize();
 	return 0;

@@ -9,7 +9,7 @@ int main()
 {
 	tbb::flow::graph graph;
 	tbb::flow::function_node<int, int> node(graph, tbb::flow::serial, [](int i) {
-		fault(4);
+		cause_faults(4);
 		return i;
 	});
 

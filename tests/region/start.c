@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void unset(void)
+static void clear_environment(void)
 {
 	unsetenv("PERFMON_REGIONS");
 	unsetenv("PERFMON_REGIONS_OUTPUT");
@@ -19,7 +19,7 @@ static void nothing_asked_story(void)
 {
 	bool is_first = true;
 
-	unset();
+	clear_environment();
 	errno = EDOM;
 	EXPECT(pfmi_regions_start_from_environment(&is_first), 0, "counted");
 	EXPECT(is_first, 0, "first");
@@ -33,7 +33,7 @@ static void environment_story(void)
 {
 	bool is_first;
 
-	unset();
+	clear_environment();
 	setenv("PERFMON_REGIONS", "time", 1);
 	setenv("PERFMON_REGIONS_FORMAT", "csv", 1);
 	setenv("PERFMON_REGIONS_OUTPUT", "/dev/null", 1);
@@ -57,7 +57,7 @@ static void unknown_event_story(void)
 	bool is_first;
 	int fds[2];
 
-	unset();
+	clear_environment();
 	setenv("PERFMON_REGIONS", "no-such-event", 1);
 	EXPECT(pipe(fds), 0, "pipe()");
 	dup2(fds[1], STDERR_FILENO);
@@ -78,7 +78,7 @@ static void unknown_event_of_a_call_story(void)
 	bool is_first;
 	int fds[2];
 
-	unset();
+	clear_environment();
 	setenv("PERFMON_REGIONS", "no-such-event", 1);
 	options.events = "page-faults";
 	EXPECT(pipe(fds), 0, "pipe()");
@@ -96,7 +96,7 @@ static void call_story(void)
 	pfm_error_t error = PFM_INIT(error);
 	bool is_first = true;
 
-	unset();
+	clear_environment();
 	options.format = "xml";
 	EXPECT(pfmi_regions_start(&options, &is_first, &error), PFMLIB_ERR_INVAL,
 	       "an unknown format");
@@ -119,31 +119,31 @@ static void call_story(void)
 static void start_without_a_request(void **state)
 {
 	(void)state;
-	tell(nothing_asked_story);
+	run_story(nothing_asked_story);
 }
 
 static void start_from_environment(void **state)
 {
 	(void)state;
-	tell(environment_story);
+	run_story(environment_story);
 }
 
 static void environment_names_an_unknown_event(void **state)
 {
 	(void)state;
-	tell(unknown_event_story);
+	run_story(unknown_event_story);
 }
 
 static void call_names_an_unknown_event(void **state)
 {
 	(void)state;
-	tell(unknown_event_of_a_call_story);
+	run_story(unknown_event_of_a_call_story);
 }
 
 static void start_by_call(void **state)
 {
 	(void)state;
-	tell(call_story);
+	run_story(call_story);
 }
 
 /* The end of the process writes its results. */
@@ -161,7 +161,7 @@ static void results_are_written_at_exit(void **state)
 	if (pid == 0) {
 		bool is_first;
 
-		unset();
+		clear_environment();
 		setenv("PERFMON_REGIONS", "time", 1);
 		setenv("PERFMON_REGIONS_FORMAT", "csv", 1);
 		setenv("PERFMON_REGIONS_OUTPUT", path, 1);

@@ -43,7 +43,7 @@
 enum { SKIPPED = 77 };
 
 /* Runs @story in a child; its exit status is the result. */
-static inline void tell(void (*story)(void))
+static inline void run_story(void (*story)(void))
 {
 	int status;
 	pid_t pid;
@@ -63,7 +63,7 @@ static inline void tell(void (*story)(void))
 }
 
 /* Starts regions that count @events; skips the story where the kernel counts nothing. */
-static inline void start(const char *events, unsigned flags)
+static inline void start_story(const char *events, unsigned flags)
 {
 	pfm_regions_options_t options = PFM_INIT(options);
 	pfm_region_event_t event = PFM_INIT(event);
@@ -83,7 +83,7 @@ static inline void start(const char *events, unsigned flags)
 }
 
 /* Causes @n page faults: each page of a fresh mapping faults once when it is written. */
-static inline void fault(unsigned n)
+static inline void cause_faults(unsigned n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	volatile char *at;

@@ -83,7 +83,7 @@ static __attribute__((noinline)) uint64_t read_bare(const struct thread *t, uint
 	return clock;
 }
 
-static void execute(struct shared *shared, unsigned n)
+static void run_phases(struct shared *shared, unsigned n)
 {
 	struct made_regions m;
 	uint64_t out[GROUP_VALUES + MOST_EVENTS];
@@ -129,7 +129,7 @@ static bool execute_rdpmc(pid_t pid)
 }
 
 /* Runs the child to its end; counts the last execution of each phase. */
-static void step(pid_t pid, const struct shared *shared, struct counts *counts)
+static void count_phases(pid_t pid, const struct shared *shared, struct counts *counts)
 {
 	enum phase before = PHASE_NONE, phase;
 	int status;
@@ -154,7 +154,7 @@ static void step(pid_t pid, const struct shared *shared, struct counts *counts)
 	}
 }
 
-static struct counts count(unsigned n)
+static struct counts count_instructions(unsigned n)
 {
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -169,13 +169,13 @@ static struct counts count(unsigned n)
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
 			_exit(1);
 		raise(SIGSTOP);
-		execute(shared, n);
+		run_phases(shared, n);
 		_exit(0);
 	}
 	assert_true(pid > 0);
 	if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) &&
 	    ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0)
-		step(pid, shared, &counts);
+		count_phases(pid, shared, &counts);
 	munmap(shared, sizeof(*shared));
 	for (unsigned i = PHASE_READ; i < PHASES; i++)
 		counts.n[i] -= counts.n[PHASE_EMPTY];
@@ -184,7 +184,7 @@ static struct counts count(unsigned n)
 
 #else
 
-static struct counts count(unsigned n)
+static struct counts count_instructions(unsigned n)
 {
 	(void)n;
 	return (struct counts){ .traced = false };
@@ -198,7 +198,7 @@ static void instructions_beside_readings(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(sizes); i++) {
-		struct counts c = count(sizes[i]);
+		struct counts c = count_instructions(sizes[i]);
 		uint64_t limit = LIMIT + LIMIT_EVENT * (sizes[i] - 1);
 
 		if (!c.traced)

@@ -20,13 +20,13 @@ static void nested_story(void)
 	pfm_region_results_t *r;
 	pfm_region_count_t c;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 10; i++) {
 		pfm_region_begin(PFM_REGION("outer"));
-		fault(3);
+		cause_faults(3);
 		for (unsigned k = 0; k < 5; k++) {
 			pfm_region_begin(PFM_REGION("inner"));
-			fault(k);
+			cause_faults(k);
 			pfm_region_end(PFM_REGION("inner"));
 		}
 		pfm_region_end(PFM_REGION("outer"));
@@ -50,12 +50,12 @@ static void nested_story(void)
 	pfm_free_region_results(r);
 }
 
-static void recurse(unsigned depth)
+static void visit_recursively(unsigned depth)
 {
 	pfm_region_begin(PFM_REGION("recursive"));
-	fault(1);
+	cause_faults(1);
 	if (depth > 1)
-		recurse(depth - 1);
+		visit_recursively(depth - 1);
 	pfm_region_end(PFM_REGION("recursive"));
 }
 
@@ -65,9 +65,9 @@ static void recursive_story(void)
 {
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 3; i++)
-		recurse(5);
+		visit_recursively(5);
 	r = pfm_read_regions();
 	EXPECT(info_of(r, "recursive", "", 0).visits, 3, "outer visits");
 	EXPECT(count_of(r, "recursive", "", 0, 0).inclusive, 15, "faults of whole recursions");
@@ -86,16 +86,16 @@ static void overlapping_story(void)
 	pfm_region_t *a = pfm_region_by_name("a"), *b = pfm_region_by_name("b");
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	pfm_region_begin(PFM_REGION("around"));
 	pfm_region_begin(a);
-	fault(2);
+	cause_faults(2);
 	pfm_region_begin(b);
-	fault(3);
+	cause_faults(3);
 	pfm_region_end(a);
-	fault(4);
+	cause_faults(4);
 	pfm_region_end(b);
-	fault(5);
+	cause_faults(5);
 	pfm_region_end(PFM_REGION("around"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "a", "around", 0, 0).inclusive, 5, "faults in a");
@@ -111,10 +111,10 @@ static void unmatched_story(void)
 {
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	pfm_region_end(PFM_REGION("never begun"));
 	pfm_region_begin(PFM_REGION("begun"));
-	fault(2);
+	cause_faults(2);
 	pfm_region_end(PFM_REGION("other"));
 	pfm_region_end(PFM_REGION("begun"));
 	pfm_region_begin(PFM_REGION("open"));
@@ -130,12 +130,12 @@ static void deep_story(void)
 	char name[16];
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "deep%u", i);
 		pfm_region_begin(pfm_region_by_name(name));
 	}
-	fault(7);
+	cause_faults(7);
 	for (unsigned i = 1000; i-- > 0;) {
 		snprintf(name, sizeof(name), "deep%u", i);
 		pfm_region_end(pfm_region_by_name(name));
@@ -157,16 +157,16 @@ struct worker {
 	int tid;
 };
 
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
 	struct worker *w = arg;
 
 	w->tid = (int)syscall(SYS_gettid);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		pfm_region_begin(PFM_REGION("thread"));
-		fault(w->number);
+		cause_faults(w->number);
 		pfm_region_begin(PFM_REGION("inside"));
-		fault(1);
+		cause_faults(1);
 		pfm_region_end(PFM_REGION("inside"));
 		pfm_region_end(PFM_REGION("thread"));
 	}
@@ -179,10 +179,10 @@ static void threads_story(void)
 	pfm_region_results_t *r;
 	uint64_t all = 0;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < THREADS; i++) {
 		workers[i].number = i;
-		EXPECT(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0,
+		EXPECT(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]), 0,
 		       "pthread_create");
 		all += ROUNDS * (i + 1);
 	}
@@ -210,7 +210,7 @@ static void *one_visit(void *arg)
 {
 	(void)arg;
 	pfm_region_begin(PFM_REGION("short"));
-	fault(1);
+	cause_faults(1);
 	pfm_region_end(PFM_REGION("short"));
 	return NULL;
 }
@@ -222,7 +222,7 @@ static void short_threads_story(void)
 	pfm_region_results_t *r;
 	pthread_t t;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < MANY; i++) {
 		pthread_create(&t, NULL, one_visit, NULL);
 		pthread_join(t, NULL);
@@ -240,7 +240,7 @@ static void *stay_in_region(void *arg)
 	const int *ready = arg;
 
 	pfm_region_begin(PFM_REGION("killed"));
-	fault(2);
+	cause_faults(2);
 	pfm_region_end(PFM_REGION("killed"));
 	pfm_region_begin(PFM_REGION("killed"));
 	(void)!write(ready[1], "", 1);
@@ -256,7 +256,7 @@ static void cancelled_story(void)
 	pfm_region_results_t *r;
 	pthread_t t;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	EXPECT(pipe(ready), 0, "pipe");
 	pthread_create(&t, NULL, stay_in_region, ready);
 	EXPECT(read(ready[0], &byte, 1), 1, "read");
@@ -294,7 +294,7 @@ static void asked_to_end_story(void)
 	void *result;
 	pthread_t t;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	pthread_create(&t, NULL, visit_until_asked, &visits);
 	while (!__atomic_load_n(&visits, __ATOMIC_RELAXED))
 		usleep(100);
@@ -330,7 +330,7 @@ static void switches_story(void)
 	pfm_region_results_t *r;
 	uint64_t n, least, most;
 
-	start("context-switches", 0);
+	start_story("context-switches", 0);
 	most = switches_so_far();
 	pfm_region_begin(PFM_REGION("sleeps"));
 	least = switches_so_far();
@@ -354,7 +354,7 @@ static void tracepoint_story(void)
 
 	if (access("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", R_OK))
 		_exit(SKIPPED);
-	start("raw_syscalls:sys_enter,page-faults", 0);
+	start_story("raw_syscalls:sys_enter,page-faults", 0);
 	for (unsigned i = 0; i < 5; i++) {
 		pfm_region_begin(PFM_REGION("calls"));
 		for (unsigned k = 0; k < 10 * i; k++)
@@ -386,7 +386,7 @@ static void *visit_often(void *arg)
 	for (unsigned i = 0; i < EACH; i++) {
 		pfm_region_begin(PFM_REGION("million"));
 		if (i % FAULT_AT == 0)
-			fault(1);
+			cause_faults(1);
 		pfm_region_end(PFM_REGION("million"));
 	}
 	return NULL;
@@ -399,7 +399,7 @@ static void million_story(void)
 	pfm_region_results_t *r;
 	pfm_region_count_t c;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < MANY_THREADS; i++)
 		EXPECT(pthread_create(&threads[i], NULL, visit_often, &tids[i]), 0,
 		       "pthread_create");
@@ -465,7 +465,7 @@ static void memory_story(void)
 
 	if (!allow_files(HERE))
 		_exit(SKIPPED);
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	before = resident_kib();
 	for (unsigned i = 0; i < REGIONS; i++) {
 		snprintf(name, sizeof(name), "region %u", i);
@@ -492,14 +492,14 @@ static void memory_story(void)
 static void *resume_and_leave(void *visit)
 {
 	pfm_region_resume(visit);
-	fault(4);
+	cause_faults(4);
 	pfm_region_leave(visit);
 	return NULL;
 }
 
 static void *leave_only(void *visit)
 {
-	fault(4);
+	cause_faults(4);
 	pfm_region_leave(visit);
 	return NULL;
 }
@@ -510,22 +510,22 @@ static void handles_story(void)
 	pfm_region_results_t *r;
 	pthread_t t;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	moved = pfm_region_enter(PFM_REGION("moved"));
-	fault(3);
+	cause_faults(3);
 	pfm_region_suspend(moved);
-	fault(100);
+	cause_faults(100);
 	pthread_create(&t, NULL, resume_and_leave, moved);
 	pthread_join(t, NULL);
 	stolen = pfm_region_enter(PFM_REGION("stolen"));
 	pthread_create(&t, NULL, leave_only, stolen);
 	pthread_join(t, NULL);
 	first = pfm_region_enter(PFM_REGION("same"));
-	fault(1);
+	cause_faults(1);
 	second = pfm_region_enter(PFM_REGION("same"));
-	fault(2);
+	cause_faults(2);
 	pfm_region_leave(first);
-	fault(4);
+	cause_faults(4);
 	pfm_region_leave(second);
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "moved", "", 0, 0).inclusive, 7, "faults of both threads");
@@ -546,20 +546,20 @@ static void fork_story(void)
 	int status;
 	pid_t pid;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	pfm_region_begin(PFM_REGION("before"));
-	fault(2);
+	cause_faults(2);
 	pfm_region_end(PFM_REGION("before"));
 	pfm_region_begin(PFM_REGION("across"));
-	fault(3);
+	cause_faults(3);
 	pid = fork();
 	if (pid == 0) {
-		fault(50);
+		cause_faults(50);
 		for (unsigned i = 0; i < 2;
 		     i++) { /* first the pages that it shares with its parent */
 			pfm_region_reset(PFM_REGION("child"));
 			pfm_region_begin(PFM_REGION("child"));
-			fault(6);
+			cause_faults(6);
 			pfm_region_end(PFM_REGION("child"));
 		}
 		pfm_region_end(PFM_REGION("across"));
@@ -609,14 +609,14 @@ static void signal_story(void)
 	pfm_region_results_t *r;
 	uint64_t visits = 0, faults = 0, counted;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	in_handler(0); /* its pages are there */
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	while (handled < 2000) {
 		pfm_region_begin(PFM_REGION("interrupted"));
 		if (visits % 100 == 0) {
-			fault(1);
+			cause_faults(1);
 			faults++;
 		}
 		pfm_region_end(PFM_REGION("interrupted"));
@@ -671,9 +671,9 @@ static void stop_story(void)
 	pfm_regions_options_t other = PFM_INIT(other);
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	pfm_region_begin(PFM_REGION("cut"));
-	fault(2);
+	cause_faults(2);
 	pfm_regions_stop();
 	pfm_region_end(PFM_REGION("cut"));
 	pfm_region_begin(PFM_REGION("not counted"));
@@ -682,7 +682,7 @@ static void stop_story(void)
 	EXPECT(pfm_regions_start(&other, NULL), PFMLIB_ERR_INVAL, "start with other events");
 	EXPECT(pfm_regions_start(NULL, NULL), PFMLIB_SUCCESS, "start again");
 	pfm_region_begin(PFM_REGION("after"));
-	fault(3);
+	cause_faults(3);
 	pfm_region_end(PFM_REGION("after"));
 	r = pfm_read_regions();
 	EXPECT(count_of(r, "after", "", 0, 0).inclusive, 3, "faults after the stop");
@@ -695,10 +695,10 @@ static void reset_story(void)
 {
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	for (unsigned i = 0; i < 3; i++) {
 		pfm_region_begin(PFM_REGION("reset"));
-		fault(2);
+		cause_faults(2);
 		pfm_region_end(PFM_REGION("reset"));
 		if (i == 1)
 			pfm_region_reset(PFM_REGION("reset"));
@@ -711,7 +711,7 @@ static void reset_story(void)
 
 static void errno_story(void)
 {
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	errno = ERANGE;
 	pfm_region_begin(PFM_REGION("errno"));
 	pfm_region_end(PFM_REGION("errno"));
@@ -728,12 +728,12 @@ static void rounds_story(void)
 	pfm_region_count_t faults, major;
 
 	setenv("PERFMON_REGIONS_OPTIONS", "group=1", 1);
-	start("page-faults,minor-faults", 0);
+	start_story("page-faults,minor-faults", 0);
 	for (unsigned i = 0; i < 11; i++) {
 		pfm_region_begin(PFM_REGION("rotated"));
-		fault(i);
+		cause_faults(i);
 		pfm_region_begin(PFM_REGION("inner"));
-		fault(1);
+		cause_faults(1);
 		pfm_region_end(PFM_REGION("inner"));
 		pfm_region_end(PFM_REGION("rotated"));
 	}
@@ -758,11 +758,11 @@ static void inner_rounds_story(void)
 	pfm_region_results_t *r;
 
 	setenv("PERFMON_REGIONS_OPTIONS", "group=1", 1);
-	start("page-faults,minor-faults", PFM_REGIONS_ROTATE_INNER);
+	start_story("page-faults,minor-faults", PFM_REGIONS_ROTATE_INNER);
 	pfm_region_begin(PFM_REGION("whole run"));
 	for (unsigned i = 0; i < 10; i++) {
 		pfm_region_begin(PFM_REGION("step"));
-		fault(i);
+		cause_faults(i);
 		pfm_region_end(PFM_REGION("step"));
 	}
 	pfm_region_end(PFM_REGION("whole run"));
@@ -822,7 +822,7 @@ static void random_story(void)
 	unsigned seed = 20261125;
 	pfm_region_results_t *r;
 
-	start("page-faults", 0);
+	start_story("page-faults", 0);
 	memset(sums, 0xff, sizeof(sums)); /* the model's pages are there before the first region */
 	memset(sums, 0, sizeof(sums));
 	memset(open_visits, 0xff, sizeof(open_visits));
@@ -841,7 +841,7 @@ static void random_story(void)
 			model_end(name);
 		} else {
 			n = (unsigned)rand_r(&seed) % 4;
-			fault(n);
+			cause_faults(n);
 			for (unsigned i = 0; i < n_open; i++)
 				open_visits[i].inclusive += n;
 			if (n_open)
@@ -867,7 +867,7 @@ static void random_story(void)
 	static void test_##NAME(void **ctx)                                                        \
 	{                                                                                          \
 		(void)ctx;                                                                         \
-		tell(NAME##_story);                                                                \
+		run_story(NAME##_story);                                                           \
 	}
 STORY(nested)
 STORY(recursive)

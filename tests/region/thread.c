@@ -9,14 +9,14 @@
 
 static struct round nothing_to_count;
 
-static void prepare(void)
+static void prepare_layout(void)
 {
 	pfmi_regions.layout = (struct layout){ .n_rounds = 1, .rounds = &nothing_to_count };
 	pfmi_layout_assign_places(&pfmi_regions.layout);
 	EXPECT(pfmi_thread_install_handlers(), 0, "pfmi_thread_install_handlers()");
 }
 
-static void *enter(void *arg)
+static void *get_current_thread(void *arg)
 {
 	struct thread **out = arg;
 
@@ -27,11 +27,11 @@ static void *enter(void *arg)
 	return NULL;
 }
 
-static void run(struct thread **out)
+static void run_thread(struct thread **out)
 {
 	pthread_t id;
 
-	EXPECT(pthread_create(&id, NULL, enter, out), 0, "pthread_create()");
+	EXPECT(pthread_create(&id, NULL, get_current_thread, out), 0, "pthread_create()");
 	pthread_join(id, NULL);
 }
 
@@ -39,9 +39,9 @@ static void ended_story(void)
 {
 	struct thread *own, *other;
 
-	prepare();
+	prepare_layout();
 	own = pfmi_thread_get_current();
-	run(&other);
+	run_thread(&other);
 	EXPECT_TRUE(own && other && own != other, "two threads");
 	EXPECT_TRUE(pfmi_regions.threads == other && other->next == own, "both are kept");
 	EXPECT(other->ended, 1, "ended");
@@ -50,7 +50,7 @@ static void ended_story(void)
 	EXPECT(pfmi_regions.n_ended, 1, "threads that ended");
 }
 
-static void *visit(void *arg)
+static void *visit_in_thread(void *arg)
 {
 	struct thread *t = pfmi_thread_get_current();
 	struct node *node;
@@ -77,11 +77,11 @@ static void many_story(void)
 	struct node *node;
 	unsigned n = 0;
 
-	prepare();
+	prepare_layout();
 	for (unsigned i = 0; i < 1100; i++) {
 		pthread_t id;
 
-		EXPECT(pthread_create(&id, NULL, visit, NULL), 0, "pthread_create()");
+		EXPECT(pthread_create(&id, NULL, visit_in_thread, NULL), 0, "pthread_create()");
 		pthread_join(id, NULL);
 	}
 	for (const struct thread *t = pfmi_regions.threads; t; t = t->next)
@@ -101,9 +101,9 @@ static void fork_story(void)
 	int status;
 	pid_t pid;
 
-	prepare();
+	prepare_layout();
 	own = pfmi_thread_get_current();
-	run(&other);
+	run_thread(&other);
 	for (unsigned i = 0; i < 5; i++)
 		pfmi_entry_add_visit(pfmi_thread_find_entry(own, 1, 0, &node),
 		                     &(struct visit){ .outermost = true });
@@ -129,19 +129,19 @@ static void fork_story(void)
 static void ended_thread_keeps_its_sums(void **state)
 {
 	(void)state;
-	tell(ended_story);
+	run_story(ended_story);
 }
 
 static void many_ended_threads_share_a_pool(void **state)
 {
 	(void)state;
-	tell(many_story);
+	run_story(many_story);
 }
 
 static void child_starts_without_sums(void **state)
 {
 	(void)state;
-	tell(fork_story);
+	run_story(fork_story);
 }
 
 UNIT(region_thread, cmocka_unit_test(ended_thread_keeps_its_sums),

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-static const json_t *get(const json_t *o, const char *key)
+static const json_t *get_member(const json_t *o, const char *key)
 {
 	const json_t *value = json_object_get(o, key);
 
@@ -14,32 +14,33 @@ static const json_t *get(const json_t *o, const char *key)
 }
 
 /* Column @name of row @row of a table. */
-static const json_t *cell(const json_t *table, size_t row, const char *name)
+static const json_t *get_cell(const json_t *table, size_t row, const char *name)
 {
-	json_int_t column = json_integer_value(get(get(table, "schema"), name));
+	json_int_t column = json_integer_value(get_member(get_member(table, "schema"), name));
 
-	return json_array_get(json_array_get(get(table, "data"), row), (size_t)column);
+	return json_array_get(json_array_get(get_member(table, "data"), row), (size_t)column);
 }
 
 static double milliseconds(const json_t *table, size_t row, const char *name)
 {
-	return json_number_value(cell(table, row, name));
+	return json_number_value(get_cell(table, row, name));
 }
 
 static void expect_marker(const json_t *thread, size_t row, const char *name, double start,
                           double end)
 {
-	const json_t *markers = get(thread, "markers");
-	json_int_t string = json_integer_value(cell(markers, row, "name"));
+	const json_t *markers = get_member(thread, "markers");
+	json_int_t string = json_integer_value(get_cell(markers, row, "name"));
 	double found = milliseconds(markers, row, "startTime") - start;
 
-	assert_string_equal(
-		json_string_value(json_array_get(get(thread, "stringTable"), (size_t)string)),
-		name);
+	assert_string_equal(json_string_value(json_array_get(get_member(thread, "stringTable"),
+	                                                     (size_t)string)),
+	                    name);
 	assert_true(found < 1e-9 && found > -1e-9);
 	found = milliseconds(markers, row, "endTime") - end;
 	assert_true(found < 1e-9 && found > -1e-9);
-	assert_string_equal(json_string_value(get(cell(markers, row, "data"), "type")), "Region");
+	assert_string_equal(json_string_value(get_member(get_cell(markers, row, "data"), "type")),
+	                    "Region");
 }
 
 static void visits_are_markers(void **state)
@@ -60,22 +61,25 @@ static void visits_are_markers(void **state)
 	assert_false(t.failed);
 	root = json_loads(t.bytes, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
-	assert_int_equal(json_integer_value(get(get(root, "meta"), "version")), 24);
-	fields = get(json_array_get(get(get(root, "meta"), "markerSchema"), 0), "data");
-	assert_string_equal(json_string_value(get(json_array_get(fields, 0), "label")), "cycles:u");
-	threads = get(root, "threads");
+	assert_int_equal(json_integer_value(get_member(get_member(root, "meta"), "version")), 24);
+	fields = get_member(json_array_get(get_member(get_member(root, "meta"), "markerSchema"), 0),
+	                    "data");
+	assert_string_equal(json_string_value(get_member(json_array_get(fields, 0), "label")),
+	                    "cycles:u");
+	threads = get_member(root, "threads");
 	assert_int_equal(json_array_size(threads), 2); /* the main one has no visits */
-	assert_int_equal(json_integer_value(get(json_array_get(threads, 0), "tid")), getpid());
-	assert_int_equal(json_integer_value(get(json_array_get(threads, 1), "tid")), 7);
+	assert_int_equal(json_integer_value(get_member(json_array_get(threads, 0), "tid")),
+	                 getpid());
+	assert_int_equal(json_integer_value(get_member(json_array_get(threads, 1), "tid")), 7);
 	expect_marker(json_array_get(threads, 1), 0, "outer", 1.5, 1.501001);
 	expect_marker(json_array_get(threads, 1), 1, "inner", 1.5002, 1.50045);
 	expect_marker(json_array_get(threads, 1), 2, "apart", 1.5009, 2.5009);
-	data = cell(get(json_array_get(threads, 1), "markers"), 0, "data");
-	assert_int_equal(json_integer_value(get(data, "event0")), 100);
-	assert_int_equal(json_integer_value(get(data, "event1")), 4);
-	data = cell(get(json_array_get(threads, 1), "markers"), 3, "data");
+	data = get_cell(get_member(json_array_get(threads, 1), "markers"), 0, "data");
+	assert_int_equal(json_integer_value(get_member(data, "event0")), 100);
+	assert_int_equal(json_integer_value(get_member(data, "event1")), 4);
+	data = get_cell(get_member(json_array_get(threads, 1), "markers"), 3, "data");
 	assert_null(json_object_get(data, "event0"));
-	assert_string_equal(json_string_value(get(data, "left")), "cycles:u, page-faults");
+	assert_string_equal(json_string_value(get_member(data, "left")), "cycles:u, page-faults");
 	json_decref(root);
 	pfmi_region_text_free(&t);
 	unmake_slices(&m);

@@ -3,13 +3,13 @@
 #include "made_regions.h"
 #include <jansson.h>
 
-static json_int_t integer(const json_t *o, const char *key)
+static json_int_t get_integer(const json_t *o, const char *key)
 {
 	assert_true(json_is_integer(json_object_get(o, key)));
 	return json_integer_value(json_object_get(o, key));
 }
 
-static const char *string(const json_t *o, const char *key)
+static const char *get_string(const json_t *o, const char *key)
 {
 	assert_true(json_is_string(json_object_get(o, key)));
 	return json_string_value(json_object_get(o, key));
@@ -19,13 +19,13 @@ static void check_process(const json_t *o)
 {
 	const json_t *events = json_object_get(o, "events");
 
-	assert_int_equal(integer(o, "process"), getpid());
+	assert_int_equal(get_integer(o, "process"), getpid());
 	assert_true(json_is_true(json_object_get(o, "subtracted")));
-	assert_int_equal(integer(o, "missed"), 4);
-	assert_int_equal(integer(o, "unmatched"), 5);
+	assert_int_equal(get_integer(o, "missed"), 4);
+	assert_int_equal(get_integer(o, "unmatched"), 5);
 	assert_int_equal(json_array_size(events), 2);
-	assert_string_equal(string(json_array_get(events, 0), "event"), "cycles:u");
-	assert_string_equal(string(json_array_get(events, 1), "event"), "page-faults");
+	assert_string_equal(get_string(json_array_get(events, 0), "event"), "cycles:u");
+	assert_string_equal(get_string(json_array_get(events, 1), "event"), "page-faults");
 	assert_true(json_is_false(json_object_get(json_array_get(events, 1), "whole_machine")));
 }
 
@@ -34,21 +34,22 @@ static void check_row(const json_t *o)
 	const json_t *wall = json_object_get(o, "wall_ns"), *counts = json_object_get(o, "counts"),
 		     *first = json_array_get(counts, 0), *second = json_array_get(counts, 1);
 
-	assert_string_equal(string(o, "region"), "js\"on");
+	assert_string_equal(get_string(o, "region"), "js\"on");
 	assert_true(json_is_null(json_object_get(o, "parent")));
 	assert_true(json_is_null(json_object_get(o, "task_ns")));
-	assert_int_equal(integer(o, "visits"), 3);
-	assert_int_equal(integer(wall, "inclusive"), 3000);
-	assert_int_equal(integer(wall, "exclusive"), 2000);
+	assert_int_equal(get_integer(o, "visits"), 3);
+	assert_int_equal(get_integer(wall, "inclusive"), 3000);
+	assert_int_equal(get_integer(wall, "exclusive"), 2000);
 	assert_true(json_number_value(json_object_get(wall, "variance")) == 250000);
-	assert_int_equal(integer(first, "inclusive"), 600);
-	assert_int_equal(integer(first, "max"), 300);
-	assert_string_equal(string(first, "quality"), "exact");
+	assert_int_equal(get_integer(first, "inclusive"), 600);
+	assert_int_equal(get_integer(first, "max"), 300);
+	assert_string_equal(get_string(first, "quality"), "exact");
 	assert_null(json_object_get(first, "cause"));
 	assert_true(json_is_null(json_object_get(second, "inclusive")) &&
 	            json_is_null(json_object_get(second, "variance")));
-	assert_string_equal(string(second, "quality"), pfm_quality_name(PFM_QUALITY_NOT_COUNTED));
-	assert_string_equal(string(second, "cause"), pfm_cause_name(PFM_CAUSE_BUSY));
+	assert_string_equal(get_string(second, "quality"),
+	                    pfm_quality_name(PFM_QUALITY_NOT_COUNTED));
+	assert_string_equal(get_string(second, "cause"), pfm_cause_name(PFM_CAUSE_BUSY));
 }
 
 static void rows_are_json_lines(void **state)
@@ -63,7 +64,7 @@ static void rows_are_json_lines(void **state)
 	make_results(&made, "js\"on");
 	made.results.missed = 4;
 	made.results.unmatched = 5;
-	text = at = written(pfmi_region_write_json, &made);
+	text = at = write_to_text(pfmi_region_write_json, &made);
 	for (unsigned i = 0; i < COUNT(lines); i++) {
 		lines[i] = json_loads(at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, NULL);
 		assert_non_null(lines[i]);
@@ -74,8 +75,8 @@ static void rows_are_json_lines(void **state)
 	check_process(lines[0]);
 	check_row(lines[1]);
 	check_row(lines[2]);
-	assert_string_equal(string(lines[1], "thread"), "all");
-	assert_int_equal(integer(lines[2], "thread"), 7);
+	assert_string_equal(get_string(lines[1], "thread"), "all");
+	assert_int_equal(get_integer(lines[2], "thread"), 7);
 	for (unsigned i = 0; i < COUNT(lines); i++)
 		json_decref(lines[i]);
 	free(text);

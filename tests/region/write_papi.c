@@ -9,7 +9,7 @@ static void expect_text(const json_t *o, const char *key, const char *want)
 	assert_string_equal(json_string_value(json_object_get(o, key)), want);
 }
 
-static const json_t *record(const json_t *root, const char *thread, const char *number)
+static const json_t *get_record(const json_t *root, const char *thread, const char *number)
 {
 	return json_object_get(
 		json_object_get(json_object_get(json_object_get(root, "threads"), thread),
@@ -34,20 +34,20 @@ static void records_of_each_thread(void **state)
 	rows[2].parent = rows[1].region;
 	made.results.rows = rows;
 	made.results.n = 3;
-	text = written(pfmi_region_write_papi, &made);
+	text = write_to_text(pfmi_region_write_papi, &made);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	assert_non_null(json_object_get(json_object_get(root, "event_definitions"), "page-faults"));
 	assert_int_equal(json_object_size(json_object_get(root, "threads")), 1);
-	expect_text(record(root, "0", "0"), "name", "outer");
-	expect_text(record(root, "0", "0"), "parent_region_id", "-1");
-	expect_text(record(root, "0", "0"), "cycles", "600");
-	expect_text(record(root, "0", "0"), "cycles:u", "600");
-	expect_text(record(root, "0", "0"), "real_time_nsec", "3000");
-	assert_null(json_object_get(record(root, "0", "0"), "page-faults")); /* not counted */
-	expect_text(record(root, "0", "1"), "name", "inner");
-	expect_text(record(root, "0", "1"), "parent_region_id", "0");
-	assert_null(record(root, "0", "2"));
+	expect_text(get_record(root, "0", "0"), "name", "outer");
+	expect_text(get_record(root, "0", "0"), "parent_region_id", "-1");
+	expect_text(get_record(root, "0", "0"), "cycles", "600");
+	expect_text(get_record(root, "0", "0"), "cycles:u", "600");
+	expect_text(get_record(root, "0", "0"), "real_time_nsec", "3000");
+	assert_null(json_object_get(get_record(root, "0", "0"), "page-faults")); /* not counted */
+	expect_text(get_record(root, "0", "1"), "name", "inner");
+	expect_text(get_record(root, "0", "1"), "parent_region_id", "0");
+	assert_null(get_record(root, "0", "2"));
 	json_decref(root);
 	free(text);
 	unmake_regions(&m);

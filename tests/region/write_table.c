@@ -2,7 +2,7 @@
 /* Results for people. */
 #include "made_regions.h"
 
-static void has(const char *text, const char *piece)
+static void expect_piece(const char *text, const char *piece)
 {
 	if (!strstr(text, piece))
 		fail_msg("no \"%s\" in:\n%s", piece, text);
@@ -17,13 +17,15 @@ static void table_of_one_region(void **state)
 	(void)state;
 	make_regions(&m);
 	make_results(&made, "table");
-	text = written(pfmi_region_write_table, &made);
-	has(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
-	has(text, "\ntable: 3 visits\n");
-	has(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
-	has(text, "                 600  cycles:u                          own 400; a visit 100 to "
-	          "300, deviation 100.0\n");
-	has(text, "         not counted  page-faults");
+	text = write_to_text(pfmi_region_write_table, &made);
+	expect_piece(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
+	expect_piece(text, "\ntable: 3 visits\n");
+	expect_piece(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
+	expect_piece(
+		text,
+		"                 600  cycles:u                          own 400; a visit 100 to "
+		"300, deviation 100.0\n");
+	expect_piece(text, "         not counted  page-faults");
 	assert_null(strstr(text, "thread 7"));
 	assert_null(strstr(text, "signal"));
 	free(text);
@@ -50,15 +52,15 @@ static void threads_and_remarks(void **state)
 	m.events[0].system = true;
 	m.events[0].cost_pair = 1234;
 	pfmi_regions.layout.wall_pair = 41;
-	text = written(pfmi_region_write_table, &made);
-	has(text,
-	    "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; not subtracted\n");
-	has(text, "2 begins and ends in signal handlers were ignored");
-	has(text, "3 ends without a begin were ignored.\n");
-	has(text, "\ntable (in parent): 3 visits\n");
-	has(text, "\ntable, thread 7: 3 visits, 1 unfinished\n");
-	has(text, "           300.000 J  cycles:u");
-	has(text, "whole machine while the region ran\n");
+	text = write_to_text(pfmi_region_write_table, &made);
+	expect_piece(text, "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; "
+	                   "not subtracted\n");
+	expect_piece(text, "2 begins and ends in signal handlers were ignored");
+	expect_piece(text, "3 ends without a begin were ignored.\n");
+	expect_piece(text, "\ntable (in parent): 3 visits\n");
+	expect_piece(text, "\ntable, thread 7: 3 visits, 1 unfinished\n");
+	expect_piece(text, "           300.000 J  cycles:u");
+	expect_piece(text, "whole machine while the region ran\n");
 	free(text);
 	unmake_regions(&m);
 }
@@ -73,8 +75,8 @@ static void table_without_regions(void **state)
 	make_regions(&m);
 	make_results(&made, "table");
 	made.results.n = 0;
-	text = written(pfmi_region_write_table, &made);
-	has(text, "No region was entered.\n");
+	text = write_to_text(pfmi_region_write_table, &made);
+	expect_piece(text, "No region was entered.\n");
 	free(text);
 	unmake_regions(&m);
 }

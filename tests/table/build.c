@@ -7,7 +7,7 @@
 static const struct bitrange LOW8 = { .lsb = 0, .width = 8 },
 			     HIGH64 = { .config_word = 1, .width = 64 };
 
-static uint32_t text(struct table_builder *b, const char *s)
+static uint32_t add_text(struct table_builder *b, const char *s)
 {
 	return pfmi_table_add_text(b, s, strlen(s));
 }
@@ -18,7 +18,7 @@ static const char *text_in(const struct table_builder *b, uint32_t at)
 }
 
 /* The finished table, which is as sound as one from a file. */
-static struct table *finish(struct table_builder *b)
+static struct table *finish_table(struct table_builder *b)
 {
 	struct table *t = pfmi_table_finish_build(b);
 	const char *why = NULL;
@@ -30,7 +30,7 @@ static struct table *finish(struct table_builder *b)
 	return t;
 }
 
-static struct name_entry find(const struct table *t, const char *s)
+static struct name_entry find_name(const struct table *t, const char *s)
 {
 	uint32_t h = NAME_HASH_SEED;
 
@@ -47,13 +47,13 @@ static void an_empty_table(void **state)
 
 	(void)state;
 	pfmi_table_begin_build(&b);
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_true(t->encoder == ENCODER_FORMAT &&
 	            t->flags == (TABLE_FROM_KERNEL | TABLE_VALUES_OVERRIDE) && t->perf_type == -1 &&
 	            t->libpfm_type == -1);
 	assert_true(t->n_rows == 0 && t->n_fields == 0 && t->n_features == 0 &&
 	            table_get_text(t, 0)[0] == '\0');
-	assert_int_equal(find(t, "cycles").kind, NAME_NONE);
+	assert_int_equal(find_name(t, "cycles").kind, NAME_NONE);
 	free(t);
 }
 
@@ -77,11 +77,11 @@ static void texts_are_tame(void **state)
 	(void)state;
 	pfmi_table_begin_build(&b);
 	for (size_t i = 0; i < COUNT(rows); i++)
-		EXPECT_ROW_TEXT(rows[i][0], text_in(&b, text(&b, rows[i][0])), rows[i][1]);
+		EXPECT_ROW_TEXT(rows[i][0], text_in(&b, add_text(&b, rows[i][0])), rows[i][1]);
 	assert_string_equal(text_in(&b, pfmi_table_add_text(&b, "cut\xc2\x80", 4)),
 	                    "cut\xc2"); /* what is behind its end is not looked at */
 	assert_int_equal(pfmi_table_add_text(&b, "x", 0), 0);
-	free(finish(&b));
+	free(finish_table(&b));
 }
 
 static void builder_adds_fields(void **state)
@@ -105,7 +105,7 @@ static void builder_adds_fields(void **state)
 	assert_int_equal(pfmi_table_find_built_field(&b, "codex", 5), -1);
 	assert_int_equal(pfmi_table_find_built_field(&b, "unit", 4), 3);
 	assert_int_equal(pfmi_table_get_built_field(&b, 2)->width, 8);
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_int_equal(t->n_fields, 4);
 	f = table_get_key_field(t, KEY_CODE); /* the first of two is the one that is meant */
 	assert_ptr_equal(f, table_fields(t));
@@ -139,7 +139,7 @@ static void wide_fields(void **state)
 	pfmi_table_begin_build(&b);
 	for (unsigned i = 0; i < 3; i++)
 		pfmi_table_add_field(&b, "f", KEY_NONE, ranges[i], 2);
-	t = finish(&b);
+	t = finish_table(&b);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(table_fields(t)[i].width, widths[i]);
 		assert_true(table_fields(t)[i].max == UINT64_MAX >> (64 - widths[i]));
@@ -161,7 +161,7 @@ static void as_many_fields_as_a_byte_numbers(void **state)
 			i);
 	pfmi_table_add_field(&b, "more", KEY_UMASK, &LOW8, 1);
 	assert_int_equal(pfmi_table_find_built_field(&b, "more", 4), -1);
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_int_equal(t->n_fields, TABLE_MAX_FIELDS);
 	assert_true(table_get_key_field(t, KEY_UMASK) == NULL &&
 	            table_get_key_field(t, KEY_CODE) == table_fields(t) + TABLE_MAX_FIELDS - 1);
@@ -178,7 +178,7 @@ static void builder_adds_features(void **state)
 	pfmi_table_begin_build(&b);
 	pfmi_table_add_feature(&b, "caps", "branches", 5);
 	pfmi_table_add_feature(&b, "depth", NULL, UINT64_MAX);
-	t = finish(&b);
+	t = finish_table(&b);
 	f = table_features(t);
 	assert_int_equal(t->n_features, 2);
 	assert_string_equal(table_get_text(t, f[0].name), "caps");
@@ -210,7 +210,7 @@ static void row_values_of_any_size(void **state)
 		pfmi_table_set_row_value(&b, 0, v[i]);
 		pfmi_table_set_row_value(&b, 1, v[i]); /* in place of the one before */
 	}
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_int_equal(t->n_rows, COUNT(v));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		const struct row *r = table_get_row(t, i);
@@ -248,10 +248,10 @@ static void rows_that_are_taken_back(void **state)
 		pfmi_table_set_row_value(&b, 0, i);
 	}
 	pfmi_table_drop_row(&b);
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_int_equal(t->n_rows, 2);
-	assert_int_equal(find(t, "gone").kind, NAME_NONE);
-	assert_int_equal(find(t, "c").kind, NAME_NONE);
+	assert_int_equal(find_name(t, "gone").kind, NAME_NONE);
+	assert_int_equal(find_name(t, "c").kind, NAME_NONE);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_true(table_get_row(t, i)->n_values == 1 &&
 		            table_get_row_value(t, table_get_row(t, i), 0).value == i);
@@ -270,19 +270,19 @@ static void names_of_rows(void **state)
 	pfmi_table_begin_build(&b);
 	for (size_t i = 0; i < COUNT(names); i++)
 		pfmi_table_begin_row(&b, names[i], "", 0);
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_true(t->flags & TABLE_HAS_FOLDED_TWINS);
 	for (uint32_t i = 0; i < COUNT(names); i++) {
 		EXPECT_ROW_TEXT(names[i], table_get_row_name(t, i), names[i]);
 		EXPECT_ROW_NUMBER(names[i], !!(table_get_row(t, i)->flags & ROW_SHADOWED),
 		                  i == 1 || i == 2);
 	}
-	assert_true(find(t, "Cache__Misses").kind == NAME_EVENT &&
-	            find(t, "Cache__Misses").row == 0);
-	assert_true(find(t, "Cache_Misses").row == 2 &&
-	            find(t, "CacheMisses").row == 1); /* but for the case of its letters */
-	assert_int_equal(find(t, "cycles").row, 4);
-	assert_int_equal(find(t, "cycle").kind, NAME_NONE);
+	assert_true(find_name(t, "Cache__Misses").kind == NAME_EVENT &&
+	            find_name(t, "Cache__Misses").row == 0);
+	assert_true(find_name(t, "Cache_Misses").row == 2 &&
+	            find_name(t, "CacheMisses").row == 1); /* but for the case of its letters */
+	assert_int_equal(find_name(t, "cycles").row, 4);
+	assert_int_equal(find_name(t, "cycle").kind, NAME_NONE);
 	free(t);
 }
 
@@ -307,14 +307,14 @@ static void many_rows(void **state)
 			pfmi_table_set_row_value(&b, k, unit_random(&seed));
 		pfmi_table_add_feature(&b, name, name, i);
 	}
-	t = finish(&b);
+	t = finish_table(&b);
 	assert_true(t->n_rows == ROWS && t->n_features == ROWS &&
 	            !(t->flags & TABLE_HAS_FOLDED_TWINS));
 	seed = 7;
 	for (uint32_t i = 0; i < ROWS; i++) {
 		const struct row *r = table_get_row(t, i);
 
-		assert_true(find(t, table_get_row_name(t, i)).row == i &&
+		assert_true(find_name(t, table_get_row_name(t, i)).row == i &&
 		            table_features(t)[i].value == i);
 		assert_int_equal(r->n_values, i % 9);
 		for (unsigned k = 0; k < r->n_values; k++)
@@ -342,7 +342,7 @@ static void builder_without_memory(void **state)
 	assert_null(pfmi_table_finish_build(&b));
 	assert_false(b.failed);
 	pfmi_table_begin_build(&b);
-	free(finish(&b));
+	free(finish_table(&b));
 }
 
 UNIT(table_build, cmocka_unit_test(an_empty_table), cmocka_unit_test(texts_are_tame),

@@ -482,7 +482,7 @@ static void check_selects(const struct reg *r, unsigned word, uint64_t value)
 			         events[k].name);
 }
 
-static uint64_t turned(uint64_t value, int bit)
+static uint64_t flip_bit(uint64_t value, int bit)
 {
 	return bit < 0 ? value : value ^ UINT64_C(1) << bit;
 }
@@ -508,9 +508,10 @@ static void every_select(int pmu, unsigned word, struct tally *t)
 			     bit < 64 &&
 			     (events[i].counters ? events[i].counters >> c & 1 : c == 0);
 			     bit += step) {
-				uint64_t value = turned(events[i].counters ? events[i].word[word][c]
-				                                           : events[i].value,
-				                        bit);
+				uint64_t value =
+					flip_bit(events[i].counters ? events[i].word[word][c]
+				                                    : events[i].value,
+				                 bit);
 
 				check_value(&r, value, t);
 				check_selects(&r, word, value);
@@ -530,7 +531,7 @@ static void every_bit_of(const char *text, int pmu, int bits, struct tally *t)
 	if (r.pmu != pmu || strcmp(name, r.name) != 0)
 		look_at(&r, pmu, name);
 	for (int bit = -1; bit < bits; bit++)
-		check_value(&r, turned(e.regs[0].value, bit), t);
+		check_value(&r, flip_bit(e.regs[0].value, bit), t);
 }
 
 static void every_bit(void **state)

@@ -44,7 +44,7 @@ static unsigned random_below(unsigned n)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static void add(char *text, const char *format, const char *a, const char *b)
+static void append_formatted(char *text, const char *format, const char *a, const char *b)
 {
 	size_t n = strlen(text);
 
@@ -58,8 +58,8 @@ static void add_group(char *text, const struct table *t, const struct umask_grou
 	if (!(g->flags & GROUP_REQUIRED) && random_below(3) == 0)
 		return;
 	for (unsigned n = g->flags & GROUP_COMBINABLE ? 1 + random_below(3) : 1; n--;)
-		add(text, ":%s=%s", table_get_text(t, g->name),
-		    table_get_text(t, w[random_below(g->n_named_values)].name));
+		append_formatted(text, ":%s=%s", table_get_text(t, g->name),
+		                 table_get_text(t, w[random_below(g->n_named_values)].name));
 }
 
 static void add_modifiers(char *text, const struct table *t)
@@ -75,7 +75,7 @@ static void add_modifiers(char *text, const struct table *t)
 		value = f[i].min +
 		        (span > 1000000 ? random_below(1000000) : random_below((unsigned)span + 1));
 		snprintf(number, sizeof(number), "%" PRIu64, value);
-		add(text, ":%s=%s", table_get_text(t, f[i].name), number);
+		append_formatted(text, ":%s=%s", table_get_text(t, f[i].name), number);
 	}
 }
 
@@ -83,7 +83,7 @@ static void add_levels(char *text)
 {
 	static const char *const levels[] = { "", "", ":u", ":k", ":u:k", ":k=0", ":u=0" };
 
-	add(text, "%s%s", levels[random_below(7)], "");
+	append_formatted(text, "%s%s", levels[random_below(7)], "");
 }
 
 /* Writes a text of the row with its required attributes only, or with all that it accepts. */
@@ -543,7 +543,8 @@ static bool same_event(const struct event *a, const struct event *b)
 }
 
 /* Writes perf's terms of a code and a unit mask. */
-static void spell(char text[256], const char *pmu, const struct spec_codes *n, bool decimal)
+static void write_perf_terms(char text[256], const char *pmu, const struct spec_codes *n,
+                             bool decimal)
 {
 	size_t at = (size_t)snprintf(
 		text, 200, decimal ? "%s/event=%" PRIu64 : "%s/event=0x%" PRIx64, pmu, n->code);
@@ -565,8 +566,8 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 	unsigned unit[2];
 	int rc;
 
-	spell(hexadecimal, pmu, &n, false);
-	spell(decimal, pmu, &n, true);
+	write_perf_terms(hexadecimal, pmu, &n, false);
+	write_perf_terms(decimal, pmu, &n, true);
 	rc = pfmi_lookup_event(ctx, decimal, &unit[0], &slow, NULL);
 	if (pfmi_lookup_event(ctx, hexadecimal, &unit[1], &quick, NULL) != rc)
 		fail_msg("%s is refused otherwise than %s", hexadecimal, decimal);

@@ -74,14 +74,14 @@ static const struct table *test_table(void)
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-static struct name_entry find(const struct table *t, const char *text)
+static struct name_entry find_name(const struct table *t, const char *text)
 {
 	return table_find_name(t, pfmi_table_hash_name(pfmi_base_make_slice(text)), text,
 	                       strlen(text));
 }
 
 /* A spelling that must mean the same: other case, separators where none were, ':' for '.'. */
-static void respell(const char *name, char *out, size_t len)
+static void change_spelling(const char *name, char *out, size_t len)
 {
 	size_t n = 0;
 
@@ -193,13 +193,13 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 
 			if (n.kind == NAME_NONE)
 				continue;
-			assert_true(same_name(find(t, table_get_text(t, n.text)), n));
-			respell(table_get_text(t, n.text), other, sizeof(other));
-			assert_true(same_name(find(t, other), n));
+			assert_true(same_name(find_name(t, table_get_text(t, n.text)), n));
+			change_spelling(table_get_text(t, n.text), other, sizeof(other));
+			assert_true(same_name(find_name(t, other), n));
 			names++;
 		}
 		for (uint32_t row = 0; row < t->n_rows; row++) {
-			struct name_entry n = find(t, table_get_row_name(t, row));
+			struct name_entry n = find_name(t, table_get_row_name(t, row));
 
 			assert_int_not_equal(n.kind, NAME_NONE);
 			if (!(table_get_row(t, row)->flags & ROW_SHADOWED))
@@ -243,7 +243,7 @@ static void names_that_are_not_there(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
-		EXPECT_ROW_NUMBER(absent[i], find(t, absent[i]).kind, NAME_NONE);
+		EXPECT_ROW_NUMBER(absent[i], find_name(t, absent[i]).kind, NAME_NONE);
 }
 
 static void built_in_tables_are_consistent(void **state)
@@ -266,9 +266,9 @@ static void built_in_tables_are_consistent(void **state)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static uint32_t row(const struct table *t, const char *name)
+static uint32_t find_row(const struct table *t, const char *name)
 {
-	struct name_entry n = find(t, name);
+	struct name_entry n = find_name(t, name);
 
 	assert_int_not_equal(n.kind, NAME_NONE);
 	return n.row;
@@ -279,35 +279,39 @@ static void values_of_rows(void **state)
 	const struct table *t = test_table();
 
 	(void)state;
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CYCLES"), KEY_CODE, ANY_COUNTER),
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CYCLES"), KEY_CODE, ANY_COUNTER),
 	                 0x3c);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "clk"), KEY_CODE, 3), 0x3c);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CYCLES"), KEY_MAX, ANY_COUNTER), 1);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "bus.traffic"), KEY_MAX, ANY_COUNTER),
-	                 7);
-	/* A value of one counter's own, and no general one: the preset elsewhere. */
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY"), KEY_SEL, 0), 1);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY"), KEY_SEL, 1), 0);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1), 6);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2), 5);
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "clk"), KEY_CODE, 3), 0x3c);
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CYCLES"), KEY_MAX, ANY_COUNTER),
+	                 1);
 	assert_int_equal(
-		pfmi_table_get_row_value(t, row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER), 5);
-	assert_int_equal(pfmi_table_get_row_value(t, row(t, "CYCLES"), KEY_PRECISE, ANY_COUNTER),
-	                 0);
-	assert_true(pfmi_table_has_row_value(t, row(t, "LAST_ONE"), KEY_CMASK));
-	assert_false(pfmi_table_has_row_value(t, row(t, "CYCLES"), KEY_CMASK));
-	assert_string_equal(pfmi_table_get_row_text(t, row(t, "L2_LINES_OUT"), KEY_ERRATA),
+		pfmi_table_get_row_value(t, find_row(t, "bus.traffic"), KEY_MAX, ANY_COUNTER), 7);
+	/* A value of one counter's own, and no general one: the preset elsewhere. */
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY"), KEY_SEL, 0), 1);
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY"), KEY_SEL, 1), 0);
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 1),
+	                 6);
+	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY_ANYWHERE"), KEY_SEL, 2),
+	                 5);
+	assert_int_equal(
+		pfmi_table_get_row_value(t, find_row(t, "CHOOSY_ANYWHERE"), KEY_SEL, ANY_COUNTER),
+		5);
+	assert_int_equal(
+		pfmi_table_get_row_value(t, find_row(t, "CYCLES"), KEY_PRECISE, ANY_COUNTER), 0);
+	assert_true(pfmi_table_has_row_value(t, find_row(t, "LAST_ONE"), KEY_CMASK));
+	assert_false(pfmi_table_has_row_value(t, find_row(t, "CYCLES"), KEY_CMASK));
+	assert_string_equal(pfmi_table_get_row_text(t, find_row(t, "L2_LINES_OUT"), KEY_ERRATA),
 	                    "X1, X2");
-	assert_string_equal(pfmi_table_get_row_text(t, row(t, "BUS:TRAFFIC"), KEY_NOTE),
+	assert_string_equal(pfmi_table_get_row_text(t, find_row(t, "BUS:TRAFFIC"), KEY_NOTE),
 	                    "Counts \"half\" beats.");
-	assert_string_equal(pfmi_table_get_row_text(t, row(t, "CYCLES"), KEY_NOTE), "");
-	assert_true(table_get_row_counter_mask(t, table_get_row(t, row(t, "CYCLES"))) ==
+	assert_string_equal(pfmi_table_get_row_text(t, find_row(t, "CYCLES"), KEY_NOTE), "");
+	assert_true(table_get_row_counter_mask(t, table_get_row(t, find_row(t, "CYCLES"))) ==
 	            0x10000000full);
-	assert_true(table_get_row_counter_mask(t, table_get_row(t, row(t, "CHOOSY"))) == 0x5);
-	assert_int_equal(find(t, "WHOLE.THING").row, row(t, "CYCLES"));
-	assert_int_equal(find(t, "NOT_HERE").kind, NAME_UNSUPPORTED);
-	assert_string_equal(table_get_text(t, find(t, "NOT_HERE").row),
+	assert_true(table_get_row_counter_mask(t, table_get_row(t, find_row(t, "CHOOSY"))) == 0x5);
+	assert_int_equal(find_name(t, "WHOLE.THING").row, find_row(t, "CYCLES"));
+	assert_int_equal(find_name(t, "NOT_HERE").kind, NAME_UNSUPPORTED);
+	assert_string_equal(table_get_text(t, find_name(t, "NOT_HERE").row),
 	                    "the invented processor has no such event");
 }
 
@@ -324,11 +328,11 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 	assert_int_equal(pfmi_pmu_extract_field(code, config), 0xf61);
 	field_insert(code, config, 0);
 	assert_true(config[0] == 0);
-	pfmi_pmu_init_event(&ev, t, row(t, "LAST_ONE"));
+	pfmi_pmu_init_event(&ev, t, find_row(t, "LAST_ONE"));
 	pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 	assert_true(config[0] == (0x01ull | 0xffull << 24 | 1ull << 23 | 1ull << 18));
 	assert_true(config[1] == 0xffff && config[2] == 0xfull << 60 && config[3] == 0);
-	pfmi_pmu_init_event(&ev, t, row(t, "L2_LINES_IN"));
+	pfmi_pmu_init_event(&ev, t, find_row(t, "L2_LINES_IN"));
 	pfmi_pmu_build_config_words(&ev, ANY_COUNTER, config);
 	assert_true(config[0] == 0x4c24); /* this core, states m and e */
 }
@@ -337,7 +341,7 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 
 /* Everything that is done with a table that passed its check. What comes out does not matter, that
  * it comes out does. */
-static void use(const struct table *t)
+static void use_table(const struct table *t)
 {
 	static const char *const attributes[] = { ":0x3", ":c=1:e:i:u", ":core=all:state=ms",
 		                                  ",core=this,cmask=2,usr", "" };
@@ -346,7 +350,7 @@ static void use(const struct table *t)
 	unsigned n;
 
 	for (uint32_t i = 0; i < table_count_names(t); i++)
-		find(t, table_get_text(t, table_get_name(t, i).text));
+		find_name(t, table_get_text(t, table_get_name(t, i).text));
 	for (uint32_t i = 0; i < t->n_rows; i++) {
 		struct encode_request req = {
 			.table = t, .events = &ev, .n_events = 1, .plm = PFM_PLM0 | PFM_PLM3
@@ -391,21 +395,21 @@ static void use(const struct table *t)
 }
 
 /* How far to go from one place to the next: everywhere, but where an emulator runs us. */
-static size_t stride(void)
+static size_t get_stride(void)
 {
 	return getenv("PERFMON_QUICK") ? 7 : 1;
 }
 
 /* Flips bytes one at a time: all of them, or every @step-th. */
-static void flip(const char *original, size_t size, size_t step, unsigned *accepted,
-                 unsigned *refused)
+static void flip_bytes(const char *original, size_t size, size_t step, unsigned *accepted,
+                       unsigned *refused)
 {
 	static const unsigned char masks[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255 };
 	char *copy =
 		malloc(size); /* exactly as large, so that a sanitizer sees one byte too many */
 	/* Every check reads all strings behind the table: where each read is slow, three masks of
 	 * the nine. */
-	unsigned few = stride() > 1 && size > 65536 ? 4 : 1;
+	unsigned few = get_stride() > 1 && size > 65536 ? 4 : 1;
 	const char *why;
 
 	memcpy(copy, original, size);
@@ -416,7 +420,7 @@ static void flip(const char *original, size_t size, size_t step, unsigned *accep
 				assert_non_null(why);
 				++*refused;
 			} else {
-				use((const struct table *)(const void *)copy);
+				use_table((const struct table *)(const void *)copy);
 				++*accepted;
 			}
 			copy[at] = original[at];
@@ -430,8 +434,8 @@ static void one_wrong_byte_is_refused_or_harmless(void **state)
 	unsigned accepted = 0, refused = 0;
 
 	(void)state;
-	use(t);
-	flip((const char *)t, t->size, stride(), &accepted, &refused);
+	use_table(t);
+	flip_bytes((const char *)t, t->size, get_stride(), &accepted, &refused);
 	print_message("# testpmu, %u bytes: %u refused, %u harmless\n", (unsigned)t->size, refused,
 	              accepted);
 	assert_true(refused > 0);
@@ -447,8 +451,9 @@ static void so_is_one_in_a_built_in_table(void **state)
 		const struct table *t = table_get_builtin(i);
 
 		/* About as much work for each: large tables have more rows to use, too. */
-		flip((const char *)t, t->size, t->size < 4096 ? 1 : t->size * stride() / 61 | 1,
-		     &accepted, &refused);
+		flip_bytes((const char *)t, t->size,
+		           t->size < 4096 ? 1 : t->size * get_stride() / 61 | 1, &accepted,
+		           &refused);
 	}
 	print_message("# %u refused, %u harmless\n", refused, accepted);
 	assert_true(refused > 0);
@@ -471,7 +476,7 @@ static void nasty_numbers_in_the_head(void **state)
 		for (unsigned i = 0; i < sizeof(nasty) / sizeof(nasty[0]); i++) {
 			memcpy(copy + at, &nasty[i], 4);
 			if (pfmi_table_verify(copy, t->size, VERIFY_ALL, &why) == PFMLIB_SUCCESS)
-				use((const struct table *)(const void *)copy);
+				use_table((const struct table *)(const void *)copy);
 			memcpy(copy + at, (const char *)t + at, 4);
 		}
 	free(copy);
@@ -663,15 +668,15 @@ static void set_text(struct table *t, const char *text)
 {
 	memcpy((char *)t + t->pool + t->desc + 3, text, strlen(text));
 }
-static void escape(struct table *t)
+static void set_escape(struct table *t)
 {
 	set_text(t, "\033");
 }
-static void newline(struct table *t)
+static void set_newline(struct table *t)
 {
 	set_text(t, "\n");
 }
-static void rubout(struct table *t)
+static void set_delete(struct table *t)
 {
 	set_text(t, "\177");
 }
@@ -725,9 +730,9 @@ static void each_fault_has_its_reason(void **state)
 		{ slot_of_nothing, "the index points at no name" },
 		{ another_processors, "the register layout does not support this processor" },
 		{ number_as_text, "a field does not have the type of its key" },
-		{ escape, "a string has control characters" },
-		{ newline, "a string has control characters" },
-		{ rubout, "a string has control characters" },
+		{ set_escape, "a string has control characters" },
+		{ set_newline, "a string has control characters" },
+		{ set_delete, "a string has control characters" },
 		{ escape_of_eight_bits, "a string has control characters" },
 	};
 	const struct table *t = test_table();
@@ -751,7 +756,7 @@ static void a_table_cut_short_is_refused(void **state)
 	const char *why;
 
 	(void)state;
-	for (size_t size = 0; size < t->size; size += stride()) {
+	for (size_t size = 0; size < t->size; size += get_stride()) {
 		char *copy = malloc(size ? size : 1);
 
 		memcpy(copy, t, size);
@@ -771,7 +776,7 @@ static void an_image_with_any_wrong_byte_behind_its_head_is_refused(void **state
 	memcpy(copy, image.bytes, image.size);
 	assert_int_equal(pfmi_table_verify_image(copy, image.size, VERIFY_ALL, &why),
 	                 PFMLIB_SUCCESS);
-	for (size_t at = offsetof(struct image, arrays); at < image.size; at += stride())
+	for (size_t at = offsetof(struct image, arrays); at < image.size; at += get_stride())
 		for (unsigned bit = 0; bit < 8; bit++) {
 			copy[at] = (char)(image.bytes[at] ^ 1 << bit);
 			assert_int_equal(

@@ -6,7 +6,7 @@
 #include "table/build.h"
 
 /* A table of each kind of thing that a builder knows, without its kernel's flag. */
-static struct table *make(void)
+static struct table *make_table(void)
 {
 	static const struct bitrange code = { .width = 8 },
 				     wide = { .config_word = 1, .width = 64 };
@@ -31,7 +31,7 @@ static struct table *make(void)
 	return t;
 }
 
-static void good(const struct table *t, enum verify_depth depth)
+static void expect_valid(const struct table *t, enum verify_depth depth)
 {
 	const char *why = "";
 
@@ -79,7 +79,7 @@ static void arrays_of_a_table(void **state)
 		MEMBER(wide_values, 0, 16, 8),
 		MEMBER(row_groups, 0, 4, 4),
 	};
-	struct table *t = make();
+	struct table *t = make_table();
 
 	(void)state;
 	assert_true(t->n_slots == 6 && t->n_fields == 3);
@@ -91,7 +91,7 @@ static void arrays_of_a_table(void **state)
 		if (arrays[i].at !=
 		    offsetof(struct table, keys)) { /* what is there is read then: no keys */
 			*at = last;
-			good(t, VERIFY_HEAD);
+			expect_valid(t, VERIFY_HEAD);
 		}
 		*at = last + (uint32_t)arrays[i].align;
 		set_fault(t, VERIFY_HEAD, "out of bounds");
@@ -105,14 +105,14 @@ static void arrays_of_a_table(void **state)
 		set_fault(t, VERIFY_HEAD, "out of bounds");
 		*at = before;
 	}
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	free(t);
 }
 
 /* Strings that a context compares with the machine before it needs a table. */
 static void strings_of_matches(void **state)
 {
-	struct table *t = make(), *more = calloc(1, t->size + 2 * sizeof(struct host_match));
+	struct table *t = make_table(), *more = calloc(1, t->size + 2 * sizeof(struct host_match));
 	struct host_match *m;
 
 	(void)state;
@@ -122,31 +122,31 @@ static void strings_of_matches(void **state)
 	more->n_matches = 2;
 	more->size += (uint32_t)(2 * sizeof(*m));
 	m = (struct host_match *)(void *)((char *)more + more->matches);
-	good(more, VERIFY_HEAD);
+	expect_valid(more, VERIFY_HEAD);
 	for (unsigned i = 0; i < 6; i++) {
 		uint32_t *at = i % 3 == 0   ? &m[i / 3].arch
 		               : i % 3 == 1 ? &m[i / 3].vendor
 		                            : &m[i / 3].id_prefix;
 
 		*at = (uint32_t)(more->n_pool - POOL_PAD);
-		good(more, VERIFY_HEAD);
+		expect_valid(more, VERIFY_HEAD);
 		*at += 1;
 		set_fault(more, VERIFY_HEAD, "outside the pool");
 		*at = 0;
 	}
-	good(more, VERIFY_ALL);
+	expect_valid(more, VERIFY_ALL);
 	free(more);
 	free(t);
 }
 
 static void damaged_heads_are_refused(void **state)
 {
-	struct table *t = make();
+	struct table *t = make_table();
 	const char *why;
 	struct table h = *t;
 
 	(void)state;
-	good(t, VERIFY_HEAD);
+	expect_valid(t, VERIFY_HEAD);
 	assert_int_equal(pfmi_table_verify(t, sizeof(*t) - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	assert_int_equal(pfmi_table_verify(t, t->size - 1, VERIFY_HEAD, &why), PFMLIB_ERR_IMAGE);
 	assert_int_equal(pfmi_table_verify((const char *)t + 4, t->size, VERIFY_HEAD, &why),
@@ -159,10 +159,10 @@ static void damaged_heads_are_refused(void **state)
 	t->encoder = N_ENCODERS;
 	set_fault(t, VERIFY_HEAD, "register layout");
 	t->encoder = N_ENCODERS - 1;
-	good(t, VERIFY_HEAD);
+	expect_valid(t, VERIFY_HEAD);
 	*t = h;
 	t->n_slots = 2;
-	good(t, VERIFY_HEAD);
+	expect_valid(t, VERIFY_HEAD);
 	t->n_slots = 1;
 	set_fault(t, VERIFY_HEAD, "index");
 	*t = h;
@@ -183,7 +183,7 @@ static void strings_of_a_table(void **state)
 		offsetof(struct table, vendor_unit), offsetof(struct table, device),
 		offsetof(struct table, family_name)
 	};
-	struct table *t = make();
+	struct table *t = make_table();
 	char *pool = (char *)t + t->pool;
 
 	(void)state;
@@ -191,7 +191,7 @@ static void strings_of_a_table(void **state)
 		uint32_t *at = (uint32_t *)(void *)((char *)t + members[i]);
 
 		*at = t->n_pool - POOL_PAD;
-		good(t, VERIFY_HEAD);
+		expect_valid(t, VERIFY_HEAD);
 		++*at;
 		set_fault(t, VERIFY_HEAD, "outside the pool");
 		*at = 0;
@@ -217,12 +217,12 @@ static void set_field_bits(struct field *f, unsigned lsb, unsigned width)
 
 static void fields_of_a_table(void **state)
 {
-	struct table *t = make();
+	struct table *t = make_table();
 	struct field *f = (struct field *)(void *)((char *)t + t->fields), code = f[0], wide = f[1];
 
 	(void)state;
 	set_field_bits(f, 56, 8);
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	set_field_bits(f, 57, 8);
 	set_fault(t, VERIFY_ALL, "out of range");
 	set_field_bits(f, 0, 7);
@@ -231,13 +231,13 @@ static void fields_of_a_table(void **state)
 	set_fault(t, VERIFY_ALL, "out of range");
 	f[0] = code;
 	f->ranges[0].config_word = 3;
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	f->ranges[0].config_word = 4;
 	set_fault(t, VERIFY_ALL, "out of range");
 	f[0] = code;
 	f->n_ranges = 4;
 	f->ranges[1] = f->ranges[2] = f->ranges[3] = f->ranges[0];
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	f->n_ranges = 5;
 	set_fault(t, VERIFY_ALL, "malformed");
 	f[0] = code;
@@ -266,7 +266,7 @@ static void fields_of_a_table(void **state)
 
 static void rows_of_a_table(void **state)
 {
-	struct table *t = make();
+	struct table *t = make_table();
 	struct row *r = (struct row *)(void *)((char *)t + t->rows), before = r[2];
 	uint32_t *v = (uint32_t *)(void *)((char *)t + t->values) + r[2].first_value,
 		 *numbers = (uint32_t *)(void *)((char *)t + t->row_numbers);
@@ -275,7 +275,7 @@ static void rows_of_a_table(void **state)
 
 	(void)state;
 	r[2].desc = (t->n_pool - POOL_PAD) & ROW_MAX_DESC;
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	r[2].desc++;
 	set_fault(t, VERIFY_ALL, "outside the pool");
 	r[2] = before;
@@ -287,7 +287,7 @@ static void rows_of_a_table(void **state)
 	numbers[2] = (t->size - t->rows) / (uint32_t)sizeof(*r);
 	set_fault(t, VERIFY_ALL, "out of bounds");
 	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* the same row, of two sources */
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	r[2].first_value = ((t->size - t->values) / 4 - 2) & ROW_MAX_FIRST_VALUE;
 	set_fault(t, VERIFY_ALL, "values are out of bounds");
 	r[2] = before;
@@ -301,12 +301,12 @@ static void rows_of_a_table(void **state)
 	set_fault(t, VERIFY_ALL, "out of bounds");
 	v[1] = packed;
 	w[2].counter = 63;
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	w[2].counter = 64;
 	set_fault(t, VERIFY_ALL, "no counter");
 	w[2].counter = ANY_COUNTER;
 	v[2] = (unit & ~(VALUE_IS_WIDE - 1)) | (t->n_pool - POOL_PAD);
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	v[2]++;
 	set_fault(t, VERIFY_ALL, "outside the pool");
 	free(t);
@@ -338,24 +338,24 @@ static void bits_of_a_row(void **state)
 	f = (struct field *)(void *)((char *)t + t->fields);
 	w = (struct wide_value *)(void *)((char *)t + t->wide_values);
 	f[2].ranges[0].config_word = 0;
-	good(t, VERIFY_ALL); /* the later one takes the place of the one before */
+	expect_valid(t, VERIFY_ALL); /* the later one takes the place of the one before */
 	t->flags &= ~(uint32_t)TABLE_VALUES_OVERRIDE;
 	set_fault(t, VERIFY_ALL, "two values for one bit");
 	w[0].counter = 2; /* on that counter alone */
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	f[1].ranges[0].lsb = 7;
 	set_fault(t, VERIFY_ALL, "two values for one bit");
 	f[1].ranges[0].lsb = 8;
 	f[1].ranges[1] = (struct bitrange){ .lsb = 7, .width = 1 };
 	set_fault(t, VERIFY_ALL, "two values for one bit");
 	f[1].ranges[1].config_word = 1;
-	good(t, VERIFY_ALL);
+	expect_valid(t, VERIFY_ALL);
 	free(t);
 }
 
 static void indexes_of_a_table(void **state)
 {
-	struct table *t = make();
+	struct table *t = make_table();
 	uint32_t *slots = (uint32_t *)(void *)((char *)t + t->slots);
 	unsigned empty = 0;
 
@@ -376,7 +376,7 @@ static void indexes_of_a_table(void **state)
 		if (slots[i] == 0) {
 			slots[i] = 3;
 			if (--empty)
-				good(t, VERIFY_ALL);
+				expect_valid(t, VERIFY_ALL);
 		}
 	set_fault(t, VERIFY_ALL, "full");
 	free(t);
@@ -412,10 +412,10 @@ static void control_characters(void **state)
 			memset(p, 'x', sizeof(long_text));
 			memcpy(p + k, rows[i].s, strlen(rows[i].s));
 			if (rows[i].good)
-				good(t, VERIFY_ALL);
+				expect_valid(t, VERIFY_ALL);
 			else
 				set_fault(t, VERIFY_ALL, "control characters");
-			good(t, VERIFY_HEAD); /* which does not look at them */
+			expect_valid(t, VERIFY_HEAD); /* which does not look at them */
 		}
 	free(t);
 }
@@ -431,7 +431,7 @@ static void processors_that_encoders_know(void **state)
 		{ ENCODER_MONTECITO, 4, 0xfff0 }, { ENCODER_EV4, 150, 3 }, { ENCODER_EV5, 151, 7 },
 		{ ENCODER_EV5, 152, 7 },          { ENCODER_EV6, 153, 3 }, { ENCODER_EV67, 154, 3 },
 	};
-	struct table *t = make();
+	struct table *t = make_table();
 	uint64_t *set = (uint64_t *)(void *)((char *)t + t->counter_masks);
 
 	(void)state;
@@ -439,9 +439,9 @@ static void processors_that_encoders_know(void **state)
 		t->encoder = (uint16_t)shapes[i].encoder;
 		t->libpfm_type = shapes[i].type;
 		t->all_counters = shapes[i].counters;
-		good(t, VERIFY_ALL);
+		expect_valid(t, VERIFY_ALL);
 		*set = shapes[i].counters;
-		good(t, VERIFY_ALL);
+		expect_valid(t, VERIFY_ALL);
 		*set = shapes[i].counters << 1;
 		set_fault(t, VERIFY_ALL, "a counter that does not exist");
 		*set = 0;
@@ -461,7 +461,7 @@ static void processors_that_encoders_know(void **state)
 /* An image of @n heads that share everything, with one host, one name and one whole. */
 static struct image *make_image(uint32_t n)
 {
-	struct table *t = make();
+	struct table *t = make_table();
 	size_t heads = sizeof(struct image), body = t->size - sizeof(*t),
 	       more = heads + n * sizeof(*t) + body, size = more + 64;
 	struct image *im = calloc(1, size);

@@ -59,7 +59,7 @@ pfm_ctx_t *open_context(const char *pmu)
 /* ---- running it ---- */
 
 /* Runs the command, which prints a line for each check. */
-static void doctor(void)
+static void run_doctor(void)
 {
 	struct command_args args = { .cmd = &cmd_doctor };
 	FILE *out = tmpfile();
@@ -86,14 +86,14 @@ static void doctor(void)
 	assert_int_equal(fake.n_open, 0);
 }
 
-static const char *said(const char *check, const char *key)
+static const char *get_finding_text(const char *check, const char *key)
 {
 	const char *text = json_string_value(json_object_get(json_object_get(found, check), key));
 
 	return text ? text : "";
 }
 
-static void end(void)
+static void end_machine(void)
 {
 	json_decref(found);
 	found = NULL;
@@ -122,13 +122,13 @@ static void kinds_of_cores_are_added(void **state)
 	(void)state;
 	fake_recorded(&fake, "hybrid");
 	fake.tick = as_expected;
-	doctor();
+	run_doctor();
 	assert_int_equal(json_integer_value(json_object_get(
 				 json_object_get(found, "instructions:u"), "count")),
 	                 30000000);
-	assert_string_equal(said("instructions:u", "state"), "good");
-	assert_string_equal(said("instructions:u", "quality"), "exact");
-	end();
+	assert_string_equal(get_finding_text("instructions:u", "state"), "good");
+	assert_string_equal(get_finding_text("instructions:u", "quality"), "exact");
+	end_machine();
 }
 
 /* The slow cores know no event but time. */
@@ -148,12 +148,12 @@ static void hybrid_without_the_event(void **state)
 	fake_recorded(&fake, "hybrid");
 	fake.decide = fast_cores_alone;
 	fake.tick = as_expected;
-	doctor();
-	assert_string_equal(said("cycles:u", "state"), "note");
-	assert_string_equal(said("cycles:u", "quality"), "partial");
-	assert_non_null(strstr(said("cycles:u", "why"), "cpu_atom"));
-	assert_string_equal(said("page-faults:u", "state"), "good");
-	end();
+	run_doctor();
+	assert_string_equal(get_finding_text("cycles:u", "state"), "note");
+	assert_string_equal(get_finding_text("cycles:u", "quality"), "partial");
+	assert_non_null(strstr(get_finding_text("cycles:u", "why"), "cpu_atom"));
+	assert_string_equal(get_finding_text("page-faults:u", "state"), "good");
+	end_machine();
 }
 
 static int somebody_holds_it(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
@@ -171,17 +171,17 @@ static void counters_that_others_hold(void **state)
 	(void)state;
 	fake_recorded(&fake, "hybrid");
 	fake.decide = somebody_holds_it;
-	doctor();
-	assert_string_equal(said("cycles:u", "state"), "bad");
-	assert_string_equal(said("cycles:u", "cause"), pfm_cause_name(PFM_CAUSE_BUSY));
-	assert_non_null(strstr(said("cycles:u", "why"), "holds"));
-	assert_string_not_equal(said("cycles:u", "remedy"), "");
+	run_doctor();
+	assert_string_equal(get_finding_text("cycles:u", "state"), "bad");
+	assert_string_equal(get_finding_text("cycles:u", "cause"), pfm_cause_name(PFM_CAUSE_BUSY));
+	assert_non_null(strstr(get_finding_text("cycles:u", "why"), "holds"));
+	assert_string_not_equal(get_finding_text("cycles:u", "remedy"), "");
 	assert_null(json_object_get(json_object_get(found, "cycles:u"), "count"));
-	end();
+	end_machine();
 }
 
 /* Others count too: a third of the time is ours. */
-static void shared(struct fake *f, struct fake_event *e)
+static void share_counters(struct fake *f, struct fake_event *e)
 {
 	as_expected(f, e);
 	if (is_hardware(&e->a.attr))
@@ -192,13 +192,14 @@ static void shared_counters(void **state)
 {
 	(void)state;
 	fake_recorded(&fake, "hybrid");
-	fake.tick = shared;
-	doctor();
-	assert_string_equal(said("instructions:u", "state"), "note");
-	assert_string_equal(said("instructions:u", "quality"), "scaled");
-	assert_string_equal(said("instructions:u", "cause"), pfm_cause_name(PFM_CAUSE_MULTIPLEXED));
-	assert_string_not_equal(said("instructions:u", "why"), "");
-	end();
+	fake.tick = share_counters;
+	run_doctor();
+	assert_string_equal(get_finding_text("instructions:u", "state"), "note");
+	assert_string_equal(get_finding_text("instructions:u", "quality"), "scaled");
+	assert_string_equal(get_finding_text("instructions:u", "cause"),
+	                    pfm_cause_name(PFM_CAUSE_MULTIPLEXED));
+	assert_string_not_equal(get_finding_text("instructions:u", "why"), "");
+	end_machine();
 }
 
 static void never_on(struct fake *f, struct fake_event *e)
@@ -212,12 +213,13 @@ static void no_time_at_all(void **state)
 	(void)state;
 	fake_recorded(&fake, "hybrid");
 	fake.tick = never_on;
-	doctor();
-	assert_string_equal(said("cycles:u", "state"), "bad");
-	assert_string_equal(said("cycles:u", "cause"), pfm_cause_name(PFM_CAUSE_NO_TIME));
-	assert_string_not_equal(said("cycles:u", "why"), "");
+	run_doctor();
+	assert_string_equal(get_finding_text("cycles:u", "state"), "bad");
+	assert_string_equal(get_finding_text("cycles:u", "cause"),
+	                    pfm_cause_name(PFM_CAUSE_NO_TIME));
+	assert_string_not_equal(get_finding_text("cycles:u", "why"), "");
 	assert_null(json_object_get(json_object_get(found, "cycles:u"), "count"));
-	end();
+	end_machine();
 }
 
 int main(void)

@@ -56,27 +56,27 @@ static int end(void **state)
 }
 
 /* Count of each input in slice @k while its counter was available, out of 1000. */
-static double counted(unsigned input, unsigned k)
+static double compute_count(unsigned input, unsigned k)
 {
 	return 3000 + 1000 * input + (k * 37 + input * 11) % 50;
 }
 
 /* A slice in which input @i had @running[i] of 1000. */
-static void slice(const uint64_t running[INPUTS])
+static void add_slice(const uint64_t running[INPUTS])
 {
 	for (unsigned i = 0; i < INPUTS; i++) {
 		pfm_count_t c = PFM_INIT(c);
 
 		c.enabled = 1000;
 		c.running = running[i];
-		c.raw = running[i] ? (uint64_t)counted(i, job.n_slices) : 0;
+		c.raw = running[i] ? (uint64_t)compute_count(i, job.n_slices) : 0;
 		counts[i].value += running[i] ? (double)c.raw * 1000 / (double)running[i] : 0;
 		add_to_slice(&rows[i], job.n_slices, &c);
 	}
 	end_slice(&job);
 }
 
-static pfm_metric_value_t value(void)
+static pfm_metric_value_t compute_value(void)
 {
 	pfm_metric_value_t v = PFM_INIT(v);
 
@@ -86,9 +86,9 @@ static pfm_metric_value_t value(void)
 	return v;
 }
 
-static void expect(const double *parts, unsigned n_parts, double observed)
+static void expect_interval(const double *parts, unsigned n_parts, double observed)
 {
-	pfm_metric_value_t got = value(), want = value();
+	pfm_metric_value_t got = compute_value(), want = compute_value();
 
 	assert_int_equal(compute_from_intervals(ctx, judged.metric.pmu, judged.metric.event, counts,
 	                                        INPUTS, parts, n_parts, observed, &want),
@@ -114,15 +114,16 @@ static void the_least_share_of_all_inputs(void **state)
 		for (unsigned k = 0; k < 16; k++) {
 			for (unsigned i = 0; i < INPUTS; i++)
 				parts[k * INPUTS + i] =
-					counted(i, k) * (1000 / (double)shares[s][i]);
-			slice(shares[s]);
+					compute_count(i, k) * (1000 / (double)shares[s][i]);
+			add_slice(shares[s]);
 		}
 		for (unsigned i = 0; i < INPUTS; i++)
 			rows[i].tally.count.running = shares[s][i];
-		expect(parts, 16,
-		       (double)(shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]) / 1000);
+		expect_interval(
+			parts, 16,
+			(double)(shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]) / 1000);
 		judged.spans_groups = true; /* never all together */
-		expect(parts, 16, 0);
+		expect_interval(parts, 16, 0);
 	}
 }
 
@@ -133,11 +134,11 @@ static void slices_in_which_something_is_missing(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < 16; k++) {
-		parts[k / 2 * INPUTS + k % 2] = counted(k % 2, k) * 2;
-		slice((const uint64_t[]){ k % 2 ? 0 : 1000, k % 2 ? 1000 : 0 });
+		parts[k / 2 * INPUTS + k % 2] = compute_count(k % 2, k) * 2;
+		add_slice((const uint64_t[]){ k % 2 ? 0 : 1000, k % 2 ? 1000 : 0 });
 	}
 	rows[0].tally.count.running = rows[1].tally.count.running = 500;
-	expect(parts, 8, 0.5);
+	expect_interval(parts, 8, 0.5);
 }
 
 /* Fewer than four parts do not tell. */
@@ -147,9 +148,9 @@ static void few_slices(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < 3; k++)
-		slice((const uint64_t[]){ 500, 500 });
+		add_slice((const uint64_t[]){ 500, 500 });
 	rows[0].tally.count.running = rows[1].tally.count.running = 500;
-	expect(none, 0, 0.5);
+	expect_interval(none, 0, 0.5);
 	assert_true(job.n_slices == 3);
 }
 
@@ -162,17 +163,17 @@ static void slices_that_are_merged(void **state)
 	job.slice_ns = 5;
 	for (unsigned k = 0; k < MOST; k++) {
 		for (unsigned i = 0; i < INPUTS; i++)
-			parts[k / 2 * INPUTS + i] += counted(i, k) * 2;
-		slice((const uint64_t[]){ 500, 500 });
+			parts[k / 2 * INPUTS + i] += compute_count(i, k) * 2;
+		add_slice((const uint64_t[]){ 500, 500 });
 	}
 	assert_true(job.n_slices == MOST / 2 && job.slice_ns == 10);
 	for (unsigned i = 0; i < INPUTS; i++)
-		parts[MOST / 2 * INPUTS + i] = counted(i, MOST / 2) * 2;
+		parts[MOST / 2 * INPUTS + i] = compute_count(i, MOST / 2) * 2;
 	rows[0].tally.count.running = rows[1].tally.count.running = 500;
-	expect(parts, MOST / 2, 0.5);
-	slice((const uint64_t[]){ 500, 500 });
+	expect_interval(parts, MOST / 2, 0.5);
+	add_slice((const uint64_t[]){ 500, 500 });
 	assert_int_equal(job.n_slices, MOST / 2 + 1);
-	expect(parts, MOST / 2 + 1, 0.5);
+	expect_interval(parts, MOST / 2 + 1, 0.5);
 }
 
 /* An exact value keeps its error; that of a partial one is unknown. */
@@ -182,8 +183,8 @@ static void exact_and_partial_values(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < 16; k++)
-		slice((const uint64_t[]){ 1000, 1000 });
-	before = v = value();
+		add_slice((const uint64_t[]){ 1000, 1000 });
+	before = v = compute_value();
 	judged.quality = PFM_QUALITY_EXACT;
 	estimate_metric_error(&job, &judged, &v);
 	assert_memory_equal(&v, &before, sizeof(v));
@@ -202,15 +203,15 @@ static void repetitions_are_runs(void **state)
 	job.repeat = 8;
 	for (unsigned k = 0; k < 8; k++) {
 		for (unsigned i = 0; i < INPUTS; i++)
-			samples[k * INPUTS + i] = counted(i, k);
-		slice((const uint64_t[]){ 1000, 1000 });
+			samples[k * INPUTS + i] = compute_count(i, k);
+		add_slice((const uint64_t[]){ 1000, 1000 });
 	}
 	for (unsigned i = 0; i < INPUTS; i++)
 		counts[i].value /= 8;
 	assert_int_equal(compute_from_repetitions(ctx, judged.metric.pmu, judged.metric.event,
 	                                          samples, 8, INPUTS, &e),
 	                 PFMLIB_SUCCESS);
-	got = value();
+	got = compute_value();
 	judged.quality = PFM_QUALITY_EXACT;
 	estimate_metric_error(&job, &judged, &got);
 	assert_true(e.error > 0 && got.error == e.error);

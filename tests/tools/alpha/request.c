@@ -228,7 +228,7 @@ static void sizes_of_results(void **state)
 
 /* Two processors with counts of their own: 10 and 20 interrupts of counter 0, 1 and 2 of the last
  * one; clocks of 100 and 200. */
-static struct model_device counted(enum alpha_device_family family, unsigned mode)
+static struct model_device make_counted_device(enum alpha_device_family family, unsigned mode)
 {
 	struct alpha_device_options o = options_of(family);
 	struct model_device d;
@@ -256,7 +256,7 @@ static void counts_of_all_and_each(void **state)
 	struct pfcntrs four[2];
 	struct pfcntrs_ev5 five[2];
 	struct pfcntrs_ev6 six[2];
-	struct model_device d = counted(ALPHA_DEVICE_EV4, PCNTOPENALL);
+	struct model_device d = make_counted_device(ALPHA_DEVICE_EV4, PCNTOPENALL);
 
 	(void)state;
 	assert_int_equal(read_results(&d, PCNTGETCNT, four), 0);
@@ -264,7 +264,7 @@ static void counts_of_all_and_each(void **state)
 	assert_int_equal(read_results(&d, PCNTGETCNT_OLD, four + 1), 0);
 	assert_memory_equal(four, four + 1, sizeof four[0]);
 	alpha_device_free(d.m);
-	d = counted(ALPHA_DEVICE_EV5, PCNTOPENEACH);
+	d = make_counted_device(ALPHA_DEVICE_EV5, PCNTOPENEACH);
 	assert_int_equal(read_results(&d, PCNT5GETCNT, five), 0);
 	assert_true(five[0].pr_cycle == 100 && five[0].pf_cntr0 == 10 && five[0].pf_cntr1 == 0 &&
 	            five[0].pf_cntr2 == 1);
@@ -273,7 +273,7 @@ static void counts_of_all_and_each(void **state)
 	assert_int_equal(read_results(&d, PCNT5READCNTRS, five), 0);
 	assert_true(five[1].pf_cntr0 == (20 << 16) + 5 && five[1].pf_cntr2 == (2 << 14) + 6);
 	alpha_device_free(d.m);
-	d = counted(ALPHA_DEVICE_EV67, PCNTOPENONE); /* processor 0 alone */
+	d = make_counted_device(ALPHA_DEVICE_EV67, PCNTOPENONE); /* processor 0 alone */
 	assert_int_equal(read_results(&d, PCNT6READCNTRS, six), 0);
 	assert_true(six[0].pr_cycle == 100 && six[0].pf_cntr0 == (10 << 20) + 5 &&
 	            six[0].pf_cntr1 == (1 << 20) + 6);
@@ -306,14 +306,14 @@ static void counts_of_64_processors(void **state)
 static void levels_of_all_and_each(void **state)
 {
 	struct pfipls ipl[2];
-	struct model_device d = counted(ALPHA_DEVICE_EV6, PCNTOPENALL);
+	struct model_device d = make_counted_device(ALPHA_DEVICE_EV6, PCNTOPENALL);
 
 	(void)state;
 	print_call(&d, PCNTSETITEMS, PFM_IPL);
 	assert_int_equal(read_results(&d, PCNTGETIPLHIS, ipl), 0);
 	assert_true(ipl[0].ipl[0] == 15 && ipl[0].ipl[PFM_IPL_USER] == 141 && ipl[0].ipl[1] == 0);
 	alpha_device_free(d.m);
-	d = counted(ALPHA_DEVICE_EV6, PCNTOPENEACH);
+	d = make_counted_device(ALPHA_DEVICE_EV6, PCNTOPENEACH);
 	print_call(&d, PCNTSETITEMS, PFM_IPL);
 	assert_int_equal(read_results(&d, PCNTGETIPLHIS, ipl), 0);
 	assert_true(ipl[0].ipl[0] == 7 && ipl[1].ipl[0] == 8 && ipl[1].ipl[PFM_IPL_USER] == 71);
@@ -323,7 +323,7 @@ static void levels_of_all_and_each(void **state)
 /* Nothing is given that was not asked for, and only what is collected is cleared. */
 static void result_items_are_separate(void **state)
 {
-	struct model_device d = counted(ALPHA_DEVICE_EV6, PCNTOPENONE);
+	struct model_device d = make_counted_device(ALPHA_DEVICE_EV6, PCNTOPENONE);
 	struct pfcntrs_ev6 six;
 	struct pfipls ipl;
 
@@ -370,8 +370,8 @@ static void statistics_beside_the_items(void **state)
 	}
 }
 
-static int range(const struct model_device *d, uint32_t request, uint64_t start, uint64_t end,
-                 uint64_t stride)
+static int set_range(const struct model_device *d, uint32_t request, uint64_t start, uint64_t end,
+                     uint64_t stride)
 {
 	addr_range_t r = { start, end, stride, 0 };
 
@@ -386,7 +386,7 @@ static uint64_t bytes_to_read(const struct model_device *d)
 	return bytes;
 }
 
-static struct model_device profiled(const struct alpha_device_options *o, unsigned mode)
+static struct model_device make_profiled_device(const struct alpha_device_options *o, unsigned mode)
 {
 	struct model_device d = open_device(o, mode);
 
@@ -401,17 +401,17 @@ static void ranges_of_text(void **state)
 	struct model_device d = open_device(&o, PCNTOPENALL);
 
 	(void)state;
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1),
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1),
 	                 -EINVAL); /* before the item */
 	print_call(&d, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(bytes_to_read(&d), 0);
-	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end, 1), 0);
-	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start - 4, o.ktext_end, 1), -EFAULT);
-	assert_int_equal(range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end + 4, 1), -EFAULT);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1000, 1), -EFAULT);
+	assert_int_equal(set_range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end, 1), 0);
+	assert_int_equal(set_range(&d, PCNTSETKRANGE, o.ktext_start - 4, o.ktext_end, 1), -EFAULT);
+	assert_int_equal(set_range(&d, PCNTSETKRANGE, o.ktext_start, o.ktext_end + 4, 1), -EFAULT);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1000, 1), -EFAULT);
 	assert_int_equal(bytes_to_read(&d),
 	                 o.ktext_end - o.ktext_start); /* refused: the one before stays */
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0);
 	assert_int_equal(bytes_to_read(&d), 4);
 	print_call(&d, PCNTSETITEMS, PFM_COUNTERS);
 	assert_int_equal(bytes_to_read(&d), 0);
@@ -421,33 +421,33 @@ static void ranges_of_text(void **state)
 static void sample_ranges_with_strides(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
-	struct model_device d = profiled(&o, PCNTOPENALL);
+	struct model_device d = make_profiled_device(&o, PCNTOPENALL);
 
 	(void)state;
-	assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1040, 77),
+	assert_int_equal(set_range(&d, PCNTSETUADDR, 0x1000, 0x1040, 77),
 	                 0); /* without a stride: 4 instructions */
 	assert_int_equal(bytes_to_read(&d), 4 * 4);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 3), -EINVAL);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 6), -EINVAL);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1040, 3), -EINVAL);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1040, 6), -EINVAL);
 	for (unsigned stride = 1; stride <= 64;
 	     stride *= 2) { /* buckets that are begun are whole ones */
-		assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1044, stride), 0);
+		assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1044, stride), 0);
 		assert_int_equal(bytes_to_read(&d), (17 + stride - 1) / stride * 4);
-		assert_int_equal(range(&d, PCNTSETUADDR, 0x1000, 0x1080, 0),
+		assert_int_equal(set_range(&d, PCNTSETUADDR, 0x1000, 0x1080, 0),
 		                 0); /* the one that was said last */
 		assert_int_equal(bytes_to_read(&d), (32 + stride - 1) / stride * 4);
 	}
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 0), 0);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1040, 0), 0);
 	assert_int_equal(bytes_to_read(&d), 4);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, UINT64_C(1) << 63), 0);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1040, UINT64_C(1) << 63), 0);
 	assert_int_equal(bytes_to_read(&d), 4);
 	alpha_device_free(d.m);
 	o.end_inclusive = true;
-	d = profiled(&o, PCNTOPENALL);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x103c, 4),
+	d = make_profiled_device(&o, PCNTOPENALL);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x103c, 4),
 	                 0); /* with its last address 16 instructions, and no more */
 	assert_int_equal(bytes_to_read(&d), 4 * 4);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1040, 4), 0);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1040, 4), 0);
 	assert_int_equal(bytes_to_read(&d), 5 * 4);
 	alpha_device_free(d.m);
 }
@@ -462,15 +462,15 @@ static void memory_for_samples(void **state)
 	(void)state;
 	o.n_cpus = 2;
 	o.max_buffer = 2 * 8 * sizeof(uint32_t);
-	d = profiled(&o, PCNTOPENEACH);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1000 + 9 * 4, 1), -ENOMEM);
+	d = make_profiled_device(&o, PCNTOPENEACH);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1000 + 9 * 4, 1), -ENOMEM);
 	assert_int_equal(bytes_to_read(&d), 0);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1000 + 8 * 4, 1), 0);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1000 + 8 * 4, 1), 0);
 	assert_int_equal(bytes_to_read(&d), o.max_buffer);
 	alpha_device_fail_next_alloc(d.m);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), -ENOMEM);
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), -ENOMEM);
 	assert_int_equal(bytes_to_read(&d), o.max_buffer);
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0); /* it failed once */
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1), 0); /* it failed once */
 	assert_int_equal(bytes_to_read(&d), 8);
 	alpha_device_free(d.m);
 }
@@ -478,22 +478,22 @@ static void memory_for_samples(void **state)
 static void utility_routines(void **state)
 {
 	const struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
-	struct model_device d = profiled(&o, PCNTOPENALL);
+	struct model_device d = make_profiled_device(&o, PCNTOPENALL);
 	uint64_t text = o.ktext_start;
 
 	(void)state;
 	assert_int_equal(send_request(&d, PCNTCALLER, NULL), -EINVAL); /* no range yet */
-	range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1);
+	set_range(&d, PCNTSETURANGE, 0x1000, 0x2000, 1);
 	assert_int_equal(send_request(&d, PCNTCALLER, NULL), -EINVAL); /* of a program */
-	assert_int_equal(range(&d, PCNTSETKRANGE, text, text + 64, 1), 0);
+	assert_int_equal(set_range(&d, PCNTSETKRANGE, text, text + 64, 1), 0);
 	assert_int_equal(send_request(&d, PCNTCALLER, NULL), 0);
-	assert_int_equal(range(&d, PCNTSETKADDR, text - 4, text + 4, 0), -EFAULT);
-	assert_int_equal(range(&d, PCNTSETKADDR, text + 8, text + 8, 0), -EFAULT);
+	assert_int_equal(set_range(&d, PCNTSETKADDR, text - 4, text + 4, 0), -EFAULT);
+	assert_int_equal(set_range(&d, PCNTSETKADDR, text + 8, text + 8, 0), -EFAULT);
 	for (unsigned i = 0; i < ALPHA_DEVICE_MAX_CALLER_RANGES; i++)
-		assert_int_equal(range(&d, PCNTSETKADDR, text + 8 * i, text + 8 * i + 4, 0), 0);
-	assert_int_equal(range(&d, PCNTSETKADDR, text, text + 4, 0), -ENOSPC);
+		assert_int_equal(set_range(&d, PCNTSETKADDR, text + 8 * i, text + 8 * i + 4, 0), 0);
+	assert_int_equal(set_range(&d, PCNTSETKADDR, text, text + 4, 0), -ENOSPC);
 	assert_int_equal(bytes_to_read(&d), 64); /* the first range, all the time */
-	assert_int_equal(range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1),
+	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1),
 	                 0); /* another profile, which knows none of them */
 	assert_true(d.m->sessions[d.handle].profile.n_caller_ranges == 0 &&
 	            !d.m->sessions[d.handle].profile.charges_callers);
@@ -510,11 +510,11 @@ static void reading_samples(void **state)
 
 	(void)state;
 	o.n_cpus = 2;
-	d = profiled(&o, PCNTOPENEACH);
+	d = make_profiled_device(&o, PCNTOPENEACH);
 	assert_int_equal(
 		alpha_device_read_samples(d.m, d.handle, to, sizeof got, &alpha_device_own_memory),
 		0);
-	range(&d, PCNTSETURANGE, 0x1000, 0x100c, 1);
+	set_range(&d, PCNTSETURANGE, 0x1000, 0x100c, 1);
 	memcpy(d.m->sessions[d.handle].profile.buckets, want, sizeof want);
 	for (size_t n = 0; n <= sizeof got + 1; n++) {
 		size_t all = n < sizeof got ? n : sizeof got;

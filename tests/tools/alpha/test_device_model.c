@@ -16,7 +16,7 @@
 
 /* ---- golden lines, through the same door as pfm session -------------------------------------- */
 
-static json_t *load(void)
+static json_t *load_sessions(void)
 {
 	const char *folder = getenv("PERFMON_TESTS");
 	json_t *all = json_array();
@@ -35,14 +35,14 @@ static json_t *load(void)
 	return all;
 }
 
-static void drop(json_t *o, const char *const *keys)
+static void drop_keys(json_t *o, const char *const *keys)
 {
 	for (; *keys; keys++)
 		json_object_del(o, *keys);
 }
 
 /* Takes out everything that the device is to find out. */
-static json_t *question(const json_t *v, bool with_steps)
+static json_t *strip_answers(const json_t *v, bool with_steps)
 {
 	static const char *const whole[] = { "wrperfmon", "regs", "expect",
 		                             "pme_after", "conf", NULL };
@@ -50,17 +50,17 @@ static json_t *question(const json_t *v, bool with_steps)
 	json_t *q = json_deep_copy(v), *step;
 	size_t i;
 
-	drop(q, whole);
+	drop_keys(q, whole);
 	if (!with_steps)
 		json_object_del(q, "seq");
 	json_array_foreach (json_object_get(q, "seq"), i, step)
-		drop(step, single);
+		drop_keys(step, single);
 	json_array_foreach (json_object_get(q, "steps"), i, step)
-		drop(step, single);
+		drop_keys(step, single);
 	return q;
 }
 
-static json_t *ask(const json_t *q)
+static json_t *ask_device(const json_t *q)
 {
 	char *answer = NULL;
 	size_t size = 0;
@@ -83,9 +83,9 @@ static json_t *ask(const json_t *q)
 	return a;
 }
 
-static void check(const json_t *v, bool with_steps)
+static void check_session(const json_t *v, bool with_steps)
 {
-	json_t *q = question(v, with_steps), *a = ask(q), *want = json_deep_copy(v);
+	json_t *q = strip_answers(v, with_steps), *a = ask_device(q), *want = json_deep_copy(v);
 	char *got;
 
 	json_object_del(want, "conf");
@@ -102,13 +102,13 @@ static void check(const json_t *v, bool with_steps)
 
 static unsigned check_kind(const char *kind, bool with_steps)
 {
-	json_t *all = load(), *v;
+	json_t *all = load_sessions(), *v;
 	unsigned n = 0;
 	size_t i;
 
 	json_array_foreach (all, i, v)
 		if (strcmp(json_string_value(json_object_get(v, "kind")), kind) == 0) {
-			check(v, with_steps);
+			check_session(v, with_steps);
 			n++;
 		}
 	json_decref(all);
@@ -160,7 +160,7 @@ static void lines_that_make_no_sense_are_answered_with_an_error(void **state)
 
 /* ---- a model at hand ------------------------------------------------------------------------- */
 
-static struct alpha_device *make(enum alpha_device_family family, unsigned n_cpus)
+static struct alpha_device *make_device(enum alpha_device_family family, unsigned n_cpus)
 {
 	struct alpha_device_options o;
 	struct alpha_device *m;
@@ -176,13 +176,13 @@ static struct alpha_device *make(enum alpha_device_family family, unsigned n_cpu
 }
 
 /* A request of process 1 whose argument is a word. */
-static int word(struct alpha_device *m, int h, uint32_t request, uint64_t arg)
+static int send_word(struct alpha_device *m, int h, uint32_t request, uint64_t arg)
 {
 	return alpha_device_do_ioctl(m, h, 1, request, (uint64_t)(uintptr_t)&arg,
 	                             &alpha_device_own_memory);
 }
 
-static int array(struct alpha_device *m, int h, uint32_t request, void *out)
+static int read_array(struct alpha_device *m, int h, uint32_t request, void *out)
 {
 	uint64_t pointer = (uint64_t)(uintptr_t)out;
 
@@ -201,17 +201,17 @@ static struct alpha_device_work user_work(int pid, uint64_t c0, uint64_t c1, uin
 
 static void interrupts_come_at_the_rate_and_the_rest_stays(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 2);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct alpha_device_work w = user_work(1, 65536 * 3 + 7, 100, 16384);
 	struct pfcntrs_ev5 counts, events;
 
 	(void)state;
-	assert_int_equal(word(m, h, PCNT5RESTART, PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
+	assert_int_equal(send_word(m, h, PCNT5RESTART, PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	assert_int_equal(alpha_device_do_work(m, 0, &w), 0);
 	assert_int_equal(alpha_device_do_work(m, 1, &w), 0);
-	assert_int_equal(array(m, h, PCNT5GETCNT, &counts), 0);
-	assert_int_equal(array(m, h, PCNT5READCNTRS, &events), 0);
+	assert_int_equal(read_array(m, h, PCNT5GETCNT, &counts), 0);
+	assert_int_equal(read_array(m, h, PCNT5READCNTRS, &events), 0);
 	assert_true(counts.pf_cntr0 == 6 && counts.pf_cntr1 == 0 && counts.pf_cntr2 == 2);
 	assert_true(events.pf_cntr0 == 2 * (65536 * 3 + 7) && events.pf_cntr1 == 200 &&
 	            events.pf_cntr2 == 32768);
@@ -221,15 +221,15 @@ static void interrupts_come_at_the_rate_and_the_rest_stays(void **state)
 
 static void each_has_an_entry_for_every_processor_and_one_has_its_own(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV6, 3);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV6, 3);
 	int h = alpha_device_open_session(m, 1, PCNTOPENEACH);
 	struct alpha_device_work w = user_work(1, 5, 6, 0);
 	struct pfcntrs_ev6 events[3];
 
 	(void)state;
-	word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
+	send_word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
 	alpha_device_do_work(m, 2, &w);
-	assert_int_equal(array(m, h, PCNT6READCNTRS, events), 0);
+	assert_int_equal(read_array(m, h, PCNT6READCNTRS, events), 0);
 	assert_true(events[0].pf_cntr0 == 0 && events[1].pf_cntr1 == 0 && events[2].pf_cntr0 == 5 &&
 	            events[2].pf_cntr1 == 6);
 	assert_int_equal(alpha_device_close_session(m, h), 0);
@@ -241,69 +241,69 @@ static void each_has_an_entry_for_every_processor_and_one_has_its_own(void **sta
 
 static void start_values_bring_the_first_interrupt_forward(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV67, 1);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV67, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct alpha_device_work w = user_work(1, 99, 0, 0), one = user_work(1, 1, 0, 0);
 	struct pfcntrs_ev6 c;
 
 	(void)state;
-	word(m, h, PCNT6ENABWRITE, PF6_CTRS(1, PMCTRS_ALL_CPUS, (1 << 20) - 100, 0));
+	send_word(m, h, PCNT6ENABWRITE, PF6_CTRS(1, PMCTRS_ALL_CPUS, (1 << 20) - 100, 0));
 	alpha_device_do_work(m, 0, &w);
-	array(m, h, PCNT6GETCNT, &c);
+	read_array(m, h, PCNT6GETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 0);
 	alpha_device_do_work(m, 0, &one);
-	array(m, h, PCNT6GETCNT, &c);
+	read_array(m, h, PCNT6GETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
 	alpha_device_free(m);
 }
 
 static void muted_counters_of_ev4_interrupt_and_leave_nothing(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV4, 1);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV4, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct alpha_device_work w = user_work(1, 65536, 4096, 0);
 	struct alpha_device_view v;
 	struct pfcntrs c;
 
 	(void)state;
-	assert_int_equal(word(m, h, PCNTSETMUX, ICCSR_DISABLE_MASK), -EINVAL);
-	assert_int_equal(word(m, h, PCNTSETMUX, UINT64_C(2) << ICCSR_DISABLE_SHIFT), 0);
-	assert_int_equal(word(m, h, PCNTRENABLE, 0), 0);
+	assert_int_equal(send_word(m, h, PCNTSETMUX, ICCSR_DISABLE_MASK), -EINVAL);
+	assert_int_equal(send_word(m, h, PCNTSETMUX, UINT64_C(2) << ICCSR_DISABLE_SHIFT), 0);
+	assert_int_equal(send_word(m, h, PCNTRENABLE, 0), 0);
 	alpha_device_do_work(m, 0, &w);
-	assert_int_equal(array(m, h, PCNTGETCNT, &c), 0);
+	assert_int_equal(read_array(m, h, PCNTGETCNT, &c), 0);
 	assert_true(c.pf_cntr0 == 1 && c.pf_cntr1 == 0 && c.pr_cycle == 1000);
 	alpha_device_get_view(m, 0, &v);
 	assert_int_equal(v.n_discarded, 1);
-	word(m, h, PCNTRDISABLE, 0);
+	send_word(m, h, PCNTRDISABLE, 0);
 	alpha_device_do_work(m, 0, &w);
-	array(m, h, PCNTGETCNT, &c);
+	read_array(m, h, PCNTGETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
 	alpha_device_free(m);
 }
 
 static void only_marked_processes_count_under_log_select(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 2);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct alpha_device_work mine = user_work(1, 10, 0, 0), other = user_work(2, 10, 0, 0),
 				 child = user_work(7, 10, 0, 0);
 	struct pfcntrs_ev5 c;
 
 	(void)state;
-	assert_int_equal(word(m, h, PCNTLOGSELECT, 0), 0);
+	assert_int_equal(send_word(m, h, PCNTLOGSELECT, 0), 0);
 	assert_int_equal(alpha_device_is_process_marked(m, 1), 1);
 	assert_int_equal(alpha_device_fork_process(m, 1, 7), 0);
 	assert_int_equal(alpha_device_exec_process(m, 7), 0);
 	assert_int_equal(alpha_device_is_process_marked(m, 7), 1);
-	word(m, h, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
+	send_word(m, h, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_do_work(m, 0, &mine);
 	alpha_device_do_work(m, 0, &other);
 	alpha_device_do_work(m, 1, &child);
-	array(m, h, PCNT5READCNTRS, &c);
+	read_array(m, h, PCNT5READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 20);
-	assert_int_equal(word(m, h, PCNTCLEARPCBPME, 0), 0);
+	assert_int_equal(send_word(m, h, PCNTCLEARPCBPME, 0), 0);
 	alpha_device_do_work(m, 0, &mine);
-	array(m, h, PCNT5READCNTRS, &c);
+	read_array(m, h, PCNT5READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 20);
 	alpha_device_free(m);
 }
@@ -322,10 +322,10 @@ static void the_21064_before_pass_3_counts_everybody(void **state)
 	m = alpha_device_new(&o);
 	alpha_device_set_process(m, 1, 0, ALPHA_DEVICE_UNBOUND);
 	h = alpha_device_open_session(m, 1, PCNTOPENALL);
-	word(m, h, PCNTLOGSELECT, 0);
-	word(m, h, PCNTRENABLE, 0);
+	send_word(m, h, PCNTLOGSELECT, 0);
+	send_word(m, h, PCNTRENABLE, 0);
 	alpha_device_do_work(m, 0, &w);
-	array(m, h, PCNTGETCNT, &c);
+	read_array(m, h, PCNTGETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
 	alpha_device_free(m);
 }
@@ -344,19 +344,19 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct alpha_device *m = make(ALPHA_DEVICE_EV5, 1);
+		struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 1);
 		int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 		struct alpha_device_work user = user_work(1, 1, 0, 0),
 					 kernel = { .events = { 100 } },
 					 pal = { .is_pal = true, .events = { 10000 } };
 		struct pfcntrs_ev5 c;
 
-		word(m, h, PCNT5CTXTS, cases[i].modes);
-		word(m, h, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
+		send_word(m, h, PCNT5CTXTS, cases[i].modes);
+		send_word(m, h, PCNT5RESTART, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 		alpha_device_do_work(m, 0, &user);
 		alpha_device_do_work(m, 0, &kernel);
 		alpha_device_do_work(m, 0, &pal);
-		array(m, h, PCNT5READCNTRS, &c);
+		read_array(m, h, PCNT5READCNTRS, &c);
 		assert_int_equal(c.pf_cntr0,
 		                 cases[i].user + 100 * cases[i].kernel + 10000 * cases[i].pal);
 		alpha_device_free(m);
@@ -365,14 +365,14 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 
 static void levels_are_told_apart(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV6, 1);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV6, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct pfipls levels;
 
 	(void)state;
-	assert_int_equal(array(m, h, PCNTGETIPLHIS, &levels), -EINVAL);
-	assert_int_equal(word(m, h, PCNTSETITEMS, PFM_IPL), 0);
-	word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
+	assert_int_equal(read_array(m, h, PCNTGETIPLHIS, &levels), -EINVAL);
+	assert_int_equal(send_word(m, h, PCNTSETITEMS, PFM_IPL), 0);
+	send_word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
 	for (unsigned ipl = 0; ipl < 6; ipl++) {
 		struct alpha_device_work w = { .ipl = ipl };
 
@@ -381,30 +381,30 @@ static void levels_are_told_apart(void **state)
 	}
 	alpha_device_raise_interrupt(m, 0, 0, &(struct alpha_device_work){ .is_idle = true });
 	alpha_device_raise_interrupt(m, 0, 0, &(struct alpha_device_work){ .is_user = true });
-	assert_int_equal(array(m, h, PCNTGETIPLHIS, &levels), 0);
+	assert_int_equal(read_array(m, h, PCNTGETIPLHIS, &levels), 0);
 	for (unsigned ipl = 0; ipl < 6; ipl++)
 		assert_int_equal(levels.ipl[ipl], ipl + 1);
 	assert_true(levels.ipl[6] == 0 && levels.ipl[PFM_IPL_IDLE] == 1 &&
 	            levels.ipl[PFM_IPL_USER] == 1);
-	assert_int_equal(array(m, h, PCNT6GETCNT, &levels),
+	assert_int_equal(read_array(m, h, PCNT6GETCNT, &levels),
 	                 -EINVAL); /* counters are not collected */
 	alpha_device_free(m);
 }
 
 static void samples_fall_into_buckets(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 2);
 	int h = alpha_device_open_session(m, 1, PCNTOPENEACH);
 	addr_range_t range = { 0x20001000, 0x20001040, 2, 0 };
 	struct alpha_device_work w = user_work(1, 0, 0, 0), kernel = { .pc = 0x20001008 };
 	pfcntr_bucket_t buckets[16];
 
 	(void)state;
-	word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	send_word(m, h, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, (uint64_t)(uintptr_t)&range,
 	                                       &alpha_device_own_memory),
 	                 0);
-	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
+	send_word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_raise_interrupt(m, 1, 0, &w);
 	alpha_device_raise_interrupt(m, 1, 0, &kernel); /* not the mode that is profiled */
 	w.pc = 0x2000103c;
@@ -424,7 +424,7 @@ static void samples_fall_into_buckets(void **state)
 
 static void callers_are_charged_for_utility_routines(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 1);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct addr_range all = { 0xfffffc0000230000, 0xfffffc0000230040 },
 			  utility = { 0xfffffc0000231000, 0xfffffc0000231100 };
@@ -433,15 +433,15 @@ static void callers_are_charged_for_utility_routines(void **state)
 	pfcntr_bucket_t buckets[4];
 
 	(void)state;
-	word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	send_word(m, h, PCNTSETITEMS, PFM_PROFILING);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&all,
 	                                       &alpha_device_own_memory),
 	                 0);
-	assert_int_equal(word(m, h, PCNTCALLER, 0), 0);
+	assert_int_equal(send_word(m, h, PCNTCALLER, 0), 0);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETKADDR, (uint64_t)(uintptr_t)&utility,
 	                                       &alpha_device_own_memory),
 	                 0);
-	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
+	send_word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_raise_interrupt(m, 0, 0, &w);
 	assert_int_equal(alpha_device_read_samples(m, h, (uint64_t)(uintptr_t)buckets,
 	                                           sizeof buckets, &alpha_device_own_memory),
@@ -452,35 +452,35 @@ static void callers_are_charged_for_utility_routines(void **state)
 
 static void values_are_written_and_read_back(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 2);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	uint64_t w = PF5_CTRS(7, 1, 0, 0, 0);
 
 	(void)state;
-	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xabcd, 0x1111, 0x3fff)), 0);
+	assert_int_equal(send_word(m, h, PCNT5SETCNTRS, PF5_CTRS(5, 1, 0xabcd, 0x1111, 0x3fff)), 0);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w,
 	                                       &alpha_device_own_memory),
 	                 0);
 	assert_int_equal(w, PF5_CTRS(7, 1, 0xabcd, 0, 0x3fff)); /* counter 1 was not chosen */
-	assert_int_equal(word(m, h, PCNT5CLEAR, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
+	assert_int_equal(send_word(m, h, PCNT5CLEAR, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	w = PF5_CTRS(7, 1, 0, 0, 0);
 	alpha_device_do_ioctl(m, h, 1, PCNT5GETCNTRS, (uint64_t)(uintptr_t)&w,
 	                      &alpha_device_own_memory);
 	assert_int_equal(w, PF5_CTRS(7, 1, 0, 0, 0x3fff));
-	assert_int_equal(word(m, h, PCNT5SETCNTRS, PF5_CTRS(1, 2, 0, 0, 0)),
+	assert_int_equal(send_word(m, h, PCNT5SETCNTRS, PF5_CTRS(1, 2, 0, 0, 0)),
 	                 -EINVAL); /* no such processor */
 	alpha_device_free(m);
 }
 
 static void requests_of_others_and_bad_pointers_are_refused(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV6, 1);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV6, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 
 	(void)state;
-	assert_int_equal(word(m, h, PCNT5MUX, 0), -EINVAL);
-	assert_int_equal(word(m, h, PCNTSETMUX, 0), -EINVAL);
-	assert_int_equal(word(m, h, PFCNTR_REQUEST(PFCNTR_IN, 0x7fu, 8), 0), -EINVAL);
+	assert_int_equal(send_word(m, h, PCNT5MUX, 0), -EINVAL);
+	assert_int_equal(send_word(m, h, PCNTSETMUX, 0), -EINVAL);
+	assert_int_equal(send_word(m, h, PFCNTR_REQUEST(PFCNTR_IN, 0x7fu, 8), 0), -EINVAL);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT6MUX, 0, &alpha_device_own_memory),
 	                 -EFAULT);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 99, PCNT6MUX, 0, &alpha_device_own_memory),
@@ -490,28 +490,28 @@ static void requests_of_others_and_bad_pointers_are_refused(void **state)
 	assert_int_equal(alpha_device_open_session(m, 1, 0), -EINVAL); /* no mode */
 	alpha_device_close_session(m, h);
 	assert_int_equal(alpha_device_close_session(m, h), -EBADF);
-	assert_int_equal(word(m, h, PCNTLOGALL, 0), -EBADF);
+	assert_int_equal(send_word(m, h, PCNTLOGALL, 0), -EBADF);
 	assert_int_equal(alpha_device_read_samples(m, h, 0, 8, &alpha_device_own_memory), -EBADF);
 	alpha_device_free(m);
 }
 
 static void opening_keeps_the_counts_of_the_driver(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV4, 1);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV4, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	struct alpha_device_work w = user_work(1, 65536, 0, 0);
 	struct pfcntrs c;
 
 	(void)state;
-	word(m, h, PCNTRENABLE, 0);
+	send_word(m, h, PCNTRENABLE, 0);
 	alpha_device_do_work(m, 0, &w);
 	alpha_device_close_session(m, h);
 	alpha_device_do_work(m, 0, &w); /* closed: silent */
 	h = alpha_device_open_session(m, 1, PCNTOPENALL);
-	array(m, h, PCNTGETCNT, &c);
+	read_array(m, h, PCNTGETCNT, &c);
 	assert_int_equal(c.pf_cntr0, 1);
-	word(m, h, PCNTCLEARCNT, 0);
-	array(m, h, PCNTGETCNT, &c);
+	send_word(m, h, PCNTCLEARCNT, 0);
+	read_array(m, h, PCNTGETCNT, &c);
 	assert_true(c.pf_cntr0 == 0 && c.pr_cycle == 0);
 	alpha_device_free(m);
 }
@@ -546,10 +546,10 @@ static void rules_that_nobody_confirms_are_settings(void **state)
 	                 -EBUSY); /* though its processor is free */
 	assert_int_equal(alpha_device_open_session(m, 4, PCNTOPENONE), -ENXIO);
 	assert_true(alpha_device_is_error_unconfirmed(m));
-	assert_int_equal(word(m, h, PCNT5FREQ, 0x3a0), -EACCES);
-	assert_int_equal(word(m, h, PCNT6MUX, 0), -ENOTTY);
-	assert_int_equal(word(m, h, 0x1234, 0), -ENOTTY);
-	assert_int_equal(word(m, h, PCNTSETITEMS, 0x11), -ENOSPC);
+	assert_int_equal(send_word(m, h, PCNT5FREQ, 0x3a0), -EACCES);
+	assert_int_equal(send_word(m, h, PCNT6MUX, 0), -ENOTTY);
+	assert_int_equal(send_word(m, h, 0x1234, 0), -ENOTTY);
+	assert_int_equal(send_word(m, h, PCNTSETITEMS, 0x11), -ENOSPC);
 	assert_true(alpha_device_open_session(m, 3, PCNTOPENALL) >=
 	            0); /* the superuser takes it away */
 	{
@@ -579,18 +579,19 @@ static void counting_can_hang_on_the_enable_request(void **state)
 	m = alpha_device_new(&o);
 	alpha_device_set_process(m, 1, 0, ALPHA_DEVICE_UNBOUND);
 	h = alpha_device_open_session(m, 1, PCNTOPENALL);
-	word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
+	send_word(m, h, PCNT6RESTART, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0));
 	alpha_device_do_work(m, 0, &w);
-	array(m, h, PCNT6READCNTRS, &c);
+	read_array(m, h, PCNT6READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 0);
-	word(m, h, PCNTRENABLE, 0);
+	send_word(m, h, PCNTRENABLE, 0);
 	alpha_device_do_work(m, 0, &w);
-	array(m, h, PCNT6READCNTRS, &c);
+	read_array(m, h, PCNT6READCNTRS, &c);
 	assert_int_equal(c.pf_cntr0, 5);
 	alpha_device_free(m);
 }
 
-static struct alpha_device *with(const struct alpha_device_options *o, unsigned mode, int *h)
+static struct alpha_device *open_device_with(const struct alpha_device_options *o, unsigned mode,
+                                             int *h)
 {
 	struct alpha_device *m = alpha_device_new(o);
 
@@ -601,8 +602,8 @@ static struct alpha_device *with(const struct alpha_device_options *o, unsigned 
 	return m;
 }
 
-static int range(struct alpha_device *m, int h, uint32_t request, uint64_t start, uint64_t end,
-                 uint64_t stride)
+static int set_range(struct alpha_device *m, int h, uint32_t request, uint64_t start, uint64_t end,
+                     uint64_t stride)
 {
 	addr_range_t r = { start, end, stride, 0 };
 
@@ -623,17 +624,17 @@ static void samples_by_other_rules(void **state)
 	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV5);
 	o.n_cpus = 2;
 	o.read_clears = o.blocks_backwards = o.end_inclusive = o.round_down = true;
-	m = with(&o, PCNTOPENEACH, &h);
-	word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	m = open_device_with(&o, PCNTOPENEACH, &h);
+	send_word(m, h, PCNTSETITEMS, PFM_PROFILING);
 	/* 16 bytes and the last address: five instructions, of which whole pairs are kept. */
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 2), 0);
-	assert_int_equal(word(m, h, PCNTGETRSIZE, 0), 0);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 2), 0);
+	assert_int_equal(send_word(m, h, PCNTGETRSIZE, 0), 0);
 	bytes = 0;
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTGETRSIZE, (uint64_t)(uintptr_t)&bytes,
 	                                       &alpha_device_own_memory),
 	                 0);
 	assert_int_equal(bytes, 2 * 2 * sizeof(buckets[0]));
-	word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
+	send_word(m, h, PCNT5ENABLE, PF5_CTRS(1, PMCTRS_ALL_CPUS, 0, 0, 0));
 	alpha_device_raise_interrupt(m, 0, 0, &w);
 	w.pc = 0x20001010; /* inside, but its bucket was rounded away */
 	alpha_device_raise_interrupt(m, 0, 0, &w);
@@ -648,14 +649,14 @@ static void samples_by_other_rules(void **state)
 		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_int_equal(buckets[3], 0);
 	/* The last address makes the second bucket whole. */
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x2000100c, 2), 0);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x20001000, 0x2000100c, 2), 0);
 	w.pc = 0x2000100c;
 	alpha_device_raise_interrupt(m, 0, 0, &w);
 	assert_int_equal(
 		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 16);
 	assert_true(buckets[2] == 0 && buckets[3] == 1);
 	/* Without a stride one bucket has them all. */
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 0), 0);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x20001000, 0x20001010, 0), 0);
 	alpha_device_raise_interrupt(m, 0, 0, &w);
 	assert_int_equal(
 		alpha_device_read_samples(m, h, to, sizeof buckets, &alpha_device_own_memory), 8);
@@ -671,22 +672,22 @@ static void ranges_are_checked_as_the_settings_say(void **state)
 
 	(void)state;
 	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
-	m = with(&o, PCNTOPENALL, &h);
-	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4),
+	m = open_device_with(&o, PCNTOPENALL, &h);
+	send_word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	assert_int_equal(set_range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4),
 	                 -EFAULT); /* no kernel text */
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x2000, 0x1000, 4), -EFAULT);
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), -EFAULT);
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1000, 0x2002, 4), -EFAULT);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x2000, 0x1000, 4), -EFAULT);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), -EFAULT);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x1000, 0x2002, 4), -EFAULT);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNTSETURANGE, 0, &alpha_device_own_memory),
 	                 -EFAULT);
 	alpha_device_free(m);
 	o.check_first_range = false;
 	o.range_errno = 0;
-	m = with(&o, PCNTOPENALL, &h);
-	word(m, h, PCNTSETITEMS, PFM_PROFILING);
-	assert_int_equal(range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), 0);
-	assert_int_equal(range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), 0);
+	m = open_device_with(&o, PCNTOPENALL, &h);
+	send_word(m, h, PCNTSETITEMS, PFM_PROFILING);
+	assert_int_equal(set_range(m, h, PCNTSETKRANGE, 0x1000, 0x2000, 4), 0);
+	assert_int_equal(set_range(m, h, PCNTSETURANGE, 0x1002, 0x2000, 4), 0);
 	alpha_device_free(m);
 }
 
@@ -703,14 +704,14 @@ static void levels_and_cycles_by_other_rules(void **state)
 	alpha_device_set_defaults(&o, ALPHA_DEVICE_EV6);
 	o.n_cpus = 1;
 	o.idle_is_level0 = o.live_cycles = true;
-	m = with(&o, PCNTOPENALL, &h);
-	word(m, h, PCNTSETITEMS, PFM_IPL | PFM_COUNTERS);
-	word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
+	m = open_device_with(&o, PCNTOPENALL, &h);
+	send_word(m, h, PCNTSETITEMS, PFM_IPL | PFM_COUNTERS);
+	send_word(m, h, PCNT6ENABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
 	alpha_device_raise_interrupt(m, 0, 0, &idle);
-	array(m, h, PCNTGETIPLHIS, &levels);
+	read_array(m, h, PCNTGETIPLHIS, &levels);
 	assert_true(levels.ipl[PFM_IPL_IDLE] == 1 && levels.ipl[0] == 1);
 	alpha_device_do_work(m, 0, &idle);
-	array(m, h, PCNT6GETCNT, &c);
+	read_array(m, h, PCNT6GETCNT, &c);
 	assert_int_equal(c.pr_cycle, 500); /* no interrupt since, but the clock ran */
 	alpha_device_free(m);
 }
@@ -730,13 +731,13 @@ static void requests_while_counting(void **state)
 	o.running_errno = EBUSY;
 	o.start_cpu_errno = ENXIO;
 	o.echo_word = false;
-	m = with(&o, PCNTOPENALL, &h);
-	assert_int_equal(word(m, h, PCNT6ENABLE, PF6_CTRS(3, 1, 0, 0)), -ENXIO);
-	assert_int_equal(word(m, h, PCNT6ENABLE, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0)), 0);
-	assert_int_equal(word(m, h, PCNTSETITEMS, PFM_IPL), -EBUSY);
-	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 1, 7, 8)),
+	m = open_device_with(&o, PCNTOPENALL, &h);
+	assert_int_equal(send_word(m, h, PCNT6ENABLE, PF6_CTRS(3, 1, 0, 0)), -ENXIO);
+	assert_int_equal(send_word(m, h, PCNT6ENABLE, PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0)), 0);
+	assert_int_equal(send_word(m, h, PCNTSETITEMS, PFM_IPL), -EBUSY);
+	assert_int_equal(send_word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 1, 7, 8)),
 	                 0); /* of one processor alone */
-	assert_int_equal(word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 2, 7, 8)), -EINVAL);
+	assert_int_equal(send_word(m, h, PCNT6SETCNTRS, PF6_CTRS(3, 2, 7, 8)), -EINVAL);
 	alpha_device_do_work(m, 0, &w);
 	alpha_device_do_work(m, 1, &w);
 	counters = PF6_CTRS(3, 1, 0, 0);
@@ -751,7 +752,7 @@ static void requests_while_counting(void **state)
 	                                       &alpha_device_own_memory),
 	                 -EINVAL);
 	/* Interrupts off: nothing counts any more. */
-	assert_int_equal(word(m, h, PCNTRDISABLE, 0), 0);
+	assert_int_equal(send_word(m, h, PCNTRDISABLE, 0), 0);
 	alpha_device_get_view(m, 0, &v);
 	assert_int_equal(v.running_counters, 0);
 	alpha_device_do_work(m, 0, &w);
@@ -762,7 +763,7 @@ static void requests_while_counting(void **state)
 
 static void what_the_model_does_not_have(void **state)
 {
-	struct alpha_device *m = make(ALPHA_DEVICE_EV5, 2);
+	struct alpha_device *m = make_device(ALPHA_DEVICE_EV5, 2);
 	struct alpha_device_work w = user_work(1, 5, 0, 0);
 	struct alpha_device_view v;
 	int h;
@@ -801,7 +802,7 @@ static void what_the_model_does_not_have(void **state)
 	                 -EFAULT);
 	assert_int_equal(alpha_device_do_ioctl(m, h, 1, PCNT5GETCNT, 0, &alpha_device_own_memory),
 	                 -EFAULT);
-	assert_int_equal(array(m, h, PCNT5GETCNT, NULL), -EFAULT);
+	assert_int_equal(read_array(m, h, PCNT5GETCNT, NULL), -EFAULT);
 	assert_int_equal(alpha_device_exit_process(m, 1), 0); /* and what it opened is closed */
 	assert_int_equal(alpha_device_close_session(m, h), -EBADF);
 	assert_int_equal(alpha_device_close_session(m, -1), -EBADF);
@@ -826,7 +827,7 @@ struct walk {
 	uint64_t rate[ALPHA_DEVICE_MAX_COUNTERS];
 };
 
-static unsigned dice(struct walk *w, unsigned n)
+static unsigned get_random_below(struct walk *w, unsigned n)
 {
 	w->seed = w->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (unsigned)(w->seed >> 33) % n;
@@ -884,7 +885,7 @@ static void check_counts(const struct walk *w)
 static void walk_open(struct walk *w, unsigned who)
 {
 	static const unsigned modes[] = { PCNTOPENONE, PCNTOPENEACH, PCNTOPENALL };
-	unsigned mode = modes[dice(w, 3)];
+	unsigned mode = modes[get_random_below(w, 3)];
 	uint64_t wanted = mode == PCNTOPENONE ? (uint64_t)1 << who % WALK_CPUS
 	                                      : (1u << WALK_CPUS) - 1,
 		 held = 0;
@@ -906,8 +907,8 @@ static void walk_start(struct walk *w, unsigned who, bool on)
 	uint32_t request = w->family == ALPHA_DEVICE_EV4 ? (on ? PCNTRENABLE : PCNTRDISABLE)
 	                   : ev6_like(w)                 ? (on ? PCNT6ENABLE : PCNT6DISABLE)
 	                                                 : (on ? PCNT5ENABLE : PCNT5DISABLE);
-	uint64_t arg = ev6_like(w) ? PF6_CTRS(dice(w, 4), PMCTRS_ALL_CPUS, 0, 0)
-	                           : PF5_CTRS(dice(w, 8), PMCTRS_ALL_CPUS, 0, 0, 0);
+	uint64_t arg = ev6_like(w) ? PF6_CTRS(get_random_below(w, 4), PMCTRS_ALL_CPUS, 0, 0)
+	                           : PF5_CTRS(get_random_below(w, 8), PMCTRS_ALL_CPUS, 0, 0, 0);
 
 	assert_int_equal(alpha_device_do_ioctl(w->m, w->handle[who], (int)who + 1, request,
 	                                       (uint64_t)(uintptr_t)&arg, &alpha_device_own_memory),
@@ -940,15 +941,15 @@ static void walk_clear(struct walk *w, unsigned who)
 
 static void walk_work(struct walk *w)
 {
-	unsigned cpu = dice(w, WALK_CPUS);
-	struct alpha_device_work work = { .pid = (int)dice(w, WALKERS) + 1,
-		                          .is_user = dice(w, 2),
-		                          .cycles = dice(w, 1000) };
+	unsigned cpu = get_random_below(w, WALK_CPUS);
+	struct alpha_device_work work = { .pid = (int)get_random_below(w, WALKERS) + 1,
+		                          .is_user = get_random_below(w, 2),
+		                          .cycles = get_random_below(w, 1000) };
 	struct alpha_device_view v;
 
 	alpha_device_get_view(w->m, cpu, &v);
 	for (unsigned k = 0; k < n_counters(w); k++) {
-		work.events[k] = dice(w, 200000);
+		work.events[k] = get_random_below(w, 200000);
 		if (v.running_counters >> k & 1)
 			w->added[cpu][k] += work.events[k];
 	}
@@ -957,7 +958,7 @@ static void walk_work(struct walk *w)
 
 static void walk_close(struct walk *w, unsigned who)
 {
-	if (dice(w, 4)) {
+	if (get_random_below(w, 4)) {
 		assert_int_equal(alpha_device_close_session(w->m, w->handle[who]), 0);
 	} else { /* the process ends without closing, and another one of that number begins */
 		assert_int_equal(alpha_device_exit_process(w->m, (int)who + 1), 0);
@@ -970,16 +971,16 @@ static void walk_close(struct walk *w, unsigned who)
 
 static void walk_step(struct walk *w)
 {
-	unsigned who = dice(w, WALKERS);
+	unsigned who = get_random_below(w, WALKERS);
 
 	if (w->handle[who] < 0) {
-		if (dice(w, 3) == 0)
+		if (get_random_below(w, 3) == 0)
 			walk_open(w, who);
 		else
 			walk_work(w);
 		return;
 	}
-	switch (dice(w, 8)) {
+	switch (get_random_below(w, 8)) {
 	case 0: walk_close(w, who); break;
 	case 1: walk_clear(w, who); break;
 	case 2: walk_start(w, who, false); break;

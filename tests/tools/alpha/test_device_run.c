@@ -29,15 +29,15 @@ static int run_on(enum alpha_device_family family, const char *program, const ch
 	return run_with_device(&options, argv);
 }
 
-static int run(const char *program, const char *word)
+static int run_program(const char *program, const char *word)
 {
 	return run_on(ALPHA_DEVICE_EV5, program, word);
 }
 
 /* Kernels before 5.9, and containers that forbid it, have no user notification. */
-static void served(const char *program)
+static void expect_success(const char *program)
 {
-	int status = run(program, "all");
+	int status = run_program(program, "all");
 
 	if (status == CANNOT_RUN)
 		skip();
@@ -47,13 +47,13 @@ static void served(const char *program)
 static void a_dynamic_program_finds_the_device(void **state)
 {
 	(void)state;
-	served("device_program");
+	expect_success("device_program");
 }
 
 static void a_static_program_finds_the_device(void **state)
 {
 	(void)state;
-	served("device_program_static");
+	expect_success("device_program_static");
 }
 
 static void a_source_of_tru64_compiles_and_counts(void **state)
@@ -79,10 +79,10 @@ static void a_source_of_tru64_compiles_and_counts(void **state)
 static void the_exit_status_is_the_programs(void **state)
 {
 	(void)state;
-	if (run("device_program", "status") == CANNOT_RUN)
+	if (run_program("device_program", "status") == CANNOT_RUN)
 		skip();
-	assert_int_equal(run("device_program", "status"), 42);
-	assert_int_equal(run("device_program", "abort"), 128 + 6);
+	assert_int_equal(run_program("device_program", "status"), 42);
+	assert_int_equal(run_program("device_program", "abort"), 128 + 6);
 }
 
 static void a_program_that_is_not_there_is_said_so(void **state)

@@ -6,7 +6,7 @@ static const uint64_t ON5 = PF5_CTRS(7, PMCTRS_ALL_CPUS, 0, 0, 0),
 		      ON6 = PF6_CTRS(3, PMCTRS_ALL_CPUS, 0, 0);
 
 /* Starts all counters from 0. */
-static void start(const struct model_device *d)
+static void start_counters(const struct model_device *d)
 {
 	if (d->m->options.family == ALPHA_DEVICE_EV4)
 		assert_int_equal(send_request(d, PCNTRENABLE, NULL), 0);
@@ -16,12 +16,12 @@ static void start(const struct model_device *d)
 		assert_int_equal(print_call(d, PCNT6RESTART, ON6), 0);
 }
 
-static struct model_device running(enum alpha_device_family family)
+static struct model_device make_running_device(enum alpha_device_family family)
 {
 	const struct alpha_device_options o = options_of(family);
 	struct model_device d = open_device(&o, PCNTOPENALL);
 
-	start(&d);
+	start_counters(&d);
 	return d;
 }
 
@@ -69,7 +69,7 @@ static void rates_of_every_family(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rates); i++) {
-		struct model_device d = running(rates[i].family);
+		struct model_device d = make_running_device(rates[i].family);
 
 		if (rates[i].word)
 			assert_int_equal(print_call(&d,
@@ -116,7 +116,7 @@ static void modes_of_ev5(void **state)
 
 				o.user_is_exec = exec;
 				d = open_device(&o, PCNTOPENALL);
-				start(&d);
+				start_counters(&d);
 				print_call(&d, PCNT5CTXTS, off);
 				alpha_device_do_work(d.m, 0, &works[i]);
 				assert_int_equal(read_kernel_log(&d, 0).chip_values[0],
@@ -133,7 +133,7 @@ static void processes_that_are_chosen(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(families); i++) {
-		struct model_device d = running(families[i]);
+		struct model_device d = make_running_device(families[i]);
 		struct alpha_device_work w = { .pid = USER, .events = { 7 } };
 
 		assert_int_equal(send_request(&d, PCNTLOGSELECT, NULL), 0);
@@ -155,7 +155,7 @@ static void processes_that_are_chosen(void **state)
 /* The level an interrupt is noted at. */
 static unsigned level_of(const struct alpha_device_work *w)
 {
-	struct model_device d = running(ALPHA_DEVICE_EV6);
+	struct model_device d = make_running_device(ALPHA_DEVICE_EV6);
 	struct pfipls levels;
 	unsigned found = PFM_IPL_LEVELS;
 
@@ -210,7 +210,7 @@ static unsigned bucket_of(const struct model_device *d, const struct alpha_devic
 
 static void buckets_of_samples(void **state)
 {
-	struct model_device d = running(ALPHA_DEVICE_EV6);
+	struct model_device d = make_running_device(ALPHA_DEVICE_EV6);
 	addr_range_t r = { 0x20001000, 0x20001000 + BUCKETS * 8, 2, 0 };
 	struct alpha_device_work w = { .pid = ROOT, .is_user = true };
 
@@ -232,7 +232,7 @@ static void buckets_of_samples(void **state)
  * its last does not. */
 static void callers_of_routines(void **state)
 {
-	struct model_device d = running(ALPHA_DEVICE_EV6);
+	struct model_device d = make_running_device(ALPHA_DEVICE_EV6);
 	uint64_t text = d.m->options.ktext_start;
 	addr_range_t r = { text, text + BUCKETS * 8, 2, 0 };
 	struct addr_range routine = { text + 0x100, text + 0x110 },
@@ -269,7 +269,7 @@ static void processors_apart(void **state)
 	(void)state;
 	o.n_cpus = 3;
 	d = open_device(&o, PCNTOPENEACH);
-	start(&d);
+	start_counters(&d);
 	print_call(&d, PCNTSETITEMS, PFM_PROFILING | PFM_COUNTERS);
 	send_request(&d, PCNTSETURANGE, &r);
 	assert_int_equal(alpha_device_do_work(d.m, 2, &w), 0);
@@ -286,7 +286,7 @@ static void processors_apart(void **state)
 /* A counter that does not run has no interrupt, and no muted one leaves anything. */
 static void interrupts_that_nobody_wants(void **state)
 {
-	struct model_device d = running(ALPHA_DEVICE_EV6);
+	struct model_device d = make_running_device(ALPHA_DEVICE_EV6);
 	struct alpha_device_work w = { .pid = ROOT, .events = { 5, 5 } };
 
 	(void)state;
@@ -302,7 +302,7 @@ static void interrupts_that_nobody_wants(void **state)
 	assert_int_equal(alpha_device_raise_interrupt(d.m, 0, 2, &w), -EINVAL);
 	assert_int_equal(alpha_device_raise_interrupt(d.m, 1, 0, &w), -EINVAL);
 	alpha_device_free(d.m);
-	d = running(ALPHA_DEVICE_EV4);
+	d = make_running_device(ALPHA_DEVICE_EV4);
 	for (unsigned muted = 0; muted < 2; muted++) {
 		print_call(&d, PCNTSETMUX, UINT64_C(1) << (ICCSR_DISABLE_SHIFT + muted));
 		alpha_device_raise_interrupt(d.m, 0, 0, &w);
@@ -316,7 +316,7 @@ static void interrupts_that_nobody_wants(void **state)
 
 /* Events that @counter sees in 1024 microseconds of a processor of 1 MHz, with @word in the request
  * for selects. */
-static uint64_t share(enum alpha_device_family family, unsigned counter, uint64_t word)
+static uint64_t count_share(enum alpha_device_family family, unsigned counter, uint64_t word)
 {
 	struct alpha_device_options o = options_of(family);
 	struct model_device d;
@@ -331,7 +331,7 @@ static uint64_t share(enum alpha_device_family family, unsigned counter, uint64_
 	                                                       : PCNT6MUX,
 	                            word),
 	                 0);
-	start(&d);
+	start_counters(&d);
 	alpha_device_run(d.m, 1024 * 1000, ROOT, 0, 0);
 	v = read_kernel_log(&d, 0);
 	n = v.chip_values[counter] +
@@ -361,22 +361,24 @@ static void selects_that_count_cycles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(selects); i++) {
-		uint64_t n = share(selects[i].family, selects[i].counter, selects[i].other);
+		uint64_t n = count_share(selects[i].family, selects[i].counter, selects[i].other);
 
-		assert_int_equal(share(selects[i].family, selects[i].counter, selects[i].cycles),
-		                 1024);
+		assert_int_equal(
+			count_share(selects[i].family, selects[i].counter, selects[i].cycles),
+			1024);
 		assert_true(n >= 16 && n < 656);
-		assert_int_equal(share(selects[i].family, selects[i].counter, selects[i].other), n);
+		assert_int_equal(
+			count_share(selects[i].family, selects[i].counter, selects[i].other), n);
 	}
 	/* Further selects that are no cycles, among them those of the cache box. */
-	assert_true(share(ALPHA_DEVICE_EV4, 1, UINT64_C(2) << ICCSR_MUX1_SHIFT) < 656);
-	assert_true(share(ALPHA_DEVICE_EV5, 1, PF5_SEL1(0)) < 656);
-	assert_true(share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(1)) !=
-	            share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(2)));
-	assert_true(share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(1)) !=
-	            share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(2)));
-	assert_true(share(ALPHA_DEVICE_EV4, 1, 0) !=
-	            share(ALPHA_DEVICE_EV4, 1, UINT64_C(1) << ICCSR_MUX1_SHIFT));
+	assert_true(count_share(ALPHA_DEVICE_EV4, 1, UINT64_C(2) << ICCSR_MUX1_SHIFT) < 656);
+	assert_true(count_share(ALPHA_DEVICE_EV5, 1, PF5_SEL1(0)) < 656);
+	assert_true(count_share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(1)) !=
+	            count_share(ALPHA_DEVICE_EV5, 1, PF5_CBOX1(2)));
+	assert_true(count_share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(1)) !=
+	            count_share(ALPHA_DEVICE_EV5, 2, PF5_CBOX2(2)));
+	assert_true(count_share(ALPHA_DEVICE_EV4, 1, 0) !=
+	            count_share(ALPHA_DEVICE_EV4, 1, UINT64_C(1) << ICCSR_MUX1_SHIFT));
 }
 
 /* Each of the 128 selects of counters 1 and 2 has a share of its own, and the same in every run. */
@@ -388,16 +390,17 @@ static void shares_of_selects(void **state)
 			uint64_t word = counter == 1 ? PF5_SEL1(sel >> 3) | (sel & 7) << 51
 			                             : PF5_SEL2(sel >> 3) | (sel & 7) << 54;
 
-			assert_int_equal(share(ALPHA_DEVICE_EV5, counter, word),
+			assert_int_equal(count_share(ALPHA_DEVICE_EV5, counter, word),
 			                 counter == 2 && sel >> 3 == 0xc
 			                         ? 1024
 			                         : 16 + (149 * sel + 61 * counter) % 640);
 		}
 	for (uint64_t sel = 0; sel < 8; sel++)
-		assert_int_equal(share(ALPHA_DEVICE_EV4, 1, sel << ICCSR_MUX1_SHIFT),
+		assert_int_equal(count_share(ALPHA_DEVICE_EV4, 1, sel << ICCSR_MUX1_SHIFT),
 		                 16 + (149 * sel + 61) % 640);
 	for (uint64_t sel = 1; sel < 16; sel++)
-		assert_int_equal(share(ALPHA_DEVICE_EV6, 1, sel), 16 + (149 * sel + 61) % 640);
+		assert_int_equal(count_share(ALPHA_DEVICE_EV6, 1, sel),
+		                 16 + (149 * sel + 61) % 640);
 }
 
 /* Nothing is lost between steps: a thousand of them come to what one of their length does. */
@@ -412,7 +415,7 @@ static void steps_add_up(void **state)
 		struct model_device d = open_device(&o, PCNTOPENALL);
 
 		print_call(&d, PCNT5MUX, PF5_MUX0_ISSUES | PF5_SEL1(3) | PF5_SEL2(5));
-		start(&d);
+		start_counters(&d);
 		for (unsigned k = 0; k < (i ? 1 : 1000); k++)
 			alpha_device_run(d.m, i ? 7000 * 1000 : 7000, ROOT, 0, 0);
 		v[i] = read_kernel_log(&d, 0);
@@ -434,7 +437,7 @@ static void all_processors_run(void **state)
 	(void)state;
 	o.n_cpus = 3;
 	d = open_device(&o, PCNTOPENEACH);
-	start(&d);
+	start_counters(&d);
 	print_call(&d, PCNTSETITEMS, PFM_IPL);
 	alpha_device_run(d.m, 1500, ROOT, 4, 0); /* 750 cycles: a second counts to 2^29 */
 	for (unsigned i = 0; i < 3; i++)
@@ -451,7 +454,7 @@ static void all_processors_run(void **state)
 static void device_model_can_be_inspected(void **state)
 {
 	struct alpha_device_work w = { .pid = ROOT, .events = { 0x11, 0x22, 0x33 } };
-	struct model_device d = running(ALPHA_DEVICE_PCA56);
+	struct model_device d = make_running_device(ALPHA_DEVICE_PCA56);
 	struct alpha_device_view v;
 
 	(void)state;
@@ -470,7 +473,7 @@ static void device_model_can_be_inspected(void **state)
 	                                  PF5_CTXT_NO_PAL | 3u << 12 | 2u << 10);
 	assert_true(v.iccsr == 0 && v.pctr_ctl == 0 && v.i_ctl == 0 && !v.has_interrupts_on);
 	alpha_device_free(d.m);
-	d = running(ALPHA_DEVICE_EV67);
+	d = make_running_device(ALPHA_DEVICE_EV67);
 	print_call(&d, PCNT6MUX, 0x1c);
 	print_call(&d, PCNT6DISABLE, PF6_CTRS(1, PMCTRS_ALL_CPUS, 0, 0));
 	v = read_kernel_log(&d, 0);
@@ -479,7 +482,7 @@ static void device_model_can_be_inspected(void **state)
 	v = read_kernel_log(&d, 0);
 	assert_true(v.holder_pid == -1 && v.running_counters == 0 && v.i_ctl == 0);
 	alpha_device_free(d.m);
-	d = running(ALPHA_DEVICE_EV4);
+	d = make_running_device(ALPHA_DEVICE_EV4);
 	print_call(&d, PCNTSETMUX,
 	           UINT64_C(1) << ICCSR_DISABLE_SHIFT | ICCSR_PC1 | PF_CYCLES << ICCSR_MUX0_SHIFT);
 	v = read_kernel_log(&d, 0);
