@@ -65,13 +65,15 @@ static struct diff_side find_box_side(const struct profile_sum *sum, uint64_t we
  * caller frees it. NULL without memory. */
 static double *compute_probabilities(const struct diff_event *e, const struct flame_boxes *b)
 {
-	double *p = malloc((b->n + 1) * sizeof(*p)), *tested = malloc((b->n + 1) * sizeof(*tested));
+	double *p = malloc((b->n_boxes + 1) * sizeof(*p)),
+	       *tested = malloc((b->n_boxes + 1) * sizeof(*tested));
 	size_t n = 0;
 	bool has_memory = p && tested;
 
-	for (size_t i = 0; has_memory && i < b->n; i++) {
-		struct diff_side old_side = find_box_side(&e->sum[OLD_SIDE], b->list[i].old_weight);
-		struct diff_side new_side = find_box_side(&e->sum[NEW_SIDE], b->list[i].weight);
+	for (size_t i = 0; has_memory && i < b->n_boxes; i++) {
+		struct diff_side old_side =
+			find_box_side(&e->sum[OLD_SIDE], b->boxes[i].old_weight);
+		struct diff_side new_side = find_box_side(&e->sum[NEW_SIDE], b->boxes[i].weight);
 
 		p[i] = 1;
 		if (old_side.samples + new_side.samples < TESTED_SAMPLES)
@@ -80,7 +82,7 @@ static double *compute_probabilities(const struct diff_event *e, const struct fl
 		tested[n++] = compute_difference_probability(&old_side, &new_side, true);
 	}
 	has_memory = has_memory && adjust_probabilities(tested, n);
-	for (size_t i = b->n; has_memory && i-- > 0;)
+	for (size_t i = b->n_boxes; has_memory && i-- > 0;)
 		p[i] = p[i] < 0 ? tested[--n] : p[i];
 	free(tested);
 	if (has_memory)
@@ -127,7 +129,7 @@ static bool put_graph(const struct diff *d, uint32_t event, FILE *out)
 {
 	size_t size = d->profiles[OLD_SIDE].n_stacks + d->profiles[NEW_SIDE].n_stacks + 1;
 	struct flame_stack *stacks = calloc(size, sizeof(*stacks));
-	struct flame_boxes boxes = { .list = NULL };
+	struct flame_boxes boxes = { .boxes = NULL };
 	double *p = NULL;
 	bool is_drawn;
 
@@ -137,11 +139,11 @@ static bool put_graph(const struct diff *d, uint32_t event, FILE *out)
 		begin_flame_graph(out, boxes.depth);
 		put_title(d, out);
 		end_flame_title(out);
-		for (size_t i = 0; i < boxes.n; i++)
-			put_box(out, &boxes, &boxes.list[i], p[i] < 1 - d->confidence);
+		for (size_t i = 0; i < boxes.n_boxes; i++)
+			put_box(out, &boxes, &boxes.boxes[i], p[i] < 1 - d->confidence);
 		end_flame_graph(out);
 	}
-	free(boxes.list);
+	free(boxes.boxes);
 	free(stacks);
 	is_drawn = p;
 	free(p);

@@ -127,10 +127,10 @@ static bool spread_evenly(const struct slot_demand *demands, unsigned n, unsigne
  * so every arrangement can be rotated to that. */
 struct slot_search {
 	const struct slot_demand *demands;
-	unsigned n, n_slots;
+	unsigned n_groups, n_slots;
 	unsigned *group_of;
-	int *last, *first,
-		*before; /* before: for each slot, @last of its group before the slot was filled */
+	int *last_slot, *first_slot, *previous_slot; /* previous_slot: for each slot, @last_slot of
+	                                                its group before the slot was filled */
 	unsigned *turns,
 		*due_at; /* due_at: the number of groups that are due in each of the next slots */
 };
@@ -144,10 +144,10 @@ static int find_due_slot(const struct slot_search *s, unsigned g)
 
 	if (s->turns[g] < needed)
 		due = end - (int)(needed - s->turns[g] - 1);
-	else if (!d->max_distance || s->last[g] + (int)d->max_distance > end)
+	else if (!d->max_distance || s->last_slot[g] + (int)d->max_distance > end)
 		return end + 1;
-	if (d->max_distance && s->last[g] + (int)d->max_distance < due)
-		due = s->last[g] + (int)d->max_distance;
+	if (d->max_distance && s->last_slot[g] + (int)d->max_distance < due)
+		due = s->last_slot[g] + (int)d->max_distance;
 	return due;
 }
 
@@ -156,18 +156,18 @@ static bool can_meet_deadlines(const struct slot_search *s, unsigned t)
 {
 	unsigned sum = 0;
 
-	for (unsigned k = 0; k <= s->n; k++)
+	for (unsigned k = 0; k <= s->n_groups; k++)
 		s->due_at[k] = 0;
-	for (unsigned g = 0; g < s->n; g++) {
+	for (unsigned g = 0; g < s->n_groups; g++) {
 		int due = find_due_slot(s, g), left = due - (int)t;
 
 		if (left < 0)
 			return false;
 		if (due == (int)s->n_slots) /* in the next cycle */
 			continue;
-		s->due_at[left < (int)s->n ? left : (int)s->n]++;
+		s->due_at[left < (int)s->n_groups ? left : (int)s->n_groups]++;
 	}
-	for (unsigned k = 0; k < s->n; k++) {
+	for (unsigned k = 0; k < s->n_groups; k++) {
 		sum += s->due_at[k];
 		if (sum > k + 1)
 			return false;
@@ -177,9 +177,10 @@ static bool can_meet_deadlines(const struct slot_search *s, unsigned t)
 
 static bool can_repeat_cycle(const struct slot_search *s)
 {
-	for (unsigned g = 0; g < s->n; g++)
+	for (unsigned g = 0; g < s->n_groups; g++)
 		if (s->demands[g].max_distance &&
-		    s->first[g] + (int)s->n_slots - s->last[g] > (int)s->demands[g].max_distance)
+		    s->first_slot[g] + (int)s->n_slots - s->last_slot[g] >
+		            (int)s->demands[g].max_distance)
 			return false;
 	return true;
 }
@@ -188,9 +189,9 @@ static bool can_repeat_cycle(const struct slot_search *s)
 static unsigned find_next_group(const struct slot_search *s, unsigned tried, bool is_first)
 {
 	int after = is_first ? -1 : find_due_slot(s, tried), least = (int)s->n_slots + 2;
-	unsigned found = s->n;
+	unsigned found = s->n_groups;
 
-	for (unsigned g = 0; g < s->n; g++) {
+	for (unsigned g = 0; g < s->n_groups; g++) {
 		int due = find_due_slot(s, g);
 
 		if (!is_first && (due < after || (due == after && g <= tried)))
@@ -206,17 +207,17 @@ static unsigned find_next_group(const struct slot_search *s, unsigned tried, boo
 static void take_slot(struct slot_search *s, unsigned t, unsigned g)
 {
 	s->group_of[t] = g;
-	s->before[t] = s->last[g];
-	s->last[g] = (int)t;
+	s->previous_slot[t] = s->last_slot[g];
+	s->last_slot[g] = (int)t;
 	if (!s->turns[g]++)
-		s->first[g] = (int)t;
+		s->first_slot[g] = (int)t;
 }
 
 static void return_slot(struct slot_search *s, unsigned t)
 {
 	unsigned g = s->group_of[t];
 
-	s->last[g] = s->before[t];
+	s->last_slot[g] = s->previous_slot[t];
 	s->turns[g]--;
 }
 
@@ -229,13 +230,13 @@ static enum slot_result search_slots(struct slot_search *s, unsigned long effort
 		if (t == s->n_slots) {
 			if (can_repeat_cycle(s))
 				return SLOTS_ARRANGED;
-			g = s->n;
+			g = s->n_groups;
 		} else if (t > 0) {
 			g = find_next_group(s, g, is_first);
 		} else {
-			g = is_first ? 0 : s->n;
+			g = is_first ? 0 : s->n_groups;
 		}
-		if (g == s->n) { /* every group was tried: back to the slot before */
+		if (g == s->n_groups) { /* every group was tried: back to the slot before */
 			if (t == 0)
 				return SLOTS_IMPOSSIBLE;
 			return_slot(s, --t);
@@ -261,17 +262,19 @@ static enum slot_result search_arrangement(const struct slot_demand *demands, un
 {
 	int *numbers = calloc(2 * (size_t)n + n_slots, sizeof(*numbers));
 	unsigned *counts = calloc(2 * (size_t)n + 1, sizeof(*counts));
-	struct slot_search s = { .demands = demands, .n = n, .n_slots = n_slots, .last = numbers };
+	struct slot_search s = {
+		.demands = demands, .n_groups = n, .n_slots = n_slots, .last_slot = numbers
+	};
 	enum slot_result result = SLOTS_NO_MEMORY;
 
 	s.group_of = group_of;
 	if (numbers && counts) {
-		s.first = numbers + n;
-		s.before = numbers + 2 * (size_t)n;
+		s.first_slot = numbers + n;
+		s.previous_slot = numbers + 2 * (size_t)n;
 		s.turns = counts;
 		s.due_at = counts + n;
 		for (unsigned g = 0; g < n; g++)
-			s.last[g] = -1;
+			s.last_slot[g] = -1;
 		result = search_slots(&s, effort);
 	}
 	free(numbers);

@@ -20,9 +20,9 @@ static bool add_chain_word(struct chains *c, uint64_t word)
 {
 	bool failed = false;
 
-	c->words = base_grow_list(c->words, c->n, &c->capacity, sizeof(*c->words), &failed);
+	c->words = base_grow_list(c->words, c->n_words, &c->capacity, sizeof(*c->words), &failed);
 	if (!failed)
-		c->words[c->n++] = word;
+		c->words[c->n_words++] = word;
 	return !failed;
 }
 
@@ -33,9 +33,9 @@ static bool begin_chain(struct chains *c, const pfm_record_t *record)
 	uint32_t mode = record->misc & PFM_MISC_MODE;
 	bool is_added = true;
 
-	c->n = 0;
+	c->n_words = 0;
 	for (uint32_t i = 0; i < s->n_chain && s->chain[i] != PFM_CHAIN_USER && is_added; i++)
-		if (s->chain[i] >= PFM_CHAIN_MARKER || c->n || mode != PFM_MISC_USER)
+		if (s->chain[i] >= PFM_CHAIN_MARKER || c->n_words || mode != PFM_MISC_USER)
 			is_added = add_chain_word(c, s->chain[i]);
 	if (!s->n_chain && mode != PFM_MISC_USER)
 		is_added = add_chain_word(c, mode == PFM_MISC_KERNEL ? PFM_CHAIN_KERNEL
@@ -47,7 +47,7 @@ static bool begin_chain(struct chains *c, const pfm_record_t *record)
 static void set_record_chain(const struct chains *c, pfm_record_t *record)
 {
 	record->body.sample.chain = c->words;
-	record->body.sample.n_chain = (uint32_t)c->n;
+	record->body.sample.n_chain = (uint32_t)c->n_words;
 	record->has |= PFM_SAMPLE_CHAIN;
 }
 
@@ -94,11 +94,11 @@ static bool read_registers(const pfm_sample_t *s, struct frame_registers *r)
 		if (bit == (arm64 ? ARM64_KERNEL_PC : X86_KERNEL_PC)) {
 			r->pc = value;
 		} else if (number < FRAME_REGISTERS) {
-			r->value[number] = value;
-			r->known |= (uint64_t)1 << number;
+			r->values[number] = value;
+			r->known_mask |= (uint64_t)1 << number;
 		}
 	}
-	return r->known >> r->stack_pointer & 1;
+	return r->known_mask >> r->stack_pointer & 1;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -108,14 +108,14 @@ static enum frame_result follow_frame_pointer(struct frame_registers *r,
                                               const struct frame_memory *m)
 {
 	unsigned fp = r->stack_pointer == ARM64_SP ? ARM64_FP : X86_FP;
-	uint64_t frame = r->value[fp], pc, outer;
+	uint64_t frame = r->values[fp], pc, outer;
 
-	if (!(r->known >> fp & 1) || frame < r->value[r->stack_pointer] ||
+	if (!(r->known_mask >> fp & 1) || frame < r->values[r->stack_pointer] ||
 	    !frame_read_word(m, frame, &outer) || !frame_read_word(m, frame + 8, &pc))
 		return FRAME_LOST;
-	r->value[r->stack_pointer] = frame + 16;
-	r->value[fp] = outer;
-	r->known = (uint64_t)1 << fp | (uint64_t)1 << r->stack_pointer;
+	r->values[r->stack_pointer] = frame + 16;
+	r->values[fp] = outer;
+	r->known_mask = (uint64_t)1 << fp | (uint64_t)1 << r->stack_pointer;
 	r->pc = pc;
 	return FRAME_CALLER;
 }
@@ -137,7 +137,7 @@ static enum frame_result go_to_caller(struct walk *w)
 	enum frame_result result = FRAME_NO_RULE;
 	bool is_signal = false, is_innermost = w->is_exact;
 
-	stack_pointer = r->value[r->stack_pointer];
+	stack_pointer = r->values[r->stack_pointer];
 	if (!w->find_code(w->arg, w->pid, address, &code))
 		return FRAME_LOST;
 	if (code.object)
@@ -153,8 +153,8 @@ static enum frame_result go_to_caller(struct walk *w)
 		return FRAME_OUTERMOST;
 	/* Only a leaf function of arm64 has the stack pointer of its caller, and a signal handler
 	 * may have a stack of its own. */
-	if (!is_signal && (r->value[r->stack_pointer] < stack_pointer ||
-	                   (r->value[r->stack_pointer] == stack_pointer && !is_innermost)))
+	if (!is_signal && (r->values[r->stack_pointer] < stack_pointer ||
+	                   (r->values[r->stack_pointer] == stack_pointer && !is_innermost)))
 		return FRAME_LOST;
 	return FRAME_CALLER;
 }
@@ -198,7 +198,7 @@ static bool unwind_stack(struct chains *c, pfm_record_t *record, find_code_fn fi
 		return true;
 	}
 	w.memory = (struct frame_memory){ .bytes = s->stack,
-		                          .start = w.registers.value[w.registers.stack_pointer],
+		                          .start = w.registers.values[w.registers.stack_pointer],
 		                          .size = s->stack ? s->stack_used : 0 };
 	if (!begin_chain(c, record) || !add_frames(c, &w, &is_whole))
 		return false;

@@ -25,11 +25,12 @@ struct waiting_sample;
 /* All zeros is empty. */
 struct chains {
 	uint64_t *words; /* of the last chain that was made */
-	size_t n, capacity;
-	struct waiting_sample *first, *last, *given; /* records in their order */
+	size_t n_words, capacity;
+	struct waiting_sample *first_waiting, *last_waiting,
+		*handed_out; /* records in their order */
 	uint64_t waiting_bytes;
 	bool has_ended;
-	int result; /* the last result of pfm_next_record() */
+	int read_result; /* the last result of pfm_next_record() */
 };
 
 /**

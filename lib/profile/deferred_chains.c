@@ -88,8 +88,8 @@ static bool queue_record(struct chains *c, const pfm_record_t *r)
 	if (w->is_waiting)
 		w->cookie = r->body.sample.chain[r->body.sample.n_chain - 1];
 	move_pointers(&w->record, r, w->bytes);
-	*(c->last ? &c->last->next : &c->first) = w;
-	c->last = w;
+	*(c->last_waiting ? &c->last_waiting->next : &c->first_waiting) = w;
+	c->last_waiting = w;
 	c->waiting_bytes += size;
 	return true;
 }
@@ -125,7 +125,7 @@ static bool read_deferred_chain(struct chains *c, const pfm_record_t *r)
 {
 	bool is_given = true;
 
-	for (struct waiting_sample *w = c->first; w && is_given; w = w->next) {
+	for (struct waiting_sample *w = c->first_waiting; w && is_given; w = w->next) {
 		if (!w->is_waiting || w->record.tid != r->tid)
 			continue;
 		is_given = w->cookie == r->body.deferred.cookie
@@ -140,7 +140,7 @@ static bool complete_thread_without_frames(struct chains *c, uint32_t tid)
 {
 	bool is_given = true;
 
-	for (struct waiting_sample *w = c->first; w && is_given; w = w->next)
+	for (struct waiting_sample *w = c->first_waiting; w && is_given; w = w->next)
 		if (w->is_waiting && w->record.tid == tid)
 			is_given = complete_without_frames(w);
 	return is_given;
@@ -156,7 +156,7 @@ static void free_waiting_sample(struct waiting_sample *w)
 /* Takes the first record if it is complete. */
 static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 {
-	struct waiting_sample *w = c->first;
+	struct waiting_sample *w = c->first_waiting;
 
 	if (!w)
 		return false;
@@ -164,11 +164,11 @@ static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 		complete_without_frames(w);
 	if (w->is_waiting)
 		return false;
-	free_waiting_sample(c->given);
-	c->given = w;
-	c->first = w->next;
-	if (!c->first)
-		c->last = NULL;
+	free_waiting_sample(c->handed_out);
+	c->handed_out = w;
+	c->first_waiting = w->next;
+	if (!c->first_waiting)
+		c->last_waiting = NULL;
 	c->waiting_bytes -= w->size;
 	*record = w->record;
 	return true;
@@ -181,16 +181,16 @@ static bool handle_record(struct chains *c, const pfm_record_t *record)
 
 	if (record->type == PFM_RECORD_DEFERRED_CHAIN) {
 		if (!read_deferred_chain(c, record))
-			c->result = PFMLIB_ERR_NOMEM;
+			c->read_result = PFMLIB_ERR_NOMEM;
 		return false;
 	}
 	if (record->type == PFM_RECORD_EXIT && !complete_thread_without_frames(c, record->tid))
-		c->result = PFMLIB_ERR_NOMEM;
-	if (!c->first && !has_deferred_chain(record))
+		c->read_result = PFMLIB_ERR_NOMEM;
+	if (!c->first_waiting && !has_deferred_chain(record))
 		return true;
 	is_kept = queue_record(c, record);
 	if (!is_kept)
-		c->result = PFMLIB_ERR_NOMEM;
+		c->read_result = PFMLIB_ERR_NOMEM;
 	return false;
 }
 
@@ -200,20 +200,20 @@ int chains_next_record(struct chains *c, pfm_session_t *session, pfm_record_t *r
 		if (take_first_complete_sample(c, record))
 			return 1;
 		if (c->has_ended)
-			return c->result;
-		c->result = pfm_next_record(session, record);
-		if (c->result == 1 && handle_record(c, record))
+			return c->read_result;
+		c->read_result = pfm_next_record(session, record);
+		if (c->read_result == 1 && handle_record(c, record))
 			return 1;
-		c->has_ended = c->result != 1;
+		c->has_ended = c->read_result != 1;
 	}
 }
 
 void chains_free_waiting(struct chains *c)
 {
-	for (struct waiting_sample *w = c->first, *next; w; w = next) {
+	for (struct waiting_sample *w = c->first_waiting, *next; w; w = next) {
 		next = w->next;
 		free_waiting_sample(w);
 	}
-	free_waiting_sample(c->given);
-	c->first = c->last = c->given = NULL;
+	free_waiting_sample(c->handed_out);
+	c->first_waiting = c->last_waiting = c->handed_out = NULL;
 }

@@ -22,10 +22,10 @@ enum {
 
 static char read_byte(struct rust_name *r)
 {
-	char c = r->failed ? '\0' : *r->at;
+	char c = r->failed ? '\0' : *r->next;
 
 	r->failed |= !c;
-	r->at += c != '\0';
+	r->next += c != '\0';
 	return c;
 }
 
@@ -95,16 +95,16 @@ static void read_const(struct rust_name *r);
 static void read_reference(struct rust_name *r, void (*read)(struct rust_name *r, bool is_value),
                            bool is_value)
 {
-	const char *here = r->at - 1; /* of the tag */
+	const char *here = r->next - 1; /* of the tag */
 	uint64_t offset = read_base_62(r);
-	const char *after = r->at;
+	const char *after = r->next;
 
-	r->failed |= offset >= (uint64_t)(here - r->first);
+	r->failed |= offset >= (uint64_t)(here - r->mangled);
 	if (r->failed || r->is_silent)
 		return;
-	r->at = r->first + offset;
+	r->next = r->mangled + offset;
 	read(r, is_value);
-	r->at = after;
+	r->next = after;
 }
 
 static void read_type_again(struct rust_name *r, bool is_value)
@@ -412,7 +412,7 @@ static void read_type(struct rust_name *r)
 	case 'D': read_dyn(r); break;
 	case 'B': read_reference(r, read_type_again, false); break;
 	default:
-		r->at--;
+		r->next--;
 		read_path(r, false);
 		break;
 	}
@@ -424,10 +424,11 @@ static void read_type(struct rust_name *r)
 /* Hexadecimal digits up to "_". */
 static struct identifier read_hex(struct rust_name *r)
 {
-	struct identifier hex = { .text = r->at };
+	struct identifier hex = { .text = r->next };
 
-	while (!r->failed && (isdigit((unsigned char)*r->at) || (*r->at >= 'a' && *r->at <= 'f'))) {
-		r->at++;
+	while (!r->failed &&
+	       (isdigit((unsigned char)*r->next) || (*r->next >= 'a' && *r->next <= 'f'))) {
+		r->next++;
 		hex.len++;
 	}
 	r->failed |= !rust_take_char(r, '_');
@@ -473,7 +474,7 @@ static void read_const(struct rust_name *r)
 	switch (tag) {
 	case 'p': rust_put_text(r, "_"); break;
 	case 'b':
-		rust_put_text(r, *r->at == '1' ? "true" : "false");
+		rust_put_text(r, *r->next == '1' ? "true" : "false");
 		read_hex(r);
 		break;
 	case 'c': read_character(r); break;
@@ -491,15 +492,15 @@ static void read_const(struct rust_name *r)
 /* Adds what a compiler appends to a symbol, such as ".cold". */
 static void put_suffix(struct rust_name *r)
 {
-	r->failed |= *r->at && *r->at != '.';
-	if (*r->at && strncmp(r->at, ".llvm.", 6) != 0)
-		rust_put_text(r, r->at);
+	r->failed |= *r->next && *r->next != '.';
+	if (*r->next && strncmp(r->next, ".llvm.", 6) != 0)
+		rust_put_text(r, r->next);
 }
 
 char *symbols_demangle_rust(const char *symbol)
 {
 	bool is_new = strncmp(symbol, "_R", 2) == 0;
-	struct rust_name r = { .first = symbol + 2 };
+	struct rust_name r = { .mangled = symbol + 2 };
 
 	if (!is_new && (strncmp(symbol, "_ZN", 3) != 0 || !strstr(symbol, "17h")))
 		return NULL;
@@ -507,11 +508,11 @@ char *symbols_demangle_rust(const char *symbol)
 	if (!r.text)
 		return NULL;
 	r.text[0] = '\0';
-	r.at = is_new ? r.first : symbol + 3;
+	r.next = is_new ? r.mangled : symbol + 3;
 	if (is_new) {
-		r.failed = isdigit((unsigned char)*r.at);
+		r.failed = isdigit((unsigned char)*r.next);
 		read_path(&r, true);
-		if (!r.failed && isupper((unsigned char)*r.at)) {
+		if (!r.failed && isupper((unsigned char)*r.next)) {
 			r.is_silent = true; /* the crate that has this instance */
 			read_path(&r, false);
 			r.is_silent = false;

@@ -76,8 +76,8 @@ void rust_read_old_name(struct rust_name *r)
 		has_hash = !r->failed && is_crate_hash(&id);
 		if (has_hash)
 			continue;
-		rust_put_text(r, r->n ? "::" : "");
+		rust_put_text(r, r->text_length ? "::" : "");
 		put_old_identifier(r, &id);
 	}
-	r->failed |= !has_hash || !r->n;
+	r->failed |= !has_hash || !r->text_length;
 }

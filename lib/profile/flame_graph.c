@@ -32,8 +32,8 @@ static void advance_to_frame(struct flame_stack *s, unsigned depth)
 	if (depth == 0)
 		s->frame = s->text;
 	else if (s->frame)
-		s->frame = s->frame[s->len] ? s->frame + s->len + 1 : NULL;
-	s->len = s->frame ? strcspn(s->frame, ";") : 0;
+		s->frame = s->frame[s->frame_length] ? s->frame + s->frame_length + 1 : NULL;
+	s->frame_length = s->frame ? strcspn(s->frame, ";") : 0;
 }
 
 static unsigned count_stack_frames(const char *s)
@@ -49,9 +49,9 @@ static bool add_box(struct flame_boxes *b, const struct flame_box *box)
 {
 	bool failed = false;
 
-	b->list = base_grow_list(b->list, b->n, &b->capacity, sizeof(*b->list), &failed);
+	b->boxes = base_grow_list(b->boxes, b->n_boxes, &b->capacity, sizeof(*b->boxes), &failed);
 	if (!failed)
-		b->list[b->n++] = *box;
+		b->boxes[b->n_boxes++] = *box;
 	return !failed;
 }
 
@@ -67,12 +67,13 @@ static bool add_boxes_of_depth(struct flame_boxes *b, struct flame_stack *stacks
 		advance_to_frame(&stacks[i], depth);
 		stacks[i].is_joined =
 			i && (stacks[i].is_joined || depth == 0) && stacks[i].frame &&
-			stacks[i - 1].frame && stacks[i].len == stacks[i - 1].len &&
-			memcmp(stacks[i].frame, stacks[i - 1].frame, stacks[i].len) == 0;
+			stacks[i - 1].frame &&
+			stacks[i].frame_length == stacks[i - 1].frame_length &&
+			memcmp(stacks[i].frame, stacks[i - 1].frame, stacks[i].frame_length) == 0;
 	}
 	for (size_t i = 0; i < n; i = end) {
 		struct flame_box box = { .name = stacks[i].frame,
-			                 .len = stacks[i].len,
+			                 .len = stacks[i].frame_length,
 			                 .depth = depth,
 			                 .weight = stacks[i].weight,
 			                 .old_weight = stacks[i].old_weight };
@@ -94,7 +95,7 @@ bool make_flame_boxes(struct flame_stack *stacks, size_t n, struct flame_boxes *
 {
 	bool has_memory = true;
 
-	*b = (struct flame_boxes){ .list = NULL };
+	*b = (struct flame_boxes){ .boxes = NULL };
 	for (size_t i = 0; i < n; i++) {
 		unsigned depth = count_stack_frames(stacks[i].text);
 
@@ -228,15 +229,15 @@ static struct flame_colour choose_warm_colour(const char *s, size_t n)
 
 bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks, size_t n)
 {
-	struct flame_boxes boxes = { .list = NULL };
+	struct flame_boxes boxes = { .boxes = NULL };
 	bool has_memory = make_flame_boxes(stacks, n, &boxes);
 
 	if (has_memory) {
 		begin_flame_graph(out, boxes.depth);
 		put_xml_text(out, title, strlen(title));
 		end_flame_title(out);
-		for (size_t i = 0; i < boxes.n; i++) {
-			const struct flame_box *box = &boxes.list[i];
+		for (size_t i = 0; i < boxes.n_boxes; i++) {
+			const struct flame_box *box = &boxes.boxes[i];
 
 			begin_flame_box(out, box);
 			fprintf(out, ", %.2f%% (%llu)",
@@ -247,6 +248,6 @@ bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks,
 		}
 		end_flame_graph(out);
 	}
-	free(boxes.list);
+	free(boxes.boxes);
 	return has_memory;
 }

@@ -11,8 +11,8 @@
 /* A stack "outer;...;inner". Callers set its text and weights, and all other members to 0. */
 struct flame_stack {
 	const char *text,
-		*frame; /* frame: that of the depth being drawn; NULL after the last one */
-	size_t len;     /* of the frame */
+		*frame;      /* frame: that of the depth being drawn; NULL after the last one */
+	size_t frame_length; /* of the frame */
 	uint64_t weight, old_weight; /* old_weight: in the recording that a graph compares with */
 	bool is_joined;              /* equals the stack before it up to this depth */
 };
@@ -27,8 +27,8 @@ struct flame_box {
 };
 
 struct flame_boxes {
-	struct flame_box *list; /* the outermost first; the caller frees it */
-	size_t n, capacity;
+	struct flame_box *boxes; /* the outermost first; the caller frees it */
+	size_t n_boxes, capacity;
 	unsigned depth;
 	uint64_t total, old_total;
 };

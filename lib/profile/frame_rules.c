@@ -27,14 +27,14 @@ bool frame_read_word(const struct frame_memory *m, uint64_t address, uint64_t *w
 enum { SIMPLE_OPS = 3 };
 
 enum rule_kind {
-	AT_CFA,    /* in memory at CFA + offset */
-	IS_CFA,    /* CFA + offset */
-	IN_OTHER,  /* in register @other */
-	EXPRESSION /* what @ops compute */
+	AT_CFA,      /* in memory at CFA + offset */
+	IS_CFA,      /* CFA + offset */
+	IN_REGISTER, /* in register @base_register */
+	EXPRESSION   /* what @ops compute */
 };
 
 struct register_rule {
-	uint8_t kind, number, other;
+	uint8_t kind, number, base_register;
 	uint64_t offset;
 	const Dwarf_Op *ops;
 	size_t n_ops;
@@ -45,7 +45,7 @@ struct frame_rule {
 	uint64_t address;
 	bool exists, is_signal, is_outermost;
 	uint8_t return_register;
-	struct register_rule cfa; /* IN_OTHER: other + offset */
+	struct register_rule cfa; /* IN_REGISTER: base_register + offset */
 	uint64_t same;            /* bits of registers that the function did not change */
 	unsigned n;
 	struct register_rule registers[];
@@ -56,7 +56,7 @@ struct frame_rules {
 	Dwarf_CFI *cfi; /* or NULL */
 	Dwarf_Addr cfi_bias;
 	struct frame_rule **slots;
-	size_t n, n_slots; /* slots: a power of two, or 0 */
+	size_t n_rules, n_slots; /* slots: a power of two, or 0 */
 };
 
 struct frame_rules *frame_rules_open(const char *path, const char *debug_folder)
@@ -113,8 +113,8 @@ static void set_rule(struct register_rule *rule, const Dwarf_Op *ops, size_t n)
 		rule->kind = is_value ? IS_CFA : AT_CFA;
 		rule->offset = n_left == 2 ? ops[1].number : 0;
 	} else if (n == 1 && ops[0].atom == DW_OP_regx && ops[0].number < FRAME_REGISTERS) {
-		rule->kind = IN_OTHER;
-		rule->other = (uint8_t)ops[0].number;
+		rule->kind = IN_REGISTER;
+		rule->base_register = (uint8_t)ops[0].number;
 	} else {
 		set_expression(rule, ops, n);
 	}
@@ -129,12 +129,12 @@ static bool read_cfa(Dwarf_Frame *frame, struct register_rule *cfa)
 	if (dw.dwarf_frame_cfa(frame, &ops, &n) != 0 || n == 0)
 		return false;
 	if (n == 1 && ops[0].atom == DW_OP_bregx && ops[0].number < FRAME_REGISTERS) {
-		cfa->kind = IN_OTHER;
-		cfa->other = (uint8_t)ops[0].number;
+		cfa->kind = IN_REGISTER;
+		cfa->base_register = (uint8_t)ops[0].number;
 		cfa->offset = ops[0].number2;
 	} else if (n == 1 && ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-		cfa->kind = IN_OTHER;
-		cfa->other = (uint8_t)(ops[0].atom - DW_OP_breg0);
+		cfa->kind = IN_REGISTER;
+		cfa->base_register = (uint8_t)(ops[0].atom - DW_OP_breg0);
 		cfa->offset = ops[0].number;
 	} else {
 		set_expression(cfa, ops, n);
@@ -236,7 +236,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 {
 	struct frame_rule **slot;
 
-	if (r->n * 2 >= r->n_slots && !grow_slots(r)) {
+	if (r->n_rules * 2 >= r->n_slots && !grow_slots(r)) {
 		report_missing_names();
 		return NULL;
 	}
@@ -244,7 +244,7 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 	if (*slot)
 		return *slot;
 	*slot = read_rule(r, address);
-	r->n += *slot != NULL;
+	r->n_rules += *slot != NULL;
 	if (!*slot)
 		report_missing_names();
 	return *slot;
@@ -254,31 +254,31 @@ static const struct frame_rule *find_rule(struct frame_rules *r, uint64_t addres
 
 enum { STACK_DEPTH = 64 };
 
-struct machine {
+struct expression_machine {
 	const struct frame_registers *registers;
 	const struct frame_memory *memory;
 	uint64_t cfa;
 	uint64_t stack[STACK_DEPTH];
-	unsigned n;
+	unsigned stack_depth;
 };
 
-static bool push_value(struct machine *m, uint64_t value)
+static bool push_value(struct expression_machine *m, uint64_t value)
 {
-	if (m->n == STACK_DEPTH)
+	if (m->stack_depth == STACK_DEPTH)
 		return false;
-	m->stack[m->n++] = value;
+	m->stack[m->stack_depth++] = value;
 	return true;
 }
 
 static bool get_register(const struct frame_registers *r, uint64_t number, uint64_t *value)
 {
-	if (number >= FRAME_REGISTERS || !(r->known >> number & 1))
+	if (number >= FRAME_REGISTERS || !(r->known_mask >> number & 1))
 		return false;
-	*value = r->value[number];
+	*value = r->values[number];
 	return true;
 }
 
-static bool push_register(struct machine *m, uint64_t number, uint64_t offset)
+static bool push_register(struct expression_machine *m, uint64_t number, uint64_t offset)
 {
 	uint64_t value;
 
@@ -286,15 +286,15 @@ static bool push_register(struct machine *m, uint64_t number, uint64_t offset)
 }
 
 /* Replaces the two topmost numbers of the stack by the result of @atom. */
-static bool compute_binary(struct machine *m, unsigned atom)
+static bool compute_binary(struct expression_machine *m, unsigned atom)
 {
 	uint64_t b, *a;
 	int64_t x, y;
 
-	if (m->n < 2)
+	if (m->stack_depth < 2)
 		return false;
-	b = m->stack[--m->n];
-	a = &m->stack[m->n - 1];
+	b = m->stack[--m->stack_depth];
+	a = &m->stack[m->stack_depth - 1];
 	x = (int64_t)*a;
 	y = (int64_t)b;
 	switch (atom) {
@@ -319,31 +319,31 @@ static bool compute_binary(struct machine *m, unsigned atom)
 }
 
 /* Executes an operation on the topmost numbers of the stack. */
-static bool compute_stack(struct machine *m, unsigned atom)
+static bool compute_stack(struct expression_machine *m, unsigned atom)
 {
 	uint64_t top;
 
-	if (m->n == 0)
+	if (m->stack_depth == 0)
 		return false;
-	top = m->stack[m->n - 1];
+	top = m->stack[m->stack_depth - 1];
 	switch (atom) {
 	case DW_OP_dup: return push_value(m, top);
-	case DW_OP_drop: m->n--; return true;
-	case DW_OP_over: return m->n >= 2 && push_value(m, m->stack[m->n - 2]);
+	case DW_OP_drop: m->stack_depth--; return true;
+	case DW_OP_over: return m->stack_depth >= 2 && push_value(m, m->stack[m->stack_depth - 2]);
 	case DW_OP_swap:
-		if (m->n < 2)
+		if (m->stack_depth < 2)
 			return false;
-		m->stack[m->n - 1] = m->stack[m->n - 2];
-		m->stack[m->n - 2] = top;
+		m->stack[m->stack_depth - 1] = m->stack[m->stack_depth - 2];
+		m->stack[m->stack_depth - 2] = top;
 		return true;
-	case DW_OP_deref: return frame_read_word(m->memory, top, &m->stack[m->n - 1]);
-	case DW_OP_neg: m->stack[m->n - 1] = 0 - top; return true;
-	case DW_OP_not: m->stack[m->n - 1] = ~top; return true;
+	case DW_OP_deref: return frame_read_word(m->memory, top, &m->stack[m->stack_depth - 1]);
+	case DW_OP_neg: m->stack[m->stack_depth - 1] = 0 - top; return true;
+	case DW_OP_not: m->stack[m->stack_depth - 1] = ~top; return true;
 	default: return compute_binary(m, atom);
 	}
 }
 
-static bool run_operation(struct machine *m, const Dwarf_Op *op)
+static bool run_operation(struct expression_machine *m, const Dwarf_Op *op)
 {
 	unsigned atom = op->atom;
 
@@ -368,9 +368,9 @@ static bool run_operation(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_regx: return push_register(m, op->number, 0);
 	case DW_OP_call_frame_cfa: return push_value(m, m->cfa);
 	case DW_OP_plus_uconst:
-		if (m->n)
-			m->stack[m->n - 1] += op->number;
-		return m->n > 0;
+		if (m->stack_depth)
+			m->stack[m->stack_depth - 1] += op->number;
+		return m->stack_depth > 0;
 	case DW_OP_nop:
 	case DW_OP_stack_value: return true;
 	default: return compute_stack(m, atom);
@@ -384,42 +384,43 @@ static bool is_register_operation(unsigned atom)
 
 /* Computes @ops. @is_location: the result is the address of the value, unless they say
  * otherwise. */
-static bool evaluate_rule(struct machine *m, const struct register_rule *rule, bool is_location,
-                          uint64_t *value)
+static bool evaluate_rule(struct expression_machine *m, const struct register_rule *rule,
+                          bool is_location, uint64_t *value)
 {
 	unsigned last = 0;
 
-	m->n = 0;
+	m->stack_depth = 0;
 	for (size_t i = 0; i < rule->n_ops; i++) {
 		last = rule->ops[i].atom;
 		if (!run_operation(m, &rule->ops[i]))
 			return false;
 	}
-	if (m->n == 0)
+	if (m->stack_depth == 0)
 		return false;
-	*value = m->stack[m->n - 1];
+	*value = m->stack[m->stack_depth - 1];
 	if (!is_location || last == DW_OP_stack_value || is_register_operation(last))
 		return true;
 	return frame_read_word(m->memory, *value, value);
 }
 
-static bool compute_register(struct machine *m, const struct register_rule *rule, uint64_t *value)
+static bool compute_register(struct expression_machine *m, const struct register_rule *rule,
+                             uint64_t *value)
 {
 	switch (rule->kind) {
 	case AT_CFA: return frame_read_word(m->memory, m->cfa + rule->offset, value);
 	case IS_CFA: *value = m->cfa + rule->offset; return true;
-	case IN_OTHER: return get_register(m->registers, rule->other, value);
+	case IN_REGISTER: return get_register(m->registers, rule->base_register, value);
 	default: return evaluate_rule(m, rule, true, value);
 	}
 }
 
-static bool compute_cfa(struct machine *m, const struct register_rule *rule)
+static bool compute_cfa(struct expression_machine *m, const struct register_rule *rule)
 {
 	uint64_t base;
 
-	if (rule->kind != IN_OTHER)
+	if (rule->kind != IN_REGISTER)
 		return evaluate_rule(m, rule, false, &m->cfa);
-	if (!get_register(m->registers, rule->other, &base))
+	if (!get_register(m->registers, rule->base_register, &base))
 		return false;
 	m->cfa = base + rule->offset;
 	return true;
@@ -430,7 +431,7 @@ enum frame_result frame_rules_apply(struct frame_rules *rules, uint64_t address,
                                     const struct frame_memory *memory, bool *is_signal)
 {
 	const struct frame_rule *rule = find_rule(rules, address);
-	struct machine m = { .registers = registers, .memory = memory };
+	struct expression_machine m = { .registers = registers, .memory = memory };
 	struct frame_registers caller;
 
 	if (!rule || !rule->exists)
@@ -441,15 +442,15 @@ enum frame_result frame_rules_apply(struct frame_rules *rules, uint64_t address,
 	if (!compute_cfa(&m, &rule->cfa))
 		return FRAME_LOST;
 	caller = *registers;
-	caller.known &= rule->same;
-	caller.value[registers->stack_pointer] = m.cfa;
-	caller.known |= (uint64_t)1 << registers->stack_pointer;
+	caller.known_mask &= rule->same;
+	caller.values[registers->stack_pointer] = m.cfa;
+	caller.known_mask |= (uint64_t)1 << registers->stack_pointer;
 	for (unsigned i = 0; i < rule->n; i++) {
 		const struct register_rule *one = &rule->registers[i];
 
-		caller.known &= ~((uint64_t)1 << one->number);
-		if (compute_register(&m, one, &caller.value[one->number]))
-			caller.known |= (uint64_t)1 << one->number;
+		caller.known_mask &= ~((uint64_t)1 << one->number);
+		if (compute_register(&m, one, &caller.values[one->number]))
+			caller.known_mask |= (uint64_t)1 << one->number;
 	}
 	if (!get_register(&caller, rule->return_register, &caller.pc))
 		return FRAME_LOST;

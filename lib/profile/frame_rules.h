@@ -11,8 +11,8 @@ enum { FRAME_REGISTERS = 33 };
 
 /* Registers of a frame by their numbers in DWARF. */
 struct frame_registers {
-	uint64_t value[FRAME_REGISTERS];
-	uint64_t known; /* bit N: register N has a value */
+	uint64_t values[FRAME_REGISTERS];
+	uint64_t known_mask; /* bit N: register N has a value */
 	unsigned stack_pointer;
 	uint64_t pc;
 };

@@ -12,32 +12,32 @@ static void keep_message(void *arg, const char *text)
 	struct kept_messages *k = arg;
 	char **list;
 
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n_texts; i++)
 		if (strcmp(k->texts[i], text) == 0)
 			return;
-	list = k->n < MAX_KEPT ? realloc(k->texts, (k->n + 1) * sizeof(*list)) : NULL;
+	list = k->n_texts < MAX_KEPT ? realloc(k->texts, (k->n_texts + 1) * sizeof(*list)) : NULL;
 	if (!list)
 		return;
 	k->texts = list;
-	k->texts[k->n] = strdup(text);
-	k->n += k->texts[k->n] != NULL;
+	k->texts[k->n_texts] = strdup(text);
+	k->n_texts += k->texts[k->n_texts] != NULL;
 }
 
 void keep_messages(struct kept_messages *k)
 {
 	k->functions = (struct profile_messages){ .show_message = keep_message, .arg = k };
-	k->before = set_profile_messages(&k->functions);
+	k->previous = set_profile_messages(&k->functions);
 }
 
 void stop_keeping_messages(struct kept_messages *k)
 {
-	set_profile_messages(k->before);
+	set_profile_messages(k->previous);
 }
 
 void free_kept_messages(struct kept_messages *k)
 {
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n_texts; i++)
 		free(k->texts[i]);
 	free(k->texts);
-	*k = (struct kept_messages){ .n = 0 };
+	*k = (struct kept_messages){ .n_texts = 0 };
 }

@@ -8,9 +8,9 @@
 
 struct kept_messages {
 	struct profile_messages functions;
-	const struct profile_messages *before;
+	const struct profile_messages *previous;
 	char **texts;
-	size_t n;
+	size_t n_texts;
 };
 
 /* Keeps the messages of this thread in @k, whose address must not change, until

@@ -29,8 +29,8 @@ struct lines {
 	struct dwarf_file file;
 	struct unit_ranges units;
 	struct inline_index inlined;
-	struct known_address *known;
-	size_t n, n_slots; /* room: a power of two, or 0 */
+	struct known_address *addresses;
+	size_t n_addresses, n_slots; /* room: a power of two, or 0 */
 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -69,10 +69,10 @@ void lines_close(struct lines *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->n_slots; i++) {
-		free(l->known[i].spot.inlined);
-		free(l->known[i].spot.source);
+		free(l->addresses[i].spot.inlined);
+		free(l->addresses[i].spot.source);
 	}
-	free(l->known);
+	free(l->addresses);
 	inline_index_free(&l->inlined);
 	unit_ranges_free(&l->units);
 	dwarf_file_close(&l->file);
@@ -131,10 +131,10 @@ static bool grow_table(struct lines *l)
 		return false;
 	}
 	for (size_t i = 0; i < l->n_slots; i++)
-		if (l->known[i].spot.source)
-			*find_address_slot(known, size, l->known[i].address) = l->known[i];
-	free(l->known);
-	l->known = known;
+		if (l->addresses[i].spot.source)
+			*find_address_slot(known, size, l->addresses[i].address) = l->addresses[i];
+	free(l->addresses);
+	l->addresses = known;
 	l->n_slots = size;
 	return true;
 }
@@ -143,9 +143,9 @@ const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 {
 	struct known_address *k;
 
-	if (l->n * 2 >= l->n_slots && !grow_table(l))
+	if (l->n_addresses * 2 >= l->n_slots && !grow_table(l))
 		return NULL;
-	k = find_address_slot(l->known, l->n_slots, address);
+	k = find_address_slot(l->addresses, l->n_slots, address);
 	if (k->spot.source)
 		return &k->spot;
 	k->address = address;
@@ -154,7 +154,7 @@ const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 	if (errno == ENOMEM)
 		report_missing_names();
 	if (k->spot.source && k->spot.inlined) {
-		l->n++;
+		l->n_addresses++;
 		return &k->spot;
 	}
 	free(k->spot.inlined);

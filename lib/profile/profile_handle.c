@@ -294,7 +294,7 @@ int pfm_describe_profile_event(pfm_profile_t *p, unsigned event, pfm_profile_eve
 
 const char *pfm_get_profile_message(const pfm_profile_t *p, unsigned i)
 {
-	return p && i < p->messages.n ? p->messages.texts[i] : NULL;
+	return p && i < p->messages.n_texts ? p->messages.texts[i] : NULL;
 }
 
 static double compute_share(uint64_t weight, uint64_t total)

@@ -25,7 +25,7 @@ enum { FRAMES_MAX = 1024, STACK_SIZE = 65536 };
 struct frames {
 	uint64_t address[FRAMES_MAX];
 	uint32_t mode[FRAMES_MAX]; /* PFM_MISC_MODE */
-	unsigned n;
+	unsigned n_frames;
 };
 
 /* Names of code: the members of a place that depend on the address. */
@@ -99,7 +99,7 @@ struct profile_reader {
 	struct named_address named[1 << NAMED_ADDRESSES_LOG2];
 	struct known_frame known_frames[1 << KNOWN_FRAMES_LOG2];
 	struct known_text known_texts[1 << KNOWN_TEXTS_LOG2];
-	struct known_stack known[KNOWN_STACKS];
+	struct known_stack known_stacks[KNOWN_STACKS];
 	uint32_t sample_generation;      /* of the process of the sample that is read */
 	uint64_t key_parts[4], key_hash; /* of the last sample; hash 0: there was none */
 	char stack[STACK_SIZE];

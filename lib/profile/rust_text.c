@@ -10,14 +10,14 @@ enum { LENGTH_MAX = 1 << 20 }; /* of an identifier */
 
 void rust_put_bytes(struct rust_name *r, const char *bytes, size_t len)
 {
-	size_t left = SYMBOL_SIZE - 1 - r->n;
+	size_t left = SYMBOL_SIZE - 1 - r->text_length;
 
 	if (r->is_silent || r->failed)
 		return;
 	len = len < left ? len : left;
-	memcpy(r->text + r->n, bytes, len);
-	r->n += len;
-	r->text[r->n] = '\0';
+	memcpy(r->text + r->text_length, bytes, len);
+	r->text_length += len;
+	r->text[r->text_length] = '\0';
 }
 
 void rust_put_text(struct rust_name *r, const char *text)
@@ -27,9 +27,9 @@ void rust_put_text(struct rust_name *r, const char *text)
 
 bool rust_take_char(struct rust_name *r, char c)
 {
-	bool is_there = !r->failed && *r->at == c;
+	bool is_there = !r->failed && *r->next == c;
 
-	r->at += is_there;
+	r->next += is_there;
 	return is_there;
 }
 
@@ -47,11 +47,11 @@ static size_t read_decimal(struct rust_name *r)
 {
 	size_t value = 0;
 
-	r->failed |= !isdigit((unsigned char)*r->at);
+	r->failed |= !isdigit((unsigned char)*r->next);
 	if (rust_take_char(r, '0'))
 		return 0;
-	while (!r->failed && isdigit((unsigned char)*r->at)) {
-		value = value * 10 + (size_t)(*r->at++ - '0');
+	while (!r->failed && isdigit((unsigned char)*r->next)) {
+		value = value * 10 + (size_t)(*r->next++ - '0');
 		r->failed |= value > LENGTH_MAX;
 	}
 	return value;
@@ -64,10 +64,10 @@ struct identifier rust_read_bytes(struct rust_name *r, bool has_separator)
 
 	if (has_separator)
 		rust_take_char(r, '_');
-	r->failed |= strnlen(r->at, id.len) < id.len;
+	r->failed |= strnlen(r->next, id.len) < id.len;
 	if (r->failed)
 		return (struct identifier){ .text = "" };
-	id.text = r->at;
-	r->at += id.len;
+	id.text = r->next;
+	r->next += id.len;
 	return id;
 }

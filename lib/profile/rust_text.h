@@ -9,9 +9,9 @@
 
 /* A name that is read, and its text, which ends where it is full. */
 struct rust_name {
-	const char *first, *at; /* of the part after "_R" */
+	const char *mangled, *next; /* of the part after "_R" */
 	char *text;
-	size_t n;
+	size_t text_length;
 	unsigned depth, parts;
 	uint64_t bound; /* lifetimes that have names here */
 	bool is_silent; /* parts are read, and not written */

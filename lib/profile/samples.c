@@ -31,21 +31,21 @@ static void collect_instruction(const pfm_record_t *record, struct frames *f)
 {
 	f->mode[0] = record->misc & PFM_MISC_MODE;
 	f->address[0] = record->body.sample.ip;
-	f->n = 1;
+	f->n_frames = 1;
 }
 
 static void collect_stack(pfm_record_t *record, struct frames *f)
 {
 	struct frame_walk walk = { .record = record };
 
-	for (f->n = 0; walk_frames(&walk); f->n++) {
-		if (f->n == FRAMES_MAX) {
+	for (f->n_frames = 0; walk_frames(&walk); f->n_frames++) {
+		if (f->n_frames == FRAMES_MAX) {
 			record->truncated |= PFM_TRUNCATED_CHAIN;
 			return;
 		}
-		f->mode[f->n] = walk.mode;
+		f->mode[f->n_frames] = walk.mode;
 		/* A return address may be the first byte after the function that called. */
-		f->address[f->n] = walk.address - walk.is_caller;
+		f->address[f->n_frames] = walk.address - walk.is_caller;
 	}
 }
 
@@ -55,9 +55,9 @@ static const struct frames *collect_frames(struct profile_reader *r, pfm_record_
 {
 	struct frames *f = &r->frames;
 
-	if (!f->n && needs_stacks(r))
+	if (!f->n_frames && needs_stacks(r))
 		collect_stack(record, f);
-	else if (!f->n)
+	else if (!f->n_frames)
 		collect_instruction(record, f);
 	return f;
 }
@@ -150,7 +150,7 @@ static void find_frame_places(struct profile_reader *r, const pfm_record_t *reco
 	struct profile_place place = *key;
 	struct known_frame *known;
 
-	if (i < r->frames.n)
+	if (i < r->frames.n_frames)
 		add_address(r, record, r->frames.address[i], r->frames.mode[i], &place);
 	else if (r->keys & KEY_SYMBOL)
 		place.function = names_get_text_number(r, CUT_OFF);
@@ -185,8 +185,8 @@ static uint32_t find_path(struct profile_reader *r, pfm_record_t *record,
 	const struct profile *p = r->target_profile;
 	bool is_callee_tree = r->options.tree == CALLEE_TREE;
 	uint64_t key_hash = hash_sample_key(r, key);
-	unsigned n =
-		collect_frames(r, record)->n + (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
+	unsigned n = collect_frames(r, record)->n_frames +
+	             (record->truncated & PFM_TRUNCATED_CHAIN ? 1 : 0);
 	struct frame_places f;
 	uint32_t parent = NO_NODE;
 
@@ -222,7 +222,7 @@ static uint64_t hash_stack(struct profile_reader *r, const pfm_record_t *record,
 /* The entry for a stack; its index is valid if it has the hash and the generation. */
 static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t hash)
 {
-	return &r->known[hash % KNOWN_STACKS];
+	return &r->known_stacks[hash % KNOWN_STACKS];
 }
 
 /* find_path(), or what it found for the stack before. */
@@ -412,7 +412,7 @@ void samples_read_record(struct profile_reader *r, pfm_record_t *record)
 	}
 	if (needs_stacks(r) && !chains_complete(&r->chains, record, tasks_find_code, &r->tasks))
 		p->failed = true;
-	r->frames.n = 0;
+	r->frames.n_frames = 0;
 	if (r->options.innermost_only)
 		record->truncated = 0;
 	p->has_chains = p->has_chains || record->has & PFM_SAMPLE_STACK || has_callers(record);

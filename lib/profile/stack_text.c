@@ -68,7 +68,7 @@ uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record,
 	                    ':');
 	at = add_text(r->stack, at, STACK_SIZE,
 	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
-	for (unsigned i = f->n; i-- > 0 && at + 1 < STACK_SIZE;) {
+	for (unsigned i = f->n_frames; i-- > 0 && at + 1 < STACK_SIZE;) {
 		struct profile_place p = { 0 };
 
 		names_find_at_address(r, record->pid, f->address[i], f->mode[i], &p);

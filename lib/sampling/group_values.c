@@ -52,20 +52,21 @@ static bool is_same_value(const void *arg, uint32_t i)
 /* The value of event @id (in task @tid) at the previous sample, 0 at first. NULL without memory. */
 static struct group_value *get_last_value(struct group_values *g, uint64_t id, uint32_t tid)
 {
-	const struct value_search search = { g->last, id, tid };
+	const struct value_search search = { g->last_values, id, tid };
 	uint64_t key[2] = { id, tid }, hash = pfmi_base_hash_bytes(key, sizeof(key));
 	uint32_t at = pfmi_base_find_hash(&g->table, hash, is_same_value, &search);
 	bool failed = false;
 
 	if (at != HASH_NOT_FOUND)
-		return &g->last[at];
-	g->last = base_grow_list(g->last, g->n_last, &g->capacity, sizeof(*g->last), &failed);
+		return &g->last_values[at];
+	g->last_values = base_grow_list(g->last_values, g->n_last, &g->capacity,
+	                                sizeof(*g->last_values), &failed);
 	if (failed)
 		return NULL;
 	if (!pfmi_base_add_hash(&g->table, hash, g->n_last))
 		return NULL;
-	g->last[g->n_last] = (struct group_value){ .id = id, .tid = tid };
-	return &g->last[g->n_last++];
+	g->last_values[g->n_last] = (struct group_value){ .id = id, .tid = tid };
+	return &g->last_values[g->n_last++];
 }
 
 /* Stores the count of member @words since the previous sample in *@more. False without memory. */
@@ -131,6 +132,6 @@ int pfmi_sampling_next_member(struct sampling_state *sm, pfm_record_t *out)
 void pfmi_sampling_free_group_values(struct group_values *g)
 {
 	pfmi_base_free_hash(&g->table);
-	free(g->last);
-	g->last = NULL;
+	free(g->last_values);
+	g->last_values = NULL;
 }

@@ -150,7 +150,7 @@ struct group_value {
  * a sample of each member is made from it. */
 struct group_values {
 	struct hash_table table;
-	struct group_value *last; /* values at the last sample */
+	struct group_value *last_values; /* values at the last sample */
 	uint32_t n_last;
 	size_t capacity;
 	pfm_record_t leader_sample; /* the sample that the members' samples are made from */

@@ -19,7 +19,7 @@ static void stacks_of_branch_records(void **state)
 		                     { .from = 0x3000, .to = 0x2100 } };
 	const uint64_t expected[] = { (uint64_t)PFM_CHAIN_USER, 0x1008, 0x2001, 0x3001 };
 	pfm_record_t record = PFM_INIT(record);
-	struct chains c = { .n = 0 };
+	struct chains c = { .n_words = 0 };
 
 	(void)state;
 	record.type = PFM_RECORD_SAMPLE;
@@ -40,7 +40,7 @@ static void samples_with_chains_stay(void **state)
 {
 	const uint64_t chain[] = { (uint64_t)PFM_CHAIN_USER, 0x1000 };
 	pfm_record_t record = PFM_INIT(record);
-	struct chains c = { .n = 0 };
+	struct chains c = { .n_words = 0 };
 
 	(void)state;
 	record.type = PFM_RECORD_SAMPLE;

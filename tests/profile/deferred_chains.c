@@ -13,7 +13,7 @@ static void frames_that_come_later(void **state)
 	const uint64_t frames[] = { (uint64_t)PFM_CHAIN_USER, 0x1000, 0x2000 };
 	const uint64_t expected[] = { (uint64_t)PFM_CHAIN_KERNEL, 0xfff1, (uint64_t)PFM_CHAIN_USER,
 		                      0x1000, 0x2000 };
-	struct chains c = { .n = 0 };
+	struct chains c = { .n_words = 0 };
 	pfm_session_t *session;
 	pfm_record_t record = PFM_INIT(record);
 	struct tiny_recording t;
@@ -45,7 +45,7 @@ static void frames_that_never_come(void **state)
 {
 	const uint64_t first[] = { (uint64_t)PFM_CHAIN_KERNEL, 0xfff1, (uint64_t)PFM_CHAIN_DEFERRED,
 		                   COOKIE };
-	struct chains c = { .n = 0 };
+	struct chains c = { .n_words = 0 };
 	pfm_session_t *session;
 	pfm_record_t record = PFM_INIT(record);
 	struct tiny_recording t;

@@ -14,17 +14,17 @@ static void boxes_of_three_stacks(void **state)
 	assert_true(make_flame_boxes(stacks, COUNT(stacks), &b));
 	assert_int_equal(b.total, 8);
 	assert_int_equal(b.depth, 2);
-	assert_int_equal(b.n, 4);
-	assert_memory_equal(b.list[0].name, "a", b.list[0].len);
-	assert_int_equal(b.list[0].weight, 4);
-	assert_memory_equal(b.list[1].name, "d", b.list[1].len);
-	assert_true(b.list[1].x == 0.5 && b.list[1].width == 0.5);
-	assert_memory_equal(b.list[2].name, "b", b.list[2].len);
-	assert_int_equal(b.list[2].weight, 3);
-	assert_int_equal(b.list[2].depth, 1);
-	assert_memory_equal(b.list[3].name, "c", b.list[3].len);
-	assert_true(b.list[3].x == 3.0 / 8);
-	free(b.list);
+	assert_int_equal(b.n_boxes, 4);
+	assert_memory_equal(b.boxes[0].name, "a", b.boxes[0].len);
+	assert_int_equal(b.boxes[0].weight, 4);
+	assert_memory_equal(b.boxes[1].name, "d", b.boxes[1].len);
+	assert_true(b.boxes[1].x == 0.5 && b.boxes[1].width == 0.5);
+	assert_memory_equal(b.boxes[2].name, "b", b.boxes[2].len);
+	assert_int_equal(b.boxes[2].weight, 3);
+	assert_int_equal(b.boxes[2].depth, 1);
+	assert_memory_equal(b.boxes[3].name, "c", b.boxes[3].len);
+	assert_true(b.boxes[3].x == 3.0 / 8);
+	free(b.boxes);
 }
 
 static void a_graph_names_each_box(void **state)

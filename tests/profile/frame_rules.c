@@ -37,9 +37,9 @@ static __attribute__((noinline)) struct caller find_caller(void)
 	bool is_signal = false;
 
 	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2\n\tmovq %%rbx, %3"
-	                 : "=&r"(r.pc), "=m"(r.value[7]), "=m"(r.value[6]), "=m"(r.value[3]));
-	r.known = 1 << 7 | 1 << 6 | 1 << 3;
-	m = (struct frame_memory){ (const uint8_t *)r.value[7], r.value[7], 16384 };
+	                 : "=&r"(r.pc), "=m"(r.values[7]), "=m"(r.values[6]), "=m"(r.values[3]));
+	r.known_mask = 1 << 7 | 1 << 6 | 1 << 3;
+	m = (struct frame_memory){ (const uint8_t *)r.values[7], r.values[7], 16384 };
 	code = find_own_code(r.pc);
 	rules = frame_rules_open(code.path, DEBUG_FOLDER);
 	c.result = FRAME_NO_RULE;

@@ -6,7 +6,7 @@
 static struct rust_name begin_name(const char *symbol, char text[SYMBOL_SIZE])
 {
 	text[0] = '\0';
-	return (struct rust_name){ .first = symbol, .at = symbol, .text = text };
+	return (struct rust_name){ .mangled = symbol, .next = symbol, .text = text };
 }
 
 static void identifiers(void **state)
