@@ -329,8 +329,8 @@ static void explain_no_placement(struct sentence *s)
 	}
 }
 
-/* Which event it is that must be counted alone, and which of the others have nowhere to go: those
- * of a set, or of the group that the text is. */
+/* Names the event that must be counted alone, and the events of its set or group that cannot be
+ * counted beside it. */
 static void explain_exclusive_event(struct sentence *s)
 {
 	unsigned i = s->error->event >= 0 && s->error->event < 64 ? (unsigned)s->error->event : 0;

@@ -151,7 +151,7 @@ static int copy_printed_text(const struct event_printer *p, char *buf, size_t le
 	return PFMLIB_SUCCESS;
 }
 
-/* Does @name, in capitals too, lead to its row? */
+/* True if a search for @name, and for @name in capitals, finds the row. */
 static bool is_name_of_row(const struct table *t, uint32_t row, struct slice name)
 {
 	struct name_entry back;
@@ -162,7 +162,7 @@ static bool is_name_of_row(const struct table *t, uint32_t row, struct slice nam
 	return back.kind < NAME_UNSUPPORTED && back.row == row;
 }
 
-/* Does @name lead back to the row? Every name of a built-in table without folded twins does:
+/* True if a search for @name finds the row. All names of built-in tables without folded twins do:
  * tests/table/test_roundtrip.c reads them all. Other names are looked up. */
 static inline bool has_readable_name(const struct table *t, uint32_t row, struct slice name)
 {

@@ -213,8 +213,8 @@ static bool add_branches(struct chains *c, pfm_record_t *record)
 {
 	const pfm_sample_t *s = &record->body.sample;
 	bool is_user = (record->misc & PFM_MISC_MODE) == PFM_MISC_USER;
-	/* Readers expect return addresses in callers, which these are not: one more makes the
-	 * difference. */
+	/* Readers subtract 1 from addresses of callers, because those are return addresses. These
+	 * are not, so 1 is added. */
 	bool is_added = begin_chain(c, record) &&
 	                add_chain_word(c, is_user ? s->ip : s->branches[0].to + 1);
 

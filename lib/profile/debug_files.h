@@ -21,9 +21,9 @@ struct debug_search {
  *   2  DIR/.debug/LINK
  *   3  FOLDER/DIR/LINK
  *   4  HOME/.debug/.build-id/ab/cdef/debug  the cache of perf
- * A candidate that cannot be is an empty path. */
+ * A candidate that cannot exist is an empty path. */
 bool make_debug_file_path(const struct debug_search *s, unsigned i, char *path, size_t size);
-/* The file that has this build id, as perf's cache keeps it; empty if that cannot be. */
+/* The path at which the cache of perf keeps the file with this build id; empty if it cannot. */
 void make_cached_file_path(const uint8_t *id, size_t n_id, char *path, size_t size);
 /* The checksum of the file at @fd that .gnu_debuglink has: CRC-32 of all bytes. */
 uint32_t compute_file_checksum(int fd);

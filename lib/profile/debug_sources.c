@@ -145,7 +145,7 @@ static bool load_debuginfod(void)
 	return has_servers;
 }
 
-/* Shows how far it is, on a terminal, once it has taken two seconds. */
+/* Shows the progress of a download that takes more than two seconds. */
 static int show_progress(struct debuginfod_client *client, long done, long all)
 {
 	static _Thread_local time_t start;

@@ -29,7 +29,7 @@ static char read_byte(struct rust_name *r)
 	return c;
 }
 
-/* Counts a part that is entered. False, and a failure, where names are hostile. */
+/* Counts a part of the name. Fails if parts nest too deeply or are too many. */
 static bool enter_name_part(struct rust_name *r)
 {
 	r->failed |= r->depth >= MAX_DEPTH || ++r->parts > MAX_PARTS;
@@ -91,7 +91,7 @@ static void read_path(struct rust_name *r, bool is_value);
 static void read_type(struct rust_name *r);
 static void read_const(struct rust_name *r);
 
-/* Goes on at an earlier part of the name, reads it with @read, and comes back. */
+/* Reads an earlier part of the name, to which a back reference points, with @read. */
 static void read_reference(struct rust_name *r, void (*read)(struct rust_name *r, bool is_value),
                            bool is_value)
 {

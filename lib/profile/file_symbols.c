@@ -68,7 +68,7 @@ static bool has_table_space(struct reading *r, uint64_t size)
 	return false;
 }
 
-/* One table, @s, and the names it leads to, which become @*kept. */
+/* Reads the functions of symbol table @s. Their names, which the caller frees, become @*kept. */
 static void read_table(struct reading *r, struct elf_file *e, struct file_symbols *f,
                        const Elf64_Shdr *s, char **kept)
 {
@@ -91,7 +91,7 @@ static void read_table(struct reading *r, struct elf_file *e, struct file_symbol
 
 static const uint32_t table_kinds[SYMBOL_TABLES] = { SHT_SYMTAB, SHT_DYNSYM };
 
-/* There is one table of each kind at most: whatever else says that it is one is not looked at. */
+/* Reads the symbol table of @kind. A file has at most one: further sections are ignored. */
 static void read_table_kind(struct reading *r, struct elf_file *e, struct file_symbols *f,
                             unsigned kind)
 {

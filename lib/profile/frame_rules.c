@@ -183,8 +183,8 @@ static void use_copied_ops(struct register_rule *rule)
 		rule->ops = rule->simple;
 }
 
-/* Reads the rule of @address; if the file has no rule for it, adds one that tells so. NULL without
- * memory. */
+/* Reads the rule of @address; if the file has no rule for it, adds one with @exists false. NULL
+ * without memory. */
 static struct frame_rule *read_rule(struct frame_rules *r, uint64_t address)
 {
 	Dwarf_Frame *frame = NULL;

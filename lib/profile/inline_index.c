@@ -212,7 +212,7 @@ static char *join_names(const struct inline_unit *u, uint32_t function)
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* The unit's index, which is made when it is first asked for. NULL without memory. */
+/* The unit's index, which is made at the first search. NULL without memory. */
 static const struct inline_unit *find_unit(struct inline_index *index, Dwarf_Die *unit)
 {
 	bool failed = false;

@@ -10,7 +10,7 @@
 #ifdef HAVE_LIBDW
 struct inline_unit;
 
-/* The units of a file that were asked about. All zeros is empty. */
+/* Indexes of the units of a file that were searched so far. All zeros is empty. */
 struct inline_index {
 	struct inline_unit *units;
 	size_t n, capacity;

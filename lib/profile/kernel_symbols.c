@@ -34,7 +34,7 @@ static char *parse_line(char *line, uint64_t *start)
 	return name;
 }
 
-/* A system call has a function for each ABI, which may be one: the native one names it. */
+/* Several ABIs can share the function of a system call; the name of the native ABI is used. */
 static bool is_name_of_other_abi(const char *name)
 {
 	return strncmp(name, "__ia32_", strlen("__ia32_")) == 0;

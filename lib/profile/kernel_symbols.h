@@ -20,8 +20,8 @@ struct kernel_symbols {
 /* The release of the kernel that was sampled, whose file is searched in @sources. */
 void kernel_symbols_set_release(struct kernel_symbols *k, const char *release,
                                 struct symbol_sources *sources);
-/* In the kernel that was sampled @name was at @address: functions of one where it is not are not
- * named. */
+/* Sets that the kernel that was sampled had @name at @address. Symbols of a kernel that has it
+ * elsewhere are not used. */
 void kernel_symbols_expect_symbol(struct kernel_symbols *k, const char *name, uint64_t address);
 /* The function at @address, or NULL. */
 const char *kernel_symbols_find(struct kernel_symbols *k, uint64_t address);

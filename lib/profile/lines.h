@@ -15,7 +15,7 @@ struct source_spot {
 	char *source;  /* "file:line" */
 };
 
-/* True if the command was built with libdw: without, nothing is known of any file. */
+/* True if the command was built with libdw. Otherwise no file has lines. */
 bool lines_are_supported(void);
 /* NULL if nothing is known of the file at @path, whose debugging information may be below
  * @debug_folder. */

@@ -9,7 +9,7 @@
 
 struct profile_losses {
 	uint64_t records;       /* that were lost because a buffer was full */
-	uint64_t samples;       /* as events tell; they may be among the records */
+	uint64_t samples;       /* as the events count them; they may be among the records */
 	uint64_t throttled;     /* times that the kernel stopped an event for a while */
 	uint64_t without_event; /* samples whose event is unknown */
 	bool damaged;           /* the recording breaks off before its end */

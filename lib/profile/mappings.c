@@ -104,7 +104,7 @@ static void split_nodes(struct map_edit *e, struct map_node *n, uint64_t address
 	*low = *high = NULL;
 }
 
-/* All mappings of @low, which are below those of @high, and those. */
+/* Joins @low and @high: all mappings of @low are below those of @high. */
 static struct map_node *join_nodes(struct map_edit *e, struct map_node *low, struct map_node *high)
 {
 	struct map_node *root = NULL, **at = &root;

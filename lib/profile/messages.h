@@ -11,7 +11,7 @@
 struct profile_messages {
 	/* A sentence, without the end of its line. */
 	void (*show_message)(void *arg, const char *text);
-	/* How far a download is; "" takes it back. */
+	/* Progress of a download; "" removes the message. */
 	void (*show_progress)(void *arg, const char *text);
 	/* The recording @path, which stays valid until its end, is read from now on. */
 	void (*begin_recording)(void *arg, const char *path);

@@ -19,7 +19,7 @@
 
 #define MAP_SIZE ((off_t)1 << 30) /* bytes of the largest map */
 
-/* Of one process. */
+/* Functions that one process compiled. */
 struct perf_map {
 	uint32_t pid;
 	bool is_read;
@@ -27,7 +27,7 @@ struct perf_map {
 	struct symbol_table table;
 };
 
-/* Names of others are not believed: any user may write to /tmp. */
+/* Files of other users are ignored, because any user may write to /tmp. */
 static bool has_trusted_owner(const struct stat *st)
 {
 	return st->st_uid == 0 || st->st_uid == geteuid() || geteuid() == 0;
@@ -47,7 +47,7 @@ static FILE *open_trusted_file(const char *path)
 	return f;
 }
 
-/* The number that a process of another PID namespace has there; 0 for others. */
+/* The PID of a process in its own PID namespace; 0 if it is in the namespace of this process. */
 static unsigned long read_inner_pid(uint32_t pid)
 {
 	static const char key[] = "NSpid:";
@@ -114,7 +114,7 @@ static bool add_line(struct symbol_table *t, char *line, uint32_t number)
 	return false;
 }
 
-/* *@number: of lines. */
+/* Adds the functions of the map @f. *@number grows by the number of its lines. */
 static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number)
 {
 	size_t size = 0;

@@ -9,7 +9,7 @@
 
 struct perf_map;
 
-/* Those of all processes. All zeros is empty. */
+/* Functions that all processes compiled. All zeros is empty. */
 struct perf_maps {
 	struct hash_table table;
 	struct perf_map **list;

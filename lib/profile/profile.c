@@ -51,7 +51,7 @@ static int compare_keys(const struct profile_place *x, const struct profile_plac
 	return 0;
 }
 
-/* Heaviest first within each event and slice. */
+/* Orders places by event and slice; within these the heaviest comes first. */
 static int compare_weights(const void *a, const void *b)
 {
 	const struct profile_place *x = a, *y = b;
@@ -65,7 +65,7 @@ static int compare_weights(const void *a, const void *b)
 	return compare_keys(x, y);
 }
 
-/* By weight with callees; where that is equal, by their own. */
+/* Orders places by their weight with callees; equal ones by their own weight. */
 static int compare_children(const void *a, const void *b)
 {
 	const struct profile_place *x = a, *y = b;

@@ -12,7 +12,7 @@
 #include "profile/losses.h"
 #include "profile/text_pool.h"
 
-/* By what samples are added up, besides the event: bits of profile_options.keys. */
+/* Properties that separate samples, besides the event: bits of profile_options.keys. */
 enum profile_key {
 	KEY_TASK = 1,
 	KEY_OBJECT = 2,

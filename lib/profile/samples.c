@@ -62,7 +62,7 @@ static const struct frames *collect_frames(struct profile_reader *r, pfm_record_
 	return f;
 }
 
-/* Fills in what @key has of the address, as far as the report adds up by it. */
+/* Fills the members of @key that depend on the address, if the report distinguishes them. */
 static void add_address(struct profile_reader *r, const pfm_record_t *record, uint64_t address,
                         uint32_t mode, struct profile_place *key)
 {
@@ -77,7 +77,8 @@ static void add_address(struct profile_reader *r, const pfm_record_t *record, ui
 		key->function = 0;
 }
 
-/* A hash of what a frame's place has of its sample, mostly the same as in the sample before. */
+/* Hashes the members of a frame's place that come from the sample; consecutive samples mostly have
+ * equal ones. */
 static uint64_t hash_sample_key(struct profile_reader *r, const struct profile_place *key)
 {
 	const uint64_t parts[] = { (uint64_t)key->event << 32 | key->task,
@@ -225,7 +226,7 @@ static struct known_stack *find_known_stack(struct profile_reader *r, uint64_t h
 	return &r->known_stacks[hash % KNOWN_STACKS];
 }
 
-/* find_path(), or what it found for the stack before. */
+/* Returns the node of the sample's stack. Nodes of recent stacks are remembered. */
 static uint32_t find_node_of_stack(struct profile_reader *r, pfm_record_t *record,
                                    const struct profile_place *key)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Adds @len bytes of a name to a text of one line, as far as there is @size, with @semicolon in
- * place of semicolons. Names are other people's: what is in one begins no line of ours, and no
- * frame. */
+ * place of semicolons. Names come from recorded programs: line ends and semicolons in them must not
+ * begin a line or a frame. */
 static size_t add_frame_name(char *text, size_t at, size_t size, const char *name, size_t len,
                              char semicolon)
 {

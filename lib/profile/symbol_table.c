@@ -7,8 +7,8 @@
 #include <string.h>
 #include "base/grow.h"
 
-/* Names that agree for so many bytes are as good as each other. */
-enum { COMPARED = 256 };
+/* Names are compared up to this number of bytes. */
+enum { COMPARED_BYTES = 256 };
 
 bool symbol_table_add(struct symbol_table *t, const struct symbol *s)
 {
@@ -36,7 +36,7 @@ void symbol_table_free(struct symbol_table *t)
 
 static bool has_version(const char *name)
 {
-	return memchr(name, '@', strnlen(name, COMPARED));
+	return memchr(name, '@', strnlen(name, COMPARED_BYTES));
 }
 
 /* A library has several names for a function, and programmers know the one that programs call.
@@ -50,7 +50,7 @@ static bool has_version(const char *name)
  */
 static int compare_names(const struct symbol *x, const struct symbol *y)
 {
-	size_t n_x = strnlen(x->name, COMPARED), n_y = strnlen(y->name, COMPARED);
+	size_t n_x = strnlen(x->name, COMPARED_BYTES), n_y = strnlen(y->name, COMPARED_BYTES);
 	int order = (x->binding == STB_LOCAL) - (y->binding == STB_LOCAL);
 
 	if (!order)
@@ -61,7 +61,7 @@ static int compare_names(const struct symbol *x, const struct symbol *y)
 		order = (x->binding == STB_WEAK) - (y->binding == STB_WEAK);
 	if (!order)
 		order = (n_x < n_y) - (n_x > n_y);
-	return order ? order : strncmp(x->name, y->name, COMPARED);
+	return order ? order : strncmp(x->name, y->name, COMPARED_BYTES);
 }
 
 static int compare_starts(const void *a, const void *b)

@@ -15,7 +15,7 @@ struct symbol {
 	uint8_t binding;       /* STB_* of ELF */
 	bool is_linkage_stub; /* the stub through which a program calls the function of that name */
 	const char *name;
-	char *demangled; /* what it is called instead, once it has been asked for: C++ as it was
+	char *demangled; /* the readable name, after the first request for it: C++ as it was
 	                    written, and no name without end */
 };
 

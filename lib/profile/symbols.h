@@ -66,8 +66,8 @@ enum frame_result symbols_find_caller(struct object *object, uint64_t offset,
 char *symbols_demangle(const char *symbol);
 /* The Rust name of a symbol, in memory of the caller's; NULL for others. (demangle_rust.c) */
 char *symbols_demangle_rust(const char *symbol);
-/* In the kernel that was sampled @name was at @address: functions of one where it is not are not
- * named. */
+/* Sets that the kernel that was sampled had @name at @address. Symbols of a kernel that has it
+ * elsewhere are not used. */
 void symbols_expect_kernel_symbol(struct symbols *all, const char *name, uint64_t address);
 /* The function of the kernel at @address, or NULL. */
 const char *symbols_find_kernel_name(struct symbols *all, uint64_t address);

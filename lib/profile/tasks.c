@@ -205,7 +205,7 @@ static void read_mmap(struct recorded_tasks *t, const pfm_record_t *record)
 	t->failed |= !mappings_add(&t->map_pool, &p->maps, &m);
 }
 
-/* A child begins as what its parent is. */
+/* Gives a child the name and the mappings of its parent. */
 static void read_fork(struct recorded_tasks *t, const pfm_record_t *record)
 {
 	const struct task *parent = tasks_find(t, record->body.task.ptid);
@@ -228,7 +228,7 @@ static void read_fork(struct recorded_tasks *t, const pfm_record_t *record)
 	}
 }
 
-/* A program that is started has nothing of what was mapped before. */
+/* Sets the name of a task. A record of exec(2) also removes the mappings of its process. */
 static void read_comm(struct recorded_tasks *t, const pfm_record_t *record)
 {
 	struct task *task = tasks_find(t, record->tid);

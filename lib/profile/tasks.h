@@ -90,7 +90,7 @@ void tasks_load_process(struct recorded_tasks *t, struct process *p);
 /* Finds what is mapped at the address and mode of @at in process @pid: its other members. Code of
  * guests is in no mapping of the process that runs them. */
 void tasks_find_mapping(struct recorded_tasks *t, uint32_t pid, struct mapped_address *at);
-/* Makes what is known of addresses and stacks unknown. */
+/* Discards the names of addresses and stacks that were found so far. */
 void tasks_forget_names(struct recorded_tasks *t);
 /* Reads a record of a mapping, a fork, a name or a control group; others are left alone. */
 void tasks_read_record(struct recorded_tasks *t, const pfm_record_t *record);

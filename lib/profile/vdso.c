@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each process has a copy of it, this one too: an ELF file in memory, whose sections end it. */
+/* Each process has a copy of [vdso], an ELF file in memory that ends with its table of sections. */
 #include "profile/vdso.h"
 
 #include <elf.h>

@@ -26,7 +26,8 @@ struct record_layout {
 	bool has_trailers;
 	/* samples consist of an identifier and the words of the first fields alone, ... */
 	bool is_fixed_size;
-	/* ... with so many bytes, the header included; set by pfmi_sampling_complete_layout() */
+	/* ... and each has this many bytes, the header included. Both members are set by
+	 * pfmi_sampling_complete_layout(). */
 	size_t sample_size;
 };
 
@@ -35,7 +36,7 @@ struct record_header {
 	uint16_t misc, size;
 };
 
-/* Computes the members that depend on the others. */
+/* Computes is_fixed_size and sample_size from the other members. */
 void pfmi_sampling_complete_layout(struct record_layout *l);
 /* Samples of one event that follow each other in memory. */
 struct sample_run {
