@@ -18,6 +18,8 @@ source=$(cd "$here/../.." && pwd)
 build=${PERFMON_BUILD:-$source/build-fuzz}
 [ -z "${PERFMON_BUILD:-}" ] || build=$PERFMON_BUILD/matrix/fuzz
 library=${PERFMON_BUILD:-/nonexistent}/lib/libperfmon.so.1.0.0
+tables=
+[ ! -f "${PERFMON_BUILD:-}/lib/compat/libpfm4/libpfm4.bin" ] || tables=$PERFMON_BUILD
 engine=libfuzzer
 seconds='' runs='' bare=''
 while [ $# -gt 0 ]; do
@@ -79,7 +81,7 @@ make_in() { # FOLDER OPTION...
 	shift
 	if [ ! -f "$folder/build.ninja" ]; then
 		CC=$compiler AFL_QUIET=1 meson setup "$folder" "$source" -Dfuzz=enabled -Dtools=disabled -Dpython=disabled -Dman=disabled \
-			-Dtests=disabled -Dbench=disabled -Db_lundef=false "$@"
+			-Dtests=disabled -Dbench=disabled -Db_lundef=false -Dtables="$tables" "$@"
 	fi
 	AFL_QUIET=1 ninja -C "$folder" -j "${PERFMON_JOBS:-1}" harnesses
 }

@@ -7,6 +7,7 @@
 #   $jobs            how many compilers or tests at once ($PERFMON_JOBS; 1 under a meson test that runs two scripts at a time)
 #   need PROG PKG    skips the whole script when PROG is not there
 #   skip REASON      says so in TAP and ends the script
+#   $tables          the build whose compiled event tables are used ($PERFMON_BUILD), or empty: they are compiled again
 #   build OPTION...  configures $work/build, once, and builds it, or $targets of it; a failure is one failed case and the end
 #   programs NAME... prints the targets that the C tests of these names are
 #   relay ARG...     runs the tests of that build (relay.py), and ends the script
@@ -14,6 +15,8 @@
 source=$(cd "$here/../.." && pwd)
 jobs=${PERFMON_JOBS:-1}
 targets=
+tables=
+[ ! -f "${PERFMON_BUILD:-}/lib/compat/libpfm4/libpfm4.bin" ] || tables=$(cd "$PERFMON_BUILD" && pwd)
 # Sanitizers and languages of the caller's shell have no business here; reports should read the same everywhere.
 export LC_ALL=C
 
@@ -41,7 +44,8 @@ build() {
 	if [ ! -f "$work/build/build.ninja" ] || [ "$(cat "$work/options" 2>/dev/null)" != "$wanted" ]; then
 		rm -rf "$work/build"
 		meson setup "$work/build" "$source" -Dtests=enabled -Dtools=enabled -Dman=disabled -Dpython=disabled -Dbench=disabled \
-			-Ddevel=true -Db_colorout=never "$@" >"$work/setup.log" 2>&1 || die "${work##*/}: the build is configured" "$work/setup.log"
+			-Ddevel=true -Db_colorout=never -Dtables="$tables" "$@" >"$work/setup.log" 2>&1 ||
+			die "${work##*/}: the build is configured" "$work/setup.log"
 		echo "$wanted" >"$work/options"
 	fi
 	# shellcheck disable=SC2086 # a list of words on purpose
