@@ -18,6 +18,7 @@ import tap
 
 SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
+PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
 LEFT_OUT = shutil.ignore_patterns(".git", "build*", "__pycache__", ".mesonpy*")
 
 
@@ -89,13 +90,12 @@ class Walks(unittest.TestCase):
         with open(os.path.join(self.top, "lib", "events", "toy9.pmu"), "w", encoding="utf-8") as f:
             f.write(table)
         build = os.path.join(self.top, "build")
-        run("meson", "setup", build, "-Ddevel=true", "-Doptimization=0", "-Dbench=disabled", "-Dpython=disabled", cwd=self.top)
-        run("ninja", "-C", build, "tools/pfm")
-        pfm = os.path.join(build, "tools", "pfm")
+        run("meson", "setup", build, "-Ddevel=true", "-Doptimization=0", "-Ddebug=false", "-Dbench=disabled", "-Dpython=disabled",
+            cwd=self.top)
         # Step 2: an image is enough.
         compile_it, use_it = [b for b in blocks(text, "sh") if "pmuc.py" in b][0].strip().splitlines()
         run("sh", "-c", compile_it, cwd=self.top)
-        said = run("sh", "-c", use_it, cwd=self.top, more={"PATH": os.path.dirname(pfm) + os.pathsep + os.environ["PATH"]})
+        said = run("sh", "-c", use_it, cwd=self.top, more={"PATH": os.path.dirname(PFM) + os.pathsep + os.environ["PATH"]})
         self.assertIn("PERFEVTSEL0  0x000000000253c024  at 0x186", said)
         # Step 3: part of the library, with its page, and the tests over all tables see it.
         path = os.path.join(self.top, "lib", "events", "meson.build")
@@ -103,12 +103,12 @@ class Walks(unittest.TestCase):
             listed = f.read()
         with open(path, "w", encoding="utf-8") as f:
             f.write(listed.replace("processors = files(\n", "processors = files(\n  'toy9.pmu',\n", 1))
-        run("ninja", "-C", build)
+        run("ninja", "-C", build, "tools/pfm", "docs/perfmon_toy9.7")
+        pfm = os.path.join(build, "tools", "pfm")
         events = [json.loads(line)["event"] for line in run(pfm, "list", "--json", "--pmu", "toy9").splitlines()]
         self.assertEqual(sorted(events), ["Cycles", "Div", "L2_Misses"])
         self.assertTrue(os.path.exists(os.path.join(build, "docs", "perfmon_toy9.7")))
-        run("meson", "test", "-C", build, "--no-rebuild", "table_table", "table_roundtrip",
-                "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
+        run("meson", "test", "-C", build, "table_table", "table_roundtrip", "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
 
 
 # Loops that take the same time each: 2 of 10 in parse, 6 in look_up, which parse calls for 2 and index for 4, 2 in print. Where LESS
@@ -160,7 +160,7 @@ class FindWhatIsSlow(unittest.TestCase):
         with open(os.path.join(self.folder, "work.cpp"), "w", encoding="utf-8") as f:
             f.write(WORK)
         os.mkdir(os.path.join(self.folder, "bin"))
-        os.symlink(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")), os.path.join(self.folder, "bin", "pfm"))
+        os.symlink(PFM, os.path.join(self.folder, "bin", "pfm"))
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
         self.env.update(PATH=os.path.join(self.folder, "bin") + os.pathsep + self.env["PATH"], HOME=self.folder, LC_ALL="C.UTF-8")
 
@@ -275,7 +275,7 @@ class Trades(unittest.TestCase):
     def walk(self, name, **more):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "bin"))
-            os.symlink(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")), os.path.join(folder, "bin", "pfm"))
+            os.symlink(PFM, os.path.join(folder, "bin", "pfm"))
             env = {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"],
                     "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
                    "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled"), "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
