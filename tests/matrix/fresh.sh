@@ -43,9 +43,11 @@ rm -rf --one-file-system "$copy"
 mkdir "$copy"
 (cd "$source" && tar cf - --exclude=./.git --exclude='./build*' --exclude=__pycache__ .) | tar xf - -C "$copy"
 
+# Programs are compiled without optimisation: the suite proper tries optimised ones.
 inside() { # COMMAND ARG...
 	# shellcheck disable=SC2016 # HOME is the one inside
 	chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 \
+		CFLAGS=-O0 CXXFLAGS=-O0 \
 		PERFMON_QUICK=1 \
 		sh -c 'cd "$HOME/perfmon" && exec "$@"' sh "$@"
 }

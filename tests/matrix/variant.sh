@@ -24,7 +24,7 @@ clang)
 	;;
 address)
 	targets=test-programs
-	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Dc_args=-fno-sanitize-recover=undefined
+	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=false "-Dc_args=-g1 -fno-sanitize-recover=undefined"
 	# Every case, with fewer repetitions.
 	export PERFMON_QUICK=1
 	ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1
