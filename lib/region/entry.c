@@ -160,8 +160,8 @@ static void add_inside_counts(struct span *spans, const struct group *g, const s
 		unsigned w = g->word + GROUP_VALUES + i;
 		uint64_t inside = v->inside ? v->inside[w] : 0;
 
-		if (v->beyond)
-			inside += v->now[w] - v->beyond[w];
+		if (v->overlapping)
+			inside += v->now[w] - v->overlapping[w];
 		REGION_ADD(spans[i].inside, inside);
 	}
 }
@@ -175,7 +175,7 @@ static void add_group_counts(struct entry *e, const struct visit *v, const struc
 	for (unsigned i = 0; i < g->n; i++)
 		add_value(&spans[i], now[i] - start[i], v,
 		          pfmi_regions.layout.events[g->events[i]].cost_pair);
-	if (v->inside || v->beyond)
+	if (v->inside || v->overlapping)
 		add_inside_counts(spans, g, v);
 }
 
@@ -186,7 +186,7 @@ static void add_task_time(struct group_sums *s, const struct visit *v, const str
 
 	if (!v->outermost)
 		return;
-	if (v->whole && start[GROUP_NR] == g->n && now[GROUP_NR] == g->n)
+	if (v->is_complete && start[GROUP_NR] == g->n && now[GROUP_NR] == g->n)
 		REGION_ADD(s->task, now[GROUP_ENABLED] - start[GROUP_ENABLED]);
 	else
 		REGION_ADD(s->unread, 1);
@@ -197,7 +197,7 @@ void pfmi_entry_add_group(struct entry *e, const struct visit *v, const struct g
 	struct group_sums *s = get_group_sums(e, g);
 
 	add_task_time(s, v, g);
-	if (v->whole && pfmi_visit_has_group(v, g))
+	if (v->is_complete && pfmi_visit_has_group(v, g))
 		add_group_counts(e, v, g);
 	else
 		add_visit_sums(&s->without, v);

@@ -11,7 +11,7 @@ struct pfm_region_visit {
 	unsigned round;
 	const struct thread *thread; /* thread that runs it; NULL: suspended */
 	int tid;
-	bool whole;
+	bool is_complete;        /* all segments were counted in one thread and one round */
 	uint64_t wall, began;    /* nanoseconds of ended segments; time at which this one began */
 	uint64_t entered, ended; /* times of the first begin and the last end */
 	uint64_t words[]; /* sums of ended segments, then the reading at the start of this one */
@@ -70,8 +70,8 @@ static void end_segment(pfm_region_visit_t *v, struct thread *t)
 	v->ended = pfmi_region_get_wall_time();
 	v->wall += v->ended - v->began;
 	pfmi_thread_read_counters(t, t->now);
-	v->whole = v->whole && v->thread == t && v->tid == t->tid &&
-	           v->generation == t->generation && v->epoch == pfmi_regions.epoch;
+	v->is_complete = v->is_complete && v->thread == t && v->tid == t->tid &&
+	                 v->generation == t->generation && v->epoch == pfmi_regions.epoch;
 	if (v->thread == t && t->handles)
 		t->handles--;
 	v->thread = NULL;
@@ -79,7 +79,7 @@ static void end_segment(pfm_region_visit_t *v, struct thread *t)
 		const struct group *g = &r->groups[i];
 		unsigned w = g->word;
 
-		v->whole = v->whole && start[w] == t->now[w];
+		v->is_complete = v->is_complete && start[w] == t->now[w];
 		for (unsigned k = GROUP_ENABLED; k < GROUP_VALUES + g->n; k++)
 			v->words[w + k] += t->now[w + k] - start[w + k];
 	}
@@ -99,7 +99,7 @@ pfm_region_visit_t *pfm_region_enter(pfm_region_t *region)
 		v = make_visit();
 	if (v) {
 		v->region = id;
-		v->whole = true;
+		v->is_complete = true;
 		if (pfmi_regions.layout.n_rounds > 1 && t->depth == 0 && t->handles == 0)
 			pfmi_thread_switch_round(
 				t, (unsigned)(node->begun % pfmi_regions.layout.n_rounds));
@@ -132,7 +132,7 @@ void pfm_region_resume(pfm_region_visit_t *v)
 		return;
 	if (t->depth == 0 && t->handles == 0)
 		pfmi_thread_switch_round(t, v->round);
-	v->whole = v->whole && t->round == v->round;
+	v->is_complete = v->is_complete && t->round == v->round;
 	start_segment(v, t);
 	pfmi_region_leave_call();
 }
@@ -156,7 +156,7 @@ static void add_thread_visit(pfm_region_visit_t *v, struct thread *t)
 	const struct visit visit = { .start = get_segment_start(v),
 		                     .now = v->words,
 		                     .round = v->round,
-		                     .whole = v->whole,
+		                     .is_complete = v->is_complete,
 		                     .outermost = true,
 		                     .wall = v->wall };
 

@@ -318,11 +318,11 @@ void pfmi_entry_clear(struct entry *e);
 struct visit {
 	const uint64_t *start, *now,
 		*inside; /* snapshots; @inside: sums of the visits directly inside, or NULL */
-	const uint64_t *beyond; /* snapshot of the begin of a visit that began inside and is still
-	                           open, or NULL */
+	const uint64_t *overlapping; /* snapshot of the begin of a visit that began inside and is
+	                           still open, or NULL */
 	unsigned round;
-	bool whole;     /* the round did not change during the visit */
-	bool outermost; /* no other visit of the same region is open */
+	bool is_complete; /* one round was counted during the whole visit */
+	bool outermost;   /* no other visit of the same region is open */
 	uint64_t wall, wall_inside, pairs, children;
 };
 /* True if group @g was on its counters from begin to end of @v. */

@@ -81,7 +81,7 @@ static void fill_slice_counts(uint64_t *counts, const struct visit *v)
 
 	for (unsigned k = 0; k < pfmi_regions.layout.n_events; k++)
 		counts[k] = SLICE_NOT_COUNTED;
-	for (unsigned i = 0; i < r->n && v->whole; i++) {
+	for (unsigned i = 0; i < r->n && v->is_complete; i++) {
 		const struct group *g = &r->groups[i];
 
 		for (unsigned k = 0; k < g->n && pfmi_visit_has_group(v, g); k++) {

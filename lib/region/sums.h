@@ -13,9 +13,9 @@
 #include "region/region.h"
 #include "region/words.h"
 
-#define REGION_RARE(X)   __builtin_expect(!!(X), 0)
-#define REGION_INLINE    static inline __attribute__((always_inline))
-#define REGION_COLD_PART static __attribute__((noinline, cold))
+#define REGION_UNLIKELY(X) __builtin_expect(!!(X), 0)
+#define REGION_INLINE      static inline __attribute__((always_inline))
+#define REGION_COLD_PART   static __attribute__((noinline, cold))
 
 static inline struct visit_sums *get_round_sums(const struct entry *e, const struct round *r)
 {
@@ -90,8 +90,8 @@ REGION_INLINE bool add_plain_group(struct entry *e, const struct group *g, const
 	struct span *span = (struct span *)(s + 1);
 	uint64_t task = now[GROUP_ENABLED] - start[GROUP_ENABLED];
 
-	if (REGION_RARE(start[GROUP_NR] != g->n || now[GROUP_NR] != g->n ||
-	                task != now[GROUP_RUNNING] - start[GROUP_RUNNING]))
+	if (REGION_UNLIKELY(start[GROUP_NR] != g->n || now[GROUP_NR] != g->n ||
+	                    task != now[GROUP_RUNNING] - start[GROUP_RUNNING]))
 		return false;
 	REGION_ADD(s->task, task);
 	start += GROUP_VALUES;

@@ -14,8 +14,8 @@
 #include "region/region.h"
 #include "region/sums.h"
 
-#define GET(X)    __atomic_load_n(&(X), __ATOMIC_RELAXED)
-#define PUT(X, V) __atomic_store_n(&(X), (V), __ATOMIC_RELAXED)
+#define LOAD_RELAXED(X)     __atomic_load_n(&(X), __ATOMIC_RELAXED)
+#define STORE_RELAXED(X, V) __atomic_store_n(&(X), (V), __ATOMIC_RELAXED)
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ REGION_COLD_PART void drop_frames(struct thread *t)
 {
 	for (; t->depth; t->depth--)
 		get_frame(t, t->depth - 1)->entry->node->depth--;
-	t->run = GET(pfmi_regions.run);
+	t->run = LOAD_RELAXED(pfmi_regions.run);
 }
 
 static struct thread *prepare_call(int *active)
@@ -66,11 +66,11 @@ static struct thread *prepare_call(int *active)
 
 	if (*active < 0 && !start_from_environment())
 		return NULL;
-	*active = GET(perfmon_regions_active); /* read before the stops */
+	*active = LOAD_RELAXED(perfmon_regions_active); /* read before the stops */
 	caller->state = IN_CALL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t = caller->thread && caller->thread->opened ? caller->thread : pfmi_thread_get_current();
-	if (t && t->run != GET(pfmi_regions.run))
+	if (t && t->run != LOAD_RELAXED(pfmi_regions.run))
 		drop_frames(t);
 	if (!t)
 		caller->state = UNPREPARED;
@@ -101,7 +101,7 @@ REGION_COLD_PART struct thread *enter_unprepared(int *active)
 
 bool pfmi_region_enter_call(struct thread **t)
 {
-	int active = GET(perfmon_regions_active);
+	int active = LOAD_RELAXED(perfmon_regions_active);
 
 	*t = enter_unprepared(&active);
 	if (*t)
@@ -123,11 +123,11 @@ void pfmi_region_leave_call(void)
 
 uint32_t pfmi_region_get_id(pfm_region_t *region)
 {
-	uint32_t id = GET(region->id);
+	uint32_t id = LOAD_RELAXED(region->id);
 
 	if (!id) {
 		id = pfmi_region_find_or_make_number(region->name);
-		PUT(region->id, id);
+		STORE_RELAXED(region->id, id);
 	}
 	return id;
 }
@@ -240,12 +240,12 @@ REGION_COLD_PART void begin_unprepared(pfm_region_t *region, int active)
 void(pfm_region_begin)(pfm_region_t *region)
 {
 	struct caller *caller = &pfmi_region_caller;
-	int active = GET(perfmon_regions_active);
+	int active = LOAD_RELAXED(perfmon_regions_active);
 	const struct node *node;
 	struct thread *t;
 	struct frame *f;
 
-	if (REGION_RARE(!region || caller->state != active)) {
+	if (REGION_UNLIKELY(!region || caller->state != active)) {
 		begin_unprepared(region, active);
 		return;
 	}
@@ -253,24 +253,24 @@ void(pfm_region_begin)(pfm_region_t *region)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t = caller->thread;
 	f = get_frame(t, t->depth);
-	node = pfmi_thread_find_node(t, GET(region->id));
-	if (REGION_RARE(!node || !node->last || t->depth == t->size ||
-	                node->around != get_frame_below(t, f)->entry)) {
+	node = pfmi_thread_find_node(t, LOAD_RELAXED(region->id));
+	if (REGION_UNLIKELY(!node || !node->last || t->depth == t->size ||
+	                    node->around != get_frame_below(t, f)->entry)) {
 		begin_with_lookup(t, region, active);
 		return;
 	}
 	begin_visit(t, f, node->last, active);
 }
 
-/* Adds the counts of a visit to the sums of the enclosing visit. @beyond: a visit that is still
- * open; its present part is added now. */
+/* Adds the counts of a visit to the sums of the enclosing visit. @overlapping: a visit that is
+ * still open; its present part is added now. */
 static void add_to_parent(struct frame *parent, const struct frame *f, const uint64_t *now,
-                          const uint64_t *beyond)
+                          const uint64_t *overlapping)
 {
 	uint64_t *sums = get_frame_sums(parent);
 
 	for (unsigned w = 0; w < pfmi_regions.layout.words; w++) {
-		uint64_t d = (beyond ? beyond[w] : now[w]) - f->words[w];
+		uint64_t d = (overlapping ? overlapping[w] : now[w]) - f->words[w];
 
 		sums[w] = parent->children ? sums[w] + d : d;
 	}
@@ -289,14 +289,14 @@ REGION_COLD_PART void probe(struct thread *t, const struct frame *f, uint64_t wa
 static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 {
 	struct frame *f = get_frame(t, at),
-		     *beyond = at + 1 < t->depth ? get_frame(t, at + 1) : NULL;
-	uint64_t took = wall - f->wall, after = beyond ? wall - beyond->wall : 0;
+		     *overlapping = at + 1 < t->depth ? get_frame(t, at + 1) : NULL;
+	uint64_t took = wall - f->wall, after = overlapping ? wall - overlapping->wall : 0;
 	const struct visit v = { .start = f->words,
 		                 .now = t->now,
 		                 .inside = f->children ? get_frame_sums(f) : NULL,
-		                 .beyond = beyond ? beyond->words : NULL,
+		                 .overlapping = overlapping ? overlapping->words : NULL,
 		                 .round = t->round,
-		                 .whole = f->generation == t->generation,
+		                 .is_complete = f->generation == t->generation,
 		                 .outermost = --f->entry->node->depth == 0,
 		                 .wall = took,
 		                 .wall_inside = f->wall_children + after,
@@ -306,10 +306,11 @@ static void finish_visit(struct thread *t, unsigned at, uint64_t wall)
 	pfmi_entry_add_visit(f->entry, &v);
 	if (pfmi_regions.keeps_slices)
 		pfmi_slices_add_visit(t, f->entry->region, &v,
-		                      &(struct slice_times){ f->wall, wall, beyond != NULL });
+		                      &(struct slice_times){ f->wall, wall, overlapping != NULL });
 	if (at) {
 		get_frame(t, at - 1)->wall_children += took - after;
-		add_to_parent(get_frame(t, at - 1), f, t->now, beyond ? beyond->words : NULL);
+		add_to_parent(get_frame(t, at - 1), f, t->now,
+		              overlapping ? overlapping->words : NULL);
 	}
 	if (t->probe)
 		probe(t, f, took);
@@ -348,7 +349,7 @@ REGION_COLD_PART void add_lost_group(struct thread *t, const struct frame *f, co
 	                     &(struct visit){ .start = f->words,
 	                                      .now = t->now,
 	                                      .round = t->round,
-	                                      .whole = true,
+	                                      .is_complete = true,
 	                                      .outermost = true },
 	                     g);
 }
@@ -378,7 +379,7 @@ REGION_INLINE void end_plain_visit(struct thread *t, struct frame *f, uint64_t w
 	REGION_ADD(visits->visits, 1);
 	add_to_span(&e->wall, wall - f->wall, 0);
 	for (; n; n--, g++)
-		if (REGION_RARE(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
+		if (REGION_UNLIKELY(!add_plain_group(e, g, f->words + g->word, t->now + g->word)))
 			add_lost_group(t, f, g);
 	end_sums(e);
 }
@@ -389,12 +390,13 @@ REGION_INLINE void end_after_reading(struct thread *t, pfm_region_t *region, uin
 {
 	struct frame *f, *parent;
 
-	if (REGION_RARE(!t->depth)) {
+	if (REGION_UNLIKELY(!t->depth)) {
 		end_matching_visit(t, region, wall, active);
 		return;
 	}
 	f = get_frame_below(t, get_frame(t, t->depth));
-	if (REGION_RARE(!is_plain_visit(t, f, GET(region->id)) || pfmi_regions.keeps_slices)) {
+	if (REGION_UNLIKELY(!is_plain_visit(t, f, LOAD_RELAXED(region->id)) ||
+	                    pfmi_regions.keeps_slices)) {
 		end_matching_visit(t, region, wall, active);
 		return;
 	}
@@ -428,12 +430,12 @@ REGION_COLD_PART void end_unprepared(pfm_region_t *region, int active)
 void(pfm_region_end)(pfm_region_t *region)
 {
 	struct caller *caller = &pfmi_region_caller;
-	int active = GET(perfmon_regions_active);
+	int active = LOAD_RELAXED(perfmon_regions_active);
 	const struct group *g;
 	struct thread *t;
 	uint64_t wall;
 
-	if (REGION_RARE(!region || caller->state != active)) {
+	if (REGION_UNLIKELY(!region || caller->state != active)) {
 		end_unprepared(region, active);
 		return;
 	}

@@ -52,7 +52,7 @@ static void visits_are_added(void **state)
 	struct visit v = { .start = start,
 		           .now = now,
 		           .inside = inside,
-		           .whole = true,
+		           .is_complete = true,
 		           .outermost = true,
 		           .wall = 50,
 		           .wall_inside = 20,
@@ -89,7 +89,7 @@ static void visits_are_added(void **state)
 	            times.exclusive == 30 + 50 + 50);
 	assert_true(tallies[0].visits == 1 && tallies[0].exclusive_visits == 2 &&
 	            tallies[0].exclusive == 100);
-	v.whole = false;
+	v.is_complete = false;
 	add_visit_to(e, &v, &times, tallies);
 	assert_true(times.visits == 4 && tallies[0].exclusive_visits == 2);
 	unmake_regions(&m);
@@ -151,7 +151,7 @@ static void cost_of_visits_inside(void **state)
 		add_visit_to(e,
 		             &(struct visit){ .start = start,
 		                              .now = now,
-		                              .whole = true,
+		                              .is_complete = true,
 		                              .outermost = true,
 		                              .pairs = pairs[i],
 		                              .children = pairs[i] },
@@ -164,7 +164,7 @@ static void cost_of_visits_inside(void **state)
 	e->begun++;
 	pfmi_entry_add_visit(e, &(struct visit){ .start = start,
 	                                         .now = (const uint64_t[]){ 2, 9, 9, 62, 0 },
-	                                         .whole = true,
+	                                         .is_complete = true,
 	                                         .outermost = true,
 	                                         .pairs = 3,
 	                                         .children = 3 });

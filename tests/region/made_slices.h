@@ -15,7 +15,7 @@ static inline void keep_slice(struct made_regions *m, const char *name, uint64_t
 	pfmi_slices_add_visit(&m->thread, pfmi_region_find_or_make_number(name),
 	                      &(struct visit){ .start = zero,
 	                                       .now = now,
-	                                       .whole = true,
+	                                       .is_complete = true,
 	                                       .wall = end - begin,
 	                                       .pairs = strcmp(name, "outer") == 0 },
 	                      &(struct slice_times){ begin, end, overlaps });

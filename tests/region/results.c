@@ -24,7 +24,7 @@ static void add_visit(struct thread *t, uint32_t region, uint64_t wall, uint64_t
 	e->begun++;
 	pfmi_entry_add_visit(e, &(struct visit){ .start = start,
 	                                         .now = now,
-	                                         .whole = true,
+	                                         .is_complete = true,
 	                                         .outermost = true,
 	                                         .wall = wall,
 	                                         .pairs = 2,

@@ -36,7 +36,7 @@ static void uncounted_events_have_no_count(void **state)
 	(void)state;
 	make_slices(&m);
 	pfmi_slices_add_visit(&m.thread, pfmi_region_find_or_make_number("shared"),
-	                      &(struct visit){ .start = zero, .now = shared, .whole = true },
+	                      &(struct visit){ .start = zero, .now = shared, .is_complete = true },
 	                      &(struct slice_times){ 9000000, 9000100, false });
 	assert_true(pfmi_slices_collect(&list));
 	assert_int_equal(list.n, 4);
@@ -58,7 +58,7 @@ static void threads_reuse_pages(void **state)
 {
 	enum { MANY = 3000 };
 	const uint64_t zero[WORDS] = { 2 };
-	const struct visit v = { .start = zero, .now = zero, .whole = true };
+	const struct visit v = { .start = zero, .now = zero, .is_complete = true };
 	struct made_regions m;
 	struct slice_list list;
 	const struct visit_slice *first;
@@ -88,7 +88,7 @@ static void threads_reuse_pages(void **state)
 static void slices_beyond_the_limit_are_dropped(void **state)
 {
 	const uint64_t zero[WORDS] = { 2 };
-	const struct visit v = { .start = zero, .now = zero, .whole = true };
+	const struct visit v = { .start = zero, .now = zero, .is_complete = true };
 	const struct slice_times times = { 1, 2, false };
 	struct made_regions m;
 	struct slice_list list;

@@ -55,7 +55,7 @@ static void visits_are_markers(void **state)
 	(void)state;
 	make_slices(&m);
 	pfmi_slices_add_visit(&m.thread, pfmi_region_find_or_make_number("shared"),
-	                      &(struct visit){ .start = zero, .now = shared, .whole = true },
+	                      &(struct visit){ .start = zero, .now = shared, .is_complete = true },
 	                      &(struct slice_times){ 9000000, 9000100, false });
 	pfmi_region_write_firefox(&t, &results);
 	assert_false(t.failed);
