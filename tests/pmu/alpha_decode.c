@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of interrupt handlers and the registers of ProfileMe: each bit alone, each edge, each
- * refusal. */
+/* Reports of interrupt handlers and ProfileMe registers: each bit alone, each edge, each refusal.
+ */
 #include "units.h"
 #include <ctype.h>
 #include <perfmon/alpha.h>
@@ -67,7 +67,7 @@ static void interrupts_of_others(void **state)
 
 enum { STATISTICS = 44 };
 
-/* Each is found by its name, whole or not, in any letters; by no piece of it. */
+/* A statistic is found by its full or short name in any case, and by no part of it. */
 static void names_of_statistics(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void names_of_statistics(void **state)
 	assert_int_equal(pfm_alpha_find_statistic(NULL), -1);
 }
 
-/* All that are told per retired instruction are percentages, but cycles. */
+/* All statistics per retired instruction are percentages, except cycles. */
 static void statistics_are_ratios(void **state)
 {
 	uint64_t num = 0, den = 0;
@@ -121,7 +121,7 @@ static void statistics_are_ratios(void **state)
 
 #define BIT(N) ((uint64_t)1 << (N))
 
-/* Of one register alone, with every other bit beside the one that is asked for set. */
+/* Statistics of one register: each bit alone, all bits, and all bits without a statistic. */
 static void statistics_of_registers(void **state)
 {
 	static const struct {
@@ -147,7 +147,7 @@ static void statistics_of_registers(void **state)
 	assert_true(pfm_alpha_pctr_ctl_statistics(~UINT64_C(0)) == all);
 	assert_true(pfm_alpha_pctr_ctl_statistics(~(BIT(0) | BIT(1) | BIT(26) | BIT(27))) == 0);
 	for (size_t i = 0; i < COUNT(entries);
-	     i++) { /* the 15 bits of an address in PALcode, whatever is above them */
+	     i++) { /* only the 15 bits of an address in PALcode count */
 		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry) ==
 		            BIT(entries[i].statistic));
 		assert_true(pfm_alpha_pmpc_statistics(entries[i].entry | ~UINT64_C(0x7fff)) ==
@@ -178,7 +178,7 @@ static const struct {
 	{ PFM_ALPHA_TRAP_RESET, PF67_PM_RESET },
 };
 
-/* The statistic of a trap of @type, 0 for a type that nothing has. */
+/* The statistic of a trap of @type, 0 for an unused type. */
 static uint64_t trap_bit(unsigned type)
 {
 	for (size_t i = 0; i < COUNT(trap_types); i++)
@@ -222,7 +222,7 @@ static void traps_of_sample_flags(void **state)
 		}
 }
 
-/* Every field of a sample: alone, and as the only one that is not there. */
+/* Every field of a sample, first alone, then as the only clear one. */
 static void fields_of_samples(void **state)
 {
 	pfm_alpha_sample_t s;
@@ -264,7 +264,7 @@ static void fields_of_samples(void **state)
 	pfm_alpha_decode_sample(0, 0, 0, NULL);
 }
 
-/* The address of an instruction, or of the handler that was entered instead. */
+/* The address of the instruction, or of the handler entered instead. */
 static void sampled_addresses(void **state)
 {
 	pfm_alpha_sample_t s;
@@ -279,7 +279,8 @@ static void sampled_addresses(void **state)
 	            s.statistics == BIT(PF67_PM_ITB_MISS));
 }
 
-/* Valid and not trapped: retired. Not valid, and anything known of it: aborted. */
+/* A valid sample without a trap is retired. An invalid one is aborted if anything is known of it.
+ */
 static void retired_or_aborted(void **state)
 {
 	static const uint64_t valid = BIT(1), killed = BIT(26), trapped = BIT(TRP);

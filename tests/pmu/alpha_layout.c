@@ -43,8 +43,8 @@ static void registers_of_other_families(void **state)
 	}
 }
 
-/* The bits that select the event of one counter belong to no other counter, except on EV67, where
- * one mode is both counters'. */
+/* The event select bits of a counter belong to no other counter, except on EV67, where one mode
+ * selects for both counters. */
 static void select_masks(void **state)
 {
 	static const char names[][6] = { "ev4", "ev5", "pca56", "ev6", "ev67" };

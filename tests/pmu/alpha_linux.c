@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Linux on Alpha: the driver's numbers, which of them go together, and what it loads. */
+/* Linux on Alpha: event numbers of the driver, pairs of events that it accepts, and values that it
+ * loads. */
 #include "units.h"
 #include <errno.h>
 #include <stdbool.h>
 #include <perfmon/alpha.h>
 
-/* The driver's numbers, and the generic ones of the kernel that lead to them. */
+/* Event numbers of the driver. */
 enum { CYCLES = 1, INSTRUCTIONS, MISSES, REPLAYS };
 
 static const struct {
 	uint64_t config;
 	uint32_t type;
-	int answer; /* a number, or an errno */
+	int answer; /* an event number, or an errno */
 } EVENTS[] = {
 	{ 0, 0, CYCLES },           { 1, 0, INSTRUCTIONS },
 	{ 2, 0, -EPERM },           { 3, 0, MISSES },
@@ -54,7 +55,7 @@ static void single_events_of_linux(void **state)
 	}
 }
 
-/* Three pairs, in either order. Each event of one is where it is counted. */
+/* The driver accepts three pairs in either order, and each event has one possible counter. */
 static void event_pairs_of_linux(void **state)
 {
 	unsigned good = 0;
@@ -91,8 +92,8 @@ static void event_pairs_of_linux(void **state)
 	assert_int_equal(pfm_alpha_linux_pair(NULL, NULL, NULL), -EINVAL);
 }
 
-/* The counter overflows after the period, as far as it reaches: 2^20 - 1 at most, 16 and 4 at
- * least. */
+/* The counter overflows after the period. Periods are limited to 2^20 - 1, and to at least 16 on
+ * counter 0 and 4 on counter 1. */
 static void start_values_for_periods(void **state)
 {
 	static const uint64_t periods[] = { 0,  1,  3,       4,       5,        15,

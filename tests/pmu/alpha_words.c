@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of Alpha's device and PALcode: each edge of their ranges, there and back, and every
- * refusal. */
+/* Words of Alpha's device and PALcode: both ends of each range, round trips, and every refusal. */
 #include "device_model.h"
 #include <perfmon/alpha.h>
 
-/* A processor's type and how many bits its counters have. */
+/* Processor types and widths of their counters. */
 static const struct {
 	int pmu;
 	unsigned n, width[PFM_ALPHA_MAX_COUNTERS];
-	unsigned family; /* as pfm_alpha_request_t has it */
+	unsigned family; /* as in pfm_alpha_request_t */
 } CHIPS[] = {
 	{ PFMLIB_ALPHA_EV4_PMU, 2, { 16, 12 }, 1 },
 	{ PFMLIB_ALPHA_EV5_PMU, 3, { 16, 16, 14 }, 2 },
@@ -33,7 +32,7 @@ static void counters_of_each_chip(void **state)
 	}
 }
 
-/* The second rate of a counter, 0 if there is one alone. */
+/* The second rate of a counter, 0 if it has only one. */
 static uint64_t fast_rate(size_t chip, unsigned counter)
 {
 	return CHIPS[chip].family == 4 ? 0 : CHIPS[chip].family == 1 && counter == 0 ? 4096 : 256;
@@ -54,8 +53,8 @@ static void rates_of_each_counter(void **state)
 		}
 }
 
-/* Every mixture of slow and fast rates, of every set of counters. Those that are not in the set
- * have the slow one, whatever is said. */
+/* Every combination of slow and fast rates and of counters. Counters outside the set have the slow
+ * rate, whatever their request. */
 static void words_of_rates(void **state)
 {
 	(void)state;
@@ -89,7 +88,7 @@ static void words_of_rates(void **state)
 				pfm_alpha_driver_rates(word, &a1, &driver);
 				assert_true(a1 == word && driver == privileged);
 				for (unsigned on = 0; on < 8;
-				     on++) { /* CTL of the counters that are started: 14 - 2k */
+				     on++) { /* CTL bits of started counters: 14 - 2k */
 					uint64_t ctl = 0;
 
 					for (unsigned k = 0; k < 3; k++)
@@ -129,7 +128,7 @@ static void rates_that_no_counter_has(void **state)
 	pfm_alpha_driver_rates(0, NULL, NULL);
 }
 
-/* Each counter's largest value comes back, and the one above it is refused. */
+/* The largest value of each counter survives the round trip, the next one is refused. */
 static void counter_words(void **state)
 {
 	(void)state;
@@ -193,8 +192,8 @@ static void start_values(void **state)
 	assert_int_equal(pfm_alpha_start_value(20, 1, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* All words of the chip are read back as they were asked for; mixtures that it cannot tell apart
- * have none. */
+/* The chip's mode words survive the round trip. Combinations that the chip does not distinguish
+ * have no word. */
 static void words_of_modes(void **state)
 {
 	const unsigned inner = PFM_ALPHA_MODE_KERNEL | PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER;
@@ -238,8 +237,8 @@ static void words_of_profileme(void **state)
 	assert_int_equal(pfm_alpha_pm_mode_word(0, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* As the driver of the model does, which has nothing in common with this source: each request of
- * each chip, with words of all kinds. */
+/* The driver of the device model, which shares no source with this function, gives the expected
+ * calls: each request of each chip, with words of all kinds. */
 static void calls_of_requests(void **state)
 {
 	static const uint64_t words[] = { 0x2aa, ~UINT64_C(0) & ~ICCSR_DISABLE_MASK,
@@ -263,8 +262,8 @@ static void calls_of_requests(void **state)
 		alpha_device_trace_pal(m, record_call, &t);
 		for (unsigned k = 0; pfm_alpha_request(k, &r) == PFMLIB_SUCCESS; k++)
 			for (size_t w = 0; w < COUNT(words); w++) {
-				/* Of all processors: else it may be one that is not held. EV4: the
-				 * bits that there are. */
+				/* Words name all processors, since a single one may not be held.
+				 * EV4 has only the bits of iccsr. */
 				uint64_t all = CHIPS[i].family == 4 ? PF6_CPU_KMASK : PF5_CPU_KMASK;
 				uint64_t word =
 					CHIPS[i].family == 1 ? words[w] & iccsr : words[w] | all;
@@ -291,8 +290,8 @@ static void calls_of_requests(void **state)
 			}
 		alpha_device_free(m);
 	}
-	assert_int_equal(same, 3 * (3 + 7 + 7 + 7 +
-	                            7)); /* requests of each that have an argument of their own */
+	assert_int_equal(same,
+	                 3 * (3 + 7 + 7 + 7 + 7)); /* requests of each chip that have an argument */
 	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT5MUX, 0, NULL),
 	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_device_call(4, PCNT5MUX, 0, &(pfmlib_alpha_call_t){ 0 }),
@@ -310,7 +309,7 @@ static void names_of_requests(void **state)
 		assert_true(found.request == r.request && found.families == r.families &&
 		            strcmp(found.name, r.name) == 0);
 		assert_int_equal(PFCNTR_REQUEST_TYPE(r.request), PFCNTR_TYPE);
-		/* A digit in a name is the family's. */
+		/* A digit in a name is the digit of its family. */
 		assert_true((strncmp(r.name, "PCNT5", 5) == 0) == (r.families == 2) &&
 		            (strncmp(r.name, "PCNT6", 5) == 0) == (r.families == 4));
 		assert_true(r.families == 1 || r.families == 2 || r.families == 4 ||
@@ -339,7 +338,7 @@ static void masks_of_the_header(void **state)
 	assert_int_equal(pfm_alpha_mask("PF5_CTXT_KMASK", NULL), PFMLIB_ERR_INVAL);
 }
 
-/* There is a bucket for every address of a range, and none is left over. */
+/* Every address of a range has a bucket, and every bucket an address. */
 static void bytes_and_buckets(void **state)
 {
 	const uint64_t start = 0x20001000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of registers and the targets of a decode. */
+/* Names of registers and targets of a decode. */
 #include "expect.h"
 #include "unit_tables.h"
 #include "pmu/pmu.h"
@@ -22,7 +22,7 @@ static void config_word_names(void **state)
 		                  names[i].word);
 }
 
-/* Which register it is, and on which counter. */
+/* A register name gives the register and its counter. */
 static void register_names_give_their_counter(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of one PMU: placed, refused together, and the perf attribute of one event. */
+/* Sets of one PMU, placed and refused, and the perf attribute of one event. */
 #include "unit_tables.h"
 #include "open_for.h"
 #include "lookup/lookup.h"
@@ -22,7 +22,7 @@ static void set_is_placed(void **state)
 
 	(void)state;
 	events[0] = event_called(ctx, "LLC_Misses");
-	events[1] = event_called(ctx, "FP_Assist"); /* on counter 1 alone */
+	events[1] = event_called(ctx, "FP_Assist"); /* can use counter 1 only */
 	find_place(events, 2, PFM_PLM0 | PFM_PLM3, &where, &regs);
 	assert_true(where.counters[0] == 0 && where.counters[1] == 1);
 	assert_int_equal(regs.n_pmds, 2);
@@ -32,7 +32,7 @@ static void set_is_placed(void **state)
 	pfm_close_context(ctx);
 }
 
-/* Two events that have one counter between them; nothing is written. */
+/* Two events that can use one counter only are refused, and the output stays unchanged. */
 static void events_of_one_counter_are_refused(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
@@ -89,10 +89,10 @@ static void perf_attributes(void **state)
 	assert_true(attr.type == 4 && attr.type_known && attr.config == 0x412e);
 	assert_true(!attr.exclude_user && attr.exclude_kernel && !attr.exclude_hv);
 	assert_int_equal(pfmi_pmu_build_event_attr(&kernel, -1, PFM_PLM3, &attr, NULL),
-	                 PFMLIB_SUCCESS); /* the text's level */
+	                 PFMLIB_SUCCESS); /* the level of the text */
 	assert_true(!attr.type_known && attr.exclude_user && !attr.exclude_kernel &&
 	            attr.exclude_hv);
-	/* Levels that the caller named are all that is counted. */
+	/* Levels in the request exclude all other levels. */
 	assert_int_equal(pfmi_pmu_build_requested_attr(&ev, 4, PFM_PLM0, &attr, NULL),
 	                 PFMLIB_SUCCESS);
 	assert_true(attr.exclude_user && !attr.exclude_kernel && attr.exclude_hv);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Every encoder lists registers and knows them, and their fields do not overlap. */
+/* Every encoder accepts the registers that it lists, and their fields do not overlap. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 
-/* Calls @each with every register that the list of @t's encoder spells: "A[0-2] B". */
+/* Calls @each with every register in the list of @t's encoder, which has the form "A[0-2] B". */
 static void each_register(const struct table *t,
                           void (*each)(const struct table *t, const char *name))
 {
@@ -47,7 +47,7 @@ static void no_overlap(const struct table *t, const char *name)
 	n_layouts += b != NULL;
 }
 
-/* Bits that choose the event are bits of the register's fields; the counter exists. */
+/* Event select bits lie within the register's fields, and the counter exists. */
 static void check_event_select_bits(const struct table *t, const char *name)
 {
 	unsigned n = 0, counter = 99;
@@ -84,7 +84,7 @@ static void every_table_has_an_encoder_with_registers(void **state)
 	}
 }
 
-/* Each register's fields, lowest bit and width, as the manuals draw it. */
+/* Lowest bit and width of each register's fields, as in the manuals. */
 static void fields_of_registers(void **state)
 {
 	static const struct {
@@ -188,8 +188,8 @@ static void fields_of_registers(void **state)
 	}
 }
 
-/* Alpha's tables are known by name; what is said of them alone is said of no other. */
-static void alone_with_alpha(void **state)
+/* Alpha's tables are recognized by name: only these have Alpha's properties. */
+static void only_alpha_tables_have_alpha_properties(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i++) {
@@ -239,8 +239,7 @@ static void unknown_encoders(void **state)
 	}
 }
 
-/* An event whose levels are all switched off is programmed as one in a request for none, whatever
- * the request is for. */
+/* An event with all its levels switched off encodes like one in a request without levels. */
 static void levels_switched_off(void **state)
 {
 	unsigned n = 0;
@@ -273,5 +272,6 @@ static void levels_switched_off(void **state)
 }
 
 UNIT(pmu_encoders, cmocka_unit_test(every_table_has_an_encoder_with_registers),
-     cmocka_unit_test(fields_of_registers), cmocka_unit_test(alone_with_alpha),
-     cmocka_unit_test(unknown_encoders), cmocka_unit_test(levels_switched_off));
+     cmocka_unit_test(fields_of_registers),
+     cmocka_unit_test(only_alpha_tables_have_alpha_properties), cmocka_unit_test(unknown_encoders),
+     cmocka_unit_test(levels_switched_off));

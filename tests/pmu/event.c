@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields and the bits they lie in, against a slow second way: bit by bit, and key by key. */
+/* Values of fields and their bits, against a slow implementation that goes bit by bit and key by
+ * key. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 
-/* Bit @i of a field's value: its word and place there; false past the last. */
-static bool place_of(const struct field *f, unsigned i, unsigned *word, unsigned *at)
+/* Finds the word and the position in it of bit @i of a field's value; false past the last bit. */
+static bool find_bit(const struct field *f, unsigned i, unsigned *word, unsigned *at)
 {
 	for (unsigned r = 0; r < f->n_ranges; r++) {
 		if (i < f->ranges[r].width) {
@@ -21,7 +22,7 @@ static void put_slowly(const struct field *f, uint64_t config[4], uint64_t value
 {
 	unsigned word, at;
 
-	for (unsigned i = 0; place_of(f, i, &word, &at); i++) {
+	for (unsigned i = 0; find_bit(f, i, &word, &at); i++) {
 		uint64_t bit = i < 64 ? value >> i & 1 : 0;
 
 		config[word] = (config[word] & ~((uint64_t)1 << at)) | bit << at;
@@ -33,7 +34,7 @@ static uint64_t get_slowly(const struct field *f, const uint64_t config[4])
 	uint64_t value = 0;
 	unsigned word, at;
 
-	for (unsigned i = 0; i < 64 && place_of(f, i, &word, &at); i++)
+	for (unsigned i = 0; i < 64 && find_bit(f, i, &word, &at); i++)
 		value |= (config[word] >> at & 1) << i;
 	return value;
 }
@@ -43,7 +44,7 @@ static struct field random_field(uint64_t *seed)
 	static const uint8_t widths[] = { 1, 2, 8, 16, 31, 32, 63, 64 };
 	struct field f = { .n_ranges = (uint8_t)(unit_random(seed) % 5) };
 
-	/* One range in each word at most: they never overlap. */
+	/* The ranges never overlap, since each lies in another word. */
 	for (unsigned r = 0; r < f.n_ranges; r++) {
 		uint8_t width = widths[unit_random(seed) % COUNT(widths)];
 
@@ -77,7 +78,7 @@ static void bits_of_fields(void **state)
 	}
 }
 
-/* Bits that the words of groups add to field @field of row @row. */
+/* Bits that the presets of unit mask groups add to field @field of row @row. */
 static uint64_t preset_groups(const struct table *t, uint32_t row, unsigned field)
 {
 	uint64_t bits = 0;
@@ -123,8 +124,7 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 		assert_int_equal(event_has_key(&ev, f[i].key), has_value(t, row, i));
 		assert_false(pfmi_pmu_has_user_key(&ev, f[i].key));
 	}
-	/* Fields may share bits: what a row does not use is 0 and must not wipe out what it
-	 * uses. */
+	/* Fields may share bits: the 0 of an unused field must not clear bits of a used one. */
 	for (unsigned i = 0; i < t->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT && f[i].n_ranges &&
 		    pfmi_pmu_get_field_value(&ev, i, counter))
@@ -135,8 +135,8 @@ static void expect_row(const struct table *t, uint32_t row, unsigned counter)
 	            table_get_row_counter_mask(t, table_get_row(t, row)));
 }
 
-/* Rows of every table that is built in; of long ones not all. Values for one counter alone are
- * asked for on each. */
+/* Rows of every built-in table, a sample of the long tables. Some values depend on the counter, so
+ * each counter is tried. */
 static void rows_become_events(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void rows_become_events(void **state)
 	}
 }
 
-/* An event without a row has presets and nothing else, and any counter. */
+/* An event without a row has the defaults of all fields and can use any counter. */
 static void event_without_a_row_has_presets(void **state)
 {
 	(void)state;
@@ -183,8 +183,8 @@ static void event_without_a_row_has_presets(void **state)
 	}
 }
 
-/* A field that the user sets replaces the row's value; words of groups are added to it. */
-static void set_by_users(void **state)
+/* A field that the user sets replaces the row's value, and unit masks add to it. */
+static void user_fields_replace_row_values(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < table_count_builtins(); i += 5) {
@@ -212,8 +212,8 @@ static void set_by_users(void **state)
 	}
 }
 
-/* Unit masks by their number: group after group, each word with its bits; the first word of a group
- * replaces the default. */
+/* Unit masks by number: group after group, each with its own bits. The first mask of a group
+ * replaces the group's default. */
 static void unit_masks(void **state)
 {
 	unsigned seen = 0;
@@ -260,5 +260,5 @@ static void unit_masks(void **state)
 }
 
 UNIT(pmu_event, cmocka_unit_test(bits_of_fields), cmocka_unit_test(rows_become_events),
-     cmocka_unit_test(event_without_a_row_has_presets), cmocka_unit_test(set_by_users),
-     cmocka_unit_test(unit_masks));
+     cmocka_unit_test(event_without_a_row_has_presets),
+     cmocka_unit_test(user_fields_replace_row_values), cmocka_unit_test(unit_masks));

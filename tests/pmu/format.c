@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that are words and nothing else: whose counter the word itself says, who has one of his
- * own, what the kernel wants to be told. */
+/* Events of which the registers hold configuration words only: counters named by the code, the
+ * cycle counter, and parameters that the kernel requires. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
@@ -16,7 +16,7 @@ static bool get_feature(const struct table *t, const char *name, uint64_t *value
 	return false;
 }
 
-/* POWER: the four bits of the code that name a counter, which are numbered from 1. */
+/* POWER: four bits of the code name a counter, numbered from 1. */
 static void counter_in_the_code(void **state)
 {
 	unsigned named = 0, free = 0;
@@ -56,8 +56,7 @@ static void counter_in_the_code(void **state)
 	assert_true(named > 100 && free > 0);
 }
 
-/* Arm: the counter of cycles is for cycles alone. They have it if they are there; of two the first;
- * and nothing else ever has it. */
+/* Arm: only cycle events can use the cycle counter. The first of two cycle events uses it. */
 static void counter_of_cycles(void **state)
 {
 	const struct table *t = table_with(ENCODER_FORMAT, "armv8");
@@ -89,7 +88,7 @@ static void counter_of_cycles(void **state)
 	}
 }
 
-/* Where no counter is said to be of cycles, no code has one to itself: not even 0. */
+/* Without a cycle counter in the table no code gets a counter of its own, not even code 0. */
 static void no_counter_of_cycles(void **state)
 {
 	unsigned zero = 0;
@@ -145,8 +144,9 @@ static void unavailable_counters_are_refused(void **state)
 	assert_int_equal(pfmi_pmu_constrain_format_set(&req, &plan, NULL), PFMLIB_ERR_NOTSUPP);
 }
 
-/* A table as the kernel has it: two words, and an event whose parameters the user has to give. */
-static struct table *with_parameters(void)
+/* A table as the kernel describes a PMU: two configuration words, and an event with required
+ * parameters. */
+static struct table *make_table_with_parameters(void)
 {
 	const struct bitrange code = { .config_word = 0, .lsb = 0, .width = 16 },
 			      domain = { .config_word = 1, .lsb = 0, .width = 8 },
@@ -171,7 +171,7 @@ static struct table *with_parameters(void)
 
 static void event_parameters(void **state)
 {
-	struct table *t = with_parameters();
+	struct table *t = make_table_with_parameters();
 	struct placement where;
 	struct event events[2], *ev = &events[1];
 	struct register_values regs;
@@ -194,8 +194,8 @@ static void event_parameters(void **state)
 	ev->user_fields[ev->n_user_fields].field = 1;
 	ev->user_fields[ev->n_user_fields++].value = 9;
 	assert_int_equal(pfmi_pmu_check_format_event(ev, NULL), PFMLIB_SUCCESS);
-	/* First every event's word, then the further words that are not 0. No counters are known,
-	 * so there are none. */
+	/* The first word of each event comes first, then all further words other than 0. The table
+	 * has no counters, so no data registers follow. */
 	find_place(events, 2, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmds, 0);
 	assert_int_equal(regs.n_pmcs, 4);

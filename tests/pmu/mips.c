@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MIPS: PerfCtl as the architecture has it: EXL, K, S, U in bits 0 to 3, the event from bit 5
+/* MIPS: PerfCtl as the architecture defines it: EXL, K, S, U in bits 0 to 3, the event from bit 5
  * on. */
 #include "expect.h"
 #include "unit_tables.h"
@@ -16,7 +16,7 @@ static uint64_t code_of(const struct table *t, uint32_t row)
 	return pfmi_table_get_row_value(t, row, KEY_CODE, ANY_COUNTER);
 }
 
-/* Each event at each mixture of levels, on each of its counters. */
+/* Each event at each combination of levels, on each of its counters. */
 static void build_perfctl(void **state)
 {
 	const struct table *t = get_mips_table();
@@ -50,8 +50,7 @@ static void build_perfctl(void **state)
 			}
 }
 
-/* Bit 7 of the kernel's number: the odd counters know the event under these bits, and the even ones
- * do not. */
+/* Bit 7 of the kernel's event number means odd counters: the even ones cannot count the event. */
 static void odd_counters(void **state)
 {
 	const struct table *t = get_mips_table();
@@ -67,9 +66,9 @@ static void odd_counters(void **state)
 	assert_true(odd > 10);
 }
 
-/* Levels that only this processor has: said of an event they are all that is counted, and the
- * kernel has no way to say them. */
-static void own_levels(void **state)
+/* The supervisor and exception levels exist on MIPS only: an event that names one counts at this
+ * level alone, and a perf attribute cannot express it. */
+static void mips_levels_have_no_perf_attribute(void **state)
 {
 	const struct table *t = get_mips_table();
 	static const struct {
@@ -126,4 +125,4 @@ static void register_names(void **state)
 }
 
 UNIT(pmu_mips, cmocka_unit_test(build_perfctl), cmocka_unit_test(odd_counters),
-     cmocka_unit_test(own_levels), cmocka_unit_test(register_names));
+     cmocka_unit_test(mips_levels_have_no_perf_attribute), cmocka_unit_test(register_names));

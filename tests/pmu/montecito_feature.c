@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Montecito's features beside its counters, register by register and refusal by refusal: bits as
- * the manual numbers them. */
+/* Montecito's features other than counters: the value of each register, with bits as the manual
+ * numbers them, and each refusal. */
 #include "montecito_request.h"
 
 static void no_features_clear_the_output(void **state)
@@ -8,19 +8,19 @@ static void no_features_clear_the_output(void **state)
 	struct asked *a = begin(1);
 
 	(void)state;
-	a->mp.n_pmcs = a->mp.n_pmds = 3; /* of a plan before */
+	a->mp.n_pmcs = a->mp.n_pmds = 3; /* left from an earlier plan */
 	a->mp.irange.rr_nbr_used = a->mp.drange.rr_nbr_used = 2;
 	a->mp.irange.rr_infos[3].rr_eoff = a->mp.drange.rr_infos[3].rr_eoff = 7;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, ":");
+	expect_registers(a, ":");
 	assert_true(a->mp.irange.rr_nbr_used == 0 && a->mp.drange.rr_nbr_used == 0);
 	assert_true(a->mp.irange.rr_infos[3].rr_eoff == 0 && a->mp.drange.rr_infos[3].rr_eoff == 0);
 	a->w.input = NULL;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, ":");
+	expect_registers(a, ":");
 }
 
-/* From the event, with the request's levels; from the setting, with its own. */
+/* The EAR of an event uses the request's levels, the EAR of the settings uses its own. */
 static void instruction_ears(void **state)
 {
 	struct asked *a = begin(2);
@@ -30,13 +30,12 @@ static void instruction_ears(void **state)
 	a->mp.events[1].ear = MONT_EAR_ICACHE;
 	a->mp.events[1].ear_umask = 0xe1;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "37: 34 35");
+	expect_registers(a, "37: 34 35");
 	assert_int_equal(pmc(a, 37), 8 | 0xe1 << 5 | 1 << 13);
 	a->mp.events[1].ear = MONT_EAR_ITLB;
 	a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 	plan(a);
-	assert_int_equal(pmc(a, 37),
-	                 8 | 1 << 4 | 0x61 << 5); /* seven bits of unit mask, and ct is 0 */
+	assert_int_equal(pmc(a, 37), 8 | 1 << 4 | 0x61 << 5); /* seven bits of unit mask, ct is 0 */
 	a->w.input = NULL;
 	plan(a);
 	assert_int_equal(pmc(a, 37), 8 | 1 << 4 | 0x61 << 5);
@@ -73,9 +72,9 @@ static void data_ears(void **state)
 
 		a->w.ear_kinds = 1;
 		a->mp.events[0].ear = (uint8_t)rows[i].ear;
-		a->mp.events[0].ear_umask = 0x15; /* four bits */
+		a->mp.events[0].ear_umask = 0x15; /* a unit mask has four bits */
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
-		registers_are(a, rows[i].registers);
+		expect_registers(a, rows[i].registers);
 		assert_int_equal(pmc(a, 40), 8 | rows[i].mode << 7 | 5 << 16 | 2 << 24);
 		a = begin(1);
 		a->in.pfp_mont_dear =
@@ -85,7 +84,7 @@ static void data_ears(void **state)
 			                     .ear_umask = 2 };
 		a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
-		registers_are(a, rows[i].registers);
+		expect_registers(a, rows[i].registers);
 		assert_int_equal(pmc(a, 40), 3 | 1 << 6 | rows[i].mode << 7 | 2 << 16 | 2 << 24);
 		a->in.pfp_mont_dear.ear_mode = (pfmlib_mont_ear_mode_t)3;
 		refused(a, PFMLIB_ERR_INVAL, -1);
@@ -95,7 +94,7 @@ static void data_ears(void **state)
 	}
 }
 
-/* Two events of one register capture the same thing, or they do not go together. */
+/* Two events can share an address register only if both need it to capture the same. */
 static void ears_of_two_events(void **state)
 {
 	for (unsigned ear = MONT_EAR_ICACHE; ear <= MONT_EAR_DCACHE; ear += 2) {
@@ -108,10 +107,11 @@ static void ears_of_two_events(void **state)
 		a->mp.events[2].row = 0;
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
 		a->mp.events[2].row = 2;
-		a->mp.events[2].ear = ear == MONT_EAR_ICACHE ? MONT_EAR_DCACHE
-		                                             : MONT_EAR_ICACHE; /* one of either */
+		a->mp.events[2].ear = ear == MONT_EAR_ICACHE
+		                              ? MONT_EAR_DCACHE
+		                              : MONT_EAR_ICACHE; /* one event of each register */
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
-		registers_are(a, "37 40: 34 35 32 33 36");
+		expect_registers(a, "37 40: 34 35 32 33 36");
 	}
 }
 
@@ -127,9 +127,9 @@ static void opcode_matchers(void **state)
 	a->in.pfp_mont_opcm2 = (pfmlib_mont_opcm_t){ 1, .opcm_i = 1, .opcm_b = 1, .opcm_match = 5,
 		                                     .opcm_mask = most };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "32 33 34 35:");
+	expect_registers(a, "32 33 34 35:");
 	assert_true(pmc(a, 32) == (UINT64_C(0x0200000000000001) | UINT64_C(1) << 49 |
-	                           UINT64_C(1) << 51)); /* and no range: ig_ad */
+	                           UINT64_C(1) << 51)); /* ig_ad: no range is set */
 	assert_true(pmc(a, 33) == most && pmc(a, 35) == 5);
 	assert_true(pmc(a, 34) == (most | UINT64_C(1) << 48 | UINT64_C(1) << 50));
 	a->in.pfp_mont_opcm1.opcm_match = most + 1;
@@ -137,9 +137,9 @@ static void opcode_matchers(void **state)
 	a->in.pfp_mont_opcm1.opcm_match = most;
 	a->in.pfp_mont_opcm2.opcm_mask = most + 1;
 	refused(a, PFMLIB_ERR_INVAL, -1);
-	a->w.has_opcm2 = false; /* nobody asks for it */
+	a->w.has_opcm2 = false; /* not requested, so not checked */
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "32 33:");
+	expect_registers(a, "32 33:");
 }
 
 #define TRACE " 38 39 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63"
@@ -153,7 +153,7 @@ static void trace_buffer(void **state)
 	a->w.has_etb_event = true;
 	a->mp.events[1].etb = 1;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "39:" TRACE);
+	expect_registers(a, "39:" TRACE);
 	assert_int_equal(pmc(a, 39), 8 | 0x3f00);
 	*e = (pfmlib_mont_etb_t){
 		.etb_used = 1, .etb_plm = 5, .etb_tm = 1, .etb_ptm = 2, .etb_ppm = 3, .etb_brt = 2
@@ -180,7 +180,7 @@ static void trace_buffer(void **state)
 	refused(a, PFMLIB_ERR_INVAL, -1);
 	e->etb_plm = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	a->w.ear_kinds = 1; /* the data EAR in TLB mode needs it off */
+	a->w.ear_kinds = 1; /* the data EAR in TLB mode excludes the trace buffer */
 	a->mp.events[0].ear = MONT_EAR_DTLB;
 	refused(a, PFMLIB_ERR_EVTINCOMP, -1);
 	a->mp.events[0].ear = MONT_EAR_DCACHE;
@@ -198,7 +198,7 @@ static void instruction_addresses(void **state)
 	a->in.pfp_mont_ipear =
 		(pfmlib_mont_ipear_t){ .ipear_used = 1, .ipear_plm = 2, .ipear_delay = 0x1c4 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "42:" TRACE);
+	expect_registers(a, "42:" TRACE);
 	assert_int_equal(pmc(a, 42), 2 | 4 << 8 | 0xc4 << 11);
 	a->req.flags = PFMLIB_PFP_SYSTEMWIDE;
 	plan(a);
@@ -239,8 +239,8 @@ static void counters_of_events(void **state)
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 }
 
-/* Each register that is needed and not to be had is the reason, and only those that are needed. */
-static void registers_that_are_taken(void **state)
+/* An unavailable register causes a refusal exactly if the request needs it. */
+static void refuses_requests_for_unavailable_registers(void **state)
 {
 	static const unsigned needed[] = { 32, 33, 34, 35, 37, 38, 40, 41, 42 };
 
@@ -258,7 +258,7 @@ static void registers_that_are_taken(void **state)
 		a->in.pfp_mont_iear.ear_used = a->in.pfp_mont_dear.ear_used =
 			a->in.pfp_mont_ipear.ipear_used = 1;
 		assert_int_equal(plan(a), PFMLIB_SUCCESS);
-		registers_are(a, "37 40 38 41 32 33 34 35 42: 34 35 32 33 36" TRACE);
+		expect_registers(a, "37 40 38 41 32 33 34 35 42: 34 35 32 33 36" TRACE);
 		assert_int_equal(pfm_regmask_set(&a->unavailable, num), PFMLIB_SUCCESS);
 		assert_int_equal(plan(a), is_needed ? PFMLIB_ERR_NOASSIGN : PFMLIB_SUCCESS);
 	}
@@ -268,4 +268,5 @@ UNIT(pmu_montecito_feature, cmocka_unit_test(no_features_clear_the_output),
      cmocka_unit_test(instruction_ears), cmocka_unit_test(data_ears),
      cmocka_unit_test(ears_of_two_events), cmocka_unit_test(opcode_matchers),
      cmocka_unit_test(trace_buffer), cmocka_unit_test(instruction_addresses),
-     cmocka_unit_test(counters_of_events), cmocka_unit_test(registers_that_are_taken));
+     cmocka_unit_test(counters_of_events),
+     cmocka_unit_test(refuses_requests_for_unavailable_registers));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Montecito's code and data ranges, register by register and refusal by refusal. */
+/* Montecito's code and data ranges: the value of each register and each refusal. */
 #include "montecito_request.h"
 
 /* One block, fine mode, both pairs of prefetch events. */
@@ -14,9 +14,9 @@ static void code_ranges(void **state)
 	in->rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "38 41 32:");
+	expect_registers(a, "38 41 32:");
 	assert_int_equal(pmc(a, 38), 0xdb6 & ~2);
-	assert_true(pmc(a, 32) == UINT64_C(0x000f01ffffffffff)); /* ig_ad and inv are off */
+	assert_true(pmc(a, 32) == UINT64_C(0x000f01ffffffffff)); /* ig_ad and inv are clear */
 	assert_true(a->mp.irange.rr_nbr_used == 2 && a->mp.irange.rr_br[0].reg_num == 0);
 	in->rr_flags |= PFMLIB_MONT_RR_INV;
 	plan(a);
@@ -25,7 +25,7 @@ static void code_ranges(void **state)
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	assert_int_equal(pmc(a, 38),
 	                 (0xdb6 & ~2 & ~0x80) | 1 << 13); /* pairs 0 and 2: lower and upper limit */
-	a->mp.events[0].code = CODE_L1I_PREFETCHES;       /* looks at pair 1 */
+	a->mp.events[0].code = CODE_L1I_PREFETCHES;       /* event of pair 1 */
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	assert_int_equal(pmc(a, 38), (0xdb6 & ~0x10 & ~0x400) | 1 << 13);
 	a->mp.events[0].code = CODE_L1I_FILLS;
@@ -41,7 +41,7 @@ static void code_ranges(void **state)
 	refused(a, PFMLIB_ERR_INVAL, -1);
 }
 
-static void code_ranges_that_cannot_be(void **state)
+static void refuses_impossible_code_ranges(void **state)
 {
 	struct asked *a = begin(2);
 	pfmlib_mont_input_rr_t *in = &a->in.pfp_mont_irange;
@@ -49,7 +49,7 @@ static void code_ranges_that_cannot_be(void **state)
 	(void)state;
 	a->w.has_irange = true;
 	in->rr_used = 1;
-	refused(a, PFMLIB_ERR_IRRINVAL, -1); /* none */
+	refused(a, PFMLIB_ERR_IRRINVAL, -1); /* no range given */
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1008, 0x2000 };
 	refused(a, PFMLIB_ERR_IRRALIGN, -1);
 	assert_non_null(strstr(a->why.detail, "16-byte"));
@@ -59,17 +59,17 @@ static void code_ranges_that_cannot_be(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		in->rr_limits[i] =
 			(pfmlib_mont_input_rr_desc_t){ 8, 0x1000 + 0x100 * i, 0x1010 + 0x100 * i };
-	refused(a, PFMLIB_ERR_IRRTOOMANY, -1); /* fine mode has two */
+	refused(a, PFMLIB_ERR_IRRTOOMANY, -1); /* fine mode has two ranges */
 	in->rr_limits[2] = (pfmlib_mont_input_rr_desc_t){ 0 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	a->mp.events[1].code = CODE_L2I_PREFETCHES; /* and for prefetches one */
+	a->mp.events[1].code = CODE_L2I_PREFETCHES; /* prefetch events have one range */
 	refused(a, PFMLIB_ERR_IRRTOOMANY, -1);
 	a->mp.events[1].code = 0;
 	in->rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
-	refused(a, PFMLIB_ERR_IRRTOOMANY, -1); /* more than one: retired instructions alone */
+	refused(a, PFMLIB_ERR_IRRTOOMANY,
+	        -1); /* only retired instructions can use several ranges */
 	in->rr_limits[1] = (pfmlib_mont_input_rr_desc_t){ 0 };
-	a->mp.events[1].code =
-		CODE_L2I_PREFETCHES; /* pair 1, and the other event looks at pair 0 */
+	a->mp.events[1].code = CODE_L2I_PREFETCHES; /* pair 1, while the other event uses pair 0 */
 	refused(a, PFMLIB_ERR_FEATCOMB, -1);
 	a->mp.events[0].code = CODE_CYCLES;
 	a->mp.events[0].umask = UMASK_CYCLES_QUAL;
@@ -77,8 +77,7 @@ static void code_ranges_that_cannot_be(void **state)
 	refused(a, PFMLIB_ERR_FEATCOMB, -1);
 	a->mp.events[0].umask = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	a->mp.events[0].code =
-		CODE_RETIRED; /* tagged by pair 2, and an event that looks at pair 0 */
+	a->mp.events[0].code = CODE_RETIRED; /* an event tagged by pair 2, and an event of pair 0 */
 	a->mp.events[0].umask = 2;
 	a->mp.events[1].code = 0;
 	in->rr_flags = PFMLIB_MONT_RR_NO_FINE_MODE;
@@ -92,8 +91,8 @@ static void code_ranges_that_cannot_be(void **state)
 	refused(a, PFMLIB_ERR_IRRINVAL, -1);
 }
 
-/* Retired instructions have as many blocks as there are events that are tagged by the pairs of
- * them, from the first on. */
+/* Events of retired instructions tagged by pairs 0, 1, ... without a gap allow as many blocks as
+ * there are such events. */
 static void ranges_of_retired_instructions(void **state)
 {
 	for (unsigned tagged = 0; tagged < 16; tagged++)
@@ -122,8 +121,9 @@ static void ranges_of_retired_instructions(void **state)
 				char pair[8];
 
 				snprintf(pair, sizeof(pair), "IBRP%u", blocks - 1);
-				assert_non_null(strstr(a->why.detail,
-				                       pair)); /* what has to be counted as well */
+				assert_non_null(strstr(
+					a->why.detail,
+					pair)); /* the refusal names the pair without an event */
 			} else if (rc == PFMLIB_SUCCESS) {
 				assert_true(a->mp.irange.rr_nbr_used <= 2 * leading &&
 				            a->mp.irange.rr_nbr_used);
@@ -136,7 +136,7 @@ static void ranges_of_retired_instructions(void **state)
 		}
 }
 
-/* Filters of each channel of PMC41: nothing, data, opcode, code, in the codes of the manual. */
+/* Filters of each channel of PMC41: none, data, opcode, code, with the codes of the manual. */
 static void channels_of_pmc41(void **state)
 {
 	struct asked *a = begin(1);
@@ -148,14 +148,14 @@ static void channels_of_pmc41(void **state)
 	a->in.pfp_mont_drange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 	a->in.pfp_mont_drange.rr_limits[1] = (pfmlib_mont_input_rr_desc_t){ 8, 0x101000, 0x102000 };
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
-	registers_are(a, "41:");
+	expect_registers(a, "41:");
 	assert_int_equal(a->mp.drange.rr_nbr_used, 4);
-	/* Channels 0 and 1 are on and look at data (2), the others are off (3). */
+	/* Channels 0 and 1 are enabled and filter by data (2); the others are disabled (3). */
 	assert_true(pmc(a, 41) == ((base & ~(UINT64_C(15) << 45) & ~UINT64_C(0x18181818)) |
 	                           2u << 3 | 2u << 11 | 3u << 19 | 3u << 27 | UINT64_C(3) << 45));
-	a->w.has_opcm2 = true; /* for channels 1 and 3: data and opcode is 0 */
+	a->w.has_opcm2 = true; /* channels 1 and 3 filter by data and opcode: 0 */
 	plan(a);
-	registers_are(a, "41 34 35:");
+	expect_registers(a, "41 34 35:");
 	assert_true((pmc(a, 41) & 0x18181818) == (2u << 3 | 0u << 11 | 3u << 19 | 3u << 27));
 	a->w.has_opcm2 = false;
 	a->w.has_opcm1 = true;
@@ -164,19 +164,19 @@ static void channels_of_pmc41(void **state)
 	a->w.has_opcm1 = false;
 	a->w.has_irange = true;
 	a->in.pfp_mont_irange.rr_used =
-		1; /* fine mode: pair 0 has a range, pair 2 its upper limit */
+		1; /* fine mode: pair 0 has the lower limit, pair 2 the upper one */
 	a->in.pfp_mont_irange.rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0x1000, 0x2000 };
 	plan(a);
-	registers_are(a, "38 41 32:");
+	expect_registers(a, "38 41 32:");
 	assert_true((pmc(a, 41) & 0x18181818) == (0u << 3 | 2u << 11 | 3u << 19 | 3u << 27));
 	assert_true((pmc(a, 41) >> 45 & 15) == 3);
-	a->w.has_drange = false; /* code alone is 1 */
+	a->w.has_drange = false; /* code alone: 1 */
 	plan(a);
 	assert_true((pmc(a, 41) & 0x18181818) == (1u << 3 | 3u << 11 | 3u << 19 | 3u << 27));
 	assert_true((pmc(a, 41) >> 45 & 15) == 1);
 }
 
-static void data_ranges_that_cannot_be(void **state)
+static void refuses_impossible_data_ranges(void **state)
 {
 	struct asked *a = begin(1);
 	pfmlib_mont_input_rr_t *in = &a->in.pfp_mont_drange;
@@ -185,14 +185,14 @@ static void data_ranges_that_cannot_be(void **state)
 	a->w.has_drange = true;
 	in->rr_used = 1;
 	refused(a, PFMLIB_ERR_DRRINVAL, -1);
-	for (unsigned i = 0; i < 4; i++) /* each of them takes two */
+	for (unsigned i = 0; i < 4; i++) /* each range needs two pairs */
 		in->rr_limits[i] = (pfmlib_mont_input_rr_desc_t){ 1u << i % 4, 0xfff + 0x100000 * i,
 			                                          0x1003 + 0x100000 * i };
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 8, 0, ~UINT64_C(0) };
 	refused(a, PFMLIB_ERR_DRRTOOMANY, -1);
 	in->rr_limits[0] = (pfmlib_mont_input_rr_desc_t){ 16, 0x1000, 0x1001 };
 	in->rr_limits[1] = (pfmlib_mont_input_rr_desc_t){ 0 };
-	refused(a, PFMLIB_ERR_INVAL, -1); /* a level that is none */
+	refused(a, PFMLIB_ERR_INVAL, -1); /* level mask 16 does not exist */
 	in->rr_limits[0].rr_plm = 0;
 	assert_int_equal(plan(a), PFMLIB_SUCCESS);
 	a->req.model_out = NULL;
@@ -200,5 +200,6 @@ static void data_ranges_that_cannot_be(void **state)
 }
 
 UNIT(pmu_montecito_range_plan, cmocka_unit_test(code_ranges),
-     cmocka_unit_test(code_ranges_that_cannot_be), cmocka_unit_test(ranges_of_retired_instructions),
-     cmocka_unit_test(channels_of_pmc41), cmocka_unit_test(data_ranges_that_cannot_be));
+     cmocka_unit_test(refuses_impossible_code_ranges),
+     cmocka_unit_test(ranges_of_retired_instructions), cmocka_unit_test(channels_of_pmc41),
+     cmocka_unit_test(refuses_impossible_data_ranges));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Pentium 4: two events of one ESCR share its counters by halves. A search through all placements
- * says which sets can be had. */
+/* Pentium 4: two events of one pair of ESCRs use one ESCR each. A search through all placements
+ * gives the expected result. */
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "pmu/pmu_internal.h"
 
-/* The counters whose ESCR is the second one of a pair: 2, 3, 6, 7, 10, 11 and 14, 15, 17 (the
- * manual's table of ESCRs). */
+/* The counters that use the second ESCR of a pair, from the manual's table of ESCRs. */
 static bool has_upper_escr(unsigned counter)
 {
 	static const unsigned second[] = { 2, 3, 6, 7, 10, 11, 14, 15, 17 };
@@ -22,7 +21,7 @@ static uint64_t escr_of(const struct event *ev)
 	return pfmi_pmu_get_key_value(ev, KEY_MSR, ANY_COUNTER);
 }
 
-/* Can events @i and later be placed, given where those before are? */
+/* Returns true if events @i and later have a placement, given the counters of the earlier ones. */
 static bool can_place(const struct event *events, unsigned n, unsigned i, unsigned counter[])
 {
 	if (i == n)
@@ -41,7 +40,7 @@ static bool can_place(const struct event *events, unsigned n, unsigned i, unsign
 	return false;
 }
 
-/* A row that stands for an event, drawn at random: metrics have no registers. */
+/* Draws a random row that is an event: metrics have no registers. */
 static uint32_t random_event(const struct table *t, uint64_t *seed)
 {
 	uint32_t row;
@@ -80,8 +79,8 @@ static void random_sets_are_placed_or_refused(void **state)
 			unsigned c = where.counters[i];
 
 			assert_true(pfmi_pmu_get_counter_mask(&events[i]) >> c & 1);
-			/* CCCRs from 0x360, counters from 0x300; the ESCR of its half, the first
-			 * ESCR being the row's. */
+			/* CCCRs start at 0x360, counters at 0x300. The row names the first ESCR of
+			 * the pair. */
 			assert_true(regs.pmcs[i].addr == 0x360 + c && regs.pmcs[i].num == c &&
 			            regs.pmcs[i].kind == PFM_REG_PMC);
 			assert_true(regs.pmds[i].addr == 0x300 + c && regs.pmds[i].num == c);
@@ -96,8 +95,8 @@ static void random_sets_are_placed_or_refused(void **state)
 	assert_true(placed > 500 && refused > 100);
 }
 
-/* ESCR: levels in its lowest bits for both threads (user 0 and 2, kernel 1 and 3), the event from
- * bit 25 on. CCCR: no PEBS in it. */
+/* ESCR: levels of both threads in the lowest bits (user 0 and 2, kernel 1 and 3), the event from
+ * bit 25 on. CCCR: PEBS is clear. */
 static void register_values_of_events(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
@@ -127,8 +126,7 @@ static void register_values_of_events(void **state)
 		}
 }
 
-/* An edge, a threshold or a complement is one of the comparison: its own bit, 18, goes on with each
- * of them. */
+/* Edge, threshold and complement are properties of the comparison, so each sets bit 18, compare. */
 static void comparison_fields_imply_compare(void **state)
 {
 	const struct table *t = table_with(ENCODER_NETBURST, NULL);
@@ -163,7 +161,7 @@ static void register_layouts(void **state)
 	assert_non_null(pfmi_netburst_find_layout(NULL, "cccr17", &n));
 	assert_int_equal(n, 12);
 	assert_null(pfmi_netburst_find_layout(NULL, "CCC", &n));
-	assert_non_null(pfmi_netburst_find_layout(NULL, "PMC0", &n)); /* as sets write it */
+	assert_non_null(pfmi_netburst_find_layout(NULL, "PMC0", &n)); /* the name that sets use */
 	assert_int_equal(n, 12);
 	assert_null(pfmi_netburst_find_layout(NULL, "PMD0", &n));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own events: the numbers of its header, and no counters. */
+/* Events of the kernel: the numbers of its header, and no counters. */
 #include "unit_tables.h"
 #include <linux/perf_event.h>
 #include <perfmon/types.h>
@@ -41,7 +41,7 @@ static void kernel_event_numbers(void **state)
 	                      PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16);
 }
 
-/* As many as there may be, all together: each in its place, none on a counter. */
+/* A set of the maximum size: each event keeps its position, and none uses a counter. */
 static void large_sets_need_no_counter(void **state)
 {
 	const struct table *t = table_with(ENCODER_PERF, "software");
@@ -52,7 +52,7 @@ static void large_sets_need_no_counter(void **state)
 	(void)state;
 	for (unsigned i = 0; i < PLAN_MAX_EVENTS; i++)
 		pfmi_pmu_init_event(&events[i], t,
-		                    i * 5 % 12); /* the row's number is the kernel's */
+		                    i * 5 % 12); /* row numbers are the kernel's event numbers */
 	find_place(events, PLAN_MAX_EVENTS, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmcs, PLAN_MAX_EVENTS);
 	assert_int_equal(regs.n_pmds, 0);

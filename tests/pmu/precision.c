@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events can or must be sampled precisely. The facts are Intel's lists: column "Precise" of
- * MEM_LOAD_RETIRED.L3_MISS is 1, of MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4 it is 2, of
- * CPU_CLK_UNHALTED.THREAD it is 0. */
+/* Events that can or must be sampled precisely. The expected values are the column "Precise" of
+ * Intel's lists: 1 for MEM_LOAD_RETIRED.L3_MISS, 2 for MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4, 0 for
+ * CPU_CLK_UNHALTED.THREAD. */
 #include "unit_tables.h"
 #include "open_for.h"
 #include "lookup/lookup.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From register values back to events, against a search through all rows. */
+/* Register values decoded to events, against a search through all rows. */
 #include "unit_tables.h"
 #include "pmu/pmu.h"
 
-/* A table whose rows are more than twice what is kept at a time. */
-static const struct table *long_table(void)
+/* Returns a table with more than twice the rows that the decoder keeps at a time. */
+static const struct table *get_long_table(void)
 {
 	for (unsigned i = 0; i < table_count_builtins(); i++)
 		if (table_get_builtin(i)->encoder == ENCODER_FORMAT &&
@@ -14,11 +14,11 @@ static const struct table *long_table(void)
 	return NULL;
 }
 
-/* All events that a value may be, one after the other: more than are kept at a time. Each comes
- * once, the better ones first, and all rows that need nothing else are among them. */
+/* A value with more matching events than the decoder keeps at a time. Each event comes once, better
+ * matches first, and all rows without further required attributes are among them. */
 static void every_match_result(void **state)
 {
-	const struct table *t = long_table();
+	const struct table *t = get_long_table();
 	struct decode_target g = { .table = t, .reg_name = "config2", .value = 0 };
 	unsigned fits = 0, n = 0;
 	unsigned char seen[600] = { 0 };
@@ -42,14 +42,14 @@ static void every_match_result(void **state)
 		n++;
 	}
 	assert_int_equal(n, fits);
-	/* Any of them by itself, at and beside the ends of what is kept at a time. */
+	/* Each match by index, around the number of matches kept at a time. */
 	for (unsigned i = 62; i < 67; i++)
 		assert_true(pfmi_pmu_find_decoded_event(&g, i, &ev));
 	assert_false(pfmi_pmu_find_decoded_event(&g, fits, &ev));
 	assert_false(pfmi_pmu_find_decoded_event(&g, fits + 64, &ev));
 }
 
-/* The field by which users say what goes in the extra register of the row's event, or -1. */
+/* Finds the user field that sets the extra register of the row's event, or -1. */
 static int extra_field(const struct table *t, uint32_t row)
 {
 	static const enum field_key keys[] = { KEY_OFFCORE, KEY_LDLAT, KEY_FRONTEND, KEY_OFFCORE1 };
@@ -71,8 +71,8 @@ static int extra_field(const struct table *t, uint32_t row)
 	return -1;
 }
 
-/* Less is better among rows that need the same attributes. */
-static uint64_t order_of(const struct table *t, uint32_t row)
+/* Lower is better among rows that need the same attributes. */
+static uint64_t rank_row(const struct table *t, uint32_t row)
 {
 	const struct row *r = table_get_row(t, row);
 	unsigned unlikely = (r->flags & ROW_HIDDEN ? 8 : 0) + (r->flags & ROW_DEPRECATED ? 4 : 0);
@@ -83,9 +83,9 @@ static uint64_t order_of(const struct table *t, uint32_t row)
 	       row;
 }
 
-/* The best row that has the words @want when @field is set to @value, by a look at all of them. */
-static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
-                          const uint64_t want[4])
+/* Finds the best row whose words are @want with @field set to @value, among all rows. */
+static uint64_t find_best_row(const struct table *t, unsigned field, uint64_t value,
+                              const uint64_t want[4])
 {
 	uint64_t best = ~(uint64_t)0;
 
@@ -98,14 +98,14 @@ static uint64_t best_with(const struct table *t, unsigned field, uint64_t value,
 		pfmi_pmu_init_event(&ev, t, row);
 		assert_true(pfmi_pmu_set_user_field(&ev, field, value));
 		if (memcmp(pfmi_pmu_get_config_words(&ev, own), want, sizeof(own)) == 0 &&
-		    order_of(t, row) < best)
-			best = order_of(t, row);
+		    rank_row(t, row) < best)
+			best = rank_row(t, row);
 	}
 	return best;
 }
 
-/* An extra register with a value that no row has: of the rows that differ in this alone the index
- * has one, and it is the right one. */
+/* For an extra register value that no row has, the index finds one of the rows that differ in this
+ * value only, and it is the best one. */
 static void other_extra_values(void **state)
 {
 	unsigned n = 0;
@@ -135,8 +135,8 @@ static void other_extra_values(void **state)
 			                    sizeof(want));
 			assert_true(ev.n_user_fields <= 1);
 			if (ev.n_user_fields && !table_get_row(t, ev.row_index)->n_groups)
-				assert_true(order_of(t, ev.row_index) ==
-				            best_with(t, (unsigned)field, value, want));
+				assert_true(rank_row(t, ev.row_index) ==
+				            find_best_row(t, (unsigned)field, value, want));
 			n += ev.n_user_fields != 0;
 		}
 	}
@@ -151,8 +151,8 @@ static bool has_presets(const struct table *t, uint32_t row)
 	return table_get_row(t, row)->n_groups > 0;
 }
 
-/* A row that takes groups, with their presets, needs nothing: no row that needs an attribute is
- * better. */
+/* A row with groups that all have presets needs no attribute, so no row that needs one is a better
+ * match. */
 static void rows_with_presets(void **state)
 {
 	unsigned n = 0;
@@ -171,7 +171,7 @@ static void rows_with_presets(void **state)
 				continue;
 			config_of(t, row, config);
 			if (!pfmi_pmu_decode_config_words(t, config, 15, &ev) || ev.n_user_fields ||
-			    ev.chosen_groups || order_of(t, ev.row_index) > order_of(t, row))
+			    ev.chosen_groups || rank_row(t, ev.row_index) > rank_row(t, row))
 				fail_msg("%s::%s is taken for another row",
 				         table_get_text(t, t->name), table_get_row_name(t, row));
 			if (!ev.has_counter_values)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of registers: each kind, each encoder, and that pfm_decode_field() knows them. */
+/* Names of registers of each kind and encoder; pfm_decode_field() accepts each name. */
 #include "unit_tables.h"
 
 static void expect_register(const struct table *t, unsigned kind, unsigned num, uint64_t addr,
@@ -70,7 +70,7 @@ static void register_addresses_of_x86(void **state)
 	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x1a6"), "OFFCORE_RSP_0");
 	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x3f7"), "PEBS_FRONTEND");
 	assert_string_equal(pfmi_pmu_resolve_register_name(zen4, "0xc0010202"), "PERFEVTSEL1");
-	/* Not those: the name stays. */
+	/* Addresses without a name stay as they are. */
 	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x18a"), "0x18a");
 	assert_string_equal(pfmi_pmu_resolve_register_name(skl, "0x186x"), "0x186x");
 	assert_string_equal(pfmi_pmu_resolve_register_name(zen4, "0x1a6"), "0x1a6");
@@ -80,7 +80,7 @@ static void register_addresses_of_x86(void **state)
 	                    "0x186");
 }
 
-/* The names of an encoder's registers lead to their layout. */
+/* Each register name of an encoder has a layout. */
 static void names_are_known(void **state)
 {
 	static const unsigned kinds[] = { PFM_REG_PMC, PFM_REG_FIXED_CTRL, PFM_REG_GLOBAL_CTRL };

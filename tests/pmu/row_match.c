@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows against the words that they encode. */
+/* Rows against the words that they encode to. */
 #include "unit_tables.h"
 #include "pmu/row_match.h"
 
-/* The words of a row lead back to the row, or to an earlier one with equal words; the caller's
- * levels stay. */
-static void own_words(void **state)
+/* The words of a row match this row, or an earlier row with equal words. The caller's levels are
+ * kept. */
+static void words_of_a_row_match_the_row(void **state)
 {
 	unsigned n = 0;
 
@@ -39,4 +39,4 @@ static void own_words(void **state)
 	assert_true(n > 300);
 }
 
-UNIT(pmu_row_match, cmocka_unit_test(own_words));
+UNIT(pmu_row_match, cmocka_unit_test(words_of_a_row_match_the_row));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: every golden vector that is about words, events and groups, through the library. The
- * device's own are in test_device_model.c. */
+/* Alpha: the golden vectors about words, events and groups, through the library.
+ * test_device_model.c has those of the device. */
 #include <errno.h>
 #include <jansson.h>
 #include <perfmon/pfmlib_alpha.h>
@@ -84,7 +84,7 @@ static int pmu_of(const json_t *o)
 	return -1;
 }
 
-/* Statistics of a vector as bits. */
+/* The statistics of a vector as bits. */
 static uint64_t stats_of(const json_t *v)
 {
 	uint64_t l[8], bits = 0;
@@ -396,8 +396,8 @@ static void v_irq(const json_t *v)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Dispatches [[counter, event], ...] by names alone: the solver must find these counters itself,
- * unless @pin. */
+/* Dispatches [[counter, event], ...] with names only, so the solver must find these counters
+ * itself. With @pin the counters are set. */
 static int dispatch(const json_t *v, const json_t *events, bool pin,
                     const pfmlib_alpha_input_param_t *in, pfmlib_alpha_output_param_t *out,
                     pfm_set_t *set)
@@ -463,8 +463,8 @@ static void v_event(const json_t *v)
 	assert_int_equal(set.pmcs[0].addr, 2);
 	assert_int_equal(out.calls[0].argument, get_number(v, "a1"));
 	assert_int_equal(pfm_alpha_get_event_constant(pmu_of(v), idx, counter, &constant), 0);
-	/* Constants of EV67 name a mode, so several of them may stand behind a statistic: the first
-	 * is meant. */
+	/* Several constants of EV67, one for each mode, can mean one statistic: the first one is
+	 * expected. */
 	assert_int_equal(strncmp(constant, get_text(v, "const"), strlen(get_text(v, "const"))), 0);
 	assert_int_equal(pfm_alpha_get_event_select(pmu_of(v), idx, counter, &select, &cbox), 0);
 	assert_true(select < 16 && cbox < 8);
@@ -598,7 +598,7 @@ static const struct {
 };
 enum { N_KINDS = sizeof KINDS / sizeof KINDS[0] };
 
-static char current[16]; /* vector, for whoever reads a failure */
+static char current[16]; /* id of the vector, printed on failure */
 
 static void check_file(const char *name, unsigned seen[N_KINDS])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Alpha: sets of events. Every pair and every triple of every family against brute force that knows
- * the rules as the manuals state them and nothing of the solver; what settings do; what is refused,
- * and the questions about events. */
+/* Alpha: sets of events. Every pair and triple of every family is checked against brute force,
+ * which knows the rules of the manuals and nothing of the solver. Also settings, refusals, and
+ * queries about events. */
 #include <perfmon/alpha.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,8 +31,8 @@ static int dispatch_rows(int pmu, const unsigned *rows, unsigned n,
 
 /* ---- brute force ----------------------------------------------------------------------------- */
 
-/* EV67, as pfm(7) puts it: any one statistic, or one of three pairs; anything of ProfileMe
- * alone. */
+/* EV67, from pfm(7): any single statistic, or one of three pairs; events of ProfileMe only alone.
+ */
 static bool ev67_fits(const struct table *t, const unsigned *rows, unsigned n)
 {
 	static const char *const pairs[][2] = { { "cycles0", "replay" },
@@ -55,7 +55,7 @@ static bool ev67_fits(const struct table *t, const unsigned *rows, unsigned n)
 	return false;
 }
 
-/* The others: some choice of counters, all different, each one that can count its event. */
+/* Other families: each event on a different counter that can count it. */
 static bool distinct_fit(const struct table *t, const unsigned *rows, unsigned n)
 {
 	for (unsigned code = 0; code < 27; code++) {
@@ -132,23 +132,23 @@ static void brute_force_ev4(void **state)
 	solver_agrees_with_brute_force(PFMLIB_ALPHA_EV4_PMU, 72);
 }
 
-/* Only counter 0: issues. 0 or 2: cycles. Only 1: 21. 1 or 2: scachewrites. Only 2: 20. Of pairs
- * from two of these sets all fit, and so do cycles and scachewrites with themselves: 1 + 21 + 1 +
- * 20, 1 + 21 + 1 + 20, 21 + 21 * 20, 1 + 20. */
+/* Number of sets. Only counter 0: issues. 0 or 2: cycles. Only 1: 21 events. 1 or 2: scachewrites.
+ * Only 2: 20 events. Pairs from two of these classes all fit, and so do cycles and scachewrites
+ * with themselves: 1 + 21 + 1 + 20, 1 + 21 + 1 + 20, 21 + 21 * 20, 1 + 20. */
 static void brute_force_ev5(void **state)
 {
 	(void)state;
 	solver_agrees_with_brute_force(PFMLIB_ALPHA_EV5_PMU, 548);
 }
-/* As EV5, but 22 only on counter 1, 21 only on counter 2 and nothing on either: 1 + 22 + 21, 1 +
- * 22 + 21, 22 * 21. */
+/* Like EV5, but 22 events only on counter 1, 21 only on counter 2 and none on either: 1 + 22 + 21,
+ * 1 + 22 + 21, 22 * 21. */
 static void brute_force_pca56(void **state)
 {
 	(void)state;
 	solver_agrees_with_brute_force(PFMLIB_ALPHA_PCA56_PMU, 550);
 }
 
-/* cycles with itself, with retinst and with the 7 of counter 1; retinst with those 7. */
+/* cycles with itself, with retinst and with the 7 events of counter 1; retinst with those 7. */
 static void brute_force_ev6(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void brute_force_ev67(void **state)
 	solver_agrees_with_brute_force(PFMLIB_ALPHA_EV67_PMU, 5);
 }
 
-/* ---- choices --------------------------------------------------------------------------------- */
+/* ---- choice of counters ---------------------------------------------------------------------- */
 
 static void ev5_cycles_moves_to_counter_2_when_0_is_taken(void **state)
 {
@@ -172,12 +172,12 @@ static void ev5_cycles_moves_to_counter_2_when_0_is_taken(void **state)
 	(void)state;
 	assert_int_equal(
 		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, rows, 2, NULL, NULL, &where, &regs, NULL), 0);
-	assert_int_equal(where.counters[0], 2); /* cycles can also count there */
-	assert_int_equal(where.counters[1], 0); /* issues cannot */
+	assert_int_equal(where.counters[0], 2); /* cycles can use counter 2 */
+	assert_int_equal(where.counters[1], 0); /* issues can use counter 0 only */
 	assert_int_equal(regs.pmcs[0].value, 0x8000000c);
 	assert_int_equal(
 		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, rows, 1, NULL, NULL, &where, &regs, NULL), 0);
-	assert_int_equal(where.counters[0], 0); /* the lowest when nothing is in the way */
+	assert_int_equal(where.counters[0], 0); /* the lowest free counter */
 }
 
 static void ev67_cycles_take_the_counter_that_the_other_statistic_leaves(void **state)
@@ -203,8 +203,8 @@ static void ev67_cycles_take_the_counter_that_the_other_statistic_leaves(void **
 	}
 }
 
-/* Which events, then that they count: without the second nothing does. */
-static void ev4_is_told_what_to_count_and_to_count(void **state)
+/* One request selects the events, a second one enables counting. */
+static void ev4_selects_events_then_enables_counting(void **state)
 {
 	unsigned rows[] = { row_of(PFMLIB_ALPHA_EV4_PMU, "cycles"),
 		            row_of(PFMLIB_ALPHA_EV4_PMU, "dcache") };
@@ -240,7 +240,7 @@ static void counters_others_hold_are_left_alone(void **state)
 	assert_int_equal(where.counters[0], 2);
 	taken.bits[0] = 5;
 	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
-	req.table = table_of(PFMLIB_ALPHA_EV67_PMU); /* an event that takes both counters */
+	req.table = table_of(PFMLIB_ALPHA_EV67_PMU); /* an event that uses both counters */
 	taken.bits[0] = 2;
 	pfmi_pmu_init_event(&ev, req.table, row_of(PFMLIB_ALPHA_EV67_PMU, "abort"));
 	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, NULL), PFMLIB_ERR_NOASSIGN);
@@ -301,11 +301,11 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 	(void)state;
 	assert_int_equal(encode("ev5::cycles:period=256", &set, &out, NULL), 0);
 	assert_int_equal(set.pmcs[1].value, 0x3a0);
-	assert_int_equal(set.pmds[0].value, 0); /* a rate of the counter's own: it begins at 0 */
+	assert_int_equal(set.pmds[0].value, 0); /* a rate of the counter, so the start value is 0 */
 	assert_int_equal(out.privileged, 1);
 	assert_int_equal(out.rates[0], 256);
 	assert_int_equal(encode("ev5::cycles:period=16384", &set, &out, NULL),
-	                 0); /* counter 2 alone has that one */
+	                 0); /* only counter 2 has this rate */
 	assert_int_equal(set.counter[0], 2);
 	assert_int_equal(encode("ev5::cycles:period=1000", &set, &out, NULL), PFMLIB_ERR_ATTR_VAL);
 	assert_int_equal(encode("ev6::cycles:period=100000", &set, &out, NULL), 0);
@@ -321,15 +321,14 @@ static void a_period_is_a_rate_or_a_start_value(void **state)
 	                 PFMLIB_ERR_ATTR_VAL);
 }
 
-/* Levels of the text and of the settings must agree; settings with a word of the caller's own
- * exclude both. */
-static void levels_are_named_once(void **state)
+/* Levels of the text and of the settings must agree. Settings with a raw word allow neither. */
+static void text_and_settings_agree_on_levels(void **state)
 {
 	static const struct {
 		const char *text;
 		unsigned modes, flags;
 		int rc;
-		uint64_t word; /* of the modes; 0: there is none */
+		uint64_t word; /* of the mode register; 0: not written */
 	} rows[] = {
 		{ "ev5::loads", 0, 0, 0, 0 },
 		{ "ev5::loads:u", PFM_ALPHA_MODE_EXEC | PFM_ALPHA_MODE_SUPER, 0, 0, 0x40000300 },
@@ -367,7 +366,7 @@ static void levels_are_named_once(void **state)
 	}
 }
 
-/* A 21164 starts with what its counters have, or from 0. */
+/* Counters of the 21164 keep their values or start at 0. */
 static void counts_are_kept_or_cleared(void **state)
 {
 	(void)state;
@@ -407,12 +406,13 @@ static void levels_reach_the_21164_and_are_refused_elsewhere(void **state)
 	assert_int_equal(set.pmcs[2].value, 0x40000300); /* user code runs in executive mode */
 	assert_int_equal(set.pmcs[2].addr, 3);
 	assert_int_equal(encode("ev5::loads:plm=8:counter=1", &set, &out, NULL), 0);
-	assert_int_equal(encode("ev5::loads:k", &set, &out, NULL),
-	                 PFMLIB_ERR_NOTSUPP); /* not without the other two */
+	assert_int_equal(
+		encode("ev5::loads:k", &set, &out, NULL),
+		PFMLIB_ERR_NOTSUPP); /* kernel mode cannot be counted without the other two */
 	assert_int_equal(encode("ev5::loads:plm=7", &set, &out, NULL), 0);
 	assert_int_equal(set.pmcs[2].value, 0x40000200);
 	assert_int_equal(encode("ev5::loads:u:k", &set, &out, NULL), 0);
-	assert_int_equal(set.n_pmcs, 3); /* everything: nothing to restrict */
+	assert_int_equal(set.n_pmcs, 3); /* all levels: no mode register */
 	assert_int_equal(encode("ev6::cycles:u", &set, &out, NULL), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(encode("ev4::cycles:u", &set, &out, NULL), PFMLIB_ERR_NOTSUPP);
 }
@@ -452,7 +452,7 @@ static void profiling_requests_come_in_the_order_the_driver_wants(void **state)
 	assert_int_equal(out.ioctls[3].words[2], 8);
 	assert_int_equal(out.ioctls[5].n_words, 2);
 	assert_int_equal(out.ioctls[5].words[1], 0x1900);
-	in.pfp_alpha_items = PFM_PROFILING; /* nothing to clear, nothing to read but samples */
+	in.pfp_alpha_items = PFM_PROFILING; /* nothing to clear or to read except samples */
 	assert_int_equal(
 		dispatch_rows(PFMLIB_ALPHA_EV5_PMU, &row, 1, &in, &out, &where, &regs, NULL), 0);
 	for (unsigned i = 0; i < out.n_ioctls; i++) {
@@ -690,7 +690,7 @@ static void words_that_cannot_be_made_are_refused(void **state)
 	assert_int_equal(pfm_alpha_pm_mode_word(4, &word), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_pm_mode_word(0, NULL), PFMLIB_ERR_INVAL);
 	assert_true(word == 77 && select == 77);
-	/* Results nobody wants. */
+	/* NULL results are allowed. */
 	pfm_alpha_driver_rates(0, NULL, NULL);
 	assert_int_equal(
 		pfm_alpha_split_counter_word(EV5, PF5_CTRS(5, 3, 1, 2, 3), NULL, NULL, NULL), 0);
@@ -730,7 +730,7 @@ static void requests_and_masks_are_found_by_name(void **state)
 	assert_int_equal(pfm_alpha_mask(NULL, &mask), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_mask("PF6_MUX_KMASK", NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT6MUX, 0, &call),
-	                 PFMLIB_ERR_NOTSUPP); /* another family's */
+	                 PFMLIB_ERR_NOTSUPP); /* a request of another family */
 	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNTGETIPLHIS, 0, &call),
 	                 PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(pfm_alpha_device_call(PFMLIB_ALPHA_EV5_PMU, PCNT5MUX, 0, NULL),
@@ -742,7 +742,7 @@ static void requests_and_masks_are_found_by_name(void **state)
 
 /* ---- arguments of handlers ------------------------------------------------------------------- */
 
-static void interrupts_are_told_apart(void **state)
+static void decodes_each_kind_of_interrupt(void **state)
 {
 	const uint64_t counter[3] = { 4, 0x650, 1 }, clock[3] = { 1, 0x600, 0 },
 		       machine_check[3] = { 4, 0x660, 0 }, third[3] = { 4, 0x650, 2 };
@@ -875,7 +875,7 @@ static void the_last_bucket_of_an_odd_range_counts_too(void **state)
 	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 4, 3, 1, &bytes), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 4, PFM_ALPHA_OPEN_ALL, 1, NULL),
 	                 PFMLIB_ERR_INVAL);
-	/* One bucket for all: no stride, or one that is longer than any range. */
+	/* One bucket for the whole range: stride 0, or a stride longer than any range. */
 	assert_int_equal(pfm_alpha_sample_bytes(0x1000, 0x2000, 0, PFM_ALPHA_OPEN_EACH, 3, &bytes),
 	                 0);
 	assert_int_equal(bytes, 12);
@@ -886,7 +886,7 @@ static void the_last_bucket_of_an_odd_range_counts_too(void **state)
 	assert_int_equal(pfm_alpha_bucket(0x1000, 0, 0x1040) |
 	                         pfm_alpha_bucket(0x1000, UINT64_C(1) << 63, 0x1040),
 	                 0);
-	assert_int_equal(pfm_alpha_level_entry(0, 1, 3), 3); /* idle, but interrupted */
+	assert_int_equal(pfm_alpha_level_entry(0, 1, 3), 3); /* an interrupt in the idle process */
 }
 
 static void linux_gets_its_own_numbers(void **state)
@@ -920,7 +920,7 @@ static void linux_gets_its_own_numbers(void **state)
 	pfm_close_context(ctx);
 }
 
-/* The kernel's pair rules and those of the hardware are the same ones. */
+/* The kernel driver and the hardware allow the same pairs. */
 static void linux_pairs_are_hardware_pairs(void **state)
 {
 	static const char *const names[] = { "", "anycycles", "retinst", "bcachemisses", "replay" };
@@ -958,11 +958,11 @@ int main(void)
 		cmocka_unit_test(brute_force_ev67),
 		cmocka_unit_test(ev5_cycles_moves_to_counter_2_when_0_is_taken),
 		cmocka_unit_test(ev67_cycles_take_the_counter_that_the_other_statistic_leaves),
-		cmocka_unit_test(ev4_is_told_what_to_count_and_to_count),
+		cmocka_unit_test(ev4_selects_events_then_enables_counting),
 		cmocka_unit_test(counters_others_hold_are_left_alone),
 		cmocka_unit_test(events_are_found_by_every_name_they_have),
 		cmocka_unit_test(a_period_is_a_rate_or_a_start_value),
-		cmocka_unit_test(levels_are_named_once),
+		cmocka_unit_test(text_and_settings_agree_on_levels),
 		cmocka_unit_test(counts_are_kept_or_cleared),
 		cmocka_unit_test(levels_reach_the_21164_and_are_refused_elsewhere),
 		cmocka_unit_test(profiling_requests_come_in_the_order_the_driver_wants),
@@ -972,7 +972,7 @@ int main(void)
 		cmocka_unit_test(selects_belong_to_counters),
 		cmocka_unit_test(words_that_cannot_be_made_are_refused),
 		cmocka_unit_test(requests_and_masks_are_found_by_name),
-		cmocka_unit_test(interrupts_are_told_apart),
+		cmocka_unit_test(decodes_each_kind_of_interrupt),
 		cmocka_unit_test(traps_of_a_sample),
 		cmocka_unit_test(statistics_and_ratios_have_names),
 		cmocka_unit_test(every_statistic_has_its_event),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Core Solo and Core Duo as pmc.core(3) has them: every golden specifier, the spellings of libpfm
- * 3, libpfm 4 and perf for the same registers, and sets placed against brute force. */
+/* Core Solo and Core Duo as in pmc.core(3): every golden specifier, the spellings of libpfm 3,
+ * libpfm4 and perf for the same registers, and sets against brute force. */
 #include "expect.h"
 #include "rows.h"
 #include <perfmon/perfmon.h>
@@ -185,7 +185,7 @@ static void default_levels_are_the_callers(void **state)
 	assert_int_equal(e.regs[0].value, 0x005000c2);
 }
 
-/* ---- what the manual page says about the class and its events -------------------------------- */
+/* ---- capabilities and events of the manual page ---------------------------------------------- */
 
 static const char *feature_text(const char *name, uint64_t *value)
 {
@@ -284,7 +284,7 @@ static unsigned get_random_below(unsigned n)
 	return (seed >> 8) % n;
 }
 
-/* True if every event of @events (bit i) can have a counter of its own. */
+/* Returns true if every event of @events (bit i) can have its own counter. */
 static int can_place(const uint64_t *mask, unsigned n, uint64_t events, uint64_t used)
 {
 	unsigned i = 0;
@@ -368,8 +368,7 @@ static void random_sets(const char *prefix, unsigned most, unsigned rounds)
 				                 PFMLIB_SUCCESS);
 			while (e.flags & PFM_EVENT_HIDDEN ||
 			       strncmp(e.name, "PERF_METRICS", 12) == 0);
-			/* Constrained events are rare in the table: take them more often than
-			 * chance would. */
+			/* Constrained events are rare in the table, so draw them more often. */
 			if (strcmp(prefix, "coreduo") == 0 && get_random_below(2))
 				e.counters = get_random_below(2) ? 1 : 2;
 			filtered = e.counters >> 32 && e.counters & 0xffffffff &&

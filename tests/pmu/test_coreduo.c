@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The libpfm 3 interface on Core Solo and Core Duo: golden requests, then what the header promises
- * beyond them. */
+/* The libpfm 3 interface on Core Solo and Core Duo: golden requests, then statements of the header
+ * without a vector. */
 #include "rows.h"
 #include <perfmon/pfmlib_coreduo.h>
 
@@ -81,8 +81,8 @@ static void check_pmd(const json_t *want, const pfmlib_reg_t *got)
 	assert_int_equal(got->reg_alt_addr, json_integer_value(json_array_get(want, 2)));
 }
 
-/* 3.10 puts two events on counter 1 in these rows; the values are right and the free event belongs
- * on counter 0. */
+/* libpfm 3.10 puts both events on counter 1 in these rows. The values are right, and the
+ * unconstrained event belongs on counter 0. */
 static void check_marked(const json_t *res, const pfmlib_output_param_t *out)
 {
 	unsigned used = 0;
@@ -118,7 +118,7 @@ static void test_dispatch(const json_t *row)
 		return;
 	}
 	if (is_marked(row)) {
-		/* With counter 0 taken there is no legal place for both. */
+		/* Without counter 0 the two events cannot be placed. */
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
 		return;
 	}
@@ -173,7 +173,7 @@ static void add_vector(struct rows *rows, json_t *row)
 	rows_add(rows, name, test_vector, row);
 }
 
-/* ---- beyond the vectors ---------------------------------------------------------------------- */
+/* ---- statements of the header ---------------------------------------------------------------- */
 
 static void numbers_as_libpfm_3_10_has_them(void **state)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Today's processors from lists: every golden row through an image made of the list it names, and
- * what sets of such events may and may not do. The vendors' lists are not part of this project:
- * without them the invented ones of tests/lists stand alone, and sets are those of the built-in
- * tables. */
+/* Recent processors from lists: every golden row through an image compiled from its list, and
+ * constraints of sets of such events. The vendors' lists are not part of this project: without them
+ * the lists of tests/lists are used, and sets come from the built-in tables. */
 #include "rows.h"
 #include "shared.h"
 #include <stdio.h>
 #include <unistd.h>
 #include <perfmon/perfmon.h>
 
-/* One context per tree of lists: the same processor is in several of them. */
+/* One context for each directory of lists, since several have the same processor. */
 static const struct tree {
 	const char *name;
 	bool ours;
@@ -35,7 +34,7 @@ static pfm_ctx_t *context_of(const json_t *row)
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-/* The table a row's list became. */
+/* Name of the table made from a row's list. */
 static void table_name(const json_t *row, char *out, size_t size)
 {
 	static const struct {
@@ -117,8 +116,8 @@ static void check_registers(const json_t *row, const pfm_encoding_t *e)
 	json_t *msr = json_object_get(row, "msr"), *alt;
 	size_t i;
 
-	/* One Linux list writes fixed counter 6 as 38, and its row was made without knowing;
-	 * Intel's list of that core has it right. */
+	/* One Linux list has fixed counter 6 as bit 38, so the event cannot use the general counter
+	 * that its row expects; Intel's list of that core agrees. */
 	if (e->counters >> 38 & 1 && json_object_get(row, "evtsel")) {
 		assert_int_equal(e->regs[0].kind, PFM_REG_FIXED_CTRL);
 		assert_int_equal(e->regs[0].value, 0x3000000);
@@ -203,7 +202,7 @@ static void add_vector(struct rows *rows, json_t *row)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* The vendors' own where they are at hand. */
+/* The vendors' lists where available, otherwise the built-in tables. */
 static pfm_ctx_t *lists_of(unsigned tree)
 {
 	return of_tree[tree] ? of_tree[tree] : builtin;
@@ -361,8 +360,8 @@ static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n,
 	return pfm_dispatch_set(builtin, texts, n, NULL, set, error);
 }
 
-/* An event and a set of this event alone have equal registers, although the library encodes them
- * in two ways. */
+/* A single event encodes to the same registers as a set of this event, although the library uses
+ * two functions. */
 static void check_alone(const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -376,7 +375,7 @@ static void check_alone(const char *text)
 		assert_int_equal(one.kind, other.kind);
 		return;
 	}
-	/* A set has the register that enables its counters as well. */
+	/* A set also has the register that enables its counters. */
 	assert_int_equal(set.n_pmcs - (set.pmcs[set.n_pmcs - 1].kind == PFM_REG_GLOBAL_CTRL),
 	                 e.n_regs);
 	for (unsigned i = 0; i < e.n_regs; i++) {
@@ -544,8 +543,8 @@ static void top_down_figures_follow_slots(void **state)
 	assert_int_equal(e.attr.config, 0x8200);
 	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound:e", 0, &e, &error),
 	                 PFMLIB_ERR_ATTR_EVENT);
-	/* Nor does it reach an extra register: two with different values would have been alone for
-	 * ever. */
+	/* A top-down event has no extra register, so its fields are refused too: two events with
+	 * different values could never share a group. */
 	assert_int_equal(pfm_encode_event(builtin,
 	                                  "arl_lioncove::PERF_METRICS.MEMORY_BOUND:ldlat=2", 0, &e,
 	                                  &error),
@@ -569,7 +568,7 @@ static void arm_cycles_take_the_cycle_counter(void **state)
 
 /* ---- main ------------------------------------------------------------------------------------ */
 
-/* False if a tree is there and cannot be had. */
+/* Returns false if a directory exists and its image cannot be made. */
 static bool make_image(unsigned tree, const char *pmuc)
 {
 	pfm_ctx_options_t options = { .size = sizeof(options), .flags = PFM_CTX_NO_HOST };

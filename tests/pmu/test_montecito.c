@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Golden requests to the libpfm 3 interface on Montecito. Rows without a mark are exact. A row with
- * a mark is one where libpfm 3.10 is wrong: vectors/montecito_better.jsonl has our answer, and the
- * row of "What a better library should do" in the facts that asks for it; the judge of montecito.h
- * checks that answer against the rules of the hardware. */
+/* Golden requests to the libpfm 3 interface on Montecito. Rows without a mark are exact. A marked
+ * row is one that libpfm 3.10 answers wrongly: vectors/montecito_better.jsonl has our answer, and
+ * names the row of "What a better library should do" in the facts that requires it. The checker of
+ * montecito.h compares that answer with the rules of the hardware. */
 #include "montecito.h"
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static void check_answer(const struct mont_request *r, struct mont_answer *a, co
 	assert_int_equal(a->rc, row_int(res, "rc", 0));
 	if (!judge(r, a))
 		fail_msg("the answer is against the rules: %s", wrong);
-	if (a->rc || json_object_get(res, "placed")) /* any placement the judge allows */
+	if (a->rc || json_object_get(res, "placed")) /* the checker accepts any valid placement */
 		return;
 	check_regs(json_object_get(res, "pmc"), a->out.pfp_pmcs, a->out.pfp_pmc_count, true);
 	check_regs(json_object_get(res, "pmd"), a->out.pfp_pmds, a->out.pfp_pmd_count, false);
@@ -146,7 +146,7 @@ static void check_bycode(const json_t *req, const json_t *res, int want)
 		check_event_name(event, res);
 }
 
-/* Names of every kind go into a buffer of exactly the length asked for, with a guard behind it. */
+/* Each kind of name is written to a buffer of exactly the given length, followed by guard bytes. */
 static void check_name(const char *op, const json_t *req, const json_t *res, int want)
 {
 	char buf[128];
@@ -204,8 +204,7 @@ static void check_info(const json_t *res)
 	assert_int_equal(pfm_get_pmu_type(&type), 0);
 	assert_int_equal(type, row_int(res, "pmu_type", 0));
 	assert_int_equal(pfm_get_version(&n), 0);
-	assert_int_equal(n,
-	                 row_int(res, "version", 0) + 1); /* the golden answers are those of 3.10 */
+	assert_int_equal(n, row_int(res, "version", 0) + 1); /* the golden answers come from 3.10 */
 	assert_int_equal(pfm_get_num_events(&n), 0);
 	assert_int_equal(n, row_int(res, "num_events", 0));
 	assert_int_equal(pfm_get_num_pmcs(&n), 0);
@@ -247,10 +246,9 @@ static void check_op(const char *op, const json_t *req, const json_t *res)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static json_t *better; /* by id: our answer to a marked row */
+static json_t *better; /* our answer to a marked row, by id */
 
-/* An L2D set with PMC4 taken by others: the very example of row 1, as mp0975, though this one came
- * without its mark. */
+/* An L2D set with PMC4 unavailable, like mp0975 of row 1, but the vector lacks the mark. */
 #define WITHOUT_MARK "mp1130"
 
 static void test_row(void **state)
@@ -263,7 +261,7 @@ static void test_row(void **state)
 		assert_non_null(ours);
 		res = json_object_get(ours, "res") ? json_object_get(ours, "res") : res;
 	} else {
-		assert_null(ours); /* no excuse for a row without a mark */
+		assert_null(ours); /* a row without a mark must have no other answer */
 	}
 	check_op(row_text(json_object_get(row, "req"), "op"), json_object_get(row, "req"), res);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records are packed bit by bit as the manual describes them; decoding must give the values
- * back. */
+/* Decodes records that the test packs bit by bit as the manual describes them. */
 #include "rows.h"
 #include <perfmon/montecito.h>
 
@@ -19,7 +18,7 @@ static unsigned get_random_below(unsigned n)
 	return (unsigned)(any64() % n);
 }
 
-/* ---- packer: places a value bit after bit ---------------------------------------------------- */
+/* ---- packer: places a value bit by bit ------------------------------------------------------- */
 
 static uint64_t place_bits(uint64_t value, unsigned from, unsigned to)
 {
@@ -31,7 +30,7 @@ static uint64_t place_bits(uint64_t value, unsigned from, unsigned to)
 	return reg;
 }
 
-/* Noise in bits the manual says are ignored. */
+/* Random values for bits that the manual calls ignored. */
 static uint64_t make_noise(unsigned from, unsigned to)
 {
 	return place_bits(any64(), from, to);
@@ -116,10 +115,10 @@ static void test_iear(void **state)
 
 struct buffer {
 	uint64_t pmd38, pmd39, pmds[16];
-	unsigned next, written; /* entries written in all */
+	unsigned next, written; /* written: entries written in total */
 };
 
-/* As the hardware does: into the next entry, its nibble beside it. */
+/* Writes the next entry and its nibble, as the hardware does. */
 static void record_entry(struct buffer *b, uint64_t pmd, unsigned nibble)
 {
 	unsigned at = b->next, lsb = at < 8 ? 8 * at : 8 * (at - 8) + 4;
@@ -136,7 +135,7 @@ static void clear_buffer(struct buffer *b)
 {
 	memset(b, 0, sizeof(*b));
 	for (unsigned i = 0; i < 16; i++)
-		b->pmds[i] = any64(); /* what earlier measurements left */
+		b->pmds[i] = any64(); /* contents left by earlier measurements */
 	b->pmd39 = any64();
 }
 
@@ -203,7 +202,8 @@ static void test_branches(void **state)
 			if (all[i].br_taken)
 				record_target(&b, &all[i]);
 		}
-		first = b.written > 16 ? b.written - 16 : 0; /* the oldest entry that is left */
+		first = b.written > 16 ? b.written - 16
+		                       : 0; /* the oldest entry still in the buffer */
 		for (unsigned i = 0; i < n; i++) {
 			if (entry_of[i] >= first) {
 				want[kept++] = all[i];
@@ -238,8 +238,7 @@ static void test_branch_without_target(void **state)
 	check_branches(&b, br, 2);
 }
 
-/* The branch before has its target: the next one belongs to a branch that the buffer does not
- * tell. */
+/* The branch before has its target, so the next target belongs to a branch that the buffer lost. */
 static void test_target_without_branch(void **state)
 {
 	pfmlib_mont_branch_t br[2] = { any_branch(),
@@ -263,7 +262,7 @@ static void test_entries_never_written(void **state)
 	struct buffer b = { 0 };
 
 	(void)state;
-	b.pmd38 = place_bits(9, 0, 3); /* says nine, but they are all zero */
+	b.pmd38 = place_bits(9, 0, 3); /* nine entries claimed, but all of them are zero */
 	check_branches(&b, NULL, 0);
 	b.pmd38 = 0;
 	check_branches(&b, NULL, 0);
@@ -332,7 +331,7 @@ static void test_arguments(void **state)
 	assert_int_equal(pfm_mont_decode_ipear(0, 0, pmds, ip, NULL), PFMLIB_ERR_INVAL);
 }
 
-/* The unions of older programs describe the same bits. */
+/* The unions of libpfm 3's header describe the same bits. */
 static void test_layouts_agree(void **state)
 {
 #ifdef PFM_MONT_LAYOUTS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Montecito event table through its public questions, against vectors/montecito_events.jsonl,
- * and the libpfm 3 calls with invalid arguments. Group and set are the hardware's
- * (hw_group, hw_set): libpfm 3.10 reads them at wrong bits. */
+/* Queries about each Montecito event against vectors/montecito_events.jsonl, and libpfm 3 calls
+ * with invalid arguments. Group and set are those of the hardware (hw_group, hw_set): libpfm 3.10
+ * reads them at wrong bits. */
 #include "montecito.h"
 
 /* ---- one test per event ---------------------------------------------------------------------- */
@@ -59,7 +59,8 @@ static void check_traits(unsigned i, const json_t *row)
 	assert_int_equal(pfm_mont_get_event_type(i, &value), 0);
 	assert_int_equal(value, row_int(row, "type", 0));
 	assert_int_equal(pfm_mont_get_ear_mode(i, &mode), row_int(row, "ear_mode_rc", 0));
-	assert_int_equal(mode, row_int(row, "ear_mode", 77)); /* left alone where there is none */
+	assert_int_equal(mode,
+	                 row_int(row, "ear_mode", 77)); /* unchanged if the event has no mode */
 	assert_int_equal(pfm_mont_get_event_ear_mode(i, &other), row_int(row, "ear_mode_rc", 0));
 }
 
@@ -110,7 +111,7 @@ static void test_event(void **state)
 
 static unsigned n_rows;
 
-/* The file is in table order, which is the order of indexes. */
+/* The file is in the order of the table, so line numbers are indexes. */
 static void add_event(struct rows *rows, json_t *row)
 {
 	json_object_set_new(row, "index", json_integer(n_rows++));
@@ -211,7 +212,8 @@ static void test_null_everywhere(void **state)
 	assert_int_equal(pfm_get_inst_retired_event(NULL), PFMLIB_ERR_INVAL);
 }
 
-/* Bit 13 of PMC38 tells, where there is an answer with ranges at all. */
+/* Bit 13 of PMC38 says whether ranges are in fine mode; it is read only if the answer has ranges.
+ */
 static void test_fine_ranges(void **state)
 {
 	pfmlib_output_param_t *out = calloc(1, sizeof(*out));
@@ -335,7 +337,8 @@ static void test_before_a_choice(void **state)
 	assert_int_equal(pfm_get_version(&u), 0);
 	assert_int_equal(u, PFMLIB_VERSION);
 	assert_int_equal(PFMLIB_MAJ_VERSION(u), 3);
-	assert_int_equal(pfm_mont_is_dear(204), 1); /* the Montecito questions need no choice */
+	assert_int_equal(pfm_mont_is_dear(204),
+	                 1); /* queries about Montecito work without choosing a PMU */
 	assert_int_equal(pfm_force_pmu(PFMLIB_MONTECITO_PMU), 0);
 }
 
@@ -378,7 +381,7 @@ int main(void)
 	struct rows rows = { 0 };
 	char path[512];
 
-	/* Named before anything is chosen, so first. */
+	/* The first test, since it needs a library without a chosen PMU. */
 	rows_add(&rows, "nothing works before a PMU is chosen", test_before_a_choice, NULL);
 	rows_add(&rows, "indexes beyond the table", test_indexes_beyond_the_table, NULL);
 	rows_add(&rows, "NULL everywhere", test_null_everywhere, NULL);

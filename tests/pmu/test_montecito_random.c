@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Properties of pfm_dispatch_events() on Montecito over random requests: a set that is placed
- * breaks no rule, a set that is refused for its counters has no placement at all, ranges are
- * covered, and whatever comes in nothing is written where it should not be. */
+/* Properties of pfm_dispatch_events() on Montecito over random requests: a placed set breaks no
+ * rule, a set refused for its counters has no placement, ranges are covered, and no input makes the
+ * library write outside its output. */
 #include "montecito.h"
 #include "open_for.h"
 #include <pthread.h>
@@ -23,10 +23,10 @@ static bool has_chance(uint64_t *seed, unsigned percent)
 	return get_random_below(seed, 100) < percent;
 }
 
-/* ---- requests a user could make -------------------------------------------------------------- */
+/* ---- valid requests -------------------------------------------------------------------------- */
 
-/* Events of the cache groups and those with few counters come up more often than their share. @set
- * narrows the groups to few sets. */
+/* Draws events of the cache groups and events with few counters more often than their share. @set
+ * restricts the groups to few sets. */
 static unsigned any_event(uint64_t *seed, unsigned taste, unsigned set)
 {
 	for (unsigned tries = 0; tries < 4000; tries++) {
@@ -138,13 +138,13 @@ static void test_requests(void **state)
 		placed += a->rc == 0;
 		refused += a->rc == PFMLIB_ERR_NOASSIGN;
 	}
-	assert_true(placed > 1500 && refused > 100); /* the test still tests something */
+	assert_true(placed > 1500 && refused > 100); /* enough sets of both kinds */
 	free(r);
 	free(copy);
 	free(a);
 }
 
-/* ---- meaningless requests -------------------------------------------------------------------- */
+/* ---- invalid requests ------------------------------------------------------------------------ */
 
 static void fill_randomly(uint64_t *seed, void *at, size_t n)
 {
@@ -207,9 +207,10 @@ static void test_texts(void **state)
 	}
 }
 
-/* ---- what refusals say ----------------------------------------------------------------------- */
+/* ---- error details --------------------------------------------------------------------------- */
 
-/* Sets and settings by name: a refusal names one of the events or none, never another number. */
+/* Sets and settings by name: a refusal gives the index of an event or none, never another number.
+ */
 static void test_refusals_name_an_event_or_none(void **state)
 {
 	pfm_ctx_t *ctx = open_for("montecito");
@@ -249,7 +250,7 @@ static void test_refusals_name_an_event_or_none(void **state)
 	pfm_close_context(ctx);
 }
 
-/* ---- names there and back -------------------------------------------------------------------- */
+/* ---- names and their round trip -------------------------------------------------------------- */
 
 static void test_full_names_come_back(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Address ranges and blocks: the smallest cover against trying everything in a small world, and any
- * cover against what it is for. */
+/* Address ranges and blocks: the smallest cover against exhaustive search in a small address space,
+ * and covers of random ranges against their definition. */
 #include "rows.h"
 #include "pmu/montecito.h"
 
@@ -19,7 +19,7 @@ static unsigned get_random_below(unsigned n)
 	return (unsigned)(any64() % n);
 }
 
-/* ---- a world of 32 addresses ----------------------------------------------------------------- */
+/* ---- an address space of 32 addresses -------------------------------------------------------- */
 
 #define WORLD    32u
 #define N_BLOCKS 63 /* aligned blocks in it */
@@ -40,35 +40,35 @@ static uint32_t bits_of(const struct mont_range *r)
 	return (uint32_t)((((uint64_t)1 << (r->last - r->first + 1)) - 1) << r->first);
 }
 
-/* Fewest addresses any @pairs blocks cover when they cover all of @asked. Blocks that overlap are
- * no use, so each next one begins at the first address that is still missing. */
-static unsigned find_fewest_addresses(uint32_t asked, unsigned pairs)
+/* Fewest addresses that @pairs blocks can cover if they cover all of @wanted. Overlapping blocks
+ * gain nothing, so each block starts with the first uncovered address. */
+static unsigned find_fewest_addresses(uint32_t wanted, unsigned pairs)
 {
 	unsigned best = WORLD + 1;
 
-	if (!asked)
+	if (!wanted)
 		return 0;
 	for (unsigned i = 0; pairs && i < N_BLOCKS; i++)
-		if (world_block[i] >> __builtin_ctz(asked) & 1) {
+		if (world_block[i] >> __builtin_ctz(wanted) & 1) {
 			unsigned cost = (unsigned)__builtin_popcount(world_block[i]) +
-			                find_fewest_addresses(asked & ~world_block[i], pairs - 1);
+			                find_fewest_addresses(wanted & ~world_block[i], pairs - 1);
 
 			best = cost < best ? cost : best;
 		}
 	return best;
 }
 
-/* With levels: the pairs are shared out in every way. */
+/* With levels: tries every split of the pairs among the levels. */
 static unsigned fewest_by_level(const struct mont_range *r, unsigned n, unsigned pairs)
 {
-	uint32_t asked[2] = { 0, 0 };
+	uint32_t wanted[2] = { 0, 0 };
 	unsigned best = 2 * WORLD + 1;
 
 	for (unsigned i = 0; i < n; i++)
-		asked[r[i].plm == 8] |= bits_of(&r[i]);
+		wanted[r[i].plm == 8] |= bits_of(&r[i]);
 	for (unsigned p = 0; p <= pairs; p++) {
-		unsigned a = find_fewest_addresses(asked[0], p),
-			 b = find_fewest_addresses(asked[1], pairs - p);
+		unsigned a = find_fewest_addresses(wanted[0], p),
+			 b = find_fewest_addresses(wanted[1], pairs - p);
 
 		best = a <= WORLD && b <= WORLD && a + b < best ? a + b : best;
 	}
@@ -124,7 +124,7 @@ static void check_small(const struct mont_range *r, unsigned n)
 		check_cover(r, n, b, got, pairs);
 		assert_int_equal(bytes_of(b, got), best);
 		assert_true(got == 1 || fewest_by_level(r, n, (unsigned)got - 1) >
-		                                best); /* no pair is wasted */
+		                                best); /* fewer pairs cannot do as well */
 	}
 }
 
@@ -155,7 +155,7 @@ static void test_several_ranges(void **state)
 	}
 }
 
-/* ---- the real world -------------------------------------------------------------------------- */
+/* ---- 64-bit addresses ------------------------------------------------------------------------ */
 
 static struct mont_range any_range(unsigned plm)
 {
@@ -234,7 +234,7 @@ static void test_fine_mode_is_one_page(void **state)
 	(void)state;
 	assert_true(pfmi_mont_is_fine_range(&in));
 	assert_false(pfmi_mont_is_fine_range(&out));
-	assert_false(pfmi_mont_is_fine_range(&far)); /* the same bits 16 to 31 are not enough */
+	assert_false(pfmi_mont_is_fine_range(&far)); /* equal bits 16 to 31 are not enough */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The solver against brute force: it places a set exactly when that is possible, the placement
- * is the first in the documented order, and what it blames really clashes and is as small as can
- * be. */
+/* The solver against brute force: it places a set exactly when a placement exists, the placement is
+ * the first in the documented order, and the events that it reports as a clash cannot be placed
+ * together and are as few as possible. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,10 +51,10 @@ static void begin_set(struct set *s, unsigned n, unsigned n_alternatives)
 		s->plan.alternatives[a].n_holds = 0;
 }
 
-/* ---- the slow way ---------------------------------------------------------------------------- */
+/* ---- brute force ----------------------------------------------------------------------------- */
 
-/* Events in the order in which they choose: fewest candidates first, then as the caller gave
- * them. */
+/* Sorts events as the solver does: fewest candidate counters first, then the order of the caller.
+ */
 static unsigned order_events(const uint64_t *mask, uint64_t active, unsigned n, unsigned *order)
 {
 	unsigned count = 0;
@@ -90,7 +90,7 @@ struct attempt {
 	uint8_t *counter;
 };
 
-/* Every placement in turn, the first in the documented order first. */
+/* Tries every placement. The first one found is the first in the documented order. */
 static bool try_all(const struct attempt *t, unsigned at, uint64_t used)
 {
 	if (at == t->n_order)
@@ -104,7 +104,7 @@ static bool try_all(const struct attempt *t, unsigned at, uint64_t used)
 	return false;
 }
 
-/* A counter that is held is for the events of its hold alone. */
+/* Only the events of a hold can use its counter. */
 static bool try_alternative(const struct alternative *alt, uint64_t active, unsigned n,
                             uint8_t *counter)
 {
@@ -162,7 +162,7 @@ static void check_clash(const struct plan *plan, const pfm_error_t *why)
 	assert_true(why->clash_counters == counters);
 }
 
-/* True if it could be placed. */
+/* Returns true if the set can be placed. */
 static bool agrees_with_brute_force(const struct plan *plan)
 {
 	struct placement fast, slow;
@@ -243,7 +243,7 @@ static void taken_counters_and_alternatives_agree_with_brute_force(void **state)
 	assert_true(placed > 2000 && refused > 2000);
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
+/* ---- sets with known placements -------------------------------------------------------------- */
 
 static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out, pfm_error_t *why)
 {
@@ -256,7 +256,7 @@ static int assign_masks(const uint64_t *mask, unsigned n, struct placement *out,
 
 static void events_with_fewest_counters_choose_first(void **state)
 {
-	static const uint64_t ev5[] = { 0x5, 0x1 }; /* cycles on 0 and 2, issues on 0 */
+	static const uint64_t ev5[] = { 0x5, 0x1 }; /* cycles counts on 0 and 2, issues on 0 */
 	static const uint64_t free_ones[] = { 0xf, 0xf, 0xf };
 	static const uint64_t core[] = { 0x3, 0x2 };
 	struct placement p;
@@ -267,13 +267,13 @@ static void events_with_fewest_counters_choose_first(void **state)
 	assert_int_equal(p.counters[1], 0);
 	assert_int_equal(assign_masks(free_ones, 3, &p, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(p.counters[0] | p.counters[1] << 4 | p.counters[2] << 8, 0x210);
-	/* libpfm 3.10 puts both of these on counter 1. */
+	/* libpfm 3.10 puts both events on counter 1, a fault. */
 	assert_int_equal(assign_masks(core, 2, &p, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(p.counters[0], 0);
 	assert_int_equal(p.counters[1], 1);
 }
 
-/* Three that share two counters while a fourth is free: greedy choices alone would not do for the
+/* Three events share two counters while a fourth counter is free: choosing greedily fails on the
  * first set. */
 static void placed_event_moves_to_another_counter(void **state)
 {
@@ -307,8 +307,8 @@ static void empty_set_is_always_placed(void **state)
 
 /* ---- hard sets ------------------------------------------------------------------------------- */
 
-/* Two of many events want one counter, nine others eight: the two are the smaller clash, also of
- * sets too large to try every subset. */
+/* One clash has two events for one counter, the other has nine events for eight: the solver reports
+ * the two, also in sets too large to try every subset. */
 static void smallest_conflict_is_reported(void **state)
 {
 	uint64_t mask[14];
@@ -327,8 +327,8 @@ static double get_seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* Sets that make a search by trial and error take for ever. Each must be settled in a moment, also
- * under a sanitizer. */
+/* Sets that make a backtracking search take exponential time. The solver must finish each quickly,
+ * also under a sanitizer. */
 static void hard_sets_take_no_time(void **state)
 {
 	uint64_t mask[64];
@@ -337,27 +337,28 @@ static void hard_sets_take_no_time(void **state)
 	double start = get_seconds();
 
 	(void)state;
-	/* A chain: event i on counters i and i + 1, but the last one on its own only. */
+	/* A chain: event i can use counters i and i + 1, the last event only its own. */
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = i < 63 ? (uint64_t)3 << i : (uint64_t)1 << 63;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 64; i++)
 		assert_int_equal(p.counters[i], i);
 
-	/* In reverse, so that every lowest counter is the wrong one. */
+	/* The chain in reverse, so that the lowest counter is always the wrong choice. */
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = i < 63 ? (uint64_t)3 << (62 - i) : (uint64_t)1;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 63; i++)
 		assert_int_equal(p.counters[i], 63 - i);
 
-	/* One event too many for 63 counters, everybody everywhere. */
+	/* 64 events, each of which can use the same 63 counters. */
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = ~(uint64_t)0 >> 1;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(popcount(why.clash), 64);
 
-	/* 33 events of many kinds that all live on 32 counters, among others that do not matter. */
+	/* 33 events with different masks within the same 32 counters, among events that do not
+	 * clash. */
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = i % 2 ? ~(uint64_t)0 : 0xffffffffu & ~((uint64_t)1 << i % 29);
 	mask[63] = 0xffffffffu;
@@ -365,8 +366,8 @@ static void hard_sets_take_no_time(void **state)
 	assert_true(get_seconds() - start < 2);
 }
 
-/* For sets too large to try every subset: nobody in the clash can be left out, and without one of
- * them the rest has a place. */
+/* In sets too large to try every subset, the reported clash is minimal: without any one of its
+ * events the rest can be placed. */
 static void a_large_clash_cannot_be_made_smaller(void **state)
 {
 	unsigned seen = 0;

@@ -34,7 +34,7 @@ static void extra_registers(void **state)
 	expect_extra_register("skl", "FRONTEND_RETIRED.DSB_MISS", 0x3f7, 0x11);
 	expect_extra_register("skl", "OFFCORE_RESPONSE_0:offcore_rsp=0x10001", 0x1a6, 0x10001);
 	expect_extra_register("skl", "OFFCORE_RESPONSE_1:offcore_rsp=0x10001", 0x1a7, 0x10001);
-	/* Without a row, the code tells the register. */
+	/* Without a row, the event code selects the register. */
 	expect_extra_register("skl", "skl/event=0xb7,umask=1,offcore_rsp=0x10001/", 0x1a6, 0x10001);
 	expect_extra_register("skl", "skl/event=0xbb,umask=1,offcore_rsp=0x10001/", 0x1a7, 0x10001);
 }

@@ -26,7 +26,8 @@ static uint64_t find_value(const pfm_set_t *set, uint64_t msr)
 	return 0;
 }
 
-/* A second value takes the other register, whose event code differs. A third has none. */
+/* A second value uses the other register, which has another event code. A third value is refused.
+ */
 static void two_offcore_registers(void **state)
 {
 	static const char *const texts[] = { "OCR.DEMAND_DATA_RD.L3_MISS", "OCR.DEMAND_RFO.L3_MISS",
@@ -45,7 +46,7 @@ static void two_offcore_registers(void **state)
 }
 
 /* Events with equal values share one register. */
-static void a_shared_register(void **state)
+static void equal_values_share_a_register(void **state)
 {
 	static const char *const texts[] = { "OCR.DEMAND_DATA_RD.L3_MISS",
 		                             "OCR.DEMAND_DATA_RD.L3_MISS:k",
@@ -74,4 +75,4 @@ static void top_down_figures(void **state)
 }
 
 UNIT(pmu_x86_constrain, cmocka_unit_test(two_offcore_registers),
-     cmocka_unit_test(a_shared_register), cmocka_unit_test(top_down_figures));
+     cmocka_unit_test(equal_values_share_a_register), cmocka_unit_test(top_down_figures));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers of Intel and AMD, bit by bit as their manuals draw them. */
+/* The registers of Intel and AMD, bit by bit as in their manuals. */
 #include "unit_tables.h"
 #include "pmu/pmu_internal.h"
 
@@ -46,8 +46,7 @@ static void control_register_layouts(void **state)
 	expect_layout("skl", "PEBS_FRONTEND", "event:0-7 latency:8-19 bubbles:20-22");
 }
 
-/* A number stands where there is one register for each counter, and only as high as the counters
- * go. */
+/* A register with an instance for each counter takes a number, up to the number of counters. */
 static void register_names_and_their_limits(void **state)
 {
 	static const struct {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of Montecito events, and what is planned for them. */
+/* Requests of Montecito events, and the registers planned for them. */
 #ifndef TESTS_MONTECITO_REQUEST_H
 #define TESTS_MONTECITO_REQUEST_H
 
 #include "units.h"
 #include "pmu/montecito.h"
 
-/* A request of events that are nothing but what they are called here. */
+/* A request whose events have only the properties that the test sets. */
 struct asked {
 	struct encode_request req;
 	pfmlib_regmask_t unavailable;
@@ -48,12 +48,12 @@ static inline void refused(struct asked *a, int code, int event)
 	assert_int_equal(plan(a), code);
 	assert_true(a->why.code == code && a->why.event == event && a->why.kind == PFM_KIND_MODEL &&
 	            a->why.detail);
-	a->w.error = NULL; /* nobody has to listen */
+	a->w.error = NULL; /* error details are optional */
 	assert_int_equal(pfmi_mont_plan_features(&a->w), code);
 	a->w.error = &a->why;
 }
 
-/* The value of control register @num; fails if it is not among those that are set. */
+/* Returns the value of control register @num, which must be set. */
 static inline uint64_t pmc(const struct asked *a, unsigned num)
 {
 	for (unsigned i = 0; i < a->mp.n_pmcs; i++)
@@ -63,8 +63,8 @@ static inline uint64_t pmc(const struct asked *a, unsigned num)
 	return 0;
 }
 
-/* The control registers, then the data registers, as texts: "37: 34 35". */
-static inline void registers_are(const struct asked *a, const char *want)
+/* Expects these control registers, then data registers: "37: 34 35". */
+static inline void expect_registers(const struct asked *a, const char *want)
 {
 	char text[256] = "";
 	size_t at = 0;

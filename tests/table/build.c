@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that are built in memory: every piece comes back as it was given, and the whole passes the
- * proof that images pass. */
+/* Tables built in memory: the table has each added element unchanged and passes the verifier of
+ * images. */
 #include "units.h"
 #include "table/build.h"
 
@@ -17,7 +17,7 @@ static const char *text_in(const struct table_builder *b, uint32_t at)
 	return (const char *)b->pool.items + at;
 }
 
-/* The finished table, which is as sound as one from a file. */
+/* Finishes the table, which must pass the verifier. */
 static struct table *finish_table(struct table_builder *b)
 {
 	struct table *t = pfmi_table_finish_build(b);
@@ -57,8 +57,8 @@ static void an_empty_table(void **state)
 	free(t);
 }
 
-/* Control characters become blanks; all other characters stay, UTF-8 as well. */
-static void texts_are_tame(void **state)
+/* Control characters become blanks. All other characters stay, also UTF-8. */
+static void control_characters_become_blanks(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "a\033[1mb", "a [1mb" },
@@ -79,7 +79,7 @@ static void texts_are_tame(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		EXPECT_ROW_TEXT(rows[i][0], text_in(&b, add_text(&b, rows[i][0])), rows[i][1]);
 	assert_string_equal(text_in(&b, pfmi_table_add_text(&b, "cut\xc2\x80", 4)),
-	                    "cut\xc2"); /* what is behind its end is not looked at */
+	                    "cut\xc2"); /* the bytes after the end are not read */
 	assert_int_equal(pfmi_table_add_text(&b, "x", 0), 0);
 	free(finish_table(&b));
 }
@@ -107,7 +107,7 @@ static void builder_adds_fields(void **state)
 	assert_int_equal(pfmi_table_get_built_field(&b, 2)->width, 8);
 	t = finish_table(&b);
 	assert_int_equal(t->n_fields, 4);
-	f = table_get_key_field(t, KEY_CODE); /* the first of two is the one that is meant */
+	f = table_get_key_field(t, KEY_CODE); /* lookups by key find the first of two fields */
 	assert_ptr_equal(f, table_fields(t));
 	assert_true(f->width == 13 && f->max == 0x1fff && f->n_ranges == 3 &&
 	            f->kind == FIELD_NUMBER && f->is_modifier == 1);
@@ -123,7 +123,7 @@ static void builder_adds_fields(void **state)
 	free(t);
 }
 
-/* Bits beside each other count together, and never beyond 64. */
+/* Adjacent bits merge into one range of at most 64 bits. */
 static void wide_fields(void **state)
 {
 	static const struct bitrange ranges[][2] = {
@@ -188,7 +188,7 @@ static void builder_adds_features(void **state)
 	free(t);
 }
 
-/* Values on both sides of what lies in the row itself. */
+/* Values that fit into the row itself and values that do not. */
 static void row_values_of_any_size(void **state)
 {
 	static const uint64_t v[] = {
@@ -199,7 +199,7 @@ static void row_values_of_any_size(void **state)
 
 	(void)state;
 	pfmi_table_begin_build(&b);
-	pfmi_table_set_row_value(&b, 0, 7); /* of no row */
+	pfmi_table_set_row_value(&b, 0, 7); /* no row yet */
 	pfmi_table_add_field(&b, "config", KEY_CONFIG, &(struct bitrange){ .width = 64 }, 1);
 	pfmi_table_add_field(&b, "config1", KEY_NONE, &HIGH64, 1);
 	for (size_t i = 0; i < COUNT(v); i++) {
@@ -208,7 +208,7 @@ static void row_values_of_any_size(void **state)
 		pfmi_table_begin_row(&b, name, "Some event.", i == 2 ? ROW_PER_PKG : 0);
 		pfmi_table_set_row_value(&b, 1, 77);
 		pfmi_table_set_row_value(&b, 0, v[i]);
-		pfmi_table_set_row_value(&b, 1, v[i]); /* in place of the one before */
+		pfmi_table_set_row_value(&b, 1, v[i]); /* replaces the earlier value */
 	}
 	t = finish_table(&b);
 	assert_int_equal(t->n_rows, COUNT(v));
@@ -228,7 +228,7 @@ static void row_values_of_any_size(void **state)
 	free(t);
 }
 
-/* A row that is taken back leaves nothing, the first one as well as one between others. */
+/* A dropped row leaves nothing behind, whether it is the first one or has others around it. */
 static void rows_that_are_taken_back(void **state)
 {
 	struct table_builder b;
@@ -236,7 +236,7 @@ static void rows_that_are_taken_back(void **state)
 
 	(void)state;
 	pfmi_table_begin_build(&b);
-	pfmi_table_drop_row(&b); /* there is none */
+	pfmi_table_drop_row(&b); /* no row to drop */
 	pfmi_table_add_field(&b, "code", KEY_CODE, &LOW8, 1);
 	pfmi_table_add_field(&b, "umask", KEY_UMASK, &LOW8, 1);
 	for (unsigned i = 0; i < 3; i++) {
@@ -258,7 +258,8 @@ static void rows_that_are_taken_back(void **state)
 	free(t);
 }
 
-/* Of names that fold to the same the first is found in every spelling, the others by their own. */
+/* Of names that fold to the same text, the first is found in every other spelling, the others only
+ * in their own. */
 static void names_of_rows(void **state)
 {
 	static const char *const names[] = { "cache-misses", "cachemisses", "CACHE_MISSES",
@@ -280,13 +281,13 @@ static void names_of_rows(void **state)
 	assert_true(find_name(t, "Cache__Misses").kind == NAME_EVENT &&
 	            find_name(t, "Cache__Misses").row == 0);
 	assert_true(find_name(t, "Cache_Misses").row == 2 &&
-	            find_name(t, "CacheMisses").row == 1); /* but for the case of its letters */
+	            find_name(t, "CacheMisses").row == 1); /* its own spelling in another case */
 	assert_int_equal(find_name(t, "cycles").row, 4);
 	assert_int_equal(find_name(t, "cycle").kind, NAME_NONE);
 	free(t);
 }
 
-/* Many of everything, so that each array grows several times. */
+/* Many elements of each kind, so that each array grows several times. */
 static void many_rows(void **state)
 {
 	enum { ROWS = 3000 };
@@ -323,7 +324,7 @@ static void many_rows(void **state)
 	free(t);
 }
 
-/* Once there was no memory there is no table, whatever comes after. */
+/* After a failed allocation finishing fails, whatever calls follow. */
 static void builder_without_memory(void **state)
 {
 	struct table_builder b;
@@ -345,9 +346,9 @@ static void builder_without_memory(void **state)
 	free(finish_table(&b));
 }
 
-UNIT(table_build, cmocka_unit_test(an_empty_table), cmocka_unit_test(texts_are_tame),
-     cmocka_unit_test(builder_adds_fields), cmocka_unit_test(wide_fields),
-     cmocka_unit_test(as_many_fields_as_a_byte_numbers), cmocka_unit_test(builder_adds_features),
-     cmocka_unit_test(row_values_of_any_size), cmocka_unit_test(rows_that_are_taken_back),
-     cmocka_unit_test(names_of_rows), cmocka_unit_test(many_rows),
-     cmocka_unit_test(builder_without_memory));
+UNIT(table_build, cmocka_unit_test(an_empty_table),
+     cmocka_unit_test(control_characters_become_blanks), cmocka_unit_test(builder_adds_fields),
+     cmocka_unit_test(wide_fields), cmocka_unit_test(as_many_fields_as_a_byte_numbers),
+     cmocka_unit_test(builder_adds_features), cmocka_unit_test(row_values_of_any_size),
+     cmocka_unit_test(rows_that_are_taken_back), cmocka_unit_test(names_of_rows),
+     cmocka_unit_test(many_rows), cmocka_unit_test(builder_without_memory));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing names by eight bytes at a time gives the result of comparing them byte by byte. The
- * plain forms here follow the rule of folded names: no regard to case, ':' equals '.', blanks,
- * tabs,
- * '-' and '_' are left out. */
+/* Comparing names eight bytes at a time gives the result of comparing them byte by byte. The
+ * reference implementations here follow the rule of folded names: case is ignored, ':' equals '.',
+ * and blanks, tabs, '-' and '_' are skipped. */
 #include "units.h"
 #include <ctype.h>
 #include <strings.h>
@@ -10,7 +9,7 @@
 
 enum { MAX_LENGTH = 24, ROUNDS = 200000 };
 
-/* Letters that fold to each other, separators, and characters that are left out. */
+/* Characters that fold to each other, separators, and skipped characters. */
 static const char alphabet[] = "aAbB1..::__-\t ";
 
 static uint32_t next_random(uint32_t *seed)
@@ -34,7 +33,7 @@ static void make_text(uint32_t *seed, size_t len, char text[MAX_LENGTH + POOL_PA
 		text[i] = alphabet[(next_random(seed) >> 16) % (sizeof(alphabet) - 1)];
 }
 
-/* @text with a change that folding hides, or a change that it does not. */
+/* Changes @text in a way that folding hides, or in one that it does not. */
 static size_t vary_text(uint32_t *seed, const char *text, char out[MAX_LENGTH + POOL_PAD])
 {
 	size_t len = strlen(text), at = len ? (next_random(seed) >> 16) % len : 0;
@@ -99,7 +98,7 @@ static void prefixes_agree_with_a_plain_search(void **state)
 	}
 }
 
-/* The values of every field of every built-in table are found by their names, in capitals too. */
+/* The named values of every field of every built-in table are found by name, also in capitals. */
 static void named_values(void **state)
 {
 	unsigned n_found = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything of two, and every bit turned. All pairs of events of every founding processor: what
- * fits is what brute force says that knows the events from the vectors and the rules from this
- * file; the order decides nothing; both interfaces give the same registers; and an event's
- * registers are those it has alone, but for their place. All values one bit away from those of
- * every event: what decodes to an event is written as that value again, and the fields make up the
- * value in any case. */
+/* All pairs of events of every founding processor. The expected result is brute force that takes
+ * the events from the vectors and the rules from this file. The order does not matter, both
+ * interfaces give equal registers, and an event has the registers that it has alone, except for
+ * their position. All values that differ from an event's value in one bit: if a value decodes to an
+ * event, this event encodes to the value, and the decoded fields always make up the value. */
 #include "montecito.h"
 #include <inttypes.h>
 #include <perfmon/perfmon.h>
@@ -15,20 +14,20 @@
 
 struct event {
 	char text[160], name[64];
-	unsigned counters; /* that can count it, by the vectors */
-	uint64_t word[2]
-		     [3]; /* Alpha: what selects it on each, for the processor and for the device */
-	uint64_t value;   /* its control register, alone */
+	unsigned counters;   /* counters that can count it, from the vectors */
+	uint64_t word[2][3]; /* Alpha: event select bits on each counter, for the processor and for
+	                        the device */
+	uint64_t value;      /* its control register when counted alone */
 };
 
 struct founder {
 	const char *name;
 	int type;
 	unsigned plm;
-	const char *reg[2];  /* Alpha: registers with the word of selects, for the processor and for
-	                        the device */
-	uint64_t part[2][3]; /* bits of them that choose what each counter counts; EV67: what
-	                        chooses for both */
+	const char *reg[2];  /* Alpha: registers with the event select bits, for the processor and
+	                        for the device */
+	uint64_t part[2][3]; /* bits of these registers that select each counter's event; on EV67
+	                        for both counters */
 } founders[] = {
 	{ "coreduo", PFMLIB_COREDUO_PMU, BOTH, { NULL }, { { 0 } } },
 	{ "montecito", PFMLIB_MONTECITO_PMU, PFM_PLM3, { NULL }, { { 0 } } },
@@ -74,8 +73,8 @@ static int encode(const char *text, pfm_encoding_t *e)
 	return pfm_encode_event(ctx, text, now->plm, e, NULL);
 }
 
-/* The @u-th way to write an event: bare, then with one unit mask each. False if that is no
- * event. */
+/* Writes the @u-th text of an event: bare, then with one unit mask each. Returns false if the text
+ * is not an event. */
 static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char *text, size_t room)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);
@@ -90,7 +89,7 @@ static bool write_event(int pmu, const pfm_event_info_t *info, unsigned u, char 
 	return encode(text, &e) == PFMLIB_SUCCESS;
 }
 
-/* Core Solo and Duo: five codes are bound to a counter. */
+/* Core Solo and Duo: five codes have one counter only. */
 static unsigned core_counters(uint64_t code)
 {
 	return code == 0x11 || code == 0x12 || code == 0x13 ? 2
@@ -154,9 +153,9 @@ static int load_events(const struct founder *f)
 	return pmu;
 }
 
-/* ---- what fits ------------------------------------------------------------------------------- */
+/* ---- sets that fit --------------------------------------------------------------------------- */
 
-/* EV67, as pfm(7) puts it. */
+/* EV67, from pfm(7). */
 static bool ev67_fits(const struct event *a, const struct event *b)
 {
 	static const char pairs[][24] = { "cycles0 replay", "retinst cycles1",
@@ -171,8 +170,8 @@ static bool ev67_fits(const struct event *a, const struct event *b)
 	return false;
 }
 
-/* Each event address register watches for one thing; that for data shares registers with the trace
- * buffer, but for its cache mode. */
+/* Each event address register captures one kind of miss. The data register shares registers with
+ * the trace buffer, except in cache mode. */
 static bool one_register_two_ways(const struct event_fact *a, const struct event_fact *b)
 {
 	bool not_cache =
@@ -208,14 +207,14 @@ static bool brute_force(const struct event *a, const struct event *b)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Is the event's part of the answer what it is alone? */
+/* Returns true if the event's part of the result equals its result alone. */
 static bool is_itself(const struct event *e, const pfm_set_t *set, unsigned i)
 {
 	unsigned c = (unsigned)set->counter[i];
 
 	if (now->type == PFMLIB_ALPHA_EV67_PMU)
-		return true; /* one word for both, a handful of pairs: test_alpha_constrain knows
-		                them */
+		return true; /* one word selects for both counters; test_alpha_constrain checks
+		                these few pairs */
 	if (c >= 16 || !(e->counters >> c & 1))
 		return false;
 	if (is_alpha())
@@ -223,10 +222,10 @@ static bool is_itself(const struct event *e, const pfm_set_t *set, unsigned i)
 	return set->pmcs[i].num == c && set->pmcs[i].value == e->value;
 }
 
-static void old_event(const struct event *e, pfmlib_event_t *out)
+static void libpfm3_event(const struct event *e, pfmlib_event_t *out)
 {
 	out->event = (unsigned)(e - events);
-	/* A text without unit masks means all states of a line; numbers have to say so. */
+	/* A text without unit masks means all states of a line; numbers must name them. */
 	if (now->type == PFMLIB_MONTECITO_PMU && facts[out->event].mesi)
 		while (out->num_masks < 4) {
 			out->unit_masks[out->num_masks] = out->num_masks;
@@ -234,15 +233,16 @@ static void old_event(const struct event *e, pfmlib_event_t *out)
 		}
 }
 
-/* libpfm 3's interface places the two events alike. */
-static void check_old(const struct event *a, const struct event *b, int rc, const pfm_set_t *set)
+/* libpfm 3's interface gives the two events the same counters. */
+static void check_libpfm3(const struct event *a, const struct event *b, int rc,
+                          const pfm_set_t *set)
 {
 	static pfmlib_output_param_t out;
 	pfmlib_input_param_t in = { .pfp_event_count = 2, .pfp_dfl_plm = now->plm };
 	bool same;
 
-	old_event(a, &in.pfp_events[0]);
-	old_event(b, &in.pfp_events[1]);
+	libpfm3_event(a, &in.pfp_events[0]);
+	libpfm3_event(b, &in.pfp_events[1]);
 	if (pfm_dispatch_events(&in, NULL, &out, NULL) != rc)
 		fail_msg("%s with %s: %d, but not for libpfm 3", a->text, b->text, rc);
 	if (rc)
@@ -266,14 +266,15 @@ static int dispatch(const struct event *a, const struct event *b, pfm_set_t *set
 	return pfm_dispatch_set(ctx, texts, 2, &o, set, NULL);
 }
 
-/* One order of two; the result. */
+/* Checks one order of two events and returns the result. */
 static int check_order(const struct event *a, const struct event *b)
 {
 	static pfm_set_t set;
 	int rc = dispatch(a, b, &set);
 
-	if (now->type != PFMLIB_COREDUO_PMU) /* it has a table of its own there: see below */
-		check_old(a, b, rc, &set);
+	if (now->type != PFMLIB_COREDUO_PMU) /* Core Duo has another table in libpfm 3's interface:
+	                                        every_pair_of_libpfm_3() */
+		check_libpfm3(a, b, rc, &set);
 	if (!rc &&
 	    (set.counter[0] == set.counter[1] || !is_itself(a, &set, 0) || !is_itself(b, &set, 1)))
 		fail_msg("%s on %d with %s on %d: not as they are alone", a->text, set.counter[0],
@@ -305,7 +306,7 @@ static void every_pair(void **state)
 	print_message("# %s: %u of %u pairs of %u events fit\n", now->name, fit, pairs, n_events);
 }
 
-/* Core Duo as libpfm 3 has it: its own names and numbers. */
+/* Core Duo with libpfm 3's names and numbers. */
 static void every_pair_of_libpfm_3(void **state)
 {
 	static pfmlib_output_param_t alone[MAX_EVENTS], out;
@@ -350,7 +351,7 @@ static void every_pair_of_libpfm_3(void **state)
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
-/* A register and where its fields are, found out by asking. */
+/* A register and the fields that pfm_decode_field() finds in it. */
 struct reg {
 	int pmu;
 	char name[32];
@@ -362,7 +363,7 @@ struct tally {
 	unsigned values, events, strange;
 };
 
-/* The value as its fields make it up. */
+/* Builds the value from its fields. */
 static uint64_t put_together(const struct reg *r, uint64_t value)
 {
 	const char *name, *text;
@@ -378,7 +379,7 @@ static uint64_t put_together(const struct reg *r, uint64_t value)
 	return all;
 }
 
-static void look_at(struct reg *r, int pmu, const char *name)
+static void read_fields(struct reg *r, int pmu, const char *name)
 {
 	const char *field_name, *text;
 	uint64_t field;
@@ -395,8 +396,8 @@ static void look_at(struct reg *r, int pmu, const char *name)
 	assert_int_not_equal(r->fields, 0);
 }
 
-/* Bits that may differ between a value and what its event is written as: those the kernel keeps to
- * itself, and on Montecito what is no field, and fields that no event has or this one has not. */
+/* Bits that may differ between a value and its event's encoding: bits that the kernel reserves, and
+ * on Montecito bits outside all fields and fields that this event or all events lack. */
 static uint64_t may_differ(const struct reg *r, uint64_t value, const char *name)
 {
 	uint64_t levels = now->type == PFMLIB_COREDUO_PMU ? 0x30000 : 15,
@@ -408,8 +409,9 @@ static uint64_t may_differ(const struct reg *r, uint64_t value, const char *name
 			if (strcmp(facts[i].name, name) == 0 && !facts[i].mesi)
 				all |= 0x78000000;
 	}
-	return value & levels ? all : all | levels; /* a register that counts at no level says
-	                                               nothing about them */
+	return value & levels
+	               ? all
+	               : all | levels; /* a register without levels does not tell which ones */
 }
 
 static void check_event(const struct reg *r, uint64_t value, const char *text)
@@ -452,8 +454,8 @@ static bool is_selected(const struct event *e, unsigned word, uint64_t value)
 	return right;
 }
 
-/* One word selects for all counters: what is found are the events that the vectors have for some
- * counter's part of it, and no other. */
+/* One word selects the events of all counters: decoding finds exactly the events that the vectors
+ * have for each counter's bits. */
 static void check_selects(const struct reg *r, unsigned word, uint64_t value)
 {
 	bool found[MAX_EVENTS] = { false };
@@ -469,8 +471,8 @@ static void check_selects(const struct reg *r, unsigned word, uint64_t value)
 			fail_msg("%s=%#" PRIx64 " is read as %s", r->name, value, text);
 		found[k] = true;
 	}
-	/* EV67: what takes both counters and both names of a pair are right, and the vectors do not
-	 * have them. */
+	/* EV67: events that use both counters and both names of a pair are right, but not in the
+	 * vectors. */
 	for (k = 0; k < n_events && now->type != PFMLIB_ALPHA_EV67_PMU; k++)
 		if (is_selected(&events[k], word, value) != found[k])
 			fail_msg("%s=%#" PRIx64 " is %sread as %s", r->name, value,
@@ -487,7 +489,7 @@ static uint64_t flip_bit(uint64_t value, int bit)
 	return bit < 0 ? value : value ^ UINT64_C(1) << bit;
 }
 
-/* Events of ProfileMe have few words between them. */
+/* Events of ProfileMe share few words. */
 static bool seen_before(unsigned i)
 {
 	for (unsigned k = 0; k < i && !events[i].counters; k++)
@@ -501,7 +503,7 @@ static void every_select(int pmu, unsigned word, struct tally *t)
 	int step = getenv("PERFMON_QUICK") ? 7 : 1;
 	struct reg r;
 
-	look_at(&r, pmu, now->reg[word]);
+	read_fields(&r, pmu, now->reg[word]);
 	for (unsigned i = 0; i < n_events; i++)
 		for (unsigned c = 0; c < 3 && !seen_before(i); c++)
 			for (int bit = -1;
@@ -518,7 +520,7 @@ static void every_select(int pmu, unsigned word, struct tally *t)
 			}
 }
 
-/* Montecito has nothing above bit 31: a few events show that as well as all of them. */
+/* Montecito has no fields above bit 31, so a few events suffice to check these bits. */
 static void every_bit_of(const char *text, int pmu, int bits, struct tally *t)
 {
 	static struct reg r;
@@ -529,7 +531,7 @@ static void every_bit_of(const char *text, int pmu, int bits, struct tally *t)
 	snprintf(name, sizeof(name), "%s%u", now->type == PFMLIB_COREDUO_PMU ? "PERFEVTSEL" : "PMC",
 	         (unsigned)e.regs[0].num);
 	if (r.pmu != pmu || strcmp(name, r.name) != 0)
-		look_at(&r, pmu, name);
+		read_fields(&r, pmu, name);
 	for (int bit = -1; bit < bits; bit++)
 		check_value(&r, flip_bit(e.regs[0].value, bit), t);
 }

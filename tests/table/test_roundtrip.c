@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Printed texts read back as the same registers: every row of every built-in table, bare and
- * with random unit masks, modifiers and levels, in every dialect. In the other direction,
- * registers decode to an event that has them. */
+/* Printed texts read back as the same registers: every row of every built-in table, bare and with
+ * random unit masks, modifiers and levels, in every dialect. In the other direction, registers
+ * decode to an event that has them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,20 +18,19 @@
 #include "open_for.h"
 #include "shared.h"
 
-/* Every row of the tables written by hand; of the lists, a part where an emulator or a checker runs
- * us. */
+/* Every row of tables written by hand, and a sample of lists under an emulator or a checker. */
 static uint32_t row_step(bool listed)
 {
 	return listed && getenv("PERFMON_QUICK") ? 29 : 1;
 }
 
-/* Random variants of each row; fewer where an emulator runs us. */
+/* Random variants of each row, fewer under an emulator. */
 static unsigned n_variants(void)
 {
 	return getenv("PERFMON_QUICK") ? 4 : 24;
 }
 
-/* A generator of our own: the same texts everywhere. */
+/* A generator of this test: the texts are equal on all machines. */
 static uint64_t random_state = 1;
 
 static unsigned random_below(unsigned n)
@@ -86,7 +85,8 @@ static void add_levels(char *text)
 	append_formatted(text, "%s%s", levels[random_below(7)], "");
 }
 
-/* Writes a text of the row with its required attributes only, or with all that it accepts. */
+/* Writes a text of the row with its required attributes only, or with random ones that it accepts.
+ */
 static void make_text(char text[512], const struct table *t, uint32_t row, bool full)
 {
 	snprintf(text, 512, "%s", table_get_row_name(t, row));
@@ -102,7 +102,7 @@ static void make_text(char text[512], const struct table *t, uint32_t row, bool 
 	}
 }
 
-/* ---- the way there and back ------------------------------------------------------------------ */
+/* ---- round trip ------------------------------------------------------------------------------ */
 
 static bool same_attr(const pfm_encoding_t *a, const pfm_encoding_t *b)
 {
@@ -125,8 +125,7 @@ static bool same_regs(const pfm_encoding_t *a, const pfm_encoding_t *b)
 	return same;
 }
 
-/* The extra register that an encoding has, 0 for none. It is told by what the kernel is given,
- * too. */
+/* The extra register of an encoding, 0 for none. The perf attribute shows it too. */
 static uint64_t extra_of(const pfm_encoding_t *e)
 {
 	for (unsigned i = 0; i < e->n_regs; i++)
@@ -135,7 +134,8 @@ static uint64_t extra_of(const pfm_encoding_t *e)
 	return 0;
 }
 
-/* Lists have events that the kernel cannot tell apart; tables written by hand have none. */
+/* Returns true for a table written by hand: only lists have events that the kernel cannot
+ * distinguish. */
 static bool is_by_hand(const struct table *t)
 {
 	static const char *const names[] = { "coreduo", "coreduo3", "intel_arch", "amd", "armv8" };
@@ -146,7 +146,7 @@ static bool is_by_hand(const struct table *t)
 	return t->encoder != ENCODER_X86 && t->encoder != ENCODER_FORMAT;
 }
 
-/* Must the dialect be able to say it? */
+/* Returns true if the dialect can express the event. */
 static bool must_print(const struct table *t, const pfm_encoding_t *e, const char *text,
                        pfm_dialect_t dialect)
 {
@@ -156,7 +156,8 @@ static bool must_print(const struct table *t, const pfm_encoding_t *e, const cha
 	case PFM_DIALECT_LIBPFM:
 	case PFM_DIALECT_VENDOR: return true;
 	case PFM_DIALECT_LIBPMC:
-		return !no_level && !strstr(text, "=0"); /* it can set flags, but not clear them */
+		return !no_level &&
+		       !strstr(text, "=0"); /* the dialect can set flags, not clear them */
 	case PFM_DIALECT_PERF: return e->attr.expressible && table_has_field_bits(t) && !no_level;
 	}
 	return false;
@@ -166,8 +167,8 @@ struct tally {
 	unsigned texts, refused, printed[4];
 };
 
-static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const char *text,
-                           bool must_encode, struct tally *tally)
+static void check_round_trip(const pfm_ctx_t *ctx, const struct table *t, const char *text,
+                             bool must_encode, struct tally *tally)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
 	pfm_error_t error = PFM_INIT(error);
@@ -196,15 +197,15 @@ static void there_and_back(const pfm_ctx_t *ctx, const struct table *t, const ch
 		if (pfm_encode_event(ctx, printed, 0, &after, &error))
 			fail_msg("%s was printed as %s: %s", text, printed,
 			         pfm_error_kind_name(error.kind));
-		/* Vendors list events that the kernel cannot tell apart, on counters of their own;
-		 * perf's fields mean the first of them. */
+		/* Vendors list events on different counters that the kernel cannot distinguish;
+		 * perf's fields mean the first one. */
 		if (!same_attr(&before, &after) || extra_of(&before) != extra_of(&after) ||
 		    ((d != PFM_DIALECT_PERF || is_by_hand(t)) && !same_regs(&before, &after)))
 			fail_msg("%s was printed as %s, which is something else", text, printed);
 	}
 }
 
-/* Asks @each about each table that is built in, with a context for it. */
+/* Calls @each for each built-in table, with a context for it. */
 static void on_each_table(void (*each)(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
                                        struct tally *all),
                           struct tally *all)
@@ -228,10 +229,10 @@ static void rows_in_every_dialect(const pfm_ctx_t *ctx, const struct table *t, u
 		if (table_get_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC))
 			continue;
 		make_text(text, t, row, false);
-		there_and_back(ctx, t, text, true, all);
+		check_round_trip(ctx, t, text, true, all);
 		for (unsigned k = 0; k < n_variants(); k++) {
 			make_text(text, t, row, true);
-			there_and_back(ctx, t, text, false, all);
+			check_round_trip(ctx, t, text, false, all);
 		}
 	}
 }
@@ -248,9 +249,8 @@ static void every_row_in_every_dialect(void **state)
 	assert_true(all.refused < all.texts);
 }
 
-/* The terms for perf count the same event, with the same extra register. */
-static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text,
-                                 const pfm_encoding_t *before)
+/* Perf's terms count the same event with the same extra register. */
+static void check_perf_terms(const pfm_ctx_t *ctx, const char *text, const pfm_encoding_t *before)
 {
 	pfm_encoding_t after = PFM_INIT(after);
 	char printed[PRINTED_TEXT_SIZE];
@@ -263,8 +263,8 @@ static void perfs_terms_and_back(const pfm_ctx_t *ctx, const char *text,
 		fail_msg("%s was printed as %s, which is something else", text, printed);
 }
 
-/* A text that encodes has a full name, which reads back. */
-static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct tally *tally)
+/* The full name of a text that encodes reads back. */
+static void check_full_name(const pfm_ctx_t *ctx, const char *text, struct tally *tally)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
 	char printed[PRINTED_TEXT_SIZE];
@@ -280,11 +280,11 @@ static void full_name_and_back(const pfm_ctx_t *ctx, const char *text, struct ta
 	if (pfm_encode_event(ctx, printed, 0, &after, NULL) || !same_attr(&before, &after) ||
 	    !same_regs(&before, &after))
 		fail_msg("%s was printed as %s, which is something else", text, printed);
-	perfs_terms_and_back(ctx, text, &before);
+	check_perf_terms(ctx, text, &before);
 	tally->texts++;
 }
 
-/* With each mask alone, and with several. */
+/* Each mask alone, and several masks. */
 static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
                                 struct tally *all)
 {
@@ -295,17 +295,17 @@ static void rows_with_each_mask(const pfm_ctx_t *ctx, const struct table *t, uns
 		for (unsigned k = 0; k < pfmi_pmu_count_row_umasks(t, row); k++) {
 			snprintf(text, sizeof(text), "%s:%s", table_get_row_name(t, row),
 			         table_get_text(t, pfmi_pmu_get_row_umask(t, row, k, NULL)->name));
-			full_name_and_back(ctx, text, all);
+			check_full_name(ctx, text, all);
 		}
 		for (unsigned k = 0; k < n_variants(); k++) {
 			make_text(text, t, row, true);
-			full_name_and_back(ctx, text, all);
+			check_full_name(ctx, text, all);
 		}
 	}
 }
 
-/* Big cores have a code for each off-core register, small ones a unit mask: so the kernel finds the
- * register of an event, and nothing that a table says may differ, nor what is made of fields that
+/* Large cores have an event code for each off-core register, small ones a unit mask. The kernel
+ * finds the register from these bits, so tables must agree with it, as must events of fields that
  * no row has. */
 static uint64_t offcore_of(uint64_t config)
 {
@@ -354,8 +354,8 @@ static void offcore_registers_are_those_of_the_codes(void **state)
 	assert_true(all.texts > 1000);
 }
 
-/* @text and @same, for which there is no fast path, have equal registers and equal names in
- * libpfm's dialect. False where @text, which was made of @row, is the name of another row. */
+/* @text and @same have equal registers and equal names in libpfm's dialect; @same has no fast path.
+ * Returns false if @text, made of @row, is the name of another row. */
 static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *same, uint32_t row,
                          bool names)
 {
@@ -375,7 +375,7 @@ static bool same_answers(const pfm_ctx_t *ctx, const char *text, const char *sam
 	return rc == 0;
 }
 
-/* A mask that is named once is read, encoded and printed by a shorter way than one that is named
+/* A mask named once takes a faster path through reading, encoding and printing than a mask named
  * twice. */
 static void rows_with_one_mask(const pfm_ctx_t *ctx, const struct table *t, unsigned i,
                                struct tally *all)
@@ -419,8 +419,8 @@ static void a_mask_named_once_or_twice(void **state)
 	assert_true(all.texts > 5500 && all.printed[0] > 700);
 }
 
-/* Rows that libpfm4's names lead to, which may be vendor's without a mask behind them. */
-static void lent_rows_with_each_mask(void **state)
+/* Rows that libpfm4's names are aliases of may be the vendor's, without a mask. */
+static void alias_rows_with_each_mask(void **state)
 {
 	struct tally all = { 0 };
 
@@ -440,7 +440,7 @@ static void spell_out(char text[512], const struct table *t, uint32_t row)
 	*to = '\0';
 }
 
-/* Is @text, as it is read, the name of @row? */
+/* Returns true if @text is read as the name of @row. */
 static bool leads_to(const struct table *t, const char *text, uint32_t row)
 {
 	struct spec spec;
@@ -455,7 +455,8 @@ static bool leads_to(const struct table *t, const char *text, uint32_t row)
 	return n.kind < NAME_UNSUPPORTED && n.row == row;
 }
 
-/* The name of a row that is built in is not looked up when it is printed. */
+/* Printing a row of a built-in table skips the lookup of its name, so each printed bare name must
+ * lead back to its row. */
 static void every_bare_name_leads_back(void **state)
 {
 	unsigned bare = 0, refused = 0;
@@ -490,7 +491,7 @@ static void every_bare_name_leads_back(void **state)
 	assert_true(bare > 1000);
 }
 
-/* A metric is no event: never a configuration of zeros with success. */
+/* A metric is not an event: encoding one must fail instead of returning zeros. */
 static void no_metric_encodes(void **state)
 {
 	unsigned metrics = 0;
@@ -542,7 +543,7 @@ static bool same_event(const struct event *a, const struct event *b)
 	return same;
 }
 
-/* Writes perf's terms of a code and a unit mask. */
+/* Writes an event code and a unit mask as perf's terms. */
 static void write_perf_terms(char text[256], const char *pmu, const struct spec_codes *n,
                              bool decimal)
 {
@@ -555,8 +556,8 @@ static void write_perf_terms(char text[256], const char *pmu, const struct spec_
 	strcpy(text + at, "/");
 }
 
-/* Hexadecimal digits are looked up as they are, others make an event of fields first. Counts those
- * that were found at once, and not. */
+/* Hexadecimal codes are looked up as numbers; other digits make an event of fields first. Counts
+ * codes of both kinds. */
 static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct spec_codes n,
                                  unsigned tally[2])
 {
@@ -578,7 +579,7 @@ static void same_in_other_digits(const pfm_ctx_t *ctx, const char *pmu, struct s
 	tally[pfmi_pmu_find_row_by_codes(slow.table, &n, &at_once)]++;
 }
 
-/* The numbers of every @step-th row of @t, and some beside them. */
+/* The codes of every @step-th row of @t, and neighbouring values. */
 static void all_in_other_digits(const pfm_ctx_t *ctx, const struct table *t, uint32_t step,
                                 unsigned tally[2])
 {
@@ -630,8 +631,8 @@ static bool is_fixed(const struct table *t, const struct row *r)
 	return on >> 32 && !(on & 0xffffffff) && !(r->flags & (ROW_SHADOWED | ROW_METRIC));
 }
 
-/* The kernel uses one configuration for an event of a fixed counter and its like on general ones:
- * perf's dialect must tell them apart. */
+/* The kernel uses one configuration for an event on a fixed counter and its equivalent on general
+ * ones: perf's dialect must distinguish them. */
 static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 {
 	unsigned seen = 0;
@@ -667,9 +668,9 @@ static void fixed_events_stay_fixed_in_perfs_dialect(void **state)
 	assert_true(seen > 4);
 }
 
-/* ---- what the texts look like ---------------------------------------------------------------- */
+/* ---- expected texts -------------------------------------------------------------------------- */
 
-/* An image for one test, in a folder of its own; removed at the end, however the test goes. */
+/* The image of one test in a folder of its own, removed at the end even if the test fails. */
 static char folder[32], image[64];
 
 static int remove_image(void **state)
@@ -680,10 +681,10 @@ static int remove_image(void **state)
 	return 0;
 }
 
-/* The tests may run on another machine than the compiler of tables: under an emulator. */
+/* Under an emulator the tests run on another byte order than the compiler of tables. */
 #define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
 
-/* Runs pmuc.py; false if it or what it needs is not there. */
+/* Runs pmuc.py; false if it or a file that it needs is missing. */
 static bool make_image(const char *arguments)
 {
 	const char *pmuc = getenv("PERFMON_PMUC");
@@ -741,7 +742,7 @@ static void rows_beside_the_one_that_numbers_mean(void **state)
 		                 PFMLIB_SUCCESS);
 		assert_string_equal(text, lines[i].event);
 	}
-	/* No row has what these say. */
+	/* No row has these values. */
 	assert_int_equal(pfm_print_event(ctx, "numbers/event=0x6,umask=0x1/", PFM_DIALECT_LIBPFM,
 	                                 text, sizeof(text), NULL),
 	                 PFMLIB_ERR_NOTSUPP);
@@ -758,7 +759,7 @@ struct line {
 	const char *pmu, *text, *printed[4];
 };
 
-/* tests/pmu/testpmu.pmu has every kind of field and group there is; it arrives as an image. */
+/* tests/pmu/testpmu.pmu has every kind of field and group; it is loaded as an image. */
 static void an_invented_processor_from_an_image(void **state)
 {
 	static const struct line lines[] = {
@@ -774,7 +775,7 @@ static void an_invented_processor_from_an_image(void **state)
 		  "BUS:TRAFFIC:a:cmask=3:b",
 		  { "testpmu::BUS:TRAFFIC:a:b:cmask=3", "BUS:TRAFFIC,free=ab,cmask=3",
 		    "testcpu/event=0x60,cmask=3,filter=3/", "BUS:TRAFFIC:free=ab:cmask=3" } },
-		/* The row has all of this itself. */
+		/* The row itself has all of these values. */
 		{ "testpmu",
 		  "LAST_ONE:cmask=255:inv:edge",
 		  { "testpmu::LAST_ONE", "LAST_ONE",
@@ -800,7 +801,7 @@ static void an_invented_processor_from_an_image(void **state)
 		for (unsigned k = 0;
 		     k < 10 * n_variants() && !(table_get_row(t, row)->flags & ROW_SHADOWED); k++) {
 			make_text(text, t, row, k > 0);
-			there_and_back(ctx, t, text, k == 0, &tally);
+			check_round_trip(ctx, t, text, k == 0, &tally);
 		}
 	print_message("# %u texts, %u refused\n", tally.texts, tally.refused);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -846,7 +847,7 @@ static void imported_lists(void **state)
 			     !(table_get_row(t, row)->flags & (ROW_SHADOWED | ROW_METRIC));
 			     k++) {
 				make_text(text, t, row, k > 0);
-				there_and_back(ctx, t, text, false, &tally);
+				check_round_trip(ctx, t, text, false, &tally);
 			}
 		pfm_close_context(ctx);
 		tables++;
@@ -886,17 +887,16 @@ static const char *register_name(const struct table *t, const pfm_reg_t *reg, ch
 	return buf;
 }
 
-/* Pentium 4 has its event in two registers, of which the second is in the upper half of what is
- * decoded. */
+/* Pentium 4 has its event in two registers; the upper half of a decoded value is the second one. */
 static uint64_t register_value(const struct table *t, const pfm_encoding_t *e)
 {
 	return t->encoder == ENCODER_NETBURST ? e->regs[0].value | e->regs[1].value << 32
 	                                      : e->regs[0].value;
 }
 
-/* Can the event be told from this one register? Fixed counters share one, some events need two,
- * words of configuration know no levels, a register that counts at none says nothing, and what
- * Pentium 4 replays is not in its two. */
+/* Returns true if this register identifies the event. Fixed counters share a register, some events
+ * need two, configuration words have no levels, a register without levels means nothing, and replay
+ * tags of Pentium 4 are in another register. */
 static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const char *text)
 {
 	bool second = e->n_regs > 1 && e->regs[1].kind != PFM_REG_PMC;
@@ -912,8 +912,8 @@ static bool is_decodable(const struct table *t, const pfm_encoding_t *e, const c
 	return e->regs[0].kind == PFM_REG_PMC;
 }
 
-static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct table *t,
-                                         const char *text)
+static bool is_found_from_its_register(const pfm_ctx_t *ctx, const struct table *t,
+                                       const char *text)
 {
 	int pmu = pfm_find_pmu(ctx, table_get_text(t, t->name));
 	pfm_encoding_t e = PFM_INIT(e);
@@ -924,7 +924,8 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 	assert_int_equal(
 		pfm_print_event(ctx, text, PFM_DIALECT_VENDOR, vendor, sizeof(vendor), NULL),
 		PFMLIB_SUCCESS);
-	/* Both levels are the usual case, which a register does not tell from none being named. */
+	/* Both levels are the usual case: a register cannot distinguish them from no named levels.
+	 */
 	if (strstr(vendor, ":k:u") && t->encoder != ENCODER_MONTECITO)
 		vendor[strlen(vendor) - 4] = '\0';
 	if (!decodes_to(ctx, pmu, register_name(t, &e.regs[0], name), register_value(t, &e),
@@ -935,7 +936,8 @@ static bool is_found_behind_its_register(const pfm_ctx_t *ctx, const struct tabl
 	return true;
 }
 
-/* Two groups of the row own the same bits: which of them set one, nobody can tell. */
+/* Returns true if two groups of the row have the same bits, so that decoding cannot tell which one
+ * set them. */
 static bool groups_overlap(const struct table *t, uint32_t row)
 {
 	uint64_t owned = 0;
@@ -950,9 +952,9 @@ static bool groups_overlap(const struct table *t, uint32_t row)
 	return false;
 }
 
-/* Every event is among those its own control register decodes to; where fields have bits, with its
- * modifiers as well. */
-static void every_row_is_found_behind_its_register(void **state)
+/* Every event is among the events that its control register decodes to, and with its modifiers
+ * where the table has field bits. */
+static void every_row_is_found_from_its_register(void **state)
 {
 	unsigned rows[2] = { 0 }, found[2] = { 0 }, varied = 0;
 	char text[512];
@@ -971,11 +973,11 @@ static void every_row_is_found_behind_its_register(void **state)
 				continue;
 			rows[listed]++;
 			make_text(text, t, row, false);
-			found[listed] += is_found_behind_its_register(ctx, t, text);
+			found[listed] += is_found_from_its_register(ctx, t, text);
 			for (unsigned k = 0;
 			     k < 3 && table_has_field_bits(t) && t->encoder != ENCODER_PERF; k++) {
 				make_text(text, t, row, true);
-				varied += is_found_behind_its_register(ctx, t, text);
+				varied += is_found_from_its_register(ctx, t, text);
 			}
 		}
 		pfm_close_context(ctx);
@@ -983,7 +985,7 @@ static void every_row_is_found_behind_its_register(void **state)
 	print_message("# %u of %u rows found again, %u of %u of lists, and %u variants\n", found[0],
 	              rows[0], found[1], rows[1], varied);
 	assert_true(found[0] > rows[0] - 20 && varied > 400);
-	/* The others want an extra register, or a fixed counter alone. */
+	/* The others need an extra register, or only a fixed counter counts them. */
 	assert_true(found[1] > rows[1] / 7 * 6);
 }
 
@@ -991,7 +993,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_in_every_dialect),
-		cmocka_unit_test(lent_rows_with_each_mask),
+		cmocka_unit_test(alias_rows_with_each_mask),
 		cmocka_unit_test(a_mask_named_once_or_twice),
 		cmocka_unit_test(every_bare_name_leads_back),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
@@ -1001,7 +1003,7 @@ int main(void)
 		cmocka_unit_test_teardown(rows_beside_the_one_that_numbers_mean, remove_image),
 		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),
 		cmocka_unit_test_teardown(imported_lists, remove_image),
-		cmocka_unit_test(every_row_is_found_behind_its_register),
+		cmocka_unit_test(every_row_is_found_from_its_register),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

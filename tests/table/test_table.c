@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled tables: every name is found and nothing else, and a damaged table is refused or does no
- * harm. */
+/* Compiled tables: lookups find every name and nothing else, and a damaged table is refused or
+ * harmless. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include "expect.h"
 #include "format/format.h"
 
-/* ---- a table of our own ---------------------------------------------------------------------- */
+/* ---- a table made for this test -------------------------------------------------------------- */
 
-/* The image that pmuc.py makes of tests/pmu/testpmu.pmu, as it lies in a file. */
+/* The image that pmuc.py compiles from tests/pmu/testpmu.pmu. */
 static struct {
 	char *bytes;
 	size_t size;
@@ -36,7 +36,7 @@ static int read_file(const char *path)
 	return (int)size;
 }
 
-/* The tests may run on another machine than the compiler of tables: under an emulator. */
+/* Under an emulator the tests run on another byte order than the compiler of tables. */
 #define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
 
 static int compile_image(void **state)
@@ -80,7 +80,7 @@ static struct name_entry find_name(const struct table *t, const char *text)
 	                       strlen(text));
 }
 
-/* A spelling that must mean the same: other case, separators where none were, ':' for '.'. */
+/* Writes another spelling of the same name: other case, added separators, ':' for '.'. */
 static void change_spelling(const char *name, char *out, size_t len)
 {
 	size_t n = 0;
@@ -108,7 +108,7 @@ static bool same_name(struct name_entry a, struct name_entry b)
 	return a.text == b.text && a.row == b.row && a.kind == b.kind;
 }
 
-/* How @name begins, up to the first separator behind something. */
+/* Hash of @name up to the first separator that follows a character. */
 static uint32_t hash_of_beginning(struct slice name)
 {
 	uint32_t n = name.len ? 1 : 0;
@@ -119,8 +119,8 @@ static uint32_t hash_of_beginning(struct slice name)
 	return pfmi_table_hash_name(name);
 }
 
-/* Every name of the members of a family passes its filter, also one that a separator ends, and few
- * others do. */
+/* A family's filter accepts every name of its members, also with a separator at the end, and few
+ * others. */
 static void filters_let_the_names_of_members_pass(void **state)
 {
 	const struct image *im = table_get_builtin_image();
@@ -153,8 +153,8 @@ static void filters_let_the_names_of_members_pass(void **state)
 	assert_true(names > 10000 && passed < others / 20);
 }
 
-/* So does what the names of a table begin with that is called like a whole, and few other
- * beginnings do. */
+/* The filter also accepts the first part of each name in a table that shares a family's name, and
+ * few other first parts. */
 static void filters_let_the_beginnings_of_names_pass(void **state)
 {
 	const struct image *im = table_get_builtin_image();
@@ -210,8 +210,8 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 	assert_true(names > 1000);
 }
 
-/* Names that are entered one by one, in whatever order: each is found, the first of its hash first,
- * and none that is lower stands on the way to it. */
+/* Names entered one by one in any order: each is found, the first of equal hashes first, and no
+ * lower hash lies in the probe sequence. */
 static void names_are_entered_in_their_order(void **state)
 {
 	enum { N = 60, SLOTS = 67 };
@@ -286,7 +286,7 @@ static void values_of_rows(void **state)
 	                 1);
 	assert_int_equal(
 		pfmi_table_get_row_value(t, find_row(t, "bus.traffic"), KEY_MAX, ANY_COUNTER), 7);
-	/* A value of one counter's own, and no general one: the preset elsewhere. */
+	/* A value for one counter and no general value: other counters get the preset. */
 	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY"), KEY_SEL, 0), 1);
 	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY"), KEY_SEL, 2), 0xc);
 	assert_int_equal(pfmi_table_get_row_value(t, find_row(t, "CHOOSY"), KEY_SEL, 1), 0);
@@ -339,8 +339,8 @@ static void fields_are_laid_into_their_bits_and_taken_out(void **state)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Everything that is done with a table that passed its check. What comes out does not matter, that
- * it comes out does. */
+/* Calls every function on a table that passed verification. The results do not matter, only that no
+ * call crashes. */
 static void use_table(const struct table *t)
 {
 	static const char *const attributes[] = { ":0x3", ":c=1:e:i:u", ":core=all:state=ms",
@@ -394,21 +394,21 @@ static void use_table(const struct table *t)
 	pfmi_pmu_get_register_layout(t, "PERFEVTSEL0", &n);
 }
 
-/* How far to go from one place to the next: everywhere, but where an emulator runs us. */
+/* Distance between tested positions: 1, more under an emulator. */
 static size_t get_stride(void)
 {
 	return getenv("PERFMON_QUICK") ? 7 : 1;
 }
 
-/* Flips bytes one at a time: all of them, or every @step-th. */
+/* Flips one byte at a time: each, or every @step-th. */
 static void flip_bytes(const char *original, size_t size, size_t step, unsigned *accepted,
                        unsigned *refused)
 {
 	static const unsigned char masks[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255 };
-	char *copy =
-		malloc(size); /* exactly as large, so that a sanitizer sees one byte too many */
-	/* Every check reads all strings behind the table: where each read is slow, three masks of
-	 * the nine. */
+	char *copy = malloc(
+		size); /* exactly the size, so that a sanitizer detects a read of one byte more */
+	/* Verification reads all strings of the table. Where that is slow, three of nine masks are
+	 * tried. */
 	unsigned few = get_stride() > 1 && size > 65536 ? 4 : 1;
 	const char *why;
 
@@ -441,16 +441,16 @@ static void one_wrong_byte_is_refused_or_harmless(void **state)
 	assert_true(refused > 0);
 }
 
-static void so_is_one_in_a_built_in_table(void **state)
+static void one_wrong_byte_in_a_built_in_table_is_refused_or_harmless(void **state)
 {
 	unsigned accepted = 0, refused = 0;
 
 	(void)state;
-	/* Of all kinds, not all of them: there are hundreds, made alike. */
+	/* A sample of the hundreds of tables that are made alike. */
 	for (unsigned i = 0; i < table_count_builtins(); i += 1 + i / 16 * 8) {
 		const struct table *t = table_get_builtin(i);
 
-		/* About as much work for each: large tables have more rows to use, too. */
+		/* About equal work for each table: large tables have more rows to use, too. */
 		flip_bytes((const char *)t, t->size,
 		           t->size < 4096 ? 1 : t->size * get_stride() / 61 | 1, &accepted,
 		           &refused);
@@ -459,8 +459,7 @@ static void so_is_one_in_a_built_in_table(void **state)
 	assert_true(refused > 0);
 }
 
-/* Not only single bytes: whole words of the head, and counts, replaced by what is most likely to
- * hurt. */
+/* Replaces words of the head and counts by values that are likely to do harm. */
 static void nasty_numbers_in_the_head(void **state)
 {
 	static const uint32_t nasty[] = {
@@ -482,10 +481,10 @@ static void nasty_numbers_in_the_head(void **state)
 	free(copy);
 }
 
-/* ---- each thing that can be wrong, once ------------------------------------------------------ */
+/* ---- each possible fault, once --------------------------------------------------------------- */
 
-/* The table at @t is a copy that may be written to. Numbers are those of its own rows and groups,
- * of the values of the first row and of the words of the first group. */
+/* The table at @t is a writable copy. Arguments are indexes of its rows, groups and fields, of the
+ * values of the first row and of the words of the first group. */
 static struct field *field_at(struct table *t, unsigned i)
 {
 	return (struct field *)(void *)((char *)t + t->fields) + i;
@@ -574,7 +573,7 @@ static void field_beyond(struct table *t)
 {
 	field_at(t, 0)->ranges[0].lsb = 60;
 }
-/* One bit too far. */
+/* One bit past the last. */
 static void field_just_beyond(struct table *t)
 {
 	struct bitrange *r = &field_at(t, 0)->ranges[0];
@@ -633,11 +632,11 @@ static void name_of_nothing(struct table *t)
 {
 	name_at(t, 0)->target = t->n_rows;
 }
-static void way_to_nothing(struct table *t)
+static void code_index_past_last_row(struct table *t)
 {
 	((uint16_t *)(void *)((char *)t + t->code_index))[0] = (uint16_t)(t->n_rows + 1);
 }
-static void way_to_no_row(struct table *t)
+static void code_index_past_row_bits(struct table *t)
 {
 	((uint16_t *)(void *)((char *)t + t->code_index))[0] =
 		(uint16_t)(1u << table_count_code_index_bits(t));
@@ -656,7 +655,7 @@ static void another_processors(struct table *t)
 	t->encoder = ENCODER_EV5;
 }
 
-/* Not the field that is found by that key. */
+/* A field other than the one that lookups by this key find. */
 static void number_as_text(struct table *t)
 {
 	for (unsigned i = 0; i < t->n_fields; i++)
@@ -724,8 +723,8 @@ static void each_fault_has_its_reason(void **state)
 		{ counters_beyond, "a counter is out of range" },
 		{ counters_backwards, "a counter is out of range" },
 		{ name_of_nothing, "a name leads to no row" },
-		{ way_to_nothing, "the index of codes points at no row" },
-		{ way_to_no_row, "the index of codes points at no row" },
+		{ code_index_past_last_row, "the index of codes points at no row" },
+		{ code_index_past_row_bits, "the index of codes points at no row" },
 		{ rows_again_and_again, "index of codes out of bounds" },
 		{ slot_of_nothing, "the index points at no name" },
 		{ another_processors, "the register layout does not support this processor" },
@@ -892,7 +891,7 @@ int main(void)
 		cmocka_unit_test(values_of_rows),
 		cmocka_unit_test(fields_are_laid_into_their_bits_and_taken_out),
 		cmocka_unit_test(one_wrong_byte_is_refused_or_harmless),
-		cmocka_unit_test(so_is_one_in_a_built_in_table),
+		cmocka_unit_test(one_wrong_byte_in_a_built_in_table_is_refused_or_harmless),
 		cmocka_unit_test(nasty_numbers_in_the_head),
 		cmocka_unit_test(each_fault_has_its_reason),
 		cmocka_unit_test(a_table_cut_short_is_refused),

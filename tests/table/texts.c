@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed texts: several threads that unpack them at once, processes that fork meanwhile, copies of
+/* Packed texts: threads that unpack them at the same time, processes that fork meanwhile, copies of
  * the image. tests/test_packed_texts.py compares each text with its source. */
 #include "units.h"
 #include <pthread.h>
@@ -16,7 +16,7 @@ static const struct packed_texts *get_packed_texts(void)
 	return table_get_image_array(table_get_builtin_image(), ARRAY_PACKED_TEXTS);
 }
 
-/* As at the start of a process: nothing is unpacked. */
+/* Returns to the state at the start of a process: nothing is unpacked. */
 static void forget_texts(void)
 {
 	const struct packed_texts *p = get_packed_texts();
@@ -33,7 +33,7 @@ static uint64_t add_text(uint64_t sum, const char *text)
 	return sum;
 }
 
-/* A sum over all texts of rows and unit masks, table by table from number @first on. */
+/* Sums up all texts of rows and unit masks, table by table from number @first on. */
 static uint64_t sum_texts(unsigned first)
 {
 	unsigned n = table_count_builtins();
@@ -78,7 +78,8 @@ static void *sum_texts_in_thread(void *at)
 	return NULL;
 }
 
-/* Each thread begins elsewhere, so that one finds blocks that another unpacks or has unpacked. */
+/* Each thread starts at another table, so that it finds blocks that others unpack or have unpacked.
+ */
 static void threads_read_equal_texts(void **state)
 {
 	uint64_t expected = sum_texts(0);
@@ -104,7 +105,7 @@ static void threads_read_equal_texts(void **state)
 	}
 }
 
-/* The child has whole blocks, and none that a thread of its parent was about to write. */
+/* The child has complete blocks, and none that a thread of its parent was writing. */
 static void child_reads_equal_texts(void **state)
 {
 	uint64_t expected = sum_texts(0);
@@ -135,7 +136,7 @@ static void child_reads_equal_texts(void **state)
 	}
 }
 
-/* A text that was read stays where it is. */
+/* The address of a text never changes. */
 static void texts_stay(void **state)
 {
 	const struct table *t = table_get_builtin(0);
@@ -161,7 +162,7 @@ static void texts_are_within_blocks(void **state)
 	}
 }
 
-/* A table whose texts are packed is good in this library only. */
+/* Packed texts exist in the library only, so other tables with packed texts are refused. */
 static void other_texts_are_refused(void **state)
 {
 	const struct image *im = table_get_builtin_image();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The proof of tables and images at its edges: the last thing that is right, and the first that is
- * not. */
+/* The verifier of tables and images at its limits: the last valid value and the first invalid one.
+ */
 #include "units.h"
 #include <perfmon/types.h>
 #include "table/build.h"
 
-/* A table of each kind of thing that a builder knows, without its kernel's flag. */
+/* Makes a table with one of each thing that a builder can add, without the kernel's flag. */
 static struct table *make_table(void)
 {
 	static const struct bitrange code = { .width = 8 },
@@ -53,8 +53,8 @@ static void set_fault(const struct table *t, enum verify_depth depth, const char
 		offsetof(struct table, NAME), N, SIZE, ALIGN, #NAME                                \
 	}
 
-/* Each array may end where the table does, and no element later; it may not begin in the head or
- * between two places. */
+/* Each array may end where the table ends, and no element later. It may not start within the head
+ * or at an unaligned offset. */
 static void arrays_of_a_table(void **state)
 {
 	static const struct {
@@ -89,7 +89,8 @@ static void arrays_of_a_table(void **state)
 		                           arrays[i].align * arrays[i].align);
 
 		if (arrays[i].at !=
-		    offsetof(struct table, keys)) { /* what is there is read then: no keys */
+		    offsetof(struct table, keys)) { /* the verifier reads keys, and the bytes at the
+			                               end are none */
 			*at = last;
 			expect_valid(t, VERIFY_HEAD);
 		}
@@ -109,7 +110,7 @@ static void arrays_of_a_table(void **state)
 	free(t);
 }
 
-/* Strings that a context compares with the machine before it needs a table. */
+/* A context compares these strings with the machine before it verifies the table. */
 static void strings_of_matches(void **state)
 {
 	struct table *t = make_table(), *more = calloc(1, t->size + 2 * sizeof(struct host_match));
@@ -174,7 +175,7 @@ static void damaged_heads_are_refused(void **state)
 	free(t);
 }
 
-/* Eight zeros end the pool, and no string begins among them but at the first. */
+/* A pool ends in eight zeros, and a string may start only at the first of them. */
 static void strings_of_a_table(void **state)
 {
 	static const size_t members[] = {
@@ -243,10 +244,10 @@ static void fields_of_a_table(void **state)
 	f[0] = code;
 	f->width = 0;
 	set_fault(t, VERIFY_ALL, "malformed");
-	f->width = 7; /* and its rows have 0xff */
+	f->width = 7; /* its rows have 0xff */
 	set_fault(t, VERIFY_ALL, "wider than its field");
 	f[0] = code;
-	f->key = KEY_UMASK; /* the table says that it is the code */
+	f->key = KEY_UMASK; /* the table declares it the code */
 	set_fault(t, VERIFY_ALL, "its key");
 	f->key = N_KEYS;
 	set_fault(t, VERIFY_ALL, "malformed");
@@ -258,8 +259,8 @@ static void fields_of_a_table(void **state)
 	f[1].kind = FIELD_TEXT + 1;
 	set_fault(t, VERIFY_ALL, "malformed");
 	f[1] = wide;
-	f[1].key = KEY_UNIT; /* a number where texts are, though another field is the one that is
-	                        found */
+	f[1].key = KEY_UNIT; /* a number where texts are expected, though lookups by key find
+	                        another field */
 	set_fault(t, VERIFY_ALL, "its key");
 	free(t);
 }
@@ -281,17 +282,17 @@ static void rows_of_a_table(void **state)
 	r[2] = before;
 	r[2].n_groups = 9;
 	set_fault(t, VERIFY_ALL, "malformed");
-	r[2].n_groups = 8; /* of groups that are none */
+	r[2].n_groups = 8; /* groups that do not exist */
 	set_fault(t, VERIFY_ALL, "group");
 	r[2] = before;
 	numbers[2] = (t->size - t->rows) / (uint32_t)sizeof(*r);
 	set_fault(t, VERIFY_ALL, "out of bounds");
-	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* the same row, of two sources */
+	numbers[2] = 1u << ROW_SOURCES_SHIFT | 2; /* one row of two sources */
 	expect_valid(t, VERIFY_ALL);
 	r[2].first_value = ((t->size - t->values) / 4 - 2) & ROW_MAX_FIRST_VALUE;
 	set_fault(t, VERIFY_ALL, "values are out of bounds");
 	r[2] = before;
-	v[0] = 3u << 24; /* there are three fields */
+	v[0] = 3u << 24; /* the table has three fields */
 	set_fault(t, VERIFY_ALL, "belongs to no field");
 	v[0] = 0x100;
 	set_fault(t, VERIFY_ALL, "wider than its field");
@@ -312,7 +313,7 @@ static void rows_of_a_table(void **state)
 	free(t);
 }
 
-/* Where the table says that values are added to what is there. */
+/* Bits of rows in a table that adds values to those present. */
 static void bits_of_a_row(void **state)
 {
 	static const struct bitrange low[] = { { .width = 8 } };
@@ -338,10 +339,10 @@ static void bits_of_a_row(void **state)
 	f = (struct field *)(void *)((char *)t + t->fields);
 	w = (struct wide_value *)(void *)((char *)t + t->wide_values);
 	f[2].ranges[0].config_word = 0;
-	expect_valid(t, VERIFY_ALL); /* the later one takes the place of the one before */
+	expect_valid(t, VERIFY_ALL); /* the later value replaces the earlier one */
 	t->flags &= ~(uint32_t)TABLE_VALUES_OVERRIDE;
 	set_fault(t, VERIFY_ALL, "two values for one bit");
-	w[0].counter = 2; /* on that counter alone */
+	w[0].counter = 2; /* on that counter only */
 	expect_valid(t, VERIFY_ALL);
 	f[1].ranges[0].lsb = 7;
 	set_fault(t, VERIFY_ALL, "two values for one bit");
@@ -366,9 +367,9 @@ static void indexes_of_a_table(void **state)
 	for (uint32_t i = 0; i < t->n_slots; i++) {
 		uint32_t before = slots[i];
 
-		slots[i] = 4; /* three rows */
+		slots[i] = 4; /* the table has three rows */
 		set_fault(t, VERIFY_ALL, "points at no name");
-		slots[i] = 0x10000; /* a hash without a number */
+		slots[i] = 0x10000; /* a hash without a row */
 		set_fault(t, VERIFY_ALL, "points at no name");
 		slots[i] = before;
 	}
@@ -382,8 +383,8 @@ static void indexes_of_a_table(void **state)
 	free(t);
 }
 
-/* Control characters at every place of a word of eight bytes, those of two bytes across words as
- * well. */
+/* Control characters at every position of an eight-byte word, also two-byte characters that cross
+ * words. */
 static void control_characters(void **state)
 {
 	static const struct {
@@ -415,12 +416,12 @@ static void control_characters(void **state)
 				expect_valid(t, VERIFY_ALL);
 			else
 				set_fault(t, VERIFY_ALL, "control characters");
-			expect_valid(t, VERIFY_HEAD); /* which does not look at them */
+			expect_valid(t, VERIFY_HEAD); /* VERIFY_HEAD does not look at texts */
 		}
 	free(t);
 }
 
-/* A table that says it is for one of the processors that encoders know has that one's counters. */
+/* A table for a processor that an encoder knows must have that processor's counters. */
 static void processors_that_encoders_know(void **state)
 {
 	static const struct {
@@ -458,7 +459,8 @@ static void processors_that_encoders_know(void **state)
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-/* An image of @n heads that share everything, with one host, one name and one whole. */
+/* Makes an image of @n table heads that share all arrays, with one host, one name and one family.
+ */
 static struct image *make_image(uint32_t n)
 {
 	struct table *t = make_table();
@@ -479,7 +481,7 @@ static struct image *make_image(uint32_t n)
 
 		*h = *t;
 		for (uint32_t *at = &h->keys; at <= &h->row_groups;
-		     at++) /* they lie side by side */
+		     at++) /* arrays follow each other without a gap */
 			*at += shift;
 		h->pool += shift;
 		h->size += shift;
@@ -495,10 +497,10 @@ static struct image *make_image(uint32_t n)
 	im->arrays[ARRAY_FAMILIES] = (struct image_array_span){ (uint32_t)more + 32, 1 };
 	im->arrays[ARRAY_NAME_FILTERS] = (struct image_array_span){ (uint32_t)more + 56, 1 };
 	im->arrays[ARRAY_PACKED_TEXTS] = (struct image_array_span){ (uint32_t)more, 0 };
-	tail[0] = 0x10001; /* a call of table 0 */
-	tail[9] = 0;       /* the whole: its first part */
+	tail[0] = 0x10001; /* a name of table 0 */
+	tail[9] = 0;       /* the first member of the family */
 	tail[10] = 1;
-	tail[12] = 1; /* and a word of its filter */
+	tail[12] = 1; /* a word of the family's filter */
 	free(t);
 	return im;
 }
@@ -521,7 +523,7 @@ static void image_bad(const struct image *im, const char *part)
 		fail_msg("\"%s\", not \"%s\"", why, part);
 }
 
-/* As many tables as there may be. */
+/* An image of the maximum number of tables. */
 static void tables_of_an_image(void **state)
 {
 	struct image *im = make_image(IMAGE_MAX_TABLES);
@@ -541,7 +543,7 @@ static void tables_of_an_image(void **state)
 	free(im);
 }
 
-/* Each table of an image is one that would do alone, and ends in the image. */
+/* Each table of an image must be valid alone and end within the image. */
 static void each_table_of_an_image(void **state)
 {
 	struct image *im = make_image(3);
@@ -617,11 +619,11 @@ static void names_and_hosts_of_an_image(void **state)
 		(struct table *)(void *)((char *)im + im->arrays[ARRAY_TABLES].offset);
 
 	(void)state;
-	calls[1] = 3; /* two tables and a whole */
+	calls[1] = 3; /* two tables and a family */
 	image_good(im);
 	calls[1] = 4;
 	image_bad(im, "leads to no table");
-	calls[1] = PMU_NAME_IS_ALIAS; /* nothing, by another name */
+	calls[1] = PMU_NAME_IS_ALIAS; /* an alias without a target */
 	image_bad(im, "leads to no table");
 	calls[1] = 2;
 	calls[2] = 1;
@@ -657,7 +659,7 @@ static void names_and_hosts_of_an_image(void **state)
 	heads[1].family_plus1 = 2;
 	image_bad(im, "members of a PMU family");
 	heads[1].family_plus1 = 0;
-	heads[1].n_pool--; /* it ends in nine zeros */
+	heads[1].n_pool--; /* the pool ends in nine zeros */
 	image_bad(im, "strings of its own");
 	free(im);
 }
