@@ -36,7 +36,7 @@ static int add_entry_number(void *arg, const char *name)
 {
 	struct numbers *a = arg;
 	size_t len = strlen(a->prefix);
-	unsigned long number;
+	uint64_t number;
 	char *end;
 	bool failed = false;
 

@@ -68,10 +68,10 @@ static void names_are_records(void **state)
 	pfmi_perfdata_write_name_records(&recording);
 	memcpy(expected, &head, sizeof(head));
 	memcpy(expected + 8, first, sizeof(first));
-	memcpy(expected + 24, "first", 5);
+	memcpy(expected + 24, "first", sizeof("first"));
 	memcpy(expected + 32, &head, sizeof(head));
 	memcpy(expected + 40, second, sizeof(second));
-	memcpy(expected + 56, "second", 6);
+	memcpy(expected + 56, "second", sizeof("second"));
 	assert_int_equal(recording.offset, sizeof(expected));
 	expect_bytes(0, expected, sizeof(expected));
 }

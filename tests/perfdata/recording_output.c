@@ -19,9 +19,9 @@ static void bytes_numbers_and_texts(void **state)
 	pfmi_perfdata_write_padded_string(&recording,
 	                                  text); /* its terminator needs 64 bytes more */
 	memcpy(expected, &number, 4);
-	memcpy(expected + 4, "abc", 3);
+	memcpy(expected + 4, "abc", sizeof("abc"));
 	memcpy(expected + 7, &short_size, 4);
-	memcpy(expected + 11, "Linux", 5);
+	memcpy(expected + 11, "Linux", sizeof("Linux"));
 	memcpy(expected + 75, &long_size, 4);
 	memset(expected + 79, 'x', 64);
 	assert_int_equal(recording.offset, sizeof(expected));
