@@ -20,7 +20,7 @@ def _numpy() -> Any:
     return numpy
 
 
-def column(memory: Any, n: int, kind: str) -> Any:
+def copy_column(memory: Any, n: int, kind: str) -> Any:
     """The @n numbers at @memory, copied: numpy.ndarray of dtype @kind, or array.array."""
     numpy, size = _numpy(), array(_CODES[kind]).itemsize
     raw = ffi.buffer(memory, n * size) if n else b""
@@ -31,13 +31,13 @@ def column(memory: Any, n: int, kind: str) -> Any:
     return out
 
 
-def numbers(values: Any, kind: str) -> Any:
+def make_column(values: Any, kind: str) -> Any:
     """Makes the columns from Python's numbers."""
     numpy = _numpy()
     return numpy.array(values, dtype=kind) if numpy else array(_CODES[kind], values)
 
 
-def members(memory: Any, size: int, places: Any) -> list[Any]:
+def copy_members(memory: Any, size: int, places: Any) -> list[Any]:
     """Members of the structs of @size bytes that follow each other in @memory, copied, a column for each (offset, kind) of @places."""
     numpy, raw = _numpy(), memoryview(memory).cast("B")
     if numpy:
@@ -49,12 +49,12 @@ def members(memory: Any, size: int, places: Any) -> list[Any]:
             for (at, kind), width in zip(places, widths)]
 
 
-def where(values: Any, keys: Any, wanted: int) -> Any:
+def select_where(values: Any, keys: Any, wanted: int) -> Any:
     """Those of the column @values beside which the column @keys has @wanted."""
     return values[keys == wanted] if _numpy() else array(values.typecode, (v for v, key in zip(values, keys) if key == wanted))
 
 
-def joined(columns: Any, kind: str) -> Any:
+def join_columns(columns: Any, kind: str) -> Any:
     """One column after the other."""
     numpy, parts = _numpy(), list(columns)
     if numpy:

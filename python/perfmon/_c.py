@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from ._perfmon import ffi, lib
 
-__all__ = ["Plm", "bits", "ffi", "flags", "lib", "mask", "new", "plm_mask", "regmask", "text", "words"]
+__all__ = ["Plm", "combine_flags", "ffi", "lib", "list_bits", "make_mask", "make_regmask", "make_words", "new_struct", "plm_mask", "read_text"]
 
 
 class Plm(enum.IntFlag):
@@ -33,12 +33,12 @@ def plm_mask(plm: int | str) -> int:
     return sum(levels[letter] for letter in set(plm))
 
 
-def text(pointer: Any) -> str:
+def read_text(pointer: Any) -> str:
     """A C string, ``""`` for NULL."""
     return str(ffi.string(pointer).decode("utf-8", "replace")) if pointer else ""
 
 
-def new(ctype: str) -> Any:
+def new_struct(ctype: str) -> Any:
     """A zeroed struct of C, its size set where it starts with one."""
     struct = ffi.new(ctype + " *")
     if ffi.typeof(struct).item.fields[0][0] == "size":
@@ -46,7 +46,7 @@ def new(ctype: str) -> Any:
     return struct
 
 
-def bits(word: int) -> Iterator[int]:
+def list_bits(word: int) -> Iterator[int]:
     """Numbers of the bits that are set, lowest first."""
     n = 0
     while word:
@@ -56,7 +56,7 @@ def bits(word: int) -> Iterator[int]:
         n += 1
 
 
-def mask(numbers: Any) -> int:
+def make_mask(numbers: Any) -> int:
     """The word with these bits set."""
     word = 0
     for n in numbers:
@@ -64,12 +64,12 @@ def mask(numbers: Any) -> int:
     return word
 
 
-def flags(wanted: dict[int, bool]) -> int:
+def combine_flags(wanted: dict[int, bool]) -> int:
     """The flags that are wanted, ORed together."""
     return sum(flag for flag, yes in wanted.items() if yes)
 
 
-def regmask(registers: Any) -> Any:
+def make_regmask(registers: Any) -> Any:
     """A pfmlib_regmask_t. Raises ValueError for a register that cannot exist."""
     out = ffi.new("pfmlib_regmask_t *")
     for number in registers:
@@ -78,7 +78,7 @@ def regmask(registers: Any) -> Any:
     return out
 
 
-def words(values: Any, n: int, what: str) -> Any:
+def make_words(values: Any, n: int, what: str) -> Any:
     """An array of n 64-bit words, the missing ones 0."""
     values = list(values)
     if len(values) > n:

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable
 from typing import Any, Callable, Sequence
 
-from ._c import bits, ffi, lib, new, text as c_text
+from ._c import list_bits, ffi, lib, new_struct, read_text as c_text
 
 __all__ = [
     "AmbiguousError", "ArgumentError", "ErrorCode", "EventError", "ImageError", "ModelError", "PerfmonError",
@@ -70,7 +70,7 @@ def code_of(rc: int) -> ErrorCode:
     return ErrorCode(rc) if rc in ErrorCode._value2member_map_ else ErrorCode.SYS
 
 
-def _or(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
 
 
@@ -124,15 +124,15 @@ class PerfmonError(Exception):
         elif self.text and self.event is not None:
             lines.append("  " + self.text)
         if self.candidates:
-            lines.append("  did you mean " + _or(self.candidates) + "?")
+            lines.append("  did you mean " + _join_names(self.candidates) + "?")
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = dict(self.__dict__, _candidates=self.candidates)
-        return _restore, (type(self), self.message, state)
+        return _restore_error, (type(self), self.message, state)
 
 
-def _restore(kind: type[PerfmonError], message: str, state: dict[str, Any]) -> PerfmonError:
+def _restore_error(kind: type[PerfmonError], message: str, state: dict[str, Any]) -> PerfmonError:
     error = kind(message)
     error.__dict__.update(state)
     return error
@@ -233,11 +233,11 @@ def c_string(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _characters(raw: bytes, at: int) -> int:
+def _count_characters(raw: bytes, at: int) -> int:
     return len(raw[:at].decode("utf-8", "surrogateescape")) if at <= len(raw) else 0
 
 
-def _suggest(ctx: Any, raw: bytes, error: Any) -> tuple[str, ...]:
+def _list_candidates(ctx: Any, raw: bytes, error: Any) -> tuple[str, ...]:
     names = ffi.new("char[%d][96]" % MAX_CANDIDATES)
     n = lib.pfm_suggest_names(ctx, raw, error, names, MAX_CANDIDATES)
     return tuple(c_text(names[i]) for i in range(n))
@@ -247,7 +247,7 @@ def from_error(rc: int, error: Any, ctx: Any, texts: Sequence[str]) -> PerfmonEr
     """The exception for a pfm_error_t that a call about @texts filled."""
     code = code_of(rc)
     kind = c_text(lib.pfm_error_kind_name(error.kind))
-    clash = tuple(bits(error.clash))
+    clash = tuple(list_bits(error.clash))
     which = 0 if error.event < 0 and len(texts) == 1 else error.event
     text = texts[which] if 0 <= which < len(texts) and not clash else None
     raw = c_string(text) if text is not None else ffi.NULL
@@ -258,14 +258,14 @@ def from_error(rc: int, error: Any, ctx: Any, texts: Sequence[str]) -> PerfmonEr
         text = None  # no event is at fault
     span = None
     if text is not None and (error.end or _class_for(code, kind) not in _NO_PLACE):
-        span = (_characters(raw, error.start), _characters(raw, error.end))
+        span = (_count_characters(raw, error.start), _count_characters(raw, error.end))
     return _class_for(code, kind)(
         message or code.message, code=code, kind=kind, text=text, span=span,
-        event=error.event if error.event >= 0 else None, clash=clash, clash_counters=tuple(bits(error.clash_counters)),
-        errno=error.sys_errno, candidates=(lambda: _suggest(ctx, raw, error)) if text is not None and span else ())
+        event=error.event if error.event >= 0 else None, clash=clash, clash_counters=tuple(list_bits(error.clash_counters)),
+        errno=error.sys_errno, candidates=(lambda: _list_candidates(ctx, raw, error)) if text is not None and span else ())
 
 
 def new_error() -> Any:
-    error = new("pfm_error_t")
+    error = new_struct("pfm_error_t")
     error.event = -1
     return error

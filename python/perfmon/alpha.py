@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _bulk
-from ._c import bits, ffi, flags, lib, new, text as c_text, words
+from ._c import list_bits, ffi, combine_flags, lib, new_struct, read_text as c_text, make_words
 from ._errors import ErrorCode, c_string, check, from_code
 from .session import Session as _Session
 
@@ -183,15 +183,15 @@ class Settings:
     read_interrupts: bool = False
 
     def _flags(self) -> int:
-        return flags({lib.PFM_ALPHA_FL_KERNEL: self.kernel, lib.PFM_ALPHA_FL_CALLER: self.caller,
+        return combine_flags({lib.PFM_ALPHA_FL_KERNEL: self.kernel, lib.PFM_ALPHA_FL_CALLER: self.caller,
                       lib.PFM_ALPHA_FL_STRIDE: self.stride is not None,
                       lib.PFM_ALPHA_FL_CTXT: self.context_word is not None, lib.PFM_ALPHA_FL_KEEP: self.keep,
                       lib.PFM_ALPHA_FL_GETCNT: self.read_interrupts})
 
     def _model_in(self) -> Any:
         m = ffi.new("pfmlib_alpha_input_param_t *")
-        m.pfp_alpha_rates = list(words(self.rates, lib.PFM_ALPHA_MAX_COUNTERS, "rates"))
-        m.pfp_alpha_periods = list(words(self.periods, lib.PFM_ALPHA_MAX_COUNTERS, "periods"))
+        m.pfp_alpha_rates = list(make_words(self.rates, lib.PFM_ALPHA_MAX_COUNTERS, "rates"))
+        m.pfp_alpha_periods = list(make_words(self.periods, lib.PFM_ALPHA_MAX_COUNTERS, "periods"))
         m.pfp_alpha_flags = self._flags()
         m.pfp_alpha_scope, m.pfp_alpha_open = int(self.scope), int(self.open)
         m.pfp_alpha_modes, m.pfp_alpha_items = int(self.modes), int(self.items)
@@ -208,12 +208,12 @@ class Settings:
     def _model_out(self) -> Any:
         return ffi.new("pfmlib_alpha_output_param_t *")
 
-    def _result(self, placed: Any, out: Any) -> Result:
+    def _read_result(self, placed: Any, out: Any) -> Result:
         return Result(
-            out.open_flags, tuple(bits(out.counters)), bool(out.privileged), out.statistic, tuple(out.rates), out.iccsr,
+            out.open_flags, tuple(list_bits(out.counters)), bool(out.privileged), out.statistic, tuple(out.rates), out.iccsr,
             out.pmctr, out.cbox, out.pctr_ctl, out.i_ctl,
-            tuple(DeviceCommand._of(out.ioctls[i]) for i in range(out.n_ioctls)),
-            tuple(Call._of(out.calls[i]) for i in range(out.n_calls)))
+            tuple(DeviceCommand._from_c(out.ioctls[i]) for i in range(out.n_ioctls)),
+            tuple(Call._from_c(out.calls[i]) for i in range(out.n_calls)))
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class Call:
     argument: int
 
     @classmethod
-    def _of(cls, c: Any) -> Call:
+    def _from_c(cls, c: Any) -> Call:
         return cls(c.function, c.argument)
 
 
@@ -238,7 +238,7 @@ class DeviceCommand:
     words: tuple[int, ...]
 
     @classmethod
-    def _of(cls, io: Any) -> DeviceCommand:
+    def _from_c(cls, io: Any) -> DeviceCommand:
         return cls(c_text(io.name), io.request, When(io.when), tuple(io.words[i] for i in range(io.n_words)))
 
 
@@ -320,7 +320,7 @@ def traits(pmu: str, event: str) -> EventTraits:
     return EventTraits(
         Library(_type(pmu)).event_name(index), index, EventKind(info.kind), info.statistic,
         info.pm_mode if info.pm_mode >= 0 else None, (info.weight_num, info.weight_den), bool(info.half_units),
-        tuple(bits(info.counters)), Uncertainty(info.uncertainty), info.error_counts, info.shift_cycles, info.window_less,
+        tuple(list_bits(info.counters)), Uncertainty(info.uncertainty), info.error_counts, info.shift_cycles, info.window_less,
         info.linux_raw, c_text(info.constant), c_text(info.formula), c_text(info.note))
 
 
@@ -379,7 +379,7 @@ def rate_word(pmu: str, rates: Sequence[int], counters: int | None = None) -> tu
     """
     chosen = (1 << len(rates)) - 1 if counters is None else counters
     word, privileged = ffi.new("uint64_t *"), ffi.new("int *")
-    check(lib.pfm_alpha_rate_word(_type(pmu), words(rates, lib.PFM_ALPHA_MAX_COUNTERS, "rates"), chosen, word, privileged))
+    check(lib.pfm_alpha_rate_word(_type(pmu), make_words(rates, lib.PFM_ALPHA_MAX_COUNTERS, "rates"), chosen, word, privileged))
     return word[0], bool(privileged[0])
 
 
@@ -398,7 +398,7 @@ def pmctr_ctl(a1: int, counters: int) -> int:
 def counter_word(pmu: str, select: int, cpu: int = lib.PMCTRS_ALL_CPUS, values: Sequence[int] = ()) -> int:
     """Word that names the counters in the mask @select, a processor (by default all) and their values."""
     word = ffi.new("uint64_t *")
-    check(lib.pfm_alpha_counter_word(_type(pmu), select, cpu, words(values, lib.PFM_ALPHA_MAX_COUNTERS, "values"), word))
+    check(lib.pfm_alpha_counter_word(_type(pmu), select, cpu, make_words(values, lib.PFM_ALPHA_MAX_COUNTERS, "values"), word))
     return int(word[0])
 
 
@@ -434,7 +434,7 @@ def device_call(pmu: str, request: int, word: int) -> Call:
     """The wrperfmon call for what a device word asks. PerfmonError for requests without one argument of their own."""
     call = ffi.new("pfmlib_alpha_call_t *")
     check(lib.pfm_alpha_device_call(_type(pmu), request, word, call))
-    return Call._of(call)
+    return Call._from_c(call)
 
 
 def pm_mode_word(mode: int) -> int:
@@ -453,15 +453,15 @@ class Request:
     families: tuple[str, ...]
 
     @classmethod
-    def _of(cls, r: Any) -> Request:
-        return cls(c_text(r.name), r.request, tuple(("ev4", "ev5", "ev6")[i] for i in bits(r.families)))
+    def _from_c(cls, r: Any) -> Request:
+        return cls(c_text(r.name), r.request, tuple(("ev4", "ev5", "ev6")[i] for i in list_bits(r.families)))
 
 
 def requests() -> Iterator[Request]:
     """All device requests."""
     r, i = ffi.new("pfm_alpha_request_t *"), 0
     while lib.pfm_alpha_request(i, r) == ErrorCode.SUCCESS:
-        yield Request._of(r)
+        yield Request._from_c(r)
         i += 1
 
 
@@ -471,7 +471,7 @@ def request(name: str) -> Request:
     rc = lib.pfm_alpha_find_request(c_string(name), r)
     if rc:
         raise from_code(rc, f"the device has no request {name}")
-    return Request._of(r)
+    return Request._from_c(r)
 
 
 def mask(name: str) -> int:
@@ -534,7 +534,7 @@ class Interrupt:
 def decode_interrupt(pmu: str, registers: Sequence[int], *, vms: bool = False) -> Interrupt:
     """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError for another interrupt than a counter's."""
     out, os = ffi.new("pfm_alpha_interrupt_t *"), lib.PFM_ALPHA_OS_VMS if vms else lib.PFM_ALPHA_OS_UNIX
-    check(lib.pfm_alpha_decode_interrupt(_type(pmu), os, words(registers, 3, "registers"), out))
+    check(lib.pfm_alpha_decode_interrupt(_type(pmu), os, make_words(registers, 3, "registers"), out))
     return Interrupt(out.counter, out.ipl, c_text(out.entry), out.vector)
 
 
@@ -606,7 +606,7 @@ def decode_sample(*, i_stat: int = 0, pmpc: int = 0, pctr_ctl: int = 0) -> Sampl
     return Sample(None if s.pc_in_exc_addr else s.pc, bool(s.pal), Trap(s.trap), c_text(s.trap_name), s.residue,
                   bool(s.icache_miss), bool(s.icache_parity), bool(s.load_store_order), bool(s.trapped), bool(s.mispredicted),
                   bool(s.taken), bool(s.valid), bool(s.killed_early), bool(s.stalled), bool(s.profileme), s.mode, s.pctr0,
-                  s.pctr1, tuple(bits(s.statistics)))
+                  s.pctr1, tuple(list_bits(s.statistics)))
 
 
 def register_statistics(*, i_stat: int | None = None, pmpc: int | None = None, pctr_ctl: int | None = None) -> tuple[int, ...]:
@@ -618,7 +618,7 @@ def register_statistics(*, i_stat: int | None = None, pmpc: int | None = None, p
         found |= lib.pfm_alpha_pmpc_statistics(pmpc)
     if pctr_ctl is not None:
         found |= lib.pfm_alpha_pctr_ctl_statistics(pctr_ctl)
-    return tuple(bits(found))
+    return tuple(list_bits(found))
 
 
 # ---- Linux on Alpha ----------------------------------------------------------------------------------------------
@@ -655,7 +655,7 @@ def linux_write(counter: int, period: int) -> Call:
     """The wrperfmon call with which the driver loads @counter so that it overflows after @period events."""
     call = ffi.new("pfmlib_alpha_call_t *")
     check(lib.pfm_alpha_linux_write(counter, period, call))
-    return Call._of(call)
+    return Call._from_c(call)
 
 
 # ---- sessions ----------------------------------------------------------------------------------------------------
@@ -697,7 +697,7 @@ class Session(_Session):
     def __init__(self, events: Iterable[str], *, device_model: str | None = None, device: str | None = None,
                  settings: Settings | None = None, n_cpus: int = 0, bind: int = 0, uid: int = 0,
                  context: Context | None = None, **options: Any) -> None:
-        native, keep = new("pfm_alpha_session_t"), []
+        native, keep = new_struct("pfm_alpha_session_t"), []
         if settings is not None:
             keep.append(settings._model_in())
             native.model = keep[-1]
@@ -748,7 +748,7 @@ class Session(_Session):
         buckets = ffi.new("pfcntr_bucket_t[]", n)
         with self._lock:
             got = self._check(lib.pfm_alpha_session_samples(self._native(), buckets, n))
-        return _bulk.column(buckets, got, "uint32")
+        return _bulk.copy_column(buckets, got, "uint32")
 
     def pair(self, entry: int = 0) -> Pair:
         """ProfileMe: the statistic and the retired count. ArgumentError for other sessions."""

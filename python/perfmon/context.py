@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _bulk, _tables
-from ._c import ffi, lib, new, plm_mask, text as c_text
+from ._c import ffi, lib, new_struct, plm_mask, read_text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, UnknownEventError, UnknownPmuError, \
     c_string, check, from_code, \
     from_error, new_error, texts_of
@@ -144,7 +144,7 @@ class EncodingTable:
 
     def records(self) -> list[dict[str, Any]]:
         """A dict for each row, of Python's own numbers."""
-        return _tables.records(self.columns())
+        return _tables.make_records(self.columns())
 
     def __len__(self) -> int:
         return len(self.code)
@@ -152,7 +152,7 @@ class EncodingTable:
     def _repr_html_(self) -> str:
         rows = ((r["name"], f"{r['addr']:#x}", f"{r['value']:#x}", f"{r['config']:#x}", f"{r['counters']:#x}", r["why"] or "")
                 for r in self.records()[:_tables.SHOWN])
-        return _tables.table(("event", "register", "value", "config", "counters", "why not"), rows,
+        return _tables.format_table(("event", "register", "value", "config", "counters", "why not"), rows,
                              ("name", "number", "number", "number", "number", "text"), len(self))
 
 
@@ -171,7 +171,7 @@ class _EncodingRows:
             values.append(value)
 
     def table(self, name: Sequence[str], why: Sequence[str] = ()) -> EncodingTable:
-        columns = {c: _bulk.numbers(v, "int32" if c == "code" else "uint64") for c, v in self.columns.items()}
+        columns = {c: _bulk.make_column(v, "int32" if c == "code" else "uint64") for c, v in self.columns.items()}
         return EncodingTable(columns, name, why)
 
 
@@ -221,11 +221,11 @@ class EventTable(Sequence[EventInfo]):
 
     def columns(self) -> dict[str, list[Any]]:
         """A list for each column."""
-        return _tables.columns(self.COLUMNS, self.records())
+        return _tables.make_columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
         rows = ((e.pmu, e.name, e.description, f"{e.code:#x}", " ".join(map(counter_name, e.counters)), e.precise, e.unit) for e in self)
-        return _tables.table(self.COLUMNS, rows, ("text", "name", "text", "number", "text", "number", "text"), len(self))
+        return _tables.format_table(self.COLUMNS, rows, ("text", "name", "text", "number", "text", "number", "text"), len(self))
 
     def __repr__(self) -> str:
         return f"<EventTable: {len(self)} events>" if self else "<EventTable: no event matches>"
@@ -305,7 +305,7 @@ class Pmu:
     cpus: str
 
     def __init__(self, context: Context, index: int) -> None:
-        info = new("pfm_pmu_info_t")
+        info = new_struct("pfm_pmu_info_t")
         check(lib.pfm_describe_pmu(context._handle(), index, info))
         self._context = context
         self.index = index
@@ -375,7 +375,7 @@ class Pmu:
     def decode(self, register: str, value: int) -> DecodedRegister:
         """Fields and events of a register value. @register is named as in its manual: ``"PERFEVTSEL0"``, ``"PMC4"``,
         ``"config"``, ``"PCTR_CTL"``. ArgumentError for a register it does not have."""
-        return DecodedRegister(register, value, tuple(self._fields(register, value)), tuple(self._matches(register, value)))
+        return DecodedRegister(register, value, tuple(self._fields(register, value)), tuple(self._find_matches(register, value)))
 
     def _fields(self, register: str, value: int) -> Iterator[DecodedField]:
         ctx, reg, i = self._context._handle(), c_string(register), 0
@@ -390,7 +390,7 @@ class Pmu:
             yield DecodedField(c_text(name[0]), field[0], c_text(word[0]))
             i += 1
 
-    def _matches(self, register: str, value: int) -> Iterator[str]:
+    def _find_matches(self, register: str, value: int) -> Iterator[str]:
         ctx, reg, buf, i = self._context._handle(), c_string(register), ffi.new("char[]", MAX_TEXT), 0
         while lib.pfm_decode_event(ctx, self.index, reg, value, i, buf, MAX_TEXT) == ErrorCode.SUCCESS:
             yield c_text(buf)
@@ -411,8 +411,8 @@ class Pmu:
 
     def encode_all(self, *, plm: int | str = 0) -> EncodingTable:
         """Every event alone, in one go."""
-        levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new("pfm_encoding_t"), _EncodingRows()
-        info, names = new("pfm_event_info_t"), []
+        levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new_struct("pfm_encoding_t"), _EncodingRows()
+        info, names = new_struct("pfm_event_info_t"), []
         for i in range(len(self.events)):
             check(lib.pfm_describe_event(ctx, self.index, i, info))
             names.append(c_text(info.name))
@@ -449,12 +449,12 @@ class Pmus(Sequence[Pmu]):
 
     def columns(self) -> dict[str, list[Any]]:
         """A list for each column."""
-        return _tables.columns(self.COLUMNS, self.records())
+        return _tables.make_columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
         rows = self.records()
         kinds = ("name", *("text",) * 4, *("number",) * 4)
-        return _tables.table(self.COLUMNS, ([r[c] for c in self.COLUMNS] for r in rows), kinds, len(rows))
+        return _tables.format_table(self.COLUMNS, ([r[c] for c in self.COLUMNS] for r in rows), kinds, len(rows))
 
     def __repr__(self) -> str:
         return f"<Pmus: {', '.join(p.name for p in self if not p.flags & PmuFlag.HIDDEN)}>"
@@ -469,7 +469,7 @@ class Pmus(Sequence[Pmu]):
         if isinstance(key, str):
             index = self._find(key)
             if index < 0:
-                raise self._unknown(key)
+                raise self._make_unknown_error(key)
             return self._context._pmu(index)
         n = len(self)
         if isinstance(key, slice):
@@ -483,7 +483,7 @@ class Pmus(Sequence[Pmu]):
         index = int(lib.pfm_find_pmu(self._context._handle(), c_string(name)))
         return index if index == -1 else check(index)
 
-    def _unknown(self, name: str) -> PerfmonError:
+    def _make_unknown_error(self, name: str) -> PerfmonError:
         """As the library puts it, with candidates."""
         try:
             encode(self._context, name + "::?")
@@ -528,7 +528,7 @@ class Context:
     def __init__(self, pmu: str | None = None, *, host: bool = True,
                  images: bool | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = True,
                  sysfs_root: str | os.PathLike[str] | None = None, cpuid: str | None = None) -> None:
-        options, keep = new("pfm_ctx_options_t"), []
+        options, keep = new_struct("pfm_ctx_options_t"), []
 
         def given(value: str | os.PathLike[str] | None) -> Any:
             if value is None:
@@ -704,7 +704,7 @@ class Context:
 
     def cpu(self, number: int) -> CpuInfo:
         """Where CPU @number is in this context's machine."""
-        info = new("pfm_cpu_info_t")
+        info = new_struct("pfm_cpu_info_t")
         check(lib.pfm_describe_cpu(self._handle(), number, info))
         core, die, socket, node = (int(n) if n >= 0 else None
                                    for n in (info.core, info.die, info.socket, info.node))
@@ -746,9 +746,9 @@ class Context:
     def print(self, text: str, dialect: Dialect | str = Dialect.PERF) -> str:
         """The event that @text names, as @dialect writes it, attributes in canonical order. UnexpressibleError where the
         dialect has no way to say it."""
-        return self._printed(lib.pfm_print_event, text, dialect)
+        return self._print_text(lib.pfm_print_event, text, dialect)
 
-    def _printed(self, call: Any, text: str, dialect: Dialect | str) -> str:
+    def _print_text(self, call: Any, text: str, dialect: Dialect | str) -> str:
         """The text that @call writes for @text in @dialect."""
         if not isinstance(dialect, Dialect):
             dialect = Dialect[dialect.upper()]
@@ -780,7 +780,7 @@ class Context:
 
     def encode_many(self, texts: Iterable[str], *, pmu: str | None = None, plm: int | str = 0) -> EncodingTable:
         """Each of many texts encoded alone, as columns. A text that is refused has its ``code`` and ``why``, and no numbers."""
-        context, levels, e, error, rows = self.with_pmu(pmu), plm_mask(plm), new("pfm_encoding_t"), new_error(), _EncodingRows()
+        context, levels, e, error, rows = self.with_pmu(pmu), plm_mask(plm), new_struct("pfm_encoding_t"), new_error(), _EncodingRows()
         names = texts_of(texts)
         ctx, why = context._handle(), []
         for text in names:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._c import ffi, flags, lib
+from ._c import ffi, combine_flags, lib
 
 __all__ = ["Counter", "Settings"]
 
@@ -26,7 +26,7 @@ class Counter:
 
     @property
     def _flags(self) -> int:
-        return flags({lib.PFM_COREDUO_SEL_INV: self.invert, lib.PFM_COREDUO_SEL_EDGE: self.edge})
+        return combine_flags({lib.PFM_COREDUO_SEL_INV: self.invert, lib.PFM_COREDUO_SEL_EDGE: self.edge})
 
 
 @dataclass(frozen=True)
@@ -47,5 +47,5 @@ class Settings:
     def _model_out(self) -> Any:
         return ffi.NULL
 
-    def _result(self, placed: Any, out: Any) -> None:
+    def _read_result(self, placed: Any, out: Any) -> None:
         return None

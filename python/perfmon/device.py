@@ -26,9 +26,9 @@ from types import TracebackType
 from typing import Any
 
 from . import _bulk
-from ._c import bits, ffi, lib
+from ._c import list_bits, ffi, lib
 from ._errors import c_string
-from .alpha import Open, request as _named
+from .alpha import Open, request as _find_request
 
 __all__ = ["Handle", "Model", "View"]
 
@@ -64,7 +64,7 @@ class View:
     i_ctl: int
 
 
-def _ok(rc: int, what: str) -> int:
+def _check_errno(rc: int, what: str) -> int:
     if rc < 0:
         raise OSError(-rc, os.strerror(-rc), what)
     return rc
@@ -97,7 +97,7 @@ class Model:
 
     def _call(self, call: Any, *args: Any, what: str = "") -> int:
         with self._lock:
-            return _ok(call(self._model, *args), what)
+            return _check_errno(call(self._model, *args), what)
 
     # ---- processes
 
@@ -170,7 +170,7 @@ class Model:
         v = ffi.new("struct alpha_device_view *")
         self._call(lib.alpha_device_get_view, cpu, v, what=f"processor {cpu}")
         return View(v.holder_pid if v.holder_pid >= 0 else None, v.is_foreign, v.has_interrupts_on,
-                    tuple(bits(v.running_counters)), tuple(v.chip_values),
+                    tuple(list_bits(v.running_counters)), tuple(v.chip_values),
                     tuple(v.interrupt_counts), v.cycles, v.n_discarded, v.iccsr, v.pmctr, v.cbox, v.pctr_ctl, v.i_ctl)
 
 
@@ -183,7 +183,7 @@ class Handle:
     def request(self, request: str | int, *words: int) -> tuple[int, ...]:
         """An ioctl(2), by name or number, with the words its argument points at. Returns the 64-bit words that the device
         wrote: those of an array for readings, none for most."""
-        number, name = (_named(request).request, request) if isinstance(request, str) else (request, hex(request))
+        number, name = (_find_request(request).request, request) if isinstance(request, str) else (request, hex(request))
         given = ffi.new("uint64_t[]", [*words, *[0] * 4])
         with self.model._lock:
             size = lib.alpha_device_get_result_size(self.model._model, self._number, number)
@@ -202,7 +202,7 @@ class Handle:
         buckets = ffi.new("pfcntr_bucket_t[]", n)
         got = self.model._call(lib.alpha_device_read_samples, self._number, int(ffi.cast("uintptr_t", buckets)), ffi.sizeof(buckets),
                                _MEMORY, what="read")
-        return _bulk.column(buckets, got // ffi.sizeof("pfcntr_bucket_t"), "uint32")
+        return _bulk.copy_column(buckets, got // ffi.sizeof("pfcntr_bucket_t"), "uint32")
 
     def close(self) -> None:
         """Turns interrupts off and gives the counters back. A second call does nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ._c import ffi, lib, new, plm_mask, regmask
+from ._c import ffi, lib, new_struct, plm_mask, make_regmask
 from ._errors import ArgumentError, PerfmonError, c_string, from_error, new_error, texts_of
 from .context import Context, default_context
 from .event import Register
@@ -108,9 +108,9 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
             model = _settings_for(ctx, texts, features)
     elif model is not None and texts:
         _check_model(ctx, texts, model)
-    options, out, error = new("pfm_set_options_t"), new("pfm_set_t"), new_error()
+    options, out, error = new_struct("pfm_set_options_t"), new_struct("pfm_set_t"), new_error()
     raw = [ffi.new("char[]", c_string(t)) for t in texts]
-    taken = regmask(unavailable)
+    taken = make_regmask(unavailable)
     options.plm = plm_mask(plm)
     options.flags = lib.PFMLIB_PFP_SYSTEMWIDE if system_wide else 0
     options.unavailable = taken
@@ -124,6 +124,6 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
     counters = (out.counter[i] for i in range(len(texts)))
     return Dispatch(
         ctx.pmus[out.pmu].name, tuple(texts), tuple(c if c >= 0 else None for c in counters),
-        tuple(Register._of(out.pmcs[i]) for i in range(out.n_pmcs)),
-        tuple(Register._of(out.pmds[i]) for i in range(out.n_pmds)),
-        model._result(out, model_out) if model is not None else None)
+        tuple(Register._from_c(out.pmcs[i]) for i in range(out.n_pmcs)),
+        tuple(Register._from_c(out.pmds[i]) for i in range(out.n_pmds)),
+        model._read_result(out, model_out) if model is not None else None)

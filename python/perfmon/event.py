@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _tables
-from ._c import bits, ffi, lib, new, plm_mask, text as c_text
+from ._c import list_bits, ffi, lib, new_struct, plm_mask, read_text as c_text
 from ._errors import ErrorCode, UnexpressibleError, c_string, check, from_code, from_error, new_error
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Register:
     value: int
 
     @classmethod
-    def _of(cls, r: Any) -> Register:
+    def _from_c(cls, r: Any) -> Register:
         return cls(r.num, RegisterKind(r.kind), r.addr, r.alt_addr, r.value)
 
 
@@ -102,7 +102,7 @@ class PerfAttr:
     precise: int
 
     @classmethod
-    def _of(cls, a: Any) -> PerfAttr | None:
+    def _from_c(cls, a: Any) -> PerfAttr | None:
         if not a.expressible:
             return None
         return cls(a.type if a.type_known else None, a.config, a.config1, a.config2, a.config3, bool(a.exclude_user),
@@ -196,7 +196,7 @@ class EventInfo:
     topic: str
 
     def __init__(self, context: Context, pmu_index: int, index: int, pmu: str) -> None:
-        info = new("pfm_event_info_t")
+        info = new_struct("pfm_event_info_t")
         check(lib.pfm_describe_event(context._handle(), pmu_index, index, info))
         self._context = context
         self._pmu_index = pmu_index
@@ -212,8 +212,8 @@ class EventInfo:
         self.unit = c_text(info.unit)
         self.scale = float(info.scale)
         self.code = int(info.code)
-        self.counters = tuple(bits(info.counters))
-        self.counters_htoff = tuple(bits(info.counters_htoff))
+        self.counters = tuple(list_bits(info.counters))
+        self.counters_htoff = tuple(list_bits(info.counters_htoff))
         self.flags = EventFlag(info.flags)
         self.precise = int(info.precise)
         self.period = int(info.period)
@@ -223,7 +223,7 @@ class EventInfo:
     def umasks(self) -> tuple[Umask, ...]:
         """Unit masks and qualifier values it takes."""
         out = []
-        ctx, u = self._context._handle(), new("pfm_umask_info_t")
+        ctx, u = self._context._handle(), new_struct("pfm_umask_info_t")
         for i in range(self._n[0]):
             check(lib.pfm_describe_umask(ctx, self._pmu_index, self.index, i, u))
             out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.alias), u.value,
@@ -239,7 +239,7 @@ class EventInfo:
     @cached_property
     def modifiers(self) -> tuple[Modifier, ...]:
         """Numbers it takes beside unit masks: cmask, edge and their like."""
-        ctx, m, out = self._context._handle(), new("pfm_modifier_info_t"), list[Modifier]()
+        ctx, m, out = self._context._handle(), new_struct("pfm_modifier_info_t"), list[Modifier]()
         while lib.pfm_describe_modifier(ctx, self._pmu_index, self.index, len(out), m) == 0:
             out.append(Modifier(c_text(m.name), int(m.min), int(m.max), int(m.preset)))
         return tuple(out)
@@ -257,7 +257,7 @@ class EventInfo:
 
     def encode(self, *, plm: int | str = 0) -> Event:
         """The event without any attribute. EventError if it needs one (a unit mask without a default)."""
-        e, error, ctx = new("pfm_encoding_t"), new_error(), self._context._handle()
+        e, error, ctx = new_struct("pfm_encoding_t"), new_error(), self._context._handle()
         rc = lib.pfm_encode_event_at(ctx, self._pmu_index, self.index, plm_mask(plm), e, error)
         if rc:
             raise from_error(rc, error, ctx, [str(self)])
@@ -344,9 +344,9 @@ class Event:
         self._where = (e.pmu, e.event)
         self.text = text
         self.plm = int(e.plm)
-        self.registers = tuple(Register._of(e.regs[i]) for i in range(e.n_regs))
-        self.counters = tuple(bits(e.counters))
-        self.perf_attr = PerfAttr._of(e.attr)
+        self.registers = tuple(Register._from_c(e.regs[i]) for i in range(e.n_regs))
+        self.counters = tuple(list_bits(e.counters))
+        self.perf_attr = PerfAttr._from_c(e.attr)
         self.names = Names(context, text)
         self.alternatives = tuple(Alternative(a.config, a.control, a.msr, a.value)
                                   for a in (e.alternatives[i] for i in range(e.n_alternatives)))
@@ -376,7 +376,7 @@ class Event:
         rows = [("event", self.text), ("processor", self.pmu), ("description", self.description),
                 ("counters", ", ".join(map(counter_name, self.counters))),
                 ("registers", ", ".join(f"{r.addr:#x} = {r.value:#x}" for r in self.registers))]
-        return _tables.table(("", ""), rows, ("name", "text"), len(rows))
+        return _tables.format_table(("", ""), rows, ("name", "text"), len(rows))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_where": None, "pmu": self.pmu, "info": self.info}
@@ -411,7 +411,7 @@ def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
     kin for wrong texts.
     """
     from .context import default_context
-    context, e, error, memory = default_context(), new("pfm_encoding_t"), new_error(), ffi.new("uint32_t[]", MAX_ATTR // 4)
+    context, e, error, memory = default_context(), new_struct("pfm_encoding_t"), new_error(), ffi.new("uint32_t[]", MAX_ATTR // 4)
     rc = lib.pfm_encode_event(context._handle(), c_string(text), plm_mask(plm), e, error)
     if rc:
         raise from_error(rc, error, context._handle(), [text])
@@ -424,7 +424,7 @@ def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
 
 def encode(context: Context, text: str, plm: int | str = 0) -> Event:
     """The event that @text names, in any dialect. Raises EventError."""
-    raw, e, error, ctx = c_string(text), new("pfm_encoding_t"), new_error(), context._handle()
+    raw, e, error, ctx = c_string(text), new_struct("pfm_encoding_t"), new_error(), context._handle()
     rc = lib.pfm_encode_event(ctx, raw, plm_mask(plm), e, error)
     if rc:
         raise from_error(rc, error, ctx, [text])

@@ -55,7 +55,7 @@ class Imported:
         return sum(m.core_events + m.uncore_events for m in self.models)
 
 
-def _compiler() -> str:
+def _find_compiler() -> str:
     """$PERFMON_PMUC, or the copy that is installed with the module."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_pmuc", "pmuc.py")
     return os.environ.get("PERFMON_PMUC") or beside
@@ -85,7 +85,7 @@ def import_lists(paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str
     Contexts opened from now on see the new images. One bad row never costs the rest: see ``refused``. ImageError if nothing
     could be imported.
     """
-    args = [sys.executable or "python3", _compiler(), "import", "--json"]
+    args = [sys.executable or "python3", _find_compiler(), "import", "--json"]
     for pattern in [cpu] if isinstance(cpu, str) else cpu or ():
         args += ["--cpu", pattern]
     if output is not None:

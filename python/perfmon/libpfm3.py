@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ._c import Plm, bits, ffi, lib, plm_mask, regmask, text as c_text
+from ._c import Plm, list_bits, ffi, lib, plm_mask, make_regmask, read_text as c_text
 from ._errors import ErrorCode, UnknownEventError, UnknownPmuError, c_string, check, from_code
 from .context import Context
 from .models import Model, settings_class
@@ -64,7 +64,7 @@ class Reg:
     alt_addr: int
 
     @classmethod
-    def _of(cls, r: Any) -> Reg:
+    def _from_c(cls, r: Any) -> Reg:
         return cls(r.reg_num, r.reg_value, r.reg_addr, r.reg_alt_addr)
 
 
@@ -82,18 +82,18 @@ class _Placed:
 
     def __init__(self, out: Any) -> None:
         self.n_pmcs = out.pfp_pmc_count
-        self.pmcs = [Reg._of(out.pfp_pmcs[i]) for i in range(self.n_pmcs)]
+        self.pmcs = [Reg._from_c(out.pfp_pmcs[i]) for i in range(self.n_pmcs)]
 
 
 @lru_cache(maxsize=1)
-def _builtin() -> Context:
+def _open_builtin() -> Context:
     """The processors that are built in, without a look at this machine."""
     return Context(host=False, images=False)
 
 
 def _type_of(name: str) -> int:
     """The number of a processor. One whose table here has other names than in libpfm 3 has a second table for this."""
-    pmus = _builtin().pmus
+    pmus = _open_builtin().pmus
     settings = pmus[name].features.get("settings")
     for pmu in (pmus[name], *pmus):
         if pmu.libpfm_type is not None and (pmu.name == pmus[name].name or (settings and pmu.features.get("settings") == settings)):
@@ -139,11 +139,11 @@ class Library:
                 self.type = self._number(lib.pfm_get_pmu_type, "int *")
         else:
             self.type = pmu
-        with self._selected():
+        with self._select_model():
             pass
 
     @contextmanager
-    def _selected(self) -> Iterator[None]:
+    def _select_model(self) -> Iterator[None]:
         with _lock:
             before = ffi.new("int *")
             rc = lib.pfm_get_pmu_type(before)
@@ -161,19 +161,19 @@ class Library:
         check(call(*args, out))
         return int(out[0])
 
-    def _ask(self, call: Any, ctype: str, *args: Any) -> int:
-        with self._selected():
+    def _ask_number(self, call: Any, ctype: str, *args: Any) -> int:
+        with self._select_model():
             return self._number(call, ctype, *args)
 
     def _text(self, call: Any, *args: Any, room: int = MAX_NAME) -> str:
         buf = ffi.new("char[]", max(room, 1))
-        with self._selected():
+        with self._select_model():
             check(call(*args, buf, room))
         return c_text(buf)
 
     def _owned_text(self, call: Any, *args: Any) -> str:
         out = ffi.new("char **")
-        with self._selected():
+        with self._select_model():
             check(call(*args, out))
         try:
             return c_text(out[0])
@@ -182,17 +182,17 @@ class Library:
 
     def _registers(self, call: Any, *args: Any) -> tuple[int, ...]:
         out = ffi.new("pfmlib_regmask_t *")
-        with self._selected():
+        with self._select_model():
             check(call(*args, out))
-        return tuple(64 * i + b for i, word in enumerate(out.bits) for b in bits(word))
+        return tuple(64 * i + b for i, word in enumerate(out.bits) for b in list_bits(word))
 
     def _event(self, spec: EventSpec) -> Any:
         e = ffi.new("pfmlib_event_t *")
-        self._fill(e, spec)
+        self._fill_struct(e, spec)
         return e
 
     @staticmethod
-    def _fill(e: Any, spec: EventSpec) -> None:
+    def _fill_struct(e: Any, spec: EventSpec) -> None:
         if len(spec.masks) > lib.PFMLIB_MAX_MASKS_PER_EVENT:
             raise from_code(ErrorCode.TOOMANY)
         e.event, e.plm, e.num_masks = spec.event, spec.plm, len(spec.masks)
@@ -211,28 +211,28 @@ class Library:
 
     @property
     def num_events(self) -> int:
-        return self._ask(lib.pfm_get_num_events, "unsigned *")
+        return self._ask_number(lib.pfm_get_num_events, "unsigned *")
 
     @property
     def num_pmcs(self) -> int:
-        return self._ask(lib.pfm_get_num_pmcs, "unsigned *")
+        return self._ask_number(lib.pfm_get_num_pmcs, "unsigned *")
 
     @property
     def num_pmds(self) -> int:
-        return self._ask(lib.pfm_get_num_pmds, "unsigned *")
+        return self._ask_number(lib.pfm_get_num_pmds, "unsigned *")
 
     @property
     def num_counters(self) -> int:
-        return self._ask(lib.pfm_get_num_counters, "unsigned *")
+        return self._ask_number(lib.pfm_get_num_counters, "unsigned *")
 
     @property
     def counter_width(self) -> int:
         """Bits of a counter, of the narrowest one where they differ."""
-        return self._ask(lib.pfm_get_hw_counter_width, "unsigned *")
+        return self._ask_number(lib.pfm_get_hw_counter_width, "unsigned *")
 
     @property
     def max_event_name_len(self) -> int:
-        return self._ask(lib.pfm_get_max_event_name_len, "size_t *")
+        return self._ask_number(lib.pfm_get_max_event_name_len, "size_t *")
 
     @property
     def impl_pmcs(self) -> tuple[int, ...]:
@@ -250,16 +250,16 @@ class Library:
 
     def find_event(self, text: str) -> int:
         """Index by name, or by code if @text starts with a digit. What follows a colon is ignored."""
-        return self._ask(lambda out: lib.pfm_find_event(c_string(text), out), "unsigned *")
+        return self._ask_number(lambda out: lib.pfm_find_event(c_string(text), out), "unsigned *")
 
     def find_event_by_name(self, name: str) -> int:
-        return self._ask(lambda out: lib.pfm_find_event_byname(c_string(name), out), "unsigned *")
+        return self._ask_number(lambda out: lib.pfm_find_event_byname(c_string(name), out), "unsigned *")
 
     def find_event_by_code(self, code: int, after: int | None = None) -> int:
         """Index of the first event with this code, or of the next after index @after."""
         if after is None:
-            return self._ask(lib.pfm_find_event_bycode, "unsigned *", code)
-        return self._ask(lib.pfm_find_event_bycode_next, "unsigned *", code, after)
+            return self._ask_number(lib.pfm_find_event_bycode, "unsigned *", code)
+        return self._ask_number(lib.pfm_find_event_bycode_next, "unsigned *", code, after)
 
     def find_events_by_code(self, code: int) -> Iterator[int]:
         """Indices of all events with this code."""
@@ -273,12 +273,12 @@ class Library:
 
     def find_event_mask(self, event: int, text: str) -> int:
         """Index of a unit mask by name or code."""
-        return self._ask(lambda out: lib.pfm_find_event_mask(event, c_string(text), out), "unsigned *")
+        return self._ask_number(lambda out: lib.pfm_find_event_mask(event, c_string(text), out), "unsigned *")
 
     def find_full_event(self, text: str) -> EventSpec:
         """Event and unit masks from NAME:MASK:MASK."""
         e = ffi.new("pfmlib_event_t *")
-        with self._selected():
+        with self._select_model():
             check(lib.pfm_find_full_event(c_string(text), e))
         return self._spec(e)
 
@@ -295,8 +295,8 @@ class Library:
     def event_code(self, event: int, counter: int | None = None) -> int:
         """Code, on one counter where they differ."""
         if counter is None:
-            return self._ask(lib.pfm_get_event_code, "int *", event)
-        return self._ask(lib.pfm_get_event_code_counter, "int *", event, counter)
+            return self._ask_number(lib.pfm_get_event_code, "int *", event)
+        return self._ask_number(lib.pfm_get_event_code_counter, "int *", event, counter)
 
     def event_counters(self, event: int) -> tuple[int, ...]:
         """Counters that can count it, in the numbers of ``impl_counters``."""
@@ -310,8 +310,8 @@ class Library:
 
     def masks(self, event: int) -> Iterator[Mask]:
         """Unit masks of an event."""
-        for i in range(self._ask(lib.pfm_get_num_event_masks, "unsigned *", event)):
-            yield Mask(i, self.mask_name(event, i), self._ask(lib.pfm_get_event_mask_code, "unsigned *", event, i),
+        for i in range(self._ask_number(lib.pfm_get_num_event_masks, "unsigned *", event)):
+            yield Mask(i, self.mask_name(event, i), self._ask_number(lib.pfm_get_event_mask_code, "unsigned *", event, i),
                        self._owned_text(lib.pfm_get_event_mask_description, event, i))
 
     def events(self) -> Iterator[str]:
@@ -321,14 +321,14 @@ class Library:
     def cycle_event(self) -> EventSpec:
         """The event that counts processor cycles."""
         e = ffi.new("pfmlib_event_t *")
-        with self._selected():
+        with self._select_model():
             check(lib.pfm_get_cycle_event(e))
         return self._spec(e)
 
     def inst_retired_event(self) -> EventSpec:
         """The event that counts retired instructions."""
         e = ffi.new("pfmlib_event_t *")
-        with self._selected():
+        with self._select_model():
             check(lib.pfm_get_inst_retired_event(e))
         return self._spec(e)
 
@@ -347,19 +347,19 @@ class Library:
         if len(events) > lib.PFMLIB_MAX_PMCS:
             raise from_code(ErrorCode.TOOMANY)
         for i, e in enumerate(events):
-            self._fill(param.pfp_events[i], self.find_full_event(e) if isinstance(e, str) else e)
+            self._fill_struct(param.pfp_events[i], self.find_full_event(e) if isinstance(e, str) else e)
         param.pfp_event_count, param.pfp_dfl_plm = len(events), plm_mask(plm)
         param.pfp_flags = lib.PFMLIB_PFP_SYSTEMWIDE if system_wide else 0
-        taken = regmask(unavailable)
+        taken = make_regmask(unavailable)
         param.pfp_unavail_pmcs = taken[0]
         results = model or (settings_class(self.type)() if want_model and settings_class(self.type) else None)
         model_in = model._model_in() if model else ffi.NULL
         model_out = results._model_out() if results and want_model is not False else ffi.NULL
-        with self._selected():
+        with self._select_model():
             check(lib.pfm_dispatch_events(param, model_in, out, model_out))
-        return Output(tuple(Reg._of(out.pfp_pmcs[i]) for i in range(out.pfp_pmc_count)),
-                      tuple(Reg._of(out.pfp_pmds[i]) for i in range(out.pfp_pmd_count)),
-                      results._result(_Placed(out), model_out) if results and model_out else None)
+        return Output(tuple(Reg._from_c(out.pfp_pmcs[i]) for i in range(out.pfp_pmc_count)),
+                      tuple(Reg._from_c(out.pfp_pmds[i]) for i in range(out.pfp_pmd_count)),
+                      results._read_result(_Placed(out), model_out) if results and model_out else None)
 
     def __repr__(self) -> str:
         return f"<libpfm3.Library {self.name}>"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._c import ffi, lib, new, text as c_text
+from ._c import ffi, lib, new_struct, read_text as c_text
 from ._errors import check
 
 if TYPE_CHECKING:
@@ -81,17 +81,17 @@ class Metric:
     """
 
     def __init__(self, context: Context, row: EventInfo) -> None:
-        self._fill(context, row._pmu_index, row.index)
+        self._fill_struct(context, row._pmu_index, row.index)
 
     @classmethod
     def _at_row(cls, context: Context, pmu: int, row: int) -> Metric:
         metric = cls.__new__(cls)
-        metric._fill(context, pmu, row)
+        metric._fill_struct(context, pmu, row)
         return metric
 
-    def _fill(self, context: Context, pmu: int, row: int) -> None:
+    def _fill_struct(self, context: Context, pmu: int, row: int) -> None:
         self._context, self._at = context, (pmu, row)
-        info, one = new("pfm_metric_info_t"), new("pfm_metric_input_t")
+        info, one = new_struct("pfm_metric_info_t"), new_struct("pfm_metric_input_t")
         check(lib.pfm_describe_metric(context._handle(), *self._at, info))
         self.pmu = context._pmu(pmu).name
         self.name = c_text(info.name)
@@ -126,7 +126,7 @@ class Metric:
 
     def check(self, value: MetricValue, *, extrapolated: bool = False) -> MetricCheck:
         """Whether @value can be true on this machine; extrapolated: its counts were scaled or are partial."""
-        raw, out = new("pfm_metric_value_t"), new("pfm_metric_check_t")
+        raw, out = new_struct("pfm_metric_value_t"), new_struct("pfm_metric_check_t")
         _fill_value(raw, value)
         ctx = self._context._handle()
         check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_peak(ctx), out))
@@ -147,7 +147,7 @@ class Metric:
     def check_sum(values: Iterable[MetricValue], whole: float, *, extrapolated: bool = False) -> MetricCheck:
         """Whether @values sum to @whole (1 or 100) within their intervals."""
         parts = list(values)
-        raw, out = ffi.new("pfm_metric_value_t[]", max(1, len(parts))), new("pfm_metric_check_t")
+        raw, out = ffi.new("pfm_metric_value_t[]", max(1, len(parts))), new_struct("pfm_metric_check_t")
         for one, value in zip(raw, parts):
             one.size = ffi.sizeof("pfm_metric_value_t")
             _fill_value(one, value)
@@ -155,15 +155,15 @@ class Metric:
         return _check_result(out)
 
     @staticmethod
-    def _named(i: MetricInput, values: Mapping[str, float]) -> float | None:
+    def _find_named(i: MetricInput, values: Mapping[str, float]) -> float | None:
         for name in (i.alias, i.text, i.text.partition("::")[2], i.text.lstrip("#")):
             if name and name in values:
                 return values[name]
         return None
 
     @classmethod
-    def _given(cls, i: MetricInput, counts: Mapping[str, float]) -> float | None:
-        value = cls._named(i, counts)
+    def _find_given(cls, i: MetricInput, counts: Mapping[str, float]) -> float | None:
+        value = cls._find_named(i, counts)
         return i.preset if value is None else value
 
     def compute(self, counts: Mapping[str, float] | None = None, errors: Mapping[str, float] | None = None, *,
@@ -178,42 +178,42 @@ class Metric:
         """
         if (counts is None) == (repetitions is None) or (repetitions is not None and intervals is not None):
             raise TypeError("expected counts, with or without intervals, or repetitions")
-        data = new("pfm_metric_data_t")
+        data = new_struct("pfm_metric_data_t")
         data.n_inputs = len(self.inputs)
         if counts is not None:
-            data.operands = operands = self._operands(counts, errors)  # noqa: F841 kept alive until the call
+            data.operands = operands = self._make_operands(counts, errors)  # noqa: F841 kept alive until the call
         samples = repetitions if repetitions is not None else intervals
         if samples is not None:
-            flat, data.n_samples = self._flat(samples)
+            flat, data.n_samples = self._flatten(samples)
             data.samples = column = ffi.new("double[]", flat or [0.0])  # noqa: F841
             data.model = lib.PFM_ERROR_FROM_INTERVALS if repetitions is None else lib.PFM_ERROR_FROM_REPETITIONS
             data.observed = observed
-        out = new("pfm_metric_value_t")
+        out = new_struct("pfm_metric_value_t")
         check(lib.pfm_compute_metric(self._context._handle(), *self._at, data, out))
         return self._value(out)
 
-    def _operands(self, counts: Mapping[str, float], errors: Mapping[str, float] | None) -> Any:
+    def _make_operands(self, counts: Mapping[str, float], errors: Mapping[str, float] | None) -> Any:
         array = self._counts(counts)
         for c, i in zip(array, self.inputs):
-            c.error = (self._named(i, errors) or 0.0) if errors else 0.0
+            c.error = (self._find_named(i, errors) or 0.0) if errors else 0.0
         return array
 
     def _counts(self, counts: Mapping[str, float]) -> Any:
         array = ffi.new("pfm_metric_operand_t[]", max(1, len(self.inputs)))
         for c, i in zip(array, self.inputs):
-            value = self._given(i, counts)
+            value = self._find_given(i, counts)
             c.known = value is not None
             c.value = value or 0.0
         return array
 
-    def _flat(self, samples: Iterable[Mapping[str, float]]) -> tuple[list[float], int]:
+    def _flatten(self, samples: Iterable[Mapping[str, float]]) -> tuple[list[float], int]:
         """The inputs of each of @samples, one after the other, and how many those are."""
         flat: list[float] = []
         rounds = 0
         for counts in samples:
             rounds += 1
             for i in self.inputs:
-                value = self._given(i, counts)
+                value = self._find_given(i, counts)
                 flat.append(float("nan") if value is None else value)
         return flat, rounds
 

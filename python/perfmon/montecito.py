@@ -109,11 +109,11 @@ class Counter:
 
     @property
     def flags(self) -> int:
-        return _c.flags({lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK: self.no_qualcheck,
+        return _c.combine_flags({lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK: self.no_qualcheck,
                          lib.PFMLIB_MONT_FL_EVT_ACTIVE_ONLY: self.active_only, lib.PFMLIB_MONT_FL_EVT_ALWAYS: self.always,
                          lib.PFMLIB_MONT_FL_EVT_ALL_THRD: self.all_threads})
 
-    def _fill(self, c: Any) -> None:
+    def _fill_struct(self, c: Any) -> None:
         c.thres, c.flags = self.thres, self.flags
 
 
@@ -129,7 +129,7 @@ class Opcm:
     mask: int = 0
     slots: str = "mifb"
 
-    def _fill(self, o: Any) -> None:
+    def _fill_struct(self, o: Any) -> None:
         if set(self.slots) - set("mifb"):
             raise ValueError(f"expected letters of 'mifb' in slots, got {self.slots!r}")
         o.opcm_used = 1
@@ -146,7 +146,7 @@ class Ear:
     umask: int = 0
     plm: int | str = 0
 
-    def _fill(self, e: Any) -> None:
+    def _fill_struct(self, e: Any) -> None:
         e.ear_used = 1
         e.ear_mode, e.ear_umask, e.ear_plm = int(self.mode), self.umask, _c.plm_mask(self.plm)
 
@@ -161,7 +161,7 @@ class Etb:
     branches: BranchType = BranchType.ALL
     plm: int | str = 0
 
-    def _fill(self, e: Any) -> None:
+    def _fill_struct(self, e: Any) -> None:
         e.etb_used = 1
         e.etb_tm, e.etb_ptm, e.etb_ppm = int(self.taken), int(self.target), int(self.direction)
         e.etb_brt, e.etb_plm = int(self.branches), _c.plm_mask(self.plm)
@@ -174,7 +174,7 @@ class Ipear:
     delay: int = 0
     plm: int | str = 0
 
-    def _fill(self, e: Any) -> None:
+    def _fill_struct(self, e: Any) -> None:
         e.ipear_used, e.ipear_delay, e.ipear_plm = 1, self.delay, _c.plm_mask(self.plm)
 
 
@@ -207,7 +207,7 @@ class CodeRanges:
 
     @property
     def flags(self) -> int:
-        return _c.flags({lib.PFMLIB_MONT_RR_INV: self.outside, lib.PFMLIB_MONT_RR_NO_FINE_MODE: not self.fine,
+        return _c.combine_flags({lib.PFMLIB_MONT_RR_INV: self.outside, lib.PFMLIB_MONT_RR_NO_FINE_MODE: not self.fine,
                          lib.PFMLIB_MONT_IRR_DEMAND_FETCH: self.demand_fetch,
                          lib.PFMLIB_MONT_IRR_PREFETCH_MATCH: self.prefetch})
 
@@ -225,7 +225,7 @@ def _fill_ranges(rr: Any, limits: _Limits, flags: int) -> None:
 _FEATURES: dict[str, Any] = {"opcm1": Opcm, "opcm2": Opcm, "iear": Ear, "dear": Ear, "ipear": Ipear, "etb": Etb}
 
 
-def _as(kind: Any, given: Any) -> Any:
+def _convert_to(kind: Any, given: Any) -> Any:
     if not isinstance(given, (kind, Mapping)):
         raise TypeError(f"expected a {kind.__name__} or a mapping with its members, got {given!r}")
     return given if isinstance(given, kind) else kind(**given)
@@ -257,30 +257,30 @@ class Settings:
         if len(self.counters) > lib.PMU_MONT_NUM_COUNTERS:
             raise ValueError(f"there are {lib.PMU_MONT_NUM_COUNTERS} counters")
         for i, counter in enumerate(self.counters):
-            _as(Counter, counter)._fill(model.pfp_mont_counters[i])
+            _convert_to(Counter, counter)._fill_struct(model.pfp_mont_counters[i])
         for i in range(lib.PMU_MONT_NUM_COUNTERS if not self.qualcheck else 0):
             model.pfp_mont_counters[i].flags |= lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK
         for name, kind in _FEATURES.items():
             feature = getattr(self, name)
             if feature is not None:
-                _as(kind, feature)._fill(getattr(model, "pfp_mont_" + name))
+                _convert_to(kind, feature)._fill_struct(getattr(model, "pfp_mont_" + name))
         if self.drange is not None:
             _fill_ranges(model.pfp_mont_drange, self.drange, 0)
         if self.irange is not None:
-            code = _as(CodeRanges, self.irange) if isinstance(self.irange, (CodeRanges, Mapping)) else CodeRanges(self.irange)
+            code = _convert_to(CodeRanges, self.irange) if isinstance(self.irange, (CodeRanges, Mapping)) else CodeRanges(self.irange)
             _fill_ranges(model.pfp_mont_irange, code.limits, code.flags)
         return model
 
     def _model_out(self) -> Any:
         return ffi.new("pfmlib_mont_output_param_t *")
 
-    def _result(self, placed: Any, out: Any) -> Result:
+    def _read_result(self, placed: Any, out: Any) -> Result:
         generic = ffi.new("pfmlib_output_param_t *")
         generic.pfp_pmc_count = placed.n_pmcs
         for i in range(placed.n_pmcs):
             generic.pfp_pmcs[i].reg_num = placed.pmcs[i].num
             generic.pfp_pmcs[i].reg_value = placed.pmcs[i].value
-        return Result(RangeResult._of(out.pfp_mont_irange, RegisterKind.IBR), RangeResult._of(out.pfp_mont_drange, RegisterKind.DBR),
+        return Result(RangeResult._from_c(out.pfp_mont_irange, RegisterKind.IBR), RangeResult._from_c(out.pfp_mont_drange, RegisterKind.DBR),
                       bool(lib.pfm_mont_irange_is_fine(generic, out)))
 
 
@@ -303,7 +303,7 @@ class RangeResult:
     overhang: tuple[Overhang, ...]
 
     @classmethod
-    def _of(cls, rr: Any, kind: RegisterKind) -> RangeResult | None:
+    def _from_c(cls, rr: Any, kind: RegisterKind) -> RangeResult | None:
         if not rr.rr_nbr_used:
             return None
         regs = (rr.rr_br[i] for i in range(rr.rr_nbr_used))
@@ -353,7 +353,7 @@ class EventTraits:
     all_threads: bool
 
 
-def _trait(call: Any, ctype: str, index: int) -> int:
+def _read_trait(call: Any, ctype: str, index: int) -> int:
     out = ffi.new(ctype)
     check(call(index, out))
     return int(out[0])
@@ -370,14 +370,14 @@ def traits(event: str) -> EventTraits:
     from .libpfm3 import Library
     library = Library("montecito")
     index = library.find_event_by_name(event.rpartition("::")[2])
-    number = _trait(lib.pfm_mont_get_event_set, "int *", index)
+    number = _read_trait(lib.pfm_mont_get_event_set, "int *", index)
     ear = "data" if lib.pfm_mont_is_dear(index) else "code" if lib.pfm_mont_is_iear(index) else None
     return EventTraits(
-        library.event_name(index), index, _trait(lib.pfm_mont_get_event_maxincr, "unsigned *", index),
-        _trait(lib.pfm_mont_get_event_umask, "uint64_t *", index),
-        EventGroup(_trait(lib.pfm_mont_get_event_group, "int *", index)),
+        library.event_name(index), index, _read_trait(lib.pfm_mont_get_event_maxincr, "unsigned *", index),
+        _read_trait(lib.pfm_mont_get_event_umask, "uint64_t *", index),
+        EventGroup(_read_trait(lib.pfm_mont_get_event_group, "int *", index)),
         number if number != lib.PFMLIB_MONT_EVT_NO_SET else None,
-        EventType(_trait(lib.pfm_mont_get_event_type, "int *", index)), _ear_mode(index), ear,
+        EventType(_read_trait(lib.pfm_mont_get_event_type, "int *", index)), _ear_mode(index), ear,
         *(bool(call(index)) for call in (lib.pfm_mont_is_etb, lib.pfm_mont_support_opcm, lib.pfm_mont_support_iarr,
                                          lib.pfm_mont_support_darr, lib.pfm_mont_support_all)))
 
@@ -426,7 +426,7 @@ class Branch:
     entry: int
 
     @classmethod
-    def _of(cls, b: Any) -> Branch:
+    def _from_c(cls, b: Any) -> Branch:
         return cls(b.br_source if b.br_source_valid else None, b.br_target if b.br_target_valid else None, bool(b.br_taken),
                    b.br_slot if b.br_slot < 3 else None, bool(b.br_mispredicted), bool(b.br_flushed), b.br_entry)
 
@@ -448,7 +448,7 @@ class InstructionTrace:
     entry: int
 
     @classmethod
-    def _of(cls, t: Any) -> InstructionTrace:
+    def _from_c(cls, t: Any) -> InstructionTrace:
         return cls(t.ip_addr, t.ip_cycles, t.ip_delay, bool(t.ip_flushed), bool(t.ip_early_freeze), t.ip_entry)
 
 
@@ -471,21 +471,21 @@ def decode_iear(mode: EarMode | int, pmd34: int, pmd35: int) -> CodeEarSample:
 _T = TypeVar("_T")
 
 
-def _trace(call: Any, ctype: str, make: Callable[[Any], _T], pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[_T]:
+def _read_trace(call: Any, ctype: str, make: Callable[[Any], _T], pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[_T]:
     if len(pmds) != lib.PMU_MONT_NUM_ETB:
         raise ValueError(f"the trace buffer has {lib.PMU_MONT_NUM_ETB} entries")
     out, n = ffi.new(f"{ctype}[{lib.PMU_MONT_NUM_ETB}]"), ffi.new("unsigned *")
-    check(call(pmd38, pmd39, _c.words((int(p) for p in pmds), lib.PMU_MONT_NUM_ETB, "entries"), out, n))
+    check(call(pmd38, pmd39, _c.make_words((int(p) for p in pmds), lib.PMU_MONT_NUM_ETB, "entries"), out, n))
     return [make(out[i]) for i in range(n[0])]  # here: an element does not keep its array alive
 
 
 def decode_etb(pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[Branch]:
     """Branches in the trace buffer, oldest first, from PMD38, PMD39 and PMD48 to PMD63."""
-    return _trace(lib.pfm_mont_decode_etb, "pfmlib_mont_branch_t", Branch._of, pmd38, pmd39, pmds)
+    return _read_trace(lib.pfm_mont_decode_etb, "pfmlib_mont_branch_t", Branch._from_c, pmd38, pmd39, pmds)
 
 
 def decode_ipear(pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[InstructionTrace]:
     """Retired instructions in the trace buffer, oldest first. Arguments as for :func:`decode_etb`."""
-    return _trace(lib.pfm_mont_decode_ipear, "pfmlib_mont_ip_t", InstructionTrace._of, pmd38, pmd39, pmds)
+    return _read_trace(lib.pfm_mont_decode_ipear, "pfmlib_mont_ip_t", InstructionTrace._from_c, pmd38, pmd39, pmds)
 
 

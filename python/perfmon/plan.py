@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._c import ffi, lib, new, plm_mask, text as c_text
+from ._c import ffi, lib, new_struct, plm_mask, read_text as c_text
 from ._errors import ArgumentError, c_string, check, from_error, new_error, texts_of
 from .context import Context, default_context
 
@@ -51,7 +51,7 @@ class Plan(Sequence[tuple[Planned, ...]]):
         return iter(self.groups)
 
 
-def _create(events: Iterable[str], context: Context | None, plm: int | str, taken: Iterable[int], htoff: bool,
+def _create_plan(events: Iterable[str], context: Context | None, plm: int | str, taken: Iterable[int], htoff: bool,
             bare: bool) -> tuple[Any, Context, list[str]]:
     """The plan of the library, its context and the texts of its events."""
     context = context or default_context()
@@ -59,7 +59,7 @@ def _create(events: Iterable[str], context: Context | None, plm: int | str, take
     if not texts:
         raise ArgumentError("a plan needs at least one event")
     raw = [ffi.new("char[]", c_string(t)) for t in texts]
-    options, error, out = new("pfm_plan_options_t"), new_error(), ffi.new("pfm_plan_t **")
+    options, error, out = new_struct("pfm_plan_options_t"), new_error(), ffi.new("pfm_plan_t **")
     options.plm, options.htoff = plm_mask(plm), htoff
     options.flags = lib.PFM_PLAN_ALL_COUNTERS if bare else 0
     options.taken = sum(1 << c for c in set(taken))
@@ -70,8 +70,8 @@ def _create(events: Iterable[str], context: Context | None, plm: int | str, take
     return result, context, list(texts)
 
 
-def _describe(result: Any, context: Context) -> Plan:
-    info, e = new("pfm_plan_info_t"), new("pfm_planned_event_t")
+def _describe_plan(result: Any, context: Context) -> Plan:
+    info, e = new_struct("pfm_plan_info_t"), new_struct("pfm_planned_event_t")
     check(lib.pfm_describe_plan(result, info))
     groups: list[list[Planned]] = [[] for _ in range(info.n_groups)]
     for i in range(info.n_events):
@@ -89,8 +89,8 @@ def plan(events: Iterable[str], *, context: Context | None = None, plm: int | st
     htoff   hyper-threading is off: more counters may count an event
     bare    do not take away what this machine's kernel holds for itself
     """
-    result, context, _ = _create(events, context, plm, taken, htoff, bare)
-    return _describe(result, context)
+    result, context, _ = _create_plan(events, context, plm, taken, htoff, bare)
+    return _describe_plan(result, context)
 
 
 @dataclass(frozen=True)
@@ -155,12 +155,12 @@ def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]]
 
     The other arguments are those of :func:`plan`. Raises EventError with the reason if the wishes cannot be met.
     """
-    result, context, texts = _create(events, context, plm, taken, htoff, bare)
+    result, context, texts = _create_plan(events, context, plm, taken, htoff, bare)
     unknown = set(wishes or ()) - set(texts)
     if unknown:
         raise ArgumentError("a wish must name one of the events, got %s" % ", ".join(sorted(unknown)))
     wanted = ffi.new("pfm_wish_t[]", [(wishes or {}).get(text, (0, 0)) for text in texts])
-    options, error, out = new("pfm_schedule_options_t"), new_error(), ffi.new("pfm_schedule_t **")
+    options, error, out = new_struct("pfm_schedule_options_t"), new_error(), ffi.new("pfm_schedule_t **")
     options.slot_seconds, options.n_slots = slot_seconds, slots
     name = ffi.new("char[]", c_string(host)) if host is not None else ffi.NULL
     options.host = name
@@ -168,14 +168,14 @@ def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]]
     if rc:
         raise from_error(rc, error, context._handle(), texts)
     made = ffi.gc(out[0], lib.pfm_free_schedule)
-    info, one = new("pfm_schedule_info_t"), new("pfm_scheduled_request_t")
+    info, one = new_struct("pfm_schedule_info_t"), new_struct("pfm_scheduled_request_t")
     check(lib.pfm_describe_schedule(made, info))
     groups = range(info.n_groups)
     shares = []
     for i, text in enumerate(texts):
         check(lib.pfm_describe_scheduled_request(made, i, one))
         shares.append(Scheduled(text, int(one.n_readings), float(one.longest_gap), float(one.standard_error)))
-    return Schedule(_describe(result, context), tuple(tuple(g for g in groups if lib.pfm_is_group_in_slot(made, s, g) == 1)
+    return Schedule(_describe_plan(result, context), tuple(tuple(g for g in groups if lib.pfm_is_group_in_slot(made, s, g) == 1)
                                                       for s in range(info.n_slots)),
                     float(info.slot_seconds), int(info.shift), tuple(int(lib.pfm_get_group_turn(made, g)) for g in groups),
                     tuple(shares), made)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Iterable, overload
 
 from . import _tables
-from ._c import ffi, lib, new, text as c_text
+from ._c import ffi, lib, new_struct, read_text as c_text
 from ._errors import c_string, check, from_error, new_error
 from .sampling import Samples
 
@@ -131,13 +131,13 @@ class FunctionTable(Sequence[Function]):
 
     def columns(self) -> dict[str, list[Any]]:
         """A list for each column."""
-        return _tables.columns(self.COLUMNS, self.records())
+        return _tables.make_columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
         rows = ((f.function, os.path.basename(f.object), f.self_samples, f"{100 * f.self_share:.2f} ± {100 * f.self_error:.2f}",
                  f"{100 * f.children_share:.2f} ± {100 * f.children_error:.2f}") for f in self)
         caption = f"{self.event.name}: {self.event.samples} samples" if self.event else ""
-        return _tables.table(("function", "object", "samples", "self %", "children %"), rows,
+        return _tables.format_table(("function", "object", "samples", "self %", "children %"), rows,
                              ("name", "text", "number", "number", "number"), len(self), caption)
 
     def __repr__(self) -> str:
@@ -171,11 +171,11 @@ class StackTable(Sequence[Stack]):
 
     def columns(self) -> dict[str, list[Any]]:
         """A list for each column."""
-        return _tables.columns(self.COLUMNS, self.records())
+        return _tables.make_columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
         rows = sorted(self.records(), key=lambda r: -int(r["weight"]))
-        return _tables.table(("event", "task", "samples", "stack"), ((r["event"], r["task"], r["samples"], r["stack"]) for r in rows),
+        return _tables.format_table(("event", "task", "samples", "stack"), ((r["event"], r["task"], r["samples"], r["stack"]) for r in rows),
                              ("text", "text", "number", "name"), len(self))
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ class FlameGraph:
 def _options(event: str | None, task: str | None, symbol: str | None, start: float, end: float, labels: Iterable[str], stacks: bool,
              lines: bool, debug_folder: str | os.PathLike[str] | None) -> tuple[Any, list[Any]]:
     """The options of C, and the strings that they refer to."""
-    o = new("pfm_profile_options_t")
+    o = new_struct("pfm_profile_options_t")
     held: list[Any] = []
     unknown = set(labels) - set(_LABELS)
     if unknown:
@@ -245,7 +245,7 @@ class Profile:
         """Adds the records that the session has now. Returns their number. For profiles of a session."""
         if self._session is None:
             raise ValueError("the profile is of a recording: it has all samples")
-        record, n = new("pfm_record_t"), 0
+        record, n = new_struct("pfm_record_t"), 0
         with self._lock, self._session._lock:
             while self._session._check(lib.pfm_next_record(self._session._native(), record)):
                 check(lib.pfm_add_profile_record(self._profile, record))
@@ -258,12 +258,12 @@ class Profile:
             check(lib.pfm_clear_profile(self._profile))
 
     def _info(self) -> Any:
-        info = new("pfm_profile_info_t")
+        info = new_struct("pfm_profile_info_t")
         check(lib.pfm_describe_profile(self._profile, info))
         return info
 
     def _event(self, i: int) -> ProfileEvent:
-        e = new("pfm_profile_event_t")
+        e = new_struct("pfm_profile_event_t")
         check(lib.pfm_describe_profile_event(self._profile, i, e))
         return ProfileEvent(c_text(e.name), c_text(e.unit), int(e.samples), int(e.weight))
 
@@ -304,7 +304,7 @@ class Profile:
     def functions(self, event: str | int | None = None) -> FunctionTable:
         """The functions of @event, the heaviest first; None: of the first event that has samples."""
         rows: list[Function] = []
-        f = new("pfm_function_t")
+        f = new_struct("pfm_function_t")
         with self._lock:
             number = self._number(event)
             while lib.pfm_describe_function(self._profile, number, len(rows), f) == lib.PFMLIB_SUCCESS:
@@ -314,7 +314,7 @@ class Profile:
             return FunctionTable(rows, self._event(number) if self._info().n_events else None)
 
     def _frames(self, stack: int, n: int) -> Iterator[Frame]:
-        f = new("pfm_frame_t")
+        f = new_struct("pfm_frame_t")
         for i in range(n):
             check(lib.pfm_describe_frame(self._profile, stack, i, f))
             yield Frame(c_text(f.function), c_text(f.object), c_text(f.source), c_text(f.build_id), FrameFlag(f.flags))
@@ -322,7 +322,7 @@ class Profile:
     def stacks(self, event: str | int | None = None) -> StackTable:
         """The stacks of @event; None: of all events."""
         rows: list[Stack] = []
-        s, i = new("pfm_stack_t"), 0
+        s, i = new_struct("pfm_stack_t"), 0
         with self._lock:
             number, events = None if event is None else self._number(event), self.events
             while lib.pfm_describe_stack(self._profile, i, s) == lib.PFMLIB_SUCCESS:
@@ -397,7 +397,7 @@ class Symbols:
         self._lock = threading.Lock()
 
     def _find(self, call: Any, *args: Any) -> Symbol | None:
-        s = new("pfm_symbol_t")
+        s = new_struct("pfm_symbol_t")
         with self._lock:
             rc = call(self._symbols, *args, s)
             if rc == lib.PFMLIB_ERR_NOTFOUND:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ._c import ffi, lib, new, text as c_text
+from ._c import ffi, lib, new_struct, read_text as c_text
 from ._errors import check, c_string, from_code, from_error, new_error
 from .metric import MetricState
 from .session import Cause, Quality
@@ -27,7 +27,7 @@ __all__ = ["RegionCount", "RegionMetric", "RegionResult", "RegionVisit", "read_r
 
 
 @functools.lru_cache(maxsize=4096)
-def _named(name: str) -> Any:
+def _find_region(name: str) -> Any:
     return lib.pfm_region_by_name(c_string(name))
 
 
@@ -37,7 +37,7 @@ class region(contextlib.ContextDecorator):
     __slots__ = ("_region",)
 
     def __init__(self, name: str) -> None:
-        self._region = _named(name)
+        self._region = _find_region(name)
 
     def __enter__(self) -> region:
         lib.pfm_region_begin(self._region)
@@ -51,7 +51,7 @@ class RegionVisit:
     """A visit that may go on in another thread, or overlap with others: for coroutines and tasks."""
 
     def __init__(self, name: str) -> None:
-        self._visit = lib.pfm_region_enter(_named(name))
+        self._visit = lib.pfm_region_enter(_find_region(name))
 
     def suspend(self) -> None:
         """In the thread that leaves the task alone."""
@@ -111,7 +111,7 @@ class RegionResult:
 
 def start_regions(events: str | None = None, *, output: str | None = None, format: str | None = None) -> None:
     """Starts counting @events, a list as in PERFMON_REGIONS, which has the last word."""
-    options, error = new("pfm_regions_options_t"), new_error()
+    options, error = new_struct("pfm_regions_options_t"), new_error()
     texts = {"events": events, "output": output, "format": format}
     kept = {name: c_string(value) for name, value in texts.items() if value is not None}
     held = {name: ffi.new("char[]", value) for name, value in kept.items()}
@@ -129,7 +129,7 @@ def stop_regions() -> None:
 
 def reset_region(name: str) -> None:
     """Sets the calling thread's counts of region @name to zero. Open visits go on."""
-    lib.pfm_region_reset(_named(name))
+    lib.pfm_region_reset(_find_region(name))
 
 
 def regions_cost() -> tuple[float, float]:
@@ -141,7 +141,7 @@ def regions_cost() -> tuple[float, float]:
 
 
 def _count(results: Any, row: int, event: int) -> RegionCount:
-    info, c = new("pfm_region_event_t"), new("pfm_region_count_t")
+    info, c = new_struct("pfm_region_event_t"), new_struct("pfm_region_count_t")
     lib.pfm_describe_region_event(event, info)
     lib.pfm_region_count(results, row, event, c)
     has = c.quality in (lib.PFM_QUALITY_EXACT, lib.PFM_QUALITY_PARTIAL)
@@ -151,7 +151,7 @@ def _count(results: Any, row: int, event: int) -> RegionCount:
 
 
 def _metric(results: Any, row: int, number: int) -> RegionMetric:
-    name, m = ffi.new("char *[1]"), new("pfm_session_metric_t")
+    name, m = ffi.new("char *[1]"), new_struct("pfm_session_metric_t")
     check(lib.pfm_region_metric(results, row, number, name, m))
     state = MetricState(m.state)
     value = float(m.value) if state is MetricState.DEFINED else None
@@ -162,7 +162,7 @@ def read_regions() -> list[RegionResult]:
     """Results until now, of running threads as well."""
     results, rows = lib.pfm_read_regions(), []
     try:
-        info, row = new("pfm_region_info_t"), 0
+        info, row = new_struct("pfm_region_info_t"), 0
         while results and lib.pfm_describe_region(results, row, info) == 0:
             counts = tuple(_count(results, row, event) for event in range(lib.pfm_count_region_events()))
             metrics = tuple(_metric(results, row, n) for n in range(lib.pfm_count_region_metrics()))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _bulk
-from ._c import ffi, lib, new, text as c_text
+from ._c import ffi, lib, new_struct, read_text as c_text
 from ._errors import c_string, from_code, from_error, new_error
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Sampling:
     user_chain: bool = False
 
     def _struct(self) -> Any:
-        out = new("pfm_sampling_t")
+        out = new_struct("pfm_sampling_t")
         for name in ("period", "freq", "fields", "records", "pages", "watermark", "wakeup_events", "max_stack", "branch_filter",
                      "user_regs", "intr_regs", "user_stack", "precise"):
             setattr(out, name, int(getattr(self, name)))
@@ -319,15 +319,15 @@ class Samples:
     def trace_fields(self, i: int = 0) -> tuple[TraceField, ...]:
         """The fields of the tracepoint that count number @i samples; empty for another event or without a description."""
         return tuple(TraceField(c_text(f.name), c_text(f.type), f.offset, f.length, *(bool(f.flags & bit) for bit in _FIELD_BITS))
-                     for f in self._trace(i))
+                     for f in self._list_trace_fields(i))
 
-    def _trace(self, i: int) -> list[Any]:
+    def _list_trace_fields(self, i: int) -> list[Any]:
         known: dict[int, list[Any]] = self.__dict__.setdefault("_known_fields", {})
         if i not in known:
-            known[i], f = [], new("pfm_trace_field_t")
+            known[i], f = [], new_struct("pfm_trace_field_t")
             while lib.pfm_describe_trace_field(self._native(), i, len(known[i]), f) == lib.PFMLIB_SUCCESS:
                 known[i].append(f)
-                f = new("pfm_trace_field_t")
+                f = new_struct("pfm_trace_field_t")
         return known[i]
 
     def _trace_values(self, r: Any) -> dict[str, int | str | bytes] | None:
@@ -335,14 +335,14 @@ class Samples:
         if r.type != lib.PFM_RECORD_SAMPLE or not r.has & lib.PFM_SAMPLE_RAW or r.event == lib.PFM_NO_EVENT:
             return None
         number, at, length, out = ffi.new("uint64_t *"), ffi.new("void const **"), ffi.new("uint32_t *"), {}
-        for f in self._trace(r.event):
+        for f in self._list_trace_fields(r.event):
             if lib.pfm_read_trace_field(self._native(), r, f, number, at, length) == lib.PFMLIB_SUCCESS:
                 out[c_text(f.name)] = _value(f, number[0], bytes(ffi.buffer(at[0], length[0])))
         return out or None
 
     def records(self) -> Iterator[Record]:
         """The records that are there now, the oldest first."""
-        r = new("pfm_record_t")
+        r = new_struct("pfm_record_t")
         while record := self._next(r):
             yield record
 
@@ -363,9 +363,9 @@ class Samples:
         places = [_place("type"), *(_place(name) for name in names)]
         parts: list[tuple[Any, ...]] = []
         while n := self._many(records):
-            kinds, *part = _bulk.members(ffi.buffer(records, n * size), size, places)
-            parts.append(tuple(_bulk.where(values, kinds, lib.PFM_RECORD_SAMPLE) for values in part))
-        return {name: _bulk.joined((part[i] for part in parts), _COLUMNS[name]) for i, name in enumerate(names)}
+            kinds, *part = _bulk.copy_members(ffi.buffer(records, n * size), size, places)
+            parts.append(tuple(_bulk.select_where(values, kinds, lib.PFM_RECORD_SAMPLE) for values in part))
+        return {name: _bulk.join_columns((part[i] for part in parts), _COLUMNS[name]) for i, name in enumerate(names)}
 
     def _many(self, records: Any) -> int:
         with self._lock:
@@ -384,7 +384,7 @@ class Samples:
     def sampled(self, i: int = 0) -> SampleStatistics:
         """Statistics of the samples of count number @i."""
         from .session import Cause, Quality
-        c = new("pfm_sample_statistics_t")
+        c = new_struct("pfm_sample_statistics_t")
         with self._lock:
             self._check(lib.pfm_sampling_statistics(self._native(), i, c))
         lost = None if c.lost == lib.PFM_LOST_UNKNOWN else c.lost
@@ -393,7 +393,7 @@ class Samples:
 
     def buffers(self) -> Buffers:
         """How many buffers there are, and how large."""
-        b = new("pfm_buffer_info_t")
+        b = new_struct("pfm_buffer_info_t")
         self._check(lib.pfm_buffer_statistics(self._native(), b))
         return Buffers(b.n, b.pages, b.wanted, b.lost, b.bytes, b.damaged)
 
@@ -472,7 +472,7 @@ class Recorded(Samples):
         self.events = tuple(self._name(i) for i in range(lib.pfm_session_size(out[0])))
 
     def _name(self, i: int) -> str:
-        info = new("pfm_count_info_t")
+        info = new_struct("pfm_count_info_t")
         self._check(lib.pfm_describe_count(self._session, i, info))
         return c_text(info.name)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Callable, TypeVar, overload
 
 from . import _bulk, _tables
-from ._c import ffi, flags, lib, new, plm_mask, text as c_text
+from ._c import ffi, combine_flags, lib, new_struct, plm_mask, read_text as c_text
 from ._errors import ArgumentError, ErrorCode, PerfmonError, SystemCallError, c_string, check, \
     code_of, from_code, from_error, new_error, texts_of
 from .context import Context, default_context
@@ -79,7 +79,7 @@ def _number(x: object) -> int | float:
     raise TypeError
 
 
-def _binary(call: Callable[[Any, Any], Any]) -> Any:
+def _apply_binary(call: Callable[[Any, Any], Any]) -> Any:
     """A method that applies @call to the numbers of both operands."""
     def method(self: Count, other: object) -> Any:
         try:
@@ -89,14 +89,14 @@ def _binary(call: Callable[[Any, Any], Any]) -> Any:
     return method
 
 
-def _operator(name: str) -> Any:
+def _make_operator(name: str) -> Any:
     apply = getattr(operator, name)
-    return _binary(lambda a, b: apply(_number(a), _number(b)))
+    return _apply_binary(lambda a, b: apply(_number(a), _number(b)))
 
 
-def _reflected(name: str) -> Any:
+def _make_reflected(name: str) -> Any:
     apply = getattr(operator, name)
-    return _binary(lambda a, b: apply(_number(b), _number(a)))
+    return _apply_binary(lambda a, b: apply(_number(b), _number(a)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +169,11 @@ class Count:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    __lt__, __le__, __gt__, __ge__ = map(_operator, ("lt", "le", "gt", "ge"))
+    __lt__, __le__, __gt__, __ge__ = map(_make_operator, ("lt", "le", "gt", "ge"))
     __add__, __mul__, __truediv__, __floordiv__, __mod__, __pow__ = map(
-        _operator, ("add", "mul", "truediv", "floordiv", "mod", "pow"))
+        _make_operator, ("add", "mul", "truediv", "floordiv", "mod", "pow"))
     __radd__, __rsub__, __rmul__, __rtruediv__, __rfloordiv__, __rmod__, __rpow__ = map(
-        _reflected, ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"))
+        _make_reflected, ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"))
 
     def __round__(self, digits: int | None = None) -> int:
         return round(self._valid(), digits) if digits is not None else self._valid()
@@ -208,23 +208,23 @@ class Count:
             except TypeError:
                 return NotImplemented
         if self.parts and len(self.parts) == len(earlier.parts):
-            return _sum([a - b for a, b in zip(self.parts, earlier.parts)])
-        out = new("pfm_count_t")
+            return _sum_counts([a - b for a, b in zip(self.parts, earlier.parts)])
+        out = new_struct("pfm_count_t")
         check(lib.pfm_subtract_counts(earlier._raw(), self._raw(), self.level, out))
         quality = Quality(out.quality)
         return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value, raw=out.raw, enabled=out.enabled,
                        running=out.running, quality=quality, cause=Cause(out.cause))
 
     def _raw(self) -> Any:
-        c = new("pfm_count_t")
+        c = new_struct("pfm_count_t")
         c.value, c.raw, c.enabled, c.running = self.value or 0, self.raw, self.enabled, self.running
         c.quality, c.cause, c.sys_errno, c.scale = self.quality, self.cause, self.errno, self.scale
         return c
 
 
-def _sum(parts: Sequence[Count]) -> Count:
+def _sum_counts(parts: Sequence[Count]) -> Count:
     """One count of several. A missing part makes the sum partial."""
-    total = new("pfm_count_sum_t")
+    total = new_struct("pfm_count_sum_t")
     for part in parts:
         check(lib.pfm_add_count(total, part._raw()))
     c, worst, pmus = total.count, parts[total.worst], dict.fromkeys(p.pmu for p in parts)
@@ -261,7 +261,7 @@ class Tally:
 
 def tally(counts: Iterable[Count]) -> Tally:
     """Summary of one event's counts in repeated runs: ``tally(r["cycles"] for r in readings)``."""
-    t = new("pfm_tally_t")
+    t = new_struct("pfm_tally_t")
     for count in counts:
         check(lib.pfm_add_run(t, count._raw()))
     n = int(t.counted)
@@ -270,7 +270,7 @@ def tally(counts: Iterable[Count]) -> Tally:
                  float(t.running), Quality(t.count.quality), Cause(t.count.cause))
 
 
-def _once(counts: Sequence[Count]) -> list[Count]:
+def _run_once(counts: Sequence[Count]) -> list[Count]:
     """Of counts of one event the first on each PMU and CPU: an event that is named twice has two counts, which are not added
     up."""
     first: dict[tuple[str, str], Count] = {}
@@ -312,12 +312,12 @@ class Reading(Sequence[Count]):
     def __getitem__(self, key: int | str | slice) -> Count | Sequence[Count]:
         if not isinstance(key, str):
             return self._counts[key]
-        found = _once([c for c in self._counts if c.event == key] or [c for c in self._counts if _is_called(c, key)])
+        found = _run_once([c for c in self._counts if c.event == key] or [c for c in self._counts if _is_called(c, key)])
         if not found and key in self._texts:
             found = [c for c in self._counts if c.request == self._texts.index(key)]
         if not found:
             raise KeyError(f"{key!r} is not counted; counted are {', '.join(dict.fromkeys(c.event for c in self))}")
-        return found[0] if len(found) == 1 else _sum(found)
+        return found[0] if len(found) == 1 else _sum_counts(found)
 
     def __contains__(self, item: object) -> bool:
         return item in self._counts or item in self._texts or any(_is_called(c, item) for c in self)
@@ -335,7 +335,7 @@ class Reading(Sequence[Count]):
         """Both together: values added, each with the worse quality of the two."""
         if not self._is_like(other):
             return NotImplemented
-        return Reading(self._texts, [replace(_sum([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time,
+        return Reading(self._texts, [replace(_sum_counts([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time,
                        self.elapsed + other.elapsed)
 
     def records(self) -> list[dict[str, Any]]:
@@ -345,11 +345,11 @@ class Reading(Sequence[Count]):
     def _repr_html_(self) -> str:
         rows = ((c.event, "" if c.value is None else f"{c.amount:.6g}" if c.unit else f"{c.value:,}", c.unit, c.quality,
                  " ".join(s for s in (c.why or ("" if not c.cause else str(c.cause)), c.remedy) if s)) for c in self)
-        return _tables.table(("event", "count", "unit", "quality", "why"), rows, ("name", "number", "text", "text", "text"), len(self))
+        return _tables.format_table(("event", "count", "unit", "quality", "why"), rows, ("name", "number", "text", "text", "text"), len(self))
 
     def values(self) -> Any:
         """All values as a column of floats, NaN where it is missing: numpy.ndarray, or array.array without numpy."""
-        return _bulk.numbers([float("nan") if c.value is None else float(c.value) for c in self], "float64")
+        return _bulk.make_column([float("nan") if c.value is None else float(c.value) for c in self], "float64")
 
     def __repr__(self) -> str:
         return f"<Reading {'; '.join(map(str, self))}>"
@@ -361,7 +361,7 @@ def _known(value: float, limit: float = 1e300) -> float | None:
 
 def _session_metrics(session: Any, context: Context, texts: Sequence[str], plan: Sequence[Count],
                      rounds: Sequence[Reading]) -> list[dict[str, Any]]:
-    n, m, rows = len(plan), new("pfm_session_metric_t"), []
+    n, m, rows = len(plan), new_struct("pfm_session_metric_t"), []
     counts = ffi.new("pfm_count_t[]", max(1, n * len(rounds)))
     counts[0].size = ffi.sizeof("pfm_count_t")
     for i, count in enumerate(c for reading in rounds for c in reading):
@@ -422,8 +422,8 @@ class Session(Samples):
         wanted = {lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
                   lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run, lib.PFM_SESSION_STRICT: strict,
                   lib.PFM_SESSION_USER_READ: user_read, lib.PFM_SESSION_PER_CPU: per_cpu}
-        options = new("pfm_session_options_t")
-        options.flags = flags(wanted)
+        options = new_struct("pfm_session_options_t")
+        options.flags = combine_flags(wanted)
         options.pid, options.plm = pid, plm_mask(plm)
         keep = [ffi.new("char[]", c_string(s)) if s is not None else ffi.NULL for s in (cpus, backend)]
         options.cpus, options.backend = keep
@@ -466,15 +466,15 @@ class Session(Samples):
         return rc
 
     def _describe(self, i: int) -> Count:
-        info = new("pfm_count_info_t")
+        info = new_struct("pfm_count_info_t")
         check(lib.pfm_describe_count(self._session, i, info))
         return Count(c_text(info.name), c_text(info.pmu), None, 0, 0, 0, Quality.NOT_COUNTED, Cause.NO_TIME, c_text(info.why),
                      c_text(info.remedy), unit=c_text(info.unit), group=info.group, cpus=c_text(info.cpus), request=info.request,
-                     attr=PerfAttr._of(info.attr), level=bool(info.is_level))
+                     attr=PerfAttr._from_c(info.attr), level=bool(info.is_level))
 
     def _count(self, i: int, c: Any) -> Count:
         """A count as read. Its quality and cause can change with every reading."""
-        quality, info = Quality(c.quality), new("pfm_count_info_t")
+        quality, info = Quality(c.quality), new_struct("pfm_count_info_t")
         check(lib.pfm_describe_count(self._session, i, info))
         return replace(self._plan[i], value=None if quality >= Quality.NOT_COUNTED else c.value, raw=c.raw, enabled=c.enabled,
                        running=c.running, quality=quality, cause=Cause(c.cause), why=c_text(info.why),
@@ -518,7 +518,7 @@ class Session(Samples):
         """All counts as they are now; those of the last reading once the session is closed."""
         with self._lock:
             if self._session is None:
-                return self._reading()
+                return self._read_last()
             n, session = len(self._plan), self._native()
             counts = ffi.new("pfm_count_t[]", n)
             for i in range(n):
@@ -531,7 +531,7 @@ class Session(Samples):
     def read_count(self, i: int) -> Count:
         """Count number @i alone, without entering the kernel where that is possible. For the thread that is counted."""
         with self._lock:
-            c = new("pfm_count_t")
+            c = new_struct("pfm_count_t")
             self._check(lib.pfm_read_count(self._native(), i, c))
             return self._count(i, c)
 
@@ -615,7 +615,7 @@ class Session(Samples):
             for recording in tuple(self._recordings):
                 recording.close()
 
-    def _reading(self) -> Reading:
+    def _read_last(self) -> Reading:
         if self._session is not None:
             return self.read()
         if self._last is None:
@@ -624,20 +624,20 @@ class Session(Samples):
 
     def __getitem__(self, key: int | str) -> Count:
         """A count by number or by the event's text: as it is now, or as it was read last if the session is closed."""
-        return self._reading()[key]
+        return self._read_last()[key]
 
     def __contains__(self, item: object) -> bool:
         """By the event's text, or a count itself."""
-        return item in self._reading()
+        return item in self._read_last()
 
     def __iter__(self) -> Iterator[Count]:
-        return iter(self._reading())
+        return iter(self._read_last())
 
     def __len__(self) -> int:
         return len(self._plan)
 
     def _repr_html_(self) -> str:
-        return self._reading()._repr_html_() if not self.closed or self._last else ""
+        return self._read_last()._repr_html_() if not self.closed or self._last else ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(self.events)}{', closed' if self.closed else ''}>"

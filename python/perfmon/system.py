@@ -11,7 +11,7 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-from ._c import ffi, lib, new, text as c_text
+from ._c import ffi, lib, new_struct, read_text as c_text
 from ._errors import ErrorCode, check
 from .context import Context, default_context
 from .session import Cause, Quality
@@ -62,7 +62,7 @@ class Finding:
     cause: Cause | None
 
 
-def _finding(f: Any) -> Finding:
+def _read_finding(f: Any) -> Finding:
     quality = Quality(f.quality) if f.has_count else None
     has_value = quality is not None and quality < Quality.NOT_COUNTED
     return Finding(topic=FindingTopic(f.topic), state=FindingState(f.state), check=c_text(f.check),
@@ -78,12 +78,12 @@ def check_system(context: Context | None = None, *, workload: bool = True) -> tu
     workload  count a known workload of about 20 ms as well; False only reads files and tries to
               open events
     """
-    out, finding, found = ffi.new("pfm_system_check_t **"), new("pfm_finding_t"), list[Finding]()
+    out, finding, found = ffi.new("pfm_system_check_t **"), new_struct("pfm_finding_t"), list[Finding]()
     flags = 0 if workload else lib.PFM_CHECK_NO_WORKLOAD
     check(lib.pfm_check_system(out, (context or default_context())._handle(), flags))
     try:
         while lib.pfm_describe_finding(out[0], len(found), finding) == ErrorCode.SUCCESS:
-            found.append(_finding(finding))
+            found.append(_read_finding(finding))
     finally:
         lib.pfm_free_system_check(out[0])
     return tuple(found)

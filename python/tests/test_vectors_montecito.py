@@ -85,8 +85,8 @@ def c_dispatch(req):
     param, out = ffi.new("pfmlib_input_param_t *"), ffi.new("pfmlib_output_param_t *")
     param.pfp_event_count, param.pfp_dfl_plm = req.get("count", len(req["ev"])), req.get("plm", 8)
     for i, e in enumerate(req["ev"]):
-        LIBRARY._fill(param.pfp_events[i], spec_of(e))
-    with LIBRARY._selected():
+        LIBRARY._fill_struct(param.pfp_events[i], spec_of(e))
+    with LIBRARY._select_model():
         return lib.pfm_dispatch_events(ffi.NULL if req.get("noinp") else param, ffi.NULL,
                                        ffi.NULL if req.get("nooutp") else out, ffi.NULL)
 
