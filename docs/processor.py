@@ -398,7 +398,7 @@ class Page:
         detail = self.text(row, "detail")
         if detail and detail != row.desc:
             self.say(detail)
-        if row.counters != t.all_counters() and row.counters and t.encoder not in ALPHA and row.counters != self.usual:
+        if row.counters != t.get_all_counters() and row.counters and t.encoder not in ALPHA and row.counters != self.usual:
             names = counter_names(row.counters)
             self.say("Only counter %s counts it." % names[0] if len(names) == 1 else "Only counters %s count it." % runs(row.counters))
         aliases = [a for a in row.aliases if a not in self.text(row, "const").split()]
@@ -426,10 +426,10 @@ class Page:
         masks = [r.counters for r in t.rows]
         self.usual = max(set(masks), key=masks.count) if masks else 0
         if 2 * masks.count(self.usual) <= len(masks):
-            self.usual = t.all_counters()
+            self.usual = t.get_all_counters()
         self.put(".Ss Events")
         self.say("The library ignores case, blanks, hyphens and underscores in event names.")
-        if self.usual != t.all_counters() and t.encoder not in ALPHA and self.usual:
+        if self.usual != t.get_all_counters() and t.encoder not in ALPHA and self.usual:
             self.say("Unless stated otherwise, counters %s count the events." % runs(self.usual))
         listed = [r for r in t.rows if not r.flags & pt.ROW_HIDDEN]
         hidden = [r for r in t.rows if r.flags & pt.ROW_HIDDEN]
@@ -462,7 +462,7 @@ class Page:
         t = self.t
         bound = {}
         for r in t.rows:
-            if r.counters and r.counters not in (t.all_counters(), self.usual):
+            if r.counters and r.counters not in (t.get_all_counters(), self.usual):
                 bound.setdefault(r.counters, []).append(r.name)
         sets = {}
         at, f = self.field("set")

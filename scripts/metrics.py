@@ -54,7 +54,7 @@ def print_metric(standard, cores):
     for core, home in cores:
         row = home.find_row(standard.name)
         if row is None:
-            without.setdefault(standard.reason_of(core.name), []).append(core.name)
+            without.setdefault(standard.find_reason(core.name), []).append(core.name)
         else:
             users.setdefault(inputs_of(home, row), []).append(core.name)
     for inputs, names in sorted(users.items(), key=lambda u: (-len(u[1]), u[0])):

@@ -95,7 +95,7 @@ def mutants(text):
         if m.start() in rooms:
             continue
         if word in SWAPS and not (word in "+-" and unary(text,
-                m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
+                                                         m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
             yield m.start(), m.end(), SWAPS[word]
         elif word == "!" and text[m.end()] != "=":
             yield m.start(), m.end(), ""

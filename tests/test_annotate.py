@@ -68,7 +68,7 @@ class Annotate(test_symbols.Library):
         self.assertEqual(self.said, "")
         for address, n in self.samples.items():
             self.assertRegex(text, r"(?m)^ *%s%% \+-[ \d.]{5} +%x  [ |/\\\\>-]*%s" % (re.escape("%.2f" % (100 * n / total)), address,
-                                                                       re.escape(self.code[address].split()[0])))
+                                                                                      re.escape(self.code[address].split()[0])))
         self.assertNotIn("hidden_two>:", text)
 
     def test_an_event_is_a_pattern(self):

@@ -86,7 +86,7 @@ class Place:
         """What @command says, as it stands in the files."""
         p = self.on_terminal(int(columns), command) if columns else subprocess.run(
             ["sh", "-c",
-                    command], env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+             command], env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             timeout=120, check=False)
         text = "".join(marked(mark, s.decode("utf-8", "backslashreplace").replace(self.machine.root, "ROOT"))
                        for mark, s in (("|", p.stdout), ("!", p.stderr)))

@@ -906,7 +906,7 @@ class Encode(Case):
 class Dispatch(Case):
     def answers(self, rows):
         r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"id": i,
-                "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
+                                                                           "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
         self.assertEqual(r.returncode, 0, r.stderr)
         out = objects(r.stdout)
         self.assertEqual([o["id"] for o in out], list(range(len(rows))))
@@ -1101,7 +1101,7 @@ class Decode(Case):
                 ("skx", "0x5301cd", "3", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:ldlat=3"]),
                 ("skx", "0x1c6", "0x13", ["FRONTEND_RETIRED.L2_MISS"]),
                 ("bdw", "0x1bb", "0x10001", ["OFFCORE_RESPONSE_1:request_1=DEMAND_DATA_RD:response_1=ANY_RESPONSE",
-                                            "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+                                             "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
                 # The second register does not have what the first measures; bits that are nobody's.
                 ("glm", "0x2b7", "0x4000000001", []),
                 ("skx", "0x80000000000001b7", "0x10001", [])):

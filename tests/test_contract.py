@@ -81,10 +81,10 @@ class Contract(unittest.TestCase):
                         wrong.append((core.name, name, home.read_text(target)))
                 elif not home.read_row(target)["flags"] & pt.ROW_METRIC:
                     wrong.append((core.name, name, "an event"))
-                elif home.value_text(target, "unit") != unit:
-                    wrong.append((core.name, name, home.value_text(target, "unit")))
-                elif "standard" not in home.value_text(target, "metric_group").split(";"):
-                    wrong.append((core.name, name, home.value_text(target, "metric_group")))
+                elif home.read_value_text(target, "unit") != unit:
+                    wrong.append((core.name, name, home.read_value_text(target, "unit")))
+                elif "standard" not in home.read_value_text(target, "metric_group").split(";"):
+                    wrong.append((core.name, name, home.read_value_text(target, "metric_group")))
         self.assertEqual(wrong, [])
         self.assertGreater(len(self.cores), 170)
 

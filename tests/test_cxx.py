@@ -26,7 +26,7 @@ class Compilers(unittest.TestCase):
                                    os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program,
                                    "-L" + lib, "-L" + lib + "/profile", "-lperfmon-profile",
                                    "-lperfmon"],
-                                   capture_output=True, text=True)
+                                  capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=lib + ":" + lib + "/profile"), timeout=60)
             self.assertEqual(done.returncode, 0)

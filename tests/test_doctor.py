@@ -100,9 +100,9 @@ class Recorded(unittest.TestCase):
     def test_hidden_processes(self):
         self.assertNotIn("other processes", self.look())
         for options, state in ("rw,nosuid", "good"), ("rw,hidepid=0", "good"), ("rw,hidepid=2", "note"), ("rw,hidepid=invisible,gid=4",
-                "note"):
+                                                                                                          "note"):
             self.write("proc/mounts",
-                    "sysfs /sys sysfs rw 0 0\nproc /proc proc %s 0 0\nproc /elsewhere proc rw,hidepid=2 0 0\n" % options)
+                       "sysfs /sys sysfs rw 0 0\nproc /proc proc %s 0 0\nproc /elsewhere proc rw,hidepid=2 0 0\n" % options)
             self.assertEqual(self.look()["other processes"]["state"], state, options)
         f = self.look()["other processes"]
         self.assertEqual((f["remedy"], "hidepid=invisible:" in f["found"]), ("mount -o remount,hidepid=0 /proc", True))

@@ -148,7 +148,7 @@ class Examples(unittest.TestCase):
         if " --control fd:3,4 " in line:    # the descriptors that a harness hands over
             line = "exec 3<>control 4<>control; " + line
         return subprocess.run(["timeout", "-s", "INT", seconds, "sh", "-c", line], cwd=self.folder,
-                env=env, capture_output=True, text=True,
+                              env=env, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=120)
 
     def type_all(self, lines):

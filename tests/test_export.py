@@ -30,7 +30,6 @@ PFM = os.environ.get("PFM", "pfm")
 FORMATS = ["pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp", "csv", "json"]
 REPLACEMENT = "\ufffd"
 EVENTS = ["task-clock", "page-faults"]  # types and numbers of <linux/perf_event.h>: 1/1 and 1/2
-CUT = (0, "[cut off]", "[unknown]")
 
 # The messages of pprof that are read here, for protoc. From the description of the format.
 PROTO = """

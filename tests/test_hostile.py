@@ -329,7 +329,7 @@ class ForeignText(Folder):
 
     def silent(self, *args, **more):
         r = subprocess.run([PFM, *args], env=dict(CLEAN, **more.pop("env", {})), cwd=self.folder,
-                stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
                            **more)
         for out in (r.stdout, r.stderr):
             for c in out.decode("utf-8", "surrogateescape"):
@@ -339,7 +339,7 @@ class ForeignText(Folder):
     def test_arguments(self):
         evil = self.EVIL
         for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil],
-                ["decode", "--pmu", "coreduo", evil + "=1"],
+                     ["decode", "--pmu", "coreduo", evil + "=1"],
                      ["dispatch", evil, evil], ["stat", "-e", evil, "--", "true"], ["stat", "-e", "page-faults", "--", "true", evil],
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil],
                      ["stat", "-G", evil],
@@ -646,7 +646,7 @@ exit $rc"""
         whole = None
         for delay in (0.05, 0.15, 0.3, 0.5, 0.8, 1.2):
             child = subprocess.Popen([PFM, "import", self.at("big.pmu"), "-o", self.image,
-                    "--force"], env=CLEAN, stdout=subprocess.DEVNULL,
+                                      "--force"], env=CLEAN, stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             time.sleep(delay)
             child.send_signal(number)
@@ -789,7 +789,7 @@ print("as before")
             self.skipTest("the shared library is not built")
         compile_image(self.at("test.pmdb"))
         result = subprocess.run([sys.executable, "-c", self.SURROUNDINGS, library,
-                self.at("test.pmdb")], env=CLEAN, stdout=subprocess.PIPE,
+                                 self.at("test.pmdb")], env=CLEAN, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         self.assertEqual((result.stderr, result.stdout), ("", "as before\n"))
 

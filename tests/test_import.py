@@ -94,10 +94,10 @@ class Encoded:
         values = dict(self.values, **{})
         values.update(replace)
         for field, v in values.items():
-            for word, lsb, width in self.t.field_ranges(field):
+            for word, lsb, width in self.t.read_field_ranges(field):
                 words[word] |= (v & ((1 << width) - 1)) << lsb
                 v >>= width
-            if self.t.field_ranges(field) and v:
+            if self.t.read_field_ranges(field) and v:
                 raise ValueError("does not fit")
         return words
 
@@ -240,7 +240,7 @@ class Trees:
                     else:
                         self.assertEqual(t.find_row(row["name"]), i, row["name"])
                         self.assertEqual(t.find_row(row["name"].lower().replace("_", "-")), i)
-                    self.assertEqual(row["counters"] & ~t.all_counters, 0)
+                    self.assertEqual(row["counters"] & ~t.get_all_counters, 0)
 
     def table(self, name):
         return next(t for tables in self.images.values() for t in tables if t.name == name)
@@ -336,7 +336,7 @@ class Invented(Trees, unittest.TestCase):
                          ["farm_cpi", "farm_emptiness", "hay_rate", "farm_frequency", "cart_bandwidth", "ipc"])     # a ratio of ours last
         self.assertEqual(toy.find_row("metric_TMA_Hay_Rate(%)"), toy.find_row("hay_rate"))
         self.assertEqual(toy.read_texts(toy.find_row("hay_rate"), "metric_inputs"), ["SHED.PAINTED", "TOPDOWN.SLOTS"])
-        self.assertEqual(toy.value_text(toy.find_row("farm_frequency"), "unit"), "GHz")
+        self.assertEqual(toy.read_value_text(toy.find_row("farm_frequency"), "unit"), "GHz")
         self.assertTrue(amd.read_row(amd.find_row("cow_share"))["flags"] & pt.ROW_METRIC)
         self.assertTrue(self.table("mesh_arm_cmn").read_row(self.table("mesh_arm_cmn").find_row("late_share"))["flags"] & pt.ROW_METRIC)
         self.assertIsNotNone(self.table("toy_n9").find_row("l1d_miss"))
@@ -345,14 +345,14 @@ class Invented(Trees, unittest.TestCase):
         toy = self.table("toy")
         row = toy.read_row(toy.find_row("OFFCORE_RESPONSE"))
         words = [[toy.read_text(toy.read_record("words",
-                g[3] + k)[1]) for k in range(g[4])] for g in (toy.read_record("groups", g) for g in row["takes"])]
+                                                g[3] + k)[1]) for k in range(g[4])] for g in (toy.read_record("groups", g) for g in row["takes"])]
         self.assertEqual(words, [["HAY", "STRAW"], ["NEAR_BARN", "FAR_BARN"]])      # WAITING is one register's alone
         self.assertIsNotNone(toy.find_row("OFFCORE_RESPONSE_0"))
         g = toy.read_record("groups", toy.read_row(toy.find_row("FP_ARITH_INST_RETIRED"))["takes"][0])
         self.assertEqual([toy.read_record("words", g[3] + k)[0] for k in range(g[4])], [1, 8])
-        self.assertIn("mean 7.5", toy.value_text(toy.find_row("GATE.OPENED_COST"), "note"))
-        self.assertEqual(toy.value_text(toy.find_row("SHED.EMPTY_CYCLES"), "errata"), "TOY01, TOY02")
-        self.assertEqual(toy.value_text(toy.find_row("BARN.STRAW"), "replaced"), "BARN.HAY")
+        self.assertIn("mean 7.5", toy.read_value_text(toy.find_row("GATE.OPENED_COST"), "note"))
+        self.assertEqual(toy.read_value_text(toy.find_row("SHED.EMPTY_CYCLES"), "errata"), "TOY01, TOY02")
+        self.assertEqual(toy.read_value_text(toy.find_row("BARN.STRAW"), "replaced"), "BARN.HAY")
         self.assertIsNotNone(toy.find_row("PERF_METRICS.RETIRING"))
 
     def test_hosts(self):
@@ -477,12 +477,12 @@ class Lists(Trees, unittest.TestCase):
         self.assertTrue(skx.read_row(row)["flags"] & pt.ROW_METRIC)
         self.assertEqual(skx.read_texts(row, "metric_inputs"),
                          ["CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC", "#system_tsc_freq|SYSTEM_TSC_FREQ"])
-        self.assertRegex(skx.value_text(row, "metric"), r"^e00e01/e02\*(k.{11}|j..)/$")     # both lists have it: Intel's own
-        self.assertEqual(skx.value_text(row, "unit"), "GHz")
+        self.assertRegex(skx.read_value_text(row, "metric"), r"^e00e01/e02\*(k.{11}|j..)/$")     # both lists have it: Intel's own
+        self.assertEqual(skx.read_value_text(row, "unit"), "GHz")
         self.assertEqual(skx.find_row("metric_TMA_......Mispredicts_Resteers(%)"), skx.find_row("Mispredicts_Resteers"))
         row = zen.find_row("bad_speculation")
-        self.assertEqual(zen.value_text(row, "unit"), "%")
-        self.assertTrue(zen.value_text(row, "metric").endswith("j1T*"))      # its scale, 100
+        self.assertEqual(zen.read_value_text(row, "unit"), "%")
+        self.assertTrue(zen.read_value_text(row, "metric").endswith("j1T*"))      # its scale, 100
 
     def manifest(self, name):
         """device without instance number -> field -> bits, of a recorded machine."""
@@ -523,7 +523,7 @@ class Lists(Trees, unittest.TestCase):
                     continue          # parts of the code under other names
                 index = t.find_field(field)
                 self.assertIsNotNone(index, "%s has no %s" % (table, field))
-                self.assertEqual([tuple(r) for r in t.field_ranges(index)], pmheads.parse_bits(where), "%s %s" % (table, field))
+                self.assertEqual([tuple(r) for r in t.read_field_ranges(index)], pmheads.parse_bits(where), "%s %s" % (table, field))
 
     def test_top_down_figures(self):
         """In no list, but in metrics: the kernel's codes for PERF_METRICS, beside SLOTS on fixed counter 3."""
@@ -541,7 +541,7 @@ class Lists(Trees, unittest.TestCase):
         skx = self.table("skx_uncore_cha")
         row = skx.find_row("UNC_H_DIR_LOOKUP.SNP")
         self.assertTrue(skx.read_row(row)["flags"] & pt.ROW_DEPRECATED)
-        self.assertEqual(skx.value_text(row, "replaced"), "UNC_CHA_DIR_LOOKUP.SNP")
+        self.assertEqual(skx.read_value_text(row, "replaced"), "UNC_CHA_DIR_LOOKUP.SNP")
 
     def test_spellings_that_fold_together(self):
         """PROT_HDR is the old name of PROTHDR: one of two equal rows answers, both are listed."""
@@ -619,7 +619,7 @@ class MadeUp(unittest.TestCase):
 
         def ways(name):
             row = t.find_row(name)
-            return (t.read_value(row, "code"), t.read_value(row, "umask"), t.read_value(row, "msr"), t.value_list(row, "alt"))
+            return (t.read_value(row, "code"), t.read_value(row, "umask"), t.read_value(row, "msr"), t.read_value_list(row, "alt"))
         self.assertEqual(ways("A"), (0xB7, 1, 0x1A6, [0xBB | 1 << 16 | 0x1A7 << 32]))
         self.assertEqual(ways("B"), (0xB7, 1, 0x1A6, [0xB7 | 2 << 16 | 0x1A7 << 32]))
         self.assertEqual(ways("C"), (0xB7, 2, 0x1A7, []))
@@ -696,7 +696,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(words[both], [("MISS", 0x100000000)])
         self.assertEqual(words[zero], [("MISS", 0x100000000), ("OUTSTANDING", 0x4000000000)])
         self.assertEqual(words[one], [("MISS", 0x100000000)])
-        self.assertEqual((t.read_value(one, "umask"), t.read_value(one, "msr"), t.value_list(both, "alt")),
+        self.assertEqual((t.read_value(one, "umask"), t.read_value(one, "msr"), t.read_value_list(both, "alt")),
                          (2, 0x1A7, [0xB7 | 2 << 16 | 0x1A7 << 32]))
 
     def test_uncore_of_several_generations(self):
@@ -772,7 +772,7 @@ class MadeUp(unittest.TestCase):
         tables, refused, _, _ = self.convert()
         cbox = tables["haswellx_uncore_cbox"]
         self.assertEqual(self.config(cbox, "LLC_MISSES.MMIO_READ")[:2], [0x335, 0x187 << 52 | 1 << 62])
-        self.assertEqual(cbox.value_text(0, "unit"), "Bytes")
+        self.assertEqual(cbox.read_value_text(0, "unit"), "Bytes")
         self.assertEqual(tables["haswellx"].read_row(0)["name"], "LLC_MISSES.MMIO_READ.metric")
         self.assertEqual(self.config(tables["amdzen1"], "a")[0], 1 << 32 | 0xFFD0)
         self.assertEqual(self.config(tables["amdzen2_amd_l3"], "l3")[0], 0xFF << 56 | 0x1F9A)
@@ -817,7 +817,7 @@ class MadeUp(unittest.TestCase):
         tables, refused, _, status = self.convert()
         t = tables["hsw"]
         self.assertEqual([t.read_row(i)["name"] for i in range(t.count["rows"])], ["GOOD.0", "GOOD.1",
-                "GOOD.2", "ZERO", "FIXED", "LAST", "INT"])
+                                                                                   "GOOD.2", "ZERO", "FIXED", "LAST", "INT"])
         self.assertEqual(len(refused), len(bad), refused)
         self.assertEqual(status, 0)
         self.assertEqual(t.read_row(5)["desc"], "LAST")
@@ -1009,7 +1009,7 @@ class MadeUp(unittest.TestCase):
         self.intel("SKX", [event()])
         gc.disable()
         self.addCleanup(gc.enable)
-        records = weakref.ref(pmimage.Writer("little").rows)
+        records = weakref.ref(pmimage.ImageWriter("little").rows)
         self.assertIsNone(records())
         self.convert()
         self.assertEqual([f for f in pmheads.LIBRARY.files if f != "head" and not os.path.isabs(f)], [])
@@ -1094,7 +1094,7 @@ class MadeUp(unittest.TestCase):
     def test_every_name_that_is_listed_can_be_asked_for(self):
         """What ends a name in a text is in none; whatever else is, in its full name and in perf's."""
         names = ["A,B", "A,", "A,thr=1", "A:B", "A::B", "A/B", "A/", "/A", "A B", "A;B", "A{B}",
-                "A\\B", 'A"B"', "'A'", "A=1", "A:u", "-A",
+                 "A\\B", 'A"B"', "'A'", "A=1", "A:u", "-A",
                  "@A", ".A", "#A", "A#1", "A|1", "(A)", "A*", "~A", "1", "0x1", "r12", "u", "config", "event=1", "cpu/A/",
                  "software::A", "\u00e9"]
         self.put("arm/pmu/invented-f1.json", self.arm(events=[{"code": 256 + i, "name": name, "description": "Made up."}
@@ -1130,7 +1130,7 @@ class MadeUp(unittest.TestCase):
     def test_lists_as_text(self):
         """The text of a list compiles to the tables of the list; without sentences, if only facts are wanted."""
         self.intel("SKX", [event(BriefDescription="Made up."), event(EventName="OTHER",
-                UMask="0x02", BriefDescription="Made up as well.")])
+                                                                     UMask="0x02", BriefDescription="Made up as well.")])
         tables, _, _, _ = self.convert()
         folder = os.path.join(self.root, "text")
         self.assertEqual(run("--text", folder, self.root)[0], 0)
@@ -1199,7 +1199,7 @@ class MadeUp(unittest.TestCase):
                 self.assertEqual(status, damaged)
                 self.assertEqual(" ".join(out.splitlines()[0].split()),
                                  "skx 1 core, 0 uncore events, 0 metrics in 1 tables%s%s%s" % (own,
-                                         ", 1 refused" if damaged else "", end))
+                                                                                               ", 1 refused" if damaged else "", end))
                 self.assertIn(", %s in " % format_size(size), out.splitlines()[-1])
                 told = [json.loads(line) for line in run(self.root, "--json", "--force", *options, check=False)[1].splitlines()]
                 self.assertEqual([t["model"]["state"] for t in told if "model" in t], ["damaged" if damaged else "done"])

@@ -133,7 +133,7 @@ class Installed(unittest.TestCase):
         (folder,) = shlex.split(run("pkg-config", "--variable=tru64dir", "perfmon", env=self.env))
         program = os.path.join(self.root, "tru64")
         run("cc", "-Wall", "-Wextra", "-Werror", os.path.join(SOURCE, "tests/tru64_program.c"),
-                "-I" + folder, "-o", program, *self.flags())
+            "-I" + folder, "-o", program, *self.flags())
         if not self.no_notification():
             self.assertEqual(run(os.path.join(self.prefix, "bin/pfm"), "alpha", "device", "--model", "ev6", "--", program, "ev6"),
                              "# counted, nothing else\n")
@@ -309,11 +309,11 @@ class Others(unittest.TestCase):
             (tarball,) = glob.glob(release() + "/*.tar.xz")
             shutil.copy(tarball, os.path.join(root, os.path.basename(tarball).replace("-", "_", 1).replace(".tar", ".orig.tar")))
             run("dpkg-buildpackage", "-us", "-uc", "-F", "-j2", cwd=tree, env={**QUICK,
-                    "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
+                                                                               "DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym"})
             packages = {os.path.basename(p).split("_")[0]: p for p in glob.glob(root + "/*.deb")}
             self.assertLessEqual({"libperfmon1", "libperfmon-profile1",
-                    "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
-                    "perfmon-tools", "perfmon-exporter", "python3-perfmon", "perfmon-doc"},
+                                  "libperfmon-dev", "libperfmon-libpfm4", "libpfm4-perfmon", "libpfm4-perfmon-dev",
+                                  "perfmon-tools", "perfmon-exporter", "python3-perfmon", "perfmon-doc"},
                                  set(packages))
             self.assertIn("python3-cffi-backend", run("dpkg-deb", "-f", packages["python3-perfmon"], "Depends"))
             # The command alone needs no Python: only pfm import does.

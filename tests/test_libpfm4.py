@@ -127,7 +127,7 @@ class Names(unittest.TestCase):
                            ("table t core\nevent A from=u\n", "event A is missing in table u")):
             with open(path, "w", encoding="ascii") as f:
                 f.write(text)
-            with self.assertRaises(libpfm4.Fault) as why:
+            with self.assertRaises(libpfm4.TextError) as why:
                 libpfm4.Texts().read_files([path])
             self.assertIn(what, str(why.exception))
 
@@ -390,7 +390,7 @@ class Machines(unittest.TestCase):
     def test_devices_of_uncore_boxes_must_be_there(self):
         root = machine(self, {}, devices=dict(cpu=4, uncore_cha_0=20, uncore_cha_1=21, power=22))
         self.assertEqual(present(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6"), {"icx",
-                "icx_unc_cha0", "icx_unc_cha1", "rapl"})
+                                                                                            "icx_unc_cha0", "icx_unc_cha1", "rapl"})
         env = dict(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6")
         said = encode([(2, 9, 0, 0, "icx_unc_cha1::UNC_CHA_CLOCKTICKS"), (2, 9, 0, 0, "rapl::RAPL_ENERGY_PKG"),
                        (2, 9, 0, 0, "icx_unc_cha2::UNC_CHA_CLOCKTICKS")], **env)
@@ -411,7 +411,7 @@ class Machines(unittest.TestCase):
     def test_hybrid_cores_have_the_types_the_kernel_gives(self):
         root = machine(self, {}, devices=dict(cpu_core=4, cpu_atom=10))
         said = encode([(1, 8, 0, 0, e) for e in ("adl_glc::UNHALTED_CORE_CYCLES",
-                "adl_grt::CPU_CLK_UNHALTED:CORE_P")], PERFMON_SYSFS=root,
+                                                 "adl_grt::CPU_CLK_UNHALTED:CORE_P")], PERFMON_SYSFS=root,
                       inactive=True)
         self.assertEqual([a[:3] for a in said], [["0", "4", "0x3c"], ["0", "10", "0x3c"]])
 
@@ -446,7 +446,7 @@ class Machines(unittest.TestCase):
             self.assertEqual([a[:3] for a in encode([(2, 9, 0, 0, first), (2, 9, 0, 0, later)], PERFMON_SYSFS=root)], list(answers),
                              cpuinfo)
             line = next(line for line in run([CLIENT, "pmus"],
-                    environment(PERFMON_SYSFS=root)).stdout.splitlines() if " cpum_cf " in line)
+                                             environment(PERFMON_SYSFS=root)).stdout.splitlines() if " cpum_cf " in line)
             self.assertIn("events %d " % n, line)
             self.assertIn("fixed %d " % n, line)
 
@@ -549,14 +549,14 @@ class Kernel(unittest.TestCase):
             self.assertEqual(back, got, text)
         many = ":".join(["u"] * 70)
         self.assertEqual([a[0] for a in self.ask("perf::CYCLES:" + many, "perf::CYCLES:period=",
-                "perf::CYCLES:u=", "skl::L2_RQSTS:0x1:0x2",
+                                                 "perf::CYCLES:u=", "skl::L2_RQSTS:0x1:0x2",
                                                  "skl::L2_RQSTS:0x1:MISS",
                                                  "skl::L2_RQSTS:0x1=1", "skl::L2_RQSTS:0xz", "a b::c", inactive=True)],
                          ["-11", "-9", "-9", "-8", "-8", "-9", "-8", "-2"])
         self.assertEqual([a[0] for a in self.ask("PERF_COUNT_HW_CACHE_L1I:WRITE",
-                "PERF_COUNT_HW_CACHE_LL:READ:WRITE", "perf::CYCLES:READ",
+                                                 "PERF_COUNT_HW_CACHE_LL:READ:WRITE", "perf::CYCLES:READ",
                                                  "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")],
-                                                 ["-8", "-6", "-8", "-8", "-4", "-4"])
+                         ["-8", "-6", "-8", "-8", "-4", "-4"])
 
     def test_raw_numbers(self):
         self.assertEqual([a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1", "perf_raw::r",
@@ -633,7 +633,7 @@ class Kernel(unittest.TestCase):
 # name (":ALL" behind it says that the event is meant), or the kernel's format has not the bits.
 # "core" is another processor there, and "cpum_cf" the kernel's name of what this machine has.
 REFUSED = {"core": ".*", "coreduo": "BUS_|CPU_CLK_UNHALTED:CORE_P", "cpum_cf": ".*",
-        "gnr": "ASSISTS$", "adl_grt": "(SERIALIZATION|TOPDOWN_BAD_SPECULATION)$",
+           "gnr": "ASSISTS$", "adl_grt": "(SERIALIZATION|TOPDOWN_BAD_SPECULATION)$",
            "skx_unc_upi0": "UNC_UPI_[RT]XL_BASIC_HDR_MATCH:FILT_",
            "spr_unc_imc0": "UNC_M_RDB_FULL:", "snbep_unc_pcu": "UNC_P_FREQ_(MIN|TRANS)",
            "hswep_unc_imc0": "UNC_M_(RD|WR)_CAS_RANK[23]:BANKG"}
@@ -711,11 +711,11 @@ class Native(unittest.TestCase):
         ("snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO", 0x1B7, 0x10003),
         ("snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:LLC_HITMESF", 0x1B7, 0x3F803C0001),
         ("snb::OFFCORE_RESPONSE_1:DMND_RFO:LLC_HITM:HITM:u", 0x1BB,
-                0x1000040002), ("nhm::L1D_CACHE_LD:M_STATE:E_STATE:c=2", 0x2000C40, 0),
+         0x1000040002), ("nhm::L1D_CACHE_LD:M_STATE:E_STATE:c=2", 0x2000C40, 0),
         ("amd64_fam19h_zen4::RETIRED_X87_FP_OPS:ADD_SUB_OPS:MUL_OPS", 0x302, 0), ("snb::RESOURCE_STALLS:0x3", 0x3A2, 0),
         ("skl::MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=20", 0x1CD, 20), ("skl::MEM_TRANS_RETIRED:LOAD_LATENCY", 0x1CD, 3),
         ("skl::IDQ:MITE_UOPS_CYCLES", 0x1000479, 0), ("arm_thunderx2::BR_RETURN_RETIRED:u", 0x0E,
-                0), ("arm_n1::INST_RETIRED:hv", 0x08, 0),
+                                                      0), ("arm_n1::INST_RETIRED:hv", 0x08, 0),
     )
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
@@ -756,7 +756,7 @@ class Native(unittest.TestCase):
             self.assertEqual([int(answer.get("perf", {}).get(w, "-1"), 16) for w in ("config", "config1")], [config, config1], text)
         self.assertEqual(self.pfm(["skl3::INST_RETIRED.ANY"])[0]["error"]["kind"], "unknown_pmu")     # a core has no number
         for text, kind in (("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf=16", "bad_value"),
-                ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:tf=2", "bad_value"),
+                           ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:tf=2", "bad_value"),
                            ("snbep_unc_pcu::UNC_P_CLOCKTICKS:ff=1", "unknown_qualifier"),
                            ("skl::INST_RETIRED.ANY_P:nf=1", "unknown_qualifier"),
                            ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf", "missing_value")):
@@ -833,7 +833,7 @@ class Corrections(unittest.TestCase):
         for names, target, _ in texts.corrections:
             units = {u.name for u in texts.units if u.keys["table"] in names}
             self.assertTrue(any((u,
-                    target) in told for u in units) or target.split(":")[-1] in aliases or "arm_thunderx2" in names, target)
+                                 target) in told for u in units) or target.split(":")[-1] in aliases or "arm_thunderx2" in names, target)
 
     def test_levels_of_arm(self):
         for exact, word in ((True, "0x48000008"), (False, "0x80000008")):

@@ -39,7 +39,7 @@ def plain():
     except OSError:
         return False
     return o["b_sanitize"] in ("none", "", []) and not o["b_coverage"] and o["optimization"] in ("2", "3",
-            "s") and o["processors"] == ["all"]
+                                                                                                 "s") and o["processors"] == ["all"]
 
 
 @unittest.skipUnless(shutil.which("strip") and os.path.exists(LIBRARY) and plain(),

@@ -255,7 +255,7 @@ class Older(unittest.TestCase):
         ("core2::RS_UOPS_DISPATCHED_NONE", 0x186, 0x1D300A0), ("core2::BRANCH_INSTRUCTIONS_RETIRED", 0x186, 0x5300C4),
         ("knc::VPU_DATA_READ", 0x28, 0x532000), ("amd64_k7::CPU_CLK_UNHALTED", 0xC0010000, 0x530076),
         ("amd64_k8_revg::DISPATCHED_FPU", 0xC0010000,
-                0x533F00), ("amd64_k8_revb::DISPATCHED_FPU:OPS_ADD:OPS_STORE", 0xC0010000, 0x530500),
+         0x533F00), ("amd64_k8_revb::DISPATCHED_FPU:OPS_ADD:OPS_STORE", 0xC0010000, 0x530500),
         ("amd64_fam15h_interlagos::CPU_CLK_UNHALTED", 0xC0010200, 0x530076), ("amd64_fam16h::CPU_CLK_UNHALTED:u", 0xC0010000, 0x510076),
         ("amdzen6::RETIRED_INSTRUCTIONS", 0xC0010200, 0x5300C0), ("mips_74k::ICACHE_MISSES:u", 1, 0xC8),
         ("mips_74k::CYCLES:s:e", 0, 0x5),

@@ -710,12 +710,12 @@ class Recorded(unittest.TestCase):
         })
         plan = m.plan("{UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR},power/energy-pkg/", "-a")
         self.assertEqual([(p["group"], p["cpus"], p.get("unit", "")) for p in plan], [(0, "0,28",
-                ""), (0, "0,28", ""), (1, "0", "Joules")])
+                                                                                       ""), (0, "0,28", ""), (1, "0", "Joules")])
 
     def test_icx(self):
         self.check("icx", ("icx",), {
             "MEM_LOAD_MISC_RETIRED.UC": ("icx", 4, 0x4d4), "uncore_cha/event=0x35,umask=0xc001fe01/": ("uncore_cha", 30,
-                    0xc001fe << 32 | 0x135),
+                                                                                                       0xc001fe << 32 | 0x135),
         }, {"task INST_RETIRED.ANY": [("cpu", 1)]})
 
     def test_spr(self):
@@ -743,7 +743,7 @@ class Recorded(unittest.TestCase):
         m = self.check("power9", ("power9",), {
             "PM_CYC": ("power9", 4, 0x1e), "PM_LD_MISS_L1": ("power9", 4, 0x3e054), "cpu-cycles": ("cpu", 4, 0x1001e),
             "hv_24x7/PM_PB_CYC,chip=1/": ("hv_24x7", 9,
-                    0x80 << 32 | 1 << 16 | 1), "cpu/pmcxsel=0x54,unit=0xe,pmc=3/": ("cpu", 4, 0x3e054),
+                                          0x80 << 32 | 1 << 16 | 1), "cpu/pmcxsel=0x54,unit=0xe,pmc=3/": ("cpu", 4, 0x3e054),
         }, {"task {PM_CYC,PM_LD_MISS_L1}": [("cpu", 1)] * 2})
         self.assertEqual(m.perf("hv_24x7/PM_PB_CYC/"), "missing_value")
 

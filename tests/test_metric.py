@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.dirname(PMUC))
 sys.dont_write_bytecode = True
 import pmecore  # noqa: E402
 import pmformula  # noqa: E402
-from pmread import Refused  # noqa: E402
+from pmread import RefusedValue  # noqa: E402
 
 HEAD = """pmu invented "invented"
 encoder format
@@ -92,7 +92,7 @@ class Formulas(unittest.TestCase):
         """Value of each of the metrics."""
         image = self.image("".join('metric M%d metric="%s"\n' % (i, m) for i, m in enumerate(metrics)))
         return [a for a in ask(image, [{"id": i, "pmu": "invented", "metric": "M%d" % i, "counts": counts,
-                                         "constants": constants or {}} for i in range(len(metrics))])]
+                                        "constants": constants or {}} for i in range(len(metrics))])]
 
     def test_random_formulas_agree_with_python(self):
         rng = random.Random(7)
@@ -128,7 +128,7 @@ class Formulas(unittest.TestCase):
         rng = random.Random(19)
         made = [formula(rng, rng.randrange(1, 6))[0] for _ in range(60)]
         made += ["A & B", "A | B ^ C.D", "A != B", "A == B", "A >= B", "A <= 2", "A % 7",
-                "1e25 * A", "-2.5 + A", "0.1 * 1e-9 * A", "1e300",
+                 "1e25 * A", "-2.5 + A", "0.1 * 1e-9 * A", "1e300",
                  "(A + B) * (A + B) / (A + B)", "A:cmask=2 + A:edge=1", "'cpu-clock' - A", "123456789012"]
         lines = ['metric M%d metric="%s" metric_threshold="M%d > 1 & A < 5"\n' % (i, m, i) for i, m in enumerate(made)]
         counts = {"A": 7, "B": 0.25, "C.D": 3e9, "A:cmask=2": 4, "A:edge=1": 5, "software::cpu-clock": 2}
@@ -216,7 +216,7 @@ class Formulas(unittest.TestCase):
         self.assertEqual(errors, "")
         env = {"PERFMON_EVENTS": image, "PATH": os.environ["PATH"]}
         done = subprocess.run([PFM, "plan", "--json", "--bare", "-"],
-                input="invented::N\ninvented::ANY\ninvented::CPU\ninvented::LATENCY\n"
+                              input="invented::N\ninvented::ANY\ninvented::CPU\ninvented::LATENCY\n"
                               "invented::ELSEWHERE\n", capture_output=True, text=True, env=env)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         b = "invented::B"
@@ -224,7 +224,7 @@ class Formulas(unittest.TestCase):
                          [[["invented/A,cmask=1/k", b]], [["invented/C.D/", b]], [["invented/C.D/", b]], [[b]], None])
         # What only that machine's kernel knows is refused as the metric's.
         self.assertEqual(rows[-1]["error"]["message"],
-                "the metric needs an event that this processor lacks; 'pfm show' lists its events")
+                         "the metric needs an event that this processor lacks; 'pfm show' lists its events")
         self.assertEqual((rows[-1]["input"], rows[-1]["error"]["at"]), ("invented::ELSEWHERE", [0, 19]))
         answer = ask(image, [{"pmu": "invented", "metric": "N", "counts": {"cpu_core/A,cmask=1/k": 6, "B": 3}}])
         self.assertEqual(answer[0]["value"], 2)
@@ -450,7 +450,7 @@ class Counted(unittest.TestCase):
         for name, value, note in (("latency", "10.5", ""), ("latncy", "115.71", "does not need FRONTEND_RETIRED.MS_FLOWS:retire_latncy")):
             constant = "FRONTEND_RETIRED.MS_FLOWS:retire_%s=7" % name
             given = subprocess.run([PFM, "metric", "gnr::Info_Frontend_MS_Latency_Ret", *counts,
-                    constant], capture_output=True, text=True)
+                                    constant], capture_output=True, text=True)
             self.assertIn("  %s " % value, given.stdout)
             self.assertIn(note, given.stderr) if note else self.assertEqual(given.stderr, "")
         for other in ("cycles=2", "Cycles=2"):
@@ -629,7 +629,7 @@ class Sheet(unittest.TestCase):
         self.assertEqual(self.read("\xff", "ADL", "gracemont")[0], [])
         made, refused = self.read(SHEET.replace("#WIDTH,,5", "#WIDTH,,#SLOTS"), "ADL", "gracemont")
         self.assertEqual(([e["MetricName"] for _, e in made], [r[0] for r in refused]),
-                (["Info_Core_MUX"], ["Frontend_Bound", "Latency"]))
+                         (["Info_Core_MUX"], ["Frontend_Bound", "Latency"]))
 
 
 TREE = """pmu tree "tree"
@@ -691,7 +691,7 @@ class Tree(unittest.TestCase):
     def test_a_group_is_shown(self):
         env = {"PERFMON_EVENTS": self.image, "PATH": os.environ["PATH"]}
         for name, members in (("tree::TmaL2", ["Below", "Small"]), ("tree::TopdownL2", ["Below",
-                "Small"]), ("tree::Top_group", ["Below"])):
+                                                                                        "Small"]), ("tree::Top_group", ["Below"])):
             done = subprocess.run([PFM, "show", "--json", name], capture_output=True, text=True, env=env)
             self.assertEqual(json.loads(done.stdout), {"input": name, "metrics": ["tree::" + m for m in members]})
             text = subprocess.run([PFM, "show", name], capture_output=True, text=True, env=env).stdout
@@ -733,7 +733,7 @@ class Tree(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="perfmon-browser-") as profile:
             done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile, "--dump-dom",
                                    "file://" + path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True,
-                                   timeout=120)
+                                  timeout=120)
         if done.returncode:
             self.skipTest("Chromium does not start here")
         self.assertIn('data-said="true,false,true,false,true,false"', done.stdout)
@@ -743,7 +743,7 @@ class Hostile(unittest.TestCase):
     """Formulas are somebody else's text."""
 
     def refused(self, text, grammar="own"):
-        with self.assertRaises(Refused):
+        with self.assertRaises(RefusedValue):
             pmformula.rewrite_formula(text, grammar)
 
     def test_depth_length_numbers(self):
@@ -762,7 +762,7 @@ class Hostile(unittest.TestCase):
             for grammar in pmformula.NAMES:
                 try:
                     pmformula.rewrite_formula(text, grammar)
-                except Refused:
+                except RefusedValue:
                     pass
 
     def test_perf_spelling(self):

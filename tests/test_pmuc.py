@@ -74,11 +74,11 @@ class Language(unittest.TestCase):
     def test_head(self):
         t = self.t
         self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
-                                                                                 4, 4095))
+                                                                                     4, 4095))
         self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
-        self.assertEqual((t.n_general, t.all_counters), (4, 0x30000000F))
+        self.assertEqual((t.n_general, t.get_all_counters), (4, 0x30000000F))
         self.assertEqual(t.read_records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1), (3, 3, 14, 0, 0x400, 0x500, 2),
-                                                 (0, 1, 48, 1, 0x38D, 0x309, 1)])
+                                                      (0, 1, 48, 1, 0x38D, 0x309, 1)])
         features = {t.read_text(n): (t.read_text(s), v) for n, s, v in t.read_records("features")}
         self.assertEqual(features, {"issue_width": ("", 4), "cap": ("PMC_CAP_EDGE PMC_CAP_INVERT", 0),
                                     "stepping_name": ("b2", 0), "big": ("", 0xFEDCBA9876543210)})
@@ -93,8 +93,8 @@ class Language(unittest.TestCase):
 
     def test_fields(self):
         t = self.t
-        self.assertEqual(t.field_ranges(t.find_field("code")), [(0, 0, 8), (0, 32, 4)])
-        self.assertEqual(t.field_ranges(t.find_field("tag")), [(2, 60, 4)])
+        self.assertEqual(t.read_field_ranges(t.find_field("code")), [(0, 0, 8), (0, 32, 4)])
+        self.assertEqual(t.read_field_ranges(t.find_field("tag")), [(2, 60, 4)])
         code, c, cmask, max_ = (t.read_record("fields", t.find_field(n)) for n in ("code", "c", "cmask", "max"))
         self.assertEqual((code[3], code[5], c[5], cmask[5], c[11], cmask[11]), (12, 0, 1, 1, 15, 255))
         self.assertEqual((max_[10:13], max_[3]), ((1, 7, 1), 3))
@@ -109,7 +109,7 @@ class Language(unittest.TestCase):
             words = [t.read_record("words", first + i) for i in range(n)]
             self.assertEqual(len({w[0] for w in words[:distinct]}), distinct)
             found[t.read_text(name)] = (flags, t.read_text(t.read_record("fields", field)[0]), preset, mask,
-                                   [t.read_text(w[1]) for w in words], distinct)
+                                        [t.read_text(w[1]) for w in words], distinct)
         self.assertEqual(found["core"], (2, "umask", 0x40, 0xC0, ["this", "all", "SELF", "BOTH_CORES"], 2))
         self.assertEqual(found["state"], (3, "umask", 0xC, 0xF, ["m", "e", "s", "i"], 4))
         self.assertEqual(found["must"][:3], (4, "umask", 0))
@@ -121,11 +121,11 @@ class Language(unittest.TestCase):
         cycles = self.row("CYCLES")
         self.assertEqual((cycles["counters"], cycles["flags"]), (0x10000000F, pt.ROW_ARCH))
         self.assertEqual([t.read_value(0, key) for key in ("code", "umask", "max", "weight")], [0x3C, 0, 1, 0])
-        self.assertEqual(t.value_text(0, "detail"), "Clock cycles, halted ones left out.")
+        self.assertEqual(t.read_value_text(0, "detail"), "Clock cycles, halted ones left out.")
         choosy = t.find_row("CHOOSY")
         self.assertEqual(self.row("CHOOSY")["counters"], 0b101)
         self.assertEqual([t.read_value(choosy, "sel", n) for n in (0, 1, 2)], [1, 0, 12])
-        self.assertEqual(t.value_text(choosy, "header", 2), "TP_C2")
+        self.assertEqual(t.read_value_text(choosy, "header", 2), "TP_C2")
         anywhere = t.find_row("CHOOSY_ANYWHERE")
         self.assertEqual([t.read_value(anywhere, "sel", n) for n in (0, 1, 2)], [5, 6, 5])
         last = t.find_row("LAST_ONE")
@@ -134,7 +134,7 @@ class Language(unittest.TestCase):
                          [9, 2, pt.ALL64, 0x200000003, 0xFFFF, 15, 255])
         other = t.find_row("BUS.OTHER")
         self.assertEqual((t.read_value(other, "accepts"), t.read_value(other, "code")), (5, 0xF61))
-        self.assertEqual(t.value_text(t.find_row("BUS.TRAFFIC"), "note"), 'Counts "half" beats.')
+        self.assertEqual(t.read_value_text(t.find_row("BUS.TRAFFIC"), "note"), 'Counts "half" beats.')
         self.assertEqual(len(self.row("L2_LINES_IN")["takes"]), 2)
         self.assertEqual(self.row("GONE")["flags"], pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
 
@@ -259,7 +259,7 @@ class RoundTrip(unittest.TestCase):
     def check_order(self, slots, hashes):
         """From where probing for a name starts to its slot, none is lower."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
-            start = pmlayout.first_slot(h, len(slots))
+            start = pmlayout.find_first_slot(h, len(slots))
             way = slots[start:at] if start <= at else slots[start:] + slots[:at]
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
 
@@ -325,7 +325,7 @@ class RoundTrip(unittest.TestCase):
                 groups = {t.groups[g].field for g in row.takes}
                 mask = pmlayout.WAY_ANY if v.find_field("umask") in groups else v.read_value(i, "umask")
                 h = pmlayout.hash_code(v.read_value(i, "code"), mask)
-                at, bits, found = pmlayout.first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
+                at, bits, found = pmlayout.find_first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
                 while way := v.read_element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
                         found.append((way & (1 << bits) - 1) - 1)
@@ -464,7 +464,7 @@ class Agreement(unittest.TestCase):
         for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC), ("TABLE_MAGIC", pmlayout.TABLE_MAGIC),
                             ("NAME_HASH_SEED", 0x811C9DC5), ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
                             ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE",
-                                    pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
+                                                                         pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
                             ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
             self.assertEqual(int(re.search(r"#define %s[\s\\]+(\w+?)u\b" % name, text)[1], 0), value)
 

@@ -480,7 +480,7 @@ class Record(unittest.TestCase):
             self.skipTest("perf is not installed")
         self.record("-e", "task-clock:u:period=500000", "-g")
         done = subprocess.run(["perf", "report", "--stdio", "--no-children", "-g", "none"],
-                cwd=self.folder, capture_output=True, text=True,
+                              cwd=self.folder, capture_output=True, text=True,
                               timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = {m[2]: float(m[1]) for m in re.finditer(r"^ +(\d+\.\d+)% .*\[\.\] (\w+)", done.stdout, re.M)}
@@ -573,7 +573,7 @@ class Record(unittest.TestCase):
             self.skipTest("perf or objdump is not installed")
         self.record("-e", "task-clock:u:period=500000")
         done = subprocess.run(["perf", "annotate", "--stdio", "-s", "three"], cwd=self.folder,
-                capture_output=True, text=True, timeout=120,
+                              capture_output=True, text=True, timeout=120,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("three", done.stdout)
@@ -593,12 +593,12 @@ class Record(unittest.TestCase):
                                    check=False).stdout.split("\n")
             self.assertEqual(sum(line.split()[:2] == ["65536", "cycles:"] for line in lines), sum(p["samples"] for p in places))
         done = self.pfm("alpha", "device", "--model", "ev5", "--", PFM, "record", "--device",
-                "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
+                        "0x120000000-0x120002000", "-a", "-e", "ev5::cycles",
                         "--", "sleep", "0.1")
         if done.returncode == 0:
             self.assertRegex(done.stderr, r"ev5::cycles: \d+ samples were outside the range of --device")
         for words, why in ((("--device-model", "ev5"), "name it with -e"), (("--device-model", "ev5",
-                "-e", "cycles", "-g"), "no call chains"),
+                                                                             "-e", "cycles", "-g"), "no call chains"),
                            *((("--device", text, "-e", "ev5::cycles"), "range of addresses")
                              for text in ("5-3", "5--7", "5- 7", " 5-7", "0-99999999999999999999"))):
             done = self.pfm("record", *words, "--", "true")

@@ -111,7 +111,7 @@ class Scripted(unittest.TestCase):
         self.stat("--rotate", "-r", "2", "-e", "page-faults", "--", "true", status=2)
         self.stat("--rotate=x", "-e", "page-faults", "--", "true", status=2)
         self.assertIn("expected the name of an event", self.stat("--rotate", "--wish", "nobody=3", "-a", "--timeout", "1", "-e",
-                                                                "page-faults", status=1))
+                                                                 "page-faults", status=1))
 
     def test_serve(self):
         env = dict(self.place.env)

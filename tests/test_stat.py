@@ -87,7 +87,7 @@ class Case(unittest.TestCase):
     def counted(self, *args, events="page-faults:u", touchers=()):
         """Objects of a count of touchers, which go once everything is open and end it by their end."""
         p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True)
         while True:                    # what is told with -v comes when all is open, a moment before it is switched on
             line = p.stderr.readline()
@@ -326,7 +326,7 @@ class Times(Case):
         self.assertGreaterEqual(ends[-1], 0.4)
         # What is left of one is shown.
         self.assertEqual(len(objects(stat("-I", "20000", "--timeout", "50", "--json", "-e",
-                "task-clock", "--", "sleep", "20").stdout)), 1)
+                                          "task-clock", "--", "sleep", "20").stdout)), 1)
 
     def test_intervals_end_with_the_reasons(self):
         r = stat("-I", "20", "--interval-count", "3", "-e", "page-faults,coreduo::Instr_Ret", "--", "sleep", "20")
@@ -569,7 +569,7 @@ class Filters(Case):
             self.skipTest("no mounts of one's own here")
         script = ('mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "$0" stat -a --json -e sched:sched_process_exit '
                   "-e sched:sched_process_exit --filter 'comm == \"perfmon-exits\"' -- "
-                   "sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
+                  "sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
         with tempfile.TemporaryDirectory() as folder:
             program = shutil.copy("/bin/true", os.path.join(folder, "perfmon-exits"))
             r = subprocess.run(["unshare", "-m", "sh", "-c", script, PFM, program], env=CLEAN, capture_output=True, text=True, timeout=60)

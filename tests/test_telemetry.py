@@ -187,11 +187,11 @@ class Specification(unittest.TestCase):
             table, groups = self.tables[name], files[-1]["groups"]["metrics"]
             for metric, m in files[-1]["metrics"].items():
                 row = table.find_row(our_name(metric, m))
-                self.assertEqual(table.value_text(row, "unit"), m["units"], (name, metric))
+                self.assertEqual(table.read_value_text(row, "unit"), m["units"], (name, metric))
                 of = sorted(g for g, what in groups.items() if metric in what["metrics"])
-                ours = (table.value_text(row, "metric_group") or "").split(";")
+                ours = (table.read_value_text(row, "metric_group") or "").split(";")
                 self.assertEqual(sorted(ours), of or [""])
-                self.assertEqual((table.value_text(row, "metric_locate") or "").split(";"),
+                self.assertEqual((table.read_value_text(row, "metric_locate") or "").split(";"),
                                  m["sample_events"] or [""])
 
     def test_the_mesh(self):

@@ -277,7 +277,7 @@ class Trades(unittest.TestCase):
             os.mkdir(os.path.join(folder, "bin"))
             os.symlink(PFM, os.path.join(folder, "bin", "pfm"))
             env = {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"],
-                    "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
+                   "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
                    "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled"), "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
             run("sh", "-eu", os.path.join(SOURCE, "tests", "walks", name + ".sh"), cwd=folder, more={**env, **more})
 

@@ -59,7 +59,7 @@ CACHES = {"l1d": "the L1 data cache", "l1i": "the L1 instruction cache",
 WORDS = 1 << 31
 
 
-class Fault(Exception):
+class TextError(Exception):
     """An error in a text, with its position."""
 
 
@@ -136,18 +136,18 @@ class Texts:
                     read_machine_list(table,
                                       os.path.join(os.path.dirname(path),
                                                    "../s390/cf_%s.pmu" % words[1]),
-                                                   int(words[3], 0) if words[3:]
-                                   else 1 << 16)
+                                      int(words[3], 0) if words[3:]
+                                      else 1 << 16)
                 elif words[0] == "mask":
                     table.rows[-1].masks.append(Row(words[1], int(words[2], 0),
                                                     parse_keys(words[3:])))
                 else:
-                    raise Fault("\"%s\" begins no line here; known are table, pmu, event, list, mask and correct" % words[0])
+                    raise TextError("\"%s\" begins no line here; known are table, pmu, event, list, mask and correct" % words[0])
             except (IndexError, ValueError, AttributeError, KeyError) as why:
-                raise Fault("%s:%d: cannot read \"%s\" (%s)"
-                            % (path, n, " ".join(words), why)) from why
-            except Fault as why:
-                raise Fault("%s:%d: %s" % (path, n, why)) from why
+                raise TextError("%s:%d: cannot read \"%s\" (%s)"
+                                % (path, n, " ".join(words), why)) from why
+            except TextError as why:
+                raise TextError("%s:%d: %s" % (path, n, why)) from why
         for table, row in pending:
             self.copy_shared_row(table, row)
         for names, target, keys in self.corrections:
@@ -169,8 +169,8 @@ class Texts:
     def find_shared_row(self, where, name, table):
         other = self.tables[where].find_row(name) if where in self.tables else None
         if other is None:
-            raise Fault("table %s: event %s is missing in table %s"
-                        % (table.name, name, where))
+            raise TextError("table %s: event %s is missing in table %s"
+                            % (table.name, name, where))
         self.copy_shared_row(self.tables[where], other)
         return other
 
@@ -180,7 +180,7 @@ class Texts:
                  for at in ([m for m in row.masks if fnmatch.fnmatchcase(m.name, mask)] if mask
                             else [row])]
         if not found:
-            raise Fault("correction: table %s has no %s" % (name, target))
+            raise TextError("correction: table %s has no %s" % (name, target))
         for row, at in found:
             self.correct_row(row, at, keys)
 
@@ -251,7 +251,7 @@ def read_machine_list(table, path, end):
 # ---- the compiled form ---------------------------------------------------------------------------
 
 
-class Pool:
+class StringPool:
     def __init__(self):
         self.data = bytearray(b"\0")
         self.at = {"": 0}
@@ -293,12 +293,12 @@ def parse_bits(names, text):
     value = 0
     for word in text.split(",") if text else []:
         if word not in names:
-            raise Fault("expected one of %s, got \"%s\"" % (", ".join(names), word))
+            raise TextError("expected one of %s, got \"%s\"" % (", ".join(names), word))
         value |= 1 << names.index(word)
     return value
 
 
-def key_number(keys, key):
+def get_key_number(keys, key):
     return int(keys.get(key, "0"), 0)
 
 
@@ -321,7 +321,7 @@ class Compiler:
     def __init__(self, texts, order):
         self.texts = texts
         self.order = order
-        self.pool = Pool()
+        self.pool = StringPool()
         self.ids = {u.name: int(u.keys["id"]) for u in texts.units}
         self.rows, self.row_at = [], {}
         self.masks, self.list_at = [], {}
@@ -343,24 +343,24 @@ class Compiler:
     def compile_mask(self, m, encoder, event):
         keys = m.keys
         flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS,
-                           keys.get("is", "")) | key_number(keys, "t") << 28
+                           keys.get("is", "")) | get_key_number(keys, "t") << 28
         if encoder == "amd64":
-            flags |= key_number(keys, "from_rev") << 8 | key_number(keys, "to_rev") << 16
+            flags |= get_key_number(keys, "from_rev") << 8 | get_key_number(keys, "to_rev") << 16
         if "word1" in keys or "clear" in keys:
             flags |= WORDS
-        filters = key_number(keys, "word1") or key_number(keys,
-                                                          "f0"), key_number(keys, "clear") or key_number(keys, "f1")
+        filters = get_key_number(keys, "word1") or get_key_number(keys,
+                                                                  "f0"), get_key_number(keys, "clear") or get_key_number(keys, "f1")
         if filters not in self.filter_at:
             self.filter_at[filters] = len(self.filters)
             self.filters.append(filters)
         mods = MODS.get(encoder, [])
         return self.pack_values("Q6I3H2B", m.code, self.pool.add_text(m.name),
-                         self.pool.add_text(keys.get("equiv", "")), flags,
-                         parse_bits(mods, keys.get("req", "")),
-                         hash_name(m.name), self.describe_event(event + "." + m.name),
-                         self.ids[keys["only"]] if "only" in keys else 0,
-                         self.filter_at[filters], parse_bits(mods, keys.get("hw", "")),
-                         key_number(keys, "g"), key_number(keys, "needs"))
+                                self.pool.add_text(keys.get("equiv", "")), flags,
+                                parse_bits(mods, keys.get("req", "")),
+                                hash_name(m.name), self.describe_event(event + "." + m.name),
+                                self.ids[keys["only"]] if "only" in keys else 0,
+                                self.filter_at[filters], parse_bits(mods, keys.get("hw", "")),
+                                get_key_number(keys, "g"), get_key_number(keys, "needs"))
 
     def compile_masks(self, row, encoder):
         data = tuple(self.compile_mask(m, encoder, row.name) for m in row.masks)
@@ -375,18 +375,18 @@ class Compiler:
         keys = r.keys
         flags = parse_bits(AMD_FLAGS if encoder == "amd64" else INTEL_FLAGS, keys.get("is", ""))
         if encoder == "amd64":
-            flags |= key_number(keys, "from_rev") << 8 | key_number(keys, "to_rev") << 16
+            flags |= get_key_number(keys, "from_rev") << 8 | get_key_number(keys, "to_rev") << 16
         mods = MODS.get(encoder, [])
         exact = 0 if r.exact is None else self.compile_row(r.exact, encoder)
         data = self.pack_values("Q8I2H4B", r.code, self.pool.add_text(r.name),
-                         self.pool.add_text(keys.get("equiv", "")), self.compile_masks(r, encoder),
-                         flags, parse_bits(mods, keys.get("mods", "")),
-                         parse_bits(mods, keys.get("req", "")), exact, self.describe_event(r.name),
-                         len(r.masks),
-                         self.ids[keys["only"]] if "only" in keys else 0,
-                         key_number(keys, "groups"), self.find_traits(r, encoder),
-                         key_number(keys, "pic"),
-                         key_number(keys, "type"))
+                                self.pool.add_text(keys.get("equiv", "")), self.compile_masks(r, encoder),
+                                flags, parse_bits(mods, keys.get("mods", "")),
+                                parse_bits(mods, keys.get("req", "")), exact, self.describe_event(r.name),
+                                len(r.masks),
+                                self.ids[keys["only"]] if "only" in keys else 0,
+                                get_key_number(keys, "groups"), self.find_traits(r, encoder),
+                                get_key_number(keys, "pic"),
+                                get_key_number(keys, "type"))
         if data not in self.row_at:
             self.row_at[data] = len(self.rows)
             self.rows.append(data)
@@ -416,9 +416,9 @@ class Compiler:
 
     def is_on_unit(self, unit, row):
         """True if the PMU has the event. Sister models share tables."""
-        rev, low, high = key_number(unit.keys,
-                                    "rev"), key_number(row.keys, "from_rev"), key_number(row.keys,
-                                                                                         "to_rev")
+        rev, low, high = get_key_number(unit.keys,
+                                        "rev"), get_key_number(row.keys, "from_rev"), get_key_number(row.keys,
+                                                                                                     "to_rev")
         return row.keys.get("only",
                             unit.name) == unit.name and (not low or rev >= low) and (not high
                                                                                      or rev <= high)
@@ -442,14 +442,14 @@ class Compiler:
         levels = sum(b for b, w in LEVELS.items() if w in k.get("levels", ""))
         counted = sum(valid) if "counted" in k else len(t.rows)
         return self.pack_values("6I6H8B", self.pool.add_text(u.name), self.pool.add_text(k.get("perf", "")), flags,
-                         at, self.pool.add_text(text),
-                         self.pool.add_text(k.get("desc", "").replace("_", " ")),
-                         self.ids[u.name], tables.index(k["table"]), counted,
-                         valid.index(True) if True in valid else 0, len(words),
-                         key_number(k, "rev"),
-                         TYPES.index(k["type"]), key_number(k, "counters"), key_number(k, "fixed"),
-                         levels, key_number(k, "words"),
-                         HOSTS.index(kind), "sysfs" in k, 0)
+                                at, self.pool.add_text(text),
+                                self.pool.add_text(k.get("desc", "").replace("_", " ")),
+                                self.ids[u.name], tables.index(k["table"]), counted,
+                                valid.index(True) if True in valid else 0, len(words),
+                                get_key_number(k, "rev"),
+                                TYPES.index(k["type"]), get_key_number(k, "counters"), get_key_number(k, "fixed"),
+                                levels, get_key_number(k, "words"),
+                                HOSTS.index(kind), "sysfs" in k, 0)
 
     def build_image(self):
         names = list(self.texts.tables)
@@ -514,7 +514,7 @@ def main():
     parser.add_argument("files", nargs="+")
     try:
         compile_files(parser.parse_args())
-    except Fault as why:
+    except TextError as why:
         print("libpfm4: %s" % why, file=sys.stderr)
         return 1
     return 0

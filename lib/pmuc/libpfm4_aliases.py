@@ -38,13 +38,13 @@ TELLING = frozenset(("msr", "msr_value"))
 # ---- libpfm4's side ------------------------------------------------------------------------------
 
 
-def row_flags(row):
+def list_row_flags(row):
     return set(row.keys.get("is", "").split(","))
 
 
-def unit_has_row(unit, row):
+def has_unit_row(unit, row):
     """True if the PMU has the event or the unit mask."""
-    rev, low, high = (libpfm4.key_number(k, n) for k,
+    rev, low, high = (libpfm4.get_key_number(k, n) for k,
                       n in ((unit.keys, "rev"), (row.keys, "from_rev"), (row.keys, "to_rev")))
     return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
 
@@ -52,34 +52,34 @@ def unit_has_row(unit, row):
 def get_default_masks(row, every, given):
     """Returns the default unit masks to add to @given, or None if a group has no default."""
     added = []
-    limits = [libpfm4.key_number(m.keys, "g") for m in given if "excl_grp_gt" in row_flags(m)]
-    served = {libpfm4.key_number(m.keys, "g") for m in given}
-    only = {libpfm4.key_number(m.keys, "g") for m in given if "excl_grp_but_0" in row_flags(m)}
-    if "grp_excl" in row_flags(row) and served:
+    limits = [libpfm4.get_key_number(m.keys, "g") for m in given if "excl_grp_gt" in list_row_flags(m)]
+    served = {libpfm4.get_key_number(m.keys, "g") for m in given}
+    only = {libpfm4.get_key_number(m.keys, "g") for m in given if "excl_grp_but_0" in list_row_flags(m)}
+    if "grp_excl" in list_row_flags(row) and served:
         return added
-    for group in range(libpfm4.key_number(row.keys, "groups")):
-        own = [m for m in every if libpfm4.key_number(m.keys, "g") == group]
+    for group in range(libpfm4.get_key_number(row.keys, "groups")):
+        own = [m for m in every if libpfm4.get_key_number(m.keys, "g") == group]
         if group in served or not own or limits and group > min(limits) or only and group not in only | {0}:
             continue
-        found = [m for m in own if "dfl" in row_flags(m)]
-        if not found and not any("grp_dfl_none" in row_flags(m)
-                                 for m in own) and not all("omit" in row_flags(m) for m in own):
+        found = [m for m in own if "dfl" in list_row_flags(m)]
+        if not found and not any("grp_dfl_none" in list_row_flags(m)
+                                 for m in own) and not all("omit" in list_row_flags(m) for m in own):
             return None
         added += found
-        limits += [group for m in found if "excl_grp_gt" in row_flags(m)]
-        if "grp_excl" in row_flags(row) and found:
+        limits += [group for m in found if "excl_grp_gt" in list_row_flags(m)]
+        if "grp_excl" in list_row_flags(row) and found:
             return added[:1]
     return added
 
 
 def get_config_words(unit, encoder, row, given):
     """Returns both words of the kernel's configuration, or None for a row that needs more than bits."""
-    every = [m for m in row.masks if unit_has_row(unit, m)]
+    every = [m for m in row.masks if has_unit_row(unit, m)]
     added = get_default_masks(row, every, given) if every else []
-    if added is None or any(BEYOND - {"excl_grp_but_0"} & row_flags(m) for m in [row] + given) or \
-            any(BEYOND - {"ldlat"} & row_flags(m) for m in added):
+    if added is None or any(BEYOND - {"excl_grp_but_0"} & list_row_flags(m) for m in [row] + given) or \
+            any(BEYOND - {"ldlat"} & list_row_flags(m) for m in added):
         return None
-    if "frontend" in row_flags(row):
+    if "frontend" in list_row_flags(row):
         return get_frontend_config(row, given)
     # a box's filters may be separate
     if encoder != "ep_unc" and any(m.keys.get("req") for m in [row] + given + added):
@@ -90,22 +90,22 @@ def get_config_words(unit, encoder, row, given):
     for m in given + added:
         if "word1" in m.keys or "word1" in row.keys:
             return None
-        code &= ~libpfm4.key_number(m.keys, "clear")
+        code &= ~libpfm4.get_key_number(m.keys, "clear")
         bits |= m.code if encoder == "amd64" else m.code >> 8
-        if "code_override" in row_flags(m):
+        if "code_override" in list_row_flags(m):
             code = code & ~0xff | m.code & 0xff
     if encoder == "arm":
         return code & ~LEVELS, 0
     if encoder == "amd64":
         code = code & 0xff | code >> 8 << 32
-    return (code, bits) if "offcore" in row_flags(row) else (code | bits << 8, 0)
+    return (code, bits) if "offcore" in list_row_flags(row) else (code | bits << 8, 0)
 
 
 def get_frontend_config(row, given):
     """Returns the configuration of a front-end event: the unit mask is in the second word, with the
     smallest threshold by default."""
     mask = given[0].code >> 8 if len(given) == 1 else 0
-    if mask and "fethr" in row_flags(given[0]) and not mask >> 8 & 0xFFF:
+    if mask and "fethr" in list_row_flags(given[0]) and not mask >> 8 & 0xFFF:
         mask |= 1 << 8
     return (row.code, mask) if mask else None
 
@@ -117,7 +117,7 @@ def get_box_config(unit, row, masks):
     for m in masks:
         code |= m.code
         for i, key in enumerate(("f0", "f1")):
-            filters[i] |= libpfm4.key_number(m.keys, key)
+            filters[i] |= libpfm4.get_key_number(m.keys, key)
     if "cha" in unit.keys.get("is", "").split(",") and code & 0xFF in CHA_REQUESTS:
         filters[1] = filters[1] or 0x3B
         filters[1] &= ~(8 if filters[1] >> 9 & 0xFFFFF else 0)
@@ -132,7 +132,7 @@ def resolve_alias(unit, table, row, mask):
         row, given = table.find_row(name), rest
     elif mask and "equiv" in mask.keys:
         given = mask.keys["equiv"].split(":")
-    every = {m.name: m for m in row.masks if unit_has_row(unit, m)} if row else {}
+    every = {m.name: m for m in row.masks if has_unit_row(unit, m)} if row else {}
     given = [m if type(m) is libpfm4.Row else every.get(m) for m in given]
     if row is None or None in given or any("equiv" in m.keys for m in given):
         return None
@@ -142,13 +142,13 @@ def resolve_alias(unit, table, row, mask):
 def list_names(unit, table):
     """Yields (name, words, whether it is a fixed counter) of each event of the PMU, alone and with each unit mask."""
     for row in table.rows:
-        if not unit_has_row(unit, row):
+        if not has_unit_row(unit, row):
             continue
-        for mask in [None] + [m for m in row.masks if unit_has_row(unit, m)]:
+        for mask in [None] + [m for m in row.masks if has_unit_row(unit, m)]:
             meant = resolve_alias(unit, table, row, mask)
             found = get_config_words(unit, table.encoder, *meant) if meant else None
             if found:
-                fixed = any("fixed" in row_flags(m) for m in [meant[0]] + meant[1])
+                fixed = any("fixed" in list_row_flags(m) for m in [meant[0]] + meant[1])
                 yield row.name + (":" + mask.name if mask else ""), found, fixed
 
 
@@ -310,19 +310,19 @@ def is_filter_only_mask(t, m):
     """True if a unit mask of a box has filter bits only and the kernel accepts no filter: the mask
     would select nothing."""
     return not m.code and m.keys.keys() & {"f0",
-                                           "f1"} and "dfl" not in row_flags(m) and not kernel_takes_filter(t)
+                                           "f1"} and "dfl" not in list_row_flags(m) and not kernel_takes_filter(t)
 
 
 def is_plain_mask(m, may=frozenset()):
     """True if the row only adds bits of a unit mask or of the off-core register, and attributes in @may."""
-    return not (BEYOND | {"code_override"}) & row_flags(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
+    return not (BEYOND | {"code_override"}) & list_row_flags(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
 
 
 def make_box_group(t, unit, row, number, masks):
     """Makes a Group of the unit masks of one group of a box's event; None if they are not bits of
     one field. An opcode, which requires a queue, also clears the default match of all opcodes."""
     simple = {}
-    if any("grp_req" in row_flags(m) for m in masks):
+    if any("grp_req" in list_row_flags(m) for m in masks):
         return None
     for m in masks:
         if "equiv" in m.keys or is_filter_only_mask(t, m):
@@ -333,7 +333,7 @@ def make_box_group(t, unit, row, number, masks):
             simple[m.name] = values
     found = {f for values in simple.values() for f in values}
     field = found.pop() if len(found) == 1 else "umask" if not found else None
-    preset = [m for m in masks if "dfl" in row_flags(m)]
+    preset = [m for m in masks if "dfl" in list_row_flags(m)]
     if not simple or field not in t.field_at or any(m.name not in simple for m in preset):
         return None
     return build_group(t, number, masks, field, {n: v.get(field, 0) for n, v in simple.items()},
@@ -343,7 +343,7 @@ def make_box_group(t, unit, row, number, masks):
 def make_group(t, row, encoder, number, masks):
     """Makes a Group of the unit masks of one group; None if its default is not a single mask. A
     default adds its own bits even if its name has the value of other masks."""
-    field = "offcore_rsp" if "offcore" in row_flags(row) else "umask"
+    field = "offcore_rsp" if "offcore" in list_row_flags(row) else "umask"
     shift = 0 if encoder == "amd64" else 8
     simple = {m.name: m.code >> shift
               for m in masks if is_plain_mask(m) and (field != "umask" or m.code >> shift <= 0xFF)}
@@ -351,7 +351,7 @@ def make_group(t, row, encoder, number, masks):
         meant = [simple.get(n) for n in m.keys.get("equiv", "").split(":")]
         if "equiv" in m.keys and None not in meant:
             simple[m.name] = functools.reduce(operator.or_, meant)
-    preset = [m for m in masks if "dfl" in row_flags(m)]
+    preset = [m for m in masks if "dfl" in list_row_flags(m)]
     if not simple or field not in t.field_at or not all(is_plain_mask(m, {"equiv"})
                                                         for m in preset):
         return None
@@ -359,15 +359,15 @@ def make_group(t, row, encoder, number, masks):
 
 
 def has_optional_mask(masks):
-    return any("grp_dfl_none" in row_flags(m) for m in masks) or all("omit" in row_flags(m)
-                                                                     for m in masks)
+    return any("grp_dfl_none" in list_row_flags(m) for m in masks) or all("omit" in list_row_flags(m)
+                                                                          for m in masks)
 
 
 def build_group(t, number, masks, field, simple, preset, shift=None):
     """Makes the Group of the unit masks in @simple, whose values are bits of @field. @shift gives
     the added bits of defaults; without it, defaults add their values."""
     plain = [m for m in masks if m.name in simple]
-    flags = 0 if all("ncombo" in row_flags(m) for m in plain) else pt.GROUP_ANY
+    flags = 0 if all("ncombo" in list_row_flags(m) for m in plain) else pt.GROUP_ANY
     flags |= pt.GROUP_DEFAULT if preset else 0 if has_optional_mask(masks) else pt.GROUP_REQUIRED
     bits = 0
     for m in preset:
@@ -385,10 +385,10 @@ def build_group(t, number, masks, field, simple, preset, shift=None):
 def make_groups(t, unit, row, encoder, every):
     """Returns the groups of an event, or None if they cannot be represented: masks of one group
     only, or a default that is not a mask. Leaves out a group of a box that may stay empty."""
-    numbers = sorted({libpfm4.key_number(m.keys, "g") for m in every})
-    if "grp_excl" in row_flags(row) and len(numbers) > 1 or "frontend" in row_flags(row) or len(numbers) > pt.MAX_TAKES:
+    numbers = sorted({libpfm4.get_key_number(m.keys, "g") for m in every})
+    if "grp_excl" in list_row_flags(row) and len(numbers) > 1 or "frontend" in list_row_flags(row) or len(numbers) > pt.MAX_TAKES:
         return None
-    masks = {n: [m for m in every if libpfm4.key_number(m.keys, "g") == n] for n in numbers}
+    masks = {n: [m for m in every if libpfm4.get_key_number(m.keys, "g") == n] for n in numbers}
     if encoder == "ep_unc":
         groups = [make_box_group(t, unit, row, n, masks[n]) for n in numbers]
         numbers = [n for n, g in zip(numbers, groups) if g or not has_optional_mask(masks[n])]
@@ -397,7 +397,7 @@ def make_groups(t, unit, row, encoder, every):
         groups = [make_group(t, row, encoder, n, masks[n]) for n in numbers]
     if None in groups:
         return None
-    limits = [libpfm4.key_number(m.keys, "g") for m in every if "excl_grp_gt" in row_flags(m)]
+    limits = [libpfm4.get_key_number(m.keys, "g") for m in every if "excl_grp_gt" in list_row_flags(m)]
     for n, g in zip(numbers, groups):
         if limits and n > min(limits) and g.flags & pt.GROUP_DEFAULT:
             g.flags |= pt.GROUP_BEHIND
@@ -421,20 +421,20 @@ def resolve_name(unit, table, row, mask):
         alike = libpfm4.Row((mask or row).name, 0, {"equiv": ":".join(short)})
         row, mask = (row, alike) if mask else (alike, None)
     if mask is not None and len(short) == 1:
-        mask = next((m for m in row.masks if m.name == short[0] and "ldlat" in row_flags(m)), mask)
-    latency = mask is not None and "ldlat" in row_flags(mask)
+        mask = next((m for m in row.masks if m.name == short[0] and "ldlat" in list_row_flags(m)), mask)
+    latency = mask is not None and "ldlat" in list_row_flags(mask)
     if latency:
         mask = libpfm4.Row(mask.name, mask.code, {**mask.keys, "is": ""})
     meant = resolve_alias(unit, table, row, mask)
     found = get_config_words(unit, table.encoder, *meant) if meant else None
-    extra = "ldlat" if latency else "frontend" if "frontend" in row_flags(row) else "offcore_rsp"
+    extra = "ldlat" if latency else "frontend" if "frontend" in list_row_flags(row) else "offcore_rsp"
     return found and (found[0] | bits, LATENCY if latency else found[1], extra)
 
 
-def allowed_counters(t, code):
+def find_allowed_counters(t, code):
     """Returns the counters that all of the vendor's rows with this code can use; all counters if
     they have none in common."""
-    both = everything = t.all_counters() & GENERAL
+    both = everything = t.get_all_counters() & GENERAL
     at = t.field_at["code"]
     for row in t.rows:
         if row.counters & GENERAL and any(f == at and c == pt.ANYWHERE and v == code for f, c,
@@ -455,14 +455,14 @@ def add_event_rows(t, unit, table, known):
         known.update(pt.fold(s) for s in spelled)
         row = [(t.field_at[n], pt.ANYWHERE, v) for n, v in values.items()]
         text = texts.describe_event(t.family, t.unit, name, {"core": t.name})
-        t.lent.append(pt.Row(name, text, allowed_counters(t, values["code"]), row, takes,
+        t.lent.append(pt.Row(name, text, find_allowed_counters(t, values["code"]), row, takes,
                              pt.ROW_HIDDEN))
 
     for row in table.rows:
         # the first of two equal names takes precedence
-        if not unit_has_row(unit, row) or pt.fold(row.name + ".") in known:
+        if not has_unit_row(unit, row) or pt.fold(row.name + ".") in known:
             continue
-        every = [m for m in row.masks if unit_has_row(unit, m)]
+        every = [m for m in row.masks if has_unit_row(unit, m)]
         several = every and "equiv" not in row.keys and (table.encoder == "ep_unc"
                                                          or not row.keys.get("req"))
         groups = make_groups(t, unit, row, table.encoder, every) if several else None
@@ -486,10 +486,10 @@ def add_event_rows(t, unit, table, known):
         if combine:
             code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
             values = get_field_values(t, table.encoder,
-                                  *(get_box_config(unit, row, []) if table.encoder == "ep_unc"
-                                    else (code,)))
+                                      *(get_box_config(unit, row, []) if table.encoder == "ep_unc"
+                                        else (code,)))
             if values is not None:
-                if "offcore" in row_flags(row):
+                if "offcore" in list_row_flags(row):
                     values["msr"] = get_offcore_register(values)
                 # Without groups, the name of an unknown unit mask would be parsed as a modifier.
                 spelled = known | list_mask_names(row, groups)

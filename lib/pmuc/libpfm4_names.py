@@ -227,7 +227,7 @@ def select_netburst_masks(e, encoder):
     return [u for u in e.get("u", []) if encoder != "netburst" or u.get("t") == 1]
 
 
-class Writer:
+class TableWriter:
     """Writes tables in order. A table that equals an earlier one refers to it."""
 
     def __init__(self, folder):
@@ -289,7 +289,7 @@ def get_host_key(table, p, numbers):
     return "intel:%d,%s" % (p.get("family", 6), ",".join(map(str, models))) if models else "none"
 
 
-def unit_keys(table, p, encoder, table_name, numbers):
+def make_unit_keys(table, p, encoder, table_name, numbers):
     name = p["name"]
     own = {**libpfm4.PMU_FLAGS, **libpfm4.PMU_OWN.get(encoder, {})}
     flags = [w for b, w in own.items() if p["flags"] & b] + (["machines"] if name == "rapl" else [])
@@ -306,7 +306,7 @@ def unit_keys(table, p, encoder, table_name, numbers):
             ("counters", p["counters"]), ("fixed", p["fixed"]),
             ("words", words), ("levels",
                                "".join(c for b, c in libpfm4.LEVELS.items() if p["plm"] & b)),
-                               ("is", ",".join(flags)),
+            ("is", ",".join(flags)),
             ("perf", p["perf"]), ("host", get_host_key(table, p, numbers)), ("rev", REVS.get(name, 0)),
             ("desc", get_pmu_title(name).replace(" ", "_"))]
     text = " ".join("%s=%s" % kv for kv in keys if kv[1] or kv[0] == "id")
@@ -431,7 +431,7 @@ def main():
     with open(args.names, encoding="utf-8") as f:
         tables = [json.loads(line) for line in f]
     numbers = {p["id"]: p["name"] for t in tables for p in t["pmus"]}
-    writer = Writer(args.folder)
+    writer = TableWriter(args.folder)
     units = []
     for t in tables:
         first = t["pmus"][0]
@@ -442,7 +442,7 @@ def main():
                  [(u["u"], u["c"], list_mask_keys(u, encoder, numbers))
                   for u in select_netburst_masks(e, encoder)]) for e in t["events"]]
         writer.write_table(name, encoder, list(list_rapl_events()) if name == "rapl" else rows)
-        units += [(p["name"], unit_keys(t, p, encoder, name, numbers)) for p in t["pmus"]]
+        units += [(p["name"], make_unit_keys(t, p, encoder, name, numbers)) for p in t["pmus"]]
     writer.write_table("perf", "perf", list(list_perf_events()))
     writer.write_table("perf_raw", "perf_raw", [("r0000", 0, [("type", "4")], [])])
     writer.write_table("ix86arch", "arch", list(list_arch_events()))

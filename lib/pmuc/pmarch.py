@@ -5,7 +5,7 @@ import re
 
 from pmbuild import Sheet
 from pmcore import make_core_sheet
-from pmheads import get_core_libpfm_name, make_table_title, unit_device
+from pmheads import get_core_libpfm_name, make_table_title, find_unit_device
 
 
 def find_table(reading, unit):
@@ -41,9 +41,9 @@ def make_intel_core(reading, kind):
         if kind == "lowpower":
             core = "crestmont"
         elif known and (kind or alone):
-            core = known.core_named(kind != "core")
+            core = known.find_core_named(kind != "core")
         b = make_core_sheet(reading, name, core, (), "cpu_" + kind if kind else "cpu",
-                       make_table_title(m.name, reading.desc, core if kind else ""))
+                            make_table_title(m.name, reading.desc, core if kind else ""))
         b.source = make_source_text(m)
         if known and not alone:
             b.aliases += list_intel_aliases(known, kind, core, name)
@@ -102,7 +102,7 @@ def get_core_counters(b, arch, event):
 def make_unit_table(reading, unit):
     """Makes the table of a unit on an architecture other than Intel's."""
     m, known = reading.model, reading.processor
-    device = unit_device(unit)
+    device = find_unit_device(unit)
     flat = re.sub(r"[^a-z0-9_]", "_", device.lower())
     name = flat if flat.endswith(m.name) else m.name + "_" + flat
 

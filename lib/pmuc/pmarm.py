@@ -11,7 +11,7 @@ import pmtelemetry
 from pmheads import make_table_title
 from pmbuild import Entry, Sheet
 from pmmatch import add_match
-from pmread import MAX_NAME, Refused, clean_description
+from pmread import MAX_NAME, RefusedValue, clean_description
 
 CYCLES = 0x11
 
@@ -38,14 +38,14 @@ def read_core(reading, data):
     m = reading.model
     new = str(data.get("pmu_architecture", "")) >= "pmuv3"
     b = reading.get_sheet(m.name, lambda: Sheet(m.name, make_table_title(m.name, clean_description(data["cpu"])[:100]),
-                                              ["arm.core" if new else "arm.core7"]))
+                                                ["arm.core" if new else "arm.core7"]))
     reading.cores[""] = m.name
     b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder,
                                                       clean_description(str(data.get("timestamp", "")))[:30])
     b.device = "armv8_pmuv3_0" if new else "armv7_" + m.name
     b.aliases += ["armv8_" + m.name] if new else []
     b.aliases += reading.processor.libpfm if reading.processor else []
-    counters = counters_of(reading, b, data)
+    counters = list_counters(reading, b, data)
     reading.visit_objects(data.get("events"), lambda e: read_event(reading, b, e, counters))
     match_core(reading, b, data, new)
 
@@ -57,7 +57,7 @@ def add_manual_names(b):
     del b.waiting[:]
 
 
-def counters_of(reading, b, data):
+def list_counters(reading, b, data):
     """The set of general counters, whose number the list may give."""
     n = data.get("counters")
     return (1 << n) - 1 if type(n) is int and 0 < n < 31 else b.known & 0x7FFFFFFF
@@ -73,9 +73,9 @@ def read_event(reading, b, e, counters):
         return
     name = name.strip()
     if len(name) > MAX_NAME or not name.isprintable():
-        raise Refused("name", "too long, or cannot be printed")
+        raise RefusedValue("name", "too long, or cannot be printed")
     if type(code) is not int or not 0 <= code <= b.at["code"].max:
-        raise Refused("code", "expected an event number, got '%s'" % str(code)[:20])
+        raise RefusedValue("code", "expected an event number, got '%s'" % str(code)[:20])
     desc = e.get("description")
     on = counters | 1 << 31 if code == CYCLES and "long" in b.at else counters
     row = Entry(name, clean_description(desc) if type(desc) is str else "", on, [("code", code)], 0,

@@ -58,7 +58,7 @@ def get_part(table):
     return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(table.device, "core")
 
 
-def row_names(tables):
+def list_row_names(tables):
     """Returns {(processor, part): folded names of its rows}, without the rows that no list has."""
     names = {}
     for t in tables:
@@ -71,7 +71,7 @@ def row_names(tables):
 def read_sources_by_row(tables, path):
     """Returns {(processor, part): {folded event: sources that confirm the row}} for tables that
     still have the compared list."""
-    out, names = {}, row_names(tables)
+    out, names = {}, list_row_names(tables)
     for where, (n, checksum, digits) in read_sources(path).items():
         ours = sorted(names.get(where, ()))
         if len(ours) == n == len(digits) and zlib.crc32(" ".join(ours).encode()) == checksum:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""From what a list says to .pmu text.
+"""Makes .pmu statements of the events of a list.
 
-    Draft     one event on its way to a row: the keys its list has, the values made of them so far
-    Sheet     one table's statements while its rows arrive
-    Reading   one model while its lists are read: its sheets, its counts, and everything that could
-              not be taken
+    EventDraft     an event that becomes a row: the keys of its list, and the values made of them
+    Sheet          the statements of one table, while rows are added
+    ModelReading   one model while its lists are read: its sheets, its counts, and what was refused
 
-Readers of a format are functions that take the Reading and fill its sheets. The compiler alone
-makes tables of them.
+The reader of a format is a function that fills the sheets of a ModelReading. Only the compiler
+makes tables of sheets.
 """
 
 import functools
@@ -16,10 +15,10 @@ import re
 from collections import Counter
 
 import pmtable as pt
-from pmcompile import Compiler, Part, get_row_position
+from pmcompile import Compiler, FilePart, get_row_position
 from pmheads import LIBRARY, find_architecture, parse_bits, find_processor, build_skeleton
 from pmmeaning import compile_metrics
-from pmread import MAX_NAME, MAX_ROWS, NUMBER, Refused, clean_description, read_source, is_placeholder, parse_json
+from pmread import MAX_NAME, MAX_ROWS, NUMBER, RefusedValue, clean_description, read_source, is_placeholder, parse_json
 from pmtext import split_statements, split_tokens
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
@@ -101,7 +100,7 @@ class Entry:
     def find_statement(self):
         return "metric" if self.flags & pt.ROW_METRIC else "event"
 
-    def row_words(self, counters, flags):
+    def format_row_words(self, counters, flags):
         """The words after the values. @counters and @flags are the table's defaults."""
         metric, parts = self.flags & pt.ROW_METRIC, []
         on = self.counters
@@ -122,14 +121,15 @@ class Entry:
         for key, value in self.values:
             if key not in facts:
                 parts.append(key + "=" + (value if type(value) is str else format_number_word(value)))
-        parts += self.row_words(counters, flags)
+        parts += self.format_row_words(counters, flags)
         if "desc" not in facts:
             parts += map(quote_text, filter(None, (self.desc, self.detail)))
         return " ".join(parts)
 
 
 class EntryLine:
-    """The line of a row for the compiler, made without text: said() returns the row's values as pairs."""
+    """The line of a row for the compiler, made without text: split_row()
+    returns the row's values as pairs."""
     __slots__ = ("file", "number", "row", "counters", "flags")
 
     def __init__(self, file, number, row, counters, flags):
@@ -139,12 +139,12 @@ class EntryLine:
         row = self.row
         words = row.values
         if row.flags != self.flags or row.counters != self.counters or row.takes or row.aliases:
-            words = words + row.row_words(self.counters, self.flags)
+            words = words + row.format_row_words(self.counters, self.flags)
         return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 
     def make_tokens(self, errors):
         return next(split_tokens(self.row.format_line(self.counters, self.flags, ()), self.file, errors,
-                           self.number), [])
+                                 self.number), [])
 
 
 TEXTS = frozenset(key for key, (_, text) in pt.read_keys().items() if text)
@@ -165,7 +165,7 @@ class Sheet:
         head, self.registers = build_skeleton(uses)
         self.at = {f.name: f for f in head.fields}      # fields by name
         self.encoder = head.encoder
-        self.known = head.all_counters()                # counters that the head has
+        self.known = head.get_all_counters()                # counters that the head has
         self.device, self.unit, self.source = "", "", ""
         self.family_name = ""         # the processor of this part
         self.perf_type = -1
@@ -189,14 +189,14 @@ class Sheet:
             self.at[name] = pt.Field(name, ranges=parse_bits(at) if at else (), width=width)
 
     def add_row(self, row):
-        """Adds a row. Raises Refused if its name exists."""
+        """Adds a row. Raises RefusedValue if its name exists."""
         if len(self.rows) >= MAX_ROWS:
-            raise Refused("EventName", "more than %d rows" % MAX_ROWS)
+            raise RefusedValue("EventName", "more than %d rows" % MAX_ROWS)
         folded = pt.fold(row.name)
         if not folded:
-            raise Refused("EventName", "an empty name")
+            raise RefusedValue("EventName", "an empty name")
         if "," in row.name:
-            raise Refused("EventName", "has a comma: no text could ask for it")
+            raise RefusedValue("EventName", "has a comma: no text could ask for it")
         other = self.seen.setdefault(folded, row)
         if other is not row:
             self.resolve_same_name(row, other, folded)
@@ -209,9 +209,9 @@ class Sheet:
         that is not deprecated gets the name. Otherwise the second one is refused, because the name
         would be ambiguous."""
         if other.name == row.name:
-            raise Refused("EventName", "the list has this name twice")
+            raise RefusedValue("EventName", "the list has this name twice")
         if self.list_selecting_values(row) != self.list_selecting_values(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
-            raise Refused("EventName", "the same name as '%s', with other values" % other.name)
+            raise RefusedValue("EventName", "the same name as '%s', with other values" % other.name)
         if other.flags & pt.ROW_DEPRECATED and not row.flags & pt.ROW_DEPRECATED and not other.aliases:
             other.flags |= pt.ROW_SHADOWED
             self.seen[folded] = row
@@ -231,7 +231,7 @@ class Sheet:
 
     # ---- as text ---------------------------------------------------------------------------------
 
-    def counter_lines(self):
+    def format_counter_lines(self):
         """Returns (lines that declare counters, set of general counters). Call it after all rows are added."""
         if self.known:
             return [], self.known & GENERAL
@@ -273,7 +273,7 @@ class Sheet:
 
     def format_head(self, facts=frozenset()):
         """Returns (lines of the head, default counters and default flags of rows)."""
-        counters, general = self.counter_lines()
+        counters, general = self.format_counter_lines()
         out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.format_line(facts) for g in self.groups]
         on, flags = self.find_defaults(general)
         default = ["on=" + format_counters(on)] if on is not None else []
@@ -315,7 +315,7 @@ def format_counter_range(mark, n):
     return "%s0..%d" % (mark, n - 1) if n > 1 else mark + "0"
 
 
-class Group:
+class MaskGroup:
     """Unit masks that a list gives separately: words are (name, value, text)."""
 
     def __init__(self, name, field, words, required):
@@ -331,7 +331,7 @@ class Group:
         return " ".join(out)
 
 
-class Draft:
+class EventDraft:
     """An event that becomes a row: the keys of its list, and the values made of them so far."""
     __slots__ = ("b", "name", "e", "values", "flags", "detail")
 
@@ -349,7 +349,7 @@ class Draft:
         try:
             return NUMBER[text]
         except ValueError as why:
-            raise Refused(key, str(why)) from None
+            raise RefusedValue(key, str(why)) from None
 
     def set_value(self, key, value):
         self.values.append((key, value))
@@ -369,9 +369,9 @@ class Draft:
         """Sets a field's value if the box has the field and the value fits."""
         f = self.b.at.get(field)
         if f is None:
-            raise Refused(key, "0x%x: this unit has no field '%s'" % (value, field))
+            raise RefusedValue(key, "0x%x: this unit has no field '%s'" % (value, field))
         if value > f.max:
-            raise Refused(key, "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
+            raise RefusedValue(key, "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
         self.values.append((field, value))
 
     def set_fields(self, fields):
@@ -386,7 +386,7 @@ class Draft:
     def set_config1(self, value, key):
         """Sets filters that are given as a whole register."""
         if value > pt.ALL64:
-            raise Refused(key, "0x%x does not fit 64 bits" % value)
+            raise RefusedValue(key, "0x%x does not fit 64 bits" % value)
         self.b.declare_field("config1", "config1:0-63")
         self.set_value("config1", value)
 
@@ -407,7 +407,7 @@ class Draft:
             try:
                 value = NUMBER[value]
             except ValueError as why:
-                raise Refused("Filter", str(why)) from None
+                raise RefusedValue("Filter", str(why)) from None
             if name == "config1":
                 self.set_config1(value, "Filter")
             else:
@@ -436,7 +436,7 @@ class Draft:
         text = self.e["ScaleUnit"]
         m = SCALE_UNIT.fullmatch(text)
         if not m:
-            raise Refused("ScaleUnit", "'%s' is not a number and a unit" % text[:40])
+            raise RefusedValue("ScaleUnit", "'%s' is not a number and a unit" % text[:40])
         self.set_text("scale", m[1])
         unit = m[2].strip()
         if unit:
@@ -468,7 +468,7 @@ def get_object_name(e):
 
 # ---- a model -------------------------------------------------------------------------------------
 
-class Reading:
+class ModelReading:
     """One model while its lists are read."""
 
     def __init__(self, model):
@@ -521,9 +521,9 @@ class Reading:
         for e in items:
             try:
                 if type(e) is not dict:
-                    raise Refused("-", "not an object")
+                    raise RefusedValue("-", "not an object")
                 do(e)
-            except Refused as r:
+            except RefusedValue as r:
                 self.report_refusal(get_object_name(e), r.key, r.why)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError,
                     OverflowError) as why:
@@ -541,7 +541,7 @@ class Reading:
                                     else "intel/perfmon %s" % self.model.folder)
         return out
 
-    def text_parts(self, facts=False):
+    def format_parts(self, facts=False):
         """Returns [(table, uncore, identity lines, other lines)] for .pmu files. @facts: omits
         sentences of vendors, and formulas of lists whose licence allows only facts."""
         out = []
@@ -579,8 +579,8 @@ class Reading:
         parts = LIBRARY.files[file] = []
         for b in sheets:
             lines, rows = b.format_lines(file, start)
-            parts.append(Part(file, b.name, False,
-                              split_statements("\n".join(lines), file, LIBRARY.errors, start), rows))
+            parts.append(FilePart(file, b.name, False,
+                                  split_statements("\n".join(lines), file, LIBRARY.errors, start), rows))
             rows_of.append((b, rows))
             start += len(lines) + len(rows)
         errors = list(LIBRARY.errors)

@@ -9,9 +9,9 @@ import os
 import re
 
 import pmtable as pt
-from pmfields import Fields, check_fit, row_flags
+from pmfields import FieldCompiler, check_fit, parse_row_flags
 from pmmeaning import compile_metrics, get_family
-from pmtext import NAME, Bad, Token, split_statements
+from pmtext import NAME, StatementError, Token, split_statements
 
 try:
     import texts
@@ -36,7 +36,7 @@ PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 
 # ---- files ---------------------------------------------------------------------------------------
 
-class Part:
+class FilePart:
     """Statements from one `pmu` or `section` to the next, followed by rows that are not lines of a file."""
     __slots__ = ("file", "name", "section", "statements", "rows")
 
@@ -56,14 +56,14 @@ def split_parts(said, file):
     for s in said:
         word = "" if is_row(s) else s[0].raw
         if word in ("pmu", "section") or not parts:
-            parts.append(Part(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "",
-                              word == "section"))
+            parts.append(FilePart(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "",
+                                  word == "section"))
         parts[-1].statements.append(s)
     return parts
 
 
 def get_heads_folder():
-    return pt.first_existing("../events/heads", "heads")
+    return pt.find_first_existing("../events/heads", "heads")
 
 
 class Library:
@@ -99,13 +99,13 @@ class Library:
 def read_text(path):
     try:
         if os.path.getsize(path) > MAX_FILE:
-            raise Bad((path, 1, 1), "file is too big")
+            raise StatementError((path, 1, 1), "file is too big")
         with open(path, "rb") as f:
             return f.read().decode("utf-8")
     except OSError as e:
-        raise Bad((path, 1, 1), e.strerror or str(e)) from None
+        raise StatementError((path, 1, 1), e.strerror or str(e)) from None
     except UnicodeDecodeError as e:
-        raise Bad((path, 1, 1), "not UTF-8 at byte %d" % e.start) from None
+        raise StatementError((path, 1, 1), "not UTF-8 at byte %d" % e.start) from None
 
 
 # ---- one table -----------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def read_text(path):
 MEANINGS = {}
 
 
-class Compiler(Fields):
+class Compiler(FieldCompiler):
     """Compiles one part, with all that it uses, to a Table."""
 
     def __init__(self, library=None):
@@ -157,7 +157,7 @@ class Compiler(Fields):
         path = os.path.join(os.path.dirname(part.file), name)
         try:
             parts = self.library.read_parts(path)
-        except Bad as e:
+        except StatementError as e:
             if e.where[0] != path:
                 raise
             self.report_error(words[1].get_position(), "%s: %s" % (name, e.text))
@@ -167,7 +167,7 @@ class Compiler(Fields):
             if p.name == wanted or wanted is None:
                 return p
         self.report_error(words[-1].get_position(), "%s: no table '%s'" % (name, wanted) if wanted
-                   else "%s: an empty file" % name)
+                          else "%s: an empty file" % name)
         return None
 
     def compile_head(self, part):
@@ -201,7 +201,7 @@ class Compiler(Fields):
                 self.compile_statement(words, origin)
         self.finish_head()
         if self.default_counters is None:
-            self.default_counters = self.table.all_counters()
+            self.default_counters = self.table.get_all_counters()
         self.use_shared_caches()
         return rows
 
@@ -209,11 +209,11 @@ class Compiler(Fields):
         """Returns the table, or None after errors."""
         for words, origin in self.compile_head(part):
             if is_row(words):
-                self.row_line(words, origin)
+                self.compile_row_line(words, origin)
             else:
                 self.compile_statement(words, origin)
         for line in part.rows:
-            self.row_line(line, (part, 0))
+            self.compile_row_line(line, (part, 0))
         self.finish_table()
         return None if self.errors else self.table
 
@@ -226,7 +226,7 @@ class Compiler(Fields):
             return
         try:
             method(words)
-        except Bad as e:
+        except StatementError as e:
             self.report_error(e.where, e.text)
 
     # ---- rows ------------------------------------------------------------------------------------
@@ -238,10 +238,10 @@ class Compiler(Fields):
         self.n_fields = len(t.fields)
         key = tuple([(f.name, f.kind, f.min, f.max, tuple([(w.name, w.value) for w in f.words]))
                      for f in t.fields]), \
-            tuple(self.groups.items()), tuple(self.registers.items()), t.all_counters()
+            tuple(self.groups.items()), tuple(self.registers.items()), t.get_all_counters()
         self.meanings, self.together = MEANINGS.setdefault(key, ({}, {}))
 
-    def row_line(self, line, origin):
+    def compile_row_line(self, line, origin):
         """Adds a row from its words. Parses it as tokens again to locate an error."""
         said = line.split_row()
         if not said or not self.enter_plain_row(line, *said, origin[1]):
@@ -266,7 +266,7 @@ class Compiler(Fields):
         if not flags & pt.ROW_SHADOWED:
             names.setdefault(folded, (name, line, number, depth))
         if detail is not None:
-            values = [*values, (self.field_index(None, "detail"), pt.ANYWHERE, detail)]
+            values = [*values, (self.find_field_index(None, "detail"), pt.ANYWHERE, detail)]
         self.rows.append(pt.Row(name, desc,
                                 self.find_row_counters(on, named, metric) if named or on is None else on,
                                 values,
@@ -308,7 +308,7 @@ class Compiler(Fields):
         return together
 
     def parse_word(self, w, line):
-        """Returns word_meaning() of a word that no earlier row had, "KEY=VALUE" or (KEY, VALUE);
+        """Returns find_word_meaning() of a word that no earlier row had, "KEY=VALUE" or (KEY, VALUE);
         None after an error."""
         m = None if type(w) is str else self.parse_number_word(*w)
         if m:
@@ -316,9 +316,9 @@ class Compiler(Fields):
             return m
         word = w if type(w) is str else "%s=%s" % w if type(w[1]) is str else "%s=0x%x" % w
         try:
-            m = self.parse_plain_word(word) or self.word_meaning(Token(word, line.file, line.number,
-                                                                       1))
-        except Bad:
+            m = self.parse_plain_word(word) or self.find_word_meaning(Token(word, line.file, line.number,
+                                                                            1))
+        except StatementError:
             return None
         if type(m[2]) is Token:
             m = *m[:2], tuple([a.get_text() for a in m[2].split_list()]), 0
@@ -329,14 +329,14 @@ class Compiler(Fields):
         return m
 
     def parse_number_word(self, key, n):
-        """Returns word_meaning() of a number that fits its field; None for other words."""
+        """Returns find_word_meaning() of a number that fits its field; None for other words."""
         at = self.table.field_at.get(key)
         f = self.table.fields[at] if at is not None and type(n) is int and key not in SEVERAL else None
         return (key, "values", [(at, pt.ANYWHERE, n)],
                 0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
 
     def parse_plain_word(self, w):
-        """Returns word_meaning() of frequent words: a number that fits, a text, or aliases; None for other words."""
+        """Returns find_word_meaning() of frequent words: a number that fits, a text, or aliases; None for other words."""
         key, equals, value = w.partition("=")
         at = self.table.field_at.get(key)
         if at is None:
@@ -368,23 +368,23 @@ class Compiler(Fields):
             return 0 if metric else self.default_counters
         return (on or 0) | named
 
-    def word_meaning(self, w):
+    def find_word_meaning(self, w):
         """Returns the meaning of a word of a row: (key, kind, value, counters it names)."""
         t = self.table
         key, value = w.split_pair()
         if value is None:
-            raise Bad(w.get_position(), "unknown word '%s'" % key)
+            raise StatementError(w.get_position(), "unknown word '%s'" % key)
         key, at, counter = key.partition("@")
         where, named = pt.ANYWHERE, 0
         if at:
             named = self.parse_counters(Token(counter, *w.get_position(len(key) + 1)))
             if named & (named - 1):
-                raise Bad(w.get_position(len(key) + 1), "one counter is needed here")
+                raise StatementError(w.get_position(len(key) + 1), "one counter is needed here")
             where = named.bit_length() - 1
         if key in t.field_at or key not in ("on", "umasks", "alias", "hidden", "shadowed", "flags"):
-            return w.raw.partition("=")[0], "values", self.key_values(w, key, where, value), named
+            return w.raw.partition("=")[0], "values", self.parse_key_values(w, key, where, value), named
         if at:
-            raise Bad(w.get_position(), "'%s' takes no counter" % key)
+            raise StatementError(w.get_position(), "'%s' takes no counter" % key)
         if key == "on":
             return key, "on", 0 if value.raw == "none" else self.parse_counters(value), 0
         if key == "umasks":
@@ -392,46 +392,46 @@ class Compiler(Fields):
         if key == "alias":
             return key, "alias", value, 0
         if key == "flags":
-            return key, "flags", row_flags(value), 0
+            return key, "flags", parse_row_flags(value), 0
         if value.parse_number() > 1:
-            raise Bad(value.get_position(), "%s does not fit %s (0..1)" % (value.raw, key))
+            raise StatementError(value.get_position(), "%s does not fit %s (0..1)" % (value.raw, key))
         return key, "flags", pt.ROW_FLAGS[key] if value.parse_number() else 0, 0
 
-    def key_values(self, w, key, where, value):
+    def parse_key_values(self, w, key, where, value):
         """The values of KEY=VALUE; some keys set several."""
         t = self.table
         if key == "alt" and ":" in value.raw:
-            at = self.field_index(w, key)
+            at = self.find_field_index(w, key)
             return [(at, where, check_fit(t.fields[at], pack_alternative(part), part))
                     for part in value.split_list()]
         if key == "msr" and ":" in value.raw:
             number, setting = value.split_list(":")[:2]
             msr, n = number.parse_number(), setting.parse_number()
-            out = [(self.field_index(w, "msr"), where,
-                    self.field_value(t.fields[self.field_index(w, "msr")], number)),
-                   (self.field_index(w, "msr_value"), where,
-                    check_fit(t.fields[self.field_index(w, "msr_value")], n, setting))]
+            out = [(self.find_field_index(w, "msr"), where,
+                    self.parse_field_value(t.fields[self.find_field_index(w, "msr")], number)),
+                   (self.find_field_index(w, "msr_value"), where,
+                    check_fit(t.fields[self.find_field_index(w, "msr_value")], n, setting))]
             if msr in self.registers:
-                f = self.field_index(w, self.registers[msr])
-                out.insert(0, (f, where, self.field_value(t.fields[f], setting)))
+                f = self.find_field_index(w, self.registers[msr])
+                out.insert(0, (f, where, self.parse_field_value(t.fields[f], setting)))
             return out
-        f = self.field_index(w, key)
-        return [(f, where, self.field_value(t.fields[f], value))]
+        f = self.find_field_index(w, key)
+        return [(f, where, self.parse_field_value(t.fields[f], value))]
 
     def enter_name(self, text, token, row):
         """Adds a name. It replaces a row of that name from a deeper `use`; any other row of that name is an error."""
         folded = pt.fold(text)
         if not folded:
-            raise Bad(token.get_position(), "an empty name")
+            raise StatementError(token.get_position(), "an empty name")
         before = self.names.get(folded)
         if before and before[2] == row:
             return
         if before:
             at = before[1]
             line = at.line if type(at) is Token else at.number
-            raise Bad(token.get_position(), "'%s' is the same name as '%s' in line %d%s"
-                      % (text, before[0], line,
-                         "" if at.file == token.file else " of " + os.path.basename(at.file)))
+            raise StatementError(token.get_position(), "'%s' is the same name as '%s' in line %d%s"
+                                 % (text, before[0], line,
+                                    "" if at.file == token.file else " of " + os.path.basename(at.file)))
         self.names[folded] = text, token, row, self.origin[1]
 
     def drop_row(self, row):
@@ -440,11 +440,11 @@ class Compiler(Fields):
 
     def do_event(self, words):
         if len(words) < 2:
-            raise Bad(words[0].get_position(), "event needs a name")
+            raise StatementError(words[0].get_position(), "event needs a name")
         metric = words[0].raw in ("metric", "ratio")
         name = words[1].get_text()
         if "," in name:
-            raise Bad(words[1].get_position(), "a name with a comma: no text could ask for it")
+            raise StatementError(words[1].get_position(), "a name with a comma: no text could ask for it")
         number = len(self.rows)
         before = self.names.get(pt.fold(name))
         if before and before[3] > self.origin[1] and type(before[2]) is int:
@@ -460,9 +460,9 @@ class Compiler(Fields):
                 if w.is_text():
                     texts_.append(w)
                     continue
-                key, kind, what, bits = self.word_meaning(w)
+                key, kind, what, bits = self.find_word_meaning(w)
                 if key in given:
-                    raise Bad(w.get_position(), "'%s' is given twice" % key)
+                    raise StatementError(w.get_position(), "'%s' is given twice" % key)
                 given.add(key)
                 named |= bits
                 if kind == "values":
@@ -475,14 +475,14 @@ class Compiler(Fields):
                     aliases += what.split_list()
                 else:
                     flags |= what
-            except Bad as e:
+            except StatementError as e:
                 self.report_error(e.where, e.text)
         if not (metric or self.family) and (not texts_ or not texts_[0].get_text()):
             self.report_error(words[1].get_position(), "missing description of event '%s'" % name)
         elif len(texts_) > 2:
             self.report_error(texts_[2].get_position(), "an event has a description and one longer text")
         elif len(texts_) == 2:
-            values.append((self.field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].get_text()))
+            values.append((self.find_field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].get_text()))
         row = pt.Row(name, texts_[0].get_text() if texts_ else "", self.find_row_counters(on, named, metric),
                      values, takes, flags, (), words[1])
         if not flags & pt.ROW_SHADOWED:
@@ -491,7 +491,7 @@ class Compiler(Fields):
                 try:
                     self.enter_name(a.get_text(), a, number)
                     row.aliases += (a.get_text(),)
-                except Bad as e:
+                except StatementError as e:
                     self.report_error(e.where, e.text)
         elif aliases:
             self.report_error(aliases[0].get_position(), "a shadowed event has no names")
@@ -501,7 +501,7 @@ class Compiler(Fields):
 
     def do_ratio(self, words):
         if len(words) < 3 or not words[2].raw.startswith("metric="):
-            raise Bad(words[-1].get_position(), "ratio takes a name and its formula: metric=")
+            raise StatementError(words[-1].get_position(), "ratio takes a name and its formula: metric=")
         self.ratios.append((words, self.origin))
 
     def enter_ratios(self):
@@ -511,33 +511,33 @@ class Compiler(Fields):
             needed = set(re.findall(r"[A-Za-z_][A-Za-z0-9_.]*", formula)) - RATIO_WORDS
             self.origin = origin
             if pt.fold(words[1].get_text()) not in self.names and all(pt.fold(n) in self.names
-                                                                  for n in needed):
+                                                                      for n in needed):
                 self.do_event(words)
 
     def do_drop(self, words):
         if len(words) < 2:
-            raise Bad(words[0].get_position(), "drop needs a name")
+            raise StatementError(words[0].get_position(), "drop needs a name")
 
         def drop_name(w):
             found = self.names.get(pt.fold(w.get_text()))
             if not found:
-                raise Bad(w.get_position(), "nothing of the name '%s' to drop" % w.get_text())
+                raise StatementError(w.get_position(), "nothing of the name '%s' to drop" % w.get_text())
             if type(found[2]) is int:
                 self.drop_row(found[2])
             else:
                 del self.names[pt.fold(w.get_text())]
                 self.waiting = [x for x in self.waiting if x[1] is not found[1]]
-        self.for_each_word(words[1:], drop_name)
+        self.visit_words(words[1:], drop_name)
 
     def do_synonym(self, words):
         if len(words) != 3:
-            raise Bad(words[-1].get_position(), "synonym takes a name and an event")
+            raise StatementError(words[-1].get_position(), "synonym takes a name and an event")
         self.enter_name(words[1].get_text(), words[1], words[1])
         self.waiting.append(("synonym", words[1], words[2]))
 
     def do_unsupported(self, words):
         if len(words) != 3 or not words[2].is_text() or not words[2].get_text():
-            raise Bad(words[-1].get_position(), "unsupported takes a name and the reason as text")
+            raise StatementError(words[-1].get_position(), "unsupported takes a name and the reason as text")
         self.enter_name(words[1].get_text(), words[1], words[1])
         self.waiting.append(("unsupported", words[1], words[2]))
 
@@ -569,7 +569,7 @@ class Compiler(Fields):
         if self.family and texts and not self.errors:
             self.add_descriptions()
         if not self.errors:
-            for text in t.wrong_head() + ([pt.TOO_MANY] if t.has_too_many(self.names) else []):
+            for text in t.check_head() + ([pt.TOO_MANY] if t.has_too_many(self.names) else []):
                 self.report_error(self.at_name, text)
             for row in t.rows if max(map(len,
                                          [row.values for row in t.rows])) > pt.MAX_VALUES else ():
@@ -596,7 +596,7 @@ class Compiler(Fields):
         row.desc = texts.find_metric_text(row.name) or ""
         if not row.desc and texts.load_metric_texts():
             self.report_error(locate_row(row.where), "metric '%s' needs a description here "
-                       "or in texts/metrics.txt" % row.name)
+                              "or in texts/metrics.txt" % row.name)
 
     def add_mask_descriptions(self, events, group):
         """Describes unit masks as if the event's name included them; masks of a group that several
@@ -618,7 +618,7 @@ def pack_alternative(token):
     """Packs CODE:UMASK:REGISTER, an alternative encoding of the event."""
     parts = [p.parse_number() for p in token.split_list(":")]
     if len(parts) != 3 or parts[0] > 0xFFFF or parts[1] > 0xFFFF or parts[2] > pt.ANY32:
-        raise Bad(token.get_position(), "an alternative is CODE:UMASK:REGISTER")
+        raise StatementError(token.get_position(), "an alternative is CODE:UMASK:REGISTER")
     return parts[0] | parts[1] << 16 | parts[2] << 32
 
 
@@ -670,7 +670,7 @@ def compile_all(paths, is_meant=None, extend=None):
     for path in paths:
         try:
             read.append((path, library.read_parts(path)))
-        except Bad as e:
+        except StatementError as e:
             errors.append((e.where, e.text))
     is_needed = select_parts([p for _, parts in read for p in parts], is_meant)
     for path, parts in read:

@@ -21,7 +21,7 @@ BESIDE = frozenset(("rapl", "amd64_rapl"))      # energy meters, which are not p
 KERNEL = ("software::", "hardware::")
 
 
-class Standard:
+class StandardMetric:
     """A metric of the contract. Conditions of a formula: the name of an event that must exist, +PMU
     for this PMU only, -PMU for all but this one. A reason has PMU conditions only."""
 
@@ -32,7 +32,7 @@ class Standard:
         self.formulas = []      # (tokens, text)
 
 
-    def reason_of(self, core):
+    def find_reason(self, core):
         """Returns why the PMU called @core has no formula."""
         return next(text for tokens, text in self.reasons if all(is_for(token, core) for token in tokens))
 
@@ -58,7 +58,7 @@ def read_contract(path):
             if not line or line.startswith("#"):
                 continue
             if head:
-                found.append(Standard(head[1], head[2]))
+                found.append(StandardMetric(head[1], head[2]))
             elif line.startswith("! "):
                 tokens, colon, reason = line[2:].partition(" : ")
                 found[-1].reasons.append((tokens.split(), reason) if colon else ((), line[2:]))
@@ -85,7 +85,7 @@ def find_names(formula):
     return tuple(name for _, name in parse_formula(formula, "own").names)
 
 
-class Scope:
+class NameScope:
     """Names for a core's metrics: its own names, those of its boxes, and for a table NAME_ratios those of NAME."""
 
     def __init__(self, group, core, home):
@@ -112,7 +112,7 @@ def add_standard_metrics(tables, path):
         by_name = {t.name: t for t in group}
         for core in filter(is_core, list(group)):
             home = by_name.get(core.name + "_ratios", core)
-            scope = Scope(group, core, home)
+            scope = NameScope(group, core, home)
             for standard in contract:
                 add_standard_metric(standard, core, home, scope)
 
@@ -128,27 +128,27 @@ def add_standard_metric(standard, core, home, scope):
         return                      # an event of that name
     for needed, formula in standard.formulas:
         if all(map(scope.has_name, needed)) and all(map(scope.has_name, find_names(formula))):
-            values = [(text_field(home, key), pt.ANYWHERE, text) for key, text in
+            values = [(find_text_field(home, key), pt.ANYWHERE, text) for key, text in
                       (("metric", formula), ("unit", standard.unit), ("metric_group", GROUP))]
             home.rows.append(pt.Row(standard.name, standard.text, 0, values, (), pt.ROW_METRIC, (),
                                     core.rows[0].where))
             scope.known.add(folded)
             return
-    home.unsupported.append((standard.name, "cannot be measured: " + standard.reason_of(core.name)))
+    home.unsupported.append((standard.name, "cannot be measured: " + standard.find_reason(core.name)))
 
 
-def text_field(table, name):
+def find_text_field(table, name):
     at = table.field_at.get(name)
     return at if at is not None else table.add_field(pt.Field(name, pt.TEXT, 32))
 
 
 def set_unit(table, row, unit):
-    at = text_field(table, "unit")
+    at = find_text_field(table, "unit")
     row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANYWHERE, unit)]
 
 
 def add_to_group(table, row):
-    at = text_field(table, "metric_group")
+    at = find_text_field(table, "metric_group")
     had = next((v for f, _, v in row.values if f == at), "")
     row.values = [v for v in row.values if v[0] != at] + \
         [(at, pt.ANYWHERE, ";".join(filter(None, (had, GROUP))))]

@@ -6,9 +6,9 @@ import functools
 import re
 
 import pmtable as pt
-from pmbuild import Draft, Sheet, format_counters
-from pmheads import sort_sections, is_big, row_names, make_table_title
-from pmread import COUNTERS, NUMBERS, Refused, name_of, is_placeholder, convert_to_strings, get_cached_value
+from pmbuild import EventDraft, Sheet, format_counters
+from pmheads import sort_sections, is_big, list_row_names, make_table_title
+from pmread import COUNTERS, NUMBERS, RefusedValue, name_of, is_placeholder, convert_to_strings, get_cached_value
 
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
 MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
@@ -47,7 +47,7 @@ def find_core_of_file(reading, file):
         return reading.builders[big[0] if big else next(iter(reading.cores.values()))]
     m = reading.model
     b = reading.get_sheet(m.name, lambda: make_core_sheet(reading, m.name, "", (), "cpu",
-                                                   make_table_title(m.name, m.folder)))
+                                                          make_table_title(m.name, m.folder)))
     reading.cores[""] = m.name
     return b
 
@@ -59,7 +59,7 @@ def add_topdown_rows(reading, b):
         return
     section = reading.processor.topdown if reading.processor and reading.processor.topdown else "x86.topdown8"
     b.uses.append(section)
-    for name in row_names(section):
+    for name in list_row_names(section):
         b.seen.setdefault(pt.fold(name), slots)
 
 
@@ -68,7 +68,7 @@ def add_topdown_rows(reading, b):
 def add_core_event(reading, b, e):
     """Adds an event of a core's list. Returns its row."""
     e = convert_to_strings(e)
-    d = Draft(b, name_of(e), e)
+    d = EventDraft(b, name_of(e), e)
     counters, fixed = get_cached_value(COUNTERS, e, "Counter")
     msrs, counters = set_event_select(d, counters, fixed)
     d.set_fields(MODIFIERS)
@@ -112,7 +112,7 @@ def set_event_select(d, counters, fixed):
     else:
         # not 0, with which the kernel takes the unit mask for the number of a fixed counter
         if is_placeholder(e.get("EventCode", "")):
-            raise Refused("EventCode", "missing")
+            raise RefusedValue("EventCode", "missing")
         (code, umask, msr), *others = list_encodings(b.at["umask"].max, codes, umasks, msrs,
                                                      d.get_number("UMaskExt"))
     d.set_value("code", code)
@@ -155,14 +155,14 @@ def list_encodings(limit, codes, umasks, msrs, ext):
         code = codes[min(i, len(codes) - 1)]
         umask = umasks[min(i, len(umasks) - 1)] | ext << 8
         if code > 0xFF:
-            raise Refused("EventCode", "0x%x does not fit 8 bits" % code)
+            raise RefusedValue("EventCode", "0x%x does not fit 8 bits" % code)
         if umask > limit:
-            raise Refused("UMaskExt" if ext else "UMask", "0x%x does not fit the unit mask" % umask)
+            raise RefusedValue("UMaskExt" if ext else "UMask", "0x%x does not fit the unit mask" % umask)
         if i >= len(msrs) > 1:
             break
         msr = msrs[i] if len(msrs) > 1 else msrs[0]
         if msr > pt.ANY32:
-            raise Refused("MSRIndex", "expected a register number, got 0x%x" % msr)
+            raise RefusedValue("MSRIndex", "expected a register number, got 0x%x" % msr)
         out.append((code, umask, msr))
     return out
 
@@ -184,8 +184,8 @@ def extra_register(d, msr, value):
     """Sets an extra register of the event. The head names its field for users; the value must fit that field."""
     field = d.b.registers.get(msr)
     if field and value > d.b.at[field].max:
-        raise Refused("MSRValue", "0x%x does not fit the %d bits of '%s'"
-                      % (value, d.b.at[field].width, field))
+        raise RefusedValue("MSRValue", "0x%x does not fit the %d bits of '%s'"
+                           % (value, d.b.at[field].width, field))
     d.set_value("msr", "0x%x:0x%x" % (msr, value))
 
 

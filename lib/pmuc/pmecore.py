@@ -10,7 +10,7 @@ import csv
 import functools
 import re
 
-from pmread import Refused, read_source
+from pmread import RefusedValue, read_source
 
 SHEET = "E-core_TMA_Metrics.csv"
 # in hybrids; ARL-SKT goes before SKT
@@ -39,7 +39,7 @@ def read_small_core_metrics(reading, source):
         for e in collect_items(rows, column):
             try:
                 yield name, make_metric(e, known)
-            except Refused as r:
+            except RefusedValue as r:
                 reading.report_refusal(e["name"], r.key, r.why)
 
 
@@ -103,7 +103,7 @@ def make_metric(e, known):
 def expand_macros(text, known, depth=0):
     """Replaces each name in @text by its value in parentheses."""
     if depth > DEEPEST:
-        raise Refused("Formula", "macros of macros, more than %d deep" % DEEPEST)
+        raise RefusedValue("Formula", "macros of macros, more than %d deep" % DEEPEST)
 
     def expand_macro(m):
         return "( %s )" % expand_macros(known[m[0]], known, depth + 1) if known.get(m[0]) else m[0]

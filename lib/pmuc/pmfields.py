@@ -5,15 +5,15 @@ events give them."""
 import re
 
 import pmtable as pt
-from pmhead import Head
-from pmtext import Bad, Token, unquote_text
+from pmhead import HeadCompiler
+from pmtext import StatementError, Token, unquote_text
 
 
-def row_flags(value):
+def parse_row_flags(value):
     flags = 0
     for part in value.split_list():
         if part.raw not in pt.ROW_FLAGS:
-            raise Bad(part.get_position(), "unknown flag '%s'" % part.raw)
+            raise StatementError(part.get_position(), "unknown flag '%s'" % part.raw)
         flags |= pt.ROW_FLAGS[part.raw]
     return flags
 
@@ -21,8 +21,8 @@ def row_flags(value):
 def check_fit(field, n, token):
     """Checks the number @n of @token against a field."""
     if not field.min <= n <= field.max:
-        raise Bad(token.get_position(), "%s does not fit %s (%d..%d)"
-                  % (token.raw, field.name, field.min, field.max))
+        raise StatementError(token.get_position(), "%s does not fit %s (%d..%d)"
+                             % (token.raw, field.name, field.min, field.max))
     return n
 
 
@@ -30,7 +30,7 @@ FIELDS = {}     # statement -> its parsed field
 WORDS = {"config": 0, "config1": 1, "config2": 2, "config3": 3}
 
 
-class Fields(Head):
+class FieldCompiler(HeadCompiler):
     """Statements from field to default, and values."""
 
     # ---- fields and groups -----------------------------------------------------------------------
@@ -40,7 +40,7 @@ class Fields(Head):
             self.table.fields[self.table.field_at[field.name]] = field
         else:
             if field.name in self.table.field_at:
-                raise Bad(token.get_position(), "field '%s' exists" % field.name)
+                raise StatementError(token.get_position(), "field '%s' exists" % field.name)
             self.table.add_field(field)
 
     def do_field(self, words):
@@ -59,33 +59,33 @@ class Fields(Head):
         def read_key(w):
             key, value = w.split_pair()
             if key not in ("bits", "at", "range") or value is None:
-                raise Bad(w.get_position(), "unknown key '%s'" % key)
+                raise StatementError(w.get_position(), "unknown key '%s'" % key)
             if key in got:
-                raise Bad(w.get_position(), "'%s' is given twice" % key)
+                raise StatementError(w.get_position(), "'%s' is given twice" % key)
             if key == "bits":
                 got[key] = value.parse_number()
                 if not 1 <= got[key] <= 64:
-                    raise Bad(value.get_position(), "a field has 1 to 64 bits")
+                    raise StatementError(value.get_position(), "a field has 1 to 64 bits")
             elif key == "range":
                 got[key] = self.parse_ranges(value, pt.ALL64)
                 if len(got[key]) != 1:
-                    raise Bad(value.get_position(), "range takes LOW..HIGH")
+                    raise StatementError(value.get_position(), "range takes LOW..HIGH")
             else:
                 got[key] = self.parse_bit_ranges(value)
         before = len(self.errors)
-        self.for_each_word(words[2:], read_key)
+        self.visit_words(words[2:], read_key)
         if len(self.errors) > before:
             self.origins["broken", name] = words[1], None
             return None
         if not got:
-            raise Bad(words[1].get_position(), "a field needs bits, at or range")
+            raise StatementError(words[1].get_position(), "a field needs bits, at or range")
         ranges = got.get("at", ())
         low, high = got.get("range", [(0, None)])[0]
         width = got.get("bits") or sum(r[2] for r in ranges) or max(1, high.bit_length())
         if ranges and width != sum(r[2] for r in ranges):
-            raise Bad(words[1].get_position(), "bits and at disagree about the width")
+            raise StatementError(words[1].get_position(), "bits and at disagree about the width")
         if high is not None and high >> width:
-            raise Bad(words[1].get_position(), "range does not fit %d bits" % width)
+            raise StatementError(words[1].get_position(), "range does not fit %d bits" % width)
         return {"name": name, "width": width, "ranges": ranges, "low": low, "high": high,
                 "preset": low}
 
@@ -94,7 +94,7 @@ class Fields(Head):
         name = self.parse_name(words, "nofield")
         t = self.table
         if name not in t.field_at:
-            raise Bad(words[1].get_position(), "no field '%s'" % name)
+            raise StatementError(words[1].get_position(), "no field '%s'" % name)
         del t.fields[t.field_at[name]]
         t.field_at = {f.name: i for i, f in enumerate(t.fields)}
         self.origins.pop(("field", name))
@@ -103,7 +103,7 @@ class Fields(Head):
     def do_register(self, words):
         """Declares extra registers and their fields for users."""
         if len(words) != 3 or words[2].split_pair()[0] != "field":
-            raise Bad(words[-1].get_position(), "register takes numbers and field=NAME")
+            raise StatementError(words[-1].get_position(), "register takes numbers and field=NAME")
         for part in words[1].split_list():
             self.registers[part.parse_number()] = words[2].split_pair()[1].raw
 
@@ -111,20 +111,20 @@ class Fields(Head):
     def parse_bit_ranges(value):
         word, colon, bits = value.raw.partition(":")
         if not colon or word not in WORDS:
-            raise Bad(value.get_position(), "expected config, config1, config2 or config3, a colon and bits")
+            raise StatementError(value.get_position(), "expected config, config1, config2 or config3, a colon and bits")
         out, used = [], 0
         for part in Token(bits, *value.get_position(len(word) + 1)).split_list():
             m = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", part.raw)
             low, high = (int(m[1]), int(m[2] or m[1])) if m else (1, 0)
             if not low <= high < 64:
-                raise Bad(part.get_position(), "bad bits '%s'" % part.raw)
+                raise StatementError(part.get_position(), "bad bits '%s'" % part.raw)
             mask = (1 << (high + 1)) - (1 << low)
             if used & mask:
-                raise Bad(part.get_position(), "bits given twice")
+                raise StatementError(part.get_position(), "bits given twice")
             used |= mask
             out.append((WORDS[word], low, high - low + 1))
         if len(out) > pt.MAX_RANGES:
-            raise Bad(value.get_position(), "more than %d bit ranges" % pt.MAX_RANGES)
+            raise StatementError(value.get_position(), "more than %d bit ranges" % pt.MAX_RANGES)
         return out
 
     def parse_words(self, tokens_, numbered):
@@ -135,24 +135,24 @@ class Fields(Head):
             nonlocal position
             key, value = w.split_pair()
             if value is not None and not numbered:
-                raise Bad(value.get_position(), "words of a trait have no values")
+                raise StatementError(value.get_position(), "words of a trait have no values")
             m = re.fullmatch(r"(.*?)([0-9]{1,4})\.\.([0-9]{1,4})", key)
             names = [["%s%d" % (m[1], n)]
                      for n in range(int(m[2]), int(m[3]) + 1)] if m else [key.split("/")]
             if m and (int(m[2]) > int(m[3]) or value is not None):
-                raise Bad(w.get_position(), "bad range of words")
+                raise StatementError(w.get_position(), "bad range of words")
             if value is not None:
                 position = value.parse_number()
             for spellings in names:
                 for s in spellings:
                     folded = pt.fold(s)
                     if not folded or folded in seen:
-                        raise Bad(w.get_position(),
-                                  "the word '%s' is given twice" % s if folded else "an empty word")
+                        raise StatementError(w.get_position(),
+                                             "the word '%s' is given twice" % s if folded else "an empty word")
                     seen[folded] = s
                     words.append(pt.Word(s, position if numbered else 1 << position))
                 position += 1
-        self.for_each_word(tokens_, add_word)
+        self.visit_words(tokens_, add_word)
         return words
 
     def do_trait(self, words):
@@ -161,7 +161,7 @@ class Fields(Head):
         if not got and len(words) > 2:
             return               # reported already
         if not got or len({w.value for w in got}) > 64:
-            raise Bad(words[1].get_position(), "a trait has 1 to 64 words")
+            raise StatementError(words[1].get_position(), "a trait has 1 to 64 words")
         high = max(w.value for w in got) * 2 - 1
         self.put_field(words[1], pt.Field(name, pt.TRAIT, high.bit_length(), words=got, high=high))
 
@@ -171,53 +171,53 @@ class Fields(Head):
         if not got and len(words) > 2:
             return
         if not got:
-            raise Bad(words[1].get_position(), "a choice needs words")
+            raise StatementError(words[1].get_position(), "a choice needs words")
         high = max(w.value for w in got)
         self.put_field(words[1], pt.Field(name, pt.CHOICE, max(1, high.bit_length()), words=got,
                                           high=high))
 
     def do_text(self, words):
         if len(words) > 2:
-            raise Bad(words[2].get_position(), "text takes one name")
+            raise StatementError(words[2].get_position(), "text takes one name")
         self.put_field(words[1] if len(words) > 1 else words[0],
                        pt.Field(self.parse_name(words, "text"), pt.TEXT, 32))
 
     def do_group(self, words):
         name = self.parse_name(words, "group")
         if len(words) < 3 or words[2].raw not in ("one", "any"):
-            raise Bad(words[min(2, len(words) - 1)].get_position(), "after its name, a group says one or any")
+            raise StatementError(words[min(2, len(words) - 1)].get_position(), "after its name, a group says one or any")
         replaces = self.record_declaration("group", words[1], name)
         got, values, seen = {}, [], {}
 
         def read_key(w):
             key, value = w.split_pair()
             if value is None:
-                raise Bad(w.get_position(), "a group takes VALUE=NUMBER")
+                raise StatementError(w.get_position(), "a group takes VALUE=NUMBER")
             if key in ("field", "default", "mask", "explicit"):
                 if key in got:
-                    raise Bad(w.get_position(), "'%s' is given twice" % key)
+                    raise StatementError(w.get_position(), "'%s' is given twice" % key)
                 got[key] = value
                 return
             number = value.split_list(":")[0]
             desc = value.raw[len(number.raw):]
             if desc and not re.fullmatch(r':"(?:[^"\\]|\\.)*"', desc):
-                raise Bad(value.get_position(len(number.raw)),
-                          "a value's description is a quoted text after a colon")
+                raise StatementError(value.get_position(len(number.raw)),
+                                     "a value's description is a quoted text after a colon")
             n = number.parse_number()
             for s in key.split("/"):
                 folded = pt.fold(s)
                 if not folded or folded in seen:
-                    raise Bad(w.get_position(),
-                              "the word '%s' is given twice" % s if folded else "an empty word")
+                    raise StatementError(w.get_position(),
+                                         "the word '%s' is given twice" % s if folded else "an empty word")
                 seen[folded] = n
                 values.append((pt.Word(s, n, unquote_text(desc[1:])), number))
         before = len(self.errors)
-        self.for_each_word(words[3:], read_key)
+        self.visit_words(words[3:], read_key)
         if len(self.errors) > before:
             self.groups[name] = None       # declared with an error: no further errors for its uses
             return
         if not values:
-            raise Bad(words[1].get_position(), "a group needs values")
+            raise StatementError(words[1].get_position(), "a group needs values")
         self.groups[name] = (words, got, values, seen, words[2].raw == "any", replaces)
 
     def make_groups(self):
@@ -249,15 +249,15 @@ class Fields(Head):
                     flags |= pt.GROUP_DEFAULT
                     parts = got["default"].split_list()
                     if len(parts) > 1 and not union:
-                        raise Bad(got["default"].get_position(), "a group of one value has one default")
+                        raise StatementError(got["default"].get_position(), "a group of one value has one default")
                     for p in parts:
                         if pt.fold(p.raw) not in seen:
-                            raise Bad(p.get_position(), "the group has no value '%s'" % p.raw)
+                            raise StatementError(p.get_position(), "the group has no value '%s'" % p.raw)
                         preset |= seen[pt.fold(p.raw)]
                 mask = got["mask"].parse_number() if "mask" in got else None
                 if "explicit" in got and got["explicit"].parse_number():
                     flags |= pt.GROUP_EXPLICIT
-            except Bad as e:
+            except StatementError as e:
                 self.report_error(e.where, e.text)
                 continue
             if not fits:
@@ -277,10 +277,10 @@ class Fields(Head):
         def read_key(w):
             key, value = w.split_pair()
             if key not in ("field", "max") or value is None or key in got:
-                raise Bad(w.get_position(), "unknown key '%s'" % key if key not in got
-                          else "'%s' is given twice" % key)
+                raise StatementError(w.get_position(), "unknown key '%s'" % key if key not in got
+                                     else "'%s' is given twice" % key)
             got[key] = value if key == "field" else value.parse_number()
-        self.for_each_word(words[2:], read_key)
+        self.visit_words(words[2:], read_key)
         self.modifiers.append((words[1], name, got))
 
     def make_modifiers(self):
@@ -309,10 +309,10 @@ class Fields(Head):
         def set_default(w):
             key, value = w.split_pair()
             if value is None:
-                raise Bad(w.get_position(), "default takes KEY=VALUE")
+                raise StatementError(w.get_position(), "default takes KEY=VALUE")
             self.record_declaration("default", w, key)
             self.default[key] = w
-        self.for_each_word(words[1:], set_default)
+        self.visit_words(words[1:], set_default)
 
     def finish_head(self):
         """Completes everything that rows refer to, in the order of dependence."""
@@ -325,21 +325,21 @@ class Fields(Head):
                 if key == "on":
                     self.default_counters = 0 if value.raw == "none" else self.parse_counters(value)
                 elif key == "flags":
-                    self.default_flags = row_flags(value)
+                    self.default_flags = parse_row_flags(value)
                 elif key == "umasks":
                     self.default_takes = self.parse_groups(value)
                 else:
-                    f = self.field_index(w, key)
-                    n = self.field_value(t.fields[f], value)
+                    f = self.find_field_index(w, key)
+                    n = self.parse_field_value(t.fields[f], value)
                     if type(n) is str:
-                        raise Bad(w.get_position(), "texts have no default")
+                        raise StatementError(w.get_position(), "texts have no default")
                     t.fields[f].preset = n
-            except Bad as e:
+            except StatementError as e:
                 self.report_error(e.where, e.text)
 
     # ---- values ----------------------------------------------------------------------------------
 
-    def field_index(self, token, key):
+    def find_field_index(self, token, key):
         """Index of a field. Fields of texts that any table may have are added at first use."""
         t = self.table
         if key in t.field_at:
@@ -350,10 +350,10 @@ class Fields(Head):
         if key == "on_htoff":
             return t.add_field(pt.Field(key, pt.NUMBER, 64))
         if ("broken", key) in self.origins:
-            raise Bad(token.get_position(), "'%s' could not be declared" % key)
-        raise Bad(token.get_position(), "unknown key '%s'" % key)
+            raise StatementError(token.get_position(), "'%s' could not be declared" % key)
+        raise StatementError(token.get_position(), "unknown key '%s'" % key)
 
-    def field_value(self, f, value):
+    def parse_field_value(self, f, value):
         if f.kind == pt.TEXT:
             return value.get_text()
         if f.name == "on_htoff":
@@ -369,22 +369,22 @@ class Fields(Head):
                                                                b"") and part.raw == value.raw:
                 return 0
             if not found:
-                raise Bad(part.get_position(), "%s has no word '%s'" % (f.name, part.raw))
+                raise StatementError(part.get_position(), "%s has no word '%s'" % (f.name, part.raw))
             total |= found[0]
         return total
 
     def parse_counters(self, value, known=True):
-        everything = self.table.all_counters() if known else pt.ALL64
+        everything = self.table.get_all_counters() if known else pt.ALL64
         bits = 0
         for part in value.split_list():
             m = re.fullmatch(r"(F?)([0-9]{1,3})(?:\.\.(F?)([0-9]{1,3}))?", part.raw)
             if not m or (m[3] and not m[1]) or int(m[4] or m[2]) < int(m[2]) or int(m[4]
                                                                                     or m[2]) > 31:
-                raise Bad(part.get_position(), "bad counter '%s'" % part.raw)
+                raise StatementError(part.get_position(), "bad counter '%s'" % part.raw)
             base = 32 if m[1] else 0
             these = ((2 << int(m[4] or m[2])) - (1 << int(m[2]))) << base
             if these & ~everything:
-                raise Bad(part.get_position(), "counter '%s' does not exist" % part.raw)
+                raise StatementError(part.get_position(), "counter '%s' does not exist" % part.raw)
             bits |= these
         return bits
 
@@ -392,11 +392,11 @@ class Fields(Head):
         out = []
         for part in value.split_list():
             if part.raw not in self.groups:
-                raise Bad(part.get_position(), "unknown group '%s'" % part.raw)
+                raise StatementError(part.get_position(), "unknown group '%s'" % part.raw)
             if self.groups[part.raw] is not None:
                 if self.groups[part.raw] in out:
-                    raise Bad(part.get_position(), "group '%s' is taken twice" % part.raw)
+                    raise StatementError(part.get_position(), "group '%s' is taken twice" % part.raw)
                 out.append(self.groups[part.raw])
         if len(out) > pt.MAX_TAKES:
-            raise Bad(value.get_position(), "an event takes at most %d groups" % pt.MAX_TAKES)
+            raise StatementError(value.get_position(), "an event takes at most %d groups" % pt.MAX_TAKES)
         return tuple(out)

@@ -12,7 +12,7 @@ The result is a graph in which equal parts are one node, printed as postfix code
 set that needs no quoting anywhere. lib/metric/run_code.c has the same list of instructions.
 
 Formulas come with vendors' lists and are not trusted: length, depth, numbers and the size of the
-code are bounded, and what cannot be represented is Refused with the reason."""
+code are bounded, and RefusedValue says what cannot be represented."""
 
 import contextlib
 import functools
@@ -20,7 +20,7 @@ import math
 import re
 import struct
 
-from pmread import MAX_FORMULA, Refused
+from pmread import MAX_FORMULA, RefusedValue
 
 MAX_DEPTH = 100         # nesting of parentheses, signs and conditions
 MAX_TOKENS = 60000
@@ -71,7 +71,7 @@ class Graph:
         at = self.known.get(what)
         if at is None:
             if len(self.nodes) >= MAX_NODES:
-                raise Refused("Formula", "more than %d different parts" % MAX_NODES)
+                raise RefusedValue("Formula", "more than %d different parts" % MAX_NODES)
             at = self.known[what] = len(self.nodes)
             self.nodes.append(what)
         return at
@@ -86,7 +86,7 @@ def limit_recursion():
     try:
         yield
     except RecursionError:
-        raise Refused("Formula", "nested too deeply") from None
+        raise RefusedValue("Formula", "nested too deeply") from None
 
 
 # ---- text to postfix -----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Formula:
 def split_words(text, grammar):
     """The words of a formula: names, numbers and operators; "" is the end."""
     if len(text) > MAX_FORMULA:
-        raise Refused("Formula", "more than %d characters" % MAX_FORMULA)
+        raise RefusedValue("Formula", "more than %d characters" % MAX_FORMULA)
     text, pattern = text.rstrip(), TOKEN[grammar]
     parts = pattern.split(text)
     words = parts[1::2]
@@ -111,10 +111,10 @@ def split_words(text, grammar):
         at, m = 0, pattern.match(text)
         while m:
             at, m = m.end(), pattern.match(text, m.end())
-        raise Refused("Formula", "'%s' at character %d is not understood"
-                      % (text[at:].lstrip()[:20], at))
+        raise RefusedValue("Formula", "'%s' at character %d is not understood"
+                           % (text[at:].lstrip()[:20], at))
     if len(words) > MAX_TOKENS:
-        raise Refused("Formula", "more than %d words" % MAX_TOKENS)
+        raise RefusedValue("Formula", "more than %d words" % MAX_TOKENS)
     if SPACED.search(text):
         words = ["".join(w.split()) if w[0] in "<>" else w for w in words]
     words.append("")
@@ -124,10 +124,10 @@ def split_words(text, grammar):
 @functools.lru_cache(FORMULAS)
 def parse_number(text):
     if len(text) > MAX_NUMBER:
-        raise Refused("Formula", "a number of %d characters" % len(text))
+        raise RefusedValue("Formula", "a number of %d characters" % len(text))
     value = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
     if not math.isfinite(value):
-        raise Refused("Formula", "the number %s is too large" % text)
+        raise RefusedValue("Formula", "the number %s is too large" % text)
     return value
 
 
@@ -142,7 +142,7 @@ class Parser:
     def parse_all(self):
         self.parse_condition()
         if self.words[self.at]:
-            raise Refused("Formula", "'%s' is left over at the end" % self.words[self.at][:40])
+            raise RefusedValue("Formula", "'%s' is left over at the end" % self.words[self.at][:40])
         return Formula(self.code, self.names)
 
     def quote_next_word(self):
@@ -151,13 +151,13 @@ class Parser:
 
     def expect_word(self, word):
         if self.words[self.at] != word:
-            raise Refused("Formula", "expected '%s' before %s" % (word, self.quote_next_word()))
+            raise RefusedValue("Formula", "expected '%s' before %s" % (word, self.quote_next_word()))
         self.at += 1
 
     def enter_level(self):
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Refused("Formula", "nested more than %d deep" % MAX_DEPTH)
+            raise RefusedValue("Formula", "nested more than %d deep" % MAX_DEPTH)
 
     def parse_condition(self):
         self.enter_level()
@@ -204,7 +204,7 @@ class Parser:
     def parse_new_operand(self, word):
         """Parses an operand that is not a known name or number."""
         if word[:1] in NO_NAME or word in ("if", "else"):
-            self.unexpected_word(word)
+            self.report_unexpected_word(word)
             return
         self.at += 1
         if self.words[self.at] == "(":
@@ -212,7 +212,7 @@ class Parser:
             return
         self.code.append(self.known.setdefault(word, self.number_name("name", word)))
 
-    def unexpected_word(self, word):
+    def report_unexpected_word(self, word):
         if word[:1] in DIGITS:
             self.at += 1
             self.code.append(self.known.setdefault(word, parse_number(word)))
@@ -223,7 +223,7 @@ class Parser:
             self.depth -= 1
             self.code.append("neg")
         else:
-            raise Refused("Formula", "expected a value before %s" % self.quote_next_word())
+            raise RefusedValue("Formula", "expected a value before %s" % self.quote_next_word())
 
     def number_name(self, function, word):
         return self.names.setdefault((function, self.strip_name_marks(word)), len(self.names))
@@ -233,14 +233,14 @@ class Parser:
         if function in NAMED:
             word = self.words[self.at]
             if word[:1] in NO_NAME - DIGITS:
-                raise Refused("Formula", "%s takes a name" % function)
+                raise RefusedValue("Formula", "%s takes a name" % function)
             self.at += 1
             self.expect_word(")")
             self.code.append(self.number_name(function, word))
             return
         if function not in FUNCTIONS:
-            raise Refused("Formula",
-                          "no function '%s': min, max and d_ratio are known" % function[:40])
+            raise RefusedValue("Formula",
+                               "no function '%s': min, max and d_ratio are known" % function[:40])
         self.parse_condition()
         for _ in range(FUNCTIONS[function] - 1):
             self.expect_word(",")
@@ -297,7 +297,7 @@ def get_name_text(function, name):
         try:
             return get_number_text(parse_number(name))
         except ValueError:
-            raise Refused("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
+            raise RefusedValue("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
     return name if PLAIN.fullmatch(name) else "'%s'" % name
 
 
@@ -344,7 +344,7 @@ def format_formula(formula, names):
             stack[-n:] = [part]
         size += len(part[0])
         if size > 64 * MAX_FORMULA or len(part[0]) > MAX_FORMULA:
-            raise Refused("Formula", "more than %d characters when written out" % MAX_FORMULA)
+            raise RefusedValue("Formula", "more than %d characters when written out" % MAX_FORMULA)
     return stack[0][0]
 
 
@@ -407,7 +407,7 @@ def encode_number(value):
     return "k" + format_number(int.from_bytes(struct.pack(">d", value), "big"), 11)
 
 
-class Coder:
+class CodeWriter:
     """Generates code for nodes. A value with several uses is computed once and stored in a slot."""
 
     def __init__(self, graph, inputs):
@@ -419,8 +419,8 @@ class Coder:
         depth = self.emit_node(root, uses)
         text = "".join(self.out)
         if depth > MAX_STACK or len(text) > MAX_CODE or len(self.slots) > MAX_SLOTS:
-            raise Refused("Formula",
-                          "too large: %d characters of code, %d deep" % (len(text), depth))
+            raise RefusedValue("Formula",
+                               "too large: %d characters of code, %d deep" % (len(text), depth))
         return text
 
     def count_uses(self, root):
@@ -474,7 +474,7 @@ class Inputs:
         at = self.at.get(name)
         if at is None:
             if len(self.names) >= MAX_INPUTS:
-                raise Refused("Formula", "more than %d events" % MAX_INPUTS)
+                raise RefusedValue("Formula", "more than %d events" % MAX_INPUTS)
             at = self.at[name] = len(self.names)
             self.names.append(name)
         return at

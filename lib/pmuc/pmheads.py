@@ -15,7 +15,7 @@ import functools
 import re
 
 import pmtable as pt
-from pmcompile import Compiler, Library, Part
+from pmcompile import Compiler, Library, FilePart
 from pmtext import Token, split_statements
 
 LIBRARY = Library()         # cache of this process
@@ -87,7 +87,7 @@ class Processor:
     def is_hybrid(self):
         return "" not in self.cores and bool(self.cores)
 
-    def core_named(self, small):
+    def find_core_named(self, small):
         """The first of a hybrid's cores of that kind."""
         return next((c for c in self.cores if c and self.cores[c][0] == small), "")
 
@@ -174,7 +174,7 @@ def make_table_title(name, given, core="", unit=""):
 
 
 @functools.lru_cache(None)
-def unit_device(unit):
+def find_unit_device(unit):
     """The kernel's name of the box that a list calls @unit."""
     known = {k.lower(): v for k, v in find_section("units").units.items()}
     u = unit.lower()
@@ -207,7 +207,7 @@ def build_skeleton(uses):
     key = tuple(uses)
     if key not in _skeletons:
         text = "pmu head \"A head.\"\n" + "".join("use %s\n" % u for u in uses)
-        part = Part("head", "head", False)
+        part = FilePart("head", "head", False)
         part.statements = list(split_statements(text, "head", []))
         LIBRARY.files.setdefault("head", [])
         c = Compiler(LIBRARY)
@@ -229,7 +229,7 @@ def parse_bits(text):
     return Compiler.parse_bit_ranges(Token(text, "", 0, 0))
 
 
-def row_names(name):
+def list_row_names(name):
     """Names and aliases of the rows of a section."""
     part = LIBRARY.read_sections()[name]
     out = []
@@ -239,5 +239,5 @@ def row_names(name):
             out.append(words[1])
             out += [a for w in words if w.startswith("alias=") for a in w[6:].split(",")]
         elif s[0].raw == "use":
-            out += row_names(s[1].raw)
+            out += list_row_names(s[1].raw)
     return out

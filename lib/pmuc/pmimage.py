@@ -13,13 +13,13 @@ import struct
 
 import pmpack
 import pmview
-from pmtable import ALL64, ANY32, ANYWHERE, Cache, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
-    ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, read_keys, name_hash, first_existing
+from pmtable import ALL64, ANY32, ANYWHERE, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
+    ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, read_keys, name_hash, find_first_existing
 from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
     IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID, N_DIRECTORY, \
     PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
     STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, compute_checksum, find_config1_fields, get_config1, \
-    extra_register, make_filter_words, first_pieces, hash_host, list_host_keys, pack_row, pack_slots, \
+    extra_register, make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots, \
     place_entries, compute_sparse_slot_count
 
 # Strings must not contain terminal control characters, because they are printed.
@@ -56,7 +56,7 @@ def map_suffixes(texts):
     return inside
 
 
-class Pool(dict):
+class StringPool(dict):
     """Strings, each stored once, and their offsets; offset 0 is the empty one. A text that is the
     end of another one shares its bytes."""
 
@@ -91,9 +91,9 @@ class Pool(dict):
         return encode_utf8("\0".join(self.parts)) + b"\0" * (1 + pad)
 
 
-def texts_of(tables, values, entries):
+def list_texts(tables, values, entries):
     """Returns all texts in the order of the pool. @values has the values of each table's rows,
-    @entries its entries(). Names of tables and words of hosts are first, because every look-up
+    @entries its list_names(). Names of tables and words of hosts are first, because every look-up
     compares them; names are adjacent and separate from texts that few calls read."""
     texts = dict.fromkeys(x for t in tables
                           for x in (t.name, *t.aliases,
@@ -161,7 +161,7 @@ def sort_spellings_last(words):
     return first + more
 
 
-class Body:
+class ArrayBytes:
     """Growing bytes of the image, for one or several arrays."""
 
     def __init__(self):
@@ -176,7 +176,7 @@ class Body:
         return at
 
 
-class Records:
+class RecordArray:
     """A growing array of the image. Equal elements or slices are stored once."""
 
     def __init__(self, name, order, body):
@@ -216,13 +216,13 @@ class Records:
 LONGEST_PIECE = 10      # numbers
 
 
-class Numbers(Records):
+class NumberArray(RecordArray):
     """A growing array of numbers. Equal slices are stored once."""
 
     def __init__(self, name, order, body):
         super().__init__(name, order, body)
         form = order + "%d" + FORMATS[name]
-        self.packs, self.within = Cache(lambda n: struct.Struct(form % n).pack), {}
+        self.packs, self.within = ComputedDict(lambda n: struct.Struct(form % n).pack), {}
 
     def plan_overlaps(self, slices):
         """Finds the @slices that are part of longer ones, which are stored in their place."""
@@ -243,7 +243,7 @@ class Numbers(Records):
                             within[piece] = s, i
 
     def store_slices(self, several):
-        """Calls slice() for each; new ones are stored side by side."""
+        """Calls store_slice() for each; new ones are stored side by side."""
         seen, new, at = self.seen, [], -(-self.body.size // self.step)
         for numbers in several:
             if numbers not in seen:
@@ -263,22 +263,22 @@ class Numbers(Records):
         return self.body.append_bytes(self.packs[len(numbers)](*numbers), self.step)
 
 
-class Writer:
+class ImageWriter:
     """Places tables in an image, whose pool begins with @texts."""
 
     def __init__(self, byteorder, texts=(), packed=()):
         self.order = "<" if byteorder == "little" else ">"
-        self.pool = Pool(texts)
+        self.pool = StringPool(texts)
         self.packed_head = 0, 0         # number of bytes of the unpacked texts, and their identity
         self.heads = []
         self.folded = []        # names of each table
-        self.bodies = {name: Body() for name, _ in ARRAYS if name not in ("tables", "pool")}
+        self.bodies = {name: ArrayBytes() for name, _ in ARRAYS if name not in ("tables", "pool")}
         if packed:
             self.pack_texts(packed)
         for name, fmt in ARRAYS + STORE:
             if name not in ("tables", "pool", "store"):
                 body = self.bodies.get(name) or self.bodies["store"]
-                setattr(self, name, (Numbers if fmt in "IHQ" else Records)(name, self.order, body))
+                setattr(self, name, (NumberArray if fmt in "IHQ" else RecordArray)(name, self.order, body))
 
     def pack_texts(self, texts):
         """Packs @texts. Their offsets follow those of all pools."""
@@ -311,7 +311,7 @@ class Writer:
         """Returns (first word, number of words, number of values)."""
         words, add = sort_spellings_last(of), self.pool.add_text
         return self.words.store_slice([(w.value, add(w.name), add(w.desc))
-                                 for w in words]), len(of), len({w.value for w in of})
+                                       for w in words]), len(of), len({w.value for w in of})
 
     def add_fields(self, t):
         """Returns (first byte of the keys, first field)."""
@@ -326,7 +326,7 @@ class Writer:
             fields.append((add(f.name), key, f.kind, 32 if f.kind == TEXT else f.width,
                            len(f.ranges), int(f.modifier), n, first,
                            0, 0, f.min, f.max & ALL64, f.preset)
-                           + tuple(x for r in ranges for x in (r[0], r[1], r[2], 0)))
+                          + tuple(x for r in ranges for x in (r[0], r[1], r[2], 0)))
         return self.keys.store_record(tuple(field_of_key)), self.fields.store_slice(fields)
 
     def add_groups(self, groups):
@@ -373,7 +373,7 @@ class Writer:
 
     def add_rows(self, t, takes, values):
         """Adds rows, those of aliases last, with their values close to them. Returns their numbers."""
-        at, of_takes, of_sets = self.pool, Cache(self.takes.store_slice), Cache(self.sets.store_record)
+        at, of_takes, of_sets = self.pool, ComputedDict(self.takes.store_slice), ComputedDict(self.sets.store_record)
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
@@ -408,7 +408,7 @@ class Writer:
         taken = {t.groups[g].field for _, row in rows for g in row.takes}
         if code in taken or depends_on_counter(found) and depends_on_counter(find_row_shapes([row for _, row in rows])):
             return 0, 0
-        entries = self.code_index_entries(t, rows, code, umask)
+        entries = self.list_code_index_entries(t, rows, code, umask)
         # Keys of many rows, which differ in an extra register, are added last, so that other keys
         # get their first slot.
         often = collections.Counter([h for h, _ in entries])
@@ -418,18 +418,18 @@ class Writer:
         slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: a small table
         return self.ways.store_slice(slots), len(slots)
 
-    def code_index_entries(self, t, rows, code, umask):
+    def list_code_index_entries(self, t, rows, code, umask):
         """Returns [(hash, number)] of the numbered rows in the index of code and unit mask."""
         second, found, msr = find_config1_fields(t), [], t.field_at.get("msr")
         in_second = second.keys()
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
         presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
-        beside = self.fields_over(t, list(presets))
+        beside = self.list_fields_over(t, list(presets))
         for number, row in rows:
             has = {**presets, **{f: v for f, _, v in row.values}}
             register = extra_register(t, has) if msr in has else ()
             extra = get_config1([*row.values, *register],
-                               second) if register or not in_second.isdisjoint(has) else 0
+                                second) if register or not in_second.isdisjoint(has) else 0
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
                     has[g] |= move(v)
@@ -454,7 +454,7 @@ class Writer:
         return entries
 
     @staticmethod
-    def fields_over(t, wanted):
+    def list_fields_over(t, wanted):
         """Returns the fields that overlap those in @wanted: {field: [(wanted field, function from
         value to value)]}."""
         def list_bits(f):
@@ -484,13 +484,13 @@ class Writer:
                 return True
         return False
 
-    def flags_of(self, t, found):
+    def find_flags(self, t, found):
         flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields)
                            or self.has_overlapping_bits(t, found) else 0)
         return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
 
     def add_table(self, t, found, flags, values, entries):
-        """Adds a table with these @flags, find_row_shapes() and @values of rows, and entries()."""
+        """Adds a table with these @flags, find_row_shapes() and @values of rows, and list_names()."""
         add = self.pool.add_text
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device,
                                   t.part_of)]
@@ -503,12 +503,12 @@ class Writer:
         slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
                   "group_numbers": self.group_numbers.store_slice(groups),
                   "counters": self.counters.store_slice([(c.first, c.last, c.width, int(c.fixed),
-                                                    c.control, c.value, c.step)
-                                                   for c in t.counters]),
+                                                          c.control, c.value, c.step)
+                                                         for c in t.counters]),
                   "matches": self.matches.store_slice([self.add_match(m) for m in t.matches]),
                   "features": self.features.store_slice([self.add_feature(*f) for f in t.features]),
                   "row_numbers": self.add_rows(t, takes, values)}
-        self.heads.append((t.name, t.all_counters(), texts,
+        self.heads.append((t.name, t.get_all_counters(), texts,
                            (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder),
                             t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features),
@@ -534,14 +534,14 @@ class Writer:
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # A name is searched in one image after the other: most searches end at an empty slot.
         self.calls.store_slice(pack_slots([name_hash(fold(name)) for name, _ in names],
-                                    [i for _, i in names], count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
+                                          [i for _, i in names], count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
         """Makes the filter of all names in @parts. A name with a separator also represents its
         prefix. @own: tables that have the name of the whole. Both are numbers of tables."""
         folded = set().union(*[self.folded[i] for i in parts])
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
-        folded |= first_pieces(folded.union(*[self.folded[i] for i in own]))
+        folded |= find_first_pieces(folded.union(*[self.folded[i] for i in own]))
         return make_filter_words(list(map(name_hash, folded)))
 
     def index_hosts(self, tables):
@@ -601,11 +601,11 @@ def make_image(tables, byteorder="little", digest=b"", built=0, packed=False):
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
     in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
     entries = [t.list_names() for t in tables]
-    texts = list(texts_of(tables, in_order, entries))
-    w = Writer(byteorder, *split_texts(tables, texts) if packed else (texts,))
+    texts = list(list_texts(tables, in_order, entries))
+    w = ImageWriter(byteorder, *split_texts(tables, texts) if packed else (texts,))
     found = [find_row_shapes(t.rows + t.lent) for t in tables]
-    flags = list(map(w.flags_of, tables, found))
-    packed = Cache(w.pack_value).__getitem__
+    flags = list(map(w.find_flags, tables, found))
+    packed = ComputedDict(w.pack_value).__getitem__
     values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]
     w.values.plan_overlaps(dict.fromkeys(run for rows in values for run in rows))
     for of in zip(tables, found, flags, values, entries):
@@ -654,10 +654,10 @@ def compute_compiler_digest():
     here = os.path.dirname(os.path.abspath(__file__))
     parts = [os.path.join(here, name)
              for name in sorted(os.listdir(here)) if re.fullmatch(r"pm[a-z]+\.py", name)]
-    heads = first_existing("../events/heads", "heads")
+    heads = find_first_existing("../events/heads", "heads")
     parts += [os.path.join(heads, name)
               for name in sorted(os.listdir(heads)) if name.endswith(".pmu")]
-    for path in parts + [first_existing("../table/keys.def", "keys.def")]:
+    for path in parts + [find_first_existing("../table/keys.def", "keys.def")]:
         with open(path, "rb") as f:
             h.update(f.read())
     return h.digest()

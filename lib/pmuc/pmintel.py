@@ -98,13 +98,13 @@ def add_core_list(reading, file, data, hybrid, role):
             keys.update(e)
     name = m.name + "_" + core if core else m.name
     b = reading.get_sheet(name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
-                                               make_table_title(m.name, given, core)))
+                                                        make_table_title(m.name, given, core)))
     reading.cores[core] = name
     b.aliases += [n for n in list_core_aliases(m, core) if n not in [b.name] + b.aliases]
     b.source = "intel/perfmon %s, version %s of %s" % (m.folder,
                                                        clean_description(str(header.get("Version", "")))[:20],
-                                                         clean_description(str(header.get("DatePublished",
-                                                                              "")))[:20])
+                                                       clean_description(str(header.get("DatePublished",
+                                                                                        "")))[:20])
     reading.visit_objects(events, lambda e: add_core_event(reading, b, e))
     add_topdown_rows(reading, b)
     count_without_hyperthreading(b)
@@ -176,4 +176,4 @@ def add_retire_latency(reading, data, file):
             reading.report_refusal(name[:MAX_NAME], "Data", "expected MIN, MAX and MEAN")
         else:
             row.add_text("note", "retire latency in cycles: least %g, mean %g, most %g"
-                     % (v["MIN"], v["MEAN"], v["MAX"]))
+                         % (v["MIN"], v["MEAN"], v["MAX"]))

@@ -7,7 +7,7 @@ import array
 import re
 import struct
 
-from pmtable import ANY32, ANYWHERE, Cache, fold, name_hash
+from pmtable import ANY32, ANYWHERE, ComputedDict, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
 IMAGE_VERSION = 9
@@ -84,7 +84,7 @@ def unpack_row(order, numbers):
     return name, desc, value, group, counters, flags, n_values, n_groups
 
 
-def first_slot(h, n):
+def find_first_slot(h, n):
     """First slot of a search: table_get_first_slot() in table.h."""
     return (h * 0x9E3779B1 & ANY32) * n >> 32
 
@@ -105,7 +105,7 @@ def _name_bits(h):
 
 
 # the bits of a name in a word of a filter: table.h, table_make_name_filter_bits()
-name_bits = Cache(_name_bits).__getitem__
+name_bits = ComputedDict(_name_bits).__getitem__
 
 
 def make_filter_words(hashes):
@@ -118,10 +118,10 @@ def make_filter_words(hashes):
 
 
 # Prefix of a folded name up to the first separator, which is not at its start: lib/lookup/spec.c.
-first_piece = Cache(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
+first_piece = ComputedDict(lambda name: name[:1] + name[1:].partition(b".")[0]).__getitem__
 
 
-def first_pieces(names):
+def find_first_pieces(names):
     """Prefixes of the names up to the first separator; also the empty prefix if ignored characters
     precede a leading separator."""
     pieces = set(map(first_piece, names))
@@ -132,7 +132,7 @@ def hash_code(code, umask, config1=0):
     return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
-WAYS = Cache(lambda way: hash_code(*way))    # many models share codes
+WAYS = ComputedDict(lambda way: hash_code(*way))    # many models share codes
 
 # table/image.h, enum match_flags
 MATCH_WHOLE_ID, MATCH_NEAREST = 1, 2

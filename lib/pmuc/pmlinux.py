@@ -9,12 +9,12 @@ import re
 
 import pmtable as pt
 from pmarch import get_core_counters, find_table
-from pmbuild import Draft, quote_text, quote_word
-from pmheads import unit_device
+from pmbuild import EventDraft, quote_text, quote_word
+from pmheads import find_unit_device
 from pmcore import add_core_event, add_topdown_rows
 from pmmatch import expand_to_identifiers, add_linux_matches
 from pmmetrics import add_linux_metric
-from pmread import MAX_NAME, MAX_TEXT, NUMBER, Refused, clean_description, name_of, convert_to_strings, get_cached_value
+from pmread import MAX_NAME, MAX_TEXT, NUMBER, RefusedValue, clean_description, name_of, convert_to_strings, get_cached_value
 from pmuncore import add_uncore_event
 
 FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
@@ -51,13 +51,13 @@ class LinuxList:
         self.enter_groups()
         for shown, data in self.counters:
             self.reading.file = shown
-            self.reading.visit_objects(data, self.unit_counters)
+            self.reading.visit_objects(data, self.read_unit_counters)
         add_linux_matches(self.reading)
 
     def read_standard(self):
         """Reads the architecture's standard events, which objects refer to by name."""
         for _, _, data in self.reading.read_files((shown, "", source) for shown,
-                                             source in self.model.standard):
+                                                  source in self.model.standard):
             for e in data if type(data) is list else ():
                 if type(e) is dict:
                     for key in ("EventName", "MetricName"):
@@ -87,7 +87,7 @@ class LinuxList:
         if "EventName" in e:
             self.add_event(e, topic, unit)
         elif not metric:
-            raise Refused("EventName", "missing")
+            raise RefusedValue("EventName", "missing")
 
     def merge_standard(self, e):
         """Returns @e completed with the standard event that it refers to."""
@@ -96,14 +96,14 @@ class LinuxList:
             return e
         base = self.standard.get(name.strip().lower())
         if base is None:
-            raise Refused("ArchStdEvent", "no standard event of that name")
+            raise RefusedValue("ArchStdEvent", "no standard event of that name")
         merged = dict(convert_to_strings(base))
         merged.update({k: v for k, v in e.items() if k != "ArchStdEvent"})
         return merged
 
     def add_event(self, e, topic, unit):
         if not re.fullmatch(r"[A-Za-z0-9_, -]{0,60}", unit):
-            raise Refused("Unit", "unknown unit '%s'" % unit[:40])
+            raise RefusedValue("Unit", "unknown unit '%s'" % unit[:40])
         if self.intel and unit and not unit.startswith("cpu_"):
             add_uncore_event(self.reading, e)
         elif self.intel:
@@ -115,7 +115,7 @@ class LinuxList:
 
     def add_plain_event(self, b, e, topic):
         """Adds an event of AMD, Arm, POWER, s390, RISC-V or their units: fields without constraints."""
-        d = Draft(b, name_of(e), e)
+        d = EventDraft(b, name_of(e), e)
         arch = self.model.arch
         uncore = b.uncore
         selector = set_event_select(d)
@@ -142,13 +142,13 @@ class LinuxList:
     def enter_metrics(self):
         for shown, e, unit in self.metrics:
             self.reading.file = shown
-            b = self.metric_table(unit)
+            b = self.find_metric_table(unit)
             try:
                 add_linux_metric(self.reading, b, e)
-            except Refused as r:
+            except RefusedValue as r:
                 self.reading.report_refusal(e.get("MetricName", "-")[:MAX_NAME], r.key, r.why)
 
-    def metric_table(self, unit):
+    def find_metric_table(self, unit):
         """Returns the table for metrics: the core's, or the unit's if the list has no core."""
         tables = self.reading.builders
         if unit.startswith("cpu_") or not tables or self.reading.cores or self.model.arch == "x86":
@@ -162,20 +162,20 @@ class LinuxList:
                 if type(text) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
                     self.reading.report_refusal(group[:60], "-", "expected a text")
                 elif self.reading.builders:
-                    b = self.metric_table("")
+                    b = self.find_metric_table("")
                     b.features.append("metricgroup %s %s"
                                       % (quote_word(group), quote_text(clean_description(text) or group)))
 
-    def unit_counters(self, e):
+    def read_unit_counters(self, e):
         """Sets the numbers of counters of a unit."""
         e = convert_to_strings(e)
         unit = e.get("Unit", "").strip()
         fixed, general = get_cached_value(NUMBER, e,
-                                      "CountersNumFixed"), get_cached_value(NUMBER, e,
-                                                                        "CountersNumGeneric")
+                                          "CountersNumFixed"), get_cached_value(NUMBER, e,
+                                                                                "CountersNumGeneric")
         if fixed > 32 or general > 32:
-            raise Refused("CountersNumGeneric", "more than 32 counters")
-        device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else unit_device(unit)
+            raise RefusedValue("CountersNumGeneric", "more than 32 counters")
+        device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else find_unit_device(unit)
         for b in self.reading.builders.values():
             if b.device == device:
                 b.fixed, b.general = fixed, general
@@ -213,5 +213,5 @@ def set_event_select(d):
     elif "EventCode" in e:
         d.set_field("code", d.get_number("EventCode"), "EventCode")
     else:
-        raise Refused("EventCode", "missing")
+        raise RefusedValue("EventCode", "missing")
     return d.values[0][1]

@@ -40,12 +40,12 @@ class Model:
         """Returns the Processor of Intel's folder, or None."""
         return find_processor(self.folder) if self.kind == "intel" else None
 
-    def alias_names(self):
+    def find_alias_names(self):
         known = self.find_processor()
         return [n.replace("-", "_") for n in known.linux[:1]] + known.libpfm if known else []
 
 
-class Place:
+class FileTree:
     """The files below one path, before they are grouped into models."""
 
     def __init__(self, sep=os.sep, data=None, top=""):
@@ -81,19 +81,18 @@ class Place:
         paths = [os.path.join(folder, n) for n in names if n.endswith(".json")]
         self.standard += [p for p in paths if p not in self.files and os.path.isfile(p)]
 
-    def intel_folders(self):
+    def find_intel_folders(self):
         """Folders of Intel's mapfiles. JSON below them in another form is not an event list."""
         return {folder for folder, (_, source) in self.maps.items() if is_intel_map(source)}
 
 
-class Finder:
+class ModelFinder:
     """Groups files into models. Calls @problem with unusable ones: (path, reason)."""
 
     def __init__(self, problem):
         self.models = []
         self.problem = problem
         self.bytes = 0
-        self.skipped = 0        # JSON files that are not lists
 
     def add_path(self, path):
         real = os.path.abspath(path)
@@ -120,7 +119,7 @@ class Finder:
         """Makes the model of one processor's .pmu files, each (shown path, path). Its name is that
         of the first table."""
         name = os.path.basename(files[0][1])[:-4]
-        self.models.append(Model("pmu", table_name(name), name,
+        self.models.append(Model("pmu", make_table_name(name), name,
                                  [(shown, os.path.basename(real)[:-4], real) for shown,
                                   real in files]))
 
@@ -136,7 +135,7 @@ class Finder:
 
     def add_tree(self, shown, real):
         """Adds all files of a folder, and the mapfile and standard events above it."""
-        place = Place(top=real)
+        place = FileTree(top=real)
         for folder, folders, names in os.walk(real, followlinks=False):
             folders[:] = sorted(f for f in folders if not f.startswith("."))
             for n in sorted(names):
@@ -158,7 +157,7 @@ class Finder:
 
     def one_file(self, shown, real):
         """Makes the model of a list's folder with this file only."""
-        place = Place(top=real)
+        place = FileTree(top=real)
         place.files[real] = shown
         place.add_map_above(os.path.dirname(real))
         for folder in place.maps:
@@ -168,7 +167,7 @@ class Finder:
     def add_archive(self, shown, real):
         """Reads a source archive as a stream and keeps only the event lists."""
         import tarfile
-        place = Place("/", {})
+        place = FileTree("/", {})
         try:
             with tarfile.open(real, "r|*") as tar:
                 for name, member in find_lists_in_archive(tar):
@@ -195,21 +194,19 @@ class Finder:
     def group_files(self, place):
         """Groups files into models."""
         intel, linux, standard, arm = {}, {}, {}, {}
-        foreign = place.intel_folders()
+        foreign = place.find_intel_folders()
         for full in place.standard:
             standard.setdefault(os.path.dirname(full), []).append((full, place.get_source(full)))
         for full, shown in place.files.items():
             folder = os.path.dirname(full)
             m = INTEL_FILE.search(full.replace(os.sep, "/"))
             if re.search(NO_LISTS, full[len(place.top):].replace(os.sep, "/")):
-                self.skipped += 1    # repositories also contain scripts and test data
-                continue
+                continue             # repositories also contain scripts and test data
             if m and "/pmu-events/" not in m[1] + "/" + m[2]:
                 intel.setdefault((m[1], m[2]), []).append((shown, m[3], place.get_source(full)))
                 continue
             if any(folder == f or folder.startswith(f.rstrip(place.sep) + place.sep)
                    for f in foreign):
-                self.skipped += 1
                 continue
             root = place.find_map_folder(folder)
             if folder == root:
@@ -218,15 +215,13 @@ class Finder:
                 continue             # invented for perf's own tests
             elif is_arm_list(read_beginning(place.get_source(full))):
                 name = os.path.basename(full)[:-5]
-                arm.setdefault(table_name(name), []).append((name, (), shown, place.get_source(full)))
+                arm.setdefault(make_table_name(name), []).append((name, (), shown, place.get_source(full)))
             elif is_telemetry_list(read_beginning(place.get_source(full))):
                 name = os.path.basename(full)[:-5]
                 product, revision = parse_product_of_file(name)
-                arm.setdefault(table_name(product), []).append((product, revision, shown,
-                                                                place.get_source(full)))
-            elif is_other(read_beginning(place.get_source(full))):
-                self.skipped += 1
-            else:
+                arm.setdefault(make_table_name(product), []).append((product, revision, shown,
+                                                                     place.get_source(full)))
+            elif not is_other(read_beginning(place.get_source(full))):
                 linux.setdefault((root, folder),
                                  []).append((shown, os.path.basename(full), place.get_source(full)))
         for name, files in arm.items():
@@ -237,12 +232,12 @@ class Finder:
                                      arch="arm64"))
         for (root, folder), files in sorted(intel.items()):
             root = root.replace("/", place.sep)
-            self.models.append(Model("intel", table_name(folder), folder, files,
+            self.models.append(Model("intel", make_table_name(folder), folder, files,
                                      place.maps.get(root)))
             self.models[-1].sheet = place.sheets.get(root)
         for (root, folder), files in sorted(linux.items(), key=lambda x: (x[0][0] or "", x[0][1])):
             self.models.append(make_linux_model(root, folder, files, place.maps.get(root),
-                                           standard.get(root, ())))
+                                                standard.get(root, ())))
 
 
 def is_archive(path):
@@ -270,11 +265,11 @@ def make_linux_model(root, folder, files, mapfile, standard):
     inner = os.path.relpath(folder, root).replace(os.sep, "/") if root else os.path.basename(folder)
     last = (inner[:-4] if inner.endswith("/sys") else inner).rsplit("/", 1)[-1]
     arch = os.path.basename(root) if root else ""
-    return Model("linux", table_name(last), last, files, mapfile, standard,
+    return Model("linux", make_table_name(last), last, files, mapfile, standard,
                  arch or guess_arch(last), inner)
 
 
-def table_name(text):
+def make_table_name(text):
     return re.sub(r"[^a-z0-9_]", "_", text.lower())
 
 

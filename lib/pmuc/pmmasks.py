@@ -5,9 +5,9 @@ the bits of FP_ARITH_INST_RETIRED."""
 from collections import namedtuple
 
 import pmtable as pt
-from pmbuild import Entry, Group
+from pmbuild import Entry, MaskGroup
 from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, find_core_of_file
-from pmread import NUMBER, NUMBERS, Refused, clean_description, convert_to_strings, get_cached_value
+from pmread import NUMBER, NUMBERS, RefusedValue, clean_description, convert_to_strings, get_cached_value
 from pmtable import ALL64
 
 # A request or a response: its bits in the register's value, and which of the two registers support
@@ -60,13 +60,13 @@ def parse_matrix_part(e):
     request, response = clean_description(e.get("MATRIX_REQUEST", "")), clean_description(e.get("MATRIX_RESPONSE", ""))
     value = get_cached_value(NUMBER, e, "MATRIX_VALUE")
     registers = get_cached_value(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER",
-                                                                     "").strip() else (0, 1)
+                                                                         "").strip() else (0, 1)
     if bool(request) == bool(response):
-        raise Refused("MATRIX_REQUEST", "neither a request nor a response alone")
+        raise RefusedValue("MATRIX_REQUEST", "neither a request nor a response alone")
     if request and value > 0xFFFF:
-        raise Refused("MATRIX_VALUE", "0x%x does not fit the request bits" % value)
+        raise RefusedValue("MATRIX_VALUE", "0x%x does not fit the request bits" % value)
     if any(r not in (0, 1) for r in registers):
-        raise Refused("MATRIX_REGISTER", "'%s'" % e["MATRIX_REGISTER"][:20])
+        raise RefusedValue("MATRIX_REGISTER", "'%s'" % e["MATRIX_REGISTER"][:20])
     return "request" if request else "response", Part(request or response, value, registers,
                                                       clean_description(e.get("DESCRIPTION", "")))
 
@@ -98,8 +98,8 @@ def add_offcore_group(reading, b, kind, register, words):
     rename_clashing(b, heads, words)
     own = pt.fold(name) in b.seen      # keep the list's own event without unit masks
     group = kind if register is None else "%s_%d" % (kind, register)
-    b.groups.append(Group(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words],
-                          not own))
+    b.groups.append(MaskGroup(group, "offcore_rsp", [(w.name, w.value, w.desc) for w in words],
+                              not own))
     reading.counts["masks"] += len(words)
     return group
 
@@ -138,12 +138,12 @@ def add_fp_arith_masks(reading, items, file):
         operations = get_cached_value(NUMBER, e, "FlopsMultiplier")
         folded = pt.fold(name)
         if not name:
-            raise Refused("BitName", "missing")
+            raise RefusedValue("BitName", "missing")
         if bit > 7:
-            raise Refused("BitIndex", "%d: the unit mask has 8 bits" % bit)
+            raise RefusedValue("BitIndex", "%d: the unit mask has 8 bits" % bit)
         before = bits.setdefault(folded, bit)
         if before != bit:
-            raise Refused("BitName", "'%s' is two bits" % name)
+            raise RefusedValue("BitName", "'%s' is two bits" % name)
         if all(pt.fold(w.name) != folded for w in words):       # some lists have all rows twice
             desc = "%d operations. %s" % (operations, clean_description(e.get("Description", "")))
             words.append(pt.Word(name, 1 << bit, desc))
@@ -151,7 +151,7 @@ def add_fp_arith_masks(reading, items, file):
     if not words:
         return
     rename_clashing(b, ["FP_ARITH_INST_RETIRED"], words)
-    b.groups.append(Group("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words], True))
+    b.groups.append(MaskGroup("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words], True))
     reading.counts["masks"] += len(words)
     row = b.seen.get(b"fparithinstretired")
     if row is None:

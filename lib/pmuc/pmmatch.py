@@ -13,7 +13,7 @@ from collections import namedtuple
 import pmtable as pt
 from pmbuild import Sheet, format_counters, quote_text
 from pmheads import is_small, make_table_title
-from pmread import Refused, read_source
+from pmread import RefusedValue, read_source
 
 try:
     import re._parser as parser
@@ -245,7 +245,7 @@ def expand_to_identifiers(pattern):
     try:
         texts, is_open = expand_to_prefixes(pattern)
     except (ValueError, re.error) as why:
-        raise Refused("Compat", str(why)) from None
+        raise RefusedValue("Compat", str(why)) from None
     return " ".join(t + "*" * is_open for t in texts)
 
 

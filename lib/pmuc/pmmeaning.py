@@ -11,8 +11,8 @@ given by either."""
 import re
 
 import pmtable as pt
-from pmformula import Coder, Graph, Inputs, limit_recursion, parse_number, parse_formula, add_formula_to_graph
-from pmread import Refused
+from pmformula import CodeWriter, Graph, Inputs, limit_recursion, parse_number, parse_formula, add_formula_to_graph
+from pmread import RefusedValue
 
 # Constants of the machine, the measurement or the processor: our name -> Intel's name.
 CONSTANTS = {
@@ -53,13 +53,13 @@ def convert_constant_name(name):
     return OURS.get(name, name)
 
 
-class Family:
+class TableFamily:
     """Tables of one processor, and the meanings of names in them."""
 
     def __init__(self, tables):
         self.tables = tables
         index = self.index_names      # not @self, which would be a reference cycle
-        self.rows = pt.Cache(lambda i: index(tables[i]))        # tables to search
+        self.rows = pt.ComputedDict(lambda i: index(tables[i]))        # tables to search
 
     @staticmethod
     def index_names(t):
@@ -99,7 +99,7 @@ def split_filter_values(t, value):
                 words.append("%s=0x%x" % (f.name, part))
                 left &= ~(((1 << n) - 1) << low)
     if left:
-        raise Refused("Events", "filter1=0x%x has bits that no field of %s has" % (value, t.name))
+        raise RefusedValue("Events", "filter1=0x%x has bits that no field of %s has" % (value, t.name))
     return words
 
 
@@ -111,7 +111,7 @@ def rewrite_qualifier(t, q, umask):
         if key == "cmask":
             key = next((k for k in THRESHOLDS if k in t.field_at), key)
         if key not in t.field_at:
-            raise Refused("Events", "'%s': %s has no field %s" % (q, t.name, key))
+            raise RefusedValue("Events", "'%s': %s has no field %s" % (q, t.name, key))
         return ["%s=%s" % (key, m[2])]
     if re.fullmatch(r"u0x[0-9a-fA-F]+", q):
         umask.append(q[1:])
@@ -159,11 +159,11 @@ def make_input(ours, theirs, preset=""):
     while not parts[-1]:
         parts.pop()
     if any(";" in part or "|" in part for part in parts):
-        raise Refused("Formula", "'%s': ';' and '|' cannot be in a name" % ours[:60])
+        raise RefusedValue("Formula", "'%s': ';' and '|' cannot be in a name" % ours[:60])
     return "input", "|".join(parts)
 
 
-class Names:
+class NameMeanings:
     """Meanings of names in the metrics of one table: ("input", NAME), ("seconds", NAME of the
     milliseconds), ("number", value) or ("metric", row). Each name is looked up once."""
 
@@ -195,12 +195,12 @@ class Names:
     def find_constant(name):
         ours = name.lower().replace("#smton", "#smt_on")
         if ours not in CONSTANTS:
-            raise Refused("Formula", "no constant '%s'" % name[:40])
+            raise RefusedValue("Formula", "no constant '%s'" % name[:40])
         return make_input(ours, CONSTANTS[ours])
 
     def find_event(self, name):
         if "/" in name:
-            return self.raw_event(name)
+            return self.find_raw_event(name)
         prefix, base, qualifiers = split_name(name)
         found = self.f.find_event(self.home, base)
         if found is None:
@@ -213,19 +213,19 @@ class Names:
             ours = t.name + "::" + ours
         return make_input(ours, name if not prefix else "")
 
-    def raw_event(self, name):
+    def find_raw_event(self, name):
         """Converts perf's pmu/terms/modifiers. A named event among the terms must exist."""
         m = re.fullmatch(r"([A-Za-z0-9_]*)/([^/]*)/([A-Za-z]*)", name)
         if not m:
-            raise Refused("Formula", "unknown event '%s'" % name[:60])
+            raise RefusedValue("Formula", "unknown event '%s'" % name[:60])
         first, comma, rest = m[2].partition(",")
         if "?" in name:
-            raise Refused("Formula", "'%s' needs a number, which is missing" % name[:60])
+            raise RefusedValue("Formula", "'%s' needs a number, which is missing" % name[:60])
         if m[1] not in ("cpu", "cpu_core", "cpu_atom") or "=" in first:
             return make_input(name, "")
         found = self.f.find_event(self.home, first)
         if found is None and pt.fold(first) not in KERNEL:
-            raise Refused("Formula", "no event '%s'" % first[:60])
+            raise RefusedValue("Formula", "no event '%s'" % first[:60])
         if found is None or self.f.tables[found[0]].device != (m[1] if m[1] != "cpu" else self.f.tables[self.home].device):
             return make_input(name, "")
         t, row = self.f.tables[found[0]], found[1]
@@ -252,7 +252,7 @@ class Names:
                               else table + own, name)
         row = self.f.find_metric(self.home, name)
         if row is None:
-            raise Refused("Formula", "no event '%s'" % name[:60])
+            raise RefusedValue("Formula", "no event '%s'" % name[:60])
         return "metric", row
 
     def find_function_meaning(self, function, name):
@@ -262,10 +262,10 @@ class Names:
                                    or pt.fold(base) in KERNEL)
         return make_input("#%s(%s)" % (function, name), "")
 
-    def in_threshold(self, function, name):
+    def is_in_threshold(self, function, name):
         """Returns the meaning of a name in a threshold, where metrics precede events."""
         row = self.f.find_metric(self.home,
-                            name) if function == "name" and not name.startswith("#") else None
+                                 name) if function == "name" and not name.startswith("#") else None
         return ("metric", row) if row is not None else self.find_meaning(function, name)
 
     def get_texts(self, row):
@@ -276,22 +276,22 @@ class Names:
     def get_formula(self, row):
         return parse_formula(self.get_texts(row)["metric"], "own")
 
-    def metric_signature(self, row):
+    def make_metric_signature(self, row):
         """Returns (a number for everything that determines a metric's value, the rows that it is
         computed from). Metrics with the same number have the same code on any processor."""
         known = self.signs.get(id(row))
         if known:
             return known
         if any(r is row for r in self.stack):
-            raise Refused("Formula", "'%s' is computed from itself" % row.name)
+            raise RefusedValue("Formula", "'%s' is computed from itself" % row.name)
         if len(self.stack) > 40:
-            raise Refused("Formula", "metrics of metrics, more than 40 deep")
+            raise RefusedValue("Formula", "metrics of metrics, more than 40 deep")
         self.stack.append(row)
         try:
             formula, parts, below = self.get_formula(row), [], {id(row)}
             for kind, what in [self.find_meaning(*name) for name in formula.names]:
                 if kind == "metric":
-                    what, rows = self.metric_signature(what)
+                    what, rows = self.make_metric_signature(what)
                     below |= rows
                 parts.append((kind, what))
         finally:
@@ -300,14 +300,14 @@ class Names:
         known = self.signs[id(row)] = SIGNS.setdefault(key, len(SIGNS)), below
         return known
 
-    def threshold_key(self, formula, row):
+    def make_threshold_key(self, formula, row):
         """Returns the key that determines the code of a row's threshold; None if that depends on another metric."""
         parts = []
-        for kind, what in [self.in_threshold(*name) for name in formula.names]:
+        for kind, what in [self.is_in_threshold(*name) for name in formula.names]:
             if what is row:
                 kind, what = "own", None
             elif kind == "metric":
-                what, rows = self.metric_signature(what)
+                what, rows = self.make_metric_signature(what)
                 if id(row) in rows:
                     return None
             parts.append((kind, what))
@@ -343,17 +343,17 @@ class Expression:
 
     def add_formula(self, formula, meaning):
         return add_formula_to_graph(formula, self.g, lambda function,
-                             name: self.add_node(*meaning(function, name)))
+                                    name: self.add_node(*meaning(function, name)))
 
     def write_code(self, root, inputs=()):
         """Returns (code, names of its inputs), those of @inputs first."""
         known = Inputs(inputs)
-        return Coder(self.g, known).write_code(root), known.names
+        return CodeWriter(self.g, known).write_code(root), known.names
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def text_field(t, name):
+def find_text_field(t, name):
     at = t.field_at.get(name)
     return t.add_field(pt.Field(name, pt.TEXT, 32)) if at is None else at
 
@@ -370,7 +370,7 @@ def compile_threshold(names, row, scale, formula, inputs):
     x = Expression(names)
     value = x.g.add_node("value")
     x.done[id(row)] = x.g.add_node("/", value, x.g.add_number(parse_number(scale))) if scale else value
-    return x.write_code(x.add_formula(formula, names.in_threshold), inputs)
+    return x.write_code(x.add_formula(formula, names.is_in_threshold), inputs)
 
 
 # key of a metric or threshold -> (code, inputs): processors share most metrics
@@ -391,16 +391,16 @@ def compile_row(names, row, note):
     """Returns {field: text} of a metric: its code, the code of its threshold, and the inputs of both."""
     texts = names.get_texts(row)
     scale, text, threshold = texts.get("scale", ""), texts.get("metric_threshold"), ""
-    whole = names.metric_signature(row)[0], scale
+    whole = names.make_metric_signature(row)[0], scale
     code, inputs = compute_once(whole, lambda: compile_value(names, row, scale))
     if text:
         try:
             formula = parse_formula(text, "own")
-            key = names.threshold_key(formula, row)
+            key = names.make_threshold_key(formula, row)
             threshold, inputs = compute_once(key and whole + key,
-                                        lambda: compile_threshold(names, row, scale, formula,
-                                                                  inputs))
-        except Refused as r:
+                                             lambda: compile_threshold(names, row, scale, formula,
+                                                                       inputs))
+        except RefusedValue as r:
             note(row, "Threshold", r.why)
     return {"metric": code, "metric_threshold": threshold, "metric_inputs": inputs}
 
@@ -424,16 +424,16 @@ def compile_metrics(tables, refuse, note=lambda row, key, why: None):
     for group in group_by_family(tables):
         if not any(r.flags & pt.ROW_METRIC for t in group for r in t.rows):
             continue
-        family, ready = Family(group), []
+        family, ready = TableFamily(group), []
         for home, t in enumerate(group):
-            names = Names(family, home)
+            names = NameMeanings(family, home)
             for row in t.rows:
                 if not row.flags & pt.ROW_METRIC:
                     continue
                 try:
                     with limit_recursion():
                         ready.append((t, row, compile_row(names, row, note)))
-                except Refused as r:
+                except RefusedValue as r:
                     refuse(t, row, r.key, r.why)
         for t, row, fields in ready:
             replace_texts(t, row, fields)
@@ -446,4 +446,4 @@ def replace_texts(t, row, fields):
     row.values = [v for v in row.values if v[0] not in gone]
     given = [(n, text) for n in ("metric", "metric_threshold") for text in [fields[n]] if text] + \
         [("metric_inputs", text) for text in fields["metric_inputs"]]      # one value each
-    row.values = [(text_field(t, n), pt.ANYWHERE, text) for n, text in given] + row.values
+    row.values = [(find_text_field(t, n), pt.ANYWHERE, text) for n, text in given] + row.values

@@ -10,11 +10,11 @@ import re
 from collections import namedtuple
 
 import pmtable as pt
-from pmbuild import TEXTS, Draft, Entry, quote_text
+from pmbuild import TEXTS, EventDraft, Entry, quote_text
 from pmcore import find_core_of_file
 from pmformula import rewrite_formula
 from pmmeaning import convert_constant_name
-from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, Refused, clean_description, convert_to_strings
+from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, RefusedValue, clean_description, convert_to_strings
 
 INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"),
                ("ParentCategory", "metric_parent"), ("Category", "topic"),
@@ -24,7 +24,7 @@ LINUX_TEXTS = (("MetricGroup", "metric_group"), ("MetricThreshold", "metric_thre
                ("DefaultMetricgroupName", "metric_default_group"),
                ("MetricgroupNoGroup", "metric_no_group"), ("AggregationMode", "aggregation"),
                ("Compat", "compat"))
-SPELLED = pt.Cache(lambda name: convert_constant_name(" ".join(name.split())))
+SPELLED = pt.ComputedDict(lambda name: convert_constant_name(" ".join(name.split())))
 OLD_NAME = re.compile(r"metric_TMA_[.A-Za-z0-9_]+(?:\(%\))?")
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ def add_metric_row(reading, d, name, desc, expression, grammar):
     @expression is in the grammar of .pmu files, @grammar is the original one."""
     b = d.b
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise Refused("MetricName", "missing or unusable")
+        raise RefusedValue("MetricName", "missing or unusable")
     expression = quote_text(expression)
     d.values.insert(0, ("metric", expression))
     before = b.seen.get(pt.fold(name))
@@ -70,7 +70,7 @@ def name_duplicate(reading, b, d, before, expression, grammar):
         return ""
     variant = find_variant_suffix(before.file, reading.file)
     if not variant or pt.fold("%s.%s" % (variant, before.name)) in b.seen:
-        raise Refused("MetricName", "the list has this name twice, with other expressions")
+        raise RefusedValue("MetricName", "the list has this name twice, with other expressions")
     return "%s.%s" % (variant, before.name)
 
 
@@ -94,7 +94,7 @@ def add_intel_metric(reading, b, e):
     m = READ.get(key)
     if m is None:
         m = READ[key] = read_metric(e)
-    d = Draft(b, "", e)
+    d = EventDraft(b, "", e)
     d.values = [*m.values]
     for field in m.own:
         d.declare_text(field)
@@ -115,31 +115,31 @@ READ = {}       # bytes of a metric in its list -> Metric: processors share most
 
 def read_metric(e):
     expression = expand_letters(e)
-    texts = [(field, text_value(e, key)) for key, field in INTEL_TEXTS]
+    texts = [(field, get_text_value(e, key)) for key, field in INTEL_TEXTS]
     values = [(field, quote_text(text)) for field, text in texts if text]
     level, threshold, fault = e.get("Level"), e.get("Threshold"), ""
     if type(level) is not int or not 0 < level < 256:
         level = 0
     if level:
         values.append(("metric_level", level))
-    if type(threshold) is dict and text_value(threshold, "Formula"):
+    if type(threshold) is dict and get_text_value(threshold, "Formula"):
         try:
             values.append(("metric_threshold",
                            quote_text(expand_letters(threshold, ("ThresholdMetrics",), "Value"))))
-        except Refused as r:
+        except RefusedValue as r:
             fault = r.why
-    return Metric(text_value(e, "MetricName"), text_value(e, "BriefDescription"), values,
+    return Metric(get_text_value(e, "MetricName"), get_text_value(e, "BriefDescription"), values,
                   [f for f, text in texts if text and f not in TEXTS],
-                  level, fault, expression, text_value(e, "LegacyName"))
+                  level, fault, expression, get_text_value(e, "LegacyName"))
 
 
-def text_value(e, key):
+def get_text_value(e, key):
     text = e.get(key, "")
     if type(text) is not str:
-        raise Refused(key, "expected a text")
+        raise RefusedValue(key, "expected a text")
     limit = MAX_FORMULA if key == "Formula" else MAX_TEXT
     if len(text) > limit:
-        raise Refused(key, "a text of more than %d characters" % limit)
+        raise RefusedValue(key, "a text of more than %d characters" % limit)
     return clean_description(text)
 
 
@@ -149,14 +149,14 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
     for key in keys:
         pairs = e.get(key, [])
         if type(pairs) is not list:
-            raise Refused(key, "expected a list")
+            raise RefusedValue(key, "expected a list")
         for p in pairs:
             if type(p) is not dict or type(p.get(what)) is not str or type(p.get("Alias")) is not str:
-                raise Refused(key, "expected %s and Alias" % what)
+                raise RefusedValue(key, "expected %s and Alias" % what)
             names[p["Alias"]] = SPELLED[p[what]]
-    text = text_value(e, "Formula")
+    text = get_text_value(e, "Formula")
     if not text:
-        raise Refused("Formula", "missing")
+        raise RefusedValue("Formula", "missing")
     # Some lists have old names of metrics in the formula itself, with marks that are not letters.
     for i, old in enumerate(sorted(set(OLD_NAME.findall(text)), key=len, reverse=True)):
         names["old__%d" % i] = old
@@ -174,11 +174,11 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
 def add_linux_metrics(reading, items, file):
     """Adds a list in Linux's form from Intel's folder."""
     reading.visit_objects(items, lambda e: add_linux_metric(reading, find_core_of_file(reading, file),
-                                                  convert_to_strings(e)))
+                                                            convert_to_strings(e)))
 
 
 def add_linux_metric(reading, b, e):
-    d = Draft(b, e.get("MetricName", ""), e)
+    d = EventDraft(b, e.get("MetricName", ""), e)
     if e.get("ScaleUnit", "").strip():
         d.parse_scale()
     for key, field in LINUX_TEXTS:
@@ -188,5 +188,5 @@ def add_linux_metric(reading, b, e):
     desc = d.make_description()
     expression = e.get("MetricExpr", "").strip()
     if not expression:
-        raise Refused("MetricExpr", "missing")
+        raise RefusedValue("MetricExpr", "missing")
     add_metric_row(reading, d, d.name.strip(), desc, rewrite_formula(expression, "perf"), "perf")

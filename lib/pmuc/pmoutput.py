@@ -10,7 +10,7 @@ def format_size(n):
     return "%d B" % n if n < 1024 else "%.1f KiB" % (n / 1024) if n < 1 << 20 else "%.1f MiB" % (n / (1 << 20))
 
 
-class Bar:
+class ProgressBar:
     """Progress on a terminal; no output elsewhere."""
 
     def __init__(self, n):
@@ -104,11 +104,11 @@ class Output:
             self.print_problem(r["model"], r["error"])
         if self.json:
             self.print_json({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"],
-                                 "core": r["core"],
-                                 "uncore": r["uncore"], "metrics": r["metrics"],
-                                 "masks": r["masks"],
-                                 "refused": len(r["refused"]), "bytes": r["bytes"],
-                                 "path": r["path"]}})
+                                       "core": r["core"],
+                                       "uncore": r["uncore"], "metrics": r["metrics"],
+                                       "masks": r["masks"],
+                                       "refused": len(r["refused"]), "bytes": r["bytes"],
+                                       "path": r["path"]}})
         elif r["state"] == "unchanged":
             print("%-18s up to date" % r["model"])
         elif r["state"] in ("done", "damaged"):
@@ -126,7 +126,7 @@ class Output:
         """Reports an event that was left out or accepted with a warning."""
         if self.json:
             self.print_json({"refused" if refused
-                       else "note": {"file": file, "event": event, "key": key, "reason": reason}})
+                             else "note": {"file": file, "event": event, "key": key, "reason": reason}})
         else:
             print(escape_line(file, event, key, reason if refused else "note: " + reason),
                   file=sys.stderr)
@@ -137,9 +137,9 @@ class Output:
         fresh = sum(r["state"] == "unchanged" for r in done)
         if self.json:
             self.print_json({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
-                                   "uncore": total["uncore"], "metrics": total["metrics"],
-                                   "refused": refused,
-                                   "bytes": size, "seconds": round(seconds, 3), "path": where}})
+                                         "uncore": total["uncore"], "metrics": total["metrics"],
+                                         "refused": refused,
+                                         "bytes": size, "seconds": round(seconds, 3), "path": where}})
         else:
             notes = sum(len(r["notes"]) for r in done)
             if notes and not self.verbose:
@@ -147,4 +147,4 @@ class Output:
             print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
                   "%s in %.1f s: %s"
                   % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
-                                        format_size(size), seconds, where))
+                     format_size(size), seconds, where))

@@ -26,7 +26,7 @@ WORDS = re.compile(rb" ?[A-Za-z]+|.", re.DOTALL)
 END, GONE = -1, -2
 
 
-class Series:
+class SymbolSeries:
     """All texts in sequence, as a list with removable elements."""
 
     def __init__(self, texts):
@@ -82,7 +82,7 @@ class Grammar:
 
     def pair_up(self, texts):
         """Replaces pairs in @texts, lists of symbols, by phrases."""
-        series = Series(texts)
+        series = SymbolSeries(texts)
         heap = [(-len(at), pair) for pair, at in series.places.items() if len(at) >= FEWEST]
         heapq.heapify(heap)
         while heap and len(self.depths) < MAX_SYMBOLS:
@@ -248,7 +248,7 @@ def get_memory_size(packed, order):
     return 8 * n_symbols + n_blocks + -n_blocks % 8 + N_CHARACTERS + BLOCK_SIZE * n_blocks
 
 
-class Bits:
+class BitReader:
     """Reads bits from bit number @at on."""
 
     def __init__(self, raw, at):
@@ -267,7 +267,7 @@ class Bits:
 def read_symbols(packed, order):
     """Returns (text of each symbol, {code as text of bits: symbol})."""
     _, _, n_symbols, _, at, _, _, _, *counts = struct.unpack_from(order + HEAD_FORMAT, packed)
-    bits, right_bits, pairs, codes, code = Bits(packed, 8 * at), max(1, (n_symbols - 1).bit_length()), [], {}, 0
+    bits, right_bits, pairs, codes, code = BitReader(packed, 8 * at), max(1, (n_symbols - 1).bit_length()), [], {}, 0
     for length in (*range(1, N_LENGTHS), 0):
         code <<= 1
         for depth in range(N_DEPTHS):
@@ -296,7 +296,7 @@ def unpack_texts(packed, order):
     _, n_blocks, _, blocks = struct.unpack_from(order + "IIII", packed)
     texts, codes = read_symbols(packed, order)
     starts = struct.unpack_from("%s%dI" % (order, n_blocks + 1), packed, blocks)
-    bits, out = Bits(packed, 0).text, []
+    bits, out = BitReader(packed, 0).text, []
     for start, stop in zip(starts, starts[1:]):
         parts, code = [], ""
         for bit in bits[start:stop]:

@@ -8,7 +8,7 @@ have none, and a metric of the contract whose unit is MPKI has the event that it
 import re
 
 import pmtable as pt
-from pmcontract import text_field
+from pmcontract import find_text_field
 
 NOTHING = "#NA"         # placeholder of Intel's lists for no event
 CONTRACT_MPKI = re.compile(r"1000 \* \(?([A-Za-z_][A-Za-z0-9_.:]*)")
@@ -28,7 +28,7 @@ def read_partners(path):
     return found
 
 
-def text_value(table, row, key):
+def get_text_value(table, row, key):
     at = table.field_at.get(key)
     return next((v for f, _, v in row.values if f == at), "") if at is not None else ""
 
@@ -43,7 +43,7 @@ def add_partners(tables, path):
         events = {pt.fold(text) for text, target, kind in t.list_names()
                   if kind != pt.NAME_UNSUPPORTED and not t.rows[target].flags & pt.ROW_METRIC}
         for row in metrics:
-            if text_value(t, row, "metric_locate") in ("", NOTHING):
+            if get_text_value(t, row, "metric_locate") in ("", NOTHING):
                 name = find_partner(t, row, partners, events)
                 if name:
                     set_partner(t, row, name)
@@ -54,13 +54,13 @@ def find_partner(table, row, partners, events):
     for name in partners.get(pt.fold(row.name), ()):
         if pt.fold(name) in events:
             return name
-    counted = CONTRACT_MPKI.match(text_value(table, row, "metric"))
-    if counted and text_value(table, row, "unit") == "MPKI" and \
+    counted = CONTRACT_MPKI.match(get_text_value(table, row, "metric"))
+    if counted and get_text_value(table, row, "unit") == "MPKI" and \
             ("::" in counted[1] or pt.fold(counted[1]) in events):
         return counted[1]
     return ""
 
 
 def set_partner(table, row, name):
-    at = text_field(table, "metric_locate")
+    at = find_text_field(table, "metric_locate")
     row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANYWHERE, name)]

@@ -3,7 +3,7 @@
 
 Lists come from elsewhere and are not trusted. Sizes, types and widths are checked here, before
 anything is made of them: a file that cannot be read raises ValueError with the reason, a row that
-cannot be represented is Refused."""
+cannot be represented raises RefusedValue."""
 
 import functools
 import json
@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-from pmtable import ALL64, Cache
+from pmtable import ALL64, ComputedDict
 
 MAX_FILE = 64 << 20          # bytes of one list
 MAX_TREE = 1 << 30           # bytes of all lists of one run
@@ -24,7 +24,7 @@ NOTHING = ("", "null", "na", "none", "tbd", "n/a")
 LONGEST_NOTHING = 4
 
 
-class Refused(Exception):
+class RefusedValue(Exception):
     """A row that cannot be represented: the key and the reason."""
 
     def __init__(self, key, why):
@@ -103,7 +103,7 @@ def convert_to_strings(e):
     if size > MAX_TEXT:
         longest = max(e, key=lambda k: len(e[k]))
         if len(e[longest]) > (MAX_FORMULA if longest == "MetricExpr" else MAX_TEXT):
-            raise Refused(longest[:60], "a text of more than %d characters" % MAX_TEXT)
+            raise RefusedValue(longest[:60], "a text of more than %d characters" % MAX_TEXT)
     return e
 
 
@@ -116,18 +116,18 @@ def convert_to_text(key, value):
         return str(value)
     if value is None:
         return ""
-    raise Refused(key[:60], "a text or expected a number")
+    raise RefusedValue(key[:60], "a text or expected a number")
 
 
 def name_of(e):
     """The event's name."""
     name = e.get("EventName", "").strip()
     if not name:
-        raise Refused("EventName", "missing")
+        raise RefusedValue("EventName", "missing")
     if len(name) > MAX_NAME:
-        raise Refused("EventName", "longer than %d characters" % MAX_NAME)
+        raise RefusedValue("EventName", "longer than %d characters" % MAX_NAME)
     if not name.isprintable():
-        raise Refused("EventName", "has characters that cannot be printed")
+        raise RefusedValue("EventName", "has characters that cannot be printed")
     # lists share most texts: return the same object, which caches find faster
     return sys.intern(name)
 
@@ -169,7 +169,7 @@ def parse_number_list(text):
     return tuple(parse_number_value(t) for t in text.split(","))
 
 
-def counters_of(text):
+def list_counters(text):
     """Returns (set of counters, number of the fixed counter or None)."""
     t = text.strip()
     m = re.fullmatch(r"[Ff]ixed(?: counter)? ?([0-9]{1,2})?", t, re.I)
@@ -192,14 +192,14 @@ def counters_of(text):
     return total, high.bit_length() - 1 if high and not total & 0xFFFFFFFF else None
 
 
-NUMBER = Cache(parse_number_value)
-NUMBERS = Cache(parse_number_list)
-COUNTERS = Cache(counters_of)
+NUMBER = ComputedDict(parse_number_value)
+NUMBERS = ComputedDict(parse_number_list)
+COUNTERS = ComputedDict(list_counters)
 
 
 def get_cached_value(cache, e, key):
-    """Returns the cached meaning of a key, or raises Refused with its name."""
+    """Returns the cached meaning of a key, or raises RefusedValue with its name."""
     try:
         return cache[e.get(key, "")]
     except ValueError as why:
-        raise Refused(key, str(why)) from None
+        raise RefusedValue(key, str(why)) from None

@@ -35,7 +35,7 @@ MAX_VALUES = 255     # of a row
 TOO_MANY = "more than %d events and names" % MAX_NAMES
 
 
-class Cache(dict):
+class ComputedDict(dict):
     """A cache of the meanings of texts and values, because few different ones occur."""
 
     def __init__(self, meaning):
@@ -54,7 +54,7 @@ def _fold_bytes(text):
     return text.encode("utf-8", "surrogateescape").translate(FOLD, b" \t-_")
 
 
-fold = Cache(_fold_bytes).__getitem__       # the form of a name for comparisons: table.h, table_fold_char()
+fold = ComputedDict(_fold_bytes).__getitem__       # the form of a name for comparisons: table.h, table_fold_char()
 
 
 def _weigh_character(c):
@@ -68,7 +68,7 @@ _WEIGHTS = tuple(_weigh_character(c) for c in range(256))
 
 
 # names share their pieces
-_weigh = Cache(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__
+_weigh = ComputedDict(lambda piece: sum(map(_WEIGHTS.__getitem__, piece))).__getitem__
 
 
 def _hash_folded(folded):
@@ -81,10 +81,10 @@ def _hash_folded(folded):
     return h & ANY32
 
 
-name_hash = Cache(_hash_folded).__getitem__      # hash of a folded name: names.c, pfmi_table_hash_name()
+name_hash = ComputedDict(_hash_folded).__getitem__      # hash of a folded name: names.c, pfmi_table_hash_name()
 
 
-def first_existing(*names):
+def find_first_existing(*names):
     """Returns the first existing file. Source tree and installation have different folders."""
     here = os.path.dirname(os.path.abspath(__file__))
     for name in names:
@@ -102,7 +102,7 @@ def read_keys():
     global _KEYS
     if _KEYS is None:
         _KEYS = {}
-        with open(first_existing("../table/keys.def", "keys.def"), encoding="utf-8") as f:
+        with open(find_first_existing("../table/keys.def", "keys.def"), encoding="utf-8") as f:
             for line in f:
                 m = re.match(r'(KEY|TEXT)\((\w+),\s*"(\w*)"\)', line)
                 if m:
@@ -210,7 +210,7 @@ class Table:
         self.fields.append(field)
         return len(self.fields) - 1
 
-    def all_counters(self):
+    def get_all_counters(self):
         bits = 0
         for c in self.counters:
             bits |= c.get_mask()
@@ -232,10 +232,10 @@ class Table:
 
     def check_table(self):
         """Checks the model. Returns a list of (row index or None, text). The compiler, which checks
-        rows and names while reading them, calls wrong_head() only."""
-        return [(None, text) for text in self.wrong_head()] + self.wrong_rows() + self.wrong_names()
+        rows and names while reading them, calls check_head() only."""
+        return [(None, text) for text in self.check_head()] + self.check_rows() + self.check_names()
 
-    def wrong_head(self):
+    def check_head(self):
         """Checks all but the rows. Returns a list of texts."""
         wrong = []
         bad = wrong.append
@@ -243,8 +243,8 @@ class Table:
             bad("bad processor name '%s'" % self.name)
         if self.encoder not in ENCODERS:
             bad("unknown encoder '%s'" % self.encoder)
-        types, counters = SHAPES.get(self.encoder, ((self.libpfm_type,), self.all_counters()))
-        if self.libpfm_type not in types or self.all_counters() != counters:
+        types, counters = SHAPES.get(self.encoder, ((self.libpfm_type,), self.get_all_counters()))
+        if self.libpfm_type not in types or self.get_all_counters() != counters:
             bad("encoder %s is for another processor: libpfm %s and its counters"
                 % (self.encoder, " or ".join(map(str, types))))
         if len({f.name for f in self.fields}) != len(self.fields):
@@ -269,9 +269,9 @@ class Table:
                 bad("group %s: default has bits that no value has" % g.name)
         return wrong
 
-    def wrong_rows(self):
+    def check_rows(self):
         """Returns [(row index, text)] of errors in rows."""
-        wrong, everything, groups = [], self.all_counters(), len(self.groups)
+        wrong, everything, groups = [], self.get_all_counters(), len(self.groups)
 
         def add_fault(text):
             wrong.append((i, text))
@@ -295,7 +295,7 @@ class Table:
                 add_fault("too many values or groups")
         return wrong
 
-    def wrong_names(self):
+    def check_names(self):
         """Returns [(row index or None, text)] of errors in names."""
         wrong, seen = [], {}
         for text, target, kind in self.list_names():

@@ -9,12 +9,12 @@ a metric is high. A mesh (CMN) has components: node types whose events differ.
 
 import re
 
-from pmbuild import Draft, Entry, Sheet, quote_text, quote_word
+from pmbuild import EventDraft, Entry, Sheet, quote_text, quote_word
 from pmheads import make_table_title
 from pmmatch import add_match
 from pmmetrics import add_metric_row
 from pmformula import rewrite_formula
-from pmread import MAX_NAME, Refused, clean_description
+from pmread import MAX_NAME, RefusedValue, clean_description
 
 HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"\$schema"\s*:\s*"v[0-9.]+\.schema\.json"\s*,'
                   rb'\s*"document"')
@@ -113,19 +113,19 @@ def list_object_items(reading, data, key):
             for name, value in found.items()]
 
 
-def event_name(e):
+def make_event_name(e):
     name = e["name"].strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise Refused("name", "too long, or cannot be printed")
+        raise RefusedValue("name", "too long, or cannot be printed")
     return name
 
 
-def event_code(e, limit):
+def get_event_code(e, limit):
     code = e.get("code")
     if type(code) is not str or not re.fullmatch("0x[0-9a-fA-F]{1,8}", code):
-        raise Refused("code", "'%s' is not a number" % str(code)[:20])
+        raise RefusedValue("code", "'%s' is not a number" % str(code)[:20])
     if int(code, 16) > limit:
-        raise Refused("code", "expected an event number, got '%s'" % code)
+        raise RefusedValue("code", "expected an event number, got '%s'" % code)
     return int(code, 16)
 
 
@@ -138,14 +138,14 @@ def make_event_text(e):
 
 
 def read_event(reading, b, e):
-    name, code = event_name(e), event_code(e, b.at["code"].max)
+    name, code = make_event_name(e), get_event_code(e, b.at["code"].max)
     if type(e.get("accesses")) is list and "PMU" not in e["accesses"]:
         reading.report_note(name, "accesses", "an event of the trace unit alone: left out")
         return
     known = next((row for row in b.rows if row.name == name), None)
     if known is not None:
         if known.get_value("code") != code:
-            raise Refused("code", "0x%x, another list has 0x%x" % (code, known.get_value("code")))
+            raise RefusedValue("code", "0x%x, another list has 0x%x" % (code, known.get_value("code")))
         return
     general = b.known & 0x7FFFFFFF
     desc, detail = make_event_text(e)
@@ -209,8 +209,8 @@ def read_decision_tree(data):
 def read_metric(reading, b, e, groups, tree, spell):
     formula = e.get("formula")
     if type(formula) is not str:
-        raise Refused("formula", "missing")
-    d = Draft(b, e["name"], e)
+        raise RefusedValue("formula", "missing")
+    d = EventDraft(b, e["name"], e)
     name = e["name"].strip()
     if name == "ipc" and formula.strip() != IPC:
         name = "ipc_active"         # without clocks that wait for an event, which `ipc` includes
@@ -242,7 +242,7 @@ def read_mesh(reading, data, product, source):
         b.device, b.unit, b.uncore = "arm_cmn", "arm_cmn", True
         b.source = source
         if m.name in COMPAT:
-            Draft(b, "", {}).declare_text("compat")
+            EventDraft(b, "", {}).declare_text("compat")
         return b
     b = reading.get_sheet("arm_" + m.name, make_sheet)
     cycles = Entry(MESH_CYCLE_EVENT, "Clocks of the mesh.", None, [("type", MESH_CYCLE_TYPE)], 0,
@@ -265,7 +265,7 @@ def read_mesh(reading, data, product, source):
 def read_mesh_event(reading, b, node, e):
     if e["name"] == MESH_CYCLES:
         return
-    name, code = event_name(e), event_code(e, b.at["eventid"].max)
+    name, code = make_event_name(e), get_event_code(e, b.at["eventid"].max)
     desc, detail = make_event_text(e)
     row = Entry(name, desc, None, [("eventid", code), ("type", node)], 0, reading.file, detail)
     if reading.model.name in COMPAT:
@@ -283,12 +283,12 @@ def read_mesh_metrics(reading, b, component):
     def read_mesh_metric(e):
         formula = e.get("formula")
         if type(formula) is not str:
-            raise Refused("formula", "missing")
+            raise RefusedValue("formula", "missing")
         names = set(re.findall(r"[A-Za-z_]\w*", formula)) - {MESH_CYCLES}
         missing = sorted(names - events)
         if missing:
             reading.report_note(e["name"][:MAX_NAME], "formula",
-                         "left out: it needs %s, an unknown event" % missing[0][:60])
+                                "left out: it needs %s, an unknown event" % missing[0][:60])
             return
         chosen = get_filter_number(component, e["name"])
 

@@ -10,7 +10,7 @@ NUMBER = re.compile(r"0[xX]([0-9a-fA-F]{1,16})|([0-9]{1,20})")
 IDENT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
-class Bad(Exception):
+class StatementError(Exception):
     """An error with its position."""
 
     def __init__(self, where, text):
@@ -37,10 +37,10 @@ class Token:
     def split_pair(self):
         """Returns (key, value token); the value is None without '='."""
         if self.is_text():
-            raise Bad(self.get_position(), "expected KEY=VALUE, got a text")
+            raise StatementError(self.get_position(), "expected KEY=VALUE, got a text")
         key, equals, value = self.raw.partition("=")
         if '"' in key:
-            raise Bad(self.get_position(), "a quote inside a key")
+            raise StatementError(self.get_position(), "a quote inside a key")
         if not equals:
             return key, None
         return key, Token(value, self.file, self.line, self.col + len(key) + 1)
@@ -71,8 +71,8 @@ class Token:
         m = NUMBER.fullmatch(self.raw)
         n = int(m[1], 16) if m and m[1] else int(m[2]) if m else None
         if n is None or n > pt.ALL64:
-            raise Bad(self.get_position(), "'%s' is not a number" % self.raw if self.raw
-                      else "a number is missing")
+            raise StatementError(self.get_position(), "'%s' is not a number" % self.raw if self.raw
+                                 else "a number is missing")
         return n
 
 
@@ -90,7 +90,7 @@ class RowLine:
 
     def split_row(self):
         """Returns (whether it is a metric, its name, the other words, its description, the long
-        text or None) without quotes; None if only tokens() can parse the line."""
+        text or None) without quotes; None if only make_tokens() can parse the line."""
         words, texts = self.find_words()
         if not words or len(words) < 2 or len(texts) > 2:
             return None
@@ -98,17 +98,17 @@ class RowLine:
 
     def find_words(self):
         """Returns (the line's words, the texts among them without quotes), or (None, None) if only
-        tokens() can parse the line."""
+        make_tokens() can parse the line."""
         text = self.text
         head, quote, tail = text.partition(' "')
         if "\\" not in text and "#" not in head and '"' not in head:
             texts = tail[:-1].split('" "') if quote else []
             if not quote or tail[-1:] == '"' and '"' not in "".join(texts):
                 return head.split(), texts
-        return self.mixed_words()
+        return self.find_mixed_words()
 
-    def mixed_words(self):
-        """Returns words() of a line with texts among the words."""
+    def find_mixed_words(self):
+        """Returns find_words() of a line with texts among the words."""
         text = self.text
         words = WORD.findall(text)
         texts = [w[1:-1] for w in words[2:] if w[0] == '"']

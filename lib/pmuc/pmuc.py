@@ -147,7 +147,7 @@ def main(argv):
         files += add_aliases(tables, out["--libpfm4-names"])
     here = os.path.dirname(os.path.abspath(__file__))
     files += [os.path.join(here, part)
-              for part in PARTS] + [pt.first_existing("../table/keys.def", "keys.def")]
+              for part in PARTS] + [pt.find_first_existing("../table/keys.def", "keys.def")]
     try:
         if "--image" in out:
             raw = pmimage.make_image(tables, out["--byteorder"], packed="--embed" in out)

@@ -4,9 +4,9 @@
 import re
 
 import pmtable as pt
-from pmbuild import Draft, Sheet
-from pmheads import find_box_section, make_table_title, unit_device
-from pmread import COUNTERS, Refused, name_of, is_placeholder, convert_to_strings, get_cached_value
+from pmbuild import EventDraft, Sheet
+from pmheads import find_box_section, make_table_title, find_unit_device
+from pmread import COUNTERS, RefusedValue, name_of, is_placeholder, convert_to_strings, get_cached_value
 
 # Boxes whose lists have an extra select bit that the kernel rejects.
 WITHOUT_EXTRA_SELECT = ("jkt.pcu", "jkt.ubox", "ivt.pcu", "ivt.ubox")
@@ -19,7 +19,7 @@ def add_uncore_event(reading, e, experimental=False):
     e = convert_to_strings(e)
     name = name_of(e)
     b = find_box(reading, e, name)
-    d = Draft(b, name, e)
+    d = EventDraft(b, name, e)
     counters, fixed = get_cached_value(COUNTERS, e, "Counter")
     code, umask, ext = d.get_number("EventCode"), d.get_number("UMask"), 0
     selected = d.get_number("ExtSel")
@@ -38,7 +38,7 @@ def add_uncore_event(reading, e, experimental=False):
     set_umask(reading, d, umask, ext)
     d.set_fields((("CounterMask", b.threshold), ("Invert", "inv"), ("EdgeDetect", "edge")))
     if d.get_number("MSRValue") and d.get_number("MSRIndex"):
-        raise Refused("MSRValue", "an extra register off the core")
+        raise RefusedValue("MSRValue", "an extra register off the core")
     d.set_filters()
     set_every_state(d)
     if selected and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
@@ -68,17 +68,17 @@ def find_box(reading, e, name):
     if b is None:
         unit = unit.strip()
         b = reading.boxes[key] = get_uncore_table(reading, get_box_device(reading, unit, running, key[2]),
-                                              unit)
+                                                  unit)
     return b
 
 
 def get_box_device(reading, unit, running, controller):
     """The kernel's name of the box that a list calls @unit."""
     if not unit:
-        raise Refused("Unit", "missing")
+        raise RefusedValue("Unit", "missing")
     if not re.fullmatch(r"[A-Za-z0-9_ -]{1,40}", unit):
-        raise Refused("Unit", "unknown unit '%s'" % unit[:40])
-    device = unit_device(unit)
+        raise RefusedValue("Unit", "unknown unit '%s'" % unit[:40])
+    device = find_unit_device(unit)
     if running and "free_running" not in device:
         device = "uncore_imc_free_running_" + controller if controller else device + "_free_running"
     if unit == "NCU":           # counts clocks, on a counter that depends on the generation
@@ -98,7 +98,7 @@ def get_uncore_table(reading, device, unit):
     def make_sheet():
         box = device[7:] if device.startswith("uncore_") else device
         words = make_table_title(m.name, reading.desc,
-                            unit=unit) + (", free-running" if "free_running" in device else "")
+                                 unit=unit) + (", free-running" if "free_running" in device else "")
         b = Sheet(name, words, [find_box_section(find_formats(reading), box)])
         b.device, b.unit, b.uncore = device, unit, True
         b.threshold = next((field for field in THRESHOLDS if field in b.at), THRESHOLDS[0])
@@ -129,7 +129,7 @@ def get_free_running_umask(name):
                          (("_WR", "WRITE"), 0x30)):
         if any(w in n for w in words):
             return umask
-    raise Refused("EventName", "a free-running counter of unknown kind")
+    raise RefusedValue("EventName", "a free-running counter of unknown kind")
 
 
 def get_mask_value(d, key):

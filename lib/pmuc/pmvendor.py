@@ -33,12 +33,12 @@ import pmimage
 import pmlayout
 import pmtable as pt
 import pmview
-from pmbuild import Reading
+from pmbuild import ModelReading
 from pmcompile import compile_all
 from pmfile import write_atomically
 from pmheads import find_rank
-from pmlists import Finder
-from pmoutput import Bar, Output, format_size
+from pmlists import ModelFinder
+from pmoutput import ProgressBar, Output, format_size
 from pmread import MAX_TREE, read_source
 
 USAGE = """usage: pfm import PATH... [--cpu PATTERN] [-o FILE] [--json] [--force] [--jobs N] [-v]
@@ -109,7 +109,7 @@ def get_default_folder():
     return os.path.join(base, "perfmon")
 
 
-class Run:
+class ImportRun:
     """State that the models of one import share."""
 
     def __init__(self, opt, models):
@@ -123,7 +123,7 @@ class Run:
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
         self.built = int(epoch) if epoch.isdigit() and int(epoch) <= pt.ALL64 else 0
 
-    def image_path(self, model):
+    def make_image_path(self, model):
         return os.path.join(self.folder, model.name + ".pmdb")
 
 
@@ -191,13 +191,13 @@ def import_model(index):
 
 def import_into(result, run, model):
     if not run.single and run.text is None:
-        result["path"] = run.image_path(model)
+        result["path"] = run.make_image_path(model)
         digest = compute_input_digest([model], run.byteorder)
         if not run.force and is_unchanged(result["path"], digest, run.byteorder):
             result["state"] = "unchanged"
             result["bytes"] = os.path.getsize(result["path"])
             return
-    reading = Reading(model)
+    reading = ModelReading(model)
     tables = read_model(reading)
     result.update(reading.counts, refused=reading.refused, notes=reading.notes,
                   tables=[t.name for t in tables])
@@ -207,7 +207,7 @@ def import_into(result, run, model):
     if reading.damaged:
         result["state"] = "damaged"
     if run.text is not None:
-        result["text"] = reading.text_parts(run.facts) if model.kind != "pmu" else []
+        result["text"] = reading.format_parts(run.facts) if model.kind != "pmu" else []
         return
     if run.single:
         result["made"] = tables
@@ -357,7 +357,7 @@ def import_all(run, jobs, say, start):
             say.print_unchanged(run.image)
             return 0
     done = [None] * len(run.models)
-    bar = Bar(len(run.models))
+    bar = ProgressBar(len(run.models))
     try:
         for r in import_models(run.models, jobs):
             done[r["index"]] = r
@@ -460,12 +460,12 @@ def main(argv):
             say.print_problem(paths, "no model" + (" matches" if opt.cpu else " found"))
         return 1
     for m in models:
-        m.size = sum(map(size_of, (source for _, _, source in m.files)))
+        m.size = sum(map(measure_source, (source for _, _, source in m.files)))
     if sum(m.size for m in models) > MAX_TREE:
         say.print_problem(paths, "more than %s of lists" % format_size(MAX_TREE))
         return 1
     with contextlib.redirect_stdout(sys.stderr) if is_standard_output(opt.output) else contextlib.nullcontext():
-        return import_interruptible(Run(opt, models), opt.jobs, say, start)
+        return import_interruptible(ImportRun(opt, models), opt.jobs, say, start)
 
 
 def is_standard_output(path):
@@ -479,13 +479,13 @@ def is_standard_output(path):
 def find_models(opt):
     """Returns (models to import, problems found)."""
     problems = []
-    finder = Finder(lambda path, why: problems.append((path, why)))
+    finder = ModelFinder(lambda path, why: problems.append((path, why)))
     for p in opt.paths:
         finder.add_path(p)
     patterns = [p.lower() for p in opt.cpu]
     models = {}
     for m in finder.models:
-        names = [m.name, m.folder.lower()] + m.alias_names()
+        names = [m.name, m.folder.lower()] + m.find_alias_names()
         if patterns and not any(fnmatch.fnmatchcase(n, p) for p in patterns for n in names):
             continue
         other = models.setdefault(m.name, m)
@@ -501,7 +501,7 @@ def find_models(opt):
     return list(models.values()), problems
 
 
-def size_of(source):
+def measure_source(source):
     try:
         return len(source) if isinstance(source, bytes) else os.path.getsize(source)
     except OSError:

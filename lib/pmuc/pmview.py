@@ -7,10 +7,10 @@ import struct
 import pmpack
 from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash
 from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, PACKED_TEXTS_START, \
-    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, compute_checksum, first_slot, unpack_row
+    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, compute_checksum, find_first_slot, unpack_row
 
 
-class View:
+class TableView:
     """One table of an image. @unpacked returns the packed texts."""
 
     def __init__(self, raw, byteorder="little", at=None, unpacked=lambda: b""):
@@ -20,7 +20,7 @@ class View:
         head = struct.unpack_from(self.order + FORMATS["tables"], raw, head_at)
         if head[0] != TABLE_MAGIC:
             raise ValueError("not a table")
-        self.size, self.all_counters = head[1:3]
+        self.size, self.get_all_counters = head[1:3]
         self.perf_type, self.libpfm_type, self.flags, self.encoder, self.n_general = head[12:17]
         self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names",
                                "slots", "ways", "group_numbers"),
@@ -74,7 +74,7 @@ class View:
     def find_folded(self, folded):
         """Returns (text offset, row or reason, kind), or None."""
         h, n = name_hash(folded), self.count["slots"]
-        at = first_slot(h, n)
+        at = find_first_slot(h, n)
         while True:
             slot = self.read_element("slots", at)[0]
             if slot <= (h & 0xFFFF) << 16:
@@ -101,7 +101,7 @@ class View:
                 return i
         return None
 
-    def field_ranges(self, index):
+    def read_field_ranges(self, index):
         f = self.read_record("fields", index)
         return [f[13 + 4 * i:16 + 4 * i] for i in range(f[4])]
 
@@ -136,14 +136,14 @@ class View:
                 general = v
         return self.read_record("fields", f)[12] if general is None else general
 
-    def value_list(self, i, key):
+    def read_value_list(self, i, key):
         f = self.find_field(key)
         return [v for field, _, v in self.read_row(i)["values"] if field == f]
 
     def read_texts(self, i, key):
-        return [self.read_text(v) for v in self.value_list(i, key)]
+        return [self.read_text(v) for v in self.read_value_list(i, key)]
 
-    def value_text(self, i, key, counter=ANYWHERE):
+    def read_value_text(self, i, key, counter=ANYWHERE):
         return self.read_text(self.read_value(i, key, counter))
 
 
@@ -175,5 +175,5 @@ def read_image(raw):
             head["checksum"] != compute_checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
         raise ValueError("damaged image")
     unpacked = functools.lru_cache(None)(lambda: unpack_texts(raw, head))
-    return [View(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE, unpacked)
+    return [TableView(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE, unpacked)
             for i in range(head["n_tables"])], head

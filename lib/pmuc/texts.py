@@ -71,7 +71,7 @@ class Texts:
             return self.find_sentence(text[2:])
         return text
 
-    def other_name(self, name):
+    def find_other_name(self, name):
         """Returns (the name whose text @name has, words before it) by its beginning, or None."""
         for beginning, text in self.renamed.items():
             rest = name[len(beginning):]
@@ -93,7 +93,7 @@ class Texts:
 def find_folder():
     """lib/events/texts of a source tree, or the folder texts next to an installed compiler."""
     try:
-        return pt.first_existing("../events/texts", "texts")
+        return pt.find_first_existing("../events/texts", "texts")
     except FileNotFoundError:
         return None
 
@@ -252,13 +252,13 @@ def find_parts(words, sections, unknown=None):
     return out
 
 
-def text_of(family, unit, name, texts, unknown=None):
+def find_text(family, unit, name, texts, unknown=None):
     """Returns the text of a canonical name: its own, that of its alias, or one composed from its parts."""
     text, other = texts.find_sentence(name), None
     if not text:
-        other = texts.other_name(name)
+        other = texts.find_other_name(name)
     if other:
-        text, words = text_of(family, unit, other[0], texts, unknown), other[1]
+        text, words = find_text(family, unit, other[0], texts, unknown), other[1]
         if words and text[1:2].islower():
             text = text[:1].lower() + text[1:]
         return "%s %s" % (words, text) if words else text
@@ -311,7 +311,7 @@ def describe_event(family, unit, name, facts=None, unknown=None):
     text = _seen.get(key)
     if text is None or unknown is not None:
         texts, plain = load_family(family, small), make_canonical(name)
-        text = _seen[key] = text_of(family, unit, plain, texts, unknown)
+        text = _seen[key] = find_text(family, unit, plain, texts, unknown)
     return text
 
 

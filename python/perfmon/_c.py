@@ -8,7 +8,8 @@ from typing import Any, Iterator
 
 from ._perfmon import ffi, lib
 
-__all__ = ["Plm", "combine_flags", "ffi", "lib", "list_bits", "make_mask", "make_regmask", "make_words", "new_struct", "plm_mask", "read_text"]
+__all__ = ["Plm", "combine_flags", "ffi", "lib", "list_bits", "make_mask", "make_regmask", "make_words", "new_struct", "plm_mask",
+           "read_text"]
 
 
 class Plm(enum.IntFlag):

@@ -184,9 +184,9 @@ class Settings:
 
     def _flags(self) -> int:
         return combine_flags({lib.PFM_ALPHA_FL_KERNEL: self.kernel, lib.PFM_ALPHA_FL_CALLER: self.caller,
-                      lib.PFM_ALPHA_FL_STRIDE: self.stride is not None,
-                      lib.PFM_ALPHA_FL_CTXT: self.context_word is not None, lib.PFM_ALPHA_FL_KEEP: self.keep,
-                      lib.PFM_ALPHA_FL_GETCNT: self.read_interrupts})
+                              lib.PFM_ALPHA_FL_STRIDE: self.stride is not None,
+                              lib.PFM_ALPHA_FL_CTXT: self.context_word is not None, lib.PFM_ALPHA_FL_KEEP: self.keep,
+                              lib.PFM_ALPHA_FL_GETCNT: self.read_interrupts})
 
     def _model_in(self) -> Any:
         m = ffi.new("pfmlib_alpha_input_param_t *")

@@ -153,7 +153,7 @@ class EncodingTable:
         rows = ((r["name"], f"{r['addr']:#x}", f"{r['value']:#x}", f"{r['config']:#x}", f"{r['counters']:#x}", r["why"] or "")
                 for r in self.records()[:_tables.SHOWN])
         return _tables.format_table(("event", "register", "value", "config", "counters", "why not"), rows,
-                             ("name", "number", "number", "number", "number", "text"), len(self))
+                                    ("name", "number", "number", "number", "number", "text"), len(self))
 
 
 class _EncodingRows:

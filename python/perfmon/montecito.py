@@ -110,8 +110,8 @@ class Counter:
     @property
     def flags(self) -> int:
         return _c.combine_flags({lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK: self.no_qualcheck,
-                         lib.PFMLIB_MONT_FL_EVT_ACTIVE_ONLY: self.active_only, lib.PFMLIB_MONT_FL_EVT_ALWAYS: self.always,
-                         lib.PFMLIB_MONT_FL_EVT_ALL_THRD: self.all_threads})
+                                 lib.PFMLIB_MONT_FL_EVT_ACTIVE_ONLY: self.active_only, lib.PFMLIB_MONT_FL_EVT_ALWAYS: self.always,
+                                 lib.PFMLIB_MONT_FL_EVT_ALL_THRD: self.all_threads})
 
     def _fill_struct(self, c: Any) -> None:
         c.thres, c.flags = self.thres, self.flags
@@ -208,8 +208,8 @@ class CodeRanges:
     @property
     def flags(self) -> int:
         return _c.combine_flags({lib.PFMLIB_MONT_RR_INV: self.outside, lib.PFMLIB_MONT_RR_NO_FINE_MODE: not self.fine,
-                         lib.PFMLIB_MONT_IRR_DEMAND_FETCH: self.demand_fetch,
-                         lib.PFMLIB_MONT_IRR_PREFETCH_MATCH: self.prefetch})
+                                 lib.PFMLIB_MONT_IRR_DEMAND_FETCH: self.demand_fetch,
+                                 lib.PFMLIB_MONT_IRR_PREFETCH_MATCH: self.prefetch})
 
 
 def _fill_ranges(rr: Any, limits: _Limits, flags: int) -> None:
@@ -280,7 +280,8 @@ class Settings:
         for i in range(placed.n_pmcs):
             generic.pfp_pmcs[i].reg_num = placed.pmcs[i].num
             generic.pfp_pmcs[i].reg_value = placed.pmcs[i].value
-        return Result(RangeResult._from_c(out.pfp_mont_irange, RegisterKind.IBR), RangeResult._from_c(out.pfp_mont_drange, RegisterKind.DBR),
+        return Result(RangeResult._from_c(out.pfp_mont_irange, RegisterKind.IBR),
+                      RangeResult._from_c(out.pfp_mont_drange, RegisterKind.DBR),
                       bool(lib.pfm_mont_irange_is_fine(generic, out)))
 
 

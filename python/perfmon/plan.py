@@ -52,7 +52,7 @@ class Plan(Sequence[tuple[Planned, ...]]):
 
 
 def _create_plan(events: Iterable[str], context: Context | None, plm: int | str, taken: Iterable[int], htoff: bool,
-            bare: bool) -> tuple[Any, Context, list[str]]:
+                 bare: bool) -> tuple[Any, Context, list[str]]:
     """The plan of the library, its context and the texts of its events."""
     context = context or default_context()
     texts = texts_of(events)
@@ -176,6 +176,6 @@ def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]]
         check(lib.pfm_describe_scheduled_request(made, i, one))
         shares.append(Scheduled(text, int(one.n_readings), float(one.longest_gap), float(one.standard_error)))
     return Schedule(_describe_plan(result, context), tuple(tuple(g for g in groups if lib.pfm_is_group_in_slot(made, s, g) == 1)
-                                                      for s in range(info.n_slots)),
+                                                           for s in range(info.n_slots)),
                     float(info.slot_seconds), int(info.shift), tuple(int(lib.pfm_get_group_turn(made, g)) for g in groups),
                     tuple(shares), made)

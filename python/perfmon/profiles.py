@@ -138,7 +138,7 @@ class FunctionTable(Sequence[Function]):
                  f"{100 * f.children_share:.2f} ± {100 * f.children_error:.2f}") for f in self)
         caption = f"{self.event.name}: {self.event.samples} samples" if self.event else ""
         return _tables.format_table(("function", "object", "samples", "self %", "children %"), rows,
-                             ("name", "text", "number", "number", "number"), len(self), caption)
+                                    ("name", "text", "number", "number", "number"), len(self), caption)
 
     def __repr__(self) -> str:
         return f"<FunctionTable: {len(self)} functions>"
@@ -175,8 +175,9 @@ class StackTable(Sequence[Stack]):
 
     def _repr_html_(self) -> str:
         rows = sorted(self.records(), key=lambda r: -int(r["weight"]))
-        return _tables.format_table(("event", "task", "samples", "stack"), ((r["event"], r["task"], r["samples"], r["stack"]) for r in rows),
-                             ("text", "text", "number", "name"), len(self))
+        return _tables.format_table(("event", "task", "samples", "stack"),
+                                    ((r["event"], r["task"], r["samples"], r["stack"]) for r in rows),
+                                    ("text", "text", "number", "name"), len(self))
 
     def __repr__(self) -> str:
         return f"<StackTable: {len(self)} stacks>"

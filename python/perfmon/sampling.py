@@ -389,7 +389,7 @@ class Samples:
             self._check(lib.pfm_sampling_statistics(self._native(), i, c))
         lost = None if c.lost == lib.PFM_LOST_UNKNOWN else c.lost
         return SampleStatistics(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
-                           c.weight, c.count, c.period, c.freq, c.precise)
+                                c.weight, c.count, c.period, c.freq, c.precise)
 
     def buffers(self) -> Buffers:
         """How many buffers there are, and how large."""

@@ -335,8 +335,8 @@ class Reading(Sequence[Count]):
         """Both together: values added, each with the worse quality of the two."""
         if not self._is_like(other):
             return NotImplemented
-        return Reading(self._texts, [replace(_sum_counts([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)], other.time,
-                       self.elapsed + other.elapsed)
+        counts = [replace(_sum_counts([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)]
+        return Reading(self._texts, counts, other.time, self.elapsed + other.elapsed)
 
     def records(self) -> list[dict[str, Any]]:
         """A dict for each count, see :meth:`Count.record`: ``pandas.DataFrame(reading.records())``."""
@@ -345,7 +345,8 @@ class Reading(Sequence[Count]):
     def _repr_html_(self) -> str:
         rows = ((c.event, "" if c.value is None else f"{c.amount:.6g}" if c.unit else f"{c.value:,}", c.unit, c.quality,
                  " ".join(s for s in (c.why or ("" if not c.cause else str(c.cause)), c.remedy) if s)) for c in self)
-        return _tables.format_table(("event", "count", "unit", "quality", "why"), rows, ("name", "number", "text", "text", "text"), len(self))
+        return _tables.format_table(("event", "count", "unit", "quality", "why"), rows,
+                                    ("name", "number", "text", "text", "text"), len(self))
 
     def values(self) -> Any:
         """All values as a column of floats, NaN where it is missing: numpy.ndarray, or array.array without numpy."""

@@ -27,7 +27,7 @@ import pmarm
 import pmcompile
 import pmimage
 import pmtable as pt
-from pmbuild import LIBRARY, Reading
+from pmbuild import LIBRARY, ModelReading
 from pmlists import Model
 from pmread import MAX_NAME, parse_json
 from pmtext import split_statements
@@ -70,13 +70,13 @@ class Trial(fuzz_lists.Trial):
     @staticmethod
     def text(data, model):
         model.files = [(model.files[0][0], model.files[0][1], data)]
-        reading = Reading(model)
+        reading = ModelReading(model)
         pmarm.is_arm_list(data[:256])
         pmarm.read_arm_lists(reading)
         return reading
 
     def value(self, value, model):
-        reading = Reading(model)
+        reading = ModelReading(model)
         reading.file = model.files[0][0]
         pmarm.read_core(reading, value)
         events = value["events"]
@@ -125,7 +125,7 @@ class Trial(fuzz_lists.Trial):
         with open(self.image, "wb") as f:
             f.write(image)
         check_image(self.image, self.library)
-        text = "\n".join("\n".join(identity + body) for _, _, identity, body in reading.text_parts()) + "\n"
+        text = "\n".join("\n".join(identity + body) for _, _, identity, body in reading.format_parts()) + "\n"
         for sheet, t, again in zip(reading.list_sheets(), tables, compiled(text)):
             if shape(t) != shape(again):
                 raise Wrong("its text means something else: %r, %r" % (shape(t), shape(again)))
@@ -328,7 +328,7 @@ class Corpus:
 def forget():
     """The memory of texts that are not asked for again."""
     for o in gc.get_objects():
-        if isinstance(o, pt.Cache):
+        if isinstance(o, pt.ComputedDict):
             o.clear()
     pmcompile.MEANINGS.clear()
 
