@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Sessions beside perf_event_open by hand, PAPI and perf: one table on standard output, in markdown.
+"""Sessions beside perf_event_open by hand, PAPI and perf: one table on standard output, in
+markdown.
 
-Rounds of our side and of the bare calls alternate in one program. PAPI is a program of its own, run in between: it brings a libpfm4 whose
-functions have names of ours. System calls are counted by strace, whole processes are timed in turn. What is not there is left out.
+Rounds of our side and of the bare calls alternate in one program. PAPI is a program of its own, run
+in between: it brings a libpfm4 whose functions have names of ours. System calls are counted by
+strace, whole processes are timed in turn. What is not there is left out.
 """
 import argparse
 import json
@@ -40,12 +42,16 @@ def medians(programs, n, where):
             done = run([p, "measure", n, where, 201 if n < 64 else 51], quiet=p != programs[0])
             got.update(json.loads(done.stdout) if done else {})
         turns.append(got)
-    return {side: {s: statistics.median(t[side][s] for t in turns if side in t) for s in STEPS} for side in turns[0]}
+    return {
+        side: {s: statistics.median(t[side][s] for t in turns if side in t) for s in STEPS}
+        for side in turns[0]
+    }
 
 
 def system_calls(program, side, n, where):
     """Step -> system calls in it."""
-    done = subprocess.run(["strace", "-qq", program, "calls", side, str(n), where], capture_output=True, text=True, check=False)
+    done = subprocess.run(["strace", "-qq", program, "calls", side,
+                           str(n), where], capture_output=True, text=True, check=False)
     names = re.findall(r"^(\w+)\(", done.stderr, re.M)
     parts, part = [], []
     for name in names:
@@ -70,36 +76,46 @@ def session_rows(o):
     for where in "one", "all":
         for n in SIZES:
             got = medians(programs, n, where)
-            calls = [system_calls(o.sessions, side, n, where) for side in ("bare", "ours")] if shutil.which("strace") else None
+            calls = [system_calls(o.sessions, side, n, where)
+                     for side in ("bare", "ours")] if shutil.which("strace") else None
             for step in STEPS:
                 bare, ours = got["bare"][step], got["ours"][step]
                 papi = got.get("papi", {}).get(step)
-                what = f"{step}, {n} event{'s' if n > 1 else ''}, {'one thread' if where == 'one' else 'all CPUs'}"
-                yield (what, number(bare), number(papi) if papi else "-", number(ours), f"{ours / bare:.2f}",
-                       f"{ours / papi:.2f}" if papi else "-", f"{calls[0][step]} / {calls[1][step]}" if calls else "-",
-                       verdict(ours / bare, BARE) if step in ("open", "read") else "", verdict(ours / papi, PAPI) if papi else "")
+                what = (
+                    f"{step}, {n} event{'s' if n > 1 else ''},"
+                    f" {'one thread' if where == 'one' else 'all CPUs'}"
+                )
+                yield (what, number(bare), number(papi) if papi else "-", number(ours),
+                       f"{ours / bare:.2f}", f"{ours / papi:.2f}" if papi else "-",
+                       f"{calls[0][step]} / {calls[1][step]}" if calls else "-",
+                       verdict(ours / bare, BARE) if step in ("open", "read") else "",
+                       verdict(ours / papi, PAPI) if papi else "")
 
 
 def process_rows(o):
-    """The first counter of each of the kernel's own events waits for the kernel, whoever opens it: so they are open elsewhere meanwhile, or
-    none is."""
+    """The first counter of each of the kernel's own events waits for the kernel, whoever opens it:
+    so they are open elsewhere meanwhile, or none is."""
     if not o.pfm or not shutil.which("perf"):
         return
     perf, true = shutil.which("perf"), shutil.which("true")
     stat = [o.pfm, "stat", "-o", "/dev/null", true], [perf, "stat", "-o", "/dev/null", true]
-    rows = [("pfm stat true", *stat, STAT, 101, True), ("the same, the first counters of the machine", *stat, STAT, 51, False),
+    rows = [("pfm stat true", *stat, STAT, 101, True),
+            ("the same, the first counters of the machine", *stat, STAT, 51, False),
             ("pfm list", [o.pfm, "list"], [perf, "list"], LIST, 21, False),
             ("pfm list --all", [o.pfm, "list", "--all"], [perf, "list"], LIST, 11, False)]
     for what, ours, theirs, goal, rounds, held in rows:
-        holder = subprocess.Popen([o.pfm, "stat", "-o", "/dev/null", "sleep", "600"]) if held else None
+        holder = subprocess.Popen([o.pfm, "stat", "-o", "/dev/null", "sleep", "600"
+                                   ]) if held else None
         done = run([o.process, "spawn", rounds, *ours, "--", *theirs, "--", true])
         if holder:
             holder.terminate()
             holder.wait()
         a, b, bare = json.loads(done.stdout)["us"]
         if goal == LIST:
-            what += ", {:,} lines beside {:,}".format(*(len(run(x).stdout.splitlines()) for x in (ours, theirs)))
-        yield what, number(b), number(a), f"{a / b:.3f}", f"1/{1 / goal:.0f}", verdict(a / b, goal), number(bare)
+            what += ", {:,} lines beside {:,}".format(*(len(run(x).stdout.splitlines())
+                                                        for x in (ours, theirs)))
+        yield what, number(b), number(a), f"{a / b:.3f}", f"1/{1 / goal:.0f}", verdict(
+            a / b, goal), number(bare)
 
 
 def table(heads, rows):
@@ -119,14 +135,16 @@ def main():
     if run([o.sessions, "calls", "bare", 1, "one"], quiet=True) is None:
         print("this kernel counts nothing for this user")
         return 77
-    table(("ns", "bare", "PAPI", "ours", "of bare", "of PAPI", "system calls, bare / ours", "<= 1.1", "<= 1/2"), session_rows(o))
+    table(("ns", "bare", "PAPI", "ours", "of bare", "of PAPI", "system calls, bare / ours",
+           "<= 1.1", "<= 1/2"), session_rows(o))
     os.environ["PAGER"] = ""
     with tempfile.TemporaryDirectory() as folder:
         if o.pfm:
             shutil.copy(library_of(o.pfm, "libperfmon"), os.path.join(folder, "libperfmon.so.1"))
             o.pfm = without_path(o.pfm, folder)
             os.environ["LD_LIBRARY_PATH"] = folder
-        table(("whole process, us", "perf", "ours", "ratio", "goal", "met", "an empty process"), process_rows(o))
+        table(("whole process, us", "perf", "ours", "ratio", "goal", "met", "an empty process"),
+              process_rows(o))
     return 0
 
 

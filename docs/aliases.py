@@ -37,7 +37,8 @@ def main():
                 print(name)
             if a.out:
                 with open(os.path.join(a.out, name), "w", encoding="utf-8") as f:
-                    f.write('.\\" SPDX-License-Identifier: MIT\n.so man%s/%s\n' % (page.rsplit(".", 1)[1], page))
+                    f.write('.\\" SPDX-License-Identifier: MIT\n.so man%s/%s\n' %
+                            (page.rsplit(".", 1)[1], page))
     return 0
 
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The page that looks through the events of all built-in processors: events.html, and its data in events/.
+"""The page that looks through the events of all built-in processors: events.html, and its data in
+events/.
 
     python3 events.py --pfm PROGRAM --out FOLDER [--style FILE] [--script FILE] [--version V]
 
-The page works from disk, where a browser loads nothing but scripts: each data file is one that hands over an object.
+The page works from disk, where a browser loads nothing but scripts: each data file is one that
+hands over an object.
   events/index.js   processors: name, what it is, number of events, the processor it is a unit of
-  events/all.js     every name with its description once, and which processors have it: what a search and a family look through
-  events/p/NAME.js  the events of a processor and of its units: name, description, event select, counters, flags
+  events/all.js     every name with its description once, and which processors have it: what a
+                    search and a family look through
+  events/p/NAME.js  the events of a processor and of its units: name, description, event select,
+                    counters, flags
 """
 import argparse
 import html
@@ -21,11 +25,13 @@ FLAGS = ("deprecated", "experimental", "alone")
 
 
 def listed(pfm):
-    """Processors by name, and their events, of the library alone: no image, nothing of this machine."""
+    """Processors by name, and their events, of the library alone: no image, nothing of this
+    machine."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
     with tempfile.TemporaryDirectory() as nowhere:
         env.update(PERFMON_EVENTS=os.path.join(nowhere, "none"), PERFMON_SYSFS=nowhere)
-        done = subprocess.run([pfm, "list", "--all", "--json"], env=env, stdout=subprocess.PIPE, check=True)
+        done = subprocess.run([pfm, "list", "--all", "--json"], env=env, stdout=subprocess.PIPE,
+                              check=True)
     pmus, events = {}, {}
     for line in done.stdout.splitlines():
         o = json.loads(line)
@@ -59,13 +65,17 @@ def counters(names):
 def row(event, coded):
     """@coded: the processor has an event select; on Alphas it depends on the counter."""
     flags = "".join(f[0] for f in FLAGS if f in event["flags"])
-    return [event["event"], event["desc"], event["code"] if coded else "", counters(map(str, event["counters"])), flags]
+    return [
+        event["event"], event["desc"], event["code"] if coded else "",
+        counters(map(str, event["counters"])), flags
+    ]
 
 
 def script(path, call, *values):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as f:
-        f.write("%s(%s);\n" % (call, ",".join(json.dumps(v, ensure_ascii=False, separators=(",", ":")) for v in values)))
+        f.write("%s(%s);\n" % (call, ",".join(
+            json.dumps(v, ensure_ascii=False, separators=(",", ":")) for v in values)))
 
 
 def data(out, pmus, events):
@@ -73,14 +83,19 @@ def data(out, pmus, events):
     number = {n: i for i, n in enumerate(names)}
     owners = {n: owner(n, pmus) for n in names}
     script(os.path.join(out, "index.js"), "perfmon.index",
-           [[n, p["desc"], len(events[n]), number[owners[n]], p.get("aka", "")] for n, p in pmus.items()])
+           [[n, p["desc"], len(events[n]), number[owners[n]],
+             p.get("aka", "")] for n, p in pmus.items()])
     have = {}
     for n in names:
         for e in events[n]:
             have.setdefault((e["event"], e["desc"]), []).append(number[n])
-    script(os.path.join(out, "all.js"), "perfmon.all", [[name, desc, where] for (name, desc), where in sorted(have.items())])
+    script(os.path.join(out, "all.js"), "perfmon.all",
+           [[name, desc, where] for (name, desc), where in sorted(have.items())])
     for top in set(owners.values()):
-        mine = {n: [row(e, any(int(o["code"], 16) for o in events[n])) for e in events[n]] for n in names if owners[n] == top}
+        mine = {
+            n: [row(e, any(int(o["code"], 16) for o in events[n])) for e in events[n]]
+            for n in names if owners[n] == top
+        }
         script(os.path.join(out, "p", top + ".js"), "perfmon.processor", top, mine)
 
 
@@ -89,20 +104,45 @@ def page(style, code, version, n_processors, n_events):
         css = f.read()
     with open(code, encoding="utf-8") as f:
         js = f.read()
-    return "\n".join((
-        "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">', "<title>perfmon - events</title>",
-        "<style>\n%s</style>" % css, "</head>", '<body class="wide">', '<a class="skip" href="#main">To the events</a>',
-        '<header class="top"><a class="home" href="index.html">perfmon</a> <a href="#/">Events</a> <a href="#/compare">Compare</a>',
-        '<span class="here">version %s</span></header>' % html.escape(version), '<main id="main" tabindex="-1">',
-        '<form class="filter" role="search"><label for="search">Search %s events of %d PMUs</label>' % (format(n_events, ","),
-                n_processors),
-        '<input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="snoop hitm"></form>',
-        '<p class="hint">Searches names and descriptions; <kbd>/</kbd> returns to the field. '
-        'The name of a processor restricts the search to it.</p>',
-        '<p id="status" role="status" aria-live="polite"></p>', '<div id="view"></div>',
-        "<noscript>The events are shown by a script.</noscript>", "</main>",
-        "<script>\n%s</script>" % js, '<script src="events/index.js" defer></script>', "</body>", "</html>", ""))
+    return "\n".join(
+        (
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            "<title>perfmon - events</title>",
+            "<style>\n%s</style>" % css,
+            "</head>",
+            '<body class="wide">',
+            '<a class="skip" href="#main">To the events</a>',
+            (
+                '<header class="top"><a class="home" href="index.html">perfmon</a> <a'
+                ' href="#/">Events</a> <a href="#/compare">Compare</a>'
+            ),
+            '<span class="here">version %s</span></header>' % html.escape(version),
+            '<main id="main" tabindex="-1">',
+            '<form class="filter" role="search"><label for="search">Search %s events of %d'
+            ' PMUs</label>' % (format(n_events, ","), n_processors),
+            (
+                '<input id="search" type="search" autocomplete="off" spellcheck="false"'
+                ' placeholder="snoop hitm"></form>'
+            ),
+            (
+                '<p class="hint">Searches names and descriptions; <kbd>/</kbd> returns to the'
+                ' field. The name of a processor restricts the search to it.</p>'
+            ),
+            '<p id="status" role="status" aria-live="polite"></p>',
+            '<div id="view"></div>',
+            "<noscript>The events are shown by a script.</noscript>",
+            "</main>",
+            "<script>\n%s</script>" % js,
+            '<script src="events/index.js" defer></script>',
+            "</body>",
+            "</html>",
+            "",
+        )
+    )
 
 
 def build(pfm, out, style, code, version):

@@ -4,8 +4,8 @@
 
     processor.py [--out FILE] NAME.pmu
 
-The table is read by the compiler that makes the library's tables of it, so a page never says more or less than the
-library knows. The result is mdoc.
+The table is read by the compiler that makes the library's tables of it, so a page never says more
+or less than the library knows. The result is mdoc.
 """
 
 import argparse
@@ -26,25 +26,52 @@ COLUMN = 78
 
 # What a word of a trait or choice means, where the word alone does not say it.
 WORDS = {
-    "opcm": "opcode matching", "iarr": "code ranges", "darr": "data ranges",
-    "active": "", "floating": "floating", "causal": "causal", "self_floating": "self-floating",
-    "icache": "code EAR, cache", "itlb": "code EAR, TLB", "dcache": "data EAR, cache", "dtlb": "data EAR, TLB",
+    "opcm": "opcode matching",
+    "iarr": "code ranges",
+    "darr": "data ranges",
+    "active": "",
+    "floating": "floating",
+    "causal": "causal",
+    "self_floating": "self-floating",
+    "icache": "code EAR, cache",
+    "itlb": "code EAR, TLB",
+    "dcache": "data EAR, cache",
+    "dtlb": "data EAR, TLB",
     "alat": "data EAR, ALAT",
-    "half": "half units", "double": "two counts for each event",
-    "aggregate": "", "event": "", "pair": "a pair: uses both counters", "profileme": "ProfileMe statistic",
-    "ratio": "ProfileMe ratio", "mode": "ProfileMe counting mode",
-    "name": "name derived from the constant", "header_only": "only in the system's header", "pin": "external pin",
-    "disputed": "sources disagree", "cost": "lost cycles, not occurrences", "replayed": "replays count again",
-    "over": "counts more than its name says", "not_built": "the hardware counts something else", "twice": "counts twice",
-    "retired4": "error of up to 4 in both directions", "bcache_early3": "counted 3 cycles early",
-    "replay_late1": "window 1 cycle late", "delay_window2": "at most the window minus 2 cycles",
-    "approximate": "approximate", "cbr_only": "only correctly predicted conditional branches",
+    "half": "half units",
+    "double": "two counts for each event",
+    "aggregate": "",
+    "event": "",
+    "pair": "a pair: uses both counters",
+    "profileme": "ProfileMe statistic",
+    "ratio": "ProfileMe ratio",
+    "mode": "ProfileMe counting mode",
+    "name": "name derived from the constant",
+    "header_only": "only in the system's header",
+    "pin": "external pin",
+    "disputed": "sources disagree",
+    "cost": "lost cycles, not occurrences",
+    "replayed": "replays count again",
+    "over": "counts more than its name says",
+    "not_built": "the hardware counts something else",
+    "twice": "counts twice",
+    "retired4": "error of up to 4 in both directions",
+    "bcache_early3": "counted 3 cycles early",
+    "replay_late1": "window 1 cycle late",
+    "delay_window2": "at most the window minus 2 cycles",
+    "approximate": "approximate",
+    "cbr_only": "only correctly predicted conditional branches",
     "probes": "includes long probes by other processors",
 }
-FLAGS = {pt.ROW_DEPRECATED: "deprecated", pt.ROW_ALONE: "must be counted alone", pt.ROW_PER_PKG: "one count per package",
-         pt.ROW_EXPERIMENTAL: "experimental", pt.ROW_ARCH: "architectural", pt.ROW_METRIC: "metric"}
-# Texts that have a line of their own, or none because they say where a fact is from or how to print it.
-TEXTS_APART = ("detail", "errata", "errata_class", "note", "const", "replaced", "unit", "scale", "formula", "source", "topic")
+FLAGS = {
+    pt.ROW_DEPRECATED: "deprecated", pt.ROW_ALONE: "must be counted alone",
+    pt.ROW_PER_PKG: "one count per package", pt.ROW_EXPERIMENTAL: "experimental",
+    pt.ROW_ARCH: "architectural", pt.ROW_METRIC: "metric"
+}
+# Texts that have a line of their own, or none because they say where a fact is from or how to print
+# it.
+TEXTS_APART = ("detail", "errata", "errata_class", "note", "const", "replaced", "unit", "scale",
+               "formula", "source", "topic")
 
 
 def clean(text):
@@ -55,7 +82,8 @@ def prose(text):
     """Text as lines that no formatter takes for requests, a sentence a line."""
     out = []
     for sentence in re.split(r"(?<=[.;:])\s+(?=[A-Z0-9])", " ".join(text.split())):
-        out += textwrap.wrap(clean(sentence), COLUMN, break_long_words=False, break_on_hyphens=False) or []
+        out += textwrap.wrap(clean(sentence), COLUMN, break_long_words=False,
+                             break_on_hyphens=False) or []
     return ["\\&" + line if line[0] in ".'" else line for line in out]
 
 
@@ -102,7 +130,7 @@ class Page:
         self.t, self.stem = table, stem
         self.out = []
 
-    # ---- table -------------------------------------------------------------------------------------------------
+    # ---- table -----------------------------------------------------------------------------------
 
     def field(self, name):
         at = self.t.field_at.get(name)
@@ -123,7 +151,8 @@ class Page:
 
     def text(self, row, name):
         at, _ = self.field(name)
-        found = [v for k, _, v in row.values if k == at and isinstance(v, str)] if at is not None else []
+        found = [v for k, _, v in row.values
+                 if k == at and isinstance(v, str)] if at is not None else []
         return " ".join(dict.fromkeys(found))
 
     def words(self, f, value):
@@ -134,7 +163,7 @@ class Page:
     def feature(self, name, default=None):
         return dict(self.t.features).get(name, default)
 
-    # ---- output ------------------------------------------------------------------------------------------------
+    # ---- output ----------------------------------------------------------------------------------
 
     def put(self, *lines):
         self.out += lines
@@ -149,14 +178,16 @@ class Page:
             self.put(".It " + " Ta ".join(("Sy " + c if i == 0 else c) for c in cells))
         self.put(".El")
 
-    # ---- parts -------------------------------------------------------------------------------------------------
+    # ---- parts -----------------------------------------------------------------------------------
 
     def head(self):
         t = self.t
-        self.put('.\\" SPDX-License-Identifier: MIT', '.\\" Written by processor.py from %s.pmu.' % self.stem,
-                 ".Dd " + DATE, ".Dt PERFMON_%s 7" % self.stem.upper(), ".Os perfmon", ".Sh NAME",
+        self.put('.\\" SPDX-License-Identifier: MIT',
+                 '.\\" Written by processor.py from %s.pmu.' % self.stem, ".Dd " + DATE,
+                 ".Dt PERFMON_%s 7" % self.stem.upper(), ".Os perfmon", ".Sh NAME",
                  ".Nm perfmon_" + self.stem, ".Nd " + clean(self.title()), ".Sh DESCRIPTION")
-        self.say("This page lists %s." % ("the " + self.title() if t.encoder == "perf" else "the events of " + t.desc))
+        self.say("This page lists %s." %
+                 ("the " + self.title() if t.encoder == "perf" else "the events of " + t.desc))
         self.say("The name of an event in a text is %s::EVENT.%s" % (
             t.name, "" if not t.aliases else " Aliases of %s: %s." % (t.name, listing(t.aliases))))
         if t.libpfm_type >= 0:
@@ -173,9 +204,15 @@ class Page:
     def introduction(self):
         t = self.t
         if t.encoder == "montecito":
-            yield "libpfm_montecito(3) describes thresholds, opcode matchers, address ranges, EARs and the trace buffer."
+            yield (
+                "libpfm_montecito(3) describes thresholds, opcode matchers, address ranges, EARs"
+                " and the trace buffer."
+            )
         elif t.encoder in ALPHA:
-            yield "libpfm_alpha(3) describes rates, modes and profiling, and pfm_device(3) describes the counter device."
+            yield (
+                "libpfm_alpha(3) describes rates, modes and profiling, and pfm_device(3) describes"
+                " the counter device."
+            )
         if t.flags & pt.TABLE_FALLBACK:
             yield "The table is the generic fallback for processors without a table of their own."
         if t.flags & pt.TABLE_UNCORE:
@@ -189,11 +226,14 @@ class Page:
             if m.family != pt.ANY32:
                 parts.append("family %d" % m.family)
             if (m.model_lo, m.model_hi) != (0, pt.ANY32):
-                parts.append("model %d" % m.model_lo if m.model_lo == m.model_hi else "models %d to %d" % (m.model_lo, m.model_hi))
+                parts.append("model %d" %
+                             m.model_lo if m.model_lo == m.model_hi else "models %d to %d" %
+                             (m.model_lo, m.model_hi))
             if m.stepping_mask:
                 parts.append("stepping " + runs(m.stepping_mask))
             if m.mask:
-                parts.append("%s %s" % ("HWRPB type" if m.arch == "alpha" else "id", hexadecimal(m.value) if m.value > 255 else m.value))
+                parts.append("%s %s" % ("HWRPB type" if m.arch == "alpha" else "id",
+                                        hexadecimal(m.value) if m.value > 255 else m.value))
             if m.prefix:
                 parts.append(m.prefix if m.exact else m.prefix + "...")
             lines.append(", ".join(str(p) for p in parts))
@@ -218,29 +258,37 @@ class Page:
                 continue
             for n in range(c.first, c.last + 1):
                 k = n - c.first
-                rows.append((("F%d" if c.fixed else "%d") % n, "%d bits" % c.width,
-                             hexadecimal(c.control + (0 if c.fixed else k * c.step)) if c.control else "",
-                             hexadecimal(c.value + k * c.step) if c.value else ""))
+                rows.append(
+                    (("F%d" if c.fixed else "%d") % n, "%d bits" % c.width,
+                     hexadecimal(c.control + (0 if c.fixed else k * c.step)) if c.control else "",
+                     hexadecimal(c.value + k * c.step) if c.value else ""))
         keep = [i for i in range(4) if any(r[i] for r in rows[1:])]
         self.column(["Counter", "Width bits", "Control register", "Counter register"][:len(keep)],
                     [[r[i] for i in keep] for r in rows])
         if any(c.fixed for c in t.counters):
             self.put(".Pp")
-            self.say("F0 and higher are fixed counters, which count one event each. In sets of counters, fixed counter n is bit 32 + n.")
+            self.say(
+                "F0 and higher are fixed counters, which count one event each. In sets of counters,"
+                " fixed counter n is bit 32 + n."
+            )
 
     def features(self):
         caps = [(n, v) for n, v in self.t.features if n.startswith("PMC_CAP_")]
-        rest = [(n, v) for n, v in self.t.features if not n.startswith("PMC_CAP_") and not self.is_erratum(n) and
-                not n.startswith("libpfm_")]
+        rest = [(n, v) for n, v in self.t.features if not n.startswith("PMC_CAP_")
+                and not self.is_erratum(n) and not n.startswith("libpfm_")]
         if not caps and not rest:
             return
         self.put(".Ss Features")
         if caps:
             self.column(["PMC_CAP_INTERRUPT", "Support"],
-                        [("Capability", "Support")] + [(n, "Yes" if v else "No") for n, v in sorted(caps)])
+                        [("Capability", "Support")] + [(n, "Yes" if v else "No")
+                                                       for n, v in sorted(caps)])
         if rest:
-            self.column(["global_ovf_ctrl", "Value"], [("Feature", "Value")] + [
-                (n, hexadecimal(v) if re.search("ctrl|status|_max$", n) and isinstance(v, int) else v) for n, v in rest])
+            self.column(
+                ["global_ovf_ctrl", "Value"], [("Feature", "Value")] +
+                [(n,
+                  hexadecimal(v) if re.search("ctrl|status|_max$", n) and isinstance(v, int) else v)
+                 for n, v in rest])
 
     @staticmethod
     def is_erratum(name):
@@ -266,9 +314,14 @@ class Page:
 
     def common(self, modifiers):
         meaning = {
-            "cmask": "Count the cycles in which the event occurs at least this many times. 0 counts occurrences. "
-                     "After a colon also c.",
-            "inv": "With cmask: count the cycles in which the event occurs fewer times. After a colon also i.",
+            "cmask": (
+                "Count the cycles in which the event occurs at least this many times. 0 counts"
+                " occurrences. After a colon also c."
+            ),
+            "inv": (
+                "With cmask: count the cycles in which the event occurs fewer times. After a colon"
+                " also i."
+            ),
             "edge": "Count how often the condition becomes true. After a colon also e.",
             "any": "Count for every thread of the core. After a colon also t.",
             "in_tx": "Count only inside transactions. After a colon also intx.",
@@ -294,7 +347,8 @@ class Page:
         union = g.flags & pt.GROUP_ANY
         field = self.t.fields[g.field]
         self.put(".Pp")
-        self.say("Qualifier %s accepts %s:" % (g.name, "any combination of these values" if union else "one of these values"))
+        self.say("Qualifier %s accepts %s:" %
+                 (g.name, "any combination of these values" if union else "one of these values"))
         self.put(".Bl -tag -width indent")
         for words in values.values():
             self.put(".It Li %s Pq %s %s" % (" , ".join(word(w.name) for w in words), field.name,
@@ -305,17 +359,22 @@ class Page:
         if g.flags & pt.GROUP_REQUIRED:
             self.say("The text must name a value.")
         elif g.flags & pt.GROUP_DEFAULT:
-            chosen = [ws[0].name for v, ws in values.items() if (v and v & ~g.preset == 0 and bin(v).count("1") == 1 if union
-                                                                 else v == g.preset)]
+            chosen = [
+                ws[0].name for v, ws in values.items()
+                if (v and v & ~g.preset == 0 and bin(v).count("1") == 1 if union else v == g.preset)
+            ]
             self.say("The default is %s." % (listing(chosen) if chosen else hexadecimal(g.preset)))
         else:
             self.say("Without a value, the bits of the qualifier are 0.")
         if g.flags & pt.GROUP_EXPLICIT:
-            self.say("Versions of libpfm have different defaults: a text with values after colons and without a prefix must name a value.")
+            self.say(
+                "Versions of libpfm have different defaults: a text with values after colons and"
+                " without a prefix must name a value."
+            )
         if len(rows) <= 12:
             self.say("The following events accept it: %s." % listing(rows))
 
-    # ---- events ------------------------------------------------------------------------------------------------
+    # ---- events ----------------------------------------------------------------------------------
 
     def code(self, row):
         """What goes into the registers, in the words of the processor's manual."""
@@ -328,7 +387,8 @@ class Page:
                 yield "Umask %02XH" % umask + (" and qualifiers" if takes else "")
             for name in ("cmask", "edge", "inv", "any"):
                 if self.value(row, name):
-                    yield "%s %s" % (name, hexadecimal(self.value(row, name))) if name == "cmask" else name
+                    yield "%s %s" % (name, hexadecimal(self.value(
+                        row, name))) if name == "cmask" else name
         elif t.encoder == "montecito":
             yield "code %#x" % self.value(row, "code")
             if self.value(row, "umask"):
@@ -336,7 +396,8 @@ class Page:
             if self.value(row, "max") > 1:
                 yield "up to %d per cycle" % self.value(row, "max")
         elif t.encoder in ALPHA:
-            kind = (self.words(self.field("kind")[1], self.value(row, "kind")) or [""])[0] if "kind" in t.field_at else ""
+            kind = (self.words(self.field("kind")[1], self.value(row, "kind"))
+                    or [""])[0] if "kind" in t.field_at else ""
             if kind == "pair":
                 yield "mode %d" % self.value(row, "sel", 0)
             for c in range(64) if kind not in ("pair", "profileme", "ratio", "mode") else ():
@@ -357,8 +418,10 @@ class Page:
 
     def traits(self, row):
         """Everything else a row says in fields."""
-        told = {"code", "umask", "cmask", "edge", "inv", "any", "max", "sel", "cbox", "stat", "config", "arch_bit", "flags",
-                "msr", "alt", "precise"} | set(TEXTS_APART)
+        told = {
+            "code", "umask", "cmask", "edge", "inv", "any", "max", "sel", "cbox", "stat", "config",
+            "arch_bit", "flags", "msr", "alt", "precise"
+        } | set(TEXTS_APART)
         given = {k for k, _, _ in row.values}
         for i, f in enumerate(self.t.fields):
             if f.name in told or i not in given:
@@ -375,14 +438,18 @@ class Page:
                 if f.name == "set" and name != "none":
                     yield "set " + name.replace(":", " ")
                 elif f.name == "pctr_mode":
-                    yield "any counting mode" if name == "any" else "counting " + name.replace("mode", "mode ")
+                    yield "any counting mode" if name == "any" else "counting " + name.replace(
+                        "mode", "mode ")
                 elif name not in ("none", "one"):
                     text = WORDS.get(name, name)
                     if text:
                         yield text
             elif f.kind == pt.NUMBER and value:
-                label = {"ear_umask": "EAR umask %s", "ear_latency": "at least %s cycles", "linux": "Linux raw %s",
-                         "etb": "trace buffer"}.get(f.name, f.name.replace("%", "") + " %s")
+                label = {
+                    "ear_umask": "EAR umask %s", "ear_latency": "at least %s cycles",
+                    "linux": "Linux raw %s", "etb": "trace buffer"
+                }.get(f.name,
+                      f.name.replace("%", "") + " %s")
                 yield label % hexadecimal(value) if "%" in label else label
         for bit, text in FLAGS.items():
             if row.flags & bit:
@@ -398,9 +465,12 @@ class Page:
         detail = self.text(row, "detail")
         if detail and detail != row.desc:
             self.say(detail)
-        if row.counters != t.get_all_counters() and row.counters and t.encoder not in ALPHA and row.counters != self.usual:
+        if row.counters != t.get_all_counters(
+        ) and row.counters and t.encoder not in ALPHA and row.counters != self.usual:
             names = counter_names(row.counters)
-            self.say("Only counter %s counts it." % names[0] if len(names) == 1 else "Only counters %s count it." % runs(row.counters))
+            self.say("Only counter %s counts it." %
+                     names[0] if len(names) == 1 else "Only counters %s count it." %
+                     runs(row.counters))
         aliases = [a for a in row.aliases if a not in self.text(row, "const").split()]
         if aliases:
             self.say("Aliases: %s." % listing(aliases))
@@ -416,8 +486,12 @@ class Page:
         unit = self.text(row, "unit")
         if unit:
             scale = self.text(row, "scale")
-            self.say("The count multiplied by %s is in %s." % (scale, unit) if scale else "The count is in %s." % unit)
-        errata = [e for name in ("errata", "errata_class") for e in re.split(r"[ ,]+", self.text(row, name)) if e]
+            self.say("The count multiplied by %s is in %s." %
+                     (scale, unit) if scale else "The count is in %s." % unit)
+        errata = [
+            e for name in ("errata", "errata_class")
+            for e in re.split(r"[ ,]+", self.text(row, name)) if e
+        ]
         if errata:
             self.say("Errata: %s." % listing(dict.fromkeys(errata)))
 
@@ -478,15 +552,22 @@ class Page:
             self.say("Only some counters count the following events:")
             self.put(".Bl -tag -width indent")
             for bits, rows in sorted(bound.items()):
-                self.put(".It Counter" + ("s " if len(counter_names(bits)) > 1 else " ") + runs(bits))
+                self.put(".It Counter" + ("s " if len(counter_names(bits)) > 1 else " ") +
+                         runs(bits))
                 self.say(", ".join(rows))
             self.put(".El")
         elif bound:
-            self.say("The entry of an event names its counters. If there are several, the library selects one so that the set fits.")
+            self.say(
+                "The entry of an event names its counters. If there are several, the library"
+                " selects one so that the set fits."
+            )
         if sets:
             self.put(".Pp")
-            self.say("Events of the L1D group must belong to one set, and one of them must use PMC5. Events of the L2D group "
-                     "may belong to two sets: one uses PMC4, 5 and 8, and the other PMC6, 7 and 9.")
+            self.say(
+                "Events of the L1D group must belong to one set, and one of them must use PMC5."
+                " Events of the L2D group may belong to two sets: one uses PMC4, 5 and 8, and the"
+                " other PMC6, 7 and 9."
+            )
             self.put(".Bl -tag -width indent")
             for name, rows in sorted(sets.items()):
                 self.put(".It Set " + name.replace(":", " "))
@@ -501,8 +582,11 @@ class Page:
         self.say("The following errata affect counts on these processors.")
         self.put(".Bl -tag -width AE100")
         for name, text in known:
-            rows = [r.name for r in self.t.rows
-                    if name in re.split(r"[ ,]+", self.text(r, "errata") + " " + self.text(r, "errata_class"))]
+            rows = [
+                r.name for r in self.t.rows
+                if name in re.split(r"[ ,]+",
+                                    self.text(r, "errata") + " " + self.text(r, "errata_class"))
+            ]
             self.put(".It Li " + name)
             self.say(str(text))
             if rows and len(rows) <= 16:
@@ -515,7 +599,9 @@ class Page:
         t = self.t
         row = next((r for r in t.rows if r.takes and not r.flags & pt.ROW_HIDDEN), t.rows[0])
         self.put(".Sh EXAMPLES")
-        self.say("Describe an event, print its registers, and count it on a machine with this processor:")
+        self.say(
+            "Describe an event, print its registers, and count it on a machine with this processor:"
+        )
         self.put(".Bd -literal -offset indent")
         for command in ("show", "encode", "stat -e"):
             end = " -- true" if command == "stat -e" else ""
@@ -523,12 +609,18 @@ class Page:
         self.put(".Ed")
 
     def see_also(self):
-        own = {"montecito": "libpfm_montecito 3", "ev4": "libpfm_alpha 3", "ev5": "libpfm_alpha 3", "ev6": "libpfm_alpha 3",
-               "ev67": "libpfm_alpha 3"}.get(self.t.encoder, "")
+        own = {
+            "montecito": "libpfm_montecito 3", "ev4": "libpfm_alpha 3", "ev5": "libpfm_alpha 3",
+            "ev6": "libpfm_alpha 3", "ev67": "libpfm_alpha 3"
+        }.get(self.t.encoder, "")
         if self.t.name == "coreduo":
             own = "libpfm_coreduo 3"
-        refs = ["pfm 1"] + ([own] if own else []) + (["pfm_device 3"] if self.t.encoder in ALPHA else []) + \
-               ["pfm_encode_event 3", "perfmon_events 5", "perfmon 7"]
+        refs = (
+            ["pfm 1"]
+            + ([own] if own else [])
+            + (["pfm_device 3"] if self.t.encoder in ALPHA else [])
+            + ["pfm_encode_event 3", "perfmon_events 5", "perfmon 7"]
+        )
         self.put(".Sh SEE ALSO")
         self.put(*[".Xr " + r + (" ," if i < len(refs) - 1 else "") for i, r in enumerate(refs)])
 
@@ -567,7 +659,8 @@ def references(lines):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="write the manual page of a processor from its event table")
+    parser = argparse.ArgumentParser(
+        description="write the manual page of a processor from its event table")
     parser.add_argument("--out")
     parser.add_argument("table")
     a = parser.parse_args()

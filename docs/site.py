@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Renders the manual pages to a site that works from disk, without a network.
 
-    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] [--pfm PROGRAM] [--guide FOLDER] PAGE...
+    site.py --out FOLDER [--mandoc PROGRAM] [--style FILE] [--script FILE] [--version V] [--pfm
+    PROGRAM] [--guide FOLDER] PAGE...
 
-mandoc does the text; this program does the frame: an index, a table of contents and links that lead to our own pages, and
-on pages of processors a filter box over their events. Style and script are written into each page, so that a page is one file.
-With --pfm, the command, events.html is made as well: all events of all processors (events.py). With --guide, the chapters of the
-guide become pages, by Python's Markdown (Debian: python3-markdown).
+mandoc does the text; this program does the frame: an index, a table of contents and links that lead
+to our own pages, and on pages of processors a filter box over their events. Style and script are
+written into each page, so that a page is one file. With --pfm, the command, events.html is made as
+well: all events of all processors (events.py). With --guide, the chapters of the guide become
+pages, by Python's Markdown (Debian: python3-markdown).
 """
 
 import argparse
@@ -43,11 +45,13 @@ SHELVES = (
 CARDS = ("Start here",)
 FOUNDING = re.compile(r"perfmon_(alpha|coreduo|montecito)|libpfm_|pfm_device$")
 # Vendors by the first word of a processor's description; the order is that of the index.
-VENDORS = (
-    ("Intel", r"Intel|Itanium"), ("AMD", r"AMD"), ("Arm", r"Arm|Cortex-|Neoverse"), ("Apple", r"Apple"), ("Ampere", r"Ampere"),
-    ("NVIDIA", r"NVIDIA"), ("Qualcomm", r"Qualcomm|Oryon|Kryo|Krait|Scorpion|Falkor"), ("Fujitsu", r"Fujitsu"), ("HiSilicon", r"HiSilicon"),
-    ("IBM", r"IBM|POWER"), ("RISC-V", r"RISC-V|SiFive|T-Head|SpacemiT|CVA6|OpenHW|StarFive|Andes"), ("NXP", r"NXP"), ("Sun", r"Sun"),
-    ("MIPS and Loongson", r"MIPS|Loongson"), ("Alpha", r"Alpha"), ("Linux", r"Generic|Software"))
+VENDORS = (("Intel", r"Intel|Itanium"), ("AMD", r"AMD"), ("Arm", r"Arm|Cortex-|Neoverse"),
+           ("Apple", r"Apple"), ("Ampere", r"Ampere"), ("NVIDIA", r"NVIDIA"),
+           ("Qualcomm", r"Qualcomm|Oryon|Kryo|Krait|Scorpion|Falkor"), ("Fujitsu", r"Fujitsu"),
+           ("HiSilicon", r"HiSilicon"), ("IBM", r"IBM|POWER"),
+           ("RISC-V", r"RISC-V|SiFive|T-Head|SpacemiT|CVA6|OpenHW|StarFive|Andes"), ("NXP", r"NXP"),
+           ("Sun", r"Sun"), ("MIPS and Loongson",
+                             r"MIPS|Loongson"), ("Alpha", r"Alpha"), ("Linux", r"Generic|Software"))
 
 
 def vendor(desc):
@@ -55,8 +59,8 @@ def vendor(desc):
 
 
 def families(pmus):
-    """Vendor -> family -> processors. Boxes outside the cores belong to their processor; processors whose names begin alike and
-    that one description names are a family."""
+    """Vendor -> family -> processors. Boxes outside the cores belong to their processor; processors
+    whose names begin alike and that one description names are a family."""
     found = {}
     for name, pmu in pmus.items():
         if events.owner(name, pmus) == name:
@@ -111,8 +115,8 @@ class Chapter:
 
 
 def render(mandoc, page):
-    done = subprocess.run([mandoc, "-T", "html", "-O", "fragment,man=%N.%S.html", page.path], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True)
+    done = subprocess.run([mandoc, "-T", "html", "-O", "fragment,man=%N.%S.html", page.path],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if done.returncode > 2 or not done.stdout:
         raise SystemExit("%s: %s" % (page.path, done.stderr))
     return done.stdout
@@ -122,21 +126,24 @@ def link(text, known):
     """References to names of our pages lead there; others become plain text."""
     def one(m):
         target = known.get(m[1])
-        return '<a class="Xr" href="%s.html">%s</a>' % (target, m[2]) if target else '<span class="Xr">%s</span>' % m[2]
+        return '<a class="Xr" href="%s.html">%s</a>' % (
+            target, m[2]) if target else '<span class="Xr">%s</span>' % m[2]
     return re.sub(r'<a class="Xr" href="([^"#]+)\.html">(.*?)</a>', one, text, flags=re.S)
 
 
 def contents(text):
     """The headings as a nested list."""
     out, deep = [], False
-    for level, ident, title in re.findall(r'<h([12]) class="S[hs]" id="([^"]*)">(?:<a[^>]*>)?(.*?)(?:</a>)?</h', text, re.S):
+    for level, ident, title in re.findall(
+            r'<h([12]) class="S[hs]" id="([^"]*)">(?:<a[^>]*>)?(.*?)(?:</a>)?</h', text, re.S):
         title = re.sub(r"<[^>]*>", "", title)
         if level == "2" and not deep:
             out.append("<ul>")
         if level == "1" and deep:
             out.append("</ul>")
         deep = level == "2"
-        out.append('<li><a href="#%s">%s</a></li>' % (ident, title.capitalize() if title.isupper() else title))
+        out.append('<li><a href="#%s">%s</a></li>' %
+                   (ident, title.capitalize() if title.isupper() else title))
     return "<ul>%s%s</ul>" % ("".join(out), "</ul>" if deep else "")
 
 
@@ -154,9 +161,18 @@ def mark_events(text):
         head = re.search(r'<h2 class="Ss" id="(Events|Further_Events)"', part)
         if not head:
             continue
-        part = re.sub(r'<dt(?: id="[^"]*")?>(?:<a class="permalink"[^>]*>)?()<code class="Li">(.*?)</code>(?:</a>)?', anchor, part,
-                      flags=re.S)
-        part = part.replace('<section class="Ss">', '<section class="Ss events"%s>' % (" data-fold" if head[1] != "Events" else ""), 1)
+        part = re.sub(
+            (
+                r'<dt(?: id="[^"]*")?>(?:<a class="permalink"[^>]*>)?()<code'
+                r' class="Li">(.*?)</code>(?:</a>)?'
+            ),
+            anchor,
+            part,
+            flags=re.S,
+        )
+        part = part.replace(
+            '<section class="Ss">',
+            '<section class="Ss events"%s>' % (" data-fold" if head[1] != "Events" else ""), 1)
         if first:
             part = part.replace("</h2>", '</h2>\n<div data-filter="Filter events"></div>', 1)
             first = False
@@ -176,37 +192,50 @@ class Site:
         self.known = {"%s.%s" % (n, p.section): p.file for p in pages for n in p.names}
 
     def frame(self, title, here, toc, body, script):
-        return "\n".join((
-            "<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            "<title>%s</title>" % html.escape(title), "<style>\n%s</style>" % self.style, "</head>", "<body>",
-            '<header class="top"><a class="home" href="index.html">perfmon</a>', self.menu(),
-            '<span class="here">%s</span></header>' % html.escape(here), '<div class="frame">',
-            '<nav class="toc" aria-label="On this page">%s</nav>' % toc, "<main>", body,
-            '<p class="foot">perfmon %s. MIT licence.</p>' % html.escape(self.version), "</main>", "</div>",
-            "<script>\n%s</script>" % self.script if script else "", "</body>", "</html>", ""))
+        return "\n".join(
+            ("<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+             "<title>%s</title>" % html.escape(title), "<style>\n%s</style>" % self.style,
+             "</head>",
+             "<body>", '<header class="top"><a class="home" href="index.html">perfmon</a>',
+             self.menu(), '<span class="here">%s</span></header>' % html.escape(here),
+             '<div class="frame">', '<nav class="toc" aria-label="On this page">%s</nav>' % toc,
+             "<main>", body, '<p class="foot">perfmon %s. MIT licence.</p>' %
+             html.escape(self.version), "</main>", "</div>",
+             "<script>\n%s</script>" % self.script if script else "", "</body>", "</html>", ""))
 
     def menu(self):
         wanted = (("perfmon.7", "Overview"), ("pfm.1", "Command"))
         files = {p.file for p in self.pages}
         guide = '<a href="index.html#Guide">Guide</a>\n' if self.chapters else ""
         processors = '<a href="index.html#Processors">Processors</a>\n' if self.events else ""
-        return guide + processors + self.events + "\n".join('<a href="%s.html">%s</a>' % w for w in wanted if w[0] in files)
+        return guide + processors + self.events + "\n".join('<a href="%s.html">%s</a>' % w
+                                                            for w in wanted if w[0] in files)
 
     def chapter(self, chapter):
-        return self.frame("%s - perfmon" % chapter.title, "guide", chapter.contents(), chapter.body, False)
+        return self.frame("%s - perfmon" % chapter.title, "guide", chapter.contents(), chapter.body,
+                          False)
 
     def search(self):
         """The search over all events: a form that opens their page."""
         if not self.events:
             return ""
-        return ('<form class="search" role="search" onsubmit="location.href=\'events.html#/s/\'+encodeURIComponent(this.q.value);'
-                'return false"><label for="q">Search events of all processors</label>'
-                '<input id="q" name="q" type="search" autocomplete="off" spellcheck="false" placeholder="spr l3 miss"></form>')
+        return (
+            '<form class="search" role="search"'
+            ' onsubmit="location.href=\'events.html#/s/\'+encodeURIComponent(this.q.value);return'
+            ' false"><label for="q">Search events of all processors</label><input id="q" name="q"'
+            ' type="search" autocomplete="off" spellcheck="false" placeholder="spr l3 miss"></form>'
+        )
 
     def guide(self):
-        cards = "".join('<li><a href="%s">%s</a><p>%s</p></li>' % (c.out, html.escape(c.title), html.escape(c.lead)) for c in self.chapters)
-        return '<section data-fold><h1 id="Guide">Guide</h1><ul class="cards">%s</ul></section>' % cards if self.chapters else ""
+        cards = "".join('<li><a href="%s">%s</a><p>%s</p></li>' %
+                        (c.out, html.escape(c.title), html.escape(c.lead)) for c in self.chapters)
+        return (
+            '<section data-fold><h1 id="Guide">Guide</h1><ul class="cards">%s</ul></section>'
+            % cards
+            if self.chapters
+            else ""
+        )
 
     def processors(self):
         if not self.pmus:
@@ -215,22 +244,27 @@ class Site:
         for name, kinds in families(self.pmus):
             lines = []
             for family, members in sorted(kinds.items()):
-                links = " ".join('<a href="events.html#/p/%s">%s</a>' % (html.escape(m), html.escape(m)) for m in members)
+                links = " ".join('<a href="events.html#/p/%s">%s</a>' %
+                                 (html.escape(m), html.escape(m)) for m in members)
                 lines.append("<li>%s<span>%s</span></li>" % (links, html.escape(family)))
-            out.append('<section data-fold><h2 id="v-%s">%s</h2><ul class="list">%s</ul></section>' % (
-                re.sub(r"\W+", "-", name), html.escape(name), "".join(lines)))
+            out.append(
+                '<section data-fold><h2 id="v-%s">%s</h2><ul class="list">%s</ul></section>' %
+                (re.sub(r"\W+", "-", name), html.escape(name), "".join(lines)))
         return '<h1 id="Processors">Processors</h1>' + "".join(out)
 
     def page(self, page, text):
-        text = re.sub(r'<table class="head">.*?</table>|<table class="foot">.*?</table>', "", text, flags=re.S)
+        text = re.sub(r'<table class="head">.*?</table>|<table class="foot">.*?</table>', "", text,
+                      flags=re.S)
         # The name is the title; mandoc's NAME section would say it twice.
-        text = re.sub(r'<section class="Sh">\s*<h1 class="Sh" id="NAME">.*?</section>', "", text, count=1, flags=re.S)
+        text = re.sub(r'<section class="Sh">\s*<h1 class="Sh" id="NAME">.*?</section>', "", text,
+                      count=1, flags=re.S)
         text = link(text, self.known)
         if page.processor:
             text = mark_events(text)
-        title = '<h1 class="title">%s</h1>\n<p class="lead">%s</p>' % (
-            html.escape(", ".join(page.names) if len(page.names) < 5 else page.name), html.escape(page.what))
-        return self.frame("%s - perfmon" % page.title(), page.title(), contents(text), title + text, page.processor)
+        title = '<h1 class="title">%s</h1>\n<p class="lead">%s</p>' % (html.escape(
+            ", ".join(page.names) if len(page.names) < 5 else page.name), html.escape(page.what))
+        return self.frame("%s - perfmon" % page.title(), page.title(), contents(text), title + text,
+                          page.processor)
 
     def index(self):
         left, body, toc = list(self.pages), [], []
@@ -245,13 +279,23 @@ class Site:
                 ident, heading, "cards" if heading in CARDS else "list",
                 "".join("<li>%s</li>" % (self.card(p) if heading in CARDS else self.line(p))
                         for p in sorted(mine, key=lambda p: (p.section != "1", p.name)))))
-        lead = ('<h1 class="title">perfmon</h1>\n<p class="lead">A library and a command that encode hardware events, count them and '
-                'sample them.</p>\n' + self.search() + '<div data-filter="Filter this page"></div>')
-        vendors = ['<li><a href="#v-%s">%s</a></li>' % (re.sub(r"\W+", "-", name), html.escape(name)) for name, _ in families(self.pmus)]
+        lead = (
+            '<h1 class="title">perfmon</h1>\n<p class="lead">A library and a command that encode'
+            ' hardware events, count them and sample them.</p>\n'
+            + self.search()
+            + '<div data-filter="Filter this page"></div>'
+        )
+        vendors = [
+            '<li><a href="#v-%s">%s</a></li>' % (re.sub(r"\W+", "-", name), html.escape(name))
+            for name, _ in families(self.pmus)
+        ]
         entries = (['<li><a href="#Guide">Guide</a></li>'] if self.chapters else []) + toc[:1] + (
-            ['<li><a href="#Processors">Processors</a><ul>%s</ul></li>' % "".join(vendors)] if vendors else []) + toc[1:]
-        return self.frame("perfmon - manual", "version " + self.version, "<ul>%s</ul>" % "".join(entries),
-                          lead + self.guide() + body[0] + self.processors() + "\n".join(body[1:]), True)
+            ['<li><a href="#Processors">Processors</a><ul>%s</ul></li>' %
+             "".join(vendors)] if vendors else []) + toc[1:]
+        return self.frame("perfmon - manual", "version " + self.version,
+                          "<ul>%s</ul>" % "".join(entries),
+                          lead + self.guide() + body[0] + self.processors() + "\n".join(body[1:]),
+                          True)
 
     @staticmethod
     def card(p):
@@ -260,7 +304,8 @@ class Site:
 
     @staticmethod
     def line(p):
-        return " ".join('<a href="%s">%s</a>' % (p.out, html.escape(n)) for n in p.names) + "<span>%s</span>" % html.escape(p.what)
+        return " ".join('<a href="%s">%s</a>' % (p.out, html.escape(n))
+                        for n in p.names) + "<span>%s</span>" % html.escape(p.what)
 
 
 def read_guide(folder):
@@ -292,7 +337,8 @@ def main():
         with open(os.path.join(a.out, page.out), "w", encoding="utf-8") as f:
             f.write(site.page(page, text))
     if a.pfm:
-        site.pmus = events.build(a.pfm, a.out, a.style, os.path.join(HERE, "events.js"), a.version)[0]
+        site.pmus = events.build(a.pfm, a.out, a.style, os.path.join(HERE, "events.js"),
+                                 a.version)[0]
     for chapter in site.chapters:
         with open(os.path.join(a.out, chapter.out), "w", encoding="utf-8") as f:
             f.write(site.chapter(chapter))

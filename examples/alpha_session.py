@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A session on the Tru64 counter device, on a model of it that every machine has: a set of events of one family of Alphas,
-processor by processor, and the requests that make the device count them. Without device_model the same program counts on
-/dev/pfcntr.
+"""A session on the Tru64 counter device, on a model of it that every machine has: a set of events
+of one family of Alphas, processor by processor, and the requests that make the device count them.
+Without device_model the same program counts on /dev/pfcntr.
 
     alpha_session.py [ev4|ev5|pca56|ev6|ev67]
 """
@@ -31,7 +31,8 @@ def main(family: str) -> None:
     with alpha.Session(events, device_model=family, settings=settings, n_cpus=2) as s:
         time.sleep(0.02)  # the program to be measured
         s.stop()
-        by_cpu = [(cpu, event, s.count(i, cpu)) for cpu in range(s.entries) for i, event in enumerate(events)]
+        by_cpu = [(cpu, event, s.count(i, cpu)) for cpu in range(s.entries)
+                  for i, event in enumerate(events)]
     for count in s:
         print(f"{count.event:<18} {count.value} ({count.quality})")
     for cpu, event, value in by_cpu:

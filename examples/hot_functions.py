@@ -14,8 +14,11 @@ def main(path: str = "perf.data", graph: str = "") -> None:
     for message in profile.messages:
         print(message, file=sys.stderr)
     for function in profile.functions()[:10]:
-        print(f"{100 * function.self_share:6.2f}% +-{100 * function.self_error:5.2f} {100 * function.children_share:6.2f}%"
-              f"  {function.function}  ({function.object})")
+        print(
+            f"{100 * function.self_share:6.2f}%"
+            f" +-{100 * function.self_error:5.2f} {100 * function.children_share:6.2f}% "
+            f" {function.function}  ({function.object})"
+        )
     if graph:
         with open(graph, "w", encoding="utf-8") as f:
             f.write(profile.flame_graph().svg)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Metrics of a piece of work, measured a few times: the library finds the events they need, plans them into groups, and
-reports the error of each value. The rows are what pandas.DataFrame() takes."""
+"""Metrics of a piece of work, measured a few times: the library finds the events they need, plans
+them into groups, and reports the error of each value. The rows are what pandas.DataFrame()
+takes."""
 from __future__ import annotations
 
 import perfmon
@@ -22,7 +23,10 @@ def main() -> None:
         if row["value"] is None:
             print(f"{row['metric']:<22} {row['state']}")
         else:
-            print(f"{row['metric']:<22} {row['value']:.4g} {row['unit']} ({row['low']:.4g} to {row['high']:.4g}), {row['quality']}")
+            print(
+                f"{row['metric']:<22} {row['value']:.4g} {row['unit']} ({row['low']:.4g} to"
+                f" {row['high']:.4g}), {row['quality']}"
+            )
 
 
 if __name__ == "__main__":

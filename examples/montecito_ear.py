@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Itanium 2 "Montecito": where the loads of one function miss. A data EAR samples misses of 64 cycles and more, a code range
-restricts them to the function. Then it decodes the values that the kernel read from the registers."""
+"""Itanium 2 "Montecito": where the loads of one function miss. A data EAR samples misses of 64
+cycles and more, a code range restricts them to the function. Then it decodes the values that the
+kernel read from the registers."""
 from __future__ import annotations
 
 import perfmon
@@ -11,7 +12,8 @@ FUNCTION = (0x4000000000005400, 0x4000000000005520)
 
 
 def program() -> None:
-    set_ = perfmon.dispatch(["DATA_EAR_CACHE_LAT64", "IA64_INST_RETIRED_THIS"], pmu="montecito", plm="u", irange=[FUNCTION])
+    set_ = perfmon.dispatch(["DATA_EAR_CACHE_LAT64", "IA64_INST_RETIRED_THIS"], pmu="montecito",
+                            plm="u", irange=[FUNCTION])
     for register in set_.pmcs:
         print(f"PMC{register.num:<4} {register.value:#018x}")
     code = set_.model.irange
@@ -28,7 +30,11 @@ def decode(pmd32: int, pmd33: int, pmd36: int) -> None:
     if sample.data_address is None:
         return
     least = "at least " if sample.overflow else ""
-    where = "" if sample.instruction_address is None else f", asked for by {sample.instruction_address:#018x} slot {sample.slot}"
+    where = (
+        ""
+        if sample.instruction_address is None
+        else f", asked for by {sample.instruction_address:#018x} slot {sample.slot}"
+    )
     far = ", answered beyond the second level" if sample.level is montecito.Level.FAR else ""
     print(f"a load of {sample.data_address:#018x} took {least}{sample.latency} cycles{where}{far}")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How long this thread was off its CPU: records of context switches show when it left and when it came back."""
+"""How long this thread was off its CPU: records of context switches show when it left and when it
+came back."""
 from __future__ import annotations
 
 import time
@@ -8,7 +9,8 @@ import perfmon
 
 
 def main() -> None:
-    session = perfmon.Session(["dummy"], sampling=perfmon.Sampling(records=perfmon.Sideband.SWITCHES))
+    session = perfmon.Session(["dummy"],
+                              sampling=perfmon.Sampling(records=perfmon.Sideband.SWITCHES))
     session.start()
     for _ in range(10):
         time.sleep(0.002)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that samples itself: how its time is divided between user code and the kernel, and at which addresses it is."""
+"""A program that samples itself: how its time is divided between user code and the kernel, and at
+which addresses it is."""
 from __future__ import annotations
 
 from collections import Counter

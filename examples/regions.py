@@ -18,7 +18,10 @@ for i in range(10):
 
 for row in perfmon.read_regions():
     if row.thread == 0:
-        print("%s%s: %d visits, %.3f ms" % (row.region, " (in %s)" % row.parent if row.parent else "", row.visits, row.wall / 1e6))
+        print(
+            "%s%s: %d visits, %.3f ms" %
+            (row.region, " (in %s)" % row.parent if row.parent else "", row.visits, row.wall / 1e6))
         for count in row.counts:
-            print("    %-20s %s (%s)" % (count.event,
-                    "no value" if count.inclusive is None else count.inclusive, count.quality.name.lower()))
+            print("    %-20s %s (%s)" %
+                  (count.event, "no value" if count.inclusive is None else count.inclusive,
+                   count.quality.name.lower()))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""For profilers and simulators: names to registers and back, and nothing else. The context looks at no machine and no file, and
-many threads may share it. What happens to the registers afterwards is the caller's business.
+"""For profilers and simulators: names to registers and back, and nothing else. The context looks at
+no machine and no file, and many threads may share it. What happens to the registers afterwards is
+the caller's business.
 
     resolve_only.py [EVENT...]
 """
@@ -10,8 +11,10 @@ import sys
 
 import perfmon
 
-USUAL = ["L2_Lines_In,core=all,prefetch=only", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH", "montecito::CPU_OP_CYCLES_ALL",
-         "L2_Lines_Inn"]
+USUAL = [
+    "L2_Lines_In,core=all,prefetch=only", "coreduo::L2_LINES_IN:BOTH_CORES:PREFETCH",
+    "montecito::CPU_OP_CYCLES_ALL", "L2_Lines_Inn"
+]
 
 
 def main(texts: list[str]) -> None:
@@ -24,11 +27,16 @@ def main(texts: list[str]) -> None:
             for register in event.registers:
                 print(f"  register {register.addr:#x} = {register.value:#x}")
             if event.perf_attr is not None:
-                print(f"  perf calls it {event.names.get('perf')}, config {event.perf_attr.config:#x}")
+                print(
+                    f"  perf calls it {event.names.get('perf')}, config {event.perf_attr.config:#x}"
+                )
         found = ctx.pmus["coreduo"].decode("PERFEVTSEL0", 0x51d024)
         print(f"{found.register} of coreduo with {found.value:#x} counts {found.events[0]}")
         whole = ctx.pmus["montecito"].encode_all(plm="u")
-        print(f"montecito: {len(whole)} events encoded, {sum(1 for code in whole.code if code == 0)} of them alone")
+        print(
+            f"montecito: {len(whole)} events encoded,"
+            f" {sum(1 for code in whole.code if code == 0)} of them alone"
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program that counts its own events around a piece of work, and reports the quality of each count."""
+"""A program that counts its own events around a piece of work, and reports the quality of each
+count."""
 from __future__ import annotations
 
 import perfmon
@@ -14,7 +15,10 @@ def main() -> None:
         work()
     for count in s:
         if count.value is None:
-            print(f"{count.event:<16} {count.quality}: {'; '.join(filter(None, (count.why, count.remedy)))}")
+            print(
+                f"{count.event:<16} {count.quality}:"
+                f" {'; '.join(filter(None, (count.why, count.remedy)))}"
+            )
         else:
             print(f"{count.event:<16} {count.value} ({count.quality}) on {count.pmu}")
     clock = s["task-clock"]

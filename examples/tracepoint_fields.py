@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A tracepoint with its fields: which descriptors this program closes, and every field that the kernel records for such a call."""
+"""A tracepoint with its fields: which descriptors this program closes, and every field that the
+kernel records for such a call."""
 from __future__ import annotations
 
 import os
@@ -9,7 +10,9 @@ import perfmon
 
 def main() -> None:
     try:
-        session = perfmon.Session(["syscalls:sys_enter_close"], sampling=perfmon.Sampling(fields=perfmon.Sample.TID | perfmon.Sample.RAW))
+        session = perfmon.Session(["syscalls:sys_enter_close"],
+                                  sampling=perfmon.Sampling(fields=perfmon.Sample.TID
+                                                            | perfmon.Sample.RAW))
     except perfmon.PerfmonError as e:
         print("not shown:", e)
         return
@@ -22,7 +25,8 @@ def main() -> None:
     session.stop()
     for r in session.records():
         if r.type is perfmon.RecordType.SAMPLE and r.fields:
-            print(f"close({r.fields['fd']!r})", *(f" {name}={value!r}" for name, value in r.fields.items()))
+            print(f"close({r.fields['fd']!r})",
+                  *(f" {name}={value!r}" for name, value in r.fields.items()))
     if session.read()[0].why:
         print("not shown:", session.read()[0].why)
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Writes the C source of the extension module from the public headers.
 
-The compiler's preprocessor reads the headers, so types, calls and constants are those of C and there is no second list of
-them. What remains below include/perfmon is turned into the declarations that cffi takes:
+The compiler's preprocessor reads the headers, so types, calls and constants are those of C and
+there is no second list of them. What remains below include/perfmon is turned into the declarations
+that cffi takes:
 
     build_cffi.py OUTPUT DEPFILE INCLUDE TOOLS -- COMPILER...
 
-Headers of the libpfm 3 interface are in INCLUDE/libpfm3. The Alpha device emulator is no part of the
+Headers of the libpfm 3 interface are in INCLUDE/libpfm3. The Alpha device emulator is no part of
+the
 library: the module links it, and its headers, TOOLS/alpha/*.h, are read as well.
 """
 import os
@@ -16,28 +18,34 @@ import sys
 
 import cffi
 
-# Registers as bit-field unions, kept for C programs of earlier versions: the order of their bits is the compiler's choice,
+# Registers as bit-field unions, kept for C programs of earlier versions: the order of their bits is
+# the compiler's choice,
 # and the module has decoders instead.
 LEFT_OUT = ("pfm_mont_pmc_reg_t", "pfm_mont_pmd_reg_t")
 
 
 def includes(folder):
-    names = sorted(n for place in ("perfmon", "libpfm3/perfmon") for n in os.listdir(os.path.join(folder, place))
-                   if n.endswith(".h"))
-    return "".join(f"#include <perfmon/{name}>\n" for name in names) + "#include <alpha/emulator.h>\n"
+    names = sorted(n for place in ("perfmon", "libpfm3/perfmon")
+                   for n in os.listdir(os.path.join(folder, place)) if n.endswith(".h"))
+    return "".join(f"#include <perfmon/{name}>\n"
+                   for name in names) + "#include <alpha/emulator.h>\n"
 
 
 def preprocess(compiler, include, tools):
     command = [*compiler, "-E", "-dD", "-DPERFMON_LIBPFM3_STATIC", "-I", include, "-I",
             os.path.join(include, "libpfm3"), "-I", tools, "-x", "c", "-"]
-    return subprocess.run(command, input=includes(include), text=True, check=True, stdout=subprocess.PIPE).stdout
+    return subprocess.run(command, input=includes(include), text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
 
 
 def ours(text, include, tools):
     """The lines that come from our headers, and which headers those are."""
     inside, lines, files = False, [], set()
-    roots = [os.path.realpath(p) for p in (os.path.join(include, "perfmon"), os.path.join(include, "libpfm3/perfmon"),
-                                           os.path.join(tools, "alpha"))]
+    roots = [
+        os.path.realpath(p)
+        for p in (os.path.join(include, "perfmon"), os.path.join(include, "libpfm3/perfmon"),
+                  os.path.join(tools, "alpha"))
+    ]
     for line in text.splitlines():
         marker = re.match(r'#\s*\d+\s+"([^"]*)"', line)
         if marker:
@@ -77,7 +85,8 @@ def without_types(code, names):
 
 def is_number(name, value):
     """True for a macro that stands for one integer: neither a function, nor a text, nor a guard."""
-    return re.match(r"(PFM|PMU_|PCNT|PF|ICCSR|PMCTRS|ALPHA_DEVICE_)", name) and value and '"' not in value and "__" not in value
+    return re.match(r"(PFM|PMU_|PCNT|PF|ICCSR|PMCTRS|ALPHA_DEVICE_)",
+                    name) and value and '"' not in value and "__" not in value
 
 
 def declarations(lines):

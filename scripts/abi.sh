@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# abi.sh [-w] LIBRARY: describes the ABI of the shared library (which must have debug information) on standard output; with -w in
+# abi.sh [-w] LIBRARY: describes the ABI of the shared library (which must have debug information)
+# on standard output; with -w in
 # tests/abi/libperfmon.abi, after functions or structs were added:
 #
 #   ./scripts/abi.sh -w build/lib/libperfmon.so.1.0.0
@@ -9,7 +10,8 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 describe() {
-	abidw --no-show-locs --no-corpus-path --no-comp-dir-path --drop-private-types --drop-undefined-syms \
+	abidw --no-show-locs --no-corpus-path --no-comp-dir-path --drop-private-types \
+		--drop-undefined-syms \
 		 --headers-dir "$top/include" "$1"
 }
 

@@ -66,10 +66,15 @@ GLP goldmontplus - -
 SNR snowridgex tmt -
 EHL elkhartlake - -
 KNL knightslanding knl knl_unc"""
-ARM = "neoverse-n1 n1, neoverse-n2 n2, neoverse-n3 n3, neoverse-v1 v1, neoverse-v2 v2, neoverse-v3 v3, cortex-a53 ac53, cortex-a55 ac55, " \
-      "cortex-a57 ac57, cortex-a72 ac72, cortex-a76 ac76, cortex-a15 ac15, cortex-a7 ac7, cortex-a8 ac8, cortex-a9 ac9, cortex-x4 x4"
-AMD = "amdzen1 amd64_fam17h_zen1, amdzen2 amd64_fam17h_zen2, amdzen3 amd64_fam19h_zen3, amdzen4 amd64_fam19h_zen4, " \
-      "amdzen5 amd64_fam1ah_zen5"
+ARM = (
+    "neoverse-n1 n1, neoverse-n2 n2, neoverse-n3 n3, neoverse-v1 v1, neoverse-v2 v2, neoverse-v3"
+    " v3, cortex-a53 ac53, cortex-a55 ac55, cortex-a57 ac57, cortex-a72 ac72, cortex-a76 ac76,"
+    " cortex-a15 ac15, cortex-a7 ac7, cortex-a8 ac8, cortex-a9 ac9, cortex-x4 x4"
+)
+AMD = (
+    "amdzen1 amd64_fam17h_zen1, amdzen2 amd64_fam17h_zen2, amdzen3 amd64_fam19h_zen3, amdzen4"
+    " amd64_fam19h_zen4, amdzen5 amd64_fam1ah_zen5"
+)
 BIG, SMALL, LOW = "big", "small", "low power"
 PARTS = {BIG: "core", SMALL: "small", LOW: "lowpower", "uncore": "boxes"}
 # Not told row by row: our tables have these of their own.
@@ -128,7 +133,8 @@ def intel_lists(shared):
         parts = path.split("/")
         if "events" not in parts:
             continue
-        kind = "uncore" if "uncore" in parts[-1] else LOW if LOW_CORES.match(parts[-1]) else SMALL if SMALL_CORES.search(parts[-1]) else BIG
+        kind = "uncore" if "uncore" in parts[-1] else LOW if LOW_CORES.match(
+            parts[-1]) else SMALL if SMALL_CORES.search(parts[-1]) else BIG
         for r in rows(found):
             if r.get("EventName"):
                 out[parts[parts.index("events") - 1],
@@ -163,9 +169,13 @@ def arm_lists(shared):
     """Arm's plain lists; what its telemetry files have besides is Arm's too."""
     out = {}
     for path, found in packed(shared, "arm-data"):
-        out[os.path.basename(path)[:-5]] = {fold(r["name"]): (r["name"], Fact(r["code"])) for r in rows(found) if r.get("name")}
+        out[os.path.basename(path)[:-5]] = {
+            fold(r["name"]): (r["name"], Fact(r["code"])) for r in rows(found) if r.get("name")
+        }
     for path, found in packed(shared, "arm-telemetry"):
-        core = re.sub(r"^arm-|[-_]pmu$|-r\dp\d$", "", re.sub(r"[-_]pmu$", "", os.path.basename(path)[:-5]))
+        core = re.sub(r"^arm-|[-_]pmu$|-r\dp\d$", "",
+                      re.sub(r"[-_]pmu$", "",
+                             os.path.basename(path)[:-5]))
         known = out.setdefault(core, {})
         for name, e in found["events"].items() if "/pmu/cpu/" in path else ():
             if "PMU" in e["accesses"]:
@@ -175,9 +185,12 @@ def arm_lists(shared):
 
 def newer_zen6(shared):
     """Zen 6 of a newer kernel: names and numbers alone."""
-    with open(os.path.join(shared, "data", "full", "linux-newer", "amdzen6.csv"), encoding="utf-8", newline="") as f:
-        return {fold(r["EventName"]): (r["EventName"], Fact(number(r["EventCode"]), number(r["UMask"])))
-                for r in csv.DictReader(f) if not r["Unit"]}
+    with open(os.path.join(shared, "data", "full", "linux-newer", "amdzen6.csv"), encoding="utf-8",
+              newline="") as f:
+        return {
+            fold(r["EventName"]): (r["EventName"], Fact(number(r["EventCode"]), number(r["UMask"])))
+            for r in csv.DictReader(f) if not r["Unit"]
+        }
 
 
 def intel_words(event, mask):
@@ -246,61 +259,157 @@ def libpfm4_names(shared):
 # ---- why they differ -----------------------------------------------------------------------------
 
 CAUSES = (
-    ("latency", "A threshold that the name carries",
-     "Intel's list has a row per threshold with its value; libpfm4 takes the threshold as a modifier or packs it otherwise.",
-     "Intel's row; libpfm4's spelling needs its modifier."),
-    ("fixed", "Fixed counter or general counter",
-     "Intel's row is a fixed counter (event 0), another source gives the code for a general counter. Both count the same.",
-     "The fixed counter, as Intel's row names it; the general code is kept as the row's other encoding."),
-    ("branches", "Mask 0 or mask 4 for all branches",
-     "BR_INST_RETIRED and BR_MISP_RETIRED count all branches with unit mask 0 and with 4 on the cores of that generation.",
-     "Intel's value."),
-    ("any", "Both hyper-threads", "The sources differ in the AnyThread bit alone; the name says that the whole core is meant.",
-     "The bit is set, as Intel's list has it."),
-    ("dropped", "Linux's copy loses the longer unit mask",
-     "Unit masks of newer boxes have more than eight bits, the upper ones under UMaskExt in Intel's list. Linux's copy joins the two, "
-     "but where the lower byte is 0 it drops the upper part as well, so that `perf` counts something else, mostly nothing.",
-     "Intel's mask, both parts."),
-    ("longmask", "Unit masks beyond eight bits",
-     "The sources differ in the upper part of a unit mask of more than eight bits.",
-     "Intel's mask."),
-    ("driver", "Numbers of the kernel's driver",
-     "Free-running and fixed box counters have no event code in hardware. Intel writes 0, Linux the number (0xff) "
-     "by which its driver names them.",
-     "The kernel's number, without which it cannot be asked for them."),
-    ("occupancy", "Selector of an occupancy",
-     "The power unit selects a C-state in bits 14 and 15, which Intel's older lists write as part of the unit mask and Linux as a filter.",
-     "The selector in its own field; the register is the same."),
-    ("twin", "Two codes that do the same",
-     "OCR events can be programmed with 0x2a and 0x2b, each with a response register of its own; Intel's row names both.",
-     "The first; the second is kept as the row's alternative, so that two can count at once."),
-    ("newer", "Intel's list is newer than Linux's copy",
-     "Linux 6.12 holds an older state of the same list, which Intel has since corrected.",
-     "Intel's value of 2026-08-13."),
-    ("linuxonly", "Linux differs from Intel's list and libpfm4 has Intel's value",
-     "Two sources contradict the copy.", "Intel's value."),
-    ("majority", "libpfm4 differs from Intel and Linux, which agree",
-     "libpfm4's tables are typed from manuals, some of them early ones. Linux's copy comes from Intel's list, so that these "
-     "are one and a half sources against one.",
-     "Intel's value. `libpfm.so.4` alone gives libpfm4's own numbers."),
-    ("onesided", "libpfm4 differs from Intel's list, and Linux does not have the event",
-     "One source against one; the vendor's is newer.",
-     "Intel's value."),
-    ("three", "All three differ", "No two sources agree.",
-     "Intel's value, which is the newest, in the form that the kernel takes."),
-    ("arm", "Numbers of Arm events",
-     "libpfm4's 0xff for Cortex-A8's cycles is a number inside the kernel's old driver; 0x11 is the architecture's.", "Arm's number."),
-    ("pmc", "Counter of a POWER event",
-     "The sources differ in the counter that the code carries (bits 16 to 19) alone: Linux leaves the choice to the kernel, "
-     "libpfm4 fixes it.",
-     "Linux's code, so that the kernel can choose."),
-    ("copied", "Masks copied from a neighbour",
-     "Linux's list of Zen 6 gives several events one mask; libpfm4 gives each its own, and Zen 5's list agrees with it.",
-     "libpfm4's mask."),
-    ("power", "Codes of POWER events",
-     "Linux's list and libpfm4 give different codes for the name; which is right has not been tried on a "
-     "machine.",
-     "Linux's code, which IBM keeps up to date."),
+    (
+        "latency",
+        "A threshold that the name carries",
+        (
+            "Intel's list has a row per threshold with its value; libpfm4 takes the threshold as a"
+            " modifier or packs it otherwise."
+        ),
+        "Intel's row; libpfm4's spelling needs its modifier.",
+    ),
+    (
+        "fixed",
+        "Fixed counter or general counter",
+        (
+            "Intel's row is a fixed counter (event 0), another source gives the code for a general"
+            " counter. Both count the same."
+        ),
+        (
+            "The fixed counter, as Intel's row names it; the general code is kept as the row's"
+            " other encoding."
+        ),
+    ),
+    (
+        "branches",
+        "Mask 0 or mask 4 for all branches",
+        (
+            "BR_INST_RETIRED and BR_MISP_RETIRED count all branches with unit mask 0 and with 4 on"
+            " the cores of that generation."
+        ),
+        "Intel's value.",
+    ),
+    (
+        "any",
+        "Both hyper-threads",
+        (
+            "The sources differ in the AnyThread bit alone; the name says that the whole core is"
+            " meant."
+        ),
+        "The bit is set, as Intel's list has it.",
+    ),
+    (
+        "dropped",
+        "Linux's copy loses the longer unit mask",
+        (
+            "Unit masks of newer boxes have more than eight bits, the upper ones under UMaskExt in"
+            " Intel's list. Linux's copy joins the two, but where the lower byte is 0 it drops the"
+            " upper part as well, so that `perf` counts something else, mostly nothing."
+        ),
+        "Intel's mask, both parts.",
+    ),
+    (
+        "longmask",
+        "Unit masks beyond eight bits",
+        "The sources differ in the upper part of a unit mask of more than eight bits.",
+        "Intel's mask.",
+    ),
+    (
+        "driver",
+        "Numbers of the kernel's driver",
+        (
+            "Free-running and fixed box counters have no event code in hardware. Intel writes 0,"
+            " Linux the number (0xff) by which its driver names them."
+        ),
+        "The kernel's number, without which it cannot be asked for them.",
+    ),
+    (
+        "occupancy",
+        "Selector of an occupancy",
+        (
+            "The power unit selects a C-state in bits 14 and 15, which Intel's older lists write as"
+            " part of the unit mask and Linux as a filter."
+        ),
+        "The selector in its own field; the register is the same.",
+    ),
+    (
+        "twin",
+        "Two codes that do the same",
+        (
+            "OCR events can be programmed with 0x2a and 0x2b, each with a response register of its"
+            " own; Intel's row names both."
+        ),
+        "The first; the second is kept as the row's alternative, so that two can count at once.",
+    ),
+    (
+        "newer",
+        "Intel's list is newer than Linux's copy",
+        "Linux 6.12 holds an older state of the same list, which Intel has since corrected.",
+        "Intel's value of 2026-08-13.",
+    ),
+    (
+        "linuxonly",
+        "Linux differs from Intel's list and libpfm4 has Intel's value",
+        "Two sources contradict the copy.",
+        "Intel's value.",
+    ),
+    (
+        "majority",
+        "libpfm4 differs from Intel and Linux, which agree",
+        (
+            "libpfm4's tables are typed from manuals, some of them early ones. Linux's copy comes"
+            " from Intel's list, so that these are one and a half sources against one."
+        ),
+        "Intel's value. `libpfm.so.4` alone gives libpfm4's own numbers.",
+    ),
+    (
+        "onesided",
+        "libpfm4 differs from Intel's list, and Linux does not have the event",
+        "One source against one; the vendor's is newer.",
+        "Intel's value.",
+    ),
+    (
+        "three",
+        "All three differ",
+        "No two sources agree.",
+        "Intel's value, which is the newest, in the form that the kernel takes.",
+    ),
+    (
+        "arm",
+        "Numbers of Arm events",
+        (
+            "libpfm4's 0xff for Cortex-A8's cycles is a number inside the kernel's old driver; 0x11"
+            " is the architecture's."
+        ),
+        "Arm's number.",
+    ),
+    (
+        "pmc",
+        "Counter of a POWER event",
+        (
+            "The sources differ in the counter that the code carries (bits 16 to 19) alone: Linux"
+            " leaves the choice to the kernel, libpfm4 fixes it."
+        ),
+        "Linux's code, so that the kernel can choose.",
+    ),
+    (
+        "copied",
+        "Masks copied from a neighbour",
+        (
+            "Linux's list of Zen 6 gives several events one mask; libpfm4 gives each its own, and"
+            " Zen 5's list agrees with it."
+        ),
+        "libpfm4's mask.",
+    ),
+    (
+        "power",
+        "Codes of POWER events",
+        (
+            "Linux's list and libpfm4 give different codes for the name; which is right has not"
+            " been tried on a machine."
+        ),
+        "Linux's code, which IBM keeps up to date.",
+    ),
 )
 
 
@@ -438,9 +547,11 @@ def zen6_audit(audit, ours, pfm):
         name, other = line.split()
         theirs[fold(name)] = other, pfm[fold(other)][1]
     both = fold("l2_request_g2.all")
-    theirs[both] = "REQUESTS_TO_L2_GROUP2", Fact(0x61, pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED")][1].umask |
-                                                 pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED_NC")][1].umask)
-    audit.compare("AMD cores", "amdzen6", BIG, [("Linux", ours), ("libpfm4", theirs)], lambda *_: "copied")
+    theirs[both] = "REQUESTS_TO_L2_GROUP2", Fact(
+        0x61, pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED")][1].umask
+        | pfm[fold("REQUESTS_TO_L2_GROUP2.LS_RD_SIZED_NC")][1].umask)
+    audit.compare("AMD cores", "amdzen6", BIG, [("Linux", ours), ("libpfm4", theirs)],
+                  lambda *_: "copied")
 
 
 def power_audit(audit, linux, pfm):
@@ -456,13 +567,17 @@ def told(f, fields):
 
 
 def print_counts(audit):
-    print("| family | events compared | agree in 3 sources | agree in 2 | in one source alone | differ |")
+    print(
+        "| family | events compared | agree in 3 sources | agree in 2 | in one source alone |"
+        " differ |"
+    )
     print("|---|---|---|---|---|---|")
     for family, c in audit.counts.items():
         alone = {k[9:]: v for k, v in c.items() if k.startswith("alone")}
-        print("| %s | %d | %d | %d | %d (%s) | %d |"
-              % (family, sum(c.values()), c["agree in 3"], c["agree in 2"], sum(alone.values()),
-                                                      ", ".join("%s %d" % x for x in sorted(alone.items())), c["differ"]))
+        print("| %s | %d | %d | %d | %d (%s) | %d |" %
+              (family, sum(c.values()), c["agree in 3"], c["agree in 2"], sum(
+                  alone.values()), ", ".join("%s %d" % x
+                                             for x in sorted(alone.items())), c["differ"]))
 
 
 def print_cause(audit, key, title, reason, decision):
@@ -482,8 +597,10 @@ def print_cause(audit, key, title, reason, decision):
 
 def print_rows(audit):
     """What lib/pmuc/pmaudit.py reads."""
-    print("# SPDX-License-Identifier: MIT\n"
-          "# Made by scripts/audit.py: what the sources of a row say where they disagree, and what is taken.")
+    print(
+        "# SPDX-License-Identifier: MIT\n# Made by scripts/audit.py: what the sources of a row say"
+        " where they disagree, and what is taken."
+    )
     lines = collections.defaultdict(list)
     for key, _, _, decision in CAUSES:
         for processor, name, facts in audit.found.get(key, ()):
@@ -501,8 +618,10 @@ def print_rows(audit):
 def print_sources(audit):
     """For each processor and part a digit per event of its first source, in the order of their
     folded names; the number of the names and their checksum say whether a table is that list."""
-    print("# SPDX-License-Identifier: MIT\n"
-          "# Made by scripts/audit.py: sources that agree with a row, added up: the vendor's list 1, Linux 2, libpfm4 4.")
+    print(
+        "# SPDX-License-Identifier: MIT\n# Made by scripts/audit.py: sources that agree with a row,"
+        " added up: the vendor's list 1, Linux 2, libpfm4 4."
+    )
     for where, found in sorted(audit.sources.items()):
         names = sorted(n for n in found if not OURS.fullmatch(n))
         if names:
@@ -510,11 +629,14 @@ def print_sources(audit):
             print("\n".join(textwrap.wrap("".join(str(found[n]) for n in names), 120)))
 
 
-# ---- tables ---------------------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
 AS_OF = 2026, 11        # the month in which ages are told
-LINUX_NEWER = {"amdzen6", "cf_z17", "bullet-07", "bullet-0d", "u74", "p550", "p650", "cva6", "imx91", "imx94"}
-LINUX = {False: ("6.12.117", (2024, 11)), True: ("7.1", (2026, 4))}     # 6.12.117 has the lists of 6.12
+LINUX_NEWER = {
+    "amdzen6", "cf_z17", "bullet-07", "bullet-0d", "u74", "p550", "p650", "cva6", "imx91", "imx94"
+}
+# 6.12.117 has the lists of 6.12
+LINUX = {False: ("6.12.117", (2024, 11)), True: ("7.1", (2026, 4))}
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 EVENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "events")
 
@@ -522,8 +644,10 @@ EVENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib", "
 def source_date(source):
     """(year, month) of a source, as its own text has it; None for manuals."""
     found = [(int(y), int(m)) for m, y in re.findall(r"(\d\d)/\d\d/(\d{4})", source)]
-    found += [(int(y), MONTHS.index(m) + 1) for m, y in re.findall(r"([A-Z][a-z]{2}) +\d+ [\d:]+ (\d{4})", source)]
-    found += [(int(y), MONTHS.index(m) + 1) for m, y in re.findall(r"\d\d ([A-Z][a-z]{2}) (\d{4})", source)]
+    found += [(int(y), MONTHS.index(m) + 1)
+              for m, y in re.findall(r"([A-Z][a-z]{2}) +\d+ [\d:]+ (\d{4})", source)]
+    found += [(int(y), MONTHS.index(m) + 1)
+              for m, y in re.findall(r"\d\d ([A-Z][a-z]{2}) (\d{4})", source)]
     found += [(int(y), int(m)) for y, m in re.findall(r"(20\d\d)-(\d\d)", source)]
     m = re.match(r"Linux tools/perf/pmu-events/arch/[^/]*/([^\s,]+)", source)
     found += [LINUX[m[1] in LINUX_NEWER][1]] if m else []
@@ -533,13 +657,16 @@ def source_date(source):
 def source_name(source):
     """The source with its version: a list of Linux is of a kernel."""
     m = re.match(r"Linux tools/perf/pmu-events/arch/([^/]*)/([^\s,]+)", source)
-    return "Linux %s, %s/%s" % (LINUX[m[2] in LINUX_NEWER][0], m[1], m[2]) if m else source.replace("|", "/")
+    return "Linux %s, %s/%s" % (LINUX[m[2] in LINUX_NEWER][0], m[1], m[2]) if m else source.replace(
+        "|", "/")
 
 
 def table_sources():
     """{source: names of its tables} of all .pmu files, sorted."""
     found = collections.defaultdict(list)
-    for path in sorted(glob.glob(os.path.join(EVENTS, "*.pmu")) + glob.glob(os.path.join(EVENTS, "[!h]*", "*.pmu"))):
+    for path in sorted(
+            glob.glob(os.path.join(EVENTS, "*.pmu")) +
+            glob.glob(os.path.join(EVENTS, "[!h]*", "*.pmu"))):
         name = None
         with open(path, encoding="utf-8") as f:
             for line in f:
@@ -558,19 +685,24 @@ def second_sources(audit, names):
         if any(n == processor or n.startswith(processor + "_") for n in names):
             for digit in rows.values():
                 bits |= digit
-    return ", ".join(s for s, bit in (("Linux", 2), ("libpfm4", 4)) if bits & bit) or "none compared"
+    return ", ".join(s
+                     for s, bit in (("Linux", 2), ("libpfm4", 4)) if bits & bit) or "none compared"
 
 
 def print_tables(audit):
-    print("\n## Tables\n\nEach table's source with its version and month, how old that is in %d-%02d, and the sources it was\n"
-          "compared with. **Decision:** a list older than two years is looked for anew before each release.\n" % AS_OF)
+    print(
+        "\n## Tables\n\nEach table's source with its version and month, how old that is in %d-%02d,"
+        " and the sources it was\ncompared with. **Decision:** a list older than two years is"
+        " looked for anew before each release.\n" % AS_OF
+    )
     print("| tables | source | of | months | compared with |\n|---|---|---|---|---|")
     for source, names in sorted(table_sources().items(), key=lambda x: x[1]):
         date = source_date(source)
         shown = names[0] + (" and %d more" % (len(names) - 1) if len(names) > 1 else "")
         age = (AS_OF[0] - date[0]) * 12 + AS_OF[1] - date[1] if date else ""
-        print("| %s | %s | %s | %s | %s |" % (shown, source_name(source), "%d-%02d" % date if date else "a manual", age,
-                                              second_sources(audit, names)))
+        print("| %s | %s | %s | %s | %s |" %
+              (shown, source_name(source), "%d-%02d" % date if date else "a manual", age,
+               second_sources(audit, names)))
 
 
 def main():
@@ -587,13 +719,16 @@ def main():
     if sys.argv[2:]:
         (print_rows if sys.argv[2] == "--rows" else print_sources)(audit)
         return
-    print("# Audit of the event tables\n\n"
-          "Made by `scripts/audit.py` from Intel's repository of 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 "
-          "with the\ntelemetry files of 2026-04, Linux's list of Zen 6 of 2026-04 and libpfm4 of 2026-06; "
-          "events are compared by processor and name, by what programs a counter.\n"
-          "An event that one source alone has is as a rule one that the others list under another name or not yet.\n"
-          "Linux's x86 lists are copies of Intel's, so that a row which only these two have rests on one source and a half.\n"
-          "AMD's events have other names in libpfm4, so that they are compared by their registers.\n")
+    print(
+        "# Audit of the event tables\n\nMade by `scripts/audit.py` from Intel's repository of"
+        " 2026-08-13, Linux 6.12.117, Arm's data of 2025-01-17 with the\ntelemetry files of"
+        " 2026-04, Linux's list of Zen 6 of 2026-04 and libpfm4 of 2026-06; events are compared by"
+        " processor and name, by what programs a counter.\nAn event that one source alone has is as"
+        " a rule one that the others list under another name or not yet.\nLinux's x86 lists are"
+        " copies of Intel's, so that a row which only these two have rests on one source and a"
+        " half.\nAMD's events have other names in libpfm4, so that they are compared by their"
+        " registers.\n"
+    )
     print_counts(audit)
     for c in CAUSES:
         print_cause(audit, *c)

@@ -161,22 +161,34 @@ AMD_REV = {n: i for i, n in enumerate(("", "amd64_k7", *("amd64_k8_rev" + r for 
 # Linux leaves two out, whose CCCRs have faults; what counts entries over time knows one ESCR of the
 # pair alone.
 NETBURST_UNITS = {
-    (0x3A0, "0,2"): "BSQ_cache_reference", (0x3A0, "0..1"): "BSQ_allocation",
+    (0x3A0, "0,2"): "BSQ_cache_reference",
+    (0x3A0, "0..1"): "BSQ_allocation",
     (0x3A0, "2..3"): "BSQ_active_entries",
-    (0x3A2, "0,2"): "IOQ_allocation FSB_data_activity global_power_events b2b_cycles bnr snoop response",
-    (0x3A2, "2..3"): "IOQ_active_entries", (0x3AA, "0,2"): "MOB_load_replay",
+    (
+        0x3A2,
+        "0,2",
+    ): "IOQ_allocation FSB_data_activity global_power_events b2b_cycles bnr snoop response",
+    (0x3A2, "2..3"): "IOQ_active_entries",
+    (0x3AA, "0,2"): "MOB_load_replay",
     (0x3AC, "0,2"): "page_walk_type",
-    (0x3B2, "0,2"): "BPU_fetch_request", (0x3B6, "0,2"): "ITLB_reference",
+    (0x3B2, "0,2"): "BPU_fetch_request",
+    (0x3B6, "0,2"): "ITLB_reference",
     (0x3C0, "4..7"): "tc_ms_xfer uop_queue_writes",
     (0x3C2, "4..7"): "retired_mispred_branch_type retired_branch_type",
     (0x3C4, "4..7"): "TC_deliver_mode TC_misc",
-    (0x3A4, "8..11"): "SSE_input_assist packed_SP_uop packed_DP_uop scalar_SP_uop scalar_DP_uop 64bit_MMX_uop 128bit_MMX_uop x87_FP_uop",
+    (0x3A4, "8..11"): (
+        "SSE_input_assist packed_SP_uop packed_DP_uop scalar_SP_uop scalar_DP_uop 64bit_MMX_uop"
+        " 128bit_MMX_uop x87_FP_uop"
+    ),
     (0x3A8, "8..11"): "memory_cancel WC_Buffer",
     (0x3AE, "8..11"): "memory_complete load_port_replay store_port_replay",
     (0x3B8, "12..17"): "instr_retired uops_retired mispred_branch_retired instr_completed",
     (0x3BC, "12..17"): "uops_type",
     (0x3CA, "12..17"): "resource_stall",
-    (0x3CC, "12..17"): "front_end_event execution_event replay_event branch_retired x87_assist machine_clear",
+    (
+        0x3CC,
+        "12..17",
+    ): "front_end_event execution_event replay_event branch_retired x87_assist machine_clear",
 }
 NETBURST_UNIT = {event: unit for unit, events in NETBURST_UNITS.items() for event in events.split()}
 # Masks of the UltraSPARC T2 where libpfm4 has two of one bit, or bits that are reserved: as
@@ -218,8 +230,8 @@ class Maker:
         if row.get("model", self.pmu["id"]) != self.pmu["id"]:
             return False
         first, last = row.get("fl", 0) >> 8 & 0xFF, row.get("fl", 0) >> 16 & 0xFF
-        return self.kind != "amd64" or not self.rev or (not first
-                                                        or first <= self.rev) and (not last or self.rev <= last)
+        return self.kind != "amd64" or not self.rev or (not first or first <= self.rev) and (
+            not last or self.rev <= last)
 
     def masks(self, e):
         """[(group, [mask])] by rising group."""
@@ -253,7 +265,8 @@ class Maker:
             self.alias(e)
             return
         own = getattr(self, self.kind,
-                      None) if self.kind != "other" else self.netburst if "netburst" in self.pmu["name"] else self.power
+                      None) if self.kind != "other" else self.netburst if "netburst" in self.pmu[
+                          "name"] else self.power
         if own:
             own(e)
             return
@@ -305,7 +318,8 @@ class Maker:
 
     def cycles(self, e):
         """PMUv3 has a counter for cycles alone."""
-        return "0..%d,31" % (self.pmu["counters"] - 1) if e["code"] == 0x11 and self.pmu["name"] not in DEVICES else None
+        return "0..%d,31" % (self.pmu["counters"] -
+                             1) if e["code"] == 0x11 and self.pmu["name"] not in DEVICES else None
 
     def row(self, name, fields, e, on=None, takes=()):
         words = ["event", name] + ["%s=%s" % (k, hex(v) if v > 9 else v) for k,
@@ -321,7 +335,8 @@ class Maker:
         """Where one counter alone, or a fixed one, has the event."""
         set_ = e.get("cnt", 0)
         general, fixed = set_ & 0xFF, set_ >> 32
-        if not set_ or not self.pmu["counters"] or not fixed and general == (1 << self.pmu["counters"]) - 1:
+        if not set_ or not self.pmu["counters"] or not fixed and general == (
+                1 << self.pmu["counters"]) - 1:
             return None
         return ",".join([str(i) for i in range(8) if general >> i & 1]
                         + ["F%d" % i for i in range(4) if fixed >> i & 1])
@@ -342,8 +357,8 @@ class Maker:
         defaults = [u["u"] for u, _ in words if u.get("fl", 0) & DEFAULT]
         optional = all(u.get("fl", 0) & (OMIT if self.kind == "amd64" else GRP_DFL_NONE)
                        for u in masks)
-        preset = " default=" + (",".join(defaults[:1] if one
-                                         else defaults)) if defaults else "" if optional else " default=!"
+        preset = " default=" + (",".join(defaults[:1] if one else defaults)
+                                ) if defaults else "" if optional else " default=!"
         return self.values("one" if one else "any", preset,
                            [(n, v) for v, names in same.items() for n in names])
 

@@ -11,14 +11,16 @@ done
 
 sudo=
 if [ "$(id -u)" != 0 ]; then
-	command -v sudo >/dev/null || { echo "these packages are missing and need root to install:$missing" >&2; exit 1; }
+	command -v sudo >/dev/null || { echo \
+		"these packages are missing and need root to install:$missing" >&2; exit 1; }
 	sudo=sudo
 fi
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 # shellcheck disable=SC2086  # a list of words on purpose
-if ! { $sudo apt-get -qq update && $sudo apt-get -qq -y --no-install-recommends install $missing; } >"$log" 2>&1; then
+if ! { $sudo apt-get -qq update && $sudo apt-get -qq -y --no-install-recommends install $missing;
+	} >"$log" 2>&1; then
 	cat "$log" >&2
 	exit 1
 fi

@@ -18,19 +18,24 @@ while getopts o: option; do
 	esac
 done
 
-[ -z "$(git status --porcelain --untracked-files=no)" ] || refuse "commit or put away what is changed first"
+[ -z "$(git status --porcelain --untracked-files=no)" ] ||
+	refuse "commit or put away what is changed first"
 version=$(sed -n "s/^  version: '\([^']*\)',$/\1/p" meson.build)
 [ -n "$version" ] || refuse "meson.build names no version"
 # One number, in four places.
 grep -q "^## $version\$" CHANGELOG.md || refuse "CHANGELOG.md has no section $version"
-grep -q "^__version__ = \"$version\"\$" python/perfmon/__init__.py || refuse "python/perfmon/__init__.py is of another version"
-head -n 1 debian/changelog | grep -qF "perfmon ($version-" || refuse "debian/changelog begins with another version"
+grep -q "^__version__ = \"$version\"\$" python/perfmon/__init__.py ||
+	refuse "python/perfmon/__init__.py is of another version"
+head -n 1 debian/changelog | grep -qF "perfmon ($version-" ||
+	refuse "debian/changelog begins with another version"
 
 name=perfmon-$version
 mkdir -p "$out"
-# From the commit alone, with its time: whoever makes it again gets the same bytes. $XZ_OPT may ask for less care.
+# From the commit alone, with its time: whoever makes it again gets the same bytes. $XZ_OPT may ask
+# for less care.
 git archive --format=tar --prefix="$name/" HEAD | xz -T1 >"$out/$name.tar.xz"
-(cd "$out" && sha256sum "$name.tar.xz" >"$name.tar.xz.sha256" && sha512sum "$name.tar.xz" >"$name.tar.xz.sha512")
+(cd "$out" && sha256sum "$name.tar.xz" >"$name.tar.xz.sha256" &&
+	sha512sum "$name.tar.xz" >"$name.tar.xz.sha512")
 say "made $out/$name.tar.xz of commit $(git rev-parse --short HEAD)"
 cat <<END
 Try it, sign it, publish it:

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts test cases, not test programs: reads Meson's JUnit logs and prints failures, skips and the closing line.
+"""Counts test cases, not test programs: reads Meson's JUnit logs and prints failures, skips and the
+closing line.
 
-tally.py LOG [AGAIN]     AGAIN holds a second try of programs that failed; its cases stand for those of the first, and are named
+tally.py LOG [AGAIN]     AGAIN holds a second try of programs that failed; its cases stand for those
+                         of the first, and are named
 tally.py --failed LOG    prints the names of the programs with a failed case, one per line
 """
 import os
@@ -24,14 +26,18 @@ def read(path):
             else:
                 cases.append((case.get("name"), "passed", ""))
         if not cases:  # it ended before it said anything
-            cases.append(("(no case)", "failed" if suite.get("errors") != "0" or suite.get("failures") != "0" else "passed", ""))
+            cases.append(("(no case)", "failed" if suite.get("errors") != "0"
+                          or suite.get("failures") != "0" else "passed", ""))
         elif int(suite.get("errors") or 0) > 0 and all(c[1] != "failed" for c in cases):
             cases.append(("(how it ended)", "failed", ""))
     return suites
 
 
 def failed(suites):
-    return [name for name, cases in suites.items() if any(outcome == "failed" for _, outcome, _ in cases)]
+    return [
+        name for name, cases in suites.items()
+        if any(outcome == "failed" for _, outcome, _ in cases)
+    ]
 
 
 def main(args):

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# tap.sh PROGRAM ARGUMENT...: runs a cmocka program and hands its TAP on, with skipped tests as TAP has them. cmocka writes
+# tap.sh PROGRAM ARGUMENT...: runs a cmocka program and hands its TAP on, with skipped tests as TAP
+# has them. cmocka writes
 # "not ok 3 # SKIP name"; a line "# SKIP why" that the test printed before is the reason.
 set -eu
 

@@ -1,9 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# guest_session.sh IMAGE.S WORK GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same without it), amd64 (the pretend
-# PMU), hotplug (amd64 with a CPU that comes and goes, PERFMON_HOTPLUGS times), s390x (big-endian), alpha. guest/library.sh compiles
-# the library for the guest; IMAGE.S holds the event tables in the guest's byte order; WORK keeps the compiled library.
+# guest_session.sh IMAGE.S WORK GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same
+# without it), amd64 (the pretend
+# PMU), hotplug (amd64 with a CPU that comes and goes, PERFMON_HOTPLUGS times), s390x (big-endian),
+# alpha. guest/library.sh compiles
+# the library for the guest; IMAGE.S holds the event tables in the guest's byte order; WORK keeps
+# the compiled library.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +16,8 @@ arch=$guest
 [ "$guest" != hotplug ] || arch=amd64
 
 run() {
-	exec "$here/guest/library.sh" "$image" "$work" "$arch" "session-$guest" "$here/guest_session.c,$here/guest/region_counts.c" "$@"
+	exec "$here/guest/library.sh" "$image" "$work" "$arch" "session-$guest" \
+		"$here/guest_session.c,$here/guest/region_counts.c" "$@"
 }
 
 case $guest in
@@ -29,7 +33,8 @@ nopmu)
 	export GUEST_CPU
 	run -- '/guest_session nopmu' '/guest_session software'
 	;;
-amd64) run pretend_pmu.ko -- '/guest_session software' 'insmod /pretend_pmu.ko' '/guest_session pretend' ;;
+amd64) run pretend_pmu.ko -- '/guest_session software' 'insmod /pretend_pmu.ko' \
+	'/guest_session pretend' ;;
 hotplug)
 	GUEST_QEMU='-smp 2'
 	export GUEST_QEMU

@@ -1,22 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutation testing: small faults are put into the sources, one at a time, and the quick suite has to notice each.
+"""Mutation testing: small faults are put into the sources, one at a time, and the quick suite has
+to notice each.
 
-mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near] [--measured] [FILE...]
-                                           N faults drawn from FILES (default: all of lib/ and tools/), against the quick suite, or
-                                           the tests named, or those that take up to T seconds; one line each, and the share that was
-                                           noticed, with the interval it lies in 19 times of 20. A seed's faults come in an order of
-                                           its own: --from K leaves the first K out, which another run had
+mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near]
+[--measured] [FILE...]
+                                           N faults drawn from FILES (default: all of lib/ and
+                                           tools/), against the quick suite, or the tests named, or
+                                           those that take up to T seconds; one line each, and the
+                                           share that was noticed, with the interval it lies in 19
+                                           times of 20. A seed's faults come in an order of its own:
+                                           --from K leaves the first K out, which another run had
 
-With --near, of the tests in Python only those that ask the fault's room (NEAR) are run, so that no fault is taken as noticed that is
-not, but some as unnoticed that are. With --measured, which tests are good and how long they take is read from the run before, in
+With --near, of the tests in Python only those that ask the fault's room (NEAR) are run, so that no
+fault is taken as noticed that is not, but some as unnoticed that are. With --measured, which tests
+are good and how long they take is read from the run before, in
 BUILD: for sources and tests that are still the same.
 
-SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault that makes the code slower, or
-changes what nobody reads, cannot be noticed: judge the survivors by hand.
+SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault
+that makes the code slower, or changes what nobody reads, cannot be noticed: judge the survivors by
+hand.
 
-The tests that noticed a fault of the same file come first, then those that are called like it, then the quickest; those in Python
-come last, but before all others for tools/, which is what they ask.
+The tests that noticed a fault of the same file come first, then those that are called like it, then
+the quickest; those in Python come last, but before all others for tools/, which is what they ask.
 """
 import argparse
 import collections
@@ -35,7 +41,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")
 TIMES = "mutate-times.json"
-# The tests in Python that ask each room; "lib": those that ask the corridor. A folder that is not here is asked by all of them.
+# The tests in Python that ask each room; "lib": those that ask the corridor. A folder that is not
+# here is asked by all of them.
 NEAR = {
     "lib/base": ("cli", "metric", "property"),
     "lib/table": ("cli", "lists", "pmuc", "store"),
@@ -51,26 +58,33 @@ NEAR = {
     "lib/sampling": ("cli", "examples", "record"),
     "lib/perfdata": ("cli", "record"),
     "lib/compat/libpfm3": ("cli", "examples", "peer"),
-    "tools": ("answers", "cli", "doctor", "examples", "import", "lists", "machines", "metric", "pager",
-              "permissions", "property", "record", "schema", "stat", "store"),
+    "tools": ("answers", "cli", "doctor", "examples", "import", "lists", "machines", "metric",
+              "pager", "permissions", "property", "record", "schema", "stat", "store"),
 }
 # What is linked by these alone.
-ALONE = {"lib/compat/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")}
+ALONE = {
+    "lib/compat/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")
+}
 # The C tests that have files of tools/ in them.
 LINK_TOOLS = ("device_model", "device_run", "doctor_faults", "stat_errors")
 
-SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+": "-", "-": "+",
-         "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true",
-         "continue": "break"}
+SWAPS = {
+    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
+    "+": "-", "-": "+", "<<": ">>", ">>": "<<", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=",
+    "true": "false", "false": "true", "continue": "break"
+}
 FAILED = re.compile(rb"not ok(?!.*# (?:TODO|SKIP))")
-GONE = "\t;" # in place of a statement; memory that is not given back is for the sanitizers to tell, so free() stays
+# in place of a statement; memory that is not given back is for the sanitizers to tell, so free()
+# stays
+GONE = "\t;"
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | ^[ \t]*\#(?:\\\n|[^\n])* |
                        __attribute__\(\((?:[^()]|\([^()]*\))*\)\) | [A-Za-z_]\w* | 0[xX][0-9a-fA-F]+\w* | \d+\w* | <<=|>>=|->|
                         \+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|\^= | \S""",
                    re.X | re.S | re.M)
-STATEMENT = re.compile(r"^\t+(?!return|goto|break|continue|else|case|default|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
-                       r"|struct |static |const |unsigned |int |char |bool |size_t |uint)"
-                       r"(?!\(void\)\w+;|free\()[a-z_*(][^;{}]*;$", re.M)
+STATEMENT = re.compile(
+    r"^\t+(?!return|goto|break|continue|else|case|default|do\b|[a-z_ ]+ \*?[a-z_]+ ?= "
+    r"|struct |static |const |unsigned |int |char |bool |size_t |uint)"
+    r"(?!\(void\)\w+;|free\()[a-z_*(][^;{}]*;$", re.M)
 
 
 def unary(text, start):
@@ -79,10 +93,13 @@ def unary(text, start):
     return not before or before[-1] in "(,=<>+-*/%&|^!?:;{[" or before.endswith("return")
 
 
-# Room for more than is needed is no fault: bounds of arrays that are declared, and constants that are called rooms. Neither is a place in
+# Room for more than is needed is no fault: bounds of arrays that are declared, and constants that
+# are called rooms. Neither is a place in
 # no text, nor which element's size is taken.
-ROOMS = re.compile(r"NULL, \(struct slice\)\{ (0) \}|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)|\bsizeof[ (]\w+\[(\d+)\]")
-DECLARED = re.compile(r"\b(?:char|int|long|unsigned|bool|double|[a-z]\w*_t|struct \w+)[ \t][^;={}]*")
+ROOMS = re.compile(
+    r"NULL, \(struct slice\)\{ (0) \}|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)|\bsizeof[ (]\w+\[(\d+)\]")
+DECLARED = re.compile(
+    r"\b(?:char|int|long|unsigned|bool|double|[a-z]\w*_t|struct \w+)[ \t][^;={}]*")
 BOUND = re.compile(r"\[(\d+)\]")
 
 
@@ -94,8 +111,8 @@ def mutants(text):
         word = m[0]
         if m.start() in rooms:
             continue
-        if word in SWAPS and not (word in "+-" and unary(text,
-                                                         m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
+        if word in SWAPS and not (word in "+-" and unary(
+                text, m.start())) and not (word == "<" and text[:m.start()].endswith("#include ")):
             yield m.start(), m.end(), SWAPS[word]
         elif word == "!" and text[m.end()] != "=":
             yield m.start(), m.end(), ""
@@ -124,11 +141,12 @@ class Tree:
             f.write(text)
 
     def builds(self):
-        return subprocess.run(["ninja", "-C", self.build, "test-programs"], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL).returncode == 0
+        return subprocess.run(["ninja", "-C", self.build, "test-programs"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
     def outcome(self, path, text, tests):
-        """What becomes of the file @path with @text in it: "no build", "survived", or the name of the test that notices."""
+        """What becomes of the file @path with @text in it: "no build", "survived", or the name of
+        the test that notices."""
         before = self.read(path)
         self.write(path, text)
         try:
@@ -148,16 +166,22 @@ class Test:
     """One test of the suite, run as Meson runs it."""
 
     def __init__(self, build, told):
-        self.build, self.name, self.command, self.limit = build, told["name"], told["cmd"], told["timeout"]
-        self.suite = min((SUITES.index(s) for s in (name.split(":")[-1] for name in told["suite"]) if s in SUITES), default=None)
-        self.env = {**os.environ, "MALLOC_PERTURB_": "165", **told["env"]} # as Meson has it: memory is not 0 by chance
+        self.build, self.name, self.command, self.limit = build, told["name"], told["cmd"], told[
+            "timeout"]
+        self.suite = min((SUITES.index(s)
+                          for s in (name.split(":")[-1] for name in told["suite"]) if s in SUITES),
+                         default=None)
+        # as Meson has it: memory is not 0 by chance
+        self.env = {**os.environ, "MALLOC_PERTURB_": "165", **told["env"]}
         self.python = any(word.endswith(".py") for word in self.command)
         self.seconds = 0.0
 
     def passes(self):
-        """True if it ends in time, with success, and no line of it says "not ok": the first that does is enough."""
-        with subprocess.Popen(self.command, cwd=self.build, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, start_new_session=True) as p:
+        """True if it ends in time, with success, and no line of it says "not ok": the first that
+        does is enough."""
+        with subprocess.Popen(self.command, cwd=self.build, env=self.env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as p:
             watch = threading.Timer(self.limit, os.killpg, (p.pid, signal.SIGKILL))
             watch.start()
             failed = any(FAILED.match(line) for line in p.stdout)
@@ -168,8 +192,8 @@ class Test:
         return p.returncode == 0 and not failed
 
     def measure(self, most):
-        """How long it takes, in seconds of the processor, and how long it may from then on. False if it fails without any fault, or takes
-        more than @most seconds (0: takes what it takes)."""
+        """How long it takes, in seconds of the processor, and how long it may from then on. False
+        if it fails without any fault, or takes more than @most seconds (0: takes what it takes)."""
         used, began = processor_time(), time.monotonic()
         self.limit = 8 * most if most else self.limit
         good = self.passes()
@@ -182,8 +206,13 @@ class Suite:
     """The quick suite, and which test noticed what."""
 
     def __init__(self, build, names="", near=False):
-        told = json.loads(subprocess.run(["meson", "introspect", build, "--tests"], check=True, stdout=subprocess.PIPE).stdout)
-        self.tests = [t for t in (Test(build, x) for x in told if not names or x["name"] in names.split(",")) if t.suite is not None]
+        told = json.loads(
+            subprocess.run(["meson", "introspect", build, "--tests"], check=True,
+                           stdout=subprocess.PIPE).stdout)
+        self.tests = [
+            t for t in (Test(build, x) for x in told if not names or x["name"] in names.split(","))
+            if t.suite is not None
+        ]
         self.noticed = collections.defaultdict(collections.Counter)
         self.times, self.near = os.path.join(build, TIMES), near
 
@@ -201,9 +230,12 @@ class Suite:
         self.keep([t for t in self.tests if t.seconds <= (seconds or sys.float_info.max)])
 
     def keep(self, good):
-        print("# %d of %d tests of the quick suite, %.0f s; without %s" %
-              (len(good), len(self.tests), sum(t.seconds for t in good),
-               " ".join("%s (%.0f s)" % (t.name, t.seconds) for t in self.tests if t not in good) or "none"), flush=True)
+        print(
+            "# %d of %d tests of the quick suite, %.0f s; without %s" %
+            (len(good), len(self.tests), sum(
+                t.seconds for t in good), " ".join("%s (%.0f s)" % (t.name, t.seconds)
+                                                   for t in self.tests if t not in good) or "none"),
+            flush=True)
         self.tests = good
 
     def named(self, names):
@@ -219,9 +251,10 @@ class Suite:
     def order(self, path):
         room, name = os.path.split(path[:-len(".c")])
         own = {name, name.split("_")[-1], os.path.basename(room) + "_" + name, "units"}
-        return sorted((t for t in self.tests if not self.near or self.asks(t, room)),
-                      key=lambda t: (-self.noticed[path][t.name], t.python != (room == "tools"), t.name not in own,
-                                     -self.noticed[room][t.name], t.suite, t.seconds))
+        return sorted(
+            (t for t in self.tests if not self.near or self.asks(t, room)), key=lambda t:
+            (-self.noticed[path][t.name], t.python !=
+             (room == "tools"), t.name not in own, -self.noticed[room][t.name], t.suite, t.seconds))
 
     def remember(self, path, name):
         self.noticed[path][name] += 1
@@ -231,13 +264,16 @@ class Suite:
 def interval(k, n):
     """Where a share of which @k of @n were seen lies, 19 times of 20 (Wilson)."""
     z = 1.96
-    p, half = (k + z * z / 2) / (n + z * z), z * math.sqrt(k * (n - k) / n + z * z / 4) / (n + z * z)
+    p, half = (k + z * z / 2) / (n + z * z), z * math.sqrt(k *
+                                                           (n - k) / n + z * z / 4) / (n + z * z)
     return 100 * (p - half), 100 * (p + half)
 
 
 def draw(tree, files, sample, skip, seed):
-    files = files or sorted(os.path.relpath(os.path.join(d, n), tree.source) for top in ("lib", "tools") for d, _, names in
-                            os.walk(os.path.join(tree.source, top)) for n in names if n.endswith(".c"))
+    files = files or sorted(
+        os.path.relpath(os.path.join(d, n), tree.source) for top in ("lib", "tools")
+        for d, _, names in os.walk(os.path.join(tree.source, top))
+        for n in names if n.endswith(".c"))
     faults = [(path, *m) for path in files for m in mutants(tree.read(path))]
     if sample:
         random.Random(seed).shuffle(faults)
@@ -256,22 +292,27 @@ def run_drawn(tree, a):
         text = tree.read(path)
         changed = text[:start] + new + text[end:]
         line = line_of(text, start)
-        shown = "without " + " ".join(text[start:end].split()) if new == GONE else changed.splitlines()[line - 1].strip()
+        shown = "without " + " ".join(
+            text[start:end].split()) if new == GONE else changed.splitlines()[line - 1].strip()
         said = tree.outcome(path, changed, suite.order(path))
         kind = said if said in ("no build", "survived") else "killed"
         if kind == "killed":
             suite.remember(path, said)
         count[kind] += 1
-        print("%-10s %s:%d: %s%s" % (kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
+        print(
+            "%-10s %s:%d: %s%s" %
+            (kind, path, line, shown, "  (" + said + ")" if kind == "killed" else ""), flush=True)
     judged = count["killed"] + count["survived"]
     if judged:
         print("%d of %d noticed (%.1f %%, %.1f to %.1f) of %d drawn from %d; %s" %
-              (count["killed"], judged, 100 * count["killed"] / judged, *interval(count["killed"], judged), len(drawn), total,
-               ", ".join("%d %s" % (n, k) for k, n in sorted(count.items()))))
+              (count["killed"], judged, 100 * count["killed"] / judged,
+               *interval(count["killed"], judged), len(drawn), total, ", ".join(
+                   "%d %s" % (n, k) for k, n in sorted(count.items()))))
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("source")
     p.add_argument("build")
     p.add_argument("files", nargs="*")
@@ -283,7 +324,8 @@ def main():
     p.add_argument("--near", action="store_true")
     p.add_argument("--measured", action="store_true")
     a = p.parse_intermixed_args()
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN: # as a shell has it for what runs behind it: tests interrupt what they start
+    # as a shell has it for what runs behind it: tests interrupt what they start
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))
     run_drawn(tree, a)

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# mutate.sh [--sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]: does the
+# mutate.sh [--sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]:
+# does the
 # quick suite notice faults? See mutate.py.
-# Works on a copy of the sources: nothing here is changed. An index beyond an array and a write beyond the arrays of a function stop the
+# Works on a copy of the sources: nothing here is changed. An index beyond an array and a write
+# beyond the arrays of a function stop the
 # copy's programs, as they do under the sanitizers that the suite runs under, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,9 +16,11 @@ shared=$(realpath "${PERFMON_SHARED:-$source/../shared}" 2>/dev/null || true)
 
 rm -rf "$work/new"
 mkdir -p "$work/new" "$work/source"
-(cd "$source" && tar -cf - --exclude='./build*' --exclude=./.git --exclude=__pycache__ .) | tar -xf - -C "$work/new"
+(cd "$source" && tar -cf - --exclude='./build*' --exclude=./.git --exclude=__pycache__ .) |
+	tar -xf - -C "$work/new"
 
-# There the tests link a shared object, from which nothing is hidden: for each fault one file is compiled and that object linked, not
+# There the tests link a shared object, from which nothing is hidden: for each fault one file is
+# compiled and that object linked, not
 # every test. Python's module and the manual ask the same library and are left out.
 change() { # FILE EXPRESSION...
 	file=$work/new/$1
@@ -32,18 +36,22 @@ dependencies: [threads, libdl])\nperfmon_inside = declare_dependency(link_with: 
 change lib/table/table.h -e 's/ __attribute__((visibility("hidden")));$/;/'
 change lib/pmuc/pmimage.py -e '/^	\.hidden pfmi_builtin_image$/d'
 
-# What is as it was keeps its time; a fault that a run before left behind, or had compiled last, is newer than its object.
+# What is as it was keeps its time; a fault that a run before left behind, or had compiled last, is
+# newer than its object.
 (cd "$work/source" && find . ! -type d) | while read -r file; do
 	[ -e "$work/new/$file" ] || rm -f "$work/source/$file"
 done
 (cd "$work/new" && find . ! -type d) | while read -r file; do
-	cmp -s "$work/new/$file" "$work/source/$file" || { mkdir -p "$work/source/${file%/*}" && cp "$work/new/$file" "$work/source/$file"; }
+	cmp -s "$work/new/$file" "$work/source/$file" || { mkdir -p "$work/source/${file%/*}" &&
+		cp "$work/new/$file" "$work/source/$file"; }
 done
 rm -rf "$work/new"
 
-if ! { [ -f "$work/build/build.ninja" ] || meson setup "$work/build" "$work/source" -Dtests=enabled -Dbench=disabled -Dman=disabled \
+if ! { [ -f "$work/build/build.ninja" ] ||
+	meson setup "$work/build" "$work/source" -Dtests=enabled -Dbench=disabled -Dman=disabled \
 	-Dpython=disabled -Doptimization=1 -Ddebug=false \
-	-Dc_args='-fsanitize=bounds -fsanitize-undefined-trap-on-error -fstack-protector-strong'; } >"$work/setup.log" 2>&1; then
+	-Dc_args='-fsanitize=bounds -fsanitize-undefined-trap-on-error -fstack-protector-strong';
+	} >"$work/setup.log" 2>&1; then
 	tail -n 20 "$work/setup.log" | sed 's/^/# /'
 	echo "Bail out! the copy cannot be configured"
 	exit 1

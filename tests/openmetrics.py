@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A strict reader of OpenMetrics 1.0 text and of the Prometheus text format, made from their specifications."""
+"""A strict reader of OpenMetrics 1.0 text and of the Prometheus text format, made from their
+specifications."""
 
 import math
 import re
@@ -7,7 +8,9 @@ import re
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*"'
 SAMPLE = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? (\S+)\Z")
-SUFFIXES = {"counter": ["_total"], "gauge": [""], "stateset": [""], "info": ["_info"], "unknown": [""]}
+SUFFIXES = {
+    "counter": ["_total"], "gauge": [""], "stateset": [""], "info": ["_info"], "unknown": [""]
+}
 
 
 class Family:
@@ -54,7 +57,8 @@ def check_family(f, openmetrics):
     if f.type == "stateset":
         check_states(f)
     for labels, value in f.samples.items():
-        if not math.isfinite(value) or (f.type == "counter" and value < 0) or (f.type == "info" and value != 1):
+        if not math.isfinite(value) or (f.type == "counter" and value < 0) or (f.type == "info"
+                                                                               and value != 1):
             raise ValueError("value of %s%s: %s" % (f.name, labels, value))
 
 
@@ -77,7 +81,8 @@ def parse(text, openmetrics=True):
             key = kind.lower()
             if getattr(f, key) or f.samples:
                 raise ValueError("again: " + line)
-            if kind == "HELP" and re.search(r'\\[^\\n"]' if openmetrics else r"\\[^\\n]", re.sub(r"\\\\", "", value)):
+            if kind == "HELP" and re.search(r'\\[^\\n"]' if openmetrics else r"\\[^\\n]",
+                                            re.sub(r"\\\\", "", value)):
                 raise ValueError("escape: " + line)
             setattr(f, key, unescape(value) if kind == "HELP" else value)
             continue
@@ -97,8 +102,15 @@ def parse(text, openmetrics=True):
 
 def value(families, name, **labels):
     """The value of the one series of family @name that has these labels; None if it is missing."""
-    found = [v for own, v in families[name].samples.items() if name in families and labels.items() <= dict(own).items()] \
-        if name in families else []
+    found = (
+        [
+            v
+            for own, v in families[name].samples.items()
+            if name in families and labels.items() <= dict(own).items()
+        ]
+        if name in families
+        else []
+    )
     if len(found) > 1:
         raise ValueError("several series: %s %s" % (name, labels))
     return found[0] if found else None

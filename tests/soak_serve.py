@@ -4,9 +4,10 @@
 
     soak_serve.py [--seconds N] [--log FILE] PFM
 
-Every second a program scrapes in both formats, reads the lines, and control groups are born and removed. A receiver of OTLP changes
-its manners: it is away, slow, answers 503, 429 and garbage, and works. Bad clients come in bursts, and the lock of --give-way is
-taken at times. Every fifth second the log gets a row: seconds, KiB resident and descriptors of each service. Exit status 1 if the
+Every second a program scrapes in both formats, reads the lines, and control groups are born and
+removed. A receiver of OTLP changes its manners: it is away, slow, answers 503, 429 and garbage, and
+works. Bad clients come in bursts, and the lock of --give-way is taken at times. Every fifth second
+the log gets a row: seconds, KiB resident and descriptors of each service. Exit status 1 if the
 memory of the last quarter is larger than that of the first, or if descriptors are left over.
 """
 import argparse
@@ -66,7 +67,8 @@ class Receiver(threading.Thread):
         """A child that has not started its program yet may have the last listener, too."""
         for _ in range(100):
             try:
-                return http.server.ThreadingHTTPServer(("127.0.0.1", self.port), self.handler(manner))
+                return http.server.ThreadingHTTPServer(("127.0.0.1", self.port),
+                                                       self.handler(manner))
             except OSError:
                 time.sleep(0.05)
         raise AssertionError("port %d cannot be listened on again" % self.port)
@@ -87,7 +89,8 @@ class Receiver(threading.Thread):
                 continue
             server = self.listen(manner)
             server.block_on_close = False
-            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2},
+                                      daemon=True)
             thread.start()
             self.stop.wait(self.turn)
             server.shutdown()
@@ -104,7 +107,11 @@ def ask(path, request, timeout=20):
 
 def scrape(path):
     for accept in (b"application/openmetrics-text;version=1.0.0", b"text/plain"):
-        answer = ask(path, b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: %s\r\nAccept-Encoding: gzip\r\n\r\n" % accept)
+        answer = ask(
+            path,
+            b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept:"
+            b" %s\r\nAccept-Encoding: gzip\r\n\r\n" % accept,
+        )
         if not answer.startswith(b"HTTP/1.1 200"):
             raise AssertionError(answer[:200])
 
@@ -128,10 +135,14 @@ def be_a_nuisance(path, dice):
         c.settimeout(0.05)
         try:
             c.connect(path)
-            c.sendall(dice.choice([b"GET /metr", dice.randbytes(500),
-                                   b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nabc",
-                                   b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 20, b"\r\n" * 50,
-                                   b"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\n\r\nzz\r\n"]))
+            c.sendall(
+                dice.choice([
+                    b"GET /metr",
+                    dice.randbytes(500),
+                    b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\nabc",
+                    b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 20, b"\r\n" * 50,
+                    b"GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\n\r\nzz\r\n"
+                ]))
         except OSError:
             pass
         clients.append(c)
@@ -150,24 +161,31 @@ class Soak:
     """The services, and what comes to them each second."""
 
     def __init__(self, pfm, seconds, log):
-        self.folder, self.seconds, self.log, self.dice = tempfile.mkdtemp(), seconds, log, random.Random(34)
+        self.folder, self.seconds, self.log, self.dice = tempfile.mkdtemp(
+        ), seconds, log, random.Random(34)
         self.receiver = Receiver(max(2, min(60, seconds / 14)))
         self.groups = []
         here = os.path.join(self.folder, "")
-        self.services = [self.start(pfm, here + "a", "-e", "page-faults,minor-faults,context-switches,task-clock,cycles", "-M",
-                                    "software::ratios", "--per-cpu", "--textfile", here + "a.prom", "--lines", here + "a.lines", "--otlp",
-                                    "http://127.0.0.1:%d" % self.receiver.port, "--give-way=" + here + "lock"),
-                         self.start(pfm, here + "b", "--rotate=200", "--budget", "cpu=2%,files=500")]
+        self.services = [
+            self.start(pfm, here + "a", "-e",
+                       "page-faults,minor-faults,context-switches,task-clock,cycles", "-M",
+                       "software::ratios", "--per-cpu", "--textfile", here + "a.prom", "--lines",
+                       here + "a.lines", "--otlp", "http://127.0.0.1:%d" % self.receiver.port,
+                       "--give-way=" + here + "lock"),
+            self.start(pfm, here + "b", "--rotate=200", "--budget", "cpu=2%,files=500")
+        ]
         if self.born("kept") and self.born("lost"):
-            self.services.append(self.start(pfm, here + "c", "-e", "page-faults,task-clock", "--for-each-cgroup",
-                                            ",".join(os.path.basename(g) for g in self.groups)))
+            self.services.append(
+                self.start(pfm, here + "c", "-e", "page-faults,task-clock", "--for-each-cgroup",
+                           ",".join(os.path.basename(g) for g in self.groups)))
         else:
             print("# no control groups: %s is not writable" % GROUPS)
         self.rows = []
 
     @staticmethod
     def start(pfm, path, *words):
-        p = subprocess.Popen([pfm, "serve", "--listen", "unix:" + path, "-I", "1000", *words], stderr=open(path + ".err", "wb"))
+        p = subprocess.Popen([pfm, "serve", "--listen", "unix:" + path, "-I", "1000", *words],
+                             stderr=open(path + ".err", "wb"))
         end = time.monotonic() + 20
         while not os.path.exists(path):
             if p.poll() is not None or time.monotonic() > end:
@@ -191,7 +209,9 @@ class Soak:
         if not self.born(name):
             return
         group = self.groups.pop()
-        with subprocess.Popen(["true"], preexec_fn=lambda: open(group + "/cgroup.procs", "w", encoding="ascii").write("0")) as p:
+        with subprocess.Popen([
+                "true"
+        ], preexec_fn=lambda: open(group + "/cgroup.procs", "w", encoding="ascii").write("0")) as p:
             p.wait()
         for _ in range(50):
             try:
@@ -222,7 +242,10 @@ class Soak:
             self.second(n)
             if n % 5 == 0:
                 self.rows.append([measure(p.pid) for p in self.services])
-                print("%d\t%s" % (time.monotonic() - begin, "\t".join("%d\t%d" % r for r in self.rows[-1])), file=self.log, flush=True)
+                print(
+                    "%d\t%s" % (time.monotonic() - begin, "\t".join("%d\t%d" % r
+                                                                    for r in self.rows[-1])),
+                    file=self.log, flush=True)
             n += 1
             time.sleep(max(0, begin + n - time.monotonic()))
         return n
@@ -232,15 +255,26 @@ class Soak:
         bad = 0
         quarter = max(1, len(self.rows) // 4)
         for i, p in enumerate(self.services):
-            first, last = ([r[i] for r in part] for part in (self.rows[:quarter], self.rows[-quarter:]))
+            first, last = ([r[i] for r in part]
+                           for part in (self.rows[:quarter], self.rows[-quarter:]))
             growth = max(r[0] for r in last) - max(r[0] for r in first)
             left_over = min(r[1] for r in last) - min(r[1] for r in first[len(first) // 2:])
             ok = growth <= MOST_GROWTH_KIB and left_over <= 0
             bad += not ok
-            print("%s: service %s: %d KiB in the first quarter, %d in the last; descriptors %d, then %d" %
-                  ("ok" if ok else "not ok", os.path.basename(p.path), max(r[0] for r in first), max(r[0] for r in last),
-                   min(r[1] for r in first[len(first) // 2:]), min(r[1] for r in last)))
-        print("# %d seconds, %d turns, requests of OTLP: %s" % (self.seconds, n, self.receiver.requests))
+            print(
+                "%s: service %s: %d KiB in the first quarter, %d in the last; descriptors %d,"
+                " then %d"
+                % (
+                    "ok" if ok else "not ok",
+                    os.path.basename(p.path),
+                    max(r[0] for r in first),
+                    max(r[0] for r in last),
+                    min(r[1] for r in first[len(first) // 2 :]),
+                    min(r[1] for r in last),
+                )
+            )
+        print("# %d seconds, %d turns, requests of OTLP: %s" %
+              (self.seconds, n, self.receiver.requests))
         return bad
 
     def close(self):
@@ -251,7 +285,8 @@ class Soak:
             status = p.wait(20)
             if status != 0:
                 with open(p.path + ".err", encoding="utf-8") as f:
-                    print("not ok: service %s ended with %d: %s" % (os.path.basename(p.path), status, f.read()))
+                    print("not ok: service %s ended with %d: %s" %
+                          (os.path.basename(p.path), status, f.read()))
                 bad += 1
         for g in self.groups:
             os.rmdir(g)

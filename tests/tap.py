@@ -9,20 +9,24 @@ import sys
 import unittest
 
 # Vendors' lists and recorded machines, which are other people's and not part of the project.
-SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared")
+SHARED = os.environ.get("PERFMON_SHARED") or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared")
 
 
-# Programs under test start with the usual signals, even where the suite runs under nohup or as a background job of a shell.
+# Programs under test start with the usual signals, even where the suite runs under nohup or as a
+# background job of a shell.
 for usual in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(usual, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def own_mounts():
-    """Whether programs run from here may mount for themselves alone: root may, but not in a chroot whose root is no mount."""
+    """Whether programs run from here may mount for themselves alone: root may, but not in a chroot
+    whose root is no mount."""
     if os.geteuid() or not shutil.which("unshare"):
         return False
-    return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
 
 
 class Result(unittest.TestResult):
@@ -61,7 +65,8 @@ class Result(unittest.TestResult):
 def main():
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
     if len(sys.argv) > 1:
-        suite = unittest.TestSuite(t for s in suite for t in s if any(a in t.id() for a in sys.argv[1:]))
+        suite = unittest.TestSuite(t for s in suite for t in s
+                                   if any(a in t.id() for a in sys.argv[1:]))
     result = Result()
     print("TAP version 13")
     suite.run(result)

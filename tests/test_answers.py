@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whole answers of the command, byte for byte: tests/answers/NAME.txt has commands and what they say.
+"""Whole answers of the command, byte for byte: tests/answers/NAME.txt has commands and what they
+say.
 
-    $ COMMAND       run by the shell in a folder of its own, which holds the files of tests/answers/files
+    $ COMMAND       run by the shell in a folder of its own, which holds the files of
+                    tests/answers/files
     60$ COMMAND     on a terminal of so many columns
-    | LINE          what it writes to standard output (or to the terminal), ! LINE: to standard error; an empty answer has none
+    | LINE          what it writes to standard output (or to the terminal), ! LINE: to standard
+                    error; an empty answer has none
     ? N             its exit status, where that is not 0
 
-Control characters are shown as \\x1b, the blank that ends a line as \\x20. A $ at the end of a line goes on in the next. The machine
-is tests/answers/files/machine with the processor of files/toy.pmu; the lists beside it are imported, vendors' lists are not asked. Where an
-answer says what changes from run to run, the command takes that out of it with sed. "scripted" is pfm on a kernel that counts what
-tests/answers/files/counts says (see pfm_scripted.c); "vectors" is the driver of the golden vectors (tests/driver).
+Control characters are shown as \\x1b, the blank that ends a line as \\x20. A $ at the end of a line
+goes on in the next. The machine is tests/answers/files/machine with the processor of files/toy.pmu;
+the lists beside it are imported, vendors' lists are not asked. Where an answer says what changes
+from run to run, the command takes that out of it with sed. "scripted" is pfm on a kernel that
+counts what tests/answers/files/counts says (see pfm_scripted.c); "vectors" is the driver of the
+golden vectors (tests/driver).
 
-    python3 tests/test_answers.py --rewrite [NAME...]     writes the answers again: read the difference before you commit it
+    python3 tests/test_answers.py --rewrite [NAME...]     writes the answers again: read the
+                                                          difference before you commit it
 """
 import difflib
 import fcntl
@@ -33,18 +39,24 @@ sys.dont_write_bytecode = True
 from test_machines import Machine  # noqa: E402
 import tap  # noqa: E402
 
-BUILD = os.environ.get("PERFMON_BUILD", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build"))
+BUILD = os.environ.get("PERFMON_BUILD",
+                       os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build"))
 PFM = os.path.abspath(os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm")))
-SCRIPTED = os.environ.get("PFM_SCRIPTED", os.path.join(os.path.dirname(PFM), "..", "tests", "pfm_scripted"))
-PMUC = os.path.abspath(os.environ.get("PERFMON_PMUC", os.path.join(os.path.dirname(__file__), "..", "lib", "pmuc", "pmuc.py")))
+SCRIPTED = os.environ.get("PFM_SCRIPTED",
+                          os.path.join(os.path.dirname(PFM), "..", "tests", "pfm_scripted"))
+PMUC = os.path.abspath(
+    os.environ.get("PERFMON_PMUC",
+                   os.path.join(os.path.dirname(__file__), "..", "lib", "pmuc", "pmuc.py")))
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers")
 FILES = os.path.join(HERE, "files")
-VECTORS = os.environ.get("PERFMON_VECTORS", os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
+VECTORS = os.environ.get("PERFMON_VECTORS",
+                         os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
 COMMAND = re.compile(r"(\d*)\$ (.*)")
 
 
 def visible(text):
-    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\\]", lambda m: "\\\\" if m[0] == "\\" else "\\x%02x" % ord(m[0]), text)
+    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\\]", lambda m: "\\\\"
+                  if m[0] == "\\" else "\\x%02x" % ord(m[0]), text)
     return re.sub(r" (?=\n|$)", r"\\x20", text)
 
 
@@ -53,7 +65,8 @@ def marked(mark, text):
         return ""
     lines = visible(text).split("\n")
     end = "" if lines[-1] == "" else "\\\n"    # no newline at the end
-    return "".join(mark + (" " + line if line else "") + "\n" for line in lines[:-1 if not end else None])[:-1] + (end or "\n")
+    return "".join(mark + (" " + line if line else "") + "\n"
+                   for line in lines[:-1 if not end else None])[:-1] + (end or "\n")
 
 
 class Place:
@@ -69,14 +82,19 @@ class Place:
         os.symlink(os.path.abspath(SCRIPTED), os.path.join(programs, "scripted"))
         os.symlink(os.path.abspath(VECTORS), os.path.join(programs, "vectors"))
         images = []
-        self.env = {k: v for k, v in self.machine.env.items() if not k.startswith(("LC_", "LIBPFM_")) and k not in ("LANG", "PAGER")}
-        self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm", PFM_SCRIPT=self.folder,
-                        PERFMON_PMUC=PMUC, MACHINES=os.path.join(os.path.dirname(HERE), "machines"))
+        self.env = {
+            k: v for k, v in self.machine.env.items()
+            if not k.startswith(("LC_", "LIBPFM_")) and k not in ("LANG", "PAGER")
+        }
+        self.env.update(PATH=programs + os.pathsep + os.environ["PATH"], TERM="xterm",
+                        PFM_SCRIPT=self.folder, PERFMON_PMUC=PMUC,
+                        MACHINES=os.path.join(os.path.dirname(HERE), "machines"))
         for path in sorted(glob.glob(os.path.join(FILES, "*"))):
             name = shutil.copy(path, self.folder)
             if name.endswith(".pmu"):
                 images.append(name[:-len("pmu")] + "pmdb")
-                subprocess.run([PFM, "import", name, "-o", images[-1]], env=self.env, stdout=subprocess.DEVNULL, check=True)
+                subprocess.run([PFM, "import", name, "-o", images[-1]], env=self.env,
+                               stdout=subprocess.DEVNULL, check=True)
         self.env["PERFMON_EVENTS"] = ":".join(images)
 
     def close(self):
@@ -85,18 +103,20 @@ class Place:
     def said(self, columns, command):
         """What @command says, as it stands in the files."""
         p = self.on_terminal(int(columns), command) if columns else subprocess.run(
-            ["sh", "-c",
-             command], env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            timeout=120, check=False)
-        text = "".join(marked(mark, s.decode("utf-8", "backslashreplace").replace(self.machine.root, "ROOT"))
-                       for mark, s in (("|", p.stdout), ("!", p.stderr)))
+            ["sh", "-c", command], env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
+        text = "".join(
+            marked(mark,
+                   s.decode("utf-8", "backslashreplace").replace(self.machine.root, "ROOT"))
+            for mark, s in (("|", p.stdout), ("!", p.stderr)))
         return text + ("? %d\n" % p.returncode if p.returncode else "")
 
     def on_terminal(self, columns, command):
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         env = {k: v for k, v in self.env.items() if k != "NO_COLOR"}
-        with subprocess.Popen(["sh", "-c", command], env=env, cwd=self.folder, stdin=slave, stdout=slave, stderr=slave) as p:
+        with subprocess.Popen(["sh", "-c", command], env=env, cwd=self.folder, stdin=slave,
+                              stdout=slave, stderr=slave) as p:
             os.close(slave)
             out = b""
             while True:
@@ -147,7 +167,8 @@ def rewrite(names):
         for before, columns, command, _ in cases(path):
             text += before
             if command:
-                text += "%s$ %s\n%s" % (columns, command.replace("\n", "$\n"), place.said(columns, command))
+                text += "%s$ %s\n%s" % (columns, command.replace(
+                    "\n", "$\n"), place.said(columns, command))
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
     place.close()
@@ -171,7 +192,9 @@ def test_of(path):
             with self.subTest(command.replace("\n", " ")):
                 got = self.place.said(columns, command)
                 if got != wanted:
-                    self.fail("\n".join(difflib.unified_diff(wanted.splitlines(), got.splitlines(), "wanted", "said", lineterm="", n=1)))
+                    self.fail("\n".join(
+                        difflib.unified_diff(wanted.splitlines(), got.splitlines(), "wanted",
+                                             "said", lineterm="", n=1)))
     return test
 
 

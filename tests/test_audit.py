@@ -18,8 +18,10 @@ class Audit(unittest.TestCase):
             self.skipTest("vendors' lists are not here")
         for path, more in (("docs/audit.md", []), ("lib/events/audit.txt", ["--rows"]),
                            ("lib/events/sources.txt", ["--sources"])):
-            made = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "audit.py"), tap.SHARED, *more],
-                                  stdout=subprocess.PIPE, check=True).stdout.decode()
+            made = subprocess.run(
+                [sys.executable,
+                 os.path.join(ROOT, "scripts", "audit.py"), tap.SHARED, *more],
+                stdout=subprocess.PIPE, check=True).stdout.decode()
             with open(os.path.join(ROOT, path), encoding="utf-8") as f:
                 self.assertEqual(f.read().split("\n"), made.split("\n"))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recordings of perf with different options: pfm finds the samples, weights, tasks, files and functions that perf script and
-perf report find.
+"""Recordings of perf with different options: pfm finds the samples, weights, tasks, files and
+functions that perf script and perf report find.
 
     PFM  the command (default: pfm of the path)
 """
@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
-# Without build ids, except where they are the subject: perf 6.1 may end by an assertion when it reads those of files.
+# Without build ids, except where they are the subject: perf 6.1 may end by an assertion when it
+# reads those of files.
 CLOCK = ["-B", "-e", "cpu-clock:u", "-F", "2000"]
 IDS = CLOCK[1:]
 # Name of the recording: options of perf record, kind of program.
@@ -116,10 +117,13 @@ RECORDINGS = {
     "chains by frame pointers": ([*CLOCK, "-g"], ""),
     "chains by copied stacks": ([*CLOCK, "--call-graph", "dwarf"], ""),
     "chains by short copies": ([*CLOCK, "--call-graph", "dwarf,1024"], ""),
-    "two events": (["-B", "-e", "cpu-clock/period=500000/u", "-e", "page-faults/period=4/u"], "faults"),
+    "two events": (["-B", "-e", "cpu-clock/period=500000/u", "-e",
+                    "page-faults/period=4/u"], "faults"),
     "a group": (["-B", "-e", "{cpu-clock,page-faults}:u", "-F", "2000"], "faults"),
-    "a group of which the leader samples": (["-B", "-e", "{cpu-clock,page-faults}:S", "-F", "2000"], "faults"),
-    "several events and chains": (["-B", "-e", "task-clock:u,page-faults:u,context-switches", "-g"], "threads"),
+    "a group of which the leader samples": (["-B", "-e", "{cpu-clock,page-faults}:S", "-F",
+                                             "2000"], "faults"),
+    "several events and chains": (["-B", "-e", "task-clock:u,page-faults:u,context-switches",
+                                   "-g"], "threads"),
     "switches": ([*CLOCK, "--switch-events"], "threads"),
     "all processors": (["-a", "-e", "cpu-clock", "-F", "500"], ""),
     "per thread": ([*CLOCK, "--per-thread", "-T"], ""),
@@ -141,8 +145,11 @@ RECORDINGS = {
     "a pipe": ([*CLOCK, "-o", "-"], "library"),
 }
 # A sample of perf script: task, pid/tid, time, event, address, function (file).
-LINE = re.compile(r"^(?P<task>.*?) +(?P<pid>-?\d+)/(?P<tid>-?\d+) +(?P<seconds>\d+)\.(?P<ns>\d{9}): +(?P<weight>\d+) +(?P<event>\S+): +"
-                  r"(?P<ip>[0-9a-f]+) (?P<symbol>.*) \((?P<file>[/\[].*)\)$")
+LINE = re.compile(
+    r"^(?P<task>.*?) +(?P<pid>-?\d+)/(?P<tid>-?\d+) +(?P<seconds>\d+)\.(?P<ns>\d{9}):"
+    r" +(?P<weight>\d+) +(?P<event>\S+): +"
+    r"(?P<ip>[0-9a-f]+) (?P<symbol>.*) \((?P<file>[/\[].*)\)$"
+)
 Sample = collections.namedtuple("Sample", "time event pid tid task weight page file symbol")
 
 
@@ -173,11 +180,14 @@ class BesidePerf(unittest.TestCase):
         for name, text in (("program.c", PROGRAM), ("library.c", LIBRARY)):
             with open(os.path.join(cls.folder, name), "w", encoding="utf-8") as f:
                 f.write(text)
-        for args in (["-o", "program", "program.c", "-lpthread", "-ldl"], ["-shared", "-fPIC", "-o", "libshared.so", "library.c"]):
-            subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", *args], cwd=cls.folder, check=True, capture_output=True)
+        for args in (["-o", "program", "program.c", "-lpthread",
+                      "-ldl"], ["-shared", "-fPIC", "-o", "libshared.so", "library.c"]):
+            subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", *args], cwd=cls.folder,
+                           check=True, capture_output=True)
         shutil.copy(os.path.join(cls.folder, "program"), os.path.join(cls.folder, "other name"))
-        done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-o", "try.data", "true"], cwd=cls.folder, capture_output=True,
-                              timeout=60, check=False)
+        done = subprocess.run(
+            ["perf", "record", "-q", "-e", "cpu-clock:u", "-o", "try.data", "true"], cwd=cls.folder,
+            capture_output=True, timeout=60, check=False)
         if done.returncode:
             raise unittest.SkipTest(done.stderr.decode())
         cls.others, cls.symbols = collections.Counter(), {}
@@ -195,39 +205,51 @@ class BesidePerf(unittest.TestCase):
     def run_tool(self, *words):
         """What a program writes. perf 6.1 ends by a signal now and then: it is started again."""
         for _ in range(3):
-            done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120, check=False,
+            done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120,
+                                  check=False,
                                   env={**os.environ, "HOME": self.home.name, "DEBUGINFOD_URLS": ""})
             if words[0] != "perf" or done.returncode >= 0:
                 break
         if words[0] == "perf" and done.returncode < 0:
-            self.skipTest("%s ended by signal %d three times: %s" % (" ".join(words), -done.returncode, done.stderr.decode()))
-        if done.returncode and words[:2] == ("perf", "record"):  # an option that it lacks, or that a user may not use
+            self.skipTest("%s ended by signal %d three times: %s" %
+                          (" ".join(words), -done.returncode, done.stderr.decode()))
+        # an option that it lacks, or that a user may not use
+        if done.returncode and words[:2] == ("perf", "record"):
             self.skipTest(done.stderr.decode())
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return done.stdout
 
     def record(self, options, kind):
-        words = ["perf", "record", "-q", "--no-bpf-event", *options, *([] if "-o" in options else ["-o", "perf.data"]), "./program", kind]
+        words = [
+            "perf", "record", "-q", "--no-bpf-event", *options,
+            *([] if "-o" in options else ["-o", "perf.data"]), "./program", kind
+        ]
         data = self.run_tool(*words)
         if "-o" in options:
             with open(os.path.join(self.folder, "perf.data"), "wb") as f:
                 f.write(data)
 
     def samples_of_perf(self):
-        text = self.run_tool("perf", "script", "--ns", "-i", "perf.data", "-G", "-F", "comm,pid,tid,time,period,event,ip,sym,dso").decode()
+        text = self.run_tool("perf", "script", "--ns", "-i", "perf.data", "-G", "-F",
+                             "comm,pid,tid,time,period,event,ip,sym,dso").decode()
         for line in text.splitlines():
             m = LINE.match(line)
             self.assertTrue(m, line)
-            yield Sample(int(m["seconds"]) * 10**9 + int(m["ns"]), m["event"], int(m["pid"]), int(m["tid"]), task_name(m["task"].strip()),
-                         int(m["weight"]), int(m["ip"], 16) & 0xfff, base_name(m["file"]), m["symbol"].strip())
+            yield Sample(
+                int(m["seconds"]) * 10**9 + int(m["ns"]), m["event"], int(m["pid"]), int(m["tid"]),
+                task_name(m["task"].strip()), int(m["weight"]),
+                int(m["ip"], 16) & 0xfff, base_name(m["file"]), m["symbol"].strip())
 
     def samples_of_pfm(self):
         for s in json.loads(self.run_tool(PFM, "export", "-f", "json", "perf.data"))["samples"]:
             frames = s["frames"]
-            # What is inlined at the address comes first; perf script names the function of the symbol table.
-            last = next((i for i, f in enumerate(frames) if f["address"] != frames[0]["address"]), len(frames)) - 1
-            yield Sample(s["time"], s["event"], s["pid"], s["tid"], s["task"], s["weight"], int(frames[0]["address"], 16) & 0xfff,
-                         base_name(frames[0]["object"]), frames[last]["function"]), frames[0]["object"]
+            # What is inlined at the address comes first; perf script names the function of the
+            # symbol table.
+            last = next((i for i, f in enumerate(frames) if f["address"] != frames[0]["address"]),
+                        len(frames)) - 1
+            yield Sample(s["time"], s["event"], s["pid"], s["tid"], s["task"], s["weight"],
+                         int(frames[0]["address"], 16) & 0xfff, base_name(frames[0]["object"]),
+                         frames[last]["function"]), frames[0]["object"]
 
     def symbols_of_file(self, path):
         """Address and size of each name in the symbol tables of a file and of its debug file."""
@@ -236,29 +258,36 @@ class BesidePerf(unittest.TestCase):
         found = self.symbols[path] = {}
         if path.startswith("[kernel"):
             with open("/proc/kallsyms", encoding="utf-8") as f:
-                found.update({name: (int(address, 16), 1) for address, _, name, *_ in map(str.split, f)})
+                found.update(
+                    {name: (int(address, 16), 1) for address, _, name, *_ in map(str.split, f)})
         if os.path.isfile(path) and shutil.which("readelf"):
-            build_id = re.search(r"Build ID: (..)(\w+)", self.run_tool("readelf", "-nW", path).decode())
+            build_id = re.search(r"Build ID: (..)(\w+)",
+                                 self.run_tool("readelf", "-nW", path).decode())
             debug = "/usr/lib/debug/.build-id/%s/%s.debug" % build_id.groups() if build_id else ""
             for name in [path, *([debug] if os.path.isfile(debug) else [])]:
                 table = self.run_tool("readelf", "-sW", name).decode()
-                for m in re.finditer(r"(?m)^ *\d+: (\w+) +(\w+) +\w+ +\w+ +\w+ +\w+ ([^@\s]+)", table):
+                for m in re.finditer(r"(?m)^ *\d+: (\w+) +(\w+) +\w+ +\w+ +\w+ +\w+ ([^@\s]+)",
+                                     table):
                     found[m[3]] = (int(m[1], 16), int(m[2], 0))
         return found
 
     def is_as_good(self, theirs, ours, path):
-        """Whether our name of a function is that of perf, another one of the same address, or says more."""
+        """Whether our name of a function is that of perf, another one of the same address, or says
+        more."""
         symbols, theirs = self.symbols_of_file(path), theirs.split("@@")[0]
-        if theirs == ours or ours.startswith((theirs + "(", theirs + "<")):  # perf leaves out parameters
+        # perf leaves out parameters
+        if theirs == ours or ours.startswith((theirs + "(", theirs + "<")):
             return True
         if theirs in symbols and ours in symbols and symbols[theirs][0] == symbols[ours][0]:
             return True
-        # perf counts stubs of the linkage table in the order of relocations, which is not theirs where a library chooses implementations:
+        # perf counts stubs of the linkage table in the order of relocations, which is not theirs
+        # where a library chooses implementations:
         # test_symbols.py compares their names with those of objdump.
         if theirs.endswith("@plt") and ours.endswith("@plt"):
             return True
         # Labels of assembler code have no size, so perf guesses where their code ends.
-        return ours.startswith("0x") and (theirs == "[unknown]" or symbols.get(theirs, (0, 1))[1] == 0)
+        return ours.startswith("0x") and (theirs == "[unknown]" or symbols.get(theirs,
+                                                                               (0, 1))[1] == 0)
 
     def compare_samples(self):
         theirs = sorted(self.samples_of_perf())
@@ -267,7 +296,8 @@ class BesidePerf(unittest.TestCase):
         self.assertEqual([s[:8] for s, _ in ours], [s[:8] for s in theirs])
         worse = collections.Counter()
         for a, (b, path) in zip(theirs, ours):
-            if a.task not in ("program", "other name"):  # files of other programs may have been replaced
+            # files of other programs may have been replaced
+            if a.task not in ("program", "other name"):
                 continue
             if a.symbol != b.symbol and not (a.symbol == "[unknown]" and b.symbol.startswith("0x")):
                 self.others[b.file, a.symbol, b.symbol] += 1
@@ -277,17 +307,21 @@ class BesidePerf(unittest.TestCase):
 
     def compare_report(self):
         """Samples and weights of each event, task and file."""
-        text = self.run_tool("perf", "report", "-i", "perf.data", "--stdio", "--no-children", "-g", "none", "--no-inline", "--no-group",
-                             "-F", "period,sample,comm,dso,sym", "-t", "|").decode()
+        text = self.run_tool("perf", "report", "-i", "perf.data", "--stdio", "--no-children", "-g",
+                             "none", "--no-inline", "--no-group", "-F",
+                             "period,sample,comm,dso,sym", "-t", "|").decode()
         expected, found, event = collections.Counter(), collections.Counter(), None
         for line in text.splitlines():
             head = re.match(r"# Samples: .* of events? '(.*)'", line)
             row = re.match(r" *(\d+) *\| *(\d+) *\|(.*)\|(.*)\|", line)
             event = head[1] if head else event
             if row:
-                expected[event, task_name(row[3].strip()), base_name(row[4].strip())] += int(row[2]) + 1j * int(row[1])
-        for row in map(json.loads, self.run_tool(PFM, "report", "--json", "perf.data").splitlines()):
-            found[row["event"], row["task"], base_name(row["object"])] += row["samples"] + 1j * row["weight"]
+                expected[event, task_name(row[3].strip()),
+                         base_name(row[4].strip())] += int(row[2]) + 1j * int(row[1])
+        for row in map(json.loads,
+                       self.run_tool(PFM, "report", "--json", "perf.data").splitlines()):
+            found[row["event"], row["task"],
+                  base_name(row["object"])] += row["samples"] + 1j * row["weight"]
         self.assertEqual(found, expected)
 
     def compare(self, name):
@@ -297,7 +331,8 @@ class BesidePerf(unittest.TestCase):
 
 
 for recording in RECORDINGS:
-    setattr(BesidePerf, "test_" + recording.replace(" ", "_"), lambda self, name=recording: self.compare(name))
+    setattr(BesidePerf, "test_" + recording.replace(" ", "_"),
+            lambda self, name=recording: self.compare(name))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The command pfm: what it prints, its exit statuses, its JSON.
 
-PFM names the binary. Prints TAP, one line for each test case. Golden lines come from tests/vectors/.
+PFM names the binary. Prints TAP, one line for each test case. Golden lines come from
+tests/vectors/.
 """
 
 import fcntl
@@ -53,7 +54,8 @@ def on_terminal(*args, columns=0, **env):
     master, slave = pty.openpty()
     if columns:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=slave, stdin=slave, env=dict(CLEAN, TERM="xterm", PAGER="cat", **env))
+    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=slave, stdin=slave,
+                         env=dict(CLEAN, TERM="xterm", PAGER="cat", **env))
     os.close(slave)
     out = b""
     while True:
@@ -85,12 +87,14 @@ def vectors(pattern, key, *kinds):
     return rows
 
 
-DRIVER = os.environ.get("PERFMON_VECTORS", os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
+DRIVER = os.environ.get("PERFMON_VECTORS",
+                        os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
 
 
 def vectors_driver(*args, **more):
     """The driver of the golden vectors' requests."""
-    return subprocess.run([DRIVER, *args], env=CLEAN, capture_output=True, text=True, timeout=300, check=False, **more)
+    return subprocess.run([DRIVER, *args], env=CLEAN, capture_output=True, text=True, timeout=300,
+                          check=False, **more)
 
 
 class Case(unittest.TestCase):
@@ -150,14 +154,16 @@ class CommandLine(Case):
                     self.assertIn(option, options, line)
 
     def test_examples_work(self):
-        """Those that need no file and count nothing; the one about a set that does not fit is refused."""
+        """Those that need no file and count nothing; the one about a set that does not fit is
+        refused."""
         n = 0
         for name in ("list", "show", "encode", "dispatch", "decode"):
             for line in self.done(name, "--help").split("\nExamples\n")[1].splitlines():
                 if not line.startswith("      pfm ") or "<" in line:
                     continue
                 r = pfm(*shlex.split(line)[1:])
-                self.assertEqual(r.returncode, 1 if line.endswith(" Mul Div") else 0, line + "\n" + r.stderr)
+                self.assertEqual(r.returncode, 1 if line.endswith(" Mul Div") else 0,
+                                 line + "\n" + r.stderr)
                 n += 1
         self.assertGreater(n, 14)
 
@@ -178,7 +184,8 @@ class CommandLine(Case):
         self.assertNotRegex(self.done("stat", "--help"), "(?m) $")
 
     def test_missing_operands_are_usage(self):
-        for command in ("show", "encode", "dispatch", "decode", "stat", "import", "alpha", "alpha device"):
+        for command in ("show", "encode", "dispatch", "decode", "stat", "import", "alpha",
+                        "alpha device"):
             self.fails(2, *command.split())
 
     def test_version(self):
@@ -204,8 +211,8 @@ class CommandLine(Case):
 
     def test_reader_that_leaves_is_no_error(self):
         for preexec in (None, lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)):
-            p = subprocess.Popen([PFM, "list", "--pmu", "montecito"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 env=CLEAN, preexec_fn=preexec)
+            p = subprocess.Popen([PFM, "list", "--pmu", "montecito"], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, env=CLEAN, preexec_fn=preexec)
             p.stdout.readline()
             p.stdout.close()
             self.assertEqual(p.stderr.read(), b"")
@@ -216,14 +223,15 @@ class CommandLine(Case):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "w", encoding="ascii") as full:
-            r = subprocess.run([PFM, "list", "--pmu", "coreduo"], stdout=full, stderr=subprocess.PIPE, text=True, env=CLEAN)
+            r = subprocess.run([PFM, "list", "--pmu", "coreduo"], stdout=full,
+                               stderr=subprocess.PIPE, text=True, env=CLEAN)
         self.assertEqual(r.returncode, 1)
         self.assertIn("cannot write", r.stderr)
 
     def test_closed_standard_files(self):
         def run(command, closed):
-            return subprocess.run(["sh", "-c", f'"$0" {command} {closed}', PFM], env=CLEAN, capture_output=True, text=True,
-                                  timeout=20)
+            return subprocess.run(["sh", "-c", f'"$0" {command} {closed}', PFM], env=CLEAN,
+                                  capture_output=True, text=True, timeout=20)
         for closed in ("<&-", "2>&-", "<&- 2>&-"):
             r = run("encode coreduo::Instr_Ret", closed)
             self.assertEqual(r.returncode, 0, closed)
@@ -238,11 +246,13 @@ class CommandLine(Case):
     def test_numbers_do_not_depend_on_the_locale(self):
         a = self.done("show", "--json", "coreduo::Instr_Ret")
         for name in ("de_DE.UTF-8", "C.UTF-8", "nonsense"):
-            self.assertEqual(a, self.done("show", "--json", "coreduo::Instr_Ret", env={"LC_ALL": name}))
+            self.assertEqual(
+                a, self.done("show", "--json", "coreduo::Instr_Ret", env={"LC_ALL": name}))
 
 
 def without_open_events(lines):
-    """The lines of pfm doctor but those of the events that are open, which are other programs' and come and go."""
+    """The lines of pfm doctor but those of the events that are open, which are other programs' and
+    come and go."""
     kept, inside = [], False
     for line in lines:
         inside = line.startswith("  open events") or inside and line.startswith(21 * " ")
@@ -264,32 +274,42 @@ class List(Case):
         self.assertEqual(a, self.done("list", "coreduo::L2-RQS?S"))
 
     def test_the_name_of_a_processor_lists_its_pmus(self):
-        for pattern, wanted in (("sapphire", "spr"), ("zen 6", "amdzen6"), ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_goldencove"),
-                                ("xeon 6", "gnr"), ("epyc 9005", "amdzen5"), ("ryzen 7000", "amdzen4"), ("graviton 4", "neoverse_v2"),
-                                ("core ultra", "lnl_lioncove"), ("14th generation", "adl_goldencove"), ("snapdragon x", "oryon")):
+        for pattern, wanted in (("sapphire", "spr"), ("zen 6", "amdzen6"),
+                                ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_goldencove"),
+                                ("xeon 6", "gnr"), ("epyc 9005", "amdzen5"), ("ryzen 7000",
+                                                                              "amdzen4"),
+                                ("graviton 4", "neoverse_v2"), ("core ultra", "lnl_lioncove"),
+                                ("14th generation", "adl_goldencove"), ("snapdragon x", "oryon")):
             r = pfm("list", pattern)
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertRegex(r.stdout, rf"(?m)^  {wanted} +\d+ events")
             self.assertIn("'%s' names processors" % pattern, r.stderr)
 
     def test_the_core_pmu_of_this_machine_is_the_first_of_its_processor(self):
-        for pattern, first, cpuid in (("zen 4", "amdzen4", "AuthenticAMD-25-11-1"), ("sapphire rapids", "spr", "GenuineIntel-6-8F-8")):
+        for pattern, first, cpuid in (("zen 4", "amdzen4", "AuthenticAMD-25-11-1"),
+                                      ("sapphire rapids", "spr", "GenuineIntel-6-8F-8")):
             for env in {"PERFMON_CPUID": cpuid}, {"PERFMON_CPUID": "GenuineIntel-6-E-8"}:
                 self.assertRegex(pfm("list", pattern, env=env).stdout, rf"\APMUs\n  {first} ")
 
     def test_aliases_of_the_kernels_events_are_found(self):
-        for alias, event in (("branches", "branch-instructions"), ("cs", "context-switches"), ("^cycles$", "cpu-cycles")):
+        for alias, event in (("branches", "branch-instructions"), ("cs", "context-switches"),
+                             ("^cycles$", "cpu-cycles")):
             self.assertRegex(self.done("list", alias), rf"(?m)^  {event} ")
 
     def test_names_that_mean_the_same_are_shown(self):
-        self.assertIn("similar: LONGEST_LAT_CACHE.MISS", self.fails(1, "list", "--pmu", "spr", "last level cache misses"))
+        self.assertIn("similar: LONGEST_LAT_CACHE.MISS",
+                      self.fails(1, "list", "--pmu", "spr", "last level cache misses"))
         self.assertIn("ITLB_MISSES.WALK_COMPLETED", pfm("list", "spr::page walks").stderr)
 
     def test_dates_of_lists(self):
-        self.assertRegex(self.done("list", "--pmus", "neoverse"), r"(?m)^  neoverse_n1 .*, list of 20\d\d-\d\d-\d\d$")
-        dates = {o["pmu"]: o.get("date", "") for o in objects(self.done("list", "--pmus", "--json"))}
+        self.assertRegex(self.done("list", "--pmus", "neoverse"),
+                         r"(?m)^  neoverse_n1 .*, list of 20\d\d-\d\d-\d\d$")
+        dates = {
+            o["pmu"]: o.get("date", "") for o in objects(self.done("list", "--pmus", "--json"))
+        }
         self.assertRegex(dates["spr"], r"^20\d\d-\d\d-\d\d$")
-        for pmu in ("amdzen1", "amdzen6", "power10", "cf_z16", "cf_z17", "u74", "a64fx", "m1_firestorm", "krait"):
+        for pmu in ("amdzen1", "amdzen6", "power10", "cf_z16", "cf_z17", "u74", "a64fx",
+                    "m1_firestorm", "krait"):
             self.assertRegex(dates[pmu], r"^20\d\d-\d\d$", pmu)
         self.assertLess(dates["cf_z16"], dates["cf_z17"])       # lists of Linux 6.12 and 7.1
         self.assertEqual(dates["ev5"], "")
@@ -314,20 +334,25 @@ class List(Case):
         self.assertNotEqual(self.done("list", "--pmu", "coreduo", "-d", "cache"), "")
 
     def test_this_machine_first(self):
-        """A name that the kernel's own events have is not looked for among all processors; one that they do not have is."""
+        """A name that the kernel's own events have is not looked for among all processors; one that
+        they do not have is."""
         pmus = {o["pmu"]: o for o in objects(self.done("list", "--pmus", "--json", "--all"))}
         here = {o["pmu"] for o in objects(self.done("list", "--json", "page-faults"))}
         self.assertIn("software", here)
-        for pmu in (here | {o["pmu"] for o in objects(self.done("list", "--json", "cache"))}) - {"tracepoint"}:
+        for pmu in (here
+                    | {o["pmu"]
+                       for o in objects(self.done("list", "--json", "cache"))}) - {"tracepoint"}:
             self.assertTrue(pmus[pmu]["host"] or pmus[pmu]["kernel"], pmu)
         r = pfm("list", "--json", "PF67_nonsense|^bcachedreadhits$")
-        self.assertEqual({(o["pmu"], o["event"]) for o in objects(r.stdout)}, {("pca56", "bcachedreadhits")})
+        self.assertEqual({(o["pmu"], o["event"]) for o in objects(r.stdout)},
+                         {("pca56", "bcachedreadhits")})
         self.assertIn("belong to other processors", r.stderr)
         everywhere = {o["pmu"] for o in objects(self.done("list", "--json", "--all", "cache"))}
         self.assertLess({"coreduo", "ev5", "montecito"}, everywhere | {"none"})
 
     def test_this_machine_alone(self):
-        """Without a pattern the hundreds of other processors are a number; asked for, they come behind this machine's."""
+        """Without a pattern the hundreds of other processors are a number; asked for, they come
+        behind this machine's."""
         named = [o for o in objects(self.done("list", "--json")) if "events" in o]
         self.assertTrue(all(o["host"] or o["kernel"] for o in named), named)
         everyone = objects(self.done("list", "--pmus", "--json"))
@@ -340,28 +365,37 @@ class List(Case):
         def names(pattern):
             return {o["event"] for o in objects(self.done("list", "--json", pattern))}
         all_of_it = names("coreduo")
-        self.assertEqual(len(all_of_it), len(objects(self.done("list", "--json", "--pmu", "coreduo"))))
+        self.assertEqual(len(all_of_it),
+                         len(objects(self.done("list", "--json", "--pmu", "coreduo"))))
         for pattern in ("^L2_(Rqsts|Lines_In)$", "Mul|Div", r"^.*_Ret$", "BR_.*"):
-            self.assertEqual(names("coreduo::" + pattern), {n for n in all_of_it if re.search(pattern, n, re.I)}, pattern)
+            self.assertEqual(names("coreduo::" + pattern),
+                             {n for n in all_of_it if re.search(pattern, n, re.I)}, pattern)
 
     def test_tracepoints(self):
         with tempfile.TemporaryDirectory() as root:
             for name in ("sched/sched_switch", "sched/sched_wakeup", "irq/softirq_entry"):
                 os.makedirs(os.path.join(root, "sys/kernel/tracing/events", name))
             env = {"PERFMON_SYSFS": root}
-            self.assertEqual([o["event"] for o in objects(self.done("list", "--json", "sched:*", env=env))],
-                             ["sched:sched_switch", "sched:sched_wakeup"])
-            self.assertEqual([o["event"] for o in objects(self.done("list", "--json", "sched_sw", env=env))], ["sched:sched_switch"])
-            self.assertIn("tracepoints  of the running kernel\n  irq:softirq_entry\n", self.done("list", "softirq", env=env))
+            self.assertEqual(
+                [o["event"] for o in objects(self.done("list", "--json", "sched:*", env=env))],
+                ["sched:sched_switch", "sched:sched_wakeup"])
+            self.assertEqual(
+                [o["event"] for o in objects(self.done("list", "--json", "sched_sw", env=env))],
+                ["sched:sched_switch"])
+            self.assertIn("tracepoints  of the running kernel\n  irq:softirq_entry\n",
+                          self.done("list", "softirq", env=env))
 
-    FIELDS = [("common_pid", "int", 4, 4, True), ("prev_comm", "char[16]", 8, 16, False), ("name", "__data_loc char[]", 24, 4, False)]
+    FIELDS = [("common_pid", "int", 4, 4, True), ("prev_comm", "char[16]", 8, 16, False),
+              ("name", "__data_loc char[]", 24, 4, False)]
 
     def machine_with_tracepoints(self):
         """A folder that is a machine with three tracepoints, and PMUs that have no lists."""
         root = tempfile.TemporaryDirectory()
         self.addCleanup(root.cleanup)
-        files = {"sys/bus/event_source/devices/%s/type" % name: "%d\n" % n
-                 for n, name in ((1, "software"), (2, "tracepoint"), (5, "breakpoint"), (8, "uprobe"))}
+        files = {
+            "sys/bus/event_source/devices/%s/type" % name: "%d\n" % n
+            for n, name in ((1, "software"), (2, "tracepoint"), (5, "breakpoint"), (8, "uprobe"))
+        }
         for n, name in enumerate(("sched/sched_switch", "sched/sched_wakeup", "irq/softirq_entry")):
             files["sys/kernel/tracing/events/%s/id" % name] = "%d\n" % (300 + n)
         # The fields, and a line that looks like one.
@@ -380,12 +414,18 @@ class List(Case):
     def test_tracepoints_are_shown_with_their_fields(self):
         env = self.machine_with_tracepoints()
         (o,) = objects(self.done("show", "--json", "sched:sched_switch:u", env=env))
-        self.assertEqual([(f["name"], f["type"], f["offset"], f["size"], f["signed"]) for f in o["fields"]], self.FIELDS)
-        self.assertEqual((o["pmu"], o["perf"]["type"], o["perf"]["config"], o["perf"]["exclude_kernel"]), ("tracepoint", 2, "0x12c", 1))
-        self.assertRegex(self.done("show", "sched:sched_switch", env=env), r"\n  prev_comm +char\[16\], 16 bytes\n")
-        self.assertIn("type=5 bp_type=0x2 bp_addr=0x1000 bp_len=0x4", self.done("show", "mem:0x1000:w", env=env))
+        self.assertEqual([(f["name"], f["type"], f["offset"], f["size"], f["signed"])
+                          for f in o["fields"]], self.FIELDS)
+        self.assertEqual(
+            (o["pmu"], o["perf"]["type"], o["perf"]["config"], o["perf"]["exclude_kernel"]),
+            ("tracepoint", 2, "0x12c", 1))
+        self.assertRegex(self.done("show", "sched:sched_switch", env=env),
+                         r"\n  prev_comm +char\[16\], 16 bytes\n")
+        self.assertIn("type=5 bp_type=0x2 bp_addr=0x1000 bp_len=0x4",
+                      self.done("show", "mem:0x1000:w", env=env))
         (o,) = objects(self.done("encode", "--json", "mem:0x1000/8:x", env=env))
-        self.assertEqual([o["perf"][k] for k in ("type", "bp_type", "bp_addr", "bp_len")], [5, "0x4", "0x1000", "0x8"])
+        self.assertEqual([o["perf"][k] for k in ("type", "bp_type", "bp_addr", "bp_len")],
+                         [5, "0x4", "0x1000", "0x8"])
         self.assertNotIn("config", o["perf"])
 
     def test_raw_events_are_shown(self):
@@ -401,41 +441,61 @@ class List(Case):
 
     def test_mistyped_tracepoints(self):
         env = self.machine_with_tracepoints()
-        for wrong, right in (("sched:sched_swich", "sched:sched_switch"), ("shced:sched_wakeup", "sched:sched_wakeup"),
-                             ("sched_switch", "sched:sched_switch"), ("irq:softirq_entr:u", "irq:softirq_entry")):
+        for wrong, right in (("sched:sched_swich", "sched:sched_switch"), ("shced:sched_wakeup",
+                                                                           "sched:sched_wakeup"),
+                             ("sched_switch", "sched:sched_switch"), ("irq:softirq_entr:u",
+                                                                      "irq:softirq_entry")):
             said = self.fails(1, "stat", "-e", wrong, "--", "true", env=env)
             self.assertIn("did you mean %s" % right, said)
             self.assertNotIn("newer list", said)
-        self.assertIn("similar: sched:sched_switch", self.fails(1, "list", "sched:sched_swich", env=env))
+        self.assertIn("similar: sched:sched_switch",
+                      self.fails(1, "list", "sched:sched_swich", env=env))
 
     def test_patterns_of_tracepoints(self):
         env = self.machine_with_tracepoints()
 
         def counted(*words):
-            return [o["event"] for o in objects(self.done("stat", "--dry-run", "--json", *words, "--", "true", env=env))]
-        self.assertEqual(counted("-e", "sched:sched_*"), ["sched:sched_switch", "sched:sched_wakeup"])
-        self.assertEqual(counted("-e", "*:s*y:u,page-faults"), ["irq:softirq_entry:u", "page-faults"])
-        self.assertEqual(counted("-e", "sched:*[hp]", "--filter", "common_pid == 1"), ["sched:sched_switch", "sched:sched_wakeup"])
+            return [
+                o["event"] for o in objects(
+                    self.done("stat", "--dry-run", "--json", *words, "--", "true", env=env))
+            ]
+        self.assertEqual(counted("-e", "sched:sched_*"),
+                         ["sched:sched_switch", "sched:sched_wakeup"])
+        self.assertEqual(counted("-e", "*:s*y:u,page-faults"),
+                         ["irq:softirq_entry:u", "page-faults"])
+        self.assertEqual(counted("-e", "sched:*[hp]", "--filter", "common_pid == 1"),
+                         ["sched:sched_switch", "sched:sched_wakeup"])
         # In a group as well: it stands for as many members.
-        self.assertEqual(counted("-e", "{ sched:sched_* , page-faults }:W,irq:*"),
-                         ["sched:sched_switch", "sched:sched_wakeup", "page-faults", "irq:softirq_entry"])
-        self.assertIn("no tracepoint matches 'nosuch:*'", self.fails(1, "stat", "-e", "{page-faults,nosuch:*}", "--", "true", env=env))
-        self.assertIn("expected a closing brace", self.fails(1, "stat", "-e", "{sched:sched_*", "--", "true", env=env))
+        self.assertEqual(
+            counted("-e", "{ sched:sched_* , page-faults }:W,irq:*"),
+            ["sched:sched_switch", "sched:sched_wakeup", "page-faults", "irq:softirq_entry"])
+        self.assertIn("no tracepoint matches 'nosuch:*'",
+                      self.fails(1, "stat", "-e", "{page-faults,nosuch:*}", "--", "true", env=env))
+        self.assertIn("expected a closing brace",
+                      self.fails(1, "stat", "-e", "{sched:sched_*", "--", "true", env=env))
         for wrong in ("sched:nosuch*", "nosuch:*"):
-            self.assertIn("no tracepoint matches '%s'" % wrong, self.fails(1, "stat", "-e", wrong, "--", "true", env=env))
+            self.assertIn("no tracepoint matches '%s'" % wrong,
+                          self.fails(1, "stat", "-e", wrong, "--", "true", env=env))
         with tempfile.TemporaryDirectory() as bare:
-            self.assertIn("tracepoints cannot be looked up",
-                          self.fails(1, "stat", "-e", "sched:*", "--", "true", env={"PERFMON_SYSFS": bare}))
+            self.assertIn(
+                "tracepoints cannot be looked up",
+                self.fails(1, "stat", "-e", "sched:*", "--", "true", env={"PERFMON_SYSFS": bare}))
 
     def test_events_that_are_written_and_not_listed(self):
         env = self.machine_with_tracepoints()
-        forms = {o["pmu"]: o["form"] for o in objects(self.done("list", "--json", env=env)) if "form" in o}
+        forms = {
+            o["pmu"]: o["form"] for o in objects(self.done("list", "--json", env=env))
+            if "form" in o
+        }
         self.assertEqual(set(forms), {"tracepoint", "breakpoint", "uprobe"})
         for name in ("breakpoint", "uprobe"):
-            self.assertEqual([o["form"] for o in objects(self.done("list", "--json", name, env=env))], [forms[name]])
+            self.assertEqual(
+                [o["form"] for o in objects(self.done("list", "--json", name, env=env))],
+                [forms[name]])
         self.assertIn(forms["uprobe"], self.done("list", "probe", env=env))
-        self.assertEqual([o.get("event") for o in objects(self.done("list", "--json", "tracepoint", env=env))],
-                         ["irq:softirq_entry", "sched:sched_switch", "sched:sched_wakeup", None])
+        self.assertEqual(
+            [o.get("event") for o in objects(self.done("list", "--json", "tracepoint", env=env))],
+            ["irq:softirq_entry", "sched:sched_switch", "sched:sched_wakeup", None])
 
     def test_what_is_no_regular_expression_is_said(self):
         self.assertIn("not a regular expression", self.fails(1, "list", "zzz("))
@@ -469,7 +529,8 @@ class List(Case):
             self.assertIn("%s is not used: not an image" % image, r.stderr)
 
     def test_processors_alone(self):
-        self.assertRegex(self.done("list", "--pmus", "--pmu", "coreduo"), r"(?m)^  coreduo +\d+ events")
+        self.assertRegex(self.done("list", "--pmus", "--pmu", "coreduo"),
+                         r"(?m)^  coreduo +\d+ events")
         names = [o["pmu"] for o in objects(self.done("list", "--json", "--pmus", "Alpha"))]
         self.assertEqual(names, ["ev4", "ev5", "pca56", "ev6", "ev67"])
         self.assertIn("no PMU matches 'zzz'", self.fails(1, "list", "--pmus", "zzz"))
@@ -478,8 +539,10 @@ class List(Case):
         said = self.fails(1, "encode", "skl::MEM_LOAD_RETIRED")
         command = re.search(r"(?m)^  all of them: pfm (.*)$", said)[1]
         names = [o["event"] for o in objects(self.done(*shlex.split(command), "--json"))]
-        self.assertEqual(names, [o["event"] for o in objects(self.done("list", "--json", "--pmu", "skl"))
-                                 if o["event"].startswith("MEM_LOAD_RETIRED.")])
+        self.assertEqual(names, [
+            o["event"] for o in objects(self.done("list", "--json", "--pmu", "skl"))
+            if o["event"].startswith("MEM_LOAD_RETIRED.")
+        ])
         self.assertGreater(len(names), 5)
         self.assertNotIn("all of them", self.fails(1, "encode", "skl::MEM_LOAD_RETIRED.L3_MISSES"))
 
@@ -489,13 +552,20 @@ class List(Case):
         self.assertIn("did you mean coreduo?", said)
 
     def test_lines_fill_the_terminal(self):
-        """A line that is broken ends where the next word has no room any more, and not before: told from what is written elsewhere."""
+        """A line that is broken ends where the next word has no room any more, and not before: told
+        from what is written elsewhere."""
         broken = 0
-        for columns, words in itertools.chain(zip(range(60, 140, 4), itertools.repeat(["doctor"])), itertools.product((80, 97, 113), (
-                ["list", "--pmus"], ["list", "--pmu", "skl", "br_inst"], ["show", "skl::INST_RETIRED.ANY"],
-                ["show", "skl::L2_TRANS"], ["show", "montecito::L3_INSERTS"], ["show", "coreduo"],
-                ["stat", "-e", "page-faults,cycles", "true"]))):
-            wide, shown = pfm(*words), on_terminal(*words, columns=columns, NO_COLOR="1").decode().replace("\x1b[K", "").splitlines()
+        for columns, words in itertools.chain(
+                zip(range(60, 140, 4), itertools.repeat(["doctor"])),
+                itertools.product(
+                    (80, 97, 113),
+                    (["list", "--pmus"], ["list", "--pmu", "skl", "br_inst"], [
+                        "show", "skl::INST_RETIRED.ANY"
+                    ], ["show", "skl::L2_TRANS"], ["show", "montecito::L3_INSERTS"],
+                     ["show", "coreduo"], ["stat", "-e", "page-faults,cycles", "true"]))):
+            wide, shown = pfm(*words), on_terminal(*words, columns=columns,
+                                                   NO_COLOR="1").decode().replace("\x1b[K",
+                                                                                  "").splitlines()
             plain = without_open_events((wide.stdout + wide.stderr).splitlines())
             shown = without_open_events(shown)
             for line in plain:
@@ -506,7 +576,9 @@ class List(Case):
                     following = shown.pop(0)
                     self.assertLessEqual(len(last), columns, (words, last))
                     if len(last.split()) > 1:   # a name may be as long as its column
-                        self.assertGreater(len(last) + 1 + len(following.split()[0]), columns, (words, columns, last, following))
+                        self.assertGreater(
+                            len(last) + 1 + len(following.split()[0]), columns,
+                            (words, columns, last, following))
                     last, n, broken = following, n + len(following.split()), broken + 1
                 self.assertEqual(n, len(want), (words, columns, line, last))
             self.assertEqual(shown, [], words)
@@ -526,7 +598,8 @@ class List(Case):
             wide = " ".join(on_terminal(*args, NO_COLOR="1").decode().split())
             lines = on_terminal(*args, columns=44, NO_COLOR="1").decode().splitlines()
             self.assertEqual(" ".join(" ".join(lines).split()), wide)
-            self.assertEqual([line for line in lines if line.startswith("    ") and len(line) > 44], [])
+            self.assertEqual([line for line in lines if line.startswith("    ") and len(line) > 44],
+                             [])
 
     def test_two_patterns_are_usage(self):
         self.fails(2, "list", "a", "b")
@@ -536,10 +609,12 @@ class List(Case):
            'event Apple code=2 topic="Fruit" "Two  blanks, three   more and one behind "\n'
            'event Blank code=3 "  "\n'
            'event Eagle code=4 topic="Animals" "%s"\n'
-           'event A_name_that_is_as_wide_as_its_column code=5 topic="Animals" " "\n') % ("word " * 14000)
+           'event A_name_that_is_as_wide_as_its_column code=5 topic="Animals" " "\n') % ("word " *
+                                                                                         14000)
 
     def test_topics_blanks_and_long_lines(self):
-        """Topics in order, each with its events in order; words with one blank between them, however many there are."""
+        """Topics in order, each with its events in order; words with one blank between them,
+        however many there are."""
         if "PERFMON_PMUC" not in os.environ:
             self.skipTest("PERFMON_PMUC is not set")
         with tempfile.TemporaryDirectory() as folder:
@@ -551,29 +626,42 @@ class List(Case):
             rows = objects(self.done("list", "--json", "--pmu", "toy", env=env))
             coloured = self.done("list", "--pmu", "toy", "--color=always", env=env)
         eagle = "  Eagle".ljust(34) + " ".join(["word"] * 14000)
-        animals = ["  A_name_that_is_as_wide_as_its_column  ", eagle, "  Zebra".ljust(34) + "Striped."]
+        animals = [
+            "  A_name_that_is_as_wide_as_its_column  ", eagle, "  Zebra".ljust(34) + "Striped."
+        ]
         fruit = "  Apple".ljust(34) + "Two blanks, three more and one behind"
-        self.assertEqual(sorted(said[1:]), sorted(["  Blank".ljust(34), " Animals", *animals, " Fruit", fruit]))
+        self.assertEqual(sorted(said[1:]),
+                         sorted(["  Blank".ljust(34), " Animals", *animals, " Fruit", fruit]))
         self.assertEqual([line for line in said if line[1:2] != " "][1:], [" Animals", " Fruit"])
         self.assertEqual((said[1], said[-1]), ("  Blank".ljust(34), fruit))
-        self.assertEqual([(o["event"], o.get("topic")) for o in rows if o["event"] in ("Blank", "Apple", "Zebra")],
+        self.assertEqual([(o["event"], o.get("topic"))
+                          for o in rows if o["event"] in ("Blank", "Apple", "Zebra")],
                          [("Blank", None), ("Zebra", "Animals"), ("Apple", "Fruit")])
         self.assertEqual(re.sub("\033[^m]*m", "", coloured).splitlines(), said)
 
     def test_two_blanks_wherever_they_stand(self):
-        """Many letters are looked at together: in texts of many lengths, two blanks at each place become one."""
+        """Many letters are looked at together: in texts of many lengths, two blanks at each place
+        become one."""
         if "PERFMON_PMUC" not in os.environ:
             self.skipTest("PERFMON_PMUC is not set")
         lengths = 4, 15, 16, 17, 18, 19, 31, 32, 33, 34, 50
-        texts = {f"E{n}_{at}": ("x" * at, "x" * (n - at - 2)) for n in lengths for at in range(1, n - 2)}
+        texts = {
+            f"E{n}_{at}": ("x" * at, "x" * (n - at - 2)) for n in lengths for at in range(1, n - 2)
+        }
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "toy.pmu"), "w", encoding="ascii") as f:
-                f.write('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-15\n')
-                f.writelines(f'event {name} code={i} "{parts[0]}  {parts[1]}"\n' for i, (name, parts) in enumerate(texts.items()))
+                f.write(
+                    'pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code'
+                    ' at=config:0-15\n'
+                )
+                f.writelines(f'event {name} code={i} "{parts[0]}  {parts[1]}"\n'
+                             for i, (name, parts) in enumerate(texts.items()))
             env = {"PERFMON_EVENTS": os.path.join(folder, "toy.pmdb")}
             self.done("import", f.name, "-o", env["PERFMON_EVENTS"])
             said = self.done("list", "--pmu", "toy", env=env).splitlines()
-        self.assertEqual(sorted(said[1:]), sorted(f"  {name}".ljust(34) + " ".join(parts) for name, parts in texts.items()))
+        self.assertEqual(
+            sorted(said[1:]),
+            sorted(f"  {name}".ljust(34) + " ".join(parts) for name, parts in texts.items()))
 
     def test_not_wrapped_for_programs(self):
         for line in self.done("list", "--pmu", "montecito").splitlines()[1:]:
@@ -586,22 +674,29 @@ class List(Case):
         self.assertIn("ipc", [o["metric"] for o in rows])
         ipc = next(o for o in rows if o["metric"] == "ipc")
         self.assertEqual((ipc["unit"], ipc["groups"]), ("insn per cycle", ["ratios"]))
-        self.assertNotIn("ipc", [o["event"] for o in objects(self.done("list", "--json", "--pmu", "hardware"))])
-        self.assertIn("ipc", [o["event"] for o in objects(self.done("list", "--json", "-a", "--pmu", "hardware"))])
-        self.assertLess({"Frontend_Bound", "Bad_Speculation", "Backend_Bound", "Retiring"},
-                        {o["metric"] for o in objects(self.done("list", "--json", "--metrics", "skl::TmaL1"))})
+        self.assertNotIn(
+            "ipc", [o["event"] for o in objects(self.done("list", "--json", "--pmu", "hardware"))])
+        self.assertIn(
+            "ipc",
+            [o["event"] for o in objects(self.done("list", "--json", "-a", "--pmu", "hardware"))])
+        self.assertLess(
+            {"Frontend_Bound", "Bad_Speculation", "Backend_Bound", "Retiring"},
+            {o["metric"] for o in objects(self.done("list", "--json", "--metrics", "skl::TmaL1"))})
         r = pfm("list", "skl::Memory_Bound")
         self.assertIn("no event matches; these are metrics", r.stderr)
         self.assertIn("[percent; Backend;TmaL2]", r.stdout.replace("\n", " "))
-        self.assertIn("no metric matches", self.fails(1, "list", "--metrics", "skl::nothing_like_it"))
-        self.assertIn("the processor has no metrics", self.fails(1, "list", "--metrics", "--pmu", "coreduo"))
+        self.assertIn("no metric matches", self.fails(1, "list", "--metrics",
+                                                      "skl::nothing_like_it"))
+        self.assertIn("the processor has no metrics",
+                      self.fails(1, "list", "--metrics", "--pmu", "coreduo"))
 
     def test_processors_alone_have_no_metrics_units_or_counters(self):
         for more in (("--metrics",), ("--unit", "cha"), ("--counter", "0")):
             self.assertIn("--pmus lists PMUs only", self.fails(2, "list", "--pmus", *more))
 
     def test_metrics_elsewhere(self):
-        r = pfm("list", "--json", "--metrics", "info_botlnk_l2_dsb_misses", env={"PERFMON_SYSFS": "/nonexistent"})
+        r = pfm("list", "--json", "--metrics", "info_botlnk_l2_dsb_misses",
+                env={"PERFMON_SYSFS": "/nonexistent"})
         self.assertTrue(objects(r.stdout))
         self.assertIn("no metrics of this machine match", r.stderr)
 
@@ -610,8 +705,10 @@ class Newcomer(Case):
     """The first hour of a user who knows perf."""
 
     def test_a_part_of_a_name_leads_to_the_events_of_the_processor(self):
-        self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS", self.fails(1, "encode", "spr::L3_MISS"))
-        self.assertIn("LONGEST_LAT_CACHE.MISS", self.fails(1, "encode", "--pmu", "spr", "llc-misses"))
+        self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS",
+                      self.fails(1, "encode", "spr::L3_MISS"))
+        self.assertIn("LONGEST_LAT_CACHE.MISS", self.fails(1, "encode", "--pmu", "spr",
+                                                           "llc-misses"))
 
     def test_a_misspelt_name_has_no_recipe_for_another_list(self):
         for name in "cycls", "spr::INST_RETRED.ANY", "intel_arch::INST_RETRED.ANY":
@@ -620,40 +717,57 @@ class Newcomer(Case):
             self.assertNotIn("newer list", out)
 
     def test_generic_names_are_listed_with_their_aliases(self):
-        for alias, name in ("cycles", "cpu-cycles"), ("branches", "branch-instructions"), ("cs", "context-switches"):
-            self.assertRegex(self.done("list", "^%s$" % alias), r"(?m)^  %s +\(also %s\)" % (name, alias))
+        for alias, name in ("cycles", "cpu-cycles"), ("branches",
+                                                      "branch-instructions"), ("cs",
+                                                                               "context-switches"):
+            self.assertRegex(self.done("list", "^%s$" % alias),
+                             r"(?m)^  %s +\(also %s\)" % (name, alias))
 
     def test_the_name_of_a_family_leads_to_its_pmus(self):
-        for name, pmu in ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_gracemont"), ("zen 4", "amdzen4"):
+        for name, pmu in ("mtl", "mtl_redwoodcove"), ("alderlake", "adl_gracemont"), ("zen 4",
+                                                                                      "amdzen4"):
             self.assertIn(pmu, self.done("list", name))
             self.assertIn(pmu, self.fails(1, "show", name))
 
     def test_descriptions_name_conditions_and_repetitions(self):
         for event, words in (("spr::MISC_RETIRED.LBR_INSERTS", "only while the LBR is enabled"),
                              ("neoverse_n1::BUS_CYCLES", "repeats CPU_CYCLES"),
-                             ("spr::OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD", "no quotient is the whole latency"),
+                             ("spr::OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD",
+                              "no quotient is the whole latency"),
                              ("skx::Split_Stores", "Stores that cross a cache line"),
-                             ("amdzen6::ic_fills_from_sys.local_l2", "the instruction cache from this core's L2")):
+                             ("amdzen6::ic_fills_from_sys.local_l2",
+                              "the instruction cache from this core's L2")):
             self.assertIn(words, self.done("show", event))
 
 
 class Show(Case):
     def test_metric(self):
         out = self.done("show", "skl::Frontend_Bound")
-        for words in ("IDQ_UOPS_NOT_DELIVERED.CORE on 0-3", "constant       #smt_on", "unit           percent",
-                      "counted as     2 groups of events, no plan has fewer: 2 events have 1 counter (F1) and no other: at least 2 groups",
-                      "(Frontend_Bound > 15)", "level 1 of its tree"):
+        for words in (
+            "IDQ_UOPS_NOT_DELIVERED.CORE on 0-3",
+            "constant       #smt_on",
+            "unit           percent",
+            (
+                "counted as     2 groups of events, no plan has fewer: 2 events have 1 counter (F1)"
+                " and no other: at least 2 groups"
+            ),
+            "(Frontend_Bound > 15)",
+            "level 1 of its tree",
+        ):
             self.assertIn(words, out)
         (o,) = objects(self.done("show", "--json", "skl::Memory_Bound"))
-        self.assertEqual((o["unit"], o["groups"], o["parent"], o["level"]), ("percent", ["Backend", "TmaL2"], "Backend_Bound", 2))
+        self.assertEqual((o["unit"], o["groups"], o["parent"], o["level"]),
+                         ("percent", ["Backend", "TmaL2"], "Backend_Bound", 2))
         self.assertEqual(o["plan"]["groups"], o["plan"]["bound"])
         self.assertTrue(o["plan"]["optimal"])
-        stores = next(i for i in o["inputs"] if i.get("event") == "skl::EXE_ACTIVITY.BOUND_ON_STORES")
+        stores = next(i for i in o["inputs"]
+                      if i.get("event") == "skl::EXE_ACTIVITY.BOUND_ON_STORES")
         self.assertEqual(stores["counters"], [0, 1, 2, 3])
 
     def test_core_event(self):
         out = self.done("show", "coreduo::L2_Rqsts")
-        for word in ("coreduo::L2_Rqsts", "0x2e", "core", "cachestate", "libpmc", "libpfm", "perf", "counters"):
+        for word in ("coreduo::L2_Rqsts", "0x2e", "core", "cachestate", "libpmc", "libpfm", "perf",
+                     "counters"):
             self.assertIn(word, out)
 
     def test_counter_constraint(self):
@@ -683,12 +797,14 @@ class Show(Case):
         (e,) = objects(self.done("show", "--json", "coreduo::L2_Rqsts"))
         self.assertEqual((e["pmu"], e["code"]), ("coreduo", "0x2e"))
         self.assertEqual(e["counters"], [0, 1])
-        self.assertEqual({u["group"] for u in e["umasks"]} & {"core", "cachestate"}, {"core", "cachestate"})
+        self.assertEqual({u["group"] for u in e["umasks"]} & {"core", "cachestate"},
+                         {"core", "cachestate"})
         (p,) = objects(self.done("show", "--json", "montecito"))
         self.assertEqual((p["events"], p["width"], p["counters"]), (637, 47, 12))
 
     def test_what_stands_behind_the_name_is_looked_at(self):
-        for text, culprit in ("coreduo::L2_Lines_In:zz", "zz"), ("coreduo::L2_Lines_In:c=300", "300"), ("cycles,foo=1", "foo"):
+        for text, culprit in ("coreduo::L2_Lines_In:zz", "zz"), ("coreduo::L2_Lines_In:c=300",
+                                                                 "300"), ("cycles,foo=1", "foo"):
             r = pfm("show", text)
             self.assertEqual((r.returncode, r.stdout), (1, ""))
             self.caret(r.stderr, culprit)
@@ -698,7 +814,8 @@ class Show(Case):
     def test_spellings_mean_the_same(self):
         (e,) = objects(self.done("show", "--json", "coreduo::L2_Lines_In,core=all,prefetch=only"))
         self.assertGreaterEqual(len(e["spellings"]), 3)
-        want = objects(self.done("encode", "--json", "coreduo::L2_Lines_In,core=all,prefetch=only"))[0]["regs"]
+        want = objects(self.done("encode", "--json",
+                                 "coreduo::L2_Lines_In,core=all,prefetch=only"))[0]["regs"]
         for text in e["spellings"].values():
             got = objects(self.done("encode", "--json", "--pmu", "coreduo", text))[0]["regs"]
             self.assertEqual(got, want, text)
@@ -711,12 +828,14 @@ class Show(Case):
 
     def test_one_letter_less_on_this_machine_is_nearer_than_another_processor(self):
         """Core 2 has an event that is called as the text begins."""
-        err = pfm("encode", "MEM_LOAD_RETIRED.L3_MIS", env={"PERFMON_CPUID": "GenuineIntel-6-8F-8"}).stderr
+        err = pfm("encode", "MEM_LOAD_RETIRED.L3_MIS",
+                  env={"PERFMON_CPUID": "GenuineIntel-6-8F-8"}).stderr
         self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS, ", err)
 
     def test_the_input_option_of_perf_has_a_remedy(self):
         for command in "report", "annotate", "export", "mem":
-            self.assertIn("pass the file as an operand, without -i.", self.fails(2, command, "-i", "x"))
+            self.assertIn("pass the file as an operand, without -i.",
+                          self.fails(2, command, "-i", "x"))
         self.assertIn("unknown option -i.", self.fails(2, "show", "-i", "x"))
 
     def test_unknown_names_that_a_newer_list_may_have(self):
@@ -727,22 +846,36 @@ class Show(Case):
             r = pfm("encode", text)
             self.assertEqual((r.returncode, r.stderr.count("git clone")), (1, 1), r.stderr)
             self.assertRegex(r.stderr, "may have it: .*https://github.com/%s.* pfm import" % whose)
-        self.assertIn(intel, pfm("encode", "QQQQQQQQQQ", env={"PERFMON_CPUID": "GenuineIntel-6-55-4"}).stderr)
+        self.assertIn(
+            intel,
+            pfm("encode", "QQQQQQQQQQ", env={"PERFMON_CPUID": "GenuineIntel-6-55-4"}).stderr)
         self.assertIn(intel, pfm("encode", "--pmu", "skx", "QQQQQQQQQQ").stderr)
         # An Intel processor that nobody knows yet, and a name like no other's.
-        self.assertIn(intel, pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-FE-1"}).stderr)
+        self.assertIn(
+            intel,
+            pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-FE-1"}).stderr)
         self.assertEqual(pfm("encode", "qqqqqqqqqqqq::A").stderr.count("git clone"), 3)
         # Once for several names; each in JSON.
-        self.assertEqual(pfm("encode", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stderr.count("git clone"), 1)
-        self.assertEqual([o["error"]["newer"] for o in objects(pfm("encode", "--json", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stdout)],
-                         [[intel]] * 2)
-        # Not for what no list would mend: a typo, an attribute, a founding processor, a unit of the kernel's.
-        for text in "skx::L2_RQSTZ", "neoverse_n1::INST_RETIREDD", "amdzen4::l2_mis", "skx::INST_RETIRED.ANY:zz", "coreduo::L2_Rqstz", \
-                "nopmu/event=1/":
+        self.assertEqual(
+            pfm("encode", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stderr.count("git clone"), 1)
+        self.assertEqual([
+            o["error"]["newer"]
+            for o in objects(pfm("encode", "--json", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stdout)
+        ], [[intel]] * 2)
+        # Not for what no list would mend: a typo, an attribute, a founding processor, a unit of the
+        # kernel's.
+        for text in (
+            "skx::L2_RQSTZ",
+            "neoverse_n1::INST_RETIREDD",
+            "amdzen4::l2_mis",
+            "skx::INST_RETIRED.ANY:zz",
+            "coreduo::L2_Rqstz",
+            "nopmu/event=1/",
+        ):
             self.assertNotIn("git clone", pfm("encode", text).stderr)
         # Nor for a processor whose name is misspelled, or that of a family.
-        for args in (("encode", "skxx::INST_RETIRED.ANY"), ("encode", "--pmu", "zen 4", "cycles"), ("list", "--pmu", "alderlake", "cycles"),
-                     ("encode", "zen 4")):
+        for args in (("encode", "skxx::INST_RETIRED.ANY"), ("encode", "--pmu", "zen 4", "cycles"),
+                     ("list", "--pmu", "alderlake", "cycles"), ("encode", "zen 4")):
             err = self.fails(1, *args)
             self.assertIn("did you mean ", err)
             self.assertNotIn("git clone", err)
@@ -750,47 +883,65 @@ class Show(Case):
 
 class Encode(Case):
     def test_three_spellings(self):
-        out = objects(self.done("encode", "--json", "--pmu", "coreduo", "coreduo::L2_LINES_IN:BOTH_CORES:u", "L2_Lines_In,core=all,usr"))
+        out = objects(
+            self.done("encode", "--json", "--pmu", "coreduo", "coreduo::L2_LINES_IN:BOTH_CORES:u",
+                      "L2_Lines_In,core=all,usr"))
         self.assertEqual(out[0]["regs"], out[1]["regs"])
         self.assertEqual(out[0]["regs"][0]["addr"], "0x186")
         self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
 
     def test_every_name_that_is_listed_can_be_asked_for(self):
         """Metrics are asked otherwise; some events want to be told a mask."""
-        names = ["%s::%s" % (o["pmu"], o["event"]) for o in objects(self.done("list", "--all", "--json"))
-                 if "event" in o and "metric" not in o.get("flags", [])]
+        names = [
+            "%s::%s" % (o["pmu"], o["event"]) for o in objects(self.done("list", "--all", "--json"))
+            if "event" in o and "metric" not in o.get("flags", [])
+        ]
         p = pfm("encode", "--json", "-", input="\n".join(names) + "\n")
-        refused = [o for o in objects(p.stdout) if "error" in o and o["error"]["kind"] != "missing_umask"]
+        refused = [
+            o for o in objects(p.stdout) if "error" in o and o["error"]["kind"] != "missing_umask"
+        ]
         self.assertEqual((len(objects(p.stdout)), refused), (len(names), []))
         self.assertGreater(len(names), 60000)
 
     def test_other_codes_of_an_event(self):
         event = "skx/event=0xb7,umask=0x1,offcore_rsp=0x10001/u"
         (o,) = objects(self.done("encode", "--json", event))
-        self.assertEqual(o["alternatives"], [{"control": "0x5101bb", "msr": "0x1a7", "value": "0x10001"}])
+        self.assertEqual(o["alternatives"],
+                         [{"control": "0x5101bb", "msr": "0x1a7", "value": "0x10001"}])
         self.assertEqual([r["value"] for r in o["regs"]], ["0x5101b7", "0x10001"])
         self.assertIn("0x5101bb with MSR 0x1a7 = 0x10001", self.done("encode", event))
 
     def test_shape(self):
         (o,) = objects(self.done("encode", "--json", "coreduo::Instr_Ret,usr"))
         self.assertEqual(list(o), ["input", "pmu", "event", "regs", "counters", "perf", "foreign"])
-        self.assertEqual(list(o["perf"]), ["type", "config", "config1", "config2", "exclude_user", "exclude_kernel", "exclude_hv"])
-        self.assertEqual(o, {"input": "coreduo::Instr_Ret,usr", "pmu": "coreduo", "event": "Instr_Ret",
-                             "regs": [{"num": 0, "addr": "0x186", "value": "0x5100c0"}], "counters": [0, 1],
-                             "perf": {"type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0",
-                                      "exclude_user": 0, "exclude_kernel": 1, "exclude_hv": 1}, "foreign": True})
+        self.assertEqual(list(o["perf"]), [
+            "type", "config", "config1", "config2", "exclude_user", "exclude_kernel", "exclude_hv"
+        ])
+        self.assertEqual(
+            o, {
+                "input": "coreduo::Instr_Ret,usr", "pmu": "coreduo", "event": "Instr_Ret", "regs": [
+                    {"num": 0, "addr": "0x186", "value": "0x5100c0"}
+                ], "counters": [0, 1], "perf": {
+                    "type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0",
+                    "exclude_user": 0, "exclude_kernel": 1, "exclude_hv": 1
+                }, "foreign": True
+            })
 
     def test_another_machine(self):
         note = "(on a machine with this processor; on this machine it has another meaning)"
         self.assertIn(note, self.done("encode", "coreduo::Instr_Ret"))
-        for text, env in (("coreduo::Instr_Ret", {"PERFMON_CPUID": "GenuineIntel-6-E-8"}), ("page-faults", {})):
+        for text, env in (("coreduo::Instr_Ret", {"PERFMON_CPUID": "GenuineIntel-6-E-8"}),
+                          ("page-faults", {})):
             self.assertNotIn(note, self.done("encode", text, env=env))
             self.assertNotIn("foreign", objects(self.done("encode", "--json", text, env=env))[0])
 
     def test_what_is_left_out(self):
         (o,) = objects(self.done("encode", "--json", "coreduo/event=0xc0/GI"))
-        self.assertEqual(o["perf"], {"type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0", "exclude_user": 0,
-                                     "exclude_kernel": 0, "exclude_idle": 1, "exclude_host": 1})
+        self.assertEqual(
+            o["perf"], {
+                "type": 4, "config": "0xc0", "config1": "0x0", "config2": "0x0", "exclude_user": 0,
+                "exclude_kernel": 0, "exclude_idle": 1, "exclude_host": 1
+            })
         self.assertIn(" exclude_idle exclude_guest\n", self.done("encode", "coreduo/event=0xc0/HI"))
         self.caret(self.fails(1, "encode", "coreduo/event=0xc0/ue"), "e")
 
@@ -806,7 +957,8 @@ class Encode(Case):
 
     def test_core_vectors(self):
         rows = vectors("core.jsonl", "spec")
-        r = pfm("encode", "--json", "--pmu", "coreduo", "-", input="".join(row["spec"] + "\n" for row in rows))
+        r = pfm("encode", "--json", "--pmu", "coreduo", "-",
+                input="".join(row["spec"] + "\n" for row in rows))
         self.assertEqual(r.returncode, 1)    # some are refused, as they should be
         answers = objects(r.stdout)
         self.assertEqual(len(answers), len(rows))
@@ -825,14 +977,16 @@ class Encode(Case):
     def test_what_is_missing_is_said(self):
         for text in "", ":", ",", "::", "coreduo::", "coreduo::,":
             self.assertIn("expected an event name", self.fails(1, "encode", text))
-        self.assertIn("did you mean coreduo::L2_LINES_IN?", self.fails(1, "encode", "coreduo:L2_LINES_IN"))
+        self.assertIn("did you mean coreduo::L2_LINES_IN?",
+                      self.fails(1, "encode", "coreduo:L2_LINES_IN"))
 
     def test_nothing_commands_the_terminal(self):
         said = self.fails(1, "encode", "a\x1b[31m\x07b\u009bc")
         self.assertFalse(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), said)
 
     def test_every_byte_that_is_no_letter_shows_in_a_long_text(self):
-        """Many bytes are looked at together: each that is no letter stands alone among them, where it falls."""
+        """Many bytes are looked at together: each that is no letter stands alone among them, where
+        it falls."""
         others = [c for c in (*range(1, 9), *range(11, 32), *range(127, 256))]
         said = self.fails(2, b"".join(b"a\tz\n ~" * 101 + bytes([c]) for c in others) + b"a" * 600)
         self.assertIn("".join("a\tz\n ~" * 101 + f"\\x{c:02x}" for c in others) + "a" * 600, said)
@@ -849,13 +1003,17 @@ class Encode(Case):
         self.assertIn("5300e6", r.stdout)
 
     def test_sets_are_lists(self):
-        apart = self.done("dispatch", "--json", "coreduo::L2_Lines_In,core=all", "coreduo::FP_Assist")
-        self.assertEqual(self.done("dispatch", "--json", "coreduo::L2_Lines_In,core=all,coreduo::FP_Assist"), apart)
+        apart = self.done("dispatch", "--json", "coreduo::L2_Lines_In,core=all",
+                          "coreduo::FP_Assist")
+        self.assertEqual(
+            self.done("dispatch", "--json", "coreduo::L2_Lines_In,core=all,coreduo::FP_Assist"),
+            apart)
 
     def test_reasons_are_the_reasons(self):
         said = self.fails(1, "dispatch", "ev67::retinst,ev67::replay")
         self.assertIn("one setting pairs the events of counters 0 and 1", str(said))
-        self.assertIn("pmc.core(3) lists this alias", str(self.fails(1, "encode", "coreduo::unhalted-cycles")))
+        self.assertIn("pmc.core(3) lists this alias",
+                      str(self.fails(1, "encode", "coreduo::unhalted-cycles")))
 
     def test_bytes_that_are_no_text(self):
         p = subprocess.run([PFM, "encode", "--json", "--pmu", "coreduo", "-"],
@@ -865,24 +1023,32 @@ class Encode(Case):
         self.assertEqual([("error" in o) for o in out], [True, True, True, False, False])
         self.assertEqual(out[1]["input"], "A\0B")
         self.assertEqual(out[3]["input"], "Instr_Ret")
-        text = self.done("encode", "--pmu", "coreduo", "-", input="# two of them\n\nInstr_Ret\n \t\r\nBAClears\n")
+        text = self.done("encode", "--pmu", "coreduo", "-",
+                         input="# two of them\n\nInstr_Ret\n \t\r\nBAClears\n")
         self.assertEqual(text.count("PERFEVTSEL0 "), 2)
 
     def test_comments_behind_events(self):
-        lines = "Instr_Ret # retired\n  BAClears\t# cleared \r\n# nothing\n\nL2_Lines_In,core=all #\nInstr_Ret#1\n"
+        lines = (
+            "Instr_Ret # retired\n  BAClears\t# cleared \r\n# nothing\n\nL2_Lines_In,core=all"
+            " #\nInstr_Ret#1\n"
+        )
         out = objects(pfm("encode", "--json", "--pmu", "coreduo", "-", input=lines).stdout)
-        self.assertEqual([o["input"] for o in out], ["Instr_Ret", "BAClears", "", "L2_Lines_In,core=all", "Instr_Ret#1"])
+        self.assertEqual([o["input"] for o in out],
+                         ["Instr_Ret", "BAClears", "", "L2_Lines_In,core=all", "Instr_Ret#1"])
         self.assertEqual(["error" in o for o in out], [False, False, True, False, True])
-        planned = objects(self.done("plan", "--json", "--pmu", "coreduo", "-", input=" Instr_Ret,BAClears # a set\n#\nBAClears\n"))
+        planned = objects(
+            self.done("plan", "--json", "--pmu", "coreduo", "-",
+                      input=" Instr_Ret,BAClears # a set\n#\nBAClears\n"))
         self.assertEqual([str(o).count("'Instr_Ret'") for o in planned], [1, 0])
 
     def test_answers_a_program_that_waits(self):
-        p = subprocess.Popen([PFM, "encode", "--json", "--pmu", "coreduo", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             env=CLEAN)
+        p = subprocess.Popen([PFM, "encode", "--json", "--pmu", "coreduo", "-"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=CLEAN)
         for name in (b"Instr_Ret\n", b"BAClears\n"):
             p.stdin.write(name)
             p.stdin.flush()
-            self.assertTrue(select.select([p.stdout], [], [], 20)[0], "no answer while the pipe is open")
+            self.assertTrue(
+                select.select([p.stdout], [], [], 20)[0], "no answer while the pipe is open")
             self.assertEqual(json.loads(p.stdout.readline())["input"].encode() + b"\n", name)
         p.stdin.close()
         self.assertEqual(p.wait(), 0)
@@ -900,13 +1066,15 @@ class Encode(Case):
         start = time.monotonic()
         out = self.done("encode", "--json", "--pmu", "coreduo", "-", input=lines)
         self.assertEqual(out.count("\n"), 20000)
-        self.assertLess(time.monotonic() - start, 20)    # a tenth of a second on an idle machine; sanitizers take longer
+        # a tenth of a second on an idle machine; sanitizers take longer
+        self.assertLess(time.monotonic() - start, 20)
 
 
 class Dispatch(Case):
     def answers(self, rows):
-        r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"id": i,
-                                                                           "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
+        r = vectors_driver(
+            "dispatch", "--json", input="".join(
+                json.dumps({"id": i, "req": row["req"]}) + "\n" for i, row in enumerate(rows)))
         self.assertEqual(r.returncode, 0, r.stderr)
         out = objects(r.stdout)
         self.assertEqual([o["id"] for o in out], list(range(len(rows))))
@@ -914,13 +1082,16 @@ class Dispatch(Case):
 
     def compare(self, name):
         rows = [row for row in vectors(name, "req") if not row.get("q")]
-        better = {row["id"]: row["res"] for row in vectors("montecito_better.jsonl", "res")}    # see test_montecito.c
+        # see test_montecito.c
+        better = {row["id"]: row["res"] for row in vectors("montecito_better.jsonl", "res")}
         for row, res in zip(rows, self.answers(rows)):
             want = better.get(row["id"], row["res"])
-            if want["rc"] != 0 or "placed" in want:    # test_montecito.c checks that the placement is a legal one
+            # test_montecito.c checks that the placement is a legal one
+            if want["rc"] != 0 or "placed" in want:
                 res, want = {"rc": res["rc"]}, {"rc": want["rc"]}
             if row["req"].get("op") == "info":
-                want = dict(want, version=res.get("version"))    # one step past the reference's, on purpose
+                # one step past the reference's, on purpose
+                want = dict(want, version=res.get("version"))
             self.assertEqual(res, want, row)
 
     def test_montecito_vectors(self):
@@ -931,16 +1102,22 @@ class Dispatch(Case):
 
     def test_alpha_groups(self):
         rows = vectors("alpha*.jsonl", "kind", "group")
-        requests = [{"req": {"pmu": row["pmu"], "ev": [name for _, name in row["events"]]}} for row in rows]
+        requests = [{"req": {"pmu": row["pmu"], "ev": [name for _, name in row["events"]]}}
+                    for row in rows]
         for row, res in zip(rows, self.answers(requests)):
             self.assertEqual(res["rc"] == 0, row["ok"], row)
             if row["ok"]:
-                self.assertEqual((int(res["arg"], 16), int(res["a1"], 16)), (int(row["arg"], 16), int(row["a1"], 16)), row)
+                self.assertEqual((int(res["arg"], 16), int(res["a1"], 16)),
+                                 (int(row["arg"], 16), int(row["a1"], 16)), row)
 
     def test_alpha_rates(self):
         rows = vectors("alpha*.jsonl", "kind", "freq")
-        requests = [{"req": {"pmu": row["pmu"], "ev": [name for _, name in row.get("events", [])], "freq": row["freq"]}}
-                    for row in rows]
+        requests = [{
+            "req": {
+                "pmu": row["pmu"], "ev": [name
+                                          for _, name in row.get("events", [])], "freq": row["freq"]
+            }
+        } for row in rows]
         for row, res in zip(rows, self.answers(requests)):
             self.assertEqual(res["rc"], 0, row)
             if row["pmu"] == "ev4":
@@ -952,38 +1129,53 @@ class Dispatch(Case):
                 self.assertEqual(int(res["freq"]["pmctr_ctl"], 16), int(row["pmctr_ctl"], 16), row)
 
     def test_request_that_is_no_request(self):
-        r = vectors_driver("dispatch", "--json", input='{"req":\n[1]\n{"id":7,"req":{"pmu":"vax"}}\n{"id":"x","req":{"op":"fly"}}\n')
+        r = vectors_driver(
+            "dispatch", "--json",
+            input='{"req":\n[1]\n{"id":7,"req":{"pmu":"vax"}}\n{"id":"x","req":{"op":"fly"}}\n')
         self.assertEqual(r.returncode, 1)
         out = objects(r.stdout)
-        self.assertEqual([o["error"]["kind"] for o in out], ["syntax", "syntax", "unknown_pmu", "bad_value"])
+        self.assertEqual([o["error"]["kind"] for o in out],
+                         ["syntax", "syntax", "unknown_pmu", "bad_value"])
         self.assertEqual([o.get("id") for o in out], [None, None, 7, "x"])
 
     def test_member_that_is_malformed(self):
         """Nothing is taken for 0, cut to the width of a field, or passed over."""
         event = {"e": "CPU_OP_CYCLES_ALL"}
-        wrong = [{"plm": v} for v in ("zzz", "", " 8", "-8", "8x", "99999999999999999999", [8], 8.5, -8, 1 << 32)]
-        numbers = ("count", "code", "len", "mask", "cnt", "sys", "in", "out", "noinp", "nooutp", "modes", "items", "stat")
+        wrong = [{"plm": v} for v in ("zzz", "", " 8", "-8", "8x", "99999999999999999999", [8], 8.5,
+                                      -8, 1 << 32)]
+        numbers = ("count", "code", "len", "mask", "cnt", "sys", "in", "out", "noinp", "nooutp",
+                   "modes", "items", "stat")
         wrong += [{key: "x"} for key in (*numbers, "scope")]
-        wrong += [{key: v} for key in ("un", "freq", "period") for v in (4, "4", ["x"], [[]])] + [{"freq": [0] * 4}]
-        wrong += [{key: 5} for key in ("pmu", "op", "s", "scope", "op1", "op2", "iear", "dear", "etb", "ipear", "ir", "dr")]
-        wrong += [{"op1": {"m": 256}}, {"ipear": {"delay": 1 << 16}}, {"etb": {"tm": "all"}}, {"dear": {"um": []}}, {"ir": {"lim": 5}},
-                  {"dr": {"lim": [5]}}, {"dr": {"lim": [[0, "y"]]}}, {"ir": {"lim": [[0, 1, 8]] * 5}}, {"ev": "CPU_OP_CYCLES_ALL"}]
+        wrong += [{key: v} for key in ("un", "freq", "period")
+                  for v in (4, "4", ["x"], [[]])] + [{"freq": [0] * 4}]
+        wrong += [{key: 5} for key in ("pmu", "op", "s", "scope", "op1", "op2", "iear", "dear",
+                                       "etb", "ipear", "ir", "dr")]
+        wrong += [{"op1": {"m": 256}}, {"ipear": {"delay": 1 << 16}}, {"etb": {"tm": "all"}},
+                  {"dear": {"um": []}}, {"ir": {"lim": 5}}, {"dr": {"lim": [5]}},
+                  {"dr": {"lim": [[0, "y"]]}}, {"ir": {"lim": [[0, 1, 8]] * 5}},
+                  {"ev": "CPU_OP_CYCLES_ALL"}]
         wrong += [{"ev": [dict(event, **{key: v})]}
-                  for key, v in (("th", "4x"), ("fl", {}), ("idx", "x"), ("um", 5), ("um", [0] * 49), ("plm", 1 << 40))]
-        r = vectors_driver("dispatch", "--json", input="".join(json.dumps({"req": dict({"ev": [event]}, **w)}) + "\n" for w in wrong))
+                  for key, v in (("th", "4x"), ("fl", {}), ("idx", "x"), ("um", 5),
+                                 ("um", [0] * 49), ("plm", 1 << 40))]
+        r = vectors_driver(
+            "dispatch", "--json",
+            input="".join(json.dumps({"req": dict({"ev": [event]}, **w)}) + "\n" for w in wrong))
         for w, o in zip(wrong, objects(r.stdout)):
             last = w if "ev" not in w else w["ev"][0] if isinstance(w["ev"], list) else w
             names = [k for k in last if k != "e"]
             self.assertEqual(o.get("error", {}).get("kind"), "bad_value", w)
-            self.assertRegex(o["error"]["message"], '^(expected an? (text|list|object|number)( .*)? in |)"(%s)"( is neither "system"|$)' %
-                             "|".join(names + ["m", "delay", "tm", "um", "lim"]))
+            self.assertRegex(
+                o["error"]["message"],
+                '^(expected an? (text|list|object|number)( .*)? in |)"(%s)"( is neither "system"|$)'
+                % "|".join(names + ["m", "delay", "tm", "um", "lim"]))
         self.assertEqual(r.returncode, 1)
         right = {"ev": [event], "plm": "0x8", "un": [None, 4], "sys": False, "scope": None}
         r = vectors_driver("dispatch", "--json", input=json.dumps({"req": right}))
         self.assertEqual((r.returncode, objects(r.stdout)[0]["res"]["rc"]), (0, 0))
 
     def test_set(self):
-        (o,) = objects(self.done("dispatch", "--json", "--pmu", "coreduo", "Instr_Ret", "FP_Comp_Instr_Ret"))
+        (o, ) = objects(
+            self.done("dispatch", "--json", "--pmu", "coreduo", "Instr_Ret", "FP_Comp_Instr_Ret"))
         self.assertEqual([e["counter"] for e in o["events"]], [1, 0])
         self.assertEqual([r["num"] for r in o["pmc"]], [1, 0])
 
@@ -992,14 +1184,17 @@ class Dispatch(Case):
         self.assertIn("\n  number 1: Mul\n  number 2: Div\n", err)
         r = pfm("dispatch", "--json", "--pmu", "coreduo", "Mul", "Div")
         (o,) = objects(r.stdout)
-        self.assertEqual((r.returncode, o["error"]["kind"], o["clash"], o["clash_counters"]), (1, "no_placement", [0, 1], [1]))
+        self.assertEqual((r.returncode, o["error"]["kind"], o["clash"], o["clash_counters"]),
+                         (1, "no_placement", [0, 1], [1]))
 
     def test_caret_in_one_of_a_set(self):
         err = self.fails(1, "dispatch", "--pmu", "coreduo", "Instr_Ret", "BAClearz")
         self.caret(err, "BAClearz")
 
     def test_unavailable(self):
-        (o,) = objects(self.done("dispatch", "--json", "--pmu", "montecito", "--unavailable", "4-6,8", "CPU_OP_CYCLES_ALL"))
+        (o, ) = objects(
+            self.done("dispatch", "--json", "--pmu", "montecito", "--unavailable", "4-6,8",
+                      "CPU_OP_CYCLES_ALL"))
         self.assertEqual(o["pmc"][0]["num"], 7)
         self.fails(2, "dispatch", "--unavailable", "4-", "x")
 
@@ -1007,11 +1202,15 @@ class Dispatch(Case):
         cases = [
             (["--dear", "cache,umask=3"], {"dear": {"mode": 0, "um": 3}}),
             (["--iear", "tlb,umask=2,plm=u"], {"iear": {"mode": 1, "um": 2, "plm": 8}}),
-            (["--etb=tm=taken,ptm=all,ppm=wrong,brt=iprel"], {"etb": {"tm": 2, "ptm": 3, "ppm": 1, "brt": 1}}),
+            (["--etb=tm=taken,ptm=all,ppm=wrong,brt=iprel"],
+             {"etb": {"tm": 2, "ptm": 3, "ppm": 1, "brt": 1}}),
             (["--ipear=delay=100"], {"ipear": {"delay": 100}}),
-            (["--opcm", "slots=mi,match=0x1234,mask=0xff"], {"op1": {"m": 1, "i": 1, "match": "0x1234", "mask": "0xff"}}),
-            (["--opcm", "match=0x1234"], {"op1": {"m": 1, "i": 1, "f": 1, "b": 1, "match": "0x1234"}}),
-            (["--irange", "0x4000000000010000-0x4000000000010100"], {"ir": {"lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
+            (["--opcm", "slots=mi,match=0x1234,mask=0xff"],
+             {"op1": {"m": 1, "i": 1, "match": "0x1234", "mask": "0xff"}}),
+            (["--opcm",
+              "match=0x1234"], {"op1": {"m": 1, "i": 1, "f": 1, "b": 1, "match": "0x1234"}}),
+            (["--irange", "0x4000000000010000-0x4000000000010100"],
+             {"ir": {"lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
             (["--irange", "0x4000000000010000+0x100,nofine"],
              {"ir": {"fl": 2, "lim": [["0x4000000000010000", "0x4000000000010100"]]}}),
             (["--thres", "3"], {"ev": [{"e": "IA64_INST_RETIRED", "th": 3}]}),
@@ -1023,29 +1222,48 @@ class Dispatch(Case):
             (res,) = self.answers([{"req": request}])
             self.assertEqual(r.returncode, 0 if res["rc"] == 0 else 1, options)
             if res["rc"] == 0:
-                self.assertEqual([[p["num"], p["value"]] for p in o["pmc"]], [p[:2] for p in res["pmc"]], options)
-                self.assertEqual([b["value"] for b in o.get("ibr", [])], [b[1] for b in res.get("ir", {}).get("br", [])])
+                self.assertEqual([[p["num"], p["value"]] for p in o["pmc"]],
+                                 [p[:2] for p in res["pmc"]], options)
+                self.assertEqual([b["value"] for b in o.get("ibr", [])],
+                                 [b[1] for b in res.get("ir", {}).get("br", [])])
 
     def test_montecito_options_point_at_mistakes(self):
-        self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--dear", "cache,umsk=3", "L3_MISSES"), "umsk=3")
-        self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10", "L3_MISSES"), "0x10")
+        self.caret(
+            self.fails(2, "dispatch", "--pmu", "montecito", "--dear", "cache,umsk=3", "L3_MISSES"),
+            "umsk=3")
+        self.caret(self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10", "L3_MISSES"),
+                   "0x10")
         self.fails(2, "dispatch", "--pmu", "coreduo", "--etb", "Instr_Ret")
         said = self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "zz", "L3_MISSES")
         self.caret(said, "zz")
         self.assertIn("slots=mifb,match=N,mask=N", said)    # what it takes
-        self.assertIn("slots are m, i, f and b", self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "slots=,match=1", "L3_MISSES"))
-        self.assertIn("the range is empty", self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10+0", "L3_MISSES"))
+        self.assertIn(
+            "slots are m, i, f and b",
+            self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "slots=,match=1",
+                       "L3_MISSES"))
+        self.assertIn(
+            "the range is empty",
+            self.fails(2, "dispatch", "--pmu", "montecito", "--irange", "0x10+0", "L3_MISSES"))
 
     def test_more_thresholds_than_events(self):
-        self.assertIn("got 3 for 1 event.", self.fails(2, "dispatch", "--pmu", "montecito", "--thres", "1,2,3", "IA64_INST_RETIRED"))
+        self.assertIn(
+            "got 3 for 1 event.",
+            self.fails(2, "dispatch", "--pmu", "montecito", "--thres", "1,2,3",
+                       "IA64_INST_RETIRED"))
 
     def test_ranges_that_are_none(self):
         for given in "0x10-0x4", "0x10-0x10", "0x10+0", "0xfffffffffffffff0+0x20":
-            self.assertIn(given, self.fails(2, "dispatch", "--pmu", "montecito", "--irange", given, "IA64_INST_RETIRED"))
+            self.assertIn(
+                given,
+                self.fails(2, "dispatch", "--pmu", "montecito", "--irange", given,
+                           "IA64_INST_RETIRED"))
 
     def test_ranges_that_take_several_events_name_them(self):
-        command = ["dispatch", "--pmu", "montecito", "--irange", "0x4000000000001010-0x4000000000031200"]
-        named = re.findall(r"IA64_TAGGED\w+", self.fails(1, *command, "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33"))
+        command = [
+            "dispatch", "--pmu", "montecito", "--irange", "0x4000000000001010-0x4000000000031200"
+        ]
+        named = re.findall(r"IA64_TAGGED\w+",
+                           self.fails(1, *command, "IA64_TAGGED_INST_RETIRED_IBRP0_PMC32_33"))
         self.assertEqual(len(named), 4)
         self.done(*command, *named)
 
@@ -1074,14 +1292,18 @@ class Decode(Case):
         self.assertIn("ALAT_CAPACITY_MISS_ALL", " ".join(o["events"]))
 
     def test_bits_of_no_field_are_named(self):
-        self.assertRegex(self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x80000010053d024"), r"no field +0x800000100000000\b")
-        self.assertRegex(self.done("decode", "--pmu", "montecito", "PMC4=0x2035888"), r"no field +0x80\b")
-        self.assertNotIn("no field", self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x53d024"))
+        self.assertRegex(self.done("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x80000010053d024"),
+                         r"no field +0x800000100000000\b")
+        self.assertRegex(self.done("decode", "--pmu", "montecito", "PMC4=0x2035888"),
+                         r"no field +0x80\b")
+        self.assertNotIn("no field", self.done("decode", "--pmu", "coreduo",
+                                               "PERFEVTSEL0=0x53d024"))
         (o,) = objects(self.done("decode", "--pmu", "ev5", "--json", "PMC8=0x800f1000000f0"))
         self.assertEqual(o["rest"], "0x800f100000000")
 
     def test_the_selects_of_the_21164_wherever_they_are(self):
-        for pmu, reg, value, event in (("ev5", "PMC8", "0x800f0", "scachereads"), ("pca56", "PMC8", "0x1f0", "bcachedreadhits"),
+        for pmu, reg, value, event in (("ev5", "PMC8", "0x800f0", "scachereads"),
+                                       ("pca56", "PMC8", "0x1f0", "bcachedreadhits"),
                                        ("ev5", "PCNT5MUX", "0x80000000000f0", "scachereads")):
             (o,) = objects(self.done("decode", "--pmu", pmu, "--json", reg + "=" + value))
             self.assertIn(event, o["events"])
@@ -1092,21 +1314,25 @@ class Decode(Case):
 
     def test_words_that_belong_together(self):
         for pmu, config, config1, expected in (
-                ("skx", "0x1b7", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+            ("skx", "0x1b7", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
                 # By the other extra register, with what no row has in it, and a modifier.
-                ("skx", "0x1bb", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
-                ("skx", "0x50001bb", "0x10003", ["OFFCORE_RESPONSE:cmask=5:offcore_rsp=0x10003"]),
+            ("skx", "0x1bb", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+            ("skx", "0x50001bb", "0x10003", ["OFFCORE_RESPONSE:cmask=5:offcore_rsp=0x10003"]),
                 # Several fields lie in these bits: the event says which.
-                ("skx", "0x1cd", "4", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4"]),
-                ("skx", "0x5301cd", "3", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:ldlat=3"]),
-                ("skx", "0x1c6", "0x13", ["FRONTEND_RETIRED.L2_MISS"]),
-                ("bdw", "0x1bb", "0x10001", ["OFFCORE_RESPONSE_1:request_1=DEMAND_DATA_RD:response_1=ANY_RESPONSE",
-                                             "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
+            ("skx", "0x1cd", "4", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4"]),
+            ("skx", "0x5301cd", "3", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:ldlat=3"]),
+            ("skx", "0x1c6", "0x13", ["FRONTEND_RETIRED.L2_MISS"]),
+            ("bdw", "0x1bb", "0x10001", [
+                "OFFCORE_RESPONSE_1:request_1=DEMAND_DATA_RD:response_1=ANY_RESPONSE",
+                "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"
+            ]),
                 # The second register does not have what the first measures; bits that are nobody's.
-                ("glm", "0x2b7", "0x4000000001", []),
-                ("skx", "0x80000000000001b7", "0x10001", [])):
-            self.assertEqual(self.events(pmu, "config=" + config, "config1=" + config1), [expected] * 2, (pmu, config, config1))
-            self.assertEqual(self.events(pmu, "CONFIG1=" + config1, "config0=" + config), [expected] * 2, (pmu, config, config1))
+            ("glm", "0x2b7", "0x4000000001", []),
+            ("skx", "0x80000000000001b7", "0x10001", [])):
+            self.assertEqual(self.events(pmu, "config=" + config, "config1=" + config1),
+                             [expected] * 2, (pmu, config, config1))
+            self.assertEqual(self.events(pmu, "CONFIG1=" + config1, "config0=" + config),
+                             [expected] * 2, (pmu, config, config1))
         # In what people read they stand once, behind the last word.
         said = self.done("decode", "--pmu", "skx", "config=0x1b7", "config1=0x10001")
         self.assertEqual(said.count("ANY_RESPONSE"), 1)
@@ -1117,27 +1343,35 @@ class Decode(Case):
         self.assertIn("CPU_CLK_UNHALTED.THREAD_P", events[0])
         self.assertEqual(events[1:3], [["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]] * 2)
         self.assertIn("INST_RETIRED.ANY_P", events[3])
-        self.assertGreater(len(self.events("skx", "config=0x1b7", "PERFEVTSEL0=0x5301b7", "config1=0x10001")[0]), 1)
+        self.assertGreater(
+            len(self.events("skx", "config=0x1b7", "PERFEVTSEL0=0x5301b7", "config1=0x10001")[0]),
+            1)
 
     def test_two_registers_that_choose_an_event(self):
         both = ["branch_retired:m32=MMNP:thr=3:u"]
-        self.assertEqual(self.events("netburst", "CCCR12=0x37b000", "ESCR0=0xc000205", "cccr0=0x39000"), [both, both, []])
+        self.assertEqual(
+            self.events("netburst", "CCCR12=0x37b000", "ESCR0=0xc000205", "cccr0=0x39000"),
+            [both, both, []])
         self.assertEqual(self.events("netburst", "ESCR1=0xc000205", "PMC14=0x37b000"), [both, both])
         self.assertEqual(self.events("netburst", "CCCR8=0x3b000", "ESCR0=0xc00020f"), [[], []])
         self.assertEqual(self.events("netburst", "ESCR1=0xc00020f", "config=0x520002000003b000"),
-                         [["BSQ_active_entries:m12=REQ_TYPE0", "branch_retired:m32=MMNP"], ["branch_retired:m32=MMNP"]])
-        said = self.done("decode", "--pmu", "netburst", "CCCR12=0x37b000", "ESCR0=0xc000205", "PMC4=0x39000")
+                         [["BSQ_active_entries:m12=REQ_TYPE0", "branch_retired:m32=MMNP"],
+                          ["branch_retired:m32=MMNP"]])
+        said = self.done("decode", "--pmu", "netburst", "CCCR12=0x37b000", "ESCR0=0xc000205",
+                         "PMC4=0x39000")
         self.assertEqual(said.count("  event  "), 3)  # of which one is the ESCR's field
         self.assertEqual(said.count("branch_retired"), 1)
         self.assertTrue(said.endswith("is chosen in the ESCR: give both registers\n"), said)
-        for pmu, other in (("netburst", "ESCR0=0"), ("netburst", "config=0"), ("coreduo", "PMC0=0")):
+        for pmu, other in (("netburst", "ESCR0=0"), ("netburst", "config=0"), ("coreduo",
+                                                                               "PMC0=0")):
             self.assertNotIn("give both", self.done("decode", "--pmu", pmu, other))
 
     def test_more_events_than_are_named(self):
         (o,) = objects(self.done("decode", "--json", "--pmu", "clx", "config=0x1b7"))
         self.assertEqual((len(o["events"]), o["more"]), (64, True))
-        self.assertRegex(self.done("decode", "--pmu", "clx", "config=0x1b7"),
-                         r"\n  or +more than 56 others; --json lists them\n +one of more than 64 events: ")
+        self.assertRegex(
+            self.done("decode", "--pmu", "clx", "config=0x1b7"),
+            r"\n  or +more than 56 others; --json lists them\n +one of more than 64 events: ")
         (o,) = objects(self.done("decode", "--json", "--pmu", "clx", "config=0x3c"))
         self.assertNotIn("more", o)
 
@@ -1154,9 +1388,11 @@ class Stat(Case):
     def test_counts_of_a_command(self):
         out = objects(self.done("stat", "--json", "-e", "page-faults,task-clock", "--", "true"))
         # An ordinary user's are counted without the kernel, and say so.
-        self.assertEqual([o["event"].removesuffix(":u") for o in out], ["page-faults", "task-clock"])
+        self.assertEqual([o["event"].removesuffix(":u") for o in out],
+                         ["page-faults", "task-clock"])
         for o in out:
-            self.assertIn(o["quality"], ("exact", "scaled", "partial", "not counted", "not supported"))
+            self.assertIn(o["quality"],
+                          ("exact", "scaled", "partial", "not counted", "not supported"))
             if o["value"] is None:
                 self.assertIn(o["quality"], ("not counted", "not supported"))
                 self.assertTrue(o["why"])
@@ -1180,9 +1416,12 @@ class Stat(Case):
 
     def test_status_of_the_command(self):
         self.assertEqual(pfm("stat", "-e", "page-faults", "--", "sh", "-c", "exit 7").returncode, 7)
-        self.assertEqual(pfm("stat", "-e", "page-faults", "--", "sh", "-c", "kill -9 $$").returncode, 137)
-        self.assertIn("cannot run", self.fails(127, "stat", "-e", "page-faults", "--", "/no/such/program"))
-        self.assertIn("cannot run", self.fails(126, "stat", "-e", "page-faults", "--", "/etc/passwd"))
+        self.assertEqual(
+            pfm("stat", "-e", "page-faults", "--", "sh", "-c", "kill -9 $$").returncode, 137)
+        self.assertIn("cannot run",
+                      self.fails(127, "stat", "-e", "page-faults", "--", "/no/such/program"))
+        self.assertIn("cannot run", self.fails(126, "stat", "-e", "page-faults", "--",
+                                               "/etc/passwd"))
 
     def test_options_of_the_command_are_its_own(self):
         r = pfm("stat", "-e", "page-faults", "echo", "-e", "--json")
@@ -1193,15 +1432,18 @@ class Stat(Case):
 
     def test_lists(self):
         self.assertEqual(self.plan("page-faults,task-clock"), ["page-faults", "task-clock"])
-        self.assertEqual(self.plan("coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr,page-faults"),
-                         ["coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr", "page-faults"])
+        self.assertEqual(
+            self.plan("coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr,page-faults"),
+            ["coreduo::Bus_Snoops,agent=any,cachestate=ms,cmask=2,inv,usr", "page-faults"])
         self.assertEqual(self.plan("coreduo/event=0x2e,umask=0x41/u,page-faults"),
                          ["coreduo/event=0x2e,umask=0x41/u", "page-faults"])
         self.assertEqual(self.plan("page-faults,coreduo::L2_LINES_IN:SELF:c=1:i"),
                          ["page-faults", "coreduo::L2_LINES_IN:SELF:c=1:i"])
 
     def test_groups(self):
-        out = objects(self.done("stat", "--dry-run", "--json", "-e", "{page-faults,task-clock},context-switches"))
+        out = objects(
+            self.done("stat", "--dry-run", "--json", "-e",
+                      "{page-faults,task-clock},context-switches"))
         self.assertEqual([o["group"] for o in out][0], [o["group"] for o in out][1])
         self.assertNotEqual([o["group"] for o in out][1], [o["group"] for o in out][2])
 
@@ -1211,7 +1453,8 @@ class Stat(Case):
         self.assertIn("type=1 config=0x2", self.done("stat", "--dry-run", "-e", "page-faults"))
 
     def test_unknown_event(self):
-        err = self.fails(1, "stat", "-e", "page-faults,page-fautls", "--", "touch", "/nonexistent/x")
+        err = self.fails(1, "stat", "-e", "page-faults,page-fautls", "--", "touch",
+                         "/nonexistent/x")
         self.caret(err, "page-fautls")
         self.assertNotIn("touch", err)
 
@@ -1238,13 +1481,15 @@ class Stat(Case):
         self.assertNotIn("run 3 of 3", pfm(*many).stderr)
 
     def test_interval(self):
-        out = objects(self.done("stat", "--json", "-I", "100", "-e", "task-clock", "--", "sleep", "0.35"))
+        out = objects(
+            self.done("stat", "--json", "-I", "100", "-e", "task-clock", "--", "sleep", "0.35"))
         times = [o["time"] for o in out]
         self.assertEqual(times, sorted(times))
         self.assertGreaterEqual(len(times), 3)
 
     def test_intervals_add_up(self):
-        """As many faults in all intervals together as in one measurement of the same program, and each step's in its own."""
+        """As many faults in all intervals together as in one measurement of the same program, and
+        each step's in its own."""
         steps = "import mmap, time\nfor n in 1000, 3000:\n  m = mmap.mmap(-1, n * 4096)\n" \
                 "  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"
         program = ["-e", "page-faults:u", "--", sys.executable, "-S", "-c", steps]
@@ -1253,9 +1498,11 @@ class Stat(Case):
         self.assertEqual(whole["quality"], "exact")
         for o in parts:     # a program that sleeps for all of an interval is enabled for no time
             self.assertEqual((o["quality"], o.get("cause"), o["value"] is None),
-                             ("exact", None, False) if o["enabled"] else ("not counted", "no time", True))
+                             ("exact", None, False) if o["enabled"] else
+                             ("not counted", "no time", True))
         self.assertAlmostEqual(sum(o["value"] or 0 for o in parts), whole["value"], delta=40)
-        self.assertTrue([o for o in parts if (o["value"] or 0) < 100], "no interval of the sleep is quiet")
+        self.assertTrue([o for o in parts if (o["value"] or 0) < 100],
+                        "no interval of the sleep is quiet")
 
     def test_output_file(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -1263,7 +1510,8 @@ class Stat(Case):
             r = pfm("stat", "--json", "-o", path, "-e", "page-faults", "--", "echo", "x")
             self.assertEqual(r.stdout, "x\n")
             with open(path, encoding="utf-8") as f:
-                self.assertEqual(json.loads(f.readline())["event"].removesuffix(":u"), "page-faults")
+                self.assertEqual(
+                    json.loads(f.readline())["event"].removesuffix(":u"), "page-faults")
 
     def test_process_until_it_ends(self):
         p = subprocess.Popen(["sleep", "0.5"])
@@ -1275,20 +1523,24 @@ class Stat(Case):
 
     def test_interrupt_ends_the_measurement(self):
         target = subprocess.Popen(["sleep", "30"])
-        p = subprocess.Popen([PFM, "stat", "--json", "-e", "task-clock", "-p", str(target.pid)], env=CLEAN,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([PFM, "stat", "--json", "-e", "task-clock", "-p",
+                              str(target.pid)], env=CLEAN, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
         time.sleep(0.6)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=20)
         target.kill()
         target.wait()
-        self.assertEqual(json.loads(out.splitlines()[0])["event"].removesuffix(":u"), "task-clock", err)
+        self.assertEqual(
+            json.loads(out.splitlines()[0])["event"].removesuffix(":u"), "task-clock", err)
 
     def test_ground_truth_of_page_faults(self):
         touch = "import mmap\nm = mmap.mmap(-1, {n} * 4096)\nfor i in range({n}): m[i * 4096] = 1\n"
 
         def faults(n):
-            (o,) = objects(self.done("stat", "--json", "-e", "page-faults", "--", sys.executable, "-S", "-c", touch.format(n=n)))
+            (o, ) = objects(
+                self.done("stat", "--json", "-e", "page-faults", "--", sys.executable, "-S", "-c",
+                          touch.format(n=n)))
             if o["value"] is None:
                 self.skipTest("page faults cannot be counted here: " + o["why"])
             return o["value"]
@@ -1301,7 +1553,9 @@ class Stat(Case):
         self.assertLess(abs(many - few - 4000), 100)
 
     def test_device_model(self):
-        out = objects(self.done("stat", "--json", "--device-model", "ev5", "-e", "cycles,issues", "--", "sleep", "0.05"))
+        out = objects(
+            self.done("stat", "--json", "--device-model", "ev5", "-e", "cycles,issues", "--",
+                      "sleep", "0.05"))
         self.assertEqual([o["event"] for o in out], ["cycles", "issues"])
         for o in out:
             self.assertIsNotNone(o["value"])
@@ -1310,7 +1564,8 @@ class Stat(Case):
         self.fails(1, "stat", "--device-model", "ev55", "-e", "cycles", "--", "true")
 
     def test_device_model_wants_events(self):
-        self.assertIn("name events with -e", self.fails(2, "stat", "--device-model", "ev6", "--", "true"))
+        self.assertIn("name events with -e",
+                      self.fails(2, "stat", "--device-model", "ev6", "--", "true"))
 
     def test_plan_of_a_device_model(self):
         out = self.done("stat", "--dry-run", "--device-model", "ev6", "-e", "cycles")
@@ -1319,7 +1574,9 @@ class Stat(Case):
 
     def test_profileme_statistics_are_no_events(self):
         """pfm(7) calls a statistic of EV67 cycles; processor cycles have other names there."""
-        others = {"cycles": "cycles0, cycles1 or anycycles", "retired": "retinst", "replay_trap": "replay"}
+        others = {
+            "cycles": "cycles0, cycles1 or anycycles", "retired": "retinst", "replay_trap": "replay"
+        }
         for name, instead in others.items():
             for more in ((), ("--dry-run",)):
                 words = ("stat", *more, "--device-model", "ev67", "-e", name, "--", "true")
@@ -1330,10 +1587,13 @@ class Stat(Case):
                 self.assertIn(o["note"], " ".join((r.stdout + r.stderr).split()))
             self.assertIn(instead, " ".join(self.done("show", "ev67::" + name).split()))
             self.assertIn(instead, objects(self.done("show", "--json", "ev67::" + name))[0]["note"])
-        (o,) = objects(self.done("stat", "--json", "--device-model", "ev67", "-e", "cycles_per_ret", "--", "true"))
+        (o, ) = objects(
+            self.done("stat", "--json", "--device-model", "ev67", "-e", "cycles_per_ret", "--",
+                      "true"))
         self.assertIn("Not divided", o["note"])
         for model, name in ("ev67", "cycles0"), ("ev67", "retinst"), ("ev5", "cycles"):
-            (o,) = objects(self.done("stat", "--json", "--device-model", model, "-e", name, "--", "true"))
+            (o, ) = objects(
+                self.done("stat", "--json", "--device-model", model, "-e", name, "--", "true"))
             self.assertNotIn("note", o)
 
     def test_process_that_is_gone(self):
@@ -1343,17 +1603,21 @@ class Stat(Case):
         (o,) = objects(r.stdout)
         if o["cause"] == "permission":
             self.skipTest(o["why"])    # the kernel looks at permissions first
-        self.assertEqual((r.returncode, o["value"], o["quality"], o["cause"]), (1, None, "not counted", "no process"))
+        self.assertEqual((r.returncode, o["value"], o["quality"], o["cause"]),
+                         (1, None, "not counted", "no process"))
         self.assertIn(str(gone.pid), o["why"])
 
     def test_each_cpu(self):
-        out = objects(self.done("stat", "--json", "--device-model", "ev5", "-C", "0", "--per-cpu", "-e", "cycles", "--", "true"))
+        out = objects(
+            self.done("stat", "--json", "--device-model", "ev5", "-C", "0", "--per-cpu", "-e",
+                      "cycles", "--", "true"))
         self.assertEqual([(o["cpu"], o["event"]) for o in out], [("0", "cycles")])
         self.fails(2, "stat", "--per-cpu", "-e", "page-faults", "--", "true")
 
     def test_wrong_lists(self):
         for cpus in "", "x", "1-0", "0,", "0-", "0-1-2", "99999999":
-            self.assertIn("'%s'" % cpus, self.fails(2, "stat", "-C", cpus, "-e", "page-faults", "--", "true"))
+            self.assertIn("'%s'" % cpus,
+                          self.fails(2, "stat", "-C", cpus, "-e", "page-faults", "--", "true"))
         self.assertIn("-e: expected events", self.fails(2, "stat", "-e", "", "--", "true"))
         for texts, at in (",,", 0), ("cycles,,page-faults", 7), (",cycles", 0), ("cycles,", 6):
             said = self.fails(1, "stat", "-e", texts, "--", "true")
@@ -1363,18 +1627,24 @@ class Stat(Case):
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
     def test_output_that_is_full(self):
         for more in (), ("--json",):
-            said = self.fails(1, "stat", *more, "-o", "/dev/full", "-e", "page-faults", "--", "true")
+            said = self.fails(1, "stat", *more, "-o", "/dev/full", "-e", "page-faults", "--",
+                              "true")
             self.assertIn("/dev/full: No space left on device", said)
 
     def test_nothing_to_wait_for(self):
-        """Process 1 does not end: with nothing that can be counted of it, the answer comes at once."""
+        """Process 1 does not end: with nothing that can be counted of it, the answer comes at
+        once."""
         for more in (), ("-I", "1000"), ("-r", "1"):
-            (o,) = objects(pfm("stat", "--json", *more, "-p", "1", "-e", "coreduo::Instr_Ret", timeout=20).stdout)
-            self.assertEqual((o["value"], o["quality"], o["cause"]), (None, "not supported", "no PMU"))
+            (o, ) = objects(
+                pfm("stat", "--json", *more, "-p", "1", "-e", "coreduo::Instr_Ret",
+                    timeout=20).stdout)
+            self.assertEqual((o["value"], o["quality"], o["cause"]),
+                             (None, "not supported", "no PMU"))
 
 
 class Fallback(Case):
-    """A processor no list is for is served by what its family has in common: said once, wherever it happens."""
+    """A processor no list is for is served by what its family has in common: said once, wherever it
+    happens."""
     EVENT = "LLC_MISSES"
     NOTE = "no list of this machine's processor is loaded; intel_arch "
 
@@ -1383,7 +1653,8 @@ class Fallback(Case):
         self.addCleanup(folder.cleanup)
         cpu = os.path.join(folder.name, "sys/bus/event_source/devices/cpu")
         os.makedirs(os.path.join(cpu, "format"))
-        for name, text in ("type", "4"), ("format/event", "config:0-7"), ("format/umask", "config:8-15"):
+        for name, text in ("type", "4"), ("format/event", "config:0-7"), ("format/umask",
+                                                                          "config:8-15"):
             with open(os.path.join(cpu, name), "w", encoding="ascii") as f:
                 f.write(text + "\n")
         self.env = {"PERFMON_SYSFS": folder.name, "PERFMON_CPUID": "GenuineIntel-19-7-1"}
@@ -1394,8 +1665,9 @@ class Fallback(Case):
         return r
 
     def test_said_once(self):
-        for args in (("encode", self.EVENT, self.EVENT), ("show", self.EVENT, self.EVENT), ("dispatch", self.EVENT),
-                     ("stat", "--dry-run", "-e", self.EVENT + "," + self.EVENT)):
+        for args in (("encode", self.EVENT, self.EVENT), ("show", self.EVENT, self.EVENT),
+                     ("dispatch", self.EVENT), ("stat", "--dry-run", "-e",
+                                                self.EVENT + "," + self.EVENT)):
             for more in (), ("--json",):
                 r = self.answer(args[0], *more, *args[1:])
                 self.assertEqual(r.stderr.count(self.NOTE), 1, args)
@@ -1404,12 +1676,14 @@ class Fallback(Case):
                     self.assertIs(o["fallback"], True)
 
     def test_not_said_of_others(self):
-        for args in (("encode", "coreduo::Instr_Ret", "page-faults"), ("show", "cpu-cycles"), ("show", "coreduo"),
-                     ("stat", "--dry-run", "-e", "page-faults")):
+        for args in (("encode", "coreduo::Instr_Ret", "page-faults"), ("show", "cpu-cycles"),
+                     ("show", "coreduo"), ("stat", "--dry-run", "-e", "page-faults")):
             self.assertEqual(self.answer(*args).stderr, "")
             for o in objects(self.answer(args[0], "--json", *args[1:]).stdout):
                 self.assertFalse(o.get("fallback"))
-        self.assertEqual(pfm("encode", "intel_arch::" + self.EVENT, env={"PERFMON_CPUID": "nonsense"}).stderr, "")
+        self.assertEqual(
+            pfm("encode", "intel_arch::" + self.EVENT, env={"PERFMON_CPUID": "nonsense"}).stderr,
+            "")
 
 
 class Import(Case):
@@ -1419,7 +1693,8 @@ class Import(Case):
             with open(script, "w", encoding="ascii") as f:
                 f.write("import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(5)\n")
             r = pfm("import", "a b", "--cpu", "x*", "-o", "out", env={"PERFMON_PMUC": script})
-        self.assertEqual((r.returncode, json.loads(r.stdout)), (5, ["import", "a b", "--cpu", "x*", "-o", "out"]))
+        self.assertEqual((r.returncode, json.loads(r.stdout)),
+                         (5, ["import", "a b", "--cpu", "x*", "-o", "out"]))
 
     def test_image_is_found_again(self):
         if "PERFMON_PMUC" not in os.environ:
@@ -1427,11 +1702,14 @@ class Import(Case):
         with tempfile.TemporaryDirectory() as folder:
             source = os.path.join(folder, "toy.pmu")
             with open(source, "w", encoding="ascii") as f:
-                f.write('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-7\n'
-                        'event TICKS code=0x11 "Ticks of the toy."\n')
+                f.write(
+                    'pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code'
+                    ' at=config:0-7\nevent TICKS code=0x11 "Ticks of the toy."\n'
+                )
             image = os.path.join(folder, "toy.pmdb")
             self.done("import", source, "-o", image)
-            (o,) = objects(self.done("encode", "--json", "toy::TICKS", env={"PERFMON_EVENTS": image}))
+            (o, ) = objects(
+                self.done("encode", "--json", "toy::TICKS", env={"PERFMON_EVENTS": image}))
             self.assertEqual(o["perf"]["config"], "0x11")
 
     def test_mistakes(self):
@@ -1453,7 +1731,8 @@ class Session(Case):
 
     def test_file_that_is_missing(self):
         self.fails(1, "alpha", "session", "--json", "/no/such/file")
-        self.assertIn("cannot read '/': Is a directory", self.fails(1, "alpha", "session", "--json", "/"))
+        self.assertIn("cannot read '/': Is a directory",
+                      self.fails(1, "alpha", "session", "--json", "/"))
 
 
 class Trace(Case):
@@ -1475,7 +1754,8 @@ class Trace(Case):
     def test_session(self):
         lines = self.trace("session", "stat", "--json", "-e", "no-such-event", "--", "true")
         self.assertEqual(lines, [])
-        traced = pfm("stat", "-e", "page-faults", "--", "true", env={"PERFMON_DEBUG": "session"}).stderr
+        traced = pfm("stat", "-e", "page-faults", "--", "true",
+                     env={"PERFMON_DEBUG": "session"}).stderr
         self.assertRegex(traced, r"(?m)^perfmon: session: perf_event_open\(type=1 config=0x2 .*\): "
                                  r"(descriptor \d+|.* \(errno \d+\))$")
 
@@ -1495,26 +1775,44 @@ class ExtraRegister(Case):
 
     def test_register_given(self):
         """The values are those of Intel's lists."""
-        for pmu, control, extra, event in (
-                ("spr", "PERFEVTSEL0=0x53012a", "OFFCORE_RSP_0=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
-                ("spr", "PMC3=0x53012b", "offcore_rsp_1=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
-                ("spr", "0x186=0x53012a", "0x1a6=0x3fbfc00001", "OCR.DEMAND_DATA_RD.L3_MISS"),
-                ("nvl_coyotecove", "0x186=0x5301d6", "0x3e0=0xff03f000000001", "MEM_LOAD_L2_MISS_RETIRED.L3_MISS"),
-                ("nvl_coyotecove", "PMC0=0x5304d6", "OMR_2=0xff03f000000001", "MEM_LOAD_L2_MISS_RETIRED.L3_MISS"),
-                ("skx", "PERFEVTSEL2=0x5301b7", "OFFCORE_RSP_0=0x10001", "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"),
-                ("skx", "PERFEVTSEL0=0x5301c6", "PEBS_FRONTEND=0x13", "FRONTEND_RETIRED.L2_MISS"),
-                ("skx", "PERFEVTSEL0=0x5301cd", "PEBS_LD_LAT=0x4", "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4")):
+        for pmu, control, extra, event in (("spr", "PERFEVTSEL0=0x53012a",
+                                            "OFFCORE_RSP_0=0x3fbfc00001",
+                                            "OCR.DEMAND_DATA_RD.L3_MISS"),
+                                           ("spr", "PMC3=0x53012b", "offcore_rsp_1=0x3fbfc00001",
+                                            "OCR.DEMAND_DATA_RD.L3_MISS"),
+                                           ("spr", "0x186=0x53012a", "0x1a6=0x3fbfc00001",
+                                            "OCR.DEMAND_DATA_RD.L3_MISS"),
+                                           ("nvl_coyotecove", "0x186=0x5301d6",
+                                            "0x3e0=0xff03f000000001",
+                                            "MEM_LOAD_L2_MISS_RETIRED.L3_MISS"),
+                                           ("nvl_coyotecove", "PMC0=0x5304d6",
+                                            "OMR_2=0xff03f000000001",
+                                            "MEM_LOAD_L2_MISS_RETIRED.L3_MISS"),
+                                           ("skx", "PERFEVTSEL2=0x5301b7", "OFFCORE_RSP_0=0x10001",
+                                            "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"),
+                                           ("skx", "PERFEVTSEL0=0x5301c6", "PEBS_FRONTEND=0x13",
+                                            "FRONTEND_RETIRED.L2_MISS"),
+                                           ("skx", "PERFEVTSEL0=0x5301cd", "PEBS_LD_LAT=0x4",
+                                            "MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4")):
             for registers in (control, extra), (extra, control):
                 objects_of = objects(self.done("decode", "--json", "--pmu", pmu, *registers))
                 self.assertEqual([o["events"] for o in objects_of], [[event]] * 2, registers)
                 self.assertEqual([o.get("decided_by") for o in objects_of], [None] * 2, registers)
-        said = self.done("decode", "--pmu", "spr", "PERFEVTSEL0=0x53012a", "OFFCORE_RSP_0=0x3fbfc00001")
+        said = self.done("decode", "--pmu", "spr", "PERFEVTSEL0=0x53012a",
+                         "OFFCORE_RSP_0=0x3fbfc00001")
         self.assertEqual(said.count("OCR."), 1, said)
 
     def test_register_of_another_event(self):
-        for registers in (("PERFEVTSEL0=0x5301b7", "OFFCORE_RSP_1=0x10001"), ("PERFEVTSEL0=0x5300c0", "OFFCORE_RSP_0=0x10001")):
-            events = [o["events"] for o in objects(self.done("decode", "--json", "--pmu", "skx", *registers))]
-            alone = [o["events"] for o in objects(self.done("decode", "--json", "--pmu", "skx", registers[0]))]
+        for registers in (("PERFEVTSEL0=0x5301b7", "OFFCORE_RSP_1=0x10001"),
+                          ("PERFEVTSEL0=0x5300c0", "OFFCORE_RSP_0=0x10001")):
+            events = [
+                o["events"]
+                for o in objects(self.done("decode", "--json", "--pmu", "skx", *registers))
+            ]
+            alone = [
+                o["events"]
+                for o in objects(self.done("decode", "--json", "--pmu", "skx", registers[0]))
+            ]
             self.assertEqual(events, alone + [[]], registers)
 
     def test_event_of_its_own(self):
@@ -1528,16 +1826,20 @@ class Device(Case):
         self.assertEqual(pfm("alpha", "device", "--", "/no/such/program").returncode, 127)
 
     def test_few_files(self):
-        """The files of the device are beyond the program's own: below its limit, whichever that is."""
+        """The files of the device are beyond the program's own: below its limit, whichever that
+        is."""
         for files in 200, 512, 600, 1024:
             with tempfile.TemporaryDirectory() as folder:
-                done = pfm("alpha", "device", "--model", "ev6", "--", PFM, "record", "-o", os.path.join(folder, "x"), "--device",
-                           "0x120000000-0x120002000", "-a", "-e", "ev6::cycles", "--", "true",
-                           preexec_fn=lambda n=files: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+                done = pfm(
+                    "alpha", "device", "--model", "ev6", "--", PFM, "record", "-o",
+                    os.path.join(folder, "x"), "--device", "0x120000000-0x120002000", "-a", "-e",
+                    "ev6::cycles", "--", "true",
+                    preexec_fn=lambda n=files: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
             self.assertEqual(done.returncode, 0, (files, done.stderr))
 
     def test_mistakes(self):
-        self.assertIn("Did you mean 'ev6", self.fails(2, "alpha", "device", "--model", "ev66", "--", "true"))
+        self.assertIn("Did you mean 'ev6",
+                      self.fails(2, "alpha", "device", "--model", "ev66", "--", "true"))
         self.fails(2, "alpha", "device", "--cpus", "0", "--", "true")
 
 
@@ -1557,8 +1859,8 @@ COMP_WORDS[0]=$3
 _pfm
 printf '%s\\n' "${COMPREPLY[@]}"
 '''
-        r = subprocess.run([bash, "--norc", "-c", script, "bash", COMPLETION, line, PFM], env=CLEAN, capture_output=True,
-                           text=True, timeout=30)
+        r = subprocess.run([bash, "--norc", "-c", script, "bash", COMPLETION, line, PFM], env=CLEAN,
+                           capture_output=True, text=True, timeout=30)
         self.assertEqual(r.stderr, "")
         return r.stdout.split()
 
@@ -1580,8 +1882,9 @@ printf '%s\\n' "${COMPREPLY[@]}"
         self.assertTrue(self.complete("pfm stat -p ")[0].isdigit())
 
     def test_metrics(self):
-        for line in ("metric skx::Info_Thread_IP", "metric -p skx Info_Thread_IP", "plan --pmu skx Info_Thread_IP",
-                     "stat --metrics=skx::Info_Thread_IP", "stat -M skx::Info_Thread_IP"):
+        for line in ("metric skx::Info_Thread_IP", "metric -p skx Info_Thread_IP",
+                     "plan --pmu skx Info_Thread_IP", "stat --metrics=skx::Info_Thread_IP",
+                     "stat -M skx::Info_Thread_IP"):
             self.assertRegex(self.complete("pfm " + line)[0], "Info_Thread_IPC$")
 
     def test_events(self):
@@ -1589,13 +1892,16 @@ printf '%s\\n' "${COMPREPLY[@]}"
         self.assertIn("IA64_INST_RETIRED", self.complete("pfm dispatch --pmu montecito IA64_INST"))
 
     def test_last_event_of_a_list(self):
-        self.assertIn("page-faults,page-faults", [w.lower().replace("_", "-") for w in self.complete("pfm stat -e page-faults,page-f")])
+        self.assertIn(
+            "page-faults,page-faults",
+            [w.lower().replace("_", "-") for w in self.complete("pfm stat -e page-faults,page-f")])
 
     def test_files(self):
         self.assertTrue(self.complete("pfm import /et"))
 
     def test_unit_masks(self):
-        for event, words in (("coreduo::L2_Rqsts:", {"SELF", "MESI"}), ("coreduo::L2_Rqsts,", {"core=this", "cachestate=MESI"})):
+        for event, words in (("coreduo::L2_Rqsts:", {"SELF", "MESI"}),
+                             ("coreduo::L2_Rqsts,", {"core=this", "cachestate=MESI"})):
             got = self.done("list", "--complete", event).split()
             self.assertEqual([w for w in got if not w.startswith(event)], [])
             self.assertLess(words, {w[len(event):] for w in got})
@@ -1612,7 +1918,9 @@ class ManualPage(Case):
             page = f.read()
         for command in CommandLine.COMMANDS:
             for option in self.done(command, "--complete-options").split():
-                self.assertRegex(page, rf"Fl (\w , )?-{option[2:]}\b|Cm -{option[2:]}\b|, -{option[2:]}\b", f"{command} {option}")
+                self.assertRegex(
+                    page, rf"Fl (\w , )?-{option[2:]}\b|Cm -{option[2:]}\b|, -{option[2:]}\b",
+                    f"{command} {option}")
 
 
 if __name__ == "__main__":

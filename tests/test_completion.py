@@ -64,9 +64,10 @@ class Zsh(Shell, unittest.TestCase):
             self.skipTest("zsh is missing (Debian package zsh)")
 
     def complete(self, *words):
-        done = subprocess.run(["zsh", "-f", "-s", PFM, *filter(None, words[:-1]), words[-1]],
-                              input=ZSH, capture_output=True, text=True, timeout=60, check=True,
-                              env={**os.environ, "COMPLETION": os.path.join(TOOLS, "completion.zsh")})
+        done = subprocess.run(
+            ["zsh", "-f", "-s", PFM, *filter(None, words[:-1]), words[-1]], input=ZSH,
+            capture_output=True, text=True, timeout=60, check=True,
+            env={**os.environ, "COMPLETION": os.path.join(TOOLS, "completion.zsh")})
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 

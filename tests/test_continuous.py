@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm record --continuous: rounds, limits of the folder, and receivers that take, refuse, or are away."""
+"""pfm record --continuous: rounds, limits of the folder, and receivers that take, refuse, or are
+away."""
 import calendar
 import gzip
 import os
@@ -29,8 +30,10 @@ class Continuous(unittest.TestCase):
         self.folder = os.path.join(folder.name, "rounds")
 
     def start(self, *words, every="1", events=EVENTS, **more):
-        return subprocess.Popen([PFM, "record", "--continuous", self.folder, "--round", "1", "--every", every, *words, *events],
-                                stderr=subprocess.PIPE, text=True, **more)
+        return subprocess.Popen([
+            PFM, "record", "--continuous", self.folder, "--round", "1", "--every", every, *words,
+            *events
+        ], stderr=subprocess.PIPE, text=True, **more)
 
     def record(self, *words, status=0, **more):
         with self.start(*words, **more) as p:
@@ -45,10 +48,12 @@ class Continuous(unittest.TestCase):
         return sorted(os.listdir(self.folder))
 
     def report(self, name):
-        return subprocess.run([PFM, "report", os.path.join(self.folder, name)], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([PFM, "report", os.path.join(self.folder, name)], capture_output=True,
+                              text=True, check=True).stdout
 
     def test_rounds_with_events_in_turns(self):
-        err = self.record("--rounds", "2", "--each-event", events=("-a", "-F", "99", "-e", "cpu-clock,task-clock"))
+        err = self.record("--rounds", "2", "--each-event",
+                          events=("-a", "-F", "99", "-e", "cpu-clock,task-clock"))
         self.assertEqual(err, "")
         names = self.files()
         self.assertEqual(len(names), 2)
@@ -59,8 +64,8 @@ class Continuous(unittest.TestCase):
     def test_limits(self):
         """The oldest go first, others' files stay, and each removal is reported."""
         os.mkdir(self.folder)
-        for name, age in (("perf-20200101T000000Z.data", 1000), ("perf-20200102T000000Z.data", 0), ("perf-20200103T000000Z.data", 0),
-                          ("notes.txt", 5000)):
+        for name, age in (("perf-20200101T000000Z.data", 1000), ("perf-20200102T000000Z.data", 0),
+                          ("perf-20200103T000000Z.data", 0), ("notes.txt", 5000)):
             path = os.path.join(self.folder, name)
             with open(path, "wb") as f:
                 f.write(b"x" * 1000000)
@@ -68,13 +73,15 @@ class Continuous(unittest.TestCase):
         err = self.record("--rounds", "1", "--keep-age", "500", "--keep-bytes", "1900000")
         self.assertIn("removed perf-20200101T000000Z.data: older than --keep-age", err)
         self.assertIn("removed perf-20200102T000000Z.data: more than --keep-bytes", err)
-        self.assertEqual([n for n in self.files() if n.startswith(("perf-2020", "notes"))], ["notes.txt", "perf-20200103T000000Z.data"])
+        self.assertEqual([n for n in self.files() if n.startswith(("perf-2020", "notes"))],
+                         ["notes.txt", "perf-20200103T000000Z.data"])
 
     def test_a_signal_ends_it(self):
         """What the round under way has is kept."""
         with self.start(every="1") as p:
             until = time.monotonic() + 20
-            while time.monotonic() < until and not (os.path.isdir(self.folder) and any(n.endswith(".part") for n in self.files())):
+            while time.monotonic() < until and not (os.path.isdir(self.folder) and any(
+                    n.endswith(".part") for n in self.files())):
                 time.sleep(0.05)
             time.sleep(0.3)
             p.send_signal(signal.SIGTERM)
@@ -96,7 +103,8 @@ class Continuous(unittest.TestCase):
         self.assertEqual((first.returncode, len(self.files())), (0, 3), err)
 
     def test_machines_take_turns(self):
-        """The name of a machine decides when in the interval its rounds begin, so that a fleet does not push all at once."""
+        """The name of a machine decides when in the interval its rounds begin, so that a fleet does
+        not push all at once."""
         every = 5
 
         def offset(name):
@@ -111,9 +119,12 @@ class Continuous(unittest.TestCase):
         started = []
         for name in chosen:
             folder = os.path.join(os.path.dirname(self.folder), name)
-            started.append((name, folder, subprocess.Popen(
-                ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', name, PFM, "record", "--continuous", folder, "--round", "1",
-                 "--every", str(every), "--rounds", "1", *EVENTS], stderr=subprocess.PIPE, text=True)))
+            started.append((name, folder,
+                            subprocess.Popen([
+                                "unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', name,
+                                PFM, "record", "--continuous", folder, "--round", "1", "--every",
+                                str(every), "--rounds", "1", *EVENTS
+                            ], stderr=subprocess.PIPE, text=True)))
         for name, folder, p in started:
             _, err = p.communicate(timeout=60)
             if "unshare" in err or "hostname" in err:
@@ -124,7 +135,8 @@ class Continuous(unittest.TestCase):
             self.assertIn((begin - int(offset(name))) % every, (0, 1), (name, file))
 
     def test_files_of_others_stay(self):
-        """Names of users, and what is not a regular file; only the part that a killed recorder left is removed."""
+        """Names of users, and what is not a regular file; only the part that a killed recorder left
+        is removed."""
         os.mkdir(self.folder)
         path = os.path.join(self.folder, "perf-2020010%dT000000Z.data")
         os.mkdir(path % 1)
@@ -146,7 +158,8 @@ class Continuous(unittest.TestCase):
         self.assertEqual(self.files(), [])
 
     def test_disk_full(self):
-        """A round that cannot be written is lost, and said to be; others follow when there is room."""
+        """A round that cannot be written is lost, and said to be; others follow when there is
+        room."""
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
@@ -163,8 +176,10 @@ class Continuous(unittest.TestCase):
         self.assertEqual(len(self.files()), 1)
 
     def test_refused(self):
-        for words in (["--round", "5", "--every", "2"], ["-o", "x"], ["--round", "0"], ["--", "true"]):
-            p = subprocess.run([PFM, "record", "--continuous", self.folder, *words], capture_output=True, check=False)
+        for words in (["--round", "5", "--every", "2"], ["-o", "x"], ["--round",
+                                                                      "0"], ["--", "true"]):
+            p = subprocess.run([PFM, "record", "--continuous", self.folder, *words],
+                               capture_output=True, check=False)
             self.assertEqual(p.returncode, 2, words)
 
 
@@ -175,8 +190,12 @@ class Push(Continuous):
         if "libcurl" in err:
             self.skipTest("no libcurl (Debian packages libcurl4-openssl-dev, libcurl4)")
 
-    test_one_recorder_in_a_folder = test_files_of_others_stay = test_machines_take_turns = test_disk_full = None
-    test_rounds_with_events_in_turns = test_limits = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
+    test_one_recorder_in_a_folder = (
+        test_files_of_others_stay
+    ) = test_machines_take_turns = test_disk_full = None
+    test_rounds_with_events_in_turns = (
+        test_limits
+    ) = test_a_signal_ends_it = test_failed_rounds_are_reported = test_refused = None
 
     def test_pyroscope(self):
         with Receiver(200) as r:
@@ -190,14 +209,16 @@ class Push(Continuous):
         self.assertEqual(self.files(), [])
 
     def test_names(self):
-        """The receiver finds names of functions by build ids, unless --names asks for them; those of the kernel it cannot find."""
+        """The receiver finds names of functions by build ids, unless --names asks for them; those
+        of the kernel it cannot find."""
         load = subprocess.Popen(["sh", "-c", 'while :; do "$0" list --json >/dev/null; done', PFM])
         try:
             for words, named in (([], False), (["--names"], True)):
                 for path in "/ingest", "/v1development/profiles":
                     with Receiver(200) as r:
-                        self.without_curl(self.record("--rounds", "1", "--push", r.url + path, *words,
-                                                      events=("-a", "-F", "999", "-e", "cpu-clock", "-g")))
+                        self.without_curl(
+                            self.record("--rounds", "1", "--push", r.url + path, *words,
+                                        events=("-a", "-F", "999", "-e", "cpu-clock", "-g")))
                     body = r.got[0][2]
                     body = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
                     self.assertRegex(body, rb"libperfmon\.so")
@@ -217,12 +238,14 @@ class Push(Continuous):
         self.assertEqual(len(r.got), 3)
         self.assertEqual(r.got[0][2], r.got[1][2])
         self.assertNotEqual(r.got[1][2], r.got[2][2])
-        self.assertEqual({(path, h["Content-Type"]) for path, h, _ in r.got}, {("/v1development/profiles", "application/x-protobuf")})
+        self.assertEqual({(path, h["Content-Type"]) for path, h, _ in r.got},
+                         {("/v1development/profiles", "application/x-protobuf")})
         self.assertIn(b"cpu-clock", r.got[0][2])
         self.assertEqual(self.files(), [])
 
     def test_wrong_places_lose_nothing(self):
-        """A receiver that refuses whatever is sent, because of the path, the rights or a fault of its own."""
+        """A receiver that refuses whatever is sent, because of the path, the rights or a fault of
+        its own."""
         for n, status in enumerate((401, 404, 500)):
             with self.subTest(status), Receiver(status) as r:
                 err = self.record("--rounds", "1", "--push", r.url)
@@ -232,10 +255,13 @@ class Push(Continuous):
                 self.assertEqual(len(self.files()), n + 1)
 
     def test_urls_that_are_not_http(self):
-        for url in ("", "x", "http://", "https:///x", "http://:80", "file:///etc/passwd", "telnet://127.0.0.1:9", "http://a b",
-                    "http://a\n", "http://\u00e9", "http://a/" + "x" * 5000):
-            for command in (["record", "-a", "--continuous", self.folder, "--push", url], ["serve", "-e", "cs", "--otlp", url]):
-                p = subprocess.run([PFM, *command], capture_output=True, text=True, check=False, timeout=20)
+        for url in ("", "x", "http://", "https:///x", "http://:80", "file:///etc/passwd",
+                    "telnet://127.0.0.1:9", "http://a b", "http://a\n", "http://\u00e9",
+                    "http://a/" + "x" * 5000):
+            for command in (["record", "-a", "--continuous", self.folder, "--push",
+                             url], ["serve", "-e", "cs", "--otlp", url]):
+                p = subprocess.run([PFM, *command], capture_output=True, text=True, check=False,
+                                   timeout=20)
                 self.assertEqual(p.returncode, 2, command)
                 self.assertIn("expected a URL such as http://127.0.0.1:4", p.stderr)
         self.assertFalse(os.path.exists(self.folder))

@@ -91,21 +91,26 @@ class Contract(unittest.TestCase):
     def test_the_last_level_has_its_own_number(self):
         """Processors whose last level is the second: it is not called the third."""
         for name in ("coreduo", "core2", "slm", "glm", "glp"):
-            text = subprocess.run([PFM, "show", name + "::l3_mpki", name + "::l3_hit_ratio"], capture_output=True, text=True,
-                                  check=True).stdout
+            text = subprocess.run([PFM, "show", name + "::l3_mpki", name + "::l3_hit_ratio"],
+                                  capture_output=True, text=True, check=True).stdout
             self.assertEqual(text.count("it has no level-3 cache"), 2, name)
-            text = subprocess.run([PFM, "show", name + "::l2_mpki"], capture_output=True, text=True, check=True).stdout
+            text = subprocess.run([PFM, "show", name + "::l2_mpki"], capture_output=True, text=True,
+                                  check=True).stdout
             self.assertIn("formula", text, name)
 
     def test_show_explains_what_is_missing(self):
-        """Every standard metric of every processor is shown with status 0: its formula, or the reason."""
+        """Every standard metric of every processor is shown with status 0: its formula, or the
+        reason."""
         names = ["%s::%s" % (core.name, name) for core, _ in self.cores for name in NAMES]
-        done = subprocess.run([PFM, "show", "--json", *names], capture_output=True, text=True, check=False)
+        done = subprocess.run([PFM, "show", "--json", *names], capture_output=True, text=True,
+                              check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([a["input"] for a in answers], names)
-        self.assertEqual([a["input"] for a in answers if not a.get("formula") and not a.get("unsupported")], [])
-        text = subprocess.run([PFM, "show", "u74::l3_mpki"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(
+            [a["input"] for a in answers if not a.get("formula") and not a.get("unsupported")], [])
+        text = subprocess.run([PFM, "show", "u74::l3_mpki"], capture_output=True, text=True,
+                              check=True).stdout
         self.assertIn("cannot be measured on SiFive U74", text)
 
     def test_most_processors_have_the_common_ones(self):
@@ -154,8 +159,9 @@ class Contract(unittest.TestCase):
         counts["de_src_op_disp.all"] = slots - 1700 - 2300 - 500
         names = ("frontend", "backend", "bad_speculation", "retired")
         metrics_ = ["topdown_" + n for n in names] + ["smt_contention"]
-        lines = "".join(json.dumps({"id": i, "pmu": "amdzen5", "metric": n, "counts": counts}) + "\n"
-                        for i, n in enumerate(metrics_))
+        lines = "".join(
+            json.dumps({"id": i, "pmu": "amdzen5", "metric": n, "counts": counts}) + "\n"
+            for i, n in enumerate(metrics_))
         done = subprocess.run([PFM, "metric", "--json", "-"], input=lines, capture_output=True,
                               text=True, check=False)
         shares = [json.loads(line)["value"] for line in done.stdout.splitlines()]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The headers in C++: every public macro from C++11 on, and perfmon.hpp from C++17 on, with each compiler there is and no warning."""
+"""The headers in C++: every public macro from C++11 on, and perfmon.hpp from C++17 on, with each
+compiler there is and no warning."""
 import os
 import shutil
 import subprocess
@@ -9,7 +10,8 @@ import unittest
 
 import tap
 
-SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOURCE = os.environ.get("PERFMON_SOURCE",
+                        os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Werror"]
 
@@ -21,22 +23,26 @@ class Compilers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, name)
             lib = os.path.join(BUILD, "lib")
-            done = subprocess.run([compiler, "-std=" + standard, *WARNINGS, "-I" + os.path.join(SOURCE, "include"),
-                                   "-I" + os.path.join(SOURCE, "include", "libpfm3"),
-                                   os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program,
-                                   "-L" + lib, "-L" + lib + "/profile", "-lperfmon-profile",
-                                   "-lperfmon"],
-                                  capture_output=True, text=True)
+            done = subprocess.run([
+                compiler, "-std=" + standard, *WARNINGS, "-I" + os.path.join(SOURCE, "include"),
+                "-I" + os.path.join(SOURCE, "include", "libpfm3"),
+                os.path.join(SOURCE, "tests", "cxx", name + ".cc"), "-o", program, "-L" + lib,
+                "-L" + lib + "/profile", "-lperfmon-profile", "-lperfmon"
+            ], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=lib + ":" + lib + "/profile"), timeout=60)
+            done = subprocess.run([program], env=dict(os.environ,
+                                                      LD_LIBRARY_PATH=lib + ":" + lib + "/profile"),
+                                  timeout=60)
             self.assertEqual(done.returncode, 0)
 
     def test_an_older_standard_is_told_what_is_needed(self):
         for compiler in "g++", "clang++":
             if not shutil.which(compiler):
                 self.skipTest(compiler + " is not installed")
-            done = subprocess.run([compiler, "-std=c++14", "-fsyntax-only", "-x", "c++", "-I" + os.path.join(SOURCE, "include"), "-"],
-                                  input="#include <perfmon/perfmon.hpp>\n", capture_output=True, text=True)
+            done = subprocess.run([
+                compiler, "-std=c++14", "-fsyntax-only", "-x", "c++",
+                "-I" + os.path.join(SOURCE, "include"), "-"
+            ], input="#include <perfmon/perfmon.hpp>\n", capture_output=True, text=True)
             first = next(line for line in done.stderr.splitlines() if "error:" in line)
             self.assertIn("needs C++17", first)
 
@@ -44,7 +50,8 @@ class Compilers(unittest.TestCase):
 def add(compiler, standard, name):
     def case(self):
         self.build_and_run(compiler, standard, name)
-    setattr(Compilers, "test_%s_%s_%s" % (name, compiler.replace("+", "p"), standard.replace("+", "p")), case)
+    setattr(Compilers,
+            "test_%s_%s_%s" % (name, compiler.replace("+", "p"), standard.replace("+", "p")), case)
 
 
 for compiler in ("g++", "clang++"):

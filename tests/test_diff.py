@@ -26,15 +26,18 @@ FUNCTIONS = ["f%d" % i for i in range(20)]
 COSTS = [600, *(400 / 1.25 ** i for i in range(19))]
 # Samples of the functions of a compiler, which was recorded 60 times over one file.
 RECORDED = [
-    2144, 1762, 1151, 1107, 991, 947, 925, 837, 826, 751, 725, 695, 604, 598, 519, 511, 508, 477, 463, 447, 442, 370, 358, 350,
-    347, 344, 343, 336, 335, 320, 317, 313, 311, 300, 289, 278, 277, 272, 266, 260, 254, 250, 245, 239, 238, 223, 223, 220, 220, 218,
-    216, 213, 210, 209, 206, 204, 201, 198, 196, 193, 190, 189, 185, 185, 185, 181, 179, 177, 176, 175, 175, 173, 172, 171, 171, 171,
-    170, 169, 168, 167, 165, 164, 164, 161, 161, 161, 158, 157, 157, 154, 154, 153, 152, 150, 150, 148, 148, 147, 146, 146, 146, 143,
-    139, 139, 138, 138, 137, 136, 134, 133, 133, 132, 131, 131, 130, 130, 130, 127, 125, 123, 123, 123, 122, 122, 118, 118, 117, 116,
-    115, 115, 114, 114, 113, 112, 112, 111, 110, 110, 110, 108, 107, 107, 106, 104, 104, 104, 103, 102, 101, 101, 101, 100, 99, 98,
-    98, 98, 97, 97, 97, 97, 96, 95, 95, 95, 95, 95, 94, 94, 94, 93, 93, 90, 89, 89, 89, 89, 89, 88, 88, 87, 87, 85, 83, 83, 82, 82,
-    82, 82, 80, 80, 79, 79, 79, 78, 78, 77, 77, 77, 77, 76, 76, 76, 75, 75, 75, 75, 74, 74, 73, 73, 73, 72, 72, 72, 72, 71, 71, 70,
-    70, 70, 69, 69, 69, 68, 68, 68, 67, 66, 66, 65, 65, 64, 64, 64, 64, 64, 63, 62, 62
+    2144, 1762, 1151, 1107, 991, 947, 925, 837, 826, 751, 725, 695, 604, 598, 519, 511, 508, 477,
+    463, 447, 442, 370, 358, 350, 347, 344, 343, 336, 335, 320, 317, 313, 311, 300, 289, 278, 277,
+    272, 266, 260, 254, 250, 245, 239, 238, 223, 223, 220, 220, 218, 216, 213, 210, 209, 206, 204,
+    201, 198, 196, 193, 190, 189, 185, 185, 185, 181, 179, 177, 176, 175, 175, 173, 172, 171, 171,
+    171, 170, 169, 168, 167, 165, 164, 164, 161, 161, 161, 158, 157, 157, 154, 154, 153, 152, 150,
+    150, 148, 148, 147, 146, 146, 146, 143, 139, 139, 138, 138, 137, 136, 134, 133, 133, 132, 131,
+    131, 130, 130, 130, 127, 125, 123, 123, 123, 122, 122, 118, 118, 117, 116, 115, 115, 114, 114,
+    113, 112, 112, 111, 110, 110, 110, 108, 107, 107, 106, 104, 104, 104, 103, 102, 101, 101, 101,
+    100, 99, 98, 98, 98, 97, 97, 97, 97, 96, 95, 95, 95, 95, 95, 94, 94, 94, 93, 93, 90, 89, 89, 89,
+    89, 89, 88, 88, 87, 87, 85, 83, 83, 82, 82, 82, 82, 80, 80, 79, 79, 79, 78, 78, 77, 77, 77, 77,
+    76, 76, 76, 75, 75, 75, 75, 74, 74, 73, 73, 73, 72, 72, 72, 72, 71, 71, 70, 70, 70, 69, 69, 69,
+    68, 68, 68, 67, 66, 66, 65, 65, 64, 64, 64, 64, 64, 63, 62, 62
 ]
 ALL_DRAWS = 100
 IDENTIFIER, IP, TID, TIME, PERIOD = 1 << 16, 1, 2, 4, 256
@@ -45,7 +48,8 @@ class Events(Crafted):
 
     def attr(self, ids=(1,), config=1):
         attr = bytearray(112)
-        struct.pack_into("<IIQQQ", attr, 0, 1, 112, config, 1, IDENTIFIER | IP | TID | TIME | PERIOD)
+        struct.pack_into("<IIQQQ", attr, 0, 1, 112, config, 1,
+                         IDENTIFIER | IP | TID | TIME | PERIOD)
         struct.pack_into("<Q", attr, 40, 1 << 18)
         self.record(64, bytes(attr) + struct.pack("<%dQ" % len(ids), *ids), 0)
 
@@ -114,7 +118,8 @@ class Diff(unittest.TestCase):
         return path
 
     def pfm(self, *args):
-        return subprocess.run([PFM, "diff", *args], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([PFM, "diff", *args], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False)
 
     def rows(self, *args):
         done = self.pfm("--json", *args, "0.data", "1.data")
@@ -131,7 +136,8 @@ class Diff(unittest.TestCase):
         self.draw(draw, [10 * c for c in COSTS], 0)
         self.draw(draw, [10 * c * (1.1 if i == 0 else 1) for i, c in enumerate(COSTS)], 1)
         total = sum(COSTS)
-        for by, true in (("count", 0.1 * COSTS[0] / total), ("share", 1.1 * COSTS[0] / (total + 0.1 * COSTS[0]) - COSTS[0] / total)):
+        for by, true in (("count", 0.1 * COSTS[0] / total),
+                         ("share", 1.1 * COSTS[0] / (total + 0.1 * COSTS[0]) - COSTS[0] / total)):
             with self.subTest(by):
                 rows = self.rows("--normalize", by)
                 self.assertEqual([f for f, r in rows.items() if r["significant"] and f], ["f0"])
@@ -140,24 +146,35 @@ class Diff(unittest.TestCase):
                 self.assertEqual(next(f for f in rows if f), "f0")
         text = self.pfm("0.data", "1.data").stdout
         self.assertEqual(sum(line.startswith("*") for line in text.splitlines()), 1)
-        self.assertRegex(text, r"\n\* +\+\d\.\d\d% \+- ?\d\.\d\d +\d\d\.\d\d% +\d\d\.\d\d% +\+\d+\.\d% +\d+ +\d+ +program +f0\n")
+        self.assertRegex(
+            text,
+            (
+                r"\n\* +\+\d\.\d\d% \+- ?\d\.\d\d +\d\d\.\d\d% +\d\d\.\d\d% +\+\d+\.\d% +\d+ +\d+"
+                r" +program +f0\n"
+            ),
+        )
         coloured = self.pfm("--color=always", "0.data", "1.data").stdout
         self.assertEqual((coloured.count("\x1b[1;31m"), coloured.count("\x1b[32m")), (1, 0))
         # The whole value grew by a thirtieth.
         for limit, status in (("0.5%", 1), ("1e-3", 1), ("5%", 0), ("50", 0)):
             done = self.pfm("--normalize", "count", "--fail-above", limit, "0.data", "1.data")
-            self.assertEqual((done.returncode, "grew by more than" in done.stderr), (status, status == 1), limit)
-        self.assertEqual(self.pfm("--normalize", "count", "--fail-above", "0.5%", "1.data", "0.data").returncode, 0)
+            self.assertEqual((done.returncode, "grew by more than" in done.stderr),
+                             (status, status == 1), limit)
+        self.assertEqual(
+            self.pfm("--normalize", "count", "--fail-above", "0.5%", "1.data", "0.data").returncode,
+            0)
 
     def test_equal_programs_have_no_change(self):
-        """At 95 %, a change is marked in at most 5 of 100 comparisons; none fails a build. Intervals of single rows hold 95 %."""
+        """At 95 %, a change is marked in at most 5 of 100 comparisons; none fails a build.
+        Intervals of single rows hold 95 %."""
         draw = random.Random(2)
         marked, inside, intervals = {"share": 0, "count": 0}, 0, 0
         for _ in range(ALL_DRAWS):
             self.draw(draw, [c / 2 for c in COSTS], 0)
             self.draw(draw, [c / 2 for c in COSTS], 1)
             for by in marked:
-                done = self.pfm("--json", "--normalize", by, "--fail-above", "1%", "0.data", "1.data")
+                done = self.pfm("--json", "--normalize", by, "--fail-above", "1%", "0.data",
+                                "1.data")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 rows = [json.loads(line) for line in done.stdout.splitlines()]
                 marked[by] += any(r["significant"] for r in rows)
@@ -169,8 +186,8 @@ class Diff(unittest.TestCase):
         self.assertAlmostEqual(inside / intervals, 0.95, delta=0.015)
 
     def test_recordings_drawn_from_a_real_one(self):
-        """Samples are drawn with replacement. A change is marked in at most 5 of 100 comparisons of the same program; a tenth more time
-        in its first function is found."""
+        """Samples are drawn with replacement. A change is marked in at most 5 of 100 comparisons of
+        the same program; a tenth more time in its first function is found."""
         self.write_programs(["f%d" % i for i in range(len(RECORDED))])
         self.addCleanup(self.write_programs, FUNCTIONS)
         draw, marked = random.Random(4), {"share": 0, "count": 0}
@@ -181,37 +198,49 @@ class Diff(unittest.TestCase):
             for by in marked:
                 marked[by] += any(r["significant"] for r in self.rows("--normalize", by).values())
         self.assertLessEqual(max(marked.values()), 5, marked)
-        for side, more in (0, 1), (1, 1.1):  # 12,000 samples of the function: the change is 7.6 standard deviations
-            self.write(side, [poisson(draw, 12000 * n / RECORDED[0] * (1 if i else more)) for i, n in enumerate(RECORDED)])
+        # 12,000 samples of the function: the change is 7.6 standard deviations
+        for side, more in (0, 1), (1, 1.1):
+            self.write(side, [
+                poisson(draw, 12000 * n / RECORDED[0] * (1 if i else more))
+                for i, n in enumerate(RECORDED)
+            ])
         for by in marked:
             self.assertTrue(self.rows("--normalize", by)["f0"]["significant"])
 
     def boxes(self, *args):
-        """The boxes of a differential flame graph: name -> (width, share, old share, change, (red, green, blue))."""
+        """The boxes of a differential flame graph: name -> (width, share, old share, change, (red,
+        green, blue))."""
         done = self.pfm("--svg", *args, "0.data", "1.data")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        box = (r'data-w="([\d.]+)"[^>]*><title>([^,<]*), ([\d.]+)% after ([\d.]+)%: ([a-z ]+)</title>'
-               r'<rect [^>]*fill="rgb\((\d+),(\d+),(\d+)\)"')
+        box = (
+            r'data-w="([\d.]+)"[^>]*><title>([^,<]*), ([\d.]+)% after ([\d.]+)%: ([a-z ]+)</title>'
+            r'<rect [^>]*fill="rgb\((\d+),(\d+),(\d+)\)"')
         found = re.findall(box, done.stdout)
         self.assertEqual(len(found), done.stdout.count("<title>"))
-        return {m[1]: (float(m[0]), float(m[2]) / 100, float(m[3]) / 100, m[4], tuple(map(int, m[5:]))) for m in found}
+        return {
+            m[1]: (float(m[0]), float(m[2]) / 100, float(m[3]) / 100, m[4], tuple(map(int, m[5:])))
+            for m in found
+        }
 
     def test_boxes_of_changed_functions_are_coloured(self):
         counts = [[3000, 2000, 1000, 500, 1], [4000, 1500, 1000, 501, 0]]
         for side in 0, 1:
             self.write(side, counts[side])
         boxes = self.boxes()
-        self.assertEqual(set(boxes), {"f0", "f1", "f2", "f3"})  # what has no samples any more has no width
+        # what has no samples any more has no width
+        self.assertEqual(set(boxes), {"f0", "f1", "f2", "f3"})
         for i in range(4):
             width, new, old, change, (red, green, blue) = boxes["f%d" % i]
             with self.subTest(i):
                 self.assertAlmostEqual(width, counts[1][i] / sum(counts[1]), delta=1e-8)
                 self.assertAlmostEqual(new, counts[1][i] / sum(counts[1]), delta=1e-4)
                 self.assertAlmostEqual(old, counts[0][i] / sum(counts[0]), delta=1e-4)
-                self.assertEqual(change, ("grew", "fell", "no significant change", "no significant change")[i])
+                self.assertEqual(change, ("grew", "fell", "no significant change",
+                                          "no significant change")[i])
                 self.assertEqual((red > blue) - (red < blue), (1, -1, 0, 0)[i])
                 self.assertEqual(red == green == blue, i > 1)
-        # By the larger of two ratios, a box is stronger: 9.1 % grew to 15.2 % is more than 46 % to 57 %.
+        # By the larger of two ratios, a box is stronger: 9.1 % grew to 15.2 % is more than 46 % to
+        # 57 %.
         self.write(1, [3000, 2000, 2000, 500, 1])
         self.assertLess(self.boxes()["f2"][4][1], boxes["f0"][4][1])
 
@@ -230,13 +259,17 @@ class Diff(unittest.TestCase):
         several = self.pfm("--svg", "0.data", "1.data")
         self.assertEqual((several.returncode, several.stdout), (2, ""))
         self.assertIn("choose one with --event", several.stderr)
-        names = sorted({json.loads(line)["event"] for line in self.pfm("--json", "0.data", "1.data").stdout.splitlines()})
+        names = sorted({
+            json.loads(line)["event"]
+            for line in self.pfm("--json", "0.data", "1.data").stdout.splitlines()
+        })
         self.assertEqual(len(names), 2)
         changes = sorted(self.boxes("-e", name)["f1"][3] for name in names)
         self.assertEqual(changes, ["grew", "no significant change"])
         for refused in (["--json"], ["--fail-above", "1%"], ["--normalize", "count"]):
             done = self.pfm("--svg", *refused, "0.data", "1.data")
-            self.assertEqual((done.returncode, "cannot be combined" in done.stderr), (2, True), refused)
+            self.assertEqual((done.returncode, "cannot be combined" in done.stderr), (2, True),
+                             refused)
 
     def test_probabilities_of_few_samples_are_exact(self):
         for a, b, rest in ((3, 20, 400), (30, 12, 100), (0, 11, 1000), (2, 8, 30)):
@@ -244,12 +277,17 @@ class Diff(unittest.TestCase):
                 self.write(0, [a, rest])
                 self.write(1, [b, rest])
                 tails = [binomial_at_least(b, a + b, 0.5), 1 - binomial_at_least(b + 1, a + b, 0.5)]
-                self.assertGreaterEqual(self.rows("--normalize", "count")["f0"]["p"], 2 * min(tails))
+                self.assertGreaterEqual(
+                    self.rows("--normalize", "count")["f0"]["p"], 2 * min(tails))
                 draw, everything = b + rest, a + b + 2 * rest
-                tails = [hypergeometric_at_least(b, draw, a + b, everything), 1 - hypergeometric_at_least(b + 1, draw, a + b, everything)]
+                tails = [
+                    hypergeometric_at_least(b, draw, a + b, everything),
+                    1 - hypergeometric_at_least(b + 1, draw, a + b, everything)
+                ]
                 exact = 2 * min(tails)
                 pooled = (a + b) / everything
-                z = (b / (b + rest) - a / (a + rest)) / math.sqrt(pooled * (1 - pooled) * (1 / (a + rest) + 1 / (b + rest)))
+                z = (b / (b + rest) - a / (a + rest)) / math.sqrt(pooled * (1 - pooled) *
+                                                                  (1 / (a + rest) + 1 / (b + rest)))
                 p = min(1, max(exact, math.erfc(abs(z) / math.sqrt(2))))
                 # Two rows, whose probabilities are equal: that of the rest is as improbable.
                 self.assertAlmostEqual(self.rows()["f0"]["p"], min(1, 2 * p), places=9)
@@ -271,7 +309,10 @@ class Diff(unittest.TestCase):
         self.write(0, None, events=first)
         self.write(1, None, events={e: [2 * n for n in counts] for e, counts in first.items()})
         name = json.loads(self.pfm("--json", "0.data", "1.data").stdout.splitlines()[0])["event"]
-        other = sorted({json.loads(line)["event"] for line in self.pfm("--json", "0.data", "1.data").stdout.splitlines()} - {name})
+        other = sorted({
+            json.loads(line)["event"]
+            for line in self.pfm("--json", "0.data", "1.data").stdout.splitlines()
+        } - {name})
         self.assertEqual(len(other), 1)
         rows = self.rows("-e", name, "--normalize", "count")
         self.assertTrue(all(r["significant"] for r in rows.values()))
@@ -284,13 +325,15 @@ class Diff(unittest.TestCase):
         row = self.rows("-e", name, "--normalize", other[0])["f1"]
         value = 1 / 3
         variance = value ** 2 * (1001 / 1000 ** 2 + 2001 / 2000 ** 2 + 1 / 800 + 1 / 1600)
-        self.assertAlmostEqual(row["high"] - row["low"], 2 * 1.959964 * math.sqrt(variance), delta=1e-3)
+        self.assertAlmostEqual(row["high"] - row["low"], 2 * 1.959964 * math.sqrt(variance),
+                               delta=1e-3)
         done = self.pfm("--normalize", "nothing", "0.data", "1.data")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("got 'nothing'", done.stderr)
 
     def test_counts_for_each_unit_of_work(self):
-        """A function that costs the same for each visit, one that costs half, in a run with three times the visits."""
+        """A function that costs the same for each visit, one that costs half, in a run with three
+        times the visits."""
         self.write(0, [1000, 2000])
         self.write(1, [3000, 3000])
         rows = self.rows("--normalize", "500,1500")
@@ -311,11 +354,15 @@ class Diff(unittest.TestCase):
 
     def test_trouble(self):
         self.write(0, [10])
-        for args, status, said in ((["0.data"], 2, "expected two recordings, got 1"), (["0.data", "missing"], 2, "missing: no such file"),
-                                   (["--fail-above", "x", "0.data", "0.data"], 2, "expected a percentage"),
-                                   (["--fail-above", "5%%", "0.data", "0.data"], 2, "expected a percentage"),
-                                   (["--sort", "address", "0.data", "0.data"], 2, "--sort: expected"),
-                                   (["-e", "other", "0.data", "0.data"], 2, "no event in common")):
+        for args, status, said in ((["0.data"], 2, "expected two recordings, got 1"),
+                                   (["0.data", "missing"], 2, "missing: no such file"),
+                                   (["--fail-above", "x", "0.data",
+                                     "0.data"], 2, "expected a percentage"),
+                                   (["--fail-above", "5%%", "0.data",
+                                     "0.data"], 2, "expected a percentage"),
+                                   (["--sort", "address", "0.data", "0.data"], 2,
+                                    "--sort: expected"), (["-e", "other", "0.data",
+                                                           "0.data"], 2, "no event in common")):
             with self.subTest(args):
                 done = self.pfm(*args)
                 self.assertEqual((done.returncode, done.stdout), (status, ""))
@@ -366,31 +413,42 @@ class Recorded(unittest.TestCase):
         with open(os.path.join(self.folder, "spin.c"), "w", encoding="utf-8") as f:
             f.write(SPINNER)
         for name, turns, more in (("short", 400, 10), ("long", 12000, 10), ("slower", 12000, 11)):
-            subprocess.run([cc, "-O1", "-DTURNS=%d" % turns, "-DMORE=%d" % more, "-o", name, "spin.c"], cwd=self.folder, check=True)
+            subprocess.run(
+                [cc, "-O1",
+                 "-DTURNS=%d" % turns,
+                 "-DMORE=%d" % more, "-o", name, "spin.c"], cwd=self.folder, check=True)
 
     def record(self, program, out, *args):
-        done = subprocess.run([PFM, "record", "-e", "task-clock:u", *args, "-o", out, "--", "./" + program], cwd=self.folder,
-                              capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [PFM, "record", "-e", "task-clock:u", *args, "-o", out, "--", "./" + program],
+            cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             self.skipTest(done.stderr)
 
     def diff(self, *args):
-        done = subprocess.run([PFM, "diff", "--json", *args], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
-        return done.returncode, {row.get("function"): row for row in map(json.loads, done.stdout.splitlines())}
+        done = subprocess.run([PFM, "diff", "--json", *args], cwd=self.folder, capture_output=True,
+                              text=True, timeout=60, check=False)
+        return done.returncode, {
+            row.get("function"): row for row in map(json.loads, done.stdout.splitlines())
+        }
 
     def test_a_program_beside_itself(self):
-        """A change is marked in so few comparisons as happen with 5 % each in 99 of 100 such tests, and no build fails."""
+        """A change is marked in so few comparisons as happen with 5 % each in 99 of 100 such tests,
+        and no build fails."""
         marked, failed = collections.Counter(), collections.Counter()
         for _ in range(self.PAIRS):
             for out in "0.data", "1.data":
                 self.record("short", out, "-F", "2000")
             for by in "share", "count":
-                status, rows = self.diff("--normalize", by, "--fail-above", "5%", "0.data", "1.data")
+                status, rows = self.diff("--normalize", by, "--fail-above", "5%", "0.data",
+                                         "1.data")
                 self.assertGreater(rows["half"]["old"]["samples"], 30)
                 marked[by] += any(row["significant"] for row in rows.values())
                 failed[by] += status
-        print("# marked in %s, failed in %s of %d comparisons" % (dict(marked), dict(failed), self.PAIRS))
-        most = next(k for k in range(self.PAIRS) if binomial_at_least(k + 1, self.PAIRS, 0.05) < 0.01)
+        print("# marked in %s, failed in %s of %d comparisons" %
+              (dict(marked), dict(failed), self.PAIRS))
+        most = next(k for k in range(self.PAIRS)
+                    if binomial_at_least(k + 1, self.PAIRS, 0.05) < 0.01)
         self.assertLessEqual(max(marked.values()), most)
         self.assertEqual(sum(failed.values()), 0)
 
@@ -399,10 +457,15 @@ class Recorded(unittest.TestCase):
         self.record("long", "0.data", "-F", "10000")
         self.record("slower", "1.data", "-F", "10000")
         _, rows = self.diff("--sort", "symbol", "0.data", "1.data")
-        print("# ", {name: ("%.2f%%" % (100 * r["change"]), r["p"]) for name, r in rows.items() if r["old"]["samples"] > 100})
+        print(
+            "# ", {
+                name: ("%.2f%%" % (100 * r["change"]), r["p"])
+                for name, r in rows.items() if r["old"]["samples"] > 100
+            })
         self.assertTrue(rows["half"]["significant"], rows["half"])
         # Intervals of 95 % miss in one of 20 tests, those that are twice as wide in one of 10,000.
-        middle, width = (rows["half"]["high"] + rows["half"]["low"]) / 2, rows["half"]["high"] - rows["half"]["low"]
+        middle, width = (rows["half"]["high"] +
+                         rows["half"]["low"]) / 2, rows["half"]["high"] - rows["half"]["low"]
         self.assertLess(abs(middle - 0.024), width, rows["half"])
         self.assertEqual(max(rows, key=lambda name: rows[name]["change"]), "half")
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Every command line that README, the command's help and the manual pages show, typed.
 
-They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's folder, small and invented. A line that
-is new is found by itself; one that needs a file nobody made here fails, and then the file is made here or the line is a bad example.
+They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's
+folder, small and invented. A line that is new is found by itself; one that needs a file nobody made
+here fails, and then the file is made here or the line is a bad example.
 """
 import json
 import os
@@ -17,23 +18,28 @@ import unittest
 
 import tap
 
-SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOURCE = os.environ.get("PERFMON_SOURCE",
+                        os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
 PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
 
 # Examples that show a refusal.
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CACHE_REFIL")
-# Lines for a machine that counts run until somebody interrupts them, or need rights: they may end with "nothing could be counted".
+# Lines for a machine that counts run until somebody interrupts them, or need rights: they may end
+# with "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^pfm (serve\b|top$)")
-# Whether a change is significant depends on the samples; whether an event can be sampled, on the machine.
+# Whether a change is significant depends on the samples; whether an event can be sampled, on the
+# machine.
 EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
-# Lines about other programs, programs with regions, and descriptors of a parent process: the suite runs
+# Lines about other programs, programs with regions, and descriptors of a parent process: the suite
+# runs
 # them elsewhere (test_install, test_walks, region_tool, python's package test).
-ELSEWHERE = re.compile(r"^("
-                       r"pfm stat .*(--control fd:|--regions )|"
-                       r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
-                       r"docker |podman |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
+ELSEWHERE = re.compile(
+    r"^("
+    r"pfm stat .*(--control fd:|--regions )|"
+    r"cc |\./quickstart|\./check|meson |ninja |pip |python3 |tests/|cat |sudo |sysctl |setcap |"
+    r"docker |podman |echo .*\| nc |jq |curl |systemctl |systemd-run |flock /run/)")
 PCNTOPENALL = "0x18000"    # of perfmon/pfcntr.h
 TOY = """# SPDX-License-Identifier: MIT
 pmu      toy        "A processor of two counters"
@@ -65,7 +71,10 @@ def read(*names):
 
 def of_help(text):
     """Examples are indented by six columns."""
-    return [line.strip() for line in text.partition("\nExamples\n")[2].splitlines() if line.startswith("      ")]
+    return [
+        line.strip() for line in text.partition("\nExamples\n")[2].splitlines()
+        if line.startswith("      ")
+    ]
 
 
 def of_markdown(text):
@@ -100,25 +109,35 @@ class Examples(unittest.TestCase):
         os.symlink(PFM, os.path.join(cls.bin, "pfm"))
         cls.script(os.path.join("bin", "pmuc.py"), 'exec "%s" "%s" "$@"' % (sys.executable, PMUC))
         cls.script(os.path.join("bin", "make"), "exit 0")
-        os.symlink(os.path.join(BUILD, "examples", "example_regions"), os.path.join(cls.folder, "program"))
+        os.symlink(os.path.join(BUILD, "examples", "example_regions"),
+                   os.path.join(cls.folder, "program"))
         os.mkfifo(os.path.join(cls.folder, "control"))
         for name in ("harness", "old", "new"):
             cls.script(name, "exit 0")
-        for name in ("work", os.path.join("changed", "work"), "my-program"):    # long enough for samples
+        # long enough for samples
+        for name in ("work", os.path.join("changed", "work"), "my-program"):
             cls.script(name, "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done")
         for name in ("old", "new"):
             cls.script(name, "exit 0")
         for name in ("tru64-program", "countcycles", "ipl-histogram"):
-            cls.script(name, """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
+            cls.script(name,
+                       """exec python3 -c 'import os; os.open("/dev/pfcntr", %s)'""" % PCNTOPENALL)
         cls.write("events.txt", "INST_RETIRED.ANY\nMEM_LOAD_RETIRED.L3_MISS:u\n")
         cls.write("toy.pmu", TOY)
-        cls.write("sessions.jsonl", '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\n')
+        cls.write(
+            "sessions.jsonl",
+            '{"kind":"error","pmu":"ev5","steps":[{"op":"open","flags":"0x18000","proc":"A"}]}\n')
         for top in ("perfmon", "intel-perfmon"):
-            cls.write(top + "/mapfile.csv", "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
-                      "GenuineIntel-6-8F,V1.00,/SPR/events/sapphirerapids_core.json,core,,,\n")
+            cls.write(
+                top + "/mapfile.csv",
+                "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
+                "GenuineIntel-6-8F,V1.00,/SPR/events/sapphirerapids_core.json,core,,,\n")
             cls.write(top + "/SPR/events/sapphirerapids_core.json", INTEL)
         arch = "linux-source-6.1/tools/perf/pmu-events/arch/arm64/"
-        cls.write(arch + "mapfile.csv", "#Family-model,Version,Filename,EventType\n0x00000000410fd0c0,v1,arm/neoverse-n1,core\n")
+        cls.write(
+            arch + "mapfile.csv",
+            "#Family-model,Version,Filename,EventType\n0x00000000410fd0c0,v1,arm/neoverse-n1,core\n"
+        )
         cls.write(arch + "arm/neoverse-n1/pipeline.json", ARM)
         with tarfile.open(os.path.join(cls.folder, "linux-source-6.1.tar.xz"), "w:xz") as tar:
             tar.add(os.path.join(cls.folder, "linux-source-6.1"), "linux-source-6.1")
@@ -140,9 +159,11 @@ class Examples(unittest.TestCase):
         os.chmod(os.path.join(cls.folder, name), 0o755)
 
     def type(self, line, seconds="60"):
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "XDG_"))}
-        env.update(PATH=self.bin + os.pathsep + env["PATH"], HOME=self.folder, XDG_DATA_HOME=os.path.join(self.folder, "data"),
-                   PERFMON_PMUC=PMUC)
+        env = {
+            k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "XDG_"))
+        }
+        env.update(PATH=self.bin + os.pathsep + env["PATH"], HOME=self.folder,
+                   XDG_DATA_HOME=os.path.join(self.folder, "data"), PERFMON_PMUC=PMUC)
         if line.startswith("pfm plan "):    # the guide plans for a server, whatever this machine is
             env["PERFMON_CPUID"] = "GenuineIntel-6-8F"
         if " --control fd:3,4 " in line:    # the descriptors that a harness hands over
@@ -160,8 +181,10 @@ class Examples(unittest.TestCase):
             n += 1
             with self.subTest(line):
                 done = self.type(line, "2" if OPEN_END.match(line) else "60")
-                wanted = (0, 1, 124) if OPEN_END.match(line) else (0, 1) if EITHER.match(line) else (1,) if line in REFUSED else (0,)
-                self.assertIn(done.returncode, wanted, line + "\n" + done.stdout[-500:] + done.stderr)
+                wanted = (0, 1, 124) if OPEN_END.match(line) else (
+                    0, 1) if EITHER.match(line) else (1, ) if line in REFUSED else (0, )
+                self.assertIn(done.returncode, wanted,
+                              line + "\n" + done.stdout[-500:] + done.stderr)
                 for words in ("is not an event", "unknown option", "usage:"):
                     if line not in REFUSED:
                         self.assertNotIn(words, done.stderr, line)
@@ -169,7 +192,9 @@ class Examples(unittest.TestCase):
 
     def test_help(self):
         overview = self.type("pfm --help").stdout
-        commands = re.findall(r"^  ([a-z]+) +\S", overview.partition("\nCommands\n")[2].partition("\nOptions\n")[0], re.M)
+        commands = re.findall(r"^  ([a-z]+) +\S",
+                              overview.partition("\nCommands\n")[2].partition("\nOptions\n")[0],
+                              re.M)
         lines = of_help(overview)
         self.assertGreater(len(lines), 4)
         for command in commands:
@@ -191,11 +216,13 @@ class Examples(unittest.TestCase):
         """Command lines of CONTRIBUTING: of its blocks, and in its sentences."""
         text = read("CONTRIBUTING.md")
         prose = re.sub(r"(?ms)^ *```.*?^ *```$", "", text)
-        lines = of_markdown(text) + re.findall(r"`((?:\./check|meson|python3|scripts/)[^`]* [^`]*)`", prose.replace("\n", " "))
+        lines = of_markdown(text) + re.findall(
+            r"`((?:\./check|meson|python3|scripts/)[^`]* [^`]*)`", prose.replace("\n", " "))
         return [re.sub(r"\s+# .*$", "", line) for line in lines]
 
     def test_contributing_names_programs_and_options_that_exist(self):
-        """The lines take minutes: test_walks runs the build, and this test looks for what each line names."""
+        """The lines take minutes: test_walks runs the build, and this test looks for what each line
+        names."""
         with open(os.path.join(BUILD, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
             tests = {test["name"] for test in json.load(f)}
         lines = self.contributing_lines()
@@ -215,10 +242,14 @@ class Examples(unittest.TestCase):
                         self.assertIn(option, read(operands[0]))
                 elif program not in ("ninja", "pfm"):
                     built = program.startswith("build/")
-                    path = os.path.join(BUILD, program[6:]) if built else os.path.join(SOURCE, program)
+                    path = os.path.join(BUILD, program[6:]) if built else os.path.join(
+                        SOURCE, program)
                     self.assertTrue(os.access(path, os.X_OK), path)
-                    source = program.replace("build/tests/test_session_", "tests/session/test_") + ".c" if built else program
-                    for name in variables + [word for word in operands if re.match("--?[a-z]", word)]:
+                    source = program.replace("build/tests/test_session_",
+                                             "tests/session/test_") + ".c" if built else program
+                    for name in variables + [
+                            word for word in operands if re.match("--?[a-z]", word)
+                    ]:
                         self.assertIn(name, read(source))
 
     def test_random_sessions_of_contributing(self):
@@ -226,49 +257,65 @@ class Examples(unittest.TestCase):
         for line in self.contributing_lines():
             if "build/tests/test_session" in line:
                 variable, program = line.split()
-                done = subprocess.run([os.path.join(BUILD, program[6:])], env=dict(os.environ, **{variable.partition("=")[0]: "1"}),
-                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-                self.assertIn(done.returncode, (0, 77), line + "\n" + done.stdout[-500:] + done.stderr[-500:])
+                done = subprocess.run([os.path.join(BUILD, program[6:])],
+                                      env=dict(os.environ, **{variable.partition("=")[0]: "1"}),
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                      timeout=120)
+                self.assertIn(done.returncode, (0, 77),
+                              line + "\n" + done.stdout[-500:] + done.stderr[-500:])
 
     @unittest.skipUnless(shutil.which("cc"), "cc is missing (Debian package gcc)")
     def test_programs_of_the_guide(self):
         """The C programs compile without warnings, run, and print something."""
-        programs = re.findall(r"^```c\n(.*?)^```$", read("docs", "guide", "embedding.md"), re.M | re.S)
+        programs = re.findall(r"^```c\n(.*?)^```$", read("docs", "guide", "embedding.md"),
+                              re.M | re.S)
         self.assertEqual(len(programs), 1)
         self.write("embed.c", programs[0])
         lib = os.path.join(BUILD, "lib")
-        done = self.type("cc -Wall -Wextra -Werror -I%s embed.c -o embed -L%s -lperfmon && LD_LIBRARY_PATH=%s ./embed" %
-                         (os.path.join(SOURCE, "include"), lib, lib))
+        done = self.type(
+            "cc -Wall -Wextra -Werror -I%s embed.c -o embed -L%s -lperfmon && LD_LIBRARY_PATH=%s"
+            " ./embed" % (os.path.join(SOURCE, "include"), lib, lib)
+        )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(done.stdout.splitlines()), 2)
 
     def test_python_of_the_guide(self):
         """The Python programs run and print something."""
         package = os.path.join(BUILD, "python")
-        if subprocess.run([sys.executable, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=package),
-                          capture_output=True).returncode:
+        if subprocess.run([sys.executable, "-c", "import perfmon"],
+                          env=dict(os.environ, PYTHONPATH=package), capture_output=True).returncode:
             self.skipTest("the Python module is not built for %s" % sys.executable)
-        programs = re.findall(r"^```python\n(.*?)^```$", read("docs", "guide", "embedding.md"), re.M | re.S)
+        programs = re.findall(r"^```python\n(.*?)^```$", read("docs", "guide", "embedding.md"),
+                              re.M | re.S)
         self.assertEqual(len(programs), 2)
-        subprocess.run([PFM, "record", "-e", "page-faults:u", "-c", "1", "-o", "perf.data", "--", "true"], cwd=self.folder,
-                       capture_output=True, check=True)
-        for program, wanted in zip(programs, (r"page-faults [\d.]+ exact", r"(?m)^\s*\d+\.\d+% \w")):
-            done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ, PYTHONPATH=package),
-                                  capture_output=True, text=True, cwd=self.folder)
+        subprocess.run(
+            [PFM, "record", "-e", "page-faults:u", "-c", "1", "-o", "perf.data", "--", "true"],
+            cwd=self.folder, capture_output=True, check=True)
+        for program, wanted in zip(programs,
+                                   (r"page-faults [\d.]+ exact", r"(?m)^\s*\d+\.\d+% \w")):
+            done = subprocess.run([sys.executable, "-c", program],
+                                  env=dict(os.environ, PYTHONPATH=package), capture_output=True,
+                                  text=True, cwd=self.folder)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, wanted)
 
     def test_rows_of_the_comparison(self):
         """Each row names a command of ours that shows it."""
         text = read("docs", "comparison.md")
-        rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("| what |", "|---"))]
+        rows = [
+            line for line in text.splitlines()
+            if line.startswith("|") and not line.startswith(("| what |", "|---"))
+        ]
         self.assertEqual(len(of_table(text)), len(rows))
         self.assertGreater(self.type_all(of_table(text)), 14)
 
     def test_rows_about_sampling(self):
         """Each names the tests that show it, and they are run."""
         text = read("docs", "sampling.md")
-        rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("| trouble |", "| surprise |", "|---"))]
+        rows = [
+            line for line in text.splitlines()
+            if line.startswith("|") and not line.startswith(("| trouble |", "| surprise |", "|---"))
+        ]
         self.assertEqual(len(rows), 30)
         for row in rows:
             named = re.findall(r"`((?:\w+/)*\w+\.(?:c|py))` `(\w+)`", row)

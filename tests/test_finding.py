@@ -9,7 +9,8 @@ import unittest
 
 import tap
 
-SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
 QUESTIONS = os.path.join(SOURCE, "tests", "finding", "questions.txt")
@@ -52,7 +53,8 @@ class Finding(unittest.TestCase):
     def setUpClass(cls):
         cls.questions = read_questions()
         texts = "".join("%s::%s\n" % (p, q) for p, q, _ in cls.questions)
-        done = subprocess.run([PFM, "encode", "--json", "-"], input=texts, capture_output=True, text=True, env=environment())
+        done = subprocess.run([PFM, "encode", "--json", "-"], input=texts, capture_output=True,
+                              text=True, env=environment())
         cls.answers = [json.loads(line) for line in done.stdout.splitlines()]
 
     def test_questions_cover_ten_processors(self):
@@ -74,8 +76,8 @@ class Finding(unittest.TestCase):
         for pmu, question, wanted in self.questions:
             if " " not in question:
                 continue
-            done = subprocess.run([PFM, "list", "-d", "--json", "--pmu", pmu, question], capture_output=True, text=True,
-                                  env=environment())
+            done = subprocess.run([PFM, "list", "-d", "--json", "--pmu", pmu, question],
+                                  capture_output=True, text=True, env=environment())
             rows = [json.loads(line) for line in done.stdout.splitlines()[:FIRST]]
             found = [row.get("event", row.get("metric", "")).lower() for row in rows]
             if not any(fnmatch.fnmatch(name, pattern) for name in found for pattern in wanted):

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Many exporters of eight kinds of processors, and one that is real, scraped by one real Prometheus with the rules of examples/fleet.
+"""Many exporters of eight kinds of processors, and one that is real, scraped by one real Prometheus
+with the rules of examples/fleet.
 
     PFM, PFM_SCRIPTED         the command, and the command on a scripted kernel
     PERFMON_LONG              1,000 exporters for two minutes instead of 20 for some seconds
     PERFMON_FLEET             another number of exporters
 
-Each exporter's text is what pfm serve says on a recorded machine; the counts grow at rates that the test knows.
+Each exporter's text is what pfm serve says on a recorded machine; the counts grow at rates that the
+test knows.
 """
 import http.server
 import json
@@ -33,8 +35,10 @@ RULES = os.path.join(test_serve.SOURCE, "examples/fleet/rules.yml")
 LONG = bool(os.environ.get("PERFMON_LONG"))
 EXPORTERS = int(os.environ.get("PERFMON_FLEET", "1000" if LONG else "20"))
 INTERVAL = 5 if EXPORTERS > 100 else 1
-KINDS = ["GenuineIntel-6-8F-8", "GenuineIntel-6-6A-6", "GenuineIntel-6-55-4", "GenuineIntel-6-3F-2", "GenuineIntel-6-AD-1",
-         "AuthenticAMD-26-2-1", "AuthenticAMD-25-11-1", "AuthenticAMD-23-31-0"]
+KINDS = [
+    "GenuineIntel-6-8F-8", "GenuineIntel-6-6A-6", "GenuineIntel-6-55-4", "GenuineIntel-6-3F-2",
+    "GenuineIntel-6-AD-1", "AuthenticAMD-26-2-1", "AuthenticAMD-25-11-1", "AuthenticAMD-23-31-0"
+]
 HYBRID = "GenuineIntel-6-97-2"
 
 
@@ -73,15 +77,19 @@ def find_kinds(cpuids):
         for cpuid in cpuids:
             env = {**place.env, "PERFMON_CPUID": cpuid}
             env.pop("PERFMON_EVENTS")
-            with test_serve.Server("--listen", "unix:" + os.path.join(place.folder, "s"), program=("scripted", "serve"), env=env,
-                                   cwd=place.folder) as s:
+            with test_serve.Server("--listen", "unix:" + os.path.join(place.folder, "s"),
+                                   program=("scripted", "serve"), env=env, cwd=place.folder) as s:
                 try:
                     s.wait_for("listening on")
                 except AssertionError:
                     if any("libmicrohttpd" in line for line in s.said):
-                        raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+                        raise unittest.SkipTest(
+                            "no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)"
+                        ) from None
                     raise
-                kinds.append(Kind(test_serve.ask(os.path.join(place.folder, "s"), test_serve.OPENMETRICS)[2]))
+                kinds.append(
+                    Kind(
+                        test_serve.ask(os.path.join(place.folder, "s"), test_serve.OPENMETRICS)[2]))
     finally:
         place.close()
     return kinds
@@ -111,7 +119,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.n_bytes += len(text)
         self.server.n_scrapes += 1
         self.send_response(200)
-        self.send_header("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        self.send_header("Content-Type",
+                         "application/openmetrics-text; version=1.0.0; charset=utf-8")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
@@ -129,15 +138,22 @@ class Prometheus:
             f.write(text)
             f.truncate()
         with open(os.path.join(folder, "p.yml"), "w", encoding="ascii") as f:
-            json.dump({"global": {"scrape_interval": "%ds" % INTERVAL, "evaluation_interval": "1s"}, "rule_files": ["rules.yml"],
-                       "scrape_configs": [{"job_name": "perfmon", "static_configs": targets}]}, f)
-        self.p = subprocess.Popen(["prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
-                                   "--web.listen-address=127.0.0.1:%d" % self.port], cwd=folder, stderr=subprocess.DEVNULL)
+            json.dump(
+                {
+                    "global": {"scrape_interval": "%ds" % INTERVAL, "evaluation_interval": "1s"
+                               }, "rule_files": ["rules.yml"],
+                    "scrape_configs": [{"job_name": "perfmon", "static_configs": targets}]
+                }, f)
+        self.p = subprocess.Popen([
+            "prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
+            "--web.listen-address=127.0.0.1:%d" % self.port
+        ], cwd=folder, stderr=subprocess.DEVNULL)
 
     def query(self, text):
         """Rows of an answer: (labels, value or list of values)."""
         try:
-            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" % (self.port, urllib.parse.quote(text))) as answer:
+            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" %
+                                        (self.port, urllib.parse.quote(text))) as answer:
                 rows = json.load(answer)["data"]["result"]
         except OSError:
             return []
@@ -147,7 +163,8 @@ class Prometheus:
         """(processor seconds, MiB resident)"""
         with open("/proc/%d/stat" % self.p.pid, encoding="ascii") as f:
             words = f.read().rpartition(") ")[2].split()
-        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"), int(words[21]) * os.sysconf("SC_PAGESIZE") / 2**20
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"), int(
+            words[21]) * os.sysconf("SC_PAGESIZE") / 2**20
 
     def wait(self, seconds, text, wanted):
         until = time.monotonic() + seconds
@@ -164,41 +181,61 @@ class Prometheus:
         self.p.wait(30)
 
 
-@unittest.skipUnless(shutil.which("prometheus"), "prometheus is missing (Debian package prometheus)")
+@unittest.skipUnless(shutil.which("prometheus"),
+                     "prometheus is missing (Debian package prometheus)")
 class Fleet(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def test_rules(self):
-        """Instructions per cycle of each model are those of all its machines together; a hybrid machine does not stop the rules."""
+        """Instructions per cycle of each model are those of all its machines together; a hybrid
+        machine does not stop the rules."""
         *kinds, hybrid = find_kinds([*KINDS, HYBRID])
         self.assertEqual(len({k.model for k in kinds}), len(KINDS))
         self.assertEqual(hybrid.pmus, ["adl_goldencove", "adl_gracemont"])
         exporters = Exporters([*kinds, hybrid])
         self.addCleanup(exporters.server_close)
         self.addCleanup(exporters.shutdown)
-        p = Prometheus(self.folder, [{"targets": ["127.0.0.1:%d" % exporters.server_port],
-                                      "labels": {"__metrics_path__": "/metrics/%d" % n, "instance": "machine-%d" % n}}
-                                     for n in range(EXPORTERS + 1)])
+        p = Prometheus(self.folder, [{
+            "targets": ["127.0.0.1:%d" % exporters.server_port],
+            "labels": {"__metrics_path__": "/metrics/%d" % n, "instance": "machine-%d" % n}
+        } for n in range(EXPORTERS + 1)])
         self.addCleanup(p.close)
-        p.wait(20 + 6 * INTERVAL, "count(up == 1)", lambda rows: rows and rows[0][1] == EXPORTERS + 1)
+        p.wait(20 + 6 * INTERVAL, "count(up == 1)",
+               lambda rows: rows and rows[0][1] == EXPORTERS + 1)
         if LONG:
             time.sleep(120)
         rows = p.wait(20 + 6 * INTERVAL, "model:perfmon_ipc:ratio",
                       lambda rows: len(rows) == len(KINDS) and self.differs(kinds, rows) < 2e-3)
         for labels, value in sorted(rows, key=lambda row: row[0]["model"]):
             print("# %s: %.3f" % (labels["model"], value))
-        self.assertEqual({labels["model"]: n for labels, n in p.wait(10, "fleet:perfmon_machines:count", lambda rows: rows)},
-                         {k.model: len(range(i, EXPORTERS, len(KINDS))) for i, k in enumerate(kinds)})
+        self.assertEqual(
+            {
+                labels["model"]: n
+                for labels, n in p.wait(10, "fleet:perfmon_machines:count", lambda rows: rows)
+            }, {k.model: len(range(i, EXPORTERS, len(KINDS))) for i, k in enumerate(kinds)})
         if EXPORTERS <= 100:
-            self.assertEqual(p.wait(10, "sum(scrape_samples_scraped)", lambda rows: rows)[0][1],
-                             sum(kinds[n % len(KINDS)].n_series for n in range(EXPORTERS)) + hybrid.n_series)
+            self.assertEqual(
+                p.wait(10, "sum(scrape_samples_scraped)", lambda rows: rows)[0][1],
+                sum(kinds[n % len(KINDS)].n_series for n in range(EXPORTERS)) + hybrid.n_series)
         spent, memory = p.cost()
         head = p.query("prometheus_tsdb_head_series") or [({}, 0)]
-        print("# %d exporters, each %d seconds: %d scrapes of %d bytes and %d series; Prometheus: %.1f s of processor time in %.0f s, "
-              "%.0f MiB%s" % (EXPORTERS, INTERVAL, exporters.n_scrapes, exporters.n_bytes / max(1, exporters.n_scrapes), kinds[0].n_series,
-                              spent, time.monotonic() - exporters.begin, memory, ", %d series" % head[0][1] if head[0][1] else ""))
+        print(
+            "# %d exporters, each %d seconds: %d scrapes of %d bytes and %d series; Prometheus:"
+            " %.1f s of processor time in %.0f s, %.0f MiB%s"
+            % (
+                EXPORTERS,
+                INTERVAL,
+                exporters.n_scrapes,
+                exporters.n_bytes / max(1, exporters.n_scrapes),
+                kinds[0].n_series,
+                spent,
+                time.monotonic() - exporters.begin,
+                memory,
+                ", %d series" % head[0][1] if head[0][1] else "",
+            )
+        )
 
     @staticmethod
     def differs(kinds, rows):
@@ -212,9 +249,11 @@ class Fleet(unittest.TestCase):
         return worst
 
     def test_counts_are_ours(self):
-        """For each reading that Prometheus has, page faults and task-clock are those that the line protocol gives, to the unit."""
+        """For each reading that Prometheus has, page faults and task-clock are those that the line
+        protocol gives, to the unit."""
         lines = os.path.join(self.folder, "lines")
-        with test_serve.Server("--listen", "127.0.0.1:0", "--lines", lines, "-I", "500", "-e", "page-faults,task-clock") as s:
+        with test_serve.Server("--listen", "127.0.0.1:0", "--lines", lines, "-I", "500", "-e",
+                               "page-faults,task-clock") as s:
             port = s.address()[1]
             p = Prometheus(self.folder, [{"targets": ["127.0.0.1:%d" % port]}])
             self.addCleanup(p.close)
@@ -232,17 +271,31 @@ class Fleet(unittest.TestCase):
                     while fields[-1][0] != "end":
                         fields.append(reader.readline().rstrip("\n").split("\t"))
                     ours[int(fields[-1][1])] = {f[1]: f[4] for f in fields[:-1]}
-                    subprocess.run([sys.executable, "-c", "import mmap\nm = mmap.mmap(-1, 4096 * 2000)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n"
-                                    "for i in range(2000): m[i * 4096] = 1"], check=True)
+                    subprocess.run(
+                        [
+                            sys.executable,
+                            "-c",
+                            (
+                                "import mmap\nm = mmap.mmap(-1, 4096 *"
+                                " 2000)\nm.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(2000): m[i"
+                                " * 4096] = 1"
+                            ),
+                        ],
+                        check=True,
+                    )
                     time.sleep(0.2)
-            theirs = {name: dict(p.query(name + "[1m]")[0][1]) for name in
-                      ("perfmon_readings_total", "node_perf_page_faults_total", "perfmon_event_seconds_total")}
+            theirs = {
+                name: dict(p.query(name + "[1m]")[0][1])
+                for name in ("perfmon_readings_total", "node_perf_page_faults_total",
+                             "perfmon_event_seconds_total")
+            }
         same = 0
         for at, reading in theirs["perfmon_readings_total"].items():
             mine = ours.get(int(float(reading)))
             if mine:
                 self.assertEqual(theirs["node_perf_page_faults_total"][at], mine["page-faults"])
-                self.assertAlmostEqual(float(theirs["perfmon_event_seconds_total"][at]), float(mine["task-clock"]) / 1e9, delta=1e-9)
+                self.assertAlmostEqual(float(theirs["perfmon_event_seconds_total"][at]),
+                                       float(mine["task-clock"]) / 1e9, delta=1e-9)
                 same += 1
         readings = sorted(ours)
         grown = int(ours[readings[-1]]["page-faults"]) - int(ours[readings[0]]["page-faults"])
@@ -255,7 +308,8 @@ class Fleet(unittest.TestCase):
 class Configuration(unittest.TestCase):
     def test_promtool(self):
         test_serve.run("promtool", "check", "rules", RULES)
-        test_serve.run("promtool", "check", "config", os.path.join(os.path.dirname(RULES), "prometheus.yml"))
+        test_serve.run("promtool", "check", "config",
+                       os.path.join(os.path.dirname(RULES), "prometheus.yml"))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Hostile surroundings: promises of the environment to privileged programs, images of other people, odd paths, other languages,
-closed and full files, a full disk and a killed import, kernel files that change while they are read.
+"""Hostile surroundings: promises of the environment to privileged programs, images of other people,
+odd paths, other languages, closed and full files, a full disk and a killed import, kernel files
+that change while they are read.
 
-PFM names the command, PERFMON_PMUC the compiler of tables, PERFMON_BUILD the build directory. What needs root is skipped
-without it, by name.
+PFM names the command, PERFMON_PMUC the compiler of tables, PERFMON_BUILD the build directory. What
+needs root is skipped without it, by name.
 """
 
 import glob
@@ -32,8 +33,11 @@ PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "lib", "pmuc", "p
 PROGRAM = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "hostile_program")
 TESTPMU = os.path.join(HERE, "pmu", "testpmu.pmu")
 NOBODY = 65534
-CLEAN = {k: v for k, v in os.environ.items()
-         if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "XDG_")) and k not in ("LANG", "LANGUAGE", "MALLOC_PERTURB_")}
+CLEAN = {
+    k: v for k, v in os.environ.items()
+    if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "XDG_")) and k not in ("LANG", "LANGUAGE",
+                                                                              "MALLOC_PERTURB_")
+}
 CLEAN["PERFMON_PMUC"] = PMUC
 ROOT = os.geteuid() == 0
 
@@ -51,12 +55,14 @@ def compile_image(path):
 
 
 def within_reach(folder):
-    """A copy of the command and its library where every user gets to: the build may lie in root's home. The command, and what it needs."""
+    """A copy of the command and its library where every user gets to: the build may lie in root's
+    home. The command, and what it needs."""
     command = shutil.copy(PFM, os.path.join(folder, "pfm"))
     os.chmod(command, 0o755)
     libraries = os.path.join(folder, "libraries")
     os.mkdir(libraries)
-    for path in glob.glob(os.path.join(os.environ.get("PERFMON_BUILD", ""), "lib", "libperfmon.so*")):
+    for path in glob.glob(os.path.join(os.environ.get("PERFMON_BUILD", ""), "lib",
+                                       "libperfmon.so*")):
         if os.path.isfile(path):
             os.chmod(shutil.copy(path, libraries), 0o755)
     return command, dict(LD_LIBRARY_PATH=libraries)
@@ -86,7 +92,8 @@ def fake_machine(folder):
     device = os.path.join(folder, "sys", "bus", "event_source", "devices", "madeup")
     os.makedirs(os.path.join(device, "format"))
     os.makedirs(os.path.join(device, "events"))
-    for name, text in (("type", "77\n"), ("format/event", "config:0-7\n"), ("events/things", "event=0x12\n")):
+    for name, text in (("type", "77\n"), ("format/event", "config:0-7\n"), ("events/things",
+                                                                            "event=0x12\n")):
         with open(os.path.join(device, name), "w", encoding="utf-8") as f:
             f.write(text)
 
@@ -97,8 +104,10 @@ class Privileges(Folder):
     def believed(self, program, **env):
         if not os.access(PROGRAM, os.X_OK):
             self.skipTest("hostile_program is not built")
-        out = subprocess.run([program], env=dict({"PATH": CLEAN.get("PATH", "")}, **env), stdout=subprocess.PIPE, text=True, check=True,
-                             preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY) if ROOT else None)
+        out = subprocess.run([program], env=dict({"PATH": CLEAN.get("PATH", "")},
+                                                 **env), stdout=subprocess.PIPE, text=True,
+                             check=True, preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)
+                             if ROOT else None)
         return set(out.stdout.split())
 
     def promises(self):
@@ -120,7 +129,8 @@ class Privileges(Folder):
         return self.at("program")
 
     def test_ordinary_programs_listen(self):
-        montecito = subprocess.run([PFM, "list", "--pmu", "montecito"], env=CLEAN, stdout=subprocess.PIPE, text=True, check=True)
+        montecito = subprocess.run([PFM, "list", "--pmu", "montecito"], env=CLEAN,
+                                   stdout=subprocess.PIPE, text=True, check=True)
         self.assertIn("montecito", montecito.stdout)
         for env, words in self.promises():
             if "LIBPFM_FORCE_PMU" in env:
@@ -128,7 +138,8 @@ class Privileges(Folder):
             self.assertLessEqual(words, self.believed(self.copy(0o755), **env), env)
 
     def montecito_type(self):
-        header = open(os.path.join(HERE, "..", "include", "perfmon", "types.h"), encoding="utf-8").read()
+        header = open(os.path.join(HERE, "..", "include", "perfmon", "types.h"),
+                      encoding="utf-8").read()
         return int(header.split("PFMLIB_MONTECITO_PMU", 1)[1].split()[0].strip("(),"), 0)
 
     def test_set_uid_programs_do_not(self):
@@ -147,7 +158,8 @@ class Privileges(Folder):
 
 
 class Trust(Folder):
-    """Images that others could have written are not used unless they are named, and it is said why."""
+    """Images that others could have written are not used unless they are named, and it is said
+    why."""
 
     def setUp(self):
         super().setUp()
@@ -214,7 +226,8 @@ class Trust(Folder):
 
     def test_damaged_ones(self):
         image = open(self.at("test.pmdb"), "rb").read()
-        for name, data in (("empty", b""), ("short", image[:40]), ("cut", image[:-8]), ("text", b"not an image" * 100),
+        for name, data in (("empty", b""), ("short", image[:40]), ("cut", image[:-8]),
+                           ("text", b"not an image" * 100),
                            ("turned", image[:200] + bytes([image[200] ^ 255]) + image[201:])):
             with open(self.at(name + ".pmdb"), "wb") as f:
                 f.write(data)
@@ -226,7 +239,8 @@ class Trust(Folder):
     def as_nobody(self, *args):
         if not hasattr(self, "copy"):
             self.copy, self.libraries = within_reach(self.folder)
-        return subprocess.run([self.copy, *args], env=dict(CLEAN, PERFMON_EVENTS=self.folder, **self.libraries), cwd="/", timeout=120,
+        return subprocess.run([self.copy, *args], env=dict(CLEAN, PERFMON_EVENTS=self.folder,
+                                                           **self.libraries), cwd="/", timeout=120,
                               text=True, stdin=subprocess.DEVNULL, capture_output=True,
                               preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
 
@@ -242,27 +256,33 @@ class Trust(Folder):
         self.assertIn("LAST_ONE", self.ok(self.as_nobody("list", "--pmu", "testpmu")))
 
 
-@unittest.skipUnless(os.geteuid() == 0, "only root makes programs that others start with more rights")
+@unittest.skipUnless(os.geteuid() == 0,
+                     "only root makes programs that others start with more rights")
 class MoreRights(Folder):
-    """The kernel takes its events away from a program with more rights than its caller's, and from one that may not be read."""
+    """The kernel takes its events away from a program with more rights than its caller's, and from
+    one that may not be read."""
 
     def as_nobody(self, *args):
-        done = subprocess.run([self.copy, "stat", *args], env=dict(CLEAN, **self.libraries), cwd="/", timeout=120, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                              preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
+        done = subprocess.run([self.copy, "stat", *args], env=dict(CLEAN,
+                                                                   **self.libraries), cwd="/",
+                              timeout=120, text=True, stdin=subprocess.DEVNULL, capture_output=True,
+                              check=False, preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY))
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def test_what_is_left_of_an_event_makes_a_metric(self):
-        """Who may count user mode alone gets the metrics and ratios of that; who asked for it alone named another event."""
+        """Who may count user mode alone gets the metrics and ratios of that; who asked for it alone
+        named another event."""
         self.copy, self.libraries = within_reach(self.folder)
         counts = self.as_nobody("--json", "-M", "software::faults_per_second", "--", "true")
         if counts[0]["event"] != "software::page-faults:u" or counts[0]["value"] is None:
             self.skipTest("nobody may count more here, or nothing")
         faults, clock, metric = counts
-        self.assertEqual((clock["event"], clock["quality"], metric["quality"]), ("software::task-clock", "exact", "exact"))
+        self.assertEqual((clock["event"], clock["quality"], metric["quality"]),
+                         ("software::task-clock", "exact", "exact"))
         self.assertAlmostEqual(metric["value"], faults["value"] / clock["value"] * 1e9, delta=1)
-        for events, ratio in (("page-faults,task-clock", "faults_per_second"), ("{page-faults,task-clock}", "faults_per_second"),
-                              ("page-faults:u,task-clock", "per_second")):
+        for events, ratio in (("page-faults,task-clock", "faults_per_second"),
+                              ("{page-faults,task-clock}",
+                               "faults_per_second"), ("page-faults:u,task-clock", "per_second")):
             with self.subTest(events=events):
                 faults = self.as_nobody("--json", "-e", events, "--", "true")[0]
                 self.assertEqual((faults["event"], faults["ratio"]), ("page-faults:u", ratio))
@@ -284,22 +304,28 @@ class MoreRights(Folder):
                     counts = self.as_nobody(*event, "--", *command)
                     if mode == 0o4755 and counts[0]["value"] > plain[0]["value"] / 2:
                         self.skipTest("the file system takes no heed of the bit")
-                    self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")])
+                    self.assertEqual([(c["quality"], c["cause"]) for c in counts],
+                                     [("partial", "permission")])
                     self.assertIn("set-user-ID", counts[0]["why"])
             several = self.as_nobody("-I", "20", *event, "--", *work)
-            self.assertIn((several[-1]["quality"], several[-1]["cause"]), [("partial", "permission"), ("not counted", "permission")])
+            self.assertIn((several[-1]["quality"], several[-1]["cause"]),
+                          [("partial", "permission"), ("not counted", "permission")])
         # A process that does it while it is counted.
-        with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work[:-1] + ["count=1000000"])], stdin=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
+        with subprocess.Popen(
+            ["sh", "-c", "read line; exec " + " ".join(work[:-1] + ["count=1000000"])],
+                stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
             late = threading.Timer(0.5, lambda: p.communicate(b"go\n"))
             late.start()
             counts = self.as_nobody(*event, "--timeout", "1500", "-p", str(p.pid))
             p.kill()
             late.join()
-        self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")], counts)
+        self.assertEqual([(c["quality"], c["cause"]) for c in counts], [("partial", "permission")],
+                         counts)
 
     def test_what_has_ended_by_the_reading(self):
-        """A process that went on in a program that may not be read, and whose end nobody waited for: it is looked at while it lives."""
+        """A process that went on in a program that may not be read, and whose end nobody waited
+        for: it is looked at while it lives."""
         self.copy, self.libraries = within_reach(self.folder)
         program = self.at("dd")
         shutil.copy(shutil.which("dd"), program)
@@ -310,11 +336,15 @@ class MoreRights(Folder):
         told = {}
         for mode in 0o755, 0o711:
             os.chmod(program, mode)
-            with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work)],
+                                  stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                   preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
                 late = threading.Timer(0.3, p.communicate, [b"go\n"])
                 late.start()
-                told[mode] = [(c["quality"], c.get("cause")) for c in self.as_nobody("--json", "-e", "task-clock", "-p", str(p.pid))]
+                told[mode] = [
+                    (c["quality"], c.get("cause"))
+                    for c in self.as_nobody("--json", "-e", "task-clock", "-p", str(p.pid))
+                ]
                 late.join()
         if told[0o755] != [("exact", None)]:
             self.skipTest("nobody may count nothing here")
@@ -322,8 +352,8 @@ class MoreRights(Folder):
 
 
 class ForeignText(Folder):
-    """Names that other people gave, and arguments, do not speak to the terminal: no control byte but newline and tab comes out, beside our
-    own colours."""
+    """Names that other people gave, and arguments, do not speak to the terminal: no control byte
+    but newline and tab comes out, beside our own colours."""
 
     EVIL = "a\x1b]0;title\x07b\x1b[2Jc\x08\x7f\u009b31m\rd\x1b[31me\x1b[8mf"
 
@@ -333,21 +363,30 @@ class ForeignText(Folder):
                            **more)
         for out in (r.stdout, r.stderr):
             for c in out.decode("utf-8", "surrogateescape"):
-                self.assertFalse((c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" or "\udc80" <= c <= "\udc9f", (args, out))
+                self.assertFalse((c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f"
+                                 or "\udc80" <= c <= "\udc9f", (args, out))
         return (r.stdout + r.stderr).decode("utf-8", "surrogateescape")
 
     def test_arguments(self):
         evil = self.EVIL
         for args in (["encode", evil], ["show", evil], ["list", evil], ["list", "--pmu", evil],
-                     ["decode", "--pmu", "coreduo", evil + "=1"],
-                     ["dispatch", evil, evil], ["stat", "-e", evil, "--", "true"], ["stat", "-e", "page-faults", "--", "true", evil],
-                     ["stat", "-e", "page-faults", "--", "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil],
-                     ["stat", "-G", evil],
-                     ["stat", "-o", "/nonexistent/" + evil, "--", "true"], [evil], ["--" + evil], ["list", "--" + evil], ["help", evil],
-                     ["import", "/nonexistent/" + evil], ["alpha", "device", "--model", evil, "--", "true"],
-                     ["alpha", "session", "/nonexistent/" + evil], ["alpha", evil],
-                     ["record", "-e", "page-faults:u", "--", "/nonexistent/" + evil], ["report", evil], ["metric", evil], ["plan", evil],
-                     ["--color", evil], ["doctor", evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--", "true"]):
+                     ["decode", "--pmu", "coreduo",
+                      evil + "=1"], ["dispatch", evil, evil], ["stat", "-e", evil, "--", "true"],
+                     ["stat", "-e", "page-faults", "--", "true",
+                      evil], ["stat", "-e", "page-faults", "--",
+                              "/nonexistent/" + evil], ["stat", "-C", evil], ["stat", "-p", evil],
+                     ["stat", "-G", evil], ["stat", "-o", "/nonexistent/" + evil, "--",
+                                            "true"], [evil], ["--" + evil], ["list", "--" + evil],
+                     ["help", evil], ["import", "/nonexistent/" + evil
+                                      ], ["alpha", "device", "--model", evil, "--",
+                                          "true"], ["alpha", "session",
+                                                    "/nonexistent/" + evil], ["alpha", evil],
+                     ["record", "-e", "page-faults:u", "--",
+                      "/nonexistent/" + evil], ["report", evil], ["metric", evil], ["plan", evil],
+                     ["--color",
+                      evil], ["doctor",
+                              evil], ["stat", "-x", ",", "-e", "page-faults," + evil, "--",
+                                      "true"]):
             self.silent(*args)
 
     def test_files(self):
@@ -362,16 +401,19 @@ class ForeignText(Folder):
 
     def test_where_colours_are_shown(self):
         """Ours are bold, dim and a few colours; others hide what stands behind them."""
-        for args in (["import", "/nonexistent/" + self.EVIL], ["encode", self.EVIL], ["report", self.EVIL],
+        for args in (["import", "/nonexistent/" + self.EVIL], ["encode",
+                                                               self.EVIL], ["report", self.EVIL],
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + self.EVIL]):
-            done = subprocess.run([PFM, args[0], "--color=always", *args[1:]], env=CLEAN, stdin=subprocess.DEVNULL, capture_output=True,
-                                  timeout=120, check=False)
+            done = subprocess.run([PFM, args[0], "--color=always", *args[1:]], env=CLEAN,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                                  check=False)
             left = re.sub("\x1b\\[(0|1|2|1;31|32|33|36)m", "", (done.stdout + done.stderr).decode())
             self.assertNotIn("\x1b", left)
             self.assertRegex(left, r"(\\x1b|\?)\[8m")
 
     def test_bytes_that_are_no_characters(self):
-        for evil in (b"\x9b31m", b"\xc2", b"\xc2\x9b", b"\xe2\x9b", b"x\xff\x1b", b"\x1b[1;", b"\x1b[99999999999999999m"):
+        for evil in (b"\x9b31m", b"\xc2", b"\xc2\x9b", b"\xe2\x9b", b"x\xff\x1b", b"\x1b[1;",
+                     b"\x1b[99999999999999999m"):
             self.silent(b"encode", b"coreduo::" + evil)
 
     def test_environment(self):
@@ -393,14 +435,22 @@ class ForeignText(Folder):
         """Megabytes, a few bytes of which are escaped: all the others stay where they are."""
         said = []
         with open(self.at("toy.pmu"), "w", encoding="ascii") as f:
-            f.write('pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code at=config:0-7\nevent TICKS code=1 "'
-                    + "tick " * 9999 + '"\n')
+            f.write(
+                'pmu toy "Toy"\nencoder format\ncounter 0..1 width=32\nfield code'
+                ' at=config:0-7\nevent TICKS code=1 "'
+                + "tick " * 9999
+                + '"\n'
+            )
         for name in "plain", self.EVIL:
-            subprocess.run([sys.executable, PMUC, "--image", self.at(name + ".pmdb"), f.name], check=True)
-            said.append(self.silent("list", "--all", env=dict(PERFMON_EVENTS=self.at(name + ".pmdb"))))
-        escaped = "".join(c if " " <= c < "\x7f" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in self.EVIL)
+            subprocess.run([sys.executable, PMUC, "--image",
+                            self.at(name + ".pmdb"), f.name], check=True)
+            said.append(
+                self.silent("list", "--all", env=dict(PERFMON_EVENTS=self.at(name + ".pmdb"))))
+        escaped = "".join(c if " " <= c < "\x7f" else "".join(f"\\x{b:02x}" for b in c.encode())
+                          for c in self.EVIL)
         self.assertIn(escaped, said[1])
-        self.assertTrue(said[1].replace(escaped, "plain") == said[0])    # assertEqual would compare for minutes
+        # assertEqual would compare for minutes
+        self.assertTrue(said[1].replace(escaped, "plain") == said[0])
 
     def test_imports(self):
         path = self.at(self.EVIL + ".pmu")
@@ -420,44 +470,61 @@ class ForeignText(Folder):
                 continue
             with open(os.path.join(tools, name), encoding="utf-8") as f:
                 for number, line in enumerate(f, 1):
-                    for word in ("STDOUT_FILENO", "STDERR_FILENO", "dprintf(", "write(1,", "write(2,", "dumpfd(", "fdopen(1", "fdopen(2"):
+                    for word in ("STDOUT_FILENO", "STDERR_FILENO", "dprintf(", "write(1,",
+                                 "write(2,", "dumpfd(", "fdopen(1", "fdopen(2"):
                         self.assertNotIn(word, line, "%s:%d" % (name, number))
 
 
 class Paths(Folder):
     """Names that shells and formats would stumble over."""
 
-    NAMES = ("with blank", "new\nline", "quo'te\"s", "$HOME`id`", "-o", "%s%n", "Grün €", "a" * 200, "semi;colon&", "back\\slash",
-             ".hidden")
+    NAMES = ("with blank", "new\nline", "quo'te\"s", "$HOME`id`", "-o", "%s%n", "Grün €", "a" * 200,
+             "semi;colon&", "back\\slash", ".hidden")
 
     def test_folders_of_images(self):
         for name in self.NAMES:
             with self.subTest(name=name):
                 os.makedirs(self.at(name))
                 compile_image(self.at(name, "test.pmdb"))
-                self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at(name)))))
+                self.assertIn(
+                    "LAST_ONE",
+                    self.ok(pfm("list", "--pmu", "testpmu",
+                                env=dict(PERFMON_EVENTS=self.at(name)))))
 
     def test_imports(self):
         for name in self.NAMES:
             with self.subTest(name=name):
                 os.makedirs(self.at(name, "out"))
                 shutil.copy(TESTPMU, self.at(name, name[:100] + ".pmu"))
-                self.ok(pfm("import", self.at(name, name[:100] + ".pmu"), "-o", self.at(name, "out", "an image.pmdb")))
-                self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu",
-                                                      env=dict(PERFMON_EVENTS=self.at(name, "out", "an image.pmdb")))))
+                self.ok(
+                    pfm("import", self.at(name, name[:100] + ".pmu"), "-o",
+                        self.at(name, "out", "an image.pmdb")))
+                self.assertIn(
+                    "LAST_ONE",
+                    self.ok(
+                        pfm("list", "--pmu", "testpmu",
+                            env=dict(PERFMON_EVENTS=self.at(name, "out", "an image.pmdb")))))
 
     def test_relative_ones(self):
         compile_image(self.at("here.pmdb"))
         for path in ("here.pmdb", "./here.pmdb", "."):
-            self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=path), cwd=self.folder)))
+            self.assertIn(
+                "LAST_ONE",
+                self.ok(
+                    pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=path),
+                        cwd=self.folder)))
 
     def test_search_paths_of_nothing(self):
-        for path in (":", "::::", ":" * 5000, "/nowhere", "/dev/null", "/nowhere/" + "x" * 4000, "a:" * 3000):
-            self.assertIn("Instr_Ret", self.ok(pfm("list", "--pmu", "coreduo", env=dict(PERFMON_EVENTS=path))), path[:40])
+        for path in (":", "::::", ":" * 5000, "/nowhere", "/dev/null", "/nowhere/" + "x" * 4000,
+                     "a:" * 3000):
+            self.assertIn("Instr_Ret",
+                          self.ok(pfm("list", "--pmu", "coreduo", env=dict(PERFMON_EVENTS=path))),
+                          path[:40])
 
     def test_long_environments(self):
         long = "x" * 100000
-        result = pfm("encode", "coreduo::Instr_Ret", env=dict(PERFMON_SYSFS="/" + long, HOME="/" + long, XDG_DATA_HOME="/" + long))
+        result = pfm("encode", "coreduo::Instr_Ret",
+                     env=dict(PERFMON_SYSFS="/" + long, HOME="/" + long, XDG_DATA_HOME="/" + long))
         self.assertIn("c0", self.ok(result))
         result = pfm("encode", "coreduo::Instr_Ret", env=dict(PERFMON_PMU=long))
         self.assertEqual(result.returncode, 1, result.stderr[:200])
@@ -465,14 +532,17 @@ class Paths(Folder):
         self.assertIn(result.returncode, (0, 1))
 
     def test_no_environment_at_all(self):
-        result = subprocess.run([PFM, "encode", "coreduo::Instr_Ret"], env={}, stdout=subprocess.PIPE, text=True, check=True)
+        result = subprocess.run([PFM, "encode", "coreduo::Instr_Ret"], env={},
+                                stdout=subprocess.PIPE, text=True, check=True)
         self.assertIn("c0", result.stdout)
 
     def test_recorded_machine_in_an_odd_place(self):
         for name in ("with blank", "new\nline", "%s%n"):
             with self.subTest(name=name):
                 fake_machine(self.at(name))
-                self.assertIn("things", self.ok(pfm("list", "--pmu", "madeup", env=dict(PERFMON_SYSFS=self.at(name)))))
+                self.assertIn(
+                    "things",
+                    self.ok(pfm("list", "--pmu", "madeup", env=dict(PERFMON_SYSFS=self.at(name)))))
 
 
 class Languages(Folder):
@@ -486,8 +556,10 @@ class Languages(Folder):
                 return dict(LC_ALL=name)
         if not shutil.which("localedef") or not os.path.exists("/usr/share/i18n/locales/de_DE"):
             self.skipTest("no German locale and nothing to make one of (Debian package locales)")
-        subprocess.run(["localedef", "--no-archive", "-i", "de_DE", "-f", "UTF-8", self.at("de_DE.UTF-8")], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            ["localedef", "--no-archive", "-i", "de_DE", "-f", "UTF-8",
+             self.at("de_DE.UTF-8")], check=True, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
         return dict(LOCPATH=self.folder, LC_ALL="de_DE.UTF-8")
 
     def same(self, *args, **env):
@@ -498,19 +570,23 @@ class Languages(Folder):
         return second.stdout
 
     def test_the_locale_has_a_comma(self):
-        out = subprocess.run(["printf", "%.1f", "0"], env=dict(CLEAN, **self.german()), stdout=subprocess.PIPE, text=True, check=True)
+        out = subprocess.run(["printf", "%.1f", "0"], env=dict(CLEAN, **self.german()),
+                             stdout=subprocess.PIPE, text=True, check=True)
         self.assertEqual(out.stdout, "0,0")
 
     def test_json(self):
         for line in self.same("list", "--json", "--pmu", "coreduo").splitlines():
             json.loads(line)
-        for line in self.same("encode", "--json", "coreduo::Instr_Ret", "montecito::CPU_OP_CYCLES_ALL").splitlines():
+        for line in self.same("encode", "--json", "coreduo::Instr_Ret",
+                              "montecito::CPU_OP_CYCLES_ALL").splitlines():
             json.loads(line)
 
     def test_scales_of_the_kernel(self):
         fake_machine(self.at("machine"))
         events = self.at("machine", "sys", "bus", "event_source", "devices", "madeup", "events")
-        for name, text in (("energy", "event=0x2\n"), ("energy.scale", "2.3283064365386962890625e-10\n"), ("energy.unit", "Joules\n")):
+        for name, text in (("energy", "event=0x2\n"),
+                           ("energy.scale", "2.3283064365386962890625e-10\n"), ("energy.unit",
+                                                                                "Joules\n")):
             with open(os.path.join(events, name), "w", encoding="utf-8") as f:
                 f.write(text)
         out = self.same("show", "--json", "madeup::energy", PERFMON_SYSFS=self.at("machine"))
@@ -525,22 +601,28 @@ class Languages(Folder):
         """Lower case of I is not i there; names of events must not care."""
         if not shutil.which("localedef") or not os.path.exists("/usr/share/i18n/locales/tr_TR"):
             self.skipTest("no Turkish locale to be made (Debian package locales)")
-        subprocess.run(["localedef", "--no-archive", "-i", "tr_TR", "-f", "ISO-8859-9", self.at("tr_TR")], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            ["localedef", "--no-archive", "-i", "tr_TR", "-f", "ISO-8859-9",
+             self.at("tr_TR")], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         env = dict(LOCPATH=self.folder, LC_ALL="tr_TR")
-        self.assertIn("c0", self.ok(pfm("encode", "coreduo::INSTR_RET", "coreduo::instr_ret", env=env)))
-        self.assertIn("montecito", self.ok(pfm("encode", "MONTECITO::IA64_INST_RETIRED_THIS", "montecito::ia64_inst_retired_this",
-                                               env=env)))
+        self.assertIn("c0",
+                      self.ok(pfm("encode", "coreduo::INSTR_RET", "coreduo::instr_ret", env=env)))
+        self.assertIn(
+            "montecito",
+            self.ok(
+                pfm("encode", "MONTECITO::IA64_INST_RETIRED_THIS",
+                    "montecito::ia64_inst_retired_this", env=env)))
 
 
 class Files(Folder):
     """Standard files that are closed, full or gone."""
 
     def test_everything_closed(self):
-        for args in (("encode", "coreduo::Instr_Ret"), ("stat", "-e", "page-faults", "--", "true"), ("list",),
-                     ("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x4300c0")):
+        for args in (("encode", "coreduo::Instr_Ret"), ("stat", "-e", "page-faults", "--", "true"),
+                     ("list", ), ("decode", "--pmu", "coreduo", "PERFEVTSEL0=0x4300c0")):
             with self.subTest(args=args):
-                result = subprocess.run([PFM, *args], env=CLEAN, stdin=None, stdout=None, stderr=None, timeout=60, close_fds=True,
+                result = subprocess.run([PFM, *args], env=CLEAN, stdin=None, stdout=None,
+                                        stderr=None, timeout=60, close_fds=True,
                                         preexec_fn=lambda: os.closerange(0, 3))
                 self.assertIn(result.returncode, (0, 1, 2))
 
@@ -549,18 +631,21 @@ class Files(Folder):
         self.assertIn("c0", self.ok(result))
         result = pfm("encode", "-", stdin=None, preexec_fn=lambda: os.close(0))
         self.assertIn(result.returncode, (0, 1, 2))
-        result = pfm("stat", "-e", "page-faults", "--", "true", stdin=None, preexec_fn=lambda: os.close(0))
+        result = pfm("stat", "-e", "page-faults", "--", "true", stdin=None,
+                     preexec_fn=lambda: os.close(0))
         self.assertIn(result.returncode, (0, 1))
 
     def test_full_output_is_a_failure(self):
-        for args in (("list",), ("encode", "coreduo::Instr_Ret"), ("list", "--json"), ("show", "coreduo::Instr_Ret"), ("--help",)):
+        for args in (("list", ), ("encode", "coreduo::Instr_Ret"), ("list", "--json"),
+                     ("show", "coreduo::Instr_Ret"), ("--help", )):
             with self.subTest(args=args), open("/dev/full", "w", encoding="utf-8") as full:
                 result = pfm(*args, stdout=full)
                 self.assertNotEqual(result.returncode, 0, args)
                 self.assertTrue(result.stderr, args)
 
     def test_reader_that_goes_away(self):
-        first = subprocess.Popen([PFM, "list"], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        first = subprocess.Popen([PFM, "list"], env=CLEAN, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
         first.stdout.read(10)
         first.stdout.close()
         self.assertEqual(first.stderr.read(), b"")
@@ -575,8 +660,10 @@ class Files(Folder):
 
     def test_little_memory(self):
         for size in (1 << 22, 6 << 20, 1 << 23, 1 << 24):
-            result = pfm("list", "--pmu", "coreduo", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
-            self.assertGreaterEqual(result.returncode, 0, "died of signal %d with %d bytes" % (-result.returncode, size))
+            result = pfm("list", "--pmu", "coreduo",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+            self.assertGreaterEqual(result.returncode, 0,
+                                    "died of signal %d with %d bytes" % (-result.returncode, size))
 
 
 class Imports(Folder):
@@ -586,9 +673,15 @@ class Imports(Folder):
 
     def setUp(self):
         super().setUp()
-        head = ["pmu testpmu \"Invented\"", "encoder format", "test", "match arch=test", "source \"invented\"", "counter 0..3 width=40",
-                "field code at=config:0-7", "event LAST_ONE code=0x1 \"As in the small one.\""]
-        rows = ["event EVENT_%05d code=0x%x \"Made up, number %d.\"" % (i, i & 0xff, i) for i in range(self.EVENTS)]
+        head = [
+            "pmu testpmu \"Invented\"", "encoder format", "test", "match arch=test",
+            "source \"invented\"", "counter 0..3 width=40", "field code at=config:0-7",
+            "event LAST_ONE code=0x1 \"As in the small one.\""
+        ]
+        rows = [
+            "event EVENT_%05d code=0x%x \"Made up, number %d.\"" % (i, i & 0xff, i)
+            for i in range(self.EVENTS)
+        ]
         self.write("big.pmu", "\n".join(head + rows) + "\n")
         os.makedirs(self.at("out"))
         self.image = self.at("out", "big.pmdb")
@@ -626,9 +719,11 @@ cmp "$2" "$1/big.pmdb"
 test "$(ls -A "$1")" = big.pmdb
 exit $rc"""
         os.makedirs(self.at("disk"))
-        result = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", self.at("disk"), self.image, PFM, self.at("big.pmu")],
-                                env=CLEAN,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        result = subprocess.run([
+            "unshare", "-m", "sh", "-c", script, "sh",
+            self.at("disk"), self.image, PFM,
+            self.at("big.pmu")
+        ], env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if result.returncode == 99 or "unshare" in result.stderr:
             self.skipTest("no mounts of our own here: " + result.stderr.strip())
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
@@ -636,7 +731,8 @@ exit $rc"""
         self.assertIn("no space", result.stderr.lower())
 
     def test_unwritable_places(self):
-        for target in ("/proc/nowhere.pmdb", self.at("missing", "x.pmdb"), self.at("big.pmu", "x.pmdb")):
+        for target in ("/proc/nowhere.pmdb", self.at("missing",
+                                                     "x.pmdb"), self.at("big.pmu", "x.pmdb")):
             result = pfm("import", TESTPMU, "-o", target)
             self.assertEqual(result.returncode, 1, target)
             self.assertNotIn("Traceback", result.stderr)
@@ -654,14 +750,17 @@ exit $rc"""
             data = open(self.image, "rb").read()
             if data != self.old:
                 whole = whole or data
-                self.assertIn(ended, (0, -number, 128 + number))    # the image was there before the signal, the end perhaps not
+                # the image was there before the signal, the end perhaps not
+                self.assertIn(ended, (0, -number, 128 + number))
                 self.assertEqual(len(data), len(whole))
                 with open(self.image, "wb") as f:
                     f.write(self.old)
             if leaves_nothing:
                 self.assertEqual(os.listdir(self.at("out")), ["big.pmdb"])
         # Whatever lies there now, what is used is an image.
-        self.assertIn("LAST_ONE", self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at("out")))))
+        self.assertIn(
+            "LAST_ONE",
+            self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at("out")))))
 
     def test_interrupted(self):
         self.interrupt(signal.SIGINT, True)
@@ -678,17 +777,23 @@ class Giants(Folder):
 
     def setUp(self):
         super().setUp()
-        if os.access("/dev/shm", os.W_OK):      # thousands of folders: in memory, where that can be had
+        # thousands of folders: in memory, where that can be had
+        if os.access("/dev/shm", os.W_OK):
             self.folder = tempfile.mkdtemp(prefix="perfmon-hostile-", dir="/dev/shm")
             self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def machine(self, cpus, boxes):
         devices = os.path.join(self.at("machine"), "sys/bus/event_source/devices")
         os.makedirs(os.path.join(self.at("machine"), "sys/devices/system/cpu"))
-        files = {"../../../devices/system/cpu/online": cpus, "cpu/type": "4", "cpu/cpus": cpus, "cpu/format/event": "config:0-7"}
+        files = {
+            "../../../devices/system/cpu/online": cpus, "cpu/type": "4", "cpu/cpus": cpus,
+            "cpu/format/event": "config:0-7"
+        }
         for i in range(boxes):
-            files.update({"uncore_box_%d/%s" % (i, name): text for name, text in
-                          {"type": str(100 + i), "cpumask": cpus, "format/event": "config:0-7"}.items()})
+            files.update({
+                "uncore_box_%d/%s" % (i, name): text for name, text in
+                {"type": str(100 + i), "cpumask": cpus, "format/event": "config:0-7"}.items()
+            })
         for name, text in files.items():
             path = os.path.join(devices, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -716,7 +821,8 @@ class Giants(Folder):
             r = self.asked("stat", "--dry-run", *options, "-e", "uncore_box/event=1/", "--", "true")
             self.assertEqual(r.returncode, 1, r.stderr)
             self.assertIn("more than 262144 counters of the kernel", r.stderr)
-        r = self.asked("stat", "--dry-run", "-a", "--per-cpu", "-e", ",".join(["cpu/event=1/"] * 5), "--", "true")
+        r = self.asked("stat", "--dry-run", "-a", "--per-cpu", "-e", ",".join(["cpu/event=1/"] * 5),
+                       "--", "true")
         self.assertIn("at most 262144 counts, one for each CPU", r.stderr)
 
 
@@ -729,11 +835,13 @@ class Changes(Folder):
         done = threading.Event()
 
         def change():
-            texts = ("config:0-7\n", "config:0-63\n", "config9:1\n", "", "x" * 5000, "config:7-0\n", "config1:0-7,9\n")
+            texts = ("config:0-7\n", "config:0-63\n", "config9:1\n", "", "x" * 5000, "config:7-0\n",
+                     "config1:0-7,9\n")
             i = 0
             while not done.is_set():
                 i += 1
-                for name in ("format/event", "events/things", "type", "cpumask", "events/things.scale"):
+                for name in ("format/event", "events/things", "type", "cpumask",
+                             "events/things.scale"):
                     try:
                         with open(os.path.join(device, name), "w", encoding="utf-8") as f:
                             f.write(texts[i % len(texts)])
@@ -797,7 +905,8 @@ print("as before")
         """Whoever has it mapped keeps the old one; the next program sees the new one."""
         compile_image(self.at("test.pmdb"))
         env = dict(CLEAN, PERFMON_EVENTS=self.folder)
-        child = subprocess.Popen([PFM, "encode", "--json", "-"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        child = subprocess.Popen([PFM, "encode", "--json", "-"], env=env, stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
         child.stdin.write("testpmu::LAST_ONE\n")
         child.stdin.flush()
         first = child.stdout.readline()
@@ -814,7 +923,8 @@ LOOP = "i=0; while [ $i -lt %u ]; do i=$((i+1)); done"
 
 @unittest.skipUnless(ROOT, "needs root: a program that its user may not read")
 class Unreadable(Folder):
-    """The kernel takes the events of a task away that runs a program which its user may not read."""
+    """The kernel takes the events of a task away that runs a program which its user may not
+    read."""
 
     def setUp(self):
         super().setUp()
@@ -823,9 +933,11 @@ class Unreadable(Folder):
 
     def stat(self, *options):
         command = "%s; exec %s -c '%s'" % (LOOP % 300000, self.at("secret"), LOOP % 400000)
-        return subprocess.run([self.command, "stat", "--json", "-e", "page-faults:u", *options, "--", "sh", "-c", command],
-                              env=dict(CLEAN, **self.environment), capture_output=True, text=True, check=False, timeout=120,
-                              user=NOBODY, group=NOBODY, extra_groups=[])
+        return subprocess.run([
+            self.command, "stat", "--json", "-e", "page-faults:u", *options, "--", "sh", "-c",
+            command
+        ], env=dict(CLEAN, **self.environment), capture_output=True, text=True, check=False,
+                              timeout=120, user=NOBODY, group=NOBODY, extra_groups=[])
 
     def rows(self, done):
         text = done.stdout if done.stdout.strip() else done.stderr
@@ -847,9 +959,12 @@ class Unreadable(Folder):
         # A folder that the user can write to: pfm record makes a file.
         os.mkdir(self.at("out"))
         os.chmod(self.at("out"), 0o777)
-        done = subprocess.run([self.command, "record", "-e", "page-faults:u:period=1000000", "-o", self.at("out", "x"), "--",
-                               self.at("secret"), "-c", LOOP % 400000], env=dict(CLEAN, **self.environment), capture_output=True,
-                              text=True, check=False, timeout=120, user=NOBODY, group=NOBODY, extra_groups=[])
+        done = subprocess.run([
+            self.command, "record", "-e", "page-faults:u:period=1000000", "-o",
+            self.at("out", "x"), "--",
+            self.at("secret"), "-c", LOOP % 400000
+        ], env=dict(CLEAN, **self.environment), capture_output=True, text=True, check=False,
+                              timeout=120, user=NOBODY, group=NOBODY, extra_groups=[])
         self.assertIn("no samples: the kernel does not permit sampling the command", done.stderr)
         self.assertIn("its file is not readable", done.stderr)
 

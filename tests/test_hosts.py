@@ -26,21 +26,32 @@ NEAREST, FALLBACK = "nearest", "fallback"
 # Identities in use by no processor with a list, by maker. Models of AMD that Linux's
 # arch/x86/kernel/cpu/amd.c does not know go where its map file has the rest of the family.
 UNKNOWN = (
-    ("GenuineIntel-6-FE-0", "intel_arch", FALLBACK), ("GenuineIntel-18-7F-0", "intel_arch", FALLBACK),
+    ("GenuineIntel-6-FE-0", "intel_arch", FALLBACK),
+    ("GenuineIntel-18-7F-0", "intel_arch", FALLBACK),
     ("GenuineIntel-19-1-0", "intel_arch", FALLBACK),
-    ("AuthenticAMD-23-85-0", "amdzen2", NEAREST), ("AuthenticAMD-23-F0-0", "amdzen2", NEAREST),
-    ("AuthenticAMD-25-C0-0", "amdzen4", NEAREST), ("AuthenticAMD-26-38-0", "amdzen6", NEAREST),
-    ("AuthenticAMD-26-B4-0", "amdzen6", NEAREST), ("AuthenticAMD-26-FF-0", "amdzen6", NEAREST),
-    ("AuthenticAMD-27-0-0", "amd", FALLBACK), ("HygonGenuine-24-9-0", "amd", FALLBACK),
-    ("0x00000000410fd990", "armv8", FALLBACK), ("0x00000000480fdff0", "armv8", FALLBACK),
-    ("0x00000000460f0ff0", "armv8", FALLBACK), ("0x00000000c00fac90", "armv8", FALLBACK),
+    ("AuthenticAMD-23-85-0", "amdzen2", NEAREST),
+    ("AuthenticAMD-23-F0-0", "amdzen2", NEAREST),
+    ("AuthenticAMD-25-C0-0", "amdzen4", NEAREST),
+    ("AuthenticAMD-26-38-0", "amdzen6", NEAREST),
+    ("AuthenticAMD-26-B4-0", "amdzen6", NEAREST),
+    ("AuthenticAMD-26-FF-0", "amdzen6", NEAREST),
+    ("AuthenticAMD-27-0-0", "amd", FALLBACK),
+    ("HygonGenuine-24-9-0", "amd", FALLBACK),
+    ("0x00000000410fd990", "armv8", FALLBACK),
+    ("0x00000000480fdff0", "armv8", FALLBACK),
+    ("0x00000000460f0ff0", "armv8", FALLBACK),
+    ("0x00000000c00fac90", "armv8", FALLBACK),
     ("0x00000000fe0f0010", "armv8", FALLBACK),
-    ("0x00000000610f0200", "m1_firestorm", NEAREST), ("0x00000000610f0610", "m4", NEAREST),
-    ("0x00000000610f0910", "m4", NEAREST), ("0x00000000610f0400", "m4", NEAREST),
-    ("0x489-0x8000000000000fff-0x1", "riscv_sbi", FALLBACK), ("0x710-0x1-0x2", "riscv_sbi", FALLBACK),
+    ("0x00000000610f0200", "m1_firestorm", NEAREST),
+    ("0x00000000610f0610", "m4", NEAREST),
+    ("0x00000000610f0910", "m4", NEAREST),
+    ("0x00000000610f0400", "m4", NEAREST),
+    ("0x489-0x8000000000000fff-0x1", "riscv_sbi", FALLBACK),
+    ("0x710-0x1-0x2", "riscv_sbi", FALLBACK),
     ("0xffff-0x1-0x1", "riscv_sbi", FALLBACK),
     ("IBM,9999,705,A01,3.9,002f", "cf_z17", NEAREST),
-    ("0x00840100", "power10", NEAREST), ("0x008a0100", "power10", NEAREST),
+    ("0x00840100", "power10", NEAREST),
+    ("0x008a0100", "power10", NEAREST),
     ("loongarch64,3Z9999", "loongson", FALLBACK),
 )
 # Linux's amd.c: (family, first model, last model, PMU).
@@ -66,7 +77,8 @@ def cores(cpu):
     found = {}
     for line in run(cpu, "list", "--pmus", "--json").stdout.splitlines():
         p = json.loads(line)
-        if p["host"] and not p.get("uncore") and p["pmu"] not in ("hardware", "software", "hw_cache"):
+        if p["host"] and not p.get("uncore") and p["pmu"] not in ("hardware", "software",
+                                                                  "hw_cache"):
             how = NEAREST if p.get("nearest") else FALLBACK if p.get("fallback") else ""
             found[p["pmu"]] = ({p["pmu"], *p.get("aka", "").split()}, how)
     return found
@@ -79,10 +91,12 @@ def spell(pattern):
     for m in re.finditer(r"\[([^]]+)\]|\(([^)]+)\)|\\(.)|(.)", pattern):
         chars, choices, escaped, plain = m.groups()
         if chars:
-            ranges = re.sub(r"(.)-(.)", lambda r: "".join(map(chr, range(ord(r[1]), ord(r[2]) + 1))), chars)
+            ranges = re.sub(r"(.)-(.)", lambda r: "".join(map(chr, range(ord(r[1]),
+                                                                         ord(r[2]) + 1))), chars)
             pieces.append(list(ranges))
         elif choices:
-            pieces.append([t for c in re.findall(r"(?:\[[^]]+\]|[^|])+", choices) for t in spell(c)])
+            pieces.append(
+                [t for c in re.findall(r"(?:\[[^]]+\]|[^|])+", choices) for t in spell(c)])
         elif plain in ("*", "+"):
             pieces[-1] = [",700,A01,"] if pieces[-1] == [","] else pieces[-1]
         elif plain == "{":
@@ -115,14 +129,16 @@ class MapFiles(unittest.TestCase):
         for cpu, folder in rows:
             found = cores(cpu)
             name = folder.split("/")[-1].lower().replace("-", "_")
-            names = set().union(*(names for names, how in found.values() if not how)) if found else set()
+            names = set().union(*(names for names, how in found.values()
+                                  if not how)) if found else set()
             if not any(n == name or n.startswith(name + "_") for n in names):
                 wrong.append((cpu, folder, found))
         self.assertEqual(wrong[:10], [])
         return len(rows)
 
     def test_intel(self):
-        rows = {(r[0], r[2].split("/")[1]) for r in csv.reader(member("intel-perfmon-*.tar.xz", "mapfile.csv")[1:])}
+        rows = {(r[0], r[2].split("/")[1])
+                for r in csv.reader(member("intel-perfmon-*.tar.xz", "mapfile.csv")[1:])}
         rows = [(cpu, folder) for pattern, folder in sorted(rows) for cpu in spell(pattern)]
         self.assertGreater(self.check(rows), 80)
 
@@ -131,20 +147,27 @@ class MapFiles(unittest.TestCase):
         for pattern, folder in linux_rows("x86"):
             if pattern.startswith("AuthenticAMD"):
                 continue        # test_amd()
-            rows += [(cpu, folder) for cpu in spell(pattern) if not any(re.fullmatch(e, cpu) for e in earlier)]
+            rows += [(cpu, folder) for cpu in spell(pattern)
+                     if not any(re.fullmatch(e, cpu) for e in earlier)]
             earlier.append(pattern)
         self.assertGreater(self.check(rows), 60)
 
     def test_linux_arm64(self):
-        of_list = {"cortex-a57-a72": ("cortex_a57", "cortex_a72"), "cortex-a65-e1": ("cortex_a65", "neoverse_e1"),
-                   "neoverse-n2-v2": ("neoverse_n2", "neoverse_v2")}
+        of_list = {
+            "cortex-a57-a72": ("cortex_a57", "cortex_a72"),
+            "cortex-a65-e1": ("cortex_a65", "neoverse_e1"),
+            "neoverse-n2-v2": ("neoverse_n2", "neoverse_v2")
+        }
         rows = linux_rows("arm64")
         self.assertGreater(len(rows), 25)
         wrong = []
         for cpu, folder in rows:
             name, found = folder.split("/")[1], cores(cpu)
-            names = set().union(*(names for names, how in found.values() if not how)) if found else set()
-            if not any(n.startswith(stem) for n in names for stem in of_list.get(name, (name.replace("-", "_"),))):
+            names = set().union(*(names for names, how in found.values()
+                                  if not how)) if found else set()
+            if not any(
+                    n.startswith(stem) for n in names
+                    for stem in of_list.get(name, (name.replace("-", "_"), ))):
                 wrong.append((cpu, folder, found))
         self.assertEqual(wrong, [])
 
@@ -162,9 +185,12 @@ class MapFiles(unittest.TestCase):
 
 class Amd(unittest.TestCase):
     def test_generations(self):
-        wrong = [(family, model, cores("AuthenticAMD-%d-%X-0" % (family, model)))
-                 for family, low, high, pmu in ZEN for model in (low, high)
-                 if {n: how for n, (_, how) in cores("AuthenticAMD-%d-%X-0" % (family, model)).items()} != {pmu: ""}]
+        wrong = [
+            (family, model, cores("AuthenticAMD-%d-%X-0" % (family, model)))
+            for family, low, high, pmu in ZEN for model in (low, high)
+            if {n: how for n, (_, how) in cores("AuthenticAMD-%d-%X-0" %
+                                                (family, model)).items()} != {pmu: ""}
+        ]
         self.assertEqual(wrong, [])
 
 
@@ -172,22 +198,31 @@ class Unknown(unittest.TestCase):
     def test_nearest_of_the_family(self):
         wrong = []
         for cpu, pmu, how in UNKNOWN:
-            found = {name: how for name, (_, how) in cores(cpu).items() if not name.startswith("cf_z17_")}
+            found = {
+                name: how for name, (_, how) in cores(cpu).items() if not name.startswith("cf_z17_")
+            }
             if found != {pmu: how}:
                 wrong.append((cpu, pmu, how, found))
         self.assertEqual(wrong, [])
 
     def test_commands_say_so(self):
-        said = {FALLBACK: ("the events common to its family; this model is unknown", "holds the events common to its family",
-                           "these events are common to its family"),
-                NEAREST: ("the list of the nearest model; this model is unknown", "is the list of the nearest model",
-                          "these events are of the nearest model and can differ here")}
+        said = {
+            FALLBACK: ("the events common to its family; this model is unknown",
+                       "holds the events common to its family",
+                       "these events are common to its family"),
+            NEAREST: ("the list of the nearest model; this model is unknown",
+                      "is the list of the nearest model",
+                      "these events are of the nearest model and can differ here")
+        }
         for cpu, pmu, how in UNKNOWN:
             listed = run(cpu, "list", "--pmus").stdout
             line, = [line for line in listed.splitlines() if line.split()[:1] == [pmu]]
             self.assertIn(said[how][0], line, cpu)
-            event = json.loads(next(line for line in run(cpu, "list", "--json", pmu + "::").stdout.splitlines() if '"event"' in line))
-            self.assertIn(said[how][1], run(cpu, "show", "%s::%s" % (pmu, event["event"])).stderr, cpu)
+            event = json.loads(
+                next(line for line in run(cpu, "list", "--json", pmu + "::").stdout.splitlines()
+                     if '"event"' in line))
+            self.assertIn(said[how][1],
+                          run(cpu, "show", "%s::%s" % (pmu, event["event"])).stderr, cpu)
             self.assertIn(said[how][2], " ".join(run(cpu, "doctor").stdout.split()), cpu)
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""libpfm.so.4 against libpfm4: golden answers, the names it was made of, an installed libpfm4, and real clients.
+"""libpfm.so.4 against libpfm4: golden answers, the names it was made of, an installed libpfm4, and
+real clients.
 
-The golden answers are libpfm4's, which the library gives by default. PERFMON_LIBPFM4_CORRECT=1 (exact=False below) gives corrected ones."""
+The golden answers are libpfm4's, which the library gives by default. PERFMON_LIBPFM4_CORRECT=1
+(exact=False below) gives corrected ones."""
 
 import collections
 import json
@@ -27,16 +29,20 @@ VECTORS = os.path.join(tap.SHARED, "vectors")
 # A machine that no table is for, whatever this one is.
 NOBODY = "netburst,amd64,core,atom,nhm,wsm,snb,ivb,hsw,bdw,skl,skx,clx,icl,icx,spr,emr,gnr,adl,rapl,knc,slm,glm,tmt,knl,knm,arch,arm"
 # libpfm4 4.13 made the clients' files; the tables of later versions have these differently.
-LATER = {"icl": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED", "icx": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED",
-         "spr": "BR_INST_RETIRED BR_MISP_RETIRED ICACHE_DATA ICACHE_TAG SW_PREFETCH_ACCESS INST_RETIRED "
-                "MEM_LOAD_L3_MISS_RETIRED RTM_RETIRED "
-                "TOPDOWN AMX_OPS_RETIRED"}
+LATER = {
+    "icl": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED",
+    "icx": "BR_INST_RETIRED BR_MISP_RETIRED MEM_LOAD_MISC_RETIRED",
+    "spr": "BR_INST_RETIRED BR_MISP_RETIRED ICACHE_DATA ICACHE_TAG SW_PREFETCH_ACCESS INST_RETIRED "
+    "MEM_LOAD_L3_MISS_RETIRED RTM_RETIRED "
+    "TOPDOWN AMX_OPS_RETIRED"
+}
 
 # A library whose interface is the structures: abidiff sees what functions take.
 TAKER = "#include <perfmon/pfmlib.h>\n#include <perfmon/pfmlib_perf_event.h>\n" + "".join(
     "void takes_%s(%s *p);\nvoid takes_%s(%s *p) { (void)p; }\n" % (name, name, name, name)
-    for name in ("pfm_pmu_info_t", "pfm_event_info_t", "pfm_event_attr_info_t", "pfm_pmu_encode_arg_t", "pfm_perf_encode_arg_t",
-                 "pfm_pmu_t", "pfm_os_t", "pfm_dtype_t", "pfm_attr_t", "pfm_pmu_type_t", "pfm_attr_ctrl_t"))
+    for name in ("pfm_pmu_info_t", "pfm_event_info_t", "pfm_event_attr_info_t",
+                 "pfm_pmu_encode_arg_t", "pfm_perf_encode_arg_t", "pfm_pmu_t", "pfm_os_t",
+                 "pfm_dtype_t", "pfm_attr_t", "pfm_pmu_type_t", "pfm_attr_ctrl_t"))
 
 sys.path.insert(0, os.path.join(SOURCE, "lib/pmuc"))
 import libpfm4          # noqa: E402
@@ -53,15 +59,18 @@ def environment(forced=None, exact=True, inactive=False, ours=True, disabled=Non
         env["LD_LIBRARY_PATH"] = OURS
     else:
         env.pop("LD_LIBRARY_PATH", None)
-    for key, value in (("LIBPFM_FORCE_PMU", forced), ("PERFMON_LIBPFM4_CORRECT", None if exact else "1"),
-                       ("LIBPFM_ENCODE_INACTIVE", "1" if inactive else None), ("LIBPFM_DISABLED_PMUS", disabled)):
+    for key, value in (("LIBPFM_FORCE_PMU", forced), ("PERFMON_LIBPFM4_CORRECT",
+                                                      None if exact else "1"),
+                       ("LIBPFM_ENCODE_INACTIVE",
+                        "1" if inactive else None), ("LIBPFM_DISABLED_PMUS", disabled)):
         if value:
             env[key] = value
     return env
 
 
 def run(args, env, text=""):
-    done = subprocess.run(args, input=text, text=True, capture_output=True, env=env, timeout=600, check=False)
+    done = subprocess.run(args, input=text, text=True, capture_output=True, env=env, timeout=600,
+                          check=False)
     if done.returncode < 0:
         raise AssertionError("%s: signal %d\n%s" % (args, -done.returncode, done.stderr))
     return done
@@ -97,7 +106,9 @@ class Names(unittest.TestCase):
         subprocess.run([sys.executable, made, NAMES, folder], check=True)
         kept = os.path.join(SOURCE, "lib/events/libpfm4")
         for name in sorted(os.listdir(folder)):
-            with open(os.path.join(folder, name), encoding="utf-8") as new, open(os.path.join(kept, name), encoding="utf-8") as old:
+            with open(os.path.join(folder, name),
+                      encoding="utf-8") as new, open(os.path.join(kept, name),
+                                                     encoding="utf-8") as old:
                 self.assertEqual(new.read(), old.read(), name)
         others = set(os.listdir(kept)) - set(os.listdir(folder))
         self.assertEqual(others, {"README.md", "corrections.pmu", "cpum_cf.pmu"} & others)
@@ -109,13 +120,17 @@ class Names(unittest.TestCase):
             for line in f:
                 table = json.loads(line)
                 listed.update((p["name"], (p, table["events"])) for p in table["pmus"])
-        seen = walked(run([CLIENT, "walk", "0"], environment(disabled="perf,ix86arch,cpum_cf", PERFMON_CPUID="AuthenticAMD-27-0")).stdout)
+        seen = walked(
+            run([CLIENT, "walk", "0"],
+                environment(disabled="perf,ix86arch,cpum_cf",
+                            PERFMON_CPUID="AuthenticAMD-27-0")).stdout)
         self.assertEqual(set(seen), set(listed))
         for name, (unit, events) in listed.items():
             self.assertEqual(seen[name]["id"], unit["id"])
             self.assertEqual([(i & 0x1fffff, e) for i, e in seen[name]["events"]],
                              [(n, e["e"]) for n, e in enumerate(events) if has(unit, e)], name)
-            masks = [[u["u"] for u in e.get("u", []) if u.get("t", 1) == 1 and has(unit, u)] for e in events if has(unit, e)]
+            masks = [[u["u"] for u in e.get("u", []) if u.get("t", 1) == 1 and has(unit, u)]
+                     for e in events if has(unit, e)]
             if name != "power_torrent":
                 self.assertEqual(seen[name]["masks"], masks, name)
 
@@ -123,7 +138,8 @@ class Names(unittest.TestCase):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         path = os.path.join(folder, "x.pmu")
-        for text, what in (("evnt A 1\n", "begins no line"), ("table t core\nevent A zz\n", "cannot read"),
+        for text, what in (("evnt A 1\n", "begins no line"), ("table t core\nevent A zz\n",
+                                                              "cannot read"),
                            ("table t core\nevent A from=u\n", "event A is missing in table u")):
             with open(path, "w", encoding="ascii") as f:
                 f.write(text)
@@ -134,8 +150,12 @@ class Names(unittest.TestCase):
 
 def has(unit, row):
     """True if the PMU has the event or the mask of the list."""
-    rev, fl = libpfm4_names.REVS.get(unit["name"], 0), row.get("fl", 0) if unit["name"].startswith("amd64") else 0
-    return row.get("model", unit["id"]) == unit["id"] and rev >= (fl >> 8 & 0xff) and (not fl >> 16 & 0xff or rev <= (fl >> 16 & 0xff))
+    rev, fl = libpfm4_names.REVS.get(unit["name"],
+                                     0), row.get("fl", 0) if unit["name"].startswith("amd64") else 0
+    return row.get("model",
+                   unit["id"]) == unit["id"] and rev >= (fl >> 8 & 0xff) and (not fl >> 16 & 0xff
+                                                                              or rev <=
+                                                                              (fl >> 16 & 0xff))
 
 
 def walked(text):
@@ -181,7 +201,8 @@ class Answers(unittest.TestCase):
             forced = dict(disabled=NOBODY) if pmu == "none" else dict(forced=pmu)
             for r, a in zip(rows, encode([query + (r["s"],) for r in rows], **forced)):
                 event = r["s"].split("::")[-1].split(":")[0]
-                later = event.upper() in LATER.get(pmu, "").split() or (pmu in ("nhm_unc", "wsm_unc") and r["r"] == -1)
+                later = event.upper() in LATER.get(
+                    pmu, "").split() or (pmu in ("nhm_unc", "wsm_unc") and r["r"] == -1)
                 if not later and not same_attr(r, a, query[2]):
                     wrong.append((pmu, r, a))
         self.assertEqual(wrong[:5], [])
@@ -204,13 +225,16 @@ def same_attr(row, answer, size):
     if int(code) != row["r"] or int(code):
         return int(code) == row["r"]
     words = [int(str(row.get(k, 0)), 0) for k in ("config", "config1", "config2")]
-    return (int(kind) == row["type"] and [int(config, 16), int(config1, 16), int(config2, 16)] == words and int(after) == size and
-            sorted(exclude) == sorted(row.get("ex", "")) and int(precise) == row.get("precise", 0) and int(cpu) == row.get("cpu", -1) and
-            text == row.get("f", text))
+    return (int(kind) == row["type"] and [int(
+        config, 16), int(config1, 16), int(config2, 16)] == words and int(after) == size
+            and sorted(exclude) == sorted(row.get("ex", ""))
+            and int(precise) == row.get("precise", 0) and int(cpu) == row.get("cpu", -1)
+            and text == row.get("f", text))
 
 
 class Sample(unittest.TestCase):
-    """A row of libpfm4's answers for each encoder, modifier, number of words and return code: tests/vectors/libpfm4.jsonl."""
+    """A row of libpfm4's answers for each encoder, modifier, number of words and return code:
+    tests/vectors/libpfm4.jsonl."""
 
     def setUp(self):
         with open(os.path.join(SOURCE, "tests/vectors/libpfm4.jsonl"), encoding="ascii") as f:
@@ -219,42 +243,58 @@ class Sample(unittest.TestCase):
     def test_words_codes_and_strings(self):
         answers = encode([(0, r["plm"], 0, 0, r["s"]) for r in self.rows], inactive=True)
         for r, a in zip(self.rows, answers):
-            self.assertEqual((int(a[0]), a[1], a[2]), (r["r"], " ".join(r.get("c", [])), r.get("f", "")), r["s"])
+            self.assertEqual((int(a[0]), a[1], a[2]),
+                             (r["r"], " ".join(r.get("c", [])), r.get("f", "")), r["s"])
 
     def test_what_is_accepted_reads_back(self):
         for layer in (0, 1, 2):
-            first = encode([(layer, r["plm"], 0, 0, r["s"]) for r in self.rows], inactive=True, exact=False, PERFMON_SYSFS=self.kernel())
+            first = encode([(layer, r["plm"], 0, 0, r["s"]) for r in self.rows], inactive=True,
+                           exact=False, PERFMON_SYSFS=self.kernel())
             good = [(r["plm"], a) for r, a in zip(self.rows, first) if a[0] == "0"]
             self.assertGreater(len(good), 50)
-            again = encode([(layer, levels, 0, 0, a[-1] if layer else a[2]) for levels, a in good], inactive=True, exact=False,
-                           PERFMON_SYSFS=self.kernel())
+            again = encode([(layer, levels, 0, 0, a[-1] if layer else a[2]) for levels, a in good],
+                           inactive=True, exact=False, PERFMON_SYSFS=self.kernel())
             for (_, a), b in zip(good, again):
-                self.assertEqual(a[:2] if layer == 0 else a[1:5], b[:2] if layer == 0 else b[1:5], a)
+                self.assertEqual(a[:2] if layer == 0 else a[1:5], b[:2] if layer == 0 else b[1:5],
+                                 a)
 
     def test_what_contradicts_itself_is_refused(self):
-        """However often the first value is said. Of two states of cores libpfm4 counts the last one, of two banks a third one."""
-        for text, code, word in (("skl::L2_RQSTS:MISS:c=1:c=1:c=2", -10, "0x2533f24"), ("skl::L2_RQSTS:MISS:c=1:c=1:c=1", 0, "0x1533f24"),
-                                 ("skl::INST_RETIRED:u:u:u=0", -10, "0x5000c0"), ("skl::INST_RETIRED:u:u:u", 0, "0x5100c0"),
-                                 ("bdx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:CORES_C0", -5, "0x4080"),
-                                 ("bdx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:CORES_C3", 0, "0x8080"),
-                                 ("skx_unc_imc0::UNC_M_WR_CAS_RANK0:BANK1:BANK2", -5, "0x3b8"),
-                                 ("bdx_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M:STATE_E", 0, "0x334 0x180000")):
-            kept, said = (encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0] for exact in (True, False))
+        """However often the first value is said. Of two states of cores libpfm4 counts the last
+        one, of two banks a third one."""
+        for text, code, word in (("skl::L2_RQSTS:MISS:c=1:c=1:c=2", -10,
+                                  "0x2533f24"), ("skl::L2_RQSTS:MISS:c=1:c=1:c=1", 0, "0x1533f24"),
+                                 ("skl::INST_RETIRED:u:u:u=0", -10,
+                                  "0x5000c0"), ("skl::INST_RETIRED:u:u:u", 0, "0x5100c0"),
+                                 ("bdx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:CORES_C0", -5,
+                                  "0x4080"),
+                                 ("bdx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C3:CORES_C3", 0,
+                                  "0x8080"), ("skx_unc_imc0::UNC_M_WR_CAS_RANK0:BANK1:BANK2", -5,
+                                              "0x3b8"),
+                                 ("bdx_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M:STATE_E", 0,
+                                  "0x334 0x180000")):
+            kept, said = (encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0]
+                          for exact in (True, False))
             self.assertEqual(kept[:2], ["0", word], text)
             self.assertEqual(said[:2], [str(code), "" if code else word], text)
 
     def test_thresholds_of_occupancies(self):
         """libpfm4 prints six bits of the threshold, without inversion and edge behind them."""
-        for text, shown in (("occ_i", "e=0:i=1:t=0:occ_i=1:occ_e=0"), ("occ_e", "e=1:i=0:t=0:occ_i=0:occ_e=1"),
+        for text, shown in (("occ_i", "e=0:i=1:t=0:occ_i=1:occ_e=0"),
+                            ("occ_e", "e=1:i=0:t=0:occ_i=0:occ_e=1"),
                             ("t=63", "e=0:i=0:t=63:occ_i=0:occ_e=0")):
             name = "icx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C6:"
             self.assertEqual(encode([(0, 9, 0, 0, name + text)], inactive=True)[0][2], name + shown)
 
     def test_a_level_three_times_the_last_cleared(self):
-        """libpfm4 drops one copy. Of the two values that are left its kernel layers keep user mode; so do Arm's words, and MIPS' do not."""
-        for text, word in (("arm_n1::DP_SPEC", "0x48000073"), ("mips_74k::GFIFO_BLOCKED_TLB_CACHE", "0x700 0x5"),
-                           ("skl::INST_RETIRED", "0x5000c0")):
-            layers = [encode([(layer, 9, 0, 0, text + ":u:u:u=0")], inactive=True, PERFMON_SYSFS=self.kernel())[0] for layer in (0, 1, 2)]
+        """libpfm4 drops one copy. Of the two values that are left its kernel layers keep user mode;
+        so do Arm's words, and MIPS' do not."""
+        for text, word in (("arm_n1::DP_SPEC", "0x48000073"), ("mips_74k::GFIFO_BLOCKED_TLB_CACHE",
+                                                               "0x700 0x5"), ("skl::INST_RETIRED",
+                                                                              "0x5000c0")):
+            layers = [
+                encode([(layer, 9, 0, 0, text + ":u:u:u=0")], inactive=True,
+                       PERFMON_SYSFS=self.kernel())[0] for layer in (0, 1, 2)
+            ]
             self.assertEqual(layers[0][:2], ["0", word], text)
             for answer in layers[1:]:
                 self.assertEqual(answer[0], "0", text)
@@ -262,34 +302,46 @@ class Sample(unittest.TestCase):
                 self.assertIn("k", answer[5], text)
 
     def test_libpfm4s_answers_are_the_default(self):
-        """PERFMON_LIBPFM4_CORRECT=1 asks for others: a code that Intel's list and Linux have otherwise."""
+        """PERFMON_LIBPFM4_CORRECT=1 asks for others: a code that Intel's list and Linux have
+        otherwise."""
         for value, word in ((None, "0x538500"), ("0", "0x538500"), ("1", "0x5308a4")):
-            env = environment(inactive=True, **({"PERFMON_LIBPFM4_CORRECT": value} if value else {}))
-            said = run([CLIENT, "encode"], env, "0 9 0 0 adl_glc::TOPDOWN:BR_MISPREDICT_SLOTS\n").stdout
+            env = environment(inactive=True,
+                              **({"PERFMON_LIBPFM4_CORRECT": value} if value else {}))
+            said = run([CLIENT, "encode"], env,
+                       "0 9 0 0 adl_glc::TOPDOWN:BR_MISPREDICT_SLOTS\n").stdout
             self.assertEqual(said.split("|")[1], word, value)
 
     def test_many_of_one_kind(self):
-        """Masks that stand for others may come as often as masks may; of copies libpfm4 keeps about one in two, again and again."""
+        """Masks that stand for others may come as often as masks may; of copies libpfm4 keeps about
+        one in two, again and again."""
         for text, mask, word, left in (("core::L2_IFETCH" + 9 * ":MESI", "I_STATE", "0x534f28", 3),
-                                       ("skx_unc_cha8::UNC_C_HORZ_RING_AK_IN_USE" + 40 * ":RIGHT_ODD", "RIGHT_ODD", "0x8a9", 5)):
+                                       ("skx_unc_cha8::UNC_C_HORZ_RING_AK_IN_USE" +
+                                        40 * ":RIGHT_ODD", "RIGHT_ODD", "0x8a9", 5)):
             for exact, n in ((True, left), (False, 1)):
                 said = encode([(0, 9, 0, 0, text)], inactive=True, exact=exact)[0]
                 self.assertEqual((said[:2], said[2].count(mask)), (["0", word], n), text)
 
     def test_masks_by_number_read_back(self):
         """All bits of them, and without the masks of an alias, whose place they take."""
-        for text, kept, ours in (("OFFCORE_RESPONSE_0:0x3fffffffff", "OFFCORE_RESPONSE_0:0xffffffff", "OFFCORE_RESPONSE_0:0x3fffffffff"),
-                                 ("LAST_LEVEL_CACHE_MISSES:0x41", "L3_LAT_CACHE:MISS:0x41", "L3_LAT_CACHE:0x41")):
+        for text, kept, ours in (("OFFCORE_RESPONSE_0:0x3fffffffff",
+                                  "OFFCORE_RESPONSE_0:0xffffffff",
+                                  "OFFCORE_RESPONSE_0:0x3fffffffff"),
+                                 ("LAST_LEVEL_CACHE_MISSES:0x41", "L3_LAT_CACHE:MISS:0x41",
+                                  "L3_LAT_CACHE:0x41")):
             for exact, name in ((True, kept), (False, ours)):
                 answer = encode([(0, 9, 0, 0, "snb::" + text)], inactive=True, exact=exact)[0]
                 self.assertEqual(answer[2], "snb::%s:k=1:u=1:e=0:i=0:c=0:t=0" % name)
-            self.assertEqual(encode([(0, 9, 0, 0, answer[2])], inactive=True, exact=False)[0][:2], answer[:2])
+            self.assertEqual(
+                encode([(0, 9, 0, 0, answer[2])], inactive=True, exact=False)[0][:2], answer[:2])
 
     def test_a_long_string_is_cut_where_libpfm4_cuts_it(self):
         """255 bytes behind the PMU's name; what is to read back is whole."""
-        text = ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_CODE_RD:OTHER:SUPPLIER_NONE:L3_HITM:L3_HITE:L3_HITS:L3_HIT:SPL_HIT:"
-                "L3_MISS_LOCAL:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_HIT_NO_FWD:SNP_HIT_WITH_FWD:SNP_HITM:SNP_NON_DRAM:mg=0:mh=1")
-        cut, whole = (encode([(1, 9, 0, 0, text)], inactive=True, exact=exact)[0][-1] for exact in (True, False))
+        text = (
+            "skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_CODE_RD:OTHER:SUPPLIER_NONE:L3_HITM:L3_HITE:L3_HITS:L3_HIT:SPL_HIT:"
+            "L3_MISS_LOCAL:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_HIT_NO_FWD:SNP_HIT_WITH_FWD:SNP_HITM:SNP_NON_DRAM:mg=0:mh=1"
+        )
+        cut, whole = (encode([(1, 9, 0, 0, text)], inactive=True, exact=exact)[0][-1]
+                      for exact in (True, False))
         self.assertEqual((len(cut), len(whole)), (len("skl::") + 255, len("skl::") + 256))
         self.assertEqual(cut, whole[:-1])
 
@@ -298,7 +350,8 @@ class Sample(unittest.TestCase):
 
 
 def machine(test, files, cpuinfo="", devices=()):
-    """A folder that stands for a machine: /proc/cpuinfo, the kernel's devices (name: type), other files. Its kernel has perf."""
+    """A folder that stands for a machine: /proc/cpuinfo, the kernel's devices (name: type), other
+    files. Its kernel has perf."""
     root = tempfile.mkdtemp()
     test.addCleanup(shutil.rmtree, root)
     every = {"proc/cpuinfo": cpuinfo, "proc/sys/kernel/perf_event_paranoid": "2\n"}
@@ -319,7 +372,10 @@ def present(**env):
     return {line.split()[1] for line in lines if " present 1 " in line} - {"perf", "perf_raw"}
 
 
-ARM_CORE = "processor\t: %d\nCPU implementer\t: %s\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: %s\nCPU revision\t: 1\n\n"
+ARM_CORE = (
+    "processor\t: %d\nCPU implementer\t: %s\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t:"
+    " %s\nCPU revision\t: 1\n\n"
+)
 INTEL = """6-f core|6-1c atom|6-1a nhm nhm_unc|6-2e nhm_ex|6-25 wsm|6-2c wsm_dp wsm_unc|6-2a snb|6-3a ivb|6-3e ivb_ep|6-3c hsw|
 6-3f hsw_ep|6-3d bdw|6-4f bdw_ep|6-5e skl|6-55-4 skx|6-55-7 clx|6-7e icl|6-6a icx|6-8f spr|6-cf emr|6-ad gnr|6-57 knl|6-85 knm|11-1 knc|
 6-37 slm|6-5f glm|6-86 tmt|15-2 netburst|
@@ -331,22 +387,27 @@ AMD = """6-1 k7|15-5-1 k8_revb|15-4-0 k8_revb|15-5-8 k8_revc|15-17 k8_revd|15-27
 ARM = """41-b76 1176|41-c07 ac7|41-c08 ac8|41-c09 ac9|41-c0f ac15|41-d03 ac53|41-d05 ac55|41-d07 ac57|41-d08 ac72|41-d0b ac76|41-d0c n1|
 41-d40 v1|41-d49 n2|41-d4f v2|41-d82 x4|41-d84 v3|41-d8e n3|42-516 thunderx2|43-0af thunderx2|46-001 a64fx|46-003 monaka|
 48-d01 kunpeng|4e-010 olympus|50-000 xgene"""
-POWER = "35 power4|38 power4|39 ppc970|3c ppc970|45 ppc970|44 ppc970mp|3a power5|3b power5p|3e power6|3f power7|4a power7|"\
-        "4b power8|4d power8|4e power9|80 power10"
+POWER = (
+    "35 power4|38 power4|39 ppc970|3c ppc970|45 ppc970|44 ppc970mp|3a power5|3b power5p|3e"
+    " power6|3f power7|4a power7|4b power8|4d power8|4e power9|80 power10"
+)
 
 
 def cases(text):
-    return [(line.split() + [""])[:2] + line.split()[2:] for line in text.replace("\n", "").split("|")]
+    return [(line.split() + [""])[:2] + line.split()[2:]
+            for line in text.replace("\n", "").split("|")]
 
 
 class Machines(unittest.TestCase):
-    """Which PMUs a machine has: of processors by name, and of folders that stand for whole machines. No machine but this one is needed."""
+    """Which PMUs a machine has: of processors by name, and of folders that stand for whole
+    machines. No machine but this one is needed."""
 
     def test_intel_by_identity(self):
         root = machine(self, {})
         for identity, *names in cases(INTEL):
             found = present(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-" + identity)
-            self.assertEqual({n for n in found if "_unc_" not in n and n != "rapl"}, set(names) - {""}, identity)
+            self.assertEqual({n for n in found if "_unc_" not in n and n != "rapl"},
+                             set(names) - {""}, identity)
 
     def test_amd_by_identity(self):
         root = machine(self, {})
@@ -361,10 +422,13 @@ class Machines(unittest.TestCase):
         for identity, name in cases(ARM):
             implementer, part = identity.split("-")
             cores["0x00000000%sf%s1" % (implementer, part.zfill(4))] = "arm_" + name
-        for identity, wanted in list(cores.items()) + [("00%s1202" % pvr, name) for pvr, name in cases(POWER)]:
+        for identity, wanted in list(cores.items()) + [("00%s1202" % pvr, name)
+                                                       for pvr, name in cases(POWER)]:
             names = present(PERFMON_CPUID=identity)
             self.assertIn(wanted, names, identity)
-            self.assertEqual({n for n in names if not n.startswith(("hisi", "tx2", "powerpc_nest"))}, {wanted}, identity)
+            self.assertEqual(
+                {n for n in names if not n.startswith(("hisi", "tx2", "powerpc_nest"))}, {wanted},
+                identity)
 
     def test_an_identity_that_is_none_leaves_this_machine(self):
         for nonsense in ("x", "Nobody-6-1", "0x1z"):
@@ -373,80 +437,119 @@ class Machines(unittest.TestCase):
     @unittest.skipUnless(os.uname().machine == "x86_64", "only x86 is asked by an instruction")
     def test_this_machine_is_what_its_kernel_says(self):
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
-            said = dict([piece.strip() for piece in line.split(":", 1)] for line in f.read().split("\n\n")[0].splitlines() if ":" in line)
-        identity = "-".join([said["vendor_id"], "%d" % int(said["cpu family"]), "%x" % int(said["model"]), "%x" % int(said["stepping"])])
+            said = dict([piece.strip() for piece in line.split(":", 1)]
+                        for line in f.read().split("\n\n")[0].splitlines() if ":" in line)
+        identity = "-".join([
+            said["vendor_id"],
+            "%d" % int(said["cpu family"]),
+            "%x" % int(said["model"]),
+            "%x" % int(said["stepping"])
+        ])
         found = present()
-        self.assertEqual(found - {"ix86arch"}, present(PERFMON_CPUID=identity) - {"ix86arch"}, identity)
-        self.assertEqual("ix86arch" in found, "arch_perfmon" in said["flags"].split() and said["vendor_id"] == "GenuineIntel")
+        self.assertEqual(found - {"ix86arch"},
+                         present(PERFMON_CPUID=identity) - {"ix86arch"}, identity)
+        self.assertEqual(
+            "ix86arch" in found, "arch_perfmon" in said["flags"].split()
+            and said["vendor_id"] == "GenuineIntel")
 
     def test_x86_out_of_a_recorded_file(self):
-        text = "processor\t: 0\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\nmodel name\t: x\nstepping\t: %d\n"
-        for vendor, family, model, stepping, name in (("GenuineIntel", 6, 85, 4, "skx"), ("GenuineIntel", 6, 85, 7, "clx"),
-                                                      ("AuthenticAMD", 25, 97, 2, "amd64_fam19h_zen4")):
+        text = (
+            "processor\t: 0\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\nmodel name\t:"
+            " x\nstepping\t: %d\n"
+        )
+        for vendor, family, model, stepping, name in (("GenuineIntel", 6, 85, 4,
+                                                       "skx"), ("GenuineIntel", 6, 85, 7, "clx"),
+                                                      ("AuthenticAMD", 25, 97, 2,
+                                                       "amd64_fam19h_zen4")):
             root = machine(self, {}, text % (vendor, family, model, stepping), devices=dict(cpu=4))
-            self.assertEqual(present(PERFMON_SYSFS=root) - {"amd64_rapl", "amd64_fam19h_zen4_l3"}, {name})
+            self.assertEqual(
+                present(PERFMON_SYSFS=root) - {"amd64_rapl", "amd64_fam19h_zen4_l3"}, {name})
         self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, "vendor_id : Other\n")), set())
 
     def test_devices_of_uncore_boxes_must_be_there(self):
         root = machine(self, {}, devices=dict(cpu=4, uncore_cha_0=20, uncore_cha_1=21, power=22))
-        self.assertEqual(present(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6"), {"icx",
-                                                                                            "icx_unc_cha0", "icx_unc_cha1", "rapl"})
+        self.assertEqual(present(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6"),
+                         {"icx", "icx_unc_cha0", "icx_unc_cha1", "rapl"})
         env = dict(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-6A-6")
-        said = encode([(2, 9, 0, 0, "icx_unc_cha1::UNC_CHA_CLOCKTICKS"), (2, 9, 0, 0, "rapl::RAPL_ENERGY_PKG"),
+        said = encode([(2, 9, 0, 0, "icx_unc_cha1::UNC_CHA_CLOCKTICKS"),
+                       (2, 9, 0, 0, "rapl::RAPL_ENERGY_PKG"),
                        (2, 9, 0, 0, "icx_unc_cha2::UNC_CHA_CLOCKTICKS")], **env)
         self.assertEqual([a[:2] for a in said], [["0", "21"], ["0", "22"], ["-4", "0"]])
 
     def test_energy_meters_are_those_of_the_processor(self):
-        meters = {"2A": "CORES PKG GPU", "2D": "CORES PKG DRAM", "5E": "CORES PKG GPU PSYS", "6A": "PKG DRAM", "8F": "PKG DRAM"}
+        meters = {
+            "2A": "CORES PKG GPU", "2D": "CORES PKG DRAM", "5E": "CORES PKG GPU PSYS",
+            "6A": "PKG DRAM", "8F": "PKG DRAM"
+        }
         root = machine(self, {}, devices=dict(cpu=4, power=22))
         for model, names in meters.items():
             env = dict(PERFMON_SYSFS=root, PERFMON_CPUID="GenuineIntel-6-" + model)
             lines = sections(run([CLIENT, "walk"], environment(**env)).stdout)["rapl"]
-            self.assertEqual([line.split()[1] for line in lines[1:]], ["RAPL_ENERGY_" + n for n in names.split()])
-            self.assertIn(" events %d first %s " % (len(names.split()), lines[1].split()[0]), lines[0])
-            said = encode([(2, 9, 0, 0, "rapl::RAPL_ENERGY_" + n) for n in ("PKG", "DRAM", "PSYS")], **env)
-            self.assertEqual([a[2] for a in said if a[0] == "0"], [c for n, c in (("PKG", "0x2"), ("DRAM", "0x3"), ("PSYS", "0x5"))
-                                                                   if n in names.split()])
+            self.assertEqual([line.split()[1] for line in lines[1:]],
+                             ["RAPL_ENERGY_" + n for n in names.split()])
+            self.assertIn(" events %d first %s " % (len(names.split()), lines[1].split()[0]),
+                          lines[0])
+            said = encode([(2, 9, 0, 0, "rapl::RAPL_ENERGY_" + n) for n in ("PKG", "DRAM", "PSYS")],
+                          **env)
+            self.assertEqual([a[2] for a in said if a[0] == "0"], [
+                c for n, c in (("PKG", "0x2"), ("DRAM", "0x3"),
+                               ("PSYS", "0x5")) if n in names.split()
+            ])
 
     def test_hybrid_cores_have_the_types_the_kernel_gives(self):
         root = machine(self, {}, devices=dict(cpu_core=4, cpu_atom=10))
-        said = encode([(1, 8, 0, 0, e) for e in ("adl_glc::UNHALTED_CORE_CYCLES",
-                                                 "adl_grt::CPU_CLK_UNHALTED:CORE_P")], PERFMON_SYSFS=root,
-                      inactive=True)
+        said = encode(
+            [(1, 8, 0, 0, e)
+             for e in ("adl_glc::UNHALTED_CORE_CYCLES", "adl_grt::CPU_CLK_UNHALTED:CORE_P")],
+            PERFMON_SYSFS=root, inactive=True)
         self.assertEqual([a[:3] for a in said], [["0", "4", "0x3c"], ["0", "10", "0x3c"]])
 
     def test_big_and_little_cores_of_arm(self):
-        text = "".join(ARM_CORE % c for c in ((0, "0x41", "0xd03"), (1, "0x41", "0xd03"), (2, "0x41", "0xd08")))
+        text = "".join(ARM_CORE % c
+                       for c in ((0, "0x41", "0xd03"), (1, "0x41", "0xd03"), (2, "0x41", "0xd08")))
         root = machine(self, {}, text, devices=dict(armv8_cortex_a53=8, armv8_cortex_a72=9))
         for env in (dict(PERFMON_SYSFS=root), dict(LIBPFM_PROC_CPUINFO=root + "/proc/cpuinfo")):
             self.assertEqual(present(**env), {"arm_ac53", "arm_ac72"})
-        said = encode([(1, 8, 0, 0, "arm_ac72::CPU_CYCLES"), (1, 8, 0, 0, "arm_ac53::CPU_CYCLES"), (1, 8, 0, 0, "CPU_CYCLES:hv")],
-                      PERFMON_SYSFS=root)
-        self.assertEqual([a[:3] for a in said], [["0", "9", "0x11"], ["0", "8", "0x11"], ["-8", "0", "0x0"]])
+        said = encode([(1, 8, 0, 0, "arm_ac72::CPU_CYCLES"), (1, 8, 0, 0, "arm_ac53::CPU_CYCLES"),
+                       (1, 8, 0, 0, "CPU_CYCLES:hv")], PERFMON_SYSFS=root)
+        self.assertEqual([a[:3] for a in said],
+                         [["0", "9", "0x11"], ["0", "8", "0x11"], ["-8", "0", "0x0"]])
 
     def test_arm_cores_that_come_in_pieces_are_none(self):
-        text = "CPU part\t: 0xd03\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\nCPU implementer\nCPU architecture: 8\n"
+        text = (
+            "CPU part\t: 0xd03\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\nCPU implementer\nCPU"
+            " architecture: 8\n"
+        )
         self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, text)), set())
 
     def test_power_sparc_mips_and_s390(self):
-        for text, devices, names in (("cpu\t\t: POWER9\nrevision\t: 2.2 (pvr 004e 1202)\n", {}, {"power9"}),
-                                     ("cpu\t\t: x\npmu\t\t: ultra3+\n", {}, {"ultra3p"}), ("pmu\t\t: niagara2\n", {}, {"niagara2"}),
-                                     ("cpu model\t\t: MIPS 74Kc V4.9\n", {}, {"mips_74k"}), ("cpu model\t: other\n", {}, set()),
-                                     ("vendor_id : IBM/S390\n", dict(cpum_sf=7), {"cpum_sf"}), ("", {}, set())):
-            self.assertEqual(present(PERFMON_SYSFS=machine(self, {}, text, dict(devices, software=1))), names, text)
+        for text, devices, names in (("cpu\t\t: POWER9\nrevision\t: 2.2 (pvr 004e 1202)\n", {},
+                                      {"power9"}), ("cpu\t\t: x\npmu\t\t: ultra3+\n", {},
+                                                    {"ultra3p"}), ("pmu\t\t: niagara2\n", {},
+                                                                   {"niagara2"}),
+                                     ("cpu model\t\t: MIPS 74Kc V4.9\n", {},
+                                      {"mips_74k"}), ("cpu model\t: other\n", {}, set()),
+                                     ("vendor_id : IBM/S390\n", dict(cpum_sf=7),
+                                      {"cpum_sf"}), ("", {}, set())):
+            self.assertEqual(
+                present(PERFMON_SYSFS=machine(self, {}, text, dict(devices, software=1))), names,
+                text)
 
     def test_counters_of_ibm_z_are_those_of_the_machine(self):
         first, later = "cpum_cf::PROBLEM_STATE_L1I_DIR_WRITES", "cpum_cf::L1D_RO_EXCL_WRITES"
-        for cpuinfo, answers, n in (("processor 0: version = FF,  identification = 012345,  machine = 2097\n",
-                                     (["0", "8", "0x22"], ["0", "8", "0x88"]), 46),
-                                    ("machine         : 3906\n", (["-4", "0", "0x0"], ["0", "8", "0x80"]), 77),
-                                    ("machine         : 9175\n", (["-4", "0", "0x0"], ["-4", "0", "0x0"]), 28)):
+        for cpuinfo, answers, n in (
+            ("processor 0: version = FF,  identification = 012345,  machine = 2097\n",
+             (["0", "8", "0x22"], ["0", "8", "0x88"]), 46),
+            ("machine         : 3906\n", (["-4", "0", "0x0"], ["0", "8", "0x80"]),
+             77), ("machine         : 9175\n", (["-4", "0", "0x0"], ["-4", "0", "0x0"]), 28)):
             root = machine(self, {}, "vendor_id       : IBM/S390\n" + cpuinfo, dict(cpum_cf=8))
             self.assertEqual(present(PERFMON_SYSFS=root), {"cpum_cf"})
-            self.assertEqual([a[:3] for a in encode([(2, 9, 0, 0, first), (2, 9, 0, 0, later)], PERFMON_SYSFS=root)], list(answers),
-                             cpuinfo)
-            line = next(line for line in run([CLIENT, "pmus"],
-                                             environment(PERFMON_SYSFS=root)).stdout.splitlines() if " cpum_cf " in line)
+            self.assertEqual([
+                a[:3]
+                for a in encode([(2, 9, 0, 0, first), (2, 9, 0, 0, later)], PERFMON_SYSFS=root)
+            ], list(answers), cpuinfo)
+            line = next(line for line in run([CLIENT, "pmus"], environment(
+                PERFMON_SYSFS=root)).stdout.splitlines() if " cpum_cf " in line)
             self.assertIn("events %d " % n, line)
             self.assertIn("fixed %d " % n, line)
 
@@ -456,33 +559,42 @@ class Machines(unittest.TestCase):
 
     def test_without_perf_in_the_kernel(self):
         root = machine(self, {}, devices={})
-        self.assertEqual([a[0] for a in encode([(0, 9, 0, 0, "perf::CYCLES"), (1, 9, 0, 0, "perf::CYCLES"), (2, 9, 0, 0, "perf::CYCLES")],
-                                               PERFMON_SYSFS=root)], ["0", "-1", "-1"])
+        self.assertEqual([
+            a[0] for a in encode([(0, 9, 0, 0, "perf::CYCLES"), (
+                1, 9, 0, 0, "perf::CYCLES"), (2, 9, 0, 0, "perf::CYCLES")], PERFMON_SYSFS=root)
+        ], ["0", "-1", "-1"])
         os.unlink(root + "/proc/sys/kernel/perf_event_paranoid")
         self.assertEqual(encode([(2, 9, 0, 0, "perf::CYCLES")], PERFMON_SYSFS=root)[0][0], "-1")
 
     def test_inactive_ones_are_asked_by_name_also_behind_a_forced_one(self):
         """Whatever the variable is set to; a list of PMUs ends with the forced one all the same."""
         query = [(0, 9, 0, 0, "spr::INST_RETIRED")]
-        for value, forced, disabled, code in (("0", None, None, "0"), ("", None, None, "0"), ("1", "skl", None, "0"),
-                                              ("1", None, "spr", "0"), ("1", "skl", "spr", "0"), (None, None, None, "-4"),
-                                              (None, "skl", None, "-4")):
+        for value, forced, disabled, code in (("0", None, None,
+                                               "0"), ("", None, None, "0"), ("1", "skl", None, "0"),
+                                              ("1", None, "spr", "0"), ("1", "skl", "spr", "0"),
+                                              (None, None, None, "-4"), (None, "skl", None, "-4")):
             env = dict(environment(forced, disabled=disabled, PERFMON_CPUID="AuthenticAMD-27-0"))
             if value is not None:
                 env["LIBPFM_ENCODE_INACTIVE"] = value
             said = run([CLIENT, "encode"], env, "%d %d %d %d %s\n" % query[0]).stdout
             self.assertEqual(said.split("|")[0], code, (value, forced, disabled))
-            self.assertEqual(" spr " in run([CLIENT, "pmus"], env).stdout, not forced and not disabled)
-        root = machine(self, {}, devices=dict(cpu=4))       # the kernel's own PMU has its own levels then
-        said = encode([(1, 9, 0, 0, "perf::CYCLES")], forced="skl", inactive=True, PERFMON_SYSFS=root)[0]
+            self.assertEqual(" spr " in run([CLIENT, "pmus"], env).stdout, not forced
+                             and not disabled)
+        # the kernel's own PMU has its own levels then
+        root = machine(self, {}, devices=dict(cpu=4))
+        said = encode([(1, 9, 0, 0, "perf::CYCLES")], forced="skl", inactive=True,
+                      PERFMON_SYSFS=root)[0]
         self.assertEqual(said[5], "hG")
 
     def test_what_the_library_says_of_itself(self):
-        env = environment(PERFMON_CPUID="GenuineIntel-6-5E-3", LIBPFM_VERBOSE="1", LIBPFM_DISABLED_PMUS="rapl,,skx")
+        env = environment(PERFMON_CPUID="GenuineIntel-6-5E-3", LIBPFM_VERBOSE="1",
+                          LIBPFM_DISABLED_PMUS="rapl,,skx")
         done = run([CLIENT, "encode"], env, "0 9 0 0 NOSUCH\n0 9 0 0 skl::L2_RQSTS:NOSUCH\n")
-        for words in ("PMU skl is active", 'no PMU has the event of "NOSUCH"', 'L2_RQSTS has no attribute "NOSUCH"'):
+        for words in ("PMU skl is active", 'no PMU has the event of "NOSUCH"',
+                      'L2_RQSTS has no attribute "NOSUCH"'):
             self.assertIn(words, done.stderr)
-        said = run([CLIENT, "pmus"], dict(env, LIBPFM_DEBUG_STDOUT="1", LIBPFM_FORCE_PMU="skl")).stdout
+        said = run([CLIENT, "pmus"], dict(env, LIBPFM_DEBUG_STDOUT="1",
+                                          LIBPFM_FORCE_PMU="skl")).stdout
         self.assertIn("PMU skl is forced", said)
         self.assertNotIn(" rapl ", said)
 
@@ -491,39 +603,59 @@ class Kernel(unittest.TestCase):
     """Words for the kernel, and the events it has itself."""
 
     def setUp(self):
-        points = {"sched/sched_switch": "314\n", "sched/sched_wakeup": "316\n", "irq/softirq_entry": "120\n", "empty/enable": None,
-                  "sched/" + "x" * 70: "9\n", "sched/blank": ""}
-        files = {"mnt/debug/tracing/events/%s%s" % (name, "/id" if text is not None else ""): text or "" for name, text in points.items()}
-        files.update({"mnt/debug/tracing/events/s%d/p%d/id" % (s, p): "%d\n" % (1000 + 10 * s + p) for s in range(9) for p in range(5)})
+        points = {
+            "sched/sched_switch": "314\n", "sched/sched_wakeup": "316\n",
+            "irq/softirq_entry": "120\n", "empty/enable": None, "sched/" + "x" * 70: "9\n",
+            "sched/blank": ""
+        }
+        files = {
+            "mnt/debug/tracing/events/%s%s" % (name, "/id" if text is not None else ""): text or ""
+            for name, text in points.items()
+        }
+        files.update({
+            "mnt/debug/tracing/events/s%d/p%d/id" % (s, p): "%d\n" % (1000 + 10 * s + p)
+            for s in range(9) for p in range(5)
+        })
         files["proc/mounts"] = "proc /proc proc rw 0 0\nnone /mnt/debug debugfs rw 0 0\n"
         files["sys/bus/event_source/devices/cpu/events/slots"] = "event=0x00,umask=0x4\n"
-        files["sys/bus/event_source/devices/cpu/events/topdown-bad-spec"] = "event=0x00,umask=0x81\n"
-        self.env = dict(PERFMON_SYSFS=machine(self, files, devices=dict(cpu=4, uncore=13, uncore_pcu=14, uncore_cbox_0=15,
-                                                                        uncore_cha_0=16)),
-                        PERFMON_CPUID="GenuineIntel-6-8F-8")
+        files[
+            "sys/bus/event_source/devices/cpu/events/topdown-bad-spec"] = "event=0x00,umask=0x81\n"
+        self.env = dict(
+            PERFMON_SYSFS=machine(
+                self, files, devices=dict(cpu=4, uncore=13, uncore_pcu=14, uncore_cbox_0=15,
+                                          uncore_cha_0=16)), PERFMON_CPUID="GenuineIntel-6-8F-8")
 
     def ask(self, *texts, layer=2, levels=9, **env):
         return encode([(layer, levels, 0, 0, t) for t in texts], **dict(self.env, **env))
 
     def fields(self, text, **env):
-        code, kind, config, config1, config2, exclude, precise, cpu, _, period, name = self.ask(text, **env)[0]
-        return dict(r=int(code), type=int(kind), config=int(config, 16), config1=int(config1, 16), config2=int(config2, 16), ex=exclude,
-                    precise=int(precise), cpu=int(cpu), period=int(period), name=name)
+        code, kind, config, config1, config2, exclude, precise, cpu, _, period, name = self.ask(
+            text, **env)[0]
+        return dict(r=int(code), type=int(kind), config=int(config, 16), config1=int(config1, 16),
+                    config2=int(config2, 16), ex=exclude, precise=int(precise), cpu=int(cpu),
+                    period=int(period), name=name)
 
     def test_tracepoints(self):
-        said = self.ask("perf::sched:sched_switch", "sched:sched_wakeup", "SCHED.SCHED_SWITCH", "irq:softirq_entry", "perf::s8:p4")
-        self.assertEqual([a[:3] for a in said], [["0", "2", w] for w in ("0x13a", "0x13c", "0x13a", "0x78", "0x43c")])
+        said = self.ask("perf::sched:sched_switch", "sched:sched_wakeup", "SCHED.SCHED_SWITCH",
+                        "irq:softirq_entry", "perf::s8:p4")
+        self.assertEqual([a[:3] for a in said],
+                         [["0", "2", w] for w in ("0x13a", "0x13c", "0x13a", "0x78", "0x43c")])
         self.assertTrue(said[0][-1].startswith("perf::sched:sched_switch"))
-        self.assertEqual([a[0] for a in self.ask("sched:nosuch", "sched:sched_switch:sched_wakeup", "empty:enable", "sched:blank",
-                                                 "sched:sched_switch=1", "sched:sched_switch:period=0")],
-                         ["-8", "-5", "-4", "-8", "-8", "-9"])
-        for exact, said in ((True, ["0", "2", "0x0"]), (False, ["-6", "0", "0x0"])):        # a subsystem without one of them
+        self.assertEqual([
+            a[0]
+            for a in self.ask("sched:nosuch", "sched:sched_switch:sched_wakeup", "empty:enable",
+                              "sched:blank", "sched:sched_switch=1", "sched:sched_switch:period=0")
+        ], ["-8", "-5", "-4", "-8", "-8", "-9"])
+        # a subsystem without one of them
+        for exact, said in ((True, ["0", "2", "0x0"]), (False, ["-6", "0", "0x0"])):
             self.assertEqual(self.ask("sched:u", exact=exact)[0][:3], said)
         self.assertEqual(self.ask("sched:sched_switch", layer=0)[0][:2], ["0", "0x13a"])
 
     def test_tracepoints_are_walked(self):
         text = run([CLIENT, "walk", "2"], environment(**self.env)).stdout
-        lines = [line.split()[1] for line in sections(text)["perf"][1:] if not line.startswith("  ")]
+        lines = [
+            line.split()[1] for line in sections(text)["perf"][1:] if not line.startswith("  ")
+        ]
         self.assertEqual(set(lines[82:-2]), {"sched", "irq"} | {"s%d" % n for n in range(9)})
         self.assertEqual(lines[-2:], ["slots", "topdown-bad-spec"])
         self.assertEqual(sorted(re.findall(r"^  \d+ (sched_\w+) - code (\w+)", text, re.M)),
@@ -531,105 +663,142 @@ class Kernel(unittest.TestCase):
 
     def test_events_of_the_kernels_cpu_device(self):
         said = self.ask("slots", "topdown-bad-spec", "topdown-retiring", "perf::slots:u")
-        self.assertEqual([a[:3] for a in said], [["0", "4", "0x400"], ["0", "4", "0x8100"], ["-4", "0", "0x0"], ["0", "4", "0x400"]])
+        self.assertEqual([a[:3] for a in said], [["0", "4", "0x400"], ["0", "4", "0x8100"],
+                                                 ["-4", "0", "0x0"], ["0", "4", "0x400"]])
         walk = sections(run([CLIENT, "walk", "2"], environment(**self.env)).stdout)["perf"][1:]
         number = {line.split()[1]: line.split()[0] for line in walk if not line.startswith("  ")}
         for name in ("slots", "topdown-bad-spec", "PERF_COUNT_HW_CACHE_NODE", "sched:sched_switch"):
             self.assertEqual(self.ask(name, layer=0)[0][3], number[name.partition(":")[0]])
 
     def test_generic_software_and_cache_events(self):
-        for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4), ("PERF_COUNT_HW_REF_CPU_CYCLES", 0, 9),
-                                   ("FAULTS", 1, 2),
-                                   ("perf::CGROUP-SWITCHES", 1, 11), ("L1-DCACHE-LOAD-MISSES", 3, 0x10000),
-                                   ("PERF_COUNT_HW_CACHE_LL:WRITE:ACCESS", 3, 0x102),
-                                   ("PERF_COUNT_HW_CACHE_NODE", 3, 0x10006), ("PERF_COUNT_HW_CACHE_DTLB:PREFETCH", 3, 0x10203)):
+        for text, kind, config in (("perf::CYCLES", 0, 0), ("perf::branches", 0, 4),
+                                   ("PERF_COUNT_HW_REF_CPU_CYCLES", 0,
+                                    9), ("FAULTS", 1, 2), ("perf::CGROUP-SWITCHES", 1, 11),
+                                   ("L1-DCACHE-LOAD-MISSES", 3,
+                                    0x10000), ("PERF_COUNT_HW_CACHE_LL:WRITE:ACCESS", 3,
+                                               0x102), ("PERF_COUNT_HW_CACHE_NODE", 3, 0x10006),
+                                   ("PERF_COUNT_HW_CACHE_DTLB:PREFETCH", 3, 0x10203)):
             got = self.fields(text, exact=False)
             self.assertEqual((got["r"], got["type"], got["config"]), (0, kind, config), text)
             back = self.fields(got["name"], exact=False)
             self.assertEqual(back, got, text)
         many = ":".join(["u"] * 70)
-        self.assertEqual([a[0] for a in self.ask("perf::CYCLES:" + many, "perf::CYCLES:period=",
-                                                 "perf::CYCLES:u=", "skl::L2_RQSTS:0x1:0x2",
-                                                 "skl::L2_RQSTS:0x1:MISS",
-                                                 "skl::L2_RQSTS:0x1=1", "skl::L2_RQSTS:0xz", "a b::c", inactive=True)],
-                         ["-11", "-9", "-9", "-8", "-8", "-9", "-8", "-2"])
-        self.assertEqual([a[0] for a in self.ask("PERF_COUNT_HW_CACHE_L1I:WRITE",
-                                                 "PERF_COUNT_HW_CACHE_LL:READ:WRITE", "perf::CYCLES:READ",
-                                                 "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")],
-                         ["-8", "-6", "-8", "-8", "-4", "-4"])
+        self.assertEqual([
+            a[0]
+            for a in self.ask("perf::CYCLES:" + many, "perf::CYCLES:period=", "perf::CYCLES:u=",
+                              "skl::L2_RQSTS:0x1:0x2", "skl::L2_RQSTS:0x1:MISS",
+                              "skl::L2_RQSTS:0x1=1", "skl::L2_RQSTS:0xz", "a b::c", inactive=True)
+        ], ["-11", "-9", "-9", "-8", "-8", "-9", "-8", "-2"])
+        self.assertEqual([
+            a[0] for a in self.ask("PERF_COUNT_HW_CACHE_L1I:WRITE",
+                                   "PERF_COUNT_HW_CACHE_LL:READ:WRITE", "perf::CYCLES:READ",
+                                   "perf::FAULTS:precise=1", "perf::mem:0x1000", "mem:0x1000:rw")
+        ], ["-8", "-6", "-8", "-8", "-4", "-4"])
 
     def test_raw_numbers(self):
-        self.assertEqual([a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1", "perf_raw::r",
-                                                  "perf_raw::r0x",
-                                                  "perf_raw::r12x", "r3c", "perf_raw::r3c:u", "perf_raw::r0x1A8")],
-                         [["0", "4", "0x1a8"]] + [["-4", "0", "0x0"]] * 5 + [["0", "4", "0x3c"]] * 2 + [["0", "4", "0x1a8"]])
-        self.assertEqual(self.fields("perf_raw::r1a8", exact=False)["name"], "perf_raw::r1a8:u=1:k=1:h=0:precise=0:excl=0:hw_smpl=0")
+        self.assertEqual([
+            a[:3] for a in self.ask("perf_raw::r1a8", "perf_raw::rFFFFFFFFFFFFFFFF", "perf_raw::R1",
+                                    "perf_raw::r", "perf_raw::r0x", "perf_raw::r12x", "r3c",
+                                    "perf_raw::r3c:u", "perf_raw::r0x1A8")
+        ], [["0", "4", "0x1a8"]] + [["-4", "0", "0x0"]] * 5 + [["0", "4", "0x3c"]] * 2 +
+                         [["0", "4", "0x1a8"]])
+        self.assertEqual(
+            self.fields("perf_raw::r1a8", exact=False)["name"],
+            "perf_raw::r1a8:u=1:k=1:h=0:precise=0:excl=0:hw_smpl=0")
 
     def test_levels_guests_and_the_host(self):
-        for text, levels, exclude in (("spr::INST_RETIRED", 9, "G"), ("spr::INST_RETIRED", 1, "uG"), ("spr::INST_RETIRED:u", 9, "kG"),
-                                      ("spr::INST_RETIRED:u=0:k", 8, "uG"), ("spr::INST_RETIRED:mg", 9, "H"),
-                                      ("spr::INST_RETIRED:mg=0", 9, "H"),
-                                      ("spr::INST_RETIRED:mh", 9, "G"), ("spr::INST_RETIRED:mg:mh", 9, ""), ("perf::CYCLES:k", 9, "uG")):
+        for text, levels, exclude in (("spr::INST_RETIRED", 9, "G"), ("spr::INST_RETIRED", 1, "uG"),
+                                      ("spr::INST_RETIRED:u", 9,
+                                       "kG"), ("spr::INST_RETIRED:u=0:k", 8,
+                                               "uG"), ("spr::INST_RETIRED:mg", 9,
+                                                       "H"), ("spr::INST_RETIRED:mg=0", 9, "H"),
+                                      ("spr::INST_RETIRED:mh", 9, "G"), ("spr::INST_RETIRED:mg:mh",
+                                                                         9, ""), ("perf::CYCLES:k",
+                                                                                  9, "uG")):
             self.assertEqual(self.fields(text, levels=levels, layer=1)["ex"], exclude, text)
 
     def test_rates_and_places(self):
-        for text, key, value in (("spr::INST_RETIRED:period=1000", "period", 1000), ("perf::CYCLES:freq=99", "period", 99),
-                                 ("spr::INST_RETIRED:cpu=3", "cpu", 3), ("spr::INST_RETIRED:ANY:precise=2", "precise", 2),
-                                 ("spr::INST_RETIRED:precise=3", "precise", 3), ("perf::CYCLES:precise=2", "precise", 2),
-                                 ("perf::CYCLES:precise=4", "r", -9),
-                                 ("perf::CYCLES:period=0", "r", -9), ("perf::CYCLES:freq=0", "r", -9),
-                                 ("perf::CYCLES:period=1:freq=1", "r", -9),
-                                 ("perf::CYCLES:cpu=2147483647", "r", -9), ("perf::CYCLES:excl:pinned", "r", 0),
-                                 ("spr::INST_RETIRED:hw_smpl", "r", -8),
-                                 ("spr::CPU_CLK_UNHALTED:THREAD_P:hw_smpl", "precise", 1), ("perf::CYCLES:period=x", "r", -9),
-                                 ("perf::CYCLES:u=2", "r", -9)):
+        for text, key, value in (("spr::INST_RETIRED:period=1000", "period",
+                                  1000), ("perf::CYCLES:freq=99", "period",
+                                          99), ("spr::INST_RETIRED:cpu=3", "cpu", 3),
+                                 ("spr::INST_RETIRED:ANY:precise=2", "precise",
+                                  2), ("spr::INST_RETIRED:precise=3", "precise",
+                                       3), ("perf::CYCLES:precise=2", "precise",
+                                            2), ("perf::CYCLES:precise=4", "r",
+                                                 -9), ("perf::CYCLES:period=0", "r",
+                                                       -9), ("perf::CYCLES:freq=0", "r", -9),
+                                 ("perf::CYCLES:period=1:freq=1", "r",
+                                  -9), ("perf::CYCLES:cpu=2147483647", "r",
+                                        -9), ("perf::CYCLES:excl:pinned", "r",
+                                              0), ("spr::INST_RETIRED:hw_smpl", "r", -8),
+                                 ("spr::CPU_CLK_UNHALTED:THREAD_P:hw_smpl", "precise", 1),
+                                 ("perf::CYCLES:period=x", "r", -9), ("perf::CYCLES:u=2", "r", -9)):
             self.assertEqual(self.fields(text)[key], value, text)
 
     def test_types_of_other_pmus(self):
-        for text, wanted in (("nhm_unc::UNC_CLK_UNHALTED", (0, 13)), ("snbep_unc_pcu::UNC_P_CLOCKTICKS", (0, 14)),
-                             ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 15)),
-                             ("snbep_unc_cbo1::UNC_C_CLOCKTICKS", (-1, 0)), ("wsm_unc::UNC_CLK_UNHALTED", (0, 13)),
-                             ("snb_unc_cbo0::UNC_CLOCKTICKS", (0, 15)),
-                             ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT", (0, 16)), ("amd64_fam15h_nb::DRAM_ACCESSES", (-1, 0)),
-                             ("amd64_fam19h_zen3::RETIRED_INSTRUCTIONS", (0, 4)), ("power9::PM_CYC", (0, 4)),
-                             ("netburst::instr_retired:NBOGUSNTAG", (0, 4)),
-                             ("mips_74k::CYCLES", (0, 4)), ("ultra3::Cycle_cnt", (0, 4)), ("cpum_sf::SF_CYCLES_BASIC", (-4, 0)),
-                             ("arm_n1::CPU_CYCLES", (0, 4)),
-                             ("arm_ac53::CPU_CYCLES", (-1, 0)), ("tx2_dmc0::UNC_DMC_READS", (-1, 0)),
-                             ("hisi_sccl1_ddrc0::FLUX_RD", (-1, 0)), ("rapl::RAPL_ENERGY_PKG", (0, 4))):
+        for text, wanted in (("nhm_unc::UNC_CLK_UNHALTED",
+                              (0, 13)), ("snbep_unc_pcu::UNC_P_CLOCKTICKS",
+                                         (0, 14)), ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 15)),
+                             ("snbep_unc_cbo1::UNC_C_CLOCKTICKS",
+                              (-1, 0)), ("wsm_unc::UNC_CLK_UNHALTED",
+                                         (0, 13)), ("snb_unc_cbo0::UNC_CLOCKTICKS", (0, 15)),
+                             ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT",
+                              (0, 16)), ("amd64_fam15h_nb::DRAM_ACCESSES",
+                                         (-1, 0)), ("amd64_fam19h_zen3::RETIRED_INSTRUCTIONS",
+                                                    (0, 4)), ("power9::PM_CYC", (0, 4)),
+                             ("netburst::instr_retired:NBOGUSNTAG",
+                              (0, 4)), ("mips_74k::CYCLES", (0, 4)), ("ultra3::Cycle_cnt", (0, 4)),
+                             ("cpum_sf::SF_CYCLES_BASIC", (-4, 0)), ("arm_n1::CPU_CYCLES", (0, 4)),
+                             ("arm_ac53::CPU_CYCLES",
+                              (-1, 0)), ("tx2_dmc0::UNC_DMC_READS",
+                                         (-1, 0)), ("hisi_sccl1_ddrc0::FLUX_RD",
+                                                    (-1, 0)), ("rapl::RAPL_ENERGY_PKG", (0, 4))):
             got = self.fields(text, inactive=True)
             self.assertEqual((got["r"], got["type"] if got["r"] == 0 else 0), wanted, (text, got))
 
     def test_words_that_an_event_does_not_have_stay_the_callers(self):
-        """A core event with one word and with two; a box with one, two, and a third behind the second; others."""
-        for text, words in (("spr::INST_RETIRED", (0x1c0, 0x1001, 0x1002)), ("spr::OCR:READS_TO_CORE_DRAM", (0x12a, 0x73c004477, 0x1002)),
+        """A core event with one word and with two; a box with one, two, and a third behind the
+        second; others."""
+        for text, words in (("spr::INST_RETIRED", (0x1c0, 0x1001, 0x1002)),
+                            ("spr::OCR:READS_TO_CORE_DRAM", (0x12a, 0x73c004477, 0x1002)),
                             ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 0x1001, 0x1002)),
-                            ("snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=7", (0xb, 7, 0x1002)),
-                            ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT", (0x1135, 0x3b << 32, 0x1002)),
-                            ("power9::PM_CYC", (0x1001e, 0x1001, 0x1002)), ("perf::CYCLES", (0, 0x1001, 0x1002))):
+                            ("snbep_unc_pcu::UNC_P_FREQ_BAND0_CYCLES:ff=7",
+                             (0xb, 7, 0x1002)), ("skx_unc_cha0::UNC_C_TOR_INSERTS:IRQ:HIT",
+                                                 (0x1135, 0x3b << 32, 0x1002)),
+                            ("power9::PM_CYC", (0x1001e, 0x1001, 0x1002)), ("perf::CYCLES",
+                                                                            (0, 0x1001, 0x1002))):
             env = {k: v for k, v in self.env.items() if k != "PERFMON_CPUID"}
             got = encode([(1, 9, 0, 0, text)], brings="over", inactive=True, **env)[0]
-            self.assertEqual((got[0], tuple(int(word, 16) for word in got[2:5])), ("0", words), text)
+            self.assertEqual((got[0], tuple(int(word, 16) for word in got[2:5])), ("0", words),
+                             text)
 
     def test_pinned_is_the_strings_and_exclusive_anybodys(self):
-        """What the string does not pin is not pinned; who called for it alone keeps it, whatever the string says."""
-        for text, said in (("", "GX"), (":pinned", "GPX"), (":pinned=0", "GX"), (":excl=0:pinned", "GPX"), (":excl", "GX")):
+        """What the string does not pin is not pinned; who called for it alone keeps it, whatever
+        the string says."""
+        for text, said in (("", "GX"), (":pinned", "GPX"), (":pinned=0", "GX"),
+                           (":excl=0:pinned", "GPX"), (":excl", "GX")):
             got = encode([(2, 9, 0, 0, "spr::INST_RETIRED" + text)], brings="over", **self.env)[0]
             self.assertEqual((got[0], got[5]), ("0", said), text)
 
     def test_a_callers_rate(self):
-        """A period is no rate, and a rate is set once: what the structure brings stays, or the string is refused."""
-        for text, said in (("", ["0", "77"]), (":freq=7", ["-9", "77"]), (":period=7", ["-9", "77"])):
+        """A period is no rate, and a rate is set once: what the structure brings stays, or the
+        string is refused."""
+        for text, said in (("", ["0", "77"]), (":freq=7", ["-9", "77"]), (":period=7", ["-9",
+                                                                                        "77"])):
             got = encode([(2, 9, 0, 0, "perf::CYCLES" + text)], brings="rate", **self.env)[0]
             self.assertEqual([got[0], got[9]], said, text)
 
     def test_a_callers_structure_keeps_its_size(self):
         for size, after in ((0, 0), (64, 64), (128, 128), (4096, 4096)):
-            self.assertEqual(encode([(2, 9, size, 0, "perf::CYCLES")], **self.env)[0][8], str(after))
-        self.assertEqual([encode([(2, 9, 0, size, "perf::CYCLES")], **self.env)[0][0] for size in (0, 8, 40, 48)], ["0", "-2", "0", "0"])
+            self.assertEqual(
+                encode([(2, 9, size, 0, "perf::CYCLES")], **self.env)[0][8], str(after))
+        self.assertEqual([
+            encode([(2, 9, 0, size, "perf::CYCLES")], **self.env)[0][0] for size in (0, 8, 40, 48)
+        ], ["0", "-2", "0", "0"])
 
 
-# Names that the native interface refuses: the vendor has an event, or a metric, of that name that wants more, a standard metric has the
+# Names that the native interface refuses: the vendor has an event, or a metric, of that name that
+# wants more, a standard metric has the
 # name (":ALL" behind it says that the event is meant), or the kernel's format has not the bits.
 # "core" is another processor there, and "cpum_cf" the kernel's name of what this machine has.
 REFUSED = {"core": ".*", "coreduo": "BUS_|CPU_CLK_UNHALTED:CORE_P", "cpum_cf": ".*",
@@ -637,40 +806,58 @@ REFUSED = {"core": ".*", "coreduo": "BUS_|CPU_CLK_UNHALTED:CORE_P", "cpum_cf": "
            "skx_unc_upi0": "UNC_UPI_[RT]XL_BASIC_HDR_MATCH:FILT_",
            "spr_unc_imc0": "UNC_M_RDB_FULL:", "snbep_unc_pcu": "UNC_P_FREQ_(MIN|TRANS)",
            "hswep_unc_imc0": "UNC_M_(RD|WR)_CAS_RANK[23]:BANKG"}
-WANTS_MASKS = "snb snb_ep ivb ivb_ep hsw hsw_ep bdw bdw_ep slm glm knl knm".split()      # OFFCORE_RESPONSE_0 without a mask
-# Words that the kernel takes in another form, and the founding Core Duo, whose masks are those of its own manual.
-OTHER_WORDS = "core coreduo netburst netburst_p niagara1 niagara2 mips_74k ultra12 ultra3 ultra3i ultra3p ultra4p".split()
+# OFFCORE_RESPONSE_0 without a mask
+WANTS_MASKS = "snb snb_ep ivb ivb_ep hsw hsw_ep bdw bdw_ep slm glm knl knm".split()
+# Words that the kernel takes in another form, and the founding Core Duo, whose masks are those of
+# its own manual.
+OTHER_WORDS = (
+    "core coreduo netburst netburst_p niagara1 niagara2 mips_74k ultra12 ultra3 ultra3i ultra3p"
+    " ultra4p".split()
+)
 # Bits of word 0 that are levels or say that the counter runs; of the others none.
-RUNNING = {"core": 0x13 << 16 | 1 << 22, "nhm_unc": 1 << 20 | 1 << 22, "amd64": 0x3 << 40 | 0x13 << 16 | 1 << 22,
-           "arm": 1 << 27 | 1 << 30 | 1 << 31}
+RUNNING = {
+    "core": 0x13 << 16 | 1 << 22, "nhm_unc": 1 << 20 | 1 << 22,
+    "amd64": 0x3 << 40 | 0x13 << 16 | 1 << 22, "arm": 1 << 27 | 1 << 30 | 1 << 31
+}
 PFM = os.environ.get("PFM")
 
 
 class Native(unittest.TestCase):
-    """libpfm4's names in the native interface: behind the vendor's own, with the words of libpfm.so.4."""
+    """libpfm4's names in the native interface: behind the vendor's own, with the words of
+    libpfm.so.4."""
 
     def names(self):
-        """Names of all PMUs' events, and of each with one mask, that libpfm.so.4 accepts: (PMU, encoder, event, words). One of each kind of
-        box is asked."""
+        """Names of all PMUs' events, and of each with one mask, that libpfm.so.4 accepts: (PMU,
+        encoder, event, words). One of each kind of box is asked."""
         texts = libpfm4.Texts()
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
-        texts.read_files(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
+        texts.read_files(
+            sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
         tables, asked = {}, []
         for u in texts.units:
-            tables.setdefault(re.sub(r"\d+$", "", u.name) if "_" in u.name and u.keys.get("type") == "uncore" else u.name,
-                              (u.name, texts.tables[u.keys["table"]]))
+            tables.setdefault(
+                re.sub(r"\d+$", "", u.name) if "_" in u.name and u.keys.get("type") == "uncore" else
+                u.name, (u.name, texts.tables[u.keys["table"]]))
         for unit, t in tables.values():
             if t.encoder not in ("perf", "perf_raw", "arch"):
                 first = {r.name.upper(): r for r in reversed(t.rows)}
-                asked += [(unit, t.encoder, r.name + m) for r in first.values() for m in [""] + [":" + m.name for m in r.masks]]
-        answers = encode([(0, 9, 0, 0, "%s::%s" % (u, name)) for u, _, name in asked], inactive=True, exact=False)
-        return [q + ([int(w, 16) for w in a[1].split()],) for q, a in zip(asked, answers) if a[0] == "0"]
+                asked += [(unit, t.encoder, r.name + m) for r in first.values()
+                          for m in [""] + [":" + m.name for m in r.masks]]
+        answers = encode([(0, 9, 0, 0, "%s::%s" % (u, name)) for u, _, name in asked],
+                         inactive=True, exact=False)
+        return [
+            q + ([int(w, 16) for w in a[1].split()], ) for q, a in zip(asked, answers)
+            if a[0] == "0"
+        ]
 
     def pfm(self, texts):
         env = environment()
         del env["LD_LIBRARY_PATH"]
         env["PERFMON_EVENTS"] = ""
-        return [json.loads(line) for line in run([PFM, "encode", "--json", "-"], env, "\n".join(texts)).stdout.splitlines()]
+        return [
+            json.loads(line) for line in run([PFM, "encode", "--json", "-"], env, "\n".join(
+                texts)).stdout.splitlines()
+        ]
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_names_that_the_vendor_does_not_have(self):
@@ -678,14 +865,16 @@ class Native(unittest.TestCase):
         names, least = self.names()[::step], 40000 // step
         self.assertGreater(len(names), least)
         refused, wrong, same = [], [], 0
-        for (unit, encoder, name, words), answer in zip(names, self.pfm("%s::%s" % (n[0], n[2]) for n in names)):
+        for (unit, encoder, name,
+             words), answer in zip(names, self.pfm("%s::%s" % (n[0], n[2]) for n in names)):
             if "error" in answer:
                 wants = unit in WANTS_MASKS and name in ("OFFCORE_RESPONSE_0", "OFFCORE_RESPONSE_1")
                 if not wants and not re.match(REFUSED.get(unit, "$"), name):
                     refused.append((unit, name, answer["error"]["message"]))
                 continue
             found = [int(answer["perf"][w], 16) for w in ("config", "config1")]
-            first, second, filter1 = (words + [0, 0])[:3]       # a box's filter is one word of the kernel's
+            # a box's filter is one word of the kernel's
+            first, second, filter1 = (words + [0, 0])[:3]
             right = found == [first & ~RUNNING.get(encoder, 0), second | filter1 << 32]
             same += right
             own = answer["event"].replace(".", ":").upper() == name.upper() or unit in OTHER_WORDS
@@ -697,64 +886,93 @@ class Native(unittest.TestCase):
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_modifiers_and_spellings(self):
-        for text, event, config in (("skl::UNHALTED_CORE_CYCLES:c=1:u", "CPU_CLK_UNHALTED.THREAD_P", "0x100003c"),
-                                    ("skl::L2_RQSTS:DEMAND_DATA_RD_HIT:c=1", "L2_RQSTS.DEMAND_DATA_RD_HIT", "0x100c124"),
-                                    ("amd64_fam19h_zen4::retired_x87_fp_ops.add_sub_ops:i", "fp_ret_x87_fp_ops.add_sub_ops", "0x800102"),
-                                    ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD", "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE", "0x1b7")):
+        for text, event, config in (("skl::UNHALTED_CORE_CYCLES:c=1:u", "CPU_CLK_UNHALTED.THREAD_P",
+                                     "0x100003c"), ("skl::L2_RQSTS:DEMAND_DATA_RD_HIT:c=1",
+                                                    "L2_RQSTS.DEMAND_DATA_RD_HIT", "0x100c124"),
+                                    ("amd64_fam19h_zen4::retired_x87_fp_ops.add_sub_ops:i",
+                                     "fp_ret_x87_fp_ops.add_sub_ops", "0x800102"),
+                                    ("skl::OFFCORE_RESPONSE_0:DMND_DATA_RD",
+                                     "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE", "0x1b7")):
             answer = self.pfm([text])[0]
-            self.assertEqual((answer.get("event"), answer.get("perf", {}).get("config")), (event, config), text)
+            self.assertEqual((answer.get("event"), answer.get("perf", {}).get("config")),
+                             (event, config), text)
         # A mask of that name is no modifier, whatever else it brings.
         self.assertEqual(self.pfm(["skl::L1D_PEND_MISS:EDGE"])[0]["perf"]["config"], "0x1040148")
 
-    # Several masks, defaults of groups, masks by number, aliases with modifiers, a latency: config and config1 worked out by hand.
+    # Several masks, defaults of groups, masks by number, aliases with modifiers, a latency: config
+    # and config1 worked out by hand.
     SEVERAL = (
         ("snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO", 0x1B7, 0x10003),
         ("snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:LLC_HITMESF", 0x1B7, 0x3F803C0001),
-        ("snb::OFFCORE_RESPONSE_1:DMND_RFO:LLC_HITM:HITM:u", 0x1BB,
-         0x1000040002), ("nhm::L1D_CACHE_LD:M_STATE:E_STATE:c=2", 0x2000C40, 0),
-        ("amd64_fam19h_zen4::RETIRED_X87_FP_OPS:ADD_SUB_OPS:MUL_OPS", 0x302, 0), ("snb::RESOURCE_STALLS:0x3", 0x3A2, 0),
-        ("skl::MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=20", 0x1CD, 20), ("skl::MEM_TRANS_RETIRED:LOAD_LATENCY", 0x1CD, 3),
-        ("skl::IDQ:MITE_UOPS_CYCLES", 0x1000479, 0), ("arm_thunderx2::BR_RETURN_RETIRED:u", 0x0E,
-                                                      0), ("arm_n1::INST_RETIRED:hv", 0x08, 0),
+        ("snb::OFFCORE_RESPONSE_1:DMND_RFO:LLC_HITM:HITM:u", 0x1BB, 0x1000040002),
+        ("nhm::L1D_CACHE_LD:M_STATE:E_STATE:c=2", 0x2000C40, 0),
+        ("amd64_fam19h_zen4::RETIRED_X87_FP_OPS:ADD_SUB_OPS:MUL_OPS", 0x302, 0),
+        ("snb::RESOURCE_STALLS:0x3", 0x3A2, 0),
+        ("skl::MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=20", 0x1CD, 20),
+        ("skl::MEM_TRANS_RETIRED:LOAD_LATENCY", 0x1CD, 3),
+        ("skl::IDQ:MITE_UOPS_CYCLES", 0x1000479, 0),
+        ("arm_thunderx2::BR_RETURN_RETIRED:u", 0x0E, 0),
+        ("arm_n1::INST_RETIRED:hv", 0x08, 0),
     )
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_several_masks(self):
-        for (text, config, config1), answer in zip(self.SEVERAL, self.pfm(s[0] for s in self.SEVERAL)):
-            self.assertEqual([int(answer.get("perf", {}).get(w, "-1"), 16) for w in ("config", "config1")], [config, config1], text)
+        for (text, config, config1), answer in zip(self.SEVERAL,
+                                                   self.pfm(s[0] for s in self.SEVERAL)):
+            self.assertEqual(
+                [int(answer.get("perf", {}).get(w, "-1"), 16) for w in ("config", "config1")],
+                [config, config1], text)
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_what_is_lent_is_not_listed(self):
         """The vendor's events alone are counted and suggested."""
         said = run([PFM, "list", "--all", "--pmu", "skl"], environment()).stdout
-        self.assertNotRegex(said, r"(?m)^ *IDQ:MITE_UOPS_CYCLES|^ *MEM_TRANS_RETIRED:LOAD_LATENCY\b")
+        self.assertNotRegex(said,
+                            r"(?m)^ *IDQ:MITE_UOPS_CYCLES|^ *MEM_TRANS_RETIRED:LOAD_LATENCY\b")
         refused = self.pfm(["skl::MEM_TRANS_RETIRD"])[0]["error"]
         self.assertFalse([s for s in refused["suggest"] if s.endswith(".")], refused)
 
-    # Boxes: without a number and with one, masks that the vendor names otherwise, filters, and PMUs that no list is for.
+    # Boxes: without a number and with one, masks that the vendor names otherwise, filters, and PMUs
+    # that no list is for.
     OF_BOXES = (
-        ("snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ", 0x334, 0x7C0000), ("ivbep_unc_cbo2::UNC_C_LLC_LOOKUP", 0x1134, 0x7E0000),
-        ("bdx_unc_cbo::UNC_C_LLC_LOOKUP", 0x1134, 0xFE0000), ("skx_unc_cha27::UNC_CHA_CLOCKTICKS", 0, 0),
-        ("hswep_unc_cbo3::UNC_C_TOR_INSERTS:MISS_LOCAL", 0x2A35, 0), ("nhm_unc::UNC_QMC_WRITES", 0x72F, 0),
-        ("nhm_unc::UNC_QMC_WRITES:PARTIAL_CH1:PARTIAL_CH2", 0x302F, 0), ("wsm_unc::UNC_CLK_UNHALTED", 0xFF, 0),
+        ("snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ", 0x334, 0x7C0000),
+        ("ivbep_unc_cbo2::UNC_C_LLC_LOOKUP", 0x1134, 0x7E0000),
+        ("bdx_unc_cbo::UNC_C_LLC_LOOKUP", 0x1134, 0xFE0000),
+        ("skx_unc_cha27::UNC_CHA_CLOCKTICKS", 0, 0),
+        ("hswep_unc_cbo3::UNC_C_TOR_INSERTS:MISS_LOCAL", 0x2A35, 0),
+        ("nhm_unc::UNC_QMC_WRITES", 0x72F, 0),
+        ("nhm_unc::UNC_QMC_WRITES:PARTIAL_CH1:PARTIAL_CH2", 0x302F, 0),
+        ("wsm_unc::UNC_CLK_UNHALTED", 0xFF, 0),
         # Several masks, also where their letters are perf's; states of lines and opcodes, which are filters.
-        ("hswep_unc_imc0::UNC_M_DRAM_REFRESH:PANIC:HIGH", 0x605, 0), ("skx_unc_m2m1::UNC_M2_VERT_RING_IV_IN_USE:UP:DN", 0x5AC, 0),
+        ("hswep_unc_imc0::UNC_M_DRAM_REFRESH:PANIC:HIGH", 0x605, 0),
+        ("skx_unc_m2m1::UNC_M2_VERT_RING_IV_IN_USE:UP:DN", 0x5AC, 0),
         ("snbep_unc_cbo1::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M:STATE_E", 0x334, 0x300000),
         ("skx_unc_cha0::UNC_C_TOR_INSERTS:IA:HIT", 0x3135, 0x3B << 32),
         # Short names of filters and thresholds: of nodes, cores and threads, kinds of requests, frequencies.
-        ("snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:NID:nf=1", 0x4334, 0x7C0400), ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf=3", 0x80000, 6),
-        ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:tf=1:cf=2", 0x80000, 5), ("ivbep_unc_cbo0::UNC_C_TOR_INSERTS:ALL:isoc:nc", 0x835, 3 << 62),
-        ("snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=16", 0xC, 0x1000), ("icx_unc_imc0::UNC_M_DRAM_PRE_ALL:t=3", 0x3000044, 0),
+        ("snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:NID:nf=1", 0x4334, 0x7C0400),
+        ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf=3", 0x80000, 6),
+        ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:tf=1:cf=2", 0x80000, 5),
+        ("ivbep_unc_cbo0::UNC_C_TOR_INSERTS:ALL:isoc:nc", 0x835, 3 << 62),
+        ("snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=16", 0xC, 0x1000),
+        ("icx_unc_imc0::UNC_M_DRAM_PRE_ALL:t=3", 0x3000044, 0),
         # What no list is for, and parts of a box's name that are numbers.
-        ("rapl::RAPL_ENERGY_DRAM", 3, 0), ("amd64_rapl::RAPL_ENERGY_PKG", 2, 0), ("cpum_sf::SF_CYCLES_BASIC", 0xB0000, 0),
-        ("hisi_sccl3_l3c9::rd_spipe", 0x20, 0), ("snb_unc_cbo0::UNC_CLOCKTICKS", 0xFF, 0), ("knm_unc_imc3::UNC_M_CAS_COUNT:RD", 0x103, 0),
+        ("rapl::RAPL_ENERGY_DRAM", 3, 0),
+        ("amd64_rapl::RAPL_ENERGY_PKG", 2, 0),
+        ("cpum_sf::SF_CYCLES_BASIC", 0xB0000, 0),
+        ("hisi_sccl3_l3c9::rd_spipe", 0x20, 0),
+        ("snb_unc_cbo0::UNC_CLOCKTICKS", 0xFF, 0),
+        ("knm_unc_imc3::UNC_M_CAS_COUNT:RD", 0x103, 0),
     )
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
     def test_boxes(self):
-        for (text, config, config1), answer in zip(self.OF_BOXES, self.pfm(s[0] for s in self.OF_BOXES)):
-            self.assertEqual([int(answer.get("perf", {}).get(w, "-1"), 16) for w in ("config", "config1")], [config, config1], text)
-        self.assertEqual(self.pfm(["skl3::INST_RETIRED.ANY"])[0]["error"]["kind"], "unknown_pmu")     # a core has no number
+        for (text, config, config1), answer in zip(self.OF_BOXES,
+                                                   self.pfm(s[0] for s in self.OF_BOXES)):
+            self.assertEqual(
+                [int(answer.get("perf", {}).get(w, "-1"), 16) for w in ("config", "config1")],
+                [config, config1], text)
+        # a core has no number
+        self.assertEqual(self.pfm(["skl3::INST_RETIRED.ANY"])[0]["error"]["kind"], "unknown_pmu")
         for text, kind in (("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf=16", "bad_value"),
                            ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:tf=2", "bad_value"),
                            ("snbep_unc_pcu::UNC_P_CLOCKTICKS:ff=1", "unknown_qualifier"),
@@ -770,14 +988,22 @@ class Native(unittest.TestCase):
         ("hsw::L2_LINES_IN:c=1:e=1", 0x10407F1, "hsw::L2_LINES_IN:E:u:e", "conflict"),
         ("hsw::L2_LINES_IN.E:c=1:e", 0x10404F1, "hsw::L2_LINES_IN:u:S", "conflict"),
         ("skl::RESOURCE_STALLS:ANY:c=1", 0x10001A2, "skl::RESOURCE_STALLS:c=1:ANY", "conflict"),
-        ("bdx_unc_sbo1::UNC_S_RING_IV_USED:DN", 0xC1E, "bdx_unc_sbo1::UNC_S_RING_IV_USED:DN:up", "conflict"),
-        ("bdx_unc_cbo1::UNC_C_FAST_ASSERTED:cf=2:cf=2", 0x80009, "bdx_unc_cbo1::UNC_C_FAST_ASSERTED:cf=2:cf=16", "conflict"),
-        ("bdx_unc_cbo1::UNC_C_BOUNCE_CONTROL:tf=1:cf=2:tf=1", 0x8000A, "bdx_unc_cbo1::UNC_C_BOUNCE_CONTROL:tf=1:cf=2:tf=0", "conflict"),
-        ("bdx_unc_cbo1::UNC_C_CLOCKTICKS:filter_tid=3:cf=1", 0x80000, "bdx_unc_cbo1::UNC_C_CLOCKTICKS:filter_tid=3:cf=2", "conflict"),
-        ("skx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0", 0x4080, "skx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0:CORES_C3", ""),
-        ("skx_unc_imc0::UNC_M_RD_CAS_RANK3:BANK3", 0x3B3, "skx_unc_imc0::UNC_M_RD_CAS_RANK3:BANK1:BANK2", ""),
-        ("skx_unc_upi1::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ", 0x804, "skx_unc_upi1::UNC_UPI_TXL_BASIC_HDR_MATCH:FILT_ISOCH", ""),
-        ("skx_unc_cha0::UNC_C_TOR_INSERTS:IA:HIT", 0x3135, "skx_unc_cha0::UNC_C_TOR_INSERTS:IA:OPC0_RFO", ""),
+        ("bdx_unc_sbo1::UNC_S_RING_IV_USED:DN", 0xC1E, "bdx_unc_sbo1::UNC_S_RING_IV_USED:DN:up",
+         "conflict"),
+        ("bdx_unc_cbo1::UNC_C_FAST_ASSERTED:cf=2:cf=2", 0x80009,
+         "bdx_unc_cbo1::UNC_C_FAST_ASSERTED:cf=2:cf=16", "conflict"),
+        ("bdx_unc_cbo1::UNC_C_BOUNCE_CONTROL:tf=1:cf=2:tf=1", 0x8000A,
+         "bdx_unc_cbo1::UNC_C_BOUNCE_CONTROL:tf=1:cf=2:tf=0", "conflict"),
+        ("bdx_unc_cbo1::UNC_C_CLOCKTICKS:filter_tid=3:cf=1", 0x80000,
+         "bdx_unc_cbo1::UNC_C_CLOCKTICKS:filter_tid=3:cf=2", "conflict"),
+        ("skx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0", 0x4080,
+         "skx_unc_pcu::UNC_P_POWER_STATE_OCCUPANCY:CORES_C0:CORES_C3", ""),
+        ("skx_unc_imc0::UNC_M_RD_CAS_RANK3:BANK3", 0x3B3,
+         "skx_unc_imc0::UNC_M_RD_CAS_RANK3:BANK1:BANK2", ""),
+        ("skx_unc_upi1::UNC_UPI_TXL_BASIC_HDR_MATCH:REQ", 0x804,
+         "skx_unc_upi1::UNC_UPI_TXL_BASIC_HDR_MATCH:FILT_ISOCH", ""),
+        ("skx_unc_cha0::UNC_C_TOR_INSERTS:IA:HIT", 0x3135,
+         "skx_unc_cha0::UNC_C_TOR_INSERTS:IA:OPC0_RFO", ""),
     )
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
@@ -785,33 +1011,51 @@ class Native(unittest.TestCase):
         for text, config, other, kind in self.ANOTHER:
             answers = self.pfm([text, other])
             self.assertEqual(int(answers[0].get("perf", {}).get("config", "-1"), 16), config, text)
-            self.assertEqual(answers[1].get("error", {}).get("kind"), kind or "unknown_qualifier", other)
+            self.assertEqual(answers[1].get("error", {}).get("kind"), kind or "unknown_qualifier",
+                             other)
 
     @unittest.skipUnless(PFM and os.path.isdir(VECTORS), "no command, or no golden answers")
     def test_golden_answers_of_cores(self):
-        """Words of the names that both know, from libpfm4's own answers: so many of a hundred are the same."""
+        """Words of the names that both know, from libpfm4's own answers: so many of a hundred are
+        the same."""
         with open(os.path.join(VECTORS, "libpfm4_public.jsonl"), encoding="utf-8") as f:
             rows = [r for r in map(json.loads, f) if not r["r"] and r["plm"] == 9]
-        for names, own, least in (("nhm wsm snb ivb hsw bdw skl icl", RUNNING["core"], 93),
-                                  ("amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4 amd64_fam1ah_zen5", RUNNING["amd64"], 88),
-                                  ("arm_n1 arm_n3 arm_v3 arm_x4 arm_thunderx2 arm_kunpeng arm_ac55", RUNNING["arm"], 100),
-                                  ("snbep_unc_ ivbep_unc_ hswep_unc_ bdx_unc_ skx_unc_ icx_unc_ spr_unc_ knl_unc_ gnr_unc_", 0, 96)):
+        for names, own, least in (
+            ("nhm wsm snb ivb hsw bdw skl icl", RUNNING["core"], 93),
+            (
+                "amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4 amd64_fam1ah_zen5",
+                RUNNING["amd64"],
+                88,
+            ),
+            ("arm_n1 arm_n3 arm_v3 arm_x4 arm_thunderx2 arm_kunpeng arm_ac55", RUNNING["arm"], 100),
+            (
+                (
+                    "snbep_unc_ ivbep_unc_ hswep_unc_ bdx_unc_ skx_unc_ icx_unc_ spr_unc_ knl_unc_"
+                    " gnr_unc_"
+                ),
+                0,
+                96,
+            ),
+        ):
             units = tuple(n if n.endswith("_") else n + ":" for n in names.split())
             asked = [r for r in rows if r["s"].startswith(units)][::3]
             same = 0
             for r, a in zip(asked, self.pfm(r["s"] for r in asked)):
                 words = [int(w, 16) for w in r["c"]] + [0, 0]
                 perf = a.get("perf") or {"config": "-1", "config1": "-1"}
-                same += [int(perf["config"], 16), int(perf["config1"], 16)] == [words[0] & ~own, words[1] | words[2] << 32]
+                same += [int(perf["config"], 16),
+                         int(perf["config1"], 16)] == [words[0] & ~own, words[1] | words[2] << 32]
             self.assertGreaterEqual(100 * same, least * len(asked), units)
 
 
 class Corrections(unittest.TestCase):
-    """docs/libpfm4.md says what is answered otherwise than by libpfm4: both values of every row are what the library says."""
+    """docs/libpfm4.md says what is answered otherwise than by libpfm4: both values of every row are
+    what the library says."""
 
     def table(self):
         with open(os.path.join(SOURCE, "docs/libpfm4.md"), encoding="utf-8") as f:
-            return re.findall(r"^\| (\w+::\S+) \| (0x[^|]*?) \| (0x[^|]*?) \|$", f.read().split("<!-- corrections -->")[1], re.M)
+            return re.findall(r"^\| (\w+::\S+) \| (0x[^|]*?) \| (0x[^|]*?) \|$",
+                              f.read().split("<!-- corrections -->")[1], re.M)
 
     def test_both_values_of_each_row(self):
         rows = self.table()
@@ -827,27 +1071,40 @@ class Corrections(unittest.TestCase):
     def test_every_correction_is_in_the_table(self):
         texts = libpfm4.Texts()
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
-        texts.read_files(sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
+        texts.read_files(
+            sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
         told = {(r[0].split("::")[0], r[0].split("::")[1]) for r in self.table()}
         aliases = {"DEMAND_RFO_HIT", "PF_MISS", "PF_HIT", "CORE", "REF_TSC", "*"}
         for names, target, _ in texts.corrections:
             units = {u.name for u in texts.units if u.keys["table"] in names}
-            self.assertTrue(any((u,
-                                 target) in told for u in units) or target.split(":")[-1] in aliases or "arm_thunderx2" in names, target)
+            self.assertTrue(
+                any((u, target) in told for u in units) or target.split(":")[-1] in aliases
+                or "arm_thunderx2" in names, target)
 
     def test_levels_of_arm(self):
         for exact, word in ((True, "0x48000008"), (False, "0x80000008")):
-            self.assertEqual(encode([(0, 8, 0, 0, "arm_n1::INST_RETIRED")], inactive=True, exact=exact)[0][1], word)
+            self.assertEqual(
+                encode([(0, 8, 0, 0, "arm_n1::INST_RETIRED")], inactive=True, exact=exact)[0][1],
+                word)
         for exact, word in ((True, "0x80000e8"), (False, "0x3a")):
-            self.assertEqual(encode([(0, 9, 0, 0, "arm_thunderx2::OP_RETIRED")], inactive=True, exact=exact)[0][1], word)
+            self.assertEqual(
+                encode([(0, 9, 0, 0, "arm_thunderx2::OP_RETIRED")], inactive=True,
+                       exact=exact)[0][1], word)
 
 
-# What a client prints of descriptions is ours, so it is left out: lines of papi_native_avail, texts in quotes and brackets.
-PAPI = {"papi_component_avail": [], "papi_avail": [], "papi_avail -d": [], "papi_native_avail": r"^\| {12}.*$",
-        "papi_xml_event_info": r' desc="[^"]*"',
-        "papi_event_chooser PRESET PAPI_TOT_CYC": [], "papi_command_line PAPI_TOT_CYC PAPI_TOT_INS NOSUCH perf::CYCLES": []}
+# What a client prints of descriptions is ours, so it is left out: lines of papi_native_avail, texts
+# in quotes and brackets.
+PAPI = {
+    "papi_component_avail": [], "papi_avail": [], "papi_avail -d": [],
+    "papi_native_avail": r"^\| {12}.*$", "papi_xml_event_info": r' desc="[^"]*"',
+    "papi_event_chooser PRESET PAPI_TOT_CYC": [],
+    "papi_command_line PAPI_TOT_CYC PAPI_TOT_INS NOSUCH perf::CYCLES": []
+}
 # A namespace and events of our own for pcp's agent; what the kernel counts itself.
-PCP_NAMES = "root {\n perfevent\n}\nperfevent {\n version 127:0:0\n active 127:0:1\n hwcounters 127:*:*\n derived 127:*:*\n}\n"
+PCP_NAMES = (
+    "root {\n perfevent\n}\nperfevent {\n version 127:0:0\n active 127:0:1\n hwcounters 127:*:*\n"
+    " derived 127:*:*\n}\n"
+)
 PCP_EVENTS = "[perf]\nPERF_COUNT_SW_PAGE_FAULTS\nCPU-CLOCK\nTASK-CLOCK\nperf::PERF_COUNT_SW_PAGE_FAULTS_MIN\n"
 SEQUENCES = os.environ.get("PERFMON_LIBPFM4_SEQUENCES", "")
 EXAMPLES = "/usr/share/doc/libpfm4-dev/examples"
@@ -859,14 +1116,16 @@ amd64_fam19h_zen3 amd64_fam19h_zen4 ix86arch snb snb_ep ivb ivb_ep hsw hsw_ep bd
 
 def sanitized():
     """A library with sanitizers cannot be loaded by programs without."""
-    undefined = subprocess.run(["nm", "-D", "--undefined-only", os.path.join(OURS, "libpfm.so.4")], capture_output=True, text=True,
+    undefined = subprocess.run(["nm", "-D", "--undefined-only",
+                                os.path.join(OURS, "libpfm.so.4")], capture_output=True, text=True,
                                check=True)
     return re.search(r"__(a|t|ub)san_", undefined.stdout)
 
 
 @unittest.skipIf(sanitized(), "the library was built with sanitizers")
 class Clients(unittest.TestCase):
-    """Programs of libpfm4's, run with our library and with libpfm4: what they print but descriptions is the same."""
+    """Programs of libpfm4's, run with our library and with libpfm4: what they print but
+    descriptions is the same."""
 
     def compare(self, command, leave_out, pmu, program_env=None):
         said = []
@@ -876,7 +1135,8 @@ class Clients(unittest.TestCase):
             done = run(command, env)
             text = done.stdout + done.stderr
             if leave_out:   # but for what a group of the pattern keeps
-                text = re.sub(leave_out, lambda m: m[m.lastindex] if m.lastindex else "", text, flags=re.M)
+                text = re.sub(leave_out, lambda m: m[m.lastindex]
+                              if m.lastindex else "", text, flags=re.M)
             said.append([done.returncode] + [line for line in text.splitlines() if line.strip()])
         self.assertEqual(said[0], said[1], (command, pmu))
         return len(said[0])
@@ -889,19 +1149,27 @@ class Clients(unittest.TestCase):
 
     @unittest.skipUnless(PEER and shutil.which("llvm-exegesis"), "llvm-exegesis is not installed")
     def test_llvm_exegesis(self):
-        for cpu, pmu in (("core2", "core"), ("sandybridge", "snb"), ("haswell", "hsw"), ("skylake", "skl"), ("k8", "amd64_k8_revb"),
-                         ("znver1", "amd64_fam17h"), ("znver2", "amd64_fam17h_zen2"), ("silvermont", "slm")):
+        for cpu, pmu in (("core2", "core"), ("sandybridge", "snb"), ("haswell", "hsw"),
+                         ("skylake", "skl"), ("k8", "amd64_k8_revb"), ("znver1", "amd64_fam17h"),
+                         ("znver2", "amd64_fam17h_zen2"), ("silvermont", "slm")):
             for mode in ("latency", "uops"):
-                command = ["llvm-exegesis", "-mode=" + mode, "-mcpu=" + cpu, "-opcode-name=ADD64rr", "--dump-object-to-disk=false"]
+                command = [
+                    "llvm-exegesis", "-mode=" + mode, "-mcpu=" + cpu, "-opcode-name=ADD64rr",
+                    "--dump-object-to-disk=false"
+                ]
                 # Which registers a snippet has is by chance.
-                self.compare(command, r"^(?!.*(cannot create|Unable|unable|ERRNO|not valid)).*$", pmu)
+                self.compare(command, r"^(?!.*(cannot create|Unable|unable|ERRNO|not valid)).*$",
+                             pmu)
 
-    @unittest.skipUnless(SEQUENCES and PEER, "libpfm4 is not installed (Debian package libpfm4-dev)")
+    @unittest.skipUnless(SEQUENCES and PEER,
+                         "libpfm4 is not installed (Debian package libpfm4-dev)")
     def test_call_sequences_of_benchmark_caliper_cadvisor_and_papi(self):
         """Compiled with libpfm4's headers and with ours."""
         for program in SEQUENCES.split(":"):
-            for client, least in (("benchmark", 9), ("caliper", 10), ("cadvisor", 9), ("papi", 300)):
-                # The kernel's events alone: of this machine's processor the two versions may have other tables.
+            for client, least in (("benchmark", 9), ("caliper", 10), ("cadvisor", 9), ("papi",
+                                                                                       300)):
+                # The kernel's events alone: of this machine's processor the two versions may have
+                # other tables.
                 lines = self.compare([program, client], [], None, dict(LIBPFM_DISABLED_PMUS=NOBODY))
                 self.assertGreaterEqual(lines, least, client)
             for pmu in ("skl", "amd64_fam17h_zen1", "netburst"):
@@ -916,7 +1184,11 @@ class Clients(unittest.TestCase):
         with open(folder + "/perfmon/err.h", "w", encoding="ascii") as f:
             f.write("#include <err.h>\n")
         for name in ("showevtinfo", "check_events"):
-            subprocess.run(["cc", "-w", "-I", folder, "%s/%s.c" % (EXAMPLES, name), "-o", "%s/%s" % (folder, name), "-lpfm"], check=True)
+            subprocess.run([
+                "cc", "-w", "-I", folder,
+                "%s/%s.c" % (EXAMPLES, name), "-o",
+                "%s/%s" % (folder, name), "-lpfm"
+            ], check=True)
         # Lists of all PMUs are longer here, and their counts.
         listed = (r'^Desc.*$|^\t\[\d+, \w+, "[^"]*".*\]$|^.*Total events.*$|'
                   r'(?P<mask>^Umask[^\]]*\] : [^:]*) : .*$|(?P<modifier>^Modif[^\]]*\]) : .*$|'
@@ -927,8 +1199,10 @@ class Clients(unittest.TestCase):
             self.compare([folder + "/check_events", "NOSUCH"], listed, pmu)
 
 
-# Answers that validate.c of 2026 expects and that of 4.13.0 lacks or has otherwise: event, words or error, string after the PMU, and its
-# modifiers if none was set: of Intel's core events since Haswell (V5), of its boxes (BOX), of AMD's core events (AMD).
+# Answers that validate.c of 2026 expects and that of 4.13.0 lacks or has otherwise: event, words or
+# error, string after the PMU, and its
+# modifiers if none was set: of Intel's core events since Haswell (V5), of its boxes (BOX), of AMD's
+# core events (AMD).
 VALIDATE_2026 = """
 spr::inst_retired:any 530100 INST_RETIRED:ANY V5
 emr::inst_retired:any 530100 INST_RETIRED:ANY V5
@@ -996,7 +1270,10 @@ amd64_fam1ah_zen6::PACKED_INT_OPS_RETIRED:INT256_ADD 53100d PACKED_INT_OPS_RETIR
 amd64_fam1ah_zen6::PACKED_FP_OPS_RETIRED:FP128_ADD:FP256_ADD 53110c PACKED_FP_OPS_RETIRED:FP128_ADD:FP256_ADD AMD
 amd64_fam1ah_zen6::L2_PREFETCH_MISS_L3:L1_DC_L2_HW_PF 53ff72 L2_PREFETCH_MISS_L3:L1_DC_L2_HW_PF AMD
 """
-DEFAULTS = {"V5": ":k=1:u=1:e=0:i=0:c=0:intx=0:intxcp=0", "BOX": ":e=0:i=0:t=0", "AMD": ":k=1:u=1:e=0:i=0:c=0:h=0:g=0"}
+DEFAULTS = {
+    "V5": ":k=1:u=1:e=0:i=0:c=0:intx=0:intxcp=0", "BOX": ":e=0:i=0:t=0",
+    "AMD": ":k=1:u=1:e=0:i=0:c=0:h=0:g=0"
+}
 ERRORS = {"NOTFOUND": -4, "FEATCOMB": -5, "ATTR": -8, "ATTR_VAL": -9, "ATTR_SET": -10}
 
 
@@ -1009,19 +1286,24 @@ class Validate(unittest.TestCase):
                     self.assertEqual(int(answer[0]), ERRORS[row[1]])
                     continue
                 pmu, string = row[0].split("::")[0], row[2] + "".join(DEFAULTS[d] for d in row[3:])
-                self.assertEqual(answer[:3], ["0", " ".join("0x" + w for w in row[1].split(",")), pmu + "::" + string])
+                self.assertEqual(
+                    answer[:3],
+                    ["0", " ".join("0x" + w for w in row[1].split(",")), pmu + "::" + string])
 
 
 LIBPFM4_SOURCE = os.environ.get("PERFMON_LIBPFM4_SOURCE", "")
-# Their answers in libpfm4's own later table differ from what 4.13.0 expects: fixed counter 0 of Sapphire Rapids.
+# Their answers in libpfm4's own later table differ from what 4.13.0 expects: fixed counter 0 of
+# Sapphire Rapids.
 CHANGED_LATER = {"spr::inst_retired:any": "codes[0]=0x530100 expected 0x5301c0"}
 
 
 @unittest.skipIf(sanitized(), "the library was built with sanitizers")
-@unittest.skipUnless(os.path.exists(LIBPFM4_SOURCE + "/tests/validate.c") and shutil.which("cc"),
-                     "PERFMON_LIBPFM4_SOURCE names no source tree of libpfm4 (apt-get source libpfm4)")
+@unittest.skipUnless(
+    os.path.exists(LIBPFM4_SOURCE + "/tests/validate.c") and shutil.which("cc"),
+    "PERFMON_LIBPFM4_SOURCE names no source tree of libpfm4 (apt-get source libpfm4)")
 class Source(unittest.TestCase):
-    """Programs of libpfm4's source tree, compiled with its headers and run with our library in its default mode."""
+    """Programs of libpfm4's source tree, compiled with its headers and run with our library in its
+    default mode."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -1029,34 +1311,42 @@ class Source(unittest.TestCase):
 
     def build(self, name, *sources, more=()):
         program = os.path.join(self.folder, name)
-        subprocess.run(["cc", "-w", "-D_GNU_SOURCE", "-I", LIBPFM4_SOURCE + "/include", *more,
-                        *(os.path.join(LIBPFM4_SOURCE, s) for s in sources), "-o", program, os.path.join(OURS, "libpfm.so.4"), "-lm",
-                        "-lrt", "-pthread"], check=True)
+        subprocess.run([
+            "cc", "-w", "-D_GNU_SOURCE", "-I", LIBPFM4_SOURCE + "/include", *more,
+            *(os.path.join(LIBPFM4_SOURCE, s) for s in sources), "-o", program,
+            os.path.join(OURS, "libpfm.so.4"), "-lm", "-lrt", "-pthread"
+        ], check=True)
         return program
 
     def test_validate_of_every_architecture(self):
         for name, least in (("x86", 1000), ("arm", 30), ("arm64", 50), ("power", 30), ("mips", 14)):
-            program = self.build("validate_" + name, "tests/validate.c", "tests/validate_%s.c" % name, "tests/validate_perf.c")
+            program = self.build("validate_" + name, "tests/validate.c",
+                                 "tests/validate_%s.c" % name, "tests/validate_perf.c")
             done = run([program], environment())
             said = done.stdout + done.stderr
             wrong = [m.groups() for m in re.finditer(r"Event\d+ (\S+), (.*)", said)]
             self.assertEqual([w for w in wrong if CHANGED_LATER.get(w[0]) != w[1]], [], name)
             self.assertEqual(done.returncode, len(wrong), said[-2000:])
-            self.assertGreaterEqual(int(re.findall(r"(\d+) \w+ events: \d+ errors", said)[-1]), least)
+            self.assertGreaterEqual(int(re.findall(r"(\d+) \w+ events: \d+ errors", said)[-1]),
+                                    least)
 
     def test_examples(self):
         """All compile and link; those that print codes print the right ones."""
         folder = os.path.join(LIBPFM4_SOURCE, "perf_examples")
         util, found = "perf_examples/perf_util.c", {}
         for name in sorted(os.listdir(folder)):
-            with open(os.path.join(folder, name), encoding="latin-1") if name.endswith(".c") else open(os.devnull, encoding="ascii") as f:
+            with open(os.path.join(folder, name),
+                      encoding="latin-1") if name.endswith(".c") else open(
+                          os.devnull, encoding="ascii") as f:
                 # One of them draws with curses, whose headers may be absent.
                 if re.search(r"main\(int", text := f.read()) and "curses.h" not in text:
-                    found[name] = self.build(name[:-2], "perf_examples/" + name, util, more=("-I", folder))
+                    found[name] = self.build(name[:-2], "perf_examples/" + name, util,
+                                             more=("-I", folder))
         self.assertGreater(len(found), 10)
         for name in ("showevtinfo", "check_events"):
             self.build(name, "examples/%s.c" % name)
-        done = run([os.path.join(self.folder, "check_events"), "skl::INST_RETIRED"], environment(forced="skl"))
+        done = run([os.path.join(self.folder, "check_events"), "skl::INST_RETIRED"],
+                   environment(forced="skl"))
         self.assertIn("0x5300c0", (done.stdout + done.stderr)[-500:])
         said = run([found["evt2raw.c"], "skl::INST_RETIRED"], environment(inactive=True))
         self.assertEqual(said.stdout.strip().split()[-1:], ["rc0"], said.stderr)
@@ -1087,10 +1377,16 @@ class Pcp(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def daemon(self, env, port):
-        agent = "perfevent 127 pipe binary %s -d 127 -l %s/agent.log -U root\n" % (AGENT, self.folder)
-        command = [PMCD, "-f", "-c", self.write("conf", agent), "-l", self.folder + "/log", "-n", self.write("names", PCP_NAMES),
-                   "-s", self.folder + "/socket", "-p", str(port), "-U", "root", "-i", "127.0.0.1"]
-        child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        agent = "perfevent 127 pipe binary %s -d 127 -l %s/agent.log -U root\n" % (AGENT,
+                                                                                   self.folder)
+        command = [
+            PMCD, "-f", "-c",
+            self.write("conf", agent), "-l", self.folder + "/log", "-n",
+            self.write("names", PCP_NAMES), "-s", self.folder + "/socket", "-p",
+            str(port), "-U", "root", "-i", "127.0.0.1"
+        ]
+        child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
         self.addCleanup(child.wait)
         self.addCleanup(child.terminate)
 
@@ -1098,7 +1394,8 @@ class Pcp(unittest.TestCase):
         return run(["pminfo", "-h", "127.0.0.1:%d" % port, "-f", "perfevent"], env).stdout
 
     def metrics(self, ours):
-        """Name -> what pminfo prints of it, once there is something: counters start when they are first asked for."""
+        """Name -> what pminfo prints of it, once there is something: counters start when they are
+        first asked for."""
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
@@ -1106,7 +1403,9 @@ class Pcp(unittest.TestCase):
         self.daemon(env, port)
         for _ in range(50):
             found = dict(re.findall(r"^(perfevent\.\S+)\n((?: .*\n)*)", self.ask(env, port), re.M))
-            if any(int(v) for v in re.findall(r"value (\d+)", found.get("perfevent.hwcounters.TASK_CLOCK.value", ""))):
+            if any(
+                    int(v) for v in re.findall(
+                        r"value (\d+)", found.get("perfevent.hwcounters.TASK_CLOCK.value", ""))):
                 break
             time.sleep(0.1)
         return found
@@ -1119,9 +1418,13 @@ class Pcp(unittest.TestCase):
         ours = self.metrics(True)
         if ours.get("perfevent.active", "").split()[-1:] == ["0"]:
             self.skipTest("counters of every process may not be opened here")
-        for name in ("PERF_COUNT_SW_PAGE_FAULTS", "CPU_CLOCK", "TASK_CLOCK", "perf__PERF_COUNT_SW_PAGE_FAULTS_MIN"):
+        for name in ("PERF_COUNT_SW_PAGE_FAULTS", "CPU_CLOCK", "TASK_CLOCK",
+                     "perf__PERF_COUNT_SW_PAGE_FAULTS_MIN"):
             self.assertIn("perfevent.hwcounters.%s.dutycycle" % name, ours)
-        values = [int(v) for v in re.findall(r"value (\d+)", ours["perfevent.hwcounters.TASK_CLOCK.value"])]
+        values = [
+            int(v)
+            for v in re.findall(r"value (\d+)", ours["perfevent.hwcounters.TASK_CLOCK.value"])
+        ]
         self.assertGreater(min(values), 0)
         if PEER:
             theirs = self.metrics(False)
@@ -1134,37 +1437,56 @@ class Interface(unittest.TestCase):
 
     def test_thirteen_symbols_and_the_name(self):
         path = os.path.join(OURS, "libpfm.so.4")
-        listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
-        found = [line.split()[-1] for line in listed.splitlines() if not line.split()[-1].startswith("_")]
+        listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True,
+                                text=True, check=True).stdout
+        found = [
+            line.split()[-1] for line in listed.splitlines() if not line.split()[-1].startswith("_")
+        ]
         with open(os.path.join(SOURCE, "lib/compat/libpfm4/libpfm4.map"), encoding="utf-8") as f:
             self.assertEqual(sorted(found), sorted(re.findall(r"\t\t(pfm_\w+);", f.read())))
         self.assertEqual(len(found), 13)
-        dynamic = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
+        dynamic = subprocess.run(["readelf", "-d", path], capture_output=True, text=True,
+                                 check=True).stdout
         self.assertIn("[libpfm.so.4]", dynamic)
 
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_structures_are_laid_out_as_in_libpfm4(self):
-        self.assertEqual(run([CLIENT, "layout"], environment()).stdout, run([PEER, "layout"], environment(ours=False)).stdout)
+        self.assertEqual(
+            run([CLIENT, "layout"], environment()).stdout,
+            run([PEER, "layout"], environment(ours=False)).stdout)
 
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
-    @unittest.skipUnless(shutil.which("abidiff") and shutil.which("cc"), "abidiff (Debian package abigail-tools) is missing")
+    @unittest.skipUnless(
+        shutil.which("abidiff") and shutil.which("cc"),
+        "abidiff (Debian package abigail-tools) is missing")
     def test_abidiff_finds_the_same_structures(self):
         with tempfile.TemporaryDirectory() as folder:
             def library(name, *options):
                 path = os.path.join(folder, name)
-                subprocess.run(["cc", "-g", "-shared", "-fPIC", "-Wl,-soname,taker.so", "-o", path, "-x", "c", "-", *options],
-                               input=TAKER, text=True, check=True)
+                subprocess.run([
+                    "cc", "-g", "-shared", "-fPIC", "-Wl,-soname,taker.so", "-o", path, "-x", "c",
+                    "-", *options
+                ], input=TAKER, text=True, check=True)
                 return path
-            theirs, ours = library("theirs.so"), library("ours.so", "-I", os.path.join(SOURCE, "include/libpfm4"))
+            theirs, ours = library("theirs.so"), library("ours.so", "-I",
+                                                         os.path.join(SOURCE, "include/libpfm4"))
             newer = os.path.join(folder, "newer")
-            with open(newer, "w", encoding="ascii") as f:       # newer releases have more processors
-                f.write("[suppress_type]\ntype_kind = enum\nname = pfm_pmu_t\nchanged_enumerators = PFM_PMU_MAX\n")
+            # newer releases have more processors
+            with open(newer, "w", encoding="ascii") as f:
+                f.write(
+                    "[suppress_type]\ntype_kind = enum\nname = pfm_pmu_t\nchanged_enumerators ="
+                    " PFM_PMU_MAX\n"
+                )
             # A bit that was reserved in older releases is not in their header.
-            found = subprocess.run(["abidiff", "--suppr", newer, theirs, ours], capture_output=True, text=True, check=False).stdout
-            other = subprocess.run(["abidiff", "--suppr", newer, theirs, library("other.so", "-Dequiv=equiv, *more")],
-                                   capture_output=True, text=True, check=False).stdout
+            found = subprocess.run(["abidiff", "--suppr", newer, theirs, ours], capture_output=True,
+                                   text=True, check=False).stdout
+            other = subprocess.run(
+                ["abidiff", "--suppr", newer, theirs,
+                 library("other.so", "-Dequiv=equiv, *more")], capture_output=True, text=True,
+                check=False).stdout
         self.assertIn("0 Removed", found)
-        self.assertLessEqual(set(re.findall(r"takes_(\w+)", found)), {"pfm_event_attr_info_t"}, found)
+        self.assertLessEqual(set(re.findall(r"takes_(\w+)", found)), {"pfm_event_attr_info_t"},
+                             found)
         for was, now in re.findall(r"changed from:\n(.*)\n.*to:\n(.*)\n", found):
             self.assertEqual(was.strip(), now.strip().replace("unsigned int support_no_mods; ", ""))
         self.assertIn("takes_pfm_event_info_t", other)      # it does see another member
@@ -1172,8 +1494,10 @@ class Interface(unittest.TestCase):
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_either_program_runs_with_either_library(self):
         text = "0 9 0 0 perf::CYCLES\n2 9 0 0 perf::L1-DCACHE-LOADS:u\n0 9 0 0 NOSUCH\n"
-        said = [run([program, "encode"], environment(ours=ours, disabled=NOBODY), text).stdout for program in (CLIENT, PEER)
-                for ours in (0, 1)]
+        said = [
+            run([program, "encode"], environment(ours=ours, disabled=NOBODY), text).stdout
+            for program in (CLIENT, PEER) for ours in (0, 1)
+        ]
         self.assertEqual(len(set(said)), 1, said)
 
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
@@ -1181,7 +1505,8 @@ class Interface(unittest.TestCase):
         """Every field of every structure, for what both versions have alike."""
         for layer in ("0", "1", "2"):
             ours = sections(run([PEER, "walk", layer], environment(forced="ix86arch")).stdout)
-            theirs = sections(run([PEER, "walk", layer], environment(forced="ix86arch", ours=False)).stdout)
+            theirs = sections(
+                run([PEER, "walk", layer], environment(forced="ix86arch", ours=False)).stdout)
             for name in sorted(set(ours) & set(theirs) - {"icl", "icx", "spr"}):
                 self.assertEqual(ours[name], theirs[name], name)
             self.assertGreater(len(theirs), 300)
@@ -1190,21 +1515,34 @@ class Interface(unittest.TestCase):
     @unittest.skipUnless(PEER, "libpfm4-dev is not installed")
     def test_what_goes_wrong_goes_wrong_alike(self):
         """Return codes before initialisation, of bad arguments, and of sizes of structures."""
-        said = [run([PEER, "rules"], environment(ours=ours, disabled=NOBODY)).stdout for ours in (True, False)]
+        said = [
+            run([PEER, "rules"], environment(ours=ours, disabled=NOBODY)).stdout
+            for ours in (True, False)
+        ]
         self.assertEqual(said[0], said[1])
         self.assertGreater(len(said[0].splitlines()), 25)
 
     def test_what_goes_wrong_of_all_functions(self):
         """The same as the case above, where no libpfm4 is installed to compare with."""
-        said = run([CLIENT, "rules"], environment(disabled=NOBODY, PERFMON_SYSFS=machine(self, {},
-                                                                                         devices=dict(cpu=4)))).stdout.splitlines()
-        self.assertEqual(said[:2], ["-3 -3 -1 -3 -2 -2", "40000 pfmlib not initialized unknown error code unknown error code"])
-        self.assertEqual(said[-9:], ["pmu -2 -2 -1 -2", "event -2 -2 -2 -2 -2", "attr -2 -2 -2 -2", "next -1 -1 find -2 -2",
-                                     "os -2 -2 -2 -1 -2", "small -2", "half -2",
-                                     "whole 0 1 3", "perf 0 1 2 660001c -2 -2 -4"])
+        said = run([CLIENT, "rules"],
+                   environment(disabled=NOBODY,
+                               PERFMON_SYSFS=machine(self, {},
+                                                     devices=dict(cpu=4)))).stdout.splitlines()
+        self.assertEqual(said[:2], [
+            "-3 -3 -1 -3 -2 -2",
+            "40000 pfmlib not initialized unknown error code unknown error code"
+        ])
+        self.assertEqual(said[-9:], [
+            "pmu -2 -2 -1 -2", "event -2 -2 -2 -2 -2", "attr -2 -2 -2 -2", "next -1 -1 find -2 -2",
+            "os -2 -2 -2 -1 -2", "small -2", "half -2", "whole 0 1 3", "perf 0 1 2 660001c -2 -2 -4"
+        ])
         for line in said[2:-9]:
-            size, rest, pmu, event, attr = map(int, re.match(r"size (\d+) (\d): pmu (-?\d+) event (-?\d+) attr (-?\d+)", line).groups())
-            fits = [size == 0 or (size >= first and not (rest and size > 72)) for first in (56, 64, 64)]
+            size, rest, pmu, event, attr = map(
+                int,
+                re.match(r"size (\d+) (\d): pmu (-?\d+) event (-?\d+) attr (-?\d+)", line).groups())
+            fits = [
+                size == 0 or (size >= first and not (rest and size > 72)) for first in (56, 64, 64)
+            ]
             self.assertEqual([pmu, event, attr], [0 if f else -2 for f in fits], line)
 
     def test_every_pmu_validates_and_every_event_has_words(self):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libperfmon, libpfm.so.3, libpfm.so.4 and PAPI: no exported names in common, and one program with all of them."""
+"""libperfmon, libpfm.so.3, libpfm.so.4 and PAPI: no exported names in common, and one program with
+all of them."""
 import glob
 import os
 import re
@@ -78,13 +79,18 @@ int main(void)
 
 def exported(path):
     """Names that @path defines for other objects, without versions."""
-    done = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True)
-    return {line.split()[2].split("@")[0] for line in done.stdout.splitlines() if line.split()[1] in "TWDBRV"}
+    done = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True,
+                          check=True)
+    return {
+        line.split()[2].split("@")[0] for line in done.stdout.splitlines()
+        if line.split()[1] in "TWDBRV"
+    }
 
 
 def system_library(name):
     """Path of a library of the system, or None."""
-    done = subprocess.run(["cc", "-print-file-name=" + name], capture_output=True, text=True, check=True)
+    done = subprocess.run(["cc", "-print-file-name=" + name], capture_output=True, text=True,
+                          check=True)
     path = done.stdout.strip()
     return path if os.path.isabs(path) else None
 
@@ -102,7 +108,8 @@ class Names(unittest.TestCase):
                 self.assertEqual(sorted(ours & exported(path)), [], path)
 
     def test_libperfmon_and_the_interface_of_libpfm_3(self):
-        """facts/montecito.md lists the functions of libpfm 3.10; where it is absent the header stands for it."""
+        """facts/montecito.md lists the functions of libpfm 3.10; where it is absent the header
+        stands for it."""
         path = os.path.join(os.path.dirname(SOURCE), "shared/facts/montecito.md")
         if not os.path.exists(path):
             path = os.path.join(SOURCE, "include/libpfm3/perfmon/pfmlib.h")
@@ -114,21 +121,25 @@ class Names(unittest.TestCase):
 
     def test_each_job_has_one_function(self):
         ours = exported(PERFMON)
-        for pattern, wanted in (
-                (r"pfm_(open|read|load)_recording", {"pfm_open_recording"}),
-                (r"pfm_(create|write|start)_recording", {"pfm_create_recording"}),
-                (r"pfm_(compute|evaluate|estimate|judge)_\w*metric\w*", {"pfm_compute_metric", "pfm_compute_session_metric"}),
-                (r"pfm_encode\w*|pfm_dispatch\w*|pfm_get\w*encoding\w*",
-                 {"pfm_encode_event", "pfm_encode_event_at", "pfm_encode_perf_attr", "pfm_dispatch_set"}),
-                (r"pfm_(count_session\w*|session_(size|length|count\w*))", {"pfm_session_size"}),
-                (r"pfm_\w*sampl\w*statistics|pfm_read_samples", {"pfm_sampling_statistics"}),
-                (r"pfm_spawn\w*", {"pfm_spawn_session"})):
-            self.assertEqual({name for name in ours if re.fullmatch(pattern, name)}, wanted, pattern)
+        for pattern, wanted in ((r"pfm_(open|read|load)_recording", {"pfm_open_recording"}),
+                                (r"pfm_(create|write|start)_recording", {"pfm_create_recording"}),
+                                (r"pfm_(compute|evaluate|estimate|judge)_\w*metric\w*",
+                                 {"pfm_compute_metric", "pfm_compute_session_metric"
+                                  }), (r"pfm_encode\w*|pfm_dispatch\w*|pfm_get\w*encoding\w*", {
+                                      "pfm_encode_event", "pfm_encode_event_at",
+                                      "pfm_encode_perf_attr", "pfm_dispatch_set"
+                                  }), (r"pfm_(count_session\w*|session_(size|length|count\w*))",
+                                       {"pfm_session_size"
+                                        }), (r"pfm_\w*sampl\w*statistics|pfm_read_samples",
+                                             {"pfm_sampling_statistics"}), (r"pfm_spawn\w*",
+                                                                            {"pfm_spawn_session"})):
+            self.assertEqual({name for name in ours if re.fullmatch(pattern, name)}, wanted,
+                             pattern)
 
 
 class Bindings(unittest.TestCase):
-    """Generators of bindings (bindgen, cgo) see what has a name and a type: they drop macros with casts, and make plain numbers of
-    enums without a name."""
+    """Generators of bindings (bindgen, cgo) see what has a name and a type: they drop macros with
+    casts, and make plain numbers of enums without a name."""
 
     def headers(self):
         folder = os.path.join(SOURCE, "include/perfmon")
@@ -138,17 +149,22 @@ class Bindings(unittest.TestCase):
                     yield name, re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
 
     def test_constants_are_no_casts(self):
-        cast = r"(?m)^#define (\w+)\s+\(*\(\s*(?:const |unsigned |struct |enum )*[a-z]\w*[ *]*\)\s*[-~\w(]"
+        cast = (
+            r"(?m)^#define (\w+)\s+\(*\(\s*(?:const |unsigned |struct |enum )*[a-z]\w*["
+            r" *]*\)\s*[-~\w(]"
+        )
         self.assertTrue(re.search(cast, "#define PFM_NO_EVENT ((uint32_t)-1)\n"))
         for name, text in self.headers():
             self.assertEqual(re.findall(cast, text), [], name)
 
     def test_enums_and_unions_have_names(self):
-        layouts = ("montecito.h", "pfcntr.h")  # their structs of bit fields are those of the documents
+        # their structs of bit fields are those of the documents
+        layouts = ("montecito.h", "pfcntr.h")
         for name, text in self.headers():
             self.assertEqual(re.findall(r"(?m)^(?:enum|union|struct) \{", text), [], name)
             if name not in layouts:
-                self.assertEqual(re.findall(r"\b(?:enum|union|struct) \{[^{}]*\}\s*;", text), [], name)
+                self.assertEqual(re.findall(r"\b(?:enum|union|struct) \{[^{}]*\}\s*;", text), [],
+                                 name)
 
 
 class OneProgram(unittest.TestCase):
@@ -164,22 +180,27 @@ class OneProgram(unittest.TestCase):
                 f.write(text)
         program = os.path.join(folder, "program")
         include = os.path.join(SOURCE, "include")
-        done = subprocess.run(["cc", "-Wall", "-Werror", *papi, "-I" + include, "-I" + include + "/libpfm3",
-                               os.path.join(folder, "main.c"), os.path.join(folder, "user3.c"), "-o", program,
-                               "-L" + os.path.join(BUILD, "lib"), *libraries], capture_output=True, text=True, check=False)
+        done = subprocess.run([
+            "cc", "-Wall", "-Werror", *papi, "-I" + include, "-I" + include + "/libpfm3",
+            os.path.join(folder, "main.c"),
+            os.path.join(folder, "user3.c"), "-o", program, "-L" + os.path.join(BUILD, "lib"),
+            *libraries
+        ], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
 
     def run_program(self, program):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
         env["LD_LIBRARY_PATH"] = ":".join((os.path.join(BUILD, "lib"), os.path.dirname(LIBPFM3)))
-        done = subprocess.run([program], env=env, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([program], env=env, capture_output=True, text=True, timeout=120,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout.split()
 
     def check(self, *libraries):
         words = self.run_program(self.build(*libraries))
-        # PMC value of the event, once by libperfmon and once by libpfm.so.3: facts of the Itanium 2 manual.
+        # PMC value of the event, once by libperfmon and once by libpfm.so.3: facts of the Itanium 2
+        # manual.
         self.assertEqual(words[0], words[1], words)
         return words
 
@@ -192,11 +213,16 @@ class OneProgram(unittest.TestCase):
         self.check(LIBPFM3, "-lperfmon")
 
     def test_with_papi(self):
-        papi = sorted(glob.glob(os.path.join(os.path.dirname(system_library("libc.so.6") or ""), "libpapi.so.?.?")))
+        papi = sorted(
+            glob.glob(
+                os.path.join(os.path.dirname(system_library("libc.so.6") or ""), "libpapi.so.?.?")))
         if not papi:
             self.skipTest("PAPI is not installed (Debian package libpapi7.0)")
-        counts = {self.check(*order)[2] for order in (
-            (papi[-1], "-lperfmon", LIBPFM3), ("-lperfmon", LIBPFM3, papi[-1]), (LIBPFM3, papi[-1], "-lperfmon"))}
+        counts = {
+            self.check(*order)[2]
+            for order in ((papi[-1], "-lperfmon", LIBPFM3), ("-lperfmon", LIBPFM3, papi[-1]),
+                          (LIBPFM3, papi[-1], "-lperfmon"))
+        }
         self.assertEqual(len(counts), 1, counts)
         self.assertGreater(int(counts.pop()), 0)
 

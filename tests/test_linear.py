@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Twice the input takes at most 2.5 times the instructions: hostile recordings, and event lists. Sizes
-differ by four, so the bound is the square of that. Instructions are counted because times are not linear
-where the larger input no longer fits the caches, and differ from run to run.
+"""Twice the input takes at most 2.5 times the instructions: hostile recordings, and event lists.
+Sizes differ by four, so the bound is the square of that. Instructions are counted because times are
+not linear where the larger input no longer fits the caches, and differ from run to run.
 
-PFM names the command. Each recording is made so that a table of fixed size, a list that every sample
-walks, or a sort for every mark would take time that grows with the square of its size.
+PFM names the command. Each recording is made so that a table of fixed size, a list that every
+sample walks, or a sort for every mark would take time that grows with the square of its size.
 """
 
 import itertools
@@ -72,23 +72,40 @@ def builds_of_one_path(crafted, n):
         crafted.map2(5, 0x100000 + 0x1000 * i, b"/x", struct.pack("<QQI", i, 1, 2))
 
 
-EXPORTS = ("pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp", "csv", "json")
+EXPORTS = ("pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp",
+           "csv", "json")
 SHAPES = (tasks_in_one_bucket, mappings_in_none, names_that_collide, mappings_and_samples_in_turn,
           marks_before_waiting_records, builds_of_one_path)
 
 
 def write_list(root, n):
     """A list of @n events in the form of Intel's, and texts of them for pfm plan and pfm encode."""
-    common = {"BriefDescription": "An event.", "PublicDescription": "", "Counter": "0,1,2,3", "CounterHTOff": "0,1,2,3",
-              "SampleAfterValue": "100003", "MSRIndex": "0", "MSRValue": "0", "CounterMask": "0", "Invert": "0", "EdgeDetect": "0",
-              "PEBS": "0", "Offcore": "0", "Deprecated": "0"}
-    rows = [{"EventName": "EVENT_%d.PART" % i, "EventCode": "0x%02x" % (i % 200), "UMask": "0x%02x" % (i // 200), **common}
-            for i in range(n)]
+    common = {
+        "BriefDescription": "An event.", "PublicDescription": "", "Counter": "0,1,2,3",
+        "CounterHTOff": "0,1,2,3", "SampleAfterValue": "100003", "MSRIndex": "0", "MSRValue": "0",
+        "CounterMask": "0", "Invert": "0", "EdgeDetect": "0", "PEBS": "0", "Offcore": "0",
+        "Deprecated": "0"
+    }
+    rows = [{
+        "EventName": "EVENT_%d.PART" % i, "EventCode": "0x%02x" % (i % 200),
+        "UMask": "0x%02x" % (i // 200), **common
+    } for i in range(n)]
     files = {
-        "mapfile.csv": "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
-                       "GenuineIntel-6-E5-[01234],V7,/TOY/events/toyx_core.json,core,,,\n",
-        "TOY/events/toyx_core.json": json.dumps({"Header": {"Copyright": "Made up.", "Info": "Toy - V7", "DatePublished": "01/02/2003",
-                                                            "Version": "7"}, "Events": rows}),
+        "mapfile.csv": (
+            "Family-model,Version,Filename,EventType,Core Type,Native Model ID,Core Role Name\n"
+            "GenuineIntel-6-E5-[01234],V7,/TOY/events/toyx_core.json,core,,,\n"
+        ),
+        "TOY/events/toyx_core.json": json.dumps(
+            {
+                "Header": {
+                    "Copyright": "Made up.",
+                    "Info": "Toy - V7",
+                    "DatePublished": "01/02/2003",
+                    "Version": "7",
+                },
+                "Events": rows,
+            }
+        ),
         "sets": "".join("EVENT_%d.PART,EVENT_%d.PART\n" % (i, (i + 1) % n) for i in range(0, n, 2)),
         "names": "".join("EVENT_%d.PART\n" % i for i in range(n)),
         "misspelled": "".join("EVENTX_%d.PART\n" % i for i in range(15)),
@@ -104,7 +121,9 @@ class LinearCost:
 
     def compare(self, name, small, large):
         """Compares two commands, the second of which has four times the input of the first."""
-        counts = [count_instructions([PFM, *arguments], **more) for arguments, more in (small, large)]
+        counts = [
+            count_instructions([PFM, *arguments], **more) for arguments, more in (small, large)
+        ]
         self.assertLess(counts[1], RATIO ** DOUBLINGS * counts[0], name)
 
 
@@ -123,13 +142,15 @@ class Linear(LinearCost, unittest.TestCase):
         return paths
 
     def test_recordings(self):
-        """Report and diff every shape, and export as many formats of one shape as there are, and a few of the others."""
+        """Report and diff every shape, and export as many formats of one shape as there are, and a
+        few of the others."""
         for k, make in enumerate(SHAPES):
             with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:
                 paths = self.write(folder, make)
                 self.compare("report", *((("report", path), {}) for path in paths))
                 if k == 0:
-                    self.compare("report by address", *((("report", "--sort", "address", path), {}) for path in paths))
+                    self.compare("report by address",
+                                 *((("report", "--sort", "address", path), {}) for path in paths))
                 self.compare("diff", *((("diff", path, path), {}) for path in paths))
                 for name in EXPORTS if k == 0 else EXPORTS[k::4]:
                     self.compare(name, *((("export", "-f", name, path), {}) for path in paths))
@@ -142,15 +163,23 @@ class Linear(LinearCost, unittest.TestCase):
                 root = os.path.join(folder, str(n))
                 made.append((root, dict(os.environ, PERFMON_EVENTS=root + ".pmdb")))
                 write_list(root, n)
-            self.compare("import", *((("import", root, "-o", root + ".pmdb"), {}) for root, _ in made))
+            self.compare("import",
+                         *((("import", root, "-o", root + ".pmdb"), {}) for root, _ in made))
             for words in (["list", "--pmu", "toy"], ["list", "--pmu", "toy", "--json", "*PART*"]):
                 self.compare(words, *((words, {"env": env}) for _, env in made))
-            for words, name, expected in ((["plan", "--pmu", "toy", "-"], "sets", 0), (["encode", "--pmu", "toy", "-"], "names", 0),
-                                          (["encode", "--pmu", "toy", "-"], "misspelled", 1)):
-                self.compare((words[0], name), *((words, {"env": env, "stdin": os.path.join(root, name), "expected": expected})
-                                                 for root, env in made))
-            self.compare("plan", *((["plan", "--pmu", "toy", *("toy::EVENT_%d.PART" % i for i in range(n // 10))], {"env": env})
-                                   for n, (_, env) in zip(SIZES, made)))
+            for words, name, expected in ((["plan", "--pmu", "toy", "-"], "sets", 0),
+                                          (["encode", "--pmu", "toy",
+                                            "-"], "names", 0), (["encode", "--pmu", "toy",
+                                                                 "-"], "misspelled", 1)):
+                self.compare(
+                    (words[0], name),
+                    *((words, {"env": env, "stdin": os.path.join(root, name), "expected": expected})
+                      for root, env in made))
+            self.compare(
+                "plan",
+                *((["plan", "--pmu", "toy", *("toy::EVENT_%d.PART" % i
+                                              for i in range(n // 10))], {"env": env})
+                  for n, (_, env) in zip(SIZES, made)))
 
     def test_task_minus_1_has_that_number(self):
         crafted = Crafted()
@@ -159,7 +188,8 @@ class Linear(LinearCost, unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "minus.data")
             crafted.write(path)
-            out = subprocess.run([PFM, "report", "--json", path], capture_output=True, text=True, check=True).stdout
+            out = subprocess.run([PFM, "report", "--json", path], capture_output=True, text=True,
+                                 check=True).stdout
         self.assertIn('":-1"', out)
 
 
@@ -171,7 +201,8 @@ class Folders(unittest.TestCase):
             for name in names:
                 with open(os.path.join(folder, name), "wb") as f:
                     f.write(b"PERFILE2")
-            done = subprocess.run([PFM, "report", folder], capture_output=True, text=True, check=False)
+            done = subprocess.run([PFM, "report", folder], capture_output=True, text=True,
+                                  check=False)
         self.assertEqual(done.returncode, 1)
         return done.stderr
 

@@ -29,7 +29,8 @@ CYCLES = ("CPU_CLK_UNHALTED.CORE", "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.
 
 
 def paths():
-    return sorted(p for folder in events.folders() for p in glob.glob(os.path.join(EVENTS, folder, "*.pmu")))
+    return sorted(p for folder in events.folders()
+                  for p in glob.glob(os.path.join(EVENTS, folder, "*.pmu")))
 
 
 class Tables(unittest.TestCase):
@@ -37,7 +38,8 @@ class Tables(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        texts, pmcompile.texts = pmcompile.texts, None      # descriptions are the business of other tests
+        # descriptions are the business of other tests
+        texts, pmcompile.texts = pmcompile.texts, None
         compile_metrics, pmcompile.compile_metrics = pmcompile.compile_metrics, lambda *_: None
         try:
             cls.tables, _, errors = pmcompile.compile_all(paths())
@@ -62,17 +64,26 @@ class Tables(unittest.TestCase):
         for t, r, values in self.rows():
             if r.name.startswith("PERF_METRICS."):      # of a head, in words of our own
                 continue
-            self.assertEqual((r.desc, values.get("detail", "")), ("", ""), "%s::%s" % (t.name, r.name))
+            self.assertEqual((r.desc, values.get("detail", "")), ("", ""),
+                             "%s::%s" % (t.name, r.name))
 
     def test_fixed_counters_are_numbered_from_zero(self):
-        """Nehalem, Westmere, Silvermont and a row of Sandy Bridge EP count them from one in their lists."""
+        """Nehalem, Westmere, Silvermont and a row of Sandy Bridge EP count them from one in their
+        lists."""
         seen = collections.Counter()
         for t, r, _ in self.rows():
             if t.encoder != "x86" or not r.counters >> 32 or r.counters & 0xFFFFFFFF:
                 continue
             name = r.name.upper()
-            want = 0 if name in ("INST_RETIRED.ANY", "INST_RETIRED.PREC_DIST") else 1 if name in CYCLES else \
-                2 if name in ("CPU_CLK_UNHALTED.REF", "CPU_CLK_UNHALTED.REF_TSC") else None
+            want = (
+                0
+                if name in ("INST_RETIRED.ANY", "INST_RETIRED.PREC_DIST")
+                else (
+                    1
+                    if name in CYCLES
+                    else 2 if name in ("CPU_CLK_UNHALTED.REF", "CPU_CLK_UNHALTED.REF_TSC") else None
+                )
+            )
             if want is not None:
                 self.assertEqual(r.counters, 1 << 32 + want, "%s::%s" % (t.name, r.name))
                 seen[want] += 1
@@ -84,14 +95,18 @@ class Tables(unittest.TestCase):
         for t, r, _ in self.rows():
             m = re.match(r"UNC_(?:M_)?MC([01])_", r.name)
             if m and r.flags & pt.ROW_FREE_RUNNING:
-                self.assertTrue(t.device.endswith("free_running_" + m[1]), "%s::%s" % (t.name, r.name))
+                self.assertTrue(t.device.endswith("free_running_" + m[1]),
+                                "%s::%s" % (t.name, r.name))
                 seen += 1
         self.assertGreater(seen, 20)
 
     def test_no_two_free_running_events_are_the_same(self):
         for t in self.tables:
             if "free_running" in t.device:
-                ways = [tuple(sorted(v for v in r.values if t.fields[v[0]].ranges)) for r in t.rows if not r.flags & pt.ROW_DEPRECATED]
+                ways = [
+                    tuple(sorted(v for v in r.values if t.fields[v[0]].ranges)) for r in t.rows
+                    if not r.flags & pt.ROW_DEPRECATED
+                ]
                 self.assertEqual(len(set(ways)), len(ways), t.name)
 
     def test_bare_off_core_responses_may_take_either_register(self):
@@ -107,7 +122,9 @@ class Tables(unittest.TestCase):
         seen = 0
         for t, r, values in self.rows():
             if "LLC_LOOKUP" in r.name and "filter_state" in t.field_at:
-                self.assertTrue(values.get("filter_state") or values.get("config1"), "%s::%s" % (t.name, r.name))
+                self.assertTrue(
+                    values.get("filter_state") or values.get("config1"),
+                    "%s::%s" % (t.name, r.name))
                 seen += 1
         self.assertGreater(seen, 30)
 
@@ -153,9 +170,11 @@ class Tables(unittest.TestCase):
         self.assertEqual([t.name for t in self.tables if not t.source], [])
 
     def test_hosts(self):
-        """Every core that a list is for is found by some identity, but for those whose lists name none."""
+        """Every core that a list is for is found by some identity, but for those whose lists name
+        none."""
         without = {t.name for t in self.tables if not t.matches and not t.flags & pt.TABLE_UNCORE}
-        self.assertEqual(without, {"xgene", "cpum_sf"})       # the one is known as eMAG, which has a list, the other by the kernel
+        # the one is known as eMAG, which has a list, the other by the kernel
+        self.assertEqual(without, {"xgene", "cpum_sf"})
 
 
 # Identities of machines, made up after the manuals' numbers of models, and the processor each is.
@@ -190,7 +209,8 @@ class Command(unittest.TestCase):
     def encode(self, text, cpu):
         env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
         env.update(PERFMON_CPUID=cpu, PERFMON_EVENTS="", XDG_DATA_HOME="/nonexistent")
-        done = subprocess.run([PFM, "encode", text], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run([PFM, "encode", text], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 
     def test_vendors_names_of_this_machine(self):
@@ -205,23 +225,38 @@ class Command(unittest.TestCase):
     def test_identities_find_their_processor(self):
         cases = [case.split() for case in IDENTITIES.replace("\n", "").split("|")]
         self.assertGreater(len(cases), 60)
-        wrong = [(cpu, want) for cpu, want in cases if want not in [p["pmu"] for p in asked([], cpu, "list") if p["host"]]]
+        wrong = [(cpu, want) for cpu, want in cases
+                 if want not in [p["pmu"] for p in asked([], cpu, "list") if p["host"]]]
         self.assertEqual(wrong, [])
 
     def test_sources_and_disputes_are_shown(self):
-        said = subprocess.run([PFM, "show", "icx::UNC_CHA_LLC_LOOKUP.ANY_F"], stdout=subprocess.PIPE, text=True, check=True).stdout
-        self.assertRegex(said, r"dispute +Intel umask=0x2000; Linux umask=0x0; libpfm4 umask=0x2000\. Taken: Intel's mask")
+        said = subprocess.run([PFM, "show", "icx::UNC_CHA_LLC_LOOKUP.ANY_F"],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertRegex(
+            said,
+            (
+                r"dispute +Intel umask=0x2000; Linux umask=0x0; libpfm4 umask=0x2000\. Taken:"
+                r" Intel's mask"
+            ),
+        )
         self.assertRegex(said, r"source +intel/perfmon ICX, version \S+ of ")
         self.assertRegex(said, r"sources +the vendor's list and libpfm4 agree\n")
-        self.assertEqual(self.sources("icx::INST_RETIRED.ANY_P", "icx::UNC_M_CLOCKTICKS", "srf::INST_RETIRED.ANY"),
-                         [["vendor", "linux", "libpfm4"], ["vendor", "linux", "libpfm4"], ["vendor", "linux"]])
+        self.assertEqual(
+            self.sources("icx::INST_RETIRED.ANY_P", "icx::UNC_M_CLOCKTICKS",
+                         "srf::INST_RETIRED.ANY"),
+            [["vendor", "linux", "libpfm4"], ["vendor", "linux", "libpfm4"], ["vendor", "linux"]])
         # Of names that libpfm4 alone has, and of a processor whose names only it has.
-        names = "snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:LLC_HITMESF", "amdzen4::ex_ret_brn", "amd64_k8_revb::CPU_CLK_UNHALTED"
+        names = (
+            "snb::OFFCORE_RESPONSE_0:DMND_DATA_RD:LLC_HITMESF",
+            "amdzen4::ex_ret_brn",
+            "amd64_k8_revb::CPU_CLK_UNHALTED",
+        )
         self.assertEqual(self.sources(*names), [["libpfm4"], ["linux", "libpfm4"], None])
 
     @staticmethod
     def sources(*names):
-        said = subprocess.run([PFM, "show", "--json", *names], stdout=subprocess.PIPE, text=True, check=True).stdout
+        said = subprocess.run([PFM, "show", "--json", *names], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
         return [json.loads(line).get("sources") for line in said.splitlines()]
 
     def test_instructions_are_on_the_first_fixed_counter(self):
@@ -237,9 +272,11 @@ class Command(unittest.TestCase):
 
 def asked(texts, cpu="none", command="encode"):
     env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
-    env.update(PERFMON_CPUID=cpu, PERFMON_EVENTS="", XDG_DATA_HOME="/nonexistent", PERFMON_SYSFS=HERE)
+    env.update(PERFMON_CPUID=cpu, PERFMON_EVENTS="", XDG_DATA_HOME="/nonexistent",
+               PERFMON_SYSFS=HERE)
     words = ["encode", "--json", "-"] if command == "encode" else ["list", "--pmus", "--json"]
-    done = subprocess.run([PFM, *words], input="".join(t + "\n" for t in texts), env=env, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([PFM, *words], input="".join(t + "\n" for t in texts), env=env,
+                          stdout=subprocess.PIPE, text=True, check=False)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -247,72 +284,106 @@ def asked(texts, cpu="none", command="encode"):
 class Older(unittest.TestCase):
     """Processors that no list has, from libpfm4's names."""
 
-    # Worked out by hand from the events' codes and masks; the register is the control register of the first counter.
+    # Worked out by hand from the events' codes and masks; the register is the control register of
+    # the first counter.
     GOLDEN = (
-        ("ppro::L2_LD:M:I", 0x186, 0x530929), ("pm::L2_ST:S:M:E", 0x186, 0x530E2A),
-        ("p6::FLOPS", 0x186, 0x5300C1), ("p6::MUL", 0x187, 0x530012), ("pii::CPU_CLK_UNHALTED:c=2:i", 0x186, 0x2D30079),
-        ("core2::L2_LINES_IN", 0x186, 0x537024), ("core2::L2_LINES_IN:BOTH_CORES:PREFETCH", 0x186, 0x53D024),
-        ("core2::RS_UOPS_DISPATCHED_NONE", 0x186, 0x1D300A0), ("core2::BRANCH_INSTRUCTIONS_RETIRED", 0x186, 0x5300C4),
-        ("knc::VPU_DATA_READ", 0x28, 0x532000), ("amd64_k7::CPU_CLK_UNHALTED", 0xC0010000, 0x530076),
-        ("amd64_k8_revg::DISPATCHED_FPU", 0xC0010000,
-         0x533F00), ("amd64_k8_revb::DISPATCHED_FPU:OPS_ADD:OPS_STORE", 0xC0010000, 0x530500),
-        ("amd64_fam15h_interlagos::CPU_CLK_UNHALTED", 0xC0010200, 0x530076), ("amd64_fam16h::CPU_CLK_UNHALTED:u", 0xC0010000, 0x510076),
-        ("amdzen6::RETIRED_INSTRUCTIONS", 0xC0010200, 0x5300C0), ("mips_74k::ICACHE_MISSES:u", 1, 0xC8),
+        ("ppro::L2_LD:M:I", 0x186, 0x530929),
+        ("pm::L2_ST:S:M:E", 0x186, 0x530E2A),
+        ("p6::FLOPS", 0x186, 0x5300C1),
+        ("p6::MUL", 0x187, 0x530012),
+        ("pii::CPU_CLK_UNHALTED:c=2:i", 0x186, 0x2D30079),
+        ("core2::L2_LINES_IN", 0x186, 0x537024),
+        ("core2::L2_LINES_IN:BOTH_CORES:PREFETCH", 0x186, 0x53D024),
+        ("core2::RS_UOPS_DISPATCHED_NONE", 0x186, 0x1D300A0),
+        ("core2::BRANCH_INSTRUCTIONS_RETIRED", 0x186, 0x5300C4),
+        ("knc::VPU_DATA_READ", 0x28, 0x532000),
+        ("amd64_k7::CPU_CLK_UNHALTED", 0xC0010000, 0x530076),
+        ("amd64_k8_revg::DISPATCHED_FPU", 0xC0010000, 0x533F00),
+        ("amd64_k8_revb::DISPATCHED_FPU:OPS_ADD:OPS_STORE", 0xC0010000, 0x530500),
+        ("amd64_fam15h_interlagos::CPU_CLK_UNHALTED", 0xC0010200, 0x530076),
+        ("amd64_fam16h::CPU_CLK_UNHALTED:u", 0xC0010000, 0x510076),
+        ("amdzen6::RETIRED_INSTRUCTIONS", 0xC0010200, 0x5300C0),
+        ("mips_74k::ICACHE_MISSES:u", 1, 0xC8),
         ("mips_74k::CYCLES:s:e", 0, 0x5),
     )
-    # What the kernel takes. Pentium 4: its number of the event, mask, tag; CCCR. SPARC: selector and counters. Power: the code.
+    # What the kernel takes. Pentium 4: its number of the event, mask, tag; CCCR. SPARC: selector
+    # and counters. Power: the code.
     CONFIGS = (
         ("netburst::global_power_events", 24 << 57 | 1 << 41 | 0x3D000),
         ("netburst::packed_SP_uop:ALL:TAG1", 16 << 57 | 0x8000 << 41 | 5 << 36 | 0x33000),
         ("netburst_p::instr_completed:NBOGUS:thr=3:e", 45 << 57 | 1 << 41 | 0x1339000 | 1 << 18),
         ("netburst::replay_event:NBOGUS:L1_LD_MISS", 37 << 57 | 1 << 41 | 0x3B001),
-        ("niagara2::Instr_cnt:Stores", 0x2100003), ("niagara2::cache:DC_miss", 0x3020003), ("ultra3::EC_wb", 0xD0002),
-        ("niagara1::Instr_cnt", 0x2), ("power4::PM_MRK_INST_FIN", 0x7005), ("mips_74k::ICACHE_MISSES", 0x86),
+        ("niagara2::Instr_cnt:Stores", 0x2100003),
+        ("niagara2::cache:DC_miss", 0x3020003),
+        ("ultra3::EC_wb", 0xD0002),
+        ("niagara1::Instr_cnt", 0x2),
+        ("power4::PM_MRK_INST_FIN", 0x7005),
+        ("mips_74k::ICACHE_MISSES", 0x86),
     )
-    HOSTS = (("GenuineIntel-6-1", "ppro"), ("GenuineIntel-6-5", "pii"), ("GenuineIntel-6-8", "p6"), ("GenuineIntel-6-D", "pm"),
-             ("GenuineIntel-6-17", "core2"), ("AuthenticAMD-6-8", "amd64_k7"), ("AuthenticAMD-15-5-1", "amd64_k8_revb"),
+    HOSTS = (("GenuineIntel-6-1", "ppro"), ("GenuineIntel-6-5", "pii"), ("GenuineIntel-6-8", "p6"),
+             ("GenuineIntel-6-D", "pm"), ("GenuineIntel-6-17", "core2"),
+             ("AuthenticAMD-6-8", "amd64_k7"), ("AuthenticAMD-15-5-1", "amd64_k8_revb"),
              ("AuthenticAMD-15-5-A", "amd64_k8_revc"), ("AuthenticAMD-15-41-3", "amd64_k8_revf"),
-             ("AuthenticAMD-16-2", "amd64_fam10h_barcelona"),
-             ("AuthenticAMD-16-8", "amd64_fam10h_istanbul"), ("AuthenticAMD-18-1", "amd64_fam12h_llano"),
-             ("AuthenticAMD-20-2", "amd64_fam14h_bobcat"), ("AuthenticAMD-21-2", "amd64_fam15h_interlagos"),
-             ("AuthenticAMD-22-30", "amd64_fam16h"), ("AuthenticAMD-26-50", "amdzen6"),
-             ("AuthenticAMD-26-44", "amdzen5"), ("0x00000000461f0030", "monaka"), ("0x000000004e0f0101", "olympus"),
-             ("GenuineIntel-15-2", "netburst"), ("GenuineIntel-15-4-1", "netburst_p"), ("0x00350100", "power4"), ("0x003c0301", "ppc970"),
-             ("0x00440101", "ppc970mp"), ("0x003a0201", "power5"), ("0x003b0301", "power5p"), ("0x003e0301", "power6"),
-             ("0x004a0201", "power7"), ("sparc,ultra12", "ultra12"), ("sparc,ultra3", "ultra3"), ("sparc,ultra3i", "ultra3i"),
-             ("sparc,ultra3+", "ultra3p"), ("sparc,ultra4+", "ultra4p"), ("sparc,niagara", "niagara1"), ("sparc,niagara2", "niagara2"),
-             ("mips,74Kc", "mips_74k"))
+             ("AuthenticAMD-16-2", "amd64_fam10h_barcelona"), ("AuthenticAMD-16-8",
+                                                               "amd64_fam10h_istanbul"),
+             ("AuthenticAMD-18-1",
+              "amd64_fam12h_llano"), ("AuthenticAMD-20-2",
+                                      "amd64_fam14h_bobcat"), ("AuthenticAMD-21-2",
+                                                               "amd64_fam15h_interlagos"),
+             ("AuthenticAMD-22-30", "amd64_fam16h"), ("AuthenticAMD-26-50",
+                                                      "amdzen6"), ("AuthenticAMD-26-44", "amdzen5"),
+             ("0x00000000461f0030", "monaka"), ("0x000000004e0f0101",
+                                                "olympus"), ("GenuineIntel-15-2", "netburst"),
+             ("GenuineIntel-15-4-1", "netburst_p"), ("0x00350100", "power4"), ("0x003c0301",
+                                                                               "ppc970"),
+             ("0x00440101", "ppc970mp"), ("0x003a0201", "power5"), ("0x003b0301", "power5p"),
+             ("0x003e0301", "power6"), ("0x004a0201", "power7"), ("sparc,ultra12", "ultra12"),
+             ("sparc,ultra3", "ultra3"), ("sparc,ultra3i", "ultra3i"), ("sparc,ultra3+", "ultra3p"),
+             ("sparc,ultra4+", "ultra4p"), ("sparc,niagara",
+                                            "niagara1"), ("sparc,niagara2",
+                                                          "niagara2"), ("mips,74Kc", "mips_74k"))
 
     def test_registers(self):
         for (text, address, value), a in zip(self.GOLDEN, asked([g[0] for g in self.GOLDEN])):
-            self.assertEqual([(int(r["addr"], 16), int(r["value"], 16)) for r in a.get("regs", ())], [(address, value)], text)
+            self.assertEqual([(int(r["addr"], 16), int(r["value"], 16)) for r in a.get("regs", ())],
+                             [(address, value)], text)
 
     def test_configurations(self):
         for (text, config), a in zip(self.CONFIGS, asked([c[0] for c in self.CONFIGS])):
             self.assertEqual(a.get("perf", {}).get("config"), hex(config), text)
 
     def dispatch(self, *events):
-        return subprocess.run([PFM, "dispatch", *events], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return subprocess.run([PFM, "dispatch", *events], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
 
     def test_two_events_of_one_escr_part_its_counters(self):
-        """The second of a pair of ESCRs, one address on, is for the upper half of the counters; a third event finds none."""
-        both = self.dispatch("netburst::TC_deliver_mode:BD:u", "netburst::TC_misc:k", "netburst::tc_ms_xfer")
+        """The second of a pair of ESCRs, one address on, is for the upper half of the counters; a
+        third event finds none."""
+        both = self.dispatch("netburst::TC_deliver_mode:BD:u", "netburst::TC_misc:k",
+                             "netburst::tc_ms_xfer")
         self.assertEqual(both.returncode, 0, both.stdout)
-        for name, register, value in (("ESCR0", "0x3c4", 0x02001005), ("ESCR1", "0x3c5", 0x0C00200A)):
+        for name, register, value in (("ESCR0", "0x3c4", 0x02001005), ("ESCR1", "0x3c5",
+                                                                       0x0C00200A)):
             self.assertRegex(both.stdout, r"%s +0x0*%x +at %s\b" % (name, value, register))
-        third = self.dispatch("netburst::TC_deliver_mode:BD", "netburst::TC_misc", "netburst::TC_deliver_mode:IB")
+        third = self.dispatch("netburst::TC_deliver_mode:BD", "netburst::TC_misc",
+                              "netburst::TC_deliver_mode:IB")
         self.assertEqual(third.returncode, 1)
         self.assertIn("the same ESCR", third.stdout)
 
     def test_one_name_for_two_masks(self):
         """Both names of a value are good behind a colon."""
-        a, b = asked(["amd64_fam15h_interlagos::OCTWORD_WRITE_TRANSFERS" + m for m in (":OCTWORD_WRITE_TRANSFER", ":ALL")])
+        a, b = asked([
+            "amd64_fam15h_interlagos::OCTWORD_WRITE_TRANSFERS" + m
+            for m in (":OCTWORD_WRITE_TRANSFER", ":ALL")
+        ])
         self.assertEqual(a["regs"], b["regs"])
 
     def test_sister_models_differ(self):
         """Revisions of one processor have masks and events of their own."""
-        early, late = asked(["amd64_k8_rev%s::L2_FILL_WRITEBACK:L2_WRITEBACKS" % rev for rev in "bg"])
-        self.assertEqual((early["error"]["kind"], late["regs"][0]["value"]), ("unknown_qualifier", "0x53027f"))
+        early, late = asked(
+            ["amd64_k8_rev%s::L2_FILL_WRITEBACK:L2_WRITEBACKS" % rev for rev in "bg"])
+        self.assertEqual((early["error"]["kind"], late["regs"][0]["value"]),
+                         ("unknown_qualifier", "0x53027f"))
 
     def test_hosts(self):
         for cpu, want in self.HOSTS:
@@ -322,15 +393,17 @@ class Older(unittest.TestCase):
 
     @unittest.skipUnless(os.path.isfile(PEER), "no answers of libpfm4 at PERFMON_SHARED")
     def test_as_libpfm4_has_them(self):
-        """Every answer of libpfm4's for these processors, but for levels of its own (h, g, hv), masks by number,
-        and a bit that Linux does not take (o)."""
+        """Every answer of libpfm4's for these processors, but for levels of its own (h, g, hv),
+        masks by number, and a bit that Linux does not take (o)."""
         import older
         wanted = []
         with open(PEER, encoding="utf-8") as f:
             for row in map(json.loads, f):
                 pmu, _, event = row["s"].partition("::")
-                if pmu in older.PROCESSORS and row["r"] == 0 and row["plm"] == 9 and not re.search(r"(?i):(hv|h|g|o)\b|:0x", event):
-                    wanted.append((older.PROCESSORS[pmu][0] + "::" + event, [int(w, 16) for w in row["c"]]))
+                if pmu in older.PROCESSORS and row["r"] == 0 and row["plm"] == 9 and not re.search(
+                        r"(?i):(hv|h|g|o)\b|:0x", event):
+                    wanted.append(
+                        (older.PROCESSORS[pmu][0] + "::" + event, [int(w, 16) for w in row["c"]]))
         self.assertGreater(len(wanted), 4500)
         for (text, words), a in zip(wanted, asked([w[0] for w in wanted])):
             self.assertIn("perf", a, text)
@@ -349,7 +422,8 @@ class Older(unittest.TestCase):
             return [config >> 24, config & 3], [words[0] & 0xFFFFFF, words[1]]
         if pmu.startswith(("ultra", "niagara")):
             return [config >> 16, config & 3], words
-        arm, plain = ("monaka", "olympus", "xgene", "arm1176", "krait"), ("power", "ppc9", "thunderx2_")
+        arm, plain = ("monaka", "olympus", "xgene", "arm1176", "krait"), ("power", "ppc9",
+                                                                          "thunderx2_")
         levels = 0x1F << 27 if pmu in arm else 0 if pmu.startswith(plain) else 0x53 << 16 | 3 << 40
         return [config & ~levels], [words[0] & ~levels]
 
@@ -357,8 +431,10 @@ class Older(unittest.TestCase):
 @unittest.skipUnless(os.path.isdir(FULL), "no packed lists at PERFMON_SHARED")
 class Again(unittest.TestCase):
     def test_the_files_come_out_again(self):
-        status = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "events.py"), FULL, "--check"],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        status = subprocess.run(
+            [sys.executable,
+             os.path.join(ROOT, "scripts", "events.py"), FULL, "--check"], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False)
         self.assertEqual((status.returncode, status.stdout.strip()), (0, ""))
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recorded machines replayed through the command: what `pfm list`, `pfm encode` and `pfm stat --dry-run` make of them.
+"""Recorded machines replayed through the command: what `pfm list`, `pfm encode` and `pfm stat
+--dry-run` make of them.
 
-A recording is a text file, a line for each file of the machine: path, TAB, content. It is laid out below a folder that PERFMON_SYSFS
-names, PERFMON_CPUID says which processor it is, PERFMON_EVENTS which imported lists there are: nothing is asked of the machine that
-the test runs on. Recordings of our own are in tests/machines/; more, and the vendors' lists, are read from $PERFMON_SHARED.
+A recording is a text file, a line for each file of the machine: path, TAB, content. It is laid out
+below a folder that PERFMON_SYSFS names, PERFMON_CPUID says which processor it is, PERFMON_EVENTS
+which imported lists there are: nothing is asked of the machine that the test runs on. Recordings of
+our own are in tests/machines/; more, and the vendors' lists, are read from $PERFMON_SHARED.
 """
 
 import contextlib
@@ -32,7 +34,8 @@ ONLINE = "/sys/devices/system/cpu/online"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 SLOWEST = 120
 
-# What each recording is: identity as in the vendors' mapfiles, CPUs on line, and where its list came from.
+# What each recording is: identity as in the vendors' mapfiles, CPUs on line, and where its list
+# came from.
 MACHINES = {
     "adl": ("GenuineIntel-6-97-2", "0-23", "intel"),
     "lnl": ("GenuineIntel-6-BD-1", "0-7", "intel"),
@@ -54,8 +57,9 @@ class Machine:
     def __init__(self, recording, cpuid, images="", more=None):
         self.root = tempfile.mkdtemp()
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
-        self.env.update(PERFMON_SYSFS=self.root, PERFMON_CPUID=cpuid, PERFMON_EVENTS=images, NO_COLOR="1",
-                        XDG_DATA_HOME=os.path.join(self.root, "none"), HOME=os.path.join(self.root, "none"))
+        self.env.update(PERFMON_SYSFS=self.root, PERFMON_CPUID=cpuid, PERFMON_EVENTS=images,
+                        NO_COLOR="1", XDG_DATA_HOME=os.path.join(self.root, "none"),
+                        HOME=os.path.join(self.root, "none"))
         if recording:
             with open(recording, encoding="utf-8") as f:
                 for line in f:
@@ -89,8 +93,8 @@ class Machine:
             return f.read().strip()
 
     def run(self, *args, text=None):
-        return subprocess.run([PFM, *args], input=text, capture_output=True, text=True, errors="surrogateescape", env=self.env,
-                              timeout=SLOWEST, check=False)
+        return subprocess.run([PFM, *args], input=text, capture_output=True, text=True,
+                              errors="surrogateescape", env=self.env, timeout=SLOWEST, check=False)
 
     def lines(self, *args, text=None):
         p = self.run(*args, text=text)
@@ -104,7 +108,8 @@ class Machine:
         return {key for key, p in self.pmus().items() if p["host"]}
 
     def origins(self, event):
-        """Where an event of this name, and this very name, comes from, in the order of the listing."""
+        """Where an event of this name, and this very name, comes from, in the order of the
+        listing."""
         found = self.lines("list", "--json", event)
         return {e["pmu"]: origin(e) for e in found if e["event"].lower() == event.lower()}
 
@@ -137,16 +142,18 @@ def brief(plan):
 
 
 def importing(path, folder):
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(
+            io.StringIO()) as err:
         if pmuc.main(["import", path, "-o", folder + "/"]):
             raise AssertionError(err.getvalue())
 
 
 def ours(name, cpuid, images="", **more):
-    return Machine(os.path.join(HERE, "machines", name + ".txt"), cpuid, images, {k.replace("__", "/"): v for k, v in more.items()})
+    return Machine(os.path.join(HERE, "machines", name + ".txt"), cpuid, images,
+                   {k.replace("__", "/"): v for k, v in more.items()})
 
 
-# ---- recordings of our own -----------------------------------------------------------------------------------------------------------
+# ---- recordings of our own -----------------------------------------------------------------------
 
 HYBRID, UNCORE = "GenuineIntel-6-97-2", "GenuineIntel-6-55-4"
 
@@ -191,14 +198,17 @@ class Hybrid(unittest.TestCase):
         self.assertEqual([p["cpus"] for p in plan], ["4-7", "0-3"])
 
     def test_events_of_memory_accesses(self):
-        """Those that the kernel exports for each kind of core, with a least latency of 30 cycles for loads."""
+        """Those that the kernel exports for each kind of core, with a least latency of 30 cycles
+        for loads."""
         (plan,) = self.m.plan("cpu_core/mem-loads,ldlat=30/", "true")
         self.assertEqual(words(plan["perf"])[:2], (4, 0x1cd))
-        done = subprocess.run([PFM, "mem", "record", "-o", os.devnull, "--", "true"], env=self.m.env, capture_output=True, text=True,
-                              timeout=SLOWEST, check=False)
+        done = subprocess.run([PFM, "mem", "record", "-o", os.devnull, "--", "true"],
+                              env=self.m.env, capture_output=True, text=True, timeout=SLOWEST,
+                              check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(re.findall(r"^pfm record: (cpu_\S+): ", done.stderr, re.M),
-                         ["cpu_core/mem-loads,ldlat=30/", "cpu_core/mem-stores/", "cpu_atom/mem-stores/"])
+        self.assertEqual(
+            re.findall(r"^pfm record: (cpu_\S+): ", done.stderr, re.M),
+            ["cpu_core/mem-loads,ldlat=30/", "cpu_core/mem-stores/", "cpu_atom/mem-stores/"])
 
     def test_generic_events_carry_the_type_of_the_core(self):
         plan = self.m.plan("cycles,L1-dcache-loads", "true")
@@ -210,8 +220,10 @@ class Hybrid(unittest.TestCase):
         for event in ("slots", "mem-loads"):
             plan = self.m.plan(event, "true")
             self.assertEqual(brief(plan), [(event, "cpu_core", 1)])
-            self.assertEqual(plan[0]["why"], "cpu_atom does not have the event: not counted on CPUs 4-7")
-        self.assertIn("cpu_atom does not have the event", self.m.run("stat", "--dry-run", "-e", "slots", "true").stdout)
+            self.assertEqual(plan[0]["why"],
+                             "cpu_atom does not have the event: not counted on CPUs 4-7")
+        self.assertIn("cpu_atom does not have the event",
+                      self.m.run("stat", "--dry-run", "-e", "slots", "true").stdout)
         self.assertNotIn("why", self.m.plan("cpu_core/slots/", "true")[0])
 
     def test_naming_a_core(self):
@@ -227,38 +239,52 @@ class Hybrid(unittest.TestCase):
         self.assertEqual(self.m.perf("power/cycles/"), "unknown_qualifier")
 
     def test_metrics(self):
-        """Those of a type of core are counted there, of the big ones slots before the figures; the generic ones on every type."""
+        """Those of a type of core are counted there, of the big ones slots before the figures; the
+        generic ones on every type."""
         plan = self.m.lines("stat", "--dry-run", "--json", "--topdown", "true")
         self.assertEqual({(p["event"].split("::")[0], p["pmu"], p["cpus"]) for p in plan},
-                         {("adl_goldencove", "cpu_core", "0-3"), ("adl_gracemont", "cpu_atom", "4-7")})
+                         {("adl_goldencove", "cpu_core", "0-3"),
+                          ("adl_gracemont", "cpu_atom", "4-7")})
         self.assertEqual(plan[0]["event"], "adl_goldencove::TOPDOWN.SLOTS")
         self.assertEqual(words(plan[0]["perf"]), (4, 0x400))
-        self.assertEqual({words(p["perf"]) for p in plan[1:5]}, {(4, 0x8000), (4, 0x8100), (4, 0x8200), (4, 0x8300)})
+        self.assertEqual({words(p["perf"]) for p in plan[1:5]}, {(4, 0x8000), (4, 0x8100),
+                                                                 (4, 0x8200), (4, 0x8300)})
         self.assertEqual({p["group"] for p in plan[:5]}, {0})
         plan = self.m.lines("stat", "--dry-run", "--json", "-M", "hardware::ipc", "true")
-        self.assertEqual(sorted((p["event"], p["pmu"]) for p in plan),
-                         [("hardware::cpu-cycles", "cpu_atom"), ("hardware::cpu-cycles", "cpu_core"),
-                          ("hardware::instructions", "cpu_atom"), ("hardware::instructions", "cpu_core")])
+        self.assertEqual(sorted(
+            (p["event"], p["pmu"]) for p in plan), [("hardware::cpu-cycles", "cpu_atom"),
+                                                    ("hardware::cpu-cycles", "cpu_core"),
+                                                    ("hardware::instructions", "cpu_atom"),
+                                                    ("hardware::instructions", "cpu_core")])
 
     def test_groups(self):
         plan = self.m.plan("{cpu-cycles,instructions},page-faults", "true")
         self.assertEqual([(p["group"], p["event"], p["pmu"]) for p in plan],
-                         [(0, "cpu-cycles", "cpu_atom"), (0, "instructions", "cpu_atom"), (1, "cpu-cycles", "cpu_core"),
-                          (1, "instructions", "cpu_core"), (2, "page-faults", "software")])
+                         [(0, "cpu-cycles", "cpu_atom"), (0, "instructions", "cpu_atom"),
+                          (1, "cpu-cycles", "cpu_core"), (1, "instructions", "cpu_core"),
+                          (2, "page-faults", "software")])
 
     def test_chosen_cpus(self):
         plan = self.m.plan("cpu-cycles", "-C", "1-2,5")
-        self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 1), ("cpu-cycles", "cpu_core", 2)])
+        self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 1),
+                                       ("cpu-cycles", "cpu_core", 2)])
         plan = self.m.plan("cpu-cycles", "-C", "0")
-        self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 0), ("cpu-cycles", "cpu_core", 1)])
+        self.assertEqual(brief(plan), [("cpu-cycles", "cpu_atom", 0),
+                                       ("cpu-cycles", "cpu_core", 1)])
         self.assertIn("cpu_atom counts only on CPUs 4-7", plan[0]["why"])
-        self.assertEqual(brief(self.m.plan("cpu-cycles", "-a")), [("cpu-cycles", "cpu_atom", 4), ("cpu-cycles", "cpu_core", 4)])
+        self.assertEqual(brief(self.m.plan("cpu-cycles", "-a")), [("cpu-cycles", "cpu_atom", 4),
+                                                                  ("cpu-cycles", "cpu_core", 4)])
 
     def test_off_the_core_and_software(self):
-        plan = self.m.plan("uncore_imc/data_reads/,uncore_imc_1/data_reads/,power/energy-pkg/,context-switches,sched:sched_switch", "-a")
-        self.assertEqual([(p["pmu"], p["parts"], p.get("unit", "")) + words(p["perf"]) for p in plan],
-                         [("uncore_imc", 2, "MiB", 21, 1), ("uncore_imc_1", 1, "MiB", 22, 1), ("power", 1, "Joules", 20, 2),
-                          ("software", 8, "", 1, 3), ("tracepoint", 8, "", 2, 372)])
+        plan = self.m.plan(
+            "uncore_imc/data_reads/,uncore_imc_1/data_reads/,power/energy-pkg/,context-switches,sched:sched_switch",
+            "-a",
+        )
+        self.assertEqual([(p["pmu"], p["parts"], p.get("unit", "")) + words(p["perf"])
+                          for p in plan], [("uncore_imc", 2, "MiB", 21, 1),
+                                           ("uncore_imc_1", 1, "MiB", 22, 1),
+                                           ("power", 1, "Joules", 20, 2), ("software", 8, "", 1, 3),
+                                           ("tracepoint", 8, "", 2, 372)])
 
     def test_nothing_is_counted_here(self):
         p = self.m.run("stat", "-e", "cpu-cycles,page-faults", "true")
@@ -276,26 +302,33 @@ class Uncore(unittest.TestCase):
             self.assertEqual([(p["pmu"], p["parts"], p["cpus"]) for p in plan],
                              [("uncore_cha", 24, "0,4"), ("uncore_cha_10", 2, "0,4")])
             self.assertEqual(words(plan[1]["perf"])[0], int(m.read("uncore_cha_10/type")))
-            self.assertEqual(brief(m.plan("uncore_cha/event=1/", "-C", "4")), [("uncore_cha/event=1/", "uncore_cha", 12)])
-            self.assertEqual(brief(m.plan("cstate_core/c6-residency/", "-a")), [("cstate_core/c6-residency/", "cstate_core", 7)])
+            self.assertEqual(brief(m.plan("uncore_cha/event=1/", "-C", "4")),
+                             [("uncore_cha/event=1/", "uncore_cha", 12)])
+            self.assertEqual(brief(m.plan("cstate_core/c6-residency/", "-a")),
+                             [("cstate_core/c6-residency/", "cstate_core", 7)])
 
     def test_metrics(self):
         """On every instance of a box, groups of boxes and of cores side by side."""
         with ours("uncore", "GenuineIntel-6-55-4") as m:
-            plan = m.lines("stat", "-a", "--dry-run", "--json", "-M",
-                           "Info_System_DRAM_BW_Use,Info_System_MEM_DRAM_Read_Latency,Info_Thread_IPC")
+            plan = m.lines(
+                "stat", "-a", "--dry-run", "--json", "-M",
+                "Info_System_DRAM_BW_Use,Info_System_MEM_DRAM_Read_Latency,Info_Thread_IPC")
             boxes = [p for p in plan if p["pmu"] == "uncore_imc"]
-            self.assertEqual([(p["event"].partition("::")[2], words(p["perf"])[1]) for p in boxes if "CAS" in p["event"]],
+            self.assertEqual([(p["event"].partition("::")[2], words(p["perf"])[1])
+                              for p in boxes if "CAS" in p["event"]],
                              [("UNC_M_CAS_COUNT.RD", 0x304), ("UNC_M_CAS_COUNT.WR", 0xc04)])
             self.assertEqual({(p["parts"], p["cpus"]) for p in boxes}, {(4, "0,4")})
-            self.assertEqual({words(p["perf"])[0] for p in boxes}, {int(m.read("uncore_imc_0/type"))})
+            self.assertEqual({words(p["perf"])[0] for p in boxes},
+                             {int(m.read("uncore_imc_0/type"))})
             cores = [p for p in plan if p["pmu"] == "cpu"]
-            self.assertEqual({p["event"] for p in cores}, {"skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.THREAD"})
+            self.assertEqual({p["event"] for p in cores},
+                             {"skx::INST_RETIRED.ANY", "skx::CPU_CLK_UNHALTED.THREAD"})
             self.assertFalse({p["group"] for p in boxes} & {p["group"] for p in cores})
 
     def test_split_fields(self):
         with ours("uncore", UNCORE) as m:
-            self.assertEqual(m.perf("uncore_cha/event=0x34,umask=0x155/")[1], 0x55 << 8 | 1 << 32 | 0x34)
+            self.assertEqual(
+                m.perf("uncore_cha/event=0x34,umask=0x155/")[1], 0x55 << 8 | 1 << 32 | 0x34)
             self.assertEqual(m.perf("uncore_cha/event=0x34,filter_opc0=0x3ff/")[2], 0x3ff << 41)
             self.assertEqual(m.perf("uncore_cha/event=0x100/"), "bad_value")
 
@@ -325,30 +358,51 @@ class Servers(unittest.TestCase):
         self.assertLessEqual(set(tables), {n for n, o in m.here() if o == "built in"})
         for text, (pmu, *want) in answers.items():
             a = m.encode(text)[0]
-            self.assertEqual((a.get("pmu"), words(a["perf"]) if "perf" in a else a), (pmu, tuple(want)), text)
+            self.assertEqual((a.get("pmu"), words(a["perf"]) if "perf" in a else a),
+                             (pmu, tuple(want)), text)
         for text, want in plans.items():
             self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan(text, "-a")], want, text)
 
     def test_amd(self):
-        self.check(ours("amd", "AuthenticAMD-25-61-2"), ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
-            "ex_ret_instr": ("amdzen4", 4, 0xc0), "ls_dispatch.ld_dispatch": ("amdzen4", 4, 0x129), "cpu-cycles": ("cpu", 4, 0x76),
-            "l3_lookup_state.all_coherent_accesses_to_l3": ("amdzen4_amd_l3", 11, 0xff04),
-            "local_processor_read_data_beats_cs0": ("amdzen4_amd_df", 12, 0x700fe1f), "umc_mem_clk": ("amdzen4_amd_umc", 20, 0),
-            "amd_umc_3/event=0xa,rdwrmask=1/": ("amd_umc", 23, 0x10a), "ibs_op/cnt_ctl=1/": ("ibs_op", 10, 1 << 19),
-        }, {"l3_lookup_state.all_coherent_accesses_to_l3,umc_mem_clk": [("amd_l3", 2), ("amd_umc", 4)],
-            "power/energy-pkg/,ex_ret_instr": [("power", 2), ("cpu", 16)]})
+        self.check(
+            ours("amd", "AuthenticAMD-25-61-2"),
+            ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
+                "ex_ret_instr": ("amdzen4", 4, 0xc0),
+                "ls_dispatch.ld_dispatch": ("amdzen4", 4, 0x129),
+                "cpu-cycles": ("cpu", 4, 0x76),
+                "l3_lookup_state.all_coherent_accesses_to_l3": ("amdzen4_amd_l3", 11, 0xff04),
+                "local_processor_read_data_beats_cs0": ("amdzen4_amd_df", 12, 0x700fe1f),
+                "umc_mem_clk": ("amdzen4_amd_umc", 20, 0),
+                "amd_umc_3/event=0xa,rdwrmask=1/": ("amd_umc", 23, 0x10a),
+                "ibs_op/cnt_ctl=1/": ("ibs_op", 10, 1 << 19),
+            }, {
+                "l3_lookup_state.all_coherent_accesses_to_l3,umc_mem_clk": [("amd_l3", 2),
+                                                                            ("amd_umc", 4)],
+                "power/energy-pkg/,ex_ret_instr": [("power", 2), ("cpu", 16)]
+            })
 
     def test_arm(self):
         m = ours("arm", "0x00000000413fd0c1")
-        self.check(m, ("neoverse_n1", "arm_cmn"), {
-            "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11), "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
-            "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1), "hnf_sf_hit": ("arm_cmn", 20, 6 << 16 | 5),
-            "arm_cmn_1/hnf_cache_miss/": ("arm_cmn", 21, 1 << 16 | 5), "arm_dsu_1/bus_access/": ("arm_dsu", 31, 0x19),
-            "arm_spe_0/jitter=1,min_latency=32/": ("arm_spe", 9, 1 << 16, 0, 32),
-            # A unit has an event of that name too: perf means the cores' by it.
-            "cycles": ("hardware", 0, 0), "arm_dsu::cycles": ("arm_dsu", 30, 0x11), "arm_dsu_0/cycles/": ("arm_dsu", 30, 0x11),
-        }, {"hnf_sf_hit,arm_dsu/bus_access/": [("arm_cmn", 2), ("arm_dsu", 2)], "arm_cmn_1/hnf_cache_miss/": [("arm_cmn_1", 1)],
-            "cycles": [("hardware", 32)]})
+        self.check(
+            m,
+            ("neoverse_n1", "arm_cmn"),
+            {
+                "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11),
+                "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
+                "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1),
+                "hnf_sf_hit": ("arm_cmn", 20, 6 << 16 | 5),
+                "arm_cmn_1/hnf_cache_miss/": ("arm_cmn", 21, 1 << 16 | 5),
+                "arm_dsu_1/bus_access/": ("arm_dsu", 31, 0x19),
+                "arm_spe_0/jitter=1,min_latency=32/": ("arm_spe", 9, 1 << 16, 0, 32),
+                # A unit has an event of that name too: perf means the cores' by it.
+                "cycles": ("hardware", 0, 0),
+                "arm_dsu::cycles": ("arm_dsu", 30, 0x11),
+                "arm_dsu_0/cycles/": ("arm_dsu", 30, 0x11),
+            },
+            {
+                "hnf_sf_hit,arm_dsu/bus_access/": [("arm_cmn", 2), ("arm_dsu", 2)],
+                "arm_cmn_1/hnf_cache_miss/": [("arm_cmn_1", 1)], "cycles": [("hardware", 32)]
+            })
 
 
 class Imported(unittest.TestCase):
@@ -365,19 +419,23 @@ class Imported(unittest.TestCase):
 
     def test_boxes(self):
         with ours("uncore", "GenuineIntel-6-E5-1", self.images) as m:
-            self.assertEqual({n for n, o in m.here() if o == "image"}, {"toy", "toy_uncore_cha", "toy_uncore_imc", "toy_uncore_upi"})
+            self.assertEqual({n for n, o in m.here() if o == "image"},
+                             {"toy", "toy_uncore_cha", "toy_uncore_imc", "toy_uncore_upi"})
             self.assertEqual(m.perf("SHED.PAINTED:u"), (4, 0x7a1))
             self.assertEqual(m.perf("OCR.HAY.FAR_BARN"), (4, 0x1b7, 0x3f80c00001))
             self.assertEqual(m.perf("cpu/BARN.HAY,cmask=2/"), (4, 2 << 24 | 0x402c))
-            self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan("UNC_CHA_CLOCKTICKS,UNC_M_CARTS.IN,SHED.PAINTED", "-a")],
-                             [("uncore_cha", 24), ("uncore_imc", 4), ("cpu", 7)])
+            self.assertEqual(
+                [(p["pmu"], p["parts"])
+                 for p in m.plan("UNC_CHA_CLOCKTICKS,UNC_M_CARTS.IN,SHED.PAINTED", "-a")],
+                [("uncore_cha", 24), ("uncore_imc", 4), ("cpu", 7)])
             self.assertEqual(m.perf("hay_rate"), "unsupported_alias")
 
     def test_both_types_of_cores(self):
         with ours("hybrid", "GenuineIntel-6-E6-0", self.images) as m:
             self.assertEqual(m.perf("YOKE.PULLED"), (4, 1 << 40 | 0xc4))
             self.assertEqual(m.perf("CLIMB.ROCKS"), (10, 0x210d))
-            self.assertEqual([(p["pmu"], p["parts"]) for p in m.plan("INST_RETIRED.ANY,CLIMB.ROCKS", "true")],
+            self.assertEqual([(p["pmu"], p["parts"])
+                              for p in m.plan("INST_RETIRED.ANY,CLIMB.ROCKS", "true")],
                              [("cpu_atom", 1), ("cpu_core", 1), ("cpu_atom", 1)])
 
 
@@ -409,7 +467,8 @@ class Precedence(unittest.TestCase):
             self.assertEqual(m.encode("instructions")[0]["pmu"], "hardware")
 
     def test_a_processor_the_list_is_not_for(self):
-        with ours("uncore", "GenuineIntel-6-8F-8", self.folder, cpu__events__instructions=None) as m:
+        with ours("uncore", "GenuineIntel-6-8F-8", self.folder,
+                  cpu__events__instructions=None) as m:
             self.assertEqual(m.perf("instructions"), (0, 1))
             self.assertEqual(m.perf("LISTED.ONLY"), "unknown_event")
             self.assertEqual(m.perf("made_up::LISTED.ONLY"), (4, 0x713))
@@ -441,7 +500,8 @@ class Precedence(unittest.TestCase):
             self.assertEqual(path, {os.path.join(self.folder, "made_up.pmdb")})
 
 
-# Two kinds of units that come with any processor: what the kernel reads from them says which list is theirs.
+# Two kinds of units that come with any processor: what the kernel reads from them says which list
+# is theirs.
 IDENTIFIED = """\
 pmu      mesh_list  "A mesh made up for tests"
 encoder  format
@@ -463,14 +523,18 @@ class Identified(unittest.TestCase):
             with open(source, "w", encoding="utf-8") as f:
                 f.write(IDENTIFIED)
             importing(source, folder)
-            more = {"mesh_%d/%s" % (i, name): text for i in (0, 1)
-                    for name, text in (("type", str(60 + i)), ("cpumask", "0"), ("format/event", "config:0-7"))}
+            more = {
+                "mesh_%d/%s" % (i, name): text for i in (0, 1)
+                for name, text in (("type", str(60 + i)), ("cpumask", "0"), ("format/event",
+                                                                             "config:0-7"))
+            }
             if identifier:
                 more.update({"mesh_%d/identifier" % i: identifier for i in (0, 1)})
             with Machine(None, "0x00000000413fd0c1", folder, more) as m:
                 host = m.pmus()["mesh_list", "image"]["host"]
-                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [p["parts"] for p in m.plan("mesh.flits", "-a")
-                                                                                  if "error" not in p]
+                return host, m.perf("mesh.flits"), m.perf("mesh_1/mesh.flits/"), [
+                    p["parts"] for p in m.plan("mesh.flits", "-a") if "error" not in p
+                ]
 
     def test_known(self):
         for identifier in "43401", "50a", "777":
@@ -489,7 +553,8 @@ class Unknown(unittest.TestCase):
         with ours("uncore", "GenuineIntel-19-7-1") as m:
             fallback = m.pmus()["intel_arch", "built in"]
             self.assertTrue(fallback["host"] and fallback["fallback"])
-            line = next(s for s in m.run("list", "--pmus").stdout.splitlines() if s.split()[:1] == ["intel_arch"])
+            line = next(s for s in m.run("list", "--pmus").stdout.splitlines()
+                        if s.split()[:1] == ["intel_arch"])
             self.assertIn("this model is unknown", line)
             a = m.encode("LLC_MISSES")[0]
             self.assertEqual((a["pmu"], words(a["perf"])), ("intel_arch", (4, 0x412e)))
@@ -497,10 +562,14 @@ class Unknown(unittest.TestCase):
             self.assertEqual(m.perf("cpu-cycles"), (4, 0x3c))
 
     def test_others(self):
-        for cpuid, device, pmu, event, want in (("AuthenticAMD-24-EE-0", "cpu", "amd", "ls_dispatch.all", (4, 0x729)),
-                                                ("0x00000000990fabc0", "armv8_pmuv3_0", "armv8", "INST_RETIRED", (4, 8)),
-                                                ("0x00000000990fabc0", "nothing", "armv8", "INST_RETIRED", (None, 8))):
-            with Machine(None, cpuid, more={device + "/type": "4", device + "/format/event": "config:0-7"}) as m:
+        for cpuid, device, pmu, event, want in (("AuthenticAMD-24-EE-0", "cpu", "amd",
+                                                 "ls_dispatch.all", (4, 0x729)),
+                                                ("0x00000000990fabc0", "armv8_pmuv3_0", "armv8",
+                                                 "INST_RETIRED", (4, 8)),
+                                                ("0x00000000990fabc0", "nothing", "armv8",
+                                                 "INST_RETIRED", (None, 8))):
+            with Machine(None, cpuid,
+                         more={device + "/type": "4", device + "/format/event": "config:0-7"}) as m:
                 self.assertTrue(m.pmus()[pmu, "built in"]["fallback"], cpuid)
                 a = m.encode(event)[0]
                 self.assertEqual((a["pmu"], words(a["perf"])), (pmu, want))
@@ -549,19 +618,21 @@ class Odd(unittest.TestCase):
 
     def test_types(self):
         for text in ("", "abc", "-3", "99999999999999999999", "4 5", b"\0\0", b"x" * 5000):
-            self.check(lambda m, t=text: m.put("cstate_core/type", t), lost="cstate_core/c6-residency/")
+            self.check(lambda m, t=text: m.put("cstate_core/type", t),
+                       lost="cstate_core/c6-residency/")
         self.check(lambda m: self.folder(m, "cstate_core/type"), lost="cstate_core/c6-residency/")
         self.check(lambda m: self.dangling(m, "cstate_core/type"), lost="cstate_core/c6-residency/")
 
     def test_formats(self):
-        for text in ("", "config", "config:", "config:70", "config9:1", "config:7-0", "config:0-7,", "gonfig:0-7", b"\xff\xfe",
-                     b"x" * 5000, "config:" + ",".join(str(2 * i) for i in range(32))):
+        for text in ("", "config", "config:", "config:70", "config9:1", "config:7-0", "config:0-7,",
+                     "gonfig:0-7", b"\xff\xfe", b"x" * 5000,
+                     "config:" + ",".join(str(2 * i) for i in range(32))):
             self.check(lambda m, t=text: m.put("cpu/format/any", t), lost="cpu/event=1,any=1/")
         self.check(lambda m: self.folder(m, "cpu/format/any"), lost="cpu/event=1,any=1/")
 
     def test_events(self):
-        for text in ("", "event", "event=", "event=0xzz", "event=0x100", "nofield=1", "event=1,,umask=1", "event=0x3c,", b"\0",
-                     b"=" * 5000):
+        for text in ("", "event", "event=", "event=0xzz", "event=0x100", "nofield=1",
+                     "event=1,,umask=1", "event=0x3c,", b"\0", b"=" * 5000):
             plan = self.check(lambda m, t=text: m.put("cpu/events/branch-misses", t))
             self.assertEqual(len(plan), 2)
         for text in ("event=", "event=0xzz", "event=0x100", "nofield=1", ""):
@@ -572,13 +643,16 @@ class Odd(unittest.TestCase):
 
     def test_companions(self):
         for text in ("", "x", "1e999", "-", "0,5", "nan", b"\xff"):
-            self.check(lambda m, t=text: (m.put("cpu/events/instructions.scale", t), m.put("cpu/events/instructions.unit", t)),
-                       still=("cpu/instructions/", (4, 0xc0)))
+            self.check(
+                lambda m, t=text: (m.put("cpu/events/instructions.scale", t),
+                                   m.put("cpu/events/instructions.unit", t)),
+                still=("cpu/instructions/", (4, 0xc0)))
         self.check(lambda m: m.put("cpu/events/orphan.unit", "Joules"), lost="cpu/orphan.unit/")
 
     def test_cpu_lists(self):
         for text in ("", "garbage", "3-1", "0,,4", "0-99999999", "-1", b"\0"):
-            plan = self.check(lambda m, t=text: [m.put("uncore_cha_%d/cpumask" % i, t) for i in range(12)])
+            plan = self.check(
+                lambda m, t=text: [m.put("uncore_cha_%d/cpumask" % i, t) for i in range(12)])
             self.assertEqual(len(plan), 2)
         for text in ("", "garbage", "7-0"):
             self.check(lambda m, t=text: m.put(ONLINE, t))
@@ -614,11 +688,14 @@ class Odd(unittest.TestCase):
             self.assertEqual(m.perf("cycles"), (0, 0))
 
 
-# ---- shared recordings ---------------------------------------------------------------------------------------------------------------
+# ---- shared recordings ---------------------------------------------------------------------------
 
 def instances(m, unit):
     """Names of the folders of a unit, from the recording itself."""
-    return [d for d in os.listdir(m.path("")) if d == unit or (d.startswith(unit + "_") and d[len(unit) + 1:].isdigit())]
+    return [
+        d for d in os.listdir(m.path(""))
+        if d == unit or (d.startswith(unit + "_") and d[len(unit) + 1:].isdigit())
+    ]
 
 
 class Recorded(unittest.TestCase):
@@ -645,7 +722,8 @@ class Recorded(unittest.TestCase):
         return m
 
     def check(self, name, tables, answers, plans):
-        """@tables: lists for this machine. @answers: text -> PMU it is found on and perf words. @plans: text -> (PMU, parts)."""
+        """@tables: lists for this machine. @answers: text -> PMU it is found on and perf words.
+        @plans: text -> (PMU, parts)."""
         m = self.machine(name)
         listed = m.pmus()
         here = {key for key, p in listed.items() if p["host"]}
@@ -660,7 +738,8 @@ class Recorded(unittest.TestCase):
                 self.assertEqual(p["instances"], max(1, len(instances(m, unit))), unit)
         for text, (pmu, *want) in answers.items():
             a = m.encode(text)[0]
-            self.assertEqual((a.get("pmu"), words(a["perf"]) if "perf" in a else a), (pmu, tuple(want)), text)
+            self.assertEqual((a.get("pmu"), words(a["perf"]) if "perf" in a else a),
+                             (pmu, tuple(want)), text)
         for text, want in plans.items():
             args = ("true",) if text.startswith("task ") else ("-a",)
             plan = m.plan(text[5:] if text.startswith("task ") else text, *args)
@@ -668,55 +747,86 @@ class Recorded(unittest.TestCase):
         return m
 
     def test_adl(self):
-        m = self.check("adl", ("adl_goldencove", "adl_gracemont"), {
-            "INST_RETIRED.ANY": ("adl_goldencove", 4, 0xc0),
-            "adl_gracemont::INST_RETIRED.ANY": ("adl_gracemont", 10, 0xc0),
-            "cpu_atom/LD_HEAD.ANY_AT_RET/": ("adl_gracemont", 10, 0xff05),
-            "slots": ("cpu_core", 4, 0x400), "topdown-retiring": ("cpu_atom", 10, 0xc2),
-            "cpu_core/topdown-retiring/": ("cpu_core", 4, 0x8000), "cpu_core/cycles/": ("cpu_core", 4, 0x3c),
-            "msr/tsc/": ("msr", 9, 0), "uncore_imc_free_running_0/data_read/": ("uncore_imc_free_running", 22, 0x20ff),
-        }, {
-            "task INST_RETIRED.ANY": [("cpu_atom", 1), ("cpu_core", 1)],
-            "task L1D.REPLACEMENT": [("cpu_core", 1)], "task LD_HEAD.ANY_AT_RET": [("cpu_atom", 1)],
-            "cpu-cycles": [("cpu_atom", 8), ("cpu_core", 16)], "cycles": [("cpu_atom", 8), ("cpu_core", 16)],
-            "power/energy-pkg/,context-switches": [("power", 1), ("software", 24)],
-        })
-        self.assertEqual(m.plan("LD_HEAD.ANY_AT_RET", "true")[0]["why"], "cpu_core does not have the event: not counted on CPUs 0-15")
-        self.assertEqual([p["group"] for p in m.plan("{cycles,instructions},page-faults", "true")], [0, 0, 1, 1, 2])
+        m = self.check(
+            "adl", ("adl_goldencove", "adl_gracemont"), {
+                "INST_RETIRED.ANY": ("adl_goldencove", 4, 0xc0),
+                "adl_gracemont::INST_RETIRED.ANY": ("adl_gracemont", 10, 0xc0),
+                "cpu_atom/LD_HEAD.ANY_AT_RET/": ("adl_gracemont", 10, 0xff05),
+                "slots": ("cpu_core", 4, 0x400),
+                "topdown-retiring": ("cpu_atom", 10, 0xc2),
+                "cpu_core/topdown-retiring/": ("cpu_core", 4, 0x8000),
+                "cpu_core/cycles/": ("cpu_core", 4, 0x3c),
+                "msr/tsc/": ("msr", 9, 0),
+                "uncore_imc_free_running_0/data_read/": ("uncore_imc_free_running", 22, 0x20ff),
+            }, {
+                "task INST_RETIRED.ANY": [("cpu_atom", 1), ("cpu_core", 1)],
+                "task L1D.REPLACEMENT": [("cpu_core", 1)],
+                "task LD_HEAD.ANY_AT_RET": [("cpu_atom", 1)],
+                "cpu-cycles": [("cpu_atom", 8), ("cpu_core", 16)],
+                "cycles": [("cpu_atom", 8), ("cpu_core", 16)],
+                "power/energy-pkg/,context-switches": [("power", 1), ("software", 24)],
+            })
+        self.assertEqual(
+            m.plan("LD_HEAD.ANY_AT_RET", "true")[0]["why"],
+            "cpu_core does not have the event: not counted on CPUs 0-15")
+        self.assertEqual([p["group"] for p in m.plan("{cycles,instructions},page-faults", "true")],
+                         [0, 0, 1, 1, 2])
 
     def test_lnl(self):
-        m = self.check("lnl", ("lnl_lioncove", "lnl_skymont"), {
-            "BR_INST_RETIRED.COND_TAKEN_FWD": ("lnl_lioncove", 4, 1 << 40 | 0xc4),
-            "lnl_skymont::INST_RETIRED.ANY": ("lnl_skymont", 10, 0xc0),
-        }, {"task INST_RETIRED.ANY": [("cpu_atom", 1), ("cpu_core", 1)], "task slots": [("cpu_core", 1)]})
-        self.assertEqual(m.plan("slots", "true")[0]["why"], "cpu_atom does not have the event: not counted on CPUs 4-7")
+        m = self.check(
+            "lnl", ("lnl_lioncove", "lnl_skymont"), {
+                "BR_INST_RETIRED.COND_TAKEN_FWD": ("lnl_lioncove", 4, 1 << 40 | 0xc4),
+                "lnl_skymont::INST_RETIRED.ANY": ("lnl_skymont", 10, 0xc0),
+            }, {
+                "task INST_RETIRED.ANY": [("cpu_atom", 1),
+                                          ("cpu_core", 1)], "task slots": [("cpu_core", 1)]
+            })
+        self.assertEqual(
+            m.plan("slots", "true")[0]["why"],
+            "cpu_atom does not have the event: not counted on CPUs 4-7")
 
     def test_hsw(self):
-        self.check("hsw", ("hsw", "hsw_uncore_cbox", "hsw_uncore_arb", "hsw_uncore_cbox_0"), {
-            "L2_RQSTS.CODE_RD_HIT": ("hsw", 4, 0xc424), "mem-loads": ("cpu", 4, 0x1cd, 3), "cycles-ct": ("cpu", 4, 0x30000003c),
-        }, {"task INST_RETIRED.ANY,mem-stores": [("cpu", 1)] * 2, "UNC_CLOCK.SOCKET": [("uncore_cbox_0", 1)],
-            "UNC_CBO_CACHE_LOOKUP.READ_M": [("uncore_cbox", 4)]})
+        self.check(
+            "hsw", ("hsw", "hsw_uncore_cbox", "hsw_uncore_arb", "hsw_uncore_cbox_0"), {
+                "L2_RQSTS.CODE_RD_HIT": ("hsw", 4, 0xc424),
+                "mem-loads": ("cpu", 4, 0x1cd, 3),
+                "cycles-ct": ("cpu", 4, 0x30000003c),
+            }, {
+                "task INST_RETIRED.ANY,mem-stores": [("cpu", 1)] * 2, "UNC_CLOCK.SOCKET": [
+                    ("uncore_cbox_0", 1)
+                ], "UNC_CBO_CACHE_LOOKUP.READ_M": [("uncore_cbox", 4)]
+            })
 
     def test_skx(self):
-        m = self.check("skx", ("skx", *("skx_uncore_" + u for u in ("cha", "iio", "irp", "upi", "m2m", "imc", "m3upi", "pcu", "ubox"))), {
-            "UNC_CHA_CLOCKTICKS": ("skx_uncore_cha", 30, 0), "uncore_imc::UNC_M_CAS_COUNT.RD": ("skx_uncore_imc", 70, 0x304),
-            "uncore_imc_3/cas_count_read/": ("uncore_imc", 73, 0x304), "uncore_imc_3::UNC_M_CAS_COUNT.RD": ("skx_uncore_imc", 73, 0x304),
-            "OFFCORE_REQUESTS.DEMAND_DATA_RD": ("skx", 4, 0x1b0), "tx-start": ("cpu", 4, 0x1c9),
-        }, {
-            "UNC_CHA_CLOCKTICKS,UNC_M_CAS_COUNT.RD": [("uncore_cha", 56), ("uncore_imc", 12)],
-            "uncore_imc_3/cas_count_read/": [("uncore_imc_3", 2)],
-            "{UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR},power/energy-pkg/": [("uncore_imc", 12)] * 2 + [("power", 1)],
-            "cycles,page-faults": [("hardware", 56), ("software", 56)],
-        })
+        m = self.check(
+            "skx",
+            ("skx", *("skx_uncore_" + u
+                      for u in ("cha", "iio", "irp", "upi", "m2m", "imc", "m3upi", "pcu", "ubox"))),
+            {
+                "UNC_CHA_CLOCKTICKS": ("skx_uncore_cha", 30, 0),
+                "uncore_imc::UNC_M_CAS_COUNT.RD": ("skx_uncore_imc", 70, 0x304),
+                "uncore_imc_3/cas_count_read/": ("uncore_imc", 73, 0x304),
+                "uncore_imc_3::UNC_M_CAS_COUNT.RD": ("skx_uncore_imc", 73, 0x304),
+                "OFFCORE_REQUESTS.DEMAND_DATA_RD": ("skx", 4, 0x1b0),
+                "tx-start": ("cpu", 4, 0x1c9),
+            }, {
+                "UNC_CHA_CLOCKTICKS,UNC_M_CAS_COUNT.RD": [("uncore_cha", 56), ("uncore_imc", 12)],
+                "uncore_imc_3/cas_count_read/": [("uncore_imc_3", 2)],
+                "{UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR},power/energy-pkg/": [("uncore_imc", 12)] *
+                2 + [("power", 1)],
+                "cycles,page-faults": [("hardware", 56), ("software", 56)],
+            })
         plan = m.plan("{UNC_M_CAS_COUNT.RD,UNC_M_CAS_COUNT.WR},power/energy-pkg/", "-a")
-        self.assertEqual([(p["group"], p["cpus"], p.get("unit", "")) for p in plan], [(0, "0,28",
-                                                                                       ""), (0, "0,28", ""), (1, "0", "Joules")])
+        self.assertEqual([(p["group"], p["cpus"], p.get("unit", "")) for p in plan],
+                         [(0, "0,28", ""), (0, "0,28", ""), (1, "0", "Joules")])
 
     def test_icx(self):
-        self.check("icx", ("icx",), {
-            "MEM_LOAD_MISC_RETIRED.UC": ("icx", 4, 0x4d4), "uncore_cha/event=0x35,umask=0xc001fe01/": ("uncore_cha", 30,
-                                                                                                       0xc001fe << 32 | 0x135),
-        }, {"task INST_RETIRED.ANY": [("cpu", 1)]})
+        self.check(
+            "icx", ("icx", ), {
+                "MEM_LOAD_MISC_RETIRED.UC": ("icx", 4, 0x4d4),
+                "uncore_cha/event=0x35,umask=0xc001fe01/": ("uncore_cha", 30,
+                                                            0xc001fe << 32 | 0x135),
+            }, {"task INST_RETIRED.ANY": [("cpu", 1)]})
 
     def test_spr(self):
         self.check("spr", ("spr",), {
@@ -725,56 +835,87 @@ class Recorded(unittest.TestCase):
         }, {"task {slots,topdown-retiring}": [("cpu", 1)] * 2})
 
     def test_zen4(self):
-        self.check("zen4", ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
-            "ex_ret_instr": ("amdzen4", 4, 0xc0), "local_processor_read_data_beats_cs0": ("amdzen4_amd_df", 13, 0x700fe1f),
-            "l3_lookup_state.all_coherent_accesses_to_l3": ("amdzen4_amd_l3", 12, 0xff04), "umc_mem_clk": ("amdzen4_amd_umc", 14, 0),
-            "cpu-cycles": ("cpu", 4, 0x76), "cpu/cycles/": ("cpu", 4, 0x76), "ibs_op/cnt_ctl=1/": ("ibs_op", 16, 1 << 19),
-        }, {"l3_lookup_state.all_coherent_accesses_to_l3,umc_mem_clk": [("amd_l3", 2), ("amd_umc", 1)],
-            "task ex_ret_instr": [("cpu", 1)]})
+        self.check(
+            "zen4", ("amdzen4", "amdzen4_amd_l3", "amdzen4_amd_df", "amdzen4_amd_umc"), {
+                "ex_ret_instr": ("amdzen4", 4, 0xc0),
+                "local_processor_read_data_beats_cs0": ("amdzen4_amd_df", 13, 0x700fe1f),
+                "l3_lookup_state.all_coherent_accesses_to_l3": ("amdzen4_amd_l3", 12, 0xff04),
+                "umc_mem_clk": ("amdzen4_amd_umc", 14, 0),
+                "cpu-cycles": ("cpu", 4, 0x76),
+                "cpu/cycles/": ("cpu", 4, 0x76),
+                "ibs_op/cnt_ctl=1/": ("ibs_op", 16, 1 << 19),
+            }, {
+                "l3_lookup_state.all_coherent_accesses_to_l3,umc_mem_clk": [("amd_l3", 2),
+                                                                            ("amd_umc", 1)],
+                "task ex_ret_instr": [("cpu", 1)]
+            })
 
     def test_neoverse_n1(self):
-        self.check("neoverse-n1", ("neoverse_n1",), {
-            "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11), "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
-            "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1),
-        }, {"task CPU_CYCLES,MEM_ACCESS,page-faults": [("armv8_pmuv3_0", 1)] * 2 + [("software", 1)],
-            "MEM_ACCESS": [("armv8_pmuv3_0", 64)]})
+        self.check(
+            "neoverse-n1", ("neoverse_n1", ), {
+                "CPU_CYCLES": ("armv8_pmuv3_0", 8, 0x11),
+                "MEM_ACCESS": ("neoverse_n1", 8, 0x13),
+                "neoverse_n1::CPU_CYCLES:long=1": ("neoverse_n1", 8, 0x11, 1),
+            }, {
+                "task CPU_CYCLES,MEM_ACCESS,page-faults": [("armv8_pmuv3_0", 1)] * 2 +
+                [("software", 1)], "MEM_ACCESS": [("armv8_pmuv3_0", 64)]
+            })
 
     def test_power9(self):
-        m = self.check("power9", ("power9",), {
-            "PM_CYC": ("power9", 4, 0x1e), "PM_LD_MISS_L1": ("power9", 4, 0x3e054), "cpu-cycles": ("cpu", 4, 0x1001e),
-            "hv_24x7/PM_PB_CYC,chip=1/": ("hv_24x7", 9,
-                                          0x80 << 32 | 1 << 16 | 1), "cpu/pmcxsel=0x54,unit=0xe,pmc=3/": ("cpu", 4, 0x3e054),
-        }, {"task {PM_CYC,PM_LD_MISS_L1}": [("cpu", 1)] * 2})
+        m = self.check(
+            "power9", ("power9", ), {
+                "PM_CYC": ("power9", 4, 0x1e),
+                "PM_LD_MISS_L1": ("power9", 4, 0x3e054),
+                "cpu-cycles": ("cpu", 4, 0x1001e),
+                "hv_24x7/PM_PB_CYC,chip=1/": ("hv_24x7", 9, 0x80 << 32 | 1 << 16 | 1),
+                "cpu/pmcxsel=0x54,unit=0xe,pmc=3/": ("cpu", 4, 0x3e054),
+            }, {"task {PM_CYC,PM_LD_MISS_L1}": [("cpu", 1)] * 2})
         self.assertEqual(m.perf("hv_24x7/PM_PB_CYC/"), "missing_value")
 
     def test_z15(self):
-        self.check("z15", ("cf_z15",), {
-            "CPU_CYCLES": ("cpum_cf", 8, 0), "TX_C_TEND": ("cf_z15", 8, 0x8c), "L1I_DIR_WRITES": ("cpum_cf", 8, 2),
-            "SF_CYCLES_BASIC": ("cpum_sf", 4, 0xb0000),
-        }, {"CPU_CYCLES,TX_C_TEND": [("cpum_cf", 8)] * 2})
+        self.check(
+            "z15", ("cf_z15", ), {
+                "CPU_CYCLES": ("cpum_cf", 8, 0),
+                "TX_C_TEND": ("cf_z15", 8, 0x8c),
+                "L1I_DIR_WRITES": ("cpum_cf", 8, 2),
+                "SF_CYCLES_BASIC": ("cpum_sf", 4, 0xb0000),
+            }, {"CPU_CYCLES,TX_C_TEND": [("cpum_cf", 8)] * 2})
 
     def test_riscv(self):
-        self.check("riscv-u74", ("u74",), {
-            "INTEGER_LOAD_RETIRED": ("u74", 4, 0x200), "FW_ACCESS_LOAD": ("u74", 4, 0x8000000000000002),
-            "cpu/firmware=2,event=5/": ("cpu", 4, 2 << 62 | 5),
-        }, {"task INTEGER_LOAD_RETIRED": [("cpu", 1)]})
+        self.check(
+            "riscv-u74", ("u74", ), {
+                "INTEGER_LOAD_RETIRED": ("u74", 4, 0x200),
+                "FW_ACCESS_LOAD": ("u74", 4, 0x8000000000000002),
+                "cpu/firmware=2,event=5/": ("cpu", 4, 2 << 62 | 5),
+            }, {"task INTEGER_LOAD_RETIRED": [("cpu", 1)]})
 
 
 VECTORS_OF = {
-    "ADL/core": ("adl", "adl_goldencove"), "ADL/atom": ("adl", "adl_gracemont"), "LNL/core": ("lnl", "lnl_lioncove"),
-    "LNL/atom": ("lnl", "lnl_skymont"), "HSW": ("hsw", ""), "SKX": ("skx", ""), "ICX": ("icx", ""), "SPR": ("spr", ""),
-    "x86/amdzen4": ("zen4", ""), "arm64/arm/neoverse-n1": ("neoverse-n1", ""), "powerpc/power9": ("power9", ""),
-    "s390/cf_z15": ("z15", ""), "riscv/sifive/u74": ("riscv-u74", ""),
+    "ADL/core": ("adl", "adl_goldencove"),
+    "ADL/atom": ("adl", "adl_gracemont"),
+    "LNL/core": ("lnl", "lnl_lioncove"),
+    "LNL/atom": ("lnl", "lnl_skymont"),
+    "HSW": ("hsw", ""),
+    "SKX": ("skx", ""),
+    "ICX": ("icx", ""),
+    "SPR": ("spr", ""),
+    "x86/amdzen4": ("zen4", ""),
+    "arm64/arm/neoverse-n1": ("neoverse-n1", ""),
+    "powerpc/power9": ("power9", ""),
+    "s390/cf_z15": ("z15", ""),
+    "riscv/sifive/u74": ("riscv-u74", ""),
 }
 
 
 def vector_text(v, prefix):
-    mods = "".join(":" + (value if key == "plm" else "%s=%s" % (key, value)) for key, value in v["mods"].items())
+    mods = "".join(":" + (value if key == "plm" else "%s=%s" % (key, value))
+                   for key, value in v["mods"].items())
     return (prefix + "::" if prefix else "") + v["event"] + mods
 
 
 def add_vector_tests():
-    """The golden answers, asked of the recorded machines: bare names where one PMU has the event, the machine's own types."""
+    """The golden answers, asked of the recorded machines: bare names where one PMU has the event,
+    the machine's own types."""
     def each(name):
         def test(self):
             if not os.path.isfile(VECTORS):
@@ -786,12 +927,14 @@ def add_vector_tests():
             texts = [vector_text(v, VECTORS_OF[v["cpu"]][1]) for v in rows]
             for v, text, a in zip(rows, texts, m.encode(*texts)):
                 folders = sorted(instances(m, v["pmu"]), key=lambda d: int(m.read(d + "/type")))
-                want = (int(m.read(folders[0] + "/type")),) + tuple(int(v[k], 16) for k in ("config", "config1", "config2"))
+                want = (int(m.read(folders[0] + "/type")), ) + tuple(
+                    int(v[k], 16) for k in ("config", "config1", "config2"))
                 plm = v["mods"].get("plm", "uk")
                 want += ("u" not in plm, "k" not in plm)
                 p = a.get("perf")
-                got = p and (p["type"],) + tuple(int(p[k], 16) for k in ("config", "config1", "config2")) + \
-                    (bool(p["exclude_user"]), bool(p["exclude_kernel"]))
+                got = p and (p["type"],) + tuple(
+                    int(p[k], 16) for k in ("config", "config1", "config2")
+                ) + (bool(p["exclude_user"]), bool(p["exclude_kernel"]))
                 if got != want:
                     wrong.append("%s: %s, want %s" % (text, got or a, want))
             print("# %s: %d golden answers" % (name, len(rows)))

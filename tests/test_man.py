@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The manual pages against the headers, the version script and the library; their examples compiled and run.
+"""The manual pages against the headers, the version script and the library; their examples compiled
+and run.
 
     PERFMON_SOURCE   root of the source tree (default: the parent of this folder)
     PERFMON_BUILD    build directory; without it examples and exported symbols are skipped
 
-Conventions of the pages that this relies on: the names in a NAME section are the pages that will be installed; a display
-in EXAMPLES that begins with #include is a complete program; a display after "It prints:" is its exact output; a comment
-'compiled only' or 'pmuc' in the line before a display says how else it is checked.
+Conventions of the pages that this relies on: the names in a NAME section are the pages that will be
+installed; a display in EXAMPLES that begins with #include is a complete program; a display after
+"It prints:" is its exact output; a comment 'compiled only' or 'pmuc' in the line before a display
+says how else it is checked.
 """
 
 import concurrent.futures
@@ -23,24 +25,27 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("PERFMON_BUILD", "")
 DOCS = os.path.join(SOURCE, "docs")
 MANDOC = shutil.which("mandoc")
 PFM = os.environ.get("PFM", os.path.join(BUILD, "tools/pfm"))
 
 # Pages of other packages that ours refer to.
-FOREIGN = {"objdump(1)", "free(3)", "ioctl(2)", "open(2)", "perf_event_open(2)", "perf_event_paranoid(2)", "printf(3)",
-           "read(2)", "perf(1)", "debuginfod(8)", "fnmatch(3)",
-           "perf-stat(1)", "perf-list(1)", "capabilities(7)", "wait(2)", "poll(2)", "malloc(3)", "clock_gettime(2)", "taskset(1)",
-           "fork(2)", "pthread_atfork(3)"}
+FOREIGN = {
+    "objdump(1)", "free(3)", "ioctl(2)", "open(2)", "perf_event_open(2)", "perf_event_paranoid(2)",
+    "printf(3)", "read(2)", "perf(1)", "debuginfod(8)", "fnmatch(3)", "perf-stat(1)",
+    "perf-list(1)", "capabilities(7)", "wait(2)", "poll(2)", "malloc(3)", "clock_gettime(2)",
+    "taskset(1)", "fork(2)", "pthread_atfork(3)"
+}
 # Style remarks of mandoc that do not matter here, and why.
 IGNORED = (
-    "operating system explicitly specified",   # the footer says the same on every system
-    "referenced manual not found",             # asked of its own data base; test_references knows better
+    "operating system explicitly specified",  # the footer says the same on every system
+    "referenced manual not found",  # asked of its own data base; test_references knows better
     "outdated mandoc.db",
-    "possible typo in section name: Sh RETURN VALUE",    # man-pages(7) has RETURN VALUE,
-    "sections out of conventional order",                # and an order that test_order checks
+    "possible typo in section name: Sh RETURN VALUE",  # man-pages(7) has RETURN VALUE,
+    "sections out of conventional order",  # and an order that test_order checks
 )
 # In pages written from tables, lines hold names and texts as the tables have them.
 IGNORED_GENERATED = IGNORED + ("input text line longer than 80 bytes", "consider using OS macro")
@@ -73,7 +78,7 @@ def section(text, title):
     return found[1] if found else ""
 
 
-# ---- headers ---------------------------------------------------------------------------------------------------------
+# ---- headers -------------------------------------------------------------------------------------
 
 def is_libpfm4(path):
     """True for the page of the other library, whose headers have a folder of their own."""
@@ -81,8 +86,12 @@ def is_libpfm4(path):
 
 
 def headers(path=""):
-    folders = ["include/libpfm4/perfmon"] if is_libpfm4(path) else ["include/perfmon", "include/libpfm3/perfmon"]
-    return {os.path.basename(p): read(p) for folder in folders for p in glob.glob(os.path.join(SOURCE, folder, "*.h"))}
+    folders = ["include/libpfm4/perfmon"
+               ] if is_libpfm4(path) else ["include/perfmon", "include/libpfm3/perfmon"]
+    return {
+        os.path.basename(p): read(p) for folder in folders
+        for p in glob.glob(os.path.join(SOURCE, folder, "*.h"))
+    }
 
 
 def without_comments(text):
@@ -101,10 +110,15 @@ def prototypes(path=""):
     """name -> (header, prototype squeezed, is inline)."""
     found = {}
     for header, text in headers(path).items():
-        for m in re.finditer(r"((?:static inline )?[A-Za-z_][A-Za-z0-9_ ]*?[ *]+)(pfm_[a-z0-9_]+)\(((?:[^()]|\([^()]*\))*)\)"
-                             r"\s*(?=;|\{)", without_directives(text)):
+        for m in re.finditer(
+            r"((?:static inline )?[A-Za-z_][A-Za-z0-9_ ]*?["
+            r" *]+)(pfm_[a-z0-9_]+)\(((?:[^()]|\([^()]*\))*)\)"
+            r"\s*(?=;|\{)",
+            without_directives(text),
+        ):
             inline = m[1].startswith("static inline ")
-            found[m[2]] = header, squeeze("%s %s(%s)" % (m[1].replace("static inline ", ""), m[2], m[3])), inline
+            found[m[2]] = header, squeeze("%s %s(%s)" %
+                                          (m[1].replace("static inline ", ""), m[2], m[3])), inline
     return found
 
 
@@ -113,7 +127,13 @@ def types(path=""):
     found, opaque = {}, {}
     for text in headers(path).values():
         text = without_directives(text)
-        for m in re.finditer(r"typedef (?:struct|union|enum)(?: \w+)? \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\} (\w+);", text):
+        for m in re.finditer(
+            (
+                r"typedef (?:struct|union|enum)(?: \w+)? \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
+                r" (\w+);"
+            ),
+            text,
+        ):
             found[m[2]] = squeeze(m[1])
         for m in re.finditer(r"\n(?:struct|union) (\w+) \{((?:[^{}]|\{[^{}]*\})*)\};", text):
             found[m[1]] = squeeze(m[2])
@@ -135,10 +155,11 @@ def constants(path=""):
     return found
 
 
-# ---- displays --------------------------------------------------------------------------------------------------------
+# ---- displays ------------------------------------------------------------------------------------
 
 def unescape(lines):
-    return "\n".join(re.sub(r"^\\&", "", line).replace("\\e", "\\").replace("\\&", "") for line in lines) + "\n"
+    return "\n".join(
+        re.sub(r"^\\&", "", line).replace("\\e", "\\").replace("\\&", "") for line in lines) + "\n"
 
 
 def displays(text):
@@ -176,7 +197,7 @@ def programs():
     return out
 
 
-# ---- building --------------------------------------------------------------------------------------------------------
+# ---- building ------------------------------------------------------------------------------------
 
 def library():
     return os.path.join(BUILD, "lib", "libperfmon.so") if BUILD else ""
@@ -202,7 +223,10 @@ def compiler():
                 if target["name"] == "perfmon" and target["type"] == "shared library":
                     source = next(s for s in target["target_sources"] if s.get("compiler"))
                     command = source["compiler"]
-                    flags = [p for p in source["parameters"] if re.match(r"-m\d|-fsanitize|--coverage", p)]
+                    flags = [
+                        p for p in source["parameters"]
+                        if re.match(r"-m\d|-fsanitize|--coverage", p)
+                    ]
     except (OSError, StopIteration, ValueError, KeyError):
         pass
     return command + flags
@@ -219,7 +243,8 @@ class Built:
             base = compiler()
             todo = programs()
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
-                cls.results = dict(zip([p.name for p in todo], pool.map(lambda p: cls.compile(base, p), todo)))
+                cls.results = dict(
+                    zip([p.name for p in todo], pool.map(lambda p: cls.compile(base, p), todo)))
         return cls.results
 
     @classmethod
@@ -229,26 +254,33 @@ class Built:
         with open(source, "w", encoding="utf-8") as f:
             f.write(program.text)
         if is_libpfm4(program.path):
-            folders, links = ["libpfm4"], ["-L" + os.path.join(BUILD, "lib/compat/libpfm4"), "-lpfm"]
+            folders, links = ["libpfm4"
+                              ], ["-L" + os.path.join(BUILD, "lib/compat/libpfm4"), "-lpfm"]
         else:
-            folders, links = ["", "libpfm3"], ["-L" + os.path.join(BUILD, "lib"), "-Wl,--as-needed",
-                                               "-L" + os.path.join(BUILD, "lib/profile"), "-lperfmon-profile", "-lperfmon",
-                                               os.path.join(BUILD, "lib/compat/libpfm3/libpfm.so.3")]
-        done = subprocess.run(base + ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1",
-                                      *("-I" + os.path.join(SOURCE, "include", f) for f in folders), source, "-o", exe,
-                                      *links],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            folders, links = ["", "libpfm3"], [
+                "-L" + os.path.join(BUILD, "lib"), "-Wl,--as-needed",
+                "-L" + os.path.join(BUILD, "lib/profile"), "-lperfmon-profile", "-lperfmon",
+                os.path.join(BUILD, "lib/compat/libpfm3/libpfm.so.3")
+            ]
+        done = subprocess.run(
+            base + [
+                "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1",
+                *("-I" + os.path.join(SOURCE, "include", f)
+                  for f in folders), source, "-o", exe, *links
+            ], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         return (done.stdout if done.returncode else None), exe
 
 
 def clean_environment():
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
-    env["LD_LIBRARY_PATH"] = ":".join(os.path.join(BUILD, f) for f in ("lib", "lib/profile", "lib/compat/libpfm3", "lib/compat/libpfm4"))
+    env["LD_LIBRARY_PATH"] = ":".join(
+        os.path.join(BUILD, f)
+        for f in ("lib", "lib/profile", "lib/compat/libpfm3", "lib/compat/libpfm4"))
     env["XDG_DATA_HOME"] = "/nonexistent"
     return env
 
 
-# ---- the cases -------------------------------------------------------------------------------------------------------
+# ---- the cases -----------------------------------------------------------------------------------
 
 class Pages(unittest.TestCase):
     """One case a page and question; filled in below."""
@@ -259,10 +291,12 @@ def lint(path):
     def case(self):
         if not MANDOC:
             self.skipTest("mandoc is not installed")
-        done = subprocess.run([MANDOC, "-Tlint", "-Wstyle", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              universal_newlines=True)
+        done = subprocess.run([MANDOC, "-Tlint", "-Wstyle", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, universal_newlines=True)
         ignored = IGNORED if path.startswith(DOCS) else IGNORED_GENERATED
-        left = [line for line in done.stdout.splitlines() if not any(word in line for word in ignored)]
+        left = [
+            line for line in done.stdout.splitlines() if not any(word in line for word in ignored)
+        ]
         # Quotes go on to the end of the line: what comes behind a comma would be within them, too.
         left += re.findall(r"^\.(?:Pq )?(?:Ql|Sq|Dq) \S+ , \S.*", read(path), re.M)
         self.assertEqual(left, [])
@@ -271,9 +305,14 @@ def lint(path):
 
 def references(path):
     def case(self):
-        known = {"%s(%s)" % (name, page.rsplit(".", 1)[1]) for page in pages() for name in names(read(page))} | FOREIGN
+        known = {
+            "%s(%s)" % (name, page.rsplit(".", 1)[1]) for page in pages()
+            for name in names(read(page))
+        } | FOREIGN
         if not BUILD:
-            known |= {r for r in re.findall(r"perfmon_\w+\(7\)", "\n".join(map(reference_list, pages())))}
+            known |= {
+                r for r in re.findall(r"perfmon_\w+\(7\)", "\n".join(map(reference_list, pages())))
+            }
         wrong = [r for r in reference_list(path).split("\n") if r and r not in known]
         self.assertEqual(wrong, [], "no such page")
     return case
@@ -289,10 +328,15 @@ def vocabulary(path):
         text = read(path)
         functions, known = prototypes(path), constants(path)
         wrong = [n for n in re.findall(r"^\.(?:Fn|Fo) (pfm_\w+)", text, re.M) if n not in functions]
-        wrong += [n for n in re.findall(r"\b(pfm_[a-z0-9_]+_t)\b", text) if n not in types(path) and n not in
-                  ("pfm_ctx_t", "pfm_session_t", "pfm_profile_t", "pfm_symbols_t",
-                  "pfm_plan_t", "pfm_err_t", "pfm_error_kind_t", "pfm_quality_t", "pfm_cause_t")]
-        for n in re.findall(r"\b((?:PFMLIB|PFM|PF5|PF6|PF67|PCNT)[A-Z0-9]*_?\w*\*?)", re.sub(r"^\.Dt .*|\\&", "", text, flags=re.M)):
+        wrong += [
+            n for n in re.findall(r"\b(pfm_[a-z0-9_]+_t)\b", text)
+            if n not in types(path) and n not in ("pfm_ctx_t", "pfm_session_t", "pfm_profile_t",
+                                                  "pfm_symbols_t", "pfm_plan_t", "pfm_err_t",
+                                                  "pfm_error_kind_t", "pfm_quality_t",
+                                                  "pfm_cause_t")
+        ]
+        for n in re.findall(r"\b((?:PFMLIB|PFM|PF5|PF6|PF67|PCNT)[A-Z0-9]*_?\w*\*?)",
+                            re.sub(r"^\.Dt .*|\\&", "", text, flags=re.M)):
             if n.endswith("*"):
                 pattern = re.compile(re.escape(n[:-1]) + r"\w*")
                 if not any(pattern.fullmatch(k) for k in known):
@@ -327,7 +371,8 @@ def synopsis(path):
                 shown[name] = header, squeeze("%s %s(%s)" % (result, name, ", ".join(args)))
             elif word == ".Fn":
                 parts = shlex.split(line)[1:]
-                shown[parts[0]] = header, squeeze("%s %s(%s)" % (result, parts[0], ", ".join(parts[1:])))
+                shown[parts[0]] = header, squeeze("%s %s(%s)" %
+                                                  (result, parts[0], ", ".join(parts[1:])))
         for name in names(text):
             if name in declared:
                 self.assertIn(name, shown)
@@ -358,10 +403,11 @@ def example(program):
         self.assertIsNone(failed, "%s\n%s" % (failed, program.text))
         if not program.run:
             return
-        device = re.search(r'"(ev4|ev5|pca56|ev6|ev67)::.*\.backend = "pfm_device"', program.text, re.S)
+        device = re.search(r'"(ev4|ev5|pca56|ev6|ev67)::.*\.backend = "pfm_device"', program.text,
+                           re.S)
         under = [PFM, "alpha", "device", "--model", device[1], "--"] if device else []
-        done = subprocess.run([*under, exe], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment(),
-                              universal_newlines=True, timeout=60)
+        done = subprocess.run([*under, exe], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=clean_environment(), universal_newlines=True, timeout=60)
         if under and done.returncode == 126:
             self.skipTest(done.stderr)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -377,15 +423,20 @@ def sections(path):
         for title in ("DESCRIPTION", "SEE ALSO", "EXAMPLES"):
             self.assertTrue(section(text, title), title)
         if names(text)[0].startswith("pfm_") and names(text)[0] != "pfm_device":
-            self.assertTrue(section(text, "RETURN VALUE") or "void" in section(text, "SYNOPSIS"), "RETURN VALUE")
+            self.assertTrue(
+                section(text, "RETURN VALUE") or "void" in section(text, "SYNOPSIS"),
+                "RETURN VALUE")
             self.assertTrue(section(text, "ATTRIBUTES"), "ATTRIBUTES")
-        self.assertTrue(any(t.startswith("#include") for _, _, t in displays(section(text, "EXAMPLES"))), "no program")
+        self.assertTrue(
+            any(t.startswith("#include") for _, _, t in displays(section(text, "EXAMPLES"))),
+            "no program")
     return case
 
 
 # Sections of man-pages(7), in its order; EVENT NAMES is our own.
-SECTIONS = ("NAME", "LIBRARY", "SYNOPSIS", "DESCRIPTION", "EVENT NAMES", "EXIT STATUS", "RETURN VALUE", "ERRORS", "DIAGNOSTICS",
-            "ENVIRONMENT", "FILES", "ATTRIBUTES", "CAVEATS", "EXAMPLES", "SEE ALSO")
+SECTIONS = ("NAME", "LIBRARY", "SYNOPSIS", "DESCRIPTION", "EVENT NAMES", "EXIT STATUS",
+            "RETURN VALUE", "ERRORS", "DIAGNOSTICS", "ENVIRONMENT", "FILES", "ATTRIBUTES",
+            "CAVEATS", "EXAMPLES", "SEE ALSO")
 
 
 def order(path):
@@ -406,38 +457,52 @@ class Whole(unittest.TestCase):
     """Questions about all pages together."""
     maxDiff = None
 
-    MAPS = {"lib/perfmon.map": "lib/libperfmon.so", "lib/compat/libpfm3/libpfm3.map": "lib/compat/libpfm3/libpfm.so.3",
-            "lib/profile/perfmon-profile.map": "lib/profile/libperfmon-profile.so"}
+    MAPS = {
+        "lib/perfmon.map": "lib/libperfmon.so",
+        "lib/compat/libpfm3/libpfm3.map": "lib/compat/libpfm3/libpfm.so.3",
+        "lib/profile/perfmon-profile.map": "lib/profile/libperfmon-profile.so"
+    }
 
     def exported(self, *maps):
         return {n for m in maps or self.MAPS
                 for n in re.findall(r"^\t(pfm_\w+);", read(os.path.join(SOURCE, m)), re.M)}
 
     def documented(self):
-        return {n for p in pages() if p.endswith(".3") for n in names(read(p)) if n.startswith("pfm_")} - {"pfm_device"}
+        return {
+            n for p in pages() if p.endswith(".3") for n in names(read(p)) if n.startswith("pfm_")
+        } - {"pfm_device"}
 
     def test_processors_that_the_overview_names_are_built_in(self):
-        """As examples today's processors come first, and the page names no image or import that they would need."""
+        """As examples today's processors come first, and the page names no image or import that
+        they would need."""
         text = read(os.path.join(SOURCE, "docs/man7/perfmon.7"))
         section = re.search(r"\.Ss Processors\n(.*?)\n\.S[sh] ", text, re.S)[1]
         named = re.findall(r"^\.It Li (\S+) Ta", section, re.M)
         self.assertEqual(named[:3], ["skx", "amdzen4", "neoverse_n1"])
-        done = subprocess.run([PFM, "list", "--pmus", "--json"], capture_output=True, text=True, check=True, timeout=60,
-                              env={**os.environ, "XDG_DATA_HOME": "/nonexistent", "XDG_DATA_DIRS": "/nonexistent"})
-        self.assertLessEqual(set(named), {json.loads(line)["pmu"] for line in done.stdout.splitlines()})
+        done = subprocess.run(
+            [PFM, "list", "--pmus", "--json"], capture_output=True, text=True, check=True,
+            timeout=60,
+            env={**os.environ, "XDG_DATA_HOME": "/nonexistent", "XDG_DATA_DIRS": "/nonexistent"})
+        self.assertLessEqual(set(named),
+                             {json.loads(line)["pmu"] for line in done.stdout.splitlines()})
 
     def test_version_script_is_the_headers(self):
-        self.assertEqual(self.exported(), {n for n, (_, _, inline) in prototypes().items() if not inline})
+        self.assertEqual(self.exported(),
+                         {n for n, (_, _, inline) in prototypes().items() if not inline})
 
     def test_library_exports_the_version_script(self):
         if not BUILD or not os.path.exists(library()):
             self.skipTest("no built library (PERFMON_BUILD)")
         for script, path in self.MAPS.items():
-            done = subprocess.run(["nm", "-D", "--defined-only", os.path.join(BUILD, path)], stdout=subprocess.PIPE,
+            done = subprocess.run(["nm", "-D", "--defined-only",
+                                   os.path.join(BUILD, path)], stdout=subprocess.PIPE,
                                   universal_newlines=True)
             if done.returncode:
                 self.skipTest("nm cannot read the library")
-            found = {line.split()[2].split("@")[0] for line in done.stdout.splitlines() if line.split()[1] in "TW"}
+            found = {
+                line.split()[2].split("@")[0] for line in done.stdout.splitlines()
+                if line.split()[1] in "TW"
+            }
             self.assertEqual(found, self.exported(script), path)
 
     def test_every_symbol_has_a_page_and_every_page_a_symbol(self):
@@ -457,19 +522,27 @@ class Whole(unittest.TestCase):
 
     def test_every_public_constant_is_in_a_page(self):
         text = "\n".join(read(p) for p in pages())
-        missing = [c for c in sorted(constants()) if c.startswith(("PFM_", "PFMLIB_", "PCNT", "PMU_"))
-                   and not re.search(r"\b%s\b" % c, text)]
-        # Types of processors without events are in the header alone; so are macros that help to declare a structure.
-        self.assertEqual([c for c in missing if not re.match(r"PFMLIB_\w+_PMU$|PFM_MONT_|PFMLIB_SYMBOL$", c)], [])
+        missing = [
+            c for c in sorted(constants())
+            if c.startswith(("PFM_", "PFMLIB_", "PCNT",
+                             "PMU_")) and not re.search(r"\b%s\b" % c, text)
+        ]
+        # Types of processors without events are in the header alone; so are macros that help to
+        # declare a structure.
+        self.assertEqual(
+            [c for c in missing if not re.match(r"PFMLIB_\w+_PMU$|PFM_MONT_|PFMLIB_SYMBOL$", c)],
+            [])
 
     def test_error_texts(self):
-        shown = re.findall(r"^\.It Dv PFMLIB_(\w+) Pq \\?(-?\d+)\n(.*?)\.\n", read(os.path.join(DOCS, "man3", "pfm_result_text.3")),
-                           re.M | re.S)
-        told = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)', read(os.path.join(SOURCE, "lib", "base", "errors.def")), re.M)
+        shown = re.findall(r"^\.It Dv PFMLIB_(\w+) Pq \\?(-?\d+)\n(.*?)\.\n",
+                           read(os.path.join(DOCS, "man3", "pfm_result_text.3")), re.M | re.S)
+        told = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)',
+                          read(os.path.join(SOURCE, "lib", "base", "errors.def")), re.M)
 
         def plain(text):
             return re.sub(r"\s+", " ", re.sub(r"^\.Fn (\w+)", r"\1()", text, flags=re.M)).lower()
-        self.assertEqual([(n, v, plain(t)) for n, v, t in shown], [(n, v, plain(t)) for n, v, t in told])
+        self.assertEqual([(n, v, plain(t)) for n, v, t in shown],
+                         [(n, v, plain(t)) for n, v, t in told])
 
     def test_image_records(self):
         sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
@@ -477,7 +550,8 @@ class Whole(unittest.TestCase):
         import pmtable
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
         shown = dict(re.findall(r"^\.It (\w+) Ta (\d+) Ta ", text.split(".It Sy Array")[1], re.M))
-        self.assertEqual({n: int(s) for n, s in shown.items()}, {n: s for n, s in pmlayout.SIZES.items() if n != "store"})
+        self.assertEqual({n: int(s) for n, s in shown.items()},
+                         {n: s for n, s in pmlayout.SIZES.items() if n != "store"})
         for size in (pmlayout.IMAGE_SIZE, pmlayout.HEAD_SIZE):
             self.assertIn("head of %d bytes" % size, text)
         self.assertIn("0x%x" % pmlayout.IMAGE_MAGIC, text)
@@ -488,28 +562,37 @@ class Whole(unittest.TestCase):
         sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
         import pmtable
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
-        self.assertIn(", ".join("%d %s" % (i, n) for i, n in enumerate(pmtable.ENCODERS) if i), re.sub(r"\n", " ", text))
+        self.assertIn(", ".join("%d %s" % (i, n) for i, n in enumerate(pmtable.ENCODERS) if i),
+                      re.sub(r"\n", " ", text))
 
     def test_event_table_statements(self):
         """Every statement of the language is explained, and its example compiles."""
         text = read(os.path.join(DOCS, "man5", "perfmon_events.5"))
-        code = "".join(read(os.path.join(SOURCE, "lib", "pmuc", part + ".py")) for part in ("pmhead", "pmfields", "pmcompile"))
+        code = "".join(
+            read(os.path.join(SOURCE, "lib", "pmuc", part + ".py"))
+            for part in ("pmhead", "pmfields", "pmcompile"))
         statements = set(re.findall(r"^    def do_(\w+)\(", code, re.M)) | {"use"}
         self.assertGreater(len(statements), 20)
-        self.assertEqual([s for s in sorted(statements) if not re.search(r"^\.It (?:Ic|Li) %s\b" % s, text, re.M)], [])
+        self.assertEqual([
+            s for s in sorted(statements) if not re.search(r"^\.It (?:Ic|Li) %s\b" % s, text, re.M)
+        ], [])
         tables = [t for marker, _, t in displays(text) if marker == "pmuc"]
         self.assertTrue(tables)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "toy.pmu")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(tables[0])
-            done = subprocess.run([sys.executable, os.path.join(SOURCE, "lib", "pmuc", "pmuc.py"), "--check", path],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            done = subprocess.run(
+                [sys.executable,
+                 os.path.join(SOURCE, "lib", "pmuc", "pmuc.py"), "--check", path],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
     def test_every_page_is_installed(self):
         listed = set(re.findall(r"'(man\d/[\w.]+)'", read(os.path.join(DOCS, "meson.build"))))
-        self.assertEqual(listed, {os.path.relpath(p, DOCS) for p in glob.glob(os.path.join(DOCS, "man*", "*.[1-9]"))})
+        self.assertEqual(
+            listed,
+            {os.path.relpath(p, DOCS) for p in glob.glob(os.path.join(DOCS, "man*", "*.[1-9]"))})
 
     def test_generated_pages_name_every_event(self):
         if not BUILD or not glob.glob(os.path.join(BUILD, "docs", "perfmon_*.7")):
@@ -533,9 +616,14 @@ class Site(unittest.TestCase):
         if not MANDOC:
             raise unittest.SkipTest("mandoc is not installed")
         cls.folder = tempfile.TemporaryDirectory(prefix="perfmon-site-")
-        subprocess.run([sys.executable, os.path.join(DOCS, "site.py"), "--mandoc", MANDOC, "--version", "0", "--out",
-                        cls.folder.name] + pages(), check=True, stdout=subprocess.DEVNULL)
-        cls.texts = {os.path.basename(p): read(p) for p in glob.glob(os.path.join(cls.folder.name, "*.html"))}
+        subprocess.run([
+            sys.executable,
+            os.path.join(DOCS, "site.py"), "--mandoc", MANDOC, "--version", "0", "--out",
+            cls.folder.name
+        ] + pages(), check=True, stdout=subprocess.DEVNULL)
+        cls.texts = {
+            os.path.basename(p): read(p) for p in glob.glob(os.path.join(cls.folder.name, "*.html"))
+        }
 
     @classmethod
     def tearDownClass(cls):
@@ -543,7 +631,8 @@ class Site(unittest.TestCase):
             cls.folder.cleanup()
 
     def test_every_page_is_there(self):
-        self.assertEqual(set(self.texts), {os.path.basename(p) + ".html" for p in pages()} | {"index.html"})
+        self.assertEqual(set(self.texts),
+                         {os.path.basename(p) + ".html" for p in pages()} | {"index.html"})
 
     def test_every_link_leads_somewhere(self):
         wrong = []
@@ -561,7 +650,9 @@ class Site(unittest.TestCase):
 
     def test_nothing_is_loaded(self):
         for file, text in self.texts.items():
-            self.assertIsNone(re.search(r'<link\b|\bsrc="|url\(|@import|https?://(?!www\.w3\.org)[^<\s]*"', text), file)
+            self.assertIsNone(
+                re.search(r'<link\b|\bsrc="|url\(|@import|https?://(?!www\.w3\.org)[^<\s]*"', text),
+                file)
 
     def test_no_anchor_stands_twice(self):
         for file, text in self.texts.items():
@@ -569,20 +660,27 @@ class Site(unittest.TestCase):
             self.assertEqual(sorted({i for i in found if found.count(i) > 1}), [], file)
 
     def test_filter(self):
-        """In a browser: the box finds events by several words, without regard to case, '-' and '_'."""
-        browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        """In a browser: the box finds events by several words, without regard to case, '-' and
+        '_'."""
+        browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which(
+            "google-chrome")
         if not browser:
             self.skipTest("no Chromium")
         if "perfmon_coreduo.7.html" not in self.texts:
             self.skipTest("no generated pages (PERFMON_BUILD)")
         url = "file://%s/perfmon_coreduo.7.html?q=l2%%20LINES-in" % self.folder.name
         with tempfile.TemporaryDirectory(prefix="perfmon-browser-") as profile:
-            done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile,
-                                   "--dump-dom", url], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  universal_newlines=True, timeout=120)
+            done = subprocess.run([
+                browser, "--headless", "--no-sandbox", "--disable-gpu",
+                "--user-data-dir=" + profile, "--dump-dom", url
+            ], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True,
+                                  timeout=120)
         if done.returncode:
             self.skipTest("Chromium does not start here")
-        shown = [m[1] for m in re.finditer(r'<dt id="e-([^"]*)"([^>]*)>', done.stdout) if "hidden" not in m[2]]
+        shown = [
+            m[1] for m in re.finditer(r'<dt id="e-([^"]*)"([^>]*)>', done.stdout)
+            if "hidden" not in m[2]
+        ]
         self.assertEqual(shown, ["L2_Lines_In", "L2_M_Lines_In"])
         self.assertRegex(done.stdout, r">2 of \d+</output>")
 
@@ -604,7 +702,7 @@ def fill():
         setattr(Pages, "test_example_" + program.name, example(program))
 
 
-# ---- TAP -------------------------------------------------------------------------------------------------------------
+# ---- TAP -----------------------------------------------------------------------------------------
 
 class Tap(unittest.TestResult):
     def __init__(self, total):
@@ -636,7 +734,8 @@ def main():
     fill()
     suite = unittest.TestLoader().loadTestsFromModule(sys.modules[__name__])
     if len(sys.argv) > 1:
-        suite = unittest.TestSuite(t for group in suite for t in group if any(word in t.id() for word in sys.argv[1:]))
+        suite = unittest.TestSuite(t for group in suite for t in group
+                                   if any(word in t.id() for word in sys.argv[1:]))
     result = Tap(suite.countTestCases())
     suite.run(result)
     return 1 if result.bad else 0

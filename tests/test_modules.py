@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The modules of lib/: includes and symbols point to lower modules only, and files form no cycles."""
+"""The modules of lib/: includes and symbols point to lower modules only, and files form no
+cycles."""
 
 import collections
 import glob
@@ -17,9 +18,11 @@ TESTS = os.environ["PERFMON_TESTS"]
 LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
 
 # Lowest first. A module may include and call the modules before it.
-ORDER = ["base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "decode",
-         "metric", "session", "sampling", "perfdata", "system", "profile", "region", "compat/libpfm3",
-         "compat/libpfm4"]
+ORDER = [
+    "base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "decode", "metric",
+    "session", "sampling", "perfdata", "system", "profile", "region", "compat/libpfm3",
+    "compat/libpfm4"
+]
 # Modules in this list have no user inside lib/: each is a library of its own.
 LEAVES = {"compat/libpfm3", "compat/libpfm4"}
 
@@ -46,7 +49,10 @@ def includes(path):
     with open(os.path.join(LIB, path), encoding="utf-8") as f:
         names = re.findall(r'^#include "([^"]+)"', f.read(), re.M)
     beside = os.path.dirname(path)
-    return [os.path.join(beside, n) if os.path.exists(os.path.join(LIB, beside, n)) else n for n in names]
+    return [
+        os.path.join(beside, n) if os.path.exists(os.path.join(LIB, beside, n)) else n
+        for n in names
+    ]
 
 
 def objects():
@@ -55,7 +61,8 @@ def objects():
         commands = json.load(f)
     found = {}
     for c in commands:
-        path = os.path.relpath(os.path.realpath(os.path.join(c["directory"], c["file"])), os.path.realpath(LIB))
+        path = os.path.relpath(os.path.realpath(os.path.join(c["directory"], c["file"])),
+                               os.path.realpath(LIB))
         target = os.path.join(c["directory"], c["output"])
         if not path.startswith("..") and "/lib/" in target and os.path.exists(target):
             found.setdefault(path, target)
@@ -65,7 +72,8 @@ def objects():
 def symbols(path):
     """(defined, needed) names of an object file."""
     defined, needed = set(), set()
-    for line in subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout.splitlines():
+    for line in subprocess.run(["nm", path], check=True, capture_output=True,
+                               text=True).stdout.splitlines():
         kind, name = line.split()[-2:]
         if kind == "U":
             needed.add(name)
@@ -136,7 +144,8 @@ class Modules(unittest.TestCase):
         self.assertEqual(upward(pairs), [])
 
     def test_a_module_has_a_header_of_its_name(self):
-        """Other modules include the module's own header, or those beside it, never an internal one."""
+        """Other modules include the module's own header, or those beside it, never an internal
+        one."""
         found = ["%s includes %s" % (p, i) for p in sources(".c", ".h") for i in includes(p)
                  if i.endswith("_internal.h") and module_of(i) != module_of(p)]
         self.assertEqual(found, [])
@@ -145,7 +154,8 @@ class Modules(unittest.TestCase):
         if not shutil.which("nm"):
             self.skipTest("nm is missing (Debian package binutils)")
         pairs = calls()
-        self.assertTrue(any(module_of(a) == "lookup" and module_of(b) == "table" for a, b, _ in pairs))
+        self.assertTrue(
+            any(module_of(a) == "lookup" and module_of(b) == "table" for a, b, _ in pairs))
         self.assertEqual(upward(pairs), [])
 
     def test_files_of_a_module_form_no_cycle(self):
@@ -162,7 +172,10 @@ class Modules(unittest.TestCase):
         self.assertEqual(told, [])
 
     def test_compatibility_libraries_have_no_user(self):
-        found = ["%s -> %s: %s" % c for c in calls() if module_of(c[1]) in LEAVES and module_of(c[0]) not in LEAVES]
+        found = [
+            "%s -> %s: %s" % c for c in calls()
+            if module_of(c[1]) in LEAVES and module_of(c[0]) not in LEAVES
+        ]
         self.assertEqual(found, [])
 
     def test_a_cycle_is_found(self):
@@ -173,8 +186,11 @@ class Modules(unittest.TestCase):
 class TestFiles(unittest.TestCase):
     def test_every_source_has_tests(self):
         """A source MODULE/FILE.c is tested by tests/MODULE/FILE.c or tests/MODULE/test_FILE.c."""
-        found = [s for s in sources(".c") if not any(
-            os.path.exists(os.path.join(TESTS, module_of(s), prefix + os.path.basename(s))) for prefix in ("", "test_"))]
+        found = [
+            s for s in sources(".c") if not any(
+                os.path.exists(os.path.join(TESTS, module_of(s), prefix + os.path.basename(s)))
+                for prefix in ("", "test_"))
+        ]
         self.assertEqual(found, [])
 
 

@@ -102,29 +102,36 @@ class Newer(unittest.TestCase):
 
 class Boxes(unittest.TestCase):
     def test_boxes_of_linuxs_drivers(self):
-        """Examples of Linux's documents (arm-ni.rst, nvidia-tegra410-pmu.rst and others), whose words are what the drivers take."""
+        """Examples of Linux's documents (arm-ni.rst, nvidia-tegra410-pmu.rst and others), whose
+        words are what the drivers take."""
         for text, words in (
-                ("ni700::cycles", ("0x6",)),
-                ("ni700::asni:nodeid=3:eventid=0x21", ("0x2100030004",)),
-                ("ni700::pmni:nodeid=0x1ff:eventid=1", ("0x101ff0009",)),
-                ("vera_ucf::mem_bytes_rd:src_loc_cpu=1:dst_loc_cmem=1", ("0x123", "0x102")),
-                ("vera_ucf::cycles", ("0x100000000",)),
-                ("vera_pcie::rd_bytes:src_rp_mask=3:dst_loc_cmem=1", ("0x0", "0x3", "0x1")),
-                ("vera_pcie::rd_cum_outs:src_bdf=0x180:src_bdf_en=1", ("0x4", "0x1018000")),
-                ("vera_pcie_tgt::rd_bytes:dst_rp_mask=3", ("0x18",)),
-                ("vera_pcie_tgt::wr_bytes:dst_addr_en=1:dst_addr_base=0x10000:dst_addr_mask=0xfff00", ("0x801", "0x10000", "0xfff00")),
-                ("vera_nvlink_c2c::out_wr_req:gpu_mask=2", ("0x8", "0x2")),
-                ("vera_nvdlink::in_rd_req", ("0x2",)),
-                ("vera_cmem_latency::rd_cum_outs", ("0x2",)),
-                # ampere_cspmu.rst, fujitsu_uncore_pmu.rst, hisi-pmu.rst, hisi-pcie-pmu.rst, hns3_pmu.c
-                ("ampereone_mcu::act_sent:bank=5:rank=3:threshold=2", ("0x1", "0x5000302")),
-                ("monaka_mac::write-count-write", ("0x21",)),
-                ("monaka_pci::pci-port0-write-count-bus", ("0x24",)),
-                ("hisi_noc::cycles:ch=7:tt_en=1", ("0xe", "0xf")),
-                ("hisi_pcie::rx_mwr_latency:port=0x101", ("0x10", "0x0", "0x101")),
-                ("hisi_pcie::rx_mrd_flux:bdf=0x3900:len_mode=1", ("0x804", "0x400", "0x39000000")),
-                ("hns3::bw_ssu_egu_time:port=1:tc=15", ("0x10001", "0xf1"))):
-            perf = json.loads(subprocess.run([PFM, "encode", "--json", text], capture_output=True, text=True, check=True).stdout)["perf"]
+            ("ni700::cycles", ("0x6",)),
+            ("ni700::asni:nodeid=3:eventid=0x21", ("0x2100030004",)),
+            ("ni700::pmni:nodeid=0x1ff:eventid=1", ("0x101ff0009",)),
+            ("vera_ucf::mem_bytes_rd:src_loc_cpu=1:dst_loc_cmem=1", ("0x123", "0x102")),
+            ("vera_ucf::cycles", ("0x100000000",)),
+            ("vera_pcie::rd_bytes:src_rp_mask=3:dst_loc_cmem=1", ("0x0", "0x3", "0x1")),
+            ("vera_pcie::rd_cum_outs:src_bdf=0x180:src_bdf_en=1", ("0x4", "0x1018000")),
+            ("vera_pcie_tgt::rd_bytes:dst_rp_mask=3", ("0x18",)),
+            (
+                "vera_pcie_tgt::wr_bytes:dst_addr_en=1:dst_addr_base=0x10000:dst_addr_mask=0xfff00",
+                ("0x801", "0x10000", "0xfff00"),
+            ),
+            ("vera_nvlink_c2c::out_wr_req:gpu_mask=2", ("0x8", "0x2")),
+            ("vera_nvdlink::in_rd_req", ("0x2",)),
+            ("vera_cmem_latency::rd_cum_outs", ("0x2",)),
+            # ampere_cspmu.rst, fujitsu_uncore_pmu.rst, hisi-pmu.rst, hisi-pcie-pmu.rst, hns3_pmu.c
+            ("ampereone_mcu::act_sent:bank=5:rank=3:threshold=2", ("0x1", "0x5000302")),
+            ("monaka_mac::write-count-write", ("0x21",)),
+            ("monaka_pci::pci-port0-write-count-bus", ("0x24",)),
+            ("hisi_noc::cycles:ch=7:tt_en=1", ("0xe", "0xf")),
+            ("hisi_pcie::rx_mwr_latency:port=0x101", ("0x10", "0x0", "0x101")),
+            ("hisi_pcie::rx_mrd_flux:bdf=0x3900:len_mode=1", ("0x804", "0x400", "0x39000000")),
+            ("hns3::bw_ssu_egu_time:port=1:tc=15", ("0x10001", "0xf1")),
+        ):
+            perf = json.loads(
+                subprocess.run([PFM, "encode", "--json", text], capture_output=True, text=True,
+                               check=True).stdout)["perf"]
             said = [perf["config"], perf["config1"], perf["config2"]]
             self.assertEqual(said, list(words) + ["0x0"] * (3 - len(words)), text)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recordings of pfm, and crafted ones, in programs that read perf.data: hotspot, perf2bolt and llvm-profgen count what pfm counts.
+"""Recordings of pfm, and crafted ones, in programs that read perf.data: hotspot, perf2bolt and
+llvm-profgen count what pfm counts.
 
     PFM  the command (default: pfm of the path)
 """
@@ -25,7 +26,8 @@ def read_hotspot_samples(path):
         data = f.read()
     at, addresses, samples = len(b"QPERFSTREAM\0") + 4, {}, []
     while at < len(data):
-        size, kind = struct.unpack_from("<IB", data, at)  # the size of a message, then its bytes in network order
+        # the size of a message, then its bytes in network order
+        size, kind = struct.unpack_from("<IB", data, at)
         if kind == 3:  # a location: number, address
             number, address = struct.unpack_from(">iQ", data, at + 5)
             addresses[number] = address
@@ -37,7 +39,8 @@ def read_hotspot_samples(path):
     return samples
 
 
-@unittest.skipUnless(os.uname().machine in ("x86_64", "aarch64"), "stacks are unwound on x86-64 and arm64 only")
+@unittest.skipUnless(os.uname().machine in ("x86_64", "aarch64"),
+                     "stacks are unwound on x86-64 and arm64 only")
 class Hotspot(test_chains.Folder):
     def record(self):
         cc = shutil.which("gcc") or shutil.which("cc")
@@ -47,40 +50,53 @@ class Hotspot(test_chains.Folder):
                                  ("lib.so", test_chains.LIBRARY, ["-shared", "-fPIC"])):
             with open(self.path(name + ".c"), "w", encoding="utf-8") as f:
                 f.write(text)
-            done = self.run_in_folder(cc, "-O1", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o", name, name + ".c", *args)
+            done = self.run_in_folder(cc, "-O1", "-fomit-frame-pointer",
+                                      "-fno-optimize-sibling-calls", "-o", name, name + ".c", *args)
             self.assertEqual(done.returncode, 0, done.stderr)
-        done = self.run_in_folder(test_chains.PFM, "record", "--call-graph", "dwarf", "-e", "cpu-clock:u:freq=1000", "--", "./program",
-                                  "./lib.so")
+        done = self.run_in_folder(test_chains.PFM, "record", "--call-graph", "dwarf", "-e",
+                                  "cpu-clock:u:freq=1000", "--", "./program", "./lib.so")
         if done.returncode:
             self.skipTest(done.stderr)
 
     def frames_without_inlined(self):
         """The addresses of each sample, the innermost first."""
-        for sample in re.sub("^#.*\n", "", self.pfm("export", "-f", "script"), flags=re.M).strip().split("\n\n"):
-            frames = [re.match(r"\s+([0-9a-f]+) .* \(([^)]*)\)$", line) for line in sample.split("\n")[1:]]
+        for sample in re.sub("^#.*\n", "", self.pfm("export", "-f", "script"),
+                             flags=re.M).strip().split("\n\n"):
+            frames = [
+                re.match(r"\s+([0-9a-f]+) .* \(([^)]*)\)$", line) for line in sample.split("\n")[1:]
+            ]
             yield [int(m[1], 16) for m in frames if m[2] != "inlined"]
 
     def test_copied_stacks_are_unwound_the_same(self):
-        """Its parser unwinds by elfutils. Where it guesses frames, pfm says that the stack is cut off."""
-        parser = shutil.which("hotspot-perfparser", path=os.pathsep.join([os.environ["PATH"], *glob.glob("/usr/lib/*/libexec"),
-                                                                          "/usr/libexec", "/usr/lib/libexec"]))
+        """Its parser unwinds by elfutils. Where it guesses frames, pfm says that the stack is cut
+        off."""
+        parser = shutil.which(
+            "hotspot-perfparser", path=os.pathsep.join([
+                os.environ["PATH"], *glob.glob("/usr/lib/*/libexec"), "/usr/libexec",
+                "/usr/lib/libexec"
+            ]))
         if not parser:
             self.skipTest("hotspot-perfparser is missing (Debian: hotspot)")
         self.record()
-        done = subprocess.run([parser, "--input", "perf.data", "--output", "hotspot.out"], cwd=self.folder, capture_output=True, text=True,
-                              env={**os.environ, "QT_QPA_PLATFORM": "offscreen"}, timeout=60, check=False)
+        done = subprocess.run([parser, "--input", "perf.data", "--output", "hotspot.out"],
+                              cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "QT_QPA_PLATFORM": "offscreen"}, timeout=60,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         theirs = sorted(read_hotspot_samples(self.path("hotspot.out")))
         samples = json.loads(self.pfm("export", "-f", "json"))["samples"]
-        ours = sorted((s["time"], s["tid"], frames) for s, frames in zip(samples, self.frames_without_inlined()))
+        ours = sorted((s["time"], s["tid"], frames)
+                      for s, frames in zip(samples, self.frames_without_inlined()))
         self.assertGreater(len(ours), 20)
         self.assertEqual([s[:2] for s in ours], [s[:2] for s in theirs])
         wrong = []
         for (time, _, frames), (_, _, addresses, n_guessed) in zip(ours, theirs):
             # Of the frame below a signal handler it has the address itself, pfm the one before it.
-            same = len(frames) == len(addresses) and all(b - a in (0, 1) for a, b in zip(frames, addresses))
+            same = len(frames) == len(addresses) and all(b - a in (0, 1)
+                                                         for a, b in zip(frames, addresses))
             if not same and not (frames[-1] == 0 and n_guessed):
-                wrong.append((time, [hex(a) for a in frames], [hex(a) for a in addresses], n_guessed))
+                wrong.append(
+                    (time, [hex(a) for a in frames], [hex(a) for a in addresses], n_guessed))
         self.assertEqual(wrong[:3], [], "%d of %d" % (len(wrong), len(ours)))
 
 
@@ -102,7 +118,8 @@ class ReadersByPerfScript(test_chains.Folder):
         self.pfm("export", "-o", "b.brstack")
         profiles = []
         for source in ("--perfscript=b.brstack", "--perfdata=perf.data"):
-            done = self.run_in_folder(profgen, "--binary=program", source, "--format=text", "--output=o.txt")
+            done = self.run_in_folder(profgen, "--binary=program", source, "--format=text",
+                                      "--output=o.txt")
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(self.path("o.txt"), encoding="utf-8") as f:
                 profiles.append(f.read())
@@ -112,15 +129,17 @@ class ReadersByPerfScript(test_chains.Folder):
     def test_perf2bolt_counts_the_samples_of_pfm(self):
         perf2bolt = self.tool("perf2bolt", "bolt-15")
         test_chains.Branches.loop_recording(self)
-        self.pfm("record", "-e", "task-clock:u:period=100000", "-o", "own.data", "--", "./program", "busy")
-        done = self.run_in_folder(perf2bolt, "--aggregate-only", "--nl", "-p", "own.data", "-o", "own.fdata", "--ignore-build-id",
-                                  "program")
+        self.pfm("record", "-e", "task-clock:u:period=100000", "-o", "own.data", "--", "./program",
+                 "busy")
+        done = self.run_in_folder(perf2bolt, "--aggregate-only", "--nl", "-p", "own.data", "-o",
+                                  "own.fdata", "--ignore-build-id", "program")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         rows = [json.loads(line) for line in self.pfm("report", "--json", "own.data").splitlines()]
         loop = sum(row["samples"] for row in rows if row["function"] == "loop")
         self.assertGreater(loop, 10)
         with open(self.path("own.fdata"), encoding="utf-8") as f:
-            self.assertEqual(sum(int(n) for n in re.findall(r"(?m)^1 loop [0-9a-f]+ (\d+)$", f.read())), loop)
+            self.assertEqual(
+                sum(int(n) for n in re.findall(r"(?m)^1 loop [0-9a-f]+ (\d+)$", f.read())), loop)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm serve --otlp: what a receiver gets (decoded by protoc), and receivers that are away, slow, refuse, or answer nonsense."""
+"""pfm serve --otlp: what a receiver gets (decoded by protoc), and receivers that are away, slow,
+refuse, or answer nonsense."""
 import gzip
 import http.server
 import os
@@ -24,8 +25,9 @@ PROTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "proto")
 
 
 class Receiver:
-    """An HTTP server on loopback. @answers: what it does with each request, the last one from then on: a status, (status, headers),
-    "garbage", "close" or a number of seconds to wait as a float."""
+    """An HTTP server on loopback. @answers: what it does with each request, the last one from then
+    on: a status, (status, headers), "garbage", "close" or a number of seconds to wait as a
+    float."""
 
     def __init__(self, *answers, port=0):
         self.answers, self.got, self.times = list(answers), [], []
@@ -36,7 +38,8 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 receiver.got.append((self.path, dict(self.headers), body))
                 receiver.times.append(time.monotonic())
-                answer = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
+                answer = receiver.answers.pop(0) if len(
+                    receiver.answers) > 1 else receiver.answers[0]
                 if answer == "garbage":
                     self.wfile.write(b"\x00\xffthis is no HTTP\r\n\r\n")
                 elif isinstance(answer, float):
@@ -81,8 +84,8 @@ def decode(body, headers):
     """The text of protoc --decode as nested lists of (name, text or list)."""
     if headers.get("Content-Encoding") == "gzip":
         body = gzip.decompress(body)
-    text = subprocess.run(["protoc", "--decode=otlp.Request", "-I", PROTO, "otlp_metrics.proto"], input=body, capture_output=True,
-                          check=True, timeout=60).stdout.decode()
+    text = subprocess.run(["protoc", "--decode=otlp.Request", "-I", PROTO, "otlp_metrics.proto"],
+                          input=body, capture_output=True, check=True, timeout=60).stdout.decode()
     stack = [[]]
     for line in text.splitlines():
         line = line.strip()
@@ -99,12 +102,18 @@ def decode(body, headers):
 
 def values(node, *path):
     for name in path:
-        node = [v for part in ([node] if node and isinstance(node[0], tuple) else node) for n, v in part if n == name]
+        node = [
+            v for part in ([node] if node and isinstance(node[0], tuple) else node) for n, v in part
+            if n == name
+        ]
     return node
 
 
 def attributes(node):
-    return {dict(pair)["key"]: dict(dict(pair)["value"])["string_value"] for name, pair in node if name == "attributes"}
+    return {
+        dict(pair)["key"]: dict(dict(pair)["value"])["string_value"] for name, pair in node
+        if name == "attributes"
+    }
 
 
 def metrics_of(body, headers):
@@ -113,29 +122,32 @@ def metrics_of(body, headers):
     for metric in values(decode(body, headers), "resource_metrics", "scope_metrics", "metrics"):
         m = dict(metric)
         kind = "sum" if "sum" in m else "gauge"
-        points = [(attributes(p), float(dict(p).get("as_int", dict(p).get("as_double", "nan"))), dict(p))
+        points = [(attributes(p), float(dict(p).get("as_int",
+                                                    dict(p).get("as_double", "nan"))), dict(p))
                   for n, p in m[kind] if n == "data_points"]
         found[m["name"]] = (m.get("unit", ""), kind, points, m[kind])
     return found
 
 
 def setUpModule():
-    p = subprocess.run([PFM, "serve", "--otlp", "http://127.0.0.1:1", "--max-series", "1"], capture_output=True, text=True, check=False)
+    p = subprocess.run([PFM, "serve", "--otlp", "http://127.0.0.1:1", "--max-series", "1"],
+                       capture_output=True, text=True, check=False)
     if "libcurl" in p.stderr:
         raise unittest.SkipTest("no libcurl (Debian packages libcurl4-openssl-dev, libcurl4)")
 
 
 class Requests(unittest.TestCase):
     def test_values(self):
-        """The counts of the script (tests/answers/files/counts) on four CPUs, as protoc reads them."""
+        """The counts of the script (tests/answers/files/counts) on four CPUs, as protoc reads
+        them."""
         if not shutil.which("protoc"):
             self.skipTest("protoc is missing (Debian package protobuf-compiler)")
         place = test_answers.Place()
         self.addCleanup(place.close)
         before = time.time_ns()
         with Receiver(200) as r:
-            with Server("--otlp", r.url, "-I", "20", "-e", "page-faults,task-clock,branch-misses", program=("scripted", "serve"),
-                        env=place.env, cwd=place.folder):
+            with Server("--otlp", r.url, "-I", "20", "-e", "page-faults,task-clock,branch-misses",
+                        program=("scripted", "serve"), env=place.env, cwd=place.folder):
                 r.wait_for(2)
         path, headers, body = r.got[0]
         self.assertEqual(path, "/v1/metrics")
@@ -145,21 +157,27 @@ class Requests(unittest.TestCase):
         self.assertEqual(resource["host.name"], socket.gethostname())
         found = metrics_of(body, headers)
         unit, kind, ((labels, value, node), ), data = found["node_perf_page_faults"]
-        self.assertEqual((unit, kind, value, labels), ("", "sum", 4 * 1234567 + 6, {"event": "page-faults", "pmu": "software"}))
-        self.assertEqual([v for n, v in data if n != "data_points"], ["2", "true"])    # cumulative, monotonic
+        self.assertEqual((unit, kind, value, labels),
+                         ("", "sum", 4 * 1234567 + 6, {"event": "page-faults", "pmu": "software"}))
+        # cumulative, monotonic
+        self.assertEqual([v for n, v in data if n != "data_points"], ["2", "true"])
         self.assertLessEqual(before, int(node["start_time_unix_nano"]))
         self.assertLess(int(node["start_time_unix_nano"]), int(node["time_unix_nano"]))
         self.assertLess(int(node["time_unix_nano"]), time.time_ns())
         unit, _, ((_, value, _), ), _ = found["perfmon_event_seconds"]
         self.assertEqual(unit, "s")
         self.assertAlmostEqual(value, (4 * 1073741824 + 6) / 1e9)
-        states = {labels["perfmon_event_quality"]: value for labels, value, _ in found["perfmon_event_quality"][2]
-                  if labels["event"] == "branch-misses"}
+        states = {
+            labels["perfmon_event_quality"]: value
+            for labels, value, _ in found["perfmon_event_quality"][2]
+            if labels["event"] == "branch-misses"
+        }
         self.assertEqual({s for s, v in states.items() if v}, {"not counted"})
         self.assertEqual(set(states.values()), {0, 1})
         self.assertNotIn("node_perf_branch_misses", found)    # no value, no sample
         second = metrics_of(r.got[1][2], r.got[1][1])
-        self.assertEqual(second["perfmon_readings"][2][0][1], found["perfmon_readings"][2][0][1] + 1)
+        self.assertEqual(second["perfmon_readings"][2][0][1],
+                         found["perfmon_readings"][2][0][1] + 1)
 
     def test_a_path_of_its_own(self):
         for url, path in (("/", "/v1/metrics"), ("/otlp", "/otlp"), ("/a/b?c=d", "/a/b?c=d")):
@@ -202,7 +220,8 @@ class Clock(unittest.TestCase):
             self.write(place, "counts", "1 2 %d %d000000 %d000000 0" % (ms, ms, ms))
 
     def test_set_back_and_forward(self):
-        """Requests, answers and files go on as before, no counter decreases, and no sum ends before its start."""
+        """Requests, answers and files go on as before, no counter decreases, and no sum ends before
+        its start."""
         if not shutil.which("protoc"):
             self.skipTest("protoc is missing (Debian package protobuf-compiler)")
         place = test_answers.Place()
@@ -212,18 +231,25 @@ class Clock(unittest.TestCase):
             self.write(place, "counts", "1 2 0 0 0 0")
             load = threading.Thread(target=self.count, args=(place, r.stop))
             load.start()
-            with Server("--otlp", r.url, "--listen", "127.0.0.1:0", "--textfile", place.folder + "/counts.prom", "-I", "100", "-e",
-                        "page-faults", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            with Server("--otlp", r.url, "--listen", "127.0.0.1:0", "--textfile",
+                        place.folder + "/counts.prom", "-I", "100", "-e", "page-faults",
+                        program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
                 address = s.address()
                 for seconds in (0, -3600, -3600, 86400, -10 ** 9, 0):
                     self.write(place, "clock", str(seconds))
                     r.wait_for(len(r.got) + 3)
-                    answers.append(self.find(lambda: openmetrics.parse(ask(address, OPENMETRICS)[2]), "node_perf_page_faults"))
-                    files.append(self.find(lambda: openmetrics.parse(read(place.folder + "/counts.prom"), openmetrics=False),
-                                           "node_perf_page_faults_total"))
+                    answers.append(
+                        self.find(lambda: openmetrics.parse(ask(address, OPENMETRICS)[2]),
+                                  "node_perf_page_faults"))
+                    files.append(
+                        self.find(
+                            lambda: openmetrics.parse(read(place.folder + "/counts.prom"),
+                                                      openmetrics=False),
+                            "node_perf_page_faults_total"))
                 r.stop.set()
                 load.join()
-        for found, name, suffix in ((answers, "node_perf_page_faults", ""), (files, "node_perf_page_faults_total", "_total")):
+        for found, name, suffix in ((answers, "node_perf_page_faults", ""),
+                                    (files, "node_perf_page_faults_total", "_total")):
             faults = [openmetrics.value(f, name) for f in found]
             self.assertTrue(all(b > a for a, b in zip(faults, faults[1:])), faults)
             readings = [openmetrics.value(f, "perfmon_readings" + suffix) for f in found]
@@ -260,17 +286,21 @@ class Faults(unittest.TestCase):
         raise AssertionError(f)
 
     def serve(self, r, *more, interval="100"):
-        return Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", interval, "-e", "page-faults", *more)
+        return Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", interval, "-e",
+                      "page-faults", *more)
 
     def test_busy_then_well(self):
-        """429 and 503 with and without a time: the same request again, then the queue. The queue holds 32 intervals and drops
-        the oldest, so these are long enough for the three seconds of the two waits on a slow machine."""
-        with Receiver((503, {"Retry-After": "1"}), 429, 200) as r, self.serve(r, interval="500") as s:
+        """429 and 503 with and without a time: the same request again, then the queue. The queue
+        holds 32 intervals and drops the oldest, so these are long enough for the three seconds of
+        the two waits on a slow machine."""
+        with Receiver((503, {"Retry-After": "1"}), 429, 200) as r, self.serve(r,
+                                                                              interval="500") as s:
             address = s.address()
             f = self.until(address, lambda f: f["requests"] >= 5)
             self.assertEqual((f["retries"], f["requests_rejected"]), (2, 0))
             self.assertGreaterEqual(r.times[1] - r.times[0], 1)
-            self.assertGreaterEqual(r.times[2] - r.times[1], 1.7)    # the second wait is 2 s, less a tenth
+            # the second wait is 2 s, less a tenth
+            self.assertGreaterEqual(r.times[2] - r.times[1], 1.7)
             self.assertEqual(r.got[0][2], r.got[1][2])
             self.assertEqual(r.got[0][2], r.got[2][2])
             err = s.end()
@@ -295,7 +325,8 @@ class Faults(unittest.TestCase):
             nobody.bind(("127.0.0.1", 0))
             r = Receiver.__new__(Receiver)
             r.url = "http://127.0.0.1:%d" % nobody.getsockname()[1]
-            with Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", "10", "-e", "page-faults") as s:
+            with Server("--otlp", r.url, "--listen", "127.0.0.1:0", "-I", "10", "-e",
+                        "page-faults") as s:
                 f = self.until(s.address(), lambda f: f["requests_dropped"] >= 10)
                 self.assertLessEqual(f["queue"], 32)
                 self.assertEqual(f["requests"], 0)

@@ -27,7 +27,8 @@ from test_record import Crafted, crafted_program  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 # The driver of the golden vectors, which answers requests.
-DRIVER = os.environ.get("PERFMON_VECTORS", os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
+DRIVER = os.environ.get("PERFMON_VECTORS",
+                        os.path.join(os.path.dirname(PFM), "..", "tests", "vectors"))
 
 # One name for each class of bytes. No name has a zero byte: arguments and threads' names end there.
 NAMES = {
@@ -111,8 +112,9 @@ class Requests(Names):
 
     def ask(self, program, command, request):
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
-        return self.lines(subprocess.run([program, command, "--json"], input=line, capture_output=True, timeout=120,
-                                         check=False).stdout)
+        return self.lines(
+            subprocess.run([program, command, "--json"], input=line, capture_output=True,
+                           timeout=120, check=False).stdout)
 
     def test_ids_of_requests(self):
         for kind, name in NAMES.items():
@@ -182,8 +184,10 @@ class Recordings(Names):
         for kind, name in NAMES.items():
             with self.subTest(name=kind):
                 path = self.record(name)
-                drawn, listed, printed = (run("diff", *form, path, path) for form in (["--svg"], ["--json"], []))
-                self.assertEqual((drawn.returncode, listed.returncode, printed.returncode), (0, 0, 0))
+                drawn, listed, printed = (run("diff", *form, path, path)
+                                          for form in (["--svg"], ["--json"], []))
+                self.assertEqual((drawn.returncode, listed.returncode, printed.returncode),
+                                 (0, 0, 0))
                 self.assertFalse(re.search("[\ud800-\udfff\ufffe\uffff]", parse_xml(drawn.stdout)))
                 self.assertGreater(len(self.lines(listed.stdout)), 1)
                 self.assertFalse(CONTROLS.search(printed.stdout.decode()))
@@ -239,16 +243,21 @@ class Exports(Recordings):
         self.each_name(["folded"], check)
 
     def test_text_of_other_tools(self):
-        self.each_name(["script", "callgrind"], lambda data, _: self.assertFalse(CONTROLS.search(data.decode())))
+        self.each_name(["script", "callgrind"],
+                       lambda data, _: self.assertFalse(CONTROLS.search(data.decode())))
 
     def test_strings_of_messages(self):
         def check_pprof(data, _):
-            strings = [value.decode() for number, value in fields(gzip.decompress(data)) if number == 6]
+            strings = [
+                value.decode() for number, value in fields(gzip.decompress(data)) if number == 6
+            ]
             self.assertEqual(strings[0], "")
             self.assertGreater(len(strings), 4)
 
         def check_otlp(data, _):
-            strings = [value.decode() for number, value in fields(dict(fields(data))[2]) if number == 5]
+            strings = [
+                value.decode() for number, value in fields(dict(fields(data))[2]) if number == 5
+            ]
             self.assertGreater(len(strings), 4)
         self.each_name(["pprof"], check_pprof)
         self.each_name(["otlp"], check_otlp)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Packed texts: each text of the library equals its source, whatever the texts are and in either byte order."""
+"""Packed texts: each text of the library equals its source, whatever the texts are and in either
+byte order."""
 
 import json
 import os
@@ -35,21 +36,28 @@ class Packing(unittest.TestCase):
             self.assertEqual([read_unpacked(unpacked, places[text]) for text in texts], texts)
             for text in texts:
                 end = places[text] + len(text)
-                self.assertEqual(places[text] // pmpack.BLOCK_SIZE, (end + pmpack.BLOCK_SLACK) // pmpack.BLOCK_SIZE)
+                self.assertEqual(places[text] // pmpack.BLOCK_SIZE,
+                                 (end + pmpack.BLOCK_SLACK) // pmpack.BLOCK_SIZE)
             self.assertEqual(pmpack.read_identity(packed, order)[0], len(unpacked))
             self.assertEqual(len(packed) % 8, 0)
         return packed
 
     def test_few_texts(self):
-        for texts in ([b"a"], [b"a", b"b"], [b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"], [b"x" * 4000, b"y" * 79, b"x" * 4079],
-                      ["größer".encode(), "größte".encode(), b"\xff\x80"]):
+        for texts in ([b"a"], [b"a", b"b"], [b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
+                      [b"x" * 4000, b"y" * 79,
+                       b"x" * 4079], ["größer".encode(), "größte".encode(), b"\xff\x80"]):
             self.check(texts)
 
     def test_random_texts(self):
         chance = random.Random(1)
         for words in (2, 20, 400):
-            known = ["".join(chance.choices("abcdefgh", k=chance.randint(1, 9))) for _ in range(words)]
-            texts = {" ".join(chance.choices(known, k=chance.randint(1, 30))).encode(): None for _ in range(1000)}
+            known = [
+                "".join(chance.choices("abcdefgh", k=chance.randint(1, 9))) for _ in range(words)
+            ]
+            texts = {
+                " ".join(chance.choices(known, k=chance.randint(1, 30))).encode(): None
+                for _ in range(1000)
+            }
             packed = self.check(list(texts))
             self.assertLess(len(packed), sum(map(len, texts)) * 0.7)
 
@@ -62,11 +70,16 @@ class Packing(unittest.TestCase):
         self.assertEqual(pmpack.pack_texts(texts, "<"), pmpack.pack_texts(list(texts), "<"))
 
     def test_texts_equal_those_of_a_plain_image(self):
-        files = [os.path.join(ROOT, "lib", "events", name) for name in ("coreduo.pmu", "montecito.pmu", "alpha_ev67.pmu", "oryon.pmu")]
+        files = [
+            os.path.join(ROOT, "lib", "events", name)
+            for name in ("coreduo.pmu", "montecito.pmu", "alpha_ev67.pmu", "oryon.pmu")
+        ]
         tables, _, errors = pmcompile.compile_all(files, None, None)
         self.assertEqual(errors, [])
         for order in ("little", "big"):
-            plain, packed = (pmview.read_image(pmimage.make_image(tables, order, packed=is_packed))[0] for is_packed in (False, True))
+            plain, packed = (pmview.read_image(pmimage.make_image(tables, order,
+                                                                  packed=is_packed))[0]
+                             for is_packed in (False, True))
             for t, p in zip(plain, packed):
                 self.assertEqual((t.name, t.desc, t.source), (p.name, p.desc, p.source))
                 for i in range(t.count["rows"]):
@@ -76,8 +89,10 @@ class Packing(unittest.TestCase):
                         self.assertEqual(t.read_texts(i, key), p.read_texts(i, key))
                 for a, b in zip(t.read_records("groups"), p.read_records("groups")):
                     for k in range(a[4]):
-                        (_, *one), (_, *other) = t.read_element("words", a[3] + k), p.read_element("words", b[3] + k)
-                        self.assertEqual([t.read_text(x) for x in one], [p.read_text(x) for x in other])
+                        (_, *one), (_, *other) = t.read_element("words", a[3] + k), p.read_element(
+                            "words", b[3] + k)
+                        self.assertEqual([t.read_text(x) for x in one],
+                                         [p.read_text(x) for x in other])
 
 
 class Library(unittest.TestCase):
@@ -86,11 +101,14 @@ class Library(unittest.TestCase):
     def test_every_event(self):
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
             tables, _ = pmview.read_image(f.read())
-        texts = {(t.name, row["name"], row["desc"]) for t in tables for row in map(t.read_row, range(t.count["rows"]))}
+        texts = {(t.name, row["name"], row["desc"]) for t in tables
+                 for row in map(t.read_row, range(t.count["rows"]))}
         named = {key[:2] for key in texts}
         env = {**os.environ, "PERFMON_EVENTS": "/nonexistent", "XDG_DATA_HOME": "/nonexistent"}
-        done = subprocess.run([PFM, "list", "-a", "--json"], capture_output=True, text=True, check=True, env=env)
-        events = [(o["pmu"], o["event"], o.get("desc", "")) for o in map(json.loads, done.stdout.splitlines()) if "event" in o]
+        done = subprocess.run([PFM, "list", "-a", "--json"], capture_output=True, text=True,
+                              check=True, env=env)
+        events = [(o["pmu"], o["event"], o.get("desc", ""))
+                  for o in map(json.loads, done.stdout.splitlines()) if "event" in o]
         events = [key for key in events if key[:2] in named]
         self.assertEqual([key for key in events if key not in texts][:3], [])
         self.assertGreater(len(events), 0.9 * len(texts))

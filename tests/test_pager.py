@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm list on a terminal: through $PAGER, which is told from a terminal of its own by what it does to the text. And what it lists by unit
-and
+"""pfm list on a terminal: through $PAGER, which is told from a terminal of its own by what it does
+to the text. And what it lists by unit and
 counter."""
 import os
 import pty
@@ -13,7 +13,10 @@ import unittest
 import tap
 
 PFM = os.environ.get("PFM", "pfm")
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LESS", "PAGER", "NO_COLOR"))}
+CLEAN = {
+    k: v for k, v in os.environ.items()
+    if not k.startswith(("PERFMON_", "LIBPFM_", "LESS", "PAGER", "NO_COLOR"))
+}
 CLEAN.update(PERFMON_EVENTS="/nonexistent", TERM="xterm")
 MARK = "sed s/^/paged:/"
 
@@ -22,7 +25,8 @@ def on_terminal(*args, pager=None, **env):
     """What the terminal was given, and the exit status."""
     master, slave = pty.openpty()
     more = dict(env, PAGER=pager) if pager is not None else env
-    child = subprocess.Popen([PFM, *args], stdin=slave, stdout=slave, stderr=slave, env={**CLEAN, **more}, close_fds=True)
+    child = subprocess.Popen([PFM, *args], stdin=slave, stdout=slave, stderr=slave,
+                             env={**CLEAN, **more}, close_fds=True)
     os.close(slave)
     said = b""
     while True:
@@ -38,7 +42,8 @@ def on_terminal(*args, pager=None, **env):
 
 
 def listed(*args):
-    return subprocess.run([PFM, "list", *args], env=CLEAN, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return subprocess.run([PFM, "list", *args], env=CLEAN, capture_output=True, text=True,
+                          check=False, stdin=subprocess.DEVNULL)
 
 
 class Pager(unittest.TestCase):
@@ -54,7 +59,8 @@ class Pager(unittest.TestCase):
             said, status = on_terminal("list", "--pmu", "ev6", *args, pager=pager)
             self.assertEqual((status, "paged:" in said), (0, False), (pager, args))
             self.assertIn("retinst" if "--json" not in args else '"event"', said)
-        done = subprocess.run([PFM, "list", "--pmu", "ev6"], env=dict(CLEAN, PAGER=MARK), capture_output=True, text=True, check=True)
+        done = subprocess.run([PFM, "list", "--pmu", "ev6"], env=dict(CLEAN, PAGER=MARK),
+                              capture_output=True, text=True, check=True)
         self.assertNotIn("paged:", done.stdout)
         self.assertNotIn("paged:", on_terminal("encode", "ev6::cycles0", pager=MARK)[0])
 
@@ -68,7 +74,8 @@ class Pager(unittest.TestCase):
             with open(os.path.join(folder, "less"), "w", encoding="ascii") as f:
                 f.write('#!/bin/sh\necho "less with $LESS"\nexec cat\n')
             os.chmod(f.name, 0o755)
-            said, status = on_terminal("list", "--pmu", "ev6", PATH=folder + os.pathsep + os.environ["PATH"])
+            said, status = on_terminal("list", "--pmu", "ev6",
+                                       PATH=folder + os.pathsep + os.environ["PATH"])
         self.assertEqual((status, said.splitlines()[0]), (0, "less with FRX"))
 
     def test_a_pager_that_has_seen_enough(self):

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Debian's libpfm4 asked about the same events.
 
-tests/peer/answers.c prints what it gives for every name it has, and for ours with a colon where the vendor has a dot; `pfm encode`
-is asked the same names. Where both know a name, registers and perf attributes agree or the difference stands in
-tests/peer/differences.txt with its reason. AMD's names differ altogether: there rows meet by event select and unit mask.
-Lists are read from $PERFMON_SHARED; the program from $PERFMON_PEER.
+tests/peer/answers.c prints what it gives for every name it has, and for ours with a colon where the
+vendor has a dot; `pfm encode` is asked the same names. Where both know a name, registers and perf
+attributes agree or the difference stands in tests/peer/differences.txt with its reason. AMD's names
+differ altogether: there rows meet by event select and unit mask. Lists are read from
+$PERFMON_SHARED; the program from $PERFMON_PEER.
 
     tests/test_peer.py --list    prints the differences in the form of the table
 """
@@ -35,14 +36,15 @@ PFM = os.environ.get("PFM", "pfm")
 TABLE = os.path.join(HERE, "peer", "differences.txt")
 TABLE_IS_FOR = "4.13.0"
 DATA = os.path.join(SHARED, "data")
-LISTS = ["intel/" + cpu for cpu in ("HSW", "SKL", "SKX", "ICX", "SPR")] + ["linux-6.1/x86/amdzen3", "linux-6.12/x86/amdzen4"]
+LISTS = ["intel/" + cpu for cpu in ("HSW", "SKL", "SKX", "ICX", "SPR")
+         ] + ["linux-6.1/x86/amdzen3", "linux-6.12/x86/amdzen4"]
 INTEL = ("hsw", "skl", "skx", "icx", "spr")
 AMD = {"amd64_fam19h_zen3": "amdzen3", "amd64_fam19h_zen4": "amdzen4"}
 AMD_L3 = {"amd64_fam19h_zen3_l3": "amdzen3_amd_l3"}
 SLOWEST = 120     # seconds for one question to either side
 
 
-# ---- the two sides -----------------------------------------------------------------------------------------------------------------
+# ---- the two sides -------------------------------------------------------------------------------
 
 @functools.lru_cache(None)
 def peer_version():
@@ -64,8 +66,8 @@ class Answer:
 
 
 def perf_words(kind, *config):
-    """Type and config words as short as they can be said: type 4 and trailing zeros go without saying, a type that differs from
-    machine to machine is '?'."""
+    """Type and config words as short as they can be said: type 4 and trailing zeros go without
+    saying, a type that differs from machine to machine is '?'."""
     words = list(config)
     while len(words) > 1 and words[-1] == "0x0":
         words.pop()
@@ -74,9 +76,12 @@ def perf_words(kind, *config):
 
 
 def ask_peer(*pmus, names=()):
-    """All that the peer lists for @pmus, and its answers for @names; those it refuses are left out."""
-    p = subprocess.run([PEER, *pmus] + (["-"] if names else []), input="".join(n + "\n" for n in names), capture_output=True,
-                       text=True, check=True, timeout=SLOWEST, env=dict(os.environ, LIBPFM_ENCODE_INACTIVE="1"))
+    """All that the peer lists for @pmus, and its answers for @names; those it refuses are left
+    out."""
+    p = subprocess.run([PEER, *pmus] + (["-"] if names else []),
+                       input="".join(n + "\n" for n in names), capture_output=True, text=True,
+                       check=True, timeout=SLOWEST, env=dict(os.environ,
+                                                             LIBPFM_ENCODE_INACTIVE="1"))
     found = []
     for line in p.stdout.splitlines():
         f = line.split("\t")
@@ -97,8 +102,8 @@ def ask_us(names, images=""):
     """Name -> Answer, or the kind of the refusal."""
     with tempfile.TemporaryDirectory() as nowhere:      # no kernel's names: tables alone
         env = dict(os.environ, PERFMON_EVENTS=images, PERFMON_SYSFS=nowhere, XDG_DATA_HOME=nowhere)
-        p = subprocess.run([PFM, "encode", "--json", "-"], input="".join(n + "\n" for n in names), capture_output=True, text=True,
-                           timeout=SLOWEST, env=env, check=False)
+        p = subprocess.run([PFM, "encode", "--json", "-"], input="".join(n + "\n" for n in names),
+                           capture_output=True, text=True, timeout=SLOWEST, env=env, check=False)
     lines = [json.loads(line) for line in p.stdout.splitlines()]
     assert len(lines) == len(names), p.stderr
     answers = {}
@@ -106,12 +111,13 @@ def ask_us(names, images=""):
         if "error" in a:
             answers[name] = a["error"]["kind"]
             continue
-        perf = a["perf"] and perf_words(a["perf"]["type"], *(a["perf"][k] for k in ("config", "config1", "config2")))
+        perf = a["perf"] and perf_words(a["perf"]["type"],
+                                        *(a["perf"][k] for k in ("config", "config1", "config2")))
         answers[name] = Answer(a["pmu"], a["event"], [r["value"] for r in a["regs"]], perf)
     return answers
 
 
-# ---- the table ---------------------------------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
 
 def read_table(path=TABLE):
     """(reasons, {(pmu, event): (theirs, ours, reason)})"""
@@ -127,7 +133,9 @@ def read_table(path=TABLE):
                 continue
             words = line.split()
             if len(words) != 5 or words[4] not in reasons or (words[0], words[1]) in rows:
-                raise ValueError("%s:%d: want PMU EVENT THEIRS OURS REASON, once each, the reason declared above" % (path, n))
+                raise ValueError(
+                    "%s:%d: want PMU EVENT THEIRS OURS REASON, once each, the reason declared above"
+                    % (path, n))
             rows[words[0], words[1]] = tuple(words[2:])
     return reasons, rows
 
@@ -147,10 +155,14 @@ class Comparison:
     def judge(self, test):
         """Prints the count; every difference is in the table, and nothing else is."""
         rows = {k: v for k, v in read_table()[1].items() if k[0] == self.pmu}
-        print("# %s: %d agree, %d differ, %d only ours, %d only theirs%s" % (
-            self.pmu, self.agree, len(self.differ), self.ours, sum(map(len, self.only.values())),
-            "".join("; %s %d, as %s" % (k, len(v), ", ".join(v[:3])) for k, v in sorted(self.only.items()) if v)))
-        wrong = ["%s %s: theirs %s, ours %s: not in the table" % (*k, *v) for k, v in self.differ.items() if k not in rows]
+        print("# %s: %d agree, %d differ, %d only ours, %d only theirs%s" %
+              (self.pmu, self.agree, len(self.differ), self.ours, sum(map(len, self.only.values())),
+               "".join("; %s %d, as %s" % (k, len(v), ", ".join(v[:3]))
+                       for k, v in sorted(self.only.items()) if v)))
+        wrong = [
+            "%s %s: theirs %s, ours %s: not in the table" % (*k, *v)
+            for k, v in self.differ.items() if k not in rows
+        ]
         wrong += ["%s %s: the table has %s and %s, it is %s and %s" % (*k, *v[:2], *self.differ[k])
                   for k, v in rows.items() if k in self.differ and self.differ[k] != v[:2]]
         wrong += ["%s %s: no longer differs" % k for k in rows if k not in self.differ]
@@ -158,7 +170,7 @@ class Comparison:
         test.assertGreater(self.agree + len(self.differ), 0, "nothing was compared")
 
 
-# ---- comparisons -------------------------------------------------------------------------------------------------------------------
+# ---- comparisons ---------------------------------------------------------------------------------
 
 def vendor_names(folder, model):
     """The names of a list, with the first dot as a colon."""
@@ -244,13 +256,14 @@ def import_lists(folder):
                 raise AssertionError(err.getvalue())
 
 
-# ---- tests -------------------------------------------------------------------------------------------------------------------------
+# ---- tests ---------------------------------------------------------------------------------------
 
 def needs_peer(test):
     if not (PEER and os.access(PEER, os.X_OK)):
         test.skipTest("built without libpfm4-dev: the peer cannot be asked")
     if peer_version() not in (TABLE_IS_FOR, "unknown"):
-        test.skipTest("differences are known for libpfm %s, this is %s" % (TABLE_IS_FOR, peer_version()))
+        test.skipTest("differences are known for libpfm %s, this is %s" %
+                      (TABLE_IS_FOR, peer_version()))
 
 
 class Table(unittest.TestCase):
@@ -258,7 +271,8 @@ class Table(unittest.TestCase):
 
     def test_reasons(self):
         reasons, rows = read_table()
-        self.assertEqual(set(reasons), {row[2] for row in rows.values()}, "a reason nobody gives, or the reverse")
+        self.assertEqual(set(reasons), {row[2] for row in rows.values()},
+                         "a reason nobody gives, or the reverse")
         for key, text in reasons.items():
             self.assertIn("Source:", text, key)
 
@@ -304,7 +318,8 @@ class Generic(unittest.TestCase):
 
     def test_ix86arch(self):
         if not peer_pmus().get("ix86arch"):
-            self.skipTest("libpfm4 makes its ix86arch table from CPUID, and this machine's shows no PMU")
+            self.skipTest(
+                "libpfm4 makes its ix86arch table from CPUID, and this machine's shows no PMU")
         compare_architecture_table().judge(self)
 
     def test_coreduo(self):
@@ -346,13 +361,15 @@ def add_list_tests():
     for pmu, model in AMD.items():
         each(model, lambda images, pmu=pmu, model=model: compare_amd(pmu, model, model, images))
     for pmu, name in AMD_L3.items():
-        each(name, lambda images, pmu=pmu, name=name: compare_amd(pmu, name.split("_")[0], name, images))
+        each(name, lambda images, pmu=pmu, name=name: compare_amd(pmu,
+                                                                  name.split("_")[0], name, images))
 
 
 def list_differences():
     with tempfile.TemporaryDirectory() as images:
         import_lists(images)
-        found = [compare_generic()] + [compare_intel(p, images) for p in INTEL] + [compare_architectural(p, images) for p in INTEL]
+        found = [compare_generic()] + [compare_intel(p, images) for p in INTEL
+                                       ] + [compare_architectural(p, images) for p in INTEL]
         found += [compare_amd(p, m, m, images) for p, m in AMD.items()]
         found += [compare_amd(p, n.split("_")[0], n, images) for p, n in AMD_L3.items()]
     reasons = read_table()[1] if os.path.exists(TABLE) else {}
@@ -360,7 +377,8 @@ def list_differences():
         for key, value in c.differ.items():
             print("%-20s %-45s %-22s %-22s %s" % (*key, *value, reasons.get(key, ("", "", "?"))[2]))
     for c in found:
-        print("# %s: %d agree, %d differ, %d only theirs" % (c.pmu, c.agree, len(c.differ), sum(map(len, c.only.values()))))
+        print("# %s: %d agree, %d differ, %d only theirs" %
+              (c.pmu, c.agree, len(c.differ), sum(map(len, c.only.values()))))
 
 
 add_list_tests()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The lines of docs/permissions.md: in containers and as services, where an engine answers or a service manager starts."""
+"""The lines of docs/permissions.md: in containers and as services, where an engine answers or a
+service manager starts."""
 import contextlib
 import json
 import os
@@ -15,8 +16,12 @@ import tap
 
 PFM = os.environ.get("PFM", "pfm")
 BUILD = os.environ.get("PERFMON_BUILD", "")
-SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "LSAN_", "ASAN_")) and k != "LANG"}
+SOURCE = os.environ.get("PERFMON_SOURCE",
+                        os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLEAN = {
+    k: v for k, v in os.environ.items()
+    if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "LSAN_", "ASAN_")) and k != "LANG"
+}
 MANAGER = "/lib/systemd/systemd"
 FILTER = "a security module or a container's seccomp filter"
 PROFILE = "/usr/share/containers/seccomp.json"
@@ -31,8 +36,8 @@ def level():
 
 
 def run(*words, **more):
-    return subprocess.run(words, env=CLEAN, capture_output=True, text=True, errors="replace", timeout=120, stdin=subprocess.DEVNULL,
-                          check=False, **more)
+    return subprocess.run(words, env=CLEAN, capture_output=True, text=True, errors="replace",
+                          timeout=120, stdin=subprocess.DEVNULL, check=False, **more)
 
 
 def library():
@@ -46,7 +51,8 @@ class Judged(unittest.TestCase):
     def tool(self, *words):
         if not shutil.which(words[0]):
             self.skipTest(words[0] + " is not installed")
-        r = subprocess.run(words, env=dict(CLEAN, DOCKER_HOST="unix:///nonexistent"), capture_output=True, text=True, timeout=60)
+        r = subprocess.run(words, env=dict(CLEAN, DOCKER_HOST="unix:///nonexistent"),
+                           capture_output=True, text=True, timeout=60)
         return r.stdout + r.stderr
 
     def test_the_unit_is_one(self):
@@ -56,7 +62,10 @@ class Judged(unittest.TestCase):
                 path = os.path.join(folder, "count.service")
                 with open(path, "w", encoding="ascii") as f:
                     f.write(text.replace("[Service]", "[Service]\nExecStart=/bin/true"))
-                return [line for line in self.tool("systemd-analyze", "verify", path).splitlines() if "count.service" in line]
+                return [
+                    line for line in self.tool("systemd-analyze", "verify", path).splitlines()
+                    if "count.service" in line
+                ]
             # Words that it does not know are told.
             if not said(service.replace("@system-service", "@no-such-service")):
                 self.skipTest("systemd-analyze does not judge units here")
@@ -82,14 +91,16 @@ class Judged(unittest.TestCase):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as profile:
                 profile.write("{}")
                 profile.flush()
-                said = self.tool("docker", "run", *line.replace("perf.json", profile.name).split(), "image", "true")
+                said = self.tool("docker", "run",
+                                 *line.replace("perf.json", profile.name).split(), "image", "true")
             self.assertRegex(said, "(?i)cannot connect|docker daemon", line)
         self.assertIn("unknown flag", self.tool("docker", "run", "--cap-adds", "PERFMON", "image"))
 
 
 class Containers(unittest.TestCase):
-    """An image of the command and a shell, started as the chapter says. What an engine's own filter does depends on its age, so that is
-    asked of the engine: what is said of each answer has to be so."""
+    """An image of the command and a shell, started as the chapter says. What an engine's own filter
+    does depends on its age, so that is asked of the engine: what is said of each answer has to be
+    so."""
     engine = None
     first = ()
 
@@ -113,8 +124,10 @@ class Containers(unittest.TestCase):
         shutil.copy(PFM, os.path.join(tree, "bin", "pfm"))
         shutil.copy(os.path.realpath("/bin/sh"), os.path.join(tree, "bin", "sh"))
         for name in "pfm", "sh":
-            for path in re.findall(r"(/\S+) \(0x", run("ldd", PFM if name == "pfm" else "/bin/sh").stdout):
-                shutil.copy(os.path.realpath(path), os.path.join(tree, "lib64", os.path.basename(path)))
+            for path in re.findall(r"(/\S+) \(0x",
+                                   run("ldd", PFM if name == "pfm" else "/bin/sh").stdout):
+                shutil.copy(os.path.realpath(path),
+                            os.path.join(tree, "lib64", os.path.basename(path)))
         with open(os.path.join(tree, "work"), "w", encoding="ascii") as f:
             f.write("#!/bin/sh\ni=0\nwhile [ $i -lt 100000 ]; do i=$((i+1)); done\n")
         os.chmod(os.path.join(tree, "work"), 0o755)
@@ -128,10 +141,13 @@ class Containers(unittest.TestCase):
             cls.first = ("--ulimit", "nofile=1024:4096", "--ulimit", "nproc=1024:2048")
             started = run(cls.engine, "run", *cls.first, "--rm", cls.image, "/bin/sh", "-c", ":")
         if done.returncode or started.returncode:
-            cls.why_not = "%s starts nothing here: %s" % (cls.engine, (done.stderr + started.stderr).strip()[-120:])
+            cls.why_not = "%s starts nothing here: %s" % (cls.engine,
+                                                          (done.stderr +
+                                                           started.stderr).strip()[-120:])
         profile = os.path.join(cls.folder, "perf.json")
         line = re.search(r"^jq .* > perf.json$", TEXT, re.M)[0]
-        if not shutil.which("jq") or not os.path.exists(PROFILE) or run("sh", "-c", line, cwd=cls.folder).returncode:
+        if not shutil.which("jq") or not os.path.exists(PROFILE) or run("sh", "-c", line,
+                                                                        cwd=cls.folder).returncode:
             profile = None
         cls.profile = profile
 
@@ -157,7 +173,10 @@ class Containers(unittest.TestCase):
 
     def counts(self, done):
         """Of user mode and of the kernel: whether they were counted."""
-        lines = [line for line in (done.stdout + done.stderr).splitlines() if re.search(r"\[software\]", line)]
+        lines = [
+            line for line in (done.stdout + done.stderr).splitlines()
+            if re.search(r"\[software\]", line)
+        ]
         self.assertEqual(len(lines), 2, done.stdout + done.stderr)
         return ["not supported" not in line for line in lines]
 
@@ -187,7 +206,8 @@ class Containers(unittest.TestCase):
         both = self.counts(done)
         if not any(both): # the engine's filter asks for more
             self.assertIn(FILTER, done.stdout + done.stderr)
-            both = self.counts(self.start("--cap-add", "PERFMON", "--security-opt", "seccomp=perf.json"))
+            both = self.counts(
+                self.start("--cap-add", "PERFMON", "--security-opt", "seccomp=perf.json"))
         self.assertEqual(both, [True, True])
 
     def test_administrators(self):
@@ -209,7 +229,8 @@ class Containers(unittest.TestCase):
 
     def test_from_outside(self):
         name = "%s-busy" % self.image
-        run(self.engine, "run", *self.first, "-d", "--rm", "--name", name, self.image, "/bin/sh", "-c", "while :; do :; done")
+        run(self.engine, "run", *self.first, "-d", "--rm", "--name", name, self.image, "/bin/sh",
+            "-c", "while :; do :; done")
         try:
             pid = run(self.engine, "inspect", "-f", "{{.State.Pid}}", name).stdout.strip()
             with open("/proc/%s/cgroup" % pid, encoding="ascii") as f:
@@ -234,10 +255,19 @@ class Podman(Containers):
 
 
 class Services(unittest.TestCase):
-    """A service manager as the first process of a machine of its own: this machine's files, with what is written put aside."""
-    units = {"alone.target": "Wants=dbus.socket dbus.service\n", "sysinit.target": "", "basic.target": "", "shutdown.target": "",
-             "dbus.socket": "[Socket]\nListenStream=/run/dbus/system_bus_socket\n",
-             "dbus.service": "Requires=dbus.socket\n[Service]\nExecStart=dbus-daemon --system --address=systemd: --nofork --nopidfile\n"}
+    """A service manager as the first process of a machine of its own: this machine's files, with
+    what is written put aside."""
+    units = {
+        "alone.target": "Wants=dbus.socket dbus.service\n",
+        "sysinit.target": "",
+        "basic.target": "",
+        "shutdown.target": "",
+        "dbus.socket": "[Socket]\nListenStream=/run/dbus/system_bus_socket\n",
+        "dbus.service": (
+            "Requires=dbus.socket\n[Service]\nExecStart=dbus-daemon --system --address=systemd:"
+            " --nofork --nopidfile\n"
+        ),
+    }
 
     @classmethod
     def setUpClass(cls):
@@ -245,7 +275,8 @@ class Services(unittest.TestCase):
         cls.groups = []
         if not tap.own_mounts() or level() != 2:
             cls.why_not = "not root, or a level at which capabilities do not matter so"
-        elif not os.path.exists(MANAGER) or not shutil.which("systemd-run") or not shutil.which("dbus-daemon"):
+        elif not os.path.exists(MANAGER) or not shutil.which("systemd-run") or not shutil.which(
+                "dbus-daemon"):
             cls.why_not = "systemd or dbus is not installed"
         else:
             cls.boot()
@@ -259,7 +290,8 @@ class Services(unittest.TestCase):
         os.chmod(cls.folder, 0o755)
         shutil.copy(PFM, os.path.join(cls.folder, "upper/usr/bin/pfm"))
         for path in library():
-            shutil.copy(os.path.realpath(path), os.path.join(cls.folder, "upper/usr/lib", os.path.basename(path)))
+            shutil.copy(os.path.realpath(path),
+                        os.path.join(cls.folder, "upper/usr/lib", os.path.basename(path)))
         # Nothing of this machine's own is started: these are the only units.
         os.mkdir(os.path.join(cls.folder, "units"))
         for name, text in cls.units.items():
@@ -286,8 +318,9 @@ class Services(unittest.TestCase):
             """.format(f=cls.folder, m=MANAGER)
         cls.log = open(os.path.join(cls.folder, "log"), "w+", encoding="utf-8", errors="replace")
         spaces = ["--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup"]
-        cls.manager = subprocess.Popen(["unshare", "--fork", "--kill-child", *spaces, "sh", "-c", script], stdout=cls.log, stderr=cls.log,
-                                       stdin=subprocess.DEVNULL, preexec_fn=cls.own_groups)
+        cls.manager = subprocess.Popen(
+            ["unshare", "--fork", "--kill-child", *spaces, "sh", "-c", script], stdout=cls.log,
+            stderr=cls.log, stdin=subprocess.DEVNULL, preexec_fn=cls.own_groups)
         for _ in range(100):
             if cls.inside("systemd-run", "--pipe", "--wait", "true").returncode == 0:
                 return
@@ -332,11 +365,13 @@ class Services(unittest.TestCase):
 
     @classmethod
     def inside(cls, *words):
-        with open("/proc/%d/task/%d/children" % (cls.manager.pid, cls.manager.pid), encoding="ascii") as f:
+        with open("/proc/%d/task/%d/children" % (cls.manager.pid, cls.manager.pid),
+                  encoding="ascii") as f:
             child = f.read().split()
         if not child:
             return subprocess.CompletedProcess(words, 1, "", "")
-        return run("nsenter", "-t", child[0], "-m", "-p", "-u", "-i", "-n", "-C", "-r", "-w", *words)
+        return run("nsenter", "-t", child[0], "-m", "-p", "-u", "-i", "-n", "-C", "-r", "-w",
+                   *words)
 
     def setUp(self):
         if self.why_not:
@@ -359,8 +394,10 @@ class Services(unittest.TestCase):
     def test_the_unit(self):
         unit = re.search(r"```ini\n(.*?)```", TEXT, re.S)[1]
         unit = unit.replace("User=perfmon", "User=nobody")
-        unit = unit.replace("[Service]", "[Service]\nType=oneshot\nStandardOutput=file:/tmp/said\nStandardError=file:/tmp/said\n"
-                            "ExecStart=/usr/bin/pfm stat -a -e task-clock --timeout 100")
+        unit = unit.replace(
+            "[Service]",
+            "[Service]\nType=oneshot\nStandardOutput=file:/tmp/said\nStandardError=file:/tmp/said\n"
+            "ExecStart=/usr/bin/pfm stat -a -e task-clock --timeout 100")
         self.inside("sh", "-c", 'printf %s "$1" > /etc/systemd/system/count.service', "sh", unit)
         self.inside("systemctl", "daemon-reload")
         done = self.inside("systemctl", "start", "count.service")
@@ -370,9 +407,11 @@ class Services(unittest.TestCase):
 
     def test_filters(self):
         rights = "AmbientCapabilities=CAP_PERFMON"
-        self.assertEqual(self.once(rights, "SystemCallFilter=@system-service perf_event_open")[0], 0)
+        self.assertEqual(
+            self.once(rights, "SystemCallFilter=@system-service perf_event_open")[0], 0)
         self.assertRegex(self.once(rights, "SystemCallFilter=@system-service")[1], "status=SYS")
-        code, said = self.once(rights, "SystemCallFilter=@system-service", "SystemCallErrorNumber=EPERM")
+        code, said = self.once(rights, "SystemCallFilter=@system-service",
+                               "SystemCallErrorNumber=EPERM")
         self.assertEqual(code, 1)
         self.assertIn(FILTER, said)
 
@@ -384,49 +423,61 @@ class Services(unittest.TestCase):
 
 
     def test_the_exporter(self):
-        """The service of the Debian package perfmon-exporter counts, answers, and has one capability and no user of its own."""
+        """The service of the Debian package perfmon-exporter counts, answers, and has one
+        capability and no user of its own."""
         unit = "perfmon-exporter.service"
         self.inside("ip", "link", "set", "lo", "up")
         with open(os.path.join(SOURCE, "debian", unit), encoding="utf-8") as f:
-            self.inside("sh", "-c", 'printf %s "$2" > /etc/systemd/system/"$1"', "sh", unit, f.read())
-        self.inside("sh", "-c", "mkdir -p /etc/default; echo 'ARGS=\"--listen 127.0.0.1:9747 --listen unix:/run/perfmon/counts -I 10\"'"
-                                " > /etc/default/perfmon-exporter")
+            self.inside("sh", "-c", 'printf %s "$2" > /etc/systemd/system/"$1"', "sh", unit,
+                        f.read())
+        self.inside(
+            "sh",
+            "-c",
+            (
+                "mkdir -p /etc/default; echo 'ARGS=\"--listen 127.0.0.1:9747 --listen"
+                " unix:/run/perfmon/counts -I 10\"' > /etc/default/perfmon-exporter"
+            ),
+        )
         self.inside("systemctl", "daemon-reload")
         done = self.inside("systemctl", "start", unit)
         if "libmicrohttpd" in self.inside("journalctl", "-u", unit).stdout:
             self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
         self.assertEqual(done.returncode, 0, done.stderr)
-        program = ("import socket, time, urllib.request\n"
-                   "def ask():\n"
-                   "    for _ in range(50):\n"
-                   "        try: return urllib.request.urlopen('http://127.0.0.1:9747/metrics', timeout=10).read().decode()\n"
-                   "        except OSError: time.sleep(0.1)\n"
-                   "print(ask())\n"
-                   "s = socket.socket(socket.AF_UNIX)\n"
-                   "s.connect('/run/perfmon/counts')\n"
-                   "s.sendall(b'GET /metrics HTTP/1.0\\r\\n\\r\\n')\n"
-                   "print(s.recv(20).decode())\n")
+        program = (
+            "import socket, time, urllib.request\ndef ask():\n    for _ in range(50):\n        try:"
+            " return urllib.request.urlopen('http://127.0.0.1:9747/metrics',"
+            " timeout=10).read().decode()\n        except OSError: time.sleep(0.1)\nprint(ask())\ns"
+            " = socket.socket(socket.AF_UNIX)\ns.connect('/run/perfmon/counts')\ns.sendall(b'GET"
+            " /metrics HTTP/1.0\\r\\n\\r\\n')\nprint(s.recv(20).decode())\n"
+        )
         ask = ("setpriv", "--reuid", "65534", "--clear-groups", "/usr/bin/python3", "-c", program)
         said = self.inside(*ask)
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertRegex(said.stdout, r'(?m)^node_perf_page_faults_total\{.*\} \d+$')
-        self.assertRegex(said.stdout, r'(?m)^perfmon_event_quality\{event="page-faults",.*="exact"\} 1$')
+        self.assertRegex(said.stdout,
+                         r'(?m)^perfmon_event_quality\{event="page-faults",.*="exact"\} 1$')
         self.assertIn("HTTP/1.1 200", said.stdout)
         pid = self.inside("systemctl", "show", "--value", "-p", "MainPID", unit).stdout.strip()
-        status = dict(re.findall(r"(?m)^(\w+):\s+(\S+)", self.inside("cat", "/proc/%s/status" % pid).stdout))
+        status = dict(
+            re.findall(r"(?m)^(\w+):\s+(\S+)",
+                       self.inside("cat", "/proc/%s/status" % pid).stdout))
         self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
-        self.assertEqual({int(status[name], 16) for name in ("CapEff", "CapBnd")}, {1 << 38})    # CAP_PERFMON
+        # CAP_PERFMON
+        self.assertEqual({int(status[name], 16) for name in ("CapEff", "CapBnd")}, {1 << 38})
         self.assertGreaterEqual(int(status["Uid"]), 61184)    # systemd's range of dynamic users
         # A service that was killed is started again; one that is stopped ends well.
         self.inside("kill", "-KILL", pid)
         for _ in range(100):
-            again = self.inside("systemctl", "show", "--value", "-p", "MainPID", unit).stdout.strip()
+            again = self.inside("systemctl", "show", "--value", "-p", "MainPID",
+                                unit).stdout.strip()
             if again not in ("0", pid):
                 break
             time.sleep(0.1)
         self.assertIn("node_perf_page_faults_total", self.inside(*ask).stdout)
         self.assertEqual(self.inside("systemctl", "stop", unit).returncode, 0)
-        self.assertEqual(self.inside("systemctl", "show", "--value", "-p", "Result", unit).stdout.strip(), "success")
+        self.assertEqual(
+            self.inside("systemctl", "show", "--value", "-p", "Result", unit).stdout.strip(),
+            "success")
 
 
 del Containers  # is no case by itself

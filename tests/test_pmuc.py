@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The compiler of event tables: what it accepts, what it refuses and where, and that what it writes can be read back.
+"""The compiler of event tables: what it accepts, what it refuses and where, and that what it writes
+can be read back.
 
-Files in pmu/ called wrong_*.pmu carry their errors as comments: a caret below the column, and the text.
+Files in pmu/ called wrong_*.pmu carry their errors as comments: a caret below the column, and the
+text.
 """
 
 import contextlib
@@ -36,7 +38,8 @@ from tap import main  # noqa: E402
 PMU = os.path.join(HERE, "pmu")
 TESTPMU = [os.path.join(PMU, "testpmu.pmu"), os.path.join(PMU, "testpmu2.pmu")]
 BUILTIN = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))
-CC = next((c for c in (os.environ.get("CC", "").split() or [""])[:1] + ["cc", "gcc", "clang"] if c and shutil.which(c)), None)
+CC = next((c for c in (os.environ.get("CC", "").split() or [""])[:1] + ["cc", "gcc", "clang"]
+           if c and shutil.which(c)), None)
 
 
 def run(*args):
@@ -73,15 +76,20 @@ class Language(unittest.TestCase):
 
     def test_head(self):
         t = self.t
-        self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type), ("testpmu", ["tp", "test_pmu"], "testcpu",
-                                                                                     4, 4095))
-        self.assertEqual((pt.ENCODERS[t.encoder], t.flags), ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
+        self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type),
+                         ("testpmu", ["tp", "test_pmu"], "testcpu", 4, 4095))
+        self.assertEqual((pt.ENCODERS[t.encoder], t.flags),
+                         ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
         self.assertEqual((t.n_general, t.get_all_counters), (4, 0x30000000F))
-        self.assertEqual(t.read_records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1), (3, 3, 14, 0, 0x400, 0x500, 2),
+        self.assertEqual(t.read_records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1),
+                                                      (3, 3, 14, 0, 0x400, 0x500, 2),
                                                       (0, 1, 48, 1, 0x38D, 0x309, 1)])
         features = {t.read_text(n): (t.read_text(s), v) for n, s, v in t.read_records("features")}
-        self.assertEqual(features, {"issue_width": ("", 4), "cap": ("PMC_CAP_EDGE PMC_CAP_INVERT", 0),
-                                    "stepping_name": ("b2", 0), "big": ("", 0xFEDCBA9876543210)})
+        self.assertEqual(
+            features, {
+                "issue_width": ("", 4), "cap": ("PMC_CAP_EDGE PMC_CAP_INVERT", 0),
+                "stepping_name": ("b2", 0), "big": ("", 0xFEDCBA9876543210)
+            })
 
     def test_matches(self):
         t = self.t
@@ -89,18 +97,25 @@ class Language(unittest.TestCase):
         self.assertEqual([(t.read_text(x[0]), x[2], x[3], x[4], x[5]) for x in m[:2]],
                          [("test", 7, 1, 3, 0x27), ("test", 7, 9, 9, 0x27)])
         self.assertEqual(m[2][6:8], (0x4100D010, 0xFF00FFF0))
-        self.assertEqual((t.read_text(m[3][1]), m[3][9:15]), ("Example Works", (0x40, 1, 2, 5, 3, 0)))
+        self.assertEqual((t.read_text(m[3][1]), m[3][9:15]),
+                         ("Example Works", (0x40, 1, 2, 5, 3, 0)))
 
     def test_fields(self):
         t = self.t
         self.assertEqual(t.read_field_ranges(t.find_field("code")), [(0, 0, 8), (0, 32, 4)])
         self.assertEqual(t.read_field_ranges(t.find_field("tag")), [(2, 60, 4)])
-        code, c, cmask, max_ = (t.read_record("fields", t.find_field(n)) for n in ("code", "c", "cmask", "max"))
-        self.assertEqual((code[3], code[5], c[5], cmask[5], c[11], cmask[11]), (12, 0, 1, 1, 15, 255))
+        code, c, cmask, max_ = (t.read_record("fields", t.find_field(n))
+                                for n in ("code", "c", "cmask", "max"))
+        self.assertEqual((code[3], code[5], c[5], cmask[5], c[11], cmask[11]),
+                         (12, 0, 1, 1, 15, 255))
         self.assertEqual((max_[10:13], max_[3]), ((1, 7, 1), 3))
         set_ = t.read_record("fields", t.find_field("set"))
-        words = {t.read_text(t.read_record("words", set_[7] + i)[1]): t.read_record("words", set_[7] + i)[0] for i in range(set_[6])}
-        self.assertEqual(words, {"L1D:0": 0, "L1D:1": 1, "L1D:2": 2, "L2D:0": 3, "L2D:1": 4, "last": 9})
+        words = {
+            t.read_text(t.read_record("words", set_[7] + i)[1]):
+            t.read_record("words", set_[7] + i)[0] for i in range(set_[6])
+        }
+        self.assertEqual(words,
+                         {"L1D:0": 0, "L1D:1": 1, "L1D:2": 2, "L2D:0": 3, "L2D:1": 4, "last": 9})
 
     def test_groups(self):
         t = self.t
@@ -108,19 +123,22 @@ class Language(unittest.TestCase):
         for name, flags, field, first, n, distinct, preset, mask in t.read_records("groups"):
             words = [t.read_record("words", first + i) for i in range(n)]
             self.assertEqual(len({w[0] for w in words[:distinct]}), distinct)
-            found[t.read_text(name)] = (flags, t.read_text(t.read_record("fields", field)[0]), preset, mask,
-                                        [t.read_text(w[1]) for w in words], distinct)
-        self.assertEqual(found["core"], (2, "umask", 0x40, 0xC0, ["this", "all", "SELF", "BOTH_CORES"], 2))
+            found[t.read_text(name)] = (flags, t.read_text(t.read_record("fields", field)[0]),
+                                        preset, mask, [t.read_text(w[1]) for w in words], distinct)
+        self.assertEqual(found["core"],
+                         (2, "umask", 0x40, 0xC0, ["this", "all", "SELF", "BOTH_CORES"], 2))
         self.assertEqual(found["state"], (3, "umask", 0xC, 0xF, ["m", "e", "s", "i"], 4))
         self.assertEqual(found["must"][:3], (4, "umask", 0))
         self.assertEqual(found["free"][:4], (1, "filter", 0, 7))
-        self.assertEqual(found["spelled"][:4], (pt.GROUP_DEFAULT | pt.GROUP_EXPLICIT, "umask", 1, 3))
+        self.assertEqual(found["spelled"][:4],
+                         (pt.GROUP_DEFAULT | pt.GROUP_EXPLICIT, "umask", 1, 3))
 
     def test_rows(self):
         t = self.t
         cycles = self.row("CYCLES")
         self.assertEqual((cycles["counters"], cycles["flags"]), (0x10000000F, pt.ROW_ARCH))
-        self.assertEqual([t.read_value(0, key) for key in ("code", "umask", "max", "weight")], [0x3C, 0, 1, 0])
+        self.assertEqual([t.read_value(0, key) for key in ("code", "umask", "max", "weight")],
+                         [0x3C, 0, 1, 0])
         self.assertEqual(t.read_value_text(0, "detail"), "Clock cycles, halted ones left out.")
         choosy = t.find_row("CHOOSY")
         self.assertEqual(self.row("CHOOSY")["counters"], 0b101)
@@ -130,23 +148,28 @@ class Language(unittest.TestCase):
         self.assertEqual([t.read_value(anywhere, "sel", n) for n in (0, 1, 2)], [5, 6, 5])
         last = t.find_row("LAST_ONE")
         self.assertEqual(self.row("LAST_ONE")["counters"], 8)
-        self.assertEqual([t.read_value(last, k) for k in ("set", "weight", "wide", "on_htoff", "filter", "tag", "cmask")],
-                         [9, 2, pt.ALL64, 0x200000003, 0xFFFF, 15, 255])
+        self.assertEqual([
+            t.read_value(last, k)
+            for k in ("set", "weight", "wide", "on_htoff", "filter", "tag", "cmask")
+        ], [9, 2, pt.ALL64, 0x200000003, 0xFFFF, 15, 255])
         other = t.find_row("BUS.OTHER")
         self.assertEqual((t.read_value(other, "accepts"), t.read_value(other, "code")), (5, 0xF61))
-        self.assertEqual(t.read_value_text(t.find_row("BUS.TRAFFIC"), "note"), 'Counts "half" beats.')
+        self.assertEqual(t.read_value_text(t.find_row("BUS.TRAFFIC"), "note"),
+                         'Counts "half" beats.')
         self.assertEqual(len(self.row("L2_LINES_IN")["takes"]), 2)
         self.assertEqual(self.row("GONE")["flags"], pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
 
     def test_names(self):
         t = self.t
-        for spelling in ("CYCLES", "cycles", "Cy cl-es", "C_Y_C_L_E_S", "CLK", "cpuclk", "whole:thing", "WHOLE.THING"):
+        for spelling in ("CYCLES", "cycles", "Cy cl-es", "C_Y_C_L_E_S", "CLK", "cpuclk",
+                         "whole:thing", "WHOLE.THING"):
             self.assertEqual(t.find_row(spelling), 0, spelling)
         self.assertEqual(t.find_row("bus.traffic"), t.find_row("BUS:TRAFFIC"))
         for missing in ("", "CYCLE", "CYCLESS", "BUSTRAFFIC", "NOT_HERE", "."):
             self.assertIsNone(t.find_row(missing), missing)
         kind = t.find_folded(pt.fold("not here"))
-        self.assertEqual((kind[2], t.read_text(kind[1])), (pt.NAME_UNSUPPORTED, "the invented processor has no such event"))
+        self.assertEqual((kind[2], t.read_text(kind[1])),
+                         (pt.NAME_UNSUPPORTED, "the invented processor has no such event"))
         shadowed = [i for i in range(t.count["rows"]) if t.read_row(i)["flags"] & pt.ROW_SHADOWED]
         self.assertEqual(len(shadowed), 1)
         self.assertNotEqual(t.find_row("L2_LINES_IN"), shadowed[0])
@@ -202,8 +225,10 @@ class Refusals(unittest.TestCase):
             for name in ("one", "two"):
                 paths.append(os.path.join(tmp, name + ".pmu"))
                 with open(paths[-1], "w", encoding="utf-8") as f:
-                    f.write('pmu %s "x"\nalias shared\nencoder format\ncounter 0 width=8\nfield code bits=8\n'
-                            'event A code=1 "a"\n' % name)
+                    f.write(
+                        'pmu %s "x"\nalias shared\nencoder format\ncounter 0 width=8\nfield code'
+                        ' bits=8\nevent A code=1 "a"\n' % name
+                    )
             status, _, err = run("--check", *paths)
             self.assertEqual(status, 1)
             self.assertIn("the name 'shared' belongs to %s already" % paths[0], err)
@@ -211,16 +236,18 @@ class Refusals(unittest.TestCase):
     def test_unreadable_files(self):
         with tempfile.TemporaryDirectory() as tmp:
             bad = os.path.join(tmp, "bad.pmu")
-            for raw, text in ((b"", "an empty file"), (b"# only this\n", "an empty file"), (b"pmu \xff", "not UTF-8")):
+            for raw, text in ((b"", "an empty file"), (b"# only this\n", "an empty file"),
+                              (b"pmu \xff", "not UTF-8")):
                 with open(bad, "wb") as f:
                     f.write(raw)
                 status, _, err = run("--check", bad)
-                self.assertEqual((status, err.startswith(bad + ":1:1: error: " + text)), (1, True), err)
+                self.assertEqual((status, err.startswith(bad + ":1:1: error: " + text)), (1, True),
+                                 err)
             self.assertEqual(run("--check", os.path.join(tmp, "none.pmu"))[0], 1)
 
     def test_usage(self):
-        for args in ((), ("--image",), ("--nonsense",), ("--check",), ("--image", "x", "--byteorder", "middle", "y.pmu"),
-                     ("x.pmu",)):
+        for args in ((), ("--image", ), ("--nonsense", ), ("--check", ),
+                     ("--image", "x", "--byteorder", "middle", "y.pmu"), ("x.pmu", )):
             self.assertEqual(run(*args)[0], 2, args)
         self.assertEqual(run("--help")[0], 0)
 
@@ -251,9 +278,11 @@ class RoundTrip(unittest.TestCase):
             texts = {i for i, f in enumerate(t.fields) if f.kind == pt.TEXT}
             for i, row in enumerate(t.rows):
                 got = v.read_row(i)
-                self.assertEqual((got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
-                                 (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
-                values = sorted((f, c, v.read_text(x) if f in texts else x) for f, c, x in got["values"])
+                self.assertEqual(
+                    (got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
+                    (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
+                values = sorted(
+                    (f, c, v.read_text(x) if f in texts else x) for f, c, x in got["values"])
                 self.assertEqual(values, sorted(row.values))
 
     def check_order(self, slots, hashes):
@@ -261,7 +290,8 @@ class RoundTrip(unittest.TestCase):
         for at, (slot, h) in enumerate(zip(slots, hashes)):
             start = pmlayout.find_first_slot(h, len(slots))
             way = slots[start:at] if start <= at else slots[start:] + slots[:at]
-            self.assertTrue(not slot or all(s >> 16 >= slot >> 16 for s in way if s != slot) and 0 not in way)
+            self.assertTrue(not slot or all(s >> 16 >= slot >> 16
+                                            for s in way if s != slot) and 0 not in way)
 
     def test_bounds_and_index_invariants(self):
         raw = pmimage.make_image(self.tables)
@@ -271,7 +301,10 @@ class RoundTrip(unittest.TestCase):
                 self.assertLessEqual(at + v.count.get(name, 1) * pmlayout.SIZES[name], len(raw))
                 self.assertEqual(at % {"ways": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
             slots = [s for s, in v.read_records("slots")]
-            self.check_order(slots, [pt.name_hash(pt.fold(v.read_text(v.read_name((s & 0xFFFF) - 1)[0]))) if s else 0 for s in slots])
+            self.check_order(slots, [
+                pt.name_hash(pt.fold(v.read_text(v.read_name((s & 0xFFFF) - 1)[0]))) if s else 0
+                for s in slots
+            ])
             used = [s for s in slots if s]
             self.assertGreater(v.count["slots"], len(used))
             shadowed = sum(1 for r in v.read_records("rows") if r[5] & pt.ROW_SHADOWED)
@@ -280,10 +313,14 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(raw[v.at["pool"] + v.count["pool"] - 1], 0)
 
     def test_strings_rows_and_values_are_stored_once(self):
-        """Also where several tables have them: a second processor with the same events costs a head and its name."""
+        """Also where several tables have them: a second processor with the same events costs a head
+        and its name."""
         raw = pmimage.make_image(self.tables)
         v = pmview.read_image(raw)[0][0]
-        strings = [s for s in raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0") if s]
+        strings = [
+            s for s in raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0")
+            if s
+        ]
         self.assertEqual(len(strings), len(set(strings)))
         for t in self.tables:
             v = view(t)
@@ -292,26 +329,34 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(runs), len(contents))
             other = copy.copy(t)
             other.name = "another"
-            self.assertLess(len(pmimage.make_image([t, other])) - len(pmimage.make_image([t])), pmlayout.HEAD_SIZE + 200)
+            self.assertLess(
+                len(pmimage.make_image([t, other])) - len(pmimage.make_image([t])),
+                pmlayout.HEAD_SIZE + 200)
 
     def test_a_first_look_up_reads_few_places(self):
-        """Pages are read with those around them: the index of names, then the heads of the tables, then small arrays that every event
-        needs, then the names of tables; and of each table its fields, slots and rows, with values that are mostly its own."""
+        """Pages are read with those around them: the index of names, then the heads of the tables,
+        then small arrays that every event needs, then the names of tables; and of each table its
+        fields, slots and rows, with values that are mostly its own."""
         raw = pmimage.make_image(self.tables)
         calls = struct.unpack_from("<I", raw, pmlayout.IMAGE_SIZE - 8 * pmlayout.N_DIRECTORY + 8)[0]
         views, head = pmview.read_image(raw)
-        self.assertTrue(calls < head["tables"] < min(views[0].at[name] for name in ("keys", "counters", "sets", "takes")))
+        self.assertTrue(
+            calls < head["tables"] < min(views[0].at[name]
+                                         for name in ("keys", "counters", "sets", "takes")))
         distances = []
         for t, v in zip(self.tables, views):
             own_name = raw.index(t.name.encode() + b"\0", v.at["pool"])
-            self.assertLess(max(v.at[name] for name in ("keys", "counters", "sets", "takes")), own_name)
+            self.assertLess(max(v.at[name] for name in ("keys", "counters", "sets", "takes")),
+                            own_name)
             self.assertLess(own_name - calls, 16 << 10)
             for i in range(len(t.rows)):
                 number = v.read_element("row_numbers", i)[0] & (1 << pmlayout.ROW_SOURCES_SHIFT) - 1
                 row = v.at["rows"] + number * pmlayout.SIZES["rows"]
                 places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
                 self.assertLess(max(places) - min(places), 32 << 10)
-                distances.append(abs(v.at["values"] + v.read_record("rows", i)[2] * pmlayout.SIZES["values"] - row))
+                distances.append(
+                    abs(v.at["values"] + v.read_record("rows", i)[2] * pmlayout.SIZES["values"] -
+                        row))
         self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
     def test_codes_lead_back(self):
@@ -323,9 +368,11 @@ class RoundTrip(unittest.TestCase):
                 if not v.count["ways"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
                     continue
                 groups = {t.groups[g].field for g in row.takes}
-                mask = pmlayout.WAY_ANY if v.find_field("umask") in groups else v.read_value(i, "umask")
+                mask = pmlayout.WAY_ANY if v.find_field("umask") in groups else v.read_value(
+                    i, "umask")
                 h = pmlayout.hash_code(v.read_value(i, "code"), mask)
-                at, bits, found = pmlayout.find_first_slot(h, v.count["ways"]), len(t.rows).bit_length(), []
+                at, bits, found = pmlayout.find_first_slot(h, v.count["ways"]), len(
+                    t.rows).bit_length(), []
                 while way := v.read_element("ways", at)[0]:
                     if way >> bits == (h & 0xFFFF) >> bits:
                         found.append((way & (1 << bits) - 1) - 1)
@@ -337,9 +384,11 @@ class RoundTrip(unittest.TestCase):
     def test_both_byte_orders_say_the_same(self):
         for t in self.tables:
             little, big = view(t), view(t, "big")
-            for name in ("counters", "fields", "matches", "features", "rows", "names", "slots", "ways", "group_numbers"):
+            for name in ("counters", "fields", "matches", "features", "rows", "names", "slots",
+                         "ways", "group_numbers"):
                 self.assertTrue(little.read_records(name) == big.read_records(name), name)
-            self.assertEqual([little.read_row(i) for i in range(len(t.rows))], [big.read_row(i) for i in range(len(t.rows))])
+            self.assertEqual([little.read_row(i) for i in range(len(t.rows))],
+                             [big.read_row(i) for i in range(len(t.rows))])
             self.assertEqual(little.field_of_key, big.field_of_key)
             pools = [v.raw[v.at["pool"]:v.at["pool"] + v.count["pool"]] for v in (little, big)]
             self.assertTrue(pools[0] == pools[1])
@@ -360,13 +409,14 @@ class RoundTrip(unittest.TestCase):
         tables, head = pmview.read_image(raw)
         self.assertEqual([t.name for t in tables], [t.name for t in self.tables])
         self.assertEqual(head["byteorder"], "little")
-        for bad in (raw[:-1], raw + b"\0", raw[:200] + bytes([raw[200] ^ 1]) + raw[201:], b"", raw[:40],
-                    b"PMDB" + raw[4:]):
+        for bad in (raw[:-1], raw + b"\0", raw[:200] + bytes([raw[200] ^ 1]) + raw[201:], b"",
+                    raw[:40], b"PMDB" + raw[4:]):
             with self.assertRaises(ValueError):
                 pmview.read_image(bad)
 
     def test_some_processors(self):
-        """Names, other names and patterns; the kernel's own events come with any, and what means nothing is refused."""
+        """Names, other names and patterns; the kernel's own events come with any, and what means
+        nothing is refused."""
         def names(patterns):
             path = os.path.join(tmp, "some.pmdb")
             status, _, said = run("--image", path, "--processors", patterns, *BUILTIN)
@@ -382,21 +432,30 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(names("montecito,none*"), "pmuc: no processor is called 'none*'")
 
     def test_some_processors_are_what_they_are_among_all(self):
-        """What is left out is not even compiled; a processor's boxes, which its metrics speak of, come with it."""
-        paths = [os.path.join(EVENTS, n) for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")]
+        """What is left out is not even compiled; a processor's boxes, which its metrics speak of,
+        come with it."""
+        paths = [
+            os.path.join(EVENTS, n)
+            for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")
+        ]
         for patterns in (["skx"], ["skx_uncore_cha"], ["skylakex"], ["slm", "cascade*"]):
-            some, _, errors = pmuc.compile_all(paths, lambda names: pmuc.find_matching_patterns(names, patterns))
+            some, _, errors = pmuc.compile_all(
+                paths, lambda names: pmuc.find_matching_patterns(names, patterns))
             self.assertEqual(errors, [])
             self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
-            kept = [[t for t in tables if t.encoder == "perf" or pmuc.find_matching_patterns((t.name, t.part_of, *t.aliases), patterns)]
-                    for tables in (some, pmuc.compile_all(paths)[0])]
+            kept = [[
+                t for t in tables
+                if t.encoder == "perf" or pmuc.find_matching_patterns((t.name, t.part_of,
+                                                                       *t.aliases), patterns)
+            ] for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
             self.assertEqual(*map(pmimage.make_image, kept))
 
     def test_the_checksum_is_what_it_is_by_hand(self):
         """Its definition, word for word, over lengths around a block's and words that carry."""
         rng = random.Random(5)
-        for n in (*range(9), pmlayout.BLOCK - 1, pmlayout.BLOCK, pmlayout.BLOCK + 1, 3 * pmlayout.BLOCK + 7):
+        for n in (*range(9), pmlayout.BLOCK - 1, pmlayout.BLOCK, pmlayout.BLOCK + 1,
+                  3 * pmlayout.BLOCK + 7):
             for raw in (rng.randbytes(8 * n), b"\xff" * 8 * n):
                 for byteorder in ("little", "big"):
                     first = second = 0
@@ -404,21 +463,28 @@ class RoundTrip(unittest.TestCase):
                         first = (first + int.from_bytes(raw[at:at + 8], byteorder)) % 2**64
                         second = (second + first) % 2**64
                     both = first ^ (second << 1 | second >> 63) % 2**64
-                    self.assertEqual(pmlayout.compute_checksum(raw, byteorder), (both ^ both >> 32) & 0xFFFFFFFF, n)
+                    self.assertEqual(pmlayout.compute_checksum(raw, byteorder),
+                                     (both ^ both >> 32) & 0xFFFFFFFF, n)
 
     def test_words_of_a_row_are_its_tokens(self):
-        """A line is split the short way or as tokens: both say the same, or the short way leaves it to the other."""
+        """A line is split the short way or as tokens: both say the same, or the short way leaves it
+        to the other."""
         rng = random.Random(8)
-        parts = ["event", "NAME", '"A B"', "code=0x1", 'note="x y"', '"a text"', '"', "\\", "#", " ", "  ", "\t", "=", '"#"', 'a"b']
+        parts = [
+            "event", "NAME", '"A B"', "code=0x1", 'note="x y"', '"a text"', '"', "\\", "#", " ",
+            "  ", "\t", "=", '"#"', 'a"b'
+        ]
         told = 0
         for _ in range(20000):
-            text = "event " + "".join(rng.choice(parts) + rng.choice(("", " ")) for _ in range(rng.randrange(7)))
+            text = "event " + "".join(
+                rng.choice(parts) + rng.choice(("", " ")) for _ in range(rng.randrange(7)))
             line = RowLine("x", 1, text)
             words, texts = line.find_words()
             if words and len(words) > 1:
                 told += 1
                 tokens = [t.raw for t in line.make_tokens([])]
-                self.assertEqual(words, [t for i, t in enumerate(tokens) if i < 2 or t[0] != '"'], text)
+                self.assertEqual(words, [t for i, t in enumerate(tokens) if i < 2 or t[0] != '"'],
+                                 text)
                 self.assertEqual(texts, [t[1:-1] for t in tokens[2:] if t[0] == '"'], text)
         self.assertGreater(told, 1000)
 
@@ -429,7 +495,8 @@ class RoundTrip(unittest.TestCase):
             with open(d, encoding="utf-8") as f:
                 target, sources = f.read().split(": ")
             self.assertEqual(target, c)
-            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmcompile.py", "pmtable.py", "pmlayout.py", "pmimage.py"):
+            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmcompile.py",
+                         "pmtable.py", "pmlayout.py", "pmimage.py"):
                 self.assertIn(name, sources)
 
 
@@ -445,28 +512,40 @@ class Agreement(unittest.TestCase):
 
     def enum(self, name):
         body = re.search(r"enum %s \{(.*?)\};" % name, self.header(), re.S)[1]
-        return re.findall(r"\b([A-Z]\w+)\b(?:\s*=\s*(\d+))?", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
+        return re.findall(r"\b([A-Z]\w+)\b(?:\s*=\s*(\d+))?",
+                          re.sub(r"/\*.*?\*/", "", body, flags=re.S))
 
     def test_constants_of_the_header(self):
         text = self.header()
-        for name, value in (("TABLE_FALLBACK", pt.TABLE_FALLBACK), ("TABLE_UNCORE", pt.TABLE_UNCORE),
-                            ("TABLE_VALUES_OVERRIDE", pt.TABLE_REPLACES), ("TABLE_COMPAT_VIEW", pt.TABLE_VIEW),
-                            ("TABLE_TEST_ONLY", pt.TABLE_TEST), ("TABLE_FROM_KERNEL", pt.TABLE_KERNEL),
-                            ("GROUP_COMBINABLE", pt.GROUP_ANY), ("GROUP_HAS_DEFAULT", pt.GROUP_DEFAULT),
-                            ("GROUP_REQUIRED", pt.GROUP_REQUIRED), ("GROUP_EXPLICIT_IN_LIBPFM", pt.GROUP_EXPLICIT)):
+        for name, value in (("TABLE_FALLBACK", pt.TABLE_FALLBACK), ("TABLE_UNCORE",
+                                                                    pt.TABLE_UNCORE),
+                            ("TABLE_VALUES_OVERRIDE", pt.TABLE_REPLACES), ("TABLE_COMPAT_VIEW",
+                                                                           pt.TABLE_VIEW),
+                            ("TABLE_TEST_ONLY", pt.TABLE_TEST), ("TABLE_FROM_KERNEL",
+                                                                 pt.TABLE_KERNEL),
+                            ("GROUP_COMBINABLE", pt.GROUP_ANY), ("GROUP_HAS_DEFAULT",
+                                                                 pt.GROUP_DEFAULT),
+                            ("GROUP_REQUIRED", pt.GROUP_REQUIRED), ("GROUP_EXPLICIT_IN_LIBPFM",
+                                                                    pt.GROUP_EXPLICIT)):
             self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), value, name)
-        self.assertEqual(tuple(n.split("_", 1)[1].lower() for n, _ in self.enum("encoder_id") if n != "N_ENCODERS"),
-                         pt.ENCODERS)
+        self.assertEqual(
+            tuple(
+                n.split("_", 1)[1].lower() for n, _ in self.enum("encoder_id")
+                if n != "N_ENCODERS"), pt.ENCODERS)
         self.assertEqual({n[4:].lower(): int(v) for n, v in self.enum("row_flags")},
                          {"exclusive" if n == "alone" else n: v for n, v in pt.ROW_FLAGS.items()})
-        self.assertEqual([n for n, _ in self.enum("name_kind")], ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM",
-                                                                  "NAME_UNSUPPORTED", "NAME_NONE"])
-        for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC), ("TABLE_MAGIC", pmlayout.TABLE_MAGIC),
-                            ("NAME_HASH_SEED", 0x811C9DC5), ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
+        self.assertEqual(
+            [n for n, _ in self.enum("name_kind")],
+            ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM", "NAME_UNSUPPORTED", "NAME_NONE"])
+        for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC),
+                            ("TABLE_MAGIC", pmlayout.TABLE_MAGIC), ("NAME_HASH_SEED", 0x811C9DC5),
+                            ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
                             ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE",
-                                                                         pmlayout.VALUE_WIDE), ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY),
-                            ("TABLE_MAX_NAMES", pt.MAX_NAMES)):
-            self.assertEqual(int(re.search(r"#define %s[\s\\]+(\w+?)u\b" % name, text)[1], 0), value)
+                                                                         pmlayout.VALUE_WIDE),
+                            ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY), ("TABLE_MAX_NAMES",
+                                                                         pt.MAX_NAMES)):
+            self.assertEqual(int(re.search(r"#define %s[\s\\]+(\w+?)u\b" % name, text)[1], 0),
+                             value)
 
     def test_hash_known_values(self):
         """To turn 32 bits by seven is to multiply by 128 modulo 2^32 - 1."""
@@ -489,7 +568,8 @@ class Agreement(unittest.TestCase):
 
     def program(self, tmp, tables, code):
         """A program with @tables built in, and their image."""
-        raw, image, embed = pmimage.make_image(tables, sys.byteorder), os.path.join(tmp, "t.pmdb"), os.path.join(tmp, "t.S")
+        raw, image, embed = pmimage.make_image(tables, sys.byteorder), os.path.join(
+            tmp, "t.pmdb"), os.path.join(tmp, "t.S")
         with open(image, "wb") as f:
             f.write(raw)
         with open(embed, "w", encoding="utf-8") as f:
@@ -497,11 +577,15 @@ class Agreement(unittest.TestCase):
         source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
-        subprocess.run([CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
-                        "-I", os.path.join(LIB, "..", "include"), source, os.path.join(LIB, "table", "table.c"),
-                        os.path.join(LIB, "table", "names.c"), os.path.join(LIB, "table", "texts.c"),
-                        os.path.join(LIB, "base", "text.c"), embed, "-lpthread", "-o", program],
-                       check=True, capture_output=True)
+        subprocess.run([
+            CC, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", LIB,
+            "-I",
+            os.path.join(LIB, "..", "include"), source,
+            os.path.join(LIB, "table", "table.c"),
+            os.path.join(LIB, "table", "names.c"),
+            os.path.join(LIB, "table", "texts.c"),
+            os.path.join(LIB, "base", "text.c"), embed, "-lpthread", "-o", program
+        ], check=True, capture_output=True)
         return program, raw
 
     @unittest.skipUnless(CC, "no C compiler")
@@ -534,11 +618,13 @@ int main(void)
             for i, t in enumerate(tables):
                 v = view(t)
                 for text, _, kind in t.list_names():
-                    for spelling in (text, text.swapcase().replace("_", "-"), text + "x", "_" + text + " "):
+                    for spelling in (text, text.swapcase().replace("_", "-"), text + "x",
+                                     "_" + text + " "):
                         asked.append("%s %s\n" % (chr(65 + i), spelling))
                         row = v.find_row(spelling)
                         want.append(-1 if row is None else row)
-            p = subprocess.run([program], input="".join(asked).encode(), capture_output=True, check=True)
+            p = subprocess.run([program], input="".join(asked).encode(), capture_output=True,
+                               check=True)
             self.assertTrue(p.stdout == raw, "the program's image and the file differ")
             got = [int(x) for x in p.stderr.split()]
             self.assertEqual(len(got), len(want))
@@ -548,7 +634,8 @@ int main(void)
     @unittest.skipUnless(CC, "no C compiler")
     def test_no_tables_at_all(self):
         with tempfile.TemporaryDirectory() as tmp:
-            program, _ = self.program(tmp, [], "int main(void)\n{\n\treturn (int)table_count_builtins();\n}\n")
+            program, _ = self.program(
+                tmp, [], "int main(void)\n{\n\treturn (int)table_count_builtins();\n}\n")
             subprocess.run([program], check=True)
 
     def test_records_of_the_header(self):
@@ -556,14 +643,18 @@ int main(void)
         with tempfile.TemporaryDirectory() as tmp:
             if not CC:
                 self.skipTest("no C compiler")
-            structs = {"tables": "table", "wholes": "pmu_family", "fields": "field", "words": "named_value",
-                       "groups": "umask_group", "matches": "host_match",
-                       "features": "feature", "wides": "wide_value", "counters": "counter_range", "names": "stored_name", "rows": "row"}
-            checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' % (c, pmlayout.SIZES[name], name)
-                             for name, c in structs.items())
-            self.program(tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
-                         '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' %
-                         (pmlayout.IMAGE_SIZE, len(pt.read_keys())))
+            structs = {
+                "tables": "table", "wholes": "pmu_family", "fields": "field",
+                "words": "named_value", "groups": "umask_group", "matches": "host_match",
+                "features": "feature", "wides": "wide_value", "counters": "counter_range",
+                "names": "stored_name", "rows": "row"
+            }
+            checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' %
+                             (c, pmlayout.SIZES[name], name) for name, c in structs.items())
+            self.program(
+                tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
+                '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' %
+                (pmlayout.IMAGE_SIZE, len(pt.read_keys())))
 
     @staticmethod
     def tables():
@@ -581,10 +672,14 @@ class Pieces(unittest.TestCase):
         return t
 
     def test_names_of_all_kinds(self):
-        """Any bytes a name can have, many names, long probes: the index finds them all, and nothing else."""
+        """Any bytes a name can have, many names, long probes: the index finds them all, and nothing
+        else."""
         random.seed(1)
-        names = {"".join(random.choice("abcXYZ0189.:=/+*?\"\\%\u00e9\u4e2d") for _ in range(random.randint(1, 40)))
-                 for _ in range(3000)}
+        names = {
+            "".join(
+                random.choice("abcXYZ0189.:=/+*?\"\\%\u00e9\u4e2d")
+                for _ in range(random.randint(1, 40))) for _ in range(3000)
+        }
         unique = {pt.fold(n): n for n in sorted(names)}
         t = self.make(len(unique), lambda i, l=list(unique.values()): l[i])
         v = view(t)
@@ -595,15 +690,20 @@ class Pieces(unittest.TestCase):
                 self.assertIsNone(v.find_folded(folded))
 
     def test_strings_ring_no_bell(self):
-        odd = ['quote " back \\ slash', "what??/ trigraph", "tab\tbell\a", "caf\u00e9 \u4e2d", "digits after nul 0", "%s\r"]
+        odd = [
+            'quote " back \\ slash', "what??/ trigraph", "tab\tbell\a", "caf\u00e9 \u4e2d",
+            "digits after nul 0", "%s\r"
+        ]
         t = self.make(len(odd))
         for row, text in zip(t.rows, odd):
             row.desc = text
         v = view(t)
-        self.assertEqual([v.read_row(i)["desc"] for i in range(len(odd))], [text.translate(pmimage.CONTROLS) for text in odd])
+        self.assertEqual([v.read_row(i)["desc"] for i in range(len(odd))],
+                         [text.translate(pmimage.CONTROLS) for text in odd])
 
     def test_values_of_any_width(self):
-        """The largest that lies in the row's own list, the first that does not, the largest of all; each with its counter."""
+        """The largest that lies in the row's own list, the first that does not, the largest of all;
+        each with its counter."""
         t = self.make(2)
         numbers = [0, pmlayout.VALUE_WIDE - 1, pmlayout.VALUE_WIDE, pt.ALL64]
         t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]
@@ -614,8 +714,9 @@ class Pieces(unittest.TestCase):
         t = self.make(2)
         t.fields[0] = pt.Field("code", width=8, ranges=[(0, 0, 8)])
         t.add_field(pt.Field("more", width=8, ranges=[(0, 8, 4), (1, 0, 4)]))
-        for values, replaces in (([(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)], False), ([(0, pt.ANYWHERE, 1), (0, 3, 1)], False),
-                                 ([(0, pt.ANYWHERE, 1), (0, pt.ANYWHERE, 2)], True)):
+        for values, replaces in (([(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)], False), ([
+            (0, pt.ANYWHERE, 1), (0, 3, 1)
+        ], False), ([(0, pt.ANYWHERE, 1), (0, pt.ANYWHERE, 2)], True)):
             t.rows[1].values = values
             self.assertEqual(bool(view(t).flags & pt.TABLE_REPLACES), replaces)
         t.rows[1].values = [(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)]
@@ -638,7 +739,8 @@ class Pieces(unittest.TestCase):
         self.assertEqual(len(wrong(lambda t: t.groups.append(pt.Group("g", 0, 5)))), 1)
         self.assertEqual(len(wrong(lambda t: setattr(t, "name", "Bad Name"))), 1)
         for encoder in pt.SHAPES:       # the library refuses it as well
-            self.assertEqual(len(wrong(lambda t, encoder=encoder: setattr(t, "encoder", encoder))), 1)
+            self.assertEqual(len(wrong(lambda t, encoder=encoder: setattr(t, "encoder", encoder))),
+                             1)
         self.assertEqual(len(wrong(lambda t: t.synonyms.append(("s", 3)))), 1)
         t = self.make(2)
         t.rows[1].name = "EVENT_0"
@@ -646,7 +748,8 @@ class Pieces(unittest.TestCase):
             view(t)
 
     def test_what_the_compiler_lets_through(self):
-        """It looks at words one by one and does not ask check() about rows and names: nothing is found there either."""
+        """It looks at words one by one and does not ask check() about rows and names: nothing is
+        found there either."""
         for t in compiled(*BUILTIN) + compiled(*TESTPMU):
             if not t.lent:
                 self.assertEqual(t.check_table(), [], t.name)
@@ -656,7 +759,8 @@ class Pieces(unittest.TestCase):
             pmimage.make_image([self.make(1)] * (pmlayout.IMAGE_MAX_TABLES + 1))
         with self.assertRaises(ValueError):
             pmimage.make_image([self.make(pt.MAX_NAMES + 1)])
-        self.assertEqual(struct.unpack_from("<I", pmimage.make_image([self.make(1)]))[0], pmlayout.IMAGE_MAGIC)
+        self.assertEqual(
+            struct.unpack_from("<I", pmimage.make_image([self.make(1)]))[0], pmlayout.IMAGE_MAGIC)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every public call with every argument out of its range, one at a time and all together, as the headers declare them.
+"""Every public call with every argument out of its range, one at a time and all together, as the
+headers declare them.
 
-A call may refuse; it may not die, hang, write behind what it was given, or say that it succeeded without an object to work on. What a
-caller promises and no library can check is left out: that an array has the length given with it, that a pointer points somewhere.
+A call may refuse; it may not die, hang, write behind what it was given, or say that it succeeded
+without an object to work on. What a caller promises and no library can check is left out: that an
+array has the length given with it, that a pointer points somewhere.
 """
 import ctypes
 import os
@@ -24,11 +26,13 @@ EXPORTS = {"include": "lib/perfmon.map", "include/libpfm3": "lib/compat/libpfm3/
 ROOM, GUARD = 16384, b"\xa5" * 64
 INTS = (-2**31, -32769, -2, -1, 1 << 20, 2**31 - 1)
 UNSIGNED = (2**32 - 1, 2**31, 1 << 20)
-TEXTS = (None, b"", b":", b"::", b"{", b"{}", b"a" * 5000, b"\xff\xfe", b"%s%n", b"cpu/", b"coreduo::", b"\x1b[2J",
-         b"cycles:period=99999999999999999999")
-HEADERS = {"include": ("context.h", "event.h", "metric.h", "plan.h", "session.h", "spawn.h", "sampling.h", "recording.h", "system.h",
-                       "aggregate.h", "alpha.h", "coreduo.h", "montecito.h"),
-           "include/libpfm3": ("pfmlib.h", "pfmlib_coreduo.h", "pfmlib_montecito.h")}
+TEXTS = (None, b"", b":", b"::", b"{", b"{}", b"a" * 5000, b"\xff\xfe", b"%s%n", b"cpu/",
+         b"coreduo::", b"\x1b[2J", b"cycles:period=99999999999999999999")
+HEADERS = {
+    "include": ("context.h", "event.h", "metric.h", "plan.h", "session.h", "spawn.h", "sampling.h",
+                "recording.h", "system.h", "aggregate.h", "alpha.h", "coreduo.h", "montecito.h"),
+    "include/libpfm3": ("pfmlib.h", "pfmlib_coreduo.h", "pfmlib_montecito.h")
+}
 RECORDING = os.path.join(SOURCE, "tests/fuzz/corpus/recording/file")
 EV67 = 154       # PFMLIB_ALPHA_EV67_PMU
 LONG_WAITS = {"timeout"}        # -1 is no number out of range there: it waits
@@ -49,7 +53,9 @@ def prototypes():
         text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
         for name, params in re.findall(r"(?:^|\n)\w[\w \*]*?\b(pfm_\w+)\(([^;{}]*?)\)\s*;", text):
             if "(*pf)" not in params and "(*each)" not in params:       # a function of the caller's
-                found[name] = header, [split(p) for p in " ".join(params.split()).split(", ") if p != "void"], folder
+                found[name] = header, [
+                    split(p) for p in " ".join(params.split()).split(", ") if p != "void"
+                ], folder
     return found
 
 
@@ -83,13 +89,16 @@ class Caller:
     """Good arguments for every parameter, and bad ones."""
 
     def __init__(self, sizes):
-        self.libraries = {folder: ctypes.CDLL(os.path.join(BUILD, path)) for folder, path in LIBRARIES.items()}
+        self.libraries = {
+            folder: ctypes.CDLL(os.path.join(BUILD, path)) for folder, path in LIBRARIES.items()
+        }
         self.lib, self.sizes = self.libraries["include"], sizes
         self.rooms = []
         self.session, self.reading, self.plan = (ctypes.c_void_p() for _ in range(3))
         texts = (ctypes.c_char_p * 2)(b"page-faults:u", b"task-clock:u")
         self.lib.pfm_open_session(ctypes.byref(self.session), None, None, texts, 2, None)
-        self.lib.pfm_create_plan(ctypes.byref(self.plan), None, (ctypes.c_char_p * 1)(b"coreduo::Mul"), 1, None, None)
+        self.lib.pfm_create_plan(ctypes.byref(self.plan), None,
+                                 (ctypes.c_char_p * 1)(b"coreduo::Mul"), 1, None, None)
         self.lib.pfm_open_recording(ctypes.byref(self.reading), RECORDING.encode(), None)
         self.function("pfm_initialize", "include/libpfm3")()
         self.texts = texts
@@ -99,7 +108,8 @@ class Caller:
             return getattr(self.lib, name)
         # Names of libpfm.so.3 have a version, which dlsym() does not find.
         find = ctypes.CDLL(None).dlvsym
-        find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+        find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p,
+                                                        ctypes.c_char_p)
         at = find(self.libraries[folder]._handle, name.encode(), b"LIBPFM_3")
         assert at, name
         return ctypes.CFUNCTYPE(ctypes.c_long)(at)
@@ -110,13 +120,15 @@ class Caller:
 
     def good(self, function, kind, name):
         if kind.startswith("const char *") and kind.count("*") == 1:
-            return {"path": b"/nonexistent/perfmon", "reg": b"PERFEVTSEL0", "name": b"coreduo"}.get(name, b"coreduo::Mul")
+            return {"path": b"/nonexistent/perfmon", "reg": b"PERFEVTSEL0",
+                    "name": b"coreduo"}.get(name, b"coreduo::Mul")
         if kind == "const char *const *":
             return self.texts
         if "pfm_ctx_t *" == kind.replace("const ", ""):
             return None
         if "pfm_session_t *" == kind.replace("const ", ""):
-            return self.reading if FUNCTIONS[function][0] in ("sampling.h", "recording.h") else self.session
+            return self.reading if FUNCTIONS[function][0] in ("sampling.h",
+                                                              "recording.h") else self.session
         if "pfm_plan_t *" == kind.replace("const ", ""):
             return self.plan
         if kind in ("pfm_recording_t *", "const pfm_system_check_t *", "pfm_system_check_t *"):
@@ -129,7 +141,8 @@ class Caller:
         if name in ("pmu", "type") and FUNCTIONS[function][0] == "alpha.h":
             return EV67
         if name == "n":
-            return 0 if function in ("pfm_evaluate_metric", "pfm_estimate_metric", "pfm_judge_metric") else 1
+            return 0 if function in ("pfm_evaluate_metric", "pfm_estimate_metric",
+                                     "pfm_judge_metric") else 1
         return {"len": 64, "maxlen": 64, "counters": 1}.get(name, 0)
 
     def bad(self, function, kind, name):
@@ -152,14 +165,18 @@ class Caller:
         base = re.sub(r"const |\*|\s", "", kind)
         if base in self.sizes and kind.count("*") == 1:
             whole = self.sizes[base]
-            return (None, *(self.room(size) for size in (0, 1, 3, whole - 1, whole + 8, 4096, ROOM)))
+            return (None, *(self.room(size)
+                            for size in (0, 1, 3, whole - 1, whole + 8, 4096, ROOM)))
         return (None,)
 
     def call(self, function, values):
         result = self.function(function, FUNCTIONS[function][2])
         result.restype = ctypes.c_long
-        converted = [ctypes.c_double(v) if kind == "double" else ctypes.c_uint64(v & (2**64 - 1)) if type(v) is int else v
-                     for v, (kind, _) in zip(values, FUNCTIONS[function][1])]
+        converted = [
+            ctypes.c_double(v)
+            if kind == "double" else ctypes.c_uint64(v & (2**64 - 1)) if type(v) is int else v
+            for v, (kind, _) in zip(values, FUNCTIONS[function][1])
+        ]
         result(*converted)
         return all(room.whole() for room in self.rooms)
 
@@ -170,25 +187,31 @@ def struct_sizes():
     for _, _, text in headers():
         names |= set(re.findall(r"^\}\s*(pfm_\w+_t);", text, flags=re.M))
     lines = "".join('printf("%s %%zu\\n", sizeof(%s));' % (n, n) for n in sorted(names))
-    program = "#include <stdio.h>\n%sint main(void) { %s return 0; }" % (
-        "".join("#include <perfmon/%s>\n" % name for names in HEADERS.values() for name in names), lines)
+    program = "#include <stdio.h>\n%sint main(void) { %s return 0; }" % ("".join(
+        "#include <perfmon/%s>\n" % name for names in HEADERS.values() for name in names), lines)
     with tempfile.TemporaryDirectory() as folder:
         source, binary = os.path.join(folder, "sizes.c"), os.path.join(folder, "sizes")
         with open(source, "w", encoding="utf-8") as f:
             f.write(program)
-        subprocess.run(["cc", *("-I" + os.path.join(SOURCE, folder) for folder in HEADERS), source, "-o", binary], check=True)
+        subprocess.run([
+            "cc", *("-I" + os.path.join(SOURCE, folder) for folder in HEADERS), source, "-o", binary
+        ], check=True)
         out = subprocess.run([binary], check=True, stdout=subprocess.PIPE, text=True).stdout
         return {name: int(size) for name, size in (line.split() for line in out.splitlines())}
 
 
 SIZES = struct_sizes()
 FUNCTIONS = prototypes()
-ENDS = {"pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_free_schedule", "pfm_close_recording",
-        "pfm_free_system_check"}   # theirs is NULL alone
+# theirs is NULL alone
+ENDS = {
+    "pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_free_schedule",
+    "pfm_close_recording", "pfm_free_system_check"
+}
 
 
 def tries(caller, function, params):
-    """Argument lists: each parameter's bad values beside good ones, then some lists of bad ones alone."""
+    """Argument lists: each parameter's bad values beside good ones, then some lists of bad ones
+    alone."""
     good = [None if function in ENDS else caller.good(function, *p) for p in params]
     bad = [caller.bad(function, *p) for p in params]
     for i, values in enumerate(bad):
@@ -201,10 +224,12 @@ def tries(caller, function, params):
 
 
 def attack(function, report):
-    """In a child: says before each call what it is, and after it if something was written where it may not."""
+    """In a child: says before each call what it is, and after it if something was written where it
+    may not."""
     caller = Caller(SIZES)
     for values in tries(caller, function, FUNCTIONS[function][1]):
-        shown = ", ".join("a struct" if isinstance(v, ctypes.c_void_p) else repr(v)[:40] for v in values)
+        shown = ", ".join("a struct" if isinstance(v, ctypes.c_void_p) else repr(v)[:40]
+                          for v in values)
         os.write(report, ("%s(%s)\n" % (function, shown)).encode())
         if not caller.call(function, values):
             os.write(report, b"wrote behind what it was given\n")
@@ -230,13 +255,16 @@ class EveryCall(unittest.TestCase):
             lines = f.read().decode(errors="replace").splitlines()
         status = os.waitpid(pid, 0)[1]
         self.assertTrue(lines, "nothing was tried")
-        self.assertEqual(status, 0, "status %d after %d calls: %s" % (status, len(lines), " / ".join(lines[-2:])))
+        self.assertEqual(
+            status, 0,
+            "status %d after %d calls: %s" % (status, len(lines), " / ".join(lines[-2:])))
 
     def test_the_headers_were_read(self):
         for folder, path in EXPORTS.items():
             with open(os.path.join(SOURCE, path), encoding="utf-8") as f:
                 exported = set(re.findall(r"\b(pfm_\w+);", f.read()))
-            self.assertLess({name for name, known in FUNCTIONS.items() if known[2] == folder}, exported)
+            self.assertLess({name for name, known in FUNCTIONS.items() if known[2] == folder},
+                            exported)
         self.assertGreater(len(FUNCTIONS), 50)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Prose of comments, messages and documents: no phrase that readers of the project stumbled over."""
+"""Prose of comments, messages and documents: no phrase that readers of the project stumbled
+over."""
 
 import ast
 import os
@@ -8,7 +9,8 @@ import unittest
 
 import tap
 
-SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))
 ALLOWED = os.path.join(SOURCE, "tests", "prose", "allowed.txt")
 MOST_ALLOWED = 40
 MOST_COLUMNS = 100
@@ -17,7 +19,9 @@ MOST_COLUMNS = 100
 BANNED = {
     r"\b(?:is|are) none\b": "name the missing thing, or say 'is not'",
     r"\bthere (?:is|are) no such\b": "unknown X `token`",
-    r"\b(?:is|are) told\b|\btold (?:of|apart|from|by|in|to)\b|\btells? of\b": "reports, shows, says",
+    r"\b(?:is|are) told\b|\btold (?:of|apart|from|by|in|to)\b|\btells? of\b": (
+        "reports, shows, says"
+    ),
     r"\bwhom\b|\bof who \b": "name the person or the program",
     r"\bstands? in (?:for|the way)\b": "replaces; prevents",
     r"\bcomes? on top\b": "is added",
@@ -191,7 +195,8 @@ class Prose(unittest.TestCase):
         for path in find_files((".md",), DOCUMENTS):
             text = re.sub(r"(?ms)^ *```.*?^ *```$", blank, "" if path in GENERATED else read(path))
             for number, line in enumerate(text.splitlines(), 1):
-                if len(line.rstrip()) > MOST_COLUMNS and not re.match(r" *\|", line) and "http" not in line:
+                if len(line.rstrip()) > MOST_COLUMNS and not re.match(r" *\|",
+                                                                      line) and "http" not in line:
                     wrong.append(f"{path}:{number}: {len(line)} columns")
         self.assertEqual(wrong, [])
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables of profiles on terminals of several widths: each row takes one line, and what a row has is what it has in a pipe.
+"""Tables of profiles on terminals of several widths: each row takes one line, and what a row has is
+what it has in a pipe.
 
     PFM  the command (default: pfm of the path)
 """
@@ -25,18 +26,29 @@ from test_record import PFM, crafted_program  # noqa: E402
 from test_report import Sample  # noqa: E402
 
 WIDTHS = (24, 40, 60, 72, 80, 97, 120, 200)
-NAMES = ["main", "std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > >::push_back(std::pair<int, long> const&)",
-         "解析器::読み込む(データの流れ const&, 設定 const&)", "\x1b[31m" + "e\u0301te\u0301_" * 12,
-         "(anonymous namespace)::Parser::operator()(char const*) const",
-         "bool operator< <char, std::char_traits<char> >(std::basic_string<char> const&, char const*)", "a_function_in_c_" * 6,
-         "work::look_up_in_a_table(unsigned long) [clone .isra.0] [clone .cold]"]
+NAMES = [
+    "main",
+    (
+        "std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> >"
+        " >::push_back(std::pair<int, long> const&)"
+    ),
+    "解析器::読み込む(データの流れ const&, 設定 const&)",
+    "\x1b[31m" + "e\u0301te\u0301_" * 12,
+    "(anonymous namespace)::Parser::operator()(char const*) const",
+    "bool operator< <char, std::char_traits<char> >(std::basic_string<char> const&, char const*)",
+    "a_function_in_c_" * 6,
+    "work::look_up_in_a_table(unsigned long) [clone .isra.0] [clone .cold]",
+]
 MARKED = re.compile(r"(?:[*> ] )? *[+-]?\d+\.\d\d% \+- ?\d+\.\d\d")
 OURS = re.compile("\x1b\\[(?:0|1|2|31|1;31|32|33|36)m")
 
 
 def columns_of(text):
-    """Those that a terminal gives the text: wide characters take two, those that combine with others none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    """Those that a terminal gives the text: wide characters take two, those that combine with
+    others none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text)
 
 
 def on_terminal(width, *args, folder):
@@ -44,7 +56,8 @@ def on_terminal(width, *args, folder):
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     env = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": "xterm"}
-    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=subprocess.PIPE, stdin=slave, cwd=folder, env=env)
+    p = subprocess.Popen([PFM, *args], stdout=slave, stderr=subprocess.PIPE, stdin=slave,
+                         cwd=folder, env=env)
     os.close(slave)
     out = b""
     try:
@@ -68,33 +81,44 @@ class Columns(unittest.TestCase):
         cls.program = os.path.join(cls.folder, "a program with a long name.so.6")
         with open(cls.program, "wb") as f:
             f.write(crafted_program([name.encode() for name in NAMES]))
-        test_report.write(os.path.join(cls.folder, "perf.data"), cls.program, test_report.drawn(2000, 1))
-        test_report.write(os.path.join(cls.folder, "new.data"), cls.program, test_report.drawn(2000, 2))
-        cls.deep = [Sample(5, 0, 10 ** 9 + 10 ** 6 * i, 1, tuple([0] + [1, 2, 6] * 20 + [i % 8]), 7) for i in range(200)]
+        test_report.write(os.path.join(cls.folder, "perf.data"), cls.program,
+                          test_report.drawn(2000, 1))
+        test_report.write(os.path.join(cls.folder, "new.data"), cls.program,
+                          test_report.drawn(2000, 2))
+        cls.deep = [
+            Sample(5, 0, 10**9 + 10**6 * i, 1, tuple([0] + [1, 2, 6] * 20 + [i % 8]), 7)
+            for i in range(200)
+        ]
         test_report.write(os.path.join(cls.folder, "deep.data"), cls.program, cls.deep)
 
     def in_pipe(self, *args):
-        done = subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.split("\n")
 
     def rows_fit(self, *args, row=MARKED):
-        """Each row is one line, at each width; the rows are those of the pipe. Returns the rows by width."""
+        """Each row is one line, at each width; the rows are those of the pipe. Returns the rows by
+        width."""
         want, found = list(filter(row.match, self.in_pipe(*args))), {}
         self.assertTrue(want)
         for width in WIDTHS:
             with self.subTest(args=args, width=width):
                 lines = on_terminal(width, *args, folder=self.folder)
                 found[width] = list(filter(row.match, lines))
-                self.assertEqual([row.match(line)[0] for line in found[width]], [row.match(line)[0] for line in want])
+                self.assertEqual([row.match(line)[0] for line in found[width]],
+                                 [row.match(line)[0] for line in want])
                 if width >= 60:
                     self.assertEqual([line for line in lines if columns_of(line) > width], [])
-                    self.assertEqual([line for line in found[width] if columns_of(line) < len(row.match(line)[0]) + 6], [])
+                    self.assertEqual([
+                        line
+                        for line in found[width] if columns_of(line) < len(row.match(line)[0]) + 6
+                    ], [])
         return found
 
     def test_tables(self):
-        for args in ("", "--children", "--source", "--sort symbol", "--sort task,cpu,symbol", "--sort cgroup,object",
-                     "--sort address,symbol", "--time-slices 2", "-n 3"):
+        for args in ("", "--children", "--source", "--sort symbol", "--sort task,cpu,symbol",
+                     "--sort cgroup,object", "--sort address,symbol", "--time-slices 2", "-n 3"):
             self.rows_fit("report", *args.split())
 
     def test_trees(self):
@@ -128,17 +152,24 @@ class Columns(unittest.TestCase):
 
     def test_hints_name_the_recording(self):
         """As a word that a shell takes as it is, or not at all."""
-        shutil.copy(os.path.join(self.folder, "perf.data"), os.path.join(self.folder, "two words;.data"))
-        for file, shown in (("perf.data", ""), ("new.data", " new.data"), ("two words;.data", ""), ("./new.data", " ./new.data")):
+        shutil.copy(os.path.join(self.folder, "perf.data"),
+                    os.path.join(self.folder, "two words;.data"))
+        for file, shown in (("perf.data", ""), ("new.data", " new.data"), ("two words;.data", ""),
+                            ("./new.data", " ./new.data")):
             lines = on_terminal(200, "report", "-n", "1", file, folder=self.folder)
-            self.assertIn("pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame graph" % (shown, shown), lines)
-            self.assertIn("pfm report --source%s shows source lines, pfm annotate FUNCTION%s instructions" % (shown, shown), lines)
+            self.assertIn(
+                "pfm report -g%s shows callers, pfm report --svg%s >flame.svg a flame graph" %
+                (shown, shown), lines)
+            self.assertIn(
+                "pfm report --source%s shows source lines, pfm annotate FUNCTION%s instructions" %
+                (shown, shown), lines)
 
     def test_columns_are_left_out_in_pairs(self):
         heads = {}
         for width in (60, 80, 200):
             lines = on_terminal(width, "diff", "perf.data", "new.data", folder=self.folder)
-            heads[width] = next(line.split() for line in lines if line.strip().startswith("change "))
+            heads[width] = next(line.split() for line in lines
+                                if line.strip().startswith("change "))
         self.assertEqual(heads[200], ["change", "old", "new", "ratio", "samples", "then"])
         self.assertEqual(heads[80], ["change", "old", "new", "ratio"])
         self.assertEqual(heads[60], ["change", "old", "new"])
@@ -156,13 +187,25 @@ class Columns(unittest.TestCase):
             for line in on_terminal(width, "report", "--sort", "symbol", folder=self.folder):
                 if MARKED.match(line):
                     seen.setdefault(MARKED.sub("", line).strip(), width)
-        for name in ("std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> > >::push_back(…)",
-                     "std::vector<…>::push_back(…)",
-                     "解析器::読み込む(…)", "(anonymous namespace)::Parser::operator()(…) const", "bool operator< <…>(…)",
-                     "work::look_up_in_a_table(…) [clone .isra.0] [clone .cold]", "work::look_up_in_a_table(…)"):
+        for name in (
+            (
+                "std::vector<std::pair<int, long>, std::allocator<std::pair<int, long> >"
+                " >::push_back(…)"
+            ),
+            "std::vector<…>::push_back(…)",
+            "解析器::読み込む(…)",
+            "(anonymous namespace)::Parser::operator()(…) const",
+            "bool operator< <…>(…)",
+            "work::look_up_in_a_table(…) [clone .isra.0] [clone .cold]",
+            "work::look_up_in_a_table(…)",
+        ):
             self.assertIn(name, seen)
-        self.assertTrue(any(name.startswith("a_function") and name.endswith("in_c_") and "…" in name for name in seen))
-        self.assertLess(seen["std::vector<…>::push_back(…)"], seen["解析器::読み込む(データの流れ const&, 設定 const&)"])
+        self.assertTrue(
+            any(
+                name.startswith("a_function") and name.endswith("in_c_") and "…" in name
+                for name in seen))
+        self.assertLess(seen["std::vector<…>::push_back(…)"],
+                        seen["解析器::読み込む(データの流れ const&, 設定 const&)"])
 
     def test_an_annotation(self):
         """Its code may be cut at the end; here is none, as the program has none."""
@@ -180,13 +223,17 @@ class Columns(unittest.TestCase):
             r.comm(pid, b"task%d" % pid)
             r.map(pid, 0x1000, os.path.join(folder, "program").encode())
         for i in range(900):
-            r.add(test_mem.Access(5 + i % 2, 5 + i % 2, i % 4, 0x10000000 + 8 * (i * 7 % 100), 0x40000000 + 8 * (i * 7 % 100),
-                                  test_mem.LOAD if i % 3 else test_mem.STORE, i % len(test_mem.LEVELS), 10 + i % 90, i % 8))
+            r.add(
+                test_mem.Access(5 + i % 2, 5 + i % 2, i % 4, 0x10000000 + 8 * (i * 7 % 100),
+                                0x40000000 + 8 * (i * 7 % 100),
+                                test_mem.LOAD if i % 3 else test_mem.STORE,
+                                i % len(test_mem.LEVELS), 10 + i % 90, i % 8))
         r.write(os.path.join(folder, "perf.data"), test_mem.Recording.numa())
         for width in (60, 72, 80, 97, 120, 200):
             lines = on_terminal(width, "mem", folder=folder)
             self.assertEqual([line for line in lines if columns_of(line) > width], [], width)
-            self.assertEqual(sum(line.strip().startswith("0x10000") and "%" in line for line in lines), 10)
+            self.assertEqual(
+                sum(line.strip().startswith("0x10000") and "%" in line for line in lines), 10)
             head = next(line for line in lines if line.strip().startswith("line ")).split()
             self.assertEqual(head[:1] + head[-2:], ["line", "sharing", "object"])
             self.assertEqual("loads" in head, width >= 120, (width, head))

@@ -23,18 +23,31 @@ import tap  # noqa: E402
 from test_report_columns import MARKED, columns_of, on_terminal  # noqa: E402
 from test_record import PFM, Crafted, crafted_program  # noqa: E402
 
-IP, TID, TIME, READ, CALLCHAIN, CPU, PERIOD, IDENTIFIER = 1, 2, 4, 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 16
+IP, TID, TIME, READ, CALLCHAIN, CPU, PERIOD, IDENTIFIER = (
+    1,
+    2,
+    4,
+    1 << 4,
+    1 << 5,
+    1 << 7,
+    1 << 8,
+    1 << 16,
+)
 TIMES, ID, GROUP = 3, 4, 8    # bits of a read format
 N_FUNCTIONS = 200
 CYCLES, INSTRUCTIONS, REFERENCES, MISSES, TASK_CLOCK = 1, 2, 3, 4, 5     # ids
 # type and configuration of each; the first of a group samples
-EVENTS = {CYCLES: (0, 0), INSTRUCTIONS: (0, 1), TASK_CLOCK: (1, 1), REFERENCES: (0, 2), MISSES: (0, 3)}
+EVENTS = {
+    CYCLES: (0, 0), INSTRUCTIONS: (0, 1), TASK_CLOCK: (1, 1), REFERENCES: (0, 2), MISSES: (0, 3)
+}
 GROUPS = ((CYCLES, INSTRUCTIONS), (TASK_CLOCK, REFERENCES, MISSES))
-Sample = collections.namedtuple("Sample", "group time stack counts")    # counts: of each member; stack: outermost first
+# counts: of each member; stack: outermost first
+Sample = collections.namedtuple("Sample", "group time stack counts")
 
 
 class Recording(Crafted):
-    """Two groups that their leaders sample, which share the counters: each is counted half of the time."""
+    """Two groups that their leaders sample, which share the counters: each is counted half of the
+    time."""
 
     def __init__(self):
         super().__init__()
@@ -60,12 +73,15 @@ class Recording(Crafted):
         read = struct.pack("<QQQ", len(members), 2 * self.running[s.group], self.running[s.group])
         read += b"".join(struct.pack("<QQ", self.totals[number], number) for number in members)
         chain = [2 ** 64 - 512] + [0x1004 + 16 * f for f in reversed(s.stack)]
-        self.record(9, struct.pack("<QQIIQIIQ", members[0], chain[1], 5, 5, s.time, 0, 0, 1) + read +
-                    struct.pack("<Q%dQ" % len(chain), len(chain), *chain))
+        self.record(
+            9,
+            struct.pack("<QQIIQIIQ", members[0], chain[1], 5, 5, s.time, 0, 0, 1) + read +
+            struct.pack("<Q%dQ" % len(chain), len(chain), *chain))
 
 
 def drawn(n, seed):
-    """Function f retires 0.5 + f / 100 instructions in a clock and misses a share of f / 400 of the cache, on average."""
+    """Function f retires 0.5 + f / 100 instructions in a clock and misses a share of f / 400 of the
+    cache, on average."""
     draw, samples = random.Random(seed), []
     for i in range(n):
         f = draw.randrange(N_FUNCTIONS - 1)    # the last one has no samples of its own but two
@@ -75,10 +91,13 @@ def drawn(n, seed):
             counts = (cycles, int(cycles * (0.5 + f / 100) * draw.uniform(0.6, 1.4)))
         else:
             references = draw.randrange(1000, 9000)
-            counts = (draw.randrange(40000, 60000), references, int(references * f / 400 * draw.uniform(0.5, 1.5)))
+            counts = (draw.randrange(40000, 60000), references,
+                      int(references * f / 400 * draw.uniform(0.5, 1.5)))
         samples.append(Sample(group, 10 ** 9 + 50000 * i + draw.randrange(50000), (199, f), counts))
     for group in (0, 1):
-        samples.append(Sample(group, 10 ** 9 + 50000 * (n + group), (N_FUNCTIONS - 1,), (1000, 2000, 30)[:2 + group]))
+        samples.append(
+            Sample(group, 10**9 + 50000 * (n + group), (N_FUNCTIONS - 1, ),
+                   (1000, 2000, 30)[:2 + group]))
     return samples
 
 
@@ -129,7 +148,8 @@ class Base(unittest.TestCase):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
     def pfm(self, *args):
-        return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False)
 
     def values(self, *args):
         """Value of each metric, with its interval, by function (or by node of a tree)."""
@@ -169,23 +189,26 @@ class Crafts(Base):
         return out
 
     def ratio(self, above, below):
-        """Quotient of the sums, and the standard error that the samples' residuals give (the delta method)."""
+        """Quotient of the sums, and the standard error that the samples' residuals give (the delta
+        method)."""
         value = sum(above) / sum(below)
-        return value, math.sqrt(sum((a - value * b) ** 2 for a, b in zip(above, below))) / sum(below)
+        return value, math.sqrt(sum((a - value * b)**2 for a, b in zip(above, below))) / sum(below)
 
     def test_values_of_functions_are_quotients_of_their_sums(self):
         got = self.values("--metrics=hardware::ipc,hardware::cache_miss_share,hardware::ghz")
         ratios = []
         for f in range(N_FUNCTIONS - 1):
             have, want = got["f%d" % f], self.counts(lambda s, f=f: s.stack[-1] == f)
-            for metric, above, below, unit in (("ipc", INSTRUCTIONS, CYCLES, 1), ("cache_miss_share", MISSES, REFERENCES, 100)):
+            for metric, above, below, unit in (("ipc", INSTRUCTIONS, CYCLES, 1),
+                                               ("cache_miss_share", MISSES, REFERENCES, 100)):
                 value, error = self.ratio(want[above], want[below])
                 self.assertAlmostEqual(have[metric]["value"], unit * value, places=9)
                 self.assertEqual(have[metric]["samples"], len(want[above]))
                 if error:
                     ratios.append(have[metric]["error"] / (unit * error))
             # Groups that took turns: both are scaled to the whole time, which is twice theirs.
-            self.assertAlmostEqual(have["ghz"]["value"], sum(want[CYCLES]) / sum(want[TASK_CLOCK]), places=9)
+            self.assertAlmostEqual(have["ghz"]["value"],
+                                   sum(want[CYCLES]) / sum(want[TASK_CLOCK]), places=9)
             self.assertEqual(have["ghz"]["samples"], min(len(want[CYCLES]), len(want[TASK_CLOCK])))
         self.assertAlmostEqual(sum(ratios) / len(ratios), 1, delta=0.1)
 
@@ -202,36 +225,49 @@ class Crafts(Base):
 
     def test_too_few_samples_are_named(self):
         got = self.values("--metrics=hardware::ipc")["f%d" % (N_FUNCTIONS - 1)]["ipc"]
-        self.assertEqual(got, {"metric": "ipc", "unit": "insn per cycle", "samples": 1, "value": None, "why": "too few samples"})
-        self.assertIn("too few samples (1)", self.pfm("report", "--metrics=hardware::ipc", "-n", "0").stdout)
+        self.assertEqual(
+            got, {
+                "metric": "ipc", "unit": "insn per cycle", "samples": 1, "value": None,
+                "why": "too few samples"
+            })
+        self.assertIn("too few samples (1)",
+                      self.pfm("report", "--metrics=hardware::ipc", "-n", "0").stdout)
 
     def test_nodes_have_the_counts_of_their_callees(self):
         root = "f%d" % (N_FUNCTIONS - 1)
-        for args, path, belongs in ((["-g"], (root,), lambda s: True), (["-g"], (root, "f7"), lambda s: s.stack[-1] == 7),
-                                    (["--call-graph=callee"], ("f7", root), lambda s: s.stack[-1] == 7)):
+        for args, path, belongs in ((["-g"], (root, ), lambda s: True),
+                                    (["-g"], (root, "f7"), lambda s: s.stack[-1] == 7),
+                                    (["--call-graph=callee"], ("f7", root),
+                                     lambda s: s.stack[-1] == 7)):
             want = self.counts(belongs)
             got = self.values(*args, "--metrics=hardware::ipc")[path]["ipc"]
-            self.assertAlmostEqual(got["value"], sum(want[INSTRUCTIONS]) / sum(want[CYCLES]), places=9)
+            self.assertAlmostEqual(got["value"],
+                                   sum(want[INSTRUCTIONS]) / sum(want[CYCLES]), places=9)
             self.assertEqual(got["samples"], len(want[CYCLES]))
 
     def test_slices_have_their_own_counts(self):
-        done = self.pfm("report", "--json", "--sort", "symbol", "--time-slices", "2", "--metrics=hardware::ipc")
+        done = self.pfm("report", "--json", "--sort", "symbol", "--time-slices", "2",
+                        "--metrics=hardware::ipc")
         places = [json.loads(line) for line in done.stdout.splitlines()]
         got = {(p["function"], p["from"] > 0): p["metrics"][0] for p in places}
         times = [s.time for s in self.samples]
         middle = (min(times) + max(times)) / 2
         want = self.counts(lambda s: s.stack[-1] == 20 and s.time >= middle)
-        self.assertAlmostEqual(got["f20", True]["value"], sum(want[INSTRUCTIONS]) / sum(want[CYCLES]), places=9)
+        self.assertAlmostEqual(got["f20", True]["value"],
+                               sum(want[INSTRUCTIONS]) / sum(want[CYCLES]), places=9)
 
     def test_columns_of_a_terminal(self):
-        """Where there is no room, cells are narrower, then metrics and the share of the function itself are left out."""
-        metrics = json.loads(self.pfm("report", "--metrics", "--json", "-n", "1").stdout.splitlines()[0])["metrics"]
+        """Where there is no room, cells are narrower, then metrics and the share of the function
+        itself are left out."""
+        metrics = json.loads(
+            self.pfm("report", "--metrics", "--json", "-n", "1").stdout.splitlines()[0])["metrics"]
         names = [m["metric"] for m in metrics]
         self.assertGreater(len(names), 2)
         shown = {}
         for width, tree in itertools.product((60, 80, 97, 120, 160, 200, 300), ([], ["-g"])):
             with self.subTest(width=width, tree=tree):
-                lines = on_terminal(width, "report", "--metrics", "-n", "30", *tree, folder=self.folder)
+                lines = on_terminal(width, "report", "--metrics", "-n", "30", *tree,
+                                    folder=self.folder)
                 self.assertEqual([line for line in lines if columns_of(line) > width], [])
                 rows = [line for line in lines if MARKED.match(line)]
                 self.assertEqual(len(rows), 30)
@@ -268,7 +304,8 @@ class Recorded(Base):
             self.skipTest("no C compiler: install gcc")
         with open(os.path.join(self.folder, "p.c"), "w", encoding="utf-8") as f:
             f.write(PROGRAM)
-        subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", "-o", "program", "p.c"], cwd=self.folder, check=True)
+        subprocess.run([cc, "-O1", "-fno-omit-frame-pointer", "-o", "program", "p.c"],
+                       cwd=self.folder, check=True)
 
     def record(self, *args, cpus=()):
         done = self.pfm("record", *args, "--", "./program", *map(str, cpus))
@@ -279,7 +316,8 @@ class Recorded(Base):
 
     def record_running(self, *args, cpus=()):
         """From outside, while the program runs."""
-        with subprocess.Popen(["./program", *map(str, cpus)], cwd=self.folder, stdout=subprocess.DEVNULL) as p:
+        with subprocess.Popen(["./program", *map(str, cpus)], cwd=self.folder,
+                              stdout=subprocess.DEVNULL) as p:
             done = self.pfm("record", *args, "-p", str(p.pid))
         if done.returncode:
             self.skipTest(done.stderr)
@@ -304,7 +342,9 @@ class Recorded(Base):
         nodes = {}
         for path, m in sorted(tree.items(), key=lambda node: node[1]["cpus_used"]["samples"]):
             nodes[path[-1]] = m    # of several nodes of one function the heaviest
-        if any(nodes.get(name, {}).get("faults_per_second", {}).get("value") is None for name in ("spin", "touch", "main")):
+        if any(
+                nodes.get(name, {}).get("faults_per_second", {}).get("value") is None
+                for name in ("spin", "touch", "main")):
             self.skipTest("the machine was too slow to take samples")
         self.assertEqual(set(nodes["main"]), {"faults_per_second", "cpus_used"})
         rate = {name: m["faults_per_second"]["value"] for name, m in nodes.items()}
@@ -316,12 +356,14 @@ class Recorded(Base):
             self.assertLess(used[name], 1.1)
         # The page faults of the loop are all there: 20 times 2000.
         faults = self.pfm("report", "--json", "-e", "software::page-faults").stdout.splitlines()
-        self.assertAlmostEqual(sum(json.loads(line)["weight"] for line in faults), 40000, delta=2500)
+        self.assertAlmostEqual(sum(json.loads(line)["weight"] for line in faults), 40000,
+                               delta=2500)
         text = self.pfm("report", "--metrics").stdout
         self.assertRegex(text, r"\n +samples +faults_per_second \[/s\] +cpus_used \[CPUs used\]\n")
 
     def test_refusals(self):
-        for args, status in ((["-M", ""], 2), (["-M", "ipc", "-M", "ghz"], 2), (["-M", "no_metric_of_this_name"], 1)):
+        for args, status in ((["-M", ""], 2), (["-M", "ipc", "-M",
+                                                "ghz"], 2), (["-M", "no_metric_of_this_name"], 1)):
             done = self.pfm("record", *args, "--", "true")
             self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
 

@@ -31,14 +31,16 @@ import tap  # noqa: E402
 import test_answers  # noqa: E402
 
 PFM = os.path.abspath(os.environ.get("PFM", "pfm"))
-SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))
 QUALITIES = ["exact", "scaled", "partial", "not counted", "not supported"]
 
 
 def run(*words, status=0, **more):
     done = subprocess.run(words, capture_output=True, timeout=60, check=False, **more)
     if done.returncode != status:
-        raise AssertionError("%s ended with %d: %s" % (words, done.returncode, done.stderr.decode()))
+        raise AssertionError("%s ended with %d: %s" %
+                             (words, done.returncode, done.stderr.decode()))
     return done.stdout.decode()
 
 
@@ -49,7 +51,9 @@ def split(text):
 
 def quality(families, family="perfmon_event_quality", **labels):
     """The state that is true."""
-    states = [s for s in QUALITIES if openmetrics.value(families, family, **labels, **{family: s}) == 1]
+    states = [
+        s for s in QUALITIES if openmetrics.value(families, family, **labels, **{family: s}) == 1
+    ]
     assert len(states) == 1, (labels, states)
     return states[0]
 
@@ -58,11 +62,16 @@ class Parser(unittest.TestCase):
     """The reader of these tests refuses what OpenMetrics excludes."""
 
     def test_refusals(self):
-        good = '# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds x\na_seconds_total{b="c"} 1\n# EOF\n'
+        good = (
+            '# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds'
+            ' x\na_seconds_total{b="c"} 1\n# EOF\n'
+        )
         openmetrics.parse(good)
-        for old, new in (("# EOF\n", ""), ("# EOF", "# EOF\n"), (" 1", " NaN"), ("_total", ""), ('"c"', '"c\\x"'),
-                         ('"c"', '"c"c"'), (" 1\n", ' 1\na_seconds_total{b="c"} 1\n'), ("UNIT a_seconds seconds", "UNIT a_seconds ms"),
-                         ('b="c"', 'b="c",b="d"'), ("} 1", "}  1"), ("} 1", "} -1"), ("# HELP a_seconds x\n", "")):
+        for old, new in (("# EOF\n", ""), ("# EOF", "# EOF\n"), (" 1", " NaN"), ("_total", ""),
+                         ('"c"', '"c\\x"'), ('"c"', '"c"c"'), (" 1\n",
+                                                               ' 1\na_seconds_total{b="c"} 1\n'),
+                         ("UNIT a_seconds seconds", "UNIT a_seconds ms"), ('b="c"', 'b="c",b="d"'),
+                         ("} 1", "}  1"), ("} 1", "} -1"), ("# HELP a_seconds x\n", "")):
             with self.assertRaises(ValueError, msg=(old, new)):
                 openmetrics.parse(good.replace(old, new))
 
@@ -79,16 +88,21 @@ class Scripted(unittest.TestCase):
         cls.place.close()
 
     def stat(self, *words, form="openmetrics", status=0):
-        return run("scripted", "stat", "--format", form, *words, env=self.place.env, cwd=self.place.folder, status=status)
+        return run("scripted", "stat", "--format", form, *words, env=self.place.env,
+                   cwd=self.place.folder, status=status)
 
     def test_units_and_names(self):
-        """tests/answers/files/counts has the counts of each of four CPUs, the second and later ones one more each."""
-        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock,blinks,toy::Trips"))
+        """tests/answers/files/counts has the counts of each of four CPUs, the second and later ones
+        one more each."""
+        f = openmetrics.parse(
+            self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock,blinks,toy::Trips"))
         self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), 4 * 1234567 + 6)
         self.assertEqual(f["node_perf_page_faults"].type, "counter")
-        self.assertEqual(openmetrics.value(f, "perfmon_event_seconds", event="task-clock"), (4 * 1073741824 + 6) / 1e9)
+        self.assertEqual(openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
+                         (4 * 1073741824 + 6) / 1e9)
         self.assertEqual(f["perfmon_event_seconds"].unit, "seconds")
-        self.assertEqual(openmetrics.value(f, "perfmon_event_joules", event="blinks"), 0.5 * (4 * 31 + 6))
+        self.assertEqual(openmetrics.value(f, "perfmon_event_joules", event="blinks"),
+                         0.5 * (4 * 31 + 6))
 
     def test_scaled_counts_have_their_mark(self):
         f = openmetrics.parse(self.stat("-e", "toy::Falls,toy::Trips,page-faults", "--", "true"))
@@ -99,12 +113,18 @@ class Scripted(unittest.TestCase):
         for event, q in qualities.items():
             share = openmetrics.value(f, "perfmon_event_running_ratio", event=event)
             self.assertEqual(q == "scaled", 0 < share < 1, (event, q, share))
-            cause = [dict(own).get("cause") for own in f["perfmon_event_cause"].samples if dict(own)["event"] == event]
+            cause = [
+                dict(own).get("cause") for own in f["perfmon_event_cause"].samples
+                if dict(own)["event"] == event
+            ]
             self.assertEqual(cause, [] if q == "exact" else ["multiplexed"], event)
 
     def test_missing_counts_have_no_sample(self):
-        """branch-misses are on no counter; the kernel refuses emulation-faults; coreduo is another processor."""
-        f = openmetrics.parse(self.stat("-e", "page-faults,branch-misses,emulation-faults,coreduo::Instr_Ret", "--", "true"))
+        """branch-misses are on no counter; the kernel refuses emulation-faults; coreduo is another
+        processor."""
+        f = openmetrics.parse(
+            self.stat("-e", "page-faults,branch-misses,emulation-faults,coreduo::Instr_Ret", "--",
+                      "true"))
         self.assertEqual(quality(f, event="branch-misses"), "not counted")
         self.assertIsNone(openmetrics.value(f, "node_perf_branch_misses"))
         for event in ("emulation-faults", "Instr_Ret"):
@@ -113,35 +133,47 @@ class Scripted(unittest.TestCase):
             self.assertIsNone(openmetrics.value(f, "perfmon_events", event=event))
 
     def test_places(self):
-        for option, names in (("--per-cpu", {"cpu"}), ("--per-core", {"socket", "die", "core"}), ("--per-die", {"socket", "die"}),
-                              ("--per-socket", {"socket"}), ("--per-node", {"node"})):
-            f = openmetrics.parse(self.stat("-a", option, "--timeout", "1", "-e", "context-switches"))
+        for option, names in (("--per-cpu", {"cpu"}), ("--per-core", {"socket", "die", "core"}),
+                              ("--per-die", {"socket", "die"}), ("--per-socket", {"socket"}),
+                              ("--per-node", {"node"})):
+            f = openmetrics.parse(
+                self.stat("-a", option, "--timeout", "1", "-e", "context-switches"))
             for labels in f["node_perf_context_switches"].samples:
                 self.assertEqual(set(dict(labels)), names | {"event", "pmu"})
-            self.assertEqual(sum(f["node_perf_context_switches"].samples.values()), 4 * 12 + 6, option)
+            self.assertEqual(sum(f["node_perf_context_switches"].samples.values()), 4 * 12 + 6,
+                             option)
 
     def test_one_series_for_one_event(self):
         """However it is spelled, and if metrics need it, too."""
-        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-e", "faults,page-faults,software::page-faults,page-faults",
-                                        "-M", "software::ratios"))
+        f = openmetrics.parse(
+            self.stat("-a", "--timeout", "1", "-e",
+                      "faults,page-faults,software::page-faults,page-faults", "-M",
+                      "software::ratios"))
         self.assertEqual(list(f["node_perf_page_faults"].samples.values()), [4 * 1234567 + 6])
 
     def test_metrics(self):
-        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-M", "software::faults_per_second"))
+        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-M",
+                                        "software::faults_per_second"))
         self.assertAlmostEqual(openmetrics.value(f, "perfmon_metric", metric="faults_per_second"),
                                (4 * 1234567 + 6) / ((4 * 1073741824 + 6) / 1e9), delta=1e-3)
         self.assertEqual(quality(f, "perfmon_metric_quality", metric="faults_per_second"), "exact")
 
     def test_prometheus_format(self):
-        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock", form="prometheus"), openmetrics=False)
+        f = openmetrics.parse(
+            self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock", form="prometheus"),
+            openmetrics=False)
         self.assertEqual(f["node_perf_page_faults_total"].type, "counter")
         self.assertEqual(f["perfmon_event_quality"].type, "gauge")
 
     def test_refused_options(self):
-        for words in (["--format", "xml"], ["--format", "openmetrics", "--json"], ["--format", "openmetrics", "-x", ","],
-                      ["--format", "openmetrics", "-r", "2"], ["--format", "openmetrics", "--regions"],
+        for words in (["--format",
+                       "xml"], ["--format", "openmetrics",
+                                "--json"], ["--format", "openmetrics", "-x",
+                                            ","], ["--format", "openmetrics", "-r",
+                                                   "2"], ["--format", "openmetrics", "--regions"],
                       ["--format", "openmetrics", "--", "true", "::", "false"]):
-            run(PFM, "stat", "-e", "page-faults", *words, *([] if "::" in words else ["--", "true"]), status=2)
+            run(PFM, "stat", "-e", "page-faults", *words,
+                *([] if "::" in words else ["--", "true"]), status=2)
 
 
 class Large(unittest.TestCase):
@@ -152,11 +184,12 @@ class Large(unittest.TestCase):
         self.addCleanup(place.close)
         machine = os.path.join(place.folder, "machine")
         with open(machine, encoding="utf-8") as f:
-            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*", r"\g<1>0-1399", f.read())
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*",
+                          r"\g<1>0-1399", f.read())
         with open(machine, "w", encoding="utf-8") as f:
             f.write(text)
-        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--max-series", "200000", "-I", "600000", program=("scripted", "serve"),
-                    env=place.env, cwd=place.folder) as s:
+        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--max-series", "200000", "-I",
+                    "600000", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
             address = s.address()
 
             def cpu_seconds():
@@ -179,26 +212,35 @@ class Large(unittest.TestCase):
 
 
     def test_a_thousand_cpus(self):
-        """12 events of each of 1,024 CPUs, once a second: the sums are right, and processor time and memory small."""
+        """12 events of each of 1,024 CPUs, once a second: the sums are right, and processor time
+        and memory small."""
         place = test_answers.Place()
         self.addCleanup(place.close)
         machine = os.path.join(place.folder, "machine")
         with open(machine, encoding="utf-8") as f:
-            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*", r"\g<1>0-1023", f.read())
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*",
+                          r"\g<1>0-1023", f.read())
         with open(machine, "w", encoding="utf-8") as f:
             f.write(text)
-        events = ("page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,cycles,instructions,branches,"
-                  "cache-references,toy::Ticks,toy::Blinks")
-        with Server("--listen", "127.0.0.1:0", "-e", events, program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+        events = (
+            "page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,cycles,instructions,branches,"
+            "cache-references,toy::Ticks,toy::Blinks"
+        )
+        with Server("--listen", "127.0.0.1:0", "-e", events, program=("scripted", "serve"),
+                    env=place.env, cwd=place.folder) as s:
             address = s.address()
             first = openmetrics.parse(ask(address, OPENMETRICS)[2])
             time.sleep(1.1)
             last = openmetrics.parse(ask(address, OPENMETRICS)[2])
         # tests/answers/files/counts; each CPU counts one more than the one before it.
-        self.assertEqual(openmetrics.value(first, "node_perf_page_faults"), 1024 * 1234567 + sum(range(1024)))
-        took = openmetrics.value(last, "process_cpu_seconds") - openmetrics.value(first, "process_cpu_seconds")
+        self.assertEqual(openmetrics.value(first, "node_perf_page_faults"),
+                         1024 * 1234567 + sum(range(1024)))
+        took = openmetrics.value(last, "process_cpu_seconds") - openmetrics.value(
+            first, "process_cpu_seconds")
         memory = openmetrics.value(last, "process_resident_memory_bytes") / (1 << 20)
-        print("# 12 events of 1,024 CPUs: %.1f ms each second, the scripted kernel included; %.1f MiB" % (took * 1e3, memory))
+        print(
+            "# 12 events of 1,024 CPUs: %.1f ms each second, the scripted kernel included; %.1f MiB"
+            % (took * 1e3, memory))
         self.assertEqual(openmetrics.value(last, "perfmon_readings"), 2)
         with open(PFM, "rb") as f:
             if not re.search(rb"__[atm]san_init|__ubsan", f.read()):
@@ -211,10 +253,13 @@ class Live(unittest.TestCase):
 
     def test_intervals_are_expositions(self):
         """Counters go on from interval to interval; page faults of a known load are among them."""
-        load = "import mmap, time\nfor _ in range(3):\n m = mmap.mmap(-1, 4096 * 500); m.madvise(mmap.MADV_NOHUGEPAGE)\n" \
-               " for i in range(500): m[i * 4096] = 1\n time.sleep(0.15)"
-        text = run(PFM, "stat", "--format", "openmetrics", "-I", "100", "-e", "page-faults,task-clock,duration_time", "--",
-                   sys.executable, "-c", load)
+        load = (
+            "import mmap, time\nfor _ in range(3):\n m = mmap.mmap(-1, 4096 * 500);"
+            " m.madvise(mmap.MADV_NOHUGEPAGE)\n for i in range(500): m[i * 4096] = 1\n"
+            " time.sleep(0.15)"
+        )
+        text = run(PFM, "stat", "--format", "openmetrics", "-I", "100", "-e",
+                   "page-faults,task-clock,duration_time", "--", sys.executable, "-c", load)
         found = [openmetrics.parse(t) for t in split(text)]
         self.assertGreaterEqual(len(found), 3)
         for family in ("node_perf_page_faults", "perfmon_event_seconds"):
@@ -222,17 +267,23 @@ class Live(unittest.TestCase):
                 series = [f[family].samples[labels] for f in found if labels in f[family].samples]
                 self.assertEqual(series, sorted(series))
         # The last interval may end before the command runs again: then nothing was counted in it.
-        counted = [list(f["node_perf_page_faults"].samples.values())[0] for f in found if f["node_perf_page_faults"].samples]
+        counted = [
+            list(f["node_perf_page_faults"].samples.values())[0] for f in found
+            if f["node_perf_page_faults"].samples
+        ]
         self.assertGreaterEqual(counted[-1], 1500)
 
     def test_any_bytes_in_labels(self):
         """A thread may have any name."""
         name = b'a"\\\xff\n\xef\xbf\xbd\xc3\xa4'[:15]
-        program = "import ctypes\nctypes.CDLL(None).prctl(15, %r, 0, 0, 0)\nprint(flush=True)\nwhile True: pass" % name
+        program = (
+            "import ctypes\nctypes.CDLL(None).prctl(15, %r, 0, 0, 0)\nprint(flush=True)\nwhile"
+            " True: pass" % name
+        )
         with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as p:
             p.stdout.readline()
-            text = run(PFM, "stat", "--format", "openmetrics", "--per-thread", "-e", "page-faults", "-p", str(p.pid),
-                       "--timeout", "100", status=0)
+            text = run(PFM, "stat", "--format", "openmetrics", "--per-thread", "-e", "page-faults",
+                       "-p", str(p.pid), "--timeout", "100", status=0)
             p.kill()
         (labels, ) = openmetrics.parse(text)["perfmon_event_running_ratio"].samples or [()]
         self.assertIn('a"\\\ufffdff', dict(labels).get("thread", ""))
@@ -241,7 +292,8 @@ class Live(unittest.TestCase):
 class Readers(unittest.TestCase):
     """Programs that others wrote to read these formats."""
 
-    WORDS = ("-a", "--per-cpu", "--timeout", "50", "-e", "page-faults,task-clock,cycles", "-M", "software::ratios")
+    WORDS = ("-a", "--per-cpu", "--timeout", "50", "-e", "page-faults,task-clock,cycles", "-M",
+             "software::ratios")
 
     def test_prometheus_client(self):
         try:
@@ -254,7 +306,8 @@ class Readers(unittest.TestCase):
         self.assertEqual(set(theirs), set(ours))
         for name, f in theirs.items():
             self.assertEqual((f.type, f.unit), (ours[name].type, ours[name].unit))
-            self.assertEqual({tuple(sorted(s.labels.items())): s.value for s in f.samples}, ours[name].samples)
+            self.assertEqual({tuple(sorted(s.labels.items())): s.value for s in f.samples},
+                             ours[name].samples)
 
     def test_promtool(self):
         if not shutil.which("promtool"):
@@ -279,7 +332,8 @@ class Server:
     """pfm serve as a child, until the end of the with statement."""
 
     def __init__(self, *words, program=(PFM, "serve"), **more):
-        self.p = subprocess.Popen([*program, *words], stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+        self.p = subprocess.Popen([*program, *words], stderr=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, **more)
         self.said = []
 
     def __enter__(self):
@@ -300,7 +354,9 @@ class Server:
         except AssertionError as e:
             self.__exit__()
             if "libmicrohttpd" in str(e):
-                raise unittest.SkipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)") from None
+                raise unittest.SkipTest(
+                    "no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)"
+                ) from None
             raise
         host, port = re.search(r"//(.*):(\d+)/metrics", text).groups()
         return host.strip("[]"), int(port)
@@ -322,11 +378,13 @@ class Server:
 
 
 PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-OPENMETRICS = PLAIN.replace(b"Connection", b"Accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\nConnection")
+OPENMETRICS = PLAIN.replace(
+    b"Connection", b"Accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\nConnection")
 
 
 def ask(address, request=PLAIN, decode=True):
-    """(status, headers, body) of an answer; @address is (host, port) or a path; the body as text if @decode."""
+    """(status, headers, body) of an answer; @address is (host, port) or a path; the body as text if
+    @decode."""
     with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
         s.settimeout(120)    # a budget may hold clients back
         s.connect(address)
@@ -339,7 +397,8 @@ def ask(address, request=PLAIN, decode=True):
             data += piece
     head, body = data.split(b"\r\n\r\n", 1)
     lines = head.decode().split("\r\n")
-    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:]), body.decode() if decode else body
+    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1)
+                                          for line in lines[1:]), body.decode() if decode else body
 
 
 class Http(unittest.TestCase):
@@ -353,12 +412,14 @@ class Http(unittest.TestCase):
     def test_both_formats(self):
         with Server("--listen", "127.0.0.1:0", "-I", "10", "-M", "software::ratios") as s:
             address = s.address()
-            for request, kind in ((OPENMETRICS, "application/openmetrics-text; version=1.0.0; charset=utf-8"),
+            for request, kind in ((OPENMETRICS,
+                                   "application/openmetrics-text; version=1.0.0; charset=utf-8"),
                                   (PLAIN, "text/plain; version=0.0.4; charset=utf-8")):
                 status, headers, text = ask(address, request)
                 self.assertEqual((status, headers["content-type"]), (200, kind))
                 f = openmetrics.parse(text, openmetrics=request == OPENMETRICS)
-                self.assertEqual(sum(len(family.samples) for family in f.values()), openmetrics.value(f, "perfmon_series"))
+                self.assertEqual(sum(len(family.samples) for family in f.values()),
+                                 openmetrics.value(f, "perfmon_series"))
 
     def test_counters_of_a_known_load(self):
         """No fewer page faults than the load has, and the processor time of all CPUs."""
@@ -380,10 +441,12 @@ class Http(unittest.TestCase):
     def test_bad_requests(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             address = s.address()
-            for request, status in ((b"GET / HTTP/1.1", 404), (b"GET /metrics/../etc/passwd HTTP/1.1", 404),
-                                    (b"POST /metrics HTTP/1.1", 405), (b"DELETE /metrics HTTP/1.1", 405),
-                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000, 431),
-                                    (b"HEAD /metrics HTTP/1.1\r\nConnection: close", 200)):
+            for request, status in ((b"GET / HTTP/1.1",
+                                     404), (b"GET /metrics/../etc/passwd HTTP/1.1",
+                                            404), (b"POST /metrics HTTP/1.1",
+                                                   405), (b"DELETE /metrics HTTP/1.1", 405),
+                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000,
+                                     431), (b"HEAD /metrics HTTP/1.1\r\nConnection: close", 200)):
                 found, headers, body = ask(address, request + b"\r\nHost: x\r\n\r\n")
                 self.assertEqual(found, status, request[:40])
                 self.assertEqual(headers.get("allow"), "get, head" if status == 405 else None)
@@ -416,15 +479,21 @@ class Http(unittest.TestCase):
         """Compressed for clients that say so, with the same content."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "60000") as s:
             address = s.address()
-            for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True), ("GZIP ; q=1", True), ("gzip;q=0", False),
-                                       ("gzip; q=0.000", False), ("identity", False), ("xgzip, gzipx", False), ("", False)):
+            for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True),
+                                       ("GZIP ; q=1", True), ("gzip;q=0", False), ("gzip; q=0.000",
+                                                                                   False),
+                                       ("identity", False), ("xgzip, gzipx", False), ("", False)):
                 with socket.create_connection(address) as c:
-                    c.sendall(PLAIN.replace(b"Connection", b"Accept-Encoding: %s\r\nConnection" % accept.encode()))
+                    c.sendall(
+                        PLAIN.replace(b"Connection",
+                                      b"Accept-Encoding: %s\r\nConnection" % accept.encode()))
                     data = b"".join(iter(lambda c=c: c.recv(65536), b""))
                 head, body = data.split(b"\r\n\r\n", 1)
                 self.assertEqual(b"content-encoding: gzip" in head.lower(), compressed, accept)
                 text = gzip.decompress(body) if compressed else body
-                self.assertEqual(openmetrics.value(openmetrics.parse(text.decode(), openmetrics=False), "perfmon_readings_total"), 1)
+                self.assertEqual(
+                    openmetrics.value(openmetrics.parse(text.decode(), openmetrics=False),
+                                      "perfmon_readings_total"), 1)
 
     def test_many_clients(self):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:
@@ -433,11 +502,12 @@ class Http(unittest.TestCase):
                 answers = list(pool.map(lambda _: ask(address, OPENMETRICS), range(300)))
             self.assertEqual({status for status, _, _ in answers}, {200})
             # One reading a second, however many clients ask.
-            self.assertLess(openmetrics.value(openmetrics.parse(answers[-1][2]), "perfmon_readings"), 15)
+            self.assertLess(
+                openmetrics.value(openmetrics.parse(answers[-1][2]), "perfmon_readings"), 15)
 
     def test_connections_are_kept(self):
-        """A client asks again over its connection. Others that have had their answers are closed when a new client needs the place,
-        the oldest first."""
+        """A client asks again over its connection. Others that have had their answers are closed
+        when a new client needs the place, the oldest first."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             address = s.address()
 
@@ -448,7 +518,8 @@ class Http(unittest.TestCase):
                 return answer.status, c.sock is not None
 
             clients = [http.client.HTTPConnection(*address, timeout=10) for _ in range(100)]
-            self.assertEqual([request(clients[0], method) for method in ("GET", "HEAD", "GET")], 3 * [(200, True)])
+            self.assertEqual([request(clients[0], method) for method in ("GET", "HEAD", "GET")],
+                             3 * [(200, True)])
             begin = time.monotonic()
             for c in clients:
                 self.assertEqual(request(c), (200, True))
@@ -466,7 +537,8 @@ class Http(unittest.TestCase):
             s.end()
 
     def test_slow_clients(self):
-        """Clients that send half a request, some of them byte by byte, hold up others for seconds only."""
+        """Clients that send half a request, some of them byte by byte, hold up others for seconds
+        only."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             address = s.address()
             slow = [socket.create_connection(address) for _ in range(64)]
@@ -496,7 +568,8 @@ class Http(unittest.TestCase):
             s.end()
 
     def test_no_client(self):
-        """Without clients the service sleeps; one that stays silent is waited for as long as it has time."""
+        """Without clients the service sleeps; one that stays silent is waited for as long as it has
+        time."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             address = s.address()
             path = "/proc/%d/status" % s.p.pid
@@ -516,8 +589,11 @@ class Http(unittest.TestCase):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
             host, port = s.address()
             ask((host, port))
-            inodes = {m[1] for fd in os.listdir("/proc/%d/fd" % s.p.pid)
-                      if (m := re.match(r"socket:\[(\d+)\]", os.readlink("/proc/%d/fd/%s" % (s.p.pid, fd))))}
+            inodes = {
+                m[1] for fd in os.listdir("/proc/%d/fd" % s.p.pid)
+                if (m := re.match(r"socket:\[(\d+)\]", os.readlink("/proc/%d/fd/%s" %
+                                                                   (s.p.pid, fd))))
+            }
             listening = []
             for table in ("tcp", "tcp6", "udp", "udp6"):
                 if not os.path.exists("/proc/net/" + table):
@@ -532,13 +608,15 @@ class Http(unittest.TestCase):
 
     def test_other_addresses(self):
         with Server("--listen", "0.0.0.0:0", "-e", "page-faults") as s:
-            self.assertIn("neither a password nor encryption", s.wait_for("every machine that reaches 0.0.0.0:"))
+            self.assertIn("neither a password nor encryption",
+                          s.wait_for("every machine that reaches 0.0.0.0:"))
 
     def test_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "s")
             for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                with Server("--listen", "unix:" + path, "-e", "page-faults", "--listen", "127.0.0.1:0") as s:
+                with Server("--listen", "unix:" + path, "-e", "page-faults", "--listen",
+                            "127.0.0.1:0") as s:
                     address = s.address()
                     self.assertEqual(ask(path)[0], 200)
                     self.assertEqual(ask(address)[0], 200)
@@ -546,12 +624,15 @@ class Http(unittest.TestCase):
                 self.assertEqual(os.listdir(folder), [])
             with Server("--listen", "unix:" + path, "-e", "page-faults") as s:
                 s.wait_for("unix:")
-                busy = subprocess.run([PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults"], capture_output=True, check=False,
-                                      timeout=20)
-                self.assertEqual((busy.returncode, b"File exists" in busy.stderr), (1, True), busy.stderr)
+                busy = subprocess.run(
+                    [PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults"],
+                    capture_output=True, check=False, timeout=20)
+                self.assertEqual((busy.returncode, b"File exists" in busy.stderr), (1, True),
+                                 busy.stderr)
                 self.assertEqual(ask(path)[0], 200)
                 s.p.kill()
-            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:    # the socket of the killed process is there
+            # the socket of the killed process is there
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:
                 s.wait_for("unix:")
                 self.assertEqual(ask(path)[0], 200)
                 s.end()
@@ -565,17 +646,24 @@ class Http(unittest.TestCase):
         """A real Prometheus asks for OpenMetrics and takes every series."""
         if not shutil.which("prometheus"):
             self.skipTest("prometheus is missing (Debian package prometheus)")
-        with tempfile.TemporaryDirectory() as folder, Server("--listen", "127.0.0.1:0", "-M", "software::ratios") as s:
+        with tempfile.TemporaryDirectory() as folder, Server("--listen", "127.0.0.1:0", "-M",
+                                                             "software::ratios") as s:
             port = find_free_port()
             with open(os.path.join(folder, "p.yml"), "w", encoding="ascii") as f:
-                f.write("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: pfm\n  static_configs:\n"
-                        "  - targets: ['127.0.0.1:%d']\n" % s.address()[1])
-            with subprocess.Popen(["prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
-                                   "--web.listen-address=127.0.0.1:%d" % port], cwd=folder, stderr=subprocess.DEVNULL) as p:
+                f.write(
+                    "global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: pfm\n "
+                    " static_configs:\n  - targets: ['127.0.0.1:%d']\n"
+                    % s.address()[1]
+                )
+            with subprocess.Popen([
+                    "prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
+                    "--web.listen-address=127.0.0.1:%d" % port
+            ], cwd=folder, stderr=subprocess.DEVNULL) as p:
                 values, end = [], time.monotonic() + 20
                 while len(values) < 2 and time.monotonic() < end:
                     time.sleep(0.2)
-                    values = self.query(port, "scrape_samples_scraped") + self.query(port, "perfmon_series")
+                    values = self.query(port, "scrape_samples_scraped") + self.query(
+                        port, "perfmon_series")
                 p.terminate()
             self.assertEqual(len(values), 2)
             self.assertEqual(values[0], values[1])
@@ -583,7 +671,8 @@ class Http(unittest.TestCase):
     @staticmethod
     def query(port, text):
         try:
-            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" % (port, text)) as answer:
+            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" %
+                                        (port, text)) as answer:
                 return [r["value"][1] for r in json.load(answer)["data"]["result"]]
         except OSError:
             return []
@@ -622,9 +711,10 @@ class Lines(unittest.TestCase):
         return found
 
     def test_ten_readers_of_one_group(self):
-        """All see the values that a scrape of the same reading shows, and the kernel has one set of events."""
-        with Server("--lines", self.path, "--listen", "unix:" + self.path + ".http", "-I", "600000", "-e",
-                    "page-faults,cycles", "-M", "software::faults_per_second") as s:
+        """All see the values that a scrape of the same reading shows, and the kernel has one set of
+        events."""
+        with Server("--lines", self.path, "--listen", "unix:" + self.path + ".http", "-I", "600000",
+                    "-e", "page-faults,cycles", "-M", "software::faults_per_second") as s:
             s.wait_for("listening on /")
             readers = [self.connect() for _ in range(10)]
             answers = [self.read(r) for r in readers]
@@ -634,7 +724,8 @@ class Lines(unittest.TestCase):
             self.assertEqual([self.read(r) for r in readers].count(answers[0]), 20)
             self.assertEqual(len(os.listdir("/proc/%d/fd" % s.p.pid)), files + 10)
             (faults, ) = [f for f in answers[0] if f[:2] == ["count", "page-faults"]]
-            self.assertEqual((faults[2], faults[3], faults[7], faults[8]), ("software", "-", "exact", ""))
+            self.assertEqual((faults[2], faults[3], faults[7], faults[8]),
+                             ("software", "-", "exact", ""))
             (metric, ) = [f for f in answers[0] if f[0] == "metric"]
             self.assertEqual((metric[1], len(metric)), ("faults_per_second", 9))
             self.assertEqual(answers[0][-1][0], "end")
@@ -642,7 +733,8 @@ class Lines(unittest.TestCase):
             try:
                 f = openmetrics.parse(ask(self.path + ".http", OPENMETRICS)[2])
             except OSError:
-                self.skipTest("no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+                self.skipTest(
+                    "no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
             self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), float(faults[4]))
             self.assertEqual(openmetrics.value(f, "perfmon_readings"), 1)
             s.end()
@@ -683,7 +775,8 @@ class Lines(unittest.TestCase):
                 pass
             # More readers than there is room for.
             many = [self.connect() for _ in range(70)]
-            told = [self.read(m, b"version\n") for m in many[:64]] + [m[1].readline() for m in many[64:]]
+            told = [self.read(m, b"version\n")
+                    for m in many[:64]] + [m[1].readline() for m in many[64:]]
             self.assertEqual(sum(t == b"error\ttoo many readers\n" for t in told), 6)
             for m in many:
                 m[1].close()
@@ -715,7 +808,8 @@ class Budget(unittest.TestCase):
             n = 0
             while time.monotonic() < until:
                 try:
-                    with socket.create_connection(address, timeout=max(0.5, until - time.monotonic())) as c:
+                    with socket.create_connection(address,
+                                                  timeout=max(0.5, until - time.monotonic())) as c:
                         c.sendall(PLAIN)
                         while c.recv(65536):
                             pass
@@ -746,12 +840,14 @@ class Budget(unittest.TestCase):
             self.assertGreater(free * t, 1.5 * most, "this load keeps the budget anyway")
             f = openmetrics.parse(ask(address, OPENMETRICS)[2])
             print("# cpu: %.3f s of %.1f s; without a budget %.3f s of 1 s" % (used, t, free))
-            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="cpu"), 1)
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="cpu"),
+                                    1)
             self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_back_off"), 2)
             self.assertGreater(openmetrics.value(f, "perfmon_budget_waited_seconds"), 1)
             self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="cpu"), 0.003)
             until = time.monotonic() + 30
-            while openmetrics.value(f, "perfmon_budget_recoveries") < 1 and time.monotonic() < until:
+            while openmetrics.value(f,
+                                    "perfmon_budget_recoveries") < 1 and time.monotonic() < until:
                 time.sleep(2)
                 f = openmetrics.parse(ask(address, OPENMETRICS)[2])
             self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
@@ -760,16 +856,21 @@ class Budget(unittest.TestCase):
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--budget", "files=2000") as s:
             f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
             self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="files"), 2000)
-            self.assertEqual(openmetrics.value(f, "process_max_fds"), min(2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            self.assertEqual(openmetrics.value(f, "process_max_fds"),
+                             min(2000,
+                                 resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
             self.assertLess(abs(openmetrics.value(f, "perfmon_budget_use", resource="files") -
                                 openmetrics.value(f, "process_open_fds")), 3)
-        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"], capture_output=True, text=True,
-                           check=False)
+        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"],
+                           capture_output=True, text=True, check=False)
         self.assertEqual(p.returncode, 1)
-        self.assertRegex(p.stderr, r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
+        self.assertRegex(
+            p.stderr,
+            r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
 
     def test_interrupts(self):
-        """Counting stops while /proc/interrupts shows too many of the PMU's, and goes on after them."""
+        """Counting stops while /proc/interrupts shows too many of the PMU's, and goes on after
+        them."""
         place = test_answers.Place()
         self.addCleanup(place.close)
         path = os.path.join(place.machine.root, "proc", "interrupts")
@@ -777,12 +878,16 @@ class Budget(unittest.TestCase):
 
         def write(n):
             with open(path + ".new", "w", encoding="ascii") as f:
-                f.write("           CPU0       CPU1\n  0:  1  2  timer\nPMI:  %d  5   Performance monitoring interrupts\n" % n)
+                f.write(
+                    "           CPU0       CPU1\n  0:  1  2  timer\nPMI:  %d  5   Performance"
+                    " monitoring interrupts\n" % n
+                )
             os.rename(path + ".new", path)
 
         write(1000)
-        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget", "interrupts=200/s",
-                    program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget",
+                    "interrupts=200/s", program=("scripted", "serve"), env=place.env,
+                    cwd=place.folder) as s:
             address = s.address()
             seen, n, until = [], 1000, time.monotonic() + 6
             while time.monotonic() < until:
@@ -795,23 +900,27 @@ class Budget(unittest.TestCase):
                 time.sleep(0.1)
         self.assertIn(1, seen)
         self.assertEqual((seen[0], seen[-1]), (0, 0))
-        self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="interrupts"), 1)
+        self.assertGreaterEqual(
+            openmetrics.value(f, "perfmon_budget_exceeded", resource="interrupts"), 1)
         self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
 
     def test_counters_free(self):
         """Two of the toy's four counters: its events make groups of at most two of them."""
         place = test_answers.Place()
         self.addCleanup(place.close)
-        with Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips",
-                    "--budget", "counters-free=2", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+        with Server("--listen", "127.0.0.1:0", "-e",
+                    "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips", "--budget",
+                    "counters-free=2", program=("scripted", "serve"), env=place.env,
+                    cwd=place.folder) as s:
             f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
-            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="counters-free"), 2)
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="counters-free"),
+                             2)
             # Ticks may have the fixed counter; three others need two groups of two counters.
             self.assertEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 2)
 
     def test_refused(self):
-        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x", "interrupts=5", "cpu=1%,", "none=3",
-                     "cpu=nan%"):
+        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x",
+                     "interrupts=5", "cpu=1%,", "none=3", "cpu=nan%"):
             run(PFM, "serve", "--budget", text, "-e", "page-faults", status=2)
 
 
@@ -842,7 +951,8 @@ class Textfile(unittest.TestCase):
             readings, end = [], time.monotonic() + 1
             while time.monotonic() < end:
                 f = openmetrics.parse(self.read(), openmetrics=False)
-                self.assertEqual(sum(len(family.samples) for family in f.values()), openmetrics.value(f, "perfmon_series"))
+                self.assertEqual(sum(len(family.samples) for family in f.values()),
+                                 openmetrics.value(f, "perfmon_series"))
                 readings.append(openmetrics.value(f, "perfmon_readings_total"))
             self.assertEqual(readings, sorted(readings))
             self.assertGreater(readings[-1], readings[0] + 10)
@@ -857,7 +967,8 @@ class Textfile(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
-        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", preexec_fn=limit) as s:
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults",
+                    preexec_fn=limit) as s:
             self.wait(self.read)
             resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
             self.assertIn("File too large", s.wait_for("perfmon.prom"))
@@ -865,7 +976,9 @@ class Textfile(unittest.TestCase):
             resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
             s.wait_for("written again")
             self.wait(self.read)
-            self.assertGreater(openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), "perfmon_textfile_errors_total"), 0)
+            self.assertGreater(
+                openmetrics.value(openmetrics.parse(self.read(), openmetrics=False),
+                                  "perfmon_textfile_errors_total"), 0)
             self.assertEqual(s.end(), "")
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -873,10 +986,19 @@ class Textfile(unittest.TestCase):
         if not shutil.which("prometheus-node-exporter"):
             self.skipTest("prometheus-node-exporter is missing (Debian package of that name)")
         port = find_free_port()
-        with Server("--textfile", self.path, "-I", "100", "-e", "page-faults"), \
-                subprocess.Popen(["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
-                                  "--collector.textfile.directory=" + self.folder, "--web.listen-address=127.0.0.1:%d" % port],
-                                 stderr=subprocess.DEVNULL) as p:
+        with (
+            Server("--textfile", self.path, "-I", "100", "-e", "page-faults"),
+            subprocess.Popen(
+                [
+                    "prometheus-node-exporter",
+                    "--collector.disable-defaults",
+                    "--collector.textfile",
+                    "--collector.textfile.directory=" + self.folder,
+                    "--web.listen-address=127.0.0.1:%d" % port,
+                ],
+                stderr=subprocess.DEVNULL,
+            ) as p,
+        ):
             self.wait(self.read)
             self.wait(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
             text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
@@ -886,27 +1008,32 @@ class Textfile(unittest.TestCase):
 
 
     def test_give_way(self):
-        """While another program has the lock, nothing is counted and no count has a value; then it goes on."""
+        """While another program has the lock, nothing is counted and no count has a value; then it
+        goes on."""
         lock = os.path.join(self.folder, "lock")
 
         def find(name, **labels):
-            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name, **labels)
+            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name,
+                                     **labels)
 
-        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults", "--give-way=" + lock) as s:
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults",
+                    "--give-way=" + lock) as s:
             self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
             self.assertEqual(find("perfmon_paused", reason="lock"), 0)
             with open(lock, "rb") as f:
                 fcntl.flock(f, fcntl.LOCK_EX)
-                self.wait(lambda: find("perfmon_paused", reason="lock") == 1 and find("node_perf_page_faults_total") is None)
+                self.wait(lambda: find("perfmon_paused", reason="lock") == 1 and find(
+                    "node_perf_page_faults_total") is None)
                 time.sleep(0.1)
-            self.wait(lambda: find("perfmon_paused", reason="lock") == 0 and find("node_perf_page_faults_total") is not None)
+            self.wait(lambda: find("perfmon_paused", reason="lock") == 0 and find(
+                "node_perf_page_faults_total") is not None)
             self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
             s.end()
 
 
 class GiveWay(unittest.TestCase):
-    """--give-way on a kernel whose events get, lose and get back their counters. branch-misses is the pinned probe's event; a pinned
-    event without a counter has no time."""
+    """--give-way on a kernel whose events get, lose and get back their counters. branch-misses is
+    the pinned probe's event; a pinned event without a counter has no time."""
 
     def setUp(self):
         self.place = test_answers.Place()
@@ -918,8 +1045,10 @@ class GiveWay(unittest.TestCase):
     def write(self):
         """The kernel's times so far, in milliseconds: enabled and on a counter."""
         with open(self.path + ".new", "w", encoding="ascii") as f:
-            for kind, config, (enabled, running) in (("0", "5", self.ms["probe"]), ("4", "11", self.ms["own"])):
-                f.write("%s %s %d %d000000 %d000000 0\n" % (kind, config, running * 7, enabled, running))
+            for kind, config, (enabled, running) in (("0", "5", self.ms["probe"]),
+                                                     ("4", "11", self.ms["own"])):
+                f.write("%s %s %d %d000000 %d000000 0\n" %
+                        (kind, config, running * 7, enabled, running))
         os.rename(self.path + ".new", self.path)
 
     def pass_time(self, probe=1.0, own=1.0):
@@ -944,24 +1073,28 @@ class GiveWay(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "perfmon_paused did not become %d" % paused)
 
     def serve(self):
-        s = Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks", "-I", "50", "--give-way=" + os.path.join(self.place.folder, "lock"),
+        s = Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks", "-I", "50",
+                   "--give-way=" + os.path.join(self.place.folder, "lock"),
                    program=("scripted", "serve"), env=self.place.env, cwd=self.place.folder)
         return s, s.address()
 
     def test_probe(self):
-        """A probe that loses its counter pauses the service; once it has one again, counting goes on."""
+        """A probe that loses its counter pauses the service; once it has one again, counting goes
+        on."""
         s, address = self.serve()
         with s:
             for _ in range(8):
                 self.pass_time()
-                self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+                self.assertEqual(
+                    openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
             self.until(address, 1, (0.5, 1))
             f = self.until(address, 0, (1, 1))
             self.assertGreater(openmetrics.value(f, "perfmon_paused_seconds"), 0.9)
             self.assertEqual(openmetrics.value(f, "perfmon_paused", reason="lock"), 0)
 
     def test_pinned_event_without_counter(self):
-        """The error state of a pinned event: another program has had all counters from the start."""
+        """The error state of a pinned event: another program has had all counters from the
+        start."""
         self.ms["probe"] = [0, 0]
         self.write()
         s, address = self.serve()
@@ -974,7 +1107,8 @@ class GiveWay(unittest.TestCase):
             self.until(address, 0, (1, 1))
 
     def test_own_events(self):
-        """Events that had counters all the time and lose some of it have rivals, though the pinned probe keeps its own."""
+        """Events that had counters all the time and lose some of it have rivals, though the pinned
+        probe keeps its own."""
         s, address = self.serve()
         with s:
             for _ in range(3):
@@ -989,12 +1123,13 @@ class GiveWay(unittest.TestCase):
         with s:
             for _ in range(12):
                 self.pass_time(1, 0.6)
-                self.assertEqual(openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+                self.assertEqual(
+                    openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
 
 
 class Hotplug(unittest.TestCase):
-    """CPUs that come on line on a scripted kernel: an event counts 1,000 between two readings, and the number of its CPU on top; a
-    tenth more where it was opened before."""
+    """CPUs that come on line on a scripted kernel: an event counts 1,000 between two readings, and
+    the number of its CPU on top; a tenth more where it was opened before."""
 
     def setUp(self):
         self.place = test_answers.Place()
@@ -1008,8 +1143,8 @@ class Hotplug(unittest.TestCase):
         os.rename(path + ".new", path)
 
     def serve(self):
-        s = Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", program=("scripted", "serve"), env=self.place.env,
-                   cwd=self.place.folder)
+        s = Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10",
+                   program=("scripted", "serve"), env=self.place.env, cwd=self.place.folder)
         return s, s.address()
 
     def read(self, address, n):
@@ -1034,7 +1169,8 @@ class Hotplug(unittest.TestCase):
             self.write("online", "0-3")
             self.assertEqual(self.read(address, 1), [("partial", 3000)])
             # The kernel's new events count 4,000 and 4,400 of the script at once.
-            self.assertEqual(self.read(address, 2), [("exact", 3 * 4400 + 4000 + 6), ("exact", 3 * 1100 + 1000)])
+            self.assertEqual(self.read(address, 2), [("exact", 3 * 4400 + 4000 + 6),
+                                                     ("exact", 3 * 1100 + 1000)])
             # Sessions are opened once in ten seconds.
             self.write("online", "0-4")
             self.assertEqual(self.read(address, 2), 2 * [("partial", 3 * 1100 + 1000)])
@@ -1052,7 +1188,8 @@ class Hotplug(unittest.TestCase):
 
 
 class Cgroups(unittest.TestCase):
-    """--for-each-cgroup with patterns, on control groups that are folders: they are born and go while the service counts."""
+    """--for-each-cgroup with patterns, on control groups that are folders: they are born and go
+    while the service counts."""
 
     def setUp(self):
         self.place = test_answers.Place()
@@ -1071,8 +1208,8 @@ class Cgroups(unittest.TestCase):
             os.rmdir(os.path.join(self.groups, name))
 
     def serve(self, *words, env=None):
-        s = Server("--listen", "127.0.0.1:0", "-I", "10", *words, program=("scripted", "serve"), env={**self.place.env, **(env or {})},
-                   cwd=self.place.folder)
+        s = Server("--listen", "127.0.0.1:0", "-I", "10", *words, program=("scripted", "serve"),
+                   env={**self.place.env, **(env or {})}, cwd=self.place.folder)
         return s, s.address()
 
     def read(self, address):
@@ -1082,14 +1219,17 @@ class Cgroups(unittest.TestCase):
 
     def counted(self, f, family="node_perf_page_faults"):
         """The value of each group."""
-        return {dict(labels)["cgroup"]: value for labels, value in f[family].samples.items()} if family in f else {}
+        return {dict(labels)["cgroup"]: value
+                for labels, value in f[family].samples.items()} if family in f else {}
 
     def test_pods_come_and_go(self):
-        """Groups that match are counted from the next reading on; those that are gone have no series; the others go on."""
+        """Groups that match are counted from the next reading on; those that are gone have no
+        series; the others go on."""
         self.make("kube/pod1/c1", "kube/pod2", "system/x")
         s, address = self.serve("--for-each-cgroup", "kube/pod*,kube/pod*/*", "-e", "page-faults")
         with s:
-            self.assertEqual(set(self.counted(self.read(address))), {"kube/pod1", "kube/pod1/c1", "kube/pod2"})
+            self.assertEqual(set(self.counted(self.read(address))),
+                             {"kube/pod1", "kube/pod1/c1", "kube/pod2"})
             before = self.counted(self.read(address))["kube/pod2"]
             self.make("kube/pod3")
             self.remove("kube/pod1/c1", "kube/pod1")
@@ -1100,16 +1240,20 @@ class Cgroups(unittest.TestCase):
             # Two folders at a time have two inodes.
             self.make("kube/other")
             self.remove("kube/pod2")
-            os.rename(os.path.join(self.groups, "kube/other"), os.path.join(self.groups, "kube/pod2"))
+            os.rename(os.path.join(self.groups, "kube/other"),
+                      os.path.join(self.groups, "kube/pod2"))
             f = self.read(address)
-            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_added"),
-                              openmetrics.value(f, "perfmon_cgroups_removed")), (2, 5, 3))
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups"), openmetrics.value(
+                    f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
+                             (2, 5, 3))
             self.assertEqual(quality(f, event="page-faults", cgroup="kube/pod2"), "exact")
             self.remove("kube/pod2", "kube/pod3")
             self.assertEqual(self.counted(self.read(address)), {})
 
     def test_counters_of_others_never_decrease(self):
-        """The kernel counts on (a new script) while groups before and after this one in the list come and go."""
+        """The kernel counts on (a new script) while groups before and after this one in the list
+        come and go."""
         path = os.path.join(self.place.folder, "counts")
         self.make("b")
         s, address = self.serve("--for-each-cgroup", "*", "-e", "page-faults")
@@ -1120,8 +1264,10 @@ class Cgroups(unittest.TestCase):
                 os.rename(path + ".new", path)
                 (self.make if i % 2 == 0 else self.remove)("a", "c%d" % (i // 2))
                 found = self.counted(self.read(address))
-                self.assertEqual(set(found), {"b"} | ({"a", "c%d" % (i // 2)} if i % 2 == 0 else set()))
-                # Each of four CPUs counts one more than the one before it; the first reading has all since the start.
+                self.assertEqual(set(found),
+                                 {"b"} | ({"a", "c%d" % (i // 2)} if i % 2 == 0 else set()))
+                # Each of four CPUs counts one more than the one before it; the first reading has
+                # all since the start.
                 self.assertEqual(found["b"], 4 * 1000 * (i + 1) + 6)
 
     def test_metrics_of_each(self):
@@ -1131,40 +1277,49 @@ class Cgroups(unittest.TestCase):
             self.read(address)
             self.make("b")
             f = self.read(address)
-            found = {dict(labels)["cgroup"] for labels in f["perfmon_metric"].samples} if "perfmon_metric" in f else set()
+            found = {dict(labels)["cgroup"]
+                     for labels in f["perfmon_metric"].samples} if "perfmon_metric" in f else set()
             named = {dict(labels)["cgroup"] for labels in f["perfmon_metric_quality"].samples}
             self.assertEqual(named, {"a", "b"})
             self.assertLessEqual(found, named)
 
     def test_bounded(self):
-        """--max-series bounds what is counted later; what was left out is exported, and has room again when others end."""
+        """--max-series bounds what is counted later; what was left out is exported, and has room
+        again when others end."""
         self.make("g0")
         words = ("--for-each-cgroup", "g*", "-e", "page-faults")
-        done = subprocess.run(["scripted", "serve", *words, "--listen", "127.0.0.1:0", "--max-series", "1"], env=self.place.env,
-                              cwd=self.place.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["scripted", "serve", *words, "--listen", "127.0.0.1:0", "--max-series", "1"],
+            env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
         n = int(re.search(r"up to (\d+) series", done.stderr)[1])
         s, address = self.serve(*words, "--max-series", str(n))
         with s:
             self.make("g1", "g2")
             f = self.read(address)
-            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 2))
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 2))
             self.assertLessEqual(openmetrics.value(f, "perfmon_series"), n)
             self.remove("g0")
             f = self.read(address)
-            self.assertEqual((openmetrics.value(f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
 
     def test_refused_at_start(self):
         """Without any group, the events are checked all the same."""
-        done = subprocess.run(["scripted", "serve", "--for-each-cgroup", "*", "-e", "nonsense", "--listen", "127.0.0.1:0"],
-                              env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([
+            "scripted", "serve", "--for-each-cgroup", "*", "-e", "nonsense", "--listen",
+            "127.0.0.1:0"
+        ], env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("nonsense", done.stderr)
 
     def test_ten_thousand(self):
-        """Born and gone while it counts. The scripted kernel allows 3,000 open files, and 500 groups on 4 CPUs need 2,500: were those of
-        groups that are gone left open, the next ones could not be opened. Series, descriptors and memory stay where they are."""
+        """Born and gone while it counts. The scripted kernel allows 3,000 open files, and 500
+        groups on 4 CPUs need 2,500: were those of groups that are gone left open, the next ones
+        could not be opened. Series, descriptors and memory stay where they are."""
         self.make("stays", *("p/g%d" % k for k in range(500)))
-        s, address = self.serve("--for-each-cgroup", "stays,p[0-9]*/*", "-e", "page-faults", env={"PFM_SCRIPT_FILES": "3000"})
+        s, address = self.serve("--for-each-cgroup", "stays,p[0-9]*/*", "-e", "page-faults",
+                                env={"PFM_SCRIPT_FILES": "3000"})
         with s:
             most, first, begin, parent = 0, None, time.monotonic(), os.path.join(self.groups, "p")
             for i in range(20):
@@ -1173,32 +1328,38 @@ class Cgroups(unittest.TestCase):
                 names = ["p%d/g%d" % (i, k) for k in range(500)]
                 f = self.read(address)
                 self.assertEqual(set(self.counted(f)), {"stays", *names})
-                self.assertEqual({quality(f, event="page-faults", cgroup=n) for n in names[::99]}, {"exact"})
+                self.assertEqual({quality(f, event="page-faults", cgroup=n) for n in names[::99]},
+                                 {"exact"})
                 most = max(most, openmetrics.value(f, "perfmon_series"))
                 if i % 5 == 4:
                     os.rename(parent, parent := os.path.join(self.groups, "p"))
                     f = self.read(address)
-                    now = openmetrics.value(f, "process_open_fds"), openmetrics.value(f, "perfmon_series")
+                    now = openmetrics.value(f, "process_open_fds"), openmetrics.value(
+                        f, "perfmon_series")
                     first = first or now
                     self.assertEqual(now, first)
-            print("# 10,000 groups in %.1f s, at most %d series, %.3f s of processor time, %.1f MB" %
-                  (time.monotonic() - begin, most, openmetrics.value(f, "process_cpu_seconds"),
-                   openmetrics.value(f, "process_resident_memory_bytes") / 1e6))
+            print(
+                "# 10,000 groups in %.1f s, at most %d series, %.3f s of processor time, %.1f MB" %
+                (time.monotonic() - begin, most, openmetrics.value(f, "process_cpu_seconds"),
+                 openmetrics.value(f, "process_resident_memory_bytes") / 1e6))
             self.assertEqual(set(self.counted(f)), {"stays"})
-            self.assertEqual((openmetrics.value(f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
                              (10001, 10000))
 
 
 class Pcp(unittest.TestCase):
-    """pmdaopenmetrics of pcp reads the endpoint, driven by dbpmda: without pmcd. pcp is the installed one, or PERFMON_PCP, a folder that
-    the Debian packages pcp, pcp-conf, python3-pcp and libpcp* with libpcp*-dev were unpacked into (dpkg -x). It needs python3-requests."""
+    """pmdaopenmetrics of pcp reads the endpoint, driven by dbpmda: without pmcd. pcp is the
+    installed one, or PERFMON_PCP, a folder that the Debian packages pcp, pcp-conf, python3-pcp and
+    libpcp* with libpcp*-dev were unpacked into (dpkg -x). It needs python3-requests."""
 
     def setUp(self):
         self.root = os.environ.get("PERFMON_PCP", "")
         self.pmda = self.root + "/usr/lib/pcp/pmdas/openmetrics/pmdaopenmetrics.python"
         self.dbpmda = self.root + "/usr/bin/dbpmda"
         if not (os.path.exists(self.pmda) and os.path.exists(self.dbpmda)):
-            self.skipTest("pmdaopenmetrics is missing (Debian packages pcp and python3-pcp, or PERFMON_PCP)")
+            self.skipTest(
+                "pmdaopenmetrics is missing (Debian packages pcp and python3-pcp, or PERFMON_PCP)")
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
 
@@ -1207,16 +1368,21 @@ class Pcp(unittest.TestCase):
         if not self.root:
             return dict(os.environ)
         with open(self.root + "/etc/pcp.conf", encoding="utf-8") as f:
-            text = re.sub(r"(?m)^(PCP_\w+=)(/etc/pcp|/usr/lib/pcp|/usr/share/pcp|/var/lib/pcp)", r"\1" + self.root + r"\2", f.read())
+            text = re.sub(r"(?m)^(PCP_\w+=)(/etc/pcp|/usr/lib/pcp|/usr/share/pcp|/var/lib/pcp)",
+                          r"\1" + self.root + r"\2", f.read())
         text = re.sub(r"(?m)^(PCP_\w+=)(/run/pcp|/var/log/pcp)", r"\1" + self.folder, text)
         with open(self.folder + "/pcp.conf", "w", encoding="utf-8") as f:
             f.write(text)
-        return {**os.environ, "PCP_CONF": self.folder + "/pcp.conf", "LD_LIBRARY_PATH": self.root + "/usr/lib",
-                "PYTHONPATH": self.root + "/usr/lib/python3/dist-packages"}
+        return {
+            **os.environ, "PCP_CONF": self.folder + "/pcp.conf",
+            "LD_LIBRARY_PATH": self.root + "/usr/lib",
+            "PYTHONPATH": self.root + "/usr/lib/python3/dist-packages"
+        }
 
     def test_counts_are_ours(self):
         """To the unit: the counters are read once, so all clients get the same."""
-        with Server("--listen", "127.0.0.1:0", "-I", "3600000", "-e", "page-faults,task-clock") as s:
+        with Server("--listen", "127.0.0.1:0", "-I", "3600000", "-e",
+                    "page-faults,task-clock") as s:
             address = s.address()
             f = openmetrics.parse(ask(address, OPENMETRICS)[2])
             os.mkdir(self.folder + "/urls")
@@ -1224,13 +1390,18 @@ class Pcp(unittest.TestCase):
                 url.write("http://127.0.0.1:%d/metrics\n" % address[1])
             with open(self.folder + "/names", "w", encoding="ascii") as names:
                 names.write("root {\n\topenmetrics 144:*:*\n}\n")
-            # The first answer says that the agent is ready; each request then gets the answer of the one before.
-            requests = ["open pipe /usr/bin/python3 %s -c %s/urls -l %s/log -t 5" % (self.pmda, self.folder, self.folder), "wait 1",
-                        "children openmetrics", "children openmetrics.perfmon",
-                        *2 * ["pmid openmetrics.perfmon.node_perf_page_faults_total"],
-                        *("fetch 144.1.%d" % i for i in range(1, 9)), "close"]
-            p = subprocess.run([self.dbpmda, "-n", self.folder + "/names", "-ie"], input="\n".join(requests) + "\n", capture_output=True,
-                               text=True, timeout=60, check=False, env=self.environment())
+            # The first answer says that the agent is ready; each request then gets the answer of
+            # the one before.
+            requests = [
+                "open pipe /usr/bin/python3 %s -c %s/urls -l %s/log -t 5" %
+                (self.pmda, self.folder, self.folder), "wait 1", "children openmetrics",
+                "children openmetrics.perfmon",
+                *2 * ["pmid openmetrics.perfmon.node_perf_page_faults_total"],
+                *("fetch 144.1.%d" % i for i in range(1, 9)), "close"
+            ]
+            p = subprocess.run([self.dbpmda, "-n", self.folder + "/names", "-ie"],
+                               input="\n".join(requests) + "\n", capture_output=True, text=True,
+                               timeout=60, check=False, env=self.environment())
         found = re.search(r"(?m)^   (144\.1\.\d+)$", p.stdout)
         if not found:
             self.fail(p.stdout + p.stderr)
@@ -1242,34 +1413,43 @@ class Pcp(unittest.TestCase):
 
 class Refusals(unittest.TestCase):
     def serve(self, *words, status):
-        done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30,
+                              check=False)
         self.assertEqual((done.returncode, done.stdout), (status, ""), (words, done.stderr))
         return done.stderr
 
     def test_series(self):
         """The number in the refusal is the number that is enough."""
         with tempfile.TemporaryDirectory() as folder:
-            words = ["--textfile", os.path.join(folder, "f.prom"), "-e", "page-faults", "-I", "10", "--max-series"]
+            words = [
+                "--textfile",
+                os.path.join(folder, "f.prom"), "-e", "page-faults", "-I", "10", "--max-series"
+            ]
             n = int(re.search(r"up to (\d+) series", self.serve(*words, "10", status=1))[1])
             self.assertIn("up to %d series" % n, self.serve(*words, str(n - 1), status=1))
             with Server(*words, str(n)) as s:
                 while not os.path.exists(words[1]):
                     time.sleep(0.01)
                 with open(words[1], encoding="utf-8") as f:
-                    self.assertLessEqual(openmetrics.value(openmetrics.parse(f.read(), openmetrics=False), "perfmon_series"), n)
+                    self.assertLessEqual(
+                        openmetrics.value(openmetrics.parse(f.read(), openmetrics=False),
+                                          "perfmon_series"), n)
                 s.end()
 
     def test_options(self):
-        for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"], ["-C", "x"], ["--per-cpu", "--per-core"],
-                      ["--listen", "example.org:80"], ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
+        for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"],
+                      ["-C", "x"], ["--per-cpu", "--per-core"], ["--listen", "example.org:80"],
+                      ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
                       ["--listen", "127.0.0.1:65536"], ["--listen", "unix:" + "x" * 200]):
             self.serve(*words, status=2)
-        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile", "/dev/null"], ["--textfile", "/"],
+        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile",
+                                                                  "/dev/null"], ["--textfile", "/"],
                       ["--give-way=/nowhere/lock"], ["--listen", "192.0.2.1:9747"]):
             self.serve(*words, status=1)
 
     def test_nothing_to_count(self):
-        done = subprocess.run([PFM, "stat", "-a", "--json", "-e", "cycles", "--timeout", "10"], capture_output=True, text=True, check=False)
+        done = subprocess.run([PFM, "stat", "-a", "--json", "-e", "cycles", "--timeout", "10"],
+                              capture_output=True, text=True, check=False)
         if '"not supported"' not in done.stdout:
             self.skipTest("this machine has a PMU")
         said = self.serve("-e", "cycles", status=1)
@@ -1292,7 +1472,8 @@ class Unit(unittest.TestCase):
     def analyze(self, *words):
         if not shutil.which("systemd-analyze"):
             self.skipTest("systemd-analyze is missing (Debian package systemd)")
-        done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True,
+                              timeout=60, check=False,
                               env={**os.environ, "SYSTEMD_PAGER": "", "LC_ALL": "C.UTF-8"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout + done.stderr
@@ -1311,8 +1492,10 @@ class Unit(unittest.TestCase):
         allowed = set(self.words_of(re.search(r"SystemCallFilter=(@.*)", self.text)[1]))
         allowed -= set(self.words_of(re.search(r"SystemCallFilter=~(.*)", self.text)[1]))
         trace = os.path.join(self.folder, "trace")
-        p = subprocess.Popen(["strace", "-f", "-o", trace, PFM, "serve", "--listen", "unix:" + self.folder + "/s", "-I", "10"],
-                             stderr=subprocess.PIPE)
+        p = subprocess.Popen([
+            "strace", "-f", "-o", trace, PFM, "serve", "--listen", "unix:" + self.folder + "/s",
+            "-I", "10"
+        ], stderr=subprocess.PIPE)
         p.stderr.readline()
         for request in (PLAIN, OPENMETRICS):
             try:
@@ -1336,8 +1519,9 @@ class Unit(unittest.TestCase):
         for word in text.split():
             if word.startswith("@") and word not in seen:
                 found = self.analyze("syscall-filter", word)
-                yield from self.words_of(" ".join(line.strip() for line in found.splitlines()[1:] if not line.strip().startswith("#")),
-                                         (*seen, word))
+                yield from self.words_of(
+                    " ".join(line.strip() for line in found.splitlines()[1:]
+                             if not line.strip().startswith("#")), (*seen, word))
             else:
                 yield word
 
@@ -1360,9 +1544,13 @@ class Container(unittest.TestCase):
         with open(os.path.join(self.FOLDER, "perfmon-seccomp.json"), encoding="utf-8") as f:
             profile = json.load(f)
         self.assertEqual(profile["defaultAction"], "SCMP_ACT_ERRNO")
-        # Without a list the filter is for the machine's own architecture; runc refuses lists with a name that is new to it.
+        # Without a list the filter is for the machine's own architecture; runc refuses lists with a
+        # name that is new to it.
         self.assertNotIn("architectures", profile)
-        return {name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]}
+        return {
+            name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW"
+            for name in rule["names"]
+        }
 
     def check_arguments(self, words):
         """pfm serve accepts them: it refuses nothing before it listens."""
@@ -1383,14 +1571,16 @@ class Container(unittest.TestCase):
         self.assertEqual((service["cap_drop"], service["cap_add"]), (["ALL"], ["PERFMON"]))
         self.assertIn("no-new-privileges:true", service["security_opt"])
         self.assertTrue(all(port.startswith("127.0.0.1:") for port in service["ports"]))
-        for file in (service["build"]["dockerfile"], "examples/container/" + service["security_opt"][1].split(":")[1]):
+        for file in (service["build"]["dockerfile"],
+                     "examples/container/" + service["security_opt"][1].split(":")[1]):
             self.assertTrue(os.path.exists(os.path.join(SOURCE, file)), file)
         self.check_arguments(service["command"])
 
     def test_daemonset(self):
         spec = self.load("daemonset.yaml")["spec"]["template"]["spec"]
         container = spec["containers"][0]
-        self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"], "add": ["PERFMON"]})
+        self.assertEqual(container["securityContext"]["capabilities"],
+                         {"drop": ["ALL"], "add": ["PERFMON"]})
         self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
         self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
         self.assertFalse({"hostPID", "hostNetwork", "hostIPC"} & set(spec))
@@ -1403,13 +1593,19 @@ class Container(unittest.TestCase):
         allowed = self.allowed()
         self.assertIn("perf_event_open", allowed)
         # runc calls these between the filter and the program.
-        self.assertLessEqual({"close", "execve", "fcntl", "fstatfs", "futex", "openat", "write"}, allowed)
-        self.assertFalse({"ptrace", "mount", "umount2", "bpf", "setuid", "init_module", "unshare", "setns", "chroot"} & allowed)
+        self.assertLessEqual({"close", "execve", "fcntl", "fstatfs", "futex", "openat", "write"},
+                             allowed)
+        self.assertFalse({
+            "ptrace", "mount", "umount2", "bpf", "setuid", "init_module", "unshare", "setns",
+            "chroot"
+        } & allowed)
         if not shutil.which("strace"):
             self.skipTest("strace is missing (Debian package strace)")
         with tempfile.TemporaryDirectory() as folder:
-            p = subprocess.Popen(["strace", "-f", "-o", folder + "/trace", PFM, "serve", "--listen", "unix:" + folder + "/s", "-I", "10",
-                                  "--budget", "cpu=5%", "-e", "page-faults,task-clock"], stderr=subprocess.PIPE)
+            p = subprocess.Popen([
+                "strace", "-f", "-o", folder + "/trace", PFM, "serve", "--listen", "unix:" +
+                folder + "/s", "-I", "10", "--budget", "cpu=5%", "-e", "page-faults,task-clock"
+            ], stderr=subprocess.PIPE)
             p.stderr.readline()
             for request in (PLAIN, OPENMETRICS):
                 try:
@@ -1428,36 +1624,50 @@ class Container(unittest.TestCase):
 
 
 class Dashboard(unittest.TestCase):
-    """tools/grafana-dashboard.json. PERFMON_GRAFANA: a folder where npm has installed @grafana/schema and typescript."""
+    """tools/grafana-dashboard.json. PERFMON_GRAFANA: a folder where npm has installed
+    @grafana/schema and typescript."""
 
     def test_schema(self):
         """Grafana's own types accept it: every field is known, and each value is of its type."""
         modules = os.path.join(os.environ.get("PERFMON_GRAFANA", "/nonexistent"), "node_modules")
         types = modules + "/@grafana/schema/dist/types/raw/dashboard/x/types.gen"
         if not os.path.exists(types + ".d.ts") or not os.path.exists(modules + "/.bin/tsc"):
-            self.skipTest("@grafana/schema and typescript are missing (npm packages, in the folder PERFMON_GRAFANA)")
+            self.skipTest(
+                "@grafana/schema and typescript are missing (npm packages, in the folder"
+                " PERFMON_GRAFANA)"
+            )
         with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
             board = f.read()
         with tempfile.TemporaryDirectory() as folder:
-            for name, text, status in (("good", board, 0), ("bad", board.replace('"gridPos"', '"position"'), 1)):
+            for name, text, status in (("good", board, 0),
+                                       ("bad", board.replace('"gridPos"', '"position"'), 1)):
                 with open("%s/%s.ts" % (folder, name), "w", encoding="utf-8") as f:
-                    f.write('import type { Dashboard } from "%s";\nexport const d: Dashboard = %s;\n' % (types, text))
-                done = subprocess.run([modules + "/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2020", "--module",
-                                       "esnext", "--moduleResolution", "bundler", f.name], capture_output=True, text=True, check=False)
+                    f.write(
+                        'import type { Dashboard } from "%s";\nexport const d: Dashboard = %s;\n' %
+                        (types, text))
+                done = subprocess.run([
+                    modules + "/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--target",
+                    "es2020", "--module", "esnext", "--moduleResolution", "bundler", f.name
+                ], capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode != 0, status != 0, done.stdout + done.stderr)
 
     def test_names_exist(self):
-        """Each metric of its queries is one that pfm writes: its table has the name, or an exposition of this machine."""
+        """Each metric of its queries is one that pfm writes: its table has the name, or an
+        exposition of this machine."""
         with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
             board = json.load(f)
         with open(os.path.join(SOURCE, "tools/series_names.c"), encoding="utf-8") as f:
             text = f.read()
         known = set(re.findall(r'"(perfmon_\w+)"', text.split("contract_names[]")[1])) | \
             {name + "_total" for name in re.findall(r'"(node_perf_\w+)"', text)}
-        exposition = run(PFM, "stat", "-a", "--format", "prometheus", "--timeout", "10", "-e", "page-faults", "-M", "software::ratios")
+        exposition = run(PFM, "stat", "-a", "--format", "prometheus", "--timeout", "10", "-e",
+                         "page-faults", "-M", "software::ratios")
         known |= set(openmetrics.parse(exposition, openmetrics=False))
         with open(os.path.join(SOURCE, "tools/serve_self.c"), encoding="utf-8") as f:
-            known |= {name + "_total" for name in re.findall(r'"(process_\w+|perfmon_\w+)", FAMILY_COUNTER', f.read())}
+            known |= {
+                name + "_total"
+                for name in re.findall(r'"(process_\w+|perfmon_\w+)", FAMILY_COUNTER', f.read())
+            }
         queries = [t["expr"] for p in board["panels"] for t in p["targets"]]
         queries += [v["query"] for v in board["templating"]["list"]]
         queries = [re.sub(r"\{.*?\}|by \(.*?\)", "", q) for q in queries]
@@ -1472,8 +1682,14 @@ class Dashboard(unittest.TestCase):
         with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
             queries = [t["expr"] for p in json.load(f)["panels"] for t in p["targets"]]
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as rules:
-            rules.write(json.dumps({"groups": [{"name": "g", "rules": [
-                {"record": "r%d" % i, "expr": q.replace("$__rate_interval", "1m")} for i, q in enumerate(queries)]}]}))
+            rules.write(
+                json.dumps({
+                    "groups": [{
+                        "name": "g", "rules": [{
+                            "record": "r%d" % i, "expr": q.replace("$__rate_interval", "1m")
+                        } for i, q in enumerate(queries)]
+                    }]
+                }))
             rules.flush()
             run("promtool", "check", "rules", rules.name)
 

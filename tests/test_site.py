@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The page of all events (docs/events.py): its data, and what a browser without a screen shows of it."""
+"""The page of all events (docs/events.py): its data, and what a browser without a screen shows of
+it."""
 import html
 import json
 import os
@@ -15,13 +16,15 @@ import unittest
 
 import tap
 
-SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOURCE = os.environ.get("PERFMON_SOURCE",
+                        os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PFM = os.environ.get("PFM", "pfm")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 class Browser:
-    """A browser without a screen that is told what to do: its debugging protocol over pipes, an answer for each call."""
+    """A browser without a screen that is told what to do: its debugging protocol over pipes, an
+    answer for each call."""
 
     def __init__(self, profile):
         self.answers, theirs = os.pipe()
@@ -30,9 +33,11 @@ class Browser:
         def ends():
             for end, want in (os.dup(mine), 3), (os.dup(theirs), 4):
                 os.dup2(end, want)
-        self.process = subprocess.Popen([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile,
-                                         "--window-size=1200,800", "--remote-debugging-pipe", "about:blank"], preexec_fn=ends,
-                                        pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([
+            BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" +
+            profile, "--window-size=1200,800", "--remote-debugging-pipe", "about:blank"
+        ], preexec_fn=ends, pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
         os.close(theirs)
         os.close(mine)
         self.n = 0
@@ -41,7 +46,8 @@ class Browser:
 
     def call(self, method, **params):
         self.n += 1
-        message = dict({"id": self.n, "method": method, "params": params}, **({"sessionId": self.session} if self.session else {}))
+        message = dict({"id": self.n, "method": method, "params": params},
+                       **({"sessionId": self.session} if self.session else {}))
         os.write(self.calls, json.dumps(message).encode() + b"\0")
         while True:
             while b"\0" not in self.rest:
@@ -59,11 +65,13 @@ class Browser:
     def open(self, url):
         self.session = None
         target = self.call("Target.createTarget", url=url)["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.call("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
         self.call("Page.enable")
 
     def ask(self, expression):
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True).get("result", {}).get("value")
+        return self.call("Runtime.evaluate", expression=expression,
+                         returnByValue=True).get("result", {}).get("value")
 
     def wait(self, expression):
         """The value, once it is true. Looking at the page makes the browser paint it."""
@@ -78,8 +86,10 @@ class Browser:
     def press(self, key, text=""):
         code = {"Tab": 9, "Enter": 13}.get(key, 0)
         typed = {"text": text} if text else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **typed)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key,
+                  windowsVirtualKeyCode=code, **typed)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key,
+                  windowsVirtualKeyCode=code)
 
     def close(self):
         self.process.kill()
@@ -98,8 +108,11 @@ class Site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="perfmon-site-")
-        subprocess.run([sys.executable, os.path.join(SOURCE, "docs", "events.py"), "--pfm", PFM, "--out", cls.folder, "--version", "<0>"],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([
+            sys.executable,
+            os.path.join(SOURCE, "docs", "events.py"), "--pfm", PFM, "--out", cls.folder,
+            "--version", "<0>"
+        ], check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(cls.folder, "events.html"), encoding="utf-8") as f:
             cls.page = f.read()
         (cls.processors,) = value(cls.file("index.js"))
@@ -117,18 +130,21 @@ class Site(unittest.TestCase):
         if not BROWSER:
             self.skipTest("chromium is not installed")
         with tempfile.TemporaryDirectory() as profile:
-            done = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile,
-                                   "--window-size=" + size, "--virtual-time-budget=8000",
-                                   "--dump-dom", "file://%s/events.html%s" % (self.folder, route)], capture_output=True, text=True,
-                                  timeout=120, check=False)
+            done = subprocess.run([
+                BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" +
+                profile, "--window-size=" + size, "--virtual-time-budget=8000", "--dump-dom",
+                "file://%s/events.html%s" % (self.folder, route)
+            ], capture_output=True, text=True, timeout=120, check=False)
         if not done.stdout:
             self.skipTest("the browser does not run here: " + done.stderr.strip()[-200:])
         return done.stdout
 
     def rows(self, dom):
         body = dom.partition("<tbody>")[2].partition("</tbody>")[0]
-        return [[html.unescape(re.sub(r"<[^>]*>", "", c)) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r, re.S)]
-                for r in re.findall(r"<tr>(.*?)</tr>", body, re.S)]
+        return [[
+            html.unescape(re.sub(r"<[^>]*>", "", c))
+            for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r, re.S)
+        ] for r in re.findall(r"<tr>(.*?)</tr>", body, re.S)]
 
     def test_the_data_is_what_the_command_lists(self):
         names = [p[0] for p in self.processors]
@@ -154,8 +170,8 @@ class Site(unittest.TestCase):
         self.assertEqual(re.findall(r'\bsrc="([^"]*)"', self.page), ["events/index.js"])
         self.assertIsNone(re.search(r"https?://", self.page))
         self.assertIn("version &lt;0&gt;", self.page)
-        for needed in ('<html lang="en">', 'name="viewport"', 'role="search"', 'label for="search"', 'role="status"',
-                       'class="skip" href="#main"'):
+        for needed in ('<html lang="en">', 'name="viewport"', 'role="search"', 'label for="search"',
+                       'role="status"', 'class="skip" href="#main"'):
             self.assertIn(needed, self.page)
 
     def test_a_search_over_all_processors(self):
@@ -185,7 +201,10 @@ class Site(unittest.TestCase):
         self.assertEqual({r[4] for r in rows} - {"differs"}, {"only ev6", "only ev67"})
 
     def names(self, route):
-        return [row[0] for body in re.findall(r"<tbody>.*?</tbody>", self.browse(route), re.S) for row in self.rows(body)]
+        return [
+            row[0] for body in re.findall(r"<tbody>.*?</tbody>", self.browse(route), re.S)
+            for row in self.rows(body)
+        ]
 
     def test_what_other_makers_call_it(self):
         names = self.names("#/s/snoop%20hitm%20amdzen4")
@@ -198,7 +217,8 @@ class Site(unittest.TestCase):
 
     def test_an_address_that_is_none(self):
         for route, title in ("#/s/%", "“%”"), ("#/p/z80", "Not here"):
-            self.assertEqual(re.search(r"<title>(.*?) - perfmon</title>", self.browse(route))[1], title)
+            self.assertEqual(
+                re.search(r"<title>(.*?) - perfmon</title>", self.browse(route))[1], title)
 
 
 class Index(unittest.TestCase):
@@ -211,8 +231,11 @@ class Index(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="perfmon-index-")
         docs = os.path.join(SOURCE, "docs")
         pages = [os.path.join(docs, "man1", "pfm.1"), os.path.join(docs, "man7", "perfmon.7")]
-        cls.done = subprocess.run([sys.executable, os.path.join(docs, "site.py"), "--pfm", PFM, "--out", cls.folder,
-                                   "--guide", os.path.join(docs, "guide"), *pages], check=True, capture_output=True, text=True)
+        cls.done = subprocess.run([
+            sys.executable,
+            os.path.join(docs, "site.py"), "--pfm", PFM, "--out", cls.folder, "--guide",
+            os.path.join(docs, "guide"), *pages
+        ], check=True, capture_output=True, text=True)
         with open(os.path.join(cls.folder, "index.html"), encoding="utf-8") as f:
             cls.index = f.read()
 
@@ -228,7 +251,8 @@ class Index(unittest.TestCase):
 
     def test_processors_by_vendor_and_family(self):
         self.assertEqual(self.vendor("Intel")["Intel Sapphire Rapids"], ["spr"])
-        self.assertLessEqual({"mtl_crestmont", "mtl_redwoodcove"}, set(self.vendor("Intel")["Intel Meteor Lake"]))
+        self.assertLessEqual({"mtl_crestmont", "mtl_redwoodcove"},
+                             set(self.vendor("Intel")["Intel Meteor Lake"]))
         self.assertEqual(self.vendor("AMD")["AMD Zen 4"], ["amdzen4"])
         self.assertIn("neoverse_n1", sum(self.vendor("Arm").values(), []))
         everyone = re.findall(r'href="events.html#/p/([^"]*)"', self.index)
@@ -242,15 +266,20 @@ class Index(unittest.TestCase):
     def test_every_chapter_of_the_guide(self):
         if "python3-markdown" in self.done.stderr:
             self.skipTest(self.done.stderr.strip())
-        chapters = {n[:-3] for n in os.listdir(os.path.join(SOURCE, "docs", "guide")) if n.endswith(".md")} - {"README"}
+        chapters = {
+            n[:-3] for n in os.listdir(os.path.join(SOURCE, "docs", "guide")) if n.endswith(".md")
+        } - {"README"}
         self.assertEqual(set(re.findall(r'href="guide-([\w-]+)\.html"', self.index)), chapters)
         for name in chapters:
             with open(os.path.join(self.folder, "guide-%s.html" % name), encoding="utf-8") as f:
                 text = f.read()
             for link in re.findall(r'href="([\w-]+\.html)', text):
-                self.assertTrue(link == "index.html" or os.path.exists(os.path.join(self.folder, link)), name + ": " + link)
+                self.assertTrue(
+                    link == "index.html" or os.path.exists(os.path.join(self.folder, link)),
+                    name + ": " + link)
             for picture in re.findall(r'<img [^>]*src="([^"]*)"', text):
-                self.assertTrue(os.path.exists(os.path.join(self.folder, picture)), name + ": " + picture)
+                self.assertTrue(os.path.exists(os.path.join(self.folder, picture)),
+                                name + ": " + picture)
 
 
 class Hands(unittest.TestCase):
@@ -282,7 +311,10 @@ class Hands(unittest.TestCase):
 
     def test_first_paint(self):
         """Under a second; where others use the machine, that cannot be asked."""
-        painted = "(performance.getEntriesByName('first-contentful-paint')[0] || { startTime: 0 }).startTime"
+        painted = (
+            "(performance.getEntriesByName('first-contentful-paint')[0] || { startTime: 0"
+            " }).startTime"
+        )
         best = 1e9
         for _ in range(3):
             self.browser.open(self.url)
@@ -298,21 +330,32 @@ class Hands(unittest.TestCase):
         self.browser.press("/", "/")
         self.assertEqual(self.browser.ask("document.activeElement.id"), "search")
         self.browser.call("Input.insertText", text="ev5 replay")
-        self.browser.wait("location.hash === '#/s/ev5%20replay' && document.querySelector('#view h1').textContent === '“ev5 replay”'")
-        self.assertEqual(self.browser.ask("document.activeElement.id"), "search", "whoever types goes on typing")
+        self.browser.wait(
+            "location.hash === '#/s/ev5%20replay' && document.querySelector('#view h1').textContent"
+            " === '“ev5 replay”'"
+        )
+        self.assertEqual(self.browser.ask("document.activeElement.id"), "search",
+                         "whoever types goes on typing")
         self.browser.press("Tab")
         self.assertEqual(self.browser.ask("document.activeElement.tagName"), "A")
         self.browser.press("Enter", "\r")
-        self.browser.wait("location.hash.indexOf('#/f/') === 0 && document.activeElement.tagName === 'H1'")
+        self.browser.wait(
+            "location.hash.indexOf('#/f/') === 0 && document.activeElement.tagName === 'H1'")
 
     def test_what_is_read_out(self):
         self.browser.open(self.url + "#/compare/ev6/ev67")
         self.browser.wait("document.querySelectorAll('table.events tbody tr').length")
         self.browser.call("Accessibility.enable")
-        nodes = [n for n in self.browser.call("Accessibility.getFullAXTree")["nodes"] if not n.get("ignored")]
+        nodes = [
+            n for n in self.browser.call("Accessibility.getFullAXTree")["nodes"]
+            if not n.get("ignored")
+        ]
 
         def named(role):
-            return [n.get("name", {}).get("value", "") for n in nodes if n.get("role", {}).get("value") == role]
+            return [
+                n.get("name", {}).get("value", "") for n in nodes
+                if n.get("role", {}).get("value") == role
+            ]
         self.assertEqual(named("heading")[0], "ev6 and ev67")
         self.assertEqual(sorted(n.strip() for n in named("combobox")), ["First", "Second"])
         self.assertTrue(all(named("link")) and all(named("searchbox") + named("combobox")))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Commands that have no memory: whatever allocation fails, the answer is the whole one, or the command says that it is not."""
+"""Commands that have no memory: whatever allocation fails, the answer is the whole one, or the
+command says that it is not."""
 import os
 import re
 import subprocess
@@ -11,8 +12,12 @@ import tap
 
 PFM = os.environ.get("PFM", "pfm")
 SHIM = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "libstarved.so")
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "MALLOC_")) and k != "LANG"}
-FIRST, SPREAD = 12, 14      # allocations that fail, of each command: the first ones, and some of all
+CLEAN = {
+    k: v for k, v in os.environ.items()
+    if not k.startswith(("PERFMON_", "LIBPFM_", "LC_", "MALLOC_")) and k != "LANG"
+}
+# allocations that fail, of each command: the first ones, and some of all
+FIRST, SPREAD = 12, 14
 
 COMMANDS = {
     "encode": "skl::INST_RETIRED.ANY coreduo::Instr_Ret",
@@ -52,7 +57,8 @@ COMMANDS = {
 
 
 def run(words, **env):
-    p = subprocess.run([PFM, *words], env={**CLEAN, **env}, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+    p = subprocess.run([PFM, *words], env={**CLEAN, **env}, capture_output=True,
+                       stdin=subprocess.DEVNULL, timeout=60, check=False)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -62,7 +68,8 @@ OPEN_EVENTS = re.compile(rb'(?m)^  open events .*\n(?: {21}.*\n)*|^\{.*"check": 
 
 def without_numbers(text):
     """Numbers differ from run to run; small ones have an exponent."""
-    return re.sub(rb"[0-9a-f]*[0-9][0-9a-f.,]*(?:(?<=e)[-+][0-9]+)?| +", b"#", OPEN_EVENTS.sub(b"", text))
+    return re.sub(rb"[0-9a-f]*[0-9][0-9a-f.,]*(?:(?<=e)[-+][0-9]+)?| +", b"#",
+                  OPEN_EVENTS.sub(b"", text))
 
 
 def first_difference(a, b):
@@ -94,9 +101,11 @@ class Starved(unittest.TestCase):
         """The whole answer, or one that says in some way that it is not."""
         rc, out, err = got
         self.assertGreaterEqual(rc, 0, "allocation %s: ended by signal %d" % (at, -rc))
-        if rc == good[0] and without_numbers(out) == without_numbers(good[1]) and (rc == 0 or err == good[2]):
+        if rc == good[0] and without_numbers(out) == without_numbers(
+                good[1]) and (rc == 0 or err == good[2]):
             return False
-        is_reported = err.count(b"\n") > good[2].count(b"\n") or b"memory" in err or b"memory" in out
+        is_reported = err.count(b"\n") > good[2].count(
+            b"\n") or b"memory" in err or b"memory" in out
         self.assertTrue(is_reported, "allocation %s: status %d, and no message: %s; %r" % (
             at, rc, first_difference(without_numbers(out), without_numbers(good[1])), err[-300:]))
         return True
@@ -110,7 +119,8 @@ class Starved(unittest.TestCase):
         n_reported = 0
         for at in sorted({*range(1, min(n, FIRST) + 1), *range(1, n + 1, max(1, n // SPREAD))}):
             n_reported += self.judge(at, good, run(words, LD_PRELOAD=SHIM, STARVED=str(at)))
-            n_reported += self.judge("%d and on" % at, good, run(words, LD_PRELOAD=SHIM, STARVED=str(at), STARVED_ON="1"))
+            n_reported += self.judge("%d and on" % at, good,
+                                     run(words, LD_PRELOAD=SHIM, STARVED=str(at), STARVED_ON="1"))
         self.assertTrue(n_reported, "nothing failed")
 
 

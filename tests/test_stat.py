@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm stat beside what is known otherwise: pages that a program touches, clocks, the kernel's own topology files, signals."""
+"""pfm stat beside what is known otherwise: pages that a program touches, clocks, the kernel's own
+topology files, signals."""
 import csv
 import io
 import json
@@ -18,10 +19,14 @@ import unittest
 import tap
 
 PFM = os.environ.get("PFM", "pfm")
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_", "LC_")) and k not in ("NO_COLOR", "LANG")}
+CLEAN = {
+    k: v for k, v in os.environ.items()
+    if not k.startswith(("PERFMON_", "LIBPFM_", "LC_")) and k not in ("NO_COLOR", "LANG")
+}
 CLEAN["PERFMON_EVENTS"] = "/nonexistent"
 PAGES = 2000
-# Touches so many pages, in a second thread if asked for, when a line arrives; says when it is ready and when it is done.
+# Touches so many pages, in a second thread if asked for, when a line arrives; says when it is ready
+# and when it is done.
 TOUCH = """
 import mmap, sys, threading
 def touch(n):
@@ -48,7 +53,8 @@ sys.stdin.readline()
 
 def stat(*args, env=None, **more):
     more = {"stdin": subprocess.DEVNULL, "timeout": 60, **more}
-    return subprocess.run([PFM, "stat", *args], env=dict(CLEAN, **(env or {})), capture_output=True, text=True, **more)
+    return subprocess.run([PFM, "stat", *args], env=dict(CLEAN, **(env or {})), capture_output=True,
+                          text=True, **more)
 
 
 def command_of(pid):
@@ -67,8 +73,9 @@ class Toucher:
     """A process that waits, touches pages, waits."""
 
     def __init__(self, pages, *more):
-        self.p = subprocess.Popen([sys.executable, "-S", "-c", TOUCH, str(pages), *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  text=True)
+        self.p = subprocess.Popen([sys.executable, "-S", "-c", TOUCH,
+                                   str(pages), *more], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
         self.pid = self.p.pid
         self.p.stdout.readline()
 
@@ -85,11 +92,13 @@ class Toucher:
 
 class Case(unittest.TestCase):
     def counted(self, *args, events="page-faults:u", touchers=()):
-        """Objects of a count of touchers, which go once everything is open and end it by their end."""
+        """Objects of a count of touchers, which go once everything is open and end it by their
+        end."""
         p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True)
-        while True:                    # what is told with -v comes when all is open, a moment before it is switched on
+        # what is told with -v comes when all is open, a moment before it is switched on
+        while True:
             line = p.stderr.readline()
             if not line or "config" in line:
                 break
@@ -138,7 +147,8 @@ class Tasks(Case):
         self.near(o["value"], 2 * PAGES)
 
     def test_a_thread_of_a_process_is_counted_once(self):
-        for ids in (("-p", "{pid}", "-t", "{tid}"), ("-p", "{tid},{pid}"), ("-p", "{pid}", "-t", "{pid}")):
+        for ids in (("-p", "{pid}", "-t", "{tid}"), ("-p", "{tid},{pid}"), ("-p", "{pid}", "-t",
+                                                                            "{pid}")):
             a = Toucher(PAGES, "thread")
             (thread,) = [int(t) for t in os.listdir("/proc/%d/task" % a.pid) if int(t) != a.pid]
             (o,) = self.counted(*[x.format(pid=a.pid, tid=thread) for x in ids], touchers=(a,))
@@ -146,12 +156,14 @@ class Tasks(Case):
 
     def test_an_event_that_is_twice_in_a_group(self):
         a, b = Toucher(PAGES), Toucher(PAGES)
-        (o,) = self.counted("-p", "%d,%d" % (a.pid, b.pid), events="{page-faults:u,page-faults:u}", touchers=(a, b))
+        (o, ) = self.counted("-p", "%d,%d" % (a.pid, b.pid), events="{page-faults:u,page-faults:u}",
+                             touchers=(a, b))
         self.near(o["value"], 2 * PAGES)
 
     def test_an_event_that_is_twice_in_a_list(self):
         a, b = Toucher(PAGES), Toucher(PAGES)
-        rows = self.counted("-p", "%d,%d" % (a.pid, b.pid), events="page-faults:u,page-faults:u", touchers=(a, b))
+        rows = self.counted("-p", "%d,%d" % (a.pid, b.pid), events="page-faults:u,page-faults:u",
+                            touchers=(a, b))
         self.assertEqual(len(rows), 2)
         for o in rows:
             self.near(o["value"], 2 * PAGES)
@@ -164,7 +176,10 @@ class Tasks(Case):
 
 
 class Groups(Case):
-    MOUNT = next((line.split()[1] for line in open("/proc/self/mounts", encoding="utf-8") if line.split()[2] == "cgroup2"), None)
+    MOUNT = next(
+        (line.split()[1]
+         for line in open("/proc/self/mounts", encoding="utf-8") if line.split()[2] == "cgroup2"),
+        None)
 
     def setUp(self):
         if not self.MOUNT:
@@ -214,23 +229,30 @@ class Groups(Case):
 
     def test_ratios_stay_within_a_group(self):
         """Faults of one group in a second of another's time are nothing."""
-        rows = objects(stat("--json", "--timeout", "100", "-G", "/,", "-e", "page-faults,task-clock").stdout)
+        rows = objects(
+            stat("--json", "--timeout", "100", "-G", "/,", "-e", "page-faults,task-clock").stdout)
         self.assertEqual([o["cgroup"] for o in rows], ["/", ""])
         self.assertNotIn("ratio", rows[0])
         self.assertEqual(rows[1]["ratio"], "cpus_used")
 
     def test_each_core_of_each_group(self):
         names = ",".join(self.names)
-        for words in (["--for-each-cgroup", names, "--per-cpu"], ["--per-cpu", "--for-each-cgroup", names]):
+        for words in (["--for-each-cgroup", names,
+                       "--per-cpu"], ["--per-cpu", "--for-each-cgroup", names]):
             rows = objects(stat("--json", "--timeout", "10", "-e", "task-clock", *words).stdout)
             cpus = [o["cpu"] for o in rows if o["cgroup"] == self.names[0]]
-            self.assertEqual([(o["cgroup"], o["cpu"]) for o in rows], [(name, cpu) for name in self.names for cpu in cpus])
+            self.assertEqual([(o["cgroup"], o["cpu"]) for o in rows],
+                             [(name, cpu) for name in self.names for cpu in cpus])
             self.assertEqual(len(set(cpus)), len(os.sched_getaffinity(0)))
-        text = stat("--timeout", "10", "-e", "task-clock", "--per-cpu", "--for-each-cgroup", names).stdout
+        text = stat("--timeout", "10", "-e", "task-clock", "--per-cpu", "--for-each-cgroup",
+                    names).stdout
         self.assertIn("  %s CPU %s " % (self.names[1], cpus[0]), text)
-        names, first = list(csv.reader(io.StringIO(stat("-x", ",", "--timeout", "10", "-e", "task-clock",
-                                                        *words).stdout)))[:2]
-        self.assertEqual((names[0], first[0]), ("cgroup_cpu", "%s CPU %s" % (self.names[0], cpus[0])))
+        names, first = list(
+            csv.reader(
+                io.StringIO(stat("-x", ",", "--timeout", "10", "-e", "task-clock",
+                                 *words).stdout)))[:2]
+        self.assertEqual((names[0], first[0]),
+                         ("cgroup_cpu", "%s CPU %s" % (self.names[0], cpus[0])))
 
     def test_more_groups_than_events(self):
         r = stat("-G", ",".join(self.names * 2), "-e", "page-faults", "--timeout", "10")
@@ -245,17 +267,28 @@ class Groups(Case):
 
 class Times(Case):
     def test_own_clocks(self):
-        rows = {o["event"]: o for o in objects(stat("--json", "-e", "duration_time,user_time,system_time", "--", "sleep", "0.3").stdout)}
+        rows = {
+            o["event"]: o for o in objects(
+                stat("--json", "-e", "duration_time,user_time,system_time", "--", "sleep",
+                     "0.3").stdout)
+        }
         self.assertEqual(rows["duration_time"]["unit"], "ns")
         self.assertGreater(rows["duration_time"]["value"], 0.3e9)
-        self.assertAlmostEqual(rows["duration_time"]["value"] / 1e9, rows["duration_time"]["elapsed"], places=3)
+        self.assertAlmostEqual(rows["duration_time"]["value"] / 1e9,
+                               rows["duration_time"]["elapsed"], places=3)
         self.assertLess(rows["user_time"]["value"] + rows["system_time"]["value"], 0.2e9)
         busy = "import time\nwhile time.process_time() < 0.2: pass"
-        rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
-                                                             busy).stdout)}
+        rows = {
+            o["event"]: o["value"] for o in objects(
+                stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
+                     busy).stdout)
+        }
         self.near(rows["user_time"] + rows["system_time"], 0.2e9, 0.1e9)
-        rows = {o["event"]: o["value"] for o in objects(stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
-                                                             "for i in range(5000000): pass").stdout)}
+        rows = {
+            o["event"]: o["value"] for o in objects(
+                stat("--json", "-e", "user_time,system_time", "--", sys.executable, "-S", "-c",
+                     "for i in range(5000000): pass").stdout)
+        }
         self.assertGreater(rows["user_time"], rows["system_time"])
 
     def test_a_time_that_is_over_ends_the_command(self):
@@ -267,9 +300,13 @@ class Times(Case):
         self.assertEqual(r.stderr, "")
 
     def test_a_command_that_does_not_want_to_end(self):
-        stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(30)"
+        stubborn = (
+            "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready',"
+            " flush=True); time.sleep(30)"
+        )
         began = time.monotonic()
-        r = stat("--timeout", "1000", "-x,", "-e", "duration_time", "--", sys.executable, "-S", "-c", stubborn)
+        r = stat("--timeout", "1000", "-x,", "-e", "duration_time", "--", sys.executable, "-S",
+                 "-c", stubborn)
         self.assertLess(time.monotonic() - began, 20)
         self.assertEqual((r.returncode, r.stdout), (0, "ready\n"))
         self.assertIn("duration_time", r.stderr)
@@ -278,34 +315,46 @@ class Times(Case):
     def test_counts_that_cannot_be_written(self):
         for form in [], ["-x,"], ["-I", "50"]:
             for command, status in ("exit 0", 1), ("exit 3", 3):
-                with open("/dev/full", "w", encoding="ascii") as full, self.subTest(form=form, command=command):
-                    r = subprocess.run([PFM, "stat", *form, "-e", "page-faults:u", "--", "sh", "-c", command], env=CLEAN, timeout=60,
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=full, check=False)
+                with open("/dev/full", "w",
+                          encoding="ascii") as full, self.subTest(form=form, command=command):
+                    r = subprocess.run(
+                        [PFM, "stat", *form, "-e", "page-faults:u", "--", "sh", "-c", command],
+                        env=CLEAN, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                        stderr=full, check=False)
                     self.assertEqual(r.returncode, status)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no full device")
     def test_nobody_counts_on_for_a_file_that_is_full(self):
         """Nothing else would end these, but a command goes on to its own end."""
-        for whom, status in (["-p", str(os.getpid())], 1), (["-a"], 1), (["--", "sh", "-c", "sleep 0.3; exit 3"], 3):
+        for whom, status in (["-p", str(os.getpid())],
+                             1), (["-a"], 1), (["--", "sh", "-c", "sleep 0.3; exit 3"], 3):
             with self.subTest(whom=whom):
                 r = stat("-I", "20", "-o", "/dev/full", "-e", "page-faults:u", *whom, timeout=20)
                 self.assertEqual(r.returncode, status)
                 self.assertIn("/dev/full: No space left", r.stderr)
         r, w = os.pipe()
         os.close(r)
-        p = subprocess.Popen([PFM, "stat", "-I", "20", "--json", "-e", "page-faults:u", "-p", str(os.getpid())], env=CLEAN, stdout=w,
-                             restore_signals=False)                     # nobody reads, and SIGPIPE is ignored, as Python does
+        # nobody reads, and SIGPIPE is ignored, as Python does
+        p = subprocess.Popen(
+            [PFM, "stat", "-I", "20", "--json", "-e", "page-faults:u", "-p",
+             str(os.getpid())], env=CLEAN, stdout=w, restore_signals=False)
         os.close(w)
         self.assertEqual(p.wait(20), 1)
 
     @unittest.skipUnless(shutil.which("strace"), "no strace")
     def test_a_command_does_not_wait_for_who_was_killed(self):
-        """The command waits until its counts are open. Killed before that, nobody tells it to start."""
+        """The command waits until its counts are open. Killed before that, nobody tells it to
+        start."""
         mark = "300.%d" % os.getpid()
-        subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", "inject=perf_event_open:signal=KILL", PFM, "stat", "-e", "page-faults",
-                        "sleep", mark], check=False, capture_output=True, timeout=60)
+        subprocess.run([
+            "strace", "-qq", "-o", "/dev/null", "-e", "inject=perf_event_open:signal=KILL", PFM,
+            "stat", "-e", "page-faults", "sleep", mark
+        ], check=False, capture_output=True, timeout=60)
         for _ in range(100):
-            left = [pid for pid in filter(str.isdigit, os.listdir("/proc")) if mark.encode() in command_of(pid)]
+            left = [
+                pid for pid in filter(str.isdigit, os.listdir("/proc"))
+                if mark.encode() in command_of(pid)
+            ]
             if not left:
                 return
             time.sleep(0.1)
@@ -314,12 +363,16 @@ class Times(Case):
         self.fail("a process is left that waits")
 
     def test_so_many_intervals(self):
-        rows = objects(stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep", "20").stdout)
+        rows = objects(
+            stat("-I", "50", "--interval-count", "3", "--json", "-e", "page-faults", "--", "sleep",
+                 "20").stdout)
         self.assertEqual(len(rows), 3)
 
     def test_time_that_is_so_many_intervals(self):
         """The last interval is as long as the others, and no sliver is left behind it."""
-        rows = objects(stat("-I", "200", "--timeout", "400", "--json", "-e", "task-clock", "--", "sleep", "20").stdout)
+        rows = objects(
+            stat("-I", "200", "--timeout", "400", "--json", "-e", "task-clock", "--", "sleep",
+                 "20").stdout)
         ends = [0] + [o["time"] for o in rows]
         self.assertGreater(min(b - a for a, b in zip(ends, ends[1:])), 0.01)
         self.assertEqual([o["elapsed"] > 0.01 for o in rows], [True] * len(rows))
@@ -329,18 +382,22 @@ class Times(Case):
                                           "task-clock", "--", "sleep", "20").stdout)), 1)
 
     def test_intervals_end_with_the_reasons(self):
-        r = stat("-I", "20", "--interval-count", "3", "-e", "page-faults,coreduo::Instr_Ret", "--", "sleep", "20")
+        r = stat("-I", "20", "--interval-count", "3", "-e", "page-faults,coreduo::Instr_Ret", "--",
+                 "sleep", "20")
         lines, _, why = r.stderr.partition("\n\n")
         self.assertEqual(len(lines.splitlines()), 6)
         self.assertRegex(why, r"^  coreduo::Instr_Ret:\n    \S")
-        self.assertEqual(len(stat("-I", "20", "--interval-count", "3", "-x", ",", "-e", "coreduo::Instr_Ret", "--", "sleep",
-                                  "20").stderr.splitlines()), 1 + 3)
+        self.assertEqual(
+            len(
+                stat("-I", "20", "--interval-count", "3", "-x", ",", "-e", "coreduo::Instr_Ret",
+                     "--", "sleep", "20").stderr.splitlines()), 1 + 3)
 
     def test_what_comes_before_the_delay_is_not_counted(self):
         early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n" \
                 "for i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"
-        whole, late = (objects(stat(*more, "--json", "-e", "page-faults:u", "--", sys.executable, "-S", "-c", early).stdout)[0]["value"]
-                       for more in ((), ("-D", "1000")))
+        whole, late = (objects(
+            stat(*more, "--json", "-e", "page-faults:u", "--", sys.executable, "-S", "-c",
+                 early).stdout)[0]["value"] for more in ((), ("-D", "1000")))
         self.assertGreaterEqual(whole, 2000)
         self.assertLess(late or 0, 500)
 
@@ -349,8 +406,11 @@ class Times(Case):
         self.assertIn(r.returncode, (0, 1))
         self.assertIn("not counted", r.stderr)
         self.assertIn("within the delay of -D: nothing was counted", r.stderr)
-        rows = objects(stat("-D", "5000", "-I", "10", "--json", "-e", "page-faults,duration_time", "--", "sleep", "0.1").stdout)
-        self.assertEqual([(o["value"], o["quality"], o["elapsed"]) for o in rows], [(None, "not counted", 0)] * 2)
+        rows = objects(
+            stat("-D", "5000", "-I", "10", "--json", "-e", "page-faults,duration_time", "--",
+                 "sleep", "0.1").stdout)
+        self.assertEqual([(o["value"], o["quality"], o["elapsed"]) for o in rows],
+                         [(None, "not counted", 0)] * 2)
 
 
 class Waiting(Case):
@@ -358,9 +418,11 @@ class Waiting(Case):
     def test_the_end_of_the_command_is_not_polled(self):
         """One look for each interval and one for the end."""
         with tempfile.NamedTemporaryFile() as log:
-            done = subprocess.run(["strace", "-qq", "-e", "trace=wait4", "-e", "signal=none", "-o", log.name, shutil.which(PFM), "stat",
-                                   "-I", "500", "-e", "task-clock", "-o", os.devnull, "--", "sleep", "1.2"],
-                                  capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run([
+                "strace", "-qq", "-e", "trace=wait4", "-e", "signal=none", "-o", log.name,
+                shutil.which(PFM), "stat", "-I", "500", "-e", "task-clock", "-o", os.devnull, "--",
+                "sleep", "1.2"
+            ], capture_output=True, text=True, timeout=60, check=False)
             if "ptrace" in done.stderr:
                 self.skipTest("strace may not trace here")
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -379,8 +441,9 @@ class Ends(Case):
     STOPPED = ["sh", "-c", 'trap "echo told; exit 9" TERM; echo $$; kill -STOP $$']
 
     def test_a_command_that_is_stopped_hears_of_the_end(self):
-        p = subprocess.Popen([PFM, "stat", "-x,", "-e", "page-faults", "--", *self.STOPPED], env=CLEAN, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, start_new_session=True)
+        p = subprocess.Popen([PFM, "stat", "-x,", "-e", "page-faults", "--", *self.STOPPED],
+                             env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             start_new_session=True)
         path, state = "/proc/%d/stat" % int(p.stdout.readline()), ""
         while state != "T":
             with open(path, encoding="ascii") as f:
@@ -397,9 +460,11 @@ class Ends(Case):
     def test_a_command_ends_with_its_counter(self):
         """Each signal that ends pfm stat ends its command, and the counts are printed."""
         for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM):
-            with self.subTest(sig.name), subprocess.Popen(
-                    [PFM, "stat", "-x,", "-e", "page-faults:u", "--", "sh", "-c", "echo $$; exec sleep 60"], env=CLEAN, text=True,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, restore_signals=True) as p:
+            with self.subTest(sig.name), subprocess.Popen([
+                    PFM, "stat", "-x,", "-e", "page-faults:u", "--", "sh", "-c",
+                    "echo $$; exec sleep 60"
+            ], env=CLEAN, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                                          restore_signals=True) as p:
                 child = int(p.stdout.readline())
                 p.send_signal(sig)
                 try:
@@ -412,16 +477,21 @@ class Ends(Case):
 
     def test_an_interrupt_before_takes_no_time_from_the_end(self):
         """Who ignored that may still do what has to be done when it is asked to end."""
-        script = 'trap "" INT; trap "sleep 0.2; echo done; exit" TERM; echo ready; while :; do sleep 0.02; done'
-        p = subprocess.Popen([PFM, "stat", "--timeout", "700", "-x,", "-e", "page-faults", "--", "sh", "-c", script], env=CLEAN,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        script = (
+            'trap "" INT; trap "sleep 0.2; echo done; exit" TERM; echo ready; while :; do sleep'
+            ' 0.02; done'
+        )
+        p = subprocess.Popen(
+            [PFM, "stat", "--timeout", "700", "-x,", "-e", "page-faults", "--", "sh", "-c", script],
+            env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.assertEqual(p.stdout.readline(), "ready\n")
         os.killpg(p.pid, signal.SIGINT)
         self.assertEqual(p.communicate(timeout=20)[0], "done\n")
 
     def test_interrupted_without_a_command(self):
-        p = subprocess.Popen([PFM, "stat", "-v", "-e", "page-faults:u", "-p", str(os.getpid())], env=CLEAN, stdout=subprocess.PIPE,
+        p = subprocess.Popen([PFM, "stat", "-v", "-e", "page-faults:u", "-p",
+                              str(os.getpid())], env=CLEAN, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
         while "config" not in p.stderr.readline():
             pass
@@ -436,18 +506,23 @@ class Answers(Case):
         words = ["printf", "%s\n", "two words", "it's", "", "$HOME", "a=b"]
         r = stat("-e", "page-faults", "--", *words)
         line = [line for line in r.stderr.splitlines() if line.startswith("  printf")][0]
-        shown = subprocess.run(["sh", "-c",
-                                "for w in " + r.stderr.split("  printf ")[1].partition("\n\n")[0] + "; do printf '%s\\0' \"$w\"; done"],
-                               capture_output=True, text=True).stdout.split("\0")[:-1]
+        shown = subprocess.run([
+            "sh", "-c", "for w in " + r.stderr.split("  printf ")[1].partition("\n\n")[0] +
+            "; do printf '%s\\0' \"$w\"; done"
+        ], capture_output=True, text=True).stdout.split("\0")[:-1]
         self.assertEqual(shown, words[1:], line)
 
     def test_columns(self):
         for sep in (",", ";", "::"):
             r = stat("-x", sep, "-e", "page-faults,task-clock,duration_time", "--", "true")
-            rows = [line.split(sep) for line in r.stderr.splitlines()] if sep != "," else list(csv.reader(io.StringIO(r.stderr)))
-            self.assertEqual(rows.pop(0), ["value", "unit", "event", "running_ns", "running_percent", "ratio",
-                                           "ratio_unit", "quality", "cause", "error"])
-            self.assertEqual([row[2].removesuffix(":u") for row in rows], ["page-faults", "task-clock", "duration_time"])
+            rows = [line.split(sep) for line in r.stderr.splitlines()] if sep != "," else list(
+                csv.reader(io.StringIO(r.stderr)))
+            self.assertEqual(rows.pop(0), [
+                "value", "unit", "event", "running_ns", "running_percent", "ratio", "ratio_unit",
+                "quality", "cause", "error"
+            ])
+            self.assertEqual([row[2].removesuffix(":u") for row in rows],
+                             ["page-faults", "task-clock", "duration_time"])
             for row in rows:
                 self.assertEqual(len(row), 10)
                 float(row[0])
@@ -457,7 +532,8 @@ class Answers(Case):
 
     def test_columns_quote_what_would_be_two(self):
         text = "{page-faults,minor-faults}"
-        r = stat("-x", ",", "--no-header", "-e", "coreduo::L2_Rqsts,core=all", "-e", text, "--", "true")
+        r = stat("-x", ",", "--no-header", "-e", "coreduo::L2_Rqsts,core=all", "-e", text, "--",
+                 "true")
         rows = list(csv.reader(io.StringIO(r.stderr)))
         self.assertEqual(rows[0][2], "coreduo::L2_Rqsts,core=all")
         self.assertEqual(rows[0][0], "<not supported>")
@@ -466,14 +542,19 @@ class Answers(Case):
         for more in (), ("-I", "1", "--interval-count", "1"), ("-r", "3"):
             r = stat("-x", "1", *more, "-e", "page-faults,task-clock", "--", "true")
             rows = list(csv.reader(io.StringIO(r.stderr), delimiter="1"))
-            self.assertTrue(rows and all(len(row) == 10 + (more[:1] in (("-I",), ("-r",))) for row in rows), (more, r.stderr))
+            self.assertTrue(
+                rows and all(len(row) == 10 + (more[:1] in (("-I", ), ("-r", ))) for row in rows),
+                (more, r.stderr))
 
     def test_times_of_several_runs_are_their_means(self):
         """Each run is twice as long as the one before: that of any single one is no mean."""
         with tempfile.NamedTemporaryFile("w+") as f:
             f.write("1")
             f.flush()
-            script = 'n=$(cat %s); echo $((2 * n)) >%s; i=0; while [ $i -lt $((n * 10000)) ]; do i=$((i + 1)); done' % (f.name, f.name)
+            script = (
+                'n=$(cat %s); echo $((2 * n)) >%s; i=0; while [ $i -lt $((n * 10000)) ]; do i=$((i'
+                ' + 1)); done' % (f.name, f.name)
+            )
             r = stat("-r", "4", "--json", "-e", "task-clock", "--", "sh", "-c", script)
         (o,) = objects(r.stdout)
         for key in "enabled", "running":
@@ -482,14 +563,16 @@ class Answers(Case):
     def test_append_and_overwrite(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")
-            for more, lines in ((), 2), (("--append",), 3), (("--append",), 4), ((), 2), (("--no-header",), 1):
+            for more, lines in ((), 2), (("--append", ), 3), (("--append", ),
+                                                              4), ((), 2), (("--no-header", ), 1):
                 stat("-x", ",", "-o", path, *more, "-e", "page-faults", "--", "true")
                 with open(path, encoding="utf-8") as f:
                     self.assertEqual(len(f.readlines()), lines)
 
     def test_names_of_columns(self):
         """Each row of the columns is named, whatever columns there are."""
-        for words, first in ([], "value"), (["-I", "10", "--interval-count", "1"], "time"), (["-r", "2"], "value"):
+        for words, first in ([], "value"), (["-I", "10", "--interval-count",
+                                             "1"], "time"), (["-r", "2"], "value"):
             r = stat("-x", ",", *words, "-e", "page-faults", "--", "true")
             names, *rows = csv.reader(io.StringIO(r.stderr))
             self.assertEqual((names[0], {len(row) for row in rows}), (first, {len(names)}))
@@ -515,21 +598,28 @@ class Answers(Case):
         r = stat("--json", "-e", "page-faults,foo", "--", "true")
         self.assertEqual(r.returncode, 1)
         (o,) = objects(r.stdout)
-        self.assertEqual((o["input"], o["error"]["kind"], o["error"]["at"]), ("foo", "unknown_event", [0, 3]))
+        self.assertEqual((o["input"], o["error"]["kind"], o["error"]["at"]),
+                         ("foo", "unknown_event", [0, 3]))
         self.assertEqual(r.stderr, "")
 
     def test_stalled_clocks_where_the_kernel_has_them(self):
         with tempfile.TemporaryDirectory() as root:
             events = os.path.join(root, "sys/bus/event_source/devices/cpu/events")
             os.makedirs(events)
-            for there in ([], ["stalled-cycles-frontend"], ["stalled-cycles-backend", "stalled-cycles-frontend"]):
+            for there in ([], ["stalled-cycles-frontend"],
+                          ["stalled-cycles-backend", "stalled-cycles-frontend"]):
                 for name in there:
                     open(os.path.join(events, name), "w").close()
                 said = stat("--dry-run", "--json", "--", "true", env={"PERFMON_SYSFS": root})
-                self.assertEqual([o["event"] for o in objects(said.stdout) if "stalled" in o["event"]], sorted(there, reverse=True))
+                self.assertEqual(
+                    [o["event"] for o in objects(said.stdout) if "stalled" in o["event"]],
+                    sorted(there, reverse=True))
 
     def test_details_add_events(self):
-        plans = [[o["event"] for o in objects(stat("--dry-run", "--json", *["-d"] * n, "--", "true").stdout)] for n in range(4)]
+        plans = [[
+            o["event"]
+            for o in objects(stat("--dry-run", "--json", *["-d"] * n, "--", "true").stdout)
+        ] for n in range(4)]
         self.assertEqual([len(p) for p in plans], [8, 12, 18, 20])
         for less, more in zip(plans, plans[1:]):
             self.assertEqual(more[:len(less)], less)
@@ -543,21 +633,32 @@ class Answers(Case):
         for cpu in range(os.cpu_count()):
             def of(name, cpu=cpu):
                 try:
-                    with open("/sys/devices/system/cpu/cpu%d/topology/%s" % (cpu, name), encoding="ascii") as f:
+                    with open("/sys/devices/system/cpu/cpu%d/topology/%s" % (cpu, name),
+                              encoding="ascii") as f:
                         return f.read().strip()
                 except OSError:
                     return "?"
             wanted.add("S%s-D%s-C%s" % (of("physical_package_id"), of("die_id"), of("core_id")))
         self.assertEqual({o["core"] for o in rows}, wanted)
         self.assertEqual(len(rows), len(wanted))
-        sockets = {o["socket"] for o in objects(stat("-a", "--timeout", "20", "--json", "--per-socket", "-e", "context-switches").stdout)}
+        sockets = {
+            o["socket"] for o in objects(
+                stat("-a", "--timeout", "20", "--json", "--per-socket", "-e",
+                     "context-switches").stdout)
+        }
         self.assertEqual(sockets, {w.split("-")[0] for w in wanted})
 
     def test_what_does_not_go_together(self):
-        for words in (["--per-core"], ["-a", "--per-core", "--per-socket", "--timeout", "1"], ["--table", "--", "true"],
-                      ["--interval-count", "2", "--", "true"], ["-p", "1", "-a"], ["-p", "1", "-G", "x"],
-                      ["--json", "-x", ",", "--", "true"], ["--append", "--", "true"], ["--per-thread", "-a"], ["-x", "", "--", "true"],
-                      ["--filter", "a == 1", "--", "true"], ["-d", "-e", "page-faults", "--", "true"]):
+        for words in (["--per-core"], ["-a", "--per-core", "--per-socket", "--timeout",
+                                       "1"], ["--table", "--",
+                                              "true"], ["--interval-count", "2", "--", "true"],
+                      ["-p", "1", "-a"], ["-p", "1", "-G",
+                                          "x"], ["--json", "-x", ",", "--",
+                                                 "true"], ["--append", "--",
+                                                           "true"], ["--per-thread", "-a"],
+                      ["-x", "", "--", "true"], ["--filter", "a == 1", "--",
+                                                 "true"], ["-d", "-e", "page-faults", "--",
+                                                           "true"]):
             r = stat(*words)
             self.assertEqual(r.returncode, 2, words)
             self.assertIn("usage: pfm stat", r.stderr)
@@ -567,12 +668,15 @@ class Filters(Case):
     def test_the_kernel_counts_what_fits(self):
         if not tap.own_mounts():
             self.skipTest("no mounts of one's own here")
-        script = ('mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "$0" stat -a --json -e sched:sched_process_exit '
-                  "-e sched:sched_process_exit --filter 'comm == \"perfmon-exits\"' -- "
-                  "sh -c '\"$0\"; \"$0\"; \"$0\"; true; /bin/true' \"$1\"")
+        script = (
+            'mount -t tracefs tracefs /sys/kernel/tracing || exit 77; "$0" stat -a --json -e'
+            ' sched:sched_process_exit -e sched:sched_process_exit --filter \'comm =='
+            ' \"perfmon-exits\"\' -- sh -c \'\"$0\"; \"$0\"; \"$0\"; true; /bin/true\' \"$1\"'
+        )
         with tempfile.TemporaryDirectory() as folder:
             program = shutil.copy("/bin/true", os.path.join(folder, "perfmon-exits"))
-            r = subprocess.run(["unshare", "-m", "sh", "-c", script, PFM, program], env=CLEAN, capture_output=True, text=True, timeout=60)
+            r = subprocess.run(["unshare", "-m", "sh", "-c", script, PFM, program], env=CLEAN,
+                               capture_output=True, text=True, timeout=60)
         if r.returncode == 77:
             self.skipTest("no tracefs")
         plain, filtered = objects(r.stdout)
@@ -608,16 +712,22 @@ class Filters(Case):
             except OSError as why:
                 self.skipTest("no probes can be made: %s" % why)
             try:
-                rows = [objects(stat("--json", "-e", event, "--", program).stdout) for event in ("uprobes:" + name, "uprobes:%s*" % name)]
-                listed = subprocess.run([PFM, "list", "uprobes:" + name], env=CLEAN, capture_output=True, text=True).stdout
+                rows = [
+                    objects(stat("--json", "-e", event, "--", program).stdout)
+                    for event in ("uprobes:" + name, "uprobes:%s*" % name)
+                ]
+                listed = subprocess.run([PFM, "list", "uprobes:" + name], env=CLEAN,
+                                        capture_output=True, text=True).stdout
             finally:
                 self.define("-:%s\n" % name)
         for (o,) in rows:
-            self.assertEqual((o["event"].removesuffix(":u"), o["value"], o["quality"]), ("uprobes:" + name, 1, "exact"))
+            self.assertEqual((o["event"].removesuffix(":u"), o["value"], o["quality"]),
+                             ("uprobes:" + name, 1, "exact"))
         self.assertIn("  uprobes:" + name + "\n", listed)
 
     def test_no_tracepoint_has_no_fields(self):
-        (o,) = objects(stat("--json", "-e", "page-faults", "--filter", "pid == 1", "--", "true").stdout)
+        (o, ) = objects(
+            stat("--json", "-e", "page-faults", "--filter", "pid == 1", "--", "true").stdout)
         self.assertEqual((o["value"], o["quality"]), (None, "not supported"))
         self.assertIn("expected a tracepoint", o["why"])
 

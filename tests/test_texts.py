@@ -198,7 +198,8 @@ class Texts(unittest.TestCase):
 
     def test_marks_of_the_glossary_are_not_left(self):
         self.need()
-        self.none([(k[2], t) for k, t in self.names.items() if re.search(r"~|\^[A-Za-z]|@[a-z]", t)])
+        self.none([(k[2], t) for k, t in self.names.items()
+                   if re.search(r"~|\^[A-Za-z]|@[a-z]", t)])
 
     def test_none_only_repeats_its_name(self):
         self.need()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm top: its tables in a pipe, and its screen on a pseudo-terminal, over a program whose shares are known.
+"""pfm top: its tables in a pipe, and its screen on a pseudo-terminal, over a program whose shares
+are known.
 
     PFM  the command (default: pfm of the path)
 """
@@ -113,31 +114,40 @@ class Top(unittest.TestCase):
         cls.program = os.path.join(cls.folder, "known")
         if not cc:
             raise unittest.SkipTest("no C compiler: install gcc")
-        subprocess.run([cc, "-O0", "-fno-omit-frame-pointer", "-o", cls.program, os.path.join(cls.folder, "p.c")], check=True)
+        subprocess.run([
+            cc, "-O0", "-fno-omit-frame-pointer", "-o", cls.program,
+            os.path.join(cls.folder, "p.c")
+        ], check=True)
         cls.work = subprocess.Popen([cls.program])    # older than every session here
         cls.addClassCleanup(cls.work.wait)
         cls.addClassCleanup(cls.work.kill)
-        done = subprocess.run([PFM, "top", "-p", str(cls.work.pid), "-e", "task-clock", "-d", "0.1", "--iterations", "1"],
-                              capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run([
+            PFM, "top", "-p",
+            str(cls.work.pid), "-e", "task-clock", "-d", "0.1", "--iterations", "1"
+        ], capture_output=True, text=True, timeout=30, check=False)
         if done.returncode == 1:
             raise unittest.SkipTest(done.stderr)
 
     def plain(self, *args):
-        return subprocess.run([PFM, "top", "-e", "task-clock", *args], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([PFM, "top", "-e", "task-clock", *args], capture_output=True,
+                              text=True, timeout=60, check=False)
 
     def screen(self, *args, **how):
-        screen = Screen("top", "-e", "task-clock", "-p", str(self.work.pid), "-d", "0.3", *args, **how)
+        screen = Screen("top", "-e", "task-clock", "-p", str(self.work.pid), "-d", "0.3", *args,
+                        **how)
         self.addCleanup(lambda: screen.status is None and os.kill(screen.pid, signal.SIGKILL))
         return screen
 
     def test_tables_in_a_pipe(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = self.plain("-p", str(self.work.pid), "-g", "-F", "1000", "-d", "1.5", "--iterations", "2", "-n", "3")
+        done = self.plain("-p", str(self.work.pid), "-g", "-F", "1000", "-d", "1.5", "--iterations",
+                          "2", "-n", "3")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         tables = done.stdout.rstrip("\n").split("\n\n")
         self.assertEqual(len(tables), 2)
-        self.assertRegex(tables[1], r"^task-clock: [\d,]+ samples, \d+ a second\n +children +\*self\n")
+        self.assertRegex(tables[1],
+                         r"^task-clock: [\d,]+ samples, \d+ a second\n +children +\*self\n")
         got = rows(tables[1].split("\n"))
         share = {name[-1]: percent for percent, name in got}
         self.assertEqual(got[0][1], ["known", "known", "three"])
@@ -145,11 +155,13 @@ class Top(unittest.TestCase):
         self.assertAlmostEqual(share["one"], 25, delta=10)
         self.assertLessEqual(len(got), 3)
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        self.assertLess(used, 0.02 * 3 + 0.15)    # at most 2 % of a CPU, besides what it takes to read the symbols
+        # at most 2 % of a CPU, besides what it takes to read the symbols
+        self.assertLess(used, 0.02 * 3 + 0.15)
 
     def test_what_a_command_does(self):
         """Ends with the command; each table begins anew."""
-        done = self.plain("--sort", "symbol", "-z", "-d", "0.4", "-n", "2", "--", "timeout", "1", self.program)
+        done = self.plain("--sort", "symbol", "-z", "-d", "0.4", "-n", "2", "--", "timeout", "1",
+                          self.program)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(", ended\n", done.stdout)
         numbers = [int(n.replace(",", "")) for n in re.findall(r": ([\d,]+) samples", done.stdout)]
@@ -158,7 +170,8 @@ class Top(unittest.TestCase):
         self.assertRegex(done.stdout, r"\+- ?\d+\.\d\d  three\n")
 
     def test_by_children(self):
-        done = self.plain("-p", str(self.work.pid), "-g", "--children", "--sort", "symbol", "-d", "0.5", "--iterations", "1", "-n", "4")
+        done = self.plain("-p", str(self.work.pid), "-g", "--children", "--sort", "symbol", "-d",
+                          "0.5", "--iterations", "1", "-n", "4")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("*children", done.stdout)
         share = {name[-1]: percent for percent, name in rows(done.stdout.split("\n"))}
@@ -236,8 +249,9 @@ class Top(unittest.TestCase):
             self.assertIn(b"three", screen.all)
 
     def test_refusals(self):
-        for args in (["-d", "0"], ["-d", "x"], ["-p", "1", "-a"], ["-p", "1", "--", "true"], ["--sort", "cpu"], ["--sort", "x"],
-                     ["--children"], ["-F", "1", "-c", "1"], ["-C", "x"]):
+        for args in (["-d", "0"], ["-d", "x"], ["-p", "1", "-a"], ["-p", "1", "--", "true"],
+                     ["--sort", "cpu"], ["--sort", "x"], ["--children"], ["-F", "1", "-c",
+                                                                          "1"], ["-C", "x"]):
             done = self.plain(*args)
             self.assertEqual((done.returncode, done.stdout), (2, ""), args)
         done = self.plain("--", "/nonexistent/program")

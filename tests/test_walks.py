@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the commands that README.md and CONTRIBUTING.md give a newcomer, each from a copy of the sources in an empty folder, and the
-scripts in tests/walks: the work of people of several trades, with pfm, a compiler and pkg-config."""
+"""Runs the commands that README.md and CONTRIBUTING.md give a newcomer, each from a copy of the
+sources in an empty folder, and the scripts in tests/walks: the work of people of several trades,
+with pfm, a compiler and pkg-config."""
 import json
 import os
 import shlex
@@ -16,7 +17,8 @@ import xml.etree.ElementTree
 
 import tap
 
-SOURCE = os.environ.get("PERFMON_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SOURCE = os.environ.get("PERFMON_SOURCE",
+                        os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
 LEFT_OUT = shutil.ignore_patterns(".git", "build*", "__pycache__", ".mesonpy*")
@@ -30,12 +32,15 @@ def document(name):
 def blocks(text, kind=""):
     """The fenced blocks of a kind, without the indentation of a list that holds them."""
     found = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", text, re.M | re.S)
-    return ["".join(line[len(indent):] if line.startswith(indent) else line for line in body.splitlines(True))
-            for indent, word, body in found if word == kind]
+    return [
+        "".join(line[len(indent):] if line.startswith(indent) else line
+                for line in body.splitlines(True)) for indent, word, body in found if word == kind
+    ]
 
 
 def copy_of_the_sources(folder):
-    """Like a clone: what is built, and what lies in folders called build*, is not in it. lib/table/build.c and its like are."""
+    """Like a clone: what is built, and what lies in folders called build*, is not in it.
+    lib/table/build.c and its like are."""
     top = os.path.join(folder, "perfmon")
     os.makedirs(top)
     for name in os.listdir(SOURCE):
@@ -43,15 +48,22 @@ def copy_of_the_sources(folder):
         if os.path.isfile(path):
             shutil.copy2(path, top)
         elif not LEFT_OUT(SOURCE, [name]):
-            shutil.copytree(path, os.path.join(top, name), ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
+            shutil.copytree(path, os.path.join(top, name),
+                            ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
     return top
 
 
 def run(*args, cwd=None, more=None):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LD_", "MALLOC_", "CMOCKA_"))}
-    done = subprocess.run(args, capture_output=True, text=True, cwd=cwd, env={**env, **(more or {})}, stdin=subprocess.DEVNULL)
+    env = {
+        k: v for k, v in os.environ.items()
+        if not k.startswith(("PERFMON_", "LD_", "MALLOC_", "CMOCKA_"))
+    }
+    done = subprocess.run(args, capture_output=True, text=True, cwd=cwd,
+                          env={**env, **(more or {})}, stdin=subprocess.DEVNULL)
     if done.returncode:
-        raise AssertionError("%s ended with %d\n%s%s" % (" ".join(args), done.returncode, done.stdout[-2000:], done.stderr[-2000:]))
+        raise AssertionError(
+            "%s ended with %d\n%s%s" %
+            (" ".join(args), done.returncode, done.stdout[-2000:], done.stderr[-2000:]))
     return done.stdout
 
 
@@ -76,7 +88,8 @@ class Walks(unittest.TestCase):
         with open(source, "w", encoding="utf-8") as f:
             f.write(blocks(text, "c")[0])
         lib = os.path.join(self.top, "build", "lib")
-        run("cc", "-Wall", "-Wextra", "-Werror", "-I" + os.path.join(self.top, "include"), source, "-o", program, "-L" + lib, "-lperfmon")
+        run("cc", "-Wall", "-Wextra", "-Werror", "-I" + os.path.join(self.top, "include"), source,
+            "-o", program, "-L" + lib, "-lperfmon")
         self.assertEqual(run(program, more={"LD_LIBRARY_PATH": lib}), "register 0x186 = 0x5320d1\n")
         # The lines for a terminal that ask nothing of the machine.
         for line in "\n".join(blocks(text, "sh")[1:]).splitlines():
@@ -90,28 +103,36 @@ class Walks(unittest.TestCase):
         with open(os.path.join(self.top, "lib", "events", "toy9.pmu"), "w", encoding="utf-8") as f:
             f.write(table)
         build = os.path.join(self.top, "build")
-        run("meson", "setup", build, "-Ddevel=true", "-Doptimization=0", "-Ddebug=false", "-Dbench=disabled", "-Dpython=disabled",
-            cwd=self.top)
+        run("meson", "setup", build, "-Ddevel=true", "-Doptimization=0", "-Ddebug=false",
+            "-Dbench=disabled", "-Dpython=disabled", cwd=self.top)
         # Step 2: an image is enough.
-        compile_it, use_it = [b for b in blocks(text, "sh") if "pmuc.py" in b][0].strip().splitlines()
+        compile_it, use_it = [b for b in blocks(text, "sh")
+                              if "pmuc.py" in b][0].strip().splitlines()
         run("sh", "-c", compile_it, cwd=self.top)
-        said = run("sh", "-c", use_it, cwd=self.top, more={"PATH": os.path.dirname(PFM) + os.pathsep + os.environ["PATH"]})
+        said = run("sh", "-c", use_it, cwd=self.top,
+                   more={"PATH": os.path.dirname(PFM) + os.pathsep + os.environ["PATH"]})
         self.assertIn("PERFEVTSEL0  0x000000000253c024  at 0x186", said)
         # Step 3: part of the library, with its page, and the tests over all tables see it.
         path = os.path.join(self.top, "lib", "events", "meson.build")
         with open(path, encoding="utf-8") as f:
             listed = f.read()
         with open(path, "w", encoding="utf-8") as f:
-            f.write(listed.replace("processors = files(\n", "processors = files(\n  'toy9.pmu',\n", 1))
+            f.write(
+                listed.replace("processors = files(\n", "processors = files(\n  'toy9.pmu',\n", 1))
         run("ninja", "-C", build, "tools/pfm", "docs/perfmon_toy9.7")
         pfm = os.path.join(build, "tools", "pfm")
-        events = [json.loads(line)["event"] for line in run(pfm, "list", "--json", "--pmu", "toy9").splitlines()]
+        events = [
+            json.loads(line)["event"]
+            for line in run(pfm, "list", "--json", "--pmu", "toy9").splitlines()
+        ]
         self.assertEqual(sorted(events), ["Cycles", "Div", "L2_Misses"])
         self.assertTrue(os.path.exists(os.path.join(build, "docs", "perfmon_toy9.7")))
-        run("meson", "test", "-C", build, "table_table", "table_roundtrip", "lookup_resolve", "man", "cli", more={"PERFMON_QUICK": "1"})
+        run("meson", "test", "-C", build, "table_table", "table_roundtrip", "lookup_resolve", "man",
+            "cli", more={"PERFMON_QUICK": "1"})
 
 
-# Loops that take the same time each: 2 of 10 in parse, 6 in look_up, which parse calls for 2 and index for 4, 2 in print. Where LESS
+# Loops that take the same time each: 2 of 10 in parse, 6 in look_up, which parse calls for 2 and
+# index for 4, 2 in print. Where LESS
 # is 1, index looks up an eighth of that.
 WORK = r"""
 #include <string>
@@ -162,24 +183,28 @@ class FindWhatIsSlow(unittest.TestCase):
         os.mkdir(os.path.join(self.folder, "bin"))
         os.symlink(PFM, os.path.join(self.folder, "bin", "pfm"))
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
-        self.env.update(PATH=os.path.join(self.folder, "bin") + os.pathsep + self.env["PATH"], HOME=self.folder, LC_ALL="C.UTF-8")
+        self.env.update(PATH=os.path.join(self.folder, "bin") + os.pathsep + self.env["PATH"],
+                        HOME=self.folder, LC_ALL="C.UTF-8")
 
     def type(self, line, statuses=(0,)):
-        done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=self.env, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run(["sh", "-c", line], cwd=self.folder, env=self.env,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
         if line.startswith("pfm record") and done.returncode == 1:
             self.skipTest(done.stderr)
         self.assertIn(done.returncode, statuses, line + "\n" + done.stdout[-2000:] + done.stderr)
         return done
 
     def compile(self, name, *more):
-        said = re.search(r"compile it with `([^`]*)`", document("docs/guide/find-what-is-slow.md").replace("\n", " "))[1]
+        said = re.search(r"compile it with `([^`]*)`",
+                         document("docs/guide/find-what-is-slow.md").replace("\n", " "))[1]
         self.type(" ".join(["c++ -O2", said, *more, "-o", name, "work.cpp"]))
 
     def shares(self, text):
-        """Share of each function of our program, by its name without parameters; the first of several."""
+        """Share of each function of our program, by its name without parameters; the first of
+        several."""
         found = {}
-        for share, name in re.findall(r"(?m)^[* ] *[+-]?(\d+\.\d\d)% .*\bwork::([\w:<, >]*?\w)\(", text):
+        for share, name in re.findall(r"(?m)^[* ] *[+-]?(\d+\.\d\d)% .*\bwork::([\w:<, >]*?\w)\(",
+                                      text):
             found.setdefault(name.rpartition("::")[2], float(share))
         return found
 
@@ -190,7 +215,8 @@ class FindWhatIsSlow(unittest.TestCase):
         self.compile("changed/work", "-DLESS=1")
         began, said = time.monotonic(), {}
         for line in lines:
-            # A build whose unchanged functions took 5 % longer, on a busy machine, fails as it should.
+            # A build whose unchanged functions took 5 % longer, on a busy machine, fails as it
+            # should.
             done = self.type(line, (0, 1) if "--fail-above" in line else (0,))
             self.assertEqual(done.returncode == 1, "grew by more than" in done.stderr, line)
             said[line] = done.stdout
@@ -206,7 +232,13 @@ class FindWhatIsSlow(unittest.TestCase):
 
     def check_report(self, said):
         text = said["pfm report old.data"]
-        self.assertRegex(text, r"^task-clock: [\d,]+ samples\n +\d+\.\d\d% \+- ?\d+\.\d\d  work +work +work::Table<.*>::look_up\(")
+        self.assertRegex(
+            text,
+            (
+                r"^task-clock: [\d,]+ samples\n +\d+\.\d\d% \+- ?\d+\.\d\d  work +work"
+                r" +work::Table<.*>::look_up\("
+            ),
+        )
         for name, share in (("look_up", 60), ("parse", 20), ("print", 20)):
             self.assertAlmostEqual(self.shares(text)[name], share, delta=8)
 
@@ -216,12 +248,15 @@ class FindWhatIsSlow(unittest.TestCase):
             self.assertAlmostEqual(children[name], share, delta=8)
         tree = said["pfm report -g old.data"].splitlines()
         self.assertRegex(tree[1], r"children +self$")
-        self.assertTrue(any(re.search(r" work {21}( {4,}) work::Table", line) for line in tree), tree)
+        self.assertTrue(any(re.search(r" work {21}( {4,}) work::Table", line) for line in tree),
+                        tree)
         callees = said["pfm report --call-graph=callee -n 20 old.data"].splitlines()
         self.assertRegex("".join(callees[1:3]), r"spin \(inlined\) .*  work::Table<.*>::look_up\(")
         graph = xml.etree.ElementTree.parse(os.path.join(self.folder, "flame.svg"))
         titles = [t.text for t in graph.iter("{http://www.w3.org/2000/svg}title")]
-        self.assertTrue(any("look_up" in t for t in titles) and any(t.startswith("main") for t in titles), titles)
+        self.assertTrue(
+            any("look_up" in t for t in titles) and any(t.startswith("main") for t in titles),
+            titles)
         # Callers that the compiler hides from frame pointers.
         self.type("pfm record --call-graph dwarf -e task-clock -o dwarf.data -- ./work")
         paths = self.type("pfm report --folded dwarf.data").stdout
@@ -231,9 +266,11 @@ class FindWhatIsSlow(unittest.TestCase):
     def check_lines(self, said):
         number = 1 + next(i for i, line in enumerate(WORK.splitlines()) if "sum += i;" in line)
         self.assertIn("work.cpp:%d" % number, said["pfm report --source -n 10 old.data"])
-        self.assertRegex(said["pfm report --sort symbol,cpu old.data"], r"\n *\d+\.\d\d% \+- ?\d+\.\d\d  \d+ +work::")
+        self.assertRegex(said["pfm report --sort symbol,cpu old.data"],
+                         r"\n *\d+\.\d\d% \+- ?\d+\.\d\d  \d+ +work::")
         slices = said["pfm report --time-slices 4 -n 3 old.data"]
-        self.assertEqual(len(re.findall(r"(?m)^task-clock, [\d.]+ to [\d.]+ s: [\d,]+ samples$", slices)), 4)
+        self.assertEqual(
+            len(re.findall(r"(?m)^task-clock, [\d.]+ to [\d.]+ s: [\d,]+ samples$", slices)), 4)
         code = said["pfm annotate '*' old.data"]
         self.assertRegex(code, r"(?m)^ *\d+\.\d\d%% \+- ?\d+\.\d\d  \S*work\.cpp:%d$" % number)
         if shutil.which("objdump"):
@@ -242,7 +279,8 @@ class FindWhatIsSlow(unittest.TestCase):
     def check_comparison(self, said):
         for line in "pfm diff old.data new.data", "pfm diff --normalize count old.data new.data":
             marked = [row for row in said[line].splitlines() if row.startswith("*")]
-            self.assertTrue(any("look_up" in row and "-" in row.split("%")[0] for row in marked), said[line])
+            self.assertTrue(any("look_up" in row and "-" in row.split("%")[0] for row in marked),
+                            said[line])
         boxes = xml.etree.ElementTree.parse(os.path.join(self.folder, "diff.svg"))
         titles = [t.text for t in boxes.iter("{http://www.w3.org/2000/svg}title")]
         self.assertTrue(any("work::index" in t and t.endswith("fell") for t in titles), titles)
@@ -263,9 +301,9 @@ class FindWhatIsSlow(unittest.TestCase):
 def python():
     """A Python that the module was built for; None if there is none."""
     for name in (sys.executable, "python3", "/usr/bin/python3"):
-        done = subprocess.run([name, "-c", "import perfmon"], env=dict(os.environ, PYTHONPATH=os.path.join(BUILD, "python")),
-                              capture_output=True,
-                              check=False)
+        done = subprocess.run([name, "-c", "import perfmon"],
+                              env=dict(os.environ, PYTHONPATH=os.path.join(BUILD, "python")),
+                              capture_output=True, check=False)
         if done.returncode == 0:
             return name
     return None
@@ -276,10 +314,14 @@ class Trades(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "bin"))
             os.symlink(PFM, os.path.join(folder, "bin", "pfm"))
-            env = {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"],
-                   "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
-                   "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled"), "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
-            run("sh", "-eu", os.path.join(SOURCE, "tests", "walks", name + ".sh"), cwd=folder, more={**env, **more})
+            env = {
+                "PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"],
+                "SOURCE": SOURCE, "BUILD": BUILD, "HOME": folder,
+                "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled"),
+                "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")
+            }
+            run("sh", "-eu", os.path.join(SOURCE, "tests", "walks", name + ".sh"), cwd=folder,
+                more={**env, **more})
 
     def compiled(self, name):
         for program in ("cc", "pkg-config"):

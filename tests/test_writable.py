@@ -3,12 +3,16 @@
 """No row of any table sets a bit that its register does not have.
 
 Sources of the masks, none of which the tables are made from:
-  Intel cores     secure-pmu-access list for IA32_PERFEVTSEL, without the bits that a kernel sets (pin control, interrupt, enable);
-                  software developer's manual, volume 3, for the bits above 31, MSR_PEBS_LD_LAT_THRESHOLD and MSR_PEBS_FRONTEND;
-                  valid_mask of Linux's intel_*_extra_regs for MSR_OFFCORE_RSP
-  Intel uncore    *_RAW_EVENT_MASK, *_MASK_EXT and *_BOX_FILTER_* of Linux's uncore_snbep.c and uncore_snb.c
-  AMD             programming references: PERF_CTL, ChL3PmcCfg, DF and UMC PMC_CTL; IBS control registers
-  Arm             PMEVTYPER.evtCount: 16 bits from Armv8.1 on, 10 in Armv8.0, 8 in Armv7 and before; formats of Linux's drivers
+  Intel cores     secure-pmu-access list for IA32_PERFEVTSEL, without the bits that a kernel sets
+                  (pin control, interrupt, enable); software developer's manual, volume 3, for the
+                  bits above 31, MSR_PEBS_LD_LAT_THRESHOLD and MSR_PEBS_FRONTEND; valid_mask of
+                  Linux's intel_*_extra_regs for MSR_OFFCORE_RSP
+  Intel uncore    *_RAW_EVENT_MASK, *_MASK_EXT and *_BOX_FILTER_* of Linux's uncore_snbep.c and
+                  uncore_snb.c
+  AMD             programming references: PERF_CTL, ChL3PmcCfg, DF and UMC PMC_CTL; IBS control
+                  registers
+  Arm             PMEVTYPER.evtCount: 16 bits from Armv8.1 on, 10 in Armv8.0, 8 in Armv7 and before;
+                  formats of Linux's drivers
   RISC-V          mhpmevent without the bits of Sscofpmf; bit 63 is SBI's mark of firmware events
   POWER, s390     formats of Linux's drivers; counter numbers of the CPU measurement facility
 """
@@ -37,21 +41,52 @@ def bits(*ranges):
 # ---- processor cores of x86
 
 EVENTSEL = 0xFFA7FFFF & ~bits(19, 20, 22) | bits(21)         # 21: any thread, until version 5
-HIGH = bits(36, (40, 47))                                   # EQ, UMASK2: from Lunar Lake and Clearwater Forest on
+# EQ, UMASK2: from Lunar Lake and Clearwater Forest on
+HIGH = bits(36, (40, 47))
 OFFCORE = {
-    "snb": 0x3F807F8FFF, "jkt": 0x3FFFFF8FFF, "ivb": 0x3F807F8FFF, "ivt": 0x3FFFFF8FFF,
-    "hsw": 0x3FFFFF8FFF, "hsx": 0x3FFFFF8FFF, "bdw": 0x3FFFFF8FFF, "bdx": 0x3FFFFF8FFF,
-    "skl": 0x3FFFFF8FFF, "skx": 0x3FFFFF8FFF, "clx": 0x3FFFFF8FFF, "icl": 0x3FFFFFBFFF,
-    "icx": 0x3FFFFFBFFF, "tgl": 0x3FFFFFBFFF, "rkl": 0x3FFFFFBFFF, "spr": 0x3FFFFFFFFF,
-    "emr": 0x3FFFFFFFFF, "gnr": 0x3FFFFFFFFF, "adl_goldencove": 0x3FFFFFFFFF, "mtl_redwoodcove": 0x3FFFFFFFFF,
-    "lnl_lioncove": 0xFFFFFFFFFFF, "arl_lioncove": 0xFFFFFFFFFFF, "ptl_cougarcove": 0xFFFFFFFFFFF,
-    "nhm_ep": 0xFFFF, "nhm_ex": 0xFFFF, "wsm_ep_dp": 0xFFFF, "wsm_ep_sp": 0xFFFF, "wsm_ex": 0xFFFF,
-    "slm": 0x768005FFFF, "glm": 0x760005FFBF, "glp": 0x760005FFBF, "knl": 0x799FFBFFE7,
-    "ehl": 0x800FF0FFFFFF9FFF, "snr": 0x800FF0FFFFFF9FFF, "adl_gracemont": 0x3FFFFFFFFF, "adl_n": 0x3FFFFFFFFF,
-    "mtl_crestmont": 0x800FF3FFFFFFFFFF, "grr": 0x800FF3FFFFFFFFFF, "srf": 0x800FF3FFFFFFFFFF,
+    "snb": 0x3F807F8FFF,
+    "jkt": 0x3FFFFF8FFF,
+    "ivb": 0x3F807F8FFF,
+    "ivt": 0x3FFFFF8FFF,
+    "hsw": 0x3FFFFF8FFF,
+    "hsx": 0x3FFFFF8FFF,
+    "bdw": 0x3FFFFF8FFF,
+    "bdx": 0x3FFFFF8FFF,
+    "skl": 0x3FFFFF8FFF,
+    "skx": 0x3FFFFF8FFF,
+    "clx": 0x3FFFFF8FFF,
+    "icl": 0x3FFFFFBFFF,
+    "icx": 0x3FFFFFBFFF,
+    "tgl": 0x3FFFFFBFFF,
+    "rkl": 0x3FFFFFBFFF,
+    "spr": 0x3FFFFFFFFF,
+    "emr": 0x3FFFFFFFFF,
+    "gnr": 0x3FFFFFFFFF,
+    "adl_goldencove": 0x3FFFFFFFFF,
+    "mtl_redwoodcove": 0x3FFFFFFFFF,
+    "lnl_lioncove": 0xFFFFFFFFFFF,
+    "arl_lioncove": 0xFFFFFFFFFFF,
+    "ptl_cougarcove": 0xFFFFFFFFFFF,
+    "nhm_ep": 0xFFFF,
+    "nhm_ex": 0xFFFF,
+    "wsm_ep_dp": 0xFFFF,
+    "wsm_ep_sp": 0xFFFF,
+    "wsm_ex": 0xFFFF,
+    "slm": 0x768005FFFF,
+    "glm": 0x760005FFBF,
+    "glp": 0x760005FFBF,
+    "knl": 0x799FFBFFE7,
+    "ehl": 0x800FF0FFFFFF9FFF,
+    "snr": 0x800FF0FFFFFF9FFF,
+    "adl_gracemont": 0x3FFFFFFFFF,
+    "adl_n": 0x3FFFFFFFFF,
+    "mtl_crestmont": 0x800FF3FFFFFFFFFF,
+    "grr": 0x800FF3FFFFFFFFFF,
+    "srf": 0x800FF3FFFFFFFFFF,
 }
 OFFCORE_CODES = (0xB7, 0xBB, 0x2A, 0x2B)
-# Bits that Intel's lists set and Linux's masks leave out, so that perf refuses these events: 53 of Knights Landing, two of Gracemont.
+# Bits that Intel's lists set and Linux's masks leave out, so that perf refuses these events: 53 of
+# Knights Landing, two of Gracemont.
 BEYOND_LINUX = {"knl": bits(3, 4), "adl_gracemont": bits(46, 47), "adl_n": bits(46, 47)}
 LDLAT, FRONTEND = bits((0, 15)), bits((0, 23))
 AMD_CORE = bits((0, 15), 18, 23, (24, 31), (32, 35))
@@ -80,7 +115,8 @@ CLIENT = bits((0, 15), 18, 23, (24, 31))
 SNB_FILTER, IVT_FILTER = bits((0, 4), (10, 31)), bits((0, 8), (17, 22), (32, 47), (52, 63))
 HSX_FILTER = bits((0, 9), (17, 23), (32, 47), (52, 63))
 SKX_FILTER = bits((0, 12), (17, 26), 32, 33, 35, 36, 37, (41, 50), (51, 60), (61, 63))
-PSEUDO = bits((0, 15))                                      # numbers that the kernel gives to what always runs
+# numbers that the kernel gives to what always runs
+PSEUDO = bits((0, 15))
 
 # ---- everything: the first pattern that a PMU's name matches; config, config1, config2
 
@@ -111,7 +147,12 @@ MASKS = [
     (r"(nhm|wsm)_unc", bits((0, 15), 17, 18, 22, 23, (24, 31)), 0, 0),
     (r"(snb|ivb|hsw|bdw|skl)_uncore_(arb|cbox|cbox_0)", CLIENT, 0, 0),
     (r"(jkt|ivt|hsx|bdx|bdw_de|knl|skx|clx)_uncore_\w+", BOX, 0, 0),
-    (r"\w+_uncore_(upi|m2m|m2hbm|b2cmi|cxlcm|cxldp|mdf|m3upi|m2pcie|irp|imc|mchbm|ubox|b2\w+|chacms|pcu)", BOX | bits((32, 55)), ALL, 0),
+    (
+        r"\w+_uncore_(upi|m2m|m2hbm|b2cmi|cxlcm|cxldp|mdf|m3upi|m2pcie|irp|imc|mchbm|ubox|b2\w+|chacms|pcu)",
+        BOX | bits((32, 55)),
+        ALL,
+        0,
+    ),
     (r"\w+_uncore_(arb|hac_arb|hac_cbox|imc|santa)", CLIENT, 0, 0),
     # AMD
     (r"amdzen[1-6]_amd_l3", bits((0, 15), (42, 44), 46, 47, (48, 51), (56, 63)), 0, 0),
@@ -136,7 +177,12 @@ MASKS = [
     (r"arm1176|krait|cortex_(a5|a7|a8|a9|a15|a17|r4|r5|r7|r8)", bits((0, 7)), 0, 0),
     (r"cortex_(a32|a34|a35|a53|a57|a72|a73|r52)|xgene|emag", bits((0, 9)), 0, 0),
     (r"m[123](_\w+)?", bits((0, 7)), 0, 0),
-    (r"c1_\w+|cortex_\w+|neoverse_\w+|armv8|oryon|a64fx|ampereone\w?|hip08|thunderx2|rainier|monaka|olympus|m4", bits((0, 15)), 0, 0),
+    (
+        r"c1_\w+|cortex_\w+|neoverse_\w+|armv8|oryon|a64fx|ampereone\w?|hip08|thunderx2|rainier|monaka|olympus|m4",
+        bits((0, 15)),
+        0,
+        0,
+    ),
     # RISC-V, POWER, s390 and others
     (r"riscv_sbi|x60|ax45|bullet\w*|c900_\w+|cva6|dubhe_\d+|p\d50|u74", bits((0, 55), 63), 0, 0),
     (r"power_torrent|power8_mcs_\w+", bits((0, 31)), 0, 0),
@@ -145,7 +191,7 @@ MASKS = [
     (r"cf_z\w+_pai_crypto", bits((0, 12)) & ~bits((8, 11)), 0, 0),
     (r"cf_z\w+_pai_ext", bits((0, 7), 11, 12), 0, 0),
     (r"cf_z\w+", bits((0, 8)), 0, 0),
-    (r"cpum_sf", 0xB0000 | 0xBD000, 0, 0),                 # the two numbers of the sampling facility
+    (r"cpum_sf", 0xB0000 | 0xBD000, 0, 0),  # the two numbers of the sampling facility
     (r"loongson|mips_74k", bits((0, 9)), 0, 0),
     (r"niagara[12]|ultra\w+", bits((0, 31)), 0, 0),
     # Processor cores of Intel
@@ -159,13 +205,16 @@ ELSEWHERE = r"montecito|ev\d+|pca56|tracepoint|uprobe|breakpoint"
 
 
 def encode(names):
-    done = subprocess.run([PFM, "encode", "--json", "-"], input="\n".join(names), capture_output=True, text=True, check=False)
+    done = subprocess.run([PFM, "encode", "--json", "-"], input="\n".join(names),
+                          capture_output=True, text=True, check=False)
     return map(json.loads, done.stdout.splitlines())
 
 
 def rows():
-    """(event, config, config1, config2) of every built-in event; events that need a unit mask with each of theirs."""
-    done = subprocess.run([PFM, "list", "--json", "--all", "*"], capture_output=True, text=True, check=True)
+    """(event, config, config1, config2) of every built-in event; events that need a unit mask with
+    each of theirs."""
+    done = subprocess.run([PFM, "list", "--json", "--all", "*"], capture_output=True, text=True,
+                          check=True)
     listed = [json.loads(line) for line in done.stdout.splitlines()]
     names = ["%s::%s" % (r["pmu"], r["event"]) for r in listed
              if "event" in r and "metric" not in r.get("flags", ()) and r["pmu"] != "tracepoint"]
@@ -199,7 +248,8 @@ class Writable(unittest.TestCase):
         self.assertGreater(n, 65000)
 
     def test_a_bit_too_many_is_noticed(self):
-        for name, config in (("skl::X", 1 << 34), ("icx_uncore_cha::X", 1 << 58), ("amdzen4::X", 1 << 36), ("cortex_a53::X", 1 << 10)):
+        for name, config in (("skl::X", 1 << 34), ("icx_uncore_cha::X", 1 << 58),
+                             ("amdzen4::X", 1 << 36), ("cortex_a53::X", 1 << 10)):
             self.assertTrue(config & ~self.find_masks(name, config)[0], name)
 
 

@@ -23,13 +23,19 @@ ENCODERS = ["core", "nhm_unc", "ep_unc", "amd64", "arm", "plain", "sparc", "mips
 # Modifiers by bit number. Where a name exists with several ranges, the width in bits or the highest
 # value is added here.
 CORE = "k u e i c t ldlat intx intxcp fe_thres".split()
-EP = ("e i t8 t5 tf1 cf4 nf8 ff addr nf16 isoc nc cf6 tf3 cf64 loc rem lmem rmem dnid rcsnid t6 occ_i occ_e").split()
+EP = (
+    "e i t8 t5 tf1 cf4 nf8 ff addr nf16 isoc nc cf6 tf3 cf64 loc rem lmem rmem dnid rcsnid t6 occ_i"
+    " occ_e"
+).split()
 MODS = {"core": CORE, "arch": CORE, "nhm_unc": "e i c o".split(), "ep_unc": EP,
         "amd64": "k u e i c h g".split(), "arm": "k u hv".split(),
         "plain": "k u hv".split(), "sparc": "k u h".split(), "mips": "k u s e".split(),
         "netburst": "u k cmpl e thr".split()}
-INTEL_FLAGS = ("ncombo fallback pebs dfl grp_excl offcore excl_grp_gt fixed no_auto code_override ldlat grp_dfl_none frontend fethr "
-               "excl_grp_but_0 grp_req filt_umask force_filt0 spec deprecated duplicate no_mods").split()
+INTEL_FLAGS = (
+    "ncombo fallback pebs dfl grp_excl offcore excl_grp_gt fixed no_auto code_override ldlat"
+    " grp_dfl_none frontend fethr excl_grp_but_0 grp_req filt_umask force_filt0 spec deprecated"
+    " duplicate no_mods"
+).split()
 AMD_FLAGS = "ncombo ibs_fetch ibs_op dfl omit".split()
 PMU_FLAGS = {4: "raw", 8: "default", 0x10: "no_sampling", 0x20: "speculation", 0x40: "deprecated",
              0x80: "machines"}
@@ -142,7 +148,11 @@ class Texts:
                     table.rows[-1].masks.append(Row(words[1], int(words[2], 0),
                                                     parse_keys(words[3:])))
                 else:
-                    raise TextError("\"%s\" begins no line here; known are table, pmu, event, list, mask and correct" % words[0])
+                    raise TextError(
+                        "\"%s\" begins no line here; known are table, pmu, event, list, mask and"
+                        " correct"
+                        % words[0]
+                    )
             except (IndexError, ValueError, AttributeError, KeyError) as why:
                 raise TextError("%s:%d: cannot read \"%s\" (%s)"
                                 % (path, n, " ".join(words), why)) from why
@@ -264,7 +274,8 @@ class StringPool:
 
 
 def hash_name(name):
-    """Hashes a name in lower case, eight letters at a time, as l4_hash_name() in lib/compat/libpfm4/names.c does."""
+    """Hashes a name in lower case, eight letters at a time, as l4_hash_name() in
+    lib/compat/libpfm4/names.c does."""
     text = name.encode("ascii")
     h = len(text)
     for at in range(0, len(text) + 1, 8):   # the last piece is short, or empty
@@ -335,7 +346,8 @@ class Compiler:
         return struct.pack(self.order + form, *values)
 
     def describe_event(self, name):
-        """Returns the offset of our description of an event. @name has a dot before the unit mask."""
+        """Returns the offset of our description of an event. @name has a dot before the unit
+        mask."""
         if self.family is None:
             return self.pool.add_text(read_kernel_texts()[name.rpartition(".")[2].lower()])
         return self.pool.add_text(texts.describe_event(self.family, self.box, name))
@@ -348,8 +360,8 @@ class Compiler:
             flags |= get_key_number(keys, "from_rev") << 8 | get_key_number(keys, "to_rev") << 16
         if "word1" in keys or "clear" in keys:
             flags |= WORDS
-        filters = get_key_number(keys, "word1") or get_key_number(keys,
-                                                                  "f0"), get_key_number(keys, "clear") or get_key_number(keys, "f1")
+        filters = get_key_number(keys, "word1") or get_key_number(keys, "f0"), get_key_number(
+            keys, "clear") or get_key_number(keys, "f1")
         if filters not in self.filter_at:
             self.filter_at[filters] = len(self.filters)
             self.filters.append(filters)
@@ -379,14 +391,14 @@ class Compiler:
         mods = MODS.get(encoder, [])
         exact = 0 if r.exact is None else self.compile_row(r.exact, encoder)
         data = self.pack_values("Q8I2H4B", r.code, self.pool.add_text(r.name),
-                                self.pool.add_text(keys.get("equiv", "")), self.compile_masks(r, encoder),
-                                flags, parse_bits(mods, keys.get("mods", "")),
-                                parse_bits(mods, keys.get("req", "")), exact, self.describe_event(r.name),
-                                len(r.masks),
+                                self.pool.add_text(keys.get("equiv", "")),
+                                self.compile_masks(r, encoder), flags,
+                                parse_bits(mods, keys.get("mods", "")),
+                                parse_bits(mods, keys.get("req", "")), exact,
+                                self.describe_event(r.name), len(r.masks),
                                 self.ids[keys["only"]] if "only" in keys else 0,
                                 get_key_number(keys, "groups"), self.find_traits(r, encoder),
-                                get_key_number(keys, "pic"),
-                                get_key_number(keys, "type"))
+                                get_key_number(keys, "pic"), get_key_number(keys, "type"))
         if data not in self.row_at:
             self.row_at[data] = len(self.rows)
             self.rows.append(data)
@@ -394,7 +406,8 @@ class Compiler:
 
     @staticmethod
     def find_traits(r, encoder):
-        """Returns a bit set. 1: some unit masks exist on some models only; 2: a unit mask is PEBS."""
+        """Returns a bit set. 1: some unit masks exist on some models only; 2: a unit mask is
+        PEBS."""
         every = [m.keys for m in r.masks]
         own = any("only" in k or "from_rev" in k or "to_rev" in k for k in every)
         pebs = encoder in ("core", "arch") and any("pebs" in k.get("is", "").split(",")
@@ -412,13 +425,13 @@ class Compiler:
         slots = build_index([r.name for r in t.rows])
         at = len(self.slots)
         self.slots += slots
-        return self.pack_values("5I", first, len(t.rows), at, len(slots) - 1, ENCODERS.index(t.encoder))
+        return self.pack_values("5I", first, len(t.rows), at,
+                                len(slots) - 1, ENCODERS.index(t.encoder))
 
     def is_on_unit(self, unit, row):
         """True if the PMU has the event. Sister models share tables."""
-        rev, low, high = get_key_number(unit.keys,
-                                        "rev"), get_key_number(row.keys, "from_rev"), get_key_number(row.keys,
-                                                                                                     "to_rev")
+        rev, low, high = get_key_number(unit.keys, "rev"), get_key_number(
+            row.keys, "from_rev"), get_key_number(row.keys, "to_rev")
         return row.keys.get("only",
                             unit.name) == unit.name and (not low or rev >= low) and (not high
                                                                                      or rev <= high)
@@ -441,15 +454,15 @@ class Compiler:
         valid = [self.is_on_unit(u, r) for r in t.rows]
         levels = sum(b for b, w in LEVELS.items() if w in k.get("levels", ""))
         counted = sum(valid) if "counted" in k else len(t.rows)
-        return self.pack_values("6I6H8B", self.pool.add_text(u.name), self.pool.add_text(k.get("perf", "")), flags,
-                                at, self.pool.add_text(text),
+        return self.pack_values("6I6H8B", self.pool.add_text(u.name),
+                                self.pool.add_text(k.get("perf", "")), flags, at,
+                                self.pool.add_text(text),
                                 self.pool.add_text(k.get("desc", "").replace("_", " ")),
                                 self.ids[u.name], tables.index(k["table"]), counted,
                                 valid.index(True) if True in valid else 0, len(words),
-                                get_key_number(k, "rev"),
-                                TYPES.index(k["type"]), get_key_number(k, "counters"), get_key_number(k, "fixed"),
-                                levels, get_key_number(k, "words"),
-                                HOSTS.index(kind), "sysfs" in k, 0)
+                                get_key_number(k, "rev"), TYPES.index(k["type"]),
+                                get_key_number(k, "counters"), get_key_number(k, "fixed"), levels,
+                                get_key_number(k, "words"), HOSTS.index(kind), "sysfs" in k, 0)
 
     def build_image(self):
         names = list(self.texts.tables)

@@ -46,24 +46,31 @@ def has_unit_row(unit, row):
     """True if the PMU has the event or the unit mask."""
     rev, low, high = (libpfm4.get_key_number(k, n) for k,
                       n in ((unit.keys, "rev"), (row.keys, "from_rev"), (row.keys, "to_rev")))
-    return row.keys.get("only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
+    return row.keys.get(
+        "only", unit.name) == unit.name and (not low or rev >= low) and (not high or rev <= high)
 
 
 def get_default_masks(row, every, given):
     """Returns the default unit masks to add to @given, or None if a group has no default."""
     added = []
-    limits = [libpfm4.get_key_number(m.keys, "g") for m in given if "excl_grp_gt" in list_row_flags(m)]
+    limits = [
+        libpfm4.get_key_number(m.keys, "g") for m in given if "excl_grp_gt" in list_row_flags(m)
+    ]
     served = {libpfm4.get_key_number(m.keys, "g") for m in given}
-    only = {libpfm4.get_key_number(m.keys, "g") for m in given if "excl_grp_but_0" in list_row_flags(m)}
+    only = {
+        libpfm4.get_key_number(m.keys, "g") for m in given if "excl_grp_but_0" in list_row_flags(m)
+    }
     if "grp_excl" in list_row_flags(row) and served:
         return added
     for group in range(libpfm4.get_key_number(row.keys, "groups")):
         own = [m for m in every if libpfm4.get_key_number(m.keys, "g") == group]
-        if group in served or not own or limits and group > min(limits) or only and group not in only | {0}:
+        if group in served or not own or limits and group > min(
+                limits) or only and group not in only | {0}:
             continue
         found = [m for m in own if "dfl" in list_row_flags(m)]
         if not found and not any("grp_dfl_none" in list_row_flags(m)
-                                 for m in own) and not all("omit" in list_row_flags(m) for m in own):
+                                 for m in own) and not all("omit" in list_row_flags(m)
+                                                           for m in own):
             return None
         added += found
         limits += [group for m in found if "excl_grp_gt" in list_row_flags(m)]
@@ -73,11 +80,15 @@ def get_default_masks(row, every, given):
 
 
 def get_config_words(unit, encoder, row, given):
-    """Returns both words of the kernel's configuration, or None for a row that needs more than bits."""
+    """Returns both words of the kernel's configuration, or None for a row that needs more than
+    bits."""
     every = [m for m in row.masks if has_unit_row(unit, m)]
     added = get_default_masks(row, every, given) if every else []
-    if added is None or any(BEYOND - {"excl_grp_but_0"} & list_row_flags(m) for m in [row] + given) or \
-            any(BEYOND - {"ldlat"} & list_row_flags(m) for m in added):
+    if (
+        added is None
+        or any(BEYOND - {"excl_grp_but_0"} & list_row_flags(m) for m in [row] + given)
+        or any(BEYOND - {"ldlat"} & list_row_flags(m) for m in added)
+    ):
         return None
     if "frontend" in list_row_flags(row):
         return get_frontend_config(row, given)
@@ -125,7 +136,8 @@ def get_box_config(unit, row, masks):
 
 
 def resolve_alias(unit, table, row, mask):
-    """Returns the event and the unit masks of a name. Follows an alias one step. None for an alias with modifiers."""
+    """Returns the event and the unit masks of a name. Follows an alias one step. None for an alias
+    with modifiers."""
     given = [mask] if mask else []
     if mask is None and "equiv" in row.keys:
         name, *rest = row.keys["equiv"].split(":")
@@ -140,7 +152,8 @@ def resolve_alias(unit, table, row, mask):
 
 
 def list_names(unit, table):
-    """Yields (name, words, whether it is a fixed counter) of each event of the PMU, alone and with each unit mask."""
+    """Yields (name, words, whether it is a fixed counter) of each event of the PMU, alone and with
+    each unit mask."""
     for row in table.rows:
         if not has_unit_row(unit, row):
             continue
@@ -175,7 +188,8 @@ def get_config_registers(t, row):
 def get_preference(row):
     """Sort key for rows with the same registers: rows on general counters first, then rows that are
     not deprecated, then rows with more counters."""
-    return not row.counters & GENERAL, bool(row.flags & pt.ROW_DEPRECATED), -bin(row.counters).count("1")
+    return not row.counters & GENERAL, bool(row.flags
+                                            & pt.ROW_DEPRECATED), -bin(row.counters).count("1")
 
 
 def index_by_registers(t):
@@ -188,7 +202,8 @@ def index_by_registers(t):
 
 
 def find_ambiguous_events(t, table, taken):
-    """Returns the events with a unit mask whose name would be parsed as a modifier, such as "L1D_PEND_MISS:EDGE"."""
+    """Returns the events with a unit mask whose name would be parsed as a modifier, such as
+    "L1D_PEND_MISS:EDGE"."""
     modifiers = {f.name for f in t.fields} | set("ukheict")
     return {row.name for row in table.rows for m in row.masks
             if m.name.lower() in modifiers and pt.fold(row.name + ":" + m.name) not in taken}
@@ -255,7 +270,8 @@ LATENCY = 3     # unit mask of an event without one
 
 
 def split_config(t, *words):
-    """Splits words into values of the kernel's format fields; None if bits are outside of all fields."""
+    """Splits words into values of the kernel's format fields; None if bits are outside of all
+    fields."""
     left, values = list(words), {}
     for f in sorted(t.fields, key=lambda f: f.name not in ("code", "umask")):
         value = at = 0
@@ -294,28 +310,31 @@ def get_field_values(t, encoder, code, config1=0, extra="offcore_rsp"):
                      width in BITS if code >> lsb & (1 << width) - 1)
     if config1:
         named[extra] = config1
-        named.update({} if extra == "ldlat"
-                     else {"msr": FRONTEND_MSR if extra == "frontend" else get_offcore_register(named)})
+        named.update({} if extra == "ldlat" else
+                     {"msr": FRONTEND_MSR if extra == "frontend" else get_offcore_register(named)})
     if any(n not in t.field_at or v >> t.fields[t.field_at[n]].width for n, v in named.items()):
         return None
     return named
 
 
 def kernel_takes_filter(t):
-    """True if the kernel accepts a second word for this box. Otherwise libpfm4's second word has no effect."""
+    """True if the kernel accepts a second word for this box. Otherwise libpfm4's second word has no
+    effect."""
     return any(word == 1 for f in t.fields for word, _, _ in f.ranges)
 
 
 def is_filter_only_mask(t, m):
     """True if a unit mask of a box has filter bits only and the kernel accepts no filter: the mask
     would select nothing."""
-    return not m.code and m.keys.keys() & {"f0",
-                                           "f1"} and "dfl" not in list_row_flags(m) and not kernel_takes_filter(t)
+    return not m.code and m.keys.keys() & {"f0", "f1"} and "dfl" not in list_row_flags(
+        m) and not kernel_takes_filter(t)
 
 
 def is_plain_mask(m, may=frozenset()):
-    """True if the row only adds bits of a unit mask or of the off-core register, and attributes in @may."""
-    return not (BEYOND | {"code_override"}) & list_row_flags(m) and not m.keys.keys() & ({"equiv", "hw", "req", "word1", "clear"} - may)
+    """True if the row only adds bits of a unit mask or of the off-core register, and attributes in
+    @may."""
+    return not (BEYOND | {"code_override"}) & list_row_flags(m) and not m.keys.keys() & (
+        {"equiv", "hw", "req", "word1", "clear"} - may)
 
 
 def make_box_group(t, unit, row, number, masks):
@@ -359,8 +378,8 @@ def make_group(t, row, encoder, number, masks):
 
 
 def has_optional_mask(masks):
-    return any("grp_dfl_none" in list_row_flags(m) for m in masks) or all("omit" in list_row_flags(m)
-                                                                          for m in masks)
+    return any("grp_dfl_none" in list_row_flags(m)
+               for m in masks) or all("omit" in list_row_flags(m) for m in masks)
 
 
 def build_group(t, number, masks, field, simple, preset, shift=None):
@@ -386,7 +405,8 @@ def make_groups(t, unit, row, encoder, every):
     """Returns the groups of an event, or None if they cannot be represented: masks of one group
     only, or a default that is not a mask. Leaves out a group of a box that may stay empty."""
     numbers = sorted({libpfm4.get_key_number(m.keys, "g") for m in every})
-    if "grp_excl" in list_row_flags(row) and len(numbers) > 1 or "frontend" in list_row_flags(row) or len(numbers) > pt.MAX_TAKES:
+    if "grp_excl" in list_row_flags(row) and len(numbers) > 1 or "frontend" in list_row_flags(
+            row) or len(numbers) > pt.MAX_TAKES:
         return None
     masks = {n: [m for m in every if libpfm4.get_key_number(m.keys, "g") == n] for n in numbers}
     if encoder == "ep_unc":
@@ -397,7 +417,9 @@ def make_groups(t, unit, row, encoder, every):
         groups = [make_group(t, row, encoder, n, masks[n]) for n in numbers]
     if None in groups:
         return None
-    limits = [libpfm4.get_key_number(m.keys, "g") for m in every if "excl_grp_gt" in list_row_flags(m)]
+    limits = [
+        libpfm4.get_key_number(m.keys, "g") for m in every if "excl_grp_gt" in list_row_flags(m)
+    ]
     for n, g in zip(numbers, groups):
         if limits and n > min(limits) and g.flags & pt.GROUP_DEFAULT:
             g.flags |= pt.GROUP_BEHIND
@@ -421,13 +443,15 @@ def resolve_name(unit, table, row, mask):
         alike = libpfm4.Row((mask or row).name, 0, {"equiv": ":".join(short)})
         row, mask = (row, alike) if mask else (alike, None)
     if mask is not None and len(short) == 1:
-        mask = next((m for m in row.masks if m.name == short[0] and "ldlat" in list_row_flags(m)), mask)
+        mask = next((m for m in row.masks if m.name == short[0] and "ldlat" in list_row_flags(m)),
+                    mask)
     latency = mask is not None and "ldlat" in list_row_flags(mask)
     if latency:
         mask = libpfm4.Row(mask.name, mask.code, {**mask.keys, "is": ""})
     meant = resolve_alias(unit, table, row, mask)
     found = get_config_words(unit, table.encoder, *meant) if meant else None
-    extra = "ldlat" if latency else "frontend" if "frontend" in list_row_flags(row) else "offcore_rsp"
+    extra = "ldlat" if latency else "frontend" if "frontend" in list_row_flags(
+        row) else "offcore_rsp"
     return found and (found[0] | bits, LATENCY if latency else found[1], extra)
 
 
@@ -484,7 +508,8 @@ def add_event_rows(t, unit, table, known):
             if values is not None:
                 add_row(name, values, (), [name])
         if combine:
-            code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8 & 0xF) << 32
+            code = row.code if table.encoder != "amd64" else row.code & 0xFF | (row.code >> 8
+                                                                                & 0xF) << 32
             values = get_field_values(t, table.encoder,
                                       *(get_box_config(unit, row, []) if table.encoder == "ep_unc"
                                         else (code,)))
@@ -530,12 +555,14 @@ def add_aliases(tables, folder):
     names4.read_files(files)
     units = {u.name: u for u in names4.units}
     # the first one of each kind represents all
-    units = {**{get_box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units}
+    units = {
+        **{get_box_base_name(n): u for n, u in reversed(units.items()) if is_box_name(n)}, **units
+    }
     for t in tables:
         add_aliases_to_box(t, units)
         unit = next((units[n] for n in [t.name] + t.aliases if n in units), None)
         table = names4.tables[unit.keys["table"]] if unit else None
-        if table and table.encoder in KINDS and not {t.name,
-                                                     *t.aliases} & OTHERS and t.source != OWN_SOURCE:
+        if table and table.encoder in KINDS and not {t.name, *t.aliases
+                                                     } & OTHERS and t.source != OWN_SOURCE:
             add_aliases_to_table(t, unit, table)
     return files

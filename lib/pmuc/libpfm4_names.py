@@ -303,12 +303,10 @@ def make_unit_keys(table, p, encoder, table_name, numbers):
                                                    and name not in ONE_WORD):
         words = 1
     keys = [("id", p["id"]), ("table", table_name), ("type", libpfm4.TYPES[p["type"]]),
-            ("counters", p["counters"]), ("fixed", p["fixed"]),
-            ("words", words), ("levels",
-                               "".join(c for b, c in libpfm4.LEVELS.items() if p["plm"] & b)),
-            ("is", ",".join(flags)),
-            ("perf", p["perf"]), ("host", get_host_key(table, p, numbers)), ("rev", REVS.get(name, 0)),
-            ("desc", get_pmu_title(name).replace(" ", "_"))]
+            ("counters", p["counters"]), ("fixed", p["fixed"]), ("words", words),
+            ("levels", "".join(c for b, c in libpfm4.LEVELS.items() if p["plm"] & b)),
+            ("is", ",".join(flags)), ("perf", p["perf"]), ("host", get_host_key(table, p, numbers)),
+            ("rev", REVS.get(name, 0)), ("desc", get_pmu_title(name).replace(" ", "_"))]
     text = " ".join("%s=%s" % kv for kv in keys if kv[1] or kv[0] == "id")
     if COUNTED.fullmatch(name):
         text += " counted"
@@ -337,7 +335,8 @@ def fold_instances(units):
             base = re.sub(r"((?:perf|desc)=\S*?)%s(?= |$)" % m[2], r"\1{}", base)
         last = out[-1] if out else None
         number = int(re.search(r"id=(\d+)", text)[1])
-        if m and last and last[0] == m[1] and last[1] == base and int(m[2]) == last[3] + 1 and number == last[4] + 1:
+        if m and last and last[0] == m[1] and last[1] == base and int(
+                m[2]) == last[3] + 1 and number == last[4] + 1:
             last[3:] = [int(m[2]), number]
         else:
             out.append([m[1] if m else name, base, int(m[2]) if m else None,
@@ -417,10 +416,18 @@ def list_rapl_events():
         yield "RAPL_ENERGY_" + name, code, [("type", str(kinds))], []
 
 
-MADE = {"cpum_cf": "id=101 table=cpum_cf type=core words=1 is=default,machines perf=cpum_cf host=sysfs:cpum_cf desc=IBM_Z_counter_facility",
-        "perf": "id=51 table=perf type=os words=1 levels=kuh host=any desc=events_of_the_kernel",
-        "perf_raw": "id=114 table=perf_raw type=os words=1 levels=kuh host=any desc=raw_events,_rHEX",
-        "ix86arch": "id=18 table=ix86arch type=core words=1 levels=ku is=default host=arch desc=Intel_architectural_events"}
+MADE = {
+    "cpum_cf": (
+        "id=101 table=cpum_cf type=core words=1 is=default,machines perf=cpum_cf host=sysfs:cpum_cf"
+        " desc=IBM_Z_counter_facility"
+    ),
+    "perf": "id=51 table=perf type=os words=1 levels=kuh host=any desc=events_of_the_kernel",
+    "perf_raw": "id=114 table=perf_raw type=os words=1 levels=kuh host=any desc=raw_events,_rHEX",
+    "ix86arch": (
+        "id=18 table=ix86arch type=core words=1 levels=ku is=default host=arch"
+        " desc=Intel_architectural_events"
+    ),
+}
 
 
 def main():
@@ -436,8 +443,9 @@ def main():
     for t in tables:
         first = t["pmus"][0]
         encoder = get_encoder_name(t, first)
-        name = re.sub(r"(?<=[a-z])0$", "",
-                      first["name"]) if "unc_" in first["name"] or first["type"] == 2 else first["name"]
+        name = re.sub(
+            r"(?<=[a-z])0$", "",
+            first["name"]) if "unc_" in first["name"] or first["type"] == 2 else first["name"]
         rows = [(e["e"], e["code"], list_event_keys(e, encoder, numbers, name),
                  [(u["u"], u["c"], list_mask_keys(u, encoder, numbers))
                   for u in select_netburst_masks(e, encoder)]) for e in t["events"]]
@@ -447,7 +455,10 @@ def main():
     writer.write_table("perf_raw", "perf_raw", [("r0000", 0, [("type", "4")], [])])
     writer.write_table("ix86arch", "arch", list(list_arch_events()))
     with open(os.path.join(args.folder, "pmus.pmu"), "w", encoding="ascii") as f:
-        f.write("# SPDX-License-Identifier: MIT\n# Every PMU in libpfm4's order, which is the order names are looked up in.\n")
+        f.write(
+            "# SPDX-License-Identifier: MIT\n# Every PMU in libpfm4's order, which is the order"
+            " names are looked up in.\n"
+        )
         f.writelines(line + "\n" for line in fold_instances(sort_units(units + list(MADE.items()))))
 
 

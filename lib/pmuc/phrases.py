@@ -131,7 +131,8 @@ def order_parts(parts, follows):
 
 
 def fill_template(template, parts):
-    """Fills the slots of a template. "[...]" is dropped if its slot is empty; parts without a slot are appended."""
+    """Fills the slots of a template. "[...]" is dropped if its slot is empty; parts without a slot
+    are appended."""
     slots = {"rest": []}
     for p in parts:
         marks = SLOT.split(p)           # words before any mark, then pairs of a slot and its words

@@ -29,7 +29,8 @@ def make_source_text(model):
 # ---- Intel's cores -------------------------------------------------------------------------------
 
 def make_intel_core(reading, kind):
-    """Makes the table of an Intel core; @kind is 'core', 'atom' or 'lowpower' in a hybrid processor."""
+    """Makes the table of an Intel core; @kind is 'core', 'atom' or 'lowpower' in a hybrid
+    processor."""
     m, known = reading.model, reading.processor
     alone = m.folder == "alderlaken"            # a hybrid's small cores, sold alone
     if not kind and known and known.is_hybrid() and not alone:
@@ -59,7 +60,8 @@ def list_intel_aliases(known, kind, core, name):
         return [n for n in dict.fromkeys([short] + known.libpfm) if n != name]
     names = ["%s_%s" % (short, core)]
     if get_core_libpfm_name(core):
-        names.append("%s_%s" % (known.libpfm[0] if known.libpfm else short, get_core_libpfm_name(core)))
+        names.append("%s_%s" %
+                     (known.libpfm[0] if known.libpfm else short, get_core_libpfm_name(core)))
     return names
 
 

@@ -37,11 +37,13 @@ def read_core(reading, data):
         return
     m = reading.model
     new = str(data.get("pmu_architecture", "")) >= "pmuv3"
-    b = reading.get_sheet(m.name, lambda: Sheet(m.name, make_table_title(m.name, clean_description(data["cpu"])[:100]),
-                                                ["arm.core" if new else "arm.core7"]))
+    b = reading.get_sheet(
+        m.name, lambda: Sheet(m.name, make_table_title(m.name,
+                                                       clean_description(data["cpu"])[:100]),
+                              ["arm.core" if new else "arm.core7"]))
     reading.cores[""] = m.name
-    b.source = "ARM-software/data pmu/%s.json, %s" % (m.folder,
-                                                      clean_description(str(data.get("timestamp", "")))[:30])
+    b.source = "ARM-software/data pmu/%s.json, %s" % (
+        m.folder, clean_description(str(data.get("timestamp", "")))[:30])
     b.device = "armv8_pmuv3_0" if new else "armv7_" + m.name
     b.aliases += ["armv8_" + m.name] if new else []
     b.aliases += reading.processor.libpfm if reading.processor else []
@@ -90,7 +92,8 @@ def read_event(reading, b, e, counters):
 
 
 def match_core(reading, b, data, new):
-    """Matches the hosts whose MIDR has the list's part number, and the cores of other makers that the head names."""
+    """Matches the hosts whose MIDR has the list's part number, and the cores of other makers that
+    the head names."""
     cpuid = data.get("cpuid")
     if cpuid is None:
         return

@@ -37,7 +37,8 @@ def read_disputes(path):
 
 
 def read_sources(path):
-    """Returns {(processor, part): (number of rows, checksum of their names, a digit for each row)}."""
+    """Returns {(processor, part): (number of rows, checksum of their names, a digit for each
+    row)}."""
     found = {}
     with open(path, encoding="utf-8") as f:
         for line in f:
@@ -55,7 +56,8 @@ def get_part(table):
     if table.flags & pt.TABLE_UNCORE:
         return table.part_of or table.name, "boxes"
     # A processor with small cores only is not a member of its file's family.
-    return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(table.device, "core")
+    return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(
+        table.device, "core")
 
 
 def list_row_names(tables):

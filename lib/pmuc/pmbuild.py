@@ -18,7 +18,9 @@ import pmtable as pt
 from pmcompile import Compiler, FilePart, get_row_position
 from pmheads import LIBRARY, find_architecture, parse_bits, find_processor, build_skeleton
 from pmmeaning import compile_metrics
-from pmread import MAX_NAME, MAX_ROWS, NUMBER, RefusedValue, clean_description, read_source, is_placeholder, parse_json
+from pmread import (
+    MAX_NAME, MAX_ROWS, NUMBER, RefusedValue, clean_description, read_source, is_placeholder,
+    parse_json)
 from pmtext import split_statements, split_tokens
 
 REPLACED = re.compile(r"[Rr]efer to new event ([A-Za-z0-9_.:=]+)")
@@ -120,7 +122,8 @@ class Entry:
         parts = [self.find_statement(), quote_word(self.name)]
         for key, value in self.values:
             if key not in facts:
-                parts.append(key + "=" + (value if type(value) is str else format_number_word(value)))
+                parts.append(key + "=" +
+                             (value if type(value) is str else format_number_word(value)))
         parts += self.format_row_words(counters, flags)
         if "desc" not in facts:
             parts += map(quote_text, filter(None, (self.desc, self.detail)))
@@ -133,7 +136,13 @@ class EntryLine:
     __slots__ = ("file", "number", "row", "counters", "flags")
 
     def __init__(self, file, number, row, counters, flags):
-        self.file, self.number, self.row, self.counters, self.flags = file, number, row, counters, flags
+        self.file, self.number, self.row, self.counters, self.flags = (
+            file,
+            number,
+            row,
+            counters,
+            flags,
+        )
 
     def split_row(self):
         row = self.row
@@ -143,8 +152,9 @@ class EntryLine:
         return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 
     def make_tokens(self, errors):
-        return next(split_tokens(self.row.format_line(self.counters, self.flags, ()), self.file, errors,
-                                 self.number), [])
+        return next(
+            split_tokens(self.row.format_line(self.counters, self.flags, ()), self.file, errors,
+                         self.number), [])
 
 
 TEXTS = frozenset(key for key, (_, text) in pt.read_keys().items() if text)
@@ -210,9 +220,14 @@ class Sheet:
         would be ambiguous."""
         if other.name == row.name:
             raise RefusedValue("EventName", "the list has this name twice")
-        if self.list_selecting_values(row) != self.list_selecting_values(other) or (row.flags ^ other.flags) & pt.ROW_METRIC:
+        if self.list_selecting_values(row) != self.list_selecting_values(other) or (
+                row.flags ^ other.flags) & pt.ROW_METRIC:
             raise RefusedValue("EventName", "the same name as '%s', with other values" % other.name)
-        if other.flags & pt.ROW_DEPRECATED and not row.flags & pt.ROW_DEPRECATED and not other.aliases:
+        if (
+            other.flags & pt.ROW_DEPRECATED
+            and not row.flags & pt.ROW_DEPRECATED
+            and not other.aliases
+        ):
             other.flags |= pt.ROW_SHADOWED
             self.seen[folded] = row
         else:
@@ -232,7 +247,8 @@ class Sheet:
     # ---- as text ---------------------------------------------------------------------------------
 
     def format_counter_lines(self):
-        """Returns (lines that declare counters, set of general counters). Call it after all rows are added."""
+        """Returns (lines that declare counters, set of general counters). Call it after all rows
+        are added."""
         if self.known:
             return [], self.known & GENERAL
         general = max(self.general or 0, (self.used & GENERAL).bit_length())
@@ -274,7 +290,9 @@ class Sheet:
     def format_head(self, facts=frozenset()):
         """Returns (lines of the head, default counters and default flags of rows)."""
         counters, general = self.format_counter_lines()
-        out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [g.format_line(facts) for g in self.groups]
+        out = ["use " + u for u in self.uses] + self.extra + counters + self.features + [
+            g.format_line(facts) for g in self.groups
+        ]
         on, flags = self.find_defaults(general)
         default = ["on=" + format_counters(on)] if on is not None else []
         default += ["flags=" + format_flags(flags)] if flags else []
@@ -289,7 +307,8 @@ class Sheet:
         return out, known if on is None else on, flags
 
     def format_lines(self, file, start):
-        """Returns (lines before the rows, EntryLines of the rows). The table begins in line @start of @file."""
+        """Returns (lines before the rows, EntryLines of the rows). The table begins in line @start
+        of @file."""
         first, *rest = self.format_identity()
         if self.same_as:
             return [first, "use " + self.same_as.name, *rest], []
@@ -371,7 +390,8 @@ class EventDraft:
         if f is None:
             raise RefusedValue(key, "0x%x: this unit has no field '%s'" % (value, field))
         if value > f.max:
-            raise RefusedValue(key, "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
+            raise RefusedValue(key,
+                               "0x%x does not fit the %d bits of '%s'" % (value, f.width, field))
         self.values.append((field, value))
 
     def set_fields(self, fields):
@@ -579,8 +599,9 @@ class ModelReading:
         parts = LIBRARY.files[file] = []
         for b in sheets:
             lines, rows = b.format_lines(file, start)
-            parts.append(FilePart(file, b.name, False,
-                                  split_statements("\n".join(lines), file, LIBRARY.errors, start), rows))
+            parts.append(
+                FilePart(file, b.name, False,
+                         split_statements("\n".join(lines), file, LIBRARY.errors, start), rows))
             rows_of.append((b, rows))
             start += len(lines) + len(rows)
         errors = list(LIBRARY.errors)
@@ -593,7 +614,8 @@ class ModelReading:
 
     def compile_metrics(self, tables, errors):
         """Compiles formulas. A formula that cannot be compiled is an error of its line."""
-        compile_metrics(tables, lambda t, row, key, why: errors.append((get_row_position(row), why)),
+        compile_metrics(tables, lambda t, row, key, why: errors.append(
+            (get_row_position(row), why)),
                         lambda row, key, why: self.report_note(row.name, key, why))
 
     def remove_bad_rows(self, rows_of, errors, file):

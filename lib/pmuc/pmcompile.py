@@ -37,7 +37,8 @@ PLAIN_PAIR = re.compile("(%s):(%s)" % (PLAIN, PLAIN))
 # ---- files ---------------------------------------------------------------------------------------
 
 class FilePart:
-    """Statements from one `pmu` or `section` to the next, followed by rows that are not lines of a file."""
+    """Statements from one `pmu` or `section` to the next, followed by rows that are not lines of a
+    file."""
     __slots__ = ("file", "name", "section", "statements", "rows")
 
     def __init__(self, file, name, section, statements_=(), rows=()):
@@ -56,8 +57,9 @@ def split_parts(said, file):
     for s in said:
         word = "" if is_row(s) else s[0].raw
         if word in ("pmu", "section") or not parts:
-            parts.append(FilePart(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "",
-                                  word == "section"))
+            parts.append(
+                FilePart(file, s[1].raw if word in ("pmu", "section") and len(s) > 1 else "",
+                         word == "section"))
         parts[-1].statements.append(s)
     return parts
 
@@ -77,7 +79,8 @@ class Library:
     def read_parts(self, path):
         if path not in self.files:
             self.files[path] = []
-            self.files[path] = split_parts(split_statements(read_text(path), path, self.errors), path)
+            self.files[path] = split_parts(split_statements(read_text(path), path, self.errors),
+                                           path)
         return self.files[path]
 
     def forget_file(self, path):
@@ -143,8 +146,9 @@ class Compiler(FieldCompiler):
     def find_used_part(self, part, words):
         """Finds the part of a `use`: a section or table of this file, a section of a head, or a
         table of another file."""
-        if not 2 <= len(words) <= 3 or any(w.is_text() or "/" in w.raw
-                                           for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
+        if not 2 <= len(words) <= 3 or any(
+                w.is_text() or "/" in w.raw
+                for w in words[1:]) or words[2:] and words[2].raw.endswith(".pmu"):
             self.report_error(words[-1].get_position(), "use takes one file of this folder")
             return None
         name = words[1].raw
@@ -190,8 +194,9 @@ class Compiler(FieldCompiler):
         loaded = self.load_part(part)
         first = loaded[0][0] if loaded else None
         if not first or is_row(first) or first[0].raw != "pmu":
-            at = (part.file, 1, 1) if not first else (part.file, first.number,
-                                                      1) if is_row(first) else first[0].get_position()
+            at = (part.file, 1,
+                  1) if not first else (part.file, first.number,
+                                        1) if is_row(first) else first[0].get_position()
             self.report_error(at, "the first statement must be pmu")
         rows = []
         for words, origin in loaded:
@@ -267,11 +272,10 @@ class Compiler(FieldCompiler):
             names.setdefault(folded, (name, line, number, depth))
         if detail is not None:
             values = [*values, (self.find_field_index(None, "detail"), pt.ANYWHERE, detail)]
-        self.rows.append(pt.Row(name, desc,
-                                self.find_row_counters(on, named, metric) if named or on is None else on,
-                                values,
-                                self.default_takes if takes is None else takes, flags, aliases,
-                                line))
+        self.rows.append(
+            pt.Row(name, desc,
+                   self.find_row_counters(on, named, metric) if named or on is None else on, values,
+                   self.default_takes if takes is None else takes, flags, aliases, line))
         return True
 
     def enter_plain_names(self, line, aliases, flags, number, depth):
@@ -308,16 +312,16 @@ class Compiler(FieldCompiler):
         return together
 
     def parse_word(self, w, line):
-        """Returns find_word_meaning() of a word that no earlier row had, "KEY=VALUE" or (KEY, VALUE);
-        None after an error."""
+        """Returns find_word_meaning() of a word that no earlier row had, "KEY=VALUE" or (KEY,
+        VALUE); None after an error."""
         m = None if type(w) is str else self.parse_number_word(*w)
         if m:
             self.meanings[w] = m
             return m
         word = w if type(w) is str else "%s=%s" % w if type(w[1]) is str else "%s=0x%x" % w
         try:
-            m = self.parse_plain_word(word) or self.find_word_meaning(Token(word, line.file, line.number,
-                                                                            1))
+            m = self.parse_plain_word(word) or self.find_word_meaning(
+                Token(word, line.file, line.number, 1))
         except StatementError:
             return None
         if type(m[2]) is Token:
@@ -331,12 +335,14 @@ class Compiler(FieldCompiler):
     def parse_number_word(self, key, n):
         """Returns find_word_meaning() of a number that fits its field; None for other words."""
         at = self.table.field_at.get(key)
-        f = self.table.fields[at] if at is not None and type(n) is int and key not in SEVERAL else None
+        f = self.table.fields[at] if at is not None and type(
+            n) is int and key not in SEVERAL else None
         return (key, "values", [(at, pt.ANYWHERE, n)],
                 0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
 
     def parse_plain_word(self, w):
-        """Returns find_word_meaning() of frequent words: a number that fits, a text, or aliases; None for other words."""
+        """Returns find_word_meaning() of frequent words: a number that fits, a text, or aliases;
+        None for other words."""
         key, equals, value = w.partition("=")
         at = self.table.field_at.get(key)
         if at is None:
@@ -345,7 +351,8 @@ class Compiler(FieldCompiler):
         if key in SEVERAL:
             return self.parse_register_word(value) if key == "msr" else None
         f = self.table.fields[at]
-        if f.kind == pt.TEXT and value[:1] == '"' and value.count('"') == 2 and value[-1] == '"' and "\\" not in value:
+        if f.kind == pt.TEXT and value[:1] == '"' and value.count(
+                '"') == 2 and value[-1] == '"' and "\\" not in value:
             return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
         return self.parse_number_word(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
 
@@ -363,7 +370,8 @@ class Compiler(FieldCompiler):
         return ("msr", "values", values, 0) if fits else None
 
     def find_row_counters(self, on, named, metric):
-        """Returns the counters of a row with @on, and the values for the counters in @named only."""
+        """Returns the counters of a row with @on, and the values for the counters in @named
+        only."""
         if on is None and not named:
             return 0 if metric else self.default_counters
         return (on or 0) | named
@@ -382,7 +390,8 @@ class Compiler(FieldCompiler):
                 raise StatementError(w.get_position(len(key) + 1), "one counter is needed here")
             where = named.bit_length() - 1
         if key in t.field_at or key not in ("on", "umasks", "alias", "hidden", "shadowed", "flags"):
-            return w.raw.partition("=")[0], "values", self.parse_key_values(w, key, where, value), named
+            return w.raw.partition("=")[0], "values", self.parse_key_values(w, key, where,
+                                                                            value), named
         if at:
             raise StatementError(w.get_position(), "'%s' takes no counter" % key)
         if key == "on":
@@ -394,7 +403,8 @@ class Compiler(FieldCompiler):
         if key == "flags":
             return key, "flags", parse_row_flags(value), 0
         if value.parse_number() > 1:
-            raise StatementError(value.get_position(), "%s does not fit %s (0..1)" % (value.raw, key))
+            raise StatementError(value.get_position(),
+                                 "%s does not fit %s (0..1)" % (value.raw, key))
         return key, "flags", pt.ROW_FLAGS[key] if value.parse_number() else 0, 0
 
     def parse_key_values(self, w, key, where, value):
@@ -419,7 +429,8 @@ class Compiler(FieldCompiler):
         return [(f, where, self.parse_field_value(t.fields[f], value))]
 
     def enter_name(self, text, token, row):
-        """Adds a name. It replaces a row of that name from a deeper `use`; any other row of that name is an error."""
+        """Adds a name. It replaces a row of that name from a deeper `use`; any other row of that
+        name is an error."""
         folded = pt.fold(text)
         if not folded:
             raise StatementError(token.get_position(), "an empty name")
@@ -429,9 +440,10 @@ class Compiler(FieldCompiler):
         if before:
             at = before[1]
             line = at.line if type(at) is Token else at.number
-            raise StatementError(token.get_position(), "'%s' is the same name as '%s' in line %d%s"
-                                 % (text, before[0], line,
-                                    "" if at.file == token.file else " of " + os.path.basename(at.file)))
+            raise StatementError(
+                token.get_position(), "'%s' is the same name as '%s' in line %d%s" %
+                (text, before[0], line,
+                 "" if at.file == token.file else " of " + os.path.basename(at.file)))
         self.names[folded] = text, token, row, self.origin[1]
 
     def drop_row(self, row):
@@ -444,7 +456,8 @@ class Compiler(FieldCompiler):
         metric = words[0].raw in ("metric", "ratio")
         name = words[1].get_text()
         if "," in name:
-            raise StatementError(words[1].get_position(), "a name with a comma: no text could ask for it")
+            raise StatementError(words[1].get_position(),
+                                 "a name with a comma: no text could ask for it")
         number = len(self.rows)
         before = self.names.get(pt.fold(name))
         if before and before[3] > self.origin[1] and type(before[2]) is int:
@@ -480,11 +493,13 @@ class Compiler(FieldCompiler):
         if not (metric or self.family) and (not texts_ or not texts_[0].get_text()):
             self.report_error(words[1].get_position(), "missing description of event '%s'" % name)
         elif len(texts_) > 2:
-            self.report_error(texts_[2].get_position(), "an event has a description and one longer text")
+            self.report_error(texts_[2].get_position(),
+                              "an event has a description and one longer text")
         elif len(texts_) == 2:
-            values.append((self.find_field_index(texts_[1], "detail"), pt.ANYWHERE, texts_[1].get_text()))
-        row = pt.Row(name, texts_[0].get_text() if texts_ else "", self.find_row_counters(on, named, metric),
-                     values, takes, flags, (), words[1])
+            values.append((self.find_field_index(texts_[1],
+                                                 "detail"), pt.ANYWHERE, texts_[1].get_text()))
+        row = pt.Row(name, texts_[0].get_text() if texts_ else "",
+                     self.find_row_counters(on, named, metric), values, takes, flags, (), words[1])
         if not flags & pt.ROW_SHADOWED:
             self.enter_name(name, words[1], number)
             for a in aliases:
@@ -501,7 +516,8 @@ class Compiler(FieldCompiler):
 
     def do_ratio(self, words):
         if len(words) < 3 or not words[2].raw.startswith("metric="):
-            raise StatementError(words[-1].get_position(), "ratio takes a name and its formula: metric=")
+            raise StatementError(words[-1].get_position(),
+                                 "ratio takes a name and its formula: metric=")
         self.ratios.append((words, self.origin))
 
     def enter_ratios(self):
@@ -521,7 +537,8 @@ class Compiler(FieldCompiler):
         def drop_name(w):
             found = self.names.get(pt.fold(w.get_text()))
             if not found:
-                raise StatementError(w.get_position(), "nothing of the name '%s' to drop" % w.get_text())
+                raise StatementError(w.get_position(),
+                                     "nothing of the name '%s' to drop" % w.get_text())
             if type(found[2]) is int:
                 self.drop_row(found[2])
             else:
@@ -537,7 +554,8 @@ class Compiler(FieldCompiler):
 
     def do_unsupported(self, words):
         if len(words) != 3 or not words[2].is_text() or not words[2].get_text():
-            raise StatementError(words[-1].get_position(), "unsupported takes a name and the reason as text")
+            raise StatementError(words[-1].get_position(),
+                                 "unsupported takes a name and the reason as text")
         self.enter_name(words[1].get_text(), words[1], words[1])
         self.waiting.append(("unsupported", words[1], words[2]))
 
@@ -592,7 +610,8 @@ class Compiler(FieldCompiler):
             self.add_mask_descriptions(events, t.groups[g])
 
     def add_metric_description(self, row):
-        """Adds the description of a metric from the files of metrics, because it cannot be composed from its name."""
+        """Adds the description of a metric from the files of metrics, because it cannot be composed
+        from its name."""
         row.desc = texts.find_metric_text(row.name) or ""
         if not row.desc and texts.load_metric_texts():
             self.report_error(locate_row(row.where), "metric '%s' needs a description here "
@@ -688,11 +707,11 @@ def compile_all(paths, is_meant=None, extend=None):
             tables.append(table)
     if extend:
         extend(tables)
-    compile_metrics(tables, lambda t, row, key,
-                    why: errors.append((get_row_position(row), "metric '%s': %s" % (row.name, why))),
-                    lambda row, key,
-                    why: errors.append((get_row_position(row),
-                                        "threshold of '%s': %s" % (row.name, why))))
+    compile_metrics(
+        tables, lambda t, row, key, why: errors.append((get_row_position(row), "metric '%s': %s" %
+                                                        (row.name, why))),
+        lambda row, key, why: errors.append((get_row_position(row), "threshold of '%s': %s" %
+                                             (row.name, why))))
     seen = set()
     unique = [e for e in errors + library.errors if not (e in seen or seen.add(e))]
     return tables, sorted(library.files), unique

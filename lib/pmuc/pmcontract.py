@@ -4,8 +4,8 @@ one.
 
 lib/events/contract.txt defines them. Each core's table gets a metric for the first formula whose
 events it has, or its memory controllers and caches; a metric that its list has under the name stays
-and gets the unit. A name without a formula is refused with the reason. Tables whose rows have numbers that programs use (libpfm 3) have
-theirs in the table NAME_ratios.
+and gets the unit. A name without a formula is refused with the reason. Tables whose rows have
+numbers that programs use (libpfm 3) have theirs in the table NAME_ratios.
 """
 
 import functools
@@ -34,7 +34,8 @@ class StandardMetric:
 
     def find_reason(self, core):
         """Returns why the PMU called @core has no formula."""
-        return next(text for tokens, text in self.reasons if all(is_for(token, core) for token in tokens))
+        return next(text for tokens, text in self.reasons if all(
+            is_for(token, core) for token in tokens))
 
 
 def is_for(token, core):
@@ -86,7 +87,8 @@ def find_names(formula):
 
 
 class NameScope:
-    """Names for a core's metrics: its own names, those of its boxes, and for a table NAME_ratios those of NAME."""
+    """Names for a core's metrics: its own names, those of its boxes, and for a table NAME_ratios
+    those of NAME."""
 
     def __init__(self, group, core, home):
         self.core = core.name
@@ -134,7 +136,8 @@ def add_standard_metric(standard, core, home, scope):
                                     core.rows[0].where))
             scope.known.add(folded)
             return
-    home.unsupported.append((standard.name, "cannot be measured: " + standard.find_reason(core.name)))
+    home.unsupported.append(
+        (standard.name, "cannot be measured: " + standard.find_reason(core.name)))
 
 
 def find_text_field(table, name):

@@ -8,7 +8,8 @@ import re
 import pmtable as pt
 from pmbuild import EventDraft, Sheet, format_counters
 from pmheads import sort_sections, is_big, list_row_names, make_table_title
-from pmread import COUNTERS, NUMBERS, RefusedValue, name_of, is_placeholder, convert_to_strings, get_cached_value
+from pmread import (
+    COUNTERS, NUMBERS, RefusedValue, name_of, is_placeholder, convert_to_strings, get_cached_value)
 
 OFFCORE_RSP_0, OFFCORE_RSP_1, PEBS_LD_LAT = 0x1A6, 0x1A7, 0x3F6
 MODIFIERS = (("CounterMask", "cmask"), ("Invert", "inv"), ("EdgeDetect", "edge"),
@@ -24,7 +25,8 @@ NEW = ("x86.tsx", "x86.frontend")
 # ---- tables --------------------------------------------------------------------------------------
 
 def make_core_sheet(reading, name, core, keys, device, desc):
-    """Makes an empty sheet. @core: microarchitecture of a hybrid's core. @keys: keys of its list."""
+    """Makes an empty sheet. @core: microarchitecture of a hybrid's core. @keys: keys of its
+    list."""
     processor = reading.processor if reading.intel else None
     known = processor and (processor.cores.get(core) or processor.cores.get(""))
     parts = list(known[1]) if known else list(NEW)
@@ -38,7 +40,8 @@ def make_core_sheet(reading, name, core, keys, device, desc):
 
 
 def find_core_of_file(reading, file):
-    """Returns the core of a list without events: the one in its file name, else the big core, else the first one."""
+    """Returns the core of a list without events: the one in its file name, else the big core, else
+    the first one."""
     for core, name in reading.cores.items():
         if core and core in file.lower():
             return reading.builders[name]
@@ -57,7 +60,11 @@ def add_topdown_rows(reading, b):
     slots = b.seen.get(b"topdown.slots")
     if slots is None or slots.counters != 1 << 35 or b.device not in ("cpu", "cpu_core"):
         return
-    section = reading.processor.topdown if reading.processor and reading.processor.topdown else "x86.topdown8"
+    section = (
+        reading.processor.topdown
+        if reading.processor and reading.processor.topdown
+        else "x86.topdown8"
+    )
     b.uses.append(section)
     for name in list_row_names(section):
         b.seen.setdefault(pt.fold(name), slots)
@@ -101,7 +108,8 @@ def set_event_select(d, counters, fixed):
     umasks = get_cached_value(NUMBERS, e, "UMask")
     msrs = get_cached_value(NUMBERS, e, "MSRIndex")
     msr_value = d.get_number("MSRValue")
-    bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(len(codes), len(umasks)) == 2
+    bare = not any(msrs) and not msr_value and d.name == "OFFCORE_RESPONSE" and max(
+        len(codes), len(umasks)) == 2
     if bare:                # the list leaves both registers to the caller
         msrs = OFFCORE_RSP_0, OFFCORE_RSP_1
     if fixed is not None:
@@ -157,7 +165,8 @@ def list_encodings(limit, codes, umasks, msrs, ext):
         if code > 0xFF:
             raise RefusedValue("EventCode", "0x%x does not fit 8 bits" % code)
         if umask > limit:
-            raise RefusedValue("UMaskExt" if ext else "UMask", "0x%x does not fit the unit mask" % umask)
+            raise RefusedValue("UMaskExt" if ext else "UMask",
+                               "0x%x does not fit the unit mask" % umask)
         if i >= len(msrs) > 1:
             break
         msr = msrs[i] if len(msrs) > 1 else msrs[0]
@@ -181,7 +190,8 @@ def find_distinct_positions(codes, umasks, msrs):
 
 
 def extra_register(d, msr, value):
-    """Sets an extra register of the event. The head names its field for users; the value must fit that field."""
+    """Sets an extra register of the event. The head names its field for users; the value must fit
+    that field."""
     field = d.b.registers.get(msr)
     if field and value > d.b.at[field].max:
         raise RefusedValue("MSRValue", "0x%x does not fit the %d bits of '%s'"

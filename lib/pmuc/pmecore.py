@@ -60,7 +60,8 @@ def find_column(rows, folder, core):
 
 
 def collect_macros(rows, column):
-    """Returns macros by name: the auxiliary rows, and the rows of the tree, which formulas use as ratios."""
+    """Returns macros by name: the auxiliary rows, and the rows of the tree, which formulas use as
+    ratios."""
     known = {r[k]: r.get(column, "") for r in rows
              for k in LEVELS if r.get(k) and (r["Key"] == "Aux" or is_tree(r))}
     return dict(known, **{DURATION: "1000 * DURATIONTIMEINSECONDS"})
@@ -75,7 +76,8 @@ def collect_items(rows, column):
     above = []
     for r in rows:
         level = next((i for i, k in enumerate(LEVELS) if r.get(k)), None)
-        if level is None or not r.get(column) or r[column] == "#NA" or not (is_tree(r) or r["Key"].startswith("Info.")):
+        if level is None or not r.get(column) or r[column] == "#NA" or not (
+                is_tree(r) or r["Key"].startswith("Info.")):
             continue
         name = r[LEVELS[level]].replace("%_", "")
         name = name if is_tree(r) else "%s_%s" % (r["Key"].replace(".", "_"), name)
@@ -111,7 +113,8 @@ def expand_macros(text, known, depth=0):
 
 
 def assign_letters(text):
-    """Returns @text with letters in place of event names, and the list of those names, as in Intel's formulas."""
+    """Returns @text with letters in place of event names, and the list of those names, as in
+    Intel's formulas."""
     names = list(dict.fromkeys(MACRO.findall(text)))
     letters = {n: "e%d" % i for i, n in enumerate(names)}
     return MACRO.sub(lambda m: letters[m[0]], text), [{"Name": n, "Alias": letters[n]}
@@ -145,7 +148,8 @@ def assign_groups(e):
                                      for g in (e.get("MetricGroup", ""), "TmaL%s" % e.get("Level"))
                                      if g))
     threshold = e.get("Threshold")
-    if e.get("UnitOfMeasure") == "percent" and type(threshold) is dict and type(threshold.get("Formula")) is str:
+    if e.get("UnitOfMeasure") == "percent" and type(threshold) is dict and type(
+            threshold.get("Formula")) is str:
         text = re.sub(r"([<>]=?)\s*(0?\.\d+)", lambda m: "%s %.6g" % (m[1], 100 * float(m[2])),
                       threshold["Formula"])
         e["Threshold"] = dict(threshold, Formula=text)

@@ -111,7 +111,8 @@ class FieldCompiler(HeadCompiler):
     def parse_bit_ranges(value):
         word, colon, bits = value.raw.partition(":")
         if not colon or word not in WORDS:
-            raise StatementError(value.get_position(), "expected config, config1, config2 or config3, a colon and bits")
+            raise StatementError(value.get_position(),
+                                 "expected config, config1, config2 or config3, a colon and bits")
         out, used = [], 0
         for part in Token(bits, *value.get_position(len(word) + 1)).split_list():
             m = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", part.raw)
@@ -128,7 +129,8 @@ class FieldCompiler(HeadCompiler):
         return out
 
     def parse_words(self, tokens_, numbered):
-        """Parses words of a trait or choice. A:0..6 is seven words, A/B two spellings, A=N sets a value."""
+        """Parses words of a trait or choice. A:0..6 is seven words, A/B two spellings, A=N sets a
+        value."""
         words, seen, position = [], {}, 0
 
         def add_word(w):
@@ -147,8 +149,9 @@ class FieldCompiler(HeadCompiler):
                 for s in spellings:
                     folded = pt.fold(s)
                     if not folded or folded in seen:
-                        raise StatementError(w.get_position(),
-                                             "the word '%s' is given twice" % s if folded else "an empty word")
+                        raise StatementError(
+                            w.get_position(),
+                            "the word '%s' is given twice" % s if folded else "an empty word")
                     seen[folded] = s
                     words.append(pt.Word(s, position if numbered else 1 << position))
                 position += 1
@@ -185,7 +188,9 @@ class FieldCompiler(HeadCompiler):
     def do_group(self, words):
         name = self.parse_name(words, "group")
         if len(words) < 3 or words[2].raw not in ("one", "any"):
-            raise StatementError(words[min(2, len(words) - 1)].get_position(), "after its name, a group says one or any")
+            raise StatementError(words[min(2,
+                                           len(words) - 1)].get_position(),
+                                 "after its name, a group says one or any")
         replaces = self.record_declaration("group", words[1], name)
         got, values, seen = {}, [], {}
 
@@ -207,8 +212,9 @@ class FieldCompiler(HeadCompiler):
             for s in key.split("/"):
                 folded = pt.fold(s)
                 if not folded or folded in seen:
-                    raise StatementError(w.get_position(),
-                                         "the word '%s' is given twice" % s if folded else "an empty word")
+                    raise StatementError(
+                        w.get_position(),
+                        "the word '%s' is given twice" % s if folded else "an empty word")
                 seen[folded] = n
                 values.append((pt.Word(s, n, unquote_text(desc[1:])), number))
         before = len(self.errors)
@@ -231,14 +237,16 @@ class FieldCompiler(HeadCompiler):
             field = got["field"].raw if "field" in got else "umask"
             if field not in t.field_at:
                 if ("broken", field) not in self.origins:
-                    self.report_error(got.get("field", words[1]).get_position(), "unknown field '%s'" % field)
+                    self.report_error(
+                        got.get("field", words[1]).get_position(), "unknown field '%s'" % field)
                 continue
             index = t.field_at[field]
             f = t.fields[index]
             fits = True
             for w, token in values:
                 if w.value >> f.width:
-                    self.report_error(token.get_position(), "0x%x does not fit field %s" % (w.value, field))
+                    self.report_error(token.get_position(),
+                                      "0x%x does not fit field %s" % (w.value, field))
                     fits = False
             flags = pt.GROUP_ANY if union else 0
             preset = 0
@@ -249,10 +257,12 @@ class FieldCompiler(HeadCompiler):
                     flags |= pt.GROUP_DEFAULT
                     parts = got["default"].split_list()
                     if len(parts) > 1 and not union:
-                        raise StatementError(got["default"].get_position(), "a group of one value has one default")
+                        raise StatementError(got["default"].get_position(),
+                                             "a group of one value has one default")
                     for p in parts:
                         if pt.fold(p.raw) not in seen:
-                            raise StatementError(p.get_position(), "the group has no value '%s'" % p.raw)
+                            raise StatementError(p.get_position(),
+                                                 "the group has no value '%s'" % p.raw)
                         preset |= seen[pt.fold(p.raw)]
                 mask = got["mask"].parse_number() if "mask" in got else None
                 if "explicit" in got and got["explicit"].parse_number():
@@ -264,7 +274,8 @@ class FieldCompiler(HeadCompiler):
                 continue
             group = pt.Group(name, flags, index, [w for w, _ in values], preset, mask)
             if any(w.value & ~group.mask for w in group.words) or group.mask >> f.width:
-                self.report_error(got["mask"].get_position(), "the mask does not fit the values and the field")
+                self.report_error(got["mask"].get_position(),
+                                  "the mask does not fit the values and the field")
                 continue
             self.groups[name] = len(t.groups)
             t.groups.append(group)
@@ -289,7 +300,8 @@ class FieldCompiler(HeadCompiler):
             field = got["field"].raw if "field" in got else name
             if field not in t.field_at:
                 if ("broken", field) not in self.origins:
-                    self.report_error(got.get("field", token).get_position(), "unknown field '%s'" % field)
+                    self.report_error(
+                        got.get("field", token).get_position(), "unknown field '%s'" % field)
                 continue
             f = t.fields[t.field_at[field]]
             if name != field:       # a second name for the same bits
@@ -369,7 +381,8 @@ class FieldCompiler(HeadCompiler):
                                                                b"") and part.raw == value.raw:
                 return 0
             if not found:
-                raise StatementError(part.get_position(), "%s has no word '%s'" % (f.name, part.raw))
+                raise StatementError(part.get_position(),
+                                     "%s has no word '%s'" % (f.name, part.raw))
             total |= found[0]
         return total
 
@@ -395,8 +408,10 @@ class FieldCompiler(HeadCompiler):
                 raise StatementError(part.get_position(), "unknown group '%s'" % part.raw)
             if self.groups[part.raw] is not None:
                 if self.groups[part.raw] in out:
-                    raise StatementError(part.get_position(), "group '%s' is taken twice" % part.raw)
+                    raise StatementError(part.get_position(),
+                                         "group '%s' is taken twice" % part.raw)
                 out.append(self.groups[part.raw])
         if len(out) > pt.MAX_TAKES:
-            raise StatementError(value.get_position(), "an event takes at most %d groups" % pt.MAX_TAKES)
+            raise StatementError(value.get_position(),
+                                 "an event takes at most %d groups" % pt.MAX_TAKES)
         return tuple(out)

@@ -61,7 +61,8 @@ PLAIN = re.compile(NAMES["own"].replace("'[^']*'|", ""))
 
 
 class Graph:
-    """Expressions in which equal parts are stored once. A node is a number; operands have smaller numbers."""
+    """Expressions in which equal parts are stored once. A node is a number; operands have smaller
+    numbers."""
 
     def __init__(self):
         self.nodes = []
@@ -151,7 +152,8 @@ class Parser:
 
     def expect_word(self, word):
         if self.words[self.at] != word:
-            raise RefusedValue("Formula", "expected '%s' before %s" % (word, self.quote_next_word()))
+            raise RefusedValue("Formula",
+                               "expected '%s' before %s" % (word, self.quote_next_word()))
         self.at += 1
 
     def enter_level(self):
@@ -173,7 +175,8 @@ class Parser:
         self.depth -= 1
 
     def parse_operators(self, level):
-        """Parses the operators after an operand, of this level and higher ones, with their right operands."""
+        """Parses the operators after an operand, of this level and higher ones, with their right
+        operands."""
         words = self.words
         op = words[self.at]
         own = BINDS.get(op, -1)
@@ -297,7 +300,8 @@ def get_name_text(function, name):
         try:
             return get_number_text(parse_number(name))
         except ValueError:
-            raise RefusedValue("Formula", "'%s' is neither a number nor a name" % name[:40]) from None
+            raise RefusedValue("Formula",
+                               "'%s' is neither a number nor a name" % name[:40]) from None
     return name if PLAIN.fullmatch(name) else "'%s'" % name
 
 
@@ -320,7 +324,8 @@ def format_call(op, parts):
         return "%s(%s)" % (op, ", ".join(text for text, _ in parts)), ATOM
     if op == "if":
         value, test, other = parts
-        return "%s if %s else %s" % (add_parentheses(value, 1), add_parentheses(test, 1), other[0]), 0
+        return "%s if %s else %s" % (add_parentheses(value, 1), add_parentheses(test,
+                                                                                1), other[0]), 0
     return "-" + add_parentheses(parts[0], 7), 7
 
 
@@ -349,7 +354,8 @@ def format_formula(formula, names):
 
 
 def rewrite_formula(text, grammar, spell=None):
-    """Translates a formula to the grammar of .pmu files; @spell(name) returns names in that grammar."""
+    """Translates a formula to the grammar of .pmu files; @spell(name) returns names in that
+    grammar."""
     formula = parse_formula(text, grammar)
     names = tuple([(function, spell(name) if spell and function == "name" else name) for function,
                    name in formula.names])
@@ -360,7 +366,8 @@ def rewrite_formula(text, grammar, spell=None):
 
 
 def rename_inputs(formula, names):
-    """Returns the Formula that parse() would return for the text with these names; None if it must be parsed."""
+    """Returns the Formula that parse() would return for the text with these names; None if it must
+    be parsed."""
     if any([not PLAIN.fullmatch(name) and "'" in name or name in ("if", "else") for _,
             name in names]):
         return None
@@ -373,8 +380,10 @@ def rename_inputs(formula, names):
 # ---- postfix to graph ----------------------------------------------------------------------------
 
 def add_formula_to_graph(formula, graph, leaf):
-    """Adds a formula to the graph. Returns its node; @leaf(function, name) returns the nodes of names."""
-    nodes, stack, known, node = [leaf(*name) for name in formula.names], [], graph.known, graph.add_node
+    """Adds a formula to the graph. Returns its node; @leaf(function, name) returns the nodes of
+    names."""
+    nodes, stack, known, node = [leaf(*name)
+                                 for name in formula.names], [], graph.known, graph.add_node
     for what in formula.code:
         if type(what) is int:
             stack.append(nodes[what])
@@ -439,8 +448,8 @@ class CodeWriter:
         return uses
 
     def emit_leaf(self, op, what):
-        return "e" + format_number(self.inputs.index_of(what),
-                                   2) if op == "input" else encode_number(what) if op == "number" else "v"
+        return "e" + format_number(self.inputs.index_of(
+            what), 2) if op == "input" else encode_number(what) if op == "number" else "v"
 
     def emit_node(self, at, uses):
         """Appends the code of a node. Returns the stack depth that it needs."""

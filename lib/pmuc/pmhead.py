@@ -23,7 +23,8 @@ class StatementReader:
         self.errors.append((where, text))
 
     def visit_words(self, words, action):
-        """Calls @action for each word. An error in one word does not hide those of the next ones."""
+        """Calls @action for each word. An error in one word does not hide those of the next
+        ones."""
         for w in words:
             try:
                 action(w)
@@ -31,7 +32,8 @@ class StatementReader:
                 self.report_error(e.where, e.text)
 
     def record_declaration(self, kind, token, name=None):
-        """Records a declaration. Refuses a second one in the same part. True if it replaces one of a used part."""
+        """Records a declaration. Refuses a second one in the same part. True if it replaces one of
+        a used part."""
         name = token.raw if name is None else name
         before = self.origins.get((kind, name))
         if before and before[1] == self.origin:
@@ -126,7 +128,8 @@ class HeadCompiler(StatementReader):
 
     def do_device(self, words):
         if len(words) != 2:
-            raise StatementError(words[-1].get_position(), "device takes the name the kernel gives the PMU")
+            raise StatementError(words[-1].get_position(),
+                                 "device takes the name the kernel gives the PMU")
         self.table.device = words[1].get_text()
 
     def do_pmctype(self, words):
@@ -186,7 +189,8 @@ class HeadCompiler(StatementReader):
         if "width" not in given:
             raise StatementError(words[1].get_position(), "counter without width")
         if not c.first <= c.last < 32:
-            raise StatementError(words[1].get_position(), "counters are numbered 0..31, fixed ones F0..F31")
+            raise StatementError(words[1].get_position(),
+                                 "counters are numbered 0..31, fixed ones F0..F31")
         for n in range(c.first, c.last + 1):
             if self.record_declaration("counter", words[1], "%s%d" % ("F" if c.fixed else "", n)):
                 for old in self.table.counters[:]:
@@ -227,9 +231,11 @@ class HeadCompiler(StatementReader):
                 identities.append(w)
                 number, slash, mask = value.raw.partition("/")
                 n = Token(number, *value.get_position()).parse_number()
-                m = Token(mask, *value.get_position(len(number) + 1)).parse_number() if slash else pt.ALL64
+                m = Token(mask, *value.get_position(len(number) +
+                                                    1)).parse_number() if slash else pt.ALL64
                 if n & ~m:
-                    raise StatementError(value.get_position(), "the value has bits outside its mask")
+                    raise StatementError(value.get_position(),
+                                         "the value has bits outside its mask")
                 one[key] = n, m
             elif key in ("core_type", "native_model"):
                 n = value.parse_number()
@@ -244,8 +250,9 @@ class HeadCompiler(StatementReader):
         if len(words) < 2:
             raise StatementError(words[0].get_position(), "match takes KEY=VALUE")
         if len(identities) > 1:
-            raise StatementError(identities[1].get_position(),
-                                 "one identity per match: midr, pvr, implver, cputype and id exclude each other")
+            raise StatementError(
+                identities[1].get_position(),
+                "one identity per match: midr, pvr, implver, cputype and id exclude each other")
         if len(self.errors) > before:
             return
         value, mask = one[identities[0].split_pair()[0]] if identities else (0, 0)

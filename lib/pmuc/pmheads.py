@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Facts about processors beside their lists: the sections of lib/events/heads.
 
-    list NAME... [linux=NAME,...] [libpfm=NAME,...] [alias=NAME,...]    folders of lists this section
+    list NAME... [linux=NAME,...] [libpfm=NAME,...] [alias=NAME,...]    folders of lists this
+    section
                                                         is for, and other names of its PMU
     core big|small|NAME use=SECTION,...                 sections of its cores; NAME in hybrids
     boxes FAMILY                                        prefix of its boxes' sections
@@ -219,7 +220,8 @@ def build_skeleton(uses):
 
 
 def sort_sections(uses):
-    """Sorts sections by their position in the file. Tables of Intel's cores depend on that order."""
+    """Sorts sections by their position in the file. Tables of Intel's cores depend on that
+    order."""
     order = list(LIBRARY.read_sections())
     return sorted(dict.fromkeys(uses), key=order.index)
 

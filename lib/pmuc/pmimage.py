@@ -13,14 +13,17 @@ import struct
 
 import pmpack
 import pmview
-from pmtable import ALL64, ANY32, ANYWHERE, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT, NAME_UNSUPPORTED, ROW_METRIC, \
-    ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT, fold, read_keys, name_hash, find_first_existing
-from pmlayout import ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT, IMAGE_MAGIC, \
-    IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID, N_DIRECTORY, \
-    PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, SOURCE_LIBPFM4, \
-    STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, compute_checksum, find_config1_fields, get_config1, \
-    extra_register, make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots, \
-    place_entries, compute_sparse_slot_count
+from pmtable import (
+    ALL64, ANY32, ANYWHERE, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT,
+    NAME_UNSUPPORTED, ROW_METRIC, ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT,
+    fold, read_keys, name_hash, find_first_existing)
+from pmlayout import (
+    ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT,
+    IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID,
+    N_DIRECTORY, PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES,
+    SOURCE_LIBPFM4, STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, compute_checksum,
+    find_config1_fields, get_config1, extra_register, make_filter_words, find_first_pieces,
+    hash_host, list_host_keys, pack_row, pack_slots, place_entries, compute_sparse_slot_count)
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -119,7 +122,9 @@ def list_rare_texts(t):
 
 
 # Fields whose texts are packed: texts for users, and code of metrics.
-PACKED_FIELDS = {"note", "dispute", "detail", "formula", "metric", "metric_inputs", "metric_threshold"}
+PACKED_FIELDS = {
+    "note", "dispute", "detail", "formula", "metric", "metric_inputs", "metric_threshold"
+}
 
 
 def split_texts(tables, texts):
@@ -143,7 +148,8 @@ def split_texts(tables, texts):
                 plain.add(w.name)
                 described[w.desc] = None
         plain.update(text for text, _, _ in t.list_names())
-        plain.update((t.name, t.desc, t.source, " ".join(t.aliases), *t.aliases, t.unit, t.device, t.part_of, ""))
+        plain.update((t.name, t.desc, t.source, " ".join(t.aliases), *t.aliases, t.unit, t.device,
+                      t.part_of, ""))
         plain.update(why for _, why in t.unsupported)
         plain.update(x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
         plain.update(x for feature in t.features for x in feature if type(x) is str)
@@ -278,7 +284,8 @@ class ImageWriter:
         for name, fmt in ARRAYS + STORE:
             if name not in ("tables", "pool", "store"):
                 body = self.bodies.get(name) or self.bodies["store"]
-                setattr(self, name, (NumberArray if fmt in "IHQ" else RecordArray)(name, self.order, body))
+                setattr(self, name, (NumberArray if fmt in "IHQ" else RecordArray)(name, self.order,
+                                                                                   body))
 
     def pack_texts(self, texts):
         """Packs @texts. Their offsets follow those of all pools."""
@@ -289,7 +296,8 @@ class ImageWriter:
         self.packed_head = pmpack.read_identity(raw, self.order)
 
     def index_names(self, t, entries):
-        """Adds aliases of the table and the index of all names. Returns the numbers of the first elements."""
+        """Adds aliases of the table and the index of all names. Returns the numbers of the first
+        elements."""
         add, rows = self.pool.add_text, len(t.rows)
         folded = [fold(text) for text, _, _ in entries]
         if len(set(folded)) < len(folded):
@@ -305,7 +313,8 @@ class ImageWriter:
                  for text, target, kind in entries[len(events):]]
         slots = pack_slots(list(map(name_hash, folded)),
                            events + list(range(rows, rows + len(names))))
-        return (self.names.store_slice(names), len(names)), (self.slots.store_slice(slots), len(slots))
+        return (self.names.store_slice(names), len(names)), (self.slots.store_slice(slots),
+                                                             len(slots))
 
     def add_words(self, of):
         """Returns (first word, number of words, number of values)."""
@@ -334,12 +343,13 @@ class ImageWriter:
         records = []
         for g in groups:
             first, n, distinct = self.add_words(g.words)
-            records.append((self.pool.add_text(g.name), g.flags, g.field, first, n, distinct, g.preset,
-                            g.mask))
+            records.append((self.pool.add_text(g.name), g.flags, g.field, first, n, distinct,
+                            g.preset, g.mask))
         return [self.groups.store_record(r) for r in records]
 
     def add_takes(self, t):
-        """Returns (numbers of the table's groups, those of each row). Groups of alias rows are not the table's."""
+        """Returns (numbers of the table's groups, those of each row). Groups of alias rows are not
+        the table's."""
         own = len(t.groups)
         groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
         lent = iter(groups[own:])
@@ -356,7 +366,8 @@ class ImageWriter:
 
     def add_feature(self, name, value):
         text = value if isinstance(value, str) else ""
-        return self.pool.add_text(name), self.pool.add_text(text), 0 if text or value == "" else value
+        return self.pool.add_text(name), self.pool.add_text(
+            text), 0 if text or value == "" else value
 
     def pack_wide_value(self, field, counter, value):
         number = self.wides.store_record((value, counter, 0))
@@ -372,8 +383,10 @@ class ImageWriter:
         return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.pack_wide_value(f, c, v)
 
     def add_rows(self, t, takes, values):
-        """Adds rows, those of aliases last, with their values close to them. Returns their numbers."""
-        at, of_takes, of_sets = self.pool, ComputedDict(self.takes.store_slice), ComputedDict(self.sets.store_record)
+        """Adds rows, those of aliases last, with their values close to them. Returns their
+        numbers."""
+        at, of_takes, of_sets = self.pool, ComputedDict(self.takes.store_slice), ComputedDict(
+            self.sets.store_record)
         rows, numbers = t.rows + t.lent, []
         for start in range(0, len(rows), CHUNK):
             runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
@@ -406,7 +419,8 @@ class ImageWriter:
         rows = [(i, row) for i, row in enumerate(t.rows, 1)
                 if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
         taken = {t.groups[g].field for _, row in rows for g in row.takes}
-        if code in taken or depends_on_counter(found) and depends_on_counter(find_row_shapes([row for _, row in rows])):
+        if code in taken or depends_on_counter(found) and depends_on_counter(
+                find_row_shapes([row for _, row in rows])):
             return 0, 0
         entries = self.list_code_index_entries(t, rows, code, umask)
         # Keys of many rows, which differ in an extra register, are added last, so that other keys
@@ -415,7 +429,8 @@ class ImageWriter:
         entries.sort(key=lambda entry: often[entry[0]])
         bits = len(t.rows).bit_length()
         entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
-        slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)      # few look-ups: a small table
+        # few look-ups: a small table
+        slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)
         return self.ways.store_slice(slots), len(slots)
 
     def list_code_index_entries(self, t, rows, code, umask):
@@ -433,7 +448,8 @@ class ImageWriter:
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
                     has[g] |= move(v)
-            mask = WAY_ANY if row.takes and not by_words.isdisjoint(row.takes) else has.get(umask, 0) & ANY32
+            mask = WAY_ANY if row.takes and not by_words.isdisjoint(row.takes) else has.get(
+                umask, 0) & ANY32
             found.append((number, row, has[code] & ANY32, mask, extra, register))
         entries, seen = [], set()
         crowded = {way[2:4] for way in found if way[4]}
@@ -490,7 +506,8 @@ class ImageWriter:
         return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
 
     def add_table(self, t, found, flags, values, entries):
-        """Adds a table with these @flags, find_row_shapes() and @values of rows, and list_names()."""
+        """Adds a table with these @flags, find_row_shapes() and @values of rows, and
+        list_names()."""
         add = self.pool.add_text
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device,
                                   t.part_of)]
@@ -533,8 +550,9 @@ class ImageWriter:
         self.wholes.store_slice(records)
         self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
         # A name is searched in one image after the other: most searches end at an empty slot.
-        self.calls.store_slice(pack_slots([name_hash(fold(name)) for name, _ in names],
-                                          [i for _, i in names], count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
+        self.calls.store_slice(
+            pack_slots([name_hash(fold(name)) for name, _ in names], [i for _, i in names],
+                       count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
 
     def name_filter(self, parts, own):
         """Makes the filter of all names in @parts. A name with a separator also represents its
@@ -545,7 +563,8 @@ class ImageWriter:
         return make_filter_words(list(map(name_hash, folded)))
 
     def index_hosts(self, tables):
-        """Makes the hash table of the keys of hosts. Units of any processor have the kernel's name as key."""
+        """Makes the hash table of the keys of hosts. Units of any processor have the kernel's name
+        as key."""
         entries = {}
         for i, t in enumerate(tables):
             for key in [k for m in t.matches for k in list_host_keys(m)]:
@@ -582,8 +601,9 @@ class ImageWriter:
         counts = {name: len(bodies[name]) // SIZES[name] for name in DIRECTORY}
         if at > 0x7FFFFFF0:
             raise ValueError("the image is too big")
-        bodies["tables"] = b"".join(self.pack_head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h)
-                                    for i, h in enumerate(self.heads))
+        bodies["tables"] = b"".join(
+            self.pack_head(offsets["tables"] + i * HEAD_SIZE, at, offsets, h)
+            for i, h in enumerate(self.heads))
         rest = b"".join(bodies[name].ljust(-(-len(bodies[name]) // 8) * 8, b"\0") for name,
                         _ in ARRAYS)
         directory = [x for name in DIRECTORY for x in (offsets[name], counts[name])]
@@ -621,7 +641,8 @@ def make_embedding(path, raw):
     section follows the constants of the code, near the start of the image."""
     head = pmview.read_image_head(raw)
     at, size = head["packed_texts"]
-    texts_size = pmpack.get_memory_size(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
+    texts_size = pmpack.get_memory_size(
+        raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else 8
     return"""/* SPDX-License-Identifier: MIT */
 /* Written by pmuc.py: the image with checksum %s */
 #ifdef __CET__
@@ -649,7 +670,8 @@ pfmi_text_memory:
 
 @functools.lru_cache(None)
 def compute_compiler_digest():
-    """Digest of the compiler and the key names, so that images are remade after a change of either."""
+    """Digest of the compiler and the key names, so that images are remade after a change of
+    either."""
     h = hashlib.sha256()
     here = os.path.dirname(os.path.abspath(__file__))
     parts = [os.path.join(here, name)

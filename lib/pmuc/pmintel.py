@@ -47,7 +47,8 @@ def is_core(inner):
 
 
 def parse_roles(hosts):
-    """Returns {file name: line of the mapfile}; the line that names a core of a hybrid, if there is one."""
+    """Returns {file name: line of the mapfile}; the line that names a core of a hybrid, if there is
+    one."""
     roles = {}
     for h in hosts:
         if h.file not in roles or h.kind == "hybridcore":
@@ -67,7 +68,8 @@ def read_file(reading, inner, data, hybrid, roles):
             return [(add_fp_arith_masks, data["Events"])]
         elif "uncore" in file:
             experimental = "experimental" in file
-            reading.visit_objects(data["Events"], lambda e: add_uncore_event(reading, e, experimental))
+            reading.visit_objects(data["Events"],
+                                  lambda e: add_uncore_event(reading, e, experimental))
         else:
             reading.report_refusal("-", "-", "a list of unknown kind")
     elif type(data) is dict and type(data.get("Metrics")) is list:
@@ -97,14 +99,14 @@ def add_core_list(reading, file, data, hybrid, role):
         if type(e) is dict:
             keys.update(e)
     name = m.name + "_" + core if core else m.name
-    b = reading.get_sheet(name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
-                                                        make_table_title(m.name, given, core)))
+    b = reading.get_sheet(
+        name, lambda: make_core_sheet(reading, name, core, keys, get_core_device(core, role),
+                                      make_table_title(m.name, given, core)))
     reading.cores[core] = name
     b.aliases += [n for n in list_core_aliases(m, core) if n not in [b.name] + b.aliases]
-    b.source = "intel/perfmon %s, version %s of %s" % (m.folder,
-                                                       clean_description(str(header.get("Version", "")))[:20],
-                                                       clean_description(str(header.get("DatePublished",
-                                                                                        "")))[:20])
+    b.source = "intel/perfmon %s, version %s of %s" % (
+        m.folder, clean_description(str(header.get(
+            "Version", "")))[:20], clean_description(str(header.get("DatePublished", "")))[:20])
     reading.visit_objects(events, lambda e: add_core_event(reading, b, e))
     add_topdown_rows(reading, b)
     count_without_hyperthreading(b)
@@ -156,7 +158,8 @@ def add_small_core_metrics(reading):
         return
     reading.file, source = reading.model.sheet
     for name, e in read_small_core_metrics(reading, source):
-        reading.visit_objects([e], lambda item, b=reading.builders[name]: add_intel_metric(reading, b, item))
+        reading.visit_objects(
+            [e], lambda item, b=reading.builders[name]: add_intel_metric(reading, b, item))
 
 
 # ---- latencies -----------------------------------------------------------------------------------

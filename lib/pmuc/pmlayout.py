@@ -68,7 +68,8 @@ def pack_row(order, row):
     groups) to the numbers of a row in the image. In C, the members of a word are bit-fields."""
     name, desc, value, group, counters, flags, n_values, n_groups = row
     words = []
-    for (bits, what), first, second in zip(ROW_WORDS, (name, desc, value), (n_values, n_groups, counters)):
+    for (bits, what), first, second in zip(ROW_WORDS, (name, desc, value),
+                                           (n_values, n_groups, counters)):
         if first >> bits or second >> (32 - bits):
             raise ValueError("more %s or sets of counters than an image can hold" % what)
         words.append(first | second << bits if order == "<" else first << (32 - bits) | second)
@@ -78,9 +79,11 @@ def pack_row(order, row):
 def unpack_row(order, numbers):
     """The reverse of pack_row()."""
     *words, group, flags = numbers
-    (name, n_values), (desc, n_groups), (value, counters) = (
-        (w & (1 << bits) - 1, w >> bits) if order == "<" else (w >> (32 - bits), w & (1 << (32 - bits)) - 1)
-        for w, (bits, _) in zip(words, ROW_WORDS))
+    (name, n_values), (desc, n_groups), (value,
+                                         counters) = ((w & (1 << bits) - 1,
+                                                       w >> bits) if order == "<" else
+                                                      (w >> (32 - bits), w & (1 << (32 - bits)) - 1)
+                                                      for w, (bits, _) in zip(words, ROW_WORDS))
     return name, desc, value, group, counters, flags, n_values, n_groups
 
 
@@ -129,7 +132,8 @@ def find_first_pieces(names):
 
 
 def hash_code(code, umask, config1=0):
-    return ((code * 0x9E3779B1 ^ umask ^ (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
+    return ((code * 0x9E3779B1 ^ umask ^
+             (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
 WAYS = ComputedDict(lambda way: hash_code(*way))    # many models share codes
@@ -143,7 +147,8 @@ PART_MASK, UPPER_MASK = 0xFF00FFF0, 0xFFFF0000
 
 
 def find_config1_fields(t):
-    """Fields in the second configuration word: {index: [(position in the value, bits, position in the word)]}."""
+    """Fields in the second configuration word: {index: [(position in the value, bits, position in
+    the word)]}."""
     out = {}
     for i, f in enumerate(t.fields):
         at = 0
@@ -160,13 +165,15 @@ FIELD_OF_MSR = {0x1A6: "offcore_rsp", 0x1A7: "offcore_rsp", 0x3F6: "ldlat", 0x3F
 
 
 def extra_register(t, values):
-    """Combines the @values, by field, that name an extra register and its value to one value of the kernel's field."""
+    """Combines the @values, by field, that name an extra register and its value to one value of the
+    kernel's field."""
     field = t.field_at.get(FIELD_OF_MSR.get(values[t.field_at["msr"]]))
     return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
 
 
 def get_config1(values, fields):
-    """Bits of @values in the second configuration word; @fields are find_config1_fields() of their table."""
+    """Bits of @values in the second configuration word; @fields are find_config1_fields() of their
+    table."""
     extra = 0
     for f, _, v in values:
         for at, bits, lsb in fields.get(f, ()):
@@ -180,7 +187,8 @@ def hash_host(kind, a):
 
 
 def get_identity_words(text):
-    """The first two words of a textual identity, which are the key of its index; None if @text lacks one."""
+    """The first two words of a textual identity, which are the key of its index; None if @text
+    lacks one."""
     m = re.match(r"[^-,]*[-,][^-,]*(?=[-,])", text)
     return m and m[0]
 
@@ -203,7 +211,8 @@ def list_host_keys(m):
 
 
 def place_entries(entries, empty=0, n=None):
-    """Places (hash, value) entries in a hash table with @n slots, each in the first free slot after its hash."""
+    """Places (hash, value) entries in a hash table with @n slots, each in the first free slot after
+    its hash."""
     n = n or compute_sparse_slot_count(len(entries))
     slots, taken = [empty] * n, bytearray(n)
     for h, what in entries:
@@ -226,7 +235,8 @@ def pack_slots(hashes, numbers, count_slots=compute_slot_count):
 
 
 def compute_checksum(raw, byteorder):
-    """Two running sums over 64-bit words, folded to 32 bits; fast enough for every opening of an image."""
+    """Two running sums over 64-bit words, folded to 32 bits; fast enough for every opening of an
+    image."""
     total, at = sum_weighted(raw, byteorder)
     n = len(raw) // 8
     first, second = total % (1 << 64), (n * total - at) % (1 << 64)

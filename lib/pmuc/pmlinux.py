@@ -14,7 +14,9 @@ from pmheads import find_unit_device
 from pmcore import add_core_event, add_topdown_rows
 from pmmatch import expand_to_identifiers, add_linux_matches
 from pmmetrics import add_linux_metric
-from pmread import MAX_NAME, MAX_TEXT, NUMBER, RefusedValue, clean_description, name_of, convert_to_strings, get_cached_value
+from pmread import (
+    MAX_NAME, MAX_TEXT, NUMBER, RefusedValue, clean_description, name_of, convert_to_strings,
+    get_cached_value)
 from pmuncore import add_uncore_event
 
 FIELD_KEYS = (("UMask", "umask"), ("CounterMask", "cmask"), ("Invert", "inv"),
@@ -42,7 +44,8 @@ class LinuxList:
 
     def read_files(self):
         self.read_standard()
-        for shown, inner, data in self.reading.read_files(sorted(self.model.files, key=lambda f: f[1])):
+        for shown, inner, data in self.reading.read_files(
+                sorted(self.model.files, key=lambda f: f[1])):
             self.read_file(shown, os.path.basename(inner), data)
         if self.reading.intel:
             for name in self.reading.cores.values():
@@ -114,7 +117,8 @@ class LinuxList:
             self.add_plain_event(find_table(self.reading, unit), e, topic)
 
     def add_plain_event(self, b, e, topic):
-        """Adds an event of AMD, Arm, POWER, s390, RISC-V or their units: fields without constraints."""
+        """Adds an event of AMD, Arm, POWER, s390, RISC-V or their units: fields without
+        constraints."""
         d = EventDraft(b, name_of(e), e)
         arch = self.model.arch
         uncore = b.uncore
@@ -159,23 +163,25 @@ class LinuxList:
         for shown, data in self.groups:
             self.reading.file = shown
             for group, text in data.items():
-                if type(text) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
+                if type(text
+                        ) is not str or not group or len(group) > MAX_NAME or len(text) > MAX_TEXT:
                     self.reading.report_refusal(group[:60], "-", "expected a text")
                 elif self.reading.builders:
                     b = self.find_metric_table("")
-                    b.features.append("metricgroup %s %s"
-                                      % (quote_word(group), quote_text(clean_description(text) or group)))
+                    b.features.append(
+                        "metricgroup %s %s" %
+                        (quote_word(group), quote_text(clean_description(text) or group)))
 
     def read_unit_counters(self, e):
         """Sets the numbers of counters of a unit."""
         e = convert_to_strings(e)
         unit = e.get("Unit", "").strip()
-        fixed, general = get_cached_value(NUMBER, e,
-                                          "CountersNumFixed"), get_cached_value(NUMBER, e,
-                                                                                "CountersNumGeneric")
+        fixed, general = get_cached_value(NUMBER, e, "CountersNumFixed"), get_cached_value(
+            NUMBER, e, "CountersNumGeneric")
         if fixed > 32 or general > 32:
             raise RefusedValue("CountersNumGeneric", "more than 32 counters")
-        device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else find_unit_device(unit)
+        device = "cpu" if unit == "core" else unit if unit.startswith("cpu_") else find_unit_device(
+            unit)
         for b in self.reading.builders.values():
             if b.device == device:
                 b.fixed, b.general = fixed, general
@@ -201,7 +207,8 @@ def split_into_fields(b, config):
 
 
 def set_event_select(d):
-    """Sets and returns the value that selects the event: all 64 bits, a node of a mesh, or an event code."""
+    """Sets and returns the value that selects the event: all 64 bits, a node of a mesh, or an event
+    code."""
     b, e = d.b, d.e
     if "ConfigCode" in e:
         value = d.get_number("ConfigCode")

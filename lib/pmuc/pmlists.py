@@ -215,7 +215,8 @@ class ModelFinder:
                 continue             # invented for perf's own tests
             elif is_arm_list(read_beginning(place.get_source(full))):
                 name = os.path.basename(full)[:-5]
-                arm.setdefault(make_table_name(name), []).append((name, (), shown, place.get_source(full)))
+                arm.setdefault(make_table_name(name), []).append(
+                    (name, (), shown, place.get_source(full)))
             elif is_telemetry_list(read_beginning(place.get_source(full))):
                 name = os.path.basename(full)[:-5]
                 product, revision = parse_product_of_file(name)
@@ -227,9 +228,10 @@ class ModelFinder:
         for name, files in arm.items():
             # Arm's plain lists precede the telemetry files, which are sorted from the newest.
             files.sort(key=lambda f: tuple(-n for n in f[1]))
-            self.models.append(Model("arm", name, files[0][0],
-                                     [(shown, folder, source) for folder, _, shown, source in files],
-                                     arch="arm64"))
+            self.models.append(
+                Model("arm", name, files[0][0],
+                      [(shown, folder, source) for folder, _, shown, source in files],
+                      arch="arm64"))
         for (root, folder), files in sorted(intel.items()):
             root = root.replace("/", place.sep)
             self.models.append(Model("intel", make_table_name(folder), folder, files,
@@ -293,7 +295,8 @@ def read_beginning(source):
 
 
 def is_other(head):
-    """True for JSON other than event lists: schemas, lists of processors, values that are neither object nor array."""
+    """True for JSON other than event lists: schemas, lists of processors, values that are neither
+    object nor array."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     return text[:1] not in (b"[", b"{") or re.match(rb'\{\s*"(\$schema|_type)"', text) is not None
 

@@ -7,7 +7,8 @@ from collections import namedtuple
 import pmtable as pt
 from pmbuild import Entry, MaskGroup
 from pmcore import OFFCORE_RSP_0, OFFCORE_RSP_1, find_core_of_file
-from pmread import NUMBER, NUMBERS, RefusedValue, clean_description, convert_to_strings, get_cached_value
+from pmread import (
+    NUMBER, NUMBERS, RefusedValue, clean_description, convert_to_strings, get_cached_value)
 from pmtable import ALL64
 
 # A request or a response: its bits in the register's value, and which of the two registers support
@@ -57,7 +58,8 @@ def add_offcore_matrix(reading, items, file):
 
 
 def parse_matrix_part(e):
-    request, response = clean_description(e.get("MATRIX_REQUEST", "")), clean_description(e.get("MATRIX_RESPONSE", ""))
+    request, response = clean_description(e.get("MATRIX_REQUEST", "")), clean_description(
+        e.get("MATRIX_RESPONSE", ""))
     value = get_cached_value(NUMBER, e, "MATRIX_VALUE")
     registers = get_cached_value(NUMBERS, e, "MATRIX_REGISTER") if e.get("MATRIX_REGISTER",
                                                                          "").strip() else (0, 1)
@@ -92,7 +94,8 @@ def get_offcore_name(register):
 
 
 def add_offcore_group(reading, b, kind, register, words):
-    """Adds the unit masks of one kind. Returns the group's name. Requests precede responses in a text."""
+    """Adds the unit masks of one kind. Returns the group's name. Requests precede responses in a
+    text."""
     name = get_offcore_name(register)
     heads = [name] if kind == "request" else ["%s.%s" % (name, w) for w, _, _ in b.groups[-1].words]
     rename_clashing(b, heads, words)
@@ -109,7 +112,10 @@ def find_offcore_row(reading, b, register, groups):
     name = get_offcore_name(register)
     row = b.seen.get(pt.fold(name))
     if row is None:
-        second = (0xB7, 2) if reading.processor and reading.processor.cores.get("", (False,))[0] else (0xBB, 1)
+        second = (0xB7,
+                  2) if reading.processor and reading.processor.cores.get("",
+                                                                          (False, ))[0] else (0xBB,
+                                                                                              1)
         ways = [(0xB7, 1, OFFCORE_RSP_0), (*second, OFFCORE_RSP_1)]
         if register is not None:
             ways = ways[register:register + 1]
@@ -119,7 +125,8 @@ def find_offcore_row(reading, b, register, groups):
         row = Entry(name, "Off-core responses, composed of requests and responses.", None, values,
                     0, reading.file)
         b.add_row(row)
-    if not row.takes and not row.has_value("offcore_rsp") and ":" not in str(row.get_value("msr") or ""):
+    if not row.takes and not row.has_value("offcore_rsp") and ":" not in str(
+            row.get_value("msr") or ""):
         row.takes = groups
         # The list's own event names no register; a zero selects the register of the groups.
         row.values = row.values + [("offcore_rsp", 0)]
@@ -151,7 +158,8 @@ def add_fp_arith_masks(reading, items, file):
     if not words:
         return
     rename_clashing(b, ["FP_ARITH_INST_RETIRED"], words)
-    b.groups.append(MaskGroup("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words], True))
+    b.groups.append(MaskGroup("fp_arith", "umask", [(w.name, w.value, w.desc) for w in words],
+                              True))
     reading.counts["masks"] += len(words)
     row = b.seen.get(b"fparithinstretired")
     if row is None:

@@ -103,13 +103,15 @@ def find_core_in_name(reading, file):
 
 
 def add_intel_matches(reading, hosts):
-    """Adds matches to all tables of a folder: to cores those of their lines, to boxes every CPU of the folder."""
+    """Adds matches to all tables of a folder: to cores those of their lines, to boxes every CPU of
+    the folder."""
     hosts = hosts or list_hosts_without_mapfile(reading)
     everywhere, alone = {}, []
     for h in hosts:
         what = h.cpu if type(h.cpu) is dict else parse_intel_cpu(h.cpu)
         if what is None:
-            reading.file = reading.model.mapfile[0] if reading.model.mapfile else reading.model.folder
+            reading.file = reading.model.mapfile[
+                0] if reading.model.mapfile else reading.model.folder
             reading.report_refusal(h.cpu[:60], "Family-model", "not understood")
             continue
         everywhere.setdefault(tuple(sorted(what.items())), what)
@@ -157,7 +159,8 @@ def add_hybrid_match(reading, name, h, what):
 
 
 def make_table_of_core_sold_alone(reading, name):
-    """Makes the table of a hybrid's core that is also sold alone: the same rows for a machine with one core PMU."""
+    """Makes the table of a hybrid's core that is also sold alone: the same rows for a machine with
+    one core PMU."""
     own = reading.model.name + "_n"
 
     def make_sheet():
@@ -181,7 +184,8 @@ def add_linux_matches(reading):
         reading.file = reading.model.mapfile[0]
     arch = reading.model.arch
     # the head has the hosts
-    known = list(reading.processor.host_matches()) if reading.processor and not reading.intel else []
+    known = list(
+        reading.processor.host_matches()) if reading.processor and not reading.intel else []
     matches = list(known)
     for i, (pattern, folder) in enumerate(rows):
         if folder != reading.model.inner or known:
@@ -234,14 +238,16 @@ def expand_to_prefixes(pattern, any_character=None):
     compile_pattern(pattern)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        texts, is_open = expand_pattern(parser.parse(convert_posix_to_python(pattern)), any_character)
+        texts, is_open = expand_pattern(parser.parse(convert_posix_to_python(pattern)),
+                                        any_character)
     if "" in texts:
         raise ValueError("a pattern that could mean anything")
     return texts, is_open
 
 
 def expand_to_identifiers(pattern):
-    """Returns the kernel's identifiers that a pattern matches, separated by blanks, with * after open-ended ones."""
+    """Returns the kernel's identifiers that a pattern matches, separated by blanks, with * after
+    open-ended ones."""
     try:
         texts, is_open = expand_to_prefixes(pattern)
     except (ValueError, re.error) as why:
@@ -311,11 +317,13 @@ def match_x86(patterns, arch):
     if not same or same[-1] != patterns[-1]:
         raise ValueError("a pattern that could take for ever")
     # Three dashes outside brackets: the pattern includes the stepping.
-    tests = [(compile_pattern(p), re.sub(r"\[[^]]*\]", "", convert_posix_to_python(p)).count("-") >= 3)
-             for p in same]
+    tests = [(compile_pattern(p),
+              re.sub(r"\[[^]]*\]", "", convert_posix_to_python(p)).count("-") >= 3) for p in same]
     out = []
     for model in range(256):
-        *earlier, mask = [find_matching_steppings("%s%X" % (head[0], model), *test) for test in tests]
+        *earlier, mask = [
+            find_matching_steppings("%s%X" % (head[0], model), *test) for test in tests
+        ]
         for taken in earlier:
             mask &= ~taken
         if not mask:
@@ -337,7 +345,8 @@ def find_matching_steppings(cpu, test, with_stepping):
 
 
 def match_arm64(patterns, arch):
-    """Matches equal implementer, architecture and part, and at least the given variant and revision."""
+    """Matches equal implementer, architecture and part, and at least the given variant and
+    revision."""
     midr = int(patterns[-1], 16)
     if midr > pt.ALL64:
         raise ValueError("not a MIDR")
@@ -352,7 +361,8 @@ def match_arm64(patterns, arch):
 
 
 def match_powerpc(patterns, arch):
-    """Matches the upper half of the PVR in a pattern such as '0x004[bcd][[:xdigit:]]{4}', with or without 0x."""
+    """Matches the upper half of the PVR in a pattern such as '0x004[bcd][[:xdigit:]]{4}', with or
+    without 0x."""
     m = re.fullmatch(r"(?:0x)?((?:[0-9a-fA-F]|\[[0-9a-fA-F]+\]){4})\[\[:xdigit:\]\]\{4\}",
                      patterns[-1])
     if not m:

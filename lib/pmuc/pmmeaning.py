@@ -11,7 +11,8 @@ given by either."""
 import re
 
 import pmtable as pt
-from pmformula import CodeWriter, Graph, Inputs, limit_recursion, parse_number, parse_formula, add_formula_to_graph
+from pmformula import (
+    CodeWriter, Graph, Inputs, limit_recursion, parse_number, parse_formula, add_formula_to_graph)
 from pmread import RefusedValue
 
 # Constants of the machine, the measurement or the processor: our name -> Intel's name.
@@ -33,16 +34,41 @@ MORE = {"FREERUN_PKG_ENERGY_STATUS": "#energy_pkg"}
 SECONDS = ("DURATIONTIMEINSECONDS", "duration_time")
 TOOLS = {"user_time": "#user_time", "system_time": "#system_time", "TSC": "msr/tsc/"}
 # Events of every kernel by table.
-KERNEL = {pt.fold(name): table for table, names in (
-    ("hardware::", "cycles cpu-cycles instructions branches branch-instructions branch-misses cache-references cache-misses "
-                   "bus-cycles ref-cycles stalled-cycles-frontend stalled-cycles-backend"),
-    ("software::", "cpu-clock task-clock page-faults faults context-switches cs cpu-migrations migrations minor-faults "
-                   "major-faults alignment-faults emulation-faults"),
-    ("hw_cache::", "L1-dcache-loads L1-dcache-load-misses L1-icache-loads L1-icache-load-misses dTLB-loads dTLB-load-misses "
-                   "iTLB-loads iTLB-load-misses LLC-loads LLC-load-misses"),
-    ("cpu/", "slots topdown-retiring topdown-bad-spec topdown-fe-bound topdown-be-bound topdown-heavy-ops "
-             "topdown-br-mispredict topdown-fetch-lat topdown-mem-bound"),
-) for name in names.split()}
+KERNEL = {
+    pt.fold(name): table
+    for table, names in (
+        (
+            "hardware::",
+            (
+                "cycles cpu-cycles instructions branches branch-instructions branch-misses"
+                " cache-references cache-misses bus-cycles ref-cycles stalled-cycles-frontend"
+                " stalled-cycles-backend"
+            ),
+        ),
+        (
+            "software::",
+            (
+                "cpu-clock task-clock page-faults faults context-switches cs cpu-migrations"
+                " migrations minor-faults major-faults alignment-faults emulation-faults"
+            ),
+        ),
+        (
+            "hw_cache::",
+            (
+                "L1-dcache-loads L1-dcache-load-misses L1-icache-loads L1-icache-load-misses"
+                " dTLB-loads dTLB-load-misses iTLB-loads iTLB-load-misses LLC-loads LLC-load-misses"
+            ),
+        ),
+        (
+            "cpu/",
+            (
+                "slots topdown-retiring topdown-bad-spec topdown-fe-bound topdown-be-bound"
+                " topdown-heavy-ops topdown-br-mispredict topdown-fetch-lat topdown-mem-bound"
+            ),
+        ),
+    )
+    for name in names.split()
+}
 DROPPED = ("perf_metrics", "percore", "one_unit")    # keys that do not change what is counted
 THRESHOLDS = ("cmask", "thresh", "threshold")       # one field, named differently
 LATENCY = re.compile(r"mean ([0-9.e+]+)")
@@ -99,12 +125,14 @@ def split_filter_values(t, value):
                 words.append("%s=0x%x" % (f.name, part))
                 left &= ~(((1 << n) - 1) << low)
     if left:
-        raise RefusedValue("Events", "filter1=0x%x has bits that no field of %s has" % (value, t.name))
+        raise RefusedValue("Events",
+                           "filter1=0x%x has bits that no field of %s has" % (value, t.name))
     return words
 
 
 def rewrite_qualifier(t, q, umask):
-    """Converts one of Intel's qualifiers to a list of ours; @umask: the event accepts a unit mask."""
+    """Converts one of Intel's qualifiers to a list of ours; @umask: the event accepts a unit
+    mask."""
     m = re.fullmatch(r"(c|e|i|eq)([0-9]+)", q)
     if m:
         key = {"c": "cmask", "e": "edge", "i": "inv", "eq": "eq"}[m[1]]
@@ -130,7 +158,8 @@ def rewrite_qualifier(t, q, umask):
 
 
 def rewrite_event(t, name, qualifiers):
-    """Converts an event with its qualifiers to the library's grammar, without the name of its own table."""
+    """Converts an event with its qualifiers to the library's grammar, without the name of its own
+    table."""
     words, umask, level = [], [], ""
     for q in qualifiers:
         if q in DROPPED:
@@ -174,14 +203,15 @@ class NameMeanings:
     def find_meaning(self, function, name):
         what = self.known.get((function, name))
         if what is None:
-            what = self.known[function,
-                              name] = self.find_leaf_meaning(name) if function == "name" else self.find_function_meaning(function, name)
+            what = self.known[function, name] = self.find_leaf_meaning(
+                name) if function == "name" else self.find_function_meaning(function, name)
         return what
 
     def find_leaf_meaning(self, name):
         if name in SECONDS:
             return "seconds", make_input("#duration_ms", CONSTANTS["#duration_ms"])[1]
-        if name in ("NaN", "nan", "#NA"):      # not a value: valid only in the branch that is not taken
+        # not a value: valid only in the branch that is not taken
+        if name in ("NaN", "nan", "#NA"):
             return "number", None
         if name.startswith("#"):
             return self.find_constant(name)
@@ -226,7 +256,8 @@ class NameMeanings:
         found = self.f.find_event(self.home, first)
         if found is None and pt.fold(first) not in KERNEL:
             raise RefusedValue("Formula", "no event '%s'" % first[:60])
-        if found is None or self.f.tables[found[0]].device != (m[1] if m[1] != "cpu" else self.f.tables[self.home].device):
+        if found is None or self.f.tables[found[0]].device != (m[1] if m[1] != "cpu" else
+                                                               self.f.tables[self.home].device):
             return make_input(name, "")
         t, row = self.f.tables[found[0]], found[1]
         if m[3] == "R":
@@ -301,7 +332,8 @@ class NameMeanings:
         return known
 
     def make_threshold_key(self, formula, row):
-        """Returns the key that determines the code of a row's threshold; None if that depends on another metric."""
+        """Returns the key that determines the code of a row's threshold; None if that depends on
+        another metric."""
         parts = []
         for kind, what in [self.is_in_threshold(*name) for name in formula.names]:
             if what is row:
@@ -338,7 +370,8 @@ class Expression:
         """Returns a metric's value. Values of other metrics are computed in place."""
         at = self.done.get(id(row))
         if at is None:
-            at = self.done[id(row)] = self.add_formula(self.names.get_formula(row), self.names.find_meaning)
+            at = self.done[id(row)] = self.add_formula(self.names.get_formula(row),
+                                                       self.names.find_meaning)
         return at
 
     def add_formula(self, formula, meaning):
@@ -362,14 +395,16 @@ def compile_value(names, row, scale):
     """Returns (code, inputs) of a metric."""
     x = Expression(names)
     root = x.add_metric(row)
-    return x.write_code(x.g.add_node("*", root, x.g.add_number(parse_number(scale))) if scale else root)
+    return x.write_code(
+        x.g.add_node("*", root, x.g.add_number(parse_number(scale))) if scale else root)
 
 
 def compile_threshold(names, row, scale, formula, inputs):
     """Compiles a metric's threshold, which perf compares with the unscaled value."""
     x = Expression(names)
     value = x.g.add_node("value")
-    x.done[id(row)] = x.g.add_node("/", value, x.g.add_number(parse_number(scale))) if scale else value
+    x.done[id(row)] = x.g.add_node("/", value, x.g.add_number(
+        parse_number(scale))) if scale else value
     return x.write_code(x.add_formula(formula, names.is_in_threshold), inputs)
 
 
@@ -388,7 +423,8 @@ def compute_once(key, make):
 
 
 def compile_row(names, row, note):
-    """Returns {field: text} of a metric: its code, the code of its threshold, and the inputs of both."""
+    """Returns {field: text} of a metric: its code, the code of its threshold, and the inputs of
+    both."""
     texts = names.get_texts(row)
     scale, text, threshold = texts.get("scale", ""), texts.get("metric_threshold"), ""
     whole = names.make_metric_signature(row)[0], scale
@@ -420,7 +456,8 @@ def group_by_family(tables):
 
 
 def compile_metrics(tables, refuse, note=lambda row, key, why: None):
-    """Compiles the formulas of all metrics in @tables. Calls @refuse(table, row, key, why) for invalid ones."""
+    """Compiles the formulas of all metrics in @tables. Calls @refuse(table, row, key, why) for
+    invalid ones."""
     for group in group_by_family(tables):
         if not any(r.flags & pt.ROW_METRIC for t in group for r in t.rows):
             continue

@@ -14,7 +14,8 @@ from pmbuild import TEXTS, EventDraft, Entry, quote_text
 from pmcore import find_core_of_file
 from pmformula import rewrite_formula
 from pmmeaning import convert_constant_name
-from pmread import MAX_FORMULA, MAX_NAME, MAX_TEXT, RefusedValue, clean_description, convert_to_strings
+from pmread import (
+    MAX_FORMULA, MAX_NAME, MAX_TEXT, RefusedValue, clean_description, convert_to_strings)
 
 INTEL_TEXTS = (("UnitOfMeasure", "unit"), ("MetricGroup", "metric_group"),
                ("ParentCategory", "metric_parent"), ("Category", "topic"),
@@ -151,7 +152,8 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
         if type(pairs) is not list:
             raise RefusedValue(key, "expected a list")
         for p in pairs:
-            if type(p) is not dict or type(p.get(what)) is not str or type(p.get("Alias")) is not str:
+            if type(p) is not dict or type(p.get(what)) is not str or type(
+                    p.get("Alias")) is not str:
                 raise RefusedValue(key, "expected %s and Alias" % what)
             names[p["Alias"]] = SPELLED[p[what]]
     text = get_text_value(e, "Formula")
@@ -173,8 +175,9 @@ def expand_letters(e, keys=("Events", "Constants"), what="Name"):
 
 def add_linux_metrics(reading, items, file):
     """Adds a list in Linux's form from Intel's folder."""
-    reading.visit_objects(items, lambda e: add_linux_metric(reading, find_core_of_file(reading, file),
-                                                            convert_to_strings(e)))
+    reading.visit_objects(
+        items, lambda e: add_linux_metric(reading, find_core_of_file(reading, file),
+                                          convert_to_strings(e)))
 
 
 def add_linux_metric(reading, b, e):
@@ -184,7 +187,8 @@ def add_linux_metric(reading, b, e):
     for key, field in LINUX_TEXTS:
         text = e.get(key, "").strip()
         if text:
-            d.set_text(field, rewrite_formula(text, "perf") if field == "metric_threshold" else text)
+            d.set_text(field,
+                       rewrite_formula(text, "perf") if field == "metric_threshold" else text)
     desc = d.make_description()
     expression = e.get("MetricExpr", "").strip()
     if not expression:

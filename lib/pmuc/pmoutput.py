@@ -7,7 +7,8 @@ import sys
 
 
 def format_size(n):
-    return "%d B" % n if n < 1024 else "%.1f KiB" % (n / 1024) if n < 1 << 20 else "%.1f MiB" % (n / (1 << 20))
+    return "%d B" % n if n < 1024 else "%.1f KiB" % (n / 1024) if n < 1 << 20 else "%.1f MiB" % (
+        n / (1 << 20))
 
 
 class ProgressBar:
@@ -103,30 +104,39 @@ class Output:
         if r.get("error"):
             self.print_problem(r["model"], r["error"])
         if self.json:
-            self.print_json({"model": {"name": r["model"], "state": r["state"], "tables": r["tables"],
-                                       "core": r["core"],
-                                       "uncore": r["uncore"], "metrics": r["metrics"],
-                                       "masks": r["masks"],
-                                       "refused": len(r["refused"]), "bytes": r["bytes"],
-                                       "path": r["path"]}})
+            self.print_json({
+                "model": {
+                    "name": r["model"], "state": r["state"], "tables": r["tables"],
+                    "core": r["core"], "uncore": r["uncore"], "metrics": r["metrics"],
+                    "masks": r["masks"], "refused": len(r["refused"]), "bytes": r["bytes"],
+                    "path": r["path"]
+                }
+            })
         elif r["state"] == "unchanged":
             print("%-18s up to date" % r["model"])
         elif r["state"] in ("done", "damaged"):
             print("%-18s %5d core, %5d uncore events, %4d metrics in %2d tables%s%s%s" % (
-                r["model"], r["core"], r["uncore"], r["metrics"], len(r["tables"]),
-                ", " + format_size(r["bytes"]) if r["bytes"] else "",      # a progress line of its own
+                r["model"],
+                r["core"],
+                r["uncore"],
+                r["metrics"],
+                len(r["tables"]),
+                ", " + format_size(r["bytes"]) if r["bytes"] else "",  # a progress line of its own
                 ", %d refused" % len(r["refused"]) if r["refused"] else "",
                 "" if r["state"] == "done" else "; a list is damaged: " +
-                ("the former image stays" if r["path"] and not r["bytes"]
-                 else "written without it")))
+                ("the former image stays" if r["path"] and not r["bytes"] else "written without it")
+            ))
         elif r["state"] == "empty":
             print("%-18s nothing usable" % r["model"])
 
     def print_row(self, refused, file, event, key, reason):
         """Reports an event that was left out or accepted with a warning."""
         if self.json:
-            self.print_json({"refused" if refused
-                             else "note": {"file": file, "event": event, "key": key, "reason": reason}})
+            self.print_json({
+                "refused" if refused else "note": {
+                    "file": file, "event": event, "key": key, "reason": reason
+                }
+            })
         else:
             print(escape_line(file, event, key, reason if refused else "note: " + reason),
                   file=sys.stderr)
@@ -136,15 +146,18 @@ class Output:
         refused = sum(len(r["refused"]) for r in done)
         fresh = sum(r["state"] == "unchanged" for r in done)
         if self.json:
-            self.print_json({"summary": {"models": len(done), "unchanged": fresh, "core": total["core"],
-                                         "uncore": total["uncore"], "metrics": total["metrics"],
-                                         "refused": refused,
-                                         "bytes": size, "seconds": round(seconds, 3), "path": where}})
+            self.print_json({
+                "summary": {
+                    "models": len(done), "unchanged": fresh, "core": total["core"],
+                    "uncore": total["uncore"], "metrics": total["metrics"], "refused": refused,
+                    "bytes": size, "seconds": round(seconds, 3), "path": where
+                }
+            })
         else:
             notes = sum(len(r["notes"]) for r in done)
             if notes and not self.verbose:
                 print("%d notes about what was taken with a grain of salt: -v lists them" % notes)
-            print("%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
-                  "%s in %.1f s: %s"
-                  % (len(done), fresh, total["core"], total["uncore"], total["metrics"], refused,
-                     format_size(size), seconds, where))
+            print(
+                "%d models (%d up to date), %d core and %d uncore events, %d metrics, %d refused, "
+                "%s in %.1f s: %s" % (len(done), fresh, total["core"], total["uncore"],
+                                      total["metrics"], refused, format_size(size), seconds, where))

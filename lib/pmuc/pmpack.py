@@ -15,7 +15,8 @@ import zlib
 
 FEWEST = 3              # smallest number of occurrences for a phrase
 BLOCK_SIZE = 4096       # bytes of a block of unpacked texts; no text crosses blocks
-BLOCK_SLACK = 16        # bytes at the end of a block that hold no text: copies write eight at a time
+# bytes at the end of a block that hold no text: copies write eight at a time
+BLOCK_SLACK = 16
 N_CHARACTERS = 256
 N_LENGTHS = N_DEPTHS = 24       # limit of the lengths of codes and the depths of phrases
 MAX_SYMBOLS = 65535
@@ -103,7 +104,8 @@ class Grammar:
         if len(symbols) == 1:
             return symbols[0]
         half = len(symbols) // 2
-        return self.add_phrase((self.join_symbols(symbols[:half]), self.join_symbols(symbols[half:])))
+        return self.add_phrase(
+            (self.join_symbols(symbols[:half]), self.join_symbols(symbols[half:])))
 
     def parse_texts(self, texts):
         """Returns the symbols of each of the @texts. Frequent words are symbols from the start,
@@ -111,7 +113,8 @@ class Grammar:
         split = [WORDS.findall(text) for text in texts]
         often = collections.Counter(itertools.chain.from_iterable(split))
         frequent = [word for word, n in often.items() if n >= FEWEST and len(word) > 1]
-        symbols = dict(zip(frequent, ([self.join_symbols(part)] for part in self.pair_up(frequent))))
+        symbols = dict(zip(frequent,
+                           ([self.join_symbols(part)] for part in self.pair_up(frequent))))
         return self.pair_up([[s for word in words for s in symbols.get(word, word)]
                              for words in split])
 
@@ -149,11 +152,13 @@ def number_symbols(grammar, lengths):
         starts[key] = at
         at += len(groups[key])
     numbers = {}
-    for depth in range(N_DEPTHS):       # phrases consist of less deep ones, which are numbered already
+    # phrases consist of less deep ones, which are numbered already
+    for depth in range(N_DEPTHS):
         for length in range(N_LENGTHS):
             group = groups[length, depth]
             if depth:
-                group.sort(key=lambda s: [numbers[part] for part in grammar.phrases[s - N_CHARACTERS]])
+                group.sort(
+                    key=lambda s: [numbers[part] for part in grammar.phrases[s - N_CHARACTERS]])
             for i, s in enumerate(group, starts[length, depth]):
                 numbers[s] = i
     return numbers, [groups[key] for key in order]
@@ -205,7 +210,8 @@ def is_packable(text):
 
 
 def pack_texts(texts, order):
-    """Returns ({text: offset}, packed bytes) for the @texts, distinct bytes; @order is the byte order."""
+    """Returns ({text: offset}, packed bytes) for the @texts, distinct bytes; @order is the byte
+    order."""
     places, blocks = lay_out(texts)
     grammar = Grammar()
     parsed = dict(zip(texts, grammar.parse_texts(texts)))
@@ -237,7 +243,8 @@ def pack_texts(texts, order):
 
 
 def read_identity(packed, order):
-    """Returns (number of bytes of the unpacked texts, their identity) from the head of each table."""
+    """Returns (number of bytes of the unpacked texts, their identity) from the head of each
+    table."""
     head = struct.unpack_from(order + "IIIIII", packed)
     return BLOCK_SIZE * head[1], head[5]
 
@@ -267,7 +274,9 @@ class BitReader:
 def read_symbols(packed, order):
     """Returns (text of each symbol, {code as text of bits: symbol})."""
     _, _, n_symbols, _, at, _, _, _, *counts = struct.unpack_from(order + HEAD_FORMAT, packed)
-    bits, right_bits, pairs, codes, code = BitReader(packed, 8 * at), max(1, (n_symbols - 1).bit_length()), [], {}, 0
+    bits, right_bits, pairs, codes, code = BitReader(packed,
+                                                     8 * at), max(1, (n_symbols -
+                                                                      1).bit_length()), [], {}, 0
     for length in (*range(1, N_LENGTHS), 0):
         code <<= 1
         for depth in range(N_DEPTHS):
@@ -286,7 +295,8 @@ def read_symbols(packed, order):
     def expand_symbol(s):
         if s not in known:
             pair = pairs[s]
-            known[s] = pair if isinstance(pair, bytes) else expand_symbol(pair[0]) + expand_symbol(pair[1])
+            known[s] = pair if isinstance(
+                pair, bytes) else expand_symbol(pair[0]) + expand_symbol(pair[1])
         return known[s]
     return list(map(expand_symbol, range(n_symbols))), codes
 

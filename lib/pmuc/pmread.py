@@ -46,7 +46,8 @@ def read_source(source):
 
 
 def parse_json(raw, note):
-    """Parses JSON text of unknown origin. Raises ValueError with a reason; calls @note for harmless irregularities."""
+    """Parses JSON text of unknown origin. Raises ValueError with a reason; calls @note for harmless
+    irregularities."""
     if len(raw) > MAX_FILE:
         raise ValueError("larger than %d bytes" % MAX_FILE)
     try:
@@ -79,7 +80,10 @@ def parse_json(raw, note):
                          % (e.msg, e.lineno, e.colno)) from None
 
 
-ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
+ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.S,
+)
 
 
 def replace_lone_surrogates(text, note):

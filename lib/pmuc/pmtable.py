@@ -22,8 +22,18 @@ MAX_TAKES = 8
 ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experimental": 16, "arch": 32,
              "shadowed": 64,
              "metric": 128, "snapshot": 256, "free_running": 512}
-ROW_HIDDEN, ROW_DEPRECATED, ROW_ALONE, ROW_PER_PKG, ROW_EXPERIMENTAL, ROW_ARCH, ROW_SHADOWED, ROW_METRIC, \
-    ROW_SNAPSHOT, ROW_FREE_RUNNING = ROW_FLAGS.values()
+(
+    ROW_HIDDEN,
+    ROW_DEPRECATED,
+    ROW_ALONE,
+    ROW_PER_PKG,
+    ROW_EXPERIMENTAL,
+    ROW_ARCH,
+    ROW_SHADOWED,
+    ROW_METRIC,
+    ROW_SNAPSHOT,
+    ROW_FREE_RUNNING,
+) = ROW_FLAGS.values()
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
 ANYWHERE = 0xFFFF
 ANY32 = 0xFFFFFFFF
@@ -54,11 +64,13 @@ def _fold_bytes(text):
     return text.encode("utf-8", "surrogateescape").translate(FOLD, b" \t-_")
 
 
-fold = ComputedDict(_fold_bytes).__getitem__       # the form of a name for comparisons: table.h, table_fold_char()
+# the form of a name for comparisons: table.h, table_fold_char()
+fold = ComputedDict(_fold_bytes).__getitem__
 
 
 def _weigh_character(c):
-    """Contribution of a character of a folded name to its hash: names.c, pfmi_table_char_weights."""
+    """Contribution of a character of a folded name to its hash: names.c,
+    pfmi_table_char_weights."""
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF
@@ -81,7 +93,8 @@ def _hash_folded(folded):
     return h & ANY32
 
 
-name_hash = ComputedDict(_hash_folded).__getitem__      # hash of a folded name: names.c, pfmi_table_hash_name()
+# hash of a folded name: names.c, pfmi_table_hash_name()
+name_hash = ComputedDict(_hash_folded).__getitem__
 
 
 def find_first_existing(*names):
@@ -134,11 +147,13 @@ class Field:
 
 
 class Group:
-    """Values are a list of Word. Words with the value of an earlier one are alternative spellings."""
+    """Values are a list of Word. Words with the value of an earlier one are alternative
+    spellings."""
     __slots__ = ("name", "flags", "field", "words", "preset", "mask")
 
     def __init__(self, name, flags=0, field=0, words=(), preset=0, mask=None):
-        self.name, self.flags, self.field, self.words, self.preset = name, flags, field, list(words), preset
+        self.name, self.flags, self.field, self.words, self.preset = name, flags, field, list(
+            words), preset
         self.mask = mask
         if mask is None:
             self.mask = 0
@@ -176,7 +191,8 @@ class Match:
 
 
 class Row:
-    """Values are (field index, counter or ANYWHERE, number or, for text fields, str); takes are group indices."""
+    """Values are (field index, counter or ANYWHERE, number or, for text fields, str); takes are
+    group indices."""
     __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "where")
 
     def __init__(self, name, desc, counters=0, values=(), takes=(), flags=0, aliases=(),

@@ -34,7 +34,8 @@ def is_telemetry_list(head):
 
 
 def parse_product_of_file(name):
-    """Returns model and revision of a file name: arm-c1-pro-r1p2-pmu is revision (1, 2) of c1_pro."""
+    """Returns model and revision of a file name: arm-c1-pro-r1p2-pmu is revision (1, 2) of
+    c1_pro."""
     stem = re.sub(r"^arm[-_]|[-_]pmu$", "", name)
     m = re.search(r"[-_]r(\d+)p(\d+)$", stem)
     return (stem[:m.start()], (int(m[1]), int(m[2]))) if m else (stem, (99, 99))
@@ -78,7 +79,9 @@ def find_core_table(reading, product):
     m = reading.model
 
     def make_sheet():
-        b = Sheet(m.name, make_table_title(m.name, clean_description(product["product_name"])[:100]), ["arm.core"])
+        b = Sheet(m.name, make_table_title(m.name,
+                                           clean_description(product["product_name"])[:100]),
+                  ["arm.core"])
         reading.cores[""] = m.name
         if "SME" in product["product_name"]:
             b.unit = "SME2"             # a shared unit with a PMU of its own
@@ -145,7 +148,8 @@ def read_event(reading, b, e):
     known = next((row for row in b.rows if row.name == name), None)
     if known is not None:
         if known.get_value("code") != code:
-            raise RefusedValue("code", "0x%x, another list has 0x%x" % (code, known.get_value("code")))
+            raise RefusedValue("code",
+                               "0x%x, another list has 0x%x" % (code, known.get_value("code")))
         return
     general = b.known & 0x7FFFFFFF
     desc, detail = make_event_text(e)
@@ -177,8 +181,8 @@ def read_metric_groups(reading, b, data):
         for name in names:
             out.setdefault(str(name), []).append(group)
         text = what.get("description")
-        line = "metricgroup %s %s" % (quote_word(group),
-                                      quote_text(clean_description(text) if type(text) is str else group))
+        line = "metricgroup %s %s" % (
+            quote_word(group), quote_text(clean_description(text) if type(text) is str else group))
         if not any(f.startswith("metricgroup %s " % quote_word(group)) for f in b.features):
             b.features.append(line)
     return out
@@ -238,7 +242,8 @@ def read_mesh(reading, data, product, source):
     m = reading.model
 
     def make_sheet():
-        b = Sheet("arm_" + m.name, "Arm " + clean_description(product["product_name"])[:100], ["arm.cmn"])
+        b = Sheet("arm_" + m.name, "Arm " + clean_description(product["product_name"])[:100],
+                  ["arm.cmn"])
         b.device, b.unit, b.uncore = "arm_cmn", "arm_cmn", True
         b.source = source
         if m.name in COMPAT:

@@ -19,7 +19,8 @@ class StatementError(Exception):
 
 
 class Token:
-    """A word of a line. A word that begins with a quote is a text; in other words, '=' separates key and value."""
+    """A word of a line. A word that begins with a quote is a text; in other words, '=' separates
+    key and value."""
     __slots__ = ("raw", "file", "line", "col")
 
     def __init__(self, raw, file, line, col):
@@ -94,7 +95,8 @@ class RowLine:
         words, texts = self.find_words()
         if not words or len(words) < 2 or len(texts) > 2:
             return None
-        return words[0] == "metric", words[1], tuple(words[2:]), texts[0] if texts else "", texts[1] if len(texts) > 1 else None
+        return words[0] == "metric", words[1], tuple(
+            words[2:]), texts[0] if texts else "", texts[1] if len(texts) > 1 else None
 
     def find_words(self):
         """Returns (the line's words, the texts among them without quotes), or (None, None) if only
@@ -112,8 +114,15 @@ class RowLine:
         text = self.text
         words = WORD.findall(text)
         texts = [w[1:-1] for w in words[2:] if w[0] == '"']
-        if "\\" in text or text.count('"') & 1 or words[1:2] and words[1][0] == '"' or '"' in "".join(texts) or \
-                "#" in text and "#" in "".join(text.split('"')[::2]):
+        if (
+            "\\" in text
+            or text.count('"') & 1
+            or words[1:2]
+            and words[1][0] == '"'
+            or '"' in "".join(texts)
+            or "#" in text
+            and "#" in "".join(text.split('"')[::2])
+        ):
             return None, None
         return [w for w in words if w[0] != '"'], texts
 

@@ -34,10 +34,10 @@ import pmtable as pt  # noqa: E402
 from pmcompile import compile_all  # noqa: E402
 from pmfile import write_atomically  # noqa: E402
 
+# inputs of the tables
 PARTS = ("pmuc.py", "pmaudit.py", "pmtext.py", "pmhead.py", "pmfields.py", "pmcompile.py",
-         "pmtable.py",
-         "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py", "pmread.py", "libpfm4.py",
-         "pmpack.py", "pmpartner.py", "libpfm4_aliases.py")   # inputs of the tables
+         "pmtable.py", "pmlayout.py", "pmimage.py", "pmformula.py", "pmmeaning.py", "pmcontract.py",
+         "pmread.py", "libpfm4.py", "pmpack.py", "pmpartner.py", "libpfm4_aliases.py")
 
 
 def list_table_files(top):
@@ -109,8 +109,8 @@ def main(argv):
         i += 1
     if out["--byteorder"] not in ("little", "big"):
         return print_usage("byte order is little or big")
-    if not inputs and "--embed" not in out or not (check
-                                                   or "--image" in out) or "--embed" in out and "--image" not in out:
+    if not inputs and "--embed" not in out or not (
+            check or "--image" in out) or "--embed" in out and "--image" not in out:
         return print_usage()
     folders, more = list_table_files(out["--folders"]) if "--folders" in out else ([], [])
     patterns = out.get("--processors", "all").split(",")
@@ -164,7 +164,8 @@ def main(argv):
 
 
 def repeat_interrupt(what):
-    """Sends an interrupt again when Python code that would ignore it, such as the loading of a module, is over."""
+    """Sends an interrupt again when Python code that would ignore it, such as the loading of a
+    module, is over."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.001)
@@ -185,7 +186,8 @@ def exit_quickly(status):
 
 
 def report_write_error(why, status=0):
-    """Returns the exit status after a failed write, and reports it unless the reader closed the pipe."""
+    """Returns the exit status after a failed write, and reports it unless the reader closed the
+    pipe."""
     if why.args[0] != errno.EPIPE:
         print("pfm: cannot write the output: %s" % os.strerror(why.args[0]), file=sys.stderr)
     return status or 1

@@ -6,7 +6,8 @@ import re
 import pmtable as pt
 from pmbuild import EventDraft, Sheet
 from pmheads import find_box_section, make_table_title, find_unit_device
-from pmread import COUNTERS, RefusedValue, name_of, is_placeholder, convert_to_strings, get_cached_value
+from pmread import (
+    COUNTERS, RefusedValue, name_of, is_placeholder, convert_to_strings, get_cached_value)
 
 # Boxes whose lists have an extra select bit that the kernel rejects.
 WITHOUT_EXTRA_SELECT = ("jkt.pcu", "jkt.ubox", "ivt.pcu", "ivt.ubox")
@@ -42,7 +43,9 @@ def add_uncore_event(reading, e, experimental=False):
     d.set_filters()
     set_every_state(d)
     if selected and code > 0xFF and b.uses[-1] in WITHOUT_EXTRA_SELECT:
-        d.set_text("note", "the kernel's format of this box drops the extra select bit: another event counts then")
+        d.set_text(
+            "note",
+            "the kernel's format of this box drops the extra select bit: another event counts then")
     b.add_row(d.make_row(counters or None, reading.file))
     reading.counts["uncore"] += 1
 
@@ -67,7 +70,8 @@ def find_box(reading, e, name):
     b = reading.boxes.get(key)
     if b is None:
         unit = unit.strip()
-        b = reading.boxes[key] = get_uncore_table(reading, get_box_device(reading, unit, running, key[2]),
+        b = reading.boxes[key] = get_uncore_table(reading,
+                                                  get_box_device(reading, unit, running, key[2]),
                                                   unit)
     return b
 
@@ -110,7 +114,8 @@ def get_uncore_table(reading, device, unit):
 
 
 def find_formats(reading):
-    """Returns the family of a processor's uncore formats; the newest family of its kind for an unknown processor."""
+    """Returns the family of a processor's uncore formats; the newest family of its kind for an
+    unknown processor."""
     if reading.intel:
         return reading.processor.boxes
     server = any("x_uncore" in inner or "rapids" in inner for _, inner, _ in reading.model.files)
@@ -142,7 +147,8 @@ def set_umask(reading, d, umask, ext):
     """Sets the unit mask, its extension, and the port and flow masks that some boxes have in place
     of the extension."""
     at = d.b.at
-    masks = [(field, get_mask_value(d, key), key) for field, key in MASKS if key in d.e or field in at]
+    masks = [(field, get_mask_value(d, key), key) for field, key in MASKS
+             if key in d.e or field in at]
     if "ch_mask" in at:
         ext |= umask >> 8
         umask &= 0xFF
@@ -167,5 +173,6 @@ def set_explicit_or_extension(reading, d, field, value, ext):
     if value is None:
         return implied
     if implied and implied != value:
-        reading.report_note(d.name, "UMaskExt", "disagrees with the port or flow mask, which is taken")
+        reading.report_note(d.name, "UMaskExt",
+                            "disagrees with the port or flow mask, which is taken")
     return value

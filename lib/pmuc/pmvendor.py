@@ -117,7 +117,8 @@ class ImportRun:
         self.force, self.byteorder = opt.force, opt.byteorder
         out = opt.output
         self.text, self.facts = opt.text, opt.facts
-        self.single = self.text is None and out is not None and not out.endswith("/") and not os.path.isdir(out)
+        self.single = self.text is None and out is not None and not out.endswith(
+            "/") and not os.path.isdir(out)
         self.image = out if self.single else None       # file for all tables, or
         self.folder = "" if self.single else self.text or out or get_default_folder()
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
@@ -170,7 +171,8 @@ RUN = None          # set before workers are forked: they inherit it instead of 
 
 
 def import_model(index):
-    """Reads one model and writes its image. Returns the result. Runs in a worker or in the main process."""
+    """Reads one model and writes its image. Returns the result. Runs in a worker or in the main
+    process."""
     run, model = RUN, RUN.models[index]
     result = {"index": index, "model": model.name, "refused": [], "notes": [], "tables": [],
               "core": 0, "uncore": 0,
@@ -274,7 +276,8 @@ def divide_models(models, jobs):
     """Divides the numbers of models among jobs: in the order of the heads, so that a worker, which
     caches words, gets similar ones, and with about equal sizes."""
     total, before, out = sum(m.size for m in models) + 1, 0, [[] for _ in range(jobs)]
-    for i in sorted(range(len(models)), key=lambda i: (find_rank(models[i].folder), models[i].name)):
+    for i in sorted(range(len(models)), key=lambda i:
+                    (find_rank(models[i].folder), models[i].name)):
         out[(before + models[i].size // 2) * jobs // total].append(i)
         before += models[i].size
     return [share for share in out if share]
@@ -374,7 +377,8 @@ def import_all(run, jobs, say, start):
         size = write_single(run, done, digest, say)
         if not size:
             return 1
-    say.print_summary(written, size, time.monotonic() - start, run.image if run.single else run.folder)
+    say.print_summary(written, size,
+                      time.monotonic() - start, run.image if run.single else run.folder)
     return 1 if any(r["state"] in ("failed", "empty", "damaged") for r in done) else 0
 
 
@@ -414,7 +418,8 @@ def use_statement(place, name):
 
 
 def share_lines(seen, name, section, lines, files):
-    """Moves lines into a section unless one has them already. Returns the statement that replaces them."""
+    """Moves lines into a section unless one has them already. Returns the statement that replaces
+    them."""
     place = seen.setdefault(tuple(lines), (name, section))
     if place == (name, section):
         files.setdefault(name, []).extend(["", "section " + section] + lines)
@@ -464,7 +469,8 @@ def main(argv):
     if sum(m.size for m in models) > MAX_TREE:
         say.print_problem(paths, "more than %s of lists" % format_size(MAX_TREE))
         return 1
-    with contextlib.redirect_stdout(sys.stderr) if is_standard_output(opt.output) else contextlib.nullcontext():
+    with contextlib.redirect_stdout(sys.stderr) if is_standard_output(
+            opt.output) else contextlib.nullcontext():
         return import_interruptible(ImportRun(opt, models), opt.jobs, say, start)
 
 

@@ -6,8 +6,10 @@ import struct
 
 import pmpack
 from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash
-from pmlayout import DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION, N_DIRECTORY, PACKED_TEXTS_START, \
-    ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC, VALUE_WIDE, compute_checksum, find_first_slot, unpack_row
+from pmlayout import (
+    DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION,
+    N_DIRECTORY, PACKED_TEXTS_START, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC,
+    VALUE_WIDE, compute_checksum, find_first_slot, unpack_row)
 
 
 class TableView:
@@ -29,7 +31,8 @@ class TableView:
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.read_element("keys", 0)
-        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (self.read_text(o) for o in head[3:10])
+        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (
+            self.read_text(o) for o in head[3:10])
         self.aliases = aliases.split()
 
     def read_text(self, offset):
@@ -92,7 +95,8 @@ class TableView:
         return found[1] if found and found[2] != NAME_UNSUPPORTED else None
 
     def find_field(self, key):
-        """Index of the field of that name, or None: key fields by number as in C, others by name."""
+        """Index of the field of that name, or None: key fields by number as in C, others by
+        name."""
         number = read_keys().get(key, (0, False))[0]
         if number:
             return self.field_of_key[number] - 1 if self.field_of_key[number] else None
@@ -165,14 +169,19 @@ def read_image_head(raw):
 def unpack_texts(raw, head):
     """The packed texts of an image."""
     at, size = head["packed_texts"]
-    return pmpack.unpack_texts(raw[at:at + size], "<" if head["byteorder"] == "little" else ">") if size else b""
+    return pmpack.unpack_texts(raw[at:at + size],
+                               "<" if head["byteorder"] == "little" else ">") if size else b""
 
 
 def read_image(raw):
     """Returns (tables, header dict) of an image in either byte order. Raises ValueError."""
     head = read_image_head(raw)
-    if head["version"] != IMAGE_VERSION or head["size"] != len(raw) or \
-            head["checksum"] != compute_checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY:], head["byteorder"]):
+    if (
+        head["version"] != IMAGE_VERSION
+        or head["size"] != len(raw)
+        or head["checksum"]
+        != compute_checksum(raw[IMAGE_SIZE - 8 * N_DIRECTORY :], head["byteorder"])
+    ):
         raise ValueError("damaged image")
     unpacked = functools.lru_cache(None)(lambda: unpack_texts(raw, head))
     return [TableView(raw, head["byteorder"], head["tables"] + i * HEAD_SIZE, unpacked)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Descriptions of events, in our own words.
 
-Lists of events come without texts. The words are kept once per event name in lib/events/texts: a sentence where one was written, else a
-base (what a family of names counts) and a glossary of the parts that follow it.
+Lists of events come without texts. The words are kept once per event name in lib/events/texts: a
+sentence where one was written, else a base (what a family of names counts) and a glossary of the
+parts that follow it.
 
 The files of texts, one thing a line, name and text two blanks apart:
 
@@ -179,7 +180,8 @@ def find_metric_text(name):
 
 
 class Section(dict):
-    """Terms and their words; @reach is the number of words of the longest term that begins with a word."""
+    """Terms and their words; @reach is the number of words of the longest term that begins with a
+    word."""
 
     def __init__(self):
         super().__init__()
@@ -228,7 +230,8 @@ def find_term(words, sections):
 
 
 def find_parts(words, sections, unknown=None):
-    """Returns the words for the parts of a name, longest terms first; unknown parts stay as they are."""
+    """Returns the words for the parts of a name, longest terms first; unknown parts stay as they
+    are."""
     out, i = [], 0
     while i < len(words):
         first = NUMBER.sub("#", words[i].lstrip("."))
@@ -253,7 +256,8 @@ def find_parts(words, sections, unknown=None):
 
 
 def find_text(family, unit, name, texts, unknown=None):
-    """Returns the text of a canonical name: its own, that of its alias, or one composed from its parts."""
+    """Returns the text of a canonical name: its own, that of its alias, or one composed from its
+    parts."""
     text, other = texts.find_sentence(name), None
     if not text:
         other = texts.find_other_name(name)
@@ -295,11 +299,14 @@ def is_small(family, facts):
 
 
 def describe_mask(family, unit, event, name, facts=None):
-    """Returns a sentence about the unit mask @name, which @event and other events share: its own words only."""
-    found = load_family(family, is_small(family, facts)).find_base(PART.findall(make_canonical(event)))
+    """Returns a sentence about the unit mask @name, which @event and other events share: its own
+    words only."""
+    found = load_family(family, is_small(family,
+                                         facts)).find_base(PART.findall(make_canonical(event)))
     sections = list_sections(family, unit, found[1] if found else "")
     parts = find_parts(PART.findall(make_canonical(name)), sections)
-    return phrases.make_sentence(phrases.join_words(phrases.order_parts(parts, False)) or "Any of them")
+    return phrases.make_sentence(
+        phrases.join_words(phrases.order_parts(parts, False)) or "Any of them")
 
 
 def describe_event(family, unit, name, facts=None, unknown=None):
@@ -317,8 +324,10 @@ def describe_event(family, unit, name, facts=None, unknown=None):
 
 def check_texts():
     """Returns errors of the files of texts: aliases without a target."""
-    faults = ["metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in load_metric_texts().items()
-              if v.startswith("= ") and load_metric_texts().get(v[2:], "= ").startswith("= ")]
+    faults = [
+        "metrics: %s = %s, which has no text" % (k, v[2:]) for k, v in load_metric_texts().items()
+        if v.startswith("= ") and load_metric_texts().get(v[2:], "= ").startswith("= ")
+    ]
     return faults + ["%s: %s = %s, which has no text" % (family, k, v[2:]) for family in FILES
                      for k, v in load_family(family).exact.items()
                      if v.startswith("= ") and not load_family(family).find_sentence(v[2:])]

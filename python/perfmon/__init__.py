@@ -22,7 +22,8 @@ device                              a model of the Tru64 counter device, request
 libpfm3                             the libpfm 3 interface
 constants                           every constant of the C headers
 
-Errors are exceptions of type PerfmonError, with the code, the kind, the position in the text, similar names and the cause.
+Errors are exceptions of type PerfmonError, with the code, the kind, the position in the text,
+similar names and the cause.
 """
 from __future__ import annotations
 
@@ -30,22 +31,27 @@ from collections.abc import Iterable
 
 from . import alpha, constants, coreduo, device, libpfm3, montecito
 from ._c import Plm
-from ._errors import (AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
-                      PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
+from ._errors import (
+    AmbiguousError, ArgumentError, ErrorCode, EventError, ImageError, ModelError, PerfmonError,
+    PlacementError, SystemCallError, UnexpressibleError, UnknownEventError, UnknownPmuError)
 from .context import (Context, CpuInfo, DecodedEvent, DecodedField, DecodedRegister, EncodingTable,
                       EventTable, Pmu, PmuFlag, Pmus, default_context)
 from .counting import Counted, Counting, count
 from .dispatch import Dispatch, Placement, dispatch
-from .event import (Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register, RegisterKind, Umask,
-                    counter_name, perf_event_attr, split_events)
+from .event import (
+    Alternative, Dialect, Event, EventFlag, EventInfo, Field, Modifier, Names, PerfAttr, Register,
+    RegisterKind, Umask, counter_name, perf_event_attr, split_events)
 from .imports import Imported, ImportedModel, Refused, import_lists
 from .metric import Metric, MetricCheck, MetricInput, MetricState, MetricValue
 from .plan import Plan, Planned, Schedule, Scheduled, plan, schedule
-from .profiles import (FlameGraph, Frame, FrameFlag, Function, FunctionTable, Profile, ProfileEvent, ProfileLosses, Stack,
-                       StackTable, Symbol, Symbols, profile)
+from .profiles import (
+    FlameGraph, Frame, FrameFlag, Function, FunctionTable, Profile, ProfileEvent, ProfileLosses,
+    Stack, StackTable, Symbol, Symbols, profile)
 from .regions import (RegionCount, RegionMetric, RegionResult, RegionVisit, read_regions, region,
                       regions_cost, reset_region, start_regions, stop_regions, write_regions)
-from .sampling import Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband, TraceField
+from .sampling import (
+    Buffers, Record, Recorded, Recording, RecordType, Sample, SampleStatistics, Sampling, Sideband,
+    TraceField)
 from .session import (Cause, Count, Finished, NotCountedError, Quality, Reading, Session, Tally,
                       stat, tally)
 from .system import Finding, FindingState, FindingTopic, check_system
@@ -79,7 +85,8 @@ def event(text: str, *, pmu: str | None = None, plm: int | str = 0) -> Event:
     return default_context().event(text, pmu=pmu, plm=plm)
 
 
-def encode_many(texts: Iterable[str], *, pmu: str | None = None, plm: int | str = 0) -> EncodingTable:
+def encode_many(texts: Iterable[str], *, pmu: str | None = None,
+                plm: int | str = 0) -> EncodingTable:
     """Many texts encoded, as columns; see :meth:`Context.encode_many`."""
     return default_context().encode_many(texts, pmu=pmu, plm=plm)
 
@@ -89,7 +96,8 @@ def find(text: str) -> EventInfo:
     return default_context().find(text)
 
 
-def events(pattern: str = "*", *, name: str | None = None, contains: str | None = None, pmu: str | None = None) -> EventTable:
+def events(pattern: str = "*", *, name: str | None = None, contains: str | None = None,
+           pmu: str | None = None) -> EventTable:
     """Events as a table; see :meth:`Context.events`."""
     return default_context().events(pattern, name=name, contains=contains, pmu=pmu)
 

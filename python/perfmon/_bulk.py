@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Columns of numbers: numpy arrays where numpy is installed, else arrays of the standard library."""
+"""Columns of numbers: numpy arrays where numpy is installed, else arrays of the standard
+library."""
 from __future__ import annotations
 
 from array import array
@@ -38,20 +39,29 @@ def make_column(values: Any, kind: str) -> Any:
 
 
 def copy_members(memory: Any, size: int, places: Any) -> list[Any]:
-    """Members of the structs of @size bytes that follow each other in @memory, copied, a column for each (offset, kind) of @places."""
+    """Members of the structs of @size bytes that follow each other in @memory, copied, a column for
+    each (offset, kind) of @places."""
     numpy, raw = _numpy(), memoryview(memory).cast("B")
     if numpy:
-        structs = numpy.frombuffer(raw, dtype={"names": [str(i) for i in range(len(places))], "formats": [kind for _, kind in places],
-                                               "offsets": [at for at, _ in places], "itemsize": size})
+        structs = numpy.frombuffer(
+            raw, dtype={
+                "names": [str(i) for i in range(len(places))],
+                "formats": [kind for _, kind in places], "offsets": [at for at, _ in places],
+                "itemsize": size
+            })
         return [structs[name].copy() for name in structs.dtype.names]
     widths = [array(_CODES[kind]).itemsize for _, kind in places]
-    return [array(_CODES[kind], b"".join(raw[i + at:i + at + width] for i in range(0, len(raw), size)))
-            for (at, kind), width in zip(places, widths)]
+    return [
+        array(_CODES[kind], b"".join(raw[i + at:i + at + width] for i in range(0, len(raw), size)))
+        for (at, kind), width in zip(places, widths)
+    ]
 
 
 def select_where(values: Any, keys: Any, wanted: int) -> Any:
     """Those of the column @values beside which the column @keys has @wanted."""
-    return values[keys == wanted] if _numpy() else array(values.typecode, (v for v, key in zip(values, keys) if key == wanted))
+    return values[keys == wanted] if _numpy() else array(values.typecode,
+                                                         (v for v, key in zip(values, keys)
+                                                          if key == wanted))
 
 
 def join_columns(columns: Any, kind: str) -> Any:

@@ -8,8 +8,10 @@ from typing import Any, Iterator
 
 from ._perfmon import ffi, lib
 
-__all__ = ["Plm", "combine_flags", "ffi", "lib", "list_bits", "make_mask", "make_regmask", "make_words", "new_struct", "plm_mask",
-           "read_text"]
+__all__ = [
+    "Plm", "combine_flags", "ffi", "lib", "list_bits", "make_mask", "make_regmask", "make_words",
+    "new_struct", "plm_mask", "read_text"
+]
 
 
 class Plm(enum.IntFlag):
@@ -22,7 +24,8 @@ class Plm(enum.IntFlag):
 
 
 def plm_mask(plm: int | str) -> int:
-    """Levels from a mask of :class:`Plm`, or from letters: ``"u"`` user, ``"k"`` kernel, ``"uk"`` both."""
+    """Levels from a mask of :class:`Plm`, or from letters: ``"u"`` user, ``"k"`` kernel, ``"uk"``
+    both."""
     if not isinstance(plm, str):
         mask = operator.index(plm)
         if mask & ~sum(Plm):

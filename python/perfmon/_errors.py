@@ -9,8 +9,18 @@ from typing import Any, Callable, Sequence
 from ._c import list_bits, ffi, lib, new_struct, read_text as c_text
 
 __all__ = [
-    "AmbiguousError", "ArgumentError", "ErrorCode", "EventError", "ImageError", "ModelError", "PerfmonError",
-    "PlacementError", "SystemCallError", "UnexpressibleError", "UnknownEventError", "UnknownPmuError",
+    "AmbiguousError",
+    "ArgumentError",
+    "ErrorCode",
+    "EventError",
+    "ImageError",
+    "ModelError",
+    "PerfmonError",
+    "PlacementError",
+    "SystemCallError",
+    "UnexpressibleError",
+    "UnknownEventError",
+    "UnknownPmuError",
 ]
 
 MAX_SENTENCE = 1024
@@ -75,13 +85,16 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 class PerfmonError(Exception):
-    """A call that was refused. ``str()`` gives the sentence, the culprit with a caret, and what may have been meant.
+    """A call that was refused. ``str()`` gives the sentence, the culprit with a caret, and what may
+    have been meant.
 
     code        :class:`ErrorCode`
-    kind        stable word, finer than the code: ``"unknown_event"``, ``"bad_value"`` ...; ``""`` if missing
+    kind        stable word, finer than the code: ``"unknown_event"``, ``"bad_value"`` ...; ``""``
+                if missing
     message     the sentence alone
     text        the text that was refused, None if the error is not about a text
-    span        (start, end) of the culprit in ``text``, in characters; equal for a place between two
+    span        (start, end) of the culprit in ``text``, in characters; equal for a place between
+                two
     candidates  similar names, best first; computed when they are first read
     event       index of the event of a set that is meant, or None
     clash       events (indices) of a smallest subset that cannot be counted together
@@ -89,10 +102,11 @@ class PerfmonError(Exception):
     errno       of the failed system call, 0 for none
     """
 
-    def __init__(self, message: str, *, code: ErrorCode = ErrorCode.INVAL, kind: str = "", text: str | None = None,
-                 span: tuple[int, int] | None = None, event: int | None = None, clash: tuple[int, ...] = (),
-                 clash_counters: tuple[int, ...] = (), errno: int = 0,
-                 candidates: Sequence[str] | Callable[[], Sequence[str]] = ()) -> None:
+    def __init__(
+        self, message: str, *, code: ErrorCode = ErrorCode.INVAL, kind: str = "",
+        text: str | None = None, span: tuple[int, int] | None = None, event: int | None = None,
+        clash: tuple[int, ...] = (), clash_counters: tuple[int, ...] = (), errno: int = 0,
+        candidates: Sequence[str] | Callable[[], Sequence[str]] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
@@ -179,15 +193,30 @@ class SystemCallError(PerfmonError):
 
 
 _KINDS: dict[str, type[PerfmonError]] = {
-    "unknown_event": UnknownEventError, "unsupported_alias": UnknownEventError, "not_on_cpu": UnknownEventError,
-    "unknown_pmu": UnknownPmuError, "ambiguous": AmbiguousError, "no_placement": PlacementError,
-    "too_many": PlacementError, "alone": PlacementError, "unexpressible": UnexpressibleError, "model": ModelError,
-    "image": ImageError, "system": SystemCallError, "": ArgumentError,
+    "unknown_event": UnknownEventError,
+    "unsupported_alias": UnknownEventError,
+    "not_on_cpu": UnknownEventError,
+    "unknown_pmu": UnknownPmuError,
+    "ambiguous": AmbiguousError,
+    "no_placement": PlacementError,
+    "too_many": PlacementError,
+    "alone": PlacementError,
+    "unexpressible": UnexpressibleError,
+    "model": ModelError,
+    "image": ImageError,
+    "system": SystemCallError,
+    "": ArgumentError,
 }
 _CODES: dict[ErrorCode, type[PerfmonError]] = {
-    ErrorCode.NOASSIGN: PlacementError, ErrorCode.NOPMU: UnknownPmuError, ErrorCode.SYS: SystemCallError,
-    ErrorCode.PERM: SystemCallError, ErrorCode.BUSY: SystemCallError, ErrorCode.NOMEM: SystemCallError,
-    ErrorCode.IMAGE: ImageError, ErrorCode.NOTFOUND: UnknownEventError, ErrorCode.NOTSUPP: PerfmonError,
+    ErrorCode.NOASSIGN: PlacementError,
+    ErrorCode.NOPMU: UnknownPmuError,
+    ErrorCode.SYS: SystemCallError,
+    ErrorCode.PERM: SystemCallError,
+    ErrorCode.BUSY: SystemCallError,
+    ErrorCode.NOMEM: SystemCallError,
+    ErrorCode.IMAGE: ImageError,
+    ErrorCode.NOTFOUND: UnknownEventError,
+    ErrorCode.NOTSUPP: PerfmonError,
 }
 _NO_PLACE = (ArgumentError, PlacementError, ModelError, ImageError, SystemCallError, PerfmonError)
 _MODEL_CODES = range(ErrorCode.BADHOST, ErrorCode.FEATCOMB + 1)
@@ -229,7 +258,8 @@ def c_string(text: str) -> bytes:
         raise TypeError(f"expected a text, got {type(text).__name__}")
     at = text.find("\0")
     if at >= 0:
-        raise EventError("a zero byte", code=ErrorCode.SYNTAX, kind="syntax", text=text, span=(at, at + 1))
+        raise EventError("a zero byte", code=ErrorCode.SYNTAX, kind="syntax", text=text,
+                         span=(at, at + 1))
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -261,8 +291,9 @@ def from_error(rc: int, error: Any, ctx: Any, texts: Sequence[str]) -> PerfmonEr
         span = (_count_characters(raw, error.start), _count_characters(raw, error.end))
     return _class_for(code, kind)(
         message or code.message, code=code, kind=kind, text=text, span=span,
-        event=error.event if error.event >= 0 else None, clash=clash, clash_counters=tuple(list_bits(error.clash_counters)),
-        errno=error.sys_errno, candidates=(lambda: _list_candidates(ctx, raw, error)) if text is not None and span else ())
+        event=error.event if error.event >= 0 else None, clash=clash,
+        clash_counters=tuple(list_bits(error.clash_counters)), errno=error.sys_errno,
+        candidates=(lambda: _list_candidates(ctx, raw, error)) if text is not None and span else ())
 
 
 def new_error() -> Any:

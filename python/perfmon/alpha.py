@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Alpha processors, EV4 to EV79: settings, device words, ProfileMe, and sessions on /dev/pfcntr or on a model of it.
+"""Alpha processors, EV4 to EV79: settings, device words, ProfileMe, and sessions on /dev/pfcntr or
+on a model of it.
 
     with perfmon.alpha.Session(["cycles", "issues"], device_model="ev5") as s:
         work()
     s["issues"].value
 
-Five kinds of counter unit: ``"ev4"``, ``"ev5"``, ``"pca56"``, ``"ev6"``, ``"ev67"``; functions take the name.
+Five kinds of counter unit: ``"ev4"``, ``"ev5"``, ``"pca56"``, ``"ev6"``, ``"ev67"``; functions take
+the name.
 """
 from __future__ import annotations
 
@@ -24,17 +26,69 @@ if TYPE_CHECKING:
     from .context import Context
 
 __all__ = [
-    "Call", "DeviceCommand", "EventKind", "EventTraits", "Interrupt", "Item", "LinuxEvent", "Mode", "Open", "Pair", "Range",
-    "Request", "Result", "Sample", "Scope", "Session", "Settings", "Trap", "Uncertainty", "When", "bucket", "counter_width",
-    "counter_word", "decode_interrupt", "decode_sample", "device_call", "driver_rates", "events_from_interrupts",
-    "events_from_raw", "level_entry", "linux_event", "linux_pair", "linux_write", "mask", "mode_word", "num_counters",
-    "constant", "partners", "pm_mode_word", "pmctr_ctl", "rate_word", "rates", "ratio", "register_statistics", "request",
-    "requests", "sample_bytes", "select",
-    "single_issues", "split_counter_word", "start_value", "statistic", "statistic_bits", "statistics", "traits", "word_modes",
+    "Call",
+    "DeviceCommand",
+    "EventKind",
+    "EventTraits",
+    "Interrupt",
+    "Item",
+    "LinuxEvent",
+    "Mode",
+    "Open",
+    "Pair",
+    "Range",
+    "Request",
+    "Result",
+    "Sample",
+    "Scope",
+    "Session",
+    "Settings",
+    "Trap",
+    "Uncertainty",
+    "When",
+    "bucket",
+    "counter_width",
+    "counter_word",
+    "decode_interrupt",
+    "decode_sample",
+    "device_call",
+    "driver_rates",
+    "events_from_interrupts",
+    "events_from_raw",
+    "level_entry",
+    "linux_event",
+    "linux_pair",
+    "linux_write",
+    "mask",
+    "mode_word",
+    "num_counters",
+    "constant",
+    "partners",
+    "pm_mode_word",
+    "pmctr_ctl",
+    "rate_word",
+    "rates",
+    "ratio",
+    "register_statistics",
+    "request",
+    "requests",
+    "sample_bytes",
+    "select",
+    "single_issues",
+    "split_counter_word",
+    "start_value",
+    "statistic",
+    "statistic_bits",
+    "statistics",
+    "traits",
+    "word_modes",
 ]
 
-_TYPES = {"ev4": lib.PFMLIB_ALPHA_EV4_PMU, "ev5": lib.PFMLIB_ALPHA_EV5_PMU, "pca56": lib.PFMLIB_ALPHA_PCA56_PMU,
-          "ev6": lib.PFMLIB_ALPHA_EV6_PMU, "ev67": lib.PFMLIB_ALPHA_EV67_PMU}
+_TYPES = {
+    "ev4": lib.PFMLIB_ALPHA_EV4_PMU, "ev5": lib.PFMLIB_ALPHA_EV5_PMU,
+    "pca56": lib.PFMLIB_ALPHA_PCA56_PMU, "ev6": lib.PFMLIB_ALPHA_EV6_PMU,
+    "ev67": lib.PFMLIB_ALPHA_EV67_PMU
+}
 N_STATISTICS = int(lib.PF67_PM_VALID) + 1
 
 
@@ -61,7 +115,8 @@ class Open(enum.IntEnum):
 
 
 class Mode(enum.IntFlag):
-    """Modes of the processor, as the chip calls them. On Digital UNIX user code runs in executive mode."""
+    """Modes of the processor, as the chip calls them. On Digital UNIX user code runs in executive
+    mode."""
 
     KERNEL = lib.PFM_ALPHA_MODE_KERNEL
     EXEC = lib.PFM_ALPHA_MODE_EXEC
@@ -92,7 +147,8 @@ class EventKind(enum.IntEnum):
     """Kinds of events."""
 
     EVENT = lib.PFM_ALPHA_EVENT          #: counts on its own
-    AGGREGATE = lib.PFM_ALPHA_AGGREGATE  #: counts in a mode that fixes what the other counter counts
+    # : counts in a mode that fixes what the other counter counts
+    AGGREGATE = lib.PFM_ALPHA_AGGREGATE
     PAIR = lib.PFM_ALPHA_PAIR            #: such a mode by name; takes both counters
     PROFILEME = lib.PFM_ALPHA_PROFILEME  #: a statistic of profiled instructions
     RATIO = lib.PFM_ALPHA_RATIO          #: such a statistic over retired instructions
@@ -139,7 +195,7 @@ class Trap(enum.IntEnum):
     NONE = lib.PFM_ALPHA_TRAP_NONE
 
 
-# ---- settings and results ----------------------------------------------------------------------------------------
+# ---- settings and results ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -158,10 +214,12 @@ class Settings:
     periods    EV6 and later: any number of events to 2**20 instead
     modes      EV5 and PCA56; 0: not restricted
     items      what each interrupt collects
-    statistic  EV67: ProfileMe statistic, by name or number, when the event is a counting mode of ProfileMe
-    ranges     addresses to profile; kernel: they are kernel addresses; caller: charge samples in all but the first to their
-               callers, kernel addresses only
-    stride     instructions in a bucket, a power of two, or 0 for one bucket; None: as the device has it, 4
+    statistic  EV67: ProfileMe statistic, by name or number, when the event is a counting mode of
+               ProfileMe
+    ranges     addresses to profile; kernel: they are kernel addresses; caller: charge samples in
+               all but the first to their callers, kernel addresses only
+    stride     instructions in a bucket, a power of two, or 0 for one bucket; None: as the device
+               has it, 4
     context_word  EV5, PCA56: word of PF5_CTXT_* bits, taken as it is
     keep       start the counters from the values they have (EV5 and later)
     read_interrupts  EV6 and later: read interrupt counts, not events
@@ -183,10 +241,12 @@ class Settings:
     read_interrupts: bool = False
 
     def _flags(self) -> int:
-        return combine_flags({lib.PFM_ALPHA_FL_KERNEL: self.kernel, lib.PFM_ALPHA_FL_CALLER: self.caller,
-                              lib.PFM_ALPHA_FL_STRIDE: self.stride is not None,
-                              lib.PFM_ALPHA_FL_CTXT: self.context_word is not None, lib.PFM_ALPHA_FL_KEEP: self.keep,
-                              lib.PFM_ALPHA_FL_GETCNT: self.read_interrupts})
+        return combine_flags({
+            lib.PFM_ALPHA_FL_KERNEL: self.kernel, lib.PFM_ALPHA_FL_CALLER: self.caller,
+            lib.PFM_ALPHA_FL_STRIDE: self.stride is not None,
+            lib.PFM_ALPHA_FL_CTXT: self.context_word is not None, lib.PFM_ALPHA_FL_KEEP: self.keep,
+            lib.PFM_ALPHA_FL_GETCNT: self.read_interrupts
+        })
 
     def _model_in(self) -> Any:
         m = ffi.new("pfmlib_alpha_input_param_t *")
@@ -195,7 +255,8 @@ class Settings:
         m.pfp_alpha_flags = self._flags()
         m.pfp_alpha_scope, m.pfp_alpha_open = int(self.scope), int(self.open)
         m.pfp_alpha_modes, m.pfp_alpha_items = int(self.modes), int(self.items)
-        m.pfp_alpha_statistic = statistic(self.statistic) if isinstance(self.statistic, str) else self.statistic
+        m.pfp_alpha_statistic = statistic(self.statistic) if isinstance(self.statistic,
+                                                                        str) else self.statistic
         ranges = [r if isinstance(r, Range) else Range(*r) for r in self.ranges]
         if len(ranges) > lib.PFM_ALPHA_MAX_RANGES:
             raise ValueError(f"at most {lib.PFM_ALPHA_MAX_RANGES} ranges")
@@ -209,11 +270,11 @@ class Settings:
         return ffi.new("pfmlib_alpha_output_param_t *")
 
     def _read_result(self, placed: Any, out: Any) -> Result:
-        return Result(
-            out.open_flags, tuple(list_bits(out.counters)), bool(out.privileged), out.statistic, tuple(out.rates), out.iccsr,
-            out.pmctr, out.cbox, out.pctr_ctl, out.i_ctl,
-            tuple(DeviceCommand._from_c(out.ioctls[i]) for i in range(out.n_ioctls)),
-            tuple(Call._from_c(out.calls[i]) for i in range(out.n_calls)))
+        return Result(out.open_flags,
+                      tuple(list_bits(out.counters)), bool(out.privileged), out.statistic,
+                      tuple(out.rates), out.iccsr, out.pmctr, out.cbox, out.pctr_ctl, out.i_ctl,
+                      tuple(DeviceCommand._from_c(out.ioctls[i]) for i in range(out.n_ioctls)),
+                      tuple(Call._from_c(out.calls[i]) for i in range(out.n_calls)))
 
 
 @dataclass(frozen=True)
@@ -230,7 +291,8 @@ class Call:
 
 @dataclass(frozen=True)
 class DeviceCommand:
-    """A request to the device. Readings have no words: they take the address of a pointer to an array."""
+    """A request to the device. Readings have no words: they take the address of a pointer to an
+    array."""
 
     name: str
     request: int
@@ -239,7 +301,8 @@ class DeviceCommand:
 
     @classmethod
     def _from_c(cls, io: Any) -> DeviceCommand:
-        return cls(c_text(io.name), io.request, When(io.when), tuple(io.words[i] for i in range(io.n_words)))
+        return cls(c_text(io.name), io.request, When(io.when),
+                   tuple(io.words[i] for i in range(io.n_words)))
 
 
 @dataclass(frozen=True)
@@ -251,7 +314,8 @@ class Result:
     privileged  the rates need superuser privilege
     statistic   ProfileMe statistic, 0 for none
     rates       events between interrupts in effect, 0 where not used
-    iccsr, pmctr, cbox, pctr_ctl, i_ctl  registers as they are when counting has just begun, 0 where the chip has none
+    iccsr, pmctr, cbox, pctr_ctl, i_ctl  registers as they are when counting has just begun, 0 where
+                                         the chip has none
     ioctls      requests in order, from after open to before close
     calls       wrperfmon: selection, rates, modes, start, stop
     """
@@ -270,7 +334,7 @@ class Result:
     calls: tuple[Call, ...]
 
 
-# ---- about events ------------------------------------------------------------------------------------------------
+# ---- about events --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -319,14 +383,15 @@ def traits(pmu: str, event: str) -> EventTraits:
     check(lib.pfm_alpha_get_event_info(_type(pmu), index, info))
     return EventTraits(
         Library(_type(pmu)).event_name(index), index, EventKind(info.kind), info.statistic,
-        info.pm_mode if info.pm_mode >= 0 else None, (info.weight_num, info.weight_den), bool(info.half_units),
-        tuple(list_bits(info.counters)), Uncertainty(info.uncertainty), info.error_counts, info.shift_cycles, info.window_less,
-        info.linux_raw, c_text(info.constant), c_text(info.formula), c_text(info.note))
+        info.pm_mode if info.pm_mode >= 0 else None, (info.weight_num, info.weight_den),
+        bool(info.half_units), tuple(list_bits(info.counters)), Uncertainty(info.uncertainty),
+        info.error_counts, info.shift_cycles, info.window_less, info.linux_raw,
+        c_text(info.constant), c_text(info.formula), c_text(info.note))
 
 
 def select(pmu: str, event: str, counter: int) -> tuple[int, int]:
-    """Select value of an event on @counter, and select in the cache box, 0 if it has none. ArgumentError if that counter
-    cannot count it."""
+    """Select value of an event on @counter, and select in the cache box, 0 if it has none.
+    ArgumentError if that counter cannot count it."""
     sel, cbox = ffi.new("unsigned *"), ffi.new("unsigned *")
     check(lib.pfm_alpha_get_event_select(_type(pmu), _index(pmu, event), counter, sel, cbox))
     return sel[0], cbox[0]
@@ -348,7 +413,7 @@ def partners(pmu: str, event: str) -> Iterator[str]:
         n += 1
 
 
-# ---- words -------------------------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 
 
 def num_counters(pmu: str) -> int:
@@ -372,39 +437,49 @@ def rates(pmu: str, counter: int) -> list[int]:
 
 
 def rate_word(pmu: str, rates: Sequence[int], counters: int | None = None) -> tuple[int, bool]:
-    """Rates as bits of ICCSR (EV4) or as the word for PCNT5FREQ (EV5, PCA56), and whether they need privilege.
+    """Rates as bits of ICCSR (EV4) or as the word for PCNT5FREQ (EV5, PCA56), and whether they need
+    privilege.
 
-    @counters is the mask of those that @rates holds for, by default as many as there are. ArgumentError for a rate that
-    the counter does not have.
+    @counters is the mask of those that @rates holds for, by default as many as there are.
+    ArgumentError for a rate that the counter does not have.
     """
     chosen = (1 << len(rates)) - 1 if counters is None else counters
     word, privileged = ffi.new("uint64_t *"), ffi.new("int *")
-    check(lib.pfm_alpha_rate_word(_type(pmu), make_words(rates, lib.PFM_ALPHA_MAX_COUNTERS, "rates"), chosen, word, privileged))
+    check(
+        lib.pfm_alpha_rate_word(_type(pmu), make_words(rates, lib.PFM_ALPHA_MAX_COUNTERS, "rates"),
+                                chosen, word, privileged))
     return word[0], bool(privileged[0])
 
 
 def driver_rates(word: int) -> tuple[int, bool]:
-    """The driver's reading of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks for privilege."""
+    """The driver's reading of a PCNT5FREQ word: the argument of wrperfmon 4, and whether it asks
+    for privilege."""
     a1, privileged = ffi.new("uint64_t *"), ffi.new("int *")
     lib.pfm_alpha_driver_rates(word, a1, privileged)
     return a1[0], bool(privileged[0])
 
 
 def pmctr_ctl(a1: int, counters: int) -> int:
-    """CTL fields, in place in PMCTR, of the counters in the mask @counters once they are started with rates @a1."""
+    """CTL fields, in place in PMCTR, of the counters in the mask @counters once they are started
+    with rates @a1."""
     return int(lib.pfm_alpha_pmctr_ctl(a1, counters))
 
 
-def counter_word(pmu: str, select: int, cpu: int = lib.PMCTRS_ALL_CPUS, values: Sequence[int] = ()) -> int:
-    """Word that names the counters in the mask @select, a processor (by default all) and their values."""
+def counter_word(pmu: str, select: int, cpu: int = lib.PMCTRS_ALL_CPUS,
+                 values: Sequence[int] = ()) -> int:
+    """Word that names the counters in the mask @select, a processor (by default all) and their
+    values."""
     word = ffi.new("uint64_t *")
-    check(lib.pfm_alpha_counter_word(_type(pmu), select, cpu, make_words(values, lib.PFM_ALPHA_MAX_COUNTERS, "values"), word))
+    check(
+        lib.pfm_alpha_counter_word(_type(pmu), select, cpu,
+                                   make_words(values, lib.PFM_ALPHA_MAX_COUNTERS, "values"), word))
     return int(word[0])
 
 
 def split_counter_word(pmu: str, word: int) -> tuple[int, int, tuple[int, ...]]:
     """The other way: (mask of counters, processor, values)."""
-    sel, cpu, values = ffi.new("unsigned *"), ffi.new("unsigned *"), ffi.new("uint64_t[]", lib.PFM_ALPHA_MAX_COUNTERS)
+    sel, cpu, values = ffi.new("unsigned *"), ffi.new("unsigned *"), ffi.new(
+        "uint64_t[]", lib.PFM_ALPHA_MAX_COUNTERS)
     check(lib.pfm_alpha_split_counter_word(_type(pmu), word, sel, cpu, values))
     return sel[0], cpu[0], tuple(values)[:num_counters(pmu)]
 
@@ -417,21 +492,24 @@ def start_value(width: int, period: int) -> int:
 
 
 def mode_word(modes: Mode | int, scope: Scope = Scope.SYSTEM) -> int:
-    """Word for PCNT5CTXTS that counts in @modes and no others. PerfmonError for modes that the chip cannot distinguish."""
+    """Word for PCNT5CTXTS that counts in @modes and no others. PerfmonError for modes that the chip
+    cannot distinguish."""
     word = ffi.new("uint64_t *")
     check(lib.pfm_alpha_mode_word(int(modes), int(scope), word))
     return int(word[0])
 
 
 def word_modes(word: int) -> tuple[Mode, bool, bool]:
-    """The other way: modes counted, whether only marked processes are, whether the caller is marked."""
+    """The other way: modes counted, whether only marked processes are, whether the caller is
+    marked."""
     only, marks = ffi.new("int *"), ffi.new("int *")
     modes = Mode(lib.pfm_alpha_word_modes(word, only, marks))
     return modes, bool(only[0]), bool(marks[0])
 
 
 def device_call(pmu: str, request: int, word: int) -> Call:
-    """The wrperfmon call for what a device word asks. PerfmonError for requests without one argument of their own."""
+    """The wrperfmon call for what a device word asks. PerfmonError for requests without one
+    argument of their own."""
     call = ffi.new("pfmlib_alpha_call_t *")
     check(lib.pfm_alpha_device_call(_type(pmu), request, word, call))
     return Call._from_c(call)
@@ -454,7 +532,8 @@ class Request:
 
     @classmethod
     def _from_c(cls, r: Any) -> Request:
-        return cls(c_text(r.name), r.request, tuple(("ev4", "ev5", "ev6")[i] for i in list_bits(r.families)))
+        return cls(c_text(r.name), r.request,
+                   tuple(("ev4", "ev5", "ev6")[i] for i in list_bits(r.families)))
 
 
 def requests() -> Iterator[Request]:
@@ -475,7 +554,8 @@ def request(name: str) -> Request:
 
 
 def mask(name: str) -> int:
-    """A mask that the system's header names, such as ``"PF5_WRITE_KMASK"``. LookupError for others."""
+    """A mask that the system's header names, such as ``"PF5_WRITE_KMASK"``. LookupError for
+    others."""
     value = ffi.new("uint64_t *")
     rc = lib.pfm_alpha_mask(c_string(name), value)
     if rc:
@@ -483,7 +563,7 @@ def mask(name: str) -> int:
     return int(value[0])
 
 
-# ---- counts ------------------------------------------------------------------------------------------------------
+# ---- counts --------------------------------------------------------------------------------------
 
 
 def events_from_interrupts(interrupts: int, rate: int) -> int:
@@ -501,8 +581,10 @@ def single_issues(issues: int, dual: int) -> int:
     return int(lib.pfm_alpha_single_issues(issues, dual))
 
 
-def sample_bytes(start: int, end: int, stride: int = 4, open: Open = Open.ALL, n_cpus: int = 1) -> int:
-    """Bytes of samples that read(2) delivers for the range. ArgumentError for an empty one or an impossible stride."""
+def sample_bytes(start: int, end: int, stride: int = 4, open: Open = Open.ALL,
+                 n_cpus: int = 1) -> int:
+    """Bytes of samples that read(2) delivers for the range. ArgumentError for an empty one or an
+    impossible stride."""
     out = ffi.new("uint64_t *")
     check(lib.pfm_alpha_sample_bytes(start, end, stride, int(open), n_cpus, out))
     return int(out[0])
@@ -518,7 +600,7 @@ def level_entry(*, user: bool = False, idle: bool = False, ipl: int = 0) -> int:
     return int(lib.pfm_alpha_level_entry(user, idle, ipl))
 
 
-# ---- interrupts and ProfileMe ------------------------------------------------------------------------------------
+# ---- interrupts and ProfileMe --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -532,9 +614,12 @@ class Interrupt:
 
 
 def decode_interrupt(pmu: str, registers: Sequence[int], *, vms: bool = False) -> Interrupt:
-    """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError for another interrupt than a counter's."""
-    out, os = ffi.new("pfm_alpha_interrupt_t *"), lib.PFM_ALPHA_OS_VMS if vms else lib.PFM_ALPHA_OS_UNIX
-    check(lib.pfm_alpha_decode_interrupt(_type(pmu), os, make_words(registers, 3, "registers"), out))
+    """From the handler's arguments: a0, a1, a2 on Digital UNIX, R4 alone on OpenVMS. LookupError
+    for another interrupt than a counter's."""
+    out, os = ffi.new(
+        "pfm_alpha_interrupt_t *"), lib.PFM_ALPHA_OS_VMS if vms else lib.PFM_ALPHA_OS_UNIX
+    check(lib.pfm_alpha_decode_interrupt(_type(pmu), os, make_words(registers, 3, "registers"),
+                                         out))
     return Interrupt(out.counter, out.ipl, c_text(out.entry), out.vector)
 
 
@@ -544,7 +629,8 @@ def statistics() -> list[str]:
 
 
 def statistic(name: str) -> int:
-    """Number of the statistic called @name, with or without PF67_PM_. LookupError if the name is unknown."""
+    """Number of the statistic called @name, with or without PF67_PM_. LookupError if the name is
+    unknown."""
     n = int(lib.pfm_alpha_find_statistic(c_string(name)))
     if n < 0:
         raise from_code(ErrorCode.NOTFOUND, f"ProfileMe has no statistic {name}")
@@ -569,7 +655,8 @@ def ratio(statistic: int, count: int, retired: int) -> tuple[int, int]:
 class Sample:
     """A sample of ProfileMe.
 
-    pc          of the profiled instruction; None if it is in EXC_ADDR, because the fetch was redirected
+    pc          of the profiled instruction; None if it is in EXC_ADDR, because the fetch was
+                redirected
     pal         in PALmode
     trap        how it was trapped; trap_name: in words
     residue     instructions fetched before the window opened; take off a retired count
@@ -600,16 +687,20 @@ class Sample:
 
 
 def decode_sample(*, i_stat: int = 0, pmpc: int = 0, pctr_ctl: int = 0) -> Sample:
-    """From the registers that wrperfmon 8, 9 and 5 returned; registers that were not read stay 0."""
+    """From the registers that wrperfmon 8, 9 and 5 returned; registers that were not read stay
+    0."""
     s = ffi.new("pfm_alpha_sample_t *")
     lib.pfm_alpha_decode_sample(i_stat, pmpc, pctr_ctl, s)
-    return Sample(None if s.pc_in_exc_addr else s.pc, bool(s.pal), Trap(s.trap), c_text(s.trap_name), s.residue,
-                  bool(s.icache_miss), bool(s.icache_parity), bool(s.load_store_order), bool(s.trapped), bool(s.mispredicted),
-                  bool(s.taken), bool(s.valid), bool(s.killed_early), bool(s.stalled), bool(s.profileme), s.mode, s.pctr0,
-                  s.pctr1, tuple(list_bits(s.statistics)))
+    return Sample(None if s.pc_in_exc_addr else s.pc, bool(s.pal),
+                  Trap(s.trap), c_text(s.trap_name), s.residue, bool(s.icache_miss),
+                  bool(s.icache_parity), bool(s.load_store_order), bool(s.trapped),
+                  bool(s.mispredicted), bool(s.taken), bool(s.valid), bool(s.killed_early),
+                  bool(s.stalled), bool(s.profileme), s.mode, s.pctr0, s.pctr1,
+                  tuple(list_bits(s.statistics)))
 
 
-def register_statistics(*, i_stat: int | None = None, pmpc: int | None = None, pctr_ctl: int | None = None) -> tuple[int, ...]:
+def register_statistics(*, i_stat: int | None = None, pmpc: int | None = None,
+                        pctr_ctl: int | None = None) -> tuple[int, ...]:
     """Statistics that these registers alone say to increment."""
     found = 0
     if i_stat is not None:
@@ -621,7 +712,7 @@ def register_statistics(*, i_stat: int | None = None, pmpc: int | None = None, p
     return tuple(list_bits(found))
 
 
-# ---- Linux on Alpha ----------------------------------------------------------------------------------------------
+# ---- Linux on Alpha ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -634,7 +725,8 @@ class LinuxEvent:
 
 
 def linux_event(type: int, config: int) -> LinuxEvent:
-    """The Linux driver's reading of a perf_event_attr. OSError with the errno of perf_event_open(2)."""
+    """The Linux driver's reading of a perf_event_attr. OSError with the errno of
+    perf_event_open(2)."""
     raw, counter, mode = ffi.new("unsigned *"), ffi.new("unsigned *"), ffi.new("uint64_t *")
     err = lib.pfm_alpha_linux_event(type, config, raw, counter, mode)
     if err:
@@ -643,7 +735,8 @@ def linux_event(type: int, config: int) -> LinuxEvent:
 
 
 def linux_pair(first: int, second: int) -> tuple[tuple[int, int], int]:
-    """Counters and mode word of two raw events in a group. OSError (EINVAL) when they do not fit together."""
+    """Counters and mode word of two raw events in a group. OSError (EINVAL) when they do not fit
+    together."""
     counter, mode = ffi.new("unsigned[2]"), ffi.new("uint64_t *")
     err = lib.pfm_alpha_linux_pair([first, second], counter, mode)
     if err:
@@ -652,13 +745,14 @@ def linux_pair(first: int, second: int) -> tuple[tuple[int, int], int]:
 
 
 def linux_write(counter: int, period: int) -> Call:
-    """The wrperfmon call with which the driver loads @counter so that it overflows after @period events."""
+    """The wrperfmon call with which the driver loads @counter so that it overflows after @period
+    events."""
     call = ffi.new("pfmlib_alpha_call_t *")
     check(lib.pfm_alpha_linux_write(counter, period, call))
     return Call._from_c(call)
 
 
-# ---- sessions ----------------------------------------------------------------------------------------------------
+# ---- sessions ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -676,7 +770,8 @@ def _emulator(family: str, n_cpus: int, cpu: int, uid: int) -> Any:
     if rc == -errno.ENODEV:
         raise from_code(ErrorCode.NOPMU, f"expected ev4, ev5, pca56, ev6 or ev67, got {family}")
     if rc:
-        raise from_code(ErrorCode.INVAL if rc == -errno.EINVAL else ErrorCode.NOMEM, "n_cpus or bind is out of range")
+        raise from_code(ErrorCode.INVAL if rc == -errno.EINVAL else ErrorCode.NOMEM,
+                        "n_cpus or bind is out of range")
     return ffi.gc(out[0], lib.alpha_emulator_close)
 
 
@@ -684,19 +779,22 @@ class Session(_Session):
     """Counts on the Tru64 device /dev/pfcntr, or on a model of it inside this process.
 
     events        of one Alpha processor; without a prefix they belong to ``device_model``
-    device_model  ``"ev4"`` ... ``"ev67"``: how often events happen is invented then; for trying programs out
+    device_model  ``"ev4"`` ... ``"ev67"``: how often events happen is invented then; for trying
+                  programs out
     device        path of the device; None: /dev/pfcntr
     settings      :class:`Settings`; None: one sum over all processors, slowest rates
     n_cpus        processors; 0: one, or those of the model
     bind          Open.ONE: the processor this process is bound to, for the model
     uid           the user, for the model; 0 is the superuser
 
-    Beside what every session has: counts of each processor, process cycles, interrupt levels, samples.
+    Beside what every session has: counts of each processor, process cycles, interrupt levels,
+    samples.
     """
 
-    def __init__(self, events: Iterable[str], *, device_model: str | None = None, device: str | None = None,
-                 settings: Settings | None = None, n_cpus: int = 0, bind: int = 0, uid: int = 0,
-                 context: Context | None = None, **options: Any) -> None:
+    def __init__(self, events: Iterable[str], *, device_model: str | None = None,
+                 device: str | None = None, settings: Settings | None = None, n_cpus: int = 0,
+                 bind: int = 0, uid: int = 0, context: Context | None = None,
+                 **options: Any) -> None:
         native, keep = new_struct("pfm_alpha_session_t"), []
         if settings is not None:
             keep.append(settings._model_in())
@@ -709,7 +807,8 @@ class Session(_Session):
             native.emulator = lib.alpha_emulator_get_device(keep[-1])
             options.setdefault("pmu", device_model)
         native.n_cpus, native.bind = n_cpus, bind
-        super().__init__(events, context=context, backend="pfm_device", _backend_options=native, **options)
+        super().__init__(events, context=context, backend="pfm_device", _backend_options=native,
+                         **options)
         self._keep = keep  # set last, so that an emulator is freed after the session
 
     @property
@@ -732,15 +831,16 @@ class Session(_Session):
         return int(value[0])
 
     def levels(self, entry: int = 0) -> tuple[int, ...]:
-        """Interrupts by the level they broke into: 0 to 5 kernel at that level, 6 none, 7 idle, 8 user. ArgumentError
-        without Item.IPL."""
+        """Interrupts by the level they broke into: 0 to 5 kernel at that level, 6 none, 7 idle, 8
+        user. ArgumentError without Item.IPL."""
         out = ffi.new("struct pfipls *")
         with self._lock:
             self._check(lib.pfm_alpha_session_levels(self._native(), entry, out))
         return tuple(out.ipl)
 
     def samples(self) -> Any:
-        """Samples of all entries, one block of buckets after the other: a column of 32-bit numbers."""
+        """Samples of all entries, one block of buckets after the other: a column of 32-bit
+        numbers."""
         size = ffi.new("uint64_t *")
         with self._lock:
             self._check(lib.pfm_alpha_session_sample_bytes(self._native(), size))

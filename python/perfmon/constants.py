@@ -5,13 +5,15 @@
     >>> hex(constants.PF5_CTXT_KMASK)
     '0x40000301'
 
-The values come from the compiler, so a second list is not needed. ``dir(constants)`` names them all.
+The values come from the compiler, so a second list is not needed. ``dir(constants)`` names them
+all.
 """
 from __future__ import annotations
 
 from ._perfmon import lib
 
-_NAMES = frozenset(n for n in dir(lib) if isinstance(getattr(lib, n), int) and not n.startswith("MODEL_"))
+_NAMES = frozenset(n for n in dir(lib)
+                   if isinstance(getattr(lib, n), int) and not n.startswith("MODEL_"))
 
 
 def __getattr__(name: str) -> int:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Contexts: a set of processors, those built in, those from image files, and those the running kernel shows."""
+"""Contexts: a set of processors, those built in, those from image files, and those the running
+kernel shows."""
 from __future__ import annotations
 
 import enum
@@ -54,7 +55,8 @@ class DecodedField:
 
 @dataclass(frozen=True)
 class DecodedRegister:
-    """A register value taken apart. events: those whose registers have this value, in the vendor's dialect."""
+    """A register value taken apart. events: those whose registers have this value, in the vendor's
+    dialect."""
 
     register: str
     value: int
@@ -76,7 +78,8 @@ class DecodedEvent:
     register    its control register
     counter     its counter, None if unknown; fixed counter n is 32 + n
     enabled     its bit of GLOBAL_CTRL; None if the set lacks that register
-    candidates  the event; several if the registers do not distinguish them, the most likely first; none if no event fits
+    candidates  the event; several if the registers do not distinguish them, the most likely first;
+                none if no event fits
     """
 
     register: Register
@@ -95,7 +98,9 @@ class DecodedEvent:
         while at < n:
             e, step = out[at], max(1, out[at].n_candidates)
             texts = tuple(c_text(out[at + k].text) for k in range(out[at].n_candidates))
-            yield cls(regs[e.reg], int(e.counter) if e.counter >= 0 else None, bool(e.enabled) if e.enabled >= 0 else None, texts)
+            yield cls(regs[e.reg],
+                      int(e.counter) if e.counter >= 0 else None,
+                      bool(e.enabled) if e.enabled >= 0 else None, texts)
             at += step
 
 
@@ -113,9 +118,10 @@ class CpuInfo:
 class EncodingTable:
     """Many events, each encoded alone, a column for each quantity.
 
-    Columns are numpy arrays where numpy is installed, else ``array.array``; ``name`` and ``why`` are tuples. Of a processor, row i is
-    event i; of encode_many(), it is text i. Where ``code`` is not 0
-    (:class:`ErrorCode`) the event cannot be encoded alone, mostly because it requires a unit mask, and the row is 0.
+    Columns are numpy arrays where numpy is installed, else ``array.array``; ``name`` and ``why``
+    are tuples. Of a processor, row i is event i; of encode_many(), it is text i. Where ``code`` is
+    not 0 (:class:`ErrorCode`) the event cannot be encoded alone, mostly because it requires a unit
+    mask, and the row is 0.
 
     name      of the event, or the text that was asked for
     why       the refusal as a sentence, ``""`` if missing; of encode_many() alone
@@ -127,7 +133,8 @@ class EncodingTable:
 
     COLUMNS = ("code", "addr", "value", "counters", "config", "config1", "config2")
 
-    def __init__(self, columns: dict[str, Any], name: Sequence[str], why: Sequence[str] = ()) -> None:
+    def __init__(self, columns: dict[str, Any], name: Sequence[str],
+                 why: Sequence[str] = ()) -> None:
         self.name = tuple(name)
         self.why = tuple(why) or ("",) * len(self.name)
         self.code = columns["code"]
@@ -150,10 +157,11 @@ class EncodingTable:
         return len(self.code)
 
     def _repr_html_(self) -> str:
-        rows = ((r["name"], f"{r['addr']:#x}", f"{r['value']:#x}", f"{r['config']:#x}", f"{r['counters']:#x}", r["why"] or "")
-                for r in self.records()[:_tables.SHOWN])
-        return _tables.format_table(("event", "register", "value", "config", "counters", "why not"), rows,
-                                    ("name", "number", "number", "number", "number", "text"), len(self))
+        rows = ((r["name"], f"{r['addr']:#x}", f"{r['value']:#x}", f"{r['config']:#x}",
+                 f"{r['counters']:#x}", r["why"] or "") for r in self.records()[:_tables.SHOWN])
+        return _tables.format_table(("event", "register", "value", "config", "counters", "why not"),
+                                    rows, ("name", "number", "number", "number", "number", "text"),
+                                    len(self))
 
 
 class _EncodingRows:
@@ -171,7 +179,10 @@ class _EncodingRows:
             values.append(value)
 
     def table(self, name: Sequence[str], why: Sequence[str] = ()) -> EncodingTable:
-        columns = {c: _bulk.make_column(v, "int32" if c == "code" else "uint64") for c, v in self.columns.items()}
+        columns = {
+            c: _bulk.make_column(v, "int32" if c == "code" else "uint64")
+            for c, v in self.columns.items()
+        }
         return EncodingTable(columns, name, why)
 
 
@@ -195,8 +206,8 @@ class _Features(Mapping[str, "str | int"]):
 
 
 class EventTable(Sequence[EventInfo]):
-    """Events as rows of a table: a sequence of :class:`EventInfo`, which are dataclasses, so ``pandas.DataFrame(events(...))``
-    has one row per event. In a notebook it shows as a table."""
+    """Events as rows of a table: a sequence of :class:`EventInfo`, which are dataclasses, so
+    ``pandas.DataFrame(events(...))`` has one row per event. In a notebook it shows as a table."""
 
     COLUMNS = ("pmu", "name", "description", "code", "counters", "precise", "unit")
 
@@ -224,8 +235,11 @@ class EventTable(Sequence[EventInfo]):
         return _tables.make_columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
-        rows = ((e.pmu, e.name, e.description, f"{e.code:#x}", " ".join(map(counter_name, e.counters)), e.precise, e.unit) for e in self)
-        return _tables.format_table(self.COLUMNS, rows, ("text", "name", "text", "number", "text", "number", "text"), len(self))
+        rows = ((e.pmu, e.name, e.description, f"{e.code:#x}",
+                 " ".join(map(counter_name, e.counters)), e.precise, e.unit) for e in self)
+        return _tables.format_table(self.COLUMNS, rows,
+                                    ("text", "name", "text", "number", "text", "number", "text"),
+                                    len(self))
 
     def __repr__(self) -> str:
         return f"<EventTable: {len(self)} events>" if self else "<EventTable: no event matches>"
@@ -346,18 +360,24 @@ class Pmu:
 
     @cached_property
     def levels(self) -> dict[str, tuple[int, bool]]:
-        """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether it is counted by default."""
-        ctx, word, plm, default, out = self._context._handle(), ffi.new("char *[1]"), ffi.new("unsigned *"), ffi.new("int *"), {}
+        """Words for privilege levels: the mask of :class:`Plm`, 0 for the hypervisor's, and whether
+        it is counted by default."""
+        ctx, word, plm, default, out = self._context._handle(), ffi.new("char *[1]"), ffi.new(
+            "unsigned *"), ffi.new("int *"), {}
         i = 0
-        while lib.pfm_describe_privilege_level(ctx, self.index, i, word, plm, default) == ErrorCode.SUCCESS:
+        while lib.pfm_describe_privilege_level(ctx, self.index, i, word, plm,
+                                               default) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(plm[0]), bool(default[0])
             i += 1
         return out
 
     def words(self, field: str) -> dict[str, int]:
-        """Names of a field's values: of a trait (``"accepts"``) bits, of a choice (``"ear"``) numbers. Empty for none."""
-        ctx, name, word, value, out, i = self._context._handle(), c_string(field), ffi.new("char *[1]"), ffi.new("uint64_t *"), {}, 0
-        while lib.pfm_describe_value_name(ctx, self.index, name, i, word, value) == ErrorCode.SUCCESS:
+        """Names of a field's values: of a trait (``"accepts"``) bits, of a choice (``"ear"``)
+        numbers. Empty for none."""
+        ctx, name, word, value, out, i = self._context._handle(), c_string(field), ffi.new(
+            "char *[1]"), ffi.new("uint64_t *"), {}, 0
+        while lib.pfm_describe_value_name(ctx, self.index, name, i, word,
+                                          value) == ErrorCode.SUCCESS:
             out[c_text(word[0])] = int(value[0])
             i += 1
         return out
@@ -373,9 +393,11 @@ class Pmu:
         return self._context.event(f"{self.name}::{text}", plm=plm)
 
     def decode(self, register: str, value: int) -> DecodedRegister:
-        """Fields and events of a register value. @register is named as in its manual: ``"PERFEVTSEL0"``, ``"PMC4"``,
-        ``"config"``, ``"PCTR_CTL"``. ArgumentError for a register it does not have."""
-        return DecodedRegister(register, value, tuple(self._fields(register, value)), tuple(self._find_matches(register, value)))
+        """Fields and events of a register value. @register is named as in its manual:
+        ``"PERFEVTSEL0"``, ``"PMC4"``, ``"config"``, ``"PCTR_CTL"``. ArgumentError for a register it
+        does not have."""
+        return DecodedRegister(register, value, tuple(self._fields(register, value)),
+                               tuple(self._find_matches(register, value)))
 
     def _fields(self, register: str, value: int) -> Iterator[DecodedField]:
         ctx, reg, i = self._context._handle(), c_string(register), 0
@@ -385,23 +407,28 @@ class Pmu:
             if rc == ErrorCode.NOTFOUND:
                 return
             if rc == ErrorCode.INVAL:
-                raise ArgumentError(f"{self.name} has no register called {register}", text=register, span=(0, len(register)))
+                raise ArgumentError(f"{self.name} has no register called {register}", text=register,
+                                    span=(0, len(register)))
             check(rc)
             yield DecodedField(c_text(name[0]), field[0], c_text(word[0]))
             i += 1
 
     def _find_matches(self, register: str, value: int) -> Iterator[str]:
-        ctx, reg, buf, i = self._context._handle(), c_string(register), ffi.new("char[]", MAX_TEXT), 0
-        while lib.pfm_decode_event(ctx, self.index, reg, value, i, buf, MAX_TEXT) == ErrorCode.SUCCESS:
+        ctx, reg, buf, i = self._context._handle(), c_string(register), ffi.new("char[]",
+                                                                                MAX_TEXT), 0
+        while lib.pfm_decode_event(ctx, self.index, reg, value, i, buf,
+                                   MAX_TEXT) == ErrorCode.SUCCESS:
             yield c_text(buf)
             i += 1
 
     def decode_set(self, registers: Iterable[Register]) -> tuple[DecodedEvent, ...]:
-        """The events that the control registers of a set count, as :func:`perfmon.dispatch` gives them in ``pmcs``."""
+        """The events that the control registers of a set count, as :func:`perfmon.dispatch` gives
+        them in ``pmcs``."""
         regs = list(registers)
         raw = ffi.new("pfm_reg_t[]", max(1, len(regs)))
         for to, r in zip(raw, regs):
-            to.num, to.kind, to.addr, to.alt_addr, to.value = r.num, int(r.kind), r.addr, r.alt_addr, r.value
+            to.num, to.kind, to.addr, to.alt_addr, to.value = r.num, int(
+                r.kind), r.addr, r.alt_addr, r.value
         handle = self._context._handle()
         n = check(lib.pfm_decode_set(handle, self.index, raw, len(regs), ffi.NULL, 0))
         out = ffi.new("pfm_decoded_event_t[]", max(1, n))
@@ -411,7 +438,8 @@ class Pmu:
 
     def encode_all(self, *, plm: int | str = 0) -> EncodingTable:
         """Every event alone, in one go."""
-        levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new_struct("pfm_encoding_t"), _EncodingRows()
+        levels, ctx, e, rows = plm_mask(plm), self._context._handle(), new_struct(
+            "pfm_encoding_t"), _EncodingRows()
         info, names = new_struct("pfm_event_info_t"), []
         for i in range(len(self.events)):
             check(lib.pfm_describe_event(ctx, self.index, i, info))
@@ -431,10 +459,11 @@ def _pmu_called(context: Context, name: str) -> Pmu:
 
 
 class Pmus(Sequence[Pmu]):
-    """The PMUs of a context, by number or by any of their names. They are dataclasses, so ``pandas.DataFrame(pmus())`` has one
-    row per PMU. In a notebook they show as a table."""
+    """The PMUs of a context, by number or by any of their names. They are dataclasses, so
+    ``pandas.DataFrame(pmus())`` has one row per PMU. In a notebook they show as a table."""
 
-    COLUMNS = ("name", "description", "aliases", "origin", "device", "n_events", "n_counters", "n_fixed", "width")
+    COLUMNS = ("name", "description", "aliases", "origin", "device", "n_events", "n_counters",
+               "n_fixed", "width")
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -454,7 +483,8 @@ class Pmus(Sequence[Pmu]):
     def _repr_html_(self) -> str:
         rows = self.records()
         kinds = ("name", *("text",) * 4, *("number",) * 4)
-        return _tables.format_table(self.COLUMNS, ([r[c] for c in self.COLUMNS] for r in rows), kinds, len(rows))
+        return _tables.format_table(self.COLUMNS, ([r[c] for c in self.COLUMNS] for r in rows),
+                                    kinds, len(rows))
 
     def __repr__(self) -> str:
         return f"<Pmus: {', '.join(p.name for p in self if not p.flags & PmuFlag.HIDDEN)}>"
@@ -489,8 +519,8 @@ class Pmus(Sequence[Pmu]):
             encode(self._context, name + "::?")
         except UnknownPmuError as error:
             end = min(len(name), (error.span or (0, len(name)))[1])
-            return UnknownPmuError(error.message, code=error.code, kind=error.kind, text=name, span=(0, end),
-                                   candidates=error.candidates)
+            return UnknownPmuError(error.message, code=error.code, kind=error.kind, text=name,
+                                   span=(0, end), candidates=error.candidates)
         except PerfmonError:
             pass
         return UnknownPmuError(f"unknown PMU {name}", code=ErrorCode.NOPMU, kind="unknown_pmu",
@@ -512,22 +542,26 @@ def _check_errno(rc: int) -> int:
 class Context:
     """A set of processors. It never changes and may be used from any number of threads.
 
-    pmu         processor that names without a prefix belong to; None: $PERFMON_PMU, else this machine's
+    pmu         processor that names without a prefix belong to; None: $PERFMON_PMU, else this
+                machine's
     host        False: do not look at this machine at all
-    images      False: no image files; a path or several: these folders and .pmdb files; True: $PERFMON_EVENTS, then the
-                user's and the installed data folder
-    sysfs_root  root that holds sys/ and proc/ of a recorded machine; None: $PERFMON_SYSFS, else ``/``
+    images      False: no image files; a path or several: these folders and .pmdb files; True:
+                $PERFMON_EVENTS, then the user's and the installed data folder
+    sysfs_root  root that holds sys/ and proc/ of a recorded machine; None: $PERFMON_SYSFS, else
+                ``/``
     cpuid       describe the host as this id instead of asking it; None: $PERFMON_CPUID
 
-    Raises UnknownPmuError, ImageError and their kin. Events, PMUs and sessions keep what they need of it alive;
-    ``close()``, or leaving a ``with`` block, only lets go of it early.
+    Raises UnknownPmuError, ImageError and their kin. Events, PMUs and sessions keep what they need
+    of it alive; ``close()``, or leaving a ``with`` block, only lets go of it early.
 
-    A pickle contains the options; unpickling opens the context again, once for all objects that belong to it.
+    A pickle contains the options; unpickling opens the context again, once for all objects that
+    belong to it.
     """
 
     def __init__(self, pmu: str | None = None, *, host: bool = True,
                  images: bool | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = True,
-                 sysfs_root: str | os.PathLike[str] | None = None, cpuid: str | None = None) -> None:
+                 sysfs_root: str | os.PathLike[str] | None = None,
+                 cpuid: str | None = None) -> None:
         options, keep = new_struct("pfm_ctx_options_t"), []
 
         def given(value: str | os.PathLike[str] | None) -> Any:
@@ -551,7 +585,9 @@ class Context:
         options.pmu = given(pmu)
         options.sysfs_root = given(sysfs_root)
         options.cpuid = given(cpuid)
-        self._options: dict[str, Any] = {"host": host, "images": images, "sysfs_root": sysfs_root, "cpuid": cpuid}
+        self._options: dict[str, Any] = {
+            "host": host, "images": images, "sysfs_root": sysfs_root, "cpuid": cpuid
+        }
         self._default_pmu = pmu
         self._pmu_cache: dict[int, Pmu] = {}
         self._siblings: dict[str, Context] = {}
@@ -600,7 +636,8 @@ class Context:
         self.close()
 
     def with_pmu(self, pmu: str | None) -> Context:
-        """A context of these processors with @pmu for names without a prefix. Such contexts are cached."""
+        """A context of these processors with @pmu for names without a prefix. Such contexts are
+        cached."""
         if pmu is None or pmu == self._default_pmu:
             return self
         found = self._siblings.get(pmu)
@@ -618,7 +655,8 @@ class Context:
 
     @property
     def fallback_pmu(self) -> Pmu | None:
-        """The core PMU that serves this machine because no table describes its processor; else None."""
+        """The core PMU that serves this machine because no table describes its processor; else
+        None."""
         index = lib.pfm_find_fallback_pmu(self._handle())
         return self._pmu(index) if index >= 0 else None
 
@@ -632,10 +670,12 @@ class Context:
         pmu       events of this PMU only; else of every PMU that is not hidden
         hidden    include hidden events and PMUs
 
-        A name that no event has raises EventError, with similar names; a pattern that no event matches gives an empty
-        table.
+        A name that no event has raises EventError, with similar names; a pattern that no event
+        matches gives an empty table.
         """
-        chosen: Iterable[Pmu] = [self.pmus[pmu]] if pmu else (p for p in self.pmus if hidden or not p.flags & PmuFlag.HIDDEN)
+        chosen: Iterable[Pmu] = [self.pmus[pmu]
+                                 ] if pmu else (p for p in self.pmus
+                                                if hidden or not p.flags & PmuFlag.HIDDEN)
         wanted, exact, part = pattern.lower(), (name or "").lower(), (contains or "").lower()
         found = []
         for p in chosen:
@@ -645,22 +685,27 @@ class Context:
                         and (part in own or part in info.description.lower())
                         and (hidden or not info.flags & EventFlag.HIDDEN)):
                     found.append(info)
-        if not found and contains is None and (name is not None or not _WILDCARDS.intersection(pattern)):
+        if not found and contains is None and (name is not None
+                                               or not _WILDCARDS.intersection(pattern)):
             found.append(self._find_named(name if name is not None else pattern, pmu))
         return EventTable(found)
 
     def _find_named(self, name: str, pmu: str | None) -> EventInfo:
-        """The row of an event in another spelling. Raises EventError, also for the name of a PMU."""
+        """The row of an event in another spelling. Raises EventError, also for the name of a
+        PMU."""
         if pmu is None and self.pmus._find(name) >= 0:
-            raise UnknownEventError(f'"{name}" is the name of a PMU; write events(pmu="{name}") for its events',
-                                    code=ErrorCode.NOTFOUND, kind="unknown_event", text=name, span=(0, len(name)))
+            raise UnknownEventError(
+                f'"{name}" is the name of a PMU; write events(pmu="{name}") for its events',
+                code=ErrorCode.NOTFOUND, kind="unknown_event", text=name, span=(0, len(name)))
         row = self.event(name, pmu=pmu).info
         if row is None:
-            raise ArgumentError(f'"{name}" is a raw event, which has no row in a table', text=name, span=(0, len(name)))
+            raise ArgumentError(f'"{name}" is a raw event, which has no row in a table', text=name,
+                                span=(0, len(name)))
         return row
 
     def rejected_images(self) -> list[tuple[str, str]]:
-        """Image files that are on the search path and not used: (path, reason). Verifies every image."""
+        """Image files that are on the search path and not used: (path, reason). Verifies every
+        image."""
         ctx, path, why = self._handle(), ffi.new("char *[1]"), ffi.new("char *[1]")
         out: list[tuple[str, str]] = []
         while lib.pfm_describe_rejected_image(ctx, len(out), path, why) == ErrorCode.SUCCESS:
@@ -669,14 +714,16 @@ class Context:
 
     def find(self, text: str) -> EventInfo:
         """The row that @text names, in any dialect; attributes are ignored. Raises EventError."""
-        raw, pmu, event, error, ctx = c_string(text), ffi.new("int *"), ffi.new("unsigned *"), new_error(), self._handle()
+        raw, pmu, event, error, ctx = c_string(text), ffi.new("int *"), ffi.new(
+            "unsigned *"), new_error(), self._handle()
         rc = lib.pfm_find_event_by_text(ctx, raw, pmu, event, error)
         if rc:
             raise from_error(rc, error, ctx, [text])
         return EventInfo(self, pmu[0], event[0], self._pmu(pmu[0]).name)
 
     def metric(self, text: str) -> Metric:
-        """The metric that @text names: ``"ipc"``, ``"skx::Info_Thread_IPC"``. ArgumentError if it is an event."""
+        """The metric that @text names: ``"ipc"``, ``"skx::Info_Thread_IPC"``. ArgumentError if it
+        is an event."""
         row = self.find(text)
         if not row.flags & EventFlag.METRIC:
             raise ArgumentError(f"{row} is an event, not a metric", text=text, span=(0, len(text)))
@@ -687,7 +734,9 @@ class Context:
         for row in self.events(pmu=pmu):
             if row.flags & EventFlag.METRIC:
                 m = Metric(self, row)
-                if any(fnmatch.fnmatchcase(n.lower(), pattern.lower()) for n in (m.name, *m.groups)):
+                if any(
+                        fnmatch.fnmatchcase(n.lower(), pattern.lower())
+                        for n in (m.name, *m.groups)):
                     yield m
 
     def metric_group(self, text: str) -> tuple[Metric, ...]:
@@ -738,21 +787,23 @@ class Context:
         """The event that @text names, in any dialect.
 
         pmu   processor that names without a prefix belong to
-        plm   levels to count when the text names none: mask of :class:`Plm`, or letters ``"u"``, ``"k"``; 0 for both
+        plm   levels to count when the text names none: mask of :class:`Plm`, or letters ``"u"``,
+              ``"k"``; 0 for both
         Raises EventError (unknown event, bad qualifier ...), UnknownPmuError, AmbiguousError.
         """
         return encode(self.with_pmu(pmu), text, plm)
 
     def print(self, text: str, dialect: Dialect | str = Dialect.PERF) -> str:
-        """The event that @text names, as @dialect writes it, attributes in canonical order. UnexpressibleError where the
-        dialect has no way to say it."""
+        """The event that @text names, as @dialect writes it, attributes in canonical order.
+        UnexpressibleError where the dialect has no way to say it."""
         return self._print_text(lib.pfm_print_event, text, dialect)
 
     def _print_text(self, call: Any, text: str, dialect: Dialect | str) -> str:
         """The text that @call writes for @text in @dialect."""
         if not isinstance(dialect, Dialect):
             dialect = Dialect[dialect.upper()]
-        raw, buf, error, ctx = c_string(text), ffi.new("char[]", MAX_TEXT), new_error(), self._handle()
+        raw, buf, error, ctx = c_string(text), ffi.new("char[]",
+                                                       MAX_TEXT), new_error(), self._handle()
         rc = call(ctx, raw, int(dialect), buf, MAX_TEXT, error)
         if rc and error.code:
             raise from_error(rc, error, ctx, [text])
@@ -770,7 +821,8 @@ class Context:
         from .session import Session
         return Session(events, context=self, **options)
 
-    def try_encode(self, texts: Iterable[str], *, plm: int | str = 0) -> Iterator[Event | PerfmonError]:
+    def try_encode(self, texts: Iterable[str], *,
+                   plm: int | str = 0) -> Iterator[Event | PerfmonError]:
         """Each of many texts encoded; where that fails, the exception is in the event's place."""
         for text in [texts] if isinstance(texts, str) else texts:
             try:
@@ -778,9 +830,12 @@ class Context:
             except PerfmonError as error:
                 yield error
 
-    def encode_many(self, texts: Iterable[str], *, pmu: str | None = None, plm: int | str = 0) -> EncodingTable:
-        """Each of many texts encoded alone, as columns. A text that is refused has its ``code`` and ``why``, and no numbers."""
-        context, levels, e, error, rows = self.with_pmu(pmu), plm_mask(plm), new_struct("pfm_encoding_t"), new_error(), _EncodingRows()
+    def encode_many(self, texts: Iterable[str], *, pmu: str | None = None,
+                    plm: int | str = 0) -> EncodingTable:
+        """Each of many texts encoded alone, as columns. A text that is refused has its ``code`` and
+        ``why``, and no numbers."""
+        context, levels, e, error, rows = self.with_pmu(pmu), plm_mask(plm), new_struct(
+            "pfm_encoding_t"), new_error(), _EncodingRows()
         names = texts_of(texts)
         ctx, why = context._handle(), []
         for text in names:

@@ -15,7 +15,8 @@ __all__ = ["Counter", "Settings"]
 class Counter:
     """Settings of the event with the same index.
 
-    cnt_mask  count the clocks in which the event occurs at least so many times, 0 to 255; 0: count events
+    cnt_mask  count the clocks in which the event occurs at least so many times, 0 to 255; 0: count
+              events
     invert    count the clocks in which it occurs less often than that
     edge      count how often the condition becomes true
     """
@@ -26,7 +27,8 @@ class Counter:
 
     @property
     def _flags(self) -> int:
-        return combine_flags({lib.PFM_COREDUO_SEL_INV: self.invert, lib.PFM_COREDUO_SEL_EDGE: self.edge})
+        return combine_flags(
+            {lib.PFM_COREDUO_SEL_INV: self.invert, lib.PFM_COREDUO_SEL_EDGE: self.edge})
 
 
 @dataclass(frozen=True)

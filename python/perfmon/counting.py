@@ -24,8 +24,9 @@ class Counted(Generic[_R]):
     counts  :class:`Reading` of the last call; None before the first
     total   of all calls: values added, each with the worst quality of its parts
 
-    Every call opens a session of its own, so calls in several threads, and calls inside calls, do not disturb each other; an inner
-    call is in the counts of the outer one. What a session costs to open, some microseconds for each event, is not counted.
+    Every call opens a session of its own, so calls in several threads, and calls inside calls, do
+    not disturb each other; an inner call is in the counts of the outer one. What a session costs to
+    open, some microseconds for each event, is not counted.
     """
 
     def __init__(self, function: Callable[..., _R], counting: Counting) -> None:
@@ -64,11 +65,15 @@ class Counted(Generic[_R]):
         return self.total._repr_html_() if self.total is not None else ""
 
     def __repr__(self) -> str:
-        return f"<Counted {getattr(self._function, '__qualname__', self._function)}, {self.calls} calls>"
+        return (
+            f"<Counted {getattr(self._function, '__qualname__', self._function)},"
+            f" {self.calls} calls>"
+        )
 
 
 class Counting:
-    """The result of count(): a context manager over a new :class:`Session`, and a decorator of functions."""
+    """The result of count(): a context manager over a new :class:`Session`, and a decorator of
+    functions."""
 
     def __init__(self, events: tuple[str, ...], options: dict[str, Any]) -> None:
         self._events = events
@@ -92,8 +97,12 @@ class Counting:
         return stack
 
     def __call__(self, function: Callable[..., _R]) -> Counted[_R]:
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(f"{function.__name__}() returns before its work is done: count inside it, with a with statement")
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(
+                function) or inspect.isasyncgenfunction(function):
+            raise TypeError(
+                f"{function.__name__}() returns before its work is done: count inside it, with a"
+                " with statement"
+            )
         return Counted(function, self)
 
 
@@ -117,9 +126,10 @@ def count(events: Any = USUAL, *more: str, **options: Any) -> Any:
         work()
         work.counts["page-faults"].value, work.total, work.calls
 
-    @events are those of :class:`Session`, as one iterable or one by one; none: time, faults, switches, cycles and instructions.
-    @options are those of Session. ``@perfmon.count`` without brackets takes the usual events. Refusals come when the block or the
-    function is entered. TypeError for a function whose work is done after it has returned: a coroutine or a generator.
+    @events are those of :class:`Session`, as one iterable or one by one; none: time, faults,
+    switches, cycles and instructions. @options are those of Session. ``@perfmon.count`` without
+    brackets takes the usual events. Refusals come when the block or the function is entered.
+    TypeError for a function whose work is done after it has returned: a coroutine or a generator.
     """
     if callable(events) and not more and not options:
         return Counting(USUAL, {})(events)

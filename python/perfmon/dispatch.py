@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sets of events measured together: one counter for each, and every register to write and to read."""
+"""Sets of events measured together: one counter for each, and every register to write and to
+read."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,8 @@ __all__ = ["Dispatch", "Placement", "dispatch"]
 
 
 class Placement(NamedTuple):
-    """An event of a set and its counter; None for an event that takes none. Fixed counter n is 32 + n."""
+    """An event of a set and its counter; None for an event that takes none. Fixed counter n is 32 +
+    n."""
 
     event: str
     counter: int | None
@@ -77,25 +79,31 @@ def _check_model(context: Context, texts: Sequence[str], model: Model) -> None:
         return  # the refusal of the event is clearer
     wanted = settings_class_for(context.pmus[pmu])
     if wanted is None or not isinstance(model, wanted):
-        raise TypeError(f"settings of {type(model).__module__.rpartition('.')[2]} do not suit {pmu}")
+        raise TypeError(
+            f"settings of {type(model).__module__.rpartition('.')[2]} do not suit {pmu}")
 
 
-def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 0, system_wide: bool = False,
-             unavailable: Iterable[int] = (), htoff: bool = False, model: Model | None = None,
-             context: Context | None = None, **features: Any) -> Dispatch:
-    """Places @events, all of one PMU, on counters and computes every register. Nothing is programmed.
+def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 0,
+             system_wide: bool = False, unavailable: Iterable[int] = (), htoff: bool = False,
+             model: Model | None = None, context: Context | None = None,
+             **features: Any) -> Dispatch:
+    """Places @events, all of one PMU, on counters and computes every register. Nothing is
+    programmed.
 
     pmu          processor that names without a prefix belong to
-    plm          levels for events that name none: mask of :class:`Plm`, or letters; 0: user and kernel (Montecito: user)
+    plm          levels for events that name none: mask of :class:`Plm`, or letters; 0: user and
+                 kernel (Montecito: user)
     system_wide  for the whole system, not for one task
     unavailable  numbers of control registers that others hold
     htoff        hyper-threading is off: more counters may count an event
-    model        settings that only this processor has, such as ``montecito.Settings(...)``. Their parts may be given
+    model        settings that only this processor has, such as ``montecito.Settings(...)``. Their
+                 parts may be given
                  directly: ``dispatch([...], pmu="montecito", opcm1=montecito.Opcm(...))``
 
-    If a placement exists it is found: events with the fewest counters first, each on its lowest. Raises PlacementError,
-    whose ``clash`` names a smallest subset that does not fit; ModelError for wrong settings; EventError, whose
-    ``event`` says which event; TypeError for settings of another processor.
+    If a placement exists it is found: events with the fewest counters first, each on its lowest.
+    Raises PlacementError, whose ``clash`` names a smallest subset that does not fit; ModelError for
+    wrong settings; EventError, whose ``event`` says which event; TypeError for settings of another
+    processor.
     """
     texts = texts_of(events)
     if not texts:
@@ -115,10 +123,13 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
     options.flags = lib.PFMLIB_PFP_SYSTEMWIDE if system_wide else 0
     options.unavailable = taken
     options.htoff = htoff
-    model_in, model_out = (model._model_in(), model._model_out()) if model is not None else (ffi.NULL, ffi.NULL)
+    model_in, model_out = (model._model_in(),
+                           model._model_out()) if model is not None else (ffi.NULL, ffi.NULL)
     options.model_in, options.model_out = model_in, model_out
     handle = ctx._handle()
-    rc = lib.pfm_dispatch_set(handle, ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options, out, error)
+    rc = lib.pfm_dispatch_set(handle,
+                              ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options, out,
+                              error)
     if rc:
         raise from_error(rc, error, handle, texts)
     counters = (out.counter[i] for i in range(len(texts)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Events: rows of a processor's table, and events as written, with the registers that make them count."""
+"""Events: rows of a processor's table, and events as written, with the registers that make them
+count."""
 from __future__ import annotations
 
 import enum
@@ -10,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tables
 from ._c import list_bits, ffi, lib, new_struct, plm_mask, read_text as c_text
-from ._errors import ErrorCode, UnexpressibleError, c_string, check, from_code, from_error, new_error
+from ._errors import (
+    ErrorCode, UnexpressibleError, c_string, check, from_code, from_error, new_error)
 
 if TYPE_CHECKING:
     from .context import Context
 
-__all__ = ["Alternative", "Dialect", "Event", "EventFlag", "EventInfo", "Field", "Modifier", "Names", "PerfAttr", "Register",
-           "RegisterKind", "Umask", "counter_name", "perf_event_attr", "split_events"]
+__all__ = [
+    "Alternative", "Dialect", "Event", "EventFlag", "EventInfo", "Field", "Modifier", "Names",
+    "PerfAttr", "Register", "RegisterKind", "Umask", "counter_name", "perf_event_attr",
+    "split_events"
+]
 
 MAX_TEXT = 4096
 MAX_ATTR = 1024  # bytes; today's kernels have 136
@@ -45,7 +50,8 @@ class EventFlag(enum.IntFlag):
     EXPERIMENTAL = lib.PFM_EVENT_EXPERIMENTAL
     ARCH = lib.PFM_EVENT_ARCH                  #: means the same on every processor that has it
     METRIC = lib.PFM_EVENT_METRIC              #: computed from other events
-    BY_VENDOR = lib.PFM_EVENT_BY_VENDOR        #: the vendor's own list has the row, and agrees; where sources were compared
+    # : the vendor's own list has the row, and agrees; where sources were compared
+    BY_VENDOR = lib.PFM_EVENT_BY_VENDOR
     BY_LINUX = lib.PFM_EVENT_BY_LINUX          #: so does Linux's list
     BY_LIBPFM4 = lib.PFM_EVENT_BY_LIBPFM4      #: so does libpfm4
 
@@ -60,7 +66,8 @@ class Dialect(enum.IntEnum):
 
 
 def counter_name(counter: int) -> str:
-    """``"3"`` for a general counter, ``"fixed0"`` for fixed counters, which are numbered from 32."""
+    """``"3"`` for a general counter, ``"fixed0"`` for fixed counters, which are numbered from
+    32."""
     return str(counter) if counter < 32 else f"fixed{counter - 32}"
 
 
@@ -68,8 +75,8 @@ def counter_name(counter: int) -> str:
 class Register:
     """One register and what belongs in it.
 
-    addr is its address (MSR number on x86), or its number where registers have no other; alt_addr is how else it can be
-    reached (index for RDPMC on x86), else the same again.
+    addr is its address (MSR number on x86), or its number where registers have no other; alt_addr
+    is how else it can be reached (index for RDPMC on x86), else the same again.
     """
 
     num: int
@@ -105,9 +112,10 @@ class PerfAttr:
     def _from_c(cls, a: Any) -> PerfAttr | None:
         if not a.expressible:
             return None
-        return cls(a.type if a.type_known else None, a.config, a.config1, a.config2, a.config3, bool(a.exclude_user),
-                   bool(a.exclude_kernel), bool(a.exclude_hv), bool(a.exclude_idle), bool(a.exclude_host),
-                   bool(a.exclude_guest), bool(a.pinned), a.precise)
+        return cls(a.type if a.type_known else None, a.config, a.config1, a.config2, a.config3,
+                   bool(a.exclude_user), bool(a.exclude_kernel), bool(a.exclude_hv),
+                   bool(a.exclude_idle), bool(a.exclude_host), bool(a.exclude_guest),
+                   bool(a.pinned), a.precise)
 
 
 @dataclass(frozen=True)
@@ -124,8 +132,8 @@ class Alternative:
 class Umask:
     """A unit mask, or a value of a qualifier.
 
-    group is the qualifier it belongs to; value the bits it sets there; alias another name of it, ``""`` for none; names all of
-    its names, the usual one first.
+    group is the qualifier it belongs to; value the bits it sets there; alias another name of it,
+    ``""`` for none; names all of its names, the usual one first.
     default: taken when the user names none; combinable: goes with others of its group.
     """
 
@@ -141,7 +149,8 @@ class Umask:
 
 @dataclass(frozen=True)
 class Field:
-    """A field value that a row gives. text is a word where the value has one; counter is None if it is the same on all."""
+    """A field value that a row gives. text is a word where the value has one; counter is None if it
+    is the same on all."""
 
     name: str
     text: str
@@ -151,7 +160,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Modifier:
-    """A number that an event takes, from min to max. With max 1 the name alone means 1; preset is its default."""
+    """A number that an event takes, from min to max. With max 1 the name alone means 1; preset is
+    its default."""
 
     name: str
     min: int
@@ -226,8 +236,9 @@ class EventInfo:
         ctx, u = self._context._handle(), new_struct("pfm_umask_info_t")
         for i in range(self._n[0]):
             check(lib.pfm_describe_umask(ctx, self._pmu_index, self.index, i, u))
-            out.append(Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.alias), u.value,
-                             bool(u.is_default), bool(u.is_combinable), tuple(self._umask_names(i))))
+            out.append(
+                Umask(c_text(u.group), c_text(u.name), c_text(u.desc), c_text(u.alias), u.value,
+                      bool(u.is_default), bool(u.is_combinable), tuple(self._umask_names(i))))
         return tuple(out)
 
     def _umask_names(self, umask: int) -> Iterator[str]:
@@ -251,12 +262,17 @@ class EventInfo:
         ctx, name, word = self._context._handle(), ffi.new("char *[1]"), ffi.new("char *[1]")
         value, counter = ffi.new("uint64_t *"), ffi.new("int *")
         for i in range(self._n[1]):
-            check(lib.pfm_describe_field(ctx, self._pmu_index, self.index, i, name, word, value, counter))
-            out.append(Field(c_text(name[0]), c_text(word[0]), value[0], counter[0] if counter[0] >= 0 else None))
+            check(
+                lib.pfm_describe_field(ctx, self._pmu_index, self.index, i, name, word, value,
+                                       counter))
+            out.append(
+                Field(c_text(name[0]), c_text(word[0]), value[0],
+                      counter[0] if counter[0] >= 0 else None))
         return tuple(out)
 
     def encode(self, *, plm: int | str = 0) -> Event:
-        """The event without any attribute. EventError if it needs one (a unit mask without a default)."""
+        """The event without any attribute. EventError if it needs one (a unit mask without a
+        default)."""
         e, error, ctx = new_struct("pfm_encoding_t"), new_error(), self._context._handle()
         rc = lib.pfm_encode_event_at(ctx, self._pmu_index, self.index, plm_mask(plm), e, error)
         if rc:
@@ -264,7 +280,8 @@ class EventInfo:
         return Event(self._context, str(self), e)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By name: the row may have another number where it is read again, or be missing (UnknownEventError)."""
+        """By name: the row may have another number where it is read again, or be missing
+        (UnknownEventError)."""
         return _row, (self._context, self.pmu, self.name)
 
     def __str__(self) -> str:
@@ -276,7 +293,8 @@ class EventInfo:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventInfo):
             return NotImplemented
-        return (self._context, self._pmu_index, self.index) == (other._context, other._pmu_index, other.index)
+        return (self._context, self._pmu_index, self.index) == (other._context, other._pmu_index,
+                                                                other.index)
 
     def __hash__(self) -> int:
         return hash((self._pmu_index, self.index))
@@ -289,8 +307,8 @@ def _row(context: Context, pmu: str, name: str) -> EventInfo:
 class Names(Mapping[str, str]):
     """How each dialect writes an event: ``"libpfm"``, ``"libpmc"``, ``"perf"``, ``"vendor"``.
 
-    Only dialects that can say it are listed; asking for another raises UnexpressibleError, which is a KeyError. What is
-    printed, read again, gives the same registers.
+    Only dialects that can say it are listed; asking for another raises UnexpressibleError, which is
+    a KeyError. What is printed, read again, gives the same registers.
     """
 
     def __init__(self, context: Context, text: str) -> None:
@@ -330,13 +348,15 @@ class Event:
     registers     control registers, :class:`Register`
     counters      counters that can count it as written; fixed counter n is 32 + n
     plm           levels that are counted, mask of :class:`Plm`
-    perf_attr     :class:`PerfAttr`, or None where Linux has no way to count it; meant for a machine that has the processor
+    perf_attr     :class:`PerfAttr`, or None where Linux has no way to count it; meant for a machine
+                  that has the processor
     here          this machine has it: perf_attr can be used
     names         :class:`Names`
     alternatives  other codes that count the same
 
-    Two are equal if they were made from one text and have the same registers. They can be pickled: registers, counters and the rest
-    are kept as they are, and the context is opened again when something is asked of it.
+    Two are equal if they were made from one text and have the same registers. They can be pickled:
+    registers, counters and the rest are kept as they are, and the context is opened again when
+    something is asked of it.
     """
 
     def __init__(self, context: Context, text: str, e: Any) -> None:
@@ -362,7 +382,8 @@ class Event:
     @cached_property
     def info(self) -> EventInfo | None:
         pmu, event = self._where
-        return EventInfo(self._context, pmu, event, self.pmu) if event < len(self._context._pmu(pmu)) else None
+        return EventInfo(self._context, pmu, event,
+                         self.pmu) if event < len(self._context._pmu(pmu)) else None
 
     @property
     def name(self) -> str:
@@ -384,7 +405,8 @@ class Event:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Event):
             return NotImplemented
-        return (self.text, self.pmu, self.plm, self.registers) == (other.text, other.pmu, other.plm, other.registers)
+        return (self.text, self.pmu, self.plm, self.registers) == (other.text, other.pmu, other.plm,
+                                                                   other.registers)
 
     def __hash__(self) -> int:
         return hash((self.text, self.registers))
@@ -395,9 +417,11 @@ class Event:
 
 
 def split_events(text: str) -> list[str]:
-    """The events of a list as users write it: ``"cycles,cpu/event=1,umask=2/,L2_Lines_In,edge"`` has three. Nothing is looked up."""
+    """The events of a list as users write it: ``"cycles,cpu/event=1,umask=2/,L2_Lines_In,edge"``
+    has three. Nothing is looked up."""
     raw = ffi.new("char[]", c_string(text))
-    at, event, length, out = ffi.new("char *[1]", [raw]), ffi.new("char *[1]"), ffi.new("size_t *"), []
+    at, event, length, out = ffi.new("char *[1]",
+                                     [raw]), ffi.new("char *[1]"), ffi.new("size_t *"), []
     while lib.pfm_split_events(at, event, length):
         out.append(bytes(ffi.buffer(event[0], length[0])).decode("utf-8", "surrogateescape"))
     return out
@@ -406,16 +430,18 @@ def split_events(text: str) -> list[str]:
 def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
     """The event as a struct perf_event_attr, for programs that call perf_event_open(2) themselves.
 
-    type, size, config and the levels are set, the rest is 0. In native byte order, as long as its ``size`` member says.
-    PerfmonError (NOTSUPP) where the kernel cannot count it, UnknownPmuError where this machine has no such processor; EventError and its
-    kin for wrong texts.
+    type, size, config and the levels are set, the rest is 0. In native byte order, as long as its
+    ``size`` member says. PerfmonError (NOTSUPP) where the kernel cannot count it, UnknownPmuError
+    where this machine has no such processor; EventError and its kin for wrong texts.
     """
     from .context import default_context
-    context, e, error, memory = default_context(), new_struct("pfm_encoding_t"), new_error(), ffi.new("uint32_t[]", MAX_ATTR // 4)
+    context, e, error, memory = default_context(), new_struct(
+        "pfm_encoding_t"), new_error(), ffi.new("uint32_t[]", MAX_ATTR // 4)
     rc = lib.pfm_encode_event(context._handle(), c_string(text), plm_mask(plm), e, error)
     if rc:
         raise from_error(rc, error, context._handle(), [text])
-    rc = lib.pfm_fill_perf_event_attr(context._handle(), e, ffi.cast("struct perf_event_attr *", memory), MAX_ATTR)
+    rc = lib.pfm_fill_perf_event_attr(context._handle(), e,
+                                      ffi.cast("struct perf_event_attr *", memory), MAX_ATTR)
     if rc == ErrorCode.NOPMU:
         raise from_code(rc, f"this machine has no {context._pmu(e.pmu).name}")
     check(rc)
@@ -424,7 +450,8 @@ def perf_event_attr(text: str, *, plm: int | str = 0) -> bytearray:
 
 def encode(context: Context, text: str, plm: int | str = 0) -> Event:
     """The event that @text names, in any dialect. Raises EventError."""
-    raw, e, error, ctx = c_string(text), new_struct("pfm_encoding_t"), new_error(), context._handle()
+    raw, e, error, ctx = c_string(text), new_struct(
+        "pfm_encoding_t"), new_error(), context._handle()
     rc = lib.pfm_encode_event(ctx, raw, plm_mask(plm), e, error)
     if rc:
         raise from_error(rc, error, ctx, [text])

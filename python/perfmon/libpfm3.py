@@ -6,8 +6,9 @@
     event = mont.find_full_event("L3_READS_ALL_ALL:M")
     out = mont.dispatch([event, mont.cycle_event()])
 
-In C this interface has one selected processor for the whole program. Here each :class:`Library` has its own: a call selects
-it, under a lock, and restores the earlier selection. Results and errors are those of C, number by number;
+In C this interface has one selected processor for the whole program. Here each :class:`Library` has
+its own: a call selects it, under a lock, and restores the earlier selection. Results and errors are
+those of C, number by number;
 :func:`perfmon.dispatch` and :class:`perfmon.Context` do the same and more.
 """
 from __future__ import annotations
@@ -33,7 +34,8 @@ _lock = threading.RLock()
 
 @dataclass(frozen=True)
 class EventSpec:
-    """An event to measure: index in the table, indices of unit masks, levels (0: those of the set)."""
+    """An event to measure: index in the table, indices of unit masks, levels (0: those of the
+    set)."""
 
     event: int
     masks: tuple[int, ...] = ()
@@ -70,7 +72,8 @@ class Reg:
 
 @dataclass(frozen=True)
 class Output:
-    """Control registers (the counters' first, in event order), data registers, and what the model has to say."""
+    """Control registers (the counters' first, in event order), data registers, and what the model
+    has to say."""
 
     pmcs: tuple[Reg, ...]
     pmds: tuple[Reg, ...]
@@ -92,14 +95,17 @@ def _open_builtin() -> Context:
 
 
 def _type_of(name: str) -> int:
-    """The number of a processor. One whose table here has other names than in libpfm 3 has a second table for this."""
+    """The number of a processor. One whose table here has other names than in libpfm 3 has a second
+    table for this."""
     pmus = _open_builtin().pmus
     settings = pmus[name].features.get("settings")
     for pmu in (pmus[name], *pmus):
-        if pmu.libpfm_type is not None and (pmu.name == pmus[name].name or (settings and pmu.features.get("settings") == settings)):
+        if pmu.libpfm_type is not None and (pmu.name == pmus[name].name or
+                                            (settings
+                                             and pmu.features.get("settings") == settings)):
             return int(pmu.libpfm_type)
-    raise UnknownPmuError(f"the libpfm 3 interface has no {name}", code=ErrorCode.NOPMU, kind="unknown_pmu", text=name,
-                          span=(0, len(name)))
+    raise UnknownPmuError(f"the libpfm 3 interface has no {name}", code=ErrorCode.NOPMU,
+                          kind="unknown_pmu", text=name, span=(0, len(name)))
 
 
 def version() -> tuple[int, int]:
@@ -124,10 +130,11 @@ def supported() -> Iterator[tuple[int, str]]:
 
 
 class Library:
-    """One processor: a PFMLIB_*_PMU number, a name such as ``"montecito"``, or None for this machine's.
+    """One processor: a PFMLIB_*_PMU number, a name such as ``"montecito"``, or None for this
+    machine's.
 
-    UnknownPmuError for an unknown processor. Methods raise what C returns: UnknownEventError (NOTFOUND), PerfmonError
-    with the code (UMASK, INVAL ...).
+    UnknownPmuError for an unknown processor. Methods raise what C returns: UnknownEventError
+    (NOTFOUND), PerfmonError with the code (UMASK, INVAL ...).
     """
 
     def __init__(self, pmu: int | str | None = None) -> None:
@@ -249,11 +256,13 @@ class Library:
     # ---- finding events
 
     def find_event(self, text: str) -> int:
-        """Index by name, or by code if @text starts with a digit. What follows a colon is ignored."""
+        """Index by name, or by code if @text starts with a digit. What follows a colon is
+        ignored."""
         return self._ask_number(lambda out: lib.pfm_find_event(c_string(text), out), "unsigned *")
 
     def find_event_by_name(self, name: str) -> int:
-        return self._ask_number(lambda out: lib.pfm_find_event_byname(c_string(name), out), "unsigned *")
+        return self._ask_number(lambda out: lib.pfm_find_event_byname(c_string(name), out),
+                                "unsigned *")
 
     def find_event_by_code(self, code: int, after: int | None = None) -> int:
         """Index of the first event with this code, or of the next after index @after."""
@@ -273,7 +282,8 @@ class Library:
 
     def find_event_mask(self, event: int, text: str) -> int:
         """Index of a unit mask by name or code."""
-        return self._ask_number(lambda out: lib.pfm_find_event_mask(event, c_string(text), out), "unsigned *")
+        return self._ask_number(lambda out: lib.pfm_find_event_mask(event, c_string(text), out),
+                                "unsigned *")
 
     def find_full_event(self, text: str) -> EventSpec:
         """Event and unit masks from NAME:MASK:MASK."""
@@ -285,7 +295,8 @@ class Library:
     # ---- about events
 
     def event_name(self, event: int, room: int = MAX_NAME) -> str:
-        """Name in capitals. PerfmonError (INVAL) when it does not fit in @room bytes with its NUL."""
+        """Name in capitals. PerfmonError (INVAL) when it does not fit in @room bytes with its
+        NUL."""
         return self._text(lib.pfm_get_event_name, event, room=room)
 
     def full_event_name(self, spec: EventSpec, room: int = MAX_NAME) -> str:
@@ -311,7 +322,8 @@ class Library:
     def masks(self, event: int) -> Iterator[Mask]:
         """Unit masks of an event."""
         for i in range(self._ask_number(lib.pfm_get_num_event_masks, "unsigned *", event)):
-            yield Mask(i, self.mask_name(event, i), self._ask_number(lib.pfm_get_event_mask_code, "unsigned *", event, i),
+            yield Mask(i, self.mask_name(event, i),
+                       self._ask_number(lib.pfm_get_event_mask_code, "unsigned *", event, i),
                        self._owned_text(lib.pfm_get_event_mask_description, event, i))
 
     def events(self) -> Iterator[str]:
@@ -334,8 +346,9 @@ class Library:
 
     # ---- the purpose of it all
 
-    def dispatch(self, events: Sequence[EventSpec | str], *, plm: int | str = Plm.USER, system_wide: bool = False,
-                 unavailable: Iterable[int] = (), model: Model | None = None, want_model: bool | None = None) -> Output:
+    def dispatch(self, events: Sequence[EventSpec | str], *, plm: int | str = Plm.USER,
+                 system_wide: bool = False, unavailable: Iterable[int] = (),
+                 model: Model | None = None, want_model: bool | None = None) -> Output:
         """Register values that measure @events together.
 
         plm          levels of events that name none; not 0
@@ -347,19 +360,22 @@ class Library:
         if len(events) > lib.PFMLIB_MAX_PMCS:
             raise from_code(ErrorCode.TOOMANY)
         for i, e in enumerate(events):
-            self._fill_struct(param.pfp_events[i], self.find_full_event(e) if isinstance(e, str) else e)
+            self._fill_struct(param.pfp_events[i],
+                              self.find_full_event(e) if isinstance(e, str) else e)
         param.pfp_event_count, param.pfp_dfl_plm = len(events), plm_mask(plm)
         param.pfp_flags = lib.PFMLIB_PFP_SYSTEMWIDE if system_wide else 0
         taken = make_regmask(unavailable)
         param.pfp_unavail_pmcs = taken[0]
-        results = model or (settings_class(self.type)() if want_model and settings_class(self.type) else None)
+        results = model or (settings_class(self.type)()
+                            if want_model and settings_class(self.type) else None)
         model_in = model._model_in() if model else ffi.NULL
         model_out = results._model_out() if results and want_model is not False else ffi.NULL
         with self._select_model():
             check(lib.pfm_dispatch_events(param, model_in, out, model_out))
-        return Output(tuple(Reg._from_c(out.pfp_pmcs[i]) for i in range(out.pfp_pmc_count)),
-                      tuple(Reg._from_c(out.pfp_pmds[i]) for i in range(out.pfp_pmd_count)),
-                      results._read_result(_Placed(out), model_out) if results and model_out else None)
+        return Output(
+            tuple(Reg._from_c(out.pfp_pmcs[i]) for i in range(out.pfp_pmc_count)),
+            tuple(Reg._from_c(out.pfp_pmds[i]) for i in range(out.pfp_pmd_count)),
+            results._read_result(_Placed(out), model_out) if results and model_out else None)
 
     def __repr__(self) -> str:
         return f"<libpfm3.Library {self.name}>"

@@ -28,7 +28,8 @@ class MetricState(enum.IntEnum):
 
 @dataclass(frozen=True)
 class MetricInput:
-    """An input of a metric: an event, or a constant such as ``#smt_on``. alias is the list's own spelling; preset is the default value."""
+    """An input of a metric: an event, or a constant such as ``#smt_on``. alias is the list's own
+    spelling; preset is the default value."""
 
     text: str
     alias: str
@@ -38,8 +39,9 @@ class MetricInput:
 
 @dataclass(frozen=True)
 class MetricValue:
-    """A metric's value. None, with the reason in state, where it is not defined; then missing is the input that was not
-    counted, if that is why. error is the standard error, low and high bound the 95 % interval; it is negative where it is unknown."""
+    """A metric's value. None, with the reason in state, where it is not defined; then missing is
+    the input that was not counted, if that is why. error is the standard error, low and high bound
+    the 95 % interval; it is negative where it is unknown."""
 
     value: float | None
     error: float
@@ -58,8 +60,8 @@ class MetricValue:
 
 @dataclass(frozen=True)
 class MetricCheck:
-    """Whether a value can be true: result is "plausible" or what is wrong; then reason says why and what to do. low and high are
-    the limits, None where a side has none."""
+    """Whether a value can be true: result is "plausible" or what is wrong; then reason says why and
+    what to do. low and high are the limits, None where a side has none."""
 
     result: str
     low: float | None
@@ -73,7 +75,8 @@ class MetricCheck:
 class Metric:
     """A metric of a processor.
 
-    name, description, unit, groups, parent, level   what its table says; ``""``, () and 0 where it says nothing
+    name, description, unit, groups, parent, level   what its table says; ``""``, () and 0 where it
+                                                     says nothing
     inputs     :class:`MetricInput`, in the order of evaluation
     formula, threshold   as text; ``""`` for no threshold
     partners   events whose samples show where the value comes from
@@ -117,37 +120,44 @@ class Metric:
 
     @property
     def partners(self) -> tuple[str, ...]:
-        """Events whose samples show where the value comes from, as :meth:`Context.encode` takes them."""
+        """Events whose samples show where the value comes from, as :meth:`Context.encode` takes
+        them."""
         found: list[str] = []
         buf = ffi.new("char[]", 512)
-        while lib.pfm_print_metric_partner(self._context._handle(), *self._at, len(found), buf, 512) > 0:
+        while lib.pfm_print_metric_partner(self._context._handle(), *self._at, len(found), buf,
+                                           512) > 0:
             found.append(c_text(buf))
         return tuple(found)
 
     def check(self, value: MetricValue, *, extrapolated: bool = False) -> MetricCheck:
-        """Whether @value can be true on this machine; extrapolated: its counts were scaled or are partial."""
+        """Whether @value can be true on this machine; extrapolated: its counts were scaled or are
+        partial."""
         raw, out = new_struct("pfm_metric_value_t"), new_struct("pfm_metric_check_t")
         _fill_value(raw, value)
         ctx = self._context._handle()
-        check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_peak(ctx), out))
+        check(lib.pfm_check_metric(ctx, *self._at, raw, extrapolated, lib.pfm_memory_peak(ctx),
+                                   out))
         return _check_result(out)
 
     @property
     def sum_parts(self) -> tuple[Metric, ...]:
-        """The metrics whose values sum to a whole with this one's, itself included: the first level of top-down analysis; () for
-        others."""
+        """The metrics whose values sum to a whole with this one's, itself included: the first level
+        of top-down analysis; () for others."""
         ctx = self._context._handle()
         n = lib.pfm_list_metric_sum(ctx, *self._at, ffi.NULL, 0, ffi.NULL)
         events = ffi.new("unsigned[]", max(1, n))
         if n > 0:
             check(lib.pfm_list_metric_sum(ctx, *self._at, events, n, ffi.NULL))
-        return tuple(Metric._at_row(self._context, self._at[0], events[i]) for i in range(max(0, n)))
+        return tuple(
+            Metric._at_row(self._context, self._at[0], events[i]) for i in range(max(0, n)))
 
     @staticmethod
-    def check_sum(values: Iterable[MetricValue], whole: float, *, extrapolated: bool = False) -> MetricCheck:
+    def check_sum(values: Iterable[MetricValue], whole: float, *,
+                  extrapolated: bool = False) -> MetricCheck:
         """Whether @values sum to @whole (1 or 100) within their intervals."""
         parts = list(values)
-        raw, out = ffi.new("pfm_metric_value_t[]", max(1, len(parts))), new_struct("pfm_metric_check_t")
+        raw, out = ffi.new("pfm_metric_value_t[]",
+                           max(1, len(parts))), new_struct("pfm_metric_check_t")
         for one, value in zip(raw, parts):
             one.size = ffi.sizeof("pfm_metric_value_t")
             _fill_value(one, value)
@@ -166,33 +176,45 @@ class Metric:
         value = cls._find_named(i, counts)
         return i.preset if value is None else value
 
-    def compute(self, counts: Mapping[str, float] | None = None, errors: Mapping[str, float] | None = None, *,
+    def compute(self, counts: Mapping[str, float] | None = None,
+                errors: Mapping[str, float] | None = None, *,
                 repetitions: Iterable[Mapping[str, float]] | None = None,
-                intervals: Iterable[Mapping[str, float]] | None = None, observed: float = 0.0) -> MetricValue:
+                intervals: Iterable[Mapping[str, float]] | None = None,
+                observed: float = 0.0) -> MetricValue:
         """The value, and its error by one of three models.
 
-        counts       counts and constants by name; with @errors, their standard errors, taken as independent
-        repetitions  instead of counts: those of repeated measurements; the error follows from how they vary together
-        intervals    beside counts of events that shared counters: those of intervals of equal length, in order; the error is
-                     that of extrapolation. observed: share of the time in which all events counted together, 0 if not one group
+        counts       counts and constants by name; with @errors, their standard errors, taken as
+                     independent
+        repetitions  instead of counts: those of repeated measurements; the error follows from how
+                     they vary together
+        intervals    beside counts of events that shared counters: those of intervals of equal
+                     length, in order; the error is that of extrapolation. observed: share of the
+                     time in which all events counted together, 0 if not one group
         """
-        if (counts is None) == (repetitions is None) or (repetitions is not None and intervals is not None):
+        if (counts is None) == (repetitions is None) or (repetitions is not None
+                                                         and intervals is not None):
             raise TypeError("expected counts, with or without intervals, or repetitions")
         data = new_struct("pfm_metric_data_t")
         data.n_inputs = len(self.inputs)
         if counts is not None:
-            data.operands = operands = self._make_operands(counts, errors)  # noqa: F841 kept alive until the call
+            data.operands = operands = self._make_operands(
+                counts, errors)  # noqa: F841 kept alive until the call
         samples = repetitions if repetitions is not None else intervals
         if samples is not None:
             flat, data.n_samples = self._flatten(samples)
             data.samples = column = ffi.new("double[]", flat or [0.0])  # noqa: F841
-            data.model = lib.PFM_ERROR_FROM_INTERVALS if repetitions is None else lib.PFM_ERROR_FROM_REPETITIONS
+            data.model = (
+                lib.PFM_ERROR_FROM_INTERVALS
+                if repetitions is None
+                else lib.PFM_ERROR_FROM_REPETITIONS
+            )
             data.observed = observed
         out = new_struct("pfm_metric_value_t")
         check(lib.pfm_compute_metric(self._context._handle(), *self._at, data, out))
         return self._value(out)
 
-    def _make_operands(self, counts: Mapping[str, float], errors: Mapping[str, float] | None) -> Any:
+    def _make_operands(self, counts: Mapping[str, float],
+                       errors: Mapping[str, float] | None) -> Any:
         array = self._counts(counts)
         for c, i in zip(array, self.inputs):
             c.error = (self._find_named(i, errors) or 0.0) if errors else 0.0
@@ -220,12 +242,15 @@ class Metric:
     def _value(self, out: Any) -> MetricValue:
         state = MetricState(out.state)
         missing = self.inputs[out.missing] if out.missing >= 0 else None
-        return MetricValue(float(out.value) if state == MetricState.DEFINED else None, float(out.error), float(out.low),
-                           float(out.high), self.unit, state, bool(out.over_threshold) if out.over_threshold >= 0 else None,
-                           (missing.alias or missing.text) if missing else None)
+        return MetricValue(
+            float(out.value) if state == MetricState.DEFINED else None, float(out.error),
+            float(out.low), float(out.high), self.unit, state,
+            bool(out.over_threshold) if out.over_threshold >= 0 else None,
+            (missing.alias or missing.text) if missing else None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By name: the row may have another number where it is read again, or be missing (UnknownEventError)."""
+        """By name: the row may have another number where it is read again, or be missing
+        (UnknownEventError)."""
         return _metric, (self._context, self.pmu, self.name)
 
     def __str__(self) -> str:

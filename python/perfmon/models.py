@@ -13,7 +13,10 @@ Model = Union[montecito.Settings, coreduo.Settings, alpha.Settings]
 _CLASSES: dict[int, Any] = {
     lib.PFMLIB_MONTECITO_PMU: montecito.Settings,
     lib.PFMLIB_COREDUO_PMU: coreduo.Settings,
-    **{pmu: alpha.Settings for pmu in range(lib.PFMLIB_ALPHA_EV4_PMU, lib.PFMLIB_ALPHA_EV67_PMU + 1)},
+    **{
+        pmu: alpha.Settings
+        for pmu in range(lib.PFMLIB_ALPHA_EV4_PMU, lib.PFMLIB_ALPHA_EV67_PMU + 1)
+    },
 }
 
 

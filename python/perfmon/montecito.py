@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Dual-core Itanium 2 9000 ("Montecito"): opcode matchers, address ranges, event address registers, the trace buffer, and what
-they record.
+"""Dual-core Itanium 2 9000 ("Montecito"): opcode matchers, address ranges, event address registers,
+the trace buffer, and what they record.
 
 Settings go to :func:`perfmon.dispatch`, as a whole or one by one:
 
@@ -19,9 +19,12 @@ from ._c import ffi, lib
 from ._errors import ErrorCode, check
 from .event import Register, RegisterKind
 
-__all__ = ["BranchType", "Branch", "CodeRanges", "Counter", "DataEarSample", "Ear", "EarMode", "Etb", "EventGroup", "EventTraits",
-           "EventType", "CodeEarSample", "InstructionTrace", "Ipear", "Level", "Opcm", "Overhang", "Predicted", "Range",
-           "RangeResult", "Result", "Settings", "Taken", "decode_dear", "decode_etb", "decode_iear", "decode_ipear", "traits"]
+__all__ = [
+    "BranchType", "Branch", "CodeRanges", "Counter", "DataEarSample", "Ear", "EarMode", "Etb",
+    "EventGroup", "EventTraits", "EventType", "CodeEarSample", "InstructionTrace", "Ipear", "Level",
+    "Opcm", "Overhang", "Predicted", "Range", "RangeResult", "Result", "Settings", "Taken",
+    "decode_dear", "decode_etb", "decode_iear", "decode_ipear", "traits"
+]
 
 
 class EarMode(enum.IntEnum):
@@ -73,7 +76,8 @@ class EventType(enum.IntEnum):
     ACTIVE = lib.PFMLIB_MONT_EVT_ACTIVE                #: happens while its thread is active
     FLOATING = lib.PFMLIB_MONT_EVT_FLOATING            #: can happen while its thread is inactive
     CAUSAL = lib.PFMLIB_MONT_EVT_CAUSAL                #: belongs to no thread
-    SELF_FLOATING = lib.PFMLIB_MONT_EVT_SELF_FLOATING  #: floating when measured with .me, else causal
+    # : floating when measured with .me, else causal
+    SELF_FLOATING = lib.PFMLIB_MONT_EVT_SELF_FLOATING
 
 
 class Level(enum.IntEnum):
@@ -87,7 +91,7 @@ class Level(enum.IntEnum):
     FAR = lib.PFMLIB_MONT_LEVEL_FAR    #: third level cache or beyond, or a late second level
 
 
-# ---- settings ----------------------------------------------------------------------------------------------------
+# ---- settings ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -109,9 +113,12 @@ class Counter:
 
     @property
     def flags(self) -> int:
-        return _c.combine_flags({lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK: self.no_qualcheck,
-                                 lib.PFMLIB_MONT_FL_EVT_ACTIVE_ONLY: self.active_only, lib.PFMLIB_MONT_FL_EVT_ALWAYS: self.always,
-                                 lib.PFMLIB_MONT_FL_EVT_ALL_THRD: self.all_threads})
+        return _c.combine_flags({
+            lib.PFMLIB_MONT_FL_EVT_NO_QUALCHECK: self.no_qualcheck,
+            lib.PFMLIB_MONT_FL_EVT_ACTIVE_ONLY: self.active_only,
+            lib.PFMLIB_MONT_FL_EVT_ALWAYS: self.always,
+            lib.PFMLIB_MONT_FL_EVT_ALL_THRD: self.all_threads
+        })
 
     def _fill_struct(self, c: Any) -> None:
         c.thres, c.flags = self.thres, self.flags
@@ -140,7 +147,8 @@ class Opcm:
 
 @dataclass(frozen=True)
 class Ear:
-    """An event address register that follows no event of the set. umask: which misses; plm 0: levels of the set."""
+    """An event address register that follows no event of the set. umask: which misses; plm 0:
+    levels of the set."""
 
     mode: EarMode = EarMode.CACHE
     umask: int = 0
@@ -169,7 +177,8 @@ class Etb:
 
 @dataclass(frozen=True)
 class Ipear:
-    """Trace of retired instructions, in the same buffer. delay: cycles it goes on after an overflow, 8 bits."""
+    """Trace of retired instructions, in the same buffer. delay: cycles it goes on after an
+    overflow, 8 bits."""
 
     delay: int = 0
     plm: int | str = 0
@@ -180,7 +189,8 @@ class Ipear:
 
 @dataclass(frozen=True)
 class Range:
-    """Addresses from start up to, and without, end; for code multiples of 16. plm 0: levels of the set."""
+    """Addresses from start up to, and without, end; for code multiples of 16. plm 0: levels of the
+    set."""
 
     start: int
     end: int
@@ -196,7 +206,8 @@ class CodeRanges:
 
     outside       count outside the ranges
     fine          False: power-of-two blocks even where exact limits would do
-    demand_fetch, prefetch  for the four events that count both fetches: which of them the ranges apply to
+    demand_fetch, prefetch  for the four events that count both fetches: which of them the ranges
+                            apply to
     """
 
     limits: _Limits
@@ -207,9 +218,11 @@ class CodeRanges:
 
     @property
     def flags(self) -> int:
-        return _c.combine_flags({lib.PFMLIB_MONT_RR_INV: self.outside, lib.PFMLIB_MONT_RR_NO_FINE_MODE: not self.fine,
-                                 lib.PFMLIB_MONT_IRR_DEMAND_FETCH: self.demand_fetch,
-                                 lib.PFMLIB_MONT_IRR_PREFETCH_MATCH: self.prefetch})
+        return _c.combine_flags({
+            lib.PFMLIB_MONT_RR_INV: self.outside, lib.PFMLIB_MONT_RR_NO_FINE_MODE: not self.fine,
+            lib.PFMLIB_MONT_IRR_DEMAND_FETCH: self.demand_fetch,
+            lib.PFMLIB_MONT_IRR_PREFETCH_MATCH: self.prefetch
+        })
 
 
 def _fill_ranges(rr: Any, limits: _Limits, flags: int) -> None:
@@ -222,7 +235,9 @@ def _fill_ranges(rr: Any, limits: _Limits, flags: int) -> None:
         rr.rr_limits[i].rr_plm = _c.plm_mask(r.plm)
 
 
-_FEATURES: dict[str, Any] = {"opcm1": Opcm, "opcm2": Opcm, "iear": Ear, "dear": Ear, "ipear": Ipear, "etb": Etb}
+_FEATURES: dict[str, Any] = {
+    "opcm1": Opcm, "opcm2": Opcm, "iear": Ear, "dear": Ear, "ipear": Ipear, "etb": Etb
+}
 
 
 def _convert_to(kind: Any, given: Any) -> Any:
@@ -233,12 +248,15 @@ def _convert_to(kind: Any, given: Any) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything beside the events of a set. Wrong settings raise ModelError, or PerfmonError, from dispatch.
+    """Everything beside the events of a set. Wrong settings raise ModelError, or PerfmonError, from
+    dispatch.
 
-    In place of a class, a mapping with its members does as well: ``opcm1={"match": 0x1000, "slots": "mi"}``.
+    In place of a class, a mapping with its members does as well: ``opcm1={"match": 0x1000, "slots":
+    "mi"}``.
 
-    qualcheck  False: for every event what Counter.no_qualcheck is for one. Else an event that a filter does not act on,
-               such as CPU_OP_CYCLES_ALL beside an opcode matcher, is refused
+    qualcheck  False: for every event what Counter.no_qualcheck is for one. Else an event that a
+               filter does not act on, such as CPU_OP_CYCLES_ALL beside an opcode matcher, is
+               refused
     """
 
     counters: Sequence[Counter | Mapping[str, Any]] = ()
@@ -267,7 +285,8 @@ class Settings:
         if self.drange is not None:
             _fill_ranges(model.pfp_mont_drange, self.drange, 0)
         if self.irange is not None:
-            code = _convert_to(CodeRanges, self.irange) if isinstance(self.irange, (CodeRanges, Mapping)) else CodeRanges(self.irange)
+            code = _convert_to(CodeRanges, self.irange) if isinstance(
+                self.irange, (CodeRanges, Mapping)) else CodeRanges(self.irange)
             _fill_ranges(model.pfp_mont_irange, code.limits, code.flags)
         return model
 
@@ -285,12 +304,13 @@ class Settings:
                       bool(lib.pfm_mont_irange_is_fine(generic, out)))
 
 
-# ---- results -----------------------------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Overhang:
-    """Bytes that are covered though they were not requested: before the start of a range, and from its end on."""
+    """Bytes that are covered though they were not requested: before the start of a range, and from
+    its end on."""
 
     before: int
     behind: int
@@ -298,7 +318,8 @@ class Overhang:
 
 @dataclass(frozen=True)
 class RangeResult:
-    """Debug registers to load, in pairs of address and mask; the kernel adds the enable bits. overhang: of each range."""
+    """Debug registers to load, in pairs of address and mask; the kernel adds the enable bits.
+    overhang: of each range."""
 
     registers: tuple[Register, ...]
     overhang: tuple[Overhang, ...]
@@ -308,20 +329,22 @@ class RangeResult:
         if not rr.rr_nbr_used:
             return None
         regs = (rr.rr_br[i] for i in range(rr.rr_nbr_used))
-        return cls(tuple(Register(r.reg_num, kind, r.reg_addr, r.reg_alt_addr, r.reg_value) for r in regs),
-                   tuple(Overhang(rr.rr_infos[i].rr_soff, rr.rr_infos[i].rr_eoff) for i in range(4)))
+        return cls(
+            tuple(Register(r.reg_num, kind, r.reg_addr, r.reg_alt_addr, r.reg_value) for r in regs),
+            tuple(Overhang(rr.rr_infos[i].rr_soff, rr.rr_infos[i].rr_eoff) for i in range(4)))
 
 
 @dataclass(frozen=True)
 class Result:
-    """Debug registers of the ranges, None without a range. fine: code is restricted with exact limits."""
+    """Debug registers of the ranges, None without a range. fine: code is restricted with exact
+    limits."""
 
     irange: RangeResult | None
     drange: RangeResult | None
     fine: bool
 
 
-# ---- about events ------------------------------------------------------------------------------------------------
+# ---- about events --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -330,7 +353,8 @@ class EventTraits:
 
     maxincr   most occurrences in one cycle
     umask     unit mask; for an EAR event that of the register
-    group, set  events of one group: one set of L1D events, two of L2D events fit together; set is None outside a group
+    group, set  events of one group: one set of L1D events, two of L2D events fit together; set is
+                None outside a group
     type      how it goes with threads
     ear_mode  mode of the EAR it feeds, None if it feeds none
     ear       ``"data"``, ``"code"`` or None
@@ -374,22 +398,24 @@ def traits(event: str) -> EventTraits:
     number = _read_trait(lib.pfm_mont_get_event_set, "int *", index)
     ear = "data" if lib.pfm_mont_is_dear(index) else "code" if lib.pfm_mont_is_iear(index) else None
     return EventTraits(
-        library.event_name(index), index, _read_trait(lib.pfm_mont_get_event_maxincr, "unsigned *", index),
+        library.event_name(index), index,
+        _read_trait(lib.pfm_mont_get_event_maxincr, "unsigned *", index),
         _read_trait(lib.pfm_mont_get_event_umask, "uint64_t *", index),
         EventGroup(_read_trait(lib.pfm_mont_get_event_group, "int *", index)),
         number if number != lib.PFMLIB_MONT_EVT_NO_SET else None,
         EventType(_read_trait(lib.pfm_mont_get_event_type, "int *", index)), _ear_mode(index), ear,
-        *(bool(call(index)) for call in (lib.pfm_mont_is_etb, lib.pfm_mont_support_opcm, lib.pfm_mont_support_iarr,
-                                         lib.pfm_mont_support_darr, lib.pfm_mont_support_all)))
+        *(bool(call(index))
+          for call in (lib.pfm_mont_is_etb, lib.pfm_mont_support_opcm, lib.pfm_mont_support_iarr,
+                       lib.pfm_mont_support_darr, lib.pfm_mont_support_all)))
 
 
-# ---- what the hardware recorded ----------------------------------------------------------------------------------
+# ---- what the hardware recorded ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class DataEarSample:
-    """A sample of the data EAR. Addresses are None where they were not recorded; latency in cycles, a lower bound if
-    ``overflow``."""
+    """A sample of the data EAR. Addresses are None where they were not recorded; latency in cycles,
+    a lower bound if ``overflow``."""
 
     data_address: int | None
     instruction_address: int | None
@@ -401,7 +427,8 @@ class DataEarSample:
 
 @dataclass(frozen=True)
 class CodeEarSample:
-    """A sample of the code EAR: line of 32 bytes that was fetched, None if nothing was recorded; latency in cycles."""
+    """A sample of the code EAR: line of 32 bytes that was fetched, None if nothing was recorded;
+    latency in cycles."""
 
     address: int | None
     latency: int
@@ -428,8 +455,10 @@ class Branch:
 
     @classmethod
     def _from_c(cls, b: Any) -> Branch:
-        return cls(b.br_source if b.br_source_valid else None, b.br_target if b.br_target_valid else None, bool(b.br_taken),
-                   b.br_slot if b.br_slot < 3 else None, bool(b.br_mispredicted), bool(b.br_flushed), b.br_entry)
+        return cls(b.br_source if b.br_source_valid else None,
+                   b.br_target if b.br_target_valid else None,
+                   bool(b.br_taken), b.br_slot if b.br_slot < 3 else None, bool(b.br_mispredicted),
+                   bool(b.br_flushed), b.br_entry)
 
 
 @dataclass(frozen=True)
@@ -450,7 +479,8 @@ class InstructionTrace:
 
     @classmethod
     def _from_c(cls, t: Any) -> InstructionTrace:
-        return cls(t.ip_addr, t.ip_cycles, t.ip_delay, bool(t.ip_flushed), bool(t.ip_early_freeze), t.ip_entry)
+        return cls(t.ip_addr, t.ip_cycles, t.ip_delay, bool(t.ip_flushed), bool(t.ip_early_freeze),
+                   t.ip_entry)
 
 
 def decode_dear(mode: EarMode | int, pmd32: int, pmd33: int, pmd36: int) -> DataEarSample:
@@ -459,34 +489,42 @@ def decode_dear(mode: EarMode | int, pmd32: int, pmd33: int, pmd36: int) -> Data
     check(lib.pfm_mont_decode_dear(int(mode), pmd32, pmd33, pmd36, s))
     known = bool(s.dear_iaddr_valid)
     return DataEarSample(s.dear_daddr if s.dear_valid else None, s.dear_iaddr if known else None,
-                         s.dear_slot if known else None, s.dear_latency, bool(s.dear_overflow), Level(s.dear_level))
+                         s.dear_slot if known else None, s.dear_latency, bool(s.dear_overflow),
+                         Level(s.dear_level))
 
 
 def decode_iear(mode: EarMode | int, pmd34: int, pmd35: int) -> CodeEarSample:
     """Code EAR sample from its registers. ArgumentError for the mode ALAT."""
     s = ffi.new("pfmlib_mont_iear_sample_t *")
     check(lib.pfm_mont_decode_iear(int(mode), pmd34, pmd35, s))
-    return CodeEarSample(s.iear_iaddr if s.iear_valid else None, s.iear_latency, bool(s.iear_overflow), Level(s.iear_level))
+    return CodeEarSample(s.iear_iaddr if s.iear_valid else None, s.iear_latency,
+                         bool(s.iear_overflow), Level(s.iear_level))
 
 
 _T = TypeVar("_T")
 
 
-def _read_trace(call: Any, ctype: str, make: Callable[[Any], _T], pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[_T]:
+def _read_trace(call: Any, ctype: str, make: Callable[[Any], _T], pmd38: int, pmd39: int,
+                pmds: Sequence[int]) -> list[_T]:
     if len(pmds) != lib.PMU_MONT_NUM_ETB:
         raise ValueError(f"the trace buffer has {lib.PMU_MONT_NUM_ETB} entries")
     out, n = ffi.new(f"{ctype}[{lib.PMU_MONT_NUM_ETB}]"), ffi.new("unsigned *")
-    check(call(pmd38, pmd39, _c.make_words((int(p) for p in pmds), lib.PMU_MONT_NUM_ETB, "entries"), out, n))
+    check(
+        call(pmd38, pmd39, _c.make_words((int(p) for p in pmds), lib.PMU_MONT_NUM_ETB, "entries"),
+             out, n))
     return [make(out[i]) for i in range(n[0])]  # here: an element does not keep its array alive
 
 
 def decode_etb(pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[Branch]:
     """Branches in the trace buffer, oldest first, from PMD38, PMD39 and PMD48 to PMD63."""
-    return _read_trace(lib.pfm_mont_decode_etb, "pfmlib_mont_branch_t", Branch._from_c, pmd38, pmd39, pmds)
+    return _read_trace(lib.pfm_mont_decode_etb, "pfmlib_mont_branch_t", Branch._from_c, pmd38,
+                       pmd39, pmds)
 
 
 def decode_ipear(pmd38: int, pmd39: int, pmds: Sequence[int]) -> list[InstructionTrace]:
-    """Retired instructions in the trace buffer, oldest first. Arguments as for :func:`decode_etb`."""
-    return _read_trace(lib.pfm_mont_decode_ipear, "pfmlib_mont_ip_t", InstructionTrace._from_c, pmd38, pmd39, pmds)
+    """Retired instructions in the trace buffer, oldest first. Arguments as for
+    :func:`decode_etb`."""
+    return _read_trace(lib.pfm_mont_decode_ipear, "pfmlib_mont_ip_t", InstructionTrace._from_c,
+                       pmd38, pmd39, pmds)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Plans: the least number of groups that count a set of events, with a proof; schedules: these groups over slots of time."""
+"""Plans: the least number of groups that count a set of events, with a proof; schedules: these
+groups over slots of time."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,8 @@ __all__ = ["Plan", "Planned", "Schedule", "Scheduled", "plan", "schedule"]
 
 @dataclass(frozen=True)
 class Planned:
-    """An event of a plan. counter is None where it takes none; fixed counter n is 32 + n. added: not requested, its group needs it."""
+    """An event of a plan. counter is None where it takes none; fixed counter n is 32 + n. added:
+    not requested, its group needs it."""
 
     event: str
     pmu: str
@@ -51,8 +53,8 @@ class Plan(Sequence[tuple[Planned, ...]]):
         return iter(self.groups)
 
 
-def _create_plan(events: Iterable[str], context: Context | None, plm: int | str, taken: Iterable[int], htoff: bool,
-                 bare: bool) -> tuple[Any, Context, list[str]]:
+def _create_plan(events: Iterable[str], context: Context | None, plm: int | str,
+                 taken: Iterable[int], htoff: bool, bare: bool) -> tuple[Any, Context, list[str]]:
     """The plan of the library, its context and the texts of its events."""
     context = context or default_context()
     texts = texts_of(events)
@@ -63,7 +65,9 @@ def _create_plan(events: Iterable[str], context: Context | None, plm: int | str,
     options.plm, options.htoff = plm_mask(plm), htoff
     options.flags = lib.PFM_PLAN_ALL_COUNTERS if bare else 0
     options.taken = sum(1 << c for c in set(taken))
-    rc = lib.pfm_create_plan(out, context._handle(), ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options, error)
+    rc = lib.pfm_create_plan(out, context._handle(),
+                             ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options,
+                             error)
     if rc:
         raise from_error(rc, error, context._handle(), texts)
     result = ffi.gc(out[0], lib.pfm_free_plan)
@@ -76,13 +80,16 @@ def _describe_plan(result: Any, context: Context) -> Plan:
     groups: list[list[Planned]] = [[] for _ in range(info.n_groups)]
     for i in range(info.n_events):
         check(lib.pfm_describe_planned_event(result, i, e))
-        groups[e.group].append(Planned(c_text(e.text), context._pmu(e.pmu).name, e.counter if e.counter >= 0 else None,
-                                       int(e.request), bool(e.added), bool(e.in_proof)))
-    return Plan(tuple(map(tuple, groups)), int(info.n_rounds), int(info.bound), bool(info.optimal), c_text(info.certificate))
+        groups[e.group].append(
+            Planned(c_text(e.text),
+                    context._pmu(e.pmu).name, e.counter if e.counter >= 0 else None, int(e.request),
+                    bool(e.added), bool(e.in_proof)))
+    return Plan(tuple(map(tuple, groups)), int(info.n_rounds), int(info.bound), bool(info.optimal),
+                c_text(info.certificate))
 
 
-def plan(events: Iterable[str], *, context: Context | None = None, plm: int | str = 0, taken: Iterable[int] = (),
-         htoff: bool = False, bare: bool = False) -> Plan:
+def plan(events: Iterable[str], *, context: Context | None = None, plm: int | str = 0,
+         taken: Iterable[int] = (), htoff: bool = False, bare: bool = False) -> Plan:
     """Plans @events, and those of metrics and groups of metrics among them.
 
     taken   counters that others hold; fixed counter n is 32 + n
@@ -99,8 +106,8 @@ class Scheduled:
 
     slots           slots of a cycle in which its rarest group counts
     longest_gap     seconds in which one of its groups does not count, at most
-    standard_error  expected standard error of the mean of a cycle, as a share of the standard deviation between slots; 0 if it
-                    always counts
+    standard_error  expected standard error of the mean of a cycle, as a share of the standard
+                    deviation between slots; 0 if it always counts
     """
 
     event: str
@@ -111,12 +118,14 @@ class Scheduled:
 
 @dataclass(frozen=True)
 class Schedule(Sequence[tuple[int, ...]]):
-    """The groups of a plan over the slots of a cycle, which repeats. As a sequence: the numbers of the groups that count in each slot.
+    """The groups of a plan over the slots of a cycle, which repeats. As a sequence: the numbers of
+    the groups that count in each slot.
 
     plan          the groups
     slot_seconds  length of a slot
     shift         slots by which the name of the machine shifts the cycle
-    turns         by group: equal numbers for groups that take turns, 0 for a group that always counts
+    turns         by group: equal numbers for groups that take turns, 0 for a group that always
+                  counts
     events        the share of each event
     """
 
@@ -138,29 +147,35 @@ class Schedule(Sequence[tuple[int, ...]]):
         return iter(self.slots)
 
     def slot_at(self, time: float) -> int:
-        """The slot at @time, in seconds since 1970: equal on all machines with equal clocks, but for the shift."""
+        """The slot at @time, in seconds since 1970: equal on all machines with equal clocks, but
+        for the shift."""
         return int(lib.pfm_find_slot(self._result, time))
 
 
-def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]] | None = None, slots: int = 0,
-             slot_seconds: float = 0, host: str | None = None, context: Context | None = None, plm: int | str = 0,
-             taken: Iterable[int] = (), htoff: bool = False, bare: bool = False) -> Schedule:
+def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]] | None = None,
+             slots: int = 0, slot_seconds: float = 0, host: str | None = None,
+             context: Context | None = None, plm: int | str = 0, taken: Iterable[int] = (),
+             htoff: bool = False, bare: bool = False) -> Schedule:
     """Plans @events and distributes the groups to slots of time.
 
-    wishes        by event: the least number of slots a minute in which it counts, and the longest time in seconds in which it does
-                  not; 0 sets no limit
-    slots         slots of a cycle, 0 for one minute if there are wishes, else for the rounds of the plan
+    wishes        by event: the least number of slots a minute in which it counts, and the longest
+                  time in seconds in which it does not; 0 sets no limit
+    slots         slots of a cycle, 0 for one minute if there are wishes, else for the rounds of the
+                  plan
     slot_seconds  length of a slot, 0 for one second
     host          name of the machine, which shifts the cycle; None: all machines are in step
 
-    The other arguments are those of :func:`plan`. Raises EventError with the reason if the wishes cannot be met.
+    The other arguments are those of :func:`plan`. Raises EventError with the reason if the wishes
+    cannot be met.
     """
     result, context, texts = _create_plan(events, context, plm, taken, htoff, bare)
     unknown = set(wishes or ()) - set(texts)
     if unknown:
-        raise ArgumentError("a wish must name one of the events, got %s" % ", ".join(sorted(unknown)))
+        raise ArgumentError("a wish must name one of the events, got %s" %
+                            ", ".join(sorted(unknown)))
     wanted = ffi.new("pfm_wish_t[]", [(wishes or {}).get(text, (0, 0)) for text in texts])
-    options, error, out = new_struct("pfm_schedule_options_t"), new_error(), ffi.new("pfm_schedule_t **")
+    options, error, out = new_struct("pfm_schedule_options_t"), new_error(), ffi.new(
+        "pfm_schedule_t **")
     options.slot_seconds, options.n_slots = slot_seconds, slots
     name = ffi.new("char[]", c_string(host)) if host is not None else ffi.NULL
     options.host = name
@@ -174,8 +189,11 @@ def schedule(events: Iterable[str], *, wishes: Mapping[str, tuple[float, float]]
     shares = []
     for i, text in enumerate(texts):
         check(lib.pfm_describe_scheduled_request(made, i, one))
-        shares.append(Scheduled(text, int(one.n_readings), float(one.longest_gap), float(one.standard_error)))
-    return Schedule(_describe_plan(result, context), tuple(tuple(g for g in groups if lib.pfm_is_group_in_slot(made, s, g) == 1)
-                                                           for s in range(info.n_slots)),
-                    float(info.slot_seconds), int(info.shift), tuple(int(lib.pfm_get_group_turn(made, g)) for g in groups),
-                    tuple(shares), made)
+        shares.append(
+            Scheduled(text, int(one.n_readings), float(one.longest_gap), float(one.standard_error)))
+    return Schedule(
+        _describe_plan(result, context),
+        tuple(
+            tuple(g for g in groups if lib.pfm_is_group_in_slot(made, s, g) == 1)
+            for s in range(info.n_slots)), float(info.slot_seconds), int(info.shift),
+        tuple(int(lib.pfm_get_group_turn(made, g)) for g in groups), tuple(shares), made)

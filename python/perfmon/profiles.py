@@ -21,8 +21,10 @@ from ._c import ffi, lib, new_struct, read_text as c_text
 from ._errors import c_string, check, from_error, new_error
 from .sampling import Samples
 
-__all__ = ["FlameGraph", "Frame", "FrameFlag", "Function", "FunctionTable", "Profile", "ProfileEvent", "ProfileLosses", "Stack",
-           "StackTable", "Symbol", "Symbols", "profile"]
+__all__ = [
+    "FlameGraph", "Frame", "FrameFlag", "Function", "FunctionTable", "Profile", "ProfileEvent",
+    "ProfileLosses", "Stack", "StackTable", "Symbol", "Symbols", "profile"
+]
 
 _LABELS = {"thread": lib.PFM_LABEL_THREAD, "cpu": lib.PFM_LABEL_CPU, "cgroup": lib.PFM_LABEL_CGROUP}
 
@@ -60,7 +62,8 @@ class ProfileLosses:
 
 @dataclass(frozen=True)
 class Function:
-    """A function: samples in itself, and (children) in itself or what it called. Shares are 0 to 1, with standard errors."""
+    """A function: samples in itself, and (children) in itself or what it called. Shares are 0 to 1,
+    with standard errors."""
 
     function: str
     object: str
@@ -89,7 +92,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack with its labels; frames are the innermost first. pid, tid, cpu and cgroup are None without the label."""
+    """A stack with its labels; frames are the innermost first. pid, tid, cpu and cgroup are None
+    without the label."""
 
     event: str
     task: str
@@ -104,8 +108,9 @@ class Stack:
 
 
 class FunctionTable(Sequence[Function]):
-    """The functions of one event, the heaviest first. :class:`Function` is a dataclass, so ``pandas.DataFrame(profile.functions())``
-    has one row per function. In a notebook it shows as a table."""
+    """The functions of one event, the heaviest first. :class:`Function` is a dataclass, so
+    ``pandas.DataFrame(profile.functions())`` has one row per function. In a notebook it shows as a
+    table."""
 
     COLUMNS = tuple(f.name for f in fields(Function))
 
@@ -123,7 +128,8 @@ class FunctionTable(Sequence[Function]):
     def __getitem__(self, key: slice) -> FunctionTable: ...
 
     def __getitem__(self, key: int | slice) -> Function | FunctionTable:
-        return FunctionTable(self._rows[key], self.event) if isinstance(key, slice) else self._rows[key]
+        return FunctionTable(self._rows[key], self.event) if isinstance(key,
+                                                                        slice) else self._rows[key]
 
     def records(self) -> list[dict[str, Any]]:
         """A dict for each function."""
@@ -134,11 +140,13 @@ class FunctionTable(Sequence[Function]):
         return _tables.make_columns(self.COLUMNS, self.records())
 
     def _repr_html_(self) -> str:
-        rows = ((f.function, os.path.basename(f.object), f.self_samples, f"{100 * f.self_share:.2f} ± {100 * f.self_error:.2f}",
+        rows = ((f.function, os.path.basename(f.object), f.self_samples,
+                 f"{100 * f.self_share:.2f} ± {100 * f.self_error:.2f}",
                  f"{100 * f.children_share:.2f} ± {100 * f.children_error:.2f}") for f in self)
         caption = f"{self.event.name}: {self.event.samples} samples" if self.event else ""
         return _tables.format_table(("function", "object", "samples", "self %", "children %"), rows,
-                                    ("name", "text", "number", "number", "number"), len(self), caption)
+                                    ("name", "text", "number", "number", "number"), len(self),
+                                    caption)
 
     def __repr__(self) -> str:
         return f"<FunctionTable: {len(self)} functions>"
@@ -165,9 +173,13 @@ class StackTable(Sequence[Stack]):
         return StackTable(self._rows[key]) if isinstance(key, slice) else self._rows[key]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each stack; ``stack`` has the functions, the outermost first, with ``;`` between them."""
+        """A dict for each stack; ``stack`` has the functions, the outermost first, with ``;``
+        between them."""
         plain = self.COLUMNS[:-1]
-        return [{**{c: getattr(row, c) for c in plain}, "stack": ";".join(f.function for f in reversed(row.frames))} for row in self]
+        return [{
+            **{c: getattr(row, c) for c in plain}, "stack": ";".join(f.function
+                                                                     for f in reversed(row.frames))
+        } for row in self]
 
     def columns(self) -> dict[str, list[Any]]:
         """A list for each column."""
@@ -176,15 +188,16 @@ class StackTable(Sequence[Stack]):
     def _repr_html_(self) -> str:
         rows = sorted(self.records(), key=lambda r: -int(r["weight"]))
         return _tables.format_table(("event", "task", "samples", "stack"),
-                                    ((r["event"], r["task"], r["samples"], r["stack"]) for r in rows),
-                                    ("text", "text", "number", "name"), len(self))
+                                    ((r["event"], r["task"], r["samples"], r["stack"])
+                                     for r in rows), ("text", "text", "number", "name"), len(self))
 
     def __repr__(self) -> str:
         return f"<StackTable: {len(self)} stacks>"
 
 
 class FlameGraph:
-    """A flame graph as an SVG image, in svg. A click on a box shows it alone. In a notebook it shows as itself."""
+    """A flame graph as an SVG image, in svg. A click on a box shows it alone. In a notebook it
+    shows as itself."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -195,26 +208,33 @@ class FlameGraph:
     def _repr_html_(self) -> str:
         height = 30 + int(self.svg.partition(' height="')[2].partition('"')[0])
         # Scripts of an image run in a document of its own.
-        return f'<iframe srcdoc="{html.escape(self.svg)}" width="1230" height="{height}" frameborder="0"></iframe>'
+        return (
+            f'<iframe srcdoc="{html.escape(self.svg)}" width="1230" height="{height}"'
+            ' frameborder="0"></iframe>'
+        )
 
     def __repr__(self) -> str:
         return f"<FlameGraph: {len(self.svg)} bytes>"
 
 
-def _options(event: str | None, task: str | None, symbol: str | None, start: float, end: float, labels: Iterable[str], stacks: bool,
-             lines: bool, debug_folder: str | os.PathLike[str] | None) -> tuple[Any, list[Any]]:
+def _options(event: str | None, task: str | None, symbol: str | None, start: float, end: float,
+             labels: Iterable[str], stacks: bool, lines: bool,
+             debug_folder: str | os.PathLike[str] | None) -> tuple[Any, list[Any]]:
     """The options of C, and the strings that they refer to."""
     o = new_struct("pfm_profile_options_t")
     held: list[Any] = []
     unknown = set(labels) - set(_LABELS)
     if unknown:
-        raise ValueError(f"expected labels of {', '.join(_LABELS)}, got {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"expected labels of {', '.join(_LABELS)}, got {', '.join(sorted(unknown))}")
     o.labels = sum(_LABELS[name] for name in set(labels))
-    o.flags = (0 if stacks else lib.PFM_PROFILE_INNERMOST) | (0 if lines else lib.PFM_PROFILE_NO_LINES)
+    o.flags = (0 if stacks else lib.PFM_PROFILE_INNERMOST) | (0 if lines else
+                                                              lib.PFM_PROFILE_NO_LINES)
     o.to = end
     setattr(o, "from", start)
     folder = os.fsdecode(debug_folder) if debug_folder is not None else None
-    for name, value in (("event", event), ("task", task), ("symbol", symbol), ("debug_folder", folder)):
+    for name, value in (("event", event), ("task", task), ("symbol", symbol), ("debug_folder",
+                                                                               folder)):
         if value is not None:
             held.append(ffi.new("char[]", c_string(value)))
             setattr(o, name, held[-1])
@@ -243,7 +263,8 @@ class Profile:
         self._profile = ffi.gc(out[0], lib.pfm_close_profile)
 
     def update(self) -> int:
-        """Adds the records that the session has now. Returns their number. For profiles of a session."""
+        """Adds the records that the session has now. Returns their number. For profiles of a
+        session."""
         if self._session is None:
             raise ValueError("the profile is of a recording: it has all samples")
         record, n = new_struct("pfm_record_t"), 0
@@ -277,8 +298,8 @@ class Profile:
     def losses(self) -> ProfileLosses:
         with self._lock:
             i = self._info()
-        return ProfileLosses(bool(i.is_complete), bool(i.is_damaged), int(i.lost_records), int(i.lost_samples), int(i.throttled),
-                             int(i.samples_without_event))
+        return ProfileLosses(bool(i.is_complete), bool(i.is_damaged), int(i.lost_records),
+                             int(i.lost_samples), int(i.throttled), int(i.samples_without_event))
 
     @property
     def messages(self) -> tuple[str, ...]:
@@ -303,22 +324,28 @@ class Profile:
         return names.index(event)
 
     def functions(self, event: str | int | None = None) -> FunctionTable:
-        """The functions of @event, the heaviest first; None: of the first event that has samples."""
+        """The functions of @event, the heaviest first; None: of the first event that has
+        samples."""
         rows: list[Function] = []
         f = new_struct("pfm_function_t")
         with self._lock:
             number = self._number(event)
-            while lib.pfm_describe_function(self._profile, number, len(rows), f) == lib.PFMLIB_SUCCESS:
-                rows.append(Function(c_text(f.function), c_text(f.object), int(f.self_samples), int(f.self_weight), float(f.self_share),
-                                     float(f.self_error), int(f.children_samples), int(f.children_weight), float(f.children_share),
-                                     float(f.children_error), c_text(f.build_id), FrameFlag(f.flags)))
+            while lib.pfm_describe_function(self._profile, number, len(rows),
+                                            f) == lib.PFMLIB_SUCCESS:
+                rows.append(
+                    Function(c_text(f.function), c_text(f.object), int(f.self_samples),
+                             int(f.self_weight), float(f.self_share), float(f.self_error),
+                             int(f.children_samples), int(f.children_weight),
+                             float(f.children_share), float(f.children_error), c_text(f.build_id),
+                             FrameFlag(f.flags)))
             return FunctionTable(rows, self._event(number) if self._info().n_events else None)
 
     def _frames(self, stack: int, n: int) -> Iterator[Frame]:
         f = new_struct("pfm_frame_t")
         for i in range(n):
             check(lib.pfm_describe_frame(self._profile, stack, i, f))
-            yield Frame(c_text(f.function), c_text(f.object), c_text(f.source), c_text(f.build_id), FrameFlag(f.flags))
+            yield Frame(c_text(f.function), c_text(f.object), c_text(f.source), c_text(f.build_id),
+                        FrameFlag(f.flags))
 
     def stacks(self, event: str | int | None = None) -> StackTable:
         """The stacks of @event; None: of all events."""
@@ -329,21 +356,27 @@ class Profile:
             while lib.pfm_describe_stack(self._profile, i, s) == lib.PFMLIB_SUCCESS:
                 if number is None or s.event == number:
                     has_thread = self._labels & lib.PFM_LABEL_THREAD
-                    rows.append(Stack(events[s.event].name, c_text(s.task), int(s.pid) if has_thread else None,
-                                      int(s.tid) if has_thread else None, int(s.cpu) if s.cpu >= 0 else None,
-                                      c_text(s.cgroup) if self._labels & lib.PFM_LABEL_CGROUP else None, int(s.samples), int(s.weight),
-                                      FrameFlag(s.flags), tuple(self._frames(i, s.n_frames))))
+                    rows.append(
+                        Stack(events[s.event].name, c_text(s.task),
+                              int(s.pid) if has_thread else None,
+                              int(s.tid) if has_thread else None,
+                              int(s.cpu) if s.cpu >= 0 else None,
+                              c_text(s.cgroup) if self._labels & lib.PFM_LABEL_CGROUP else None,
+                              int(s.samples), int(s.weight), FrameFlag(s.flags),
+                              tuple(self._frames(i, s.n_frames))))
                 i += 1
         return StackTable(rows)
 
     def folded(self, event: str | int | None = None) -> str:
-        """Folded stacks, ``"task;outer;inner WEIGHT"`` in each line; None: of the first event that has samples."""
+        """Folded stacks, ``"task;outer;inner WEIGHT"`` in each line; None: of the first event that
+        has samples."""
         text, length = ffi.new("char const **"), ffi.new("size_t *")
         with self._lock:
             check(lib.pfm_fold_profile(self._profile, self._number(event), text, length))
             return bytes(ffi.buffer(text[0], length[0])).decode("utf-8", "replace")
 
-    def flame_graph(self, event: str | int | None = None, *, title: str | None = None) -> FlameGraph:
+    def flame_graph(self, event: str | int | None = None, *,
+                    title: str | None = None) -> FlameGraph:
         """A flame graph; None: of the first event that has samples."""
         text, length = ffi.new("char const **"), ffi.new("size_t *")
         name = ffi.NULL if title is None else ffi.new("char[]", c_string(title))
@@ -355,13 +388,16 @@ class Profile:
         return self.functions()._repr_html_()
 
 
-def profile(source: str | os.PathLike[str] | Samples, *, event: str | None = None, task: str | None = None, symbol: str | None = None,
-            start: float = 0.0, end: float = 0.0, labels: Iterable[str] = (), stacks: bool = True, lines: bool = True,
+def profile(source: str | os.PathLike[str] | Samples, *, event: str | None = None,
+            task: str | None = None, symbol: str | None = None, start: float = 0.0,
+            end: float = 0.0, labels: Iterable[str] = (), stacks: bool = True, lines: bool = True,
             debug_folder: str | os.PathLike[str] | None = None) -> Profile:
-    """The samples of the recording @source, made by pfm record or perf record; or of a session that samples, which
+    """The samples of the recording @source, made by pfm record or perf record; or of a session that
+    samples, which
     :meth:`Profile.update` reads.
 
-    event, task, symbol  patterns of names that samples must have; symbol: of the function of the instruction
+    event, task, symbol  patterns of names that samples must have; symbol: of the function of the
+                         instruction
     start, end           seconds from the first sample; end 0: until the end
     labels               keep stacks apart by ``"thread"``, ``"cpu"`` and ``"cgroup"``
     stacks               False: only the function of each instruction, without callers
@@ -376,7 +412,8 @@ def profile(source: str | os.PathLike[str] | Samples, *, event: str | None = Non
 
 @dataclass(frozen=True)
 class Symbol:
-    """The function at an address. start and end are in addresses of the file, 0 if unknown; inlined: the outermost first."""
+    """The function at an address. start and end are in addresses of the file, 0 if unknown;
+    inlined: the outermost first."""
 
     function: str
     object: str
@@ -389,11 +426,15 @@ class Symbol:
 
 
 class Symbols:
-    """Names of addresses in files, in processes that run and in the kernel. A result is None where nothing has a name."""
+    """Names of addresses in files, in processes that run and in the kernel. A result is None where
+    nothing has a name."""
 
     def __init__(self, debug_folder: str | os.PathLike[str] | None = None) -> None:
         out = ffi.new("pfm_symbols_t **")
-        check(lib.pfm_open_symbols(out, ffi.NULL if debug_folder is None else ffi.new("char[]", os.fsencode(debug_folder))))
+        check(
+            lib.pfm_open_symbols(
+                out,
+                ffi.NULL if debug_folder is None else ffi.new("char[]", os.fsencode(debug_folder))))
         self._symbols = ffi.gc(out[0], lib.pfm_close_symbols)
         self._lock = threading.Lock()
 
@@ -405,7 +446,8 @@ class Symbols:
                 return None
             check(rc)
             inlined = c_text(s.inlined)
-            return Symbol(c_text(s.function), c_text(s.object), tuple(inlined.split(";")) if inlined else (), c_text(s.source),
+            return Symbol(c_text(s.function), c_text(s.object),
+                          tuple(inlined.split(";")) if inlined else (), c_text(s.source),
                           c_text(s.build_id), int(s.start), int(s.end), int(s.address))
 
     def find(self, address: int, pid: int | None = None) -> Symbol | None:

@@ -7,7 +7,8 @@
     @perfmon.region("load")
     def load(path): ...
 
-Nothing is counted unless PERFMON_REGIONS says what, or :func:`start_regions`; then both cost next to nothing.
+Nothing is counted unless PERFMON_REGIONS says what, or :func:`start_regions`; then both cost next
+to nothing.
 """
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def _find_region(name: str) -> Any:
 
 
 class region(contextlib.ContextDecorator):
-    """A region, as a context manager and as a decorator. Visits belong to the thread that begins them."""
+    """A region, as a context manager and as a decorator. Visits belong to the thread that begins
+    them."""
 
     __slots__ = ("_region",)
 
@@ -43,12 +45,14 @@ class region(contextlib.ContextDecorator):
         lib.pfm_region_begin(self._region)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         lib.pfm_region_end(self._region)
 
 
 class RegionVisit:
-    """A visit that may go on in another thread, or overlap with others: for coroutines and tasks."""
+    """A visit that may go on in another thread, or overlap with others: for coroutines and
+    tasks."""
 
     def __init__(self, name: str) -> None:
         self._visit = lib.pfm_region_enter(_find_region(name))
@@ -94,7 +98,8 @@ class RegionMetric:
 
 @dataclass(frozen=True)
 class RegionResult:
-    """A region under one parent ("" for none), of one thread or (thread 0) of all together. Times are nanoseconds."""
+    """A region under one parent ("" for none), of one thread or (thread 0) of all together. Times
+    are nanoseconds."""
 
     region: str
     parent: str
@@ -109,7 +114,8 @@ class RegionResult:
     metrics: tuple[RegionMetric, ...] = ()
 
 
-def start_regions(events: str | None = None, *, output: str | None = None, format: str | None = None) -> None:
+def start_regions(events: str | None = None, *, output: str | None = None,
+                  format: str | None = None) -> None:
     """Starts counting @events, a list as in PERFMON_REGIONS, which has the last word."""
     options, error = new_struct("pfm_regions_options_t"), new_error()
     texts = {"events": events, "output": output, "format": format}
@@ -145,9 +151,11 @@ def _count(results: Any, row: int, event: int) -> RegionCount:
     lib.pfm_describe_region_event(event, info)
     lib.pfm_region_count(results, row, event, c)
     has = c.quality in (lib.PFM_QUALITY_EXACT, lib.PFM_QUALITY_PARTIAL)
-    return RegionCount(event=c_text(info.name), inclusive=int(c.inclusive) if has else None, exclusive=int(c.exclusive) if has else None,
-                       minimum=int(c.min) if has else None, maximum=int(c.max) if has else None, visits=int(c.visits),
-                       quality=Quality(c.quality), cause=Cause(c.cause), overhead=int(c.overhead))
+    return RegionCount(event=c_text(info.name), inclusive=int(c.inclusive) if has else None,
+                       exclusive=int(c.exclusive) if has else None,
+                       minimum=int(c.min) if has else None, maximum=int(c.max) if has else None,
+                       visits=int(c.visits), quality=Quality(c.quality), cause=Cause(c.cause),
+                       overhead=int(c.overhead))
 
 
 def _metric(results: Any, row: int, number: int) -> RegionMetric:
@@ -164,7 +172,8 @@ def read_regions() -> list[RegionResult]:
     try:
         info, row = new_struct("pfm_region_info_t"), 0
         while results and lib.pfm_describe_region(results, row, info) == 0:
-            counts = tuple(_count(results, row, event) for event in range(lib.pfm_count_region_events()))
+            counts = tuple(
+                _count(results, row, event) for event in range(lib.pfm_count_region_events()))
             metrics = tuple(_metric(results, row, n) for n in range(lib.pfm_count_region_metrics()))
             rows.append(RegionResult(c_text(info.region), c_text(info.parent), info.thread,
                                      int(info.visits), int(info.unfinished), int(info.wall),
@@ -178,8 +187,9 @@ def read_regions() -> list[RegionResult]:
 
 def write_regions(fd: int, format: str | None = None) -> None:
     """Writes the results until now to descriptor @fd: ``"table"``, ``"json"``, ``"csv"``,
-    ``"likwid"``, ``"papi"``, ``"chrome"`` or ``"firefox"``. None is a table. ArgumentError for another
-    format, before the start, and for the last two if regions were not started with one of them."""
+    ``"likwid"``, ``"papi"``, ``"chrome"`` or ``"firefox"``. None is a table. ArgumentError for
+    another format, before the start, and for the last two if regions were not started with one of
+    them."""
     results = lib.pfm_read_regions()
     try:
         name = c_string(format) if format is not None else ffi.NULL

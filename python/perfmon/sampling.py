@@ -16,7 +16,10 @@ from ._errors import c_string, from_code, from_error, new_error
 if TYPE_CHECKING:
     from .session import Cause, Quality
 
-__all__ = ["Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleStatistics", "Sampling", "Sideband", "TraceField"]
+__all__ = [
+    "Buffers", "Record", "RecordType", "Recorded", "Recording", "Sample", "SampleStatistics",
+    "Sampling", "Sideband", "TraceField"
+]
 
 
 class Sample(enum.IntFlag):
@@ -97,9 +100,11 @@ class RecordType(enum.IntEnum):
 class Sampling:
     """How a session samples. What is left at 0 is the usual.
 
-    period, freq   a sample for so many events, or so many a second; a text such as "cycles:period=1000" comes before both
+    period, freq   a sample for so many events, or so many a second; a text such as
+                   "cycles:period=1000" comes before both
     fields         mask of Sample; records: mask of Sideband
-    pages          of each buffer, a power of two; watermark: bytes that wake a reader; wakeup_events: or samples
+    pages          of each buffer, a power of two; watermark: bytes that wake a reader;
+                   wakeup_events: or samples
     max_stack      frames of a call chain; user_chain: of user code only
     precise        0 to 3; less_precise: less may be granted
     clock          clock id of the times, None for CLOCK_MONOTONIC
@@ -124,19 +129,21 @@ class Sampling:
 
     def _struct(self) -> Any:
         out = new_struct("pfm_sampling_t")
-        for name in ("period", "freq", "fields", "records", "pages", "watermark", "wakeup_events", "max_stack", "branch_filter",
-                     "user_regs", "intr_regs", "user_stack", "precise"):
+        for name in ("period", "freq", "fields", "records", "pages", "watermark", "wakeup_events",
+                     "max_stack", "branch_filter", "user_regs", "intr_regs", "user_stack",
+                     "precise"):
             setattr(out, name, int(getattr(self, name)))
-        out.flags = (lib.PFM_SAMPLING_LESS_PRECISE * self.less_precise | lib.PFM_SAMPLING_USER_CHAIN * self.user_chain |
-                     lib.PFM_SAMPLING_CLOCK * (self.clock is not None))
+        out.flags = (lib.PFM_SAMPLING_LESS_PRECISE * self.less_precise
+                     | lib.PFM_SAMPLING_USER_CHAIN * self.user_chain | lib.PFM_SAMPLING_CLOCK *
+                     (self.clock is not None))
         out.clock = self.clock or 0
         return out
 
 
 @dataclass(frozen=True)
 class TraceField:
-    """A field in the own bytes of a tracepoint's samples: its name and its place. With dynamic, the bytes at that place give the place of
-    the value."""
+    """A field in the own bytes of a tracepoint's samples: its name and its place. With dynamic, the
+    bytes at that place give the place of the value."""
 
     name: str
     type: str
@@ -157,7 +164,8 @@ class Record:
     chain_cut  it has as many as were allowed: the outermost may be missing
     data       a tracepoint's own bytes
     fields     what they mean, by name: numbers, strings for char[], bytes for other arrays
-    values     words of a count that was read (RecordType.READ); on an Alpha's ProfileMe: 2, statistic, retired
+    values     words of a count that was read (RecordType.READ); on an Alpha's ProfileMe: 2,
+               statistic, retired
     """
 
     type: int
@@ -198,9 +206,12 @@ class Record:
         return self.type == RecordType.SAMPLE and bool(self.misc & lib.PFM_MISC_EXACT)
 
 
-_COMMON = (("time", lib.PFM_SAMPLE_TIME), ("pid", lib.PFM_SAMPLE_TID), ("tid", lib.PFM_SAMPLE_TID), ("cpu", lib.PFM_SAMPLE_CPU))
-_SAMPLE = (("ip", lib.PFM_SAMPLE_IP), ("addr", lib.PFM_SAMPLE_ADDR), ("period", lib.PFM_SAMPLE_PERIOD),
-           ("weight", lib.PFM_SAMPLE_WEIGHT | lib.PFM_SAMPLE_WEIGHTS), ("phys_addr", lib.PFM_SAMPLE_PHYS_ADDR))
+_COMMON = (("time", lib.PFM_SAMPLE_TIME), ("pid", lib.PFM_SAMPLE_TID), ("tid", lib.PFM_SAMPLE_TID),
+           ("cpu", lib.PFM_SAMPLE_CPU))
+_SAMPLE = (("ip", lib.PFM_SAMPLE_IP), ("addr", lib.PFM_SAMPLE_ADDR), ("period",
+                                                                      lib.PFM_SAMPLE_PERIOD),
+           ("weight", lib.PFM_SAMPLE_WEIGHT | lib.PFM_SAMPLE_WEIGHTS), ("phys_addr",
+                                                                        lib.PFM_SAMPLE_PHYS_ADDR))
 _COLUMNS = {name: ("uint32" if name in ("pid", "tid", "cpu", "event") else "uint64")
             for name in ("event", *(n for n, _ in _COMMON), *(n for n, _ in _SAMPLE))}
 
@@ -217,7 +228,8 @@ def _sample_parts(r: Any) -> dict[str, Any]:
     s = r.body.sample
     out: dict[str, Any] = {}
     if r.has & lib.PFM_SAMPLE_CHAIN:
-        out["chain"] = tuple(a for a in ffi.unpack(s.chain, s.n_chain) if a < lib.PFM_CHAIN_MARKER) if s.n_chain else ()
+        out["chain"] = tuple(a for a in ffi.unpack(s.chain, s.n_chain)
+                             if a < lib.PFM_CHAIN_MARKER) if s.n_chain else ()
         out["chain_cut"] = bool(r.truncated & lib.PFM_TRUNCATED_CHAIN)
     if r.has & lib.PFM_SAMPLE_RAW:
         out["data"] = bytes(ffi.buffer(s.raw, s.raw_size)) if s.raw_size else b""
@@ -230,7 +242,10 @@ def _side_parts(r: Any) -> dict[str, Any]:
     if r.type in (lib.PFM_RECORD_MAP, lib.PFM_RECORD_MAP2):
         m = r.body.map
         build_id = bytes(ffi.buffer(m.build_id, m.build_id_size)) if m.build_id_size else None
-        return {"name": c_text(m.name), "start": m.start, "length": m.length, "offset": m.offset, "build_id": build_id}
+        return {
+            "name": c_text(m.name), "start": m.start, "length": m.length, "offset": m.offset,
+            "build_id": build_id
+        }
     if r.type == lib.PFM_RECORD_COMM:
         return {"name": c_text(r.body.comm.name)}
     if r.type in (lib.PFM_RECORD_FORK, lib.PFM_RECORD_EXIT):
@@ -238,7 +253,9 @@ def _side_parts(r: Any) -> dict[str, Any]:
     if r.type in (lib.PFM_RECORD_LOST, lib.PFM_RECORD_LOST_SAMPLES):
         return {"lost": r.body.lost.lost}
     if r.type == lib.PFM_RECORD_READ:
-        return {"values": tuple(ffi.unpack(r.body.read.words, r.body.read.n)) if r.body.read.n else ()}
+        return {
+            "values": tuple(ffi.unpack(r.body.read.words, r.body.read.n)) if r.body.read.n else ()
+        }
     return {}
 
 
@@ -312,31 +329,43 @@ class Samples:
         raise NotImplementedError
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits until there are records, or until @seconds have gone. False when every sampled task has ended and all is read."""
+        """Waits until there are records, or until @seconds have gone. False when every sampled task
+        has ended and all is read."""
         timeout = -1 if seconds is None else round(seconds * 1000)
-        return bool(self._check(lib.pfm_wait_session(self._native(), timeout)) != lib.PFM_WAIT_ENDED)
+        return bool(
+            self._check(lib.pfm_wait_session(self._native(), timeout)) != lib.PFM_WAIT_ENDED)
 
     def trace_fields(self, i: int = 0) -> tuple[TraceField, ...]:
-        """The fields of the tracepoint that count number @i samples; empty for another event or without a description."""
-        return tuple(TraceField(c_text(f.name), c_text(f.type), f.offset, f.length, *(bool(f.flags & bit) for bit in _FIELD_BITS))
-                     for f in self._list_trace_fields(i))
+        """The fields of the tracepoint that count number @i samples; empty for another event or
+        without a description."""
+        return tuple(
+            TraceField(c_text(f.name), c_text(f.type), f.offset, f.length,
+                       *(bool(f.flags & bit) for bit in _FIELD_BITS))
+            for f in self._list_trace_fields(i))
 
     def _list_trace_fields(self, i: int) -> list[Any]:
         known: dict[int, list[Any]] = self.__dict__.setdefault("_known_fields", {})
         if i not in known:
             known[i], f = [], new_struct("pfm_trace_field_t")
-            while lib.pfm_describe_trace_field(self._native(), i, len(known[i]), f) == lib.PFMLIB_SUCCESS:
+            while lib.pfm_describe_trace_field(self._native(), i, len(known[i]),
+                                               f) == lib.PFMLIB_SUCCESS:
                 known[i].append(f)
                 f = new_struct("pfm_trace_field_t")
         return known[i]
 
     def _trace_values(self, r: Any) -> dict[str, int | str | bytes] | None:
         """A tracepoint's own bytes by the names of its fields."""
-        if r.type != lib.PFM_RECORD_SAMPLE or not r.has & lib.PFM_SAMPLE_RAW or r.event == lib.PFM_NO_EVENT:
+        if (
+            r.type != lib.PFM_RECORD_SAMPLE
+            or not r.has & lib.PFM_SAMPLE_RAW
+            or r.event == lib.PFM_NO_EVENT
+        ):
             return None
-        number, at, length, out = ffi.new("uint64_t *"), ffi.new("void const **"), ffi.new("uint32_t *"), {}
+        number, at, length, out = ffi.new("uint64_t *"), ffi.new("void const **"), ffi.new(
+            "uint32_t *"), {}
         for f in self._list_trace_fields(r.event):
-            if lib.pfm_read_trace_field(self._native(), r, f, number, at, length) == lib.PFMLIB_SUCCESS:
+            if lib.pfm_read_trace_field(self._native(), r, f, number, at,
+                                        length) == lib.PFMLIB_SUCCESS:
                 out[c_text(f.name)] = _value(f, number[0], bytes(ffi.buffer(at[0], length[0])))
         return out or None
 
@@ -348,24 +377,32 @@ class Samples:
 
     def _next(self, r: Any) -> Record | None:
         with self._lock:  # what @r points to is another thread's with its next call
-            return _record(r, self._trace_values(r)) if self._check(lib.pfm_next_record(self._native(), r)) else None
+            return _record(r, self._trace_values(r)) if self._check(
+                lib.pfm_next_record(self._native(), r)) else None
 
     def columns(self, *names: str) -> dict[str, Any]:
-        """The samples that are there now, as a column of numbers for each of @names: numpy.ndarray, or array.array without numpy.
+        """The samples that are there now, as a column of numbers for each of @names: numpy.ndarray,
+        or array.array without numpy.
 
-        Names: event, time, pid, tid, cpu, ip, addr, period, weight, phys_addr. What a sample does not have is 0.
+        Names: event, time, pid, tid, cpu, ip, addr, period, weight, phys_addr. What a sample does
+        not have is 0.
         """
         unknown = set(names) - set(_COLUMNS)
         if unknown or not names:
-            raise ValueError(f"expected columns of {', '.join(_COLUMNS)}" + (f", got {', '.join(sorted(unknown))}" if unknown else ""))
+            raise ValueError(f"expected columns of {', '.join(_COLUMNS)}" +
+                             (f", got {', '.join(sorted(unknown))}" if unknown else ""))
         records, size = ffi.new("pfm_record_t[]", _AT_ONCE), ffi.sizeof("pfm_record_t")
         records[0].size = size
         places = [_place("type"), *(_place(name) for name in names)]
         parts: list[tuple[Any, ...]] = []
         while n := self._many(records):
             kinds, *part = _bulk.copy_members(ffi.buffer(records, n * size), size, places)
-            parts.append(tuple(_bulk.select_where(values, kinds, lib.PFM_RECORD_SAMPLE) for values in part))
-        return {name: _bulk.join_columns((part[i] for part in parts), _COLUMNS[name]) for i, name in enumerate(names)}
+            parts.append(
+                tuple(_bulk.select_where(values, kinds, lib.PFM_RECORD_SAMPLE) for values in part))
+        return {
+            name: _bulk.join_columns((part[i] for part in parts), _COLUMNS[name])
+            for i, name in enumerate(names)
+        }
 
     def _many(self, records: Any) -> int:
         with self._lock:
@@ -388,8 +425,9 @@ class Samples:
         with self._lock:
             self._check(lib.pfm_sampling_statistics(self._native(), i, c))
         lost = None if c.lost == lib.PFM_LOST_UNKNOWN else c.lost
-        return SampleStatistics(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded, c.throttled, c.throttled_ns, c.exact,
-                                c.weight, c.count, c.period, c.freq, c.precise)
+        return SampleStatistics(Quality(c.quality), Cause(c.cause), c.samples, lost, c.discarded,
+                                c.throttled, c.throttled_ns, c.exact, c.weight, c.count, c.period,
+                                c.freq, c.precise)
 
     def buffers(self) -> Buffers:
         """How many buffers there are, and how large."""
@@ -416,15 +454,17 @@ class Recording:
             while session.wait(0.1):
                 r.write()
 
-    With compress, 1 (fast) to 22 (small), it is compressed by zstd; PerfmonError where the machine has no libzstd.
-    The file is readable up to the last write(), whatever happens. Do not take records of the session otherwise.
+    With compress, 1 (fast) to 22 (small), it is compressed by zstd; PerfmonError where the machine
+    has no libzstd. The file is readable up to the last write(), whatever happens. Do not take
+    records of the session otherwise.
     """
 
     def __init__(self, session: Samples, path: str | os.PathLike[str], command: Sequence[str] = (),
                  compress: int = 0) -> None:
         out, error = ffi.new("pfm_recording_t **"), new_error()
         line = ffi.new("char[]", c_string("\n".join(command)))
-        rc = lib.pfm_create_recording(out, ffi.new("char[]", os.fsencode(path)), session._native(), line, error)
+        rc = lib.pfm_create_recording(out, ffi.new("char[]", os.fsencode(path)), session._native(),
+                                      line, error)
         if rc:
             raise from_error(rc, error, ffi.NULL, ())
         self._session, self._recording = session, out[0]
@@ -460,7 +500,8 @@ class Recording:
 
 
 class Recorded(Samples):
-    """A recording that is read, ours or perf's: records(), columns(), and the names of its events."""
+    """A recording that is read, ours or perf's: records(), columns(), and the names of its
+    events."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         out, error = ffi.new("pfm_session_t **"), new_error()

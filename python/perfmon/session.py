@@ -33,10 +33,12 @@ class Quality(enum.IntEnum):
     """How far a count can be trusted, from best to worst. ``str()`` gives the library's word."""
 
     EXACT = lib.PFM_QUALITY_EXACT                  #: counted all the time it was enabled
-    SCALED = lib.PFM_QUALITY_SCALED                #: shared a counter: extrapolated from time running
+    # : shared a counter: extrapolated from time running
+    SCALED = lib.PFM_QUALITY_SCALED
     PARTIAL = lib.PFM_QUALITY_PARTIAL              #: some CPUs or tasks were not counted
     NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: missed this time: there is no value
-    NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED  #: ruled out by processor, kernel or permission: no value
+    # : ruled out by processor, kernel or permission: no value
+    NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED
 
     def __str__(self) -> str:
         return c_text(lib.pfm_quality_name(int(self)))
@@ -46,7 +48,8 @@ class Cause(enum.IntEnum):
     """Why a count is not exact. ``str()`` gives the library's word."""
 
     NONE = lib.PFM_CAUSE_NONE
-    NO_PMU = lib.PFM_CAUSE_NO_PMU            #: this machine, or its hypervisor, exports no PMU for it
+    # : this machine, or its hypervisor, exports no PMU for it
+    NO_PMU = lib.PFM_CAUSE_NO_PMU
     PERMISSION = lib.PFM_CAUSE_PERMISSION    #: perf_event_paranoid, or another user's process
     BUSY = lib.PFM_CAUSE_BUSY                #: somebody else holds the counter
     GROUP = lib.PFM_CAUSE_GROUP              #: the group does not fit the counters
@@ -101,8 +104,8 @@ def _make_reflected(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Count:
-    """One count. Where it has a value it can be used as that number: int(), float(), arithmetic, comparison, bool(). Without a
-    value, NotCountedError gives the cause.
+    """One count. Where it has a value it can be used as that number: int(), float(), arithmetic,
+    comparison, bool(). Without a value, NotCountedError gives the cause.
 
     event    as the user wrote it
     pmu      PMU it counts on
@@ -147,7 +150,8 @@ class Count:
 
     def _valid(self) -> int:
         if self.value is None:
-            raise NotCountedError(f"{self.event} has no value: {self.quality} ({self.why or self.cause})")
+            raise NotCountedError(
+                f"{self.event} has no value: {self.quality} ({self.why or self.cause})")
         return self.value
 
     def __int__(self) -> int:
@@ -188,20 +192,26 @@ class Count:
         if self.value is None:
             return f"{self.event}: {self.quality} ({self.why or self.cause})"
         shown = f"{self.amount:.6g} {self.unit}" if self.unit else str(self.value)
-        return f"{self.event}: {shown}" + ("" if self.quality is Quality.EXACT else f" ({self.quality})")
+        return f"{self.event}: {shown}" + ("" if self.quality is Quality.EXACT else
+                                           f" ({self.quality})")
 
     def record(self) -> dict[str, Any]:
-        """As a row of a table: event, pmu, value, amount, unit, quality, cause, enabled, running, cpus, why and remedy."""
-        return {"event": self.event, "pmu": self.pmu, "value": self.value, "amount": self.amount, "unit": self.unit,
-                "quality": str(self.quality), "cause": str(self.cause) if self.cause else "", "enabled": self.enabled,
-                "running": self.running, "cpus": self.cpus, "why": self.why, "remedy": self.remedy}
+        """As a row of a table: event, pmu, value, amount, unit, quality, cause, enabled, running,
+        cpus, why and remedy."""
+        return {
+            "event": self.event, "pmu": self.pmu, "value": self.value, "amount": self.amount,
+            "unit": self.unit, "quality": str(self.quality),
+            "cause": str(self.cause) if self.cause else "", "enabled": self.enabled,
+            "running": self.running, "cpus": self.cpus, "why": self.why, "remedy": self.remedy
+        }
 
     def _repr_html_(self) -> str:
         return Reading((self.event,), (self,), 0.0)._repr_html_()
 
     def __sub__(self, earlier: Any) -> Any:
-        """Minus an earlier reading of the same event: the Count in between, whose quality follows from the times between the
-        two; of a level it is the later reading. Minus anything else: a number."""
+        """Minus an earlier reading of the same event: the Count in between, whose quality follows
+        from the times between the two; of a level it is the later reading. Minus anything else: a
+        number."""
         if not isinstance(earlier, Count) or earlier.event != self.event:
             try:
                 return self._valid() - _number(earlier)
@@ -212,8 +222,9 @@ class Count:
         out = new_struct("pfm_count_t")
         check(lib.pfm_subtract_counts(earlier._raw(), self._raw(), self.level, out))
         quality = Quality(out.quality)
-        return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value, raw=out.raw, enabled=out.enabled,
-                       running=out.running, quality=quality, cause=Cause(out.cause))
+        return replace(self, value=None if quality >= Quality.NOT_COUNTED else out.value,
+                       raw=out.raw, enabled=out.enabled, running=out.running, quality=quality,
+                       cause=Cause(out.cause))
 
     def _raw(self) -> Any:
         c = new_struct("pfm_count_t")
@@ -271,8 +282,8 @@ def tally(counts: Iterable[Count]) -> Tally:
 
 
 def _run_once(counts: Sequence[Count]) -> list[Count]:
-    """Of counts of one event the first on each PMU and CPU: an event that is named twice has two counts, which are not added
-    up."""
+    """Of counts of one event the first on each PMU and CPU: an event that is named twice has two
+    counts, which are not added up."""
     first: dict[tuple[str, str], Count] = {}
     for c in counts:
         first.setdefault((c.pmu, c.cpus), c)
@@ -280,21 +291,24 @@ def _run_once(counts: Sequence[Count]) -> list[Count]:
 
 
 def _is_called(count: Count, key: object) -> bool:
-    """True for the event's text, also where the library has added the levels that permission leaves: ``page-faults:u``."""
-    return isinstance(key, str) and count.event.startswith(key) and count.event[len(key):] in ("", "u", ":u")
+    """True for the event's text, also where the library has added the levels that permission
+    leaves: ``page-faults:u``."""
+    return isinstance(
+        key, str) and count.event.startswith(key) and count.event[len(key):] in ("", "u", ":u")
 
 
 class Reading(Sequence[Count]):
     """All counts of a session at one time: by number, or by the event's text.
 
-    An event that is counted on several PMUs or CPUs has several counts; its text gives their sum, with ``parts``.
-    Subtracting an earlier reading gives the counts of the time between the two.
+    An event that is counted on several PMUs or CPUs has several counts; its text gives their sum,
+    with ``parts``. Subtracting an earlier reading gives the counts of the time between the two.
 
     time     time.monotonic() of the reading
     elapsed  seconds in which the session counted, or between the two readings
     """
 
-    def __init__(self, texts: Sequence[str], counts: Sequence[Count], when: float, elapsed: float = 0.0) -> None:
+    def __init__(self, texts: Sequence[str], counts: Sequence[Count], when: float,
+                 elapsed: float = 0.0) -> None:
         self._texts = tuple(texts)
         self._counts = tuple(counts)
         self.time = when
@@ -312,11 +326,15 @@ class Reading(Sequence[Count]):
     def __getitem__(self, key: int | str | slice) -> Count | Sequence[Count]:
         if not isinstance(key, str):
             return self._counts[key]
-        found = _run_once([c for c in self._counts if c.event == key] or [c for c in self._counts if _is_called(c, key)])
+        found = _run_once([c for c in self._counts if c.event == key]
+                          or [c for c in self._counts if _is_called(c, key)])
         if not found and key in self._texts:
             found = [c for c in self._counts if c.request == self._texts.index(key)]
         if not found:
-            raise KeyError(f"{key!r} is not counted; counted are {', '.join(dict.fromkeys(c.event for c in self))}")
+            raise KeyError(
+                f"{key!r} is not counted; counted are"
+                f" {', '.join(dict.fromkeys(c.event for c in self))}"
+            )
         return found[0] if len(found) == 1 else _sum_counts(found)
 
     def __contains__(self, item: object) -> bool:
@@ -329,28 +347,37 @@ class Reading(Sequence[Count]):
     def __sub__(self, earlier: Reading) -> Reading:
         if not self._is_like(earlier):
             return NotImplemented
-        return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time, self.elapsed - earlier.elapsed)
+        return Reading(self._texts, [a - b for a, b in zip(self, earlier)], self.time,
+                       self.elapsed - earlier.elapsed)
 
     def __add__(self, other: Reading) -> Reading:
         """Both together: values added, each with the worse quality of the two."""
         if not self._is_like(other):
             return NotImplemented
-        counts = [replace(_sum_counts([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus) for a, b in zip(self, other)]
+        counts = [
+            replace(_sum_counts([a, b]), parts=(), pmu=a.pmu, cpus=a.cpus)
+            for a, b in zip(self, other)
+        ]
         return Reading(self._texts, counts, other.time, self.elapsed + other.elapsed)
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each count, see :meth:`Count.record`: ``pandas.DataFrame(reading.records())``."""
+        """A dict for each count, see :meth:`Count.record`:
+        ``pandas.DataFrame(reading.records())``."""
         return [c.record() for c in self]
 
     def _repr_html_(self) -> str:
-        rows = ((c.event, "" if c.value is None else f"{c.amount:.6g}" if c.unit else f"{c.value:,}", c.unit, c.quality,
-                 " ".join(s for s in (c.why or ("" if not c.cause else str(c.cause)), c.remedy) if s)) for c in self)
+        rows = ((c.event,
+                 "" if c.value is None else f"{c.amount:.6g}" if c.unit else f"{c.value:,}", c.unit,
+                 c.quality, " ".join(s for s in (c.why or ("" if not c.cause else str(c.cause)),
+                                                 c.remedy) if s)) for c in self)
         return _tables.format_table(("event", "count", "unit", "quality", "why"), rows,
                                     ("name", "number", "text", "text", "text"), len(self))
 
     def values(self) -> Any:
-        """All values as a column of floats, NaN where it is missing: numpy.ndarray, or array.array without numpy."""
-        return _bulk.make_column([float("nan") if c.value is None else float(c.value) for c in self], "float64")
+        """All values as a column of floats, NaN where it is missing: numpy.ndarray, or array.array
+        without numpy."""
+        return _bulk.make_column(
+            [float("nan") if c.value is None else float(c.value) for c in self], "float64")
 
     def __repr__(self) -> str:
         return f"<Reading {'; '.join(map(str, self))}>"
@@ -374,12 +401,18 @@ def _session_metrics(session: Any, context: Context, texts: Sequence[str], plan:
         state = MetricState(m.state)
         there = state is MetricState.DEFINED
         rows.append({
-            "metric": metric.name, "pmu": metric.pmu, "text": texts[m.request], "value": float(m.value) if there else None,
-            "error": float(m.error) if there and m.error >= 0 else None, "low": _known(m.low) if there else None,
-            "high": _known(m.high) if there else None, "unit": metric.unit, "state": c_text(lib.pfm_metric_state_name(m.state)),
-            "quality": str(Quality(m.quality)), "missing": plan[m.missing].event if m.missing >= 0 else None,
-            "across_groups": bool(m.across_groups), "over_threshold": bool(m.over_threshold) if m.over_threshold >= 0 else None,
-            "plausibility": c_text(lib.pfm_plausibility_name(m.plausibility)), "reason": c_text(m.reason)})
+            "metric": metric.name, "pmu": metric.pmu, "text": texts[m.request],
+            "value": float(m.value) if there else None,
+            "error": float(m.error) if there and m.error >= 0 else None,
+            "low": _known(m.low) if there else None, "high": _known(m.high) if there else None,
+            "unit": metric.unit, "state": c_text(lib.pfm_metric_state_name(m.state)),
+            "quality": str(Quality(m.quality)),
+            "missing": plan[m.missing].event if m.missing >= 0 else None,
+            "across_groups": bool(m.across_groups),
+            "over_threshold": bool(m.over_threshold) if m.over_threshold >= 0 else None,
+            "plausibility": c_text(lib.pfm_plausibility_name(m.plausibility)),
+            "reason": c_text(m.reason)
+        })
     return rows
 
 
@@ -390,43 +423,52 @@ class Session(Samples):
             work()
         s["page-faults"].value, s["page-faults"].quality
 
-    events       texts in any dialect; groups in braces: ``"{cycles,instructions}:W"``; metrics and groups of metrics: ``"ipc"``,
-                 whose values metrics() gives
+    events       texts in any dialect; groups in braces: ``"{cycles,instructions}:W"``; metrics and
+                 groups of metrics: ``"ipc"``, whose values metrics() gives
     pid          0: the calling thread; else that process or thread
     cpus         CPU list such as ``"0,2-3"``, None for all
     inherit      count child processes and threads as well
     system_wide  every process on the CPUs; per_cpu: one count for each CPU, not one sum
     enable_on_exec  start when the process executes a program
-    strict       raise unless every event can be opened; else an event that cannot be has no value, and its cause
+    strict       raise unless every event can be opened; else an event that cannot be has no value,
+                 and its cause
     dry_run      open nothing: plan only
     user_read    ask for counters that can be read without entering the kernel
-    plm          levels for events that name none: mask of :class:`Plm` or letters; 0 for all that are permitted
+    plm          levels for events that name none: mask of :class:`Plm` or letters; 0 for all that
+                 are permitted
     pmu          processor that names without a prefix belong to
     backend      ``"perf_event"``, ``"pfm_device"``, None for the machine's own
-    sampling     take samples as well: a :class:`Sampling`; then wait(), records() and columns() give them
-                 also after the block, until close()
+    sampling     take samples as well: a :class:`Sampling`; then wait(), records() and columns()
+                 give them also after the block, until close()
 
-    Counting is stopped at first. Raises EventError for wrong texts, SystemCallError where the system refuses.
-    Calls of several threads on one session take turns.
+    Counting is stopped at first. Raises EventError for wrong texts, SystemCallError where the
+    system refuses. Calls of several threads on one session take turns.
     """
 
-    def __init__(self, events: Iterable[str], *, pid: int = 0, cpus: str | None = None, inherit: bool = False,
-                 system_wide: bool = False, per_cpu: bool = False, enable_on_exec: bool = False, strict: bool = False,
-                 dry_run: bool = False, user_read: bool = False, plm: int | str = 0, pmu: str | None = None,
-                 backend: str | None = None, context: Context | None = None, sampling: Sampling | None = None,
-                 _backend_options: Any = None) -> None:
+    def __init__(self, events: Iterable[str], *, pid: int = 0, cpus: str | None = None,
+                 inherit: bool = False, system_wide: bool = False, per_cpu: bool = False,
+                 enable_on_exec: bool = False, strict: bool = False, dry_run: bool = False,
+                 user_read: bool = False, plm: int | str = 0, pmu: str | None = None,
+                 backend: str | None = None, context: Context | None = None,
+                 sampling: Sampling | None = None, _backend_options: Any = None) -> None:
         self.events = tuple(texts_of(events))
         if not self.events:
             raise ArgumentError("a session needs at least one event")
         if pid < 0:
-            raise ArgumentError(f"expected pid 0 (the calling thread) or the number of a process, got {pid}")
-        wanted = {lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
-                  lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run, lib.PFM_SESSION_STRICT: strict,
-                  lib.PFM_SESSION_USER_READ: user_read, lib.PFM_SESSION_PER_CPU: per_cpu}
+            raise ArgumentError(
+                f"expected pid 0 (the calling thread) or the number of a process, got {pid}")
+        wanted = {
+            lib.PFM_SESSION_INHERIT: inherit, lib.PFM_SESSION_ENABLE_ON_EXEC: enable_on_exec,
+            lib.PFM_SESSION_SYSTEM_WIDE: system_wide, lib.PFM_SESSION_DRY_RUN: dry_run,
+            lib.PFM_SESSION_STRICT: strict, lib.PFM_SESSION_USER_READ: user_read,
+            lib.PFM_SESSION_PER_CPU: per_cpu
+        }
         options = new_struct("pfm_session_options_t")
         options.flags = combine_flags(wanted)
         options.pid, options.plm = pid, plm_mask(plm)
-        keep = [ffi.new("char[]", c_string(s)) if s is not None else ffi.NULL for s in (cpus, backend)]
+        keep = [
+            ffi.new("char[]", c_string(s)) if s is not None else ffi.NULL for s in (cpus, backend)
+        ]
         options.cpus, options.backend = keep
         options.backend_options = _backend_options if _backend_options is not None else ffi.NULL
         asked = sampling._struct() if sampling is not None else ffi.NULL
@@ -445,7 +487,8 @@ class Session(Samples):
     def _open(self, context: Context, options: Any) -> Any:
         out, error, ctx = ffi.new("pfm_session_t **"), new_error(), context._handle()
         raw = [ffi.new("char[]", c_string(t)) for t in self.events]
-        rc = lib.pfm_open_session(out, ctx, options, ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), error)
+        rc = lib.pfm_open_session(out, ctx, options,
+                                  ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), error)
         if rc:
             raise from_error(rc, error, ctx, self.events)
         return ffi.gc(out[0], lib.pfm_close_session)
@@ -457,29 +500,34 @@ class Session(Samples):
         return session
 
     def _check(self, rc: int) -> int:
-        """Called with the lock held, or by the only thread: the error number is that of the last failed call."""
+        """Called with the lock held, or by the only thread: the error number is that of the last
+        failed call."""
         if rc < 0:
             err = lib.pfm_session_errno(self._native())
             code = code_of(rc)
             if err:
-                raise SystemCallError(f"{code.message}: {os.strerror(err)}", code=code, kind="system", errno=err)
+                raise SystemCallError(f"{code.message}: {os.strerror(err)}", code=code,
+                                      kind="system", errno=err)
             raise from_code(rc)
         return rc
 
     def _describe(self, i: int) -> Count:
         info = new_struct("pfm_count_info_t")
         check(lib.pfm_describe_count(self._session, i, info))
-        return Count(c_text(info.name), c_text(info.pmu), None, 0, 0, 0, Quality.NOT_COUNTED, Cause.NO_TIME, c_text(info.why),
-                     c_text(info.remedy), unit=c_text(info.unit), group=info.group, cpus=c_text(info.cpus), request=info.request,
-                     attr=PerfAttr._from_c(info.attr), level=bool(info.is_level))
+        return Count(c_text(info.name), c_text(info.pmu), None,
+                     0, 0, 0, Quality.NOT_COUNTED, Cause.NO_TIME, c_text(info.why),
+                     c_text(info.remedy), unit=c_text(info.unit), group=info.group,
+                     cpus=c_text(info.cpus), request=info.request, attr=PerfAttr._from_c(info.attr),
+                     level=bool(info.is_level))
 
     def _count(self, i: int, c: Any) -> Count:
         """A count as read. Its quality and cause can change with every reading."""
         quality, info = Quality(c.quality), new_struct("pfm_count_info_t")
         check(lib.pfm_describe_count(self._session, i, info))
-        return replace(self._plan[i], value=None if quality >= Quality.NOT_COUNTED else c.value, raw=c.raw, enabled=c.enabled,
-                       running=c.running, quality=quality, cause=Cause(c.cause), why=c_text(info.why),
-                       remedy=c_text(info.remedy), errno=c.sys_errno, scale=c.scale)
+        return replace(self._plan[i], value=None if quality >= Quality.NOT_COUNTED else c.value,
+                       raw=c.raw, enabled=c.enabled, running=c.running, quality=quality,
+                       cause=Cause(c.cause), why=c_text(info.why), remedy=c_text(info.remedy),
+                       errno=c.sys_errno, scale=c.scale)
 
     # ---- counting
 
@@ -505,15 +553,21 @@ class Session(Samples):
     def select_groups(self, turns: Sequence[int], on: Iterable[int]) -> None:
         """Lets groups take turns: those of one turn count while they are in @on, all CPUs at once.
 
-        turns  by group: groups with equal numbers share a turn, 0 for a group that always counts (:attr:`Schedule.turns`)
-        on     numbers of the groups that count, one of each turn (an element of a :class:`Schedule`)
+        turns  by group: groups with equal numbers share a turn, 0 for a group that always counts
+               (:attr:`Schedule.turns`)
+        on     numbers of the groups that count, one of each turn (an element of a
+               :class:`Schedule`)
 
-        Call it before the first start and at every change. Counts are scaled to the time of all groups of their turn.
+        Call it before the first start and at every change. Counts are scaled to the time of all
+        groups of their turn.
         """
         chosen = set(on)
         with self._lock:
-            self._check(lib.pfm_select_groups(self._native(), ffi.new("unsigned[]", list(turns)),
-                                              ffi.new("unsigned char[]", [g in chosen for g in range(len(turns))]), len(turns)))
+            self._check(
+                lib.pfm_select_groups(
+                    self._native(), ffi.new("unsigned[]", list(turns)),
+                    ffi.new("unsigned char[]", [g in chosen for g in range(len(turns))]),
+                    len(turns)))
 
     def read(self) -> Reading:
         """All counts as they are now; those of the last reading once the session is closed."""
@@ -525,12 +579,13 @@ class Session(Samples):
             for i in range(n):
                 counts[i].size = ffi.sizeof("pfm_count_t")
             self._check(lib.pfm_read_session(session, counts, n))
-            self._last = Reading(self.events, [self._count(i, counts[i]) for i in range(n)], time.monotonic(),
-                                 self._seconds())
+            self._last = Reading(self.events, [self._count(i, counts[i]) for i in range(n)],
+                                 time.monotonic(), self._seconds())
             return self._last
 
     def read_count(self, i: int) -> Count:
-        """Count number @i alone, without entering the kernel where that is possible. For the thread that is counted."""
+        """Count number @i alone, without entering the kernel where that is possible. For the thread
+        that is counted."""
         with self._lock:
             c = new_struct("pfm_count_t")
             self._check(lib.pfm_read_count(self._native(), i, c))
@@ -555,15 +610,19 @@ class Session(Samples):
     def metrics(self, readings: Iterable[Reading] | None = None) -> list[dict[str, Any]]:
         """The metrics that the session's texts name: a row each, as pandas.DataFrame() takes them.
 
-        readings   intervals or repetitions, whose differences give the error; without them the counts as they are now, or as they
-                   were read last if the session is closed
+        readings   intervals or repetitions, whose differences give the error; without them the
+                   counts as they are now, or as they were read last if the session is closed
 
         metric, pmu, text   its name, its processor, the text that asked for it
-        value, unit         None where it is not defined; then state says why, and missing which count has no value
-        error, low, high    standard error and 95 % interval; None where one reading of scaled counts has no error
-        quality             the worst of its counts; across_groups: they are of several groups, counted at different times
+        value, unit         None where it is not defined; then state says why, and missing which
+                            count has no value
+        error, low, high    standard error and 95 % interval; None where one reading of scaled
+                            counts has no error
+        quality             the worst of its counts; across_groups: they are of several groups,
+                            counted at different times
         over_threshold      worth a closer look; None where it is unknown
-        plausibility        "plausible", or what is wrong with the value; then reason says why and what to do
+        plausibility        "plausible", or what is wrong with the value; then reason says why and
+                            what to do
         """
         with self._lock:
             if self._session is None:
@@ -577,16 +636,19 @@ class Session(Samples):
         return self._last
 
     def plan(self) -> list[Count]:
-        """The planned counts, with CPUs and attributes; nothing is read. ``attr`` is the request to the kernel."""
+        """The planned counts, with CPUs and attributes; nothing is read. ``attr`` is the request to
+        the kernel."""
         return list(self._plan)
 
     # ---- as a context manager and a container
 
     def close(self) -> None:
-        """Stops and releases everything, and closes its recordings; the last reading stays. Any number of times."""
+        """Stops and releases everything, and closes its recordings; the last reading stays. Any
+        number of times."""
         with self._lock:
             if self._session is not None and self._last is not None:
-                self._values = _session_metrics(self._session, self._context, self.events, self._plan, [self._last])
+                self._values = _session_metrics(self._session, self._context, self.events,
+                                                self._plan, [self._last])
             if self._session is None:
                 return
             try:
@@ -624,7 +686,8 @@ class Session(Samples):
         return self._last
 
     def __getitem__(self, key: int | str) -> Count:
-        """A count by number or by the event's text: as it is now, or as it was read last if the session is closed."""
+        """A count by number or by the event's text: as it is now, or as it was read last if the
+        session is closed."""
         return self._read_last()[key]
 
     def __contains__(self, item: object) -> bool:
@@ -641,15 +704,19 @@ class Session(Samples):
         return self._read_last()._repr_html_() if not self.closed or self._last else ""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {', '.join(self.events)}{', closed' if self.closed else ''}>"
+        return (
+            f"<{type(self).__name__} of"
+            f" {', '.join(self.events)}{', closed' if self.closed else ''}>"
+        )
 
 
-# ---- counting a command ------------------------------------------------------------------------------------------
+# ---- counting a command --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A command that was counted. status: its exit status, or minus the signal that ended it; elapsed: seconds."""
+    """A command that was counted. status: its exit status, or minus the signal that ended it;
+    elapsed: seconds."""
 
     args: tuple[str, ...]
     status: int
@@ -689,8 +756,8 @@ class _Command(Session):
         return ffi.gc(out[0], lib.pfm_close_session)
 
 
-def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], events: Iterable[str] = USUAL,
-         **options: Any) -> Finished:
+def stat(args: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+         events: Iterable[str] = USUAL, **options: Any) -> Finished:
     """Runs a command and counts it and its children from its first instruction on.
 
         done = perfmon.stat(["make"])

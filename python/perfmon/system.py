@@ -78,7 +78,8 @@ def check_system(context: Context | None = None, *, workload: bool = True) -> tu
     workload  count a known workload of about 20 ms as well; False only reads files and tries to
               open events
     """
-    out, finding, found = ffi.new("pfm_system_check_t **"), new_struct("pfm_finding_t"), list[Finding]()
+    out, finding, found = ffi.new("pfm_system_check_t **"), new_struct(
+        "pfm_finding_t"), list[Finding]()
     flags = 0 if workload else lib.PFM_CHECK_NO_WORKLOAD
     check(lib.pfm_check_system(out, (context or default_context())._handle(), flags))
     try:

@@ -21,7 +21,8 @@ def machine(tmp_path_factory):
 
     def unfold(name):
         root = tmp_path_factory.mktemp(name)
-        for line in (SOURCE / "tests/machines" / (name + ".txt")).read_text(encoding="utf-8").splitlines():
+        for line in (SOURCE / "tests/machines" /
+                     (name + ".txt")).read_text(encoding="utf-8").splitlines():
             if not line or line.startswith("#"):
                 continue
             path, _, content = line.partition("\t")

@@ -17,12 +17,14 @@ class Tap:
         sys.stdout.flush()
 
     def pytest_addoption(self, parser):
-        parser.addoption("--verbose", dest="verbose", type=int, default=0)  # asked for where failures are explained
+        # asked for where failures are explained
+        parser.addoption("--verbose", dest="verbose", type=int, default=0)
 
     def pytest_runtest_logreport(self, report):
         name = report.nodeid.rpartition("/")[2]
         if report.skipped:
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(
+                report.longrepr)
             self.say(True, name, " # SKIP " + reason.replace("Skipped: ", ""))
         elif report.failed:
             self.say(False, name, why=report.longreprtext)
@@ -37,6 +39,7 @@ class Tap:
 if __name__ == "__main__":
     tap = Tap()
     print("TAP version 13")
-    status = pytest.main(["-p", "no:terminal", "-p", "no:cacheprovider", *sys.argv[1:]], plugins=[tap])
+    status = pytest.main(["-p", "no:terminal", "-p", "no:cacheprovider", *sys.argv[1:]],
+                         plugins=[tap])
     print("1..%d" % tap.n)
     sys.exit(0 if status == pytest.ExitCode.OK else 1)

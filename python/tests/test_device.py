@@ -19,8 +19,11 @@ def opened(family, pid=1, mode=alpha.Open.ALL, **options):
 
 def test_every_family_counts():
     """The requests that dispatch gives, issued one by one; the work is known, so the counts are."""
-    events = {"ev4": ["cycles", "intops"], "ev5": ["cycles", "issues", "loads"], "pca56": ["cycles", "issues", "loads"],
-              "ev6": ["retinst", "retcondbranch"], "ev67": ["retinst", "cycles1"]}
+    events = {
+        "ev4": ["cycles", "intops"], "ev5": ["cycles", "issues",
+                                             "loads"], "pca56": ["cycles", "issues", "loads"],
+        "ev6": ["retinst", "retcondbranch"], "ev67": ["retinst", "cycles1"]
+    }
     for family, names in events.items():
         model, dev = opened(family, n_cpus=1)
         placed = perfmon.dispatch([f"{family}::{n}" for n in names], model=alpha.Settings())
@@ -68,9 +71,12 @@ def test_samples():
 def test_what_the_driver_refuses():
     model, dev = opened("ev5", n_cpus=2)
     model.process(2, uid=100)
-    for wrong, number in ((lambda: model.open(2), errno.EBUSY), (lambda: dev.request("PCNTSETITEMS", 0), errno.EINVAL),
-                          (lambda: dev.request("PCNT6MUX", 0), errno.EINVAL), (lambda: dev.request(1), errno.EINVAL),
-                          (lambda: model.exit(9), errno.ESRCH), (lambda: model.foreign(7), errno.EINVAL)):
+    for wrong, number in ((lambda: model.open(2),
+                           errno.EBUSY), (lambda: dev.request("PCNTSETITEMS", 0), errno.EINVAL),
+                          (lambda: dev.request("PCNT6MUX", 0),
+                           errno.EINVAL), (lambda: dev.request(1), errno.EINVAL),
+                          (lambda: model.exit(9), errno.ESRCH), (lambda: model.foreign(7),
+                                                                 errno.EINVAL)):
         with pytest.raises(OSError) as e:
             wrong()
         assert e.value.errno == number

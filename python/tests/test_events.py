@@ -16,11 +16,13 @@ from perfmon import Dialect, EventError, EventFlag, PmuFlag, RegisterKind
 
 def test_contract_of_an_event():
     ev = perfmon.event("coreduo::L2_Lines_In,core=all,prefetch=only")
-    assert [(r.kind, r.num, r.addr, r.value) for r in ev.registers] == [(RegisterKind.PMC, 0, 0x186, 0x53d024)]
+    assert [(r.kind, r.num, r.addr, r.value)
+            for r in ev.registers] == [(RegisterKind.PMC, 0, 0x186, 0x53d024)]
     assert ev.counters == (0, 1)
     assert (ev.perf_attr.type, ev.perf_attr.config) == (4, 0xd024)
     assert ev.names["perf"] == "cpu/event=0x24,umask=0xd0/"
-    assert (ev.pmu, ev.name, ev.text) == ("coreduo", "L2_Lines_In", "coreduo::L2_Lines_In,core=all,prefetch=only")
+    assert (ev.pmu, ev.name, ev.text) == ("coreduo", "L2_Lines_In",
+                                          "coreduo::L2_Lines_In,core=all,prefetch=only")
     assert ev.description and ev.plm == perfmon.Plm.KERNEL | perfmon.Plm.USER
 
 
@@ -44,7 +46,8 @@ def test_a_dialect_that_cannot_say_it(built_in):
 
 
 def test_levels(built_in):
-    for plm, value in (("u", 0x5100c2), ("k", 0x5200c2), ("uk", 0x5300c2), (perfmon.Plm.USER, 0x5100c2), (0, 0x5300c2)):
+    for plm, value in (("u", 0x5100c2), ("k", 0x5200c2), ("uk", 0x5300c2),
+                       (perfmon.Plm.USER, 0x5100c2), (0, 0x5300c2)):
         assert built_in.event("coreduo::Uops_Ret", plm=plm).registers[0].value == value
     with pytest.raises(ValueError):
         built_in.event("coreduo::Uops_Ret", plm="x")
@@ -94,7 +97,8 @@ def test_a_row_is_the_event_of_its_name(built_in):
             continue
         for i, info in enumerate(pmu):      # some of the many that come from lists
             if not info.flags & (EventFlag.HIDDEN | EventFlag.METRIC) and (i < 40 or not i % 64):
-                assert outcome(info.encode) == outcome(lambda name=str(info): built_in.event(name)), info
+                assert outcome(
+                    info.encode) == outcome(lambda name=str(info): built_in.event(name)), info
 
 
 def test_fields_differ_by_counter(built_in):
@@ -104,9 +108,11 @@ def test_fields_differ_by_counter(built_in):
 
 def test_pmus(built_in):
     pmus = built_in.pmus
-    assert {"coreduo", "montecito", "ev4", "ev5", "pca56", "ev6", "ev67", "software"} <= {p.name for p in pmus}
+    assert {"coreduo", "montecito", "ev4", "ev5", "pca56", "ev6", "ev67", "software"
+            } <= {p.name for p in pmus}
     core = pmus["coreduo"]
-    assert pmus["core"].name == pmus["yonah"].name == "coreduo" and core in pmus and "yonah" in pmus and "nope" not in pmus
+    assert pmus["core"].name == pmus[
+        "yonah"].name == "coreduo" and core in pmus and "yonah" in pmus and "nope" not in pmus
     assert (core.n_counters, core.n_fixed, core.width) == (2, 0, 40) and core.flags & PmuFlag.CORE
     assert core.features["PMC_CAP_EDGE"] == 1 and core.features["class"] == "PMC_CLASS_IAP"
     assert dict(core.features) and len(core.features) == len(list(core.features))
@@ -123,15 +129,18 @@ def test_events_of_a_pmu_are_a_sequence(built_in):
     mont = built_in.pmus["montecito"]
     assert len(mont.events) == len(mont) == 637
     assert [e.name for e in mont.events[:3]] == [mont.events[i].name for i in range(3)]
-    assert mont.events[-1].index == 636 and mont.events["cpu_op_cycles_all"].name == "CPU_OP_CYCLES_ALL"
-    assert "CPU_OP_CYCLES_ALL" in mont.events and "NOPE" not in mont.events and mont.events[5] in mont.events
+    assert mont.events[-1].index == 636 and mont.events[
+        "cpu_op_cycles_all"].name == "CPU_OP_CYCLES_ALL"
+    assert "CPU_OP_CYCLES_ALL" in mont.events and "NOPE" not in mont.events and mont.events[
+        5] in mont.events
     assert len({e.name for e in mont}) == 637 and all(e.description for e in mont)
     with pytest.raises(IndexError):
         mont.events[637]
 
 
 def test_listing_by_pattern(built_in):
-    assert [e.name for e in built_in.events("l2_lines_*", pmu="coreduo")] == ["L2_Lines_In", "L2_Lines_Out"]
+    assert [e.name for e in built_in.events("l2_lines_*", pmu="coreduo")
+            ] == ["L2_Lines_In", "L2_Lines_Out"]
     assert "BAClears" in {e.name for e in built_in.events(contains="branch", pmu="coreduo")}
     everywhere = {e.pmu for e in built_in.events("*cycles*")}
     assert {"coreduo", "montecito", "ev5"} <= everywhere and "coreduo3" not in everywhere
@@ -140,7 +149,8 @@ def test_listing_by_pattern(built_in):
 
 
 def test_a_selection_without_events_says_what_to_do(built_in):
-    with pytest.raises(perfmon.UnknownEventError, match=r'"skl" is the name of a PMU; write events\(pmu="skl"\)'):
+    with pytest.raises(perfmon.UnknownEventError,
+                       match=r'"skl" is the name of a PMU; write events\(pmu="skl"\)'):
         built_in.events("skl")
     with pytest.raises(perfmon.UnknownEventError, match="did you mean MEM_LOAD_RETIRED.L3_MISS"):
         built_in.events("MEM_LOAD_RETIRD.L3_MISS", pmu="skl")
@@ -149,7 +159,8 @@ def test_a_selection_without_events_says_what_to_do(built_in):
     with pytest.raises(perfmon.UnknownPmuError):
         built_in.events(pmu="nosuchpmu")
     assert [e.name for e in built_in.events("INST_RETIRED:ANY", pmu="skl")] == ["INST_RETIRED.ANY"]
-    for none in (built_in.events("nosuch*", pmu="skl"), built_in.events(contains="no such words", pmu="skl")):
+    for none in (built_in.events("nosuch*",
+                                 pmu="skl"), built_in.events(contains="no such words", pmu="skl")):
         assert not none and repr(none) == "<EventTable: no event matches>"
 
 
@@ -182,7 +193,8 @@ def test_bulk_encoding(built_in, monkeypatch, with_numpy):
     _bulk._numpy.cache_clear()
     table = built_in.pmus["montecito"].encode_all()
     _bulk._numpy.cache_clear()
-    assert len(table) == 637 and isinstance(table.value, numpy.ndarray) == with_numpy if with_numpy else len(table) == 637
+    assert len(table) == 637 and isinstance(
+        table.value, numpy.ndarray) == with_numpy if with_numpy else len(table) == 637
     assert type(table.value).__module__ == ("numpy" if with_numpy else "array")
     for i in range(0, 637, 50):
         ev = built_in.pmus["montecito"].events[i].encode()
@@ -197,11 +209,15 @@ def test_what_is_left_alone_is_left_alone(built_in):
 
 
 def test_contexts_are_independent():
-    with perfmon.Context("coreduo", host=False, images=False) as a, perfmon.Context("montecito", host=False, images=False) as b:
-        assert a.event("Uops_Ret").pmu == "coreduo" and b.event("CPU_OP_CYCLES_ALL").pmu == "montecito"
+    with perfmon.Context("coreduo", host=False,
+                         images=False) as a, perfmon.Context("montecito", host=False,
+                                                             images=False) as b:
+        assert a.event("Uops_Ret").pmu == "coreduo" and b.event(
+            "CPU_OP_CYCLES_ALL").pmu == "montecito"
         with pytest.raises(perfmon.UnknownEventError):
             b.event("Uops_Ret")
-        assert a.with_pmu("ev5").event("issues").pmu == "ev5" and a.with_pmu("ev5") is a.with_pmu("ev5")
+        assert a.with_pmu("ev5").event(
+            "issues").pmu == "ev5" and a.with_pmu("ev5") is a.with_pmu("ev5")
         assert a.with_pmu(None) is a and a.with_pmu("coreduo") is a
     with pytest.raises(ValueError):
         a.event("Uops_Ret")
@@ -213,16 +229,16 @@ def test_a_closed_context_opens_no_other():
     ctx = perfmon.Context("coreduo", host=False, images=False)
     sibling = ctx.with_pmu("ev5")
     ctx.close()
-    for call in (lambda: ctx.with_pmu("ev6"), lambda: ctx.event("cycles", pmu="ev6"), lambda: ctx.encode_many(["cycles"], pmu="ev5"),
-                 lambda: sibling.event("cycles")):
+    for call in (lambda: ctx.with_pmu("ev6"), lambda: ctx.event("cycles", pmu="ev6"),
+                 lambda: ctx.encode_many(["cycles"], pmu="ev5"), lambda: sibling.event("cycles")):
         with pytest.raises(ValueError):
             call()
 
 
 def test_what_a_context_is_given():
     """Nothing is cut short, and paths that can be had once only serve contexts that come later."""
-    for wrong in ({"pmu": "coreduo\0x"}, {"sysfs_root": "/\0x"}, {"cpuid": "GenuineIntel-6-E\0x"}, {"images": "/tmp\0x"},
-                  {"images": ["/tmp", "/tmp\0x"]}):
+    for wrong in ({"pmu": "coreduo\0x"}, {"sysfs_root": "/\0x"}, {"cpuid": "GenuineIntel-6-E\0x"},
+                  {"images": "/tmp\0x"}, {"images": ["/tmp", "/tmp\0x"]}):
         with pytest.raises(perfmon.ArgumentError):
             perfmon.Context(**wrong)
 
@@ -230,8 +246,9 @@ def test_what_a_context_is_given():
 def test_levels_that_there_are_not(built_in):
     for wrong in (16, 0x18, -1, 1 << 40):
         for call in (lambda: built_in.event("coreduo::Uops_Ret", plm=wrong),
-                lambda: built_in.encode_many(["coreduo::Uops_Ret"], plm=wrong),
-                     lambda: built_in.dispatch(["coreduo::Uops_Ret"], plm=wrong), lambda: built_in.pmus["coreduo"].encode_all(plm=wrong)):
+                     lambda: built_in.encode_many(["coreduo::Uops_Ret"], plm=wrong),
+                     lambda: built_in.dispatch(["coreduo::Uops_Ret"], plm=wrong),
+                     lambda: built_in.pmus["coreduo"].encode_all(plm=wrong)):
             with pytest.raises(ValueError):
                 call()
     for wrong in (3.7, None):
@@ -253,7 +270,10 @@ def test_events_outlive_their_context():
 
 
 def test_a_context_serves_many_threads(built_in):
-    texts = ["coreduo::L2_Lines_In,core=all", "montecito::L3_READS_ALL_ALL:M", "ev67::retinst", "coreduo::Nope"]
+    texts = [
+        "coreduo::L2_Lines_In,core=all", "montecito::L3_READS_ALL_ALL:M", "ev67::retinst",
+        "coreduo::Nope"
+    ]
     wanted, wrong = [str(getattr(e, "registers", e)) for e in built_in.try_encode(texts)], []
 
     def work():
@@ -325,8 +345,10 @@ def test_a_child_is_born_while_a_thread_loads():
 
 
 @pytest.mark.parametrize("text, kind, token, candidate, error", [
-    ("coreduo::L2_Lines_Inn,core=all", "unknown_event", "L2_Lines_Inn", "L2_Lines_In", perfmon.UnknownEventError),
-    ("coredu::L2_Lines_In", "unknown_pmu", "coredu", "coreduo::L2_Lines_In", perfmon.UnknownPmuError),
+    ("coreduo::L2_Lines_Inn,core=all", "unknown_event", "L2_Lines_Inn", "L2_Lines_In",
+     perfmon.UnknownEventError),
+    ("coredu::L2_Lines_In", "unknown_pmu", "coredu", "coreduo::L2_Lines_In",
+     perfmon.UnknownPmuError),
     ("coreduo::L2_Lines_In,core=al", "bad_value", "al", "all", perfmon.EventError),
     ("coreduo::L2_Lines_In,cor=all", "unknown_qualifier", "cor", "core", perfmon.EventError),
     ("coreduo::INSTR_RET:c=256", "bad_value", "256", None, perfmon.EventError),
@@ -339,7 +361,8 @@ def test_errors_point_at_the_culprit(built_in, text, kind, token, candidate, err
     assert (e.kind, e.token, e.text) == (kind, token, text) and isinstance(e, ValueError)
     assert candidate is None or candidate in e.candidates
     lines = str(e).splitlines()
-    assert lines[1] == "  " + text and lines[2].index("^") == 2 + e.span[0] and lines[2].count("^") == max(len(token), 1)
+    assert lines[1] == "  " + text and lines[2].index("^") == 2 + e.span[0] and lines[2].count(
+        "^") == max(len(token), 1)
     assert candidate is None or candidate in lines[3]
     assert e.message == lines[0]
 
@@ -358,11 +381,13 @@ def test_places_are_in_characters(built_in):
 
 
 def test_errors_survive_pickling_and_their_context():
-    with perfmon.Context("coreduo", host=False, images=False) as ctx, pytest.raises(perfmon.UnknownEventError) as refused:
+    with perfmon.Context("coreduo", host=False,
+                         images=False) as ctx, pytest.raises(perfmon.UnknownEventError) as refused:
         ctx.event("L2_Lines_Inn")
     again = pickle.loads(pickle.dumps(refused.value))
     assert type(again) is perfmon.UnknownEventError and str(again) == str(refused.value)
-    assert (again.candidates, again.span, again.code) == (("L2_Lines_In", "L2_M_Lines_In", "L2_Lines_Out"), (0, 12), -4)
+    assert (again.candidates, again.span, again.code) == (("L2_Lines_In", "L2_M_Lines_In",
+                                                           "L2_Lines_Out"), (0, 12), -4)
 
 
 @pytest.mark.parametrize("text", ["coreduo::\0Uops_Ret", "\0", "coreduo::Uops_Ret\0"])
@@ -390,8 +415,9 @@ def test_metric_and_ambiguous_kinds_have_classes():
     from perfmon import _errors
     from perfmon._perfmon import ffi, lib
     kinds = {ffi.string(lib.pfm_error_kind_name(i)).decode() for i in range(64)}
-    assert "ambiguous" in kinds and all(issubclass(_errors._class_for(perfmon.ErrorCode.INVAL, k), perfmon.PerfmonError)
-                                        for k in kinds)
+    assert "ambiguous" in kinds and all(
+        issubclass(_errors._class_for(perfmon.ErrorCode.INVAL, k), perfmon.PerfmonError)
+        for k in kinds)
     assert set(_errors._KINDS) <= kinds
 
 
@@ -406,5 +432,7 @@ def test_what_a_processor_and_its_events_take(built_in):
 
 
 def test_a_list_of_events_is_split():
-    assert perfmon.split_events("cycles, cpu/event=1,umask=2/,{a,b}:W,x,edge") == ["cycles", "cpu/event=1,umask=2/", "{a,b}:W", "x,edge"]
+    assert perfmon.split_events("cycles, cpu/event=1,umask=2/,{a,b}:W,x,edge") == [
+        "cycles", "cpu/event=1,umask=2/", "{a,b}:W", "x,edge"
+    ]
     assert perfmon.split_events("") == [""]

@@ -19,22 +19,33 @@ def intel_list(folder):
     core.mkdir(parents=True)
     (folder / "mapfile.csv").write_text("Family-model,Version,Filename,EventType\n"
                                         "GenuineIntel-6-FE,V1.00,/TST/events/test_core.json,core\n")
-    row = {"Counter": "0,1,2,3", "CounterHTOff": "0,1,2,3,4,5,6,7", "SampleAfterValue": "200003", "MSRIndex": "0x00", "MSRValue": "0x00",
-           "CounterMask": "0", "Invert": "0", "AnyThread": "0", "EdgeDetect": "0", "PEBS": "0", "Errata": "null", "Offcore": "0",
-           "PEBScounters": "0,1,2,3", "Deprecated": "0"}
-    (core / "test_core.json").write_text(json.dumps({"Header": {"Info": "made up"}, "Events": [
-        dict(row, EventCode="0x2E", UMask="0x41", EventName="THING.HIT", BriefDescription="Things that hit."),
-        dict(row, EventCode="0xC0", UMask="0x00", EventName="THING.DONE", BriefDescription="Things that are done.")]}))
+    row = {
+        "Counter": "0,1,2,3", "CounterHTOff": "0,1,2,3,4,5,6,7", "SampleAfterValue": "200003",
+        "MSRIndex": "0x00", "MSRValue": "0x00", "CounterMask": "0", "Invert": "0", "AnyThread": "0",
+        "EdgeDetect": "0", "PEBS": "0", "Errata": "null", "Offcore": "0", "PEBScounters": "0,1,2,3",
+        "Deprecated": "0"
+    }
+    (core / "test_core.json").write_text(
+        json.dumps({
+            "Header": {"Info": "made up"}, "Events": [
+                dict(row, EventCode="0x2E", UMask="0x41", EventName="THING.HIT",
+                     BriefDescription="Things that hit."),
+                dict(row, EventCode="0xC0", UMask="0x00", EventName="THING.DONE",
+                     BriefDescription="Things that are done.")
+            ]
+        }))
     return folder
 
 
 def test_a_list_becomes_an_image(tmp_path):
     image = tmp_path / "test.pmdb"
     got = perfmon.import_lists(intel_list(tmp_path / "lists"), output=image)
-    assert (got.path, got.events, [m.name for m in got.models], got.problems) == (str(image), 2, ["tst"], ())
+    assert (got.path, got.events, [m.name for m in got.models], got.problems) == (str(image), 2,
+                                                                                  ["tst"], ())
     with perfmon.Context("tst", host=False, images=image) as ctx:
         assert ctx.event("THING.HIT:cmask=1").registers[0].value == 0x153412e
-        assert ctx.pmus["tst"].origin == str(image) and ctx.find("thing.done").description == "Things that are done."
+        assert ctx.pmus["tst"].origin == str(image) and ctx.find(
+            "thing.done").description == "Things that are done."
         assert ctx.event("tst::THING.HIT").names["perf"]
     assert perfmon.import_lists([tmp_path / "lists"], output=image).path == str(image)  # up to date
 
@@ -43,7 +54,8 @@ def test_pmu_files_and_folders(tmp_path):
     got = perfmon.import_lists([SOURCE / "tests/pmu/testpmu.pmu"], output=str(tmp_path) + "/")
     assert got.models and pathlib.Path(got.models[0].path).exists()
     with perfmon.Context("coreduo", host=False, images=(p for p in [tmp_path])) as ctx:
-        assert all("testpmu" in c.pmus for c in (ctx, ctx.with_pmu("testpmu"), pickle.loads(pickle.dumps(ctx))))
+        assert all("testpmu" in c.pmus
+                   for c in (ctx, ctx.with_pmu("testpmu"), pickle.loads(pickle.dumps(ctx))))
     with perfmon.Context(host=False, images=[tmp_path]) as ctx:
         assert any(str(tmp_path) in p.origin for p in ctx.pmus)
 
@@ -51,11 +63,14 @@ def test_pmu_files_and_folders(tmp_path):
 def test_a_pickled_metric_is_found_by_its_name(tmp_path):
     """Other lists may come before its own, and rows before its row."""
     kept = None
-    for name, more in (("toyb", ""), ("toyb", 'metric Other metric="ev_b - ev_a"\nmetric Third metric="ev_b"\n'), ("toya", "")):
+    for name, more in (("toyb", ""),
+                       ("toyb", 'metric Other metric="ev_b - ev_a"\nmetric Third metric="ev_b"\n'),
+                       ("toya", "")):
         (tmp_path / f"{name}.pmu").write_text(
-            f'pmu {name} "Toy"\nencoder x86\nsource "Nobody"\ncounter 0..1 width=40 control=0x186 value=0xc1\n'
-            'field code at=config:0-7\nevent ev_a code=1 "Made up."\nevent ev_b code=2 "Made up."\n'
-            f'{more}metric Ratio metric="ev_a / ev_b"\n')
+            f'pmu {name} "Toy"\nencoder x86\nsource "Nobody"\ncounter 0..1 width=40 control=0x186'
+            ' value=0xc1\nfield code at=config:0-7\nevent ev_a code=1 "Made up."\nevent ev_b'
+            f' code=2 "Made up."\n{more}metric Ratio metric="ev_a / ev_b"\n'
+        )
         perfmon.import_lists(tmp_path / f"{name}.pmu", output=tmp_path / f"{name}.pmdb")
         if kept is None:
             with perfmon.Context(host=False, images=tmp_path) as ctx:
@@ -69,7 +84,8 @@ def test_what_cannot_be_imported(tmp_path):
         with pytest.raises(perfmon.ImageError):
             perfmon.import_lists(wrong, output=tmp_path / "x.pmdb")
     with pytest.raises(perfmon.ImageError):
-        perfmon.import_lists(intel_list(tmp_path / "lists"), cpu="nope*", output=tmp_path / "x.pmdb")
+        perfmon.import_lists(intel_list(tmp_path / "lists"), cpu="nope*",
+                             output=tmp_path / "x.pmdb")
     assert not (tmp_path / "x.pmdb").exists()
 
 
@@ -99,16 +115,20 @@ def test_the_users_folder_is_where_contexts_look(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not LISTS.exists(), reason="the vendors' lists are not here")
 def test_golden_rows_of_todays_processors(tmp_path):
-    """A part of the golden rows that the C suite runs in full: all of one Intel model and one AMD model."""
+    """A part of the golden rows that the C suite runs in full: all of one Intel model and one AMD
+    model."""
     vectors = LISTS.parent / "vectors" / "modern_public.jsonl"
     rows = [json.loads(line) for line in vectors.read_text(encoding="utf-8").splitlines()]
     image, checked = tmp_path / "images.pmdb", 0
     perfmon.import_lists(LISTS / "intel", cpu="skx*", output=image)
     with perfmon.Context(host=False, images=image) as ctx:
         for row in rows:
-            if row.get("cpu") != "SKX" or not row["src"].startswith("intel/") or "evtsel" not in row or row["pmu"] != "cpu":
+            if row.get("cpu") != "SKX" or not row["src"].startswith(
+                    "intel/") or "evtsel" not in row or row["pmu"] != "cpu":
                 continue
-            mods = "".join(f":{v}" if k == "plm" else f":{k}={v}" for k, v in row.get("mods", {}).items())
-            assert ctx.event(f"skx::{row['event']}{mods}").registers[0].value == int(row["evtsel"], 0), row
+            mods = "".join(f":{v}" if k == "plm" else f":{k}={v}"
+                           for k, v in row.get("mods", {}).items())
+            assert ctx.event(f"skx::{row['event']}{mods}").registers[0].value == int(
+                row["evtsel"], 0), row
             checked += 1
     assert checked > 5

@@ -41,8 +41,9 @@ def mypy(tmp_path_factory):
 
     def check(*args, env=None, **options):
         env = dict(os.environ, **(env or {"MYPYPATH": os.path.dirname(PACKAGE)}))
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", *args], text=True, env=env,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={cache}", *args], text=True,
+            env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
         assert done.returncode == 0, done.stdout
     return check
 
@@ -58,59 +59,83 @@ def test_examples_pass_mypy(mypy):
 
 
 def test_a_script_passes_mypy_beside_stubs_of_another_perfmon(mypy, tmp_path):
-    """types-pywin32 has a perfmon-stubs, which mypy prefers to an annotated package. README.md says what comes before it."""
+    """types-pywin32 has a perfmon-stubs, which mypy prefers to an annotated package. README.md says
+    what comes before it."""
     for site, name in (("site", "perfmon-stubs"), ("stubs", "")):
         (tmp_path / site / name).mkdir(parents=True)
-    (tmp_path / "site/perfmon-stubs/__init__.pyi").write_text("def CounterDefinition() -> int: ...\n")
+    (tmp_path /
+     "site/perfmon-stubs/__init__.pyi").write_text("def CounterDefinition() -> int: ...\n")
     (tmp_path / "stubs/perfmon").symlink_to(PACKAGE)
     script = tmp_path / "script.py"
-    script.write_text("import perfmon\n"
-                      "@perfmon.count('page-faults')\n"
-                      "def work(n: int) -> str:\n    return str(n)\n"
-                      "text: str = work(1)\n"
-                      "counts: perfmon.Reading | None = work.counts\n"
-                      "with perfmon.count('page-faults') as c:\n    value: int | None = c['page-faults'].value\n"
-                      "rows: list[dict[str, object]] = perfmon.encode_many([text]).records()\n")
-    mypy(str(script), env={"MYPYPATH": os.pathsep.join((str(tmp_path / "stubs"), str(tmp_path / "site")))})
+    script.write_text(
+        "import perfmon\n"
+        "@perfmon.count('page-faults')\n"
+        "def work(n: int) -> str:\n    return str(n)\n"
+        "text: str = work(1)\n"
+        "counts: perfmon.Reading | None = work.counts\n"
+        "with perfmon.count('page-faults') as c:\n    value: int | None = c['page-faults'].value\n"
+        "rows: list[dict[str, object]] = perfmon.encode_many([text]).records()\n")
+    mypy(str(script),
+         env={"MYPYPATH": os.pathsep.join((str(tmp_path / "stubs"), str(tmp_path / "site")))})
 
 
 @pytest.mark.parametrize("prefix, members", [
-    ("PFMLIB_ERR_", _errors.ErrorCode), ("PFM_QUALITY_", session.Quality), ("PFM_CAUSE_", session.Cause),
-    ("PFM_REG_", perfmon.RegisterKind), ("PFM_EVENT_", perfmon.EventFlag), ("PFM_DIALECT_", perfmon.Dialect),
-    ("PFM_PMU_", perfmon.PmuFlag), ("PFM_ALPHA_UNC_", alpha.Uncertainty), ("PFM_ALPHA_TRAP_", alpha.Trap),
-    ("PFM_ALPHA_MODE_", alpha.Mode), ("PFM_ALPHA_SCOPE_", alpha.Scope), ("PFM_ALPHA_OPEN_", alpha.Open),
+    ("PFMLIB_ERR_", _errors.ErrorCode),
+    ("PFM_QUALITY_", session.Quality),
+    ("PFM_CAUSE_", session.Cause),
+    ("PFM_REG_", perfmon.RegisterKind),
+    ("PFM_EVENT_", perfmon.EventFlag),
+    ("PFM_DIALECT_", perfmon.Dialect),
+    ("PFM_PMU_", perfmon.PmuFlag),
+    ("PFM_ALPHA_UNC_", alpha.Uncertainty),
+    ("PFM_ALPHA_TRAP_", alpha.Trap),
+    ("PFM_ALPHA_MODE_", alpha.Mode),
+    ("PFM_ALPHA_SCOPE_", alpha.Scope),
+    ("PFM_ALPHA_OPEN_", alpha.Open),
     ("PFMLIB_MONT_LEVEL_", montecito.Level),
 ])
 def test_enumerations_are_those_of_the_headers(prefix, members):
-    wanted = {n[len(prefix):]: getattr(lib, n) for n in dir(lib) if n.startswith(prefix) and n != "PFMLIB_ERR_LAST"}
+    wanted = {
+        n[len(prefix):]: getattr(lib, n) for n in dir(lib)
+        if n.startswith(prefix) and n != "PFMLIB_ERR_LAST"
+    }
     if members is _errors.ErrorCode:
         wanted["SUCCESS"] = 0
     assert {name: int(m) for name, m in members.__members__.items()} == wanted
 
 
 def test_every_constant_of_the_headers_is_there():
-    text = "".join(p.read_text(encoding="utf-8") for p in [
-        *(SOURCE / "include/perfmon").glob("*.h"), *(SOURCE / "include/libpfm3/perfmon").glob("*.h")])
-    names = set(re.findall(r"#define ((?:PFM|PFMLIB|PCNT|PF5|PF6|ICCSR|PF)_?\w+)\s+[^\s\"_(]", text))
-    assert len(names) > 150 and {n for n in names if not hasattr(constants, n)} <= {"PFM_MONT_EXTENSION"}
+    text = "".join(
+        p.read_text(encoding="utf-8") for p in [
+            *(SOURCE / "include/perfmon").glob("*.h"), *(SOURCE /
+                                                         "include/libpfm3/perfmon").glob("*.h")
+        ])
+    names = set(re.findall(r"#define ((?:PFM|PFMLIB|PCNT|PF5|PF6|ICCSR|PF)_?\w+)\s+[^\s\"_(]",
+                           text))
+    assert len(names) > 150 and {n for n in names if not hasattr(constants, n)
+                                 } <= {"PFM_MONT_EXTENSION"}
     assert constants.PFMLIB_VERSION == 3 << 16 | 11 and "PF67_PM_VALID" in dir(constants)
     with pytest.raises(AttributeError):
         constants.PFM_NOPE
 
 
 def test_every_function_of_the_library_is_used():
-    """What the version script exports is reachable: a call nobody uses here is one that Python users miss."""
+    """What the version script exports is reachable: a call nobody uses here is one that Python
+    users miss."""
     exported = {n for path in ("lib/perfmon.map", "lib/compat/libpfm3/libpfm3.map")
                 for n in re.findall(r"\bpfm_\w+(?=;)", (SOURCE / path).read_text(encoding="utf-8"))}
     code = "".join(inspect.getsource(m) for m in modules())
     assert not [n for n in exported if not hasattr(lib, n)]
     unused = {n for n in exported if not re.search(rf"\blib\.{n}\b", code)}
-    # Other names of calls that are used, single facts that a whole answer holds, and what only older C programs call.
+    # Other names of calls that are used, single facts that a whole answer holds, and what only
+    # older C programs call.
     unused -= {
-        "pfm_mont_get_event_grp", "pfm_mont_get_event_ear_mode", "pfm_mont_is_ear", "pfm_mont_is_dear_tlb", "pfm_mont_is_dear_cache",
-        "pfm_mont_is_dear_alat", "pfm_mont_is_iear_tlb", "pfm_mont_is_iear_cache", "pfm_alpha_is_profileme", "pfm_alpha_is_ratio",
-        "pfm_alpha_is_pair", "pfm_set_options", "pfm_list_supported_pmus", "pfm_is_pmu_supported",
-        "pfm_encode_perf_attr", "pfm_find_trace_field"}
+        "pfm_mont_get_event_grp", "pfm_mont_get_event_ear_mode", "pfm_mont_is_ear",
+        "pfm_mont_is_dear_tlb", "pfm_mont_is_dear_cache", "pfm_mont_is_dear_alat",
+        "pfm_mont_is_iear_tlb", "pfm_mont_is_iear_cache", "pfm_alpha_is_profileme",
+        "pfm_alpha_is_ratio", "pfm_alpha_is_pair", "pfm_set_options", "pfm_list_supported_pmus",
+        "pfm_is_pmu_supported", "pfm_encode_perf_attr", "pfm_find_trace_field"
+    }
     assert not unused, "give these a place in python/perfmon, or in the list above"
 
 
@@ -121,7 +146,8 @@ def test_everything_public_is_documented():
         assert m.__doc__, m.__name__
         for name in names:
             thing = getattr(m, name)
-            if (inspect.isclass(thing) or inspect.isfunction(thing)) and not (thing.__doc__ or "").strip():
+            if (inspect.isclass(thing)
+                    or inspect.isfunction(thing)) and not (thing.__doc__ or "").strip():
                 missing.append(f"{m.__name__}.{name}")
             if inspect.isfunction(thing) and thing.__doc__.startswith(name + "("):
                 missing.append(f"{m.__name__}.{name}")
@@ -140,15 +166,21 @@ def test_readme_examples():
 
 
 def test_a_build_without_its_tools_names_them():
-    code = "import sys; sys.modules['mesonpy'] = None; sys.path.insert(0, %r); import wheel" % str(SOURCE / "python")
+    code = "import sys; sys.modules['mesonpy'] = None; sys.path.insert(0, %r); import wheel" % str(
+        SOURCE / "python")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1 and "python3-mesonpy and python3-cffi" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 1
+        and "python3-mesonpy and python3-cffi" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
 def test_import_is_light():
     """numpy is not loaded before it is needed, and nothing is opened."""
     code = "import sys, perfmon; print('numpy' in sys.modules, perfmon.context._default)"
-    done = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE,
+                          check=True)
     assert done.stdout.split() == ["False", "None"]
 
 
@@ -156,9 +188,12 @@ def test_import_is_light():
 
 
 def in_clean_environment(args, more=None, **options):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PERFMON", "DESTDIR"))}
+    env = {
+        k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PERFMON", "DESTDIR"))
+    }
     env.update(more or {})
-    done = subprocess.run(args, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False, **options)
+    done = subprocess.run(args, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=env, check=False, **options)
     assert done.returncode == 0, done.stdout[-4000:]
     return done.stdout
 
@@ -170,7 +205,8 @@ def not_in_a_clone(folder, names):
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    """The source archive, of a copy as a clone is: a build must not leave anything in the source tree."""
+    """The source archive, of a copy as a clone is: a build must not leave anything in the source
+    tree."""
     for name in ("mesonpy", "pip", "venv"):
         pytest.importorskip(name)
     if not shutil.which("git"):
@@ -178,7 +214,10 @@ def sdist(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
     shutil.copytree(SOURCE, folder / "source", ignore=not_in_a_clone)
     shutil.copy(SOURCE / ".gitignore", folder / "source")
-    git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false"]
+    git = [
+        "git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c",
+        "commit.gpgsign=false"
+    ]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
         in_clean_environment([*git, *words], cwd=folder / "source")
     code = "import sys; sys.path.insert(0, 'python'); import wheel; wheel.build_sdist(sys.argv[1])"
@@ -197,15 +236,21 @@ def wheel(sdist, tmp_path_factory):
     """Of the source archive and nothing else."""
     folder = tmp_path_factory.mktemp("wheel")
     # Few tables, not optimised: what is asked is what the wheel holds and that it runs.
-    in_clean_environment([sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps", "-w", str(folder),
-                          "--config-settings=setup-args=-Dprocessors=coreduo,software", str(sdist)], {"CFLAGS": "-O0"})
+    in_clean_environment([
+        sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps",
+        "-w",
+        str(folder), "--config-settings=setup-args=-Dprocessors=coreduo,software",
+        str(sdist)
+    ], {"CFLAGS": "-O0"})
     return next(folder.glob("*.whl"))
 
 
 def test_wheel_holds_the_module_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"perfmon/__init__.py", "perfmon/py.typed", "perfmon/_perfmon.abi3.so", "perfmon/_pmuc/pmuc.py",
-            "perfmon/_pmuc/keys.def"} <= set(names)
+    assert {
+        "perfmon/__init__.py", "perfmon/py.typed", "perfmon/_perfmon.abi3.so",
+        "perfmon/_pmuc/pmuc.py", "perfmon/_pmuc/keys.def"
+    } <= set(names)
     assert not [n for n in names if not n.startswith(("perfmon/", "libperfmon-1.0.0.dist-info/"))]
     meta = zipfile.ZipFile(wheel).read("libperfmon-1.0.0.dist-info/METADATA").decode()
     held = zipfile.ZipFile(wheel)
@@ -216,62 +261,84 @@ def test_wheel_holds_the_module_alone(wheel):
     for line in held.read("libperfmon-1.0.0.dist-info/RECORD").decode().splitlines():
         name, digest, _ = line.split(",")
         if digest:
-            of_file = base64.urlsafe_b64encode(hashlib.sha256(held.read(name)).digest()).rstrip(b"=").decode()
+            of_file = base64.urlsafe_b64encode(hashlib.sha256(
+                held.read(name)).digest()).rstrip(b"=").decode()
             assert digest == "sha256=" + of_file, name
     assert len(held.read("libperfmon-1.0.0.dist-info/RECORD").decode().splitlines()) == len(names)
     assert "License: MIT" in meta or "License-Expression: MIT" in meta
 
 
 def test_wheel_calls_itself_what_it_is(wheel):
-    """abi3: nothing of Python's is asked for that the limited interface has not. manylinux: no newer glibc, and no other library."""
+    """abi3: nothing of Python's is asked for that the limited interface has not. manylinux: no
+    newer glibc, and no other library."""
     tag = re.fullmatch(r"libperfmon-1\.0\.0-cp39-abi3-manylinux_2_(\d+)_(\w+)\.whl", wheel.name)
     assert tag and tag[2] == sysconfig.get_platform().rpartition("-")[2]
     held = zipfile.ZipFile(wheel)
-    assert f"Tag: {wheel.name[len('libperfmon-1.0.0-'):-4]}" in held.read("libperfmon-1.0.0.dist-info/WHEEL").decode().splitlines()
+    assert f"Tag: {wheel.name[len('libperfmon-1.0.0-'):-4]}" in held.read(
+        "libperfmon-1.0.0.dist-info/WHEEL").decode().splitlines()
     if not shutil.which("readelf"):
         pytest.skip("readelf is not installed")
     with tempfile.NamedTemporaryFile() as f:
         f.write(held.read("perfmon/_perfmon.abi3.so"))
         f.flush()
         needed = re.findall(r"NEEDED.*\[(.*)\]", in_clean_environment(["readelf", "-d", f.name]))
-        wanted = [int(n) for n in re.findall(r"GLIBC_2\.(\d+)", in_clean_environment(["readelf", "-V", f.name]))]
-        symbols = set(re.findall(r"UND (Py\w+)", in_clean_environment(["readelf", "-W", "--dyn-syms", f.name])))
+        wanted = [
+            int(n)
+            for n in re.findall(r"GLIBC_2\.(\d+)", in_clean_environment(["readelf", "-V", f.name]))
+        ]
+        symbols = set(
+            re.findall(r"UND (Py\w+)", in_clean_environment(["readelf", "-W", "--dyn-syms",
+                                                             f.name])))
     # libm and the dynamic linker are of glibc, too.
     others = [n for n in needed if not re.fullmatch(r"lib[cm]\.so\.6|ld-linux[\w-]*\.so\.\d", n)]
     assert not others and max(wanted) == int(tag[1])
-    assert symbols <= {"PyArg_UnpackTuple", "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread", "PyEval_SaveThread",
-                       "PyFloat_AsDouble",
-                       "PyFloat_FromDouble", "PyImport_ImportModule", "PyLong_AsLong", "PyLong_FromLong", "PyLong_FromUnsignedLong",
-                       "PyLong_FromVoidPtr", "PyObject_CallMethod", "PyObject_Free", "PyObject_Malloc"}, "is that in the limited interface?"
+    assert symbols <= {
+        "PyArg_UnpackTuple", "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread",
+        "PyEval_SaveThread", "PyFloat_AsDouble", "PyFloat_FromDouble", "PyImport_ImportModule",
+        "PyLong_AsLong", "PyLong_FromLong", "PyLong_FromUnsignedLong", "PyLong_FromVoidPtr",
+        "PyObject_CallMethod", "PyObject_Free", "PyObject_Malloc"
+    }, "is that in the limited interface?"
 
 
-@pytest.mark.parametrize("compiler", ["cc", "arm-linux-gnueabihf-gcc", "s390x-linux-gnu-gcc", "mips-linux-gnu-gcc"])
+@pytest.mark.parametrize(
+    "compiler", ["cc", "arm-linux-gnueabihf-gcc", "s390x-linux-gnu-gcc", "mips-linux-gnu-gcc"])
 def test_texts_are_no_libraries(tmp_path, compiler):
-    """What a module is linked with says what it needs, in either byte order and width; a name among its texts does not."""
+    """What a module is linked with says what it needs, in either byte order and width; a name among
+    its texts does not."""
     pytest.importorskip("mesonpy")
     if not shutil.which(compiler):
         pytest.skip(compiler + " is not installed")
     (tmp_path / "other.c").write_text("int other(void) { return 1; }\n")
-    (tmp_path / "module.c").write_text("int other(void);\n"
-                                       "const char *text(void) { return other() ? \"\\0libtext.so.1\\0GLIBC_2.99\" + 1 : 0; }\n")
+    (tmp_path / "module.c").write_text(
+        "int other(void);\n"
+        "const char *text(void) { return other() ? \"\\0libtext.so.1\\0GLIBC_2.99\" + 1 : 0; }\n")
     build = [compiler, "-shared", "-fPIC", "-nostdlib", "-Wl,--no-as-needed"]
-    in_clean_environment([*build, "-Wl,-soname,libother.so.1", "-o", "libother.so.1", "other.c"], cwd=tmp_path)
+    in_clean_environment([*build, "-Wl,-soname,libother.so.1", "-o", "libother.so.1", "other.c"],
+                         cwd=tmp_path)
     in_clean_environment([*build, "-o", "module.so", "module.c", "libother.so.1"], cwd=tmp_path)
-    code = ("import sys; sys.path.insert(0, 'python'); import wheel; elf = open(sys.argv[1], 'rb').read(); "
-            "names = wheel._linked_names(elf).split(b'\\0'); "
-            "print(b'\\0libtext.so.1\\0' in elf, *[names.count(n) for n in (b'libtext.so.1', b'GLIBC_2.99', b'libother.so.1')])")
-    shown = in_clean_environment([sys.executable, "-c", code, str(tmp_path / "module.so")], cwd=SOURCE)
+    code = (
+        "import sys; sys.path.insert(0, 'python'); import wheel; elf = open(sys.argv[1],"
+        " 'rb').read(); names = wheel._linked_names(elf).split(b'\\0'); print(b'\\0libtext.so.1\\0'"
+        " in elf, *[names.count(n) for n in (b'libtext.so.1', b'GLIBC_2.99', b'libother.so.1')])"
+    )
+    shown = in_clean_environment(
+        [sys.executable, "-c", code, str(tmp_path / "module.so")], cwd=SOURCE)
     assert shown.split() == ["True", "0", "0", "1"]
 
 
 def test_wheel_in_a_virtual_environment(wheel, tmp_path):
-    in_clean_environment([sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", str(tmp_path / "venv")])
+    in_clean_environment([
+        sys.executable, "-m", "venv", "--system-site-packages", "--without-pip",
+        str(tmp_path / "venv")
+    ])
     python = str(tmp_path / "venv/bin/python")
     in_clean_environment([python, "-m", "pip", "install", "--no-index", "--no-deps", str(wheel)])
-    code = ("import perfmon\n"
-            "assert perfmon.event('coreduo::L2_Lines_In,core=all,prefetch=only').registers[0].value == 0x53d024\n"
-            f"got = perfmon.import_lists({str(SOURCE / 'tests/pmu/testpmu.pmu')!r}, output={str(tmp_path / 'x.pmdb')!r})\n"
-            "with perfmon.Session(['page-faults']) as s: pass\n"
-            "print(perfmon.__file__, len(got.models), perfmon.__version__)")
+    code = (
+        "import perfmon\nassert"
+        " perfmon.event('coreduo::L2_Lines_In,core=all,prefetch=only').registers[0].value =="
+        f" 0x53d024\ngot = perfmon.import_lists({str(SOURCE / 'tests/pmu/testpmu.pmu')!r},"
+        f" output={str(tmp_path / 'x.pmdb')!r})\nwith perfmon.Session(['page-faults']) as s:"
+        " pass\nprint(perfmon.__file__, len(got.models), perfmon.__version__)"
+    )
     shown = in_clean_environment([python, "-c", code], cwd=tmp_path).split()
     assert shown[0].startswith(str(tmp_path / "venv")) and shown[1:] == ["1", "1.0.0"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Regions, each test in a process of its own; pages of fresh mappings fault once when they are written."""
+"""Regions, each test in a process of its own; pages of fresh mappings fault once when they are
+written."""
 import subprocess
 import sys
 import textwrap
@@ -27,15 +28,19 @@ def counts(region, parent="", thread=0):
 
 
 def run(text, status=0):
-    done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(text)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(text)],
+                          capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return done.stderr
 
 
 @pytest.fixture(scope="module", autouse=True)
 def counted():
-    done = subprocess.run([sys.executable, "-c", START + "perfmon.start_regions('page-faults')\nwith perfmon.region('x'): pass\n"
-                           "raise SystemExit(0 if counts('x')[1] is not None else 77)"], check=False)
+    done = subprocess.run([
+        sys.executable, "-c",
+        START + "perfmon.start_regions('page-faults')\nwith perfmon.region('x'): pass\n"
+        "raise SystemExit(0 if counts('x')[1] is not None else 77)"
+    ], check=False)
     if done.returncode == 77:
         pytest.skip("the kernel counts no page faults here")
 

@@ -39,39 +39,48 @@ def open_session(events=("page-faults:u",), **options):
 
 def test_every_page_comes_with_its_address():
     memory = fresh()
-    s = open_session(sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID))
+    s = open_session(sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR
+                                               | perfmon.Sample.TID))
     s.start()
     touch(memory)
     s.stop()
     records = list(s.records())
     addresses = sorted({r.addr for r in records if r.addr is not None})
-    run = max((sum(a + i * mmap.PAGESIZE in addresses for i in range(PAGES)) for a in addresses), default=0)
+    run = max((sum(a + i * mmap.PAGESIZE in addresses for i in range(PAGES)) for a in addresses),
+              default=0)
     assert run == PAGES
-    assert all(r.type is perfmon.RecordType.SAMPLE and r.pid == os.getpid() and r.event == 0 and not r.kernel for r in records)
+    assert all(r.type is perfmon.RecordType.SAMPLE and r.pid == os.getpid() and r.event == 0
+               and not r.kernel for r in records)
     n = s.sampled()
-    assert n.samples == n.count == len(records) and n.lost in (0, None) and n.quality is perfmon.Quality.EXACT
+    assert n.samples == n.count == len(records) and n.lost in (
+        0, None) and n.quality is perfmon.Quality.EXACT
     assert s.buffers().n == 1 and s.buffers().pages <= 128
     assert len(s.filenos()) == 1
 
 
 @pytest.mark.parametrize("with_numpy", [True, False])
 def test_columns_say_what_records_say(monkeypatch, tmp_path, with_numpy):
-    """Of a recording, which is read as often as one likes; maps and names come between its samples."""
+    """Of a recording, which is read as often as one likes; maps and names come between its
+    samples."""
     if with_numpy:
         pytest.importorskip("numpy")
     else:
         monkeypatch.setattr(perfmon._bulk, "_numpy", lambda: None)
-    s = open_session(["page-faults:u", "task-clock:u:period=100000"],
-                     sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
-                                               records=perfmon.Sideband.USUAL))
+    s = open_session(["page-faults:u", "task-clock:u:period=100000"], sampling=perfmon.Sampling(
+        fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
+        records=perfmon.Sideband.USUAL))
     s.start()
     with perfmon.Recording(s, tmp_path / "perf.data") as recording:
         for _ in range(3):
             touch(fresh())
         s.stop()
         recording.write()
-    samples = [r for r in perfmon.Recorded(tmp_path / "perf.data").records() if r.type is perfmon.RecordType.SAMPLE]
-    columns = perfmon.Recorded(tmp_path / "perf.data").columns("event", "time", "pid", "ip", "addr", "period", "weight")
+    samples = [
+        r for r in perfmon.Recorded(tmp_path / "perf.data").records()
+        if r.type is perfmon.RecordType.SAMPLE
+    ]
+    columns = perfmon.Recorded(tmp_path / "perf.data").columns("event", "time", "pid", "ip", "addr",
+                                                               "period", "weight")
     assert len(samples) > 3 * PAGES
     for name, column in columns.items():
         assert list(column) == [getattr(r, name, None) or 0 for r in samples]
@@ -81,7 +90,8 @@ def test_columns_say_what_records_say(monkeypatch, tmp_path, with_numpy):
 
 def test_columns_and_bytes():
     memory = fresh()
-    s = open_session(["page-faults:u:period=10"], sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.PERIOD))
+    s = open_session(["page-faults:u:period=10"],
+                     sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.PERIOD))
     s.start()
     touch(memory)
     s.stop()
@@ -119,8 +129,9 @@ def test_refusals():
 
 
 def test_a_recording_is_read_back(tmp_path):
-    s = open_session(sampling=perfmon.Sampling(fields=perfmon.Sample.IP | perfmon.Sample.ADDR | perfmon.Sample.TID,
-                                               records=perfmon.Sideband.USUAL))
+    s = open_session(sampling=perfmon.Sampling(
+        fields=perfmon.Sample.IP | perfmon.Sample.ADDR
+        | perfmon.Sample.TID, records=perfmon.Sideband.USUAL))
     s.start()
     with perfmon.Recording(s, tmp_path / "perf.data", ["test", "me"]) as recording:
         touch(fresh())
@@ -136,20 +147,26 @@ def test_a_recording_is_read_back(tmp_path):
 
 
 def test_the_alpha_device_is_sampled_by_the_same_calls():
-    with perfmon.alpha.Session(["cycles"], device_model="ev5", n_cpus=1, sampling=perfmon.Sampling(period=65536)) as s:
+    with perfmon.alpha.Session(["cycles"], device_model="ev5", n_cpus=1,
+                               sampling=perfmon.Sampling(period=65536)) as s:
         assert s.wait(1)
         s.stop()
         records = list(s.records())
         n = s.sampled()
-    assert records and all(r.type is perfmon.RecordType.SAMPLE and r.ip is not None and r.tid is None for r in records)
-    assert n.samples == len(records) and n.samples + n.discarded == n.count // 65536 and n.quality is perfmon.Quality.EXACT
+    assert records and all(
+        r.type is perfmon.RecordType.SAMPLE and r.ip is not None and r.tid is None for r in records)
+    assert n.samples == len(
+        records
+    ) and n.samples + n.discarded == n.count // 65536 and n.quality is perfmon.Quality.EXACT
 
 
 def test_pairs_of_profileme_are_words_of_a_count():
-    with perfmon.alpha.Session(["mispredict_per_ret"], device_model="ev67", n_cpus=1, sampling=perfmon.Sampling()) as s:
+    with perfmon.alpha.Session(["mispredict_per_ret"], device_model="ev67", n_cpus=1,
+                               sampling=perfmon.Sampling()) as s:
         assert s.wait(5)
         (first, *_) = s.records()
-    assert first.type is perfmon.RecordType.READ and first.values is not None and first.values[0] == 2 and len(first.values) == 3
+    assert first.type is perfmon.RecordType.READ and first.values is not None and first.values[
+        0] == 2 and len(first.values) == 3
 
 
 def closes(records):
@@ -164,7 +181,8 @@ def close_nothing():
 
 def test_fields_of_a_tracepoint_by_name():
     try:
-        s = open_session(["syscalls:sys_enter_close"], sampling=perfmon.Sampling(fields=perfmon.Sample.RAW))
+        s = open_session(["syscalls:sys_enter_close"],
+                         sampling=perfmon.Sampling(fields=perfmon.Sample.RAW))
     except perfmon.PerfmonError as e:
         pytest.skip(str(e))
     s.start()
@@ -172,7 +190,8 @@ def test_fields_of_a_tracepoint_by_name():
     s.stop()
     assert closes(s.records()) == [1001, 1002]
     fields = {f.name: f for f in s.trace_fields()}
-    assert fields["common_pid"].type == "int" and fields["common_pid"].signed and fields["common_pid"].length == 4
+    assert fields["common_pid"].type == "int" and fields["common_pid"].signed and fields[
+        "common_pid"].length == 4
     assert fields["fd"].offset >= 8 and not fields["fd"].array
     assert perfmon.Session(["page-faults:u"], sampling=perfmon.Sampling()).trace_fields() == ()
 
@@ -180,21 +199,31 @@ def test_fields_of_a_tracepoint_by_name():
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
 @pytest.mark.parametrize("pipe", [False, True])
 def test_fields_in_a_recording_of_perf(tmp_path, pipe):
-    """By our reading they are what perf script prints; numbers and the strings that lie elsewhere."""
+    """By our reading they are what perf script prints; numbers and the strings that lie
+    elsewhere."""
     path = str(tmp_path / "perf.data")
-    program = "import os, subprocess\nfor i in 1001, 1002:\n try: os.close(i)\n except OSError: pass\nsubprocess.run(['true'])"
+    program = (
+        "import os, subprocess\nfor i in 1001, 1002:\n try: os.close(i)\n except OSError:"
+        " pass\nsubprocess.run(['true'])"
+    )
     events = "syscalls:sys_enter_close,sched:sched_process_exec"
-    line = ["perf", "record", "-q", "-e", events, "-o", "-" if pipe else path, "python3", "-c", program]
+    line = [
+        "perf", "record", "-q", "-e", events, "-o", "-" if pipe else path, "python3", "-c", program
+    ]
     with open(path, "wb") as out:
-        done = subprocess.run(line, stdout=out if pipe else None, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(line, stdout=out if pipe else None, stderr=subprocess.PIPE, text=True,
+                              check=False)
     if done.returncode:
         pytest.skip(done.stderr)
     records = [r for r in perfmon.Recorded(path).records() if r.fields]
     assert closes(records) == [1001, 1002]
     names = [r.fields["filename"] for r in records if "filename" in r.fields]
-    printed = subprocess.run(["perf", "script", "-i", path, "-F", "trace"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert [int(fd, 16) for fd in re.findall(r"fd: (0x[0-9a-f]+)", printed)] == [r.fields["fd"] for r in records if "fd" in r.fields]
-    assert re.findall(r"filename=(\S+)", printed) == names and any(n.endswith("/true") for n in names)
+    printed = subprocess.run(["perf", "script", "-i", path, "-F", "trace"], stdout=subprocess.PIPE,
+                             text=True, check=True).stdout
+    assert [int(fd, 16) for fd in re.findall(r"fd: (0x[0-9a-f]+)", printed)
+            ] == [r.fields["fd"] for r in records if "fd" in r.fields]
+    assert re.findall(r"filename=(\S+)", printed) == names and any(
+        n.endswith("/true") for n in names)
 
 
 def recording_of_faults(path):
@@ -212,7 +241,8 @@ def test_a_recording_ends_with_its_session(tmp_path):
     with pytest.raises(ValueError, match="closed"):
         r.write()
     r.close()
-    assert sum(x.type == perfmon.RecordType.SAMPLE for x in perfmon.Recorded(tmp_path / "perf.data").records()) >= PAGES
+    assert sum(x.type == perfmon.RecordType.SAMPLE
+               for x in perfmon.Recorded(tmp_path / "perf.data").records()) >= PAGES
 
 
 def test_each_record_goes_to_one_thread(tmp_path):
@@ -226,7 +256,10 @@ def test_each_record_goes_to_one_thread(tmp_path):
     switch = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        threads = [threading.Thread(target=lambda: took.extend(r.time for r in shared.records())) for _ in range(4)]
+        threads = [
+            threading.Thread(target=lambda: took.extend(r.time for r in shared.records()))
+            for _ in range(4)
+        ]
         for t in threads:
             t.start()
         for t in threads:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Counting: software events, which every machine has; what a machine without a PMU says; recorded machines; the device model."""
+"""Counting: software events, which every machine has; what a machine without a PMU says; recorded
+machines; the device model."""
 import mmap
 import os
 import subprocess
@@ -41,7 +42,8 @@ def test_contract():
     assert 300 <= s["page-faults"].value < 380 and s["page-faults"].quality is Quality.EXACT
     assert str(s["page-faults"].quality) == "exact" and s["page-faults"].cause is Cause.NONE
     clock = s["task-clock"]
-    assert clock.unit == "msec" and clock.amount == pytest.approx(clock.value * clock.scale) and clock.running > 0
+    assert clock.unit == "msec" and clock.amount == pytest.approx(
+        clock.value * clock.scale) and clock.running > 0
     assert s[0] == s["page-faults"] and names(s) == ["page-faults", "task-clock"] and len(s) == 2
     assert s.closed and "page-faults" in repr(s)
     with pytest.raises(KeyError):
@@ -85,7 +87,8 @@ def test_intervals():
 
 @needs_kernel
 def test_an_interval_has_what_happened_in_it():
-    """What is done with one reading belongs to the next interval: so many faults, and a few of Python's own."""
+    """What is done with one reading belongs to the next interval: so many faults, and a few of
+    Python's own."""
     with perfmon.Session(["page-faults"]) as s:
         got = []
         for reading in s.intervals(0.001, 3):
@@ -107,8 +110,10 @@ def test_what_cannot_be_counted_has_no_value_but_a_cause():
     with perfmon.Session(["montecito::CPU_OP_CYCLES_ALL"]) as s:
         touch(1)
     c = s[0]
-    assert (c.value, c.amount, c.quality, c.cause) == (None, None, Quality.NOT_SUPPORTED, Cause.NO_PMU)
-    assert "montecito" in c.why and c.remedy and str(c).startswith("montecito::CPU_OP_CYCLES_ALL: not supported (")
+    assert (c.value, c.amount, c.quality, c.cause) == (None, None, Quality.NOT_SUPPORTED,
+                                                       Cause.NO_PMU)
+    assert "montecito" in c.why and c.remedy and str(c).startswith(
+        "montecito::CPU_OP_CYCLES_ALL: not supported (")
     assert str(Cause.NO_PMU) == "no PMU" and str(Quality.NOT_SUPPORTED) == "not supported"
 
 
@@ -122,7 +127,8 @@ def test_wrong_sessions():
     with pytest.raises(perfmon.UnknownEventError) as refused:
         perfmon.Session(["page-faults", "page-fault-s-of-mine"])
     assert refused.value.event == 1 and refused.value.token == "page-fault-s-of-mine"
-    for wrong in (dict(events=[]), dict(events=["page-faults"], cpus="x"), dict(events=["page-faults"], backend="nope")):
+    for wrong in (dict(events=[]), dict(events=["page-faults"],
+                                        cpus="x"), dict(events=["page-faults"], backend="nope")):
         with pytest.raises(perfmon.PerfmonError):
             perfmon.Session(**wrong)
     with pytest.raises(perfmon.EventError):
@@ -148,7 +154,8 @@ def test_groups_have_a_count_for_each_member():
 
 @needs_kernel
 def test_an_event_that_is_named_twice_is_no_sum_of_two():
-    with perfmon.Session(["page-faults", "{page-faults,page-faults:u,page-faults}", "page-faults"]) as s:
+    with perfmon.Session(["page-faults", "{page-faults,page-faults:u,page-faults}",
+                          "page-faults"]) as s:
         touch()
     assert len(s) == 4 and s["page-faults"] == s[0] and 300 <= s["page-faults"].value < 380
     assert (s[1].request, s[2].request, s[3].request) == (1, 1, 2)
@@ -158,7 +165,8 @@ def test_an_event_that_is_named_twice_is_no_sum_of_two():
 def test_a_process_and_its_children():
     code = "b = bytearray(4096 * 2000)\nfor i in range(0, len(b), 4096): b[i] = 1"
     done = perfmon.stat([sys.executable, "-c", code], ["page-faults", "task-clock"])
-    assert done.status == 0 and done["page-faults"].value > 2000 and done.elapsed > 0 and done.args[0] == sys.executable
+    assert done.status == 0 and done["page-faults"].value > 2000 and done.elapsed > 0 and done.args[
+        0] == sys.executable
     assert perfmon.stat(["sh", "-c", "exit 3"], ["page-faults"]).status == 3
     assert perfmon.stat(["sh", "-c", "kill -TERM $$"], ["page-faults"]).status == -15
     with pytest.raises(FileNotFoundError):
@@ -176,7 +184,9 @@ def test_a_run_with_a_wrong_event_leaves_no_process_behind():
 
 @needs_kernel
 def test_another_process_by_its_number():
-    child = subprocess.Popen([sys.executable, "-c", "import sys\nsys.stdin.read(1)\nsum(bytearray(4096 * 1000))"], stdin=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import sys\nsys.stdin.read(1)\nsum(bytearray(4096 * 1000))"],
+        stdin=subprocess.PIPE)
     with perfmon.Session(["page-faults"], pid=child.pid) as s:
         child.communicate(b"x")
     assert s["page-faults"].value > 0
@@ -229,7 +239,8 @@ def test_plans_on_a_recorded_machine(machine):
     s = ctx.session(["cycles", "page-faults"], dry_run=True)
     plan = s.plan()
     by_pmu = {c.pmu: c for c in plan}
-    assert [c.event for c in plan] == ["cycles", "cycles", "page-faults"] and set(by_pmu) == {"cpu_core", "cpu_atom", "software"}
+    assert [c.event for c in plan] == ["cycles", "cycles", "page-faults"
+                                       ] and set(by_pmu) == {"cpu_core", "cpu_atom", "software"}
     assert all(by_pmu[p].attr.config >> 32 == ctx.pmus[p].type for p in ("cpu_core", "cpu_atom"))
     assert (by_pmu["cpu_core"].cpus, by_pmu["cpu_atom"].cpus) == ("0-3", "4-7")
     assert ctx.event("cpu_core/event=0x2e,umask=0x41/").perf_attr.type == ctx.pmus["cpu_core"].type
@@ -246,16 +257,23 @@ def test_counts_of_other_events_are_not_taken_away():
 
 
 def test_counts_are_numbers():
-    clock = perfmon.Count("task-clock", "software", 9, 9, 9, 9, perfmon.Quality.EXACT, perfmon.Cause.NONE)
-    faults = perfmon.Count("page-faults", "software", 2, 2, 9, 9, perfmon.Quality.EXACT, perfmon.Cause.NONE)
-    nothing = perfmon.Count("cycles", "hardware", None, 0, 0, 0, perfmon.Quality.NOT_SUPPORTED, perfmon.Cause.NO_PMU)
-    assert (int(clock), float(clock), clock / faults, clock // 2, 10 - clock, clock - faults) == (9, 9.0, 4.5, 4, 1, 7)
-    assert clock > faults and clock == 9 and faults <= 2 and 3 > faults and max(clock, faults) is clock
-    assert sum([clock, faults]) == 11 and round(clock) == 9 and -faults == -2 and [5, 6, 7][faults] == 7
+    clock = perfmon.Count("task-clock", "software", 9, 9, 9, 9, perfmon.Quality.EXACT,
+                          perfmon.Cause.NONE)
+    faults = perfmon.Count("page-faults", "software", 2, 2, 9, 9, perfmon.Quality.EXACT,
+                           perfmon.Cause.NONE)
+    nothing = perfmon.Count("cycles", "hardware", None, 0, 0, 0, perfmon.Quality.NOT_SUPPORTED,
+                            perfmon.Cause.NO_PMU)
+    assert (int(clock), float(clock), clock / faults, clock // 2, 10 - clock,
+            clock - faults) == (9, 9.0, 4.5, 4, 1, 7)
+    assert clock > faults and clock == 9 and faults <= 2 and 3 > faults and max(clock,
+                                                                                faults) is clock
+    assert sum([clock, faults]) == 11 and round(clock) == 9 and -faults == -2 and [5, 6, 7
+                                                                                   ][faults] == 7
     assert not perfmon.Count("x", "software", 0, 0, 9, 9, perfmon.Quality.EXACT, perfmon.Cause.NONE)
     assert hash(clock) == hash(9) and clock != nothing and nothing != 0
     for use in (int, float, bool, lambda c: c + 1, lambda c: 1 / c, lambda c: c < 5):
-        with pytest.raises(perfmon.NotCountedError, match="cycles has no value: not supported .no PMU"):
+        with pytest.raises(perfmon.NotCountedError,
+                           match="cycles has no value: not supported .no PMU"):
             use(nothing)
     with pytest.raises(TypeError):
         clock + "1"
@@ -295,13 +313,16 @@ def test_counts_of_one_event_add_up():
     assert Reading(["cycles"], [exact, scaled], 0)["cycles"].value == 17
     assert Reading(["cycles"], [exact, scaled], 0)["cycles"].quality is Quality.SCALED
     both = Reading(["cycles"], [exact, missing], 0)["cycles"]
-    assert (both.value, both.quality, both.pmu, both.parts) == (10, Quality.PARTIAL, "cpu_core cpu_atom", (exact, missing))
+    assert (both.value, both.quality, both.pmu,
+            both.parts) == (10, Quality.PARTIAL, "cpu_core cpu_atom", (exact, missing))
     assert Reading(["cycles"], [missing, missing], 0)["cycles"].value is None
     user = Count("cycles:u", "cpu", 3, quality=Quality.EXACT, **part)
-    assert Reading(["{cycles}"], [user], 0)["cycles"] == user and "cycles" in Reading(["{cycles}"], [user], 0)
+    assert Reading(["{cycles}"], [user], 0)["cycles"] == user and "cycles" in Reading(["{cycles}"],
+                                                                                      [user], 0)
     with pytest.raises(KeyError):
         Reading(["{cycles}"], [user], 0)["cycle"]
-    assert "cycles" in Reading(["cycles"], [exact], 0) and "nope" not in Reading(["cycles"], [exact], 0)
+    assert "cycles" in Reading(["cycles"], [exact], 0) and "nope" not in Reading(["cycles"],
+                                                                                 [exact], 0)
 
 
 # ---- the Alpha device
@@ -313,11 +334,13 @@ def test_device_model():
     assert [c.event for c in s] == ["cycles", "issues", "loads"] and all(c.value > 0 for c in s)
     with alpha.Session(["cycles", "issues", "dcachemisses"], device_model="ev5") as s:
         time.sleep(0.02)
-    assert [(c.value is None, c.cause) for c in s][2] == (True, Cause.GROUP)  # no counter is left for it
+    # no counter is left for it
+    assert [(c.value is None, c.cause) for c in s][2] == (True, Cause.GROUP)
 
 
 def test_device_model_by_processor():
-    with alpha.Session(["cycles"], device_model="ev6", n_cpus=3, settings=alpha.Settings(open=alpha.Open.EACH)) as s:
+    with alpha.Session(["cycles"], device_model="ev6", n_cpus=3,
+                       settings=alpha.Settings(open=alpha.Open.EACH)) as s:
         time.sleep(0.02)
         s.stop()
         counts = [s.count(0, entry) for entry in range(s.entries)]
@@ -329,14 +352,15 @@ def test_device_model_by_processor():
 
 
 def test_device_model_levels_and_samples():
-    settings = alpha.Settings(items=alpha.Item.COUNTERS | alpha.Item.IPL | alpha.Item.PROFILING, stride=16,
-                              ranges=[(0x20001000, 0x20003000)])
+    settings = alpha.Settings(items=alpha.Item.COUNTERS | alpha.Item.IPL | alpha.Item.PROFILING,
+                              stride=16, ranges=[(0x20001000, 0x20003000)])
     with alpha.Session(["cycles"], device_model="ev5", settings=settings) as s:
         time.sleep(0.02)
         s.stop()
         levels, samples = s.levels(), s.samples()
     assert len(levels) == 9 and sum(levels) > 0
-    assert len(samples) * 4 == alpha.sample_bytes(0x20001000, 0x20003000, 16) and type(samples[0]).__name__ in ("uint32", "int")
+    assert len(samples) * 4 == alpha.sample_bytes(0x20001000, 0x20003000, 16) and type(
+        samples[0]).__name__ in ("uint32", "int")
 
 
 def test_device_model_profileme():
@@ -349,7 +373,8 @@ def test_device_model_profileme():
 
 
 def test_device_model_refuses_what_the_device_would():
-    with alpha.Session(["cycles"], device_model="ev5", settings=alpha.Settings(rates=[256]), uid=100) as s:
+    with alpha.Session(["cycles"], device_model="ev5", settings=alpha.Settings(rates=[256]),
+                       uid=100) as s:
         pass
     assert s[0].cause is Cause.PERMISSION and s[0].remedy
     with alpha.Session(["ev5::cycles"], device_model="ev4") as s:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Alpha: every golden vector about words, events and groups, and every session as the device is to be driven."""
+"""Alpha: every golden vector about words, events and groups, and every session as the device is to
+be driven."""
 import errno
 import time
 
@@ -13,7 +14,9 @@ CONTEXT = perfmon.Context(host=False, images=False)
 
 
 def dispatch(v, events, settings=alpha.Settings(), pin=False):
-    texts = [f"{v['pmu']}::{name}" + (f":counter={counter}" if pin else "") for counter, name in events]
+    texts = [
+        f"{v['pmu']}::{name}" + (f":counter={counter}" if pin else "") for counter, name in events
+    ]
     return CONTEXT.dispatch(texts, model=settings)
 
 
@@ -22,10 +25,13 @@ def word_of(result, request):
 
 
 def ioctl_code(v):
-    direction = {"void": constants.PFCNTR_VOID, "in": constants.PFCNTR_IN, "out": constants.PFCNTR_OUT,
-                 "inout": constants.PFCNTR_IN | constants.PFCNTR_OUT}[v["dir"]]
+    direction = {
+        "void": constants.PFCNTR_VOID, "in": constants.PFCNTR_IN, "out": constants.PFCNTR_OUT,
+        "inout": constants.PFCNTR_IN | constants.PFCNTR_OUT
+    }[v["dir"]]
     r = alpha.request(v["name"])
-    assert r.request == num(v["request"]) == direction | v["size"] << 16 | constants.PFCNTR_TYPE << 8 | v["nr"]
+    assert r.request == num(
+        v["request"]) == direction | v["size"] << 16 | constants.PFCNTR_TYPE << 8 | v["nr"]
     assert r.families == (("ev4", "ev5", "ev6") if v["family"] == "any" else (v["family"],))
     assert r in list(alpha.requests())
 
@@ -47,7 +53,9 @@ def ctxt(v):
     word = num(v["arg"])
     call = alpha.device_call("ev5", constants.PCNT5CTXTS, word)
     assert (call.function, call.argument) == (3, num(v["a1"]))
-    letters = dict(zip("KESUP", (alpha.Mode.KERNEL, alpha.Mode.EXEC, alpha.Mode.SUPER, alpha.Mode.USER, alpha.Mode.PAL)))
+    letters = dict(
+        zip("KESUP", (alpha.Mode.KERNEL, alpha.Mode.EXEC, alpha.Mode.SUPER, alpha.Mode.USER,
+                      alpha.Mode.PAL)))
     modes = alpha.Mode(sum(letters[c] for c in v.get("hw_modes", "")))
     counted, only_marked, marks = alpha.word_modes(word)
     if modes:
@@ -57,17 +65,21 @@ def ctxt(v):
 
 
 def rsize(v):
-    opened = {"all": alpha.Open.ALL, "each": alpha.Open.EACH, "one": alpha.Open.ONE}[v.get("mode", "all")]
-    assert alpha.sample_bytes(num(v["start"]), num(v["end"]), v["stride"], opened, v["ncpu"]) == v["bytes"]
+    opened = {"all": alpha.Open.ALL, "each": alpha.Open.EACH,
+              "one": alpha.Open.ONE}[v.get("mode", "all")]
+    assert alpha.sample_bytes(num(v["start"]), num(v["end"]), v["stride"], opened,
+                              v["ncpu"]) == v["bytes"]
 
 
 def count(v):
-    assert [alpha.events_from_interrupts(i, r) for i, r in zip(v["interrupts"], v["freq"])] == v["events"]
+    assert [alpha.events_from_interrupts(i, r)
+            for i, r in zip(v["interrupts"], v["freq"])] == v["events"]
 
 
 def readcntrs(v):
     widths = [alpha.counter_width(v["pmu"], i) for i in range(len(v["raw"]))]
-    assert [alpha.events_from_raw(*one) for one in zip(v["interrupts"], widths, v["raw"])] == v["events"]
+    assert [alpha.events_from_raw(*one)
+            for one in zip(v["interrupts"], widths, v["raw"])] == v["events"]
 
 
 def single_issue(v):
@@ -147,8 +159,11 @@ def pm_pctr(v):
 
 def irq(v):
     vms = v.get("os") == "vms"
-    i = alpha.decode_interrupt(v["pmu"], [num(v["r4"])] if vms else [num(v[a]) for a in ("a0", "a1", "a2")], vms=vms)
-    assert (i.counter, i.ipl, i.entry) == (num(v["r4" if vms else "a2"]), v["ipl"], v.get("entry", ""))
+    i = alpha.decode_interrupt(v["pmu"],
+                               [num(v["r4"])] if vms else [num(v[a]) for a in ("a0", "a1", "a2")],
+                               vms=vms)
+    assert (i.counter, i.ipl, i.entry) == (num(v["r4" if vms else "a2"]), v["ipl"],
+                                           v.get("entry", ""))
     assert i.vector == num(v["scb_offset" if vms else "a1"])
 
 
@@ -156,7 +171,8 @@ def event(v):
     d = dispatch(v, [[v["counter"], v["event"]]], pin=True)
     assert d.counters == (v["counter"],)
     assert word_of(d.model, num(v["req"])) == num(v["arg"])
-    assert (d.pmcs[0].addr, d.pmcs[0].value) == (2, num(v["a1"])) and d.model.calls[0] == alpha.Call(2, num(v["a1"]))
+    assert (d.pmcs[0].addr, d.pmcs[0].value) == (2, num(
+        v["a1"])) and d.model.calls[0] == alpha.Call(2, num(v["a1"]))
     assert alpha.constant(v["pmu"], v["event"], v["counter"]).startswith(v["const"])
     select, cbox = alpha.select(v["pmu"], v["event"], v["counter"])
     assert select < 16 and cbox < 8
@@ -177,14 +193,17 @@ def freq(v):
         d = dispatch(v, v["events"], alpha.Settings(rates=v["freq"]))
         word, _ = alpha.rate_word("ev4", v["freq"])
         assert word_of(d.model, constants.PCNTSETMUX) == num(v["arg"])
-        assert (bool(word & constants.ICCSR_PC0), bool(word & constants.ICCSR_PC1)) == (bool(v["pc0"]), bool(v["pc1"]))
+        assert (bool(word & constants.ICCSR_PC0),
+                bool(word & constants.ICCSR_PC1)) == (bool(v["pc0"]), bool(v["pc1"]))
     elif v["pmu"] == "ev5":
         word, privileged = alpha.rate_word("ev5", v["freq"])
         assert (word, privileged) == (num(v["arg"]), bool(v["privileged"]))
         a1, _ = alpha.driver_rates(word)
         assert (a1, alpha.pmctr_ctl(a1, 7)) == (num(v["a1"]), num(v["pmctr_ctl"]))
     else:
-        starts = [alpha.start_value(alpha.counter_width(v["pmu"], i), r) for i, r in enumerate(v["freq"])]
+        starts = [
+            alpha.start_value(alpha.counter_width(v["pmu"], i), r) for i, r in enumerate(v["freq"])
+        ]
         assert starts == [num(s) for s in v["start"]]
 
 
@@ -197,12 +216,16 @@ def start_value(v):
 def pm_mode(v):
     assert alpha.pm_mode_word(v["sl1"]) == num(v["arg"])
     d = dispatch(v, [[0, f"pm_mode{v['sl1']}"]])
-    assert word_of(d.model, constants.PCNT6MUX) == num(v["arg"]) and d.pmcs[0].value == num(v["a1"]) and len(d.pmds) == 2
+    assert word_of(d.model, constants.PCNT6MUX) == num(v["arg"]) and d.pmcs[0].value == num(
+        v["a1"]) and len(d.pmds) == 2
 
 
-CHECKS = {check.__name__: check for check in (
-    ioctl_code, ioctl_code_old, pm_stat, freq_mask, ctxt, rsize, count, readcntrs, single_issue, ctrs_word, mask, ipl, linux_pair,
-    linux_write, pm_ratio, pm_decode, pm_redirect, pm_pctr, irq, event, group, freq, start_value, pm_mode)}
+CHECKS = {
+    check.__name__: check
+    for check in (ioctl_code, ioctl_code_old, pm_stat, freq_mask, ctxt, rsize, count, readcntrs,
+                  single_issue, ctrs_word, mask, ipl, linux_pair, linux_write, pm_ratio, pm_decode,
+                  pm_redirect, pm_pctr, irq, event, group, freq, start_value, pm_mode)
+}
 CHECKS.update(linux_raw=linux_event, linux_hw=linux_event)
 
 
@@ -210,7 +233,9 @@ def name_of(row):
     return f"{row['id']}-{row['kind']}"
 
 
-@pytest.mark.parametrize("v", rows("alpha_words.jsonl", ident=name_of) + rows("alpha_events.jsonl", ident=name_of))
+@pytest.mark.parametrize("v",
+                         rows("alpha_words.jsonl", ident=name_of) +
+                         rows("alpha_events.jsonl", ident=name_of))
 def test_vector(v):
     CHECKS[v["kind"]](v)
 
@@ -224,28 +249,34 @@ def settings_of(v):
     context = {"modes": alpha.word_modes(num(v["ctxt"]))[0]} if "ctxt" in v else {}
     key = "periods" if "period" in v else "rates"
     values = [x or 0 for x in v.get("period", v["freq"])]
-    return alpha.Settings(scope=chosen, open=opened, items=alpha.Item(v["items"]), **{key: values}, **context)
+    return alpha.Settings(scope=chosen, open=opened, items=alpha.Item(v["items"]), **{key: values},
+                          **context)
 
 
 @pytest.mark.parametrize("v", rows("alpha_device.jsonl", lambda r: r["kind"] == "session", name_of))
 def test_session_requests(v):
     d = dispatch(v, v["events"], settings_of(v), pin=True)
-    wanted = [(s["name"], num(s["req"]), tuple(num(a) for a in s.get("arg", ()))) for s in v["seq"] if s["op"] == "ioctl"]
+    wanted = [(s["name"], num(s["req"]), tuple(num(a) for a in s.get("arg", ()))) for s in v["seq"]
+              if s["op"] == "ioctl"]
     assert d.model.open_flags == num(v["seq"][0]["flags"])
     assert [(io.name, io.request, io.words) for io in d.model.ioctls] == wanted
-    assert [[c.function, c.argument] for c in d.model.calls] == [[f, num(a)] for f, a in v["wrperfmon"]]
+    assert [[c.function, c.argument] for c in d.model.calls] == [[f, num(a)]
+                                                                 for f, a in v["wrperfmon"]]
 
 
 @pytest.mark.parametrize("v", rows("alpha_device.jsonl", lambda r: r["kind"] == "session", name_of))
 def test_session_on_the_device_model(v):
     """The model takes every request and counts for each of the session's events."""
     texts = [f"{name}:counter={counter}" for counter, name in v["events"]]
-    with alpha.Session(texts, device_model=v["pmu"], settings=settings_of(v), n_cpus=v["ncpu"], context=CONTEXT) as s:
+    with alpha.Session(texts, device_model=v["pmu"], settings=settings_of(v), n_cpus=v["ncpu"],
+                       context=CONTEXT) as s:
         assert s.entries == (v["ncpu"] if v["mode"] == "each" else 1)
         time.sleep(0.02)  # the slowest rate interrupts many times meanwhile
     assert [c.quality for c in s] == [perfmon.Quality.EXACT] * len(texts)
 
 
 def test_every_kind_is_met():
-    kinds = {row["kind"] for name in ("alpha_words.jsonl", "alpha_events.jsonl") for row in load(name)}
+    kinds = {
+        row["kind"] for name in ("alpha_words.jsonl", "alpha_events.jsonl") for row in load(name)
+    }
     assert kinds == set(CHECKS)

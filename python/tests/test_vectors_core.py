@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Core Solo and Core Duo as pmc.core(3) has them: every golden specifier, and the spellings of libpfm 3 and 4."""
+"""Core Solo and Core Duo as pmc.core(3) has them: every golden specifier, and the spellings of
+libpfm 3 and 4."""
 import pytest
 from vectors import num, rows
 
@@ -17,11 +18,13 @@ def test_specifier(core, row):
     ev = core.event(row["spec"])
     value = num(row["evsel_en_int"])
     assert ev.name == row["event"]
-    assert [(r.addr, r.value) for r in ev.registers] == [(0x187 if row["counters"] == 2 else 0x186, value)]
+    assert [(r.addr, r.value)
+            for r in ev.registers] == [(0x187 if row["counters"] == 2 else 0x186, value)]
     assert value & ~0x100000 == num(row["evsel_en"]) and value & ~0x500000 == num(row["evsel"])
     assert sum(1 << c for c in ev.counters) == row["counters"]
     assert (ev.perf_attr.type, ev.perf_attr.config) == (4, num(row["perf_config"]))
-    assert (ev.perf_attr.exclude_user, ev.perf_attr.exclude_kernel) == (row["exclude_user"], row["exclude_kernel"])
+    assert (ev.perf_attr.exclude_user, ev.perf_attr.exclude_kernel) == (row["exclude_user"],
+                                                                        row["exclude_kernel"])
 
 
 @pytest.mark.parametrize("row", rows("core.jsonl", lambda r: not r["ok"], lambda r: r["spec"]))
@@ -35,7 +38,8 @@ def test_refusal(core, row):
 
 @pytest.mark.parametrize("row", rows("core_names.jsonl", ident=lambda r: r["libpmc"]))
 def test_spellings(core, row):
-    for text in (row["libpmc"], row["libpfm3"], "coreduo::" + row["libpfm4"], "core::" + row["libpmc"]):
+    for text in (row["libpmc"], row["libpfm3"], "coreduo::" + row["libpfm4"],
+                 "core::" + row["libpmc"]):
         assert core.event(text).registers[0].value == num(row["evsel"]), text
 
 
@@ -47,7 +51,9 @@ LIBRARY = libpfm3.Library("coreduo")
 def spec_of(e):
     if isinstance(e, str):
         return libpfm3.EventSpec(LIBRARY.find_event(e))
-    return libpfm3.EventSpec(LIBRARY.find_event(e["e"]) if "e" in e else e["idx"], tuple(e.get("um", ())), e.get("plm", 0))
+    return libpfm3.EventSpec(
+        LIBRARY.find_event(e["e"]) if "e" in e else e["idx"], tuple(e.get("um", ())),
+        e.get("plm", 0))
 
 
 class Counter(perfmon.coreduo.Counter):
@@ -66,8 +72,9 @@ def dispatch(req):
     counters = [Counter(e) if isinstance(e, dict) else perfmon.coreduo.Counter() for e in req["ev"]]
     given = any(isinstance(e, dict) and {"cm", "fl"} & set(e) for e in req["ev"])
     model = perfmon.coreduo.Settings(counters[:2]) if req.get("in", given) else None
-    return LIBRARY.dispatch([spec_of(e) for e in req["ev"]], plm=req.get("plm", 8), system_wide=bool(req.get("sys")),
-                            unavailable=req.get("un", ()), model=model)
+    return LIBRARY.dispatch([spec_of(e) for e in req["ev"]], plm=req.get("plm", 8),
+                            system_wide=bool(req.get("sys")), unavailable=req.get("un",
+                                                                                  ()), model=model)
 
 
 def answer(row):
@@ -78,8 +85,8 @@ def answer(row):
         spec = LIBRARY.find_full_event(req["s"])
         return LIBRARY.event_name(spec.event), list(spec.masks)
     out = dispatch(req)
-    return ([[r.num, r.value, r.addr] + ([r.alt_addr] if r.alt_addr != r.addr else []) for r in out.pmcs],
-            [[r.num, r.addr, r.alt_addr] for r in out.pmds])
+    return ([[r.num, r.value, r.addr] + ([r.alt_addr] if r.alt_addr != r.addr else [])
+             for r in out.pmcs], [[r.num, r.addr, r.alt_addr] for r in out.pmds])
 
 
 def expected(row):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Montecito: every golden request through the libpfm 3 interface, those that have a text through dispatch(), and the traits of
-every event. Our answers to rows where libpfm 3.10 is wrong are in montecito_better.jsonl."""
+"""Montecito: every golden request through the libpfm 3 interface, those that have a text through
+dispatch(), and the traits of every event. Our answers to rows where libpfm 3.10 is wrong are in
+montecito_better.jsonl."""
 import pytest
 from vectors import load, num, rows
 
@@ -15,7 +16,8 @@ FEATURES = ("op1", "op2", "iear", "dear", "etb", "ipear", "ir", "dr")
 
 
 def opcm(o):
-    return montecito.Opcm(num(o.get("match", 0)), num(o.get("mask", 0)), "".join(s for s in "mifb" if o.get(s)))
+    return montecito.Opcm(num(o.get("match", 0)), num(o.get("mask", 0)),
+                          "".join(s for s in "mifb" if o.get(s)))
 
 
 def ear(e):
@@ -49,7 +51,8 @@ def used(req, key):
 
 def settings(req):
     """None if the request passes none."""
-    given = any(key in req for key in FEATURES) or any(isinstance(e, dict) and {"th", "fl"} & set(e) for e in req["ev"])
+    given = any(key in req for key in FEATURES) or any(
+        isinstance(e, dict) and {"th", "fl"} & set(e) for e in req["ev"])
     if not req.get("in", given):
         return None
     etb, ipear = used(req, "etb"), used(req, "ipear")
@@ -57,9 +60,9 @@ def settings(req):
         [counter(e) for e in req["ev"]][:12],
         *(opcm(used(req, key)) if used(req, key) is not None else None for key in ("op1", "op2")),
         *(ear(used(req, key)) if used(req, key) is not None else None for key in ("iear", "dear")),
-        ipear=montecito.Ipear(ipear.get("delay", 0), ipear.get("plm", 0)) if ipear is not None else None,
-        etb=montecito.Etb(etb.get("tm", 0), etb.get("ptm", 0), etb.get("ppm", 0), etb.get("brt", 0), etb.get("plm", 0))
-        if etb is not None else None,
+        ipear=montecito.Ipear(ipear.get("delay", 0), ipear.get("plm", 0)) if ipear is not None else
+        None, etb=montecito.Etb(etb.get("tm", 0), etb.get("ptm", 0), etb.get("ppm", 0),
+                                etb.get("brt", 0), etb.get("plm", 0)) if etb is not None else None,
         drange=ranges(req["dr"]) if used(req, "dr") is not None else None,
         irange=code_ranges(req["ir"]) if used(req, "ir") is not None else None)
 
@@ -67,8 +70,9 @@ def settings(req):
 def spec_of(e):
     if isinstance(e, str):
         return libpfm3.EventSpec(LIBRARY.find_event_by_name(e))
-    return libpfm3.EventSpec(LIBRARY.find_event_by_name(e["e"]) if "e" in e else e["idx"], tuple(e.get("um", ())),
-                             e.get("plm", 0))
+    return libpfm3.EventSpec(
+        LIBRARY.find_event_by_name(e["e"]) if "e" in e else e["idx"], tuple(e.get("um", ())),
+        e.get("plm", 0))
 
 
 def wants_model(req):
@@ -76,8 +80,9 @@ def wants_model(req):
 
 
 def dispatch(req):
-    return LIBRARY.dispatch([spec_of(e) for e in req["ev"]], plm=req.get("plm", 8), system_wide=bool(req.get("sys")),
-                            unavailable=req.get("un", ()), model=settings(req), want_model=wants_model(req))
+    return LIBRARY.dispatch([spec_of(e) for e in req["ev"]], plm=req.get("plm", 8),
+                            system_wide=bool(req.get("sys")), unavailable=req.get("un", ()),
+                            model=settings(req), want_model=wants_model(req))
 
 
 def c_dispatch(req):
@@ -94,7 +99,9 @@ def c_dispatch(req):
 def shown(regs, with_value):
     out = []
     for r in regs:
-        where = [] if r.addr == r.alt_addr == r.num else [r.addr] if r.addr == r.alt_addr else [r.addr, r.alt_addr]
+        where = [] if r.addr == r.alt_addr == r.num else [r.addr] if r.addr == r.alt_addr else [
+            r.addr, r.alt_addr
+        ]
         out.append([r.num, r.value, *where] if with_value else [r.num, *where] if where else r.num)
     return out
 
@@ -155,11 +162,17 @@ def check_bycode(req, res):
 
 
 def check_info(req, res):
-    mask = {key: sum(1 << n for n in getattr(LIBRARY, key)) for key in ("impl_pmcs", "impl_pmds", "impl_counters")}
+    mask = {
+        key: sum(1 << n for n in getattr(LIBRARY, key))
+        for key in ("impl_pmcs", "impl_pmds", "impl_counters")
+    }
     assert {key: num(res[key]) for key in mask} == mask
-    assert (LIBRARY.name, LIBRARY.type, LIBRARY.num_events) == (res["pmu_name"], res["pmu_type"], res["num_events"])
-    assert (LIBRARY.num_pmcs, LIBRARY.num_pmds, LIBRARY.num_counters) == (res["num_pmcs"], res["num_pmds"], res["num_counters"])
-    assert (LIBRARY.counter_width, LIBRARY.max_event_name_len) == (res["width"], res["max_name_len"])
+    assert (LIBRARY.name, LIBRARY.type, LIBRARY.num_events) == (res["pmu_name"], res["pmu_type"],
+                                                                res["num_events"])
+    assert (LIBRARY.num_pmcs, LIBRARY.num_pmds,
+            LIBRARY.num_counters) == (res["num_pmcs"], res["num_pmds"], res["num_counters"])
+    assert (LIBRARY.counter_width, LIBRARY.max_event_name_len) == (res["width"],
+                                                                   res["max_name_len"])
     assert libpfm3.version() == (3, 11)
 
 
@@ -168,15 +181,21 @@ def index(req):
 
 
 CHECKS = {
-    "dispatch": check_dispatch, "find_full": check_find_full, "bycode": check_bycode, "bycode_next": check_bycode,
+    "dispatch": check_dispatch,
+    "find_full": check_find_full,
+    "bycode": check_bycode,
+    "bycode_next": check_bycode,
     "info": check_info,
     "find": lambda req, res: LIBRARY.event_name(LIBRARY.find_event(req["s"])) == res["name"],
-    "find_mask": lambda req, res: LIBRARY.find_event_mask(index(req), req["s"]) == res.get("mask", 0),
-    "full_name": lambda req, res: LIBRARY.full_event_name(libpfm3.EventSpec(index(req), tuple(req.get("um", ()))),
-                                                          req.get("len", 128)) == res["str"],
+    "find_mask": lambda req, res: LIBRARY.find_event_mask(index(req), req["s"]) == res.get(
+        "mask", 0),
+    "full_name": lambda req, res: LIBRARY.full_event_name(
+        libpfm3.EventSpec(index(req), tuple(req.get("um", ()))), req.get("len", 128)) == res["str"],
     "name": lambda req, res: LIBRARY.event_name(index(req), req.get("len", 128)) == res["str"],
-    "mask_name": lambda req, res: LIBRARY.mask_name(index(req), req.get("mask", 0), req.get("len", 128)) == res["str"],
-    "code_counter": lambda req, res: LIBRARY.event_code(index(req), req.get("cnt", 0)) == res.get("code", 0),
+    "mask_name": lambda req, res: LIBRARY.mask_name(index(req), req.get("mask", 0),
+                                                    req.get("len", 128)) == res["str"],
+    "code_counter": lambda req, res: LIBRARY.event_code(index(req), req.get("cnt", 0)) == res.get(
+        "code", 0),
 }
 
 
@@ -204,7 +223,8 @@ LEVELS = {0: "", 1: ":k", 8: ":u", 9: ":u:k"}
 def text_of(e):
     if isinstance(e, str):
         return e
-    masks = "".join(":" + LIBRARY.mask_name(LIBRARY.find_event_by_name(e["e"]), m) for m in e.get("um", ()))
+    masks = "".join(":" + LIBRARY.mask_name(LIBRARY.find_event_by_name(e["e"]), m)
+                    for m in e.get("um", ()))
     return e["e"] + masks + LEVELS[e.get("plm", 0)]
 
 
@@ -212,16 +232,19 @@ def has_text(row):
     """Rows that say nothing a text and dispatch() cannot say, and get an answer."""
     req = row["req"]
     events = [e for e in req.get("ev", ()) if isinstance(e, dict)]
-    return (req.get("op", "dispatch") == "dispatch" and bool(req["ev"]) and not answer_of(row).get("rc")
-            and all(e.get("plm", 0) in LEVELS and "idx" not in e for e in events) and req.get("plm", 8) != 0
-            and "placed" not in answer_of(row) and not {"count", "noinp", "nooutp"} & set(req))
+    return (req.get("op", "dispatch") == "dispatch" and bool(req["ev"])
+            and not answer_of(row).get("rc")
+            and all(e.get("plm", 0) in LEVELS and "idx" not in e
+                    for e in events) and req.get("plm", 8) != 0 and "placed" not in answer_of(row)
+            and not {"count", "noinp", "nooutp"} & set(req))
 
 
 @pytest.mark.parametrize("row", rows("montecito.jsonl", has_text))
 def test_texts(row):
     req, res = row["req"], answer_of(row)
-    d = CONTEXT.dispatch([text_of(e) for e in req["ev"]], plm=req.get("plm", 8), system_wide=bool(req.get("sys")),
-                         unavailable=req.get("un", ()), model=settings(req))
+    d = CONTEXT.dispatch([text_of(e) for e in req["ev"]], plm=req.get("plm", 8),
+                         system_wide=bool(req.get("sys")), unavailable=req.get("un", ()),
+                         model=settings(req))
     assert shown(d.pmcs, True) == [[p[0], num(p[1]), *p[2:]] for p in res["pmc"]]
     assert shown(d.pmds, False) == res["pmd"]
     assert list(d.counters) == [r.num for r in d.pmcs[:len(req["ev"])]]
@@ -235,13 +258,17 @@ def test_texts(row):
 @pytest.mark.parametrize("row", rows("montecito_events.jsonl", ident=lambda r: r["name"]))
 def test_traits(row):
     t = montecito.traits(row["name"])
-    assert (t.name, t.maxincr, t.umask, int(t.type)) == (row["name"], row["maxincr"], num(row["umask"]), row["type"])
+    assert (t.name, t.maxincr, t.umask, int(t.type)) == (row["name"], row["maxincr"],
+                                                         num(row["umask"]), row["type"])
     group, number = row.get("hw_group", row["group"]), row.get("hw_set", row["set"])
     assert (int(t.group), t.set) == (group, number if number >= 0 else None)
-    assert (t.ear_mode is None) == ("ear_mode_rc" in row) and (t.ear_mode is None or int(t.ear_mode) == row["ear_mode"])
+    assert (t.ear_mode is None) == ("ear_mode_rc" in row) and (t.ear_mode is None or int(t.ear_mode)
+                                                               == row["ear_mode"])
     assert t.ear == ("data" if row.get("is_dear") else "code" if row.get("is_iear") else None)
     assert [t.etb, t.opcm, t.iarr, t.darr, t.all_threads] == [
-        bool(row.get(key)) for key in ("is_etb", "support_opcm", "support_iarr", "support_darr", "support_all")]
+        bool(row.get(key))
+        for key in ("is_etb", "support_opcm", "support_iarr", "support_darr", "support_all")
+    ]
     assert LIBRARY.event_code(t.index) == row["code"]
     assert sum(1 << c for c in LIBRARY.event_counters(t.index)) == num(row["counters"])
     assert [[m.name, m.code] for m in LIBRARY.masks(t.index)] == row.get("masks", [])

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutated lists in Arm's own JSON, in memory: one input is one list of a few events, read by the reader alone.
+"""Mutated lists in Arm's own JSON, in memory: one input is one list of a few events, read by the
+reader alone.
 
-    fuzz_arm.py [--runs N] [--seconds N] [--seed N] [--trace N] [--keep FOLDER] [--library libperfmon.so] FILE-OR-FOLDER...
+    fuzz_arm.py [--runs N] [--seconds N] [--seed N] [--trace N] [--keep FOLDER] [--library
+    libperfmon.so] FILE-OR-FOLDER...
 
-Most inputs are objects with other values in them; of every eighth it is the text that has other bytes. What comes out of each is one row,
-one refusal or one note for every event, refusals with file, event, key and a reason, never an exception; and rows as the compiler takes
-them. One input in 2,000, and each that reaches something new, is compiled: to an image, and once more from its own text, which has to say
-the same. Lines are watched for one input in --trace; of the others what was refused and why is what may be new. The same seed gives
-the same inputs. What breaks something is made small, printed, and kept as --keep/broken.
+Most inputs are objects with other values in them; of every eighth it is the text that has other
+bytes. What comes out of each is one row, one refusal or one note for every event, refusals with
+file, event, key and a reason, never an exception; and rows as the compiler takes them. One input in
+2,000, and each that reaches something new, is compiled: to an image, and once more from its own
+text, which has to say the same. Lines are watched for one input in --trace; of the others what was
+refused and why is what may be new. The same seed gives the same inputs. What breaks something is
+made small, printed, and kept as --keep/broken.
 """
 
 import argparse
@@ -21,7 +25,8 @@ import sys
 import time
 
 import fuzz_lists
-from fuzz_lists import FIXED_TIME, HOSTILE, VALUES, Wrong, check_image, keep, read_all, report, time_bound
+from fuzz_lists import (
+    FIXED_TIME, HOSTILE, VALUES, Wrong, check_image, keep, read_all, report, time_bound)
 
 import pmarm
 import pmcompile
@@ -37,26 +42,31 @@ FORGET = 50000          # what the readers remember of texts grows with each inp
 MAX_EVENTS = 4
 OF_LIST = ("_type", "timestamp", "cpuid", "cpu", "pmu_architecture", "counters", "events")
 OF_EVENT = ("code", "name", "description", "component", "trm_name")
-NUMBERS = (0, 1, 2, 16, 17, 18, 30, 31, 32, 63, 64, 255, 256, 0x3FF, 0x400, 0x4000, 0xFFFF, 0x10000, 2 ** 31, 2 ** 32, 2 ** 63, 2 ** 64,
-           10 ** 23, 10 ** 24)
+NUMBERS = (0, 1, 2, 16, 17, 18, 30, 31, 32, 63, 64, 255, 256, 0x3FF, 0x400, 0x4000, 0xFFFF, 0x10000,
+           2**31, 2**32, 2**63, 2**64, 10**23, 10**24)
 LENGTHS = (30, 31, 60, 99, 100, 101, 239, 240, 241, 255, 256, 1000, 16384, 16385)
-PIECES = tuple("\"\\\n\r\t\0 ,;:.=#@'-_%/$(){}[]\x1b\x7f\x85\xa0\u00e9\u00df\u0130\u0131\u0300\u200b\u2028\u202e\ufeff\ufffd\U0001f600")
+PIECES = tuple(
+    "\"\\\n\r\t\0"
+    " ,;:.=#@'-_%/$(){}[]\x1b\x7f\x85\xa0\u00e9\u00df\u0130\u0131\u0300\u200b\u2028\u202e\ufeff\ufffd\U0001f600"
+)
 PIECES += ("  ", "\\\"", "\" \"", "alias=", "on=none", " hidden", "null", "0x", "\\u0000")
 TOKENS = (b"{", b"}", b"[", b"]", b",", b":", b"\"", b"\\", b"\\u0000", b"\\ud800", b"null",
-        b"true", b"NaN", b"-Infinity", b"1e999", b"-0",
-          b"0.5", b"0" * 30, b"1" * 24, b"1" * 25, b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\0", b" ", b"\n", b"//",
+          b"true", b"NaN", b"-Infinity", b"1e999", b"-0", b"0.5", b"0" * 30, b"1" * 24, b"1" * 25,
+          b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\0", b" ", b"\n", b"//",
           b"\"name\": \"B\", \"name\": \"A\",", b"\"code\": 17,", b"[" * 1500)
 
 
-# ---- what is tried -----------------------------------------------------------------------------------------------------
+# ---- what is tried -------------------------------------------------------------------------------
 
 class Trial(fuzz_lists.Trial):
     """Reads lists of one processor that is known, and of one that is not."""
 
     def __init__(self, library):
         super().__init__("arm", library)
-        self.models = [Model("arm", name.replace("-", "_"), name, [(name + ".json", name, b"")], arch="arm64")
-                       for name in ("cortex-a53", "invented-f1")]
+        self.models = [
+            Model("arm", name.replace("-", "_"), name, [(name + ".json", name, b"")], arch="arm64")
+            for name in ("cortex-a53", "invented-f1")
+        ]
         self.image, self.number = os.path.join(self.folder, "x.pmdb"), 0
         self.outcomes, self.compiled, self.refused = set(), 0, 0
 
@@ -80,7 +90,9 @@ class Trial(fuzz_lists.Trial):
         reading.file = model.files[0][0]
         pmarm.read_core(reading, value)
         events = value["events"]
-        self.check(reading, (len(events) if type(events) is list else 1) if type(value.get("cpu")) is str else None)
+        self.check(
+            reading,
+            (len(events) if type(events) is list else 1) if type(value.get("cpu")) is str else None)
         return reading
 
     def check(self, reading, events):
@@ -90,13 +102,20 @@ class Trial(fuzz_lists.Trial):
             rows = b.rows
             for row in rows:
                 name, code = row.name, row.values[0][1]
-                if not (name.strip() == name != "" and name.isprintable() and len(name) <= MAX_NAME):
+                if not (name.strip() == name != "" and name.isprintable()
+                        and len(name) <= MAX_NAME):
                     raise Wrong("a row called %r" % name)
-                if type(code) is not int or not 0 <= code <= 0xFFFF or not row.counters or row.counters & ~b.known:
+                if (
+                    type(code) is not int
+                    or not 0 <= code <= 0xFFFF
+                    or not row.counters
+                    or row.counters & ~b.known
+                ):
                     raise Wrong("a row with code %r on %r" % (code, row.counters))
         for file, event, key, reason in reading.refused:
             if not (file and event and key and reason) or reason.startswith("not understood"):
-                raise Wrong("a refusal without file, event, key or reason: %r" % ((file, event, key, reason),))
+                raise Wrong("a refusal without file, event, key or reason: %r" %
+                            ((file, event, key, reason), ))
             if len(event) > MAX_NAME or type(event) is not str:
                 raise Wrong("a refusal of %r" % event)
             others += key not in ("cpuid", "cpu")
@@ -106,8 +125,10 @@ class Trial(fuzz_lists.Trial):
             others += reason[-8:] == "left out"
             if reason[-12:] not in self.outcomes:
                 self.outcome(reason[-12:])
-        if reading.counts["core"] != len(rows) or events is not None and len(rows) + others != events:
-            raise Wrong("%d rows, %d counted, and %d others" % (len(rows), reading.counts["core"], others))
+        if reading.counts["core"] != len(
+                rows) or events is not None and len(rows) + others != events:
+            raise Wrong("%d rows, %d counted, and %d others" %
+                        (len(rows), reading.counts["core"], others))
 
     def outcome(self, *what):
         self.outcomes.add(what if what[1:] else what[0])
@@ -125,16 +146,20 @@ class Trial(fuzz_lists.Trial):
         with open(self.image, "wb") as f:
             f.write(image)
         check_image(self.image, self.library)
-        text = "\n".join("\n".join(identity + body) for _, _, identity, body in reading.format_parts()) + "\n"
+        text = "\n".join("\n".join(identity + body)
+                         for _, _, identity, body in reading.format_parts()) + "\n"
         for sheet, t, again in zip(reading.list_sheets(), tables, compiled(text)):
             if shape(t) != shape(again):
                 raise Wrong("its text means something else: %r, %r" % (shape(t), shape(again)))
             for own, row in zip(sheet.rows, t.rows):
-                if (own.name, own.counters, own.aliases, row.values[0][2]) != (row.name, row.counters, row.aliases, own.values[0][1]):
-                    raise Wrong("a row that became another: %r, %r" % (own.line(0, 0, ()), vars_of(row)))
+                if (own.name, own.counters, own.aliases, row.values[0][2]) != (
+                        row.name, row.counters, row.aliases, own.values[0][1]):
+                    raise Wrong("a row that became another: %r, %r" % (own.line(0, 0,
+                                                                                ()), vars_of(row)))
 
     def run(self, mutator, doc, text, model, traced):
-        """One input, as an object or, if there is one, as a text. None, or (the text, what went wrong)."""
+        """One input, as an object or, if there is one, as a text. None, or (the text, what went
+        wrong)."""
         self.new = False
         began = time.process_time()
         try:
@@ -151,7 +176,8 @@ class Trial(fuzz_lists.Trial):
             if self.new or self.number % COMPILED == 0:
                 self.compile(reading)
             took = time.process_time() - began
-            if took > FIXED_TIME and took > time_bound(json.dumps(doc).encode() if text is None else text):
+            if took > FIXED_TIME and took > time_bound(
+                    json.dumps(doc).encode() if text is None else text):
                 raise Wrong("took %.1f seconds of processor time" % took)
         except (Exception, SystemExit) as e:
             sys.settrace(None)
@@ -163,7 +189,8 @@ class Trial(fuzz_lists.Trial):
 def compiled(text):
     """Tables of a text, which has to be without errors."""
     name = "text.pmu"
-    parts = LIBRARY.files[name] = pmcompile.split_parts(split_statements(text, name, LIBRARY.errors), name)
+    parts = LIBRARY.files[name] = pmcompile.split_parts(
+        split_statements(text, name, LIBRARY.errors), name)
     errors = LIBRARY.errors[:]
     tables = [t for t, _ in pmcompile.compile_parts(LIBRARY, parts, errors, lambda part: True)]
     LIBRARY.forget_file(name)
@@ -177,11 +204,12 @@ def vars_of(row):
 
 
 def shape(t):
-    return ([t.name, t.desc, t.encoder, t.device, t.source, t.aliases] + [vars_of(r) for r in t.rows] +
-            [[getattr(m, s) for s in pt.Match.__slots__] for m in t.matches])
+    return ([t.name, t.desc, t.encoder, t.device, t.source, t.aliases] +
+            [vars_of(r) for r in t.rows] + [[getattr(m, s) for s in pt.Match.__slots__]
+                                            for m in t.matches])
 
 
-# ---- other inputs out of known ones --------------------------------------------------------------------------------------
+# ---- other inputs out of known ones --------------------------------------------------------------
 
 class Mutator:
     def __init__(self, seed):
@@ -198,7 +226,8 @@ class Mutator:
         if how < 7:
             return s[:at] + s[at + 1 + int(random() * 3):]
         if how == 7:
-            return self.one((s.lower(), s.upper(), s.swapcase(), s.replace("_", "."), s.replace("_", ""), s + " ", " " + s, s + s))
+            return self.one((s.lower(), s.upper(), s.swapcase(), s.replace("_", "."),
+                             s.replace("_", ""), s + " ", " " + s, s + s))
         if how == 8:
             return self.one(HOSTILE)
         if how == 9:
@@ -216,8 +245,8 @@ class Mutator:
             if type(value) is str:
                 return self.string(value)
             if type(value) is int:
-                return self.one((value + 1, value - 1, -value, value ^ 1 << int(random() * 18), self.one(NUMBERS), str(value),
-                                 float(value)))
+                return self.one((value + 1, value - 1, -value, value ^ 1 << int(random() * 18),
+                                 self.one(NUMBERS), str(value), float(value)))
         if how < 0.75:
             return self.one(VALUES) if random() < 0.9 else self.one(NUMBERS)
         # What something else has there, or under another key.
@@ -237,7 +266,8 @@ class Mutator:
         if random() < 0.15:
             self.list_of_events(doc, events, docs)
             return
-        where, keys = (doc, OF_LIST) if not events or random() < 0.3 else (self.one(events), OF_EVENT)
+        where, keys = (doc, OF_LIST) if not events or random() < 0.3 else (self.one(events),
+                                                                           OF_EVENT)
         if type(where) is not dict:
             return
         how = random()
@@ -260,7 +290,9 @@ class Mutator:
             del events[int(self.random() * len(events))]
         elif how == 1 and events:
             twin = self.one(events)         # the same name, in another way of writing it
-            events.append(dict(twin, name=self.string(twin["name"])) if type(twin) is dict and type(twin.get("name")) is str else twin)
+            events.append(
+                dict(twin, name=self.string(twin["name"])
+                     ) if type(twin) is dict and type(twin.get("name")) is str else twin)
         elif how == 2:
             events.insert(int(self.random() * (len(events) + 1)), self.one(VALUES))
         elif how == 3:
@@ -305,7 +337,7 @@ class Mutator:
                 return text[:4000]
 
 
-# ---- the run -------------------------------------------------------------------------------------------------------------
+# ---- the run -------------------------------------------------------------------------------------
 
 class Corpus:
     """Objects, texts, and how both are chosen from."""
@@ -374,14 +406,30 @@ def fuzz(options, trial):
 
 
 def say(options, trial, runs, known, began, kept):
-    print("%d inputs from seed %d, %d of them compiled, %d pairs of lines reached, %d of them new, %d inputs kept%s"
-          % (runs, options.seed, trial.compiled, len(trial.reached), len(trial.reached) - known, kept,
-             ", %d a second, %d rows refused by the compiler" % (runs / (time.monotonic() - began), trial.refused)
-             if options.progress else ""), flush=True)
+    print(
+        "%d inputs from seed %d, %d of them compiled, %d pairs of lines reached, %d of them new, %d"
+        " inputs kept%s"
+        % (
+            runs,
+            options.seed,
+            trial.compiled,
+            len(trial.reached),
+            len(trial.reached) - known,
+            kept,
+            (
+                ", %d a second, %d rows refused by the compiler"
+                % (runs / (time.monotonic() - began), trial.refused)
+                if options.progress
+                else ""
+            ),
+        ),
+        flush=True,
+    )
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("corpus", nargs="+")
     p.add_argument("--runs", type=int, default=1000)
     p.add_argument("--seconds", type=int, default=0)
@@ -390,7 +438,8 @@ def main():
     p.add_argument("--keep")
     p.add_argument("--library")
     p.add_argument("--progress", action="store_true", help="a line for each million")
-    p.add_argument("--useless", action="store_true", help="name files of the corpus that reach nothing new")
+    p.add_argument("--useless", action="store_true",
+                   help="name files of the corpus that reach nothing new")
     options = p.parse_intermixed_args()
     fuzz_lists.same_each_time()
     trial = Trial(fuzz_lists.Library(options.library) if options.library else None)

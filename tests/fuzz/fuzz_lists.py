@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutated event lists, kept when they reach new lines of the readers: .pmu files and vendors' lists.
+"""Mutated event lists, kept when they reach new lines of the readers: .pmu files and vendors'
+lists.
 
-    fuzz_lists.py pmu|vendor [--runs N] [--seconds N] [--seed N] [--keep FOLDER] [--library libperfmon.so] FILE-OR-FOLDER...
+    fuzz_lists.py pmu|vendor [--runs N] [--seconds N] [--seed N] [--keep FOLDER] [--library
+    libperfmon.so] FILE-OR-FOLDER...
 
-Whatever comes in, either an image comes out that can be read (by the library too, if it is named), or a reason with file and place
-(pmu) or file, event and key (vendor): never a traceback, and nothing half-written. The same seed gives the same inputs. An input
-that breaks this is made as small as it gets, and written to standard output and below --keep. New inputs are kept there as well.
+Whatever comes in, either an image comes out that can be read (by the library too, if it is named),
+or a reason with file and place (pmu) or file, event and key (vendor): never a traceback, and
+nothing half-written. The same seed gives the same inputs. An input that breaks this is made as
+small as it gets, and written to standard output and below --keep. New inputs are kept there as
+well.
 
 An input of kind vendor is a tree: "%% PATH" starts a file.
 """
@@ -34,16 +38,23 @@ import pmview  # noqa: E402
 import pmuc  # noqa: E402
 import pmvendor  # noqa: E402
 
-# Seconds of processor time that an input may take: fixed, and for each byte. Traced, the slowest of 400 took 0.1 s, and 18 us a byte.
+# Seconds of processor time that an input may take: fixed, and for each byte. Traced, the slowest of
+# 400 took 0.1 s, and 18 us a byte.
 FIXED_TIME, TIME_PER_BYTE = 3, 0.001
-HOSTILE = ["", "-", "0", "-1", "1", "2", "0x", "0xff", "0x1ff", "256", "65536", "0xffffffffffffffff", "0x10000000000000000", "9" * 30,
-           "1e308", "nan", "null", "0,1,2,3", "0..63", "64", "3..1", "a", "A" * 300, "%s", "..", "/dev/null", "=", ":", ",", "\"", "@9",
-           "\0", "\u00e9", "\u202e", "\x1b[31m", "!", "config:0-7", "config2:63-0"]
-VALUES = [0, 1, -1, 64, 256, 2 ** 64, 1.5, 1e300, True, False, None, [], {}, [[]], {"a": 1}, "x" * 20000] + HOSTILE
+HOSTILE = [
+    "", "-", "0", "-1", "1", "2", "0x", "0xff", "0x1ff", "256", "65536", "0xffffffffffffffff",
+    "0x10000000000000000", "9" * 30, "1e308", "nan", "null", "0,1,2,3", "0..63", "64", "3..1", "a",
+    "A" * 300, "%s", "..", "/dev/null", "=", ":", ",", "\"", "@9", "\0", "\u00e9", "\u202e",
+    "\x1b[31m", "!", "config:0-7", "config2:63-0"
+]
+VALUES = [
+    0, 1, -1, 64, 256, 2**64, 1.5, 1e300, True, False, None, [], {}, [[]], {"a": 1}, "x" * 20000
+] + HOSTILE
 
 
 def time_bound(data):
-    """Seconds of processor time that an input may take. What takes time with the square of its size is wrong."""
+    """Seconds of processor time that an input may take. What takes time with the square of its size
+    is wrong."""
     return FIXED_TIME + TIME_PER_BYTE * len(data)
 
 
@@ -51,7 +62,7 @@ class Wrong(Exception):
     """An answer that is none."""
 
 
-# ---- what is tried -----------------------------------------------------------------------------------------------------
+# ---- what is tried -------------------------------------------------------------------------------
 
 def quietly(function, *args):
     """(status, standard output, standard error)."""
@@ -112,7 +123,8 @@ def try_vendor(data, folder, library):
         except (OSError, ValueError):
             pass                # no file system has such a name
     os.makedirs(tree, exist_ok=True)
-    status, text, err = quietly(pmvendor.main, [tree, "-o", out + "/", "--json", "--force", "--jobs", "1"])
+    status, text, err = quietly(pmvendor.main,
+                                [tree, "-o", out + "/", "--json", "--force", "--jobs", "1"])
     if status not in (0, 1) or err:
         raise Wrong("status %s: %s" % (status, err))
     for line in text.split("\n")[:-1]:
@@ -123,9 +135,11 @@ def try_vendor(data, folder, library):
 
 
 def check_line(line):
-    if "refused" in line and not all(line["refused"].get(k) for k in ("file", "event", "key", "reason")):
+    if "refused" in line and not all(line["refused"].get(k)
+                                     for k in ("file", "event", "key", "reason")):
         raise Wrong("a refusal without file, event, key or reason: %s" % line)
-    fault = re.search(r": (\w*Error): ", str(line.get("error") or line.get("problem") or (line.get("model") or {})))
+    fault = re.search(r": (\w*Error): ",
+                      str(line.get("error") or line.get("problem") or (line.get("model") or {})))
     if fault:
         raise Wrong("a list broke its reader: %s" % json.dumps(line)[:300])
 
@@ -138,28 +152,34 @@ class Library:
 
     def __init__(self, path):
         self.lib = ctypes.CDLL(path)
-        self.lib.pfm_open_context.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p]
+        self.lib.pfm_open_context.argtypes = [
+            ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p
+        ]
         self.lib.pfm_close_context.argtypes = [ctypes.c_void_p]
 
     def refusal(self, image):
         class Options(ctypes.Structure):
-            _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_uint), ("pmu", ctypes.c_char_p), ("sysfs_root", ctypes.c_char_p),
+            _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_uint),
+                        ("pmu", ctypes.c_char_p), ("sysfs_root", ctypes.c_char_p),
                         ("images", ctypes.c_char_p), ("cpuid", ctypes.c_char_p)]
 
         class Reason(ctypes.Structure):
-            _fields_ = [("size", ctypes.c_size_t), ("code", ctypes.c_int), ("kind", ctypes.c_int), ("start", ctypes.c_uint32),
-                        ("end", ctypes.c_uint32), ("event", ctypes.c_int), ("sys_errno", ctypes.c_int), ("clash", ctypes.c_uint64),
-                        ("clash_counters", ctypes.c_uint64), ("detail", ctypes.c_char_p), ("number", ctypes.c_uint64)]
+            _fields_ = [("size", ctypes.c_size_t), ("code", ctypes.c_int), ("kind", ctypes.c_int),
+                        ("start", ctypes.c_uint32), ("end", ctypes.c_uint32),
+                        ("event", ctypes.c_int), ("sys_errno", ctypes.c_int),
+                        ("clash", ctypes.c_uint64), ("clash_counters", ctypes.c_uint64),
+                        ("detail", ctypes.c_char_p), ("number", ctypes.c_uint64)]
         options, reason, ctx = Options(), Reason(), ctypes.c_void_p()
         options.size, reason.size = ctypes.sizeof(options), ctypes.sizeof(reason)
         options.flags, options.images = 1, image.encode()
-        if self.lib.pfm_open_context(ctypes.byref(ctx), ctypes.byref(options), ctypes.byref(reason)):
+        if self.lib.pfm_open_context(ctypes.byref(ctx), ctypes.byref(options),
+                                     ctypes.byref(reason)):
             return (reason.detail or b"?").decode()
         self.lib.pfm_close_context(ctx)
         return None
 
 
-# ---- one input ---------------------------------------------------------------------------------------------------------
+# ---- one input -----------------------------------------------------------------------------------
 
 class Trial:
     """Runs inputs and knows which lines of the readers they reached."""
@@ -221,11 +241,13 @@ class Trial:
         place = traceback.extract_tb(e.__traceback__)[-1]
         wrong = "%s: %s" % (type(e).__name__, e)
         said = "".join(traceback.format_exception(type(e), e, e.__traceback__))
-        return type(e), place.filename, place.lineno, wrong[:60] if isinstance(e, Wrong) else "", wrong, said
+        return type(e), place.filename, place.lineno, wrong[:60] if isinstance(
+            e, Wrong) else "", wrong, said
 
 
 def shrunk(trial, data, wrong):
-    """The smallest input that goes wrong in the same way: pieces are left out as long as that helps."""
+    """The smallest input that goes wrong in the same way: pieces are left out as long as that
+    helps."""
     size = len(data) // 2
     tries = 3000
     while size and tries:
@@ -242,7 +264,7 @@ def shrunk(trial, data, wrong):
     return data, wrong
 
 
-# ---- other inputs out of known ones --------------------------------------------------------------------------------------
+# ---- other inputs out of known ones --------------------------------------------------------------
 
 def sections(data):
     """The files of a tree: (path, content)."""
@@ -252,7 +274,8 @@ def sections(data):
 
 
 def joined(files):
-    return b"".join(b"%% " + path.encode() + b"\n" + content.rstrip(b"\n") + b"\n" for path, content in files)
+    return b"".join(b"%% " + path.encode() + b"\n" + content.rstrip(b"\n") + b"\n"
+                    for path, content in files)
 
 
 class Mutator:
@@ -270,7 +293,11 @@ class Mutator:
             tokens = re.split(rb"([\s=,:@./\"\[\]{}]+)", data)
             at = r.randrange(len(tokens))
             other = re.split(rb"([\s=,:@./\"\[\]{}]+)", r.choice(others))
-            tokens[at] = r.choice([r.choice(other), r.choice(tokens), r.choice(HOSTILE).encode(), b"", tokens[at] + tokens[at]])
+            tokens[at] = r.choice([
+                r.choice(other),
+                r.choice(tokens),
+                r.choice(HOSTILE).encode(), b"", tokens[at] + tokens[at]
+            ])
             return b"".join(tokens)
         lines = data.split(b"\n")
         other = r.choice(others).split(b"\n")
@@ -283,7 +310,8 @@ class Mutator:
 
     def places(self, value, found):
         """Every (container, key) in a JSON value."""
-        for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        for key in list(value) if isinstance(
+                value, dict) else range(len(value)) if isinstance(value, list) else ():
             found.append((value, key))
             self.places(value[key], found)
         return found
@@ -317,7 +345,9 @@ class Mutator:
         path, content = files[at]
         how = self.r.randrange(12)
         if how == 0:
-            path = self.text(path.encode(), [p.encode() for p, _ in files]).decode("utf-8", "replace").replace("\n", "")
+            path = self.text(path.encode(),
+                             [p.encode() for p, _ in files]).decode("utf-8",
+                                                                    "replace").replace("\n", "")
         elif how == 1:
             files.append(self.r.choice(list(sections(self.r.choice(others))) or files))
         elif how < 9 and path.endswith(".json"):
@@ -331,11 +361,12 @@ class Mutator:
         return joined(files)
 
 
-# ---- the run -------------------------------------------------------------------------------------------------------------
+# ---- the run -------------------------------------------------------------------------------------
 
 def read_all(places):
     for place in places:
-        names = sorted(os.path.join(place, n) for n in os.listdir(place)) if os.path.isdir(place) else [place]
+        names = sorted(os.path.join(place, n)
+                       for n in os.listdir(place)) if os.path.isdir(place) else [place]
         for n in names:
             with open(n, "rb") as f:
                 yield n, f.read()
@@ -373,13 +404,17 @@ def fuzz(options, trial):
     while time.monotonic() < end if options.seconds else runs < options.runs:
         runs += 1
         # New ones are tried most: they are where the readers were last surprised.
-        at = mutator.r.choice([mutator.r.randrange(len(corpus)), len(corpus) - 1 - mutator.r.randrange(min(8, len(corpus)))])
+        at = mutator.r.choice([
+            mutator.r.randrange(len(corpus)),
+            len(corpus) - 1 - mutator.r.randrange(min(8, len(corpus)))
+        ])
         data = corpus[at]
         for _ in range(mutator.r.choice([1, 1, 2, 4])):
             data = mutate(data, corpus)
         wrong = trial(data)
         if wrong:
-            return report(trial, "input %d of seed %d" % (runs, options.seed), data, wrong, options.keep)
+            return report(trial, "input %d of seed %d" % (runs, options.seed), data, wrong,
+                          options.keep)
         if trial.new and len(data) < 20000:
             corpus.append(data)
             keep(options.keep, "%06d" % runs, data)
@@ -396,7 +431,8 @@ def same_each_time():
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("kind", choices=["pmu", "vendor"])
     p.add_argument("corpus", nargs="+")
     p.add_argument("--runs", type=int, default=1000)
@@ -404,7 +440,8 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--keep")
     p.add_argument("--library")
-    p.add_argument("--useless", action="store_true", help="name files of the corpus that reach nothing new")
+    p.add_argument("--useless", action="store_true",
+                   help="name files of the corpus that reach nothing new")
     options = p.parse_intermixed_args()
     same_each_time()
     trial = Trial(options.kind, Library(options.library) if options.library else None)

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: MIT
 # Builds the fuzz harnesses and runs them, as TAP: first the corpus, then inputs made from it.
 #   run.sh [OPTION...] [NAME...]
-#   --seconds N      each harness for so long, new inputs kept for the next time. Without it a fixed number of inputs from a fixed
+#   --seconds N      each harness for so long, new inputs kept for the next time. Without it a fixed
+#                    number of inputs from a fixed
 #                    seed: the same on every machine, and what the test suite does
 #   --runs N         each harness so many inputs, new ones kept for the next time
-#   --bare           without the sanitizers and without looking at comparisons, several times as fast. What is kept goes through the
+#   --bare           without the sanitizers and without looking at comparisons, several times as
+#                    fast. What is kept goes through the
 #                    sanitizers afterwards
-#   --engine E       libfuzzer (default) or afl: the same harnesses under AFL++ (20 seconds each without --seconds)
+#   --engine E       libfuzzer (default) or afl: the same harnesses under AFL++ (20 seconds each
+#                    without --seconds)
 #   --build FOLDER   where they are built and what they find is kept
-# An input that breaks something is in FOLDER, and becomes a file of corpus/NAME when the cause is mended. Names: those of fuzz_*.c,
+# An input that breaks something is in FOLDER, and becomes a file of corpus/NAME when the cause is
+# mended. Names: those of fuzz_*.c,
 # pmu and vendor (fuzz_lists.py), and arm (fuzz_arm.py).
 set -eu
 
@@ -66,8 +70,10 @@ if [ $# = 0 ]; then
 	[ "$engine" = afl ] || set -- "$@" pmu vendor arm
 fi
 
-# Nothing of the caller's may change what is tried, nor how fast: filling freed memory is the sanitizers' work here.
-unset MALLOC_PERTURB_ PERFMON_PMU PERFMON_EVENTS PERFMON_SYSFS PERFMON_CPUID LIBPFM_FORCE_PMU ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+# Nothing of the caller's may change what is tried, nor how fast: filling freed memory is the
+# sanitizers' work here.
+unset MALLOC_PERTURB_ PERFMON_PMU PERFMON_EVENTS PERFMON_SYSFS PERFMON_CPUID LIBPFM_FORCE_PMU \
+	ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 export LC_ALL=C
 
 make_harnesses() {
@@ -80,7 +86,8 @@ make_in() { # FOLDER OPTION...
 	folder=$1
 	shift
 	if [ ! -f "$folder/build.ninja" ]; then
-		CC=$compiler AFL_QUIET=1 meson setup "$folder" "$source" -Dfuzz=enabled -Dtools=disabled -Dpython=disabled -Dman=disabled \
+		CC=$compiler AFL_QUIET=1 meson setup "$folder" "$source" -Dfuzz=enabled -Dtools=disabled \
+			-Dpython=disabled -Dman=disabled \
 			-Dtests=disabled -Dbench=disabled -Db_lundef=false -Dtables="$tables" "$@"
 	fi
 	AFL_QUIET=1 ninja -C "$folder" -j "${PERFMON_JOBS:-1}" harnesses
@@ -96,7 +103,8 @@ bad() {
 	failed=1
 }
 
-# How a run is limited, and where what it finds goes: a folder of its own each time, or the one of before.
+# How a run is limited, and where what it finds goes: a folder of its own each time, or the one of
+# before.
 start() { # NAME
 	grown=$build/corpus-$1
 	[ -n "$seconds$runs" ] || rm -rf "$grown"
@@ -104,7 +112,8 @@ start() { # NAME
 	seeds=$here/corpus/$1
 	[ -d "$seeds" ] || seeds=
 	# Images of this machine's byte order and of today's form: made, not kept.
-	[ "$1" != image ] || python3 "$source/lib/pmuc/pmuc.py" --image "$grown/testpmu" "$here/../pmu/testpmu.pmu" "$here/../pmu/testpmu2.pmu"
+	[ "$1" != image ] || python3 "$source/lib/pmuc/pmuc.py" --image "$grown/testpmu" \
+		"$here/../pmu/testpmu.pmu" "$here/../pmu/testpmu2.pmu"
 	log=$build/$1.log
 }
 
@@ -118,9 +127,11 @@ run_libfuzzer() {
 	# Which inputs are rare costs as much to know as to run one.
 	[ -z "$bare" ] || limit="$limit -entropic=0"
 	# shellcheck disable=SC2086  # words on purpose
-	if "$build/${bare:+bare/}tests/fuzz/fuzz_$1" $limit $dictionary -reload=0 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
+	if "$build/${bare:+bare/}tests/fuzz/fuzz_$1" $limit $dictionary -reload=0 -timeout=60 \
+		-rss_limit_mb=2048 -print_final_stats=1 \
 		-artifact_prefix="$build/broken-$1-" "$grown" $seeds >"$log" 2>&1 &&
-		{ [ -z "$bare" ] || "$build/tests/fuzz/fuzz_$1" -runs=0 -rss_limit_mb=4096 -artifact_prefix="$build/broken-$1-" "$grown" \
+		{ [ -z "$bare" ] || "$build/tests/fuzz/fuzz_$1" -runs=0 -rss_limit_mb=4096 \
+			-artifact_prefix="$build/broken-$1-" "$grown" \
 			>"$log.checked" 2>&1 || { cat "$log.checked" >>"$log" && false; }; }; then
 		good "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, $(
 			sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1) branches"
@@ -134,8 +145,10 @@ run_afl() {
 	[ ! -f "$here/$1.dict" ] || dictionary="-x $here/$1.dict"
 	rm -rf "$grown"
 	# shellcheck disable=SC2086
-	if ! AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_IMPORT_FIRST=1 \
-		afl-fuzz -i "$here/corpus/$1" -o "$grown" -V "$seconds" -m none -t 20000 $dictionary -- "$build/tests/fuzz/fuzz_$1" >"$log" 2>&1; then
+	if ! AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 \
+		AFL_IMPORT_FIRST=1 \
+		afl-fuzz -i "$here/corpus/$1" -o "$grown" -V "$seconds" -m none -t 20000 $dictionary -- \
+		"$build/tests/fuzz/fuzz_$1" >"$log" 2>&1; then
 		bad "$log" "$1: afl-fuzz failed"
 	elif find "$grown/default/crashes" "$grown/default/hangs" -name 'id*' | grep . >"$log"; then
 		bad "$log" "$1: inputs broke it"
@@ -152,9 +165,11 @@ run_lists() {
 	python_harness fuzz_lists.py "$@"
 }
 
-# In memory: what was kept before is read as well, and lines are watched for fewer where speed is all.
+# In memory: what was kept before is read as well, and lines are watched for fewer where speed is
+# all.
 run_arm() {
-	set -- arm --runs "${runs:-$(runs_of arm)}" --seconds "${seconds:-0}" --keep "$grown" "$seeds" "$grown"
+	set -- arm --runs "${runs:-$(runs_of arm)}" --seconds "${seconds:-0}" --keep "$grown" "$seeds" \
+		"$grown"
 	[ ! -f "$library" ] || set -- "$@" --library "$library"
 	[ -z "$bare" ] || set -- "$@" --trace 500
 	python_harness fuzz_arm.py "$@"

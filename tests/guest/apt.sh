@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# apt with a state of its own: the system's package lists and architectures are neither used nor changed. Sourced after guest.sh,
+# apt with a state of its own: the system's package lists and architectures are neither used nor
+# changed. Sourced after guest.sh,
 # with $suite set.
 #
-#   apt_setup WORKDIR KIND ARCH WHAT    makes WORKDIR/apt.conf, $apt_conf, for KIND (deb or deb-src) of ARCH, and fetches the
-#                                       lists; WHAT is what the caller will fetch. Exits 77 (skip) where that cannot be done.
+#   apt_setup WORKDIR KIND ARCH WHAT    makes WORKDIR/apt.conf, $apt_conf, for KIND (deb or deb-src)
+#                                       of ARCH, and fetches the
+#                                       lists; WHAT is what the caller will fetch. Exits 77 (skip)
+#                                       where that cannot be done.
 #
 # PERFMON_OFFLINE=1 forbids downloads, PERFMON_MIRROR names a Debian mirror.
 
@@ -14,7 +17,8 @@ apt_setup() {
 	guest_need apt-get apt
 	guest_need dpkg-deb dpkg
 	[ -r "$keyring" ] || guest_skip "$keyring is missing (Debian package debian-archive-keyring)"
-	[ -z "${PERFMON_OFFLINE:-}" ] || guest_skip "no $4 in the cache, and PERFMON_OFFLINE forbids to download one"
+	[ -z "${PERFMON_OFFLINE:-}" ] || guest_skip \
+		"no $4 in the cache, and PERFMON_OFFLINE forbids to download one"
 	mirror=${PERFMON_MIRROR:-}
 	if [ -z "$mirror" ] && [ -r /etc/apt/sources.list.d/debian.sources ]; then
 		mirror=$(sed -n '/security/d; s/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/debian.sources |

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# cc.sh ARCH ARGUMENT...: the C compiler for the guest's programs, linked the way the guest can run them.
+# cc.sh ARCH ARGUMENT...: the C compiler for the guest's programs, linked the way the guest can run
+# them.
 # Exits 77 when the compiler or its C library is not installed.
 set -eu
 

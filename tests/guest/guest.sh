@@ -4,7 +4,8 @@
 # What the other scripts here must know about each guest, in one place. Sourced, never run.
 #
 #   guest_describe ARCH   sets the g_* variables below, or exits 2 for a guest nobody knows
-#   guest_need PROG PKG   exits 77 (skip) naming PROG and the Debian package PKG if PROG is not installed
+#   guest_need PROG PKG   exits 77 (skip) naming PROG and the Debian package PKG if PROG is not
+#                         installed
 #   guest_skip REASON     exits 77 with REASON, one line, on stderr
 #   guest_die REASON      exits 1
 #   guest_cache           prints the directory that holds what was fetched and built
@@ -12,7 +13,8 @@
 # g_triplet    compiler prefix and name of the cross sysroot below /usr
 # g_cc, g_ccpkg, g_libcpkg    compiler, its package, the package with its C library
 # g_link       how programs are linked when the guest has no libraries of its own
-# g_qemu, g_qemupkg, g_machine, g_console    the emulator, its package, its options, the guest's console
+# g_qemu, g_qemupkg, g_machine, g_console    the emulator, its package, its options, the guest's
+#                                            console
 # g_image      package that depends on the newest kernel of the release; empty: we build the kernel
 # g_debian     Debian's name of the architecture
 # g_append     further words of the kernel's command line

@@ -3,9 +3,12 @@
 #
 # initrd.sh ARCH OUT FILE[:DEST]...: pack the files and our init into an initramfs for the guest.
 #
-# DEST is a path in the guest, by default /NAME-OF-FILE. /run.list, which init obeys, is one of the files.
-# A dynamically linked FILE brings its loader and its libraries along; those that are not in the system's
-# places are looked for in GUEST_LIBPATH (directories separated by colons). Exits 77 when a tool is missing.
+# DEST is a path in the guest, by default /NAME-OF-FILE. /run.list, which init obeys, is one of the
+# files.
+# A dynamically linked FILE brings its loader and its libraries along; those that are not in the
+# system's
+# places are looked for in GUEST_LIBPATH (directories separated by colons). Exits 77 when a tool is
+# missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,7 +38,8 @@ find_library() { # NAME
 	guest_die "library $1 was not found (directories searched: ${GUEST_LIBPATH:-} $library_path)"
 }
 
-# Followed by hand instead of with ldd: ldd runs the file's own loader, and works for this machine's files only.
+# Followed by hand instead of with ldd: ldd runs the file's own loader, and works for this machine's
+# files only.
 add_libraries() { # FILE
 	for name in $(readelf -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 		[ ! -e "$root/lib/$name" ] || continue
@@ -63,7 +67,8 @@ add_file() { # FILE DEST
 
 library_path="/usr/$g_triplet/lib /usr/lib/$g_triplet /lib/$g_triplet /usr/lib64 /lib64 /usr/lib /lib"
 
-# mktemp makes a directory that only its owner may enter; as / that would lock out ordinary users of the guest.
+# mktemp makes a directory that only its owner may enter; as / that would lock out ordinary users of
+# the guest.
 umask 022
 mkdir "$root"
 (cd "$root" && mkdir bin dev lib proc sys tmp)

@@ -4,7 +4,8 @@
 # kernel.sh ARCH [FILE]: print the path of the guest's kernel, or of FILE that lies beside it.
 #
 # Fetched (arm64, arm32, amd64, s390x, ppc64le) or built (alpha, riscv64) on first use and kept in
-# ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. FILE: release (uname -r of the kernel); on amd64
+# ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. FILE: release (uname -r of the kernel); on
+# amd64
 # also fuse.ko, cuse.ko and headers (a tree to build modules against, of exactly this kernel).
 #
 # Exits 77 with one line on stderr when something is missing. PERFMON_OFFLINE=1 forbids downloads.
@@ -19,7 +20,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 arch=$1 file=${2:-kernel}
 guest_describe "$arch"
 
-# The guests' behaviour is written down for this release's kernels, so it does not follow the host's.
+# The guests' behaviour is written down for this release's kernels, so it does not follow the
+# host's.
 suite=bookworm source=linux-source-6.1
 cache=$(guest_cache)
 
@@ -44,7 +46,8 @@ apt_unpack() { # WORKDIR DEST PACKAGE...
 	work=$1 dest=$2
 	shift 2
 	for pkg; do
-		(cd "$work" && timeout --foreground 900 apt-get -c "$apt_conf" -qq download "$pkg" >>apt.log 2>&1) ||
+		(cd "$work" && timeout --foreground 900 apt-get -c "$apt_conf" -qq download "$pkg" >>apt.log \
+			2>&1) ||
 			guest_skip "package $pkg of Debian $suite cannot be downloaded"
 		dpkg-deb -x "$work/$pkg"_*.deb "$dest"
 		rm -f "$work/$pkg"_*.deb
@@ -78,7 +81,8 @@ fetch_headers() { # WORKDIR OUT
 		guest_skip "package linux-headers-$release is not in Debian $suite"
 	fi
 	apt_unpack "$1" "$2" "linux-headers-$release" "$common" "$kbuild"
-	# The packages expect to lie in /usr; a cache may be moved, so the one absolute path becomes relative.
+	# The packages expect to lie in /usr; a cache may be moved, so the one absolute path becomes
+	# relative.
 	for makefile in "$2"/usr/src/linux-headers-*-cloud-amd64/Makefile; do
 		# shellcheck disable=SC2016 # make expands it
 		sed 's,/usr/src/,$(dir $(lastword $(MAKEFILE_LIST)))../,' "$makefile" >"$makefile.new"
@@ -92,7 +96,8 @@ fetch_headers() { # WORKDIR OUT
 }
 
 build() { # OUT KERNEL-ARCHITECTURE IMAGE
-	for tool in "$g_cc $g_ccpkg" "make make" "flex flex" "bison bison" "bc bc" "xz xz-utils" "perl perl"; do
+	for tool in "$g_cc $g_ccpkg" "make make" "flex flex" "bison bison" "bc bc" "xz xz-utils" \
+		"perl perl"; do
 		# shellcheck disable=SC2086
 		guest_need $tool
 	done
@@ -103,11 +108,13 @@ build() { # OUT KERNEL-ARCHITECTURE IMAGE
 		apt_unpack "$work" "$work/root" "$source"
 		tarball=$work/root$tarball
 	fi
-	# Drivers this kernel never compiles are more than half of the files; their Kconfig files must stay.
+	# Drivers this kernel never compiles are more than half of the files; their Kconfig files must
+	# stay.
 	tar -C "$work" -xf "$tarball" --exclude='*/drivers/gpu/drm/*.[ch]' --exclude='*/drivers/net/*.c' \
 		--exclude='*/drivers/media/*.c' --exclude='*/sound/*.[ch]' --exclude='*/Documentation/*.rst'
 	log=$work/build.log
-	for step in "allnoconfig KCONFIG_ALLCONFIG=$here/$arch.config" "-j${GUEST_JOBS:-2} ${3##*/}" kernelrelease; do
+	for step in "allnoconfig KCONFIG_ALLCONFIG=$here/$arch.config" "-j${GUEST_JOBS:-2} ${3##*/}" \
+		kernelrelease; do
 		# shellcheck disable=SC2086
 		make -C "$work/$source" -s ARCH="$2" CROSS_COMPILE="$g_triplet-" O="$work/obj" $step \
 			>"$log" 2>&1 || { tail -n 20 "$log" >&2; guest_die "the $arch kernel does not build"; }

@@ -3,13 +3,17 @@
 #
 # library.sh IMAGE.S WORK ARCH NAME FILE... -- LINE...: run.sh with programs that use the library.
 #
-# A FILE that ends in .c is compiled for the guest and linked with all of the library; FILE.c,MORE.c is one program of two sources.
+# A FILE that ends in .c is compiled for the guest and linked with all of the library; FILE.c,MORE.c
+# is one program of two sources.
 # Other files and the lines are what run.sh takes.
-# IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the compiled
+# IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the
+# compiled
 # library is kept between runs, one for
-# each guest, as long as its sources do not change. Three words stand for the programs of the CUSE test:
+# each guest, as long as its sources do not change. Three words stand for the programs of the CUSE
+# test:
 #   cuse_server     linked with libfuse3, for a guest that is of the same kind as this machine
-#   cuse_client     uses the library, device_program (from the folder above) does not; both open the device through door.c
+#   cuse_client     uses the library, device_program (from the folder above) does not; both open the
+#                   device through door.c
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -21,13 +25,15 @@ image=$(realpath "$1") work=$2 arch=$3 name=$4
 shift 4
 guest_describe "$arch"
 top=$(realpath "$here/../..")
-state=$(cat "$top"/lib/*/*.[ch] "$top"/lib/*/*/*.[ch] "$top"/include/perfmon/*.h "$image" "$here/library.sh" | cksum)
+state=$(cat "$top"/lib/*/*.[ch] "$top"/lib/*/*/*.[ch] "$top"/include/perfmon/*.h "$image" \
+	"$here/library.sh" | cksum)
 objects=$work/library-$arch-${state%% *}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# As in run.sh: the last words of something that is missing are the reason to skip. In a subshell, so that it may exit.
+# As in run.sh: the last words of something that is missing are the reason to skip. In a subshell,
+# so that it may exit.
 step() {
 	rc=0
 	("$@") >"$tmp/out" 2>"$tmp/err" || rc=$?
@@ -42,9 +48,11 @@ step() {
 	esac
 }
 
-compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests" -I"$top/tests/support" "$@"; }
+compile() { "$here/cc.sh" "$arch" -O1 -I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" \
+	-I"$top/tests" -I"$top/tests/support" "$@"; }
 
-# The objects appear under their name when all are there: another test may look for them at the same time.
+# The objects appear under their name when all are there: another test may look for them at the same
+# time.
 compile_library() {
 	guest_need "$g_qemu" "$g_qemupkg"
 	guest_need flock util-linux
@@ -73,13 +81,15 @@ compile_server() {
 	pkg-config --exists fuse3 || guest_skip "libfuse is missing (Debian package libfuse3-dev)"
 	# shellcheck disable=SC2046 # lists of options
 	"$g_cc" -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra \
-		-I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" $(pkg-config --cflags fuse3) \
+		-I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" $(pkg-config \
+		--cflags fuse3) \
 		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/tools/alpha/model.c \
 		"$top"/tools/alpha/request.c "$top"/tools/alpha/work.c $(pkg-config --libs fuse3)
 }
 
 [ "$arch" != amd64 ] || [ "$(uname -m)" = x86_64 ] || case " $* " in
-*" cuse_server "*) echo "1..0 # SKIP $arch guest: libfuse is that of this machine, which is another one"; exit 0 ;;
+*" cuse_server "*) echo \
+	"1..0 # SKIP $arch guest: libfuse is that of this machine, which is another one"; exit 0 ;;
 esac
 step compile_library
 n=$#
@@ -90,9 +100,11 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	# shellcheck disable=SC2046 # names of object files have no blanks
 	case $file in
 	cuse_server) step compile_server ;;
-	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find "$objects" -name "*.o") -lpthread -lm ;;
+	cuse_client) step compile -Wl,--wrap=open -o "$tmp/$file" "$here/$file.c" "$here/door.c" $(find \
+		"$objects" -name "*.o") -lpthread -lm ;;
 	device_program) step compile -Wl,--wrap=open -o "$tmp/$file" "$top/tests/$file.c" "$here/door.c" ;;
-	*.c) step compile -o "$tmp/$(basename "${file%%,*}" .c)" $(echo "$file" | tr , ' ') $(find "$objects" -name "*.o") -lpthread -lm ;;
+	*.c) step compile -o "$tmp/$(basename "${file%%,*}" .c)" $(echo "$file" |
+		tr , ' ') $(find "$objects" -name "*.o") -lpthread -lm ;;
 	esac
 	case $file in
 	cuse_server | cuse_client | device_program) file=$tmp/$file ;;

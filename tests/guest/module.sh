@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# module.sh: print the path of pretend_pmu.ko, built for the amd64 guest's kernel. Built once per kernel and
+# module.sh: print the path of pretend_pmu.ko, built for the amd64 guest's kernel. Built once per
+# kernel and
 # source, kept beside the kernels. Exits 77 when something is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/guest.sh"
 
-[ "$(uname -m)" = x86_64 ] || guest_skip "the kernel's build tools for amd64 run on an amd64 machine only"
+[ "$(uname -m)" = x86_64 ] || guest_skip \
+	"the kernel's build tools for amd64 run on an amd64 machine only"
 guest_need make make
 guest_need flock util-linux
 # The kernel was built with this one; another may not know the options in its configuration.

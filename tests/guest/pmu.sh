@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pmu.sh WORK ARCH STORY: pmu_session.c and the command on the PMU of a guest: arm32, arm64, riscv64 or ppc64le.
+# pmu.sh WORK ARCH STORY: pmu_session.c and the command on the PMU of a guest: arm32, arm64, riscv64
+# or ppc64le.
 #
-# The library and pfm are compiled for the guest below WORK, and again where sources have changed. STORY is the guest's name,
-# or hotplug, or on arm32 nointerrupt, or serve (serve_session.c). That one and ppc64le, which take minutes, run with PERFMON_LONG=1.
+# The library and pfm are compiled for the guest below WORK, and again where sources have changed.
+# STORY is the guest's name,
+# or hotplug, or on arm32 nointerrupt, or serve (serve_session.c). That one and ppc64le, which take
+# minutes, run with PERFMON_LONG=1.
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -22,7 +25,8 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
 case "$arch $story ${PERFMON_LONG:-}" in
-arm32\ nointerrupt\  | ppc64le\ *\ ) echo "1..0 # SKIP $arch guest: a long run (PERFMON_LONG=1)"; exit 0 ;;
+arm32\ nointerrupt\  | ppc64le\ *\ ) echo "1..0 # SKIP $arch guest: a long run (PERFMON_LONG=1)";
+	exit 0 ;;
 esac
 
 # The last words of something that is missing are the reason to skip.
@@ -52,7 +56,8 @@ build() {
 	flock -w 900 9 || guest_die "another job has held $folder.lock for fifteen minutes"
 	deps=$("$here/../matrix/deps.sh" "$cross")
 	printf "[properties]\npkg_config_libdir = ['%s/lib/pkgconfig']\n" "$deps" >"$folder.txt"
-	[ -f "$folder/build.ninja" ] || meson setup "$folder" "$top" --cross-file "$top/cross/$cross.txt" --cross-file "$folder.txt" \
+	[ -f "$folder/build.ninja" ] || meson setup "$folder" "$top" --cross-file "$top/cross/$cross.txt" \
+		--cross-file "$folder.txt" \
 		-Doptimization=1 -Ddebug=false -Ddefault_library=static -Dc_link_args=-static \
 		-Dtests=disabled -Dman=disabled -Dpython=disabled -Dbench=disabled
 	ninja -C "$folder" -j "${PERFMON_JOBS:-1}" tools/pfm lib/libperfmon.a
@@ -84,5 +89,6 @@ nointerrupt)
 esac
 program=pmu_session
 [ "$story" != serve ] || program=serve_session
-GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" "pmu-$arch-$story" "$tmp/$program" "$folder/tools/pfm" -- \
+GUEST_TIMEOUT=${GUEST_TIMEOUT:-400} "$here/run.sh" "$arch" "pmu-$arch-$story" "$tmp/$program" \
+	"$folder/tools/pfm" -- \
 	"/$program $arch $story"

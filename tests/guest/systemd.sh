@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2154 # guest.sh sets g_*
 #
-# systemd.sh PFM LIBRARIES: the unit of the package perfmon-exporter under systemd, in a guest of this machine's kind.
+# systemd.sh PFM LIBRARIES: the unit of the package perfmon-exporter under systemd, in a guest of
+# this machine's kind.
 #
-# The guest's first process is this machine's systemd; systemd_check.sh is its only other service. PFM is the command, which
+# The guest's first process is this machine's systemd; systemd_check.sh is its only other service.
+# PFM is the command, which
 # finds its library in LIBRARIES (directories separated by colons).
 set -eu
 
@@ -32,12 +34,15 @@ find_library() { # NAME
 	return 77
 }
 
-[ "$(uname -m)" = x86_64 ] || skip "it runs this machine's systemd in the amd64 guest, and this machine is $(uname -m)"
+[ "$(uname -m)" = x86_64 ] || skip \
+	"it runs this machine's systemd in the amd64 guest, and this machine is $(uname -m)"
 [ -x /lib/systemd/systemd ] || skip "/lib/systemd/systemd is missing (Debian package systemd)"
 guest_describe amd64
 set --
-for program in systemctl:systemd systemd-analyze:systemd curl:curl flock:util-linux setpriv:util-linux cat:coreutils \
-	sleep:coreutils sed:sed grep:grep ls:coreutils mkdir:coreutils rm:coreutils date:coreutils sh:dash; do
+for program in systemctl:systemd systemd-analyze:systemd curl:curl flock:util-linux \
+	setpriv:util-linux cat:coreutils \
+	sleep:coreutils sed:sed grep:grep ls:coreutils mkdir:coreutils rm:coreutils date:coreutils \
+	sh:dash; do
 	path=$(find_program "${program%%:*}" "${program#*:}" 2>"$tmp/err") || skip "$(cat "$tmp/err")"
 	set -- "$@" "$path:/bin/${program%%:*}"
 done
@@ -45,7 +50,8 @@ for library in libmicrohttpd.so.12 libcurl.so.4; do
 	path=$(find_library $library) || skip "$library is missing"
 	set -- "$@" "$path:/lib/$library"
 done
-for unit in basic.target final.target local-fs.target multi-user.target network.target paths.target poweroff.target \
+for unit in basic.target final.target local-fs.target multi-user.target network.target \
+	paths.target poweroff.target \
 	shutdown.target slices.target sockets.target swap.target sysinit.target \
 	systemd-poweroff.service timers.target umount.target; do
 	[ -r $units/$unit ] || skip "$units/$unit is missing"
@@ -75,12 +81,15 @@ rc=0
 	"$pfm:/usr/bin/pfm" "$top/debian/perfmon-exporter.service:$units/perfmon-exporter.service" \
 	"$top/debian/perfmon-exporter.default:/etc/default/perfmon-exporter" "$here/systemd_check.sh" \
 	"$tmp/passwd:/etc/passwd" "$tmp/group:/etc/group" "$tmp/nsswitch.conf:/etc/nsswitch.conf" \
-	"$tmp/machine-id:/etc/machine-id" "$tmp/check.service:$units/check.service" >"$tmp/out" 2>"$tmp/err" || rc=$?
+	"$tmp/machine-id:/etc/machine-id" "$tmp/check.service:$units/check.service" >"$tmp/out" \
+	2>"$tmp/err" || rc=$?
 [ "$rc" != 77 ] || skip "$(tail -n 1 "$tmp/err")"
-[ "$rc" = 0 ] || { sed 's/^/# /' "$tmp/err"; echo "Bail out! initrd.sh failed with status $rc"; exit 1; }
+[ "$rc" = 0 ] || { sed 's/^/# /' "$tmp/err"; echo "Bail out! initrd.sh failed with status $rc";
+	exit 1; }
 
 GUEST_QEMU="${GUEST_QEMU:-} -smp 2 -m 512" GUEST_TIMEOUT=${GUEST_TIMEOUT:-300} \
-	"$here/boot.sh" amd64 "$tmp/initrd" "rdinit=/lib/systemd/systemd systemd.unit=check.service systemd.show_status=0 ${GUEST_APPEND:-}" \
+	"$here/boot.sh" amd64 "$tmp/initrd" \
+	"rdinit=/lib/systemd/systemd systemd.unit=check.service systemd.show_status=0 ${GUEST_APPEND:-}" \
 	>"$tmp/console" 2>"$tmp/err" || rc=$?
 [ -z "${GUEST_LOG:-}" ] || cp "$tmp/console" "$GUEST_LOG"
 [ "$rc" != 77 ] || skip "$(tail -n 1 "$tmp/err")"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016 # expressions that another shell expands
 #
-# The checks of systemd.sh, as a service of the guest: perfmon-exporter.service starts, counts, restarts and stops with the
+# The checks of systemd.sh, as a service of the guest: perfmon-exporter.service starts, counts,
+# restarts and stops with the
 # rights that its unit names. TAP goes to the console.
 set -u
 
@@ -64,14 +65,17 @@ faults() { scrape $url | value 'node_perf_page_faults_total{event="page-faults",
 counts_a_load() { # DESCRIPTION
 	sleep 1
 	before=$(faults)
-	own=$(pfm stat -a -x , -e page-faults -- sh -c 'i=0; while [ $i -lt 100 ]; do cat /dev/null; i=$((i + 1)); done; sleep 1' 2>&1 |
+	own=$(pfm stat -a -x , -e page-faults -- sh -c \
+		'i=0; while [ $i -lt 100 ]; do cat /dev/null; i=$((i + 1)); done; sleep 1' 2>&1 |
 		grep page-faults | sed 's/,.*//')
 	text=$(scrape $url)
 	after=$(echo "$text" | value 'node_perf_page_faults_total{event="page-faults",pmu="software"}')
 	echo "# page faults: $before, $after; pfm stat -a meanwhile: $own"
-	[ "$own" -gt 1000 ] && [ $((after - before)) -ge "$own" ] && [ $((after - before)) -lt $((own + own / 5 + 3000)) ] &&
+	[ "$own" -gt 1000 ] && [ $((after - before)) -ge "$own" ] &&
+		[ $((after - before)) -lt $((own + own / 5 + 3000)) ] &&
 		echo "$text" | grep -q "$exact"
-	check "$1" $? "$before to $after, root: $own; $(echo "$text" | grep 'event_cause_info{event="page-faults')"
+	check "$1" $? \
+		"$before to $after, root: $own; $(echo "$text" | grep 'event_cause_info{event="page-faults')"
 }
 
 start_with() { # ARGUMENTS...
@@ -92,7 +96,8 @@ main() {
 	systemctl start $unit
 	sleep 3
 	equal "at level 3 it waits" "$(property SubState)" auto-restart
-	contains "and says what it needs" "$(cat $log)" 'run with the capability CAP_SYS_ADMIN,.* or set kernel.perf_event_paranoid to 2'
+	contains "and says what it needs" "$(cat $log)" \
+		'run with the capability CAP_SYS_ADMIN,.* or set kernel.perf_event_paranoid to 2'
 	override rights 'AmbientCapabilities=CAP_SYS_ADMIN\nCapabilityBoundingSet=CAP_SYS_ADMIN\n'
 	systemctl restart $unit
 	contains "with an override for that capability it counts" "$(answer $url)" "$exact"
@@ -128,13 +133,15 @@ main() {
 	date -s @$(($(date +%s) + 86400)) >/dev/null
 	counts_a_load "and forward"
 
-	equal "nothing but the loopback address listens" "$(sed -n 's/^ *[0-9]*: \([0-9A-F:]*\) 0*:0000 0A.*/\1/p' /proc/net/tcp /proc/net/tcp6)" \
+	equal "nothing but the loopback address listens" \
+		"$(sed -n 's/^ *[0-9]*: \([0-9A-F:]*\) 0*:0000 0A.*/\1/p' /proc/net/tcp /proc/net/tcp6)" \
 		0100007F:2613
 	text=$(systemctl status $unit 2>&1)
 	echo "$text" | sed 's/^/# /'
 	contains "systemctl says that it runs" "$text" 'active (running)'
 	text=$(systemd-analyze security $unit 2>&1)
-	contains "systemd-analyze calls its exposure OK" "$text" 'Overall exposure level for perfmon-exporter.service: 1\.[0-9] OK'
+	contains "systemd-analyze calls its exposure OK" "$text" \
+		'Overall exposure level for perfmon-exporter.service: 1\.[0-9] OK'
 	echo "$text" | grep Overall | sed 's/^/# /'
 
 	pid=$(property MainPID)
@@ -154,7 +161,8 @@ main() {
 	start_with --listen unix:/run/perfmon/counts --lines /run/perfmon/lines --give-way
 	text=$(answer --unix-socket /run/perfmon/counts http://localhost/metrics)
 	contains "it answers on a socket in /run/perfmon" "$text" '^perfmon_paused{reason="lock"} 0'
-	text=$(setpriv --reuid 65534 --regid 65534 --clear-groups curl -sS --unix-socket /run/perfmon/counts http://localhost/metrics 2>&1)
+	text=$(setpriv --reuid 65534 --regid 65534 --clear-groups curl -sS --unix-socket \
+		/run/perfmon/counts http://localhost/metrics 2>&1)
 	contains "which every user may ask" "$text" '^perfmon_build_info'
 	text=$(setpriv --reuid 65534 --regid 65534 --clear-groups flock /run/perfmon/pmu.lock sh -c \
 		'sleep 1; curl -sS --unix-socket /run/perfmon/counts http://localhost/metrics' 2>&1)
@@ -173,7 +181,8 @@ main() {
 	override textfile ReadWritePaths=/var/lib/textfile
 	start_with --textfile /var/lib/textfile/perfmon.prom -I 1000
 	sleep 4
-	contains "it writes a file where an override permits it" "$(cat /var/lib/textfile/perfmon.prom 2>&1)" '^perfmon_build_info'
+	contains "it writes a file where an override permits it" \
+		"$(cat /var/lib/textfile/perfmon.prom 2>&1)" '^perfmon_build_info'
 	contains "which others may read" "$(ls -l /var/lib/textfile/perfmon.prom)" '^-rw-r--r--'
 
 	start_with --listen nonsense
@@ -184,7 +193,8 @@ main() {
 	start_with
 	contains "the usual arguments count again" "$(answer $url)" '^perfmon_build_info'
 	systemctl stop $unit
-	equal "it stops" "$(property ActiveState)/$(property Result)/$(property ExecMainStatus)" inactive/success/0
+	equal "it stops" "$(property ActiveState)/$(property Result)/$(property ExecMainStatus)" \
+		inactive/success/0
 	equal "and leaves nothing behind" "$(ls /run/perfmon 2>/dev/null)" ""
 	scrape $url >/dev/null
 	equal "nor answers" $? 7

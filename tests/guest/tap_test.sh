@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Checks tap.awk against consoles that were written by hand: what it must never do is call a broken run good.
+# Checks tap.awk against consoles that were written by hand: what it must never do is call a broken
+# run good.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -91,6 +92,7 @@ verdict "a run that is too short fails" 2 \
 	$good
 	GUEST-DONE 1
 CONSOLE
-verdict "silence fails" 1 'not ok 1 - g: the guest ran 0 of 1 lines and did not reach the end|1..1|' 1 </dev/null
+verdict "silence fails" 1 \
+	'not ok 1 - g: the guest ran 0 of 1 lines and did not reach the end|1..1|' 1 </dev/null
 echo "1..$n"
 [ "$failed" -eq 0 ]

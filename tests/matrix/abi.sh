@@ -3,9 +3,11 @@
 #
 # abi.sh: what the shared library promises to programs that are built already.
 #
-#   1  its symbols are those of tests/abi/symbols, one by one: a new one is added there by hand, none ever goes
+#   1  its symbols are those of tests/abi/symbols, one by one: a new one is added there by hand,
+#      none ever goes
 #   2  the version script names the same
-#   3  abidiff finds nothing in it that a program built against tests/abi/libperfmon.abi could stumble over, and nothing new there
+#   3  abidiff finds nothing in it that a program built against tests/abi/libperfmon.abi could
+#      stumble over, and nothing new there
 #   4  and 5: the symbols of libperfmon-profile, as 1 and 2
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,7 +34,8 @@ result() { # NUMBER TEXT, the differences on standard input
 echo 1..5
 # NUMBER LIST LIBRARY SCRIPT PATTERN: tests NUMBER and NUMBER + 1
 compare_symbols() {
-	nm -D --defined-only --with-symbol-versions "$3" | sed -n "s/^[0-9a-f]* [A-Z] \($5\)/\1/p" | LC_ALL=C sort >"$work/exported"
+	nm -D --defined-only --with-symbol-versions "$3" | sed -n "s/^[0-9a-f]* [A-Z] \($5\)/\1/p" |
+		LC_ALL=C sort >"$work/exported"
 	diff "$2" "$work/exported" >"$work/diff" || :
 	result "$1" "the symbols of $(basename "$3") are those of the list" <"$work/diff"
 	sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_0-9]*\);/\1/p' "$4" | LC_ALL=C sort >"$work/map"
@@ -50,10 +53,12 @@ elif [ "$(uname -m)" != x86_64 ]; then
 	echo "ok 3 - abi: $what # SKIP it describes the library of x86_64"
 else
 	# What is new is a difference, too: the description says what later versions must keep.
-	abidiff --drop-private-types --headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" "$library" >"$work/abidiff" 2>&1 &&
+	abidiff --drop-private-types --headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" \
+		"$library" >"$work/abidiff" 2>&1 &&
 		: >"$work/abidiff" || echo "refresh it: ./scripts/abi.sh -w $library" >>"$work/abidiff"
 	result 3 "$what" <"$work/abidiff"
 fi
 profile=$(dirname "$library")/profile/libperfmon-profile.so.1.0.0
-compare_symbols 4 "$source/tests/abi/profile-symbols" "$profile" "$source/lib/profile/perfmon-profile.map" '[a-z].*'
+compare_symbols 4 "$source/tests/abi/profile-symbols" "$profile" \
+	"$source/lib/profile/perfmon-profile.map" '[a-z].*'
 exit $failed

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# as_user.sh: when root runs the suite, the C tests and those of the command once more as a user without rights, groups and a home of
+# as_user.sh: when root runs the suite, the C tests and those of the command once more as a user
+# without rights, groups and a home of
 # any use. An ordinary user's suite is that already.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

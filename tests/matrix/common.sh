@@ -3,12 +3,16 @@
 #
 # What the scripts of this folder share. Sourced, never run.
 #
-#   $source, $work   the source tree; the folder for this script's builds and logs ($PERFMON_BUILD/matrix/NAME)
-#   $jobs            how many compilers or tests at once ($PERFMON_JOBS; 1 under a meson test that runs two scripts at a time)
+#   $source, $work   the source tree; the folder for this script's builds and logs
+#                    ($PERFMON_BUILD/matrix/NAME)
+#   $jobs            how many compilers or tests at once ($PERFMON_JOBS; 1 under a meson test that
+#                    runs two scripts at a time)
 #   need PROG PKG    skips the whole script when PROG is not there
 #   skip REASON      says so in TAP and ends the script
-#   $tables          the build whose compiled event tables are used ($PERFMON_BUILD), or empty: they are compiled again
-#   build OPTION...  configures $work/build, once, and builds it, or $targets of it; a failure is one failed case and the end
+#   $tables          the build whose compiled event tables are used ($PERFMON_BUILD), or empty: they
+#                    are compiled again
+#   build OPTION...  configures $work/build, once, and builds it, or $targets of it; a failure is
+#                    one failed case and the end
 #   programs NAME... prints the targets that the C tests of these names are
 #   relay ARG...     runs the tests of that build (relay.py), and ends the script
 
@@ -17,7 +21,8 @@ jobs=${PERFMON_JOBS:-1}
 targets=
 tables=
 [ ! -f "${PERFMON_BUILD:-}/lib/compat/libpfm4/libpfm4.bin" ] || tables=$(cd "$PERFMON_BUILD" && pwd)
-# Sanitizers and languages of the caller's shell have no business here; reports should read the same everywhere.
+# Sanitizers and languages of the caller's shell have no business here; reports should read the same
+# everywhere.
 export LC_ALL=C
 
 matrix_begin() { # NAME
@@ -41,15 +46,18 @@ die() { # CASE LOG
 # A changed list of options starts afresh, and so does another compiler.
 build() {
 	wanted="${CC:-} $*"
-	if [ ! -f "$work/build/build.ninja" ] || [ "$(cat "$work/options" 2>/dev/null)" != "$wanted" ]; then
+	if [ ! -f "$work/build/build.ninja" ] || [ "$(cat "$work/options" 2>/dev/null)" != "$wanted" ];
+		then
 		rm -rf "$work/build"
-		meson setup "$work/build" "$source" -Dtests=enabled -Dtools=enabled -Dman=disabled -Dpython=disabled -Dbench=disabled \
+		meson setup "$work/build" "$source" -Dtests=enabled -Dtools=enabled -Dman=disabled \
+			-Dpython=disabled -Dbench=disabled \
 			-Ddevel=true -Db_colorout=never -Dtables="$tables" "$@" >"$work/setup.log" 2>&1 ||
 			die "${work##*/}: the build is configured" "$work/setup.log"
 		echo "$wanted" >"$work/options"
 	fi
 	# shellcheck disable=SC2086 # a list of words on purpose
-	ninja -C "$work/build" -j "$jobs" $targets >"$work/build.log" 2>&1 || die "${work##*/}: it builds without a warning" "$work/build.log"
+	ninja -C "$work/build" -j "$jobs" $targets >"$work/build.log" 2>&1 ||
+		die "${work##*/}: it builds without a warning" "$work/build.log"
 }
 
 programs() { # NAME...

@@ -1,12 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# coverage.sh: how much of lib/ the C tests and those of the command reach, by gcovr, and the lines they do not, file by file.
+# coverage.sh: how much of lib/ the C tests and those of the command reach, by gcovr, and the lines
+# they do not, file by file.
 # Two TAP cases: more than 95 % of the lines, more than 85 % of the branches.
 #
-# Counted is what this machine compiles of lib/, without optimisation; of branches, those that somebody wrote: not the ones the
-# compiler adds (--exclude-throw-branches) or knows never to be taken (--exclude-unreachable-branches). Vendors' lists stay away, so
-# that the figures are the same everywhere. A test that fails is named: it is a failed case of the suite proper.
+# Counted is what this machine compiles of lib/, without optimisation; of branches, those that
+# somebody wrote: not the ones the
+# compiler adds (--exclude-throw-branches) or knows never to be taken
+# (--exclude-unreachable-branches). Vendors' lists stay away, so
+# that the figures are the same everywhere. A test that fails is named: it is a failed case of the
+# suite proper.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
@@ -20,15 +24,19 @@ build -Ddevel=false -Db_coverage=true -Doptimization=0 -Ddebug=false \
 	"-Dc_args=-fprofile-update=atomic -fprofile-filter-files=.*/lib/[^/]*/.*"
 find "$work/build" -name '*.gcda' -delete # counts of the last time
 
-# Left out: what goes through very many sets, ranges, rows and sizes, and comes by nothing that others do not reach.
+# Left out: what goes through very many sets, ranges, rows and sizes, and comes by nothing that
+# others do not reach.
 unset PERFMON_SHARED
 PERFMON_QUICK=1 python3 "$here/relay.py" --label coverage --jobs "$jobs" \
 	--also cli,report,report_metrics,chains,symbols,doctor,region_tool \
-	--skip table_pairs=long --skip pmu_montecito_random=long --skip session_sizes=long --skip table_roundtrip=long \
+	--skip table_pairs=long --skip pmu_montecito_random=long --skip session_sizes=long --skip \
+	table_roundtrip=long \
 	--skip pmu_montecito_range=long "$work/build" >"$work/test.log" 2>&1 || true
 sed -n 's/^not ok [0-9]* - /# a test failed: /p' "$work/test.log"
-gcovr -r "$source" -f "$source/lib/" --exclude-unreachable-branches --exclude-throw-branches --json "$work/lines.json" \
-	--json-summary "$work/summary.json" "$work/build/lib" >"$work/gcovr.log" 2>&1 || die "coverage: gcovr" "$work/gcovr.log"
+gcovr -r "$source" -f "$source/lib/" --exclude-unreachable-branches --exclude-throw-branches \
+	--json "$work/lines.json" \
+	--json-summary "$work/summary.json" "$work/build/lib" >"$work/gcovr.log" 2>&1 ||
+	die "coverage: gcovr" "$work/gcovr.log"
 exec python3 - "$work/summary.json" "$work/lines.json" <<'PYTHON'
 import json, sys
 

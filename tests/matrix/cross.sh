@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# cross.sh ARCH: the C tests on another architecture, under QEMU's user emulation. ARCH: a file in cross/.
+# cross.sh ARCH: the C tests on another architecture, under QEMU's user emulation. ARCH: a file in
+# cross/.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 
 arch=$1
-# s390x has the other byte order and armhf the other word size; both at once (mips) is for the long run, and so is arm64, whose
+# s390x has the other byte order and armhf the other word size; both at once (mips) is for the long
+# run, and so is arm64, whose
 # kernel and library the guests run.
 case $arch in
 mips | arm64)
@@ -25,7 +27,8 @@ emulator=$(sed -n "s/^exe_wrapper = \['\(qemu-[^']*\)'.*/\1/p" "$file")
 need "$triplet-gcc" "gcc-$triplet"
 need "$emulator" qemu-user-static
 need pkg-config pkg-config
-printf '#include <unistd.h>\n' | "$triplet-gcc" -E - >/dev/null 2>&1 || skip "the C library of $triplet is missing"
+printf '#include <unistd.h>\n' | "$triplet-gcc" -E - >/dev/null 2>&1 ||
+	skip "the C library of $triplet is missing"
 deps=$("$here/deps.sh" "$arch" 2>"$work/deps.log") || {
 	[ $? = 77 ] || die "$arch: cmocka and jansson build" "$work/deps.log"
 	skip "$(tail -n 1 "$work/deps.log")"
@@ -36,7 +39,8 @@ set -- -Doptimization=1 -Ddebug=false
 wrapper="$emulator -L /usr/$triplet"
 lacks="QEMU's user emulation has no"
 
-# Most x86-64 kernels run i686 programs themselves, which says more than an emulator does; and under QEMU 7.2 the forked child
+# Most x86-64 kernels run i686 programs themselves, which says more than an emulator does; and under
+# QEMU 7.2 the forked child
 # of a dynamically linked one never returns from fork().
 loader=/usr/$triplet/lib/ld-linux.so.2
 if [ "$arch" = i686 ]; then
@@ -55,8 +59,10 @@ build --cross-file "$file" --cross-file "$work/deps.txt" "$@"
 # The exhaustive loops over errors run natively; here a part of them does.
 export PERFMON_QUICK=1
 [ -n "$wrapper" ] || relay --label "$arch" --timeout 900
-# Long searches, whose arithmetic knows no byte order: the emulator of s390x, whose byte order is the other one, runs them for all; and
-# for those of this machine's byte order, what goes through whole tables and through every failing allocation.
+# Long searches, whose arithmetic knows no byte order: the emulator of s390x, whose byte order is
+# the other one, runs them for all; and
+# for those of this machine's byte order, what goes through whole tables and through every failing
+# allocation.
 set --
 case $arch in
 mips | s390x) long= ;;

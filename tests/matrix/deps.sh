@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# deps.sh ARCH: print the folder that holds cmocka and jansson, static, with headers and pkg-config files, for an architecture
+# deps.sh ARCH: print the folder that holds cmocka and jansson, static, with headers and pkg-config
+# files, for an architecture
 # of cross/ARCH.txt.
 #
-# Debian has the two for its own architectures only, so they are built from its source packages, once, and kept below
-# ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. Exits 77 with one line on stderr when something is missing.
+# Debian has the two for its own architectures only, so they are built from its source packages,
+# once, and kept below
+# ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. Exits 77 with one line on stderr when
+# something is missing.
 # PERFMON_OFFLINE=1 forbids downloads, PERFMON_MIRROR names a Debian mirror.
 set -eu
 

@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# fresh.sh [COMMAND ARG...]: the newcomer's machine. The README's two commands, or COMMAND, in a copy of the sources in root's home of a
-# bare Debian 12 that has nothing but its minimal base. Needs root, debootstrap and a mirror; what is mounted goes with this process.
+# fresh.sh [COMMAND ARG...]: the newcomer's machine. The README's two commands, or COMMAND, in a
+# copy of the sources in root's home of a
+# bare Debian 12 that has nothing but its minimal base. Needs root, debootstrap and a mirror; what
+# is mounted goes with this process.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-if [ "${PERFMON_FRESH:-}" != mounts ] && [ "$(id -u)" = 0 ] && unshare --mount --propagation private true 2>/dev/null; then
+if [ "${PERFMON_FRESH:-}" != mounts ] && [ "$(id -u)" = 0 ] &&
+	unshare --mount --propagation private true 2>/dev/null; then
 	PERFMON_FRESH=mounts exec unshare --mount --propagation private "$0" "$@"
 fi
 . "$here/common.sh"
@@ -41,12 +44,14 @@ mount --rbind /dev "$root/dev"
 copy=$root/root/perfmon
 rm -rf --one-file-system "$copy"
 mkdir "$copy"
-(cd "$source" && tar cf - --exclude=./.git --exclude='./build*' --exclude=__pycache__ .) | tar xf - -C "$copy"
+(cd "$source" && tar cf - --exclude=./.git --exclude='./build*' --exclude=__pycache__ .) |
+	tar xf - -C "$copy"
 
 # Programs are compiled without optimisation: the suite proper tries optimised ones.
 inside() { # COMMAND ARG...
 	# shellcheck disable=SC2016 # HOME is the one inside
-	chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 \
+	chroot "$root" /usr/bin/env -i HOME=/root \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 \
 		CFLAGS=-O0 CXXFLAGS=-O0 \
 		PERFMON_QUICK=1 \
 		sh -c 'cd "$HOME/perfmon" && exec "$@"' sh "$@"
@@ -57,7 +62,8 @@ if [ $# -gt 0 ]; then
 	exit
 fi
 n=0 failed=0
-# Tables, vectors, functions and clocks do not depend on what is installed; the suite proper makes the packages.
+# Tables, vectors, functions and clocks do not depend on what is installed; the suite proper makes
+# the packages.
 left_out='--no-suite tables --no-suite vectors --no-suite unit --no-suite hostile --no-suite clock --no-suite install'
 for command in ./quickstart "./check --quick $left_out"; do
 	n=$((n + 1))

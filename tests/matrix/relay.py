@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Runs the C test programs of a build and relays their cases as one TAP stream.
 
-    relay.py --label NAME [--wrapper WORDS] [--jobs N] [--only a,b] [--also c] [--skip 'a=why'] [--timeout S] BUILD
+    relay.py --label NAME [--wrapper WORDS] [--jobs N] [--only a,b] [--also c] [--skip 'a=why']
+    [--timeout S] BUILD
 
---also adds tests that are no C programs: those of the command. Each case appears once, as "NAME: program: case". A program
-that dies, plans another number of cases than it runs, or runs over its time is a failed case of its own. --wrapper is put in
-front of each program (an emulator, valgrind); --skip leaves a program out and says why; a name
-that is not a test of the build is an error, so that lists here cannot rot.
+--also adds tests that are no C programs: those of the command. Each case appears once, as "NAME:
+program: case". A program that dies, plans another number of cases than it runs, or runs over its
+time is a failed case of its own. --wrapper is put in front of each program (an emulator, valgrind);
+--skip leaves a program out and says why; a name that is not a test of the build is an error, so
+that lists here cannot rot.
 """
 
 import argparse
@@ -23,13 +25,19 @@ import time
 
 
 def tests_of(build, also):
-    """name -> (command, environment) of every test that is a C program of this build, or in @also."""
+    """name -> (command, environment) of every test that is a C program of this build, or in
+    @also."""
     found = {}
     for test in json.loads(subprocess.check_output(["meson", "introspect", "--tests", build])):
         # Words that are files of the build are named from its top.
-        command = [os.path.join(build, word) if os.path.isfile(os.path.join(build, word)) else word for word in test["cmd"]]
-        programs = [word for word in command if os.path.basename(word).startswith("test_") and os.access(word, os.X_OK)
-                    and not word.endswith((".py", ".sh"))]
+        command = [
+            os.path.join(build, word) if os.path.isfile(os.path.join(build, word)) else word
+            for word in test["cmd"]
+        ]
+        programs = [
+            word for word in command if os.path.basename(word).startswith("test_")
+            and os.access(word, os.X_OK) and not word.endswith((".py", ".sh"))
+        ]
         if programs:
             found[test["name"]] = programs[:1], test["env"]
         elif test["name"] in also:
@@ -38,11 +46,13 @@ def tests_of(build, also):
 
 
 def run(wrapper, command, env, seconds):
-    """The program's lines, what went wrong with it as a whole, its exit status, and how long it took."""
+    """The program's lines, what went wrong with it as a whole, its exit status, and how long it
+    took."""
     environment = dict(os.environ, **env)
     start = time.monotonic()
-    with subprocess.Popen(wrapper + command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, start_new_session=True) as child:
+    with subprocess.Popen(wrapper + command, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          start_new_session=True) as child:
         fault = None
         try:
             out = child.communicate(timeout=seconds)[0]
@@ -50,12 +60,13 @@ def run(wrapper, command, env, seconds):
             os.killpg(child.pid, signal.SIGKILL)
             out = child.communicate()[0]
             fault = "still running after %d s" % seconds
-    return out.decode("utf-8", "replace").splitlines(), fault, child.returncode, time.monotonic() - start
+    return out.decode("utf-8",
+                      "replace").splitlines(), fault, child.returncode, time.monotonic() - start
 
 
 def cases(lines, fault, status):
-    """(ok, text, remarks) of every case. cmocka writes a skipped test as 'not ok N # SKIP name'; a line '# SKIP why' before
-    it is the reason."""
+    """(ok, text, remarks) of every case. cmocka writes a skipped test as 'not ok N # SKIP name'; a
+    line '# SKIP why' before it is the reason."""
     planned, n, bad, remarks, why = None, 0, 0, [], ""
     reports = [line for line in lines if re.match(r"==\d+==|SUMMARY: ", line)]
     for line in lines:
@@ -64,7 +75,8 @@ def cases(lines, fault, status):
         if plan:
             planned = int(plan[1])
             if planned == 0:
-                yield True, line.partition("#")[2].strip() and "# " + line.partition("#")[2].strip(), []
+                yield True, line.partition(
+                    "#")[2].strip() and "# " + line.partition("#")[2].strip(), []
                 return
         elif case:
             n += 1
@@ -127,7 +139,8 @@ def main():
                 failed += not ok
                 for line in remarks[-40:]:
                     print("# " + line)
-                print("%sok %d - %s: %s: %s" % ("" if ok else "not ", n, o.label, name, text), flush=True)
+                print("%sok %d - %s: %s: %s" % ("" if ok else "not ", n, o.label, name, text),
+                      flush=True)
     print("1..%d" % n)
     sys.exit(failed > 0)
 

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# source.sh PACKAGE: print the folder that holds the upstream source of a Debian package, and its version in the file .version.
+# source.sh PACKAGE: print the folder that holds the upstream source of a Debian package, and its
+# version in the file .version.
 #
 # Fetched once, with an apt that neither uses nor changes the system's lists, and kept below
-# ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. Exits 77 with one line on stderr when something is missing.
+# ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. Exits 77 with one line on stderr when
+# something is missing.
 # PERFMON_OFFLINE=1 forbids downloads, PERFMON_MIRROR names a Debian mirror.
 set -eu
 
@@ -33,7 +35,8 @@ trap 'rm -rf "$apt" "$dir.new"' EXIT
 trap 'exit 1' HUP INT TERM
 rm -rf "$apt" "$dir.new" # what a killed job left
 apt_setup "$apt" deb-src "$(dpkg --print-architecture)" "source of $package"
-(cd "$apt" && timeout --foreground 300 apt-get -c "$apt_conf" -qq source --download-only "$package" >>apt.log 2>&1) ||
+(cd "$apt" && timeout --foreground 300 apt-get -c "$apt_conf" -qq source --download-only \
+	"$package" >>apt.log 2>&1) ||
 	guest_skip "no network: the source of $package cannot be read from $mirror $suite"
 mkdir "$dir.new"
 for tarball in "$apt/$package"_*.orig.tar.*; do

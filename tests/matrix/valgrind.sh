@@ -3,8 +3,10 @@
 #
 # valgrind.sh memcheck|helgrind
 #
-#   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, nothing is read that nobody wrote
-#   helgrind  what has threads, in a build whose atomic operations say what they promise (helgrind_atomics.h);
+#   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, nothing is read that nobody
+#             wrote
+#   helgrind  what has threads, in a build whose atomic operations say what they promise
+#             (helgrind_atomics.h);
 #             in the long run: variant-thread asks ThreadSanitizer about the same programs
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,8 +30,10 @@ memcheck)
 	else
 		build
 	fi
-	# Left out: live (breakpoints never hit, the program runs as a translation), starve (its allocations take the place of those
-	# that are watched), assign, core, roundtrip and montecito_random (arithmetic alone, and much of it).
+	# Left out: live (breakpoints never hit, the program runs as a translation), starve (its
+	# allocations take the place of those
+	# that are watched), assign, core, roundtrip and montecito_random (arithmetic alone, and much of
+	# it).
 	exec python3 "$here/relay.py" --jobs "$jobs" --label memcheck --timeout 900 \
 		--wrapper "valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite" \
 		--only "lookup_spec,table_table,lookup_resolve,format_explain,format_suggest,format_print,\
@@ -39,12 +43,15 @@ session_pfm_device,tools_alpha_device_model,tools_alpha_device_run,pmu_montecito
 pmu_montecito_range,pmu_montecito_decode" "$ordinary"
 	;;
 helgrind)
-	[ -r /usr/include/valgrind/helgrind.h ] || skip "valgrind/helgrind.h is missing (Debian package valgrind)"
+	[ -r /usr/include/valgrind/helgrind.h ] ||
+		skip "valgrind/helgrind.h is missing (Debian package valgrind)"
 	targets=$(programs context_threads libpfm4_threads)
 	build -Ddevel=false -Dc_args="['-include', '$here/helgrind_atomics.h']"
-	# Without fair scheduling a thread that waits in a loop keeps the others from the only CPU that valgrind has.
+	# Without fair scheduling a thread that waits in a loop keeps the others from the only CPU that
+	# valgrind has.
 	relay --label helgrind --timeout 900 \
-		--wrapper "valgrind --tool=helgrind --fair-sched=yes -q --error-exitcode=99" --only context_threads,libpfm4_threads
+		--wrapper "valgrind --tool=helgrind --fair-sched=yes -q --error-exitcode=99" --only \
+		context_threads,libpfm4_threads
 	;;
 *)
 	echo "usage: valgrind.sh memcheck|helgrind" >&2

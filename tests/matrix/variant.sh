@@ -4,7 +4,8 @@
 # variant.sh NAME: the C tests built another way.
 #
 #   clang     by clang, optimised, without assertions
-#   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's own tests as well
+#   address   with AddressSanitizer and UndefinedBehaviorSanitizer, and the command's own tests as
+#             well
 #   thread    with ThreadSanitizer: what has threads
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +13,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 name=$1
 matrix_begin "$name"
-# gcc warns of things that are not so when a sanitizer has been at the code; the ordinary builds are without warnings.
+# gcc warns of things that are not so when a sanitizer has been at the code; the ordinary builds are
+# without warnings.
 case $name in
 clang)
 	need clang clang
@@ -24,7 +26,8 @@ clang)
 	;;
 address)
 	targets=test-programs
-	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=false "-Dc_args=-g1 -fno-sanitize-recover=undefined"
+	build -Ddevel=false -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=false \
+		"-Dc_args=-g1 -fno-sanitize-recover=undefined"
 	# Every case, with fewer repetitions.
 	export PERFMON_QUICK=1
 	ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1
@@ -43,7 +46,8 @@ thread)
 	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1"
 	export TSAN_OPTIONS
 	# The sanitizer's shadow memory and the random places of newer kernels do not always agree.
-	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only "$(echo "$only" | tr ' ' ,)"
+	relay --label thread --wrapper "$(command -v setarch >/dev/null && echo 'setarch -R')" --only \
+		"$(echo "$only" | tr ' ' ,)"
 	;;
 *)
 	echo "usage: variant.sh clang|address|thread" >&2

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm stat and pfm record --control: a harness that counts a part of itself, and two commands compared."""
+"""pfm stat and pfm record --control: a harness that counts a part of itself, and two commands
+compared."""
 
 import json
 import os
@@ -19,12 +20,19 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_REGION
 
 
 def faults(args, pages):
-    """Page faults of a run in which the program counts two parts with @pages pages each; what pfm said."""
+    """Page faults of a run in which the program counts two parts with @pages pages each; what pfm
+    said."""
     control, ack = os.pipe(), os.pipe()
     fds = control + ack
-    command = [PFM, "stat", "--json", "-e", "page-faults", *args, "--control", "fd:%d,%d" % (control[0], ack[1]), "--",
-               PROGRAM, str(control[1]), str(ack[0]), str(pages)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=fds, env=CLEAN)
+    command = [
+        PFM, "stat", "--json", "-e", "page-faults", *args, "--control",
+        "fd:%d,%d" % (control[0], ack[1]), "--", PROGRAM,
+        str(control[1]),
+        str(ack[0]),
+        str(pages)
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=fds,
+                          env=CLEAN)
     for fd in fds:
         os.close(fd)
     if done.returncode:
@@ -57,8 +65,10 @@ class Stat(unittest.TestCase):
             control, ack = os.path.join(folder, "control"), os.path.join(folder, "ack")
             os.mkfifo(control)
             os.mkfifo(ack)
-            with subprocess.Popen([PFM, "stat", "-e", "page-faults", "-D", "-1", "--control", "fifo:%s,%s" % (control, ack), "--",
-                                   "sleep", "1"], stderr=subprocess.PIPE, text=True, env=CLEAN) as p:
+            with subprocess.Popen([
+                    PFM, "stat", "-e", "page-faults", "-D", "-1", "--control",
+                    "fifo:%s,%s" % (control, ack), "--", "sleep", "1"
+            ], stderr=subprocess.PIPE, text=True, env=CLEAN) as p:
                 with open(control, "w", encoding="ascii") as f, open(ack, "rb") as answers:
                     f.write("nonsense\nping\n")
                     f.flush()
@@ -68,8 +78,10 @@ class Stat(unittest.TestCase):
 
     def test_never_enabled(self):
         control = os.pipe()
-        with subprocess.Popen([PFM, "stat", "-e", "page-faults", "-D", "-1", "--control", "fd:%d" % control[0], "--", "true"],
-                              stderr=subprocess.PIPE, text=True, env=CLEAN, pass_fds=control) as p:
+        with subprocess.Popen([
+                PFM, "stat", "-e", "page-faults", "-D", "-1", "--control",
+                "fd:%d" % control[0], "--", "true"
+        ], stderr=subprocess.PIPE, text=True, env=CLEAN, pass_fds=control) as p:
             _, said = p.communicate()
         for fd in control:
             os.close(fd)
@@ -83,9 +95,11 @@ class Stat(unittest.TestCase):
         self.assertLess(time.monotonic() - start, 2)
 
     def test_refusals(self):
-        for args, text in ((["--control", "pipe:1"], "expected fd:N"), (["--control", "fd:999"], "Bad file"),
-                           (["-D", "-1"], "needs --control")):
-            done = subprocess.run([PFM, "stat", *args, "--", "true"], capture_output=True, text=True, check=False, env=CLEAN)
+        for args, text in ((["--control", "pipe:1"], "expected fd:N"),
+                           (["--control", "fd:999"], "Bad file"), (["-D",
+                                                                    "-1"], "needs --control")):
+            done = subprocess.run([PFM, "stat", *args, "--", "true"], capture_output=True,
+                                  text=True, check=False, env=CLEAN)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(text, done.stderr)
 
@@ -100,39 +114,53 @@ class Record(unittest.TestCase):
                 path = os.path.join(folder, "perf.data")
                 control, ack = os.pipe(), os.pipe()
                 fds = control + ack
-                subprocess.run([PFM, "record", "-e", "page-faults:u", "-c", "1", "-o", path, "-D", "-1", "--control",
-                                "fd:%d,%d" % (control[0], ack[1]), "--", PROGRAM, str(control[1]), str(ack[0]), str(pages)],
-                               capture_output=True, check=True, pass_fds=fds, env=CLEAN)
+                subprocess.run([
+                    PFM, "record", "-e", "page-faults:u", "-c", "1", "-o", path, "-D", "-1",
+                    "--control",
+                    "fd:%d,%d" % (control[0], ack[1]), "--", PROGRAM,
+                    str(control[1]),
+                    str(ack[0]),
+                    str(pages)
+                ], capture_output=True, check=True, pass_fds=fds, env=CLEAN)
                 for fd in fds:
                     os.close(fd)
-                out = subprocess.run([PFM, "report", "--json", path], capture_output=True, text=True, check=True).stdout
-                self.assertLessEqual({json.loads(line)["task"] for line in out.splitlines()}, {"controlling"})
+                out = subprocess.run([PFM, "report", "--json", path], capture_output=True,
+                                     text=True, check=True).stdout
+                self.assertLessEqual({json.loads(line)["task"] for line in out.splitlines()},
+                                     {"controlling"})
                 seen.append(sum(json.loads(line).get("samples", 0) for line in out.splitlines()))
         self.assertEqual(seen[1] - seen[0], 400)
 
 
 def compare(*args, status=0):
-    done = subprocess.run([PFM, "stat", "--json", *args], capture_output=True, text=True, check=False, env=CLEAN)
+    done = subprocess.run([PFM, "stat", "--json", *args], capture_output=True, text=True,
+                          check=False, env=CLEAN)
     if done.returncode != status:
         raise AssertionError("status %d, expected %d: %s" % (done.returncode, status, done.stderr))
-    return {(r["event"], r["number"]): r for r in map(json.loads, done.stdout.splitlines())}, done.stderr
+    return {(r["event"], r["number"]): r
+            for r in map(json.loads, done.stdout.splitlines())}, done.stderr
 
 
 @unittest.skipUnless(counts_here(), "the kernel counts no page faults here")
 class Compare(unittest.TestCase):
     def touching(self, pages):
-        return [sys.executable, "-c", "import mmap; m = mmap.mmap(-1, %d * 4096); [m.__setitem__(i * 4096, 1) for i in range(%d)]"
-                % (pages + 1, pages)]
+        return [
+            sys.executable,
+            "-c",
+            "import mmap; m = mmap.mmap(-1, %d * 4096); [m.__setitem__(i * 4096, 1) for i in"
+            " range(%d)]" % (pages + 1, pages),
+        ]
 
     def test_a_command_and_itself(self):
-        rows, _ = compare("-r", "5", "-e", "page-faults", "--", *self.touching(1), "::", *self.touching(1))
+        rows, _ = compare("-r", "5", "-e", "page-faults", "--", *self.touching(1), "::",
+                          *self.touching(1))
         row = rows["page-faults", 2]
         self.assertEqual(row["rounds"], 5)
         self.assertTrue(0.9 < row["low"] <= row["ratio"] <= row["high"] < 1.1)
 
     def test_more_pages_are_shown(self):
-        rows, _ = compare("-r", "5", "-e", "page-faults", "--", *self.touching(1), "::", *self.touching(2000), "::",
-                          *self.touching(4000))
+        rows, _ = compare("-r", "5", "-e", "page-faults", "--", *self.touching(1), "::",
+                          *self.touching(2000), "::", *self.touching(4000))
         for number, pages in ((2, 1999), (3, 3999)):
             row = rows["page-faults", number]
             self.assertTrue(row["difference"])

@@ -1,6 +1,7 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# A C++ programmer uses perfmon.hpp: no casts, no warnings, errors as exceptions or as results, handles that release themselves.
+# A C++ programmer uses perfmon.hpp: no casts, no warnings, errors as exceptions or as results,
+# handles that release themselves.
 cat >walk.cc <<'END'
 #include <iostream>
 #include <perfmon/perfmon.hpp>

@@ -1,6 +1,7 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# An engineer with a slow program: finds out what this machine can count, finds events, counts, corrects a typing error, and samples.
+# An engineer with a slow program: finds out what this machine can count, finds events, counts,
+# corrects a typing error, and samples.
 pfm doctor >doctor.txt
 grep -q 'This machine' doctor.txt && grep -q "A small known workload" doctor.txt
 pfm list faults | grep -q page-faults
@@ -23,5 +24,6 @@ pfm stat -e page-fautls -- true 2>refusal && exit 1
 grep -q 'page-faults' refusal
 grep -q 'git clone' refusal && exit 1
 # shellcheck disable=SC2016  # the inner shell's variable
-pfm record -e cpu-clock -o samples -- sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done' 2>/dev/null
+pfm record -e cpu-clock -o samples -- sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done' \
+	2>/dev/null
 pfm report samples >report.txt

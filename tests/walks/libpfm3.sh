@@ -7,7 +7,8 @@ LD_LIBRARY_PATH=$(dirname "$(find "$PWD/stage" -name libpfm.so.3)")
 PKG_CONFIG_SYSROOT_DIR=$PWD/stage
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 # shellcheck disable=SC2046  # a list of options on purpose
-cc -Wall -Wextra -Werror "$SOURCE/examples/libpfm3_dispatch.c" -o dispatch $(pkg-config --cflags --libs libpfm3)
+cc -Wall -Wextra -Werror "$SOURCE/examples/libpfm3_dispatch.c" -o dispatch $(pkg-config --cflags \
+	--libs libpfm3)
 ./dispatch IA64_INST_RETIRED_THIS >registers
 grep -qi 'pmc' registers
 pfm dispatch --user --pmu montecito CPU_OP_CYCLES_ALL IA64_INST_RETIRED_THIS >ours

@@ -1,6 +1,7 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# The author of a profiler: fills a perf_event_attr for his own perf_event_open(2), then samples with a session.
+# The author of a profiler: fills a perf_event_attr for his own perf_event_open(2), then samples
+# with a session.
 cat >attr.c <<'END'
 #include <linux/perf_event.h>
 #include <perfmon/perf_attr.h>
@@ -38,5 +39,6 @@ status=0
 [ $status = 0 ] || [ $status = 4 ]   # 4: the kernel permits no counting
 grep -q 'page-fautls' said
 # shellcheck disable=SC2046
-cc -Wall -Wextra -Werror "$SOURCE/examples/profile_self.c" -o profile_self $(pkg-config --cflags --libs perfmon)
+cc -Wall -Wextra -Werror "$SOURCE/examples/profile_self.c" -o profile_self $(pkg-config --cflags \
+	--libs perfmon)
 ./profile_self >profile || [ $status = 4 ]

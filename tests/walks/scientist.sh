@@ -1,6 +1,7 @@
 #!/bin/sh -eu
 # SPDX-License-Identifier: MIT
-# A data scientist: counts a function, gets rows for a table and HTML for a notebook, and results from worker processes.
+# A data scientist: counts a function, gets rows for a table and HTML for a notebook, and results
+# from worker processes.
 cat >study.py <<'END'
 import csv
 import multiprocessing

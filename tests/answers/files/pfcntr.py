@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a program of the Alpha counter device gets: results of how many processors, and whether many cycles went by in 20 ms."""
+"""What a program of the Alpha counter device gets: results of how many processors, and whether many
+cycles went by in 20 ms."""
 import array
 import fcntl
 import os
