@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event ids: each is found in either form, and unknown ones are not. */
+/* Event ids are found by linear search and in the hash table; unknown ids are not found. */
 #include "units.h"
 #include "session/perf_event.h"
 #include "sampling/sampling.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups whose leader alone samples: the samples of members, against differences by hand. */
+/* Groups of which only the leader samples: values of members against differences worked out by
+ * hand. */
 #include "units.h"
 #include <linux/perf_event.h>
 #include "session/perf_event.h"
@@ -9,7 +10,7 @@ static struct sampling_state sm;
 static struct sample_totals totals[2];
 static struct event_id ids[] = { { 10, 0 }, { 20, 1 } };
 
-static int begin(void **state)
+static int set_up(void **state)
 {
 	(void)state;
 	memset(totals, 0, sizeof(totals));
@@ -21,14 +22,14 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
 	pfmi_sampling_free_group_values(&sm.group);
 	return 0;
 }
 
-/* A sample of the leader with the values @leader and @member, in task @tid. */
+/* Decodes a sample of the leader in task @tid whose values are @leader and @member. */
 static pfm_record_t take_sample(uint64_t words[6], uint32_t tid, uint64_t leader, uint64_t member)
 {
 	pfm_record_t r = {
@@ -60,13 +61,13 @@ static void members_have_samples_of_their_own(void **state)
 	assert_int_equal(leader.body.sample.period, 150);
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 1);
 	assert_int_equal(member.body.sample.period, 3);
-	/* A member that has counted nothing has no sample. */
+	/* A member whose value did not change has no sample. */
 	leader = take_sample(words, 1, 251, 10);
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 0);
 }
 
-/* Inherited events have values of their own in every task, others have one value. */
-static void tasks_are_told_apart_where_events_are_inherited(void **state)
+/* Inherited events have one value in each task; other events have one value in all. */
+static void inherited_events_have_a_value_per_task(void **state)
 {
 	uint64_t words[6];
 
@@ -74,15 +75,15 @@ static void tasks_are_told_apart_where_events_are_inherited(void **state)
 	take_sample(words, 1, 100, 7);
 	assert_int_equal(take_sample(words, 2, 130, 7).body.sample.period, 30);
 	totals[0].layout.is_inherited = true;
-	end(NULL);
-	begin(NULL);
+	tear_down(NULL);
+	set_up(NULL);
 	totals[0].layout.is_inherited = true;
 	take_sample(words, 1, 100, 7);
 	assert_int_equal(take_sample(words, 2, 130, 7).body.sample.period, 130);
 }
 
-/* A number of members that the words cannot hold is not believed. */
-static void samples_are_not_trusted(void **state)
+/* A number of members that exceeds the words of the sample is refused. */
+static void refuses_member_counts_beyond_the_sample(void **state)
 {
 	uint64_t words[6] = { UINT64_MAX, 0, 0, 10, 0, 20 };
 	pfm_record_t r = { .size = sizeof(r), .has = PFM_SAMPLE_READ };
@@ -99,7 +100,7 @@ static void samples_are_not_trusted(void **state)
 	assert_int_equal(pfmi_sampling_next_member(&sm, &member), 0);
 }
 
-#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
+#define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 
 UNIT(sampling_group_values, CASE(members_have_samples_of_their_own),
-     CASE(tasks_are_told_apart_where_events_are_inherited), CASE(samples_are_not_trusted));
+     CASE(inherited_events_have_a_value_per_task), CASE(refuses_member_counts_beyond_the_sample));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening: a session samples where the options say so, and refuses what it must. */
+/* A session samples if its options say so; invalid sampling options are refused. */
 #include "units.h"
 #include <perfmon/sampling.h>
 #include "fake_session.h"
 
-static int end(void **state)
+static int tear_down(void **state)
 {
 	options.sampling = NULL;
 	return done(state);
 }
 
-static void sessions_sample_where_the_options_say_so(void **state)
+static void samples_only_with_sampling_options(void **state)
 {
 	pfm_sampling_t sampling = { .size = sizeof(sampling) };
 
@@ -29,4 +29,4 @@ static void sessions_sample_where_the_options_say_so(void **state)
 }
 
 UNIT(sampling_open_session,
-     cmocka_unit_test_teardown(sessions_sample_where_the_options_say_so, end));
+     cmocka_unit_test_teardown(samples_only_with_sampling_options, tear_down));

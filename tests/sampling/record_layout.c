@@ -3,7 +3,7 @@
 #include "units.h"
 #include "sampling/sampling.h"
 
-/* The order of the kernel: fields of a sample, each one word, and of a trailer. */
+/* The kernel writes the fields in this order. Fields of a sample take one word each. */
 static const uint64_t sample_order[] = {
 	PFM_SAMPLE_IDENTIFIER, PFM_SAMPLE_IP,     PFM_SAMPLE_TID, PFM_SAMPLE_TIME,  PFM_SAMPLE_ADDR,
 	PFM_SAMPLE_ID,         PFM_SAMPLE_STREAM, PFM_SAMPLE_CPU, PFM_SAMPLE_PERIOD
@@ -38,7 +38,7 @@ static void expect_id_and_time(const struct record_layout *l, size_t size)
 	                 l->fields & PFM_SAMPLE_TIME);
 }
 
-static void every_set_of_fields(void **state)
+static void finds_id_and_time_in_every_set_of_fields(void **state)
 {
 	(void)state;
 	for (unsigned set = 0; set < 1u << COUNT(sample_order); set++) {
@@ -70,8 +70,8 @@ static void samples_with_lists_have_no_fixed_size(void **state)
 	assert_false(l.is_fixed_size);
 }
 
-/* A record too short for the field, and one of a type that nobody knows, have neither. */
-static void fields_that_are_missing(void **state)
+/* A record too short for the field and a record of unknown type have neither id nor time. */
+static void missing_fields_read_as_zero(void **state)
 {
 	const struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_TIME | PFM_SAMPLE_ID,
 		                         .has_trailers = true };
@@ -85,6 +85,6 @@ static void fields_that_are_missing(void **state)
 	assert_int_equal(pfmi_sampling_get_record_time(&l, words, 24), 0);
 }
 
-UNIT(sampling_record_layout, cmocka_unit_test(every_set_of_fields),
+UNIT(sampling_record_layout, cmocka_unit_test(finds_id_and_time_in_every_set_of_fields),
      cmocka_unit_test(samples_with_lists_have_no_fixed_size),
-     cmocka_unit_test(fields_that_are_missing));
+     cmocka_unit_test(missing_fields_read_as_zero));

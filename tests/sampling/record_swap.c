@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of the other byte order, byte for byte: each is written down twice, once in either order,
- * from one list of its numbers; the foreign one must become the other. Cut anywhere it says so, and
- * nothing behind its end is touched. */
+/* Each record is written twice from one list of numbers, once in each byte order. After the swap
+ * the foreign record must equal the native one byte for byte. A record that is cut is reported as
+ * damaged, and no byte after its end changes. */
 #include "units.h"
 #include <byteswap.h>
 #include "sampling/sampling.h"
 
 #define GUARD 0x5au
 
-/* The same record in both orders. */
+/* One record in both byte orders. */
 struct pair {
 	_Alignas(8) uint8_t ours[1024], theirs[1024];
 	size_t n;
-	uint64_t next; /* numbers that are all different, and none of them the same from both sides
-	                */
+	uint64_t next; /* The next number; all differ, and none reads the same in both orders. */
 };
 
 static struct pair p;
@@ -33,14 +32,14 @@ static void put(uint64_t v, unsigned bytes)
 	p.n += bytes;
 }
 
-/* @n numbers of @bytes bytes that mean nothing. */
+/* Adds @n numbers of @bytes bytes whose values do not matter. */
 static void put_some(unsigned n, unsigned bytes)
 {
 	while (n--)
 		put(p.next += 0x0101010101010203, bytes);
 }
 
-/* @n bytes that have no order. */
+/* Adds @n single bytes, which do not change with the byte order. */
 static void put_bytes(unsigned n)
 {
 	for (; n; n--, p.n++)
@@ -53,7 +52,7 @@ static void begin(uint32_t type, uint16_t misc)
 	p.next = 0x1122334455667788;
 	put(type, 4);
 	put(misc, 2);
-	put(0x1234, 2); /* the size: nobody asks it */
+	put(0x1234, 2); /* the size, which the swap does not read */
 }
 
 static void expect_swapped(const struct record_layout *l, const char *what)
@@ -72,7 +71,7 @@ static void expect_swapped(const struct record_layout *l, const char *what)
 		assert_int_equal(bytes[i], GUARD);
 }
 
-/* Cut before byte @least every such record is damaged. */
+/* A record cut before byte @least must be reported as damaged. */
 static void expect_damaged_before(const struct record_layout *l, size_t least, const char *what)
 {
 	_Alignas(8) uint8_t bytes[sizeof(p.ours) + 16];
@@ -119,7 +118,7 @@ static void put_branches(uint64_t type, unsigned n)
 		put_some(n, 8);
 }
 
-/* What the kernel writes for the fields of @l, in its order. */
+/* Writes the fields of @l in the kernel's order. */
 static void put_sample(const struct record_layout *l, unsigned size)
 {
 	uint64_t f = l->fields;
@@ -164,8 +163,8 @@ static void put_sample(const struct record_layout *l, unsigned size)
 	}
 }
 
-/* Every two fields, whose lists are empty or have one or three members. */
-static void samples(void **state)
+/* Covers every pair of fields with lists of zero, one and three members. */
+static void swaps_samples_with_every_pair_of_fields(void **state)
 {
 	(void)state;
 	for (unsigned a = 0; a < 25; a++)
@@ -181,7 +180,7 @@ static void samples(void **state)
 			}
 }
 
-static void samples_with_everything(void **state)
+static void swaps_samples_with_all_fields(void **state)
 {
 	struct record_layout l = plain;
 
@@ -199,9 +198,9 @@ static void samples_with_everything(void **state)
 	}
 }
 
-/* The bytes of AUX are the last of a sample, and nobody looks at them; whatever is before them must
- * be there. */
-static void samples_that_are_cut(void **state)
+/* AUX data are the last bytes of a sample and are not swapped, so that they may be missing. All
+ * bytes before them must be there. */
+static void refuses_cut_samples(void **state)
 {
 	struct record_layout l = plain;
 
@@ -220,7 +219,7 @@ static void samples_that_are_cut(void **state)
 	}
 }
 
-static void lengths_that_lie(void **state)
+static void refuses_lengths_beyond_the_record(void **state)
 {
 	static const uint64_t lies[] = { 3,          4,           0x7fffffff,        0x80000000,
 		                         0xffffffff, 0x100000000, (uint64_t)1 << 61, UINT64_MAX / 8,
@@ -255,7 +254,7 @@ static void put_list(const char *list)
 static const struct {
 	uint32_t type;
 	uint16_t misc;
-	const char *before; /* until the end of what is no text */
+	const char *before; /* widths of the numbers before the text */
 	const char *text;
 } records[] = {
 	{ PFM_RECORD_MAP, 0, "44888", "tt" },
@@ -279,10 +278,10 @@ static const struct {
 	{ PFM_RECORD_CGROUP, 0, "8", "tt" },
 	{ PFM_RECORD_TEXT_POKE, 0, "822", "ttt" },
 	{ PFM_RECORD_AUX_ID, 0, "8", "" },
-	{ PFM_RECORD_DEFERRED_CHAIN + 1, 0, "", "tttt" }, /* nobody knows its numbers */
+	{ PFM_RECORD_DEFERRED_CHAIN + 1, 0, "", "tttt" }, /* a type without known numbers */
 };
 
-/* With no trailer, and with those of all fields one by one and together. */
+/* Records without a trailer, and with trailers of every set of fields. */
 static void records_and_their_trailers(void **state)
 {
 	static const struct {
@@ -297,7 +296,7 @@ static void records_and_their_trailers(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(records); i++)
 		for (unsigned set = 0; set < 64; set++) {
-			/* Fields that have no place in a trailer must not look for one. */
+			/* These fields are not part of a trailer and must be ignored. */
 			struct record_layout l = { .fields = PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD |
 				                             PFM_SAMPLE_CHAIN,
 				                   .has_trailers = true };
@@ -336,8 +335,8 @@ static void records_without_trailers(void **state)
 	}
 }
 
-/* A trailer that does not fit, and one that leaves nothing of the record. */
-static void trailers_that_do_not_fit(void **state)
+/* A trailer that does not fit, and a record that consists of its trailer alone. */
+static void refuses_trailers_that_do_not_fit(void **state)
 {
 	const struct record_layout l = { .fields = PFM_SAMPLE_TID | PFM_SAMPLE_TIME |
 		                                   PFM_SAMPLE_IDENTIFIER,
@@ -389,8 +388,9 @@ static void readings(void **state)
 	}
 }
 
-UNIT(sampling_record_swap, cmocka_unit_test(samples), cmocka_unit_test(samples_with_everything),
-     cmocka_unit_test(samples_that_are_cut), cmocka_unit_test(lengths_that_lie),
+UNIT(sampling_record_swap, cmocka_unit_test(swaps_samples_with_every_pair_of_fields),
+     cmocka_unit_test(swaps_samples_with_all_fields), cmocka_unit_test(refuses_cut_samples),
+     cmocka_unit_test(refuses_lengths_beyond_the_record),
      cmocka_unit_test(records_and_their_trailers), cmocka_unit_test(records_without_trailers),
-     cmocka_unit_test(trailers_that_do_not_fit), cmocka_unit_test(namespaces),
+     cmocka_unit_test(refuses_trailers_that_do_not_fit), cmocka_unit_test(namespaces),
      cmocka_unit_test(readings));

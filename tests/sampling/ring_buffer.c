@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One buffer, against a kernel that writes into it as the real one does: records that lie over its
- * end at every place, buffers that are full, positions that no longer fit 32 bits or begin again at
- * zero, pages that say what cannot be. */
+/* One buffer, filled as the kernel does it: records that wrap at every place, full buffers,
+ * positions beyond 32 bits and past the end of 64, and pages with invalid contents. */
 #include "units.h"
 #include <linux/perf_event.h>
 #include "sampling/sampling.h"
@@ -30,15 +29,14 @@ static void new_buffer(uint64_t start)
 
 static void open_ring(struct ring_buffer *r)
 {
-	memset(r, 0xa5, sizeof(*r)); /* whatever was there */
+	memset(r, 0xa5, sizeof(*r)); /* pfmi_sampling_init_ring() must set every field */
 	assert_true(pfmi_sampling_init_ring(r, w.map, sizeof(w.map)));
 	assert_false(r->is_damaged);
 	assert_null(r->wrapped_record);
 }
 
-/* Writes a record of @size bytes which says its @number, and nothing else, in each byte; false
- * where there is no room. */
-static bool kernel_writes(uint16_t size, uint8_t number)
+/* Writes a record of @size bytes that all hold @number. Returns false if the buffer is full. */
+static bool write_as_kernel(uint16_t size, uint8_t number)
 {
 	struct record_header head = { number, number, size };
 	uint8_t record[PAGE];
@@ -54,7 +52,7 @@ static bool kernel_writes(uint16_t size, uint8_t number)
 	return true;
 }
 
-/* The next record is there, of @size bytes, with @number in it. */
+/* Expects that the next record has @size bytes and holds @number. */
 static const void *expect_record(struct ring_buffer *r, uint16_t size, uint8_t number)
 {
 	size_t n = 0;
@@ -77,7 +75,7 @@ static void expect_no_record(struct ring_buffer *r)
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-static void pages_that_cannot_be(void **state)
+static void refuses_invalid_pages(void **state)
 {
 	static const struct {
 		uint64_t offset, size;
@@ -121,7 +119,7 @@ static void pages_that_cannot_be(void **state)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void records_are_whole_wherever_the_buffer_ends(void **state)
+static void records_that_wrap_are_whole(void **state)
 {
 	static const uint16_t sizes[] = { 8, 16, 24, 520, PAGE };
 
@@ -133,12 +131,12 @@ static void records_are_whole_wherever_the_buffer_ends(void **state)
 
 			new_buffer(start);
 			open_ring(&r);
-			assert_true(kernel_writes(sizes[i], 7));
-			expect_no_record(&r); /* until somebody has looked */
+			assert_true(write_as_kernel(sizes[i], 7));
+			expect_no_record(&r); /* no pass has begun */
 			pfmi_sampling_begin_ring_pass(&r);
 			assert_false(r.is_damaged);
 			bytes = expect_record(&r, sizes[i], 7);
-			/* Copied only where it had to be. */
+			/* The record is copied only if it wraps. */
 			assert_int_equal(bytes == r.wrapped_record, start % PAGE + sizes[i] > PAGE);
 			expect_no_record(&r);
 			assert_true(page()->data_tail == start);
@@ -148,9 +146,8 @@ static void records_are_whole_wherever_the_buffer_ends(void **state)
 		}
 }
 
-/* Two records over the end, one after the other turn of the buffer: the memory for the first serves
- * the second. */
-static void a_second_record_over_the_end(void **state)
+/* Two records wrap, one in each turn of the buffer: the second uses the memory of the first. */
+static void second_wrapped_record_reuses_memory(void **state)
 {
 	const void *bounce;
 	struct ring_buffer r;
@@ -158,14 +155,14 @@ static void a_second_record_over_the_end(void **state)
 	(void)state;
 	new_buffer(PAGE - 8);
 	open_ring(&r);
-	assert_true(kernel_writes(24, 1));
+	assert_true(write_as_kernel(24, 1));
 	pfmi_sampling_begin_ring_pass(&r);
 	expect_record(&r, 24, 1);
 	bounce = r.wrapped_record;
 	assert_non_null(bounce);
 	pfmi_sampling_release_ring_data(&r, 0);
-	assert_true(kernel_writes(PAGE - 24, 2));
-	assert_true(kernel_writes(24, 3));
+	assert_true(write_as_kernel(PAGE - 24, 2));
+	assert_true(write_as_kernel(24, 3));
 	pfmi_sampling_begin_ring_pass(&r);
 	assert_ptr_not_equal(expect_record(&r, PAGE - 24, 2), bounce);
 	assert_ptr_equal(expect_record(&r, 24, 3), bounce);
@@ -173,8 +170,8 @@ static void a_second_record_over_the_end(void **state)
 	assert_null(r.wrapped_record);
 }
 
-/* Positions only ever grow: beyond 32 bits, and over the end of 64. */
-static void great_positions(void **state)
+/* Positions only grow: beyond 32 bits, and past the end of 64. */
+static void positions_beyond_32_and_64_bits(void **state)
 {
 	static const uint64_t starts[] = { ((uint64_t)1 << 31) - 16, ((uint64_t)1 << 32) - 16,
 		                           (uint64_t)1 << 32,        ((uint64_t)5 << 40) + 8,
@@ -189,7 +186,7 @@ static void great_positions(void **state)
 		for (uint8_t round = 0; round < 100; round++) {
 			uint8_t n = 0;
 
-			while (kernel_writes((uint16_t)(8 + 8 * (n % 9)), n))
+			while (write_as_kernel((uint16_t)(8 + 8 * (n % 9)), n))
 				n++;
 			pfmi_sampling_begin_ring_pass(&r);
 			assert_false(r.is_damaged);
@@ -203,20 +200,20 @@ static void great_positions(void **state)
 	}
 }
 
-static void one_pass_ends_where_the_kernel_was(void **state)
+static void pass_ends_at_the_head_it_loaded(void **state)
 {
 	struct ring_buffer r;
 
 	(void)state;
 	new_buffer(0);
 	open_ring(&r);
-	assert_true(kernel_writes(16, 1));
+	assert_true(write_as_kernel(16, 1));
 	pfmi_sampling_begin_ring_pass(&r);
 	expect_record(&r, 16, 1);
-	assert_true(kernel_writes(16, 2));
+	assert_true(write_as_kernel(16, 2));
 	expect_no_record(&r);
 	assert_true(pfmi_sampling_load_ring_head(page()) == 32);
-	expect_no_record(&r); /* who asks for the head begins no pass */
+	expect_no_record(&r); /* loading the head begins no pass */
 	pfmi_sampling_begin_ring_pass(&r);
 	expect_record(&r, 16, 2);
 	expect_no_record(&r);
@@ -225,7 +222,7 @@ static void one_pass_ends_where_the_kernel_was(void **state)
 
 /* ---- room that is given back ----------------------------------------------------------------- */
 
-static void room_is_given_back(void **state)
+static void space_is_released_to_the_kernel(void **state)
 {
 	struct ring_buffer r;
 
@@ -233,16 +230,16 @@ static void room_is_given_back(void **state)
 	new_buffer(40);
 	open_ring(&r);
 	for (uint8_t i = 0; i < 4; i++)
-		assert_true(kernel_writes(32, i));
+		assert_true(write_as_kernel(32, i));
 	pfmi_sampling_begin_ring_pass(&r);
 	expect_record(&r, 32, 0);
 	expect_record(&r, 32, 1);
 	assert_true(page()->data_tail == 40);
-	pfmi_sampling_release_ring_data(&r, 32); /* the last one is still looked at */
+	pfmi_sampling_release_ring_data(&r, 32); /* the last record is still in use */
 	assert_true(page()->data_tail == 72 && r.released_tail == 72);
 	pfmi_sampling_release_ring_data(&r, 0);
 	assert_true(page()->data_tail == 104);
-	/* What the kernel knows it is not told again. */
+	/* A tail that did not change is not written again. */
 	page()->data_tail = 1;
 	pfmi_sampling_release_ring_data(&r, 0);
 	assert_true(page()->data_tail == 1);
@@ -264,7 +261,7 @@ static void expect_span(struct ring_buffer *r, size_t at, size_t n)
 	assert_ptr_equal(p, w.map + PAGE + at);
 }
 
-static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
+static void spans_have_at_most_two_pieces(void **state)
 {
 	struct ring_buffer r;
 
@@ -279,7 +276,7 @@ static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
 	expect_span(&r, 32, 0);
 	pfmi_sampling_release_ring_data(&r, 0);
 	assert_true(page()->data_tail == PAGE + 32);
-	/* Up to the end, and all of it. */
+	/* The bytes reach exactly to the end of the buffer; then they fill the whole buffer. */
 	page()->data_head = 2 * PAGE;
 	pfmi_sampling_begin_ring_pass(&r);
 	expect_span(&r, 32, PAGE - 32);
@@ -288,7 +285,7 @@ static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
 	pfmi_sampling_begin_ring_pass(&r);
 	expect_span(&r, 0, PAGE);
 	expect_span(&r, 0, 0);
-	/* A buffer that is damaged has none. */
+	/* A damaged buffer gives no bytes. */
 	page()->data_head = 5 * PAGE;
 	pfmi_sampling_begin_ring_pass(&r);
 	assert_true(r.is_damaged);
@@ -298,7 +295,7 @@ static void spans_are_the_bytes_in_two_pieces_at_most(void **state)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* A record of @size, of which the kernel says that @written bytes are there. */
+/* A record of @size, of which the kernel reports @written bytes as written. */
 static void expect_damage(uint16_t size, uint64_t written, bool damaged)
 {
 	struct record_header head = { 9, 0, size };
@@ -314,12 +311,12 @@ static void expect_damage(uint16_t size, uint64_t written, bool damaged)
 		fail_msg("%u of %llu bytes", size, (unsigned long long)written);
 	if (damaged) {
 		assert_true(r.tail == 0);
-		expect_no_record(&r); /* and none ever after */
+		expect_no_record(&r); /* a damaged buffer gives no records any more */
 	}
 	pfmi_sampling_free_ring(&r);
 }
 
-static void a_damaged_buffer_ends_the_reading(void **state)
+static void damaged_buffer_gives_no_records(void **state)
 {
 	static const uint16_t sizes[] = { 0, 1, 4, 7, 9, 12, 15, 60, 68, 72, 4000, 0xfff8 };
 
@@ -330,14 +327,16 @@ static void a_damaged_buffer_ends_the_reading(void **state)
 	expect_damage(64, 56, true);
 	expect_damage(8, 64, false);
 	expect_damage(PAGE, PAGE, false);
-	/* More than it holds, and less than was read. */
+	/* The kernel reports more bytes than the buffer holds, or a position before the tail. */
 	expect_damage(8, PAGE + 8, true);
 	expect_damage(8, UINT64_MAX - 7, true);
 }
 
-UNIT(sampling_ring_buffer, cmocka_unit_test(pages_that_cannot_be),
-     cmocka_unit_test(records_are_whole_wherever_the_buffer_ends),
-     cmocka_unit_test(a_second_record_over_the_end), cmocka_unit_test(great_positions),
-     cmocka_unit_test(one_pass_ends_where_the_kernel_was), cmocka_unit_test(room_is_given_back),
-     cmocka_unit_test(spans_are_the_bytes_in_two_pieces_at_most),
-     cmocka_unit_test(a_damaged_buffer_ends_the_reading));
+UNIT(sampling_ring_buffer, cmocka_unit_test(refuses_invalid_pages),
+     cmocka_unit_test(records_that_wrap_are_whole),
+     cmocka_unit_test(second_wrapped_record_reuses_memory),
+     cmocka_unit_test(positions_beyond_32_and_64_bits),
+     cmocka_unit_test(pass_ends_at_the_head_it_loaded),
+     cmocka_unit_test(space_is_released_to_the_kernel),
+     cmocka_unit_test(spans_have_at_most_two_pieces),
+     cmocka_unit_test(damaged_buffer_gives_no_records));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples against bytes that the test itself wrote down field by field: every field alone, in pairs
- * and together, in both byte orders, cut at every length. */
+/* Samples that the test writes field by field: every field alone, in pairs and together, in both
+ * byte orders, cut at every length. */
 #include "units.h"
 #include <linux/perf_event.h>
 #include "record_maker.h"
 
 #define VALUE(BIT) (0x1111111111110000u + (BIT))
 
-/* Tables of the kernel: the order in which it writes. */
+/* The fields stand in the kernel's order. */
 static void put_sample(struct maker *m, uint64_t f, bool foreign)
 {
 	begin(m, foreign, 9, 0x4002);
@@ -71,7 +71,7 @@ static void put_sample(struct maker *m, uint64_t f, bool foreign)
 	if (f & PFM_SAMPLE_TRANSACTION)
 		put64(m, VALUE(17));
 	if (f & PFM_SAMPLE_INTR_REGS)
-		put64(m, 0); /* none were there */
+		put64(m, 0); /* no registers were recorded */
 	if (f & PFM_SAMPLE_PHYS_ADDR)
 		put64(m, VALUE(19));
 	if (f & PFM_SAMPLE_CGROUP)
@@ -165,7 +165,7 @@ static void check_fields(uint64_t f)
 		expect_sample(f, &r);
 		assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), r.id);
 		assert_int_equal(pfmi_sampling_get_record_time(&l, m.bytes, m.n), r.time);
-		/* Cut short anywhere it is refused, never read beyond. */
+		/* A cut sample is refused, and no byte after the cut is read. */
 		for (size_t n = 8; n < m.n; n += 4) {
 			uint8_t *cut = malloc(n);
 
@@ -183,7 +183,7 @@ static bool allowed(uint64_t f)
 	       (PFM_SAMPLE_WEIGHT | PFM_SAMPLE_WEIGHTS);
 }
 
-static void every_field_is_where_the_kernel_puts_it(void **state)
+static void decodes_every_set_of_fields(void **state)
 {
 	uint64_t all = ((uint64_t)1 << 25) - 1, random = 88172645463325252u;
 
@@ -203,7 +203,7 @@ static void every_field_is_where_the_kernel_puts_it(void **state)
 	}
 }
 
-static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
+static void accepts_newer_bytes_after_known_fields(void **state)
 {
 	struct record_layout l = { .fields = PFM_SAMPLE_IP };
 	struct maker m;
@@ -219,9 +219,9 @@ static void newer_bytes_behind_the_known_fields_are_no_error(void **state)
 	assert_int_equal(r.unparsed, 8);
 }
 
-/* A sample with the counts of its group: how many, times, then for each member its value, id and
- * losses. */
-static void the_counts_of_a_group_are_in_its_sample(void **state)
+/* A sample with the values of its group: the number of members, the times, then value, id and
+ * losses of each member. */
+static void decodes_values_of_a_group(void **state)
 {
 	enum { GROUP_ID_LOST = 4 | 8 | 16, TIMES = 1 | 2 };
 	static const uint64_t words[] = { 2, 1000, 900, 11, 101, 0, 22, 102, 3 };
@@ -252,7 +252,7 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 			assert_memory_equal(r.body.sample.read + n - 6, words + 3,
 			                    6 * sizeof(words[0]));
 			assert_int_equal(r.unparsed, 0);
-			/* Cut off, or with more members than there is room for. */
+			/* The sample is cut, or has more members than it holds. */
 			assert_false(pfmi_sampling_decode_record(&l, m.bytes, 16 + (times ? 16 : 0),
 			                                         &r));
 			m.bytes[16] = m.bytes[23] = 3;
@@ -261,7 +261,7 @@ static void the_counts_of_a_group_are_in_its_sample(void **state)
 		}
 }
 
-static void lengths_that_lie_lead_nowhere(void **state)
+static void refuses_lengths_beyond_the_sample(void **state)
 {
 	static const uint64_t lies[] = { UINT64_MAX, (uint64_t)1 << 61, (uint64_t)1 << 32, 9 };
 	static const uint64_t fields[] = { PFM_SAMPLE_CHAIN, PFM_SAMPLE_BRANCH, PFM_SAMPLE_STACK,
@@ -290,7 +290,7 @@ static void lengths_that_lie_lead_nowhere(void **state)
 		}
 }
 
-UNIT(sampling_sample_decode, cmocka_unit_test(every_field_is_where_the_kernel_puts_it),
-     cmocka_unit_test(newer_bytes_behind_the_known_fields_are_no_error),
-     cmocka_unit_test(the_counts_of_a_group_are_in_its_sample),
-     cmocka_unit_test(lengths_that_lie_lead_nowhere));
+UNIT(sampling_sample_decode, cmocka_unit_test(decodes_every_set_of_fields),
+     cmocka_unit_test(accepts_newer_bytes_after_known_fields),
+     cmocka_unit_test(decodes_values_of_a_group),
+     cmocka_unit_test(refuses_lengths_beyond_the_sample));

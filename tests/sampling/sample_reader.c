@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of several buffers that the test fills by hand: the order in which they come, one by
- * one and many at once, what waits, what is given up, whose they are and what is added up on the
- * way. */
+/* Records of several buffers that the test fills by hand: their order, one by one and many at once;
+ * records that wait; damaged buffers; the events they belong to; and the totals. */
 #include "filled_buffers.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* What was written, in the order in which it must come: by time, and at one time the first buffer's
- * before others', each in its order. */
-static struct written {
+/* Samples in the order in which they must come: by time, at equal times by buffer, and within a
+ * buffer in the order of writing. */
+static struct written_sample {
 	uint64_t time, ip;
 	unsigned buffer, count;
 } written[BUFFERS * 100];
 static unsigned n_written;
 
-static int in_order(const void *a, const void *b)
+static int compare_written(const void *a, const void *b)
 {
-	const struct written *x = a, *y = b;
+	const struct written_sample *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -25,8 +24,8 @@ static int in_order(const void *a, const void *b)
 	return x->ip < y->ip ? -1 : 1;
 }
 
-/* Up to @most samples in each buffer, times often equal, of few or many events. */
-static void fill(unsigned most, uint64_t *seed)
+/* Writes up to @most samples into each buffer, often with equal times, of few or many events. */
+static void write_random_samples(unsigned most, uint64_t *seed)
 {
 	unsigned events = 1 + 9 * (unsigned)(unit_random(seed) % 3);
 	uint64_t ip = 0;
@@ -37,20 +36,20 @@ static void fill(unsigned most, uint64_t *seed)
 		unsigned n = (unsigned)(unit_random(seed) % (most + 1));
 
 		for (unsigned k = 0; k < n; k++) {
-			struct written *w = &written[n_written++];
+			struct written_sample *w = &written[n_written++];
 
 			time += unit_random(seed) % 8 / 5 * (unit_random(seed) % 40);
-			*w = (struct written){ time, ++ip, i,
-				               (unsigned)(unit_random(seed) % events) };
+			*w = (struct written_sample){ time, ++ip, i,
+				                      (unsigned)(unit_random(seed) % events) };
 			assert_true(write_sample(i, w->count, w->ip, w->time));
 		}
 	}
-	qsort(written, n_written, sizeof(written[0]), in_order);
+	qsort(written, n_written, sizeof(written[0]), compare_written);
 }
 
 static void expect_written(const pfm_record_t *r, unsigned k)
 {
-	const struct written *w = &written[k];
+	const struct written_sample *w = &written[k];
 
 	if (r->type != PFM_RECORD_SAMPLE || r->time != w->time || r->body.sample.ip != w->ip ||
 	    r->event != w->count || r->body.sample.period != 1000 + w->count)
@@ -60,8 +59,8 @@ static void expect_written(const pfm_record_t *r, unsigned k)
 		         (unsigned long long)w->time, w->count);
 }
 
-/* All that was written has been told, once. */
-static void expect_accounts(void)
+/* Expects that the totals hold every written sample once. */
+static void expect_totals(void)
 {
 	uint64_t samples[COUNTS] = { 0 }, exact[COUNTS] = { 0 };
 
@@ -78,7 +77,7 @@ static void expect_accounts(void)
 	sm.n_bytes = 0;
 }
 
-static void the_oldest_comes_first(void **state)
+static void oldest_record_comes_first(void **state)
 {
 	uint64_t seed = 5;
 
@@ -88,13 +87,13 @@ static void the_oldest_comes_first(void **state)
 		begin(NULL);
 		open_buffers(n);
 		for (unsigned round = 0; round < 12; round++) {
-			fill(100, &seed);
+			write_random_samples(100, &seed);
 			for (unsigned k = 0; k < n_written; k++) {
 				assert_true(next());
 				expect_written(&record, k);
 			}
 			assert_false(next());
-			expect_accounts();
+			expect_totals();
 			for (unsigned i = 0; i < n; i++)
 				streams[i].next_time =
 					0; /* the next round begins at the same time */
@@ -102,7 +101,7 @@ static void the_oldest_comes_first(void **state)
 	}
 }
 
-static void many_at_once(void **state)
+static void reads_many_records_at_once(void **state)
 {
 	static pfm_record_t records[64];
 	uint64_t seed = 6;
@@ -115,7 +114,7 @@ static void many_at_once(void **state)
 		for (unsigned round = 0; round < 12; round++) {
 			unsigned k = 0;
 
-			fill(100, &seed);
+			write_random_samples(100, &seed);
 			while (k < n_written) {
 				unsigned wanted = 1 + (unsigned)(unit_random(&seed) % 64);
 				int got;
@@ -127,14 +126,14 @@ static void many_at_once(void **state)
 					expect_written(&records[i], k++);
 			}
 			assert_int_equal(pfm_next_records(s, records, 64), 0);
-			expect_accounts();
+			expect_totals();
 			for (unsigned i = 0; i < n; i++)
 				streams[i].next_time = 0;
 		}
 	}
 }
 
-/* Records without a time come with what is before them in their buffer. */
+/* A record without a time comes directly after the record before it in its buffer. */
 static void records_without_a_time(void **state)
 {
 	static const uint64_t expected[] = { 1, 2, 3, 4 };
@@ -157,9 +156,9 @@ static void records_without_a_time(void **state)
 	assert_false(next());
 }
 
-/* They do so in the next pass as well, however many came at once: in the second buffer is what is
- * younger than the last time of the first, and what is older. */
-static void the_last_time_stays(void **state)
+/* The last time of a buffer holds for its next record in a later pass too, for every number of
+ * records per call. The second buffer has one sample before that time and one after it. */
+static void last_time_holds_in_later_passes(void **state)
 {
 	static const uint64_t expected[] = { 7, 8, 9 };
 
@@ -201,8 +200,9 @@ static uint64_t get_clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* While others may still be late what is young waits; it does not where nobody can be. */
-static void what_is_young_waits(void **state)
+/* Young records wait while another buffer may still deliver older ones: not if the session is
+ * stopped, every task has ended, or there is one buffer only. */
+static void young_records_wait(void **state)
 {
 	const uint64_t later = (uint64_t)100000 * 1000000000u;
 
@@ -219,8 +219,8 @@ static void what_is_young_waits(void **state)
 		assert_true(next() && record.body.sample.ip == 1);
 		assert_int_equal(next(), why != 0);
 	}
-	/* A moment ago is young as well: nothing stops this for two of these moments, or if so,
-	 * once more. */
+	/* A record written just now waits too. The thread may be preempted until the record is old
+	 * enough, hence several attempts. */
 	for (unsigned attempt = 0; attempt < 100; attempt++) {
 		bool got;
 
@@ -237,8 +237,8 @@ static void what_is_young_waits(void **state)
 	fail_msg("what was written just now did not wait");
 }
 
-/* What is written after a pass began belongs to the next. */
-static void a_pass_ends(void **state)
+/* Records written after a pass began belong to the next pass. */
+static void pass_ends_at_the_heads_it_loaded(void **state)
 {
 	(void)state;
 	open_buffers(2);
@@ -246,19 +246,20 @@ static void a_pass_ends(void **state)
 	assert_true(next() && record.body.sample.ip == 1);
 	assert_true(write_sample(0, 0, 2, 60));
 	assert_true(write_sample(1, 0, 3, 40));
-	/* The first pass is over: these are a new one, in their order. */
+	/* The first pass has ended. Both records belong to a new pass and come in order of time. */
 	assert_true(next() && record.body.sample.ip == 3);
 	assert_true(next() && record.body.sample.ip == 2);
 	assert_true(write_sample(1, 0, 5, 80));
 	assert_true(write_sample(1, 0, 6, 90));
 	assert_true(next() && record.body.sample.ip == 5);
-	assert_true(write_sample(0, 0, 4, 70)); /* too late to be before it */
+	/* This record is older than record 5, which was already handed out */
+	assert_true(write_sample(0, 0, 4, 70));
 	assert_true(next() && record.body.sample.ip == 6);
 	assert_true(next() && record.body.sample.ip == 4);
 }
 
-/* Room goes back in pieces of a quarter while a pass is read, and all of it with the next. */
-static void room_is_given_back(void **state)
+/* A pass releases space in steps of a quarter of the buffer; the next pass releases the rest. */
+static void space_is_released_in_quarters(void **state)
 {
 	unsigned n = 0;
 
@@ -270,25 +271,26 @@ static void room_is_given_back(void **state)
 	for (unsigned i = 0; i < n; i++) {
 		assert_true(next());
 		assert_true(page(0)->data_tail <=
-		            32 * (uint64_t)i); /* what was handed out last is still there */
+		            32 * (uint64_t)i); /* the record handed out last is not released */
 		assert_true(32 * (uint64_t)i - page(0)->data_tail <=
-		            PAGE / 4 + 32); /* and not much more */
+		            /* at most a quarter of the buffer and this record are held */
+		            PAGE / 4 + 32);
 	}
 	assert_false(next());
 	assert_true(page(0)->data_tail == PAGE);
 }
 
-static void a_damaged_buffer(void **state)
+static void skips_damaged_buffer(void **state)
 {
 	(void)state;
 	open_buffers(2);
 	assert_true(write_sample(1, 0, 7, 10));
-	page(0)->data_head = heads[0] = 64; /* zeros are no record */
+	page(0)->data_head = heads[0] = 64; /* a record of zeros is invalid */
 	assert_true(next() && record.body.sample.ip == 7);
 	assert_false(next());
 	assert_int_equal(sm.n_damaged_buffers, 1);
 	assert_true(page(0)->data_tail == 64);
-	/* What comes afterwards is read. */
+	/* Records written later are read. */
 	assert_true(write_sample(0, 0, 8, 20));
 	assert_true(next() && record.body.sample.ip == 8);
 	assert_int_equal(sm.n_damaged_buffers, 1);
@@ -296,7 +298,7 @@ static void a_damaged_buffer(void **state)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* A kernel that writes as fast as it is read does not keep the reader in one buffer. */
+/* A kernel that writes as fast as the reader reads does not keep the reader in one buffer. */
 static void raw_bytes_of_a_busy_buffer(void **state)
 {
 	const void *bytes;
@@ -319,8 +321,8 @@ static void raw_bytes_of_a_busy_buffer(void **state)
 		assert_true(write_sample(2, 0, 2, 10));
 		assert_true(write_sample(0, 0, 1, 10));
 		assert_int_equal(pfm_next_bytes(s, &bytes, &len, NULL), 0);
-		/* Both of the first buffer's are there for the next pass; one of them is taken out
-		 * of its way. */
+		/* The first buffer has two records for the next pass; one of them is removed
+		 * again. */
 		page(0)->data_head = heads[0] -= 32;
 	}
 	assert_true(sm.n_bytes == 200 * 64);
@@ -331,8 +333,8 @@ static void raw_bytes_of_a_busy_buffer(void **state)
 	assert_int_equal(pfm_next_bytes(s, &bytes, &len, NULL), PFMLIB_ERR_NOTSUPP);
 }
 
-/* A buffer whose bytes go over its end gives them in two pieces, all of one pass. */
-static void raw_bytes_over_the_end(void **state)
+/* Bytes that wrap come in two pieces in the same pass. */
+static void raw_bytes_that_wrap(void **state)
 {
 	const void *bytes;
 	unsigned buffer;
@@ -348,7 +350,7 @@ static void raw_bytes_over_the_end(void **state)
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 0 && len == 32);
 	assert_true(write_sample(0, 0, 4, 10));
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 0 && len == 64);
-	assert_true(page(0)->data_tail == PAGE); /* what was handed out before is done with */
+	assert_true(page(0)->data_tail == PAGE); /* the piece handed out before is released */
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 1 && len == 32);
 	assert_int_equal(pfm_next_bytes(s, &bytes, &len, &buffer), 0);
 	assert_true(pfm_next_bytes(s, &bytes, &len, &buffer) == 1 && buffer == 0 && len == 32);
@@ -356,7 +358,7 @@ static void raw_bytes_over_the_end(void **state)
 
 /* ---- whose ----------------------------------------------------------------------------------- */
 
-static void every_event_is_found(void **state)
+static void every_event_is_found_by_its_id(void **state)
 {
 	(void)state;
 	open_buffers(1);
@@ -366,7 +368,7 @@ static void every_event_is_found(void **state)
 		assert_true(write_sample(0, i, i, i));
 		assert_true(next() && record.event == i);
 	}
-	/* Ids below, between and above those that are known. */
+	/* Ids below, between and above the known ids. */
 	for (unsigned i = 0; i <= COUNTS; i++) {
 		assert_true(write_words(0, PFM_RECORD_SAMPLE, 0,
 		                        (const uint64_t[]){ 95 + 10 * (uint64_t)i, 5, 6 }, 3));
@@ -377,9 +379,9 @@ static void every_event_is_found(void **state)
 	assert_true(sm.n_ambiguous_samples == 0);
 }
 
-/* Events of the kernel's own may come with the id of another one: where one count alone can be
- * meant it is that, else nobody. */
-static void ids_of_others(void **state)
+/* A sample of a software event may carry the id of another open event. It is attributed if only one
+ * count can be meant. */
+static void foreign_ids_are_attributed_if_unambiguous(void **state)
 {
 	const uint64_t words[] = { 7, 5, 6 };
 
@@ -388,16 +390,16 @@ static void ids_of_others(void **state)
 	counts[3].config.attr =
 		(pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
-	assert_true(next() && record.event == PFM_NO_EVENT); /* it is not open */
+	assert_true(next() && record.event == PFM_NO_EVENT); /* count 3 is not open yet */
 	counts[3].kernel_state.n_open = 1;
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3 && sm.n_ambiguous_samples == 0);
-	counts[3].config.cpu = 1; /* of the second buffer's CPU */
+	counts[3].config.cpu = 1; /* the second buffer is that of CPU 1 */
 	assert_true(write_words(0, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == PFM_NO_EVENT);
 	assert_true(write_words(1, PFM_RECORD_SAMPLE, 0, words, 3));
 	assert_true(next() && record.event == 3);
-	/* Clocks have their own ids. */
+	/* Samples of clocks always carry their own id. */
 	counts[4].config.attr =
 		(pfm_attr_t){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 	counts[4].kernel_state.n_open = 1;
@@ -408,7 +410,7 @@ static void ids_of_others(void **state)
 	assert_true(next() && record.event == PFM_NO_EVENT && sm.n_ambiguous_samples == 1);
 }
 
-static void what_is_added_up(void **state)
+static void totals_of_losses_and_throttling(void **state)
 {
 	const struct sample_totals *t = &tallies[2];
 
@@ -417,21 +419,25 @@ static void what_is_added_up(void **state)
 	assert_true(write_side(0, PFM_RECORD_LOST_SAMPLES, 2, 5, 10));
 	assert_true(write_side(0, PFM_RECORD_LOST_SAMPLES, 2, 6, 11));
 	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
-	                        (const uint64_t[]){ 12, 0, 0, 12, id_of(2) }, 5)); /* of nothing */
+	                        /* without a throttle record before it */
+	                        (const uint64_t[]){ 12, 0, 0, 12, id_of(2) }, 5));
 	assert_true(write_words(0, PFM_RECORD_THROTTLE, 0,
 	                        (const uint64_t[]){ 20, 0, 0, 20, id_of(2) }, 5));
 	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
 	                        (const uint64_t[]){ 50, 0, 0, 50, id_of(2) }, 5));
 	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
-	                        (const uint64_t[]){ 70, 0, 0, 70, id_of(2) }, 5)); /* once more */
+	                        /* a second unthrottle record */
+	                        (const uint64_t[]){ 70, 0, 0, 70, id_of(2) }, 5));
 	assert_true(write_words(0, PFM_RECORD_THROTTLE, 0,
 	                        (const uint64_t[]){ 90, 0, 0, 90, id_of(2) }, 5));
 	assert_true(write_words(0, PFM_RECORD_UNTHROTTLE, 0,
-	                        (const uint64_t[]){ 80, 0, 0, 80, id_of(2) }, 5)); /* clocks */
+	                        /* earlier than the throttle record: clocks of CPUs differ */
+	                        (const uint64_t[]){ 80, 0, 0, 80, id_of(2) }, 5));
 	while (next())
 		assert_int_equal(record.event, 2);
 	assert_true(t->n_discarded == 11 && t->n_throttled == 2 && t->throttled_ns == 30);
-	/* Lost records are everybody's in that buffer: the id is of whoever came through. */
+	/* A lost record concerns every event of its buffer: its id is that of the event that wrote
+	 * it. */
 	assert_true(write_words(0, PFM_RECORD_LOST, 0,
 	                        (const uint64_t[]){ id_of(2), 9, 100, id_of(2) }, 4));
 	assert_true(next() && record.event == PFM_NO_EVENT && record.body.lost.lost == 9 &&
@@ -441,8 +447,9 @@ static void what_is_added_up(void **state)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-UNIT(sampling_sample_reader, CASE(the_oldest_comes_first), CASE(many_at_once),
-     CASE(records_without_a_time), CASE(the_last_time_stays), CASE(what_is_young_waits),
-     CASE(a_pass_ends), CASE(room_is_given_back), CASE(a_damaged_buffer),
-     CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_over_the_end), CASE(every_event_is_found),
-     CASE(ids_of_others), CASE(what_is_added_up));
+UNIT(sampling_sample_reader, CASE(oldest_record_comes_first), CASE(reads_many_records_at_once),
+     CASE(records_without_a_time), CASE(last_time_holds_in_later_passes), CASE(young_records_wait),
+     CASE(pass_ends_at_the_heads_it_loaded), CASE(space_is_released_in_quarters),
+     CASE(skips_damaged_buffer), CASE(raw_bytes_of_a_busy_buffer), CASE(raw_bytes_that_wrap),
+     CASE(every_event_is_found_by_its_id), CASE(foreign_ids_are_attributed_if_unambiguous),
+     CASE(totals_of_losses_and_throttling));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of samples gives the records that the decoder gives one by one, and ends where it must. */
+/* A run of samples gives the records that the decoder gives one by one, and ends where the layout
+ * changes. */
 #include "units.h"
 #include "sampling/sampling.h"
 
@@ -49,7 +50,8 @@ static void samples_are_those_of_the_decoder(void **state)
 	for (unsigned own_period = 0; own_period < 2; own_period++) {
 		struct sample_run u = make_run(USUAL | (own_period ? PFM_SAMPLE_PERIOD : 0));
 
-		/* The second time only the differences are written. */
+		/* The first decoding fills the records; the second only writes the fields that
+		 * differ. */
 		for (unsigned times = 0; times < 2; times++) {
 			u.next_sample = (const uint8_t *)words;
 			assert_int_equal(pfmi_sampling_decode_run(&u, records, N), N);
@@ -73,7 +75,7 @@ static void samples_are_those_of_the_decoder(void **state)
 }
 
 /* A later time, another id, another size or another type ends the run. */
-static void runs_end(void **state)
+static void run_ends_at_a_different_sample(void **state)
 {
 	struct sample_run u = make_run(USUAL);
 	uint64_t *third = words + 2 * u.sample_size / 8;
@@ -98,4 +100,4 @@ static void runs_end(void **state)
 }
 
 UNIT(sampling_sample_run, cmocka_unit_test(samples_are_those_of_the_decoder),
-     cmocka_unit_test(runs_end));
+     cmocka_unit_test(run_ends_at_a_different_sample));

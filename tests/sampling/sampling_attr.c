@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates and attributes of events that sample, from a session that the test makes by hand. */
+/* Periods and attributes of sampling events, of a session that the test fills by
+ * hand. */
 #include "sampling/sampling_internal.h"
 #include "bare_session.h"
 
@@ -30,7 +31,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void rates_unless_they_are_given(void **state)
+static void default_rates_by_kind_of_event(void **state)
 {
 	static const struct {
 		uint32_t type;
@@ -59,7 +60,7 @@ static void rates_unless_they_are_given(void **state)
 		}
 }
 
-static void a_rate_above_the_limit_fails_the_count(void **state)
+static void refuses_rate_above_the_limit(void **state)
 {
 	(void)state;
 	fake_file(&fake, "/proc/sys/kernel/perf_event_max_sample_rate", "1000");
@@ -71,7 +72,7 @@ static void a_rate_above_the_limit_fails_the_count(void **state)
 	assert_non_null(strstr(counts[1].status.reason, "at most 1000 samples a second"));
 }
 
-/* A fixed period is not requested with every sample. */
+/* PERF_SAMPLE_PERIOD is not requested for a fixed period. */
 static void fields_and_values_in_a_sample(void **state)
 {
 	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -87,7 +88,7 @@ static void fields_and_values_in_a_sample(void **state)
 	assert_int_equal(pfmi_sampling_get_read_format(s, &counts[0]), times);
 }
 
-/* The leader of a sampled group reads all members; the members have no rate. */
+/* The leader of a sampled group reads all members; the members have no period. */
 static void groups_that_the_leader_samples(void **state)
 {
 	(void)state;
@@ -106,7 +107,7 @@ static void groups_that_the_leader_samples(void **state)
 	            counts[1].config.freq == 0);
 }
 
-static void attributes(void **state)
+static void attributes_of_sampling_events(void **state)
 {
 	struct perf_event_attr a = { .exclude_kernel = 1 };
 
@@ -114,7 +115,7 @@ static void attributes(void **state)
 	sm.config.fields |= PFM_SAMPLE_CHAIN | PFM_SAMPLE_STACK;
 	sm.config.max_stack = 7;
 	sm.config.user_stack = 512;
-	sm.config.user_regs = 0xff; /* not requested */
+	sm.config.user_regs = 0xff; /* no registers were requested */
 	sm.config.clock = 4;
 	counts[0].config.freq = 99;
 	counts[0].config.attr.precise = 2;
@@ -131,7 +132,7 @@ static void attributes(void **state)
 	assert_true(!a.watermark && a.wakeup_events == 3);
 }
 
-static void marks_are_at_most_half_a_buffer(void **state)
+static void watermark_is_at_most_half_a_buffer(void **state)
 {
 	(void)state;
 	assert_int_equal(pfmi_sampling_get_watermark(&sm, 4096), 1024);
@@ -143,6 +144,7 @@ static void marks_are_at_most_half_a_buffer(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(sampling_sampling_attr, CASE(rates_unless_they_are_given),
-     CASE(a_rate_above_the_limit_fails_the_count), CASE(fields_and_values_in_a_sample),
-     CASE(groups_that_the_leader_samples), CASE(attributes), CASE(marks_are_at_most_half_a_buffer));
+UNIT(sampling_sampling_attr, CASE(default_rates_by_kind_of_event),
+     CASE(refuses_rate_above_the_limit), CASE(fields_and_values_in_a_sample),
+     CASE(groups_that_the_leader_samples), CASE(attributes_of_sampling_events),
+     CASE(watermark_is_at_most_half_a_buffer));

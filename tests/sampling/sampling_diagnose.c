@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel that takes an event only without some setting: what is opened instead, and what the
- * count says. */
+/* A kernel that refuses a setting of an event: what is opened instead, and the reason that the
+ * count reports. */
 #include <errno.h>
 #include "sampling/sampling_internal.h"
 #include "bare_session.h"
@@ -128,7 +128,7 @@ static bool is_nothing(const struct perf_event_attr *a)
 	return false;
 }
 
-static void the_setting_is_named(void **state)
+static void refused_setting_is_named(void **state)
 {
 	(void)state;
 	is_taken = has_no_precision;
@@ -151,4 +151,4 @@ static void the_setting_is_named(void **state)
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
 UNIT(sampling_sampling_diagnose, CASE(lost_counts_are_omitted),
-     CASE(precision_is_lowered_on_request), CASE(the_setting_is_named));
+     CASE(precision_is_lowered_on_request), CASE(refused_setting_is_named));

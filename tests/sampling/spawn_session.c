@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spawned programs: counted from the first instruction, and no process or file left after
- * failures. */
+/* Spawned programs are counted from their first instruction; failures leave no process and no
+ * file. */
 #include "units.h"
 #include <dirent.h>
 #include <errno.h>
@@ -39,17 +39,16 @@ static void programs_are_counted_from_their_start(void **state)
 	assert_int_equal(pfm_describe_count(s, 0, &info), PFMLIB_SUCCESS);
 	if (count.quality == PFM_QUALITY_NOT_SUPPORTED) {
 		pfm_close_session(s);
-		skip(); /* counting is forbidden here */
+		skip(); /* the kernel does not allow counting */
 	}
-	/* A shell has some ten page faults before it does anything; its parent's are not among
-	 * them. */
+	/* A shell has some ten page faults when it starts; those of its parent are not counted. */
 	assert_int_equal(count.quality, PFM_QUALITY_EXACT);
 	assert_true(count.value > 5 && count.value < 5000);
 	pfm_close_session(s);
 	assert_int_equal(count_files(), before);
 }
 
-static void failures_leave_nothing(void **state)
+static void failures_leave_no_process_and_no_file(void **state)
 {
 	char *missing[] = { "/nonexistent/program", NULL }, *good[] = { "true", NULL },
 	     *empty[] = { NULL };
@@ -77,11 +76,11 @@ static void failures_leave_nothing(void **state)
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	assert_int_equal(pfm_spawn_session(&s, NULL, &options, texts, 1, good, &pid, NULL),
 	                 PFMLIB_ERR_INVAL);
-	/* Every child was waited for. */
+	/* No child is left to wait for. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	assert_int_equal(count_files(), before);
 }
 
 UNIT(sampling_spawn_session, cmocka_unit_test(programs_are_counted_from_their_start),
-     cmocka_unit_test(failures_leave_nothing));
+     cmocka_unit_test(failures_leave_no_process_and_no_file));

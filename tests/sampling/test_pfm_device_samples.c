@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of the Tru64 counter device, through the calls that sample on Linux. The device is the
- * model, which is driven by hand: the test keeps its own account of where every interrupt was, and
- * the records must tell the same. */
+/* Samples of the Tru64 counter device through the sampling calls of Linux. The test drives a model
+ * of the device by hand and keeps its own account of every interrupt; the records must agree with
+ * it. */
 #include <errno.h>
 #include <perfmon/alpha.h>
 #include <perfmon/perfmon.h>
@@ -30,14 +30,14 @@ static pfm_sampling_t sampling;
 static pfm_session_options_t options;
 static pfm_error_t error;
 
-/* A request that fails from its @fail_at-th time on; 0: none does. Reading is request 1. */
+/* Requests @failing fail from the @fail_at-th on; 0: none fails. Reading is request 1. */
 static uint32_t failing;
-static unsigned fail_at, asked;
+static unsigned fail_at, n_requests;
 
 static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void *arg)
 {
 	(void)sys;
-	if (fail_at && (uint32_t)request == failing && ++asked >= fail_at)
+	if (fail_at && (uint32_t)request == failing && ++n_requests >= fail_at)
 		return -EIO;
 	return model_system.ioctl(&model_system, fd, request, arg);
 }
@@ -45,7 +45,7 @@ static int spy_ioctl(const struct sys *sys, int fd, unsigned long request, void 
 static long spy_read(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	(void)sys;
-	if (fail_at && failing == 1 && ++asked >= fail_at)
+	if (fail_at && failing == 1 && ++n_requests >= fail_at)
 		return -EFAULT;
 	return model_system.read(&model_system, fd, buf, n);
 }
@@ -77,10 +77,10 @@ static void begin(enum alpha_device_family family, unsigned n_cpus)
 		                           .backend_options = &device,
 		                           .sampling = &sampling };
 	error = (pfm_error_t){ .size = sizeof(error) };
-	fail_at = asked = 0;
+	fail_at = n_requests = 0;
 }
 
-/* Opens the session on a model with the quirks chosen until now. */
+/* Opens the session on a model with the current quirks. */
 static int open_text(const char *text)
 {
 	model = alpha_device_new(&quirks);
@@ -128,40 +128,41 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What the test knows: events so far, and the samples that must come, by CPU and bucket. */
+/* The test's own account: events so far, and the samples that must come, by CPU and bucket. */
 static struct {
 	uint64_t events[MAX_CPUS], period;
 	unsigned expected[MAX_CPUS][SIZE / 4 + 1], outside, width;
-} truth;
+} account_of_test;
 
-/* @cpu does so much at @pc. Where it interrupts, the test works out for itself. */
-static void work(unsigned cpu, uint64_t pc, bool user, uint64_t events)
+/* Lets @cpu count @events at @pc, and works out where it interrupts. */
+static void run_work(unsigned cpu, uint64_t pc, bool user, uint64_t events)
 {
 	struct alpha_device_work w = { .pid = 1,
 		                       .is_user = user,
 		                       .pc = pc,
 		                       .cycles = events,
 		                       .events = { events, events, events } };
-	uint64_t before = truth.events[cpu] / truth.period;
+	uint64_t before = account_of_test.events[cpu] / account_of_test.period;
 
-	truth.events[cpu] += events;
-	before = truth.events[cpu] / truth.period - before;
+	account_of_test.events[cpu] += events;
+	before = account_of_test.events[cpu] / account_of_test.period - before;
 	if (user && pc >= TEXT && pc < TEXT + SIZE)
-		truth.expected[cpu][(pc - TEXT) / truth.width] += (unsigned)before;
+		account_of_test.expected[cpu][(pc - TEXT) / account_of_test.width] +=
+			(unsigned)before;
 	else
-		truth.outside += (unsigned)before;
+		account_of_test.outside += (unsigned)before;
 	assert_int_equal(alpha_device_do_work(model, cpu, &w), 0);
 }
 
 static void begin_truth(uint64_t period)
 {
-	memset(&truth, 0, sizeof(truth));
-	truth.period = period;
-	truth.width = 16;
+	memset(&account_of_test, 0, sizeof(account_of_test));
+	account_of_test.period = period;
+	account_of_test.width = 16;
 }
 
-/* Takes the records there are, off the account; returns how many. */
-static unsigned take(bool each)
+/* Takes all available records off the account. Returns their number. */
+static unsigned take_records(bool each)
 {
 	pfm_record_t r = PFM_INIT(r);
 	unsigned n = 0;
@@ -169,7 +170,8 @@ static unsigned take(bool each)
 
 	for (; (rc = pfm_next_record(session, &r)) == 1; n++) {
 		unsigned *left =
-			&truth.expected[each ? r.cpu : 0][(r.body.sample.ip - TEXT) / truth.width];
+			&account_of_test.expected[each ? r.cpu : 0][(r.body.sample.ip - TEXT) /
+		                                                    account_of_test.width];
 
 		assert_int_equal(r.type, PFM_RECORD_SAMPLE);
 		assert_int_equal(r.misc, PFM_MISC_USER);
@@ -177,8 +179,8 @@ static unsigned take(bool each)
 		assert_int_equal(r.has, PFM_SAMPLE_IDENTIFIER | PFM_SAMPLE_IP | PFM_SAMPLE_PERIOD |
 		                                (each ? PFM_SAMPLE_CPU : 0));
 		assert_in_range(r.body.sample.ip, TEXT, TEXT + SIZE - 4);
-		assert_int_equal((r.body.sample.ip - TEXT) % truth.width, 0);
-		assert_int_equal(r.body.sample.period, truth.period);
+		assert_int_equal((r.body.sample.ip - TEXT) % account_of_test.width, 0);
+		assert_int_equal(r.body.sample.period, account_of_test.period);
 		assert_true(*left > 0);
 		--*left;
 	}
@@ -190,10 +192,10 @@ static void expect_nothing_left(void)
 {
 	for (unsigned cpu = 0; cpu < MAX_CPUS; cpu++)
 		for (unsigned i = 0; i <= SIZE / 4; i++)
-			assert_int_equal(truth.expected[cpu][i], 0);
+			assert_int_equal(account_of_test.expected[cpu][i], 0);
 }
 
-static pfm_sample_statistics_t account(void)
+static pfm_sample_statistics_t get_statistics(void)
 {
 	pfm_sample_statistics_t n = PFM_INIT(n);
 
@@ -203,8 +205,8 @@ static pfm_sample_statistics_t account(void)
 
 /* ---- the profile ----------------------------------------------------------------------------- */
 
-/* Each family with its slowest rate; odd amounts of events at odd places, while the reader comes
- * and goes; whether reading empties the buckets or not. */
+/* Each family at its slowest rate: odd numbers of events at odd addresses, reads at odd times, with
+ * and without buckets that reading empties. */
 static void every_interrupt_in_the_range_is_a_record(void **state)
 {
 	static const struct {
@@ -231,22 +233,25 @@ static void every_interrupt_in_the_range_is_a_record(void **state)
 		start(all[k / 2].event);
 		for (unsigned i = 0; i < 3000; i++) {
 			chance = chance * 6364136223846793005u + 1442695040888963407u;
-			work(0, TEXT - 64 + (chance >> 33) % (SIZE + 128) / 4 * 4,
-			     (chance >> 20) % 8 != 0, (chance >> 40) % (3 * truth.period));
+			run_work(0, TEXT - 64 + (chance >> 33) % (SIZE + 128) / 4 * 4,
+			         (chance >> 20) % 8 != 0,
+			         (chance >> 40) % (3 * account_of_test.period));
 			if (i % 7 == 0)
-				taken += take(false);
+				taken += take_records(false);
 		}
 		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
-		taken += take(false);
+		taken += take_records(false);
 		expect_nothing_left();
-		n = account();
-		assert_true(taken > 1000 && truth.outside > 100);
+		n = get_statistics();
+		assert_true(taken > 1000 && account_of_test.outside > 100);
 		assert_int_equal(n.samples, taken);
-		assert_int_equal(n.discarded, truth.outside);
-		assert_int_equal(n.samples + n.discarded, truth.events[0] / truth.period);
-		assert_int_equal(n.weight, taken * truth.period);
-		assert_int_equal(n.period, truth.period);
-		assert_int_equal(n.count / truth.period, truth.events[0] / truth.period);
+		assert_int_equal(n.discarded, account_of_test.outside);
+		assert_int_equal(n.samples + n.discarded,
+		                 account_of_test.events[0] / account_of_test.period);
+		assert_int_equal(n.weight, taken * account_of_test.period);
+		assert_int_equal(n.period, account_of_test.period);
+		assert_int_equal(n.count / account_of_test.period,
+		                 account_of_test.events[0] / account_of_test.period);
 		assert_int_equal(n.lost, 0);
 		assert_int_equal(n.quality, PFM_QUALITY_EXACT);
 		end();
@@ -260,16 +265,16 @@ static void each_processor_is_told_apart(void **state)
 	begin_truth(65536);
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CPU;
 	start("ev5::cycles");
-	work(0, TEXT, true, 200000);
-	work(1, TEXT + 20, true, 400000);
-	work(2, TEXT + SIZE - 4, true, 65535);
-	work(2, TEXT, true, 1);
-	assert_int_equal(take(true), 3 + 6 + 1);
+	run_work(0, TEXT, true, 200000);
+	run_work(1, TEXT + 20, true, 400000);
+	run_work(2, TEXT + SIZE - 4, true, 65535);
+	run_work(2, TEXT, true, 1);
+	assert_int_equal(take_records(true), 3 + 6 + 1);
 	expect_nothing_left();
-	assert_int_equal(account().samples, 10);
+	assert_int_equal(get_statistics().samples, 10);
 }
 
-/* The bucket of a wide stride is where it begins; of a stride of 0 there is one. */
+/* The address of a sample is the start of its bucket; a stride of 0 gives a single bucket. */
 static void strides_say_how_near_an_address_is(void **state)
 {
 	static const unsigned strides[] = { 1, 64, 0 };
@@ -280,11 +285,11 @@ static void strides_say_how_near_an_address_is(void **state)
 		settings.pfp_alpha_flags = PFM_ALPHA_FL_STRIDE;
 		settings.pfp_alpha_stride = strides[i];
 		begin_truth(65536);
-		truth.width = strides[i] ? strides[i] * 4 : SIZE;
+		account_of_test.width = strides[i] ? strides[i] * 4 : SIZE;
 		start("ev5::cycles");
-		work(0, TEXT + 0x10c, true, 700000);
-		work(0, TEXT + 0x30c, true, 700000);
-		assert_int_equal(take(false), 21);
+		run_work(0, TEXT + 0x10c, true, 700000);
+		run_work(0, TEXT + 0x30c, true, 700000);
+		assert_int_equal(take_records(false), 21);
 		expect_nothing_left();
 		end();
 	}
@@ -301,15 +306,16 @@ static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
 		(pfmlib_alpha_range_t){ quirks.ktext_start, quirks.ktext_start + 0x1000 };
 	begin_truth(65536);
 	start("ev5::cycles");
-	work(0, TEXT, true, 40 * 65536);
-	work(0, quirks.ktext_start + 0x44, false, 65536);
+	run_work(0, TEXT, true, 40 * 65536);
+	run_work(0, quirks.ktext_start + 0x44, false, 65536);
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	assert_int_equal(r.misc, PFM_MISC_KERNEL);
 	assert_true(r.body.sample.ip == quirks.ktext_start + 0x40);
 	assert_int_equal(pfm_next_record(session, &r), 0);
-	assert_int_equal(account().samples, 1);
-	assert_int_equal(account().discarded, 40);
-	assert_int_equal(account().quality, PFM_QUALITY_EXACT); /* nobody wanted those */
+	assert_int_equal(get_statistics().samples, 1);
+	assert_int_equal(get_statistics().discarded, 40);
+	/* samples outside the range were not requested */
+	assert_int_equal(get_statistics().quality, PFM_QUALITY_EXACT);
 }
 
 static void the_period_is_the_text_s_or_the_session_s(void **state)
@@ -319,19 +325,19 @@ static void the_period_is_the_text_s_or_the_session_s(void **state)
 	sampling.period = 256;
 	begin_truth(256);
 	start("ev5::cycles");
-	work(0, TEXT, true, 1000);
-	assert_int_equal(take(false), 3);
+	run_work(0, TEXT, true, 1000);
+	assert_int_equal(take_records(false), 3);
 	end();
 	begin(ALPHA_DEVICE_EV5, 1);
 	sampling.period = 65536;
 	begin_truth(256);
 	start("ev5::cycles:period=256");
-	work(0, TEXT, true, 1000);
-	assert_int_equal(take(false), 3);
-	assert_int_equal(account().period, 256);
+	run_work(0, TEXT, true, 1000);
+	assert_int_equal(take_records(false), 3);
+	assert_int_equal(get_statistics().period, 256);
 }
 
-/* What comes while a pass goes on waits for the next; a device that was stopped gives everything at
+/* Samples that arrive during a pass wait for the next one; a stopped device gives all samples at
  * once. */
 static void a_pass_ends_where_its_look_did(void **state)
 {
@@ -341,15 +347,15 @@ static void a_pass_ends_where_its_look_did(void **state)
 	begin(ALPHA_DEVICE_EV5, 1);
 	begin_truth(65536);
 	start("ev5::cycles");
-	work(0, TEXT, true, 2 * 65536);
+	run_work(0, TEXT, true, 2 * 65536);
 	assert_int_equal(pfm_next_record(session, &r), 1);
-	work(0, TEXT + 16, true, 65536);
+	run_work(0, TEXT + 16, true, 65536);
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	assert_int_equal(r.body.sample.ip, TEXT);
 	assert_int_equal(pfm_next_record(session, &r), 0);
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	assert_int_equal(r.body.sample.ip, TEXT + 16);
-	work(0, TEXT + 32, true, 65536);
+	run_work(0, TEXT + 32, true, 65536);
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_next_record(session, &r), 1);
 	assert_int_equal(r.body.sample.ip, TEXT + 32);
@@ -387,17 +393,17 @@ static void pairs_of_profileme_are_records(void **state)
 		assert_int_equal(r.event, 0);
 		assert_int_equal(r.cpu, 1);
 		assert_true(r.pid == UINT32_MAX &&
-		            r.tid == UINT32_MAX); /* their thread is unknown */
+		            r.tid == UINT32_MAX); /* the thread of a pair is unknown */
 		assert_int_equal(r.unparsed, 0);
 		assert_true(r.body.read.n == 3 && r.body.read.words[0] == 2);
 		assert_int_equal(r.body.read.words[1], 25 * i);
 		assert_int_equal(r.body.read.words[2], 200 * i);
 		assert_int_equal(pfm_next_record(session, &r), 0);
 	}
-	assert_int_equal(account().samples, 0);
+	assert_int_equal(get_statistics().samples, 0);
 }
 
-/* Counts of pairs begin at 0 where the session's do: each CPU has its own. */
+/* The counts of pairs start at 0 with the session, on each CPU. */
 static void pairs_begin_anew_with_the_session(void **state)
 {
 	const struct alpha_device_work w = { .pid = 1,
@@ -414,7 +420,7 @@ static void pairs_begin_anew_with_the_session(void **state)
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
 	for (unsigned i = 1; i < 3; i++) {
 		while (pfm_next_record(session, &r) == 1)
-			assert_int_equal(i, 1); /* what was counted before may be told, once */
+			assert_int_equal(i, 1); /* pairs counted before may be reported once */
 		for (uint32_t cpu = 0; cpu < 2; cpu++)
 			alpha_device_do_work(model, cpu, &w);
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
@@ -441,16 +447,16 @@ static void waiting_ends_with_records_time_or_the_session(void **state)
 	start("ev5::cycles");
 	assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_TIMEOUT);
 	assert_int_equal(pfm_wait_session(session, 15), PFM_WAIT_TIMEOUT);
-	work(0, TEXT, true, 65536);
+	run_work(0, TEXT, true, 65536);
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
 	assert_int_equal(pfm_session_fds(session, &fd, 1), 0);
 	assert_int_equal(pfm_next_bytes(session, &bytes, &len, NULL), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(pfm_session_signal(session, 1), PFMLIB_ERR_NOTSUPP);
-	assert_int_equal(take(false), 1);
-	work(0, TEXT, true, 65536);
+	assert_int_equal(take_records(false), 1);
+	run_work(0, TEXT, true, 65536);
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
-	assert_int_equal(take(false), 1);
+	assert_int_equal(take_records(false), 1);
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_ENDED);
 }
 
@@ -487,7 +493,7 @@ static pfm_recording_t *open_recording(void)
 	return r;
 }
 
-/* From now on the recording is what is read; restore() goes back to the device. */
+/* From here on records are read from the recording; restore() goes back to the device. */
 static void read_back(pfm_recording_t *r)
 {
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
@@ -503,7 +509,7 @@ static void restore(void)
 	session = live;
 }
 
-/* What was written is what would have been handed out, to the account. */
+/* The recording holds the records that the session would have handed out. */
 static void a_recording_holds_every_record(void **state)
 {
 	(void)state;
@@ -518,26 +524,26 @@ static void a_recording_holds_every_record(void **state)
 		start("ev5::cycles");
 		r = open_recording();
 		for (unsigned i = 0; i < 4; i++) {
-			work(i % (1 + each), TEXT + 16 * i, true, 65536 * 200);
+			run_work(i % (1 + each), TEXT + 16 * i, true, 65536 * 200);
 			assert_int_equal(pfm_write_records(r, &size), PFMLIB_SUCCESS);
 			assert_true(size >= before + 200 * 24);
 			before = size;
 		}
-		work(0, TEXT, true, 65536);
-		assert_int_equal(account().samples, 800);
+		run_work(0, TEXT, true, 65536);
+		assert_int_equal(get_statistics().samples, 800);
 		read_back(r);
 		assert_int_equal(pfm_describe_count(session, 0, &info), PFMLIB_SUCCESS);
 		assert_string_equal(info.name, "ev5::cycles");
 		assert_int_equal(pfm_session_size(session), 1);
-		assert_int_equal(take(each), 801);
+		assert_int_equal(take_records(each), 801);
 		expect_nothing_left();
 		restore();
-		assert_int_equal(account().samples, 801);
+		assert_int_equal(get_statistics().samples, 801);
 		end();
 	}
 }
 
-/* More than is put together before it is written: each once, whatever number of them that is. */
+/* Numbers of records around the size of the write buffer: each record is written once. */
 static void a_recording_of_many_at_once(void **state)
 {
 	static const unsigned many[] = { 681, 682, 683, 684, 1366, 3000 };
@@ -551,11 +557,11 @@ static void a_recording_of_many_at_once(void **state)
 		start("ev5::cycles");
 		r = open_recording();
 		for (unsigned k = 0; k < 4; k++)
-			work(0, TEXT + 16 * k, true, 65536 * (uint64_t)(many[i] / 4));
-		work(0, TEXT, true, 65536 * (uint64_t)(many[i] % 4));
+			run_work(0, TEXT + 16 * k, true, 65536 * (uint64_t)(many[i] / 4));
+		run_work(0, TEXT, true, 65536 * (uint64_t)(many[i] % 4));
 		assert_int_equal(pfm_write_records(r, NULL), PFMLIB_SUCCESS);
 		read_back(r);
-		assert_int_equal(take(false), many[i]);
+		assert_int_equal(take_records(false), many[i]);
 		expect_nothing_left();
 		restore();
 		end();
@@ -591,8 +597,8 @@ static void a_recording_holds_pairs(void **state)
 	restore();
 }
 
-/* A device that fails while it is recorded ends the recording with its reason; what was written
- * before is readable. */
+/* A device that fails while it is recorded ends the recording and is its reason; the records
+ * written before are readable. */
 static void a_recording_tells_of_a_device_that_fails(void **state)
 {
 	pfm_recording_t *r;
@@ -602,9 +608,9 @@ static void a_recording_tells_of_a_device_that_fails(void **state)
 	begin_truth(65536);
 	start("ev5::cycles");
 	r = open_recording();
-	work(0, TEXT, true, 65536 * 3);
+	run_work(0, TEXT, true, 65536 * 3);
 	assert_int_equal(pfm_write_records(r, NULL), PFMLIB_SUCCESS);
-	work(0, TEXT, true, 65536);
+	run_work(0, TEXT, true, 65536);
 	failing = 1;
 	fail_at = 1;
 	assert_int_equal(pfm_write_records(r, NULL), PFMLIB_ERR_SYS);
@@ -622,7 +628,7 @@ static void many_at_once_are_one_of_the_device(void **state)
 	begin(ALPHA_DEVICE_EV5, 1);
 	begin_truth(65536);
 	start("ev5::cycles");
-	work(0, TEXT, true, 65536 * 3);
+	run_work(0, TEXT, true, 65536 * 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(pfm_next_records(session, r, 4), 1);
 		assert_int_equal(r[0].body.sample.ip, TEXT);
@@ -630,7 +636,7 @@ static void many_at_once_are_one_of_the_device(void **state)
 	assert_int_equal(pfm_next_records(session, r, 4), 0);
 }
 
-/* Events that cannot be sampled say why, and give no records. */
+/* Events that cannot be sampled report the reason and give no records. */
 static void events_that_cannot_be_sampled_say_why(void **state)
 {
 	static const struct {
@@ -668,8 +674,8 @@ static void events_that_cannot_be_sampled_say_why(void **state)
 		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 		assert_int_equal(pfm_next_record(session, &r), 0);
 		assert_int_equal(pfm_wait_session(session, 0), PFM_WAIT_ENDED);
-		assert_int_equal(account().samples, 0);
-		assert_int_equal(account().quality, PFM_QUALITY_NOT_SUPPORTED);
+		assert_int_equal(get_statistics().samples, 0);
+		assert_int_equal(get_statistics().quality, PFM_QUALITY_NOT_SUPPORTED);
 		end();
 	}
 }
@@ -691,7 +697,7 @@ static void one_event_is_sampled_at_a_time(void **state)
 	assert_non_null(strstr(info.why, "one event is sampled at a time"));
 }
 
-/* Requests that fail are told, and what was found before is not lost. */
+/* Failed requests are reported, and the samples found before them are kept. */
 static void requests_that_fail_are_told(void **state)
 {
 	static const uint32_t requests[] = { PCNTGETRSIZE, PCNT5GETCNT, 1 };
@@ -710,29 +716,30 @@ static void requests_that_fail_are_told(void **state)
 				assert_true(at == 2 || error.sys_errno == EIO);
 			} else {
 				start("ev5::cycles");
-				work(0, TEXT, true, 65536 * 3);
+				run_work(0, TEXT, true, 65536 * 3);
 				assert_int_equal(pfm_next_record(session, &r),
 				                 at == 1 || i == 2 ? PFMLIB_ERR_SYS : 1);
 				assert_true(pfm_session_errno(session) == (at == 2 && i == 1 ? 0
 				                                           : i == 2 ? EFAULT
 				                                                    : EIO));
 				fail_at = 0;
-				work(0, TEXT, true, 65536);
-				assert_int_equal(take(false) + (at == 2 && i == 1) + take(false),
+				run_work(0, TEXT, true, 65536);
+				assert_int_equal(take_records(false) + (at == 2 && i == 1) +
+				                         take_records(false),
 				                 4);
 			}
 			end();
 		}
 }
 
-/* On the model inside the process: a program is invented with the events, and its profile has a
+/* The model inside the process invents a program with the events, whose profile has a known
  * shape. */
 static void the_model_has_a_program_to_profile(void **state)
 {
 	static const char *const texts[] = { "ev5::cycles" };
 	pfm_record_t r = PFM_INIT(r);
 	unsigned in[4] = { 0 }, n = 0, rounds = 0, pieces = 0;
-	uint64_t seen[4] = { 0 }; /* the pieces of each part, 64 of them */
+	uint64_t seen[4] = { 0 }; /* the 64 pieces of each part that were seen */
 
 	(void)state;
 	begin(ALPHA_DEVICE_EV5, 1);
@@ -756,8 +763,8 @@ static void the_model_has_a_program_to_profile(void **state)
 		}
 	}
 	assert_true(n >= 400);
-	/* A half, a quarter and twice an eighth of them, by the standard error of so many; and not
-	 * in few places of a part. */
+	/* The parts have a half, a quarter and two eighths of the samples, within the standard
+	 * error, spread over many pieces of each part. */
 	assert_in_range(in[0], n * 0.4, n * 0.6);
 	assert_in_range(in[1], n * 0.16, n * 0.34);
 	assert_in_range(in[2], n * 0.07, n * 0.18);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records beside samples against bytes that the test itself wrote down field by field, in both byte
- * orders, cut at every length. */
+/* Records other than samples that the test writes field by field, in both byte orders, cut at every
+ * length. */
 #include "units.h"
 #include <linux/perf_event.h>
 #include "record_maker.h"
@@ -9,7 +9,7 @@
 	(PFM_SAMPLE_TID | PFM_SAMPLE_TIME | PFM_SAMPLE_ID | PFM_SAMPLE_STREAM | PFM_SAMPLE_CPU |   \
 	 PFM_SAMPLE_IDENTIFIER)
 
-static void put_own(struct maker *m, uint32_t type)
+static void put_body(struct maker *m, uint32_t type)
 {
 	switch (type) {
 	case PFM_RECORD_MAP:
@@ -116,7 +116,7 @@ static void put_trailer(struct maker *m)
 	put64(m, 777);
 }
 
-static void expect_own(const pfm_record_t *r)
+static void expect_body(const pfm_record_t *r)
 {
 	switch (r->type) {
 	case PFM_RECORD_MAP2:
@@ -200,7 +200,7 @@ static void every_record_has_its_fields_and_its_trailer(void **state)
 			if (type == PFM_RECORD_SAMPLE)
 				continue;
 			begin(&m, foreign, type, 0);
-			put_own(&m, type);
+			put_body(&m, type);
 			put_trailer(&m);
 			finish(&m);
 			if (foreign)
@@ -208,7 +208,7 @@ static void every_record_has_its_fields_and_its_trailer(void **state)
 			assert_true(pfmi_sampling_decode_record(&l, m.bytes, m.n, &r));
 			assert_int_equal(r.type, type);
 			assert_int_equal(r.cpu, 6);
-			expect_own(&r);
+			expect_body(&r);
 			assert_int_equal(pfmi_sampling_get_record_id(&l, m.bytes, m.n), 777);
 			assert_int_equal(pfmi_sampling_get_record_time(&l, m.bytes, m.n), 3);
 			for (size_t n = 8; n < m.n; n += 4) {
@@ -222,7 +222,7 @@ static void every_record_has_its_fields_and_its_trailer(void **state)
 		}
 }
 
-/* Nothing but where it is, of which type: no length without what is so long. */
+/* Expects the type, position and size of the record only, and no other field. */
 static void expect_nothing_of(uint32_t type, const uint8_t *bytes, size_t n, const pfm_record_t *r)
 {
 	pfm_record_t none;
@@ -236,8 +236,8 @@ static void expect_nothing_of(uint32_t type, const uint8_t *bytes, size_t n, con
 	assert_memory_equal(r, &none, sizeof(none));
 }
 
-/* A patch of the kernel's text that says it is longer than its record. */
-static void a_patch_that_is_not_there(void **state)
+/* A text patch that claims to be longer than its record. */
+static void refuses_patch_longer_than_its_record(void **state)
 {
 	struct maker m;
 	pfm_record_t r;
@@ -253,8 +253,7 @@ static void a_patch_that_is_not_there(void **state)
 	expect_nothing_of(PFM_RECORD_TEXT_POKE, m.bytes, m.n, &r);
 }
 
-/* What is there of a record that ends too early, before its own fields are over, or its trailer, is
- * not taken for all of it. */
+/* A record that ends within its own fields or within its trailer is damaged. */
 static void a_record_that_is_cut_is_damaged(void **state)
 {
 	struct record_layout l = plain;
@@ -269,7 +268,7 @@ static void a_record_that_is_cut_is_damaged(void **state)
 				continue;
 			l.fields = trailer ? TRAILER_FIELDS : 0;
 			begin(&m, false, type, 0);
-			put_own(&m, type);
+			put_body(&m, type);
 			if (trailer)
 				put_trailer(&m);
 			finish(&m);
@@ -285,7 +284,7 @@ static void a_record_that_is_cut_is_damaged(void **state)
 		}
 }
 
-static void links_that_are_not_there(void **state)
+static void refuses_links_that_are_not_there(void **state)
 {
 	static const uint64_t lies[] = {
 		UINT64_MAX, (uint64_t)1 << 63, (uint64_t)1 << 60, 1, 2, 3
@@ -298,7 +297,7 @@ static void links_that_are_not_there(void **state)
 		pfm_record_t r;
 
 		begin(&m, false, PFM_RECORD_NAMESPACES, 0);
-		put_own(&m, PFM_RECORD_NAMESPACES);
+		put_body(&m, PFM_RECORD_NAMESPACES);
 		finish(&m);
 		memcpy(m.bytes + 16, &lies[i], sizeof(lies[i]));
 		assert_int_equal(pfmi_sampling_decode_record(&plain, m.bytes, m.n, &r), fits);
@@ -315,7 +314,7 @@ static void the_id_is_found_without_an_identifier(void **state)
 
 	(void)state;
 	begin(&m, false, PFM_RECORD_COMM, 0);
-	put_own(&m, PFM_RECORD_COMM);
+	put_body(&m, PFM_RECORD_COMM);
 	put_trailer(&m);
 	m.n -= 8;
 	finish(&m);
@@ -323,7 +322,7 @@ static void the_id_is_found_without_an_identifier(void **state)
 	assert_int_equal(pfmi_sampling_get_record_time(&l, m.bytes, m.n), 3);
 }
 
-static void a_record_nobody_knows_is_handed_on_whole(void **state)
+static void unknown_records_are_handed_out_whole(void **state)
 {
 	struct record_layout l = { .fields = TRAILER_FIELDS, .has_trailers = true };
 	struct maker m;
@@ -345,11 +344,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_record_has_its_fields_and_its_trailer),
-		cmocka_unit_test(a_patch_that_is_not_there),
+		cmocka_unit_test(refuses_patch_longer_than_its_record),
 		cmocka_unit_test(a_record_that_is_cut_is_damaged),
-		cmocka_unit_test(links_that_are_not_there),
+		cmocka_unit_test(refuses_links_that_are_not_there),
 		cmocka_unit_test(the_id_is_found_without_an_identifier),
-		cmocka_unit_test(a_record_nobody_knows_is_handed_on_whole),
+		cmocka_unit_test(unknown_records_are_handed_out_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

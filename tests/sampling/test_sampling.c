@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling on the kernel we run on, against what is known from elsewhere: pages touched, each once;
- * system calls made; where a loop is; who was born and who ended. samples + lost = floor(count /
- * period) is the law that nothing may break. What this kernel or this user does not allow is
- * skipped with the session's own reason. */
+/* Sampling on the running kernel, against independent facts: pages touched once each, system calls
+ * made, the address of a loop, tasks started and ended. samples + lost = floor(count / period)
+ * holds everywhere. Tests that this kernel or user does not allow are skipped with the session's
+ * own reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static char *fresh(size_t pages)
+static char *map_pages(size_t pages)
 {
 	char *p = mmap(NULL, pages * page_size(), PROT_READ | PROT_WRITE,
 	               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -121,7 +121,7 @@ touch(char *p, size_t pages, size_t size)
 static void every_page_comes_once_with_its_address(void **state)
 {
 	enum { PAGES = 1000 };
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	size_t size = page_size(), at = 0;
 	uint64_t time = 0;
 	pfm_record_t r;
@@ -152,11 +152,11 @@ static void every_page_comes_once_with_its_address(void **state)
 	munmap(p, PAGES * size);
 }
 
-/* The kernel ignores the period of its own events when PERF_SAMPLE_PERIOD is asked for. */
+/* The kernel ignores the period of software events if PERF_SAMPLE_PERIOD is requested. */
 static void a_period_of_a_software_event_is_kept(void **state)
 {
 	enum { PAGES = 1000 };
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	pfm_sample_statistics_t c;
 	pfm_record_t r;
 
@@ -178,7 +178,7 @@ static void a_period_of_a_software_event_is_kept(void **state)
 static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
 {
 	enum { PAGES = 10000 };
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	pfm_sample_statistics_t c;
 	pfm_record_t r;
 
@@ -191,8 +191,8 @@ static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
 	touch(p, PAGES, page_size());
 	pfm_stop_session(session);
 	while (next(&r))
-		assert_int_not_equal(r.type, PFM_RECORD_LOST); /* nothing was written after the
-		                                                  losses: no record tells them */
+		/* no record follows the losses, so that no record reports them */
+		assert_int_not_equal(r.type, PFM_RECORD_LOST);
 	c = samples_of(0);
 	assert_true(c.count >= PAGES);
 	assert_true(c.lost > 0 && c.samples > 0);
@@ -205,7 +205,7 @@ static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
 static void losses_between_samples_come_as_a_record(void **state)
 {
 	enum { PAGES = 3000 };
-	char *p = fresh(PAGES + 10);
+	char *p = map_pages(PAGES + 10);
 	pfm_buffer_info_t b = PFM_INIT(b);
 	uint64_t told = 0;
 	pfm_record_t r;
@@ -239,7 +239,7 @@ static void losses_between_samples_come_as_a_record(void **state)
 static void events_share_a_buffer_and_are_told_apart(void **state)
 {
 	enum { PAGES = 500 };
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	pfm_buffer_info_t b = PFM_INIT(b);
 	unsigned seen[3] = { 0 };
 	pfm_record_t r;
@@ -263,7 +263,7 @@ static void events_share_a_buffer_and_are_told_apart(void **state)
 static void raw_bytes_are_whole_records(void **state)
 {
 	enum { PAGES = 300 };
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	uint64_t bytes = 0;
 	const void *at;
 	unsigned buffer;
@@ -285,7 +285,7 @@ static void raw_bytes_are_whole_records(void **state)
 
 static volatile unsigned sink;
 
-/* In a section of its own: the linker says where it begins and ends. */
+/* The linker provides the start and the end of this section. */
 __attribute__((noinline, section("busy"))) static void busy_loop(void)
 {
 	for (unsigned i = 0; i < 30000000; i++)
@@ -294,10 +294,9 @@ __attribute__((noinline, section("busy"))) static void busy_loop(void)
 
 extern const char __start_busy[], __stop_busy[];
 
-/* The timer of a busy machine comes late, and what it should have told between is left out; a task
- * that is off its CPU loses a part of a period. Either shows as a gap in time. So: no sample more
- * than the count allows, as few less as there are gaps, and where there is no gap, one period from
- * one to the next. */
+/* The timer of a busy machine fires late and skips samples, and a task that leaves its CPU loses
+ * part of a period; both show as a gap in time. Hence: no more samples than the count allows, at
+ * most as many fewer as there are gaps, and one period between samples without a gap. */
 static void samples_of_a_loop_are_in_the_loop(void **state)
 {
 	enum { PERIOD = 1000000 };
@@ -364,13 +363,14 @@ static void a_frequency_weighs_its_samples(void **state)
 
 /* ---- call chains ----------------------------------------------------------------------------- */
 
-/* Called through a variable, so that no compiler makes copies of it for known depths. */
+/* The call goes through a variable, so that the compiler does not clone the function for known
+ * depths. */
 static unsigned recurse(unsigned depth, char *p);
-static unsigned (*volatile again)(unsigned depth, char *p) = recurse;
+static unsigned (*volatile call_recurse)(unsigned depth, char *p) = recurse;
 
 static unsigned recurse(unsigned depth, char *p)
 {
-	unsigned v = depth ? again(depth - 1, p) + 1 : (unsigned)(*(volatile char *)p = 1);
+	unsigned v = depth ? call_recurse(depth - 1, p) + 1 : (unsigned)(*(volatile char *)p = 1);
 
 	__asm__ volatile("" ::: "memory");
 	return v;
@@ -379,7 +379,7 @@ static unsigned recurse(unsigned depth, char *p)
 static void a_known_recursion_is_its_call_chain(void **state)
 {
 	enum { DEPTH = 20 };
-	char *p = fresh(1);
+	char *p = map_pages(1);
 	bool found = false;
 	pfm_record_t r;
 
@@ -387,7 +387,7 @@ static void a_known_recursion_is_its_call_chain(void **state)
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
-	again(DEPTH, p);
+	call_recurse(DEPTH, p);
 	pfm_stop_session(session);
 	while (next(&r)) {
 		unsigned calls = 0;
@@ -397,7 +397,7 @@ static void a_known_recursion_is_its_call_chain(void **state)
 		found = true;
 		assert_int_equal(r.body.sample.chain[0], PFM_CHAIN_USER);
 		assert_int_equal(r.body.sample.chain[1], r.body.sample.ip);
-		/* Every return address but the last is the same one. */
+		/* All return addresses but the last are equal. */
 		for (unsigned i = 3; i < r.body.sample.n_chain; i++)
 			calls += r.body.sample.chain[i] == r.body.sample.chain[2];
 		assert_in_range(calls, DEPTH - 2, DEPTH);
@@ -406,10 +406,11 @@ static void a_known_recursion_is_its_call_chain(void **state)
 	munmap(p, page_size());
 }
 
-/* The page is touched at the bottom of a recursion; cut, a chain says so, and says it only then. */
+/* Touches the page at the bottom of a recursion. A chain is marked as truncated only if it was
+ * cut. */
 static unsigned chain_at(unsigned depth, uint32_t frames)
 {
-	char *p = fresh(1);
+	char *p = map_pages(1);
 	unsigned cut = 9;
 	pfm_record_t r;
 
@@ -417,7 +418,7 @@ static unsigned chain_at(unsigned depth, uint32_t frames)
 	sampling.max_stack = frames;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
-	again(depth, p);
+	call_recurse(depth, p);
 	pfm_stop_session(session);
 	while (next(&r))
 		if (r.body.sample.addr == (uintptr_t)p)
@@ -432,13 +433,13 @@ static void a_chain_that_is_cut_says_so(void **state)
 	(void)state;
 	assert_int_equal(chain_at(40, 16), PFM_TRUNCATED_CHAIN);
 	assert_int_equal(chain_at(4, 100), 0);
-	assert_int_equal(chain_at(400, 0), PFM_TRUNCATED_CHAIN); /* the kernel's own limit */
+	assert_int_equal(chain_at(400, 0), PFM_TRUNCATED_CHAIN); /* the kernel's limit on frames */
 }
 
 static void a_stack_that_is_cut_says_so(void **state)
 {
 	unsigned full = 0, all = 0;
-	char *p = fresh(10);
+	char *p = map_pages(10);
 	pfm_record_t r;
 
 	(void)state;
@@ -457,13 +458,13 @@ static void a_stack_that_is_cut_says_so(void **state)
 	munmap(p, 10 * page_size());
 }
 
-/* Faults inside of a system call: with the kernel left out there is no sample of them; with chains
- * of user code alone there is, and it says who called. */
+/* Page faults inside a system call have no sample without the kernel level. With chains of user
+ * code only they have one, whose chain names the caller. */
 static void user_code_under_a_system_call_is_seen(void **state)
 {
 	enum { PAGES = 50 };
 	unsigned seen = 0;
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	int zero = open("/dev/zero", O_RDONLY);
 	pfm_record_t r;
 
@@ -471,8 +472,8 @@ static void user_code_under_a_system_call_is_seen(void **state)
 	assert_true(zero >= 0);
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_ADDR | PFM_SAMPLE_CHAIN;
 	sampling.flags = PFM_SAMPLING_USER_CHAIN;
-	open_or_skip(TEXTS("page-faults:uk",
-	                   "minor-faults:u")); /* by name, so that who may not is told */
+	/* The text names the levels, so that a missing permission is reported. */
+	open_or_skip(TEXTS("page-faults:uk", "minor-faults:u"));
 	pfm_start_session(session);
 	assert_int_equal(read(zero, p, PAGES * page_size()), PAGES * page_size());
 	pfm_stop_session(session);
@@ -506,8 +507,8 @@ static void every_call_of_a_tracepoint_comes(void **state)
 	(void)state;
 	mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_TID | PFM_SAMPLE_RAW;
-	/* Not a system call's: a 64-bit kernel traces none of a 32-bit program. Nobody minds
-	 * SIGURG. */
+	/* The test raises a signal because a 64-bit kernel traces no system calls of 32-bit
+	 * programs. SIGURG is ignored by default. */
 	open_or_skip(TEXTS("signal:signal_generate"));
 	pfm_start_session(session);
 	for (unsigned i = 0; i < CALLS; i++)
@@ -523,8 +524,8 @@ static void every_call_of_a_tracepoint_comes(void **state)
 
 /* ---- children -------------------------------------------------------------------------------- */
 
-/* A child that waits for a byte, then does @work. */
-static pid_t child(int *go, void (*work)(void))
+/* Forks a child that waits for a byte, then runs @work. */
+static pid_t fork_child(int *go, void (*work)(void))
 {
 	int ends[2];
 	pid_t pid;
@@ -545,7 +546,7 @@ static pid_t child(int *go, void (*work)(void))
 	return pid;
 }
 
-static void let_go(int go)
+static void release_child(int go)
 {
 	assert_int_equal(write(go, "", 1), 1);
 	close(go);
@@ -553,7 +554,7 @@ static void let_go(int go)
 
 enum { TREE_PAGES = 200 };
 
-static void touch_some(void)
+static void touch_pages(void)
 {
 	char *p = mmap(NULL, TREE_PAGES * page_size(), PROT_READ | PROT_WRITE,
 	               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -562,22 +563,21 @@ static void touch_some(void)
 	touch(p, TREE_PAGES, page_size());
 }
 
-static void a_tree(void)
+static void fork_tree(void)
 {
 	for (unsigned i = 0; i < 3; i++)
 		if (fork() == 0) {
-			touch_some();
+			touch_pages();
 			_exit(0);
 		}
-	touch_some();
+	touch_pages();
 	while (wait(NULL) > 0)
 		;
 }
 
-/* A CPU that is held up while it writes, for longer than its records are waited for, comes too late
- * for its turn: on a loaded machine a few do. @run returns how many, and gets another try where
- * there were more. */
-static void in_order(uint64_t (*run)(void))
+/* A CPU that is preempted while it writes a record delivers it out of order. On a busy machine a
+ * few records do so: @run returns their number and is repeated if there were too many. */
+static void expect_order(uint64_t (*run)(void))
 {
 	uint64_t late = UINT64_MAX;
 
@@ -599,12 +599,12 @@ static uint64_t follow_a_fork_tree(void)
 	pfm_record_t r;
 	int go, rc;
 
-	options.pid = child(&go, a_tree);
+	options.pid = fork_child(&go, fork_tree);
 	options.flags = PFM_SESSION_INHERIT;
 	sampling.records = PFM_SIDEBAND_TASKS;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
-	let_go(go);
+	release_child(go);
 	while ((rc = pfm_wait_session(session, 5000)) == PFM_WAIT_READY)
 		while (next(&r)) {
 			forks += r.type == PFM_RECORD_FORK;
@@ -626,24 +626,24 @@ static uint64_t follow_a_fork_tree(void)
 static void a_fork_tree_is_followed_and_its_births_told(void **state)
 {
 	(void)state;
-	in_order(follow_a_fork_tree);
+	expect_order(follow_a_fork_tree);
 }
 
 enum { THREADS = 3 };
 
 static pthread_barrier_t born;
 
-static void *touch_when_told(void *go)
+static void *touch_after_byte(void *go)
 {
 	char byte;
 
 	pthread_barrier_wait(&born);
 	if (read(*(int *)go, &byte, 1) == 1)
-		touch_some();
+		touch_pages();
 	return NULL;
 }
 
-/* Its threads are there before anybody looks at it: all are sampled, and each tells who it is. */
+/* The threads exist before the session opens: all are sampled, each with its own id. */
 static void every_thread_of_a_process_is_sampled(void **state)
 {
 	int go[2], ready[2];
@@ -653,7 +653,7 @@ static void every_thread_of_a_process_is_sampled(void **state)
 	char byte;
 
 	(void)state;
-	open_or_skip(TEXTS("page-faults:u")); /* before there is a child */
+	open_or_skip(TEXTS("page-faults:u")); /* opened before there is a child */
 	tear_down(NULL);
 	assert_int_equal(pipe(go) | pipe(ready), 0);
 	options.pid = fork();
@@ -663,11 +663,11 @@ static void every_thread_of_a_process_is_sampled(void **state)
 		close(go[1]);
 		pthread_barrier_init(&born, NULL, THREADS + 1);
 		for (unsigned i = 0; i < THREADS; i++)
-			if (pthread_create(&id[i], NULL, touch_when_told, &go[0]))
+			if (pthread_create(&id[i], NULL, touch_after_byte, &go[0]))
 				_exit(1);
 		pthread_barrier_wait(&born);
 		if (write(ready[1], "", 1) == 1 && read(go[0], &byte, 1) == 1)
-			touch_some();
+			touch_pages();
 		for (unsigned i = 0; i < THREADS; i++)
 			pthread_join(id[i], NULL);
 		_exit(0);
@@ -697,8 +697,8 @@ static void every_thread_of_a_process_is_sampled(void **state)
 		assert_true(seen[i] >= TREE_PAGES);
 }
 
-/* Two children may run at once, which a buffer of one task is not made for: where they are followed
- * there is one for each CPU. */
+/* Two children may run at once, and a buffer of one task serves one of them only: inherited
+ * sessions have a buffer for each CPU. */
 static void the_layout_of_buffers_is_told(void **state)
 {
 	pfm_buffer_info_t b = PFM_INIT(b);
@@ -726,12 +726,12 @@ static void a_program_is_sampled_from_its_start(void **state)
 	int go;
 
 	(void)state;
-	options.pid = child(&go, run_true);
+	options.pid = fork_child(&go, run_true);
 	options.flags = PFM_SESSION_INHERIT | PFM_SESSION_ENABLE_ON_EXEC;
 	sampling.records = PFM_SIDEBAND_USUAL;
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
-	let_go(go);
+	release_child(go);
 	while (pfm_wait_session(session, 5000) == PFM_WAIT_READY)
 		while (next(&r)) {
 			if (r.type == PFM_RECORD_COMM && r.misc & PFM_MISC_EXEC)
@@ -746,12 +746,12 @@ static void a_program_is_sampled_from_its_start(void **state)
 	assert_true(samples_of(0).samples > 20);
 }
 
-/* Two counts of one event: the kernel may give the samples of both the id of the first. Whoever it
- * does that to hears so. */
+/* The kernel may give samples of two counts of one event the id of the first. Counts that are
+ * affected report it. */
 static void samples_that_are_mixed_up_are_told(void **state)
 {
 	enum { PAGES = 1000 };
-	char *p = fresh(PAGES);
+	char *p = map_pages(PAGES);
 	pfm_record_t r;
 
 	(void)state;
@@ -780,14 +780,14 @@ static uint64_t sample_all_cpus(void)
 	struct timespec t;
 	pfm_record_t r;
 	int go;
-	pid_t pid = child(&go, a_tree);
+	pid_t pid = fork_child(&go, fork_tree);
 
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	open_or_skip(TEXTS("page-faults", "context-switches"));
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	before = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	pfm_start_session(session);
-	let_go(go);
+	release_child(go);
 	for (unsigned i = 0; i < 20; i++) {
 		pfm_wait_session(session, 20);
 		while (next(&r)) {
@@ -806,13 +806,11 @@ static uint64_t sample_all_cpus(void)
 		n += r.type == PFM_RECORD_SAMPLE;
 		strange += r.type == PFM_RECORD_SAMPLE && r.event == PFM_NO_EVENT;
 	}
-	/* Others on this machine may sample faults as well: theirs and ours of one fault carry one
-	 * id, which may be theirs. */
+	/* Other programs may sample faults too: one fault may carry their id in our samples. */
 	assert_int_equal(n, samples_of(0).samples + samples_of(1).samples + strange);
 	assert_true(!strange || samples_of(0).quality == PFM_QUALITY_PARTIAL);
-	/* A CPU may have been stopped between counting a fault and writing its sample: it comes
-	 * when we have gone. What is throttled counts on for a moment, and says that its count is
-	 * wrong. */
+	/* A CPU may be preempted between the count of a fault and its sample. A throttled event
+	 * counts on for a moment and reports a wrong count. */
 	if (!samples_of(0).throttled)
 		assert_in_range(samples_of(0).count - samples_of(0).samples - samples_of(0).lost, 0,
 		                (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + strange);
@@ -825,14 +823,14 @@ static uint64_t sample_all_cpus(void)
 static void times_rise_over_all_cpus(void **state)
 {
 	(void)state;
-	in_order(sample_all_cpus);
+	expect_order(sample_all_cpus);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 {
-	char *p = fresh(2000);
+	char *p = map_pages(2000);
 	pfm_record_t r;
 
 	(void)state;
@@ -843,7 +841,7 @@ static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 		;
 	touch(p, 3, page_size());
 	assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
-	/* Still there although poll(2) has told it. */
+	/* Records end the wait although poll(2) has reported them already. */
 	assert_int_equal(pfm_wait_session(session, 1000), PFM_WAIT_READY);
 	assert_true(next(&r));
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
@@ -854,7 +852,7 @@ static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 	munmap(p, 2000 * page_size());
 }
 
-/* The kernel wakes nobody at a mark that the buffer never reaches, not even when it is full. */
+/* The kernel wakes nobody at a watermark that the buffer cannot reach, not even when it is full. */
 static void a_full_buffer_wakes_who_waits(void **state)
 {
 	enum { PAGES = 3000 };
@@ -873,7 +871,7 @@ static void a_full_buffer_wakes_who_waits(void **state)
 		close(ends[1]);
 		if (p != MAP_FAILED && !madvise(p, PAGES * page_size(), MADV_NOHUGEPAGE) &&
 		    read(ends[0], &byte, 1) == 1) {
-			usleep(50000); /* the other one waits by then */
+			usleep(50000); /* the other process waits by then */
 			touch(p, PAGES, page_size());
 			pause();
 		}
@@ -898,7 +896,7 @@ static void a_full_buffer_wakes_who_waits(void **state)
 
 static void a_few_records_below_the_watermark_come_with_the_timeout(void **state)
 {
-	char *p = fresh(5);
+	char *p = map_pages(5);
 	pfm_record_t r;
 
 	(void)state;
@@ -917,10 +915,10 @@ static void a_task_that_ends_is_drained_then_over(void **state)
 	int go;
 
 	(void)state;
-	options.pid = child(&go, touch_some);
+	options.pid = fork_child(&go, touch_pages);
 	open_or_skip(TEXTS("page-faults:u"));
 	pfm_start_session(session);
-	let_go(go);
+	release_child(go);
 	waitpid(options.pid, NULL, 0);
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_READY);
 	while (next(&r))
@@ -942,7 +940,7 @@ static void on_signal(int signo)
 static void a_signal_comes_with_the_samples(void **state)
 {
 	struct sigaction act = { .sa_handler = on_signal };
-	char *p = fresh(100);
+	char *p = map_pages(100);
 
 	(void)state;
 	open_or_skip(TEXTS("page-faults:u"));
@@ -977,7 +975,7 @@ static void a_wrong_term_is_pointed_at(void **state)
 		assert_int_equal(error.start, rows[i].start);
 		assert_int_equal(error.end, rows[i].end);
 	}
-	options.sampling = NULL; /* to count there is no period */
+	options.sampling = NULL; /* a period needs sampling */
 	assert_true(pfm_open_session(&session, NULL, &options, TEXTS("page-faults:period=10"),
 	                             &error) < 0);
 }
@@ -1045,7 +1043,7 @@ static void a_counting_session_has_no_records(void **state)
 	assert_int_equal(pfm_session_fds(session, NULL, 0), 0);
 }
 
-/* An ordinary user's allowance: buffers shrink until they fit. */
+/* With the limit of an ordinary user the buffers shrink until they fit. */
 static void buffers_shrink_to_the_limit(void **state)
 {
 	int status;
@@ -1067,7 +1065,7 @@ static void buffers_shrink_to_the_limit(void **state)
 		if (pfm_open_session(&session, NULL, &options, TEXTS("page-faults:u"), &error))
 			_exit(error.sys_errno == EACCES ? 77 : 2);
 		if (pfm_buffer_statistics(session, &b))
-			_exit(77); /* nothing can be opened at all */
+			_exit(77); /* the kernel does not allow sampling */
 		_exit(b.wanted == 8192 && b.pages >= 16 && (b.pages < 8192) ? 0
 		      : b.pages == 8192                                     ? 77
 		                                                            : 3);
@@ -1092,25 +1090,24 @@ static int open_by_hand(uint64_t config)
 	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
 }
 
-/* What this thread's own faults have moved: there is nobody to wait for. */
-static uint64_t head_of(const struct perf_event_mmap_page *page)
+/* The faults of this thread move the head, so no barrier is needed. */
+static uint64_t read_head(const struct perf_event_mmap_page *page)
 {
 	return *(const volatile __u64 *)&page->data_head;
 }
 
 static uint64_t head_after(const struct perf_event_mmap_page *page)
 {
-	char *p = fresh(10);
+	char *p = map_pages(10);
 
 	touch(p, 10, page_size());
 	munmap(p, 10 * page_size());
-	return head_of(page);
+	return read_head(page);
 }
 
-/* The kernel's trap: what ends a redirection is the long -1. An int of that value, in a register of
- * 64 bits, is a descriptor that nobody has; the event goes on writing where it did, and who does
- * not look at the answer reads samples that are not his. To a kernel of 64 bits the long of a
- * 32-bit program is such an int too. */
+/* PERF_EVENT_IOC_SET_OUTPUT ends a redirection for the long -1. The int -1 in a 64-bit register is
+ * an invalid descriptor: the call fails and the event keeps writing into its old buffer. A 64-bit
+ * kernel sees the long of a 32-bit program as such an int too. */
 static void a_redirection_ends_at_the_long_minus_one(void **state)
 {
 	int owner = open_by_hand(PERF_COUNT_SW_DUMMY),
@@ -1135,7 +1132,7 @@ static void a_redirection_ends_at_the_long_minus_one(void **state)
 	}
 	if (sizeof(long) == 8 || ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, -1L) == 0) {
 		assert_int_equal(ioctl(faults, PERF_EVENT_IOC_SET_OUTPUT, -1L), 0);
-		head = head_of(page);
+		head = read_head(page);
 		assert_int_equal(head_after(page), head);
 	} else {
 		assert_int_equal(errno, EBADF);
@@ -1146,13 +1143,13 @@ static void a_redirection_ends_at_the_long_minus_one(void **state)
 	close(faults);
 }
 
-/* Sessions never end a redirection: an event lives and dies in the buffer that it was led into, and
- * those of one session see nothing of another's, whichever is closed first. */
+/* Sessions never end a redirection: an event stays with one buffer, and sessions do not see each
+ * other's events, whichever closes first. */
 static void sessions_keep_to_their_buffers(void **state)
 {
 	enum { PAGES = 30 };
 	pfm_session_t *first;
-	char *p = fresh(2 * PAGES);
+	char *p = map_pages(2 * PAGES);
 
 	(void)state;
 	open_or_skip(TEXTS("task-clock:period=100000000", "context-switches:period=100000"));

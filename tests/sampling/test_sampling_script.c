@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling sessions on a scripted kernel: buffers that a test fills record by record, limits and
- * refusals as kernels have them, tasks and CPUs that go away, and every system call and every
- * allocation of a session failing in turn. */
+/* Sampling sessions on a scripted kernel: buffers that the test fills record by record, limits and
+ * refusals of kernels, tasks and CPUs that go away, and every system call and allocation failing in
+ * turn. */
 #include "fake_session.h"
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 #include "sampling/sampling.h"
 #include "starve.h"
 
-#define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST, which older headers do not have */
+#define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST, missing in older headers */
 
 static pfm_sampling_t sampling;
 static pfm_record_t record;
 
 /* ---- what the kernel does -------------------------------------------------------------------- */
 
-static void begin(void)
+static void begin_sampling(void)
 {
 	make_machine("uncore");
 	fake_file(&fake, "/proc/sys/kernel/perf_event_max_sample_rate", "100000");
@@ -29,26 +29,26 @@ static void begin(void)
 	options.sampling = &sampling;
 }
 
-/* What every event has counted. */
-static uint64_t so_many;
+/* The value of every event. */
+static uint64_t event_value;
 
-static void tick(struct fake *f, struct fake_event *e)
+static void set_event_value(struct fake *f, struct fake_event *e)
 {
 	(void)f;
-	e->value = so_many;
+	e->value = event_value;
 	e->is_open = e->running = 1000000;
 }
 
-/* With nothing counted yet. */
+/* Opens a session whose events have counted nothing. */
 static void open_at_rest(const char *const *texts, unsigned n)
 {
-	so_many = 0;
-	fake.tick = tick;
+	event_value = 0;
+	fake.tick = set_event_value;
 	must_open(texts, n);
 }
 
 /* The descriptor of the @nth sampling event of @type and @config that is open on @cpu. */
-static int nth_on(uint32_t type, uint64_t config, int cpu, unsigned nth)
+static int find_nth_event(uint32_t type, uint64_t config, int cpu, unsigned nth)
 {
 	for (unsigned i = 0; i < fake.n_events; i++) {
 		const struct fake_event *e = event_text(i);
@@ -60,14 +60,14 @@ static int nth_on(uint32_t type, uint64_t config, int cpu, unsigned nth)
 	return -1;
 }
 
-static int faults_on(int cpu)
+static int find_faults_event(int cpu)
 {
-	return nth_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, cpu, 0);
+	return find_nth_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, cpu, 0);
 }
 
-static int side_on(int cpu, unsigned nth)
+static int find_side_event(int cpu, unsigned nth)
 {
-	return nth_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu, nth);
+	return find_nth_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, cpu, nth);
 }
 
 static uint64_t pair(uint32_t a, uint32_t b)
@@ -90,7 +90,7 @@ static bool write_words(int fd, uint32_t type, uint16_t misc, const uint64_t *wo
 	return fake_record(&fake, fd, bytes, head.size);
 }
 
-/* A sample of the usual fields, of an event with a fixed period. */
+/* Writes a sample with the usual fields, of an event with a fixed period. */
 static bool write_sample(int fd, uint64_t ip, uint64_t time)
 {
 	const uint64_t words[] = { fake_id(fd), ip, pair(7, 7), time, pair(0, 0) };
@@ -98,7 +98,7 @@ static bool write_sample(int fd, uint64_t ip, uint64_t time)
 	return write_words(fd, PFM_RECORD_SAMPLE, PFM_MISC_USER | PFM_MISC_EXACT, words, 5);
 }
 
-/* The same with the id of somebody else's event. */
+/* Writes a sample that carries the id of an event of another session. */
 static bool write_foreign(int fd, uint64_t ip, uint64_t time)
 {
 	const uint64_t words[] = { 0x77777, ip, pair(7, 7), time, pair(0, 0) };
@@ -106,7 +106,7 @@ static bool write_foreign(int fd, uint64_t ip, uint64_t time)
 	return write_words(fd, PFM_RECORD_SAMPLE, PFM_MISC_USER, words, 5);
 }
 
-/* Another record: @n words of its own and what tells whose and when. */
+/* Writes a record other than a sample: @n words of its own, then the trailer. */
 static bool write_side(int fd, uint32_t type, const uint64_t *own, size_t n, uint64_t time)
 {
 	uint64_t words[16];
@@ -123,7 +123,7 @@ static bool next(void)
 	return pfm_next_record(session, &record) == 1;
 }
 
-static pfm_sample_statistics_t account(unsigned i)
+static pfm_sample_statistics_t get_statistics(unsigned i)
 {
 	pfm_sample_statistics_t c = PFM_INIT(c);
 
@@ -144,7 +144,7 @@ static pfm_buffer_info_t buffers(void)
 static void usual_rates_are_told_by_the_kind_of_event(void **state)
 {
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("task-clock", "page-faults", "cycles", "instructions:period=77"));
 	assert_int_equal(event_text(1)->a.attr.sample_period, 1000000);
 	assert_int_equal(event_text(2)->a.attr.sample_period, 1);
@@ -153,7 +153,7 @@ static void usual_rates_are_told_by_the_kind_of_event(void **state)
 	assert_int_equal(event_text(3)->a.attr.sample_freq, 1000);
 	assert_true(event_text(3)->a.attr.sample_type & PFM_SAMPLE_PERIOD);
 	assert_int_equal(event_text(4)->a.attr.sample_period, 77);
-	assert_int_equal(account(2).freq, 1000);
+	assert_int_equal(get_statistics(2).freq, 1000);
 }
 
 static void what_samples_shall_hold_reaches_the_kernel(void **state)
@@ -161,7 +161,7 @@ static void what_samples_shall_hold_reaches_the_kernel(void **state)
 	const struct perf_event_attr *a;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CHAIN | PFM_SAMPLE_BRANCH | PFM_SAMPLE_REGS |
 	                  PFM_SAMPLE_INTR_REGS | PFM_SAMPLE_STACK;
 	sampling.flags = PFM_SAMPLING_USER_CHAIN | PFM_SAMPLING_CLOCK;
@@ -185,13 +185,13 @@ static void what_samples_shall_hold_reaches_the_kernel(void **state)
 	assert_false(a->watermark);
 }
 
-/* User stacks are unwound by the reader: the kernel follows its own frames alone. */
+/* The reader unwinds user stacks: the kernel is asked for kernel frames only. */
 static void user_frames_are_left_to_the_reader(void **state)
 {
 	const struct perf_event_attr *a;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	sampling.fields = PFM_SAMPLE_IP | PFM_SAMPLE_CHAIN | PFM_SAMPLE_REGS | PFM_SAMPLE_STACK;
 	sampling.flags = PFM_SAMPLING_KERNEL_CHAIN;
 	sampling.user_regs = 0xff0fff;
@@ -214,7 +214,7 @@ static void settings_are_refused_before_anything_is_opened(void **state)
 	};
 
 	(void)state;
-	begin();
+	begin_sampling();
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		options.sampling = &wrong[i];
 		assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
@@ -226,7 +226,7 @@ static void settings_are_refused_before_anything_is_opened(void **state)
 static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
 {
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("cycles:freq=100001"));
 	assert_non_null(strstr(is_about(0).why, "at most 100000"));
 	end_session();
@@ -237,8 +237,8 @@ static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
 
 /* ---- kernels and PMUs that give less --------------------------------------------------------- */
 
-static int without_losses(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                          int group)
+static int refuse_lost_counts(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                              int group)
 {
 	(void)f;
 	(void)pid;
@@ -252,21 +252,22 @@ static void an_older_kernel_tells_losses_by_records_alone(void **state)
 	const uint64_t lost[] = { 0, 5 };
 
 	(void)state;
-	begin();
-	fake.decide = without_losses;
+	begin_sampling();
+	fake.decide = refuse_lost_counts;
 	sampling.records = PFM_SIDEBAND_USUAL;
 	open_at_rest(TEXTS("page-faults", "page-faults:period=2"));
-	assert_true(account(0).lost == PFM_LOST_UNKNOWN);
-	assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
-	assert_true(write_side(faults_on(-1), PFM_RECORD_LOST, lost, 2, 10));
+	assert_true(get_statistics(0).lost == PFM_LOST_UNKNOWN);
+	assert_int_equal(get_statistics(0).quality, PFM_QUALITY_EXACT);
+	assert_true(write_side(find_faults_event(-1), PFM_RECORD_LOST, lost, 2, 10));
 	assert_true(next());
 	assert_int_equal(record.body.lost.lost, 5);
-	assert_int_equal(account(0).quality, PFM_QUALITY_PARTIAL);
-	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
+	assert_int_equal(get_statistics(0).quality, PFM_QUALITY_PARTIAL);
+	assert_int_equal(get_statistics(0).cause, PFM_CAUSE_LOST);
 }
 
-/* The PMU is precise to the degree of fake.number. */
-static int roughly(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+/* The PMU supports precision up to fake.number. */
+static int limit_precision(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                           int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -277,8 +278,8 @@ static int roughly(struct fake *f, const struct perf_event_attr *a, int pid, int
 static void precision_is_lowered_where_that_is_allowed(void **state)
 {
 	(void)state;
-	begin();
-	fake.decide = roughly;
+	begin_sampling();
+	fake.decide = limit_precision;
 	fake.number = 1;
 	sampling.precise = 3;
 	must_open(TEXTS("cycles"));
@@ -289,12 +290,13 @@ static void precision_is_lowered_where_that_is_allowed(void **state)
 	end_session();
 	sampling.flags = PFM_SAMPLING_LESS_PRECISE;
 	must_open(TEXTS("cycles", "instructions:precise=2"));
-	assert_int_equal(account(0).precise, 1);
-	assert_int_equal(account(1).precise, 1);
-	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
+	assert_int_equal(get_statistics(0).precise, 1);
+	assert_int_equal(get_statistics(1).precise, 1);
+	assert_int_equal(get_statistics(1).quality, PFM_QUALITY_EXACT);
 }
 
-static int no_branches(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int refuse_branches(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                           int group)
 {
 	(void)f;
 	(void)pid;
@@ -303,7 +305,8 @@ static int no_branches(struct fake *f, const struct perf_event_attr *a, int pid,
 	return a->sample_type & PFM_SAMPLE_BRANCH ? -EOPNOTSUPP : 0;
 }
 
-static int no_stacks(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int refuse_stacks(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                         int group)
 {
 	(void)f;
 	(void)pid;
@@ -312,8 +315,8 @@ static int no_stacks(struct fake *f, const struct perf_event_attr *a, int pid, i
 	return a->sample_type & PFM_SAMPLE_STACK ? -EINVAL : 0;
 }
 
-static int no_interrupt(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                        int group)
+static int refuse_sampling(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                           int group)
 {
 	(void)f;
 	(void)pid;
@@ -322,8 +325,8 @@ static int no_interrupt(struct fake *f, const struct perf_event_attr *a, int pid
 	return a->type == PERF_TYPE_HARDWARE && a->sample_period ? -EOPNOTSUPP : 0;
 }
 
-static int nothing_at_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
-                          int group)
+static int refuse_everything(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                             int group)
 {
 	(void)f;
 	(void)pid;
@@ -332,7 +335,7 @@ static int nothing_at_all(struct fake *f, const struct perf_event_attr *a, int p
 	return a->type == PERF_TYPE_HARDWARE ? -EOPNOTSUPP : 0;
 }
 
-static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
+static void refused_setting_is_reported(void **state)
 {
 	static const struct {
 		int (*decide)(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
@@ -340,14 +343,14 @@ static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
 		uint64_t fields;
 		const char *why;
 	} rows[] = {
-		{ no_branches, PFM_SAMPLE_BRANCH, "records no branches" },
-		{ no_stacks, PFM_SAMPLE_STACK, "fewer fields" },
-		{ no_interrupt, PFM_SAMPLE_IP, "counted, not sampled" },
-		{ nothing_at_all, PFM_SAMPLE_IP, "" },
+		{ refuse_branches, PFM_SAMPLE_BRANCH, "records no branches" },
+		{ refuse_stacks, PFM_SAMPLE_STACK, "fewer fields" },
+		{ refuse_sampling, PFM_SAMPLE_IP, "counted, not sampled" },
+		{ refuse_everything, PFM_SAMPLE_IP, "" },
 	};
 
 	(void)state;
-	begin();
+	begin_sampling();
 	sampling.user_stack = 64;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fake.decide = rows[i].decide;
@@ -357,7 +360,9 @@ static void what_cannot_be_sampled_says_which_wish_it_was(void **state)
 		assert_int_not_equal(counts[0].cause, PFM_CAUSE_NONE);
 		expect_why(0, rows[i].why);
 		assert_int_equal(fake_open_events(&fake),
-		                 0); /* neither what was tried nor a buffer nobody writes into */
+		                 /* The attempt leaves neither an open event nor a mapped ring
+		                  * buffer. */
+		                 0);
 		end_session();
 	}
 }
@@ -369,25 +374,26 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	(void)state;
-	begin();
+	begin_sampling();
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	sampling.pages = 64;
-	fake.locked = 7 * 17 * page; /* seven CPUs */
+	fake.locked = 7 * 17 * page; /* seven CPUs with 16 pages and a control page each */
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(buffers().n, 7);
 	assert_int_equal(buffers().pages, 16);
 	assert_int_equal(buffers().wanted, 64);
 	assert_int_equal(fake.mapped, fake.locked);
-	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark,
+	assert_int_equal(event_text(fake_number(find_side_event(0, 0)))->a.attr.wakeup_watermark,
 	                 16 * page / 4);
 	end_session();
-	sampling.watermark = 1 << 30; /* more than the buffer holds: a full one would wake nobody */
+	/* above the size of the buffer, which a full buffer would never reach */
+	sampling.watermark = 1 << 30;
 	must_open(TEXTS("page-faults"));
-	assert_int_equal(event_text(fake_number(side_on(0, 0)))->a.attr.wakeup_watermark,
+	assert_int_equal(event_text(fake_number(find_side_event(0, 0)))->a.attr.wakeup_watermark,
 	                 16 * page / 2);
 	end_session();
 	assert_int_equal(fake.mapped, 0);
-	fake.locked = 3 * page; /* not even the smallest */
+	fake.locked = 3 * page; /* below the smallest buffer of all CPUs */
 	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_PERM);
 	assert_int_equal(error.sys_errno, EPERM);
 	assert_non_null(strstr(error.detail, "perf_event_mlock_kb"));
@@ -396,15 +402,15 @@ static void all_buffers_shrink_until_they_fit(void **state)
 	assert_int_equal(fake.n_maps, 0);
 }
 
-/* The allowance is one for all that a user has open: what is left decides, and who gets nothing
- * hears of it. */
-static void what_another_session_holds_is_missing(void **state)
+/* All sessions of a user share one limit: the rest decides the size of the buffers, and a session
+ * without any buffer reports it. */
+static void sessions_share_the_limit_of_locked_memory(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	pfm_session_t *first;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	fake_file(&fake, "/proc/sys/kernel/perf_event_mlock_kb", "516");
 	sampling.pages = 64;
 	fake.locked = (65 + 17) * page;
@@ -424,7 +430,8 @@ static void what_another_session_holds_is_missing(void **state)
 	assert_int_equal(fake.mapped, 0);
 }
 
-static int refused(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int refuse_side_event(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                             int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -434,7 +441,7 @@ static int refused(struct fake *f, const struct perf_event_attr *a, int pid, int
 	               : 0;
 }
 
-static void buffers_that_cannot_be_say_what_is_missing(void **state)
+static void missing_buffers_report_the_reason(void **state)
 {
 	static const struct {
 		int err, code;
@@ -447,21 +454,22 @@ static void buffers_that_cannot_be_say_what_is_missing(void **state)
 	};
 
 	(void)state;
-	begin();
-	fake.decide = refused;
+	begin_sampling();
+	fake.decide = refuse_side_event;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fake.number = rows[i].err;
 		assert_int_equal(open_texts(TEXTS("page-faults")), rows[i].code);
 		assert_int_equal(error.sys_errno, rows[i].err);
 		assert_non_null(strstr(error.detail, rows[i].detail));
-		assert_int_equal(
-			error.number,
-			rows[i].err == EMFILE ? 2 : 0); /* the event, and who owns the buffer */
+		assert_int_equal(error.number,
+		                 /* the event, and the event that owns the buffer */
+		                 rows[i].err == EMFILE ? 2 : 0);
 		assert_int_equal(fake.n_open, 0);
 	}
 }
 
-static int gone_since(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
+static int refuse_cpu_3(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
+                        int group)
 {
 	(void)f;
 	(void)pid;
@@ -469,26 +477,26 @@ static int gone_since(struct fake *f, const struct perf_event_attr *a, int pid, 
 	return a->sample_id_all && a->config == PERF_COUNT_SW_DUMMY && cpu == 3 ? -ENODEV : 0;
 }
 
-static void a_cpu_that_goes_while_it_is_opened_has_no_buffer(void **state)
+static void cpu_that_goes_offline_has_no_buffer(void **state)
 {
 	(void)state;
-	begin();
-	fake.decide = gone_since;
+	begin_sampling();
+	fake.decide = refuse_cpu_3;
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(buffers().n, 6);
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	assert_true(write_sample(faults_on(2), 1, 5));
+	assert_true(write_sample(find_faults_event(2), 1, 5));
 	pfm_stop_session(session);
 	assert_true(next());
 	assert_int_equal(record.body.sample.ip, 1);
 	assert_false(next());
 }
 
-static void a_buffer_that_makes_no_sense_is_refused(void **state)
+static void refuses_invalid_buffer(void **state)
 {
 	(void)state;
-	begin();
+	begin_sampling();
 	sampling.pages = 1;
 	fake.empty_rings = true;
 	assert_int_equal(open_texts(TEXTS("page-faults")), PFMLIB_ERR_SYS);
@@ -503,12 +511,12 @@ static void the_oldest_of_all_buffers_comes_first(void **state)
 	uint64_t time = 0, n = 0, random = 1;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("page-faults"));
 	for (uint64_t t = 1; t <= 300; t++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		assert_true(write_sample(faults_on(cpus[(random >> 33) % 7]), t, t));
+		assert_true(write_sample(find_faults_event(cpus[(random >> 33) % 7]), t, t));
 	}
 	while (next()) {
 		assert_true(record.time > time);
@@ -516,20 +524,21 @@ static void the_oldest_of_all_buffers_comes_first(void **state)
 		n++;
 	}
 	assert_int_equal(n, 300);
-	assert_int_equal(account(0).samples, 300);
-	assert_int_equal(account(0).exact, 300);
+	assert_int_equal(get_statistics(0).samples, 300);
+	assert_int_equal(get_statistics(0).exact, 300);
 }
 
-/* While the session runs, what is younger than a buffer may be late waits. */
-static void what_is_too_young_waits(void **state)
+/* While the session runs, a record waits if an older one may still arrive in another buffer. */
+static void young_records_wait(void **state)
 {
 	(void)state;
-	begin();
+	begin_sampling();
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	assert_true(write_sample(faults_on(0), 1, 1000));
-	assert_true(write_sample(faults_on(1), 2, UINT64_MAX / 2)); /* the future */
+	assert_true(write_sample(find_faults_event(0), 1, 1000));
+	assert_true(
+		write_sample(find_faults_event(1), 2, UINT64_MAX / 2)); /* a time in the future */
 	assert_true(next());
 	assert_int_equal(record.body.sample.ip, 1);
 	assert_false(next());
@@ -543,18 +552,18 @@ static void a_buffer_without_records_is_given_up_and_the_others_go_on(void **sta
 	static const uint64_t nonsense[4] = { 0 };
 
 	(void)state;
-	begin();
+	begin_sampling();
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("page-faults"));
-	assert_true(fake_record(&fake, faults_on(4), nonsense, sizeof(nonsense)));
-	assert_true(write_sample(faults_on(4), 1, 1));
-	assert_true(write_sample(faults_on(5), 2, 2));
+	assert_true(fake_record(&fake, find_faults_event(4), nonsense, sizeof(nonsense)));
+	assert_true(write_sample(find_faults_event(4), 1, 1));
+	assert_true(write_sample(find_faults_event(5), 2, 2));
 	assert_true(next());
 	assert_int_equal(record.body.sample.ip, 2);
 	assert_false(next());
 	assert_int_equal(buffers().damaged, 1);
-	/* What comes later is found again. */
-	assert_true(write_sample(faults_on(4), 3, 3));
+	/* Records written later are found. */
+	assert_true(write_sample(find_faults_event(4), 3, 3));
 	assert_true(next());
 	assert_int_equal(record.body.sample.ip, 3);
 }
@@ -564,14 +573,15 @@ static void room_is_given_back_while_a_long_pass_is_read(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
-	while (write_sample(faults_on(-1), n, n))
+	while (write_sample(find_faults_event(-1), n, n))
 		n++;
 	for (unsigned i = 0; i < n / 2; i++)
 		assert_true(next());
 	assert_true(
-		write_sample(faults_on(-1), n, n)); /* half has been read: there is room again */
+		/* half of the buffer has been read and released */
+		write_sample(find_faults_event(-1), n, n));
 	for (unsigned i = n / 2; i <= n; i++) {
 		assert_true(next());
 		assert_int_equal(record.body.sample.ip, i);
@@ -584,9 +594,9 @@ static void an_older_program_gets_the_record_it_knows(void **state)
 	pfm_record_t old = { .size = offsetof(pfm_record_t, body) };
 
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
-	assert_true(write_sample(faults_on(-1), 1, 9));
+	assert_true(write_sample(find_faults_event(-1), 1, 9));
 	old.body.sample.ip = 12345;
 	assert_int_equal(pfm_next_record(session, &old), 1);
 	assert_int_equal(old.size, offsetof(pfm_record_t, body));
@@ -597,8 +607,8 @@ static void an_older_program_gets_the_record_it_knows(void **state)
 	assert_int_equal(pfm_next_record(session, &old), PFMLIB_ERR_INVAL);
 }
 
-/* Some records on some CPU: samples of two events with fields of their own, records of other kinds,
- * ids of nobody here, times that stand still or go back. */
+/* Writes random records on a random CPU: samples of two events with different fields, other
+ * records, unknown ids, times that stand still or go back. */
 static void write_some(uint64_t *random, uint64_t time)
 {
 	static const int cpus[] = { 0, 1, 2, 3, 4, 5, 7 };
@@ -607,7 +617,7 @@ static void write_some(uint64_t *random, uint64_t time)
 
 	*random = *random * 6364136223846793005u + 1442695040888963407u;
 	cpu = cpus[(*random >> 33) % 7];
-	cycles = nth_on(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, cpu, 0);
+	cycles = find_nth_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, cpu, 0);
 	assert_true(cycles >= 0);
 	for (uint64_t n = (*random >> 40) % 6; n; n--) {
 		const uint64_t words[] = { fake_id(cycles),        time + n, pair(7, 8), time,
@@ -619,17 +629,20 @@ static void write_some(uint64_t *random, uint64_t time)
 				write_words(cycles, PFM_RECORD_SAMPLE, PFM_MISC_EXACT, words, 6));
 			break;
 		case 1:
-			assert_true(write_side(side_on(cpu, 0), PFM_RECORD_COMM, own, 2, time));
+			assert_true(
+				write_side(find_side_event(cpu, 0), PFM_RECORD_COMM, own, 2, time));
 			break;
-		case 2: assert_true(write_foreign(faults_on(cpu), time, time)); break;
-		case 3: assert_true(write_sample(faults_on(cpu), time, time - 5)); break;
-		default: assert_true(write_sample(faults_on(cpu), time + n, time + n % 2)); break;
+		case 2: assert_true(write_foreign(find_faults_event(cpu), time, time)); break;
+		case 3: assert_true(write_sample(find_faults_event(cpu), time, time - 5)); break;
+		default:
+			assert_true(write_sample(find_faults_event(cpu), time + n, time + n % 2));
+			break;
 		}
 	}
 }
 
-/* Takes all there are, up to @at_once a call, 0: one by one. Returns a number that stands for what
- * they say, in their order. */
+/* Takes all records, up to @at_once in each call, one by one if it is 0. Returns a hash of their
+ * fields in order. */
 static uint64_t take_all(pfm_record_t *records, unsigned at_once)
 {
 	uint64_t sum = 0;
@@ -664,9 +677,9 @@ static uint64_t take_all(pfm_record_t *records, unsigned at_once)
 	return sum;
 }
 
-/* The first turn is a program's that has a longer record than ours: each of its records is decoded
- * for itself. */
-static void many_at_once_are_what_they_are_one_by_one(void **state)
+/* The first turn uses a longer struct than the library's, so that each record is decoded on its
+ * own. */
+static void many_records_equal_single_records(void **state)
 {
 	enum { MOST = 40, ROUNDS = 30, AT_A_TIME = 40 };
 	static const unsigned turns[] = { 0, 0, 1, 2, 3, MOST };
@@ -679,8 +692,8 @@ static void many_at_once_are_what_they_are_one_by_one(void **state)
 		memset(records, 0, sizeof(records));
 		records[0].size = sizeof(records[0]) * (turn ? 1 : 2);
 		if (turn)
-			done(state); /* with the machine of the turn before */
-		begin();
+			done(state); /* frees the machine of the previous turn */
+		begin_sampling();
 		options.flags = PFM_SESSION_SYSTEM_WIDE;
 		must_open(TEXTS("page-faults", "cycles"));
 		for (unsigned k = 0; k < ROUNDS; k++) {
@@ -692,21 +705,21 @@ static void many_at_once_are_what_they_are_one_by_one(void **state)
 			right[k] = turn ? right[k] : sum;
 			assert_true(sum == right[k]);
 		}
-		samples[0] = turn ? samples[0] : account(0).samples;
-		samples[1] = turn ? samples[1] : account(1).samples;
-		weight = turn ? weight : account(1).weight;
+		samples[0] = turn ? samples[0] : get_statistics(0).samples;
+		samples[1] = turn ? samples[1] : get_statistics(1).samples;
+		weight = turn ? weight : get_statistics(1).weight;
 		bytes = turn ? bytes : buffers().bytes;
 		assert_true(samples[0] > 500 && samples[1] > 50);
-		assert_int_equal(account(0).samples, samples[0]);
-		assert_int_equal(account(1).samples, samples[1]);
-		assert_int_equal(account(1).exact, samples[1]);
-		assert_int_equal(account(1).weight, weight);
+		assert_int_equal(get_statistics(0).samples, samples[0]);
+		assert_int_equal(get_statistics(1).samples, samples[1]);
+		assert_int_equal(get_statistics(1).exact, samples[1]);
+		assert_int_equal(get_statistics(1).weight, weight);
 		assert_int_equal(buffers().bytes, bytes);
 	}
 }
 
-/* What was handed out at once stays where it is until the next call. */
-static void many_at_once_keep_their_room(void **state)
+/* Records handed out together keep their data until the next call. */
+static void many_records_keep_their_data(void **state)
 {
 	static pfm_record_t records[200];
 	unsigned n = 0;
@@ -714,15 +727,15 @@ static void many_at_once_keep_their_room(void **state)
 	(void)state;
 	memset(records, 0, sizeof(records));
 	records[0].size = sizeof(records[0]);
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
 	for (unsigned round = 0; round < 3; round++) {
-		for (n = 0; write_sample(faults_on(-1), n, n);)
+		for (n = 0; write_sample(find_faults_event(-1), n, n);)
 			n++;
 		assert_int_equal(
 			pfm_next_records(session, records, sizeof(records) / sizeof(records[0])),
 			n);
-		assert_false(write_sample(faults_on(-1), 0, 0));
+		assert_false(write_sample(find_faults_event(-1), 0, 0));
 		for (unsigned i = 0; i < n; i++) {
 			assert_int_equal(records[i].size, sizeof(records[0]));
 			assert_int_equal(records[i].body.sample.ip, i);
@@ -738,7 +751,7 @@ static void many_at_once_keep_their_room(void **state)
 	assert_int_equal(pfm_next_records(session, records, 1), PFMLIB_ERR_INVAL);
 }
 
-/* The size of the first of many is the distance between them. */
+/* The size in the first record is the distance between the records. */
 static void an_older_program_gets_many_records_it_knows(void **state)
 {
 	enum { OLD = offsetof(pfm_record_t, body) };
@@ -747,10 +760,10 @@ static void an_older_program_gets_many_records_it_knows(void **state)
 	pfm_record_t r;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
 	for (uint64_t i = 1; i <= 3; i++)
-		assert_true(write_sample(faults_on(-1), i, 10 * i));
+		assert_true(write_sample(find_faults_event(-1), i, 10 * i));
 	memset(room, 0x5a, sizeof(room));
 	memcpy(room, &size, sizeof(size));
 	assert_int_equal(pfm_next_records(session, (pfm_record_t *)(void *)room, 9), 3);
@@ -773,8 +786,8 @@ static int fill_buffers(void *out)
 	return pfm_buffer_statistics(session, out);
 }
 
-/* One byte shorter or longer than ours, and everything in between: what both know is the same, what
- * is behind it is left alone. */
+/* Fills structs of every size from below to above the library's: shared members are equal, and
+ * bytes after the caller's size do not change. */
 static void expect_every_length(int (*fill)(void *out), const void *full, size_t ours)
 {
 	for (size_t size = sizeof(size_t); size <= ours + 24; size++) {
@@ -788,7 +801,8 @@ static void expect_every_length(int (*fill)(void *out), const void *full, size_t
 		assert_memory_equal(s, &size, sizeof(size));
 		for (size_t b = shared; b < size; b++)
 			assert_int_equal(s[b], 0xa5);
-		/* The members, not the holes: 8 bytes after the size begin one in both. */
+		/* Compares members, not padding: both have a member in the 8 bytes after the
+		 * size. */
 		if (shared >= sizeof(size_t) + 8)
 			assert_memory_equal(s + sizeof(size_t), (const char *)full + sizeof(size_t),
 			                    8);
@@ -804,9 +818,9 @@ static void structs_of_every_length(void **state)
 	pfm_buffer_info_t b;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
-	c = account(0);
+	c = get_statistics(0);
 	b = buffers();
 	expect_every_length(fill_account, &c, sizeof(c));
 	expect_every_length(fill_buffers, &b, sizeof(b));
@@ -828,8 +842,8 @@ static void structs_of_every_length(void **state)
 
 /* ---- accounts -------------------------------------------------------------------------------- */
 
-/* What the caller's record held before, of this session or another, is never seen in the next. */
-static void nothing_of_another_record_shows_through(void **state)
+/* Old contents of the caller's record never show in the next one. */
+static void old_record_contents_never_show(void **state)
 {
 	static const pfm_record_t empty;
 	pfm_record_t left = { .type = PFM_RECORD_SAMPLE,
@@ -841,13 +855,13 @@ static void nothing_of_another_record_shows_through(void **state)
 	(void)state;
 	left.body.sample.n_chain = 3;
 	left.body.sample.addr = left.body.sample.weight = 9;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
 	for (uint64_t i = 0; i < 8; i++)
-		assert_true(write_sample(faults_on(-1), 0x401000 + i, i));
+		assert_true(write_sample(find_faults_event(-1), 0x401000 + i, i));
 	for (uint64_t i = 0; i < 8; i++) {
 		memset(&record, i % 4 == 1 ? 0xff : 0, i % 4 == 1 ? sizeof(record) : 0);
-		if (i % 4 == 2) /* what a sample of another session would leave */
+		if (i % 4 == 2) /* the remains of a sample of another session */
 			record = left;
 		assert_true(next());
 		assert_int_equal(record.body.sample.ip, 0x401000 + i);
@@ -861,22 +875,22 @@ static void nothing_of_another_record_shows_through(void **state)
 		assert_true(record.stream == 0 && record.unparsed == 0);
 	}
 	assert_false(next());
-	assert_int_equal(account(0).samples, 8);
+	assert_int_equal(get_statistics(0).samples, 8);
 }
 
-/* One occurrence of a software event is sampled for everybody who has it open, and the samples of
- * all carry the id of the first. */
+/* The kernel writes one sample of a software event for all who have it open, with the id of the
+ * first. */
 static void samples_with_a_foreign_id_are_told(void **state)
 {
 	(void)state;
 	for (unsigned several = 0; several < 2; several++) {
-		begin();
+		begin_sampling();
 		if (several)
 			open_at_rest(TEXTS("page-faults", "context-switches"));
 		else
 			open_at_rest(TEXTS("page-faults", "cycles"));
 		assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-		assert_true(write_foreign(faults_on(-1), 0x401000, 1));
+		assert_true(write_foreign(find_faults_event(-1), 0x401000, 1));
 		assert_true(next());
 		assert_int_equal(record.type, PFM_RECORD_SAMPLE);
 		assert_int_equal(record.event, several ? PFM_NO_EVENT : 0);
@@ -884,34 +898,36 @@ static void samples_with_a_foreign_id_are_told(void **state)
 		assert_int_equal(record.time, 1);
 		assert_false(next());
 		assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
-		assert_int_equal(account(0).samples, !several);
-		assert_int_equal(account(0).quality,
+		assert_int_equal(get_statistics(0).samples, !several);
+		assert_int_equal(get_statistics(0).quality,
 		                 several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
-		assert_int_equal(account(1).quality,
+		assert_int_equal(get_statistics(1).quality,
 		                 several ? PFM_QUALITY_PARTIAL : PFM_QUALITY_EXACT);
 		done(NULL);
 	}
 }
 
-/* What is counted and what is sampled do not fit together: interrupts that came with a virtual
- * machine's clock alone. */
+/* Fewer samples than the count needs: the interrupts came only with the clock of a virtual
+ * machine. */
 static void too_few_samples_for_the_count_are_told(void **state)
 {
 	(void)state;
 	for (unsigned inherit = 0; inherit < 2; inherit++) {
-		begin();
+		begin_sampling();
 		options.flags = inherit ? PFM_SESSION_INHERIT : 0;
 		open_at_rest(TEXTS("page-faults:period=1000"));
 		for (uint64_t i = 1; i <= 10; i++)
-			assert_true(write_sample(faults_on(inherit ? 0 : -1), 0x401000, i) &&
-			            next());
-		so_many = 21000; /* 20 without the part that the counter has begun */
-		assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
-		so_many = 40000;
-		assert_int_equal(account(0).samples, 10);
-		assert_int_equal(account(0).quality,
+			assert_true(
+				write_sample(find_faults_event(inherit ? 0 : -1), 0x401000, i) &&
+				next());
+		event_value = 21000; /* 20 samples are due, besides the period that has begun */
+		assert_int_equal(get_statistics(0).quality, PFM_QUALITY_EXACT);
+		event_value = 40000;
+		assert_int_equal(get_statistics(0).samples, 10);
+		assert_int_equal(get_statistics(0).quality,
 		                 inherit ? PFM_QUALITY_EXACT : PFM_QUALITY_PARTIAL);
-		assert_int_equal(account(0).cause, inherit ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
+		assert_int_equal(get_statistics(0).cause,
+		                 inherit ? PFM_CAUSE_NONE : PFM_CAUSE_OTHER);
 		done(NULL);
 	}
 }
@@ -922,25 +938,25 @@ static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
 	pfm_sample_statistics_t c = { .size = 2 };
 
 	(void)state;
-	begin();
+	begin_sampling();
 	open_at_rest(TEXTS("page-faults", "cycles:period=1000"));
-	assert_int_equal(account(1).quality, PFM_QUALITY_EXACT);
+	assert_int_equal(get_statistics(1).quality, PFM_QUALITY_EXACT);
 	assert_true(write_side(event_text(2)->used ? fake_fd(2) : -1, PFM_RECORD_LOST_SAMPLES,
 	                       dropped, 1, 50));
 	assert_true(next());
 	assert_int_equal(record.event, 1);
-	assert_int_equal(account(1).discarded, 3);
-	assert_int_equal(account(1).cause, PFM_CAUSE_LOST);
-	assert_int_equal(account(0).quality, PFM_QUALITY_EXACT);
+	assert_int_equal(get_statistics(1).discarded, 3);
+	assert_int_equal(get_statistics(1).cause, PFM_CAUSE_LOST);
+	assert_int_equal(get_statistics(0).quality, PFM_QUALITY_EXACT);
 	assert_true(write_side(fake_fd(2), PFM_RECORD_THROTTLE, off, 3, 100));
 	assert_true(write_side(fake_fd(2), PFM_RECORD_UNTHROTTLE, on, 3, 350));
 	assert_true(next() && next());
-	assert_int_equal(account(1).throttled, 1);
-	assert_int_equal(account(1).throttled_ns, 250);
-	assert_int_equal(account(1).cause, PFM_CAUSE_THROTTLED);
+	assert_int_equal(get_statistics(1).throttled, 1);
+	assert_int_equal(get_statistics(1).throttled_ns, 250);
+	assert_int_equal(get_statistics(1).cause, PFM_CAUSE_THROTTLED);
 	event_text(1)->lost = 4;
-	assert_int_equal(account(0).lost, 4);
-	assert_int_equal(account(0).cause, PFM_CAUSE_LOST);
+	assert_int_equal(get_statistics(0).lost, 4);
+	assert_int_equal(get_statistics(0).cause, PFM_CAUSE_LOST);
 	assert_int_equal(pfm_sampling_statistics(session, 2, &c), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_sampling_statistics(session, 0, &c), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_buffer_statistics(session, NULL), PFMLIB_ERR_INVAL);
@@ -959,57 +975,57 @@ static void tasks_end_one_after_the_other(void **state)
 	int fds[4];
 
 	(void)state;
-	begin();
+	begin_sampling();
 	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
 	fake_file(&fake, "/proc/40/task/40/comm", "main");
 	fake_file(&fake, "/proc/40/task/41/comm", "worker");
 	options.pid = 40;
-	options.flags = PFM_SESSION_INHERIT; /* one buffer for each CPU, for both threads */
+	options.flags = PFM_SESSION_INHERIT; /* one buffer for each CPU, shared by both threads */
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_session_fds(session, fds, 4), 7);
-	assert_int_equal(fds[0], side_on(0, 0));
-	/* On CPU 0 the first thread has ended, then the second. */
-	fake_event(&fake, side_on(0, 0))->revents = POLLHUP;
-	assert_true(write_sample(faults_on(0), 1, 1));
+	assert_int_equal(fds[0], find_side_event(0, 0));
+	/* The first thread has ended on CPU 0, then the second. */
+	fake_event(&fake, find_side_event(0, 0))->revents = POLLHUP;
+	assert_true(write_sample(find_faults_event(0), 1, 1));
 	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_READY);
 	assert_int_equal(pfm_session_fds(session, fds, 4), 7);
-	assert_int_equal(fds[0], side_on(0, 1));
+	assert_int_equal(fds[0], find_side_event(0, 1));
 	assert_true(next());
 	assert_false(next());
-	fake_event(&fake, side_on(0, 1))->revents = POLLHUP;
+	fake_event(&fake, find_side_event(0, 1))->revents = POLLHUP;
 	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_TIMEOUT);
 	assert_int_equal(pfm_session_fds(session, fds, 4), 6);
-	assert_int_equal(fds[0], side_on(1, 0));
+	assert_int_equal(fds[0], find_side_event(1, 0));
 	for (unsigned i = 0; i < fake.n_events; i++)
 		event_text(i)->revents = POLLHUP;
 	assert_int_equal(pfm_wait_session(session, 100), PFM_WAIT_ENDED);
 	assert_int_equal(pfm_session_fds(session, fds, 4), 0);
 }
 
-/* A program that has closed its standard input gets 0 from open calls. */
+/* A program that has closed its standard input gets descriptor 0 from open calls. */
 static void a_buffer_goes_to_descriptor_0_as_to_any(void **state)
 {
 	struct side_event *second = NULL;
 	int fds[4], fd;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	fake_file(&fake, "/proc/40/status", "Name:\tmain\nTgid:\t40");
 	fake_file(&fake, "/proc/40/task/40/comm", "main");
 	fake_file(&fake, "/proc/40/task/41/comm", "worker");
 	options.pid = 40;
 	options.flags = PFM_SESSION_INHERIT;
 	must_open(TEXTS("page-faults"));
-	fd = side_on(0, 1);
+	fd = find_side_event(0, 1);
 	for (unsigned i = 0; i < session->sampling->n_side_events; i++)
 		if (session->sampling->side_events[i].fd == fd)
 			second = &session->sampling->side_events[i];
 	assert_non_null(second);
 	second->fd = 0;
-	fake_event(&fake, side_on(0, 0))->revents = POLLHUP;
+	fake_event(&fake, find_side_event(0, 0))->revents = POLLHUP;
 	fake.fail = FAKE_POLL;
 	fake.fail_at = fake.uses[FAKE_POLL] +
-	               2; /* no second look, for which the script has no such descriptor */
+	               2; /* fails the second poll: the script has no descriptor 0 */
 	fake.fail_errno = EINTR;
 	pfm_wait_session(session, 100);
 	pfm_session_fds(session, fds, 4);
@@ -1020,7 +1036,7 @@ static void a_buffer_goes_to_descriptor_0_as_to_any(void **state)
 static void waiting_that_fails_says_so(void **state)
 {
 	(void)state;
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
 	fake.fail = FAKE_POLL;
 	fake.fail_at = 1;
@@ -1028,10 +1044,9 @@ static void waiting_that_fails_says_so(void **state)
 	assert_int_equal(pfm_wait_session(session, 5), PFMLIB_ERR_SYS);
 	assert_int_equal(pfm_session_errno(session), EINVAL);
 	fake.fail_at = fake.uses[FAKE_POLL] + 1;
-	fake.fail_errno = EINTR; /* a signal: the caller looks what there is */
+	fake.fail_errno = EINTR; /* a signal ends the wait */
 	assert_int_equal(pfm_wait_session(session, 5), PFM_WAIT_TIMEOUT);
-	/* Descriptors of a script take no signals, but for the first, which is one of this
-	 * program's. */
+	/* Scripted descriptors take no signals. The first one is a descriptor of this program. */
 	end_session();
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_session_signal(session, SIGRTMIN), PFMLIB_ERR_SYS);
@@ -1047,12 +1062,12 @@ static void raw_bytes_come_buffer_by_buffer(void **state)
 	size_t len;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	options.flags = PFM_SESSION_SYSTEM_WIDE;
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_next_bytes(session, NULL, &len, NULL), PFMLIB_ERR_INVAL);
 	for (int cpu = 0; cpu < 3; cpu++)
-		assert_true(write_sample(faults_on(cpu), 1, 1));
+		assert_true(write_sample(find_faults_event(cpu), 1, 1));
 	while (pfm_next_bytes(session, &bytes, &len, &buffer) == 1) {
 		assert_int_equal(len, 48);
 		assert_true(buffer < 3);
@@ -1064,22 +1079,22 @@ static void raw_bytes_come_buffer_by_buffer(void **state)
 
 /* ---- everything fails once ------------------------------------------------------------------- */
 
-static const char *const some[] = { "page-faults:u", "cycles:precise=2:period=1000",
-	                            "{task-clock,instructions:period=100}" };
+static const char *const session_texts[] = { "page-faults:u", "cycles:precise=2:period=1000",
+	                                     "{task-clock,instructions:period=100}" };
 
-/* True if @rc is no failure; what failed has a reason the user can be told. */
-static bool fine(int rc)
+/* Returns true if @rc is no failure. A failure must leave its errno in the session. */
+static bool check_result(int rc)
 {
 	if (rc < 0 && rc != PFMLIB_ERR_INVAL)
 		assert_int_equal(pfm_session_errno(session), fake.fail_errno);
 	return rc >= 0;
 }
 
-/* A whole session with records in it. True if every step said that it went well. */
-static bool whole_session(void)
+/* Runs a whole session with records. Returns true if every step succeeded. */
+static bool run_whole_session(void)
 {
 	pfm_sample_statistics_t c = PFM_INIT(c);
-	bool ok = open_texts(some, 3) == PFMLIB_SUCCESS;
+	bool ok = open_texts(session_texts, 3) == PFMLIB_SUCCESS;
 	int cpu = options.flags & PFM_SESSION_SYSTEM_WIDE ? 2 : -1, faults;
 	unsigned n = 0;
 
@@ -1093,26 +1108,26 @@ static bool whole_session(void)
 	}
 	for (unsigned i = 0; i < pfm_session_size(session); i++)
 		ok &= !*is_about(i).why;
-	ok &= fine(pfm_start_session(session));
-	faults = faults_on(cpu);
+	ok &= check_result(pfm_start_session(session));
+	faults = find_faults_event(cpu);
 	if (faults >= 0 && event_text(fake_number(faults))->output >= 0)
 		for (n = 0; n < 5; n++)
 			assert_true(write_sample(faults, n, n + 1));
-	ok &= pfm_session_fds(session, NULL, 0) == 0 || fine(pfm_wait_session(session, 1));
-	ok &= fine(pfm_stop_session(session));
+	ok &= pfm_session_fds(session, NULL, 0) == 0 || check_result(pfm_wait_session(session, 1));
+	ok &= check_result(pfm_stop_session(session));
 	for (unsigned i = 0; i < n && pfm_session_fds(session, NULL, 0); i++) {
 		assert_true(next());
 		assert_int_equal(record.body.sample.ip, i);
 	}
 	for (unsigned i = 0; i < pfm_session_size(session); i++)
-		ok &= fine(pfm_sampling_statistics(session, i, &c));
+		ok &= check_result(pfm_sampling_statistics(session, i, &c));
 	end_session();
 	return ok;
 }
 
-/* What is given back is gone, whatever close says; the first event is a question whether there is
- * the call at all; a smaller buffer fits where a larger did not; and an event that is refused, or
- * whose task or CPU has gone, is asked for in another way. */
+/* Failures without a report: close() frees in any case; the first event only probes for the system
+ * call; a smaller buffer replaces a larger one that failed; and an event that is refused or whose
+ * task or CPU is gone is opened in another way. */
 static bool may_be_silent(enum fake_call call, unsigned at, int err)
 {
 	if (call == FAKE_CLOSE || (err == EPERM && (call == FAKE_PERF || call == FAKE_MMAP)))
@@ -1129,9 +1144,9 @@ static void every_call_may_fail(void **state)
 	unsigned step = getenv("PERFMON_QUICK") ? 3 : 1;
 
 	(void)state;
-	begin();
+	begin_sampling();
 	sampling.records = PFM_SIDEBAND_USUAL;
-	assert_true(whole_session());
+	assert_true(run_whole_session());
 	for (unsigned wide = 0; wide < 2; wide++)
 		for (unsigned e = 0; e < sizeof(errors) / sizeof(errors[0]); e += step)
 			for (unsigned k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
@@ -1143,7 +1158,7 @@ static void every_call_may_fail(void **state)
 					fake.fail = calls[k];
 					fake.fail_at = at;
 					fake.fail_errno = errors[e];
-					if (whole_session() && fake.uses[calls[k]] >= at &&
+					if (run_whole_session() && fake.uses[calls[k]] >= at &&
 					    !may_be_silent(calls[k], at, errors[e]))
 						fail_msg(
 							"call %u, use %u, errno %d: nobody said so",
@@ -1160,14 +1175,14 @@ static void every_allocation_may_fail(void **state)
 #ifdef STARVE_NOT_HERE
 	skip();
 #endif
-	begin();
-	assert_true(whole_session());
+	begin_sampling();
+	assert_true(run_whole_session());
 	for (unsigned at = 1;; at++) {
 		int rc;
 
 		starve_hit = false;
 		starve_at = at;
-		rc = open_texts(some, 3);
+		rc = open_texts(session_texts, 3);
 		starve_at = 0;
 		if (!starve_hit)
 			break;
@@ -1181,7 +1196,7 @@ static void every_allocation_may_fail(void **state)
 	assert_true(refused_ones > 8);
 }
 
-/* Sessions that only count, none at all, and records that are none. */
+/* Sessions that only count, missing sessions and invalid records give no records. */
 static void no_records_without_sampling(void **state)
 {
 	make_machine("uncore");
@@ -1192,7 +1207,7 @@ static void no_records_without_sampling(void **state)
 	assert_int_equal(pfm_next_record(NULL, &record), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_records(NULL, &record, 1), PFMLIB_ERR_INVAL);
 	done(state);
-	begin();
+	begin_sampling();
 	must_open(TEXTS("page-faults"));
 	assert_int_equal(pfm_next_record(session, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_next_records(session, NULL, 1), PFMLIB_ERR_INVAL);
@@ -1214,22 +1229,22 @@ int main(void)
 		ROW(a_limit_of_the_kernel_that_cannot_be_read_is_none),
 		ROW(an_older_kernel_tells_losses_by_records_alone),
 		ROW(precision_is_lowered_where_that_is_allowed),
-		ROW(what_cannot_be_sampled_says_which_wish_it_was),
+		ROW(refused_setting_is_reported),
 		ROW(all_buffers_shrink_until_they_fit),
-		ROW(what_another_session_holds_is_missing),
-		ROW(buffers_that_cannot_be_say_what_is_missing),
-		ROW(a_cpu_that_goes_while_it_is_opened_has_no_buffer),
-		ROW(a_buffer_that_makes_no_sense_is_refused),
+		ROW(sessions_share_the_limit_of_locked_memory),
+		ROW(missing_buffers_report_the_reason),
+		ROW(cpu_that_goes_offline_has_no_buffer),
+		ROW(refuses_invalid_buffer),
 		ROW(the_oldest_of_all_buffers_comes_first),
-		ROW(what_is_too_young_waits),
+		ROW(young_records_wait),
 		ROW(a_buffer_without_records_is_given_up_and_the_others_go_on),
 		ROW(room_is_given_back_while_a_long_pass_is_read),
 		ROW(an_older_program_gets_the_record_it_knows),
-		ROW(many_at_once_are_what_they_are_one_by_one),
-		ROW(many_at_once_keep_their_room),
+		ROW(many_records_equal_single_records),
+		ROW(many_records_keep_their_data),
 		ROW(an_older_program_gets_many_records_it_knows),
 		ROW(structs_of_every_length),
-		ROW(nothing_of_another_record_shows_through),
+		ROW(old_record_contents_never_show),
 		ROW(samples_with_a_foreign_id_are_told),
 		ROW(too_few_samples_for_the_count_are_told),
 		ROW(what_the_kernel_and_the_processor_dropped_is_told),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for records, and signals for them. */
+/* Waiting for records, and signals when records arrive. */
 #include "filled_buffers.h"
 
-static void waiting(void **state)
+static void waits_for_records_of_every_task(void **state)
 {
 	struct perf_event_attr a = { .size = sizeof(a), .type = PERF_TYPE_SOFTWARE };
 	int fds[4] = { -7, -7, -7, -7 };
@@ -18,17 +18,17 @@ static void waiting(void **state)
 	assert_int_equal(fake.uses[FAKE_POLL], 1);
 	assert_int_equal(pfm_session_fds(s, fds, 1), 2);
 	assert_true(fds[0] == places[0].fd && fds[1] == -7);
-	/* What is there needs no call; without time to wait, the call comes first. */
+	/* Records in a buffer need no call; with a timeout of 0 the call comes first. */
 	assert_true(write_sample(1, 0, 1, 1));
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY);
 	assert_int_equal(fake.uses[FAKE_POLL], 1);
 	assert_int_equal(pfm_wait_session(s, 0), PFM_WAIT_READY);
 	assert_int_equal(fake.uses[FAKE_POLL], 2);
-	/* What was handed out last is done with at the next call: it is nothing to wait for. */
+	/* The record handed out last is released by the next call, and does not end the wait. */
 	assert_true(next());
 	assert_false(next());
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_TIMEOUT);
-	/* A task ends; another writes into the same buffer. */
+	/* One task ends; another one writes into the same buffer. */
 	fake_event(&fake, places[1].fd)->revents = POLLHUP;
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_TIMEOUT);
 	assert_true(streams[1].polled_event == 2 && places[1].has_ended && !places[2].has_ended);
@@ -42,12 +42,13 @@ static void waiting(void **state)
 	assert_int_equal(pfm_session_fds(s, NULL, 0), 0);
 	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_ENDED);
 	assert_true(write_sample(0, 0, 1, 1));
-	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY); /* what is left can be read */
+	/* The remaining record can be read */
+	assert_int_equal(pfm_wait_session(s, 10), PFM_WAIT_READY);
 }
 
-/* What is short of the mark is there as well, but the kernel is asked first. A record that was
- * looked at and not handed out counts. */
-static void waiting_for_a_mark(void **state)
+/* Bytes below the watermark end the wait too, but only after a poll. A record that was looked at
+ * but not handed out counts. */
+static void waits_for_the_watermark(void **state)
 {
 	static const struct {
 		uint32_t mark;
@@ -75,7 +76,7 @@ static void waiting_for_a_mark(void **state)
 	}
 }
 
-static void waiting_that_fails(void **state)
+static void reports_failed_poll(void **state)
 {
 	(void)state;
 	open_buffers(1);
@@ -95,8 +96,8 @@ static void waiting_that_fails(void **state)
 
 /* ---- accounts -------------------------------------------------------------------------------- */
 
-/* An event has no number where its CPU is gone: nobody has to tell of it. */
-static void signals_of_what_is_not_there(void **state)
+/* An event whose CPU is gone has no descriptor and needs no signal. */
+static void signals_skip_closed_events(void **state)
 {
 	static struct kernel_event gone[2] = { { .fd = -1 }, { .fd = -1 } };
 
@@ -105,11 +106,11 @@ static void signals_of_what_is_not_there(void **state)
 	perf.events = gone;
 	perf.n_events = 2;
 	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_SUCCESS);
-	gone[1].fd = INT_MAX; /* another's answer is the kernel's */
+	gone[1].fd = INT_MAX; /* an invalid descriptor: the kernel's error is returned */
 	assert_int_equal(pfm_session_signal(s, SIGUSR1), PFMLIB_ERR_SYS);
 	assert_int_equal(s->sys_errno, EBADF);
 	gone[1].fd = -1;
 }
 
-UNIT(sampling_waiting, CASE(waiting), CASE(waiting_for_a_mark), CASE(waiting_that_fails),
-     CASE(signals_of_what_is_not_there));
+UNIT(sampling_waiting, CASE(waits_for_records_of_every_task), CASE(waits_for_the_watermark),
+     CASE(reports_failed_poll), CASE(signals_skip_closed_events));
