@@ -76,7 +76,8 @@ class Table:
         for x in self.lines:
             met = {True: "yes", False: "NO", None: "-"}[x["met"]]
             out.write(
-                f'{x["number"]:>3} {x["measure"]:58} {self.number(x["peer"]):>12} {self.number(x["ours"]):>12} {self.fraction(x["ratio"]):>9} {self.goal(x):>9} '
+                f'{x["number"]:>3} {x["measure"]:58} {self.number(x["peer"]):>12} '
+                f'{self.number(x["ours"]):>12} {self.fraction(x["ratio"]):>9} {self.goal(x):>9} '
                 f' {met}{"  " + x["note"] if x["note"] else ""}\n'
             )
 

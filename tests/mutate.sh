@@ -31,7 +31,8 @@ change() { # FILE EXPRESSION...
 }
 change lib/meson.build -e "s/gnu_symbol_visibility: 'hidden'/gnu_symbol_visibility: 'default'/" \
 	-e "s/^perfmon_inside = declare_dependency(link_with: perfmon_lib.get_static_lib(),/inside = shared_library('inside', \
-objects: perfmon_lib.get_shared_lib().extract_all_objects(recursive: true), link_whole: [device_model, image], \
+objects: perfmon_lib.get_shared_lib().extract_all_objects(recursive: true), \
+link_whole: [device_model, image], \
 dependencies: [threads, libdl])\nperfmon_inside = declare_dependency(link_with: inside,/"
 change lib/table/table.h -e 's/ __attribute__((visibility("hidden")));$/;/'
 change lib/pmuc/pmimage.py -e '/^	\.hidden pfmi_builtin_image$/d'

@@ -948,7 +948,7 @@ class Native(unittest.TestCase):
         ("skx_unc_m2m1::UNC_M2_VERT_RING_IV_IN_USE:UP:DN", 0x5AC, 0),
         ("snbep_unc_cbo1::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M:STATE_E", 0x334, 0x300000),
         ("skx_unc_cha0::UNC_C_TOR_INSERTS:IA:HIT", 0x3135, 0x3B << 32),
-        # Short names of filters and thresholds: of nodes, cores and threads, kinds of requests, frequencies.
+        # Short names of filters and thresholds: nodes, cores, threads, requests, frequencies.
         ("snbep_unc_cbo0::UNC_C_LLC_LOOKUP:DATA_READ:NID:nf=1", 0x4334, 0x7C0400),
         ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf=3", 0x80000, 6),
         ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:tf=1:cf=2", 0x80000, 5),

@@ -141,7 +141,7 @@ MASKS = [
     # Intel's lists set the bit of extended codes for five events of this box; Linux leaves it out.
     (r"jkt_uncore_ubox", UBOX | EXTENDED_CODE, 0, 0),
     (r"(jkt|ivt|hsx|bdx|bdw_de|skx|clx)_uncore_ubox", UBOX, 0, 0),
-    # Linux left the bit of extended codes out of later kernels; Intel's lists and uncore guides have it.
+    # Later kernels lack the bit of extended codes; Intel's lists and uncore guides have it.
     (r"(jkt|ivt)_uncore_pcu", PCU | EXTENDED_CODE, ALL, 0),
     (r"(hsx|bdx|bdw_de|skx|clx|icx|snr)_uncore_pcu", PCU, ALL, 0),
     (r"(nhm|wsm)_unc", bits((0, 15), 17, 18, 22, 23, (24, 31)), 0, 0),

@@ -191,8 +191,8 @@ __extension__ struct iccsr {
 #endif
 	};
 };
-#define ICCSR_PC1           UINT64_C(0x1) /* counter 1 interrupts every 256 events, else every 4096 */
-#define ICCSR_PC0           UINT64_C(0x8) /* counter 0 interrupts every 4096 events, else every 65536 */
+#define ICCSR_PC1           UINT64_C(0x1) /* counter 1: every 256 events, else every 4096 */
+#define ICCSR_PC0           UINT64_C(0x8) /* counter 0: every 4096 events, else every 65536 */
 #define ICCSR_MUX0_SHIFT    8             /* PF_ISSUES ... */
 #define ICCSR_MUX0_MASK     UINT64_C(0xf00)
 #define ICCSR_MUX1_SHIFT    32 /* PF_DCACHE ... */

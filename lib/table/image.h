@@ -15,8 +15,8 @@
  *   hosts           struct host_slot[]     hash table over identities of machines
  *   name filters    uint64_t[]             names that members of a family can have
  *   pool            char[]                 strings, NUL terminated; offset 0 is ""
- *   packed texts    struct packed_texts    descriptions and code of metrics, in the image inside the
- *                                          library alone
+ *   packed texts    struct packed_texts    descriptions and code of metrics, in the built-in image
+ *                                          alone
  *
  * Each table refers to its own part of these arrays; equal parts are stored once:
  *
@@ -40,8 +40,8 @@
  * with the numbers of the fields "event" and "umask" of the table in bits 24-31.
  *
  * The arrays may have any order. pmuc.py puts the parts that one look-up reads next to each other:
- * fields, named values, groups, names, slots, row numbers, values and rows of a table, then those of
- * the next table.
+ * fields, named values, groups, names, slots, row numbers, values and rows of a table, then those
+ * of the next table.
  *
  * All hash tables are probed linearly from (hash * 0x9e3779b1 mod 2^32) * slots / 2^32. */
 /* clang-format on */

@@ -51,11 +51,13 @@ def ranges(lines):
     return ", ".join(str(a) if a == b else "%d-%d" % (a, b) for a, b in found)
 
 whole, files = (json.load(open(path)) for path in sys.argv[1:])
-missed = {f["file"]: [l["line_number"] for l in f["lines"] if not l["count"] and not l["gcovr/noncode"]] for f in files["files"]}
+missed = {f["file"]: [l["line_number"] for l in f["lines"]
+                      if not l["count"] and not l["gcovr/noncode"]] for f in files["files"]}
 print("1..2")
 for f in sorted(whole["files"], key=lambda f: f["line_percent"] or 0):
     print("# %-30s lines %5.1f %%, branches %5.1f %%%s" % (
-        f["filename"], f["line_percent"] or 0, 100 if f["branch_percent"] is None else f["branch_percent"],
+        f["filename"], f["line_percent"] or 0,
+        100 if f["branch_percent"] is None else f["branch_percent"],
         "; not reached: " + ranges(missed[f["filename"]]) if missed[f["filename"]] else ""))
 bad = 0
 for n, (what, least) in enumerate((("line", 95), ("branch", 85)), 1):
@@ -63,6 +65,7 @@ for n, (what, least) in enumerate((("line", 95), ("branch", 85)), 1):
     ok = reached * 100 > total * least
     bad += not ok
     print("%sok %d - coverage: over %d %% of the %s in lib/ (%d of %d, %.1f %%)" % (
-        "" if ok else "not ", n, least, what + ("s" if what == "line" else "es"), reached, total, 100 * reached / total))
+        "" if ok else "not ", n, least, what + ("s" if what == "line" else "es"), reached, total,
+        100 * reached / total))
 sys.exit(bad > 0)
 PYTHON

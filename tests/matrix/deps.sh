@@ -34,8 +34,8 @@ build() { # CMOCKA JANSSON OUT
 	mkdir -p "$3/include" "$3/lib/pkgconfig" "$obj"
 	: >"$obj/jansson_private_config.h"
 	cc="$triplet-gcc -std=gnu11 -O2 -w -D_GNU_SOURCE -DHAVE_STDINT_H -DHAVE_INTTYPES_H -DHAVE_SIGNAL_H -DHAVE_STRINGS_H
-		-DHAVE_MALLOC_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_REALTIME -DHAVE_GCC_THREAD_LOCAL_STORAGE -DHAVE_STRSIGNAL
-		-DHAVE_SIGLONGJMP -DHAVE_UNISTD_H -DHAVE_GETPID -DINITIAL_HASHTABLE_ORDER=3"
+		-DHAVE_MALLOC_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_REALTIME -DHAVE_GCC_THREAD_LOCAL_STORAGE
+		-DHAVE_STRSIGNAL -DHAVE_SIGLONGJMP -DHAVE_UNISTD_H -DHAVE_GETPID -DINITIAL_HASHTABLE_ORDER=3"
 	cp "$1"/include/*.h "$3/include/"
 	sed 's/@json_have_sync_builtins@/0/; s/@json_inline@/inline/; s/@json_have_[a-z_]*@/1/' \
 		"$2/src/jansson_config.h.in" >"$3/include/jansson_config.h"

@@ -22,7 +22,8 @@ need unshare util-linux
 # The mirror this machine is set up with, in the one-line or the newer form, else Debian's own.
 mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
 [ -n "$mirror" ] || mirror=$(awk '$1 == "deb" {
-	for (i = 2; i < NF; i++) if ($i ~ /^http/) { print $i; exit } }' /etc/apt/sources.list 2>/dev/null || true)
+	for (i = 2; i < NF; i++) if ($i ~ /^http/) { print $i; exit } }' /etc/apt/sources.list \
+	2>/dev/null || true)
 mirror=${mirror:-http://deb.debian.org/debian}
 
 root=$work/root

@@ -26,7 +26,8 @@ int main(void)
 	if (pfm_encode_event(NULL, "page-faults", PFM_PLM3, &e, &error))
 		return 2;
 	memset(&attr, 0, sizeof(attr));
-	if (pfm_fill_perf_event_attr(NULL, &e, &attr, sizeof(attr)) || attr.type != PERF_TYPE_SOFTWARE || !attr.exclude_kernel)
+	if (pfm_fill_perf_event_attr(NULL, &e, &attr, sizeof(attr)) ||
+	    attr.type != PERF_TYPE_SOFTWARE || !attr.exclude_kernel)
 		return 3;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	return fd < 0 ? 4 : 0;

@@ -31,7 +31,8 @@ if __name__ == "__main__":
     counted(1)
     assert "<table>" in counted.total._repr_html_()
     assert perfmon.encode_many(["skl::INST_RETIRED.ANY", "skl::NOTHING"]).records()[1]["why"]
-    assert [e.name for e in perfmon.events("MEM_LOAD_RETIRED.L3*", pmu="skl")] == ["MEM_LOAD_RETIRED.L3_HIT", "MEM_LOAD_RETIRED.L3_MISS"]
+    names = [e.name for e in perfmon.events("MEM_LOAD_RETIRED.L3*", pmu="skl")]
+    assert names == ["MEM_LOAD_RETIRED.L3_HIT", "MEM_LOAD_RETIRED.L3_MISS"]
 END
 "$PYTHON" study.py >rows.csv
 [ "$(wc -l <rows.csv)" = 5 ] && grep -q exact rows.csv

@@ -14,18 +14,19 @@
 #define MODIFIER_K                BOOL_MODIFIER("k", "count in the kernel")
 #define MODIFIER_U                BOOL_MODIFIER("u", "count in user mode")
 #define MODIFIER_HYPERVISOR(name) BOOL_MODIFIER(name, "count in the hypervisor")
+#define MIN_COUNT_TEXT            "count cycles with at least this many"
+#define MIN_LATENCY_TEXT          "loads of at least this many cycles"
 #define MODIFIER_E                BOOL_MODIFIER("e", "count beginnings, not cycles")
 #define MODIFIER_I                BOOL_MODIFIER("i", "count while below the threshold")
-#define MODIFIER_C                NUMBER_MODIFIER("c", 0, 255, "count cycles with at least this many")
-#define MODIFIER_THRESHOLD(high)                                                                   \
-	NUMBER_MODIFIER("t", 0, high, "count cycles with at least this many")
-#define MODIFIER_CORE_ID(high)   NUMBER_MODIFIER("cf", 0, high, "only requests of this core")
-#define MODIFIER_THREAD_ID(high) NUMBER_MODIFIER("tf", 0, high, "only requests of this thread")
-#define MODIFIER_NODE(high)      NUMBER_MODIFIER("nf", 1, high, "only requests to these nodes")
-#define MODIFIER_T               BOOL_MODIFIER("t", "count both threads of the core")
-#define MODIFIER_LDLAT           NUMBER_MODIFIER("ldlat", 1, 65535, "loads of at least this many cycles")
-#define MODIFIER_INTX            BOOL_MODIFIER("intx", "count in transactions")
-#define MODIFIER_INTXCP          BOOL_MODIFIER("intxcp", "leave out aborted transactions")
+#define MODIFIER_C                NUMBER_MODIFIER("c", 0, 255, MIN_COUNT_TEXT)
+#define MODIFIER_THRESHOLD(high)  NUMBER_MODIFIER("t", 0, high, MIN_COUNT_TEXT)
+#define MODIFIER_CORE_ID(high)    NUMBER_MODIFIER("cf", 0, high, "only requests of this core")
+#define MODIFIER_THREAD_ID(high)  NUMBER_MODIFIER("tf", 0, high, "only requests of this thread")
+#define MODIFIER_NODE(high)       NUMBER_MODIFIER("nf", 1, high, "only requests to these nodes")
+#define MODIFIER_T                BOOL_MODIFIER("t", "count both threads of the core")
+#define MODIFIER_LDLAT            NUMBER_MODIFIER("ldlat", 1, 65535, MIN_LATENCY_TEXT)
+#define MODIFIER_INTX             BOOL_MODIFIER("intx", "count in transactions")
+#define MODIFIER_INTXCP           BOOL_MODIFIER("intxcp", "leave out aborted transactions")
 
 const struct l4_modifier l4_modifiers[L4_N_ENCODERS][24] = {
 	[L4_ENCODER_CORE] = { MODIFIER_K, MODIFIER_U, MODIFIER_E, MODIFIER_I, MODIFIER_C,
