@@ -184,8 +184,8 @@ static bool is_compressed(const struct export_format *format, const char *output
 	return format->is_gzip && export_has_gzip() && !(output && has_suffix(output, ".pb"));
 }
 
-static int export_opened(struct exporter *e, const struct export_format *format, const char *output,
-                         const char *event, bool is_checked)
+static int export_opened_recording(struct exporter *e, const struct export_format *format,
+                                   const char *output, const char *event, bool is_checked)
 {
 	struct export_output o;
 	int status;
@@ -219,7 +219,7 @@ int export_recording(const struct export_format *format, const char *path, const
 	reader.merges_processes = !format->has_process_addresses;
 	reader.leaves_names = leaves_names;
 	if (status == EXIT_DONE)
-		status = export_opened(&e, format, output, event, is_checked);
+		status = export_opened_recording(&e, format, output, event, is_checked);
 	if (status == EXIT_DONE)
 		report_losses(&reader);
 	export_close(&reader);

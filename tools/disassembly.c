@@ -54,7 +54,7 @@ static bool add_code_line(struct disassembly *d, const char *text, bool is_instr
 }
 
 /* Adds a line of objdump. False without memory. */
-static bool take_line(struct disassembly *d, char *line, bool *is_code)
+static bool read_objdump_line(struct disassembly *d, char *line, bool *is_code)
 {
 	char *end;
 	uint64_t address;
@@ -81,7 +81,7 @@ static int read_lines(struct disassembly *d, int from)
 	char *line = NULL;
 
 	while (is_read && getline(&line, &size, f) > 0)
-		is_read = take_line(d, line, &is_code);
+		is_read = read_objdump_line(d, line, &is_code);
 	free(line);
 	if (f)
 		fclose(f);

@@ -73,7 +73,7 @@ struct thread_search {
 	uint32_t tid;
 };
 
-static bool has_tid(const void *arg, uint32_t i)
+static bool is_thread_with_tid(const void *arg, uint32_t i)
 {
 	const struct thread_search *s = arg;
 
@@ -101,7 +101,7 @@ static struct chrome_thread *find_thread(struct exporter *e, const struct export
 	struct chrome *c = e->state;
 	const struct thread_search search = { c->threads, s->tid };
 	uint64_t hash = pfmi_base_hash_number(s->tid);
-	uint32_t at = pfmi_base_find_hash(&c->thread_table, hash, has_tid, &search);
+	uint32_t at = pfmi_base_find_hash(&c->thread_table, hash, is_thread_with_tid, &search);
 	bool is_new = at == HASH_NOT_FOUND;
 	struct chrome_thread *t = is_new ? add_thread(e, hash, s) : &c->threads[at];
 

@@ -124,8 +124,8 @@ static void report_newer_list(unsigned set)
 
 /* More names than are suggested can begin with the word that is refused: the command that lists all
  * of them. Without a PMU in the text it is not known whose names they are. */
-static void report_command_for_all(const char *text, const pfm_error_t *error,
-                                   char names[MAX_SUGGESTIONS][96], size_t n)
+static void suggest_list_command(const char *text, const pfm_error_t *error,
+                                 char names[MAX_SUGGESTIONS][96], size_t n)
 {
 	const char *word = text + error->start;
 	int len = (int)(error->end - error->start), pmu_len = (int)error->start - 2;
@@ -197,7 +197,7 @@ void report_refusal(const pfm_ctx_t *ctx, const char *text, const pfm_error_t *e
 		fprintf(stderr, "%s%s", i == 0 ? title : i + 1 < n ? ", " : " or ", names[i]);
 	if (n)
 		fputs("?\n", stderr);
-	report_command_for_all(text, error, names, n);
+	suggest_list_command(text, error, names, n);
 	report_newer_list(find_newer_lists(ctx, text, error, chosen, names, n));
 }
 

@@ -300,20 +300,20 @@ static const struct sys *get_watched_target(const struct sys *sys)
 	return ((const struct watched_sys *)(const void *)sys)->target;
 }
 
-static int watch_open(const struct sys *sys, const char *path, int flags)
+static int open_watched(const struct sys *sys, const char *path, int flags)
 {
 	return (int)note_resource_error(
 		sys, get_watched_target(sys)->open(get_watched_target(sys), path, flags));
 }
 
-static long watch_read(const struct sys *sys, int fd, void *buf, size_t n)
+static long read_watched(const struct sys *sys, int fd, void *buf, size_t n)
 {
 	return note_resource_error(
 		sys, get_watched_target(sys)->read(get_watched_target(sys), fd, buf, n));
 }
 
-static int watch_list_folder(const struct sys *sys, const char *path,
-                             int (*each)(void *arg, const char *name), void *arg)
+static int list_watched_folder(const struct sys *sys, const char *path,
+                               int (*each)(void *arg, const char *name), void *arg)
 {
 	return (int)note_resource_error(sys, get_watched_target(sys)->list_folder(
 						     get_watched_target(sys), path, each, arg));
@@ -322,9 +322,9 @@ static int watch_list_folder(const struct sys *sys, const char *path,
 void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *real)
 {
 	*out = (struct watched_sys){ .sys = *real, .target = real };
-	out->sys.open = watch_open;
-	out->sys.read = watch_read;
-	out->sys.list_folder = watch_list_folder;
+	out->sys.open = open_watched;
+	out->sys.read = read_watched;
+	out->sys.list_folder = list_watched_folder;
 }
 
 long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len)

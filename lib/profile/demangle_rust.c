@@ -30,7 +30,7 @@ static char read_byte(struct rust_name *r)
 }
 
 /* Counts a part of the name. Fails if parts nest too deeply or are too many. */
-static bool enter_name_part(struct rust_name *r)
+static bool enter_nested_part(struct rust_name *r)
 {
 	r->failed |= r->depth >= MAX_DEPTH || ++r->parts > MAX_PARTS;
 	r->depth++;
@@ -250,7 +250,7 @@ static bool read_open_path(struct rust_name *r, bool is_value, bool stays_open)
 	bool is_open = false;
 	char tag = read_byte(r);
 
-	if (!enter_name_part(r))
+	if (!enter_nested_part(r))
 		return false;
 	switch (tag) {
 	case 'C': read_crate(r); break;
@@ -389,7 +389,7 @@ static void read_type(struct rust_name *r)
 		rust_put_text(r, basic);
 		return;
 	}
-	if (!enter_name_part(r))
+	if (!enter_nested_part(r))
 		return;
 	switch (tag) {
 	case 'A':
@@ -469,7 +469,7 @@ static void read_const(struct rust_name *r)
 {
 	char tag = read_byte(r);
 
-	if (!enter_name_part(r))
+	if (!enter_nested_part(r))
 		return;
 	switch (tag) {
 	case 'p': rust_put_text(r, "_"); break;
