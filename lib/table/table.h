@@ -315,6 +315,8 @@ enum verify_depth { VERIFY_HEAD, VERIFY_ALL };
  * Returns 0, or a negative PFMLIB code and the reason in *@why.
  */
 int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const char **why);
+/* Verifies all tables of an image whose directory is valid. Returns the first fault, or NULL. */
+const char *pfmi_table_find_image_table_fault(const struct image *im, enum verify_depth depth);
 /* Verifies an image: its header, every table, and with VERIFY_ALL its checksum. */
 int pfmi_table_verify_image(const void *image, size_t size, enum verify_depth depth,
                             const char **why);
