@@ -61,7 +61,7 @@ static void numbers_of_one_class_are_found_at_once(void **state)
 }
 
 /* Elements whose hashes are equal are told apart by their keys. */
-static void equal_hashes_are_told_apart(void **state)
+static void distinguishes_equal_hashes(void **state)
 {
 	static const uint32_t keys[] = { 7, 8, 9 };
 	struct hash_table t = { .n_slots = 0 };
@@ -79,4 +79,4 @@ static void equal_hashes_are_told_apart(void **state)
 
 UNIT(base_hash_table, cmocka_unit_test(siphash_agrees_with_python),
      cmocka_unit_test(numbers_of_one_class_are_found_at_once),
-     cmocka_unit_test(equal_hashes_are_told_apart));
+     cmocka_unit_test(distinguishes_equal_hashes));

@@ -271,7 +271,7 @@ static void use_library(struct life *l)
 	count_on_a_device(l);
 }
 
-static void nothing_is_lost(long before)
+static void keeps_every_record(long before)
 {
 	assert_int_equal(fake.n_open, 0);
 	assert_int_equal(fake.n_maps, 0);
@@ -305,7 +305,7 @@ static bool live_starved(const pfm_ctx_options_t *options, uint64_t healthy, uns
 			fail_msg("after allocation %u failed the answers are others", at);
 	}
 	pfm_close_context(l.ctx);
-	nothing_is_lost(before);
+	keeps_every_record(before);
 	return hit;
 }
 
@@ -671,7 +671,7 @@ static void every_call_to_the_machine(void **state)
 				used = fake.uses[kinds[k]];
 				fake.fail_at = 0;
 				fake.n_events = 0;
-				nothing_is_lost(before);
+				keeps_every_record(before);
 				if (used < at)
 					break;
 			}
@@ -729,7 +729,7 @@ static void every_call_for_an_image(void **state)
 					                                : PFMLIB_SUCCESS);
 				broken_call = NO_CALL;
 				pfm_close_context(ctx);
-				nothing_is_lost(before);
+				keeps_every_record(before);
 				if (uses[call] < at)
 					break;
 				if (rc == 0 && at == 1 && named & 1 && call != CALL_SCANDIR &&

@@ -119,7 +119,7 @@ static unsigned count_events(const char *name, const char *reg, uint64_t value, 
 
 /* One event among them wants masks that are in another word: it cannot be told from this one, and
  * hides none of the others. */
-static void events_behind_one_that_cannot_be_told(void **state)
+static void names_events_after_an_unprintable_one(void **state)
 {
 	unsigned n;
 
@@ -321,7 +321,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_in_order_of_likelihood),
-		cmocka_unit_test(events_behind_one_that_cannot_be_told),
+		cmocka_unit_test(names_events_after_an_unprintable_one),
 		cmocka_unit_test(events_that_have_one_extra_register),
 		cmocka_unit_test(events_of_libpfm3),
 		cmocka_unit_test(fields_of_registers),

@@ -74,7 +74,7 @@ static void words_of_a_group(void **state)
 	}
 }
 
-static void nothing_is_said_of_an_unknown_event(void **state)
+static void unknown_event_has_no_description(void **state)
 {
 	struct sentence s = begin_sentence(sizeof(buf));
 
@@ -86,4 +86,4 @@ static void nothing_is_said_of_an_unknown_event(void **state)
 
 UNIT(format_sentence, cmocka_unit_test(tokens_in_quotes),
      cmocka_unit_test(a_short_buffer_gets_the_start), cmocka_unit_test(words_of_a_group),
-     cmocka_unit_test(nothing_is_said_of_an_unknown_event));
+     cmocka_unit_test(unknown_event_has_no_description));

@@ -81,7 +81,7 @@ static void files_of_every_architecture(void **state)
 }
 
 /* What the kernel leaves out is 0. */
-static void numbers_that_are_not_told(void **state)
+static void lacks_numbers_that_the_kernel_does_not_export(void **state)
 {
 	(void)state;
 	check_files("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n", NULL, NULL, "x86",
@@ -96,4 +96,4 @@ static void numbers_that_are_not_told(void **state)
 }
 
 UNIT(machine_host_files, cmocka_unit_test(files_of_every_architecture),
-     cmocka_unit_test(numbers_that_are_not_told));
+     cmocka_unit_test(lacks_numbers_that_the_kernel_does_not_export));

@@ -26,7 +26,7 @@ static void ranges_one_by_one(void **state)
 	assert_int_equal(*p, '\0');
 }
 
-static void what_is_no_list(void **state)
+static void refuses_bad_lists(void **state)
 {
 	static const char *const bad[] = { "0-", "-1", "3-1",         "0,,1",  "0 1",    ",",
 		                           "0,", "a",  "99999999999", "65536", "0-65536" };
@@ -165,7 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_one_by_one),
-		cmocka_unit_test(what_is_no_list),
+		cmocka_unit_test(refuses_bad_lists),
 		cmocka_unit_test(sets_are_what_a_naive_one_is),
 		cmocka_unit_test(files_of_any_length),
 		cmocka_unit_test(a_list_the_kernel_has_cut),

@@ -261,7 +261,7 @@ static int counting_open(const struct sys *sys, const char *path, int flags)
 }
 
 /* Each file that is not there costs half of what it costs to list the folder. */
-static void what_a_folder_has_not_is_not_asked_for(void **state)
+static void opens_only_files_that_the_folder_lists(void **state)
 {
 	(void)state;
 	fake_recorded(&fake, "uncore");
@@ -484,7 +484,7 @@ static const char *found_as(const struct table *t, const char *name)
 }
 
 /* Each is found by its exact spelling, and the first by any other. */
-static void names_that_fold_together_are_told_apart(void **state)
+static void distinguishes_names_that_fold_together(void **state)
 {
 	const struct table *t;
 	unsigned shadowed = 0;
@@ -884,7 +884,7 @@ int main(void)
 		cmocka_unit_test_teardown(dies_and_their_units_are_one, done),
 		cmocka_unit_test_teardown(hexadecimal_addresses_are_instance_numbers_too, done),
 		cmocka_unit_test_teardown(alias_file_is_another_name, done),
-		cmocka_unit_test_teardown(what_a_folder_has_not_is_not_asked_for, done),
+		cmocka_unit_test_teardown(opens_only_files_that_the_folder_lists, done),
 		cmocka_unit_test_teardown(the_folder_of_a_pmu_is_listed_once, done),
 		cmocka_unit_test_teardown(folders_of_any_number_of_files_are_read, done),
 		cmocka_unit_test_teardown(companions_are_not_events, done),
@@ -892,7 +892,7 @@ int main(void)
 		cmocka_unit_test_teardown(parameters_must_be_given, done),
 		cmocka_unit_test_teardown(core_pmu_with_a_number_answers_to_its_family, done),
 		cmocka_unit_test_teardown(odd_files_cost_only_themselves, done),
-		cmocka_unit_test_teardown(names_that_fold_together_are_told_apart, done),
+		cmocka_unit_test_teardown(distinguishes_names_that_fold_together, done),
 		cmocka_unit_test_teardown(random_damage_never_breaks_a_table, done),
 		cmocka_unit_test_teardown(every_call_may_fail, done),
 		cmocka_unit_test_teardown(every_allocation_may_fail, done),

@@ -99,7 +99,7 @@ static void fixed_counters(void **state)
 }
 
 /* Figures that are read behind the slots: those are added once, or are there, before or behind. */
-static void figures_behind_a_leader(void **state)
+static void reads_values_after_a_leader(void **state)
 {
 	static const struct wanted rows[] = {
 		{ { "icx::PERF_METRICS.RETIRING" }, 0, 1, "0:- 0:F3+!", ONE },
@@ -141,5 +141,5 @@ static void no_leader(void **state)
 }
 
 UNIT(metric_plan_items, cmocka_unit_test(values_of_registers), cmocka_unit_test(lonely_events),
-     cmocka_unit_test(fixed_counters), cmocka_unit_test(figures_behind_a_leader),
+     cmocka_unit_test(fixed_counters), cmocka_unit_test(reads_values_after_a_leader),
      cmocka_unit_test(no_leader));

@@ -58,7 +58,7 @@ static void events_of_general_counters(void **state)
 
 /* Groups come behind those that are there, and a certificate says whose it is if there are
  * several. */
-static void behind_other_parts(void **state)
+static void parses_formulas_after_other_terms(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
 	const char *texts[] = { TEXTS[0], TEXTS[1] };
@@ -261,7 +261,7 @@ static void watchdogs(void **state)
 }
 
 UNIT(metric_pmu_plan, cmocka_unit_test(events_of_general_counters),
-     cmocka_unit_test(behind_other_parts), cmocka_unit_test(no_counter),
+     cmocka_unit_test(parses_formulas_after_other_terms), cmocka_unit_test(no_counter),
      cmocka_unit_test(extra_registers), cmocka_unit_test(events_of_others),
      cmocka_unit_test(other_processors), cmocka_unit_test(events_of_the_kernel),
      cmocka_unit_test(watchdogs));

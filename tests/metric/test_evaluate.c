@@ -164,7 +164,7 @@ static unsigned judged_rightly(unsigned trials, unsigned n_parts, unsigned group
 	return inside;
 }
 
-static void what_was_extrapolated_is_in_the_interval(void **state)
+static void extrapolated_values_have_intervals(void **state)
 {
 	const unsigned trials = 2000, most = is_quick() ? 8 : MOST_PARTS,
 		       most_groups = is_quick() ? 2 : 4;
@@ -246,7 +246,7 @@ static void errors_of_counts_become_errors_of_values(void **state)
 
 /* Counts that go up and down together: nothing is left of that in their ratio, not even what was
  * rounded. */
-static void what_cancels_leaves_nothing(void **state)
+static void cancelling_terms_leave_nothing(void **state)
 {
 	pfm_metric_value_t v = PFM_INIT(v);
 	double samples[2 * 16];
@@ -388,12 +388,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_truth_is_in_the_interval),
 		cmocka_unit_test(an_interval_is_students),
-		cmocka_unit_test(what_was_extrapolated_is_in_the_interval),
+		cmocka_unit_test(extrapolated_values_have_intervals),
 		cmocka_unit_test(parts_that_do_not_tell),
 		cmocka_unit_test(errors_of_counts_become_errors_of_values),
 		cmocka_unit_test(repetitions),
 		cmocka_unit_test(states_have_names),
-		cmocka_unit_test(what_cancels_leaves_nothing),
+		cmocka_unit_test(cancelling_terms_leave_nothing),
 		cmocka_unit_test(formulas_are_printed),
 		cmocka_unit_test(what_a_table_says),
 	};

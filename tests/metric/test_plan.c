@@ -731,7 +731,7 @@ static void groups_of_metrics_and_pmus(void **state)
 	pfm_free_plan(plan);
 }
 
-static void what_cannot_be_planned_is_refused(void **state)
+static void refuses_events_without_a_plan(void **state)
 {
 	static const char *many[1100];
 	char text[600];
@@ -805,7 +805,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(counters_of_a_proof_are_named),
 		cmocka_unit_test(events_without_counters_are_spread),
 		cmocka_unit_test(groups_of_metrics_and_pmus),
-		cmocka_unit_test(what_cannot_be_planned_is_refused),
+		cmocka_unit_test(refuses_events_without_a_plan),
 		cmocka_unit_test(short_structs_stay_short),
 	};
 	pfm_ctx_options_t options = PFM_INIT(options);

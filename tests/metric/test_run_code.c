@@ -152,7 +152,7 @@ static void the_machine_is_full_when_it_is_full(void **state)
 		}
 }
 
-static void code_that_is_none_is_refused(void **state)
+static void refuses_invalid_code(void **state)
 {
 	static const char *const codes[] = { "",    "+",   "i1+", "i1i1",  "e",     "e0",    "e0z",
 		                             "e05", "l00", "s00", "i1s01", "?",     "i1i1?", "~",
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test(instructions),
 		cmocka_unit_test(operators_on_either_way),
 		cmocka_unit_test(the_machine_is_full_when_it_is_full),
-		cmocka_unit_test(code_that_is_none_is_refused),
+		cmocka_unit_test(refuses_invalid_code),
 		cmocka_unit_test(noise_never_leaves_the_machine),
 		cmocka_unit_test(slopes_are_those_of_differences),
 	};

@@ -458,7 +458,7 @@ static void records_in_random_order_are_sorted(void **state)
 	}
 }
 
-static void what_cannot_be_a_recording_is_refused(void **state)
+static void refuses_files_that_are_not_recordings(void **state)
 {
 	static const struct {
 		size_t at;
@@ -614,7 +614,7 @@ static void fault(uint64_t ip, uint64_t time)
 	assert_true(fake_record(&fake, fake_fd(1), words, sizeof(words)));
 }
 
-static void what_a_script_records_is_read(void **state)
+static void reads_recordings_of_scripted_kernels(void **state)
 {
 	uint64_t before, after;
 	bool named = false, mapped = false;
@@ -676,7 +676,7 @@ static void read_packing(uint32_t words[5])
 }
 
 /* Nothing was written, so that there is nothing to compare: 1. */
-static void nothing_is_packed_one_to_one(void **state)
+static void packs_no_single_items(void **state)
 {
 	static const uint32_t want[] = { 0, 1, 3, 1, 65536 };
 	uint32_t words[5];
@@ -697,7 +697,7 @@ static void nothing_is_packed_one_to_one(void **state)
 
 /* Packed, a third of the bytes at most; and the same records, though they went over the ends of
  * buffers and of packed pieces. */
-static void what_is_packed_is_read_the_same(void **state)
+static void packed_texts_read_back_equal(void **state)
 {
 	enum { SAMPLES = 4000 };
 	uint64_t size = 0;
@@ -1088,7 +1088,7 @@ static void fields_of_tracepoints_are_read_by_name(void **state)
 
 /* What follows a record of a pipe may be longer than what is read at once, and is not the records
  * behind it. */
-static void what_follows_a_record_may_be_long(void **state)
+static void accepts_long_data_after_a_record(void **state)
 {
 	enum { LONG = (1 << 18) + 9 };
 	static const uint8_t zeros[LONG];
@@ -1134,7 +1134,7 @@ static void what_follows_a_record_may_be_long(void **state)
 
 /* Also where a record ends, and where the writer was killed before it could say how much there
  * is. */
-static void what_is_cut_off_between_records_is_told(void **state)
+static void reports_recordings_cut_between_records(void **state)
 {
 	(void)state;
 	for (unsigned missing = 0; missing < 3; missing++) {
@@ -1241,7 +1241,7 @@ static void descriptions_that_are_cut_describe_nothing(void **state)
 	}
 }
 
-static void a_disk_that_is_full_is_told(void **state)
+static void reports_full_disk(void **state)
 {
 	(void)state;
 	begin_session();
@@ -1259,7 +1259,7 @@ static void a_disk_that_is_full_is_told(void **state)
 
 /* Room on the disk ends later: what was written before stays, and every call says so from then
  * on. */
-static void a_disk_that_fills_up_is_told(void **state)
+static void reports_disk_that_fills_up(void **state)
 {
 	struct stat st;
 	int fd, full;
@@ -1364,24 +1364,24 @@ int main(void)
 		ROW(a_chain_is_full_where_its_event_says_so),
 		ROW(rounds_sort_what_came_late),
 		ROW(records_in_random_order_are_sorted),
-		ROW(what_cannot_be_a_recording_is_refused),
+		ROW(refuses_files_that_are_not_recordings),
 		ROW(names_that_lie_are_left_out),
 		ROW(reading_with_little_memory),
-		ROW(what_a_script_records_is_read),
+		ROW(reads_recordings_of_scripted_kernels),
 		ROW(formats_of_tracepoints_are_kept),
 		ROW(losses_without_a_record_are_kept),
 		ROW(fields_of_tracepoints_are_read_by_name),
-		ROW(what_follows_a_record_may_be_long),
+		ROW(accepts_long_data_after_a_record),
 		ROW(a_recording_is_descriptor_0),
 		ROW(a_recording_of_32_bits_is_read),
 		ROW(descriptions_that_are_cut_describe_nothing),
-		ROW(nothing_is_packed_one_to_one),
-		ROW(what_is_packed_is_read_the_same),
+		ROW(packs_no_single_items),
+		ROW(packed_texts_read_back_equal),
 		ROW(packed_pieces_that_lie_end_the_reading),
 		ROW(pieces_that_are_filled_up_are_unpacked),
-		ROW(what_is_cut_off_between_records_is_told),
-		ROW(a_disk_that_is_full_is_told),
-		ROW(a_disk_that_fills_up_is_told),
+		ROW(reports_recordings_cut_between_records),
+		ROW(reports_full_disk),
+		ROW(reports_disk_that_fills_up),
 		ROW(recording_with_little_memory),
 	};
 

@@ -227,7 +227,7 @@ static pid_t three_threads(void)
 
 /* What was there before the first record: each thread's name, and each mapping once, however many
  * threads have it. */
-static void what_was_mapped_before_is_told_once(void **state)
+static void reports_earlier_mappings_once(void **state)
 {
 	enum { MANY = 400 };
 	static uint64_t starts[MANY];
@@ -260,7 +260,7 @@ static void what_was_mapped_before_is_told_once(void **state)
 	assert_true(maps >= 2);
 }
 
-static void what_is_written_is_read(void **state)
+static void reads_what_it_wrote(void **state)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	char *text;
@@ -309,7 +309,7 @@ static void features_have_each_event(void **state)
 	assert_int_equal(n, head.attrs[1] / head.attr_size);
 }
 
-static void a_file_that_closes_badly_is_told(void **state)
+static void reports_failed_close_of_file(void **state)
 {
 	int rc;
 
@@ -619,7 +619,7 @@ static void damaged_files_do_no_harm(void **state)
 	close(fd);
 }
 
-static void what_is_no_recording_is_refused(void **state)
+static void refuses_other_files(void **state)
 {
 	pfm_error_t error = PFM_INIT(error);
 	FILE *f = fopen(path, "w");
@@ -640,10 +640,10 @@ int main(void)
 {
 #define ROW(NAME) cmocka_unit_test_setup_teardown(NAME, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		ROW(what_was_mapped_before_is_told_once),
-		ROW(what_is_written_is_read),
+		ROW(reports_earlier_mappings_once),
+		ROW(reads_what_it_wrote),
 		ROW(features_have_each_event),
-		ROW(a_file_that_closes_badly_is_told),
+		ROW(reports_failed_close_of_file),
 		ROW(perf_reads_what_we_write),
 		ROW(we_read_what_perf_writes),
 		ROW(perf_prints_the_fields_of_tracepoints),
@@ -654,7 +654,7 @@ int main(void)
 		ROW(a_killed_writer_leaves_a_readable_file),
 		ROW(killed_at_any_moment_it_is_readable),
 		ROW(damaged_files_do_no_harm),
-		ROW(what_is_no_recording_is_refused),
+		ROW(refuses_other_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void declarations(void **state)
 		PFMLIB_ERR_NOTFOUND);
 }
 
-static void as_many_as_there_is_room_for(void **state)
+static void fills_the_buffer_exactly(void **state)
 {
 	static char text[40000];
 	pfm_trace_field_t f = PFM_INIT(f);
@@ -329,6 +329,6 @@ static void dynamic_fields(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_tracepoint_fields, CASE(declarations), CASE(as_many_as_there_is_room_for),
+UNIT(perfdata_tracepoint_fields, CASE(declarations), CASE(fills_the_buffer_exactly),
      CASE(questions_that_have_no_answer), CASE(descriptions_are_kept), CASE(numbers), CASE(arrays),
      CASE(dynamic_fields));

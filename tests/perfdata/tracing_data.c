@@ -86,7 +86,7 @@ static void which_text(void **state)
 }
 
 /* Two places are asked, and no third. */
-static void where_nothing_is_mounted(void **state)
+static void without_mounts(void **state)
 {
 	(void)state;
 	add_count("sched:switch", PERF_TYPE_TRACEPOINT, 7);
@@ -252,6 +252,5 @@ static void no_room(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(perfdata_tracing_data, cmocka_unit_test(numbers), CASE(which_text),
-     CASE(where_nothing_is_mounted), CASE(modifiers_are_no_name), CASE(byte_for_byte),
-     CASE(it_is_added), CASE(no_room));
+UNIT(perfdata_tracing_data, cmocka_unit_test(numbers), CASE(which_text), CASE(without_mounts),
+     CASE(modifiers_are_no_name), CASE(byte_for_byte), CASE(it_is_added), CASE(no_room));

@@ -70,7 +70,7 @@ static void pieces_of_every_size(void **state)
 
 /* A record holds a frame, and the next one goes on in the same stream; what is taken out of the
  * buffer meanwhile does not matter. */
-static void frames_behind_frames(void **state)
+static void nested_frames(void **state)
 {
 	struct byte_buffer out = { .data = NULL };
 
@@ -88,7 +88,7 @@ static void frames_behind_frames(void **state)
 	free(out.data);
 }
 
-static void what_does_not_fit_is_not_packed(void **state)
+static void leaves_out_what_does_not_fit(void **state)
 {
 	size_t size = pack(1000);
 
@@ -99,7 +99,7 @@ static void what_does_not_fit_is_not_packed(void **state)
 	                 size);
 }
 
-static void what_is_no_stream(void **state)
+static void refuses_bad_streams(void **state)
 {
 	struct byte_buffer out = { .data = NULL };
 	size_t size = pack(1000);
@@ -147,6 +147,6 @@ static void without_the_library(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, open_library, close_library)
 
-UNIT(perfdata_zstd, CASE(pieces_of_every_size), CASE(frames_behind_frames),
-     CASE(what_does_not_fit_is_not_packed), CASE(what_is_no_stream),
+UNIT(perfdata_zstd, CASE(pieces_of_every_size), CASE(nested_frames),
+     CASE(leaves_out_what_does_not_fit), CASE(refuses_bad_streams),
      CASE(a_stream_that_stands_for_too_much), cmocka_unit_test(without_the_library));

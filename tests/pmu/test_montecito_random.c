@@ -211,7 +211,7 @@ static void test_texts(void **state)
 
 /* Sets and settings by name: a refusal gives the index of an event or none, never another number.
  */
-static void test_refusals_name_an_event_or_none(void **state)
+static void test_refusals_have_an_event_or_no_event(void **state)
 {
 	pfm_ctx_t *ctx = open_for("montecito");
 	struct mont_request *r = malloc(sizeof(*r));
@@ -329,7 +329,7 @@ int main(void)
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_refusals_name_an_event_or_none),
+		cmocka_unit_test(test_refusals_have_an_event_or_no_event),
 		cmocka_unit_test(test_full_names_come_back),
 		cmocka_unit_test(test_threads_agree),
 	};

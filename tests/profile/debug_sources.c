@@ -41,7 +41,7 @@ static void damaged_data_is_refused(void **state)
 	assert_int_equal(unpack_debug_data(packed, 20), -1);
 }
 
-static void no_server_is_asked_by_default(void **state)
+static void asks_no_debuginfo_server_by_default(void **state)
 {
 	static const uint8_t id[20] = { 1 };
 
@@ -51,4 +51,4 @@ static void no_server_is_asked_by_default(void **state)
 }
 
 UNIT(profile_debug_sources, cmocka_unit_test(unpacks_xz), cmocka_unit_test(damaged_data_is_refused),
-     cmocka_unit_test(no_server_is_asked_by_default));
+     cmocka_unit_test(asks_no_debuginfo_server_by_default));

@@ -15,7 +15,7 @@ static void clear_environment(void)
 	unsetenv("PERFMON_REGIONS_OPTIONS");
 }
 
-static void nothing_asked_story(void)
+static void requests_nothing_story(void)
 {
 	bool is_first = true;
 
@@ -119,7 +119,7 @@ static void call_story(void)
 static void start_without_a_request(void **state)
 {
 	(void)state;
-	run_story(nothing_asked_story);
+	run_story(requests_nothing_story);
 }
 
 static void start_from_environment(void **state)

@@ -258,7 +258,7 @@ static void every_interrupt_in_the_range_is_a_record(void **state)
 	}
 }
 
-static void each_processor_is_told_apart(void **state)
+static void distinguishes_each_processor(void **state)
 {
 	(void)state;
 	begin(ALPHA_DEVICE_EV5, 3);
@@ -295,7 +295,7 @@ static void strides_say_how_near_an_address_is(void **state)
 	}
 }
 
-static void the_kernel_is_profiled_where_it_is_asked_for(void **state)
+static void profiles_the_kernel_on_request(void **state)
 {
 	pfm_record_t r = PFM_INIT(r);
 
@@ -460,7 +460,7 @@ static void waiting_ends_with_records_time_or_the_session(void **state)
 	assert_int_equal(pfm_wait_session(session, -1), PFM_WAIT_ENDED);
 }
 
-static void what_the_device_does_not_know_is_refused(void **state)
+static void refuses_events_the_device_lacks(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -698,7 +698,7 @@ static void one_event_is_sampled_at_a_time(void **state)
 }
 
 /* Failed requests are reported, and the samples found before them are kept. */
-static void requests_that_fail_are_told(void **state)
+static void reports_failed_requests(void **state)
 {
 	static const uint32_t requests[] = { PCNTGETRSIZE, PCNT5GETCNT, 1 };
 	pfm_record_t r = PFM_INIT(r);
@@ -779,15 +779,15 @@ int main(void)
 #define ROW(NAME) cmocka_unit_test_teardown(NAME, tear_down)
 	const struct CMUnitTest tests[] = {
 		ROW(every_interrupt_in_the_range_is_a_record),
-		ROW(each_processor_is_told_apart),
+		ROW(distinguishes_each_processor),
 		ROW(strides_say_how_near_an_address_is),
-		ROW(the_kernel_is_profiled_where_it_is_asked_for),
+		ROW(profiles_the_kernel_on_request),
 		ROW(the_period_is_the_text_s_or_the_session_s),
 		ROW(a_pass_ends_where_its_look_did),
 		ROW(pairs_of_profileme_are_records),
 		ROW(pairs_begin_anew_with_the_session),
 		ROW(waiting_ends_with_records_time_or_the_session),
-		ROW(what_the_device_does_not_know_is_refused),
+		ROW(refuses_events_the_device_lacks),
 		ROW(a_recording_holds_every_record),
 		ROW(a_recording_of_many_at_once),
 		ROW(a_recording_holds_pairs),
@@ -795,7 +795,7 @@ int main(void)
 		ROW(many_at_once_are_one_of_the_device),
 		ROW(events_that_cannot_be_sampled_say_why),
 		ROW(one_event_is_sampled_at_a_time),
-		ROW(requests_that_fail_are_told),
+		ROW(reports_failed_requests),
 		ROW(the_model_has_a_program_to_profile),
 	};
 

@@ -284,7 +284,7 @@ static void a_record_that_is_cut_is_damaged(void **state)
 		}
 }
 
-static void refuses_links_that_are_not_there(void **state)
+static void refuses_missing_links(void **state)
 {
 	static const uint64_t lies[] = {
 		UINT64_MAX, (uint64_t)1 << 63, (uint64_t)1 << 60, 1, 2, 3
@@ -346,7 +346,7 @@ int main(void)
 		cmocka_unit_test(every_record_has_its_fields_and_its_trailer),
 		cmocka_unit_test(refuses_patch_longer_than_its_record),
 		cmocka_unit_test(a_record_that_is_cut_is_damaged),
-		cmocka_unit_test(refuses_links_that_are_not_there),
+		cmocka_unit_test(refuses_missing_links),
 		cmocka_unit_test(the_id_is_found_without_an_identifier),
 		cmocka_unit_test(unknown_records_are_handed_out_whole),
 	};

@@ -175,7 +175,7 @@ static void a_period_of_a_software_event_is_kept(void **state)
 	munmap(p, PAGES * page_size());
 }
 
-static void what_a_slow_reader_misses_is_told_to_the_sample(void **state)
+static void reports_samples_lost_by_a_slow_reader_exactly(void **state)
 {
 	enum { PAGES = 10000 };
 	char *p = map_pages(PAGES);
@@ -236,7 +236,7 @@ static void losses_between_samples_come_as_a_record(void **state)
 	munmap(p, (PAGES + 10) * page_size());
 }
 
-static void events_share_a_buffer_and_are_told_apart(void **state)
+static void distinguishes_events_in_one_buffer(void **state)
 {
 	enum { PAGES = 500 };
 	char *p = map_pages(PAGES);
@@ -623,7 +623,7 @@ static uint64_t follow_a_fork_tree(void)
 	return late;
 }
 
-static void a_fork_tree_is_followed_and_its_births_told(void **state)
+static void follows_fork_tree_and_reports_new_tasks(void **state)
 {
 	(void)state;
 	expect_order(follow_a_fork_tree);
@@ -699,7 +699,7 @@ static void every_thread_of_a_process_is_sampled(void **state)
 
 /* Two children may run at once, and a buffer of one task serves one of them only: inherited
  * sessions have a buffer for each CPU. */
-static void the_layout_of_buffers_is_told(void **state)
+static void describes_the_layout_of_buffers(void **state)
 {
 	pfm_buffer_info_t b = PFM_INIT(b);
 
@@ -748,7 +748,7 @@ static void a_program_is_sampled_from_its_start(void **state)
 
 /* The kernel may give samples of two counts of one event the id of the first. Counts that are
  * affected report it. */
-static void samples_that_are_mixed_up_are_told(void **state)
+static void reports_samples_out_of_order(void **state)
 {
 	enum { PAGES = 1000 };
 	char *p = map_pages(PAGES);
@@ -1007,7 +1007,7 @@ static void settings_that_cannot_be_are_refused(void **state)
 	}
 }
 
-static void what_has_no_samples_says_why(void **state)
+static void counts_without_samples_have_a_cause(void **state)
 {
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_error_t error = PFM_INIT(error);
@@ -1176,9 +1176,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROW(every_page_comes_once_with_its_address),
 		ROW(a_period_of_a_software_event_is_kept),
-		ROW(what_a_slow_reader_misses_is_told_to_the_sample),
+		ROW(reports_samples_lost_by_a_slow_reader_exactly),
 		ROW(losses_between_samples_come_as_a_record),
-		ROW(events_share_a_buffer_and_are_told_apart),
+		ROW(distinguishes_events_in_one_buffer),
 		ROW(raw_bytes_are_whole_records),
 		ROW(samples_of_a_loop_are_in_the_loop),
 		ROW(a_frequency_weighs_its_samples),
@@ -1187,11 +1187,11 @@ int main(void)
 		ROW(a_stack_that_is_cut_says_so),
 		ROW(user_code_under_a_system_call_is_seen),
 		ROW(every_call_of_a_tracepoint_comes),
-		ROW(a_fork_tree_is_followed_and_its_births_told),
+		ROW(follows_fork_tree_and_reports_new_tasks),
 		ROW(every_thread_of_a_process_is_sampled),
-		ROW(the_layout_of_buffers_is_told),
+		ROW(describes_the_layout_of_buffers),
 		ROW(a_program_is_sampled_from_its_start),
-		ROW(samples_that_are_mixed_up_are_told),
+		ROW(reports_samples_out_of_order),
 		ROW(times_rise_over_all_cpus),
 		ROW(waiting_ends_with_data_with_time_or_with_the_task),
 		ROW(a_full_buffer_wakes_who_waits),
@@ -1200,7 +1200,7 @@ int main(void)
 		ROW(a_signal_comes_with_the_samples),
 		ROW(a_wrong_term_is_pointed_at),
 		ROW(settings_that_cannot_be_are_refused),
-		ROW(what_has_no_samples_says_why),
+		ROW(counts_without_samples_have_a_cause),
 		ROW(a_counting_session_has_no_records),
 		ROW(buffers_shrink_to_the_limit),
 		ROW(a_redirection_ends_at_the_long_minus_one),

@@ -141,7 +141,7 @@ static pfm_buffer_info_t buffers(void)
 
 /* ---- what is asked of the kernel ------------------------------------------------------------- */
 
-static void usual_rates_are_told_by_the_kind_of_event(void **state)
+static void default_rates_depend_on_the_type_of_event(void **state)
 {
 	(void)state;
 	begin_sampling();
@@ -156,7 +156,7 @@ static void usual_rates_are_told_by_the_kind_of_event(void **state)
 	assert_int_equal(get_statistics(2).freq, 1000);
 }
 
-static void what_samples_shall_hold_reaches_the_kernel(void **state)
+static void passes_sample_fields_to_the_kernel(void **state)
 {
 	const struct perf_event_attr *a;
 
@@ -223,7 +223,7 @@ static void settings_are_refused_before_anything_is_opened(void **state)
 	assert_int_equal(fake_open_events(&fake), 0);
 }
 
-static void a_limit_of_the_kernel_that_cannot_be_read_is_none(void **state)
+static void unreadable_kernel_limit_is_no_limit(void **state)
 {
 	(void)state;
 	begin_sampling();
@@ -880,7 +880,7 @@ static void old_record_contents_never_show(void **state)
 
 /* The kernel writes one sample of a software event for all who have it open, with the id of the
  * first. */
-static void samples_with_a_foreign_id_are_told(void **state)
+static void reports_samples_with_unknown_ids(void **state)
 {
 	(void)state;
 	for (unsigned several = 0; several < 2; several++) {
@@ -909,7 +909,7 @@ static void samples_with_a_foreign_id_are_told(void **state)
 
 /* Fewer samples than the count needs: the interrupts came only with the clock of a virtual
  * machine. */
-static void too_few_samples_for_the_count_are_told(void **state)
+static void reports_too_few_samples(void **state)
 {
 	(void)state;
 	for (unsigned inherit = 0; inherit < 2; inherit++) {
@@ -932,7 +932,7 @@ static void too_few_samples_for_the_count_are_told(void **state)
 	}
 }
 
-static void what_the_kernel_and_the_processor_dropped_is_told(void **state)
+static void reports_records_lost_by_kernel_and_processor(void **state)
 {
 	const uint64_t dropped[] = { 3 }, off[] = { 100, 0, 0 }, on[] = { 350, 0, 0 };
 	pfm_sample_statistics_t c = { .size = 2 };
@@ -1222,11 +1222,11 @@ int main(void)
 #define ROW(NAME) cmocka_unit_test_teardown(NAME, done)
 	const struct CMUnitTest tests[] = {
 		ROW(no_records_without_sampling),
-		ROW(usual_rates_are_told_by_the_kind_of_event),
-		ROW(what_samples_shall_hold_reaches_the_kernel),
+		ROW(default_rates_depend_on_the_type_of_event),
+		ROW(passes_sample_fields_to_the_kernel),
 		ROW(user_frames_are_left_to_the_reader),
 		ROW(settings_are_refused_before_anything_is_opened),
-		ROW(a_limit_of_the_kernel_that_cannot_be_read_is_none),
+		ROW(unreadable_kernel_limit_is_no_limit),
 		ROW(an_older_kernel_tells_losses_by_records_alone),
 		ROW(precision_is_lowered_where_that_is_allowed),
 		ROW(refused_setting_is_reported),
@@ -1245,9 +1245,9 @@ int main(void)
 		ROW(an_older_program_gets_many_records_it_knows),
 		ROW(structs_of_every_length),
 		ROW(old_record_contents_never_show),
-		ROW(samples_with_a_foreign_id_are_told),
-		ROW(too_few_samples_for_the_count_are_told),
-		ROW(what_the_kernel_and_the_processor_dropped_is_told),
+		ROW(reports_samples_with_unknown_ids),
+		ROW(reports_too_few_samples),
+		ROW(reports_records_lost_by_kernel_and_processor),
 		ROW(tasks_end_one_after_the_other),
 		ROW(a_buffer_goes_to_descriptor_0_as_to_any),
 		ROW(waiting_that_fails_says_so),

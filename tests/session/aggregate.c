@@ -34,7 +34,7 @@ static void a_sum_is_as_good_as_its_worst_count(void **state)
 	assert_int_equal(sum.worst, 1);
 }
 
-/* In whatever order they come: what is missing makes the sum partial, no time to run does not. */
+/* A missing count makes the sum partial in any order; a count that had no time to run does not. */
 static void missing_counts(void **state)
 {
 	const pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "built_session.h"
 
-/* Pieces of every size: empty texts that are nobody else's. */
+/* Names of every size are allocated empty and do not overlap. */
 static void memory_for_names(void **state)
 {
 	static const size_t sizes[] = { 1, 8, 899, 1, 900, 1, 901, 5000, 2, 450, 450, 1 };
@@ -23,7 +23,7 @@ static void memory_for_names(void **state)
 	pfmi_session_free_names(s);
 	assert_null(s->name_blocks);
 	pfmi_session_free_names(s);
-	/* What fits one piece comes out of one. */
+	/* Names that fit into one block come from one block. */
 	at[0] = pfmi_session_alloc_name(s, 100);
 	for (unsigned i = 1; i < 9; i++)
 		assert_ptr_equal(pfmi_session_alloc_name(s, 100), at[0] + 100 * i);

@@ -5,7 +5,7 @@
 
 static uint64_t values[8];
 
-/* The first event that is opened is a trial of the session's own. */
+/* The session opens one trial event first, so the values begin at the second event. */
 static void count_values(struct fake *f, struct fake_event *e)
 {
 	e->value = values[(unsigned)(e - f->events) - 1];
@@ -33,7 +33,7 @@ static void one_counter_for_all(void **state)
 	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	expect_count(2, PFM_QUALITY_NOT_COUNTED, PFM_CAUSE_BUSY);
 	expect_count(3, PFM_QUALITY_PARTIAL, PFM_CAUSE_BUSY);
-	/* The reason goes with its cause. */
+	/* The reason of a count is that of its cause. */
 	memcpy(values, VALUES(4000000, 7, 4000000, 4000000), 4 * sizeof(*values));
 	read_all();
 	for (unsigned i = 0; i < 4; i++) {
@@ -42,7 +42,7 @@ static void one_counter_for_all(void **state)
 	}
 }
 
-/* Copies are switched on one after the other, so their values differ a little. */
+/* Copies start one after the other, so their values differ a little. */
 static void copies_that_agree(void **state)
 {
 	open_values(TEXTS("cycles:u", "cycles:u"), VALUES(4000000, 3900000));

@@ -31,12 +31,12 @@ static void lists_of_cpus(void **state)
 	begin_session();
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus(list, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
-	list[0] = 'x'; /* the caller's text may go */
+	list[0] = 'x'; /* the session has its own copy of the text */
 	assert_string_equal(s->options.cpus, "2,0");
 	assert_int_equal(pfmi_machine_count_cpus(&s->requested_cpus), 2);
 	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
 	assert_int_equal(s->n_counts, 1);
-	/* Of a task's counts nothing depends on what is on line. */
+	/* Counts of a task do not depend on the CPUs on line. */
 	begin_session();
 	add_count("cycles", NULL, 0);
 	fake.uses[FAKE_OPEN] = 0;
@@ -59,13 +59,14 @@ static void expect_copy(unsigned i, const char *name, const char *cpu, unsigned 
 	assert_int_equal(a->cpu, atoi(cpu));
 	assert_int_equal(a->group, group);
 	assert_int_equal(a->sibling_set, 0);
-	/* Levels may be put behind each name of its own. */
+	/* Each name has its own memory, because levels may be appended to it. */
 	for (unsigned k = 0; k < i; k++)
 		assert_ptr_not_equal(a->name, s->counts[k].config.name);
 }
 
-/* Groups stay groups, CPU after CPU; boxes are there only where they count something. */
-static void one_for_each(void **state)
+/* Each group is repeated as a group on each CPU; boxes are repeated only on the CPUs that count
+ * for them. */
+static void copies_for_each_cpu(void **state)
 {
 	(void)state;
 	use("uncore");
@@ -85,21 +86,22 @@ static void one_for_each(void **state)
 	add_count("cycles", "cpu", 0);
 	add_count("uncore_imc/clockticks/", "uncore_imc", 1);
 	assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
-	assert_int_equal(s->n_counts,
-	                 7 + 2); /* all that are on line, and the first of each package */
+	assert_int_equal(
+		s->n_counts,
+		7 + 2); /* every CPU on line for cycles, the first of each package for the box */
 	expect_copy(0, "cycles", "0", 0);
 	expect_copy(1, "uncore_imc/clockticks/", "0", 1);
 	expect_copy(2, "cycles", "1", 2);
 	expect_copy(6, "uncore_imc/clockticks/", "4", 9);
 	expect_copy(8, "cycles", "7", 12);
-	/* One of the two flags is not both. */
+	/* PER_CPU without SYSTEM_WIDE makes no copies. */
 	begin_session();
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus("1-2", PFM_SESSION_PER_CPU), PFMLIB_SUCCESS);
 	assert_int_equal(s->n_counts, 1);
 }
 
-/* A box that is asked for alone is where that box is. */
+/* One instance of a box is counted on the CPUs of that instance. */
 static void one_instance(void **state)
 {
 	const char *where[] = { "0", "4-5" };
@@ -121,7 +123,7 @@ static void one_instance(void **state)
 		assert_int_equal(keep_cpus(NULL, EACH), PFMLIB_SUCCESS);
 		assert_int_equal(s->n_counts, instance == 0 ? 3 : instance);
 	}
-	/* Where it does not say where it is, it may be anywhere. */
+	/* An instance without a CPU list may be on any CPU. */
 	where[1] = "";
 	begin_session();
 	add_count("cycles", NULL, 0);
@@ -146,7 +148,7 @@ static void too_many_counts(void **state)
 	begin_session();
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus("3", EACH),
-	                 PFMLIB_SUCCESS); /* who names them needs to know nothing */
+	                 PFMLIB_SUCCESS); /* an explicit CPU list does not need the online file */
 	assert_int_equal(s->n_counts, 1);
 }
 
@@ -155,8 +157,9 @@ static void too_many_counts(void **state)
 #define ONLINE   "/sys/devices/system/cpu/online"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 
-/* A session on all CPUs reads @files files, takes @n CPUs to be on line, and that @assumed. */
-static void expect_asked(unsigned files, unsigned n, bool assumed)
+/* Opens a session on all CPUs. Expects that it reads @files files, takes @n CPUs to be on line,
+ * and assumes that the list stays (@assumed). */
+static void expect_cpu_files_read(unsigned files, unsigned n, bool assumed)
 {
 	begin_session();
 	s->backend = &pfmi_perf_backend;
@@ -168,28 +171,28 @@ static void expect_asked(unsigned files, unsigned n, bool assumed)
 	assert_int_equal(s->is_online_assumed, assumed);
 }
 
-/* The second session looks whether there can be more; if not, the third asks nobody. What turns out
- * otherwise is asked for ever after. */
-static void who_asks_when(void **state)
+/* The second session reads the list of possible CPUs; if no more can come on line, the third
+ * session reads no file. After an assumption was wrong, every session reads the online list. */
+static void reads_online_list_when_needed(void **state)
 {
 	(void)state;
 	use("uncore");
 	fake_file(&fake, ONLINE, "0-7");
 	fake_file(&fake, POSSIBLE, "0-7");
-	expect_asked(1, 8, false);
-	expect_asked(2, 8, false);
-	expect_asked(0, 8, true);
+	expect_cpu_files_read(1, 8, false);
+	expect_cpu_files_read(2, 8, false);
+	expect_cpu_files_read(0, 8, true);
 	assert_int_equal(pfmi_session_refresh_online_cpus(s), 0); /* it was not that */
 	assert_false(s->is_online_assumed);
-	expect_asked(0, 8, true);
+	expect_cpu_files_read(0, 8, true);
 	fake_file(&fake, ONLINE, "0-5,7");
 	assert_int_equal(pfmi_session_refresh_online_cpus(s), -EAGAIN);
 	assert_int_equal(pfmi_machine_count_cpus(&s->online_cpus), 7);
 	assert_false(s->is_online_assumed);
-	expect_asked(1, 7, false);
+	expect_cpu_files_read(1, 7, false);
 	fake_file(&fake, ONLINE, "0-7");
-	expect_asked(1, 8, false);
-	expect_asked(1, 8, false);
+	expect_cpu_files_read(1, 8, false);
+	expect_cpu_files_read(1, 8, false);
 }
 
 static void machines_that_may_change(void **state)
@@ -210,21 +213,21 @@ static void machines_that_may_change(void **state)
 		fake_file(&fake, ONLINE, rows[i].online);
 		if (rows[i].possible)
 			fake_file(&fake, POSSIBLE, rows[i].possible);
-		expect_asked(1, rows[i].n, false);
-		expect_asked(2, rows[i].n, false);
-		expect_asked(1, rows[i].n, false);
+		expect_cpu_files_read(1, rows[i].n, false);
+		expect_cpu_files_read(2, rows[i].n, false);
+		expect_cpu_files_read(1, rows[i].n, false);
 	}
 }
 
-/* Where a CPU that has gone would not show: nothing is assumed. */
-static void sessions_that_must_know(void **state)
+/* Sessions that would not notice that a CPU is off line assume nothing. */
+static void sessions_that_must_read_the_online_list(void **state)
 {
 	(void)state;
 	use("uncore");
 	fake_file(&fake, ONLINE, "0-7");
 	fake_file(&fake, POSSIBLE, "0-7");
 	for (unsigned i = 0; i < 3; i++)
-		expect_asked(i < 2 ? 1 + i : 0, 8, i == 2);
+		expect_cpu_files_read(i < 2 ? 1 + i : 0, 8, i == 2);
 	begin_session();
 	s->backend = &pfmi_perf_backend;
 	add_count("cycles", NULL, 0);
@@ -235,9 +238,9 @@ static void sessions_that_must_know(void **state)
 	add_count("cycles", NULL, 0);
 	assert_int_equal(keep_cpus(NULL, PFM_SESSION_SYSTEM_WIDE), PFMLIB_SUCCESS);
 	assert_false(s->is_online_assumed);
-	expect_asked(0, 8, true); /* and others are not disturbed by it */
+	expect_cpu_files_read(0, 8, true); /* other sessions keep their assumption */
 }
 
-UNIT(session_count_cpus, CASE(lists_of_cpus), CASE(one_for_each), CASE(one_instance),
-     CASE(too_many_counts), CASE(who_asks_when), CASE(machines_that_may_change),
-     CASE(sessions_that_must_know));
+UNIT(session_count_cpus, CASE(lists_of_cpus), CASE(copies_for_each_cpu), CASE(one_instance),
+     CASE(too_many_counts), CASE(reads_online_list_when_needed), CASE(machines_that_may_change),
+     CASE(sessions_that_must_read_the_online_list));

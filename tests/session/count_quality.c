@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a count is worth: extrapolation without losing a bit, differences of two readings, and the
- * names of both scales. */
+/* Count quality: extrapolation without losing a bit, differences of two readings, and the names of
+ * qualities and causes. */
 #include "units.h"
 #include "session/perf_event_internal.h"
 
-/* raw * enabled / running to the nearest, by long division of a product of single bits: slow, and
- * another way. */
+/* Computes raw enabled / running, rounded to the nearest, by long division of a product of single
+ * bits: a second algorithm. */
 static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t running)
 {
 	uint64_t hi = 0, lo = 0, q = 0, rest = 0;
@@ -33,7 +33,7 @@ static uint64_t by_long_division(uint64_t raw, uint64_t enabled, uint64_t runnin
 		if (above)
 			q |= (uint64_t)1 << i;
 	}
-	/* Half of it or more, without the sum that may not fit. */
+	/* Rounds up from half of @running on, without a sum that may overflow. */
 	return rest && rest >= running - rest && q != UINT64_MAX ? q + 1 : q;
 }
 
@@ -73,7 +73,7 @@ static void extrapolation(void **state)
 	}
 }
 
-/* By hand: thirds and halves. */
+/* Thirds and halves, computed by hand. */
 static void rounding(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void differences(void **state)
 	(void)state;
 	expect_between(reading(100, 50, 50, exact), reading(300, 90, 90, exact), 0, 200, exact,
 	               PFM_CAUSE_NONE);
-	/* Shared before, alone since: what was counted since is all there was. */
+	/* The event was multiplexed before the first reading only: the difference is exact. */
 	expect_between(reading(1000, 100, 50, scaled), reading(1500, 200, 150, scaled), 0, 500,
 	               exact, PFM_CAUSE_NONE);
 	expect_between(reading(1000, 100, 50, scaled), reading(1500, 200, 149, scaled), 0, 505,
@@ -132,18 +132,17 @@ static void differences(void **state)
 	               PFM_CAUSE_NONE);
 	expect_between(reading(1000, 100, 50, scaled), reading(1000, 200, 50, scaled), 0, 0, none,
 	               shared);
-	/* What is missing of a part is not made up: the greater one of what was counted and what
-	 * was known. */
+	/* A partial difference is the greater of the raw and the extrapolated difference. */
 	expect_between(reading(100, 100, 50, partial), reading(300, 200, 100, partial), 0, 400,
 	               partial, shared);
 	expect_between(reading(100, 100, 50, partial), reading(300, 200, 200, partial), 0, 200,
 	               partial, shared);
-	/* A level is what it is now. */
+	/* The difference of a level is its last value. */
 	expect_between(reading(80, 10, 10, exact), reading(60, 20, 20, exact), 1, 60, exact,
 	               PFM_CAUSE_NONE);
 	expect_between(reading(60, 10, 10, exact), reading(80, 20, 20, exact), 1, 80, exact,
 	               PFM_CAUSE_NONE);
-	/* Reset between the two: the later one is all. */
+	/* After a reset between the two readings the difference is the later reading. */
 	expect_between(reading(100, 50, 50, exact), reading(99, 90, 90, exact), 0, 99, exact,
 	               PFM_CAUSE_NONE);
 	expect_between(reading(100, 50, 50, exact), reading(100, 49, 49, exact), 0, 100, exact,
@@ -151,7 +150,7 @@ static void differences(void **state)
 	expect_between(reading(100, 50, 50, exact), reading(100, 50, 49, scaled), 0, 102, scaled,
 	               shared);
 	expect_between(reading(5, 1, 1, exact), reading(0, 0, 0, none), 0, 0, none, shared);
-	/* Nothing is exact that was enabled for no time; a cause that is known stays. */
+	/* A difference without enabled time is not exact; a known cause stays. */
 	expect_between(reading(7, 7, 7, exact), reading(7, 7, 7, exact), 0, 0, none,
 	               PFM_CAUSE_NO_TIME);
 	expect_between(reading(7, 7, 7, exact), reading(9, 7, 7, exact), 0, 0, none,
@@ -177,7 +176,7 @@ static void differences_refused(void **state)
 	assert_true(d.value == 0 && d.raw == 0);
 }
 
-/* Each number of the header has a word of its own, and what is no number none. */
+/* Each quality and cause of the header has a name of its own; other numbers have none. */
 static void names(void **state)
 {
 	(void)state;
@@ -203,7 +202,7 @@ static void names(void **state)
 	}
 }
 
-/* A count that never ran where a CPU came late is none, whatever stands there. */
+/* A count that never ran has quality none on a CPU that came on line late. */
 static void a_late_cpu_has_nothing(void **state)
 {
 	struct session_count c = { .config = { .scale = 1 }, .kernel_state = { .n_open = 1 } };
@@ -222,7 +221,7 @@ static void a_late_cpu_has_nothing(void **state)
 	}
 }
 
-/* Whatever a backend says first about a count is kept: why it could not be opened. */
+/* The first reason that a backend gives for a count stays. */
 static void the_first_reason_stays(void **state)
 {
 	struct session_count c = { .status = { .cause = 0 } };

@@ -58,7 +58,7 @@ static void what_cannot_be_counted(void **state)
 	expect_cause("context-switches:u", PFM_CAUSE_ATTRIBUTE, "occurs only in the kernel");
 	expect_cause("context-switches", PFM_CAUSE_NONE, "");
 	expect_cause("page-faults:u", PFM_CAUSE_NONE, "");
-	/* Who judges every processor's events judges them itself. */
+	/* The device backend decides itself about events of other processors. */
 	begin_session();
 	s->policy_backend = &pfmi_device_backend;
 	assert_int_equal(pfmi_session_add_text(&opening, "ev6::cycles"), PFMLIB_SUCCESS);
@@ -96,7 +96,7 @@ static void readings_in_user_space(void **state)
 	assert_true(read_text("armv8_pmuv3/event=8/")->get_user_read_bits == (uint64_t)1 << 33);
 	assert_true(read_text("page-faults")->get_user_read_bits == 0);
 	end(NULL);
-	use("uncore"); /* whose format says nothing of it */
+	use("uncore"); /* its format has no field for reading in user space */
 	options.flags = PFM_SESSION_USER_READ;
 	assert_true(read_text("cycles")->get_user_read_bits == 0);
 }

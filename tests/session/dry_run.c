@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dry runs: everything that only looks reaches the system, nothing that opens, counts or maps does;
- * and the session has its own system back afterwards, however it ends. */
+/* Dry runs: calls that only look reach the system; calls that open, count or map do not. The
+ * session has its own system back afterwards, whether it succeeds or fails. */
 #include "units.h"
 #include <errno.h>
 #include <perfmon/sampling.h>
@@ -20,7 +20,7 @@ static int end(void **state)
 	return done(state);
 }
 
-/* All counts are there, stopped or started, and nothing was counted. */
+/* All counts exist, stopped or started, and their values are 0. */
 static void expect_nothing(unsigned n)
 {
 	assert_int_equal(pfm_session_size(session), n);
@@ -51,8 +51,8 @@ static void groups_of_every_size(void **state)
 	}
 }
 
-/* A system that counts nothing has no files of its own: those of the machine are read. */
-static void the_machine_is_looked_at(void **state)
+/* A dry run reads the files of the machine. */
+static void reads_files_of_the_machine(void **state)
 {
 	struct sys before;
 	char text[64];
@@ -70,17 +70,17 @@ static void the_machine_is_looked_at(void **state)
 	assert_int_equal(pfmi_machine_read_small_file(&session->sys, "/x/z", text, sizeof(text)),
 	                 -ENOENT);
 	assert_int_equal(session->sys.list_folder(&session->sys, "/nowhere", NULL, NULL), -ENOENT);
-	/* What is not ours is not answered for. */
+	/* The dry run does not serve descriptors that it did not open. */
 	assert_int_equal(session->sys.ioctl(&session->sys, 3, PERF_EVENT_IOC_ENABLE, NULL), -EBADF);
 	assert_int_equal(session->sys.read(&session->sys, 3, text, sizeof(text)), -EBADF);
 	assert_int_equal(is_about(0).n_kernel_events, 7);
 	session->backend->close_counts(session);
 	assert_memory_equal(&session->sys, &before, sizeof(before));
-	session->backend->close_counts(session); /* once more is nothing more */
+	session->backend->close_counts(session); /* a second close changes nothing */
 	assert_memory_equal(&session->sys, &before, sizeof(before));
 }
 
-/* Descriptors that no file has, all different. */
+/* Descriptors of a dry run are no open files and all different. */
 static void numbers(void **state)
 {
 	const struct perf_state *st;
@@ -98,8 +98,8 @@ static void numbers(void **state)
 	expect_nothing(3);
 }
 
-/* What cannot be opened leaves the system as it was. */
-static void a_plan_that_fails(void **state)
+/* A session that fails to open leaves the system unchanged. */
+static void failed_dry_run_changes_nothing(void **state)
 {
 	(void)state;
 	options.flags |= PFM_SESSION_SYSTEM_WIDE;
@@ -113,7 +113,7 @@ static void a_plan_that_fails(void **state)
 	expect_nothing(1);
 }
 
-/* Samples are planned as well; what was lost of them is no count. */
+/* Sampling works in a dry run, without losses. */
 static void samples(void **state)
 {
 	pfm_sampling_t sampling = PFM_INIT(sampling);
@@ -129,5 +129,5 @@ static void samples(void **state)
 
 #define CASE(NAME) cmocka_unit_test_setup_teardown(NAME, begin, end)
 
-UNIT(session_dry_run, CASE(groups_of_every_size), CASE(the_machine_is_looked_at), CASE(numbers),
-     CASE(a_plan_that_fails), CASE(samples));
+UNIT(session_dry_run, CASE(groups_of_every_size), CASE(reads_files_of_the_machine), CASE(numbers),
+     CASE(failed_dry_run_changes_nothing), CASE(samples));

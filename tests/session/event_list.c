@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From one text to its counts, without a session around it: what letters and braces do to each
- * member, on which types of core it is counted, and where in the text an error is. */
+/* One text becomes counts, without a session: modifiers and groups, types of cores, and places of
+ * errors. */
 #include "units.h"
 #include "fake_session.h"
 #include "sampling/sampling.h"
@@ -39,7 +39,7 @@ static void use(const char *name)
 	begin_text();
 }
 
-/* @text becomes @n counts, and nothing else is there. */
+/* Parses @text, which must become @n counts and nothing more. */
 static const struct count_config *parse_event_text(const char *text, unsigned n)
 {
 	int rc;
@@ -70,7 +70,7 @@ static void refuse(const char *text, int code, uint32_t start, uint32_t end)
 		fail_msg("%s: %d at %u-%u of event %d", text, rc, error.start, error.end,
 		         error.event);
 	error.start = 99;
-	opening.error = NULL; /* who does not ask is not told */
+	opening.error = NULL; /* without a pfm_error_t */
 	assert_int_equal(pfmi_session_add_text(&opening, text), code);
 }
 
@@ -89,7 +89,7 @@ static void cores(void **state)
 	assert_string_equal(opening.core_pmus[0]->name, "cpu_atom");
 	assert_string_equal(opening.core_pmus[1]->name, "cpu_core");
 	end(NULL);
-	/* More types than anybody has built. */
+	/* More types of cores than any processor has. */
 	fake_begin(&fake);
 	for (int c = 'a'; c <= 'f'; c++) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu_%c/type", c);
@@ -107,7 +107,7 @@ static void cores(void **state)
 
 /* ---- letters --------------------------------------------------------------------------------- */
 
-/* Which letters are a session's, and which an event's: the name stays as it was written. */
+/* Letters of the session are cut off; letters of the event stay in its text. */
 static void letters(void **state)
 {
 	static const struct {
@@ -146,7 +146,7 @@ static void letters(void **state)
 	refuse("  nothing:D", PFMLIB_ERR_NOTFOUND, 2, 9);
 }
 
-static void letters_behind_a_brace(void **state)
+static void parses_modifiers_after_a_brace(void **state)
 {
 	(void)state;
 	use("uncore");
@@ -163,7 +163,7 @@ static void letters_behind_a_brace(void **state)
 	assert_true(!asked(0)->attr.pinned && asked(1)->attr.pinned && !asked(0)->weak);
 	parse_event_text("{cycles,instructions}:W", 2);
 	assert_true(asked(0)->weak && asked(1)->weak && !asked(1)->attr.pinned);
-	/* Of the text before nothing stays. */
+	/* Modifiers of a group do not apply to the next text. */
 	assert_int_equal(pfmi_session_add_text(&opening, "{branches}"), PFMLIB_SUCCESS);
 	assert_false(asked(2)->weak);
 	parse_event_text("{cycles}:", 1);
@@ -172,9 +172,9 @@ static void letters_behind_a_brace(void **state)
 	refuse("{cycles}::u", PFMLIB_ERR_ATTR, 9, 10);
 	refuse("{cycles} u", PFMLIB_ERR_ATTR, 8, 9);
 	parse_event_text("{cycles}:WDSWDSWDSWDSWDSWDSWDSu",
-	                 1); /* letters of the group need no room */
+	                 1); /* letters of the group need no memory in the text */
 	refuse("{cycles}:uuuuuuuuuuuuuuuu", PFMLIB_ERR_ATTR, 24,
-	       25); /* those of events have some for fifteen */
+	       25); /* event texts have memory for fifteen letters */
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -190,14 +190,15 @@ static void texts_that_are_no_list(void **state)
 	refuse("{cycles,}", PFMLIB_ERR_SYNTAX, 8, 8);
 	refuse("{,cycles}", PFMLIB_ERR_SYNTAX, 1, 1);
 	refuse("{cycles, nothing}", PFMLIB_ERR_NOTFOUND, 9, 16);
-	refuse("{nothing}:u", PFMLIB_ERR_NOTFOUND, 1, 8); /* the letters are not its own */
+	refuse("{nothing}:u", PFMLIB_ERR_NOTFOUND, 1,
+	       8); /* the error does not include the letters of the group */
 	refuse("{cycles,nothing }k", PFMLIB_ERR_NOTFOUND, 8, 15);
 	refuse("", PFMLIB_ERR_NOTFOUND, 0, 0);
 }
 
-/* Members that are named again, whatever is between them; names of few letters, of which many look
- * alike; as many as there may be. */
-static void sets(void **state)
+/* Sets of texts that occur again, with others between them, in short names that look alike, and of
+ * the largest size. */
+static void parses_sets_of_events(void **state)
 {
 	char many[4096];
 
@@ -214,7 +215,7 @@ static void sets(void **state)
 		strcat(many, ",r1");
 	strcat(many, "}");
 	parse_event_text(many, 1);
-	/* 64 and one of them again. */
+	/* 64 events, then one of them again. */
 	many[0] = '\0';
 	for (unsigned i = 0; i < MAX_GROUP_MEMBERS; i++)
 		snprintf(many + strlen(many), 16, "%cr%x", i ? ',' : '{', 0x100 + i);
@@ -241,8 +242,9 @@ static void groups_are_numbered(void **state)
 
 #define BIG "adl_goldencove::"
 
-/* Who must be counted alone, before or behind the other: a weak group is two. */
-static void one_that_keeps_others_out(void **state)
+/* An event that must be counted alone is refused in a group before or after the other event; a
+ * weak group is split in two. */
+static void splits_groups_of_exclusive_events(void **state)
 {
 	static const char alone[] = BIG "FRONTEND_RETIRED.DSB_MISS", other[] = BIG "L2_RQSTS.MISS";
 	char text[256];
@@ -262,8 +264,8 @@ static void one_that_keeps_others_out(void **state)
 	assert_true(asked(0)->group == 0 && asked(1)->group == 0);
 	snprintf(text, sizeof(text), "{%s,page-faults}", alone); /* on no PMU at all */
 	parse_event_text(text, 2);
-	/* The kernel's own events are counted on that core, too; those of the other type of core
-	 * are not. */
+	/* Events that the kernel defines are counted on that core, too; those of the other type of
+	 * core are not. */
 	snprintf(text, sizeof(text), "{branches,%s}", alone);
 	refuse(text, PFMLIB_ERR_NOASSIGN, 10, 9 + sizeof(alone));
 	snprintf(text, sizeof(text), "{cpu_atom/cache-misses/,%s}", alone);
@@ -289,15 +291,15 @@ static void on_each_type(void **state)
 	assert_int_equal(pfmi_session_add_text(&opening, "instructions"), PFMLIB_SUCCESS);
 	assert_true(asked(2)->sibling_set == asked(3)->sibling_set &&
 	            asked(2)->sibling_set != asked(0)->sibling_set);
-	/* A name of the kernel's that only one has. */
+	/* Only one type of core has this event. */
 	parse_event_text("slots", 1);
 	assert_string_equal(asked(0)->kernel_pmu->name, "cpu_core");
 	assert_true(asked(0)->lacks_core_types && asked(0)->sibling_set == 0);
 	assert_ptr_equal(asked(0)->missing_core, opening.core_pmus[0]);
-	/* One that both have, each with its own code. */
+	/* Both types of cores have this event, each with its own code. */
 	parse_event_text("mem-stores", 2);
 	assert_true(asked(0)->attr.config == 0x6d0 && asked(1)->attr.config == 0x2cd);
-	/* Where somebody says which, nobody is missed. */
+	/* A text that names a core type lacks no other core type. */
 	parse_event_text("cpu_atom/mem-stores/", 1);
 	assert_string_equal(asked(0)->kernel_pmu->name, "cpu_atom");
 	assert_true(asked(0)->lacks_core_types && !asked(0)->missing_core &&
@@ -310,8 +312,8 @@ static void on_each_type(void **state)
 	assert_false(asked(0)->lacks_core_types);
 }
 
-/* A group is one group on each type that has any of it; what belongs to none goes with the
- * first. */
+/* A group is repeated on each type of core that has any of its events; events of no core stay with
+ * the first. */
 static void groups_on_each_type(void **state)
 {
 	(void)state;
@@ -360,7 +362,7 @@ static void terms_of_samples(void **state)
 
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, end)
 
-UNIT(session_event_list, CASE(cores), CASE(letters), CASE(letters_behind_a_brace),
-     CASE(texts_that_are_no_list), CASE(sets), CASE(groups_are_numbered),
-     CASE(one_that_keeps_others_out), CASE(on_each_type), CASE(groups_on_each_type),
+UNIT(session_event_list, CASE(cores), CASE(letters), CASE(parses_modifiers_after_a_brace),
+     CASE(texts_that_are_no_list), CASE(parses_sets_of_events), CASE(groups_are_numbered),
+     CASE(splits_groups_of_exclusive_events), CASE(on_each_type), CASE(groups_on_each_type),
      CASE(terms_of_samples));

@@ -6,7 +6,7 @@
 #define BIG   "adl_goldencove::"
 #define ALONE BIG "FRONTEND_RETIRED.DSB_MISS"
 
-static void who_keeps_whom_out(void **state)
+static void finds_exclusive_conflicts(void **state)
 {
 	static const struct {
 		const char *other;
@@ -42,7 +42,7 @@ static void who_keeps_whom_out(void **state)
 		assert_false(pfmi_session_has_exclusive_conflict(&other, &other));
 		if (strcmp(rows[i].other, BIG "L2_RQSTS.MISS") == 0)
 			assert_false(pfmi_session_has_exclusive_conflict(
-				&other, &alone)); /* it is the other one's rule */
+				&other, &alone)); /* the rule of the other event applies */
 	}
 }
 
@@ -55,8 +55,8 @@ static void expect_exclusive(const char *marks)
 			fail_msg("count %u of %s", i, marks);
 }
 
-/* The whole group of one that must be alone takes turns with another group that it keeps out; with
- * its own it does not. */
+/* A group with an event that must be counted alone is exclusive if another group conflicts with
+ * it; a conflict inside the group does not count. */
 static void turns(void **state)
 {
 	(void)state;
@@ -89,4 +89,4 @@ static void turns(void **state)
 	expect_exclusive("..");
 }
 
-UNIT(session_exclusive_counts, CASE(who_keeps_whom_out), CASE(turns));
+UNIT(session_exclusive_counts, CASE(finds_exclusive_conflicts), CASE(turns));

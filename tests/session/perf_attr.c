@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodings in the kernel's own structure: each member where it belongs, and what was not asked
- * about left alone. */
+/* Encodings in perf_event_attr: each member is at its place, and members that are not set stay
+ * unchanged. */
 #include "units.h"
 #include <perfmon/perf_attr.h>
 #include "session/perf_event_internal.h"
@@ -22,15 +22,14 @@ static void words(void **state)
 	fill(&a, &from, sizeof(a), PFMLIB_SUCCESS);
 	assert_int_equal(a.attr.type, 0x80000004);
 	assert_int_equal(a.attr.size, sizeof(a.attr));
-	/* Their places in the kernel's ABI: config is the second word, config1 and config2 the
-	 * eighth and ninth. */
+	/* Places in the kernel's ABI: config is the second word, config1 and config2 the eighth
+	 * and ninth. */
 	assert_true(a.words[1] == from.config && a.words[7] == from.config1 &&
 	            a.words[8] == from.config2);
 	assert_true(a.attr.bp_type == 0);
 }
 
-/* The third word lies behind what older headers know: there must be room, and only then the struct
- * is that long. */
+/* config3 is the 17th word, after the end of older structs: the buffer must have 136 bytes. */
 static void third_word(void **state)
 {
 	const pfm_attr_t from = { .config3 = 0xaabbccdd11223344 };
@@ -52,7 +51,7 @@ static void room(void **state)
 	(void)state;
 	for (size_t size = 0; size <= sizeof(union perf_attr_buffer); size++) {
 		union perf_attr_buffer a = { .words = { 0 } };
-		bool enough = size >= 80; /* the second size that the struct ever had */
+		bool enough = size >= 80; /* PERF_ATTR_SIZE_VER1 */
 
 		fill(&a, &from, size, enough ? PFMLIB_SUCCESS : PFMLIB_ERR_FULL);
 		assert_int_equal(a.attr.size, !enough                 ? 0
@@ -62,7 +61,7 @@ static void room(void **state)
 	}
 }
 
-/* Breakpoints: the kind is in a member of its own, beside an address and a length. */
+/* A breakpoint has its kind in bp_type, beside its address and length. */
 static void breakpoints(void **state)
 {
 	const pfm_attr_t from = {
@@ -76,8 +75,8 @@ static void breakpoints(void **state)
 	assert_true(a.attr.bp_type == 3 && a.attr.bp_addr == 0x7fff0000 && a.attr.bp_len == 8);
 }
 
-/* Levels are as the text says; the other switches go on where it says so and stay where it does
- * not. */
+/* Levels follow the text; other switches are set where the text sets them and unchanged otherwise.
+ */
 static void switches(void **state)
 {
 	(void)state;
@@ -111,8 +110,8 @@ static void switches(void **state)
 		}
 }
 
-/* What the public call refuses: encodings of nothing, of what the kernel cannot count, of other
- * machines' processors. */
+/* The public call refuses a missing encoding, an event that the kernel cannot count, and an event
+ * of another processor. */
 static void refusals(void **state)
 {
 	pfm_ctx_options_t options = { .size = sizeof(options),

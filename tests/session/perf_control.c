@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is started and stopped, and in which order, when some of it fails. */
+/* The order in which events are started and stopped, also after failures. */
 #include "kernel_events.h"
 
 static struct {
@@ -34,8 +34,8 @@ static void expect_commands(const char *what, const int *fds)
 	n_commands = 0;
 }
 
-/* Witnesses are on before the others and off behind them. */
-static void who_is_started(void **state)
+/* Time reference events start before the other events and stop after them. */
+static void starts_references_first(void **state)
 {
 	int w, a, b;
 
@@ -59,7 +59,7 @@ static void who_is_started(void **state)
 	expect_commands("++++++", (const int[]){ w, w, w, w, a, b });
 	assert_int_equal(pfmi_perf_stop_counting(s), PFMLIB_SUCCESS);
 	expect_commands("---", (const int[]){ a, b, w });
-	/* With a program its own events start; those of CPUs are started now. */
+	/* With ENABLE_ON_EXEC events of the program start at its exec; events of CPUs start now. */
 	s->options.flags = PFM_SESSION_ENABLE_ON_EXEC;
 	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
 	expect_commands("+", (const int[]){ b });
@@ -69,8 +69,8 @@ static void who_is_started(void **state)
 	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
 	expect_commands("", NULL);
 	parts[2].pid = -1;
-	/* One that fails: all are asked, all are switched off again, and the first error is
-	 * told. */
+	/* If one event fails to start, all are tried and then stopped, and the first error is
+	 * returned. */
 	s->options.flags = 0;
 	fails_fd = a;
 	fails_with = -EACCES;
@@ -86,4 +86,4 @@ static void who_is_started(void **state)
 	assert_int_equal(n_commands, 3);
 }
 
-UNIT(session_perf_control, CASE(who_is_started));
+UNIT(session_perf_control, CASE(starts_references_first));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refused, asked of one event without a session around it: each error number, under
- * every circumstance that changes what it means, beside a kernel that takes the event again where
- * the test says so. Nothing stays open of all that asking. */
+/* Diagnosis of one event that the kernel refused: each error number, in every circumstance that
+ * changes its meaning, beside a kernel that accepts the event again where the test says so. No
+ * trial event stays open. */
 #include "units.h"
 #include <errno.h>
 #include "session/perf_event_internal.h"
@@ -139,7 +139,7 @@ static void plain_numbers(void **state)
 	expect(-1, E2BIG, PFM_CAUSE_ATTRIBUTE, "config3");
 	expect(-1, EIO, PFM_CAUSE_OTHER, "error number 5");
 	expect(-1, ENFILE, PFM_CAUSE_FILES, "the system has reached its limit of open files");
-	assert_int_equal(fake.uses[FAKE_PERF], 0); /* none of this needs to be asked */
+	assert_int_equal(fake.uses[FAKE_PERF], 0); /* no trial event was opened */
 }
 
 static void open_files(void **state)
@@ -214,9 +214,9 @@ static void no_such_event(void **state)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static struct perf_event_attr wanted; /* the bits that the kernel does not take */
+static struct perf_event_attr wanted; /* bits of the attribute that the kernel refuses */
 
-static bool without_those(const struct perf_event_attr *a, int pid, int cpu, int group)
+static bool accept_unless_refused_bits(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	(void)pid;
 	(void)cpu;
@@ -230,7 +230,7 @@ static bool without_those(const struct perf_event_attr *a, int pid, int cpu, int
 	       !(a->inherit & wanted.inherit) && !(a->enable_on_exec & wanted.enable_on_exec);
 }
 
-/* Everything is set; the kernel refuses one of it. */
+/* Every setting is on, and the kernel refuses one of them. */
 static void one_setting_is_refused(void **state)
 {
 	static const struct {
@@ -252,7 +252,7 @@ static void one_setting_is_refused(void **state)
 	pfm_attr_t *a = &counts[0].config.attr;
 
 	(void)state;
-	takes = without_those;
+	takes = accept_unless_refused_bits;
 	a->precise = 2;
 	a->exclude_user = a->exclude_kernel = a->exclude_hv = a->exclude_idle = a->exclude_host =
 		a->exclude_guest = a->pinned = 1;
@@ -262,7 +262,7 @@ static void one_setting_is_refused(void **state)
 		expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, rows[i].told);
 		expect(-1, EOPNOTSUPP, PFM_CAUSE_ATTRIBUTE, rows[i].told);
 	}
-	/* The hypervisor alone; nothing that was asked for; two things at once. */
+	/* The hypervisor alone; a setting that was not requested; two settings at once. */
 	a->exclude_kernel = a->exclude_user = 0;
 	wanted = (struct perf_event_attr){ .exclude_hv = 1 };
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding the hypervisor");
@@ -301,8 +301,9 @@ static void one_field_is_refused(void **state)
 		{ 0, (uint64_t)1 << 40, "split=0x12 on cpu" },
 		{ 2, 8, "config2=0xc on cpu" },
 		{ 3, 0x20, "late=0xa on cpu" },
-		{ 1, 0x10000, "the kernel refuses config=0x102000001cd on cpu" }, /* not set: nobody
-		                                                                     is at fault */
+		{ 1, 0x10000,
+		  "the kernel refuses config=0x102000001cd on cpu" }, /* not set: the setting is not
+		                                                         the cause */
 	};
 	pfm_attr_t *a = &counts[0].config.attr;
 
@@ -321,8 +322,8 @@ static void one_field_is_refused(void **state)
 	}
 }
 
-/* Bits that the format has no field for; a format that has no fields at all tells nothing. */
-static void bits_that_nobody_declared(void **state)
+/* A bit outside of every format field is the cause; a format without fields explains nothing. */
+static void diagnoses_undeclared_bits(void **state)
 {
 	struct table *none;
 	struct table_builder b;
@@ -344,7 +345,7 @@ static void bits_that_nobody_declared(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config=0x4301cd on cpu");
 	assert_null(strstr(counts[0].status.reason, "whose"));
 	free(none);
-	pfmi_table_begin_build(&b); /* each field has a part of it */
+	pfmi_table_begin_build(&b); /* each field has some of the bits */
 	for (unsigned i = 0; i < 4; i++) {
 		const struct bitrange part_of_it = { .lsb = (uint8_t)(4 * i), .width = 4 };
 
@@ -360,7 +361,7 @@ static void bits_that_nobody_declared(void **state)
 	pmu.table = format;
 }
 
-/* Numbers that a driver does not map are events that are not there. */
+/* A generic event whose number the driver does not map does not exist. */
 static void the_kernels_own_events(void **state)
 {
 	(void)state;
@@ -368,7 +369,7 @@ static void the_kernels_own_events(void **state)
 	expect(-1, EINVAL, PFM_CAUSE_NO_PMU, "has no event for it");
 	counts[0].config.attr.type = PERF_TYPE_HW_CACHE;
 	expect(-1, EINVAL, PFM_CAUSE_NO_PMU, "has no event for it");
-	takes = without_those;
+	takes = accept_unless_refused_bits;
 	wanted = (struct perf_event_attr){ .pinned = 1 };
 	counts[0].config.attr.pinned = 1;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "pinning");
@@ -384,11 +385,11 @@ static void breakpoints(void **state)
 	a->config1 = 0x1003;
 	a->config2 = 8;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "no breakpoint for 8 bytes at 0x1003");
-	takes = without_those;
+	takes = accept_unless_refused_bits;
 	wanted = (struct perf_event_attr){ .exclude_kernel = 1 };
 	a->exclude_kernel = 1;
 	expect(-1, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding the kernel");
-	/* Its address is not looked at for bits of a format. */
+	/* The address of a breakpoint is not compared with format fields. */
 	takes = without_bits;
 	refused.word = 1;
 	refused.bits = 3;
@@ -407,7 +408,7 @@ static bool nobody(const struct perf_event_attr *a, int pid, int cpu, int group)
 	return !everything(a, pid, cpu, group);
 }
 
-/* A folder that is no control group, where the event itself is good. */
+/* The folder is not a control group, and the event itself is good. */
 static void no_control_group(void **state)
 {
 	static const int errors[] = { ENOENT, EBADF };
@@ -452,13 +453,13 @@ static void groups(void **state)
 	part.pid = 42;
 	part.cpu = 3;
 	takes = alone;
-	fake.n_open--; /* the leader is the test's */
+	fake.n_open--; /* the test opened the leader */
 	expect(group, EINVAL, PFM_CAUSE_GROUP, "no counter is left for this event");
 	part.cpu = 4; /* which takes nobody */
 	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config");
-	/* A member is asked again as a member. */
+	/* The trial event of a group member joins the group. */
 	part.cpu = 3;
-	takes = without_those;
+	takes = accept_unless_refused_bits;
 	wanted = (struct perf_event_attr){ .exclude_idle = 1, .disabled = 1 };
 	counts[0].config.attr.exclude_idle = 1;
 	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "excluding idle time (I)");
@@ -472,7 +473,7 @@ static void groups(void **state)
 
 /* ---- permission ------------------------------------------------------------------------------ */
 
-/* Linux permits a process to count itself in user mode, whatever the event. */
+/* Linux permits every process to count itself in user mode. */
 static bool own_user_mode(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY &&
@@ -510,7 +511,7 @@ static void is_counting_forbidden(void **state)
 	expect_denied("3", "run with the capability CAP_SYS_ADMIN");
 	expect_denied("2", "although perf_event_paranoid is 2");
 	expect_denied("-1", "although perf_event_paranoid is -1");
-	/* Not even where a single event could be at fault. */
+	/* A system-wide event is refused too, although one event could be the cause. */
 	part.pid = -1;
 	part.cpu = 0;
 	expect_denied("1", "although perf_event_paranoid is 1");
@@ -530,8 +531,9 @@ static void this_is_not_permitted(void **state)
 	expect_denied("0", "although perf_event_paranoid is 0");
 	part.pid = 0;
 	part.cpu = -1;
-	expect_denied("2", "although perf_event_paranoid is 2"); /* the kernel is left out: nothing
-	                                                            tells why */
+	expect_denied("2",
+	              "although perf_event_paranoid is 2"); /* the event excludes the kernel, so the
+	                                                       level does not explain the refusal */
 	a->attr.exclude_kernel = 0;
 	expect_denied("2", "perf_event_paranoid is 2: counting the kernel needs 1 or lower");
 	a->has_default_levels = true;
@@ -547,8 +549,8 @@ static void this_is_not_permitted(void **state)
 	expect_denied("1", "process 42 belongs to another user");
 }
 
-/* A driver that says EPERM of events it does not have: others are permitted at the same place and
- * levels. */
+/* A driver that returns EPERM for events it does not have: other events are permitted at the same
+ * place and levels. */
 static bool dummy_there(const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY && !a->config1 &&
@@ -604,6 +606,6 @@ static void who_refuses(void **state)
 
 UNIT(session_perf_diagnose, CASE(plain_numbers), CASE(open_files), CASE(counters_in_use),
      CASE(no_such_event), CASE(one_setting_is_refused), CASE(one_field_is_refused),
-     CASE(bits_that_nobody_declared), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups),
+     CASE(diagnoses_undeclared_bits), CASE(the_kernels_own_events), CASE(breakpoints), CASE(groups),
      CASE(no_control_group), CASE(a_level_that_cannot_be_read), CASE(is_counting_forbidden),
      CASE(this_is_not_permitted), CASE(events_that_a_driver_denies), CASE(who_refuses));

@@ -63,7 +63,7 @@ static bool reads_group(unsigned i)
 	return format & PERF_FORMAT_GROUP;
 }
 
-static void who_is_read_as_a_group(void **state)
+static void reads_groups_at_once(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
@@ -79,7 +79,7 @@ static void who_is_read_as_a_group(void **state)
 	assert_false(reads_group(2));
 }
 
-/* What only the leader of a group is, and what is for tasks. */
+/* Settings that only the leader of a group has, and settings of task events. */
 static void leaders_and_members(void **state)
 {
 	struct perf_event_attr a;
@@ -120,13 +120,13 @@ static void boxes_and_wishes(void **state)
 	parts[0].instance = 2;
 	assert_int_equal(attr_of(0, true).type, 30);
 	assert_int_equal(attr_of(0, true).config1, 0x106);
-	parts[0].pid = 42; /* only who runs on it can read its counter */
+	parts[0].pid = 42; /* only a task that counts itself can read the counter in user space */
 	assert_int_equal(attr_of(0, true).config1, 6);
 	parts[0].pid = -1;
 	assert_int_equal(attr_of(0, true).config1, 6);
 }
 
-static void what_happens_in_the_kernel_alone(void **state)
+static void samples_of_the_kernel_alone(void **state)
 {
 	static const uint64_t alone[] = { PERF_COUNT_SW_CONTEXT_SWITCHES,
 		                          PERF_COUNT_SW_CPU_MIGRATIONS, 10, 11 };
@@ -179,7 +179,7 @@ static void signals(void **state)
 
 static int refuse_all(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
 {
-	/* The one question everybody may ask: of oneself, in user mode, stopped. */
+	/* The probe that every process may open: itself, in user mode, stopped. */
 	assert_true(a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY &&
 	            a->disabled && a->exclude_kernel && a->exclude_hv);
 	assert_true(pid == 0 && cpu == -1 && group == -1);
@@ -207,7 +207,7 @@ static void is_there_such_a_call(void **state)
 
 /* ---- control groups ------------------------------------------------------------------------ */
 
-/* A folder that gets descriptor 0, as it does where a program has closed its input. */
+/* A folder gets descriptor 0 if the program has closed its input. */
 static struct sys before;
 static int folders;
 
@@ -265,12 +265,12 @@ static void control_groups(void **state)
 				fake.events[i].pid == folder &&
 				fake.events[i].flags ==
 					(PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
-	/* Each with its CPU's witness. */
+	/* Each kernel event has the time reference event of its CPU. */
 	assert_true(n[0] == is_about(0).n_kernel_events && n[1] == 0 &&
 	            fake_open_events(&fake) == 2 * n[0]);
-	/* The folder's descriptor is one of those that must not stay open. */
+	/* The descriptor of the folder is closed as well. */
 	end_session();
-	/* A unit says itself which its CPUs are, where nobody knows which are on line. */
+	/* An uncore PMU lists its CPUs itself, so the online file is not needed. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "x");
 	must_open(TEXTS("uncore_imc/clockticks/"));
 	assert_int_equal(((const struct perf_state *)session->backend_state)->n_time_references, 0);
@@ -318,8 +318,8 @@ static void a_control_groups_time_that_starts_with_the_kernel(void **state)
 #define MADE(NAME)   cmocka_unit_test_setup_teardown(NAME, make, forget)
 #define OPENED(NAME) cmocka_unit_test_teardown(NAME, done)
 
-UNIT(session_perf_event, MADE(who_is_read_as_a_group), MADE(leaders_and_members),
-     MADE(boxes_and_wishes), cmocka_unit_test(what_happens_in_the_kernel_alone),
+UNIT(session_perf_event, MADE(reads_groups_at_once), MADE(leaders_and_members),
+     MADE(boxes_and_wishes), cmocka_unit_test(samples_of_the_kernel_alone),
      cmocka_unit_test(signals), OPENED(is_there_such_a_call), OPENED(control_groups),
      OPENED(a_control_group_at_descriptor_0),
      OPENED(a_control_groups_time_that_starts_with_the_kernel));

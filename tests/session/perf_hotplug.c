@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that come and go while what runs on them is counted: time that stands still, and lists that
- * grow. */
+/* CPUs that go off and on line during a count: enabled time that stands still, and growing lists.
+ */
 #include "units.h"
 #include <string.h>
 #include <linux/perf_event.h>
@@ -10,8 +10,7 @@
 #define ONLINE   "/sys/devices/system/cpu/online"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 
-static uint64_t on[8], groups_on[8]; /* for how long whoever runs on a CPU has been counted there,
-                                        and a control group */
+static uint64_t on[8], groups_on[8]; /* enabled time of each CPU, and of a control group */
 
 static void by_cpu(struct fake *f, struct fake_event *e)
 {
@@ -27,7 +26,8 @@ static void all_for(uint64_t time)
 		on[i] = groups_on[i] = time;
 }
 
-/* A session on the CPUs that are on line, or those of @cpus, of the machine's eight. */
+/* Opens a session on the CPUs @online, or on those of @cpus, of a machine with eight possible
+ * CPUs. */
 static void open_on(const char *online, const char *possible, const char *cpus, const char *text)
 {
 	make_machine("uncore");
@@ -56,7 +56,7 @@ static void expect_now(bool whole)
 		expect_whole(i, whole);
 }
 
-/* Time passes, and all that is switched on is counted in it. */
+/* Lets @time pass, in which every started event counts. */
 static void pass(uint64_t time)
 {
 	fake.clock_ns += time;
@@ -64,10 +64,10 @@ static void pass(uint64_t time)
 		on[i] += time;
 }
 
-/* What the clocks themselves may make of eight seconds: 40 ms and a 512th. */
+/* Tolerance of clocks over eight seconds: 40 ms and a 512th. */
 #define DUE (8 * (uint64_t)SECOND - 40000000 - 8 * (uint64_t)SECOND / 512)
 
-/* CPU 3 has some of eight seconds, beside others and alone. */
+/* CPU 3 has only a part of eight seconds, with other CPUs and alone. */
 static void time_stands_still(void **state)
 {
 	static const struct {
@@ -102,19 +102,19 @@ static void time_stands_still(void **state)
 		                 DUE);
 		done(NULL);
 	}
-	/* It never had any, and others did. */
+	/* CPU 3 has no time, and the other CPUs have. */
 	open_on("0-3", "0-3", "0-3", "cycles");
 	pass(SECOND);
 	on[3] = 0;
 	expect_now(false);
 	done(NULL);
-	/* A kernel that tells no time at all does not say that a CPU is missing. */
+	/* A kernel without times does not say that a CPU is missing. */
 	open_on("0-3", "0-3", "0-3", "cycles");
 	fake.clock_ns += SECOND;
 	read_all();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
 	done(NULL);
-	/* Nor may it tell more time than has passed. */
+	/* Nor does a kernel whose times exceed the elapsed time. */
 	open_on("0-3", "0-3", "0-3", "cycles");
 	pass(SECOND);
 	expect_now(true);
@@ -125,7 +125,7 @@ static void time_stands_still(void **state)
 	assert_true(counts[0].enabled < 5 * (uint64_t)SECOND);
 }
 
-/* Each reading of an event takes a tenth of a second. */
+/* Each read of an event takes a tenth of a second. */
 static void read_slowly(struct fake *f, struct fake_event *e)
 {
 	f->clock_ns += SECOND / 10;
@@ -133,7 +133,7 @@ static void read_slowly(struct fake *f, struct fake_event *e)
 	e->is_open = e->running = f->clock_ns;
 }
 
-/* Time that passes between the start of a reading and an event is no fault of the kernel's. */
+/* Time between the start of a reading and an event is not missing time. */
 static void readings_take_time(void **state)
 {
 	(void)state;
@@ -148,8 +148,7 @@ static void readings_take_time(void **state)
 	}
 }
 
-/* What is lost stays lost, whatever is set to zero; other time than that between a start and a stop
- * is nobody's. */
+/* A late CPU stays missing after a reset; time outside start and stop is not judged. */
 static void only_time_that_was_counted(void **state)
 {
 	(void)state;
@@ -179,7 +178,7 @@ static void only_time_that_was_counted(void **state)
 	assert_int_equal(pfm_reset_session(session), PFMLIB_SUCCESS);
 	pass(1000);
 	expect_now(false);
-	fake_file(&fake, ONLINE, "0-2"); /* away again: it was there in between */
+	fake_file(&fake, ONLINE, "0-2"); /* off line again: it was on line in between */
 	pass(SECOND);
 	on[3] -= SECOND;
 	expect_now(false);
@@ -201,7 +200,7 @@ static void others_come(void **state)
 	pass(SECOND);
 	expect_now(false);
 	done(NULL);
-	/* A list that nobody can read. */
+	/* The list cannot be read. */
 	open_on("0-3", "0-7", NULL, "cycles");
 	pass(SECOND);
 	expect_now(true);
@@ -212,7 +211,7 @@ static void others_come(void **state)
 static void others_do_not_matter(void **state)
 {
 	(void)state;
-	/* There are none: no list is read. */
+	/* There are no other CPUs, so no list is read. */
 	open_on("0-3", "0-3", NULL, "cycles");
 	pass(SECOND);
 	expect_now(true);
@@ -220,19 +219,19 @@ static void others_do_not_matter(void **state)
 	expect_now(true);
 	assert_int_equal(fake.uses[FAKE_OPEN], 0);
 	done(NULL);
-	/* These are what was asked for. */
+	/* The caller chose these CPUs. */
 	open_on("0-3", "0-7", "0-3", "cycles");
 	fake_file(&fake, ONLINE, "0-7");
 	pass(SECOND);
 	expect_now(true);
 	done(NULL);
-	/* No CPU's own: what is outside of them is counted all the time. */
+	/* An uncore event belongs to no CPU and counts all the time. */
 	open_on("0-6", "0-7", NULL, "uncore_imc/clockticks/");
 	fake_file(&fake, ONLINE, "0-7");
 	pass(SECOND);
 	expect_now(true);
 	done(NULL);
-	/* Each CPU is counted for itself. */
+	/* Each CPU has a count of its own. */
 	make_machine("uncore");
 	fake_file(&fake, ONLINE, "0-3");
 	fake_file(&fake, POSSIBLE, "0-7");
@@ -247,7 +246,7 @@ static void others_do_not_matter(void **state)
 	expect_now(true);
 }
 
-/* Each event of a CPU counts a number of its own. */
+/* Each event of a CPU counts its own number. */
 static void by_cpu_and_event(struct fake *f, struct fake_event *e)
 {
 	by_cpu(f, e);
@@ -264,7 +263,7 @@ static void expect_sums(bool whole)
 	}
 }
 
-/* The kernel dissolves the group of a CPU that goes off: its events are read one by one. */
+/* The kernel dissolves the group of a CPU that goes off line: its events are read one by one. */
 static void group_of_a_cpu_that_goes(void **state)
 {
 	(void)state;
@@ -285,7 +284,7 @@ static void group_of_a_cpu_that_goes(void **state)
 	expect_sums(false);
 }
 
-/* Events of a control group are enabled as long as it runs there; what else runs there goes on. */
+/* Events of a control group are enabled while the group runs on the CPU; other events go on. */
 static void control_group(void **state)
 {
 	(void)state;

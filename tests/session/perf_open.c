@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening of kernel events: for any set of events that the kernel refuses, the rest is whole.
- * Groups know their members, no descriptor leaks, and members are closed before their leaders. */
+/* Opening of kernel events: whatever events the kernel refuses, the others are complete. Groups
+ * know their members, no descriptor leaks, and members are closed before their leaders. */
 #include "units.h"
 #include <errno.h>
 #include "fake_session.h"
@@ -8,9 +8,9 @@
 /* ---- what stays open ------------------------------------------------------------------------- */
 
 static uint64_t seed;
-static unsigned one_in; /* so many calls are refused */
+static unsigned one_in; /* number of calls that are refused */
 
-/* The same answer each time the same is asked. */
+/* A given request always gets the same answer. */
 static int refuse_some(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
 {
 	static const int errors[] = {
@@ -32,11 +32,11 @@ static int close_in_order(const struct sys *sys, int fd)
 {
 	for (unsigned i = 0; i < fake.n_events; i++)
 		assert_false(fake.events[i].used &&
-		             fake.events[i].group == fd); /* a member of it is still open */
+		             fake.events[i].group == fd); /* a member of the group is still open */
 	return real_close(sys, fd);
 }
 
-/* Each group's members are linked once, in the order of opening, and opened as such. */
+/* The members of each group are linked once, in the order of opening, and opened as members. */
 static void check_group(const struct perf_state *st, int lead)
 {
 	const struct kernel_event *l = &st->events[lead];
@@ -89,7 +89,7 @@ static void check_session(void)
 		}
 		assert_int_equal(n, o->n_open);
 		assert_true(n ||
-		            session->counts[i].status.cause); /* what is not counted says why */
+		            session->counts[i].status.cause); /* a count that failed has a cause */
 	}
 }
 
@@ -125,7 +125,7 @@ static void whatever_is_refused(void **state)
 	}
 }
 
-/* CPU 4 or thread 43 goes before it is opened: the others stay. */
+/* CPU 4 or thread 43 disappears before its event is opened: the others stay. */
 static int one_has_gone(struct fake *f, const struct perf_event_attr *a, int pid, int cpu,
                         int group)
 {
@@ -150,7 +150,7 @@ static void places_that_have_gone(void **state)
 		check_session();
 		end_session();
 	}
-	/* Any other error takes all of the count. */
+	/* Any other error fails the whole count. */
 	fake.number = EBUSY;
 	must_open(TEXTS("{cycles,instructions}", "branches"));
 	assert_int_equal(fake_open_events(&fake), 0);
@@ -167,8 +167,8 @@ static void places_that_have_gone(void **state)
 	check_session();
 }
 
-/* Members that are somewhere else than their leader: what the kernel counts itself is open by
- * itself, on either side; any other event is refused, and says that it is another unit's. */
+/* A software event beside an uncore event opens without the group, on either side; any other event
+ * of another PMU is refused with that reason. */
 static void members_elsewhere(void **state)
 {
 	static const char box[] = "uncore_imc/clockticks/";
@@ -206,8 +206,8 @@ static void members_elsewhere(void **state)
 	}
 }
 
-/* A task on one CPU has a witness beside its counts: an event that never waits, at the same place,
- * as whole as they are. */
+/* A task on one CPU has a time reference event beside its counts, at the same place; it never
+ * waits for a counter. */
 static void witnesses(void **state)
 {
 	const struct perf_state *st;
@@ -246,7 +246,7 @@ static void count_config(struct fake *f, struct fake_event *e)
 	e->is_open = e->running = 1000000;
 }
 
-/* Opens the texts, and reads them in @n_reads system calls. */
+/* Opens the texts and reads them in @n_reads system calls. */
 static void expect_reads(const char *const *texts, unsigned n, unsigned n_reads)
 {
 	make_machine("uncore");
@@ -277,7 +277,7 @@ static void software_events_together(void **state)
 	check_session();
 	assert_int_equal(((const struct perf_state *)session->backend_state)->n_read_events, 7);
 	done(NULL);
-	/* Those of a task can be read without an interrupt. */
+	/* Software events of a task are read without a group. */
 	make_machine("uncore");
 	options.flags = 0;
 	must_open(TEXTS("page-faults", "context-switches"));
@@ -295,7 +295,7 @@ static int no_minor_faults(struct fake *f, const struct perf_event_attr *a, int 
 	return a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? -ENOENT : 0;
 }
 
-/* Where one is refused, each is opened for itself. */
+/* If one is refused, each is opened without a group. */
 static void software_event_refused(void **state)
 {
 	(void)state;

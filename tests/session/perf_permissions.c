@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes whose programs have more rights than who counts them: their time goes on, and their
+/* Programs with more rights than the process that counts them: their time goes on, and their
  * events stand still. */
 #include "units.h"
 #include "fake_session.h"
 
-/* A process of two threads, which is followed. */
+/* Opens a session on a process of two threads and follows its children. */
 static void follow(void)
 {
 	make_machine("uncore");
@@ -15,15 +15,15 @@ static void follow(void)
 	options.flags = PFM_SESSION_INHERIT;
 }
 
-/* The kernel takes the events of a task away that starts a set-user-ID program: it goes on, and
- * they do not. */
+/* The kernel removes the events of a task that executes a set-user-ID program; the task runs on
+ * uncounted. */
 static void a_program_with_more_rights(void **state)
 {
 	(void)state;
 	follow();
 	must_open(TEXTS("cycles", "uncore_imc/clockticks/"));
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
-	fake.n_taken = 12000000; /* the 2 ms that both threads were seen, and a tick */
+	fake.n_taken = 12000000; /* the 2 ms in which both threads were counted, and a tick */
 	for (unsigned i = 0; i < 2; i++) {
 		read_all();
 		expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
@@ -32,18 +32,18 @@ static void a_program_with_more_rights(void **state)
 	read_all();
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
 	expect_why(0, "process 42 ran for 0.012 s on CPUs but was counted for 0.002 s");
-	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* nothing to do with tasks */
+	expect_count(1, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* the event does not count tasks */
 	assert_int_equal(counts[0].value, event_text(1)->value + event_text(2)->value);
 }
 
-/* Time that is missing since the last reading shows although the whole has enough. */
-static void seen_so_long(struct fake *f, struct fake_event *e);
+/* Missing time since the last reading is found even if the whole time is long enough. */
+static void set_seen_time(struct fake *f, struct fake_event *e);
 
 static void time_between_two_readings(void **state)
 {
 	(void)state;
 	follow();
-	fake.tick = seen_so_long;
+	fake.tick = set_seen_time;
 	fake.number = 50000000; /* in each of two threads */
 	must_open(TEXTS("cycles"));
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
@@ -58,19 +58,19 @@ static void time_between_two_readings(void **state)
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_PERMISSION);
 }
 
-/* Each has been seen as long as the test says. */
-static void seen_so_long(struct fake *f, struct fake_event *e)
+/* Each thread was counted as long as the test says. */
+static void set_seen_time(struct fake *f, struct fake_event *e)
 {
 	e->value = 1000;
 	e->is_open = e->running = (uint64_t)f->number;
 }
 
-/* Only time in which it is counted is compared. */
-static void time_of_its_own(void **state)
+/* Only the time in which the task is counted is compared. */
+static void compares_counted_time_only(void **state)
 {
 	(void)state;
 	follow();
-	fake.tick = seen_so_long;
+	fake.tick = set_seen_time;
 	fake.number = 1000000;
 	fake.n_taken = 1000000000;
 	must_open(TEXTS("cycles"));
@@ -89,7 +89,7 @@ static void time_of_its_own(void **state)
 	read_all();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
-	options.flags = 0; /* threads that are born later are not wanted */
+	options.flags = 0; /* without inheritance new threads are not counted */
 	must_open(TEXTS("cycles"));
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	fake.n_taken *= 2;
@@ -97,8 +97,9 @@ static void time_of_its_own(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 }
 
-/* Up to the last stop, once however often it is started, and none where nobody knows it. */
-static void only_time_that_is_known(void **state)
+/* Time counts up to the last stop, once however often the session is started; unknown time does
+ * not count. */
+static void counts_known_time_only(void **state)
 {
 	(void)state;
 	follow();
@@ -122,4 +123,4 @@ static void only_time_that_is_known(void **state)
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_perf_permissions, CASE(a_program_with_more_rights), CASE(time_between_two_readings),
-     CASE(time_of_its_own), CASE(only_time_that_is_known));
+     CASE(compares_counted_time_only), CASE(counts_known_time_only));

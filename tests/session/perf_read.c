@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings, from a layout of kernel events that the test makes by hand: what is read and where it
- * goes, and where zero is. */
+/* Readings from a layout of kernel events that the test makes by hand: what is read, where values
+ * go, and the values at the last reset. */
 #include "kernel_events.h"
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -25,8 +25,8 @@ static void one_event(void **state)
 	expect(0, 40, 20, 40, 20, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
 }
 
-/* Two groups with something between them, one of them of a single member; what is not open has no
- * place. */
+/* Two groups with a single event between them, one of the groups with one member; events that are
+ * not open have no place. */
 static void groups_and_others(void **state)
 {
 	(void)state;
@@ -57,13 +57,13 @@ static void groups_and_others(void **state)
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 5; i++)
 		expect_exact(i, 100 + i, i == 1 ? 90 : i == 3 ? 70 : 30);
-	/* Laid out again nothing is left of the last zero. */
+	/* A new layout forgets the last reset. */
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect_exact(4, 208, 100);
 }
 
-/* A member that leads nobody and is read on its own, as older kernels want it. */
+/* A member that is read by itself, as older kernels require. */
 static void a_group_read_one_by_one(void **state)
 {
 	(void)state;
@@ -76,7 +76,7 @@ static void a_group_read_one_by_one(void **state)
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect_exact(0, 3, 10);
 	expect(1, 8, 4, 10, 5, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
-	/* Only leaders are switched on. */
+	/* Only leaders are started. */
 	fake.uses[FAKE_IOCTL] = 0;
 	assert_int_equal(pfmi_perf_start_counting(s), PFMLIB_SUCCESS);
 	assert_int_equal(fake.uses[FAKE_IOCTL], 1);
@@ -113,8 +113,8 @@ static void what_did_not_fit(void **state)
 	expect_exact(1, 2, 6);
 }
 
-/* A pinned event without its counter reads as the end of a file: it is said, and what it counted
- * before is no more than that. */
+/* A pinned event that lost its counter reads as end of file; its count is partial and keeps its
+ * last value. */
 static void a_pinned_event_lost_its_counter(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static void a_pinned_event_lost_its_counter(void **state)
 		set(1, 25, 9, 9);
 		assert_int_equal(try_read(), PFMLIB_SUCCESS);
 		expect(0, 5, 5, 4, 4, PFM_QUALITY_PARTIAL, PFM_CAUSE_BUSY);
-		/* A reset meanwhile leaves its zero where it was. */
+		/* A reset in between keeps the values at the last reset. */
 		assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
 		set(0, 17, 15, 15);
 		set(1, 26, 10, 10);
@@ -145,9 +145,8 @@ static void a_pinned_event_lost_its_counter(void **state)
 
 /* ---- clear readings -------------------------------------------------------------------------- */
 
-/* Counts that were clear are taken over without another look, as long as nothing but numbers
- * changes; what they come to is the same. */
-static void clear_readings(void **state)
+/* Counts take the fast path while only their numbers change; the results are equal. */
+static void fast_path_of_counts(void **state)
 {
 	pfm_count_t into[PARTS];
 
@@ -167,13 +166,13 @@ static void clear_readings(void **state)
 	expect_exact(0, 1 + 2, 100);
 	expect_exact(1, 4 + 8, 100);
 	assert_true(read_counts[0].scale == 3 && read_counts[1].scale == 4);
-	/* Straight into the caller's array. */
+	/* Values go into the caller's array. */
 	s->caller_counts = into;
 	memset(read_counts, 0, sizeof(read_counts));
 	assert_int_equal(pfmi_perf_read_counts(s, read_counts, 2), PFMLIB_SUCCESS);
 	assert_true(s->is_all_exact && !s->caller_counts);
 	assert_true(into[1].value == 12 && into[1].scale == 4 && read_counts[1].value == 0);
-	/* From a zero on that is elsewhere. */
+	/* After a reset at other values. */
 	assert_int_equal(pfmi_perf_reset_counts(s), PFMLIB_SUCCESS);
 	for (unsigned i = 0; i < 4; i++)
 		set(i, (1 << i) + 10 * (i + 1), 80, 80);
@@ -191,9 +190,9 @@ static void clear_readings(void **state)
 	expect(0, 3, 3, 100, 99, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
 }
 
-/* What keeps counts from being taken over: a level, a part that is missing, a witness, groups that
- * are not alike. */
-static void counts_that_are_looked_at(void **state)
+/* Counts take the fast path only if all are plain: no level, no missing kernel event, no time
+ * reference event, no closed group leader. */
+static void slow_path_of_counts(void **state)
 {
 	(void)state;
 	add_part(0, -1, false, 0, -1);
@@ -212,7 +211,7 @@ static void counts_that_are_looked_at(void **state)
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_false(perf.is_uniform);
 	counts[1].kernel_state.n_events = 1;
-	add_part(2, 1, false, 0, -1); /* read on its own, though it is a member */
+	add_part(2, 1, false, 0, -1); /* read by itself, although it is a member */
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	assert_true(perf.is_uniform);
 	fake.sys.close(&fake.sys, parts[1].fd);
@@ -223,7 +222,7 @@ static void counts_that_are_looked_at(void **state)
 
 /* ---- calls that fail ------------------------------------------------------------------------- */
 
-static int scripted[200]; /* what reading says, from the first on; 0: what the event has */
+static int scripted[200]; /* results of reads, from the first on; 0: the event's value */
 static unsigned at;
 
 static long scripted_read(const struct sys *sys, int fd, void *buf, size_t n)
@@ -266,7 +265,7 @@ static void reading_fails(void **state)
 	say(1, -ENODEV);
 	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
 	assert_int_equal(s->sys_errno, ENODEV);
-	/* A group that is not all there for a moment, and one that stays so. */
+	/* A group that is incomplete for a moment, and one that stays incomplete. */
 	say(20, -ECHILD);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	assert_int_equal(at, 21);
@@ -296,5 +295,5 @@ static void groups_that_differ(void **state)
 
 UNIT(session_perf_read, CASE(one_event), CASE(groups_and_others), CASE(a_group_read_one_by_one),
      CASE(a_group_of_another_size), CASE(what_did_not_fit), CASE(a_pinned_event_lost_its_counter),
-     CASE(clear_readings), CASE(counts_that_are_looked_at), CASE(reading_fails),
+     CASE(fast_path_of_counts), CASE(slow_path_of_counts), CASE(reading_fails),
      CASE(groups_that_differ));

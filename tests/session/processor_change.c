@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Virtual machines that are moved to a host with another processor while events are counted. */
+/* Virtual machines that move to a host with another processor during a count. */
 #include "units.h"
 #include "fake_session.h"
 
@@ -34,7 +34,7 @@ static bool answer_cpuid(const struct sys *sys, uint32_t leaf, uint32_t subleaf,
 	return leaf < 2;
 }
 
-/* A session of a clock of the processor and of one of the kernel, which counts. */
+/* Opens a session with one event of the processor and one software event, which counts. */
 static void open_on_host(void)
 {
 	open_context(NULL);
@@ -68,7 +68,7 @@ static void recorded_x86(void **state)
 	expect_moved(true);
 	expect_why(0, "chosen for GenuineIntel-6-8F-4");
 	expect_why(0, "open the session anew");
-	/* It stays so: nobody knows when the machine moved, and moved back. */
+	/* The count stays partial, because the time of the move is unknown. */
 	set_x86(0x8f);
 	fake.clock_ns += SECOND;
 	expect_moved(true);
@@ -104,7 +104,7 @@ static void midr(void **state)
 	open_on_host();
 	fake.clock_ns += SECOND;
 	expect_moved(false);
-	/* CPU 0 is away: the files tell of another CPU, maybe of another kind. */
+	/* CPU 0 is off line: the files describe another CPU, maybe of another type. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "1-3");
 	fake_file(&fake, MIDR, "0x00000000410fd840");
 	fake.clock_ns += SECOND;
@@ -117,7 +117,7 @@ static void midr(void **state)
 	done(NULL);
 }
 
-/* The caller has chosen the processor: that of the machine does not matter. */
+/* The caller chose the processor, so a change of the machine does not matter. */
 static void chosen_processor(void **state)
 {
 	(void)state;

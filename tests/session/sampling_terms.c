@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a text says of samples is taken out of it, and nothing else is. */
+/* Sampling terms are cut out of a text, and everything else stays. */
 #include "units.h"
 #include "session/perf_event_internal.h"
 
 static struct group_member member;
 
-/* What is left of @text; what it said is in member. */
+/* Returns the rest of @text; the terms are in member. */
 static const char *rest(const char *text, bool taken)
 {
 	static char left[256];
@@ -43,7 +43,7 @@ static void every_term(void **state)
 	assert_true(member.pinned && !member.exclusive);
 	assert_string_equal(rest("cycles,excl", true), "cycles");
 	assert_true(member.exclusive && !member.pinned);
-	/* The last of the two is meant. */
+	/* The last term applies. */
 	assert_string_equal(rest("cycles:freq=5:period=7", true), "cycles");
 	assert_true(member.period == 7 && member.freq == 0);
 	assert_string_equal(rest("cycles:period=7:freq=5", true), "cycles");
@@ -78,7 +78,7 @@ static void others_stay(void **state)
 	}
 }
 
-/* Values that are none: the culprit is named. */
+/* Bad values are refused at their place. */
 static void bad_values(void **state)
 {
 	static const struct {
@@ -115,7 +115,7 @@ static void bad_values(void **state)
 	assert_true(member.freq == INT64_MAX);
 }
 
-/* Between the slashes of a PMU the commas that stay are those between what stays. */
+/* Between the slashes of a PMU, commas stay only between the remaining terms. */
 static void terms_of_a_pmu(void **state)
 {
 	static const struct {
@@ -136,7 +136,7 @@ static void terms_of_a_pmu(void **state)
 		assert_string_equal(rest(lines[i].text, true), lines[i].left);
 }
 
-/* Texts put together of terms and other words: the other words are left, in order. */
+/* Texts composed of terms and other words keep the other words in order. */
 static void any_mixture(void **state)
 {
 	static const char *const ours[] = { "period=4000", "freq=99", "precise=2", "pinned",

@@ -387,7 +387,7 @@ static void a_setting_chooses_the_extra_register(void **state)
 }
 
 /* A list may have words for the values of a field that the processor's registers have. */
-static void a_field_of_a_register_is_told_in_words(void **state)
+static void describes_register_field_in_words(void **state)
 {
 	static const struct {
 		const char *field, *word;
@@ -463,7 +463,7 @@ static void a_modifier_may_be_a_choice(void **state)
 	}
 }
 
-static void what_a_setting_does_is_in_the_answer(void **state)
+static void answer_shows_effect_of_settings(void **state)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 
@@ -1121,7 +1121,7 @@ static void a_mask_that_must_be_named_cannot_be_left_out(void **state)
 /* What the kernel wants of a breakpoint, what older headers have no room for, and what is not for
  * this machine. */
 /* A level that is none would be one at which nothing is counted. */
-static void levels_that_are_none_are_refused(void **state)
+static void refuses_invalid_levels(void **state)
 {
 	static const char *const text[] = { "coreduo::Instr_Ret" };
 	pfm_encoding_t e = PFM_INIT(e);
@@ -1235,7 +1235,7 @@ static void the_kernels_structure_is_filled(void **state)
 	free(name);
 }
 
-static void what_the_kernel_cannot_count_is_not_filled_in(void **state)
+static void fills_no_attr_that_the_kernel_cannot_count(void **state)
 {
 	static const struct {
 		const char *text;
@@ -1273,9 +1273,9 @@ int main(void)
 		cmocka_unit_test(fields_have_words),
 		cmocka_unit_test(one_of_two_extra_registers),
 		cmocka_unit_test(a_setting_chooses_the_extra_register),
-		cmocka_unit_test(a_field_of_a_register_is_told_in_words),
+		cmocka_unit_test(describes_register_field_in_words),
 		cmocka_unit_test(a_modifier_may_be_a_choice),
-		cmocka_unit_test(what_a_setting_does_is_in_the_answer),
+		cmocka_unit_test(answer_shows_effect_of_settings),
 		cmocka_unit_test(a_name_of_one_processor_alone_is_that_ones),
 		cmocka_unit_test(a_processor_stands_for_its_parts),
 		cmocka_unit_test(rows_may_have_a_type_of_their_own),
@@ -1287,7 +1287,7 @@ int main(void)
 		cmocka_unit_test(suggestions_are_about_what_was_wrong),
 		cmocka_unit_test(arguments_of_descriptions),
 		cmocka_unit_test(arguments_of_encodings),
-		cmocka_unit_test(levels_that_are_none_are_refused),
+		cmocka_unit_test(refuses_invalid_levels),
 		cmocka_unit_test(arguments_of_contexts),
 		cmocka_unit_test(attributes_for_the_kernel),
 		cmocka_unit_test(structs_of_older_callers_get_what_they_have_room_for),
@@ -1296,7 +1296,7 @@ int main(void)
 		cmocka_unit_test(events_by_number_are_events_by_name),
 		cmocka_unit_test(a_mask_that_must_be_named_cannot_be_left_out),
 		cmocka_unit_test(the_kernels_structure_is_filled),
-		cmocka_unit_test(what_the_kernel_cannot_count_is_not_filled_in),
+		cmocka_unit_test(fills_no_attr_that_the_kernel_cannot_count),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -388,7 +388,7 @@ static void breakpoint_registers_run_out(void **state)
 	assert_non_null(strstr(about(15).why, "breakpoint registers are in use"));
 }
 
-static void children_are_counted_when_asked(void **state)
+static void counts_children_on_request(void **state)
 {
 	(void)state;
 	for (unsigned inherit = 0; inherit < 2; inherit++) {
@@ -438,7 +438,7 @@ static void program_is_counted_from_its_start(void **state)
 	close(go[1]);
 }
 
-static void processes_that_are_not_there(void **state)
+static void reports_missing_processes(void **state)
 {
 	pid_t child = fork();
 
@@ -458,7 +458,7 @@ static void processes_that_are_not_there(void **state)
 	                                            : PFM_QUALITY_NOT_SUPPORTED);
 }
 
-static void whole_system_runs_as_long_as_the_clock(void **state)
+static void system_wide_time_equals_the_clock(void **state)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	double wall;
@@ -621,10 +621,10 @@ int main(void)
 		CASE(tracepoint_agrees_with_software_event),
 		CASE(breakpoints_count_stores_and_calls),
 		CASE(breakpoint_registers_run_out),
-		CASE(children_are_counted_when_asked),
+		CASE(counts_children_on_request),
 		CASE(program_is_counted_from_its_start),
-		CASE(processes_that_are_not_there),
-		CASE(whole_system_runs_as_long_as_the_clock),
+		CASE(reports_missing_processes),
+		CASE(system_wide_time_equals_the_clock),
 		CASE(cpus_that_do_not_exist),
 		CASE(hardware_counts_or_says_why),
 		CASE(descriptors_run_out_and_come_back),

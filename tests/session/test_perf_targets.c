@@ -125,7 +125,7 @@ static void the_folder_cannot_be_read(void **state)
 	make_machine("uncore");
 }
 
-static void one_thread_is_one_thread(void **state)
+static void counts_one_thread_once(void **state)
 {
 	(void)state;
 	two_threads();
@@ -419,7 +419,7 @@ static void a_unit_with_a_long_list(void **state)
 	free(even);
 }
 
-static void nobody_knows_the_cpus(void **state)
+static void cpus_are_unknown(void **state)
 {
 	static const unsigned flags[] = { PFM_SESSION_SYSTEM_WIDE,
 		                          PFM_SESSION_SYSTEM_WIDE | PFM_SESSION_PER_CPU };
@@ -481,7 +481,7 @@ static void only_on_cpu_1(struct fake *f, struct fake_event *e)
 	e->value = e->running * 10;
 }
 
-static void fully_counted_on_the_cpus_asked_for(void **state)
+static void is_exact_on_requested_cpus(void **state)
 {
 	(void)state;
 	two_threads();
@@ -497,7 +497,7 @@ static void fully_counted_on_the_cpus_asked_for(void **state)
 	}
 }
 
-static void never_on_the_cpus_asked_for(void **state)
+static void is_missing_on_requested_cpus(void **state)
 {
 	(void)state;
 	two_threads();
@@ -519,7 +519,7 @@ static void shared_on_cpu_1(struct fake *f, struct fake_event *e)
 	}
 }
 
-static void waiting_is_told_from_being_elsewhere(void **state)
+static void distinguishes_waiting_from_running_elsewhere(void **state)
 {
 	(void)state;
 	two_threads();
@@ -643,7 +643,7 @@ int main(void)
 		CASE(a_process_that_cannot_be_seen),
 		CASE(numbers_of_another_namespace),
 		CASE(the_folder_cannot_be_read),
-		CASE(one_thread_is_one_thread),
+		CASE(counts_one_thread_once),
 		CASE(the_first_process),
 		CASE(threads_born_while_it_is_opened),
 		CASE(a_thread_that_becomes_the_first),
@@ -655,11 +655,11 @@ int main(void)
 		CASE(each_cpu_once),
 		CASE(thousands_of_cpus),
 		CASE(a_unit_with_a_long_list),
-		CASE(nobody_knows_the_cpus),
+		CASE(cpus_are_unknown),
 		CASE(process_on_some_cpus),
-		CASE(fully_counted_on_the_cpus_asked_for),
-		CASE(never_on_the_cpus_asked_for),
-		CASE(waiting_is_told_from_being_elsewhere),
+		CASE(is_exact_on_requested_cpus),
+		CASE(is_missing_on_requested_cpus),
+		CASE(distinguishes_waiting_from_running_elsewhere),
 		CASE(witnesses_are_first_and_last),
 		CASE(without_a_witness_there_is_no_count),
 		CASE(cores_of_two_types),

@@ -170,7 +170,7 @@ static void open_modes_are_other_flags_elsewhere(void **state)
 	}
 }
 
-static void what_stands_in_the_way_is_told_apart(void **state)
+static void distinguishes_obstacles(void **state)
 {
 	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 100, ALPHA_DEVICE_UNBOUND);
 
@@ -563,7 +563,7 @@ static void events_of_other_processors_are_left_out(void **state)
 
 /* Idle time, the host and guests are nothing the device knows; a count that asks for one of them
  * alone says so, its neighbour counts. */
-static void what_the_device_cannot_leave_out_is_told(void **state)
+static void reports_samples_the_device_cannot_exclude(void **state)
 {
 	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
 	static const char *const remedies[] = { "omit the letters G, H and I", "",
@@ -584,7 +584,7 @@ static void what_the_device_cannot_leave_out_is_told(void **state)
 }
 
 /* So are whom it cannot tell from others, and a filter; a count of one processor it has. */
-static void whom_the_device_cannot_count_is_told(void **state)
+static void reports_tasks_the_device_cannot_count(void **state)
 {
 	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = {
 		NULL, "prev_pid == 0"
@@ -634,7 +634,7 @@ int main(void)
 		cmocka_unit_test(requests_come_in_the_golden_order),
 		cmocka_unit_test(a_busy_device_is_tried_once_more_and_then_explained),
 		cmocka_unit_test(open_modes_are_other_flags_elsewhere),
-		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
+		cmocka_unit_test(distinguishes_obstacles),
 		cmocka_unit_test(errors_of_open_have_causes),
 		cmocka_unit_test(settings_the_device_refuses),
 		cmocka_unit_test(errors_while_counting_are_handed_on),
@@ -645,8 +645,8 @@ int main(void)
 		cmocka_unit_test(a_model_has_processors_of_its_own),
 		cmocka_unit_test(emulators_that_are_incomplete),
 		cmocka_unit_test(events_of_other_processors_are_left_out),
-		cmocka_unit_test(what_the_device_cannot_leave_out_is_told),
-		cmocka_unit_test(whom_the_device_cannot_count_is_told),
+		cmocka_unit_test(reports_samples_the_device_cannot_exclude),
+		cmocka_unit_test(reports_tasks_the_device_cannot_count),
 	};
 
 	return cmocka_run_group_tests_name("pfm_device", tests, NULL, NULL);

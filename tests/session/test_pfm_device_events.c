@@ -2,7 +2,7 @@
 /* Events that the Tru64 counter device counts together, and those that it leaves out. */
 #include "device_session.h"
 
-static void an_event_of_a_processor_that_is_not_there_takes_no_others_place(void **state)
+static void event_of_missing_processor_replaces_no_other(void **state)
 {
 	struct fixture *f = begin(ALPHA_DEVICE_EV5, 1, 0, ALPHA_DEVICE_UNBOUND);
 
@@ -42,7 +42,7 @@ static void events_that_do_not_fit_are_left_out_and_say_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_event_of_a_processor_that_is_not_there_takes_no_others_place),
+		cmocka_unit_test(event_of_missing_processor_replaces_no_other),
 		cmocka_unit_test(events_that_do_not_fit_are_left_out_and_say_so),
 	};
 

@@ -123,7 +123,7 @@ static void clocks_know_no_levels(void **state)
 	must_open(TEXTS("task-clock"));
 }
 
-static void nobody_has_a_negative_number(void **state)
+static void negative_numbers_are_refused(void **state)
 {
 	(void)state;
 	make_machine("uncore");
@@ -924,7 +924,7 @@ int main(void)
 		CASE(levels),
 		CASE(levels_at_which_nothing_happens),
 		CASE(clocks_know_no_levels),
-		CASE(nobody_has_a_negative_number),
+		CASE(negative_numbers_are_refused),
 		CASE(guests_host_and_idle_time),
 		CASE(group_is_opened_and_read_as_one),
 		CASE(a_pinned_group_is_pinned_by_its_leader),

@@ -157,7 +157,7 @@ static void counters_are_read_from_user_space(void **state)
 
 #endif
 
-static void arm_is_asked_for_user_space_reads(void **state)
+static void arm_attr_requests_user_space_reads(void **state)
 {
 	(void)state;
 	fake_begin(&fake);
@@ -191,7 +191,7 @@ int main(void)
 #ifdef __x86_64__
 		CASE(counters_are_read_from_user_space),
 #endif
-		CASE(arm_is_asked_for_user_space_reads),
+		CASE(arm_attr_requests_user_space_reads),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -336,7 +336,7 @@ static void every_length(void **state)
 	}
 }
 
-static void no_length_is_refused(void **state)
+static void refuses_missing_length(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < N_OUTS; i++)
@@ -485,7 +485,7 @@ int main(void)
 	static const char *const texts[] = { "page-faults", "context-switches" };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_length),
-		cmocka_unit_test(no_length_is_refused),
+		cmocka_unit_test(refuses_missing_length),
 		cmocka_unit_test(options_of_every_length),
 		cmocka_unit_test(counts_in_the_callers_stride),
 	};

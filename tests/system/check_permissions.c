@@ -41,7 +41,7 @@ static int deny(struct fake *f, const struct perf_event_attr *attr, int pid, int
 	return -EACCES;
 }
 
-static void nothing_may_be_counted(void **state)
+static void permits_no_counting(void **state)
 {
 	struct checked_machine m;
 
@@ -57,4 +57,4 @@ static void nothing_may_be_counted(void **state)
 }
 
 UNIT(system_check_permissions, cmocka_unit_test(capabilities_by_their_bits),
-     cmocka_unit_test(hidden_processes), cmocka_unit_test(nothing_may_be_counted));
+     cmocka_unit_test(hidden_processes), cmocka_unit_test(permits_no_counting));

@@ -11,7 +11,7 @@ static void count_pages(struct fake *f, struct fake_event *e)
 }
 
 /* 600 page faults are plausible, 600 instructions are not. */
-static void implausible_counts_are_told(void **state)
+static void reports_implausible_counts(void **state)
 {
 	struct checked_machine m;
 	pfm_finding_t f;
@@ -29,4 +29,4 @@ static void implausible_counts_are_told(void **state)
 	close_machine(&m);
 }
 
-UNIT(system_check_workload, cmocka_unit_test(implausible_counts_are_told));
+UNIT(system_check_workload, cmocka_unit_test(reports_implausible_counts));

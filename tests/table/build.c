@@ -147,7 +147,7 @@ static void wide_fields(void **state)
 	free(t);
 }
 
-static void as_many_fields_as_a_byte_numbers(void **state)
+static void accepts_255_fields(void **state)
 {
 	struct table_builder b;
 	struct table *t;
@@ -348,7 +348,7 @@ static void builder_without_memory(void **state)
 
 UNIT(table_build, cmocka_unit_test(an_empty_table),
      cmocka_unit_test(control_characters_become_blanks), cmocka_unit_test(builder_adds_fields),
-     cmocka_unit_test(wide_fields), cmocka_unit_test(as_many_fields_as_a_byte_numbers),
+     cmocka_unit_test(wide_fields), cmocka_unit_test(accepts_255_fields),
      cmocka_unit_test(builder_adds_features), cmocka_unit_test(row_values_of_any_size),
      cmocka_unit_test(rows_that_are_taken_back), cmocka_unit_test(names_of_rows),
      cmocka_unit_test(many_rows), cmocka_unit_test(builder_without_memory));

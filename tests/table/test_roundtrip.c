@@ -492,7 +492,7 @@ static void every_bare_name_leads_back(void **state)
 }
 
 /* A metric is not an event: encoding one must fail instead of returning zeros. */
-static void no_metric_encodes(void **state)
+static void refuses_to_encode_metrics(void **state)
 {
 	unsigned metrics = 0;
 
@@ -998,7 +998,7 @@ int main(void)
 		cmocka_unit_test(every_bare_name_leads_back),
 		cmocka_unit_test(fixed_events_stay_fixed_in_perfs_dialect),
 		cmocka_unit_test(offcore_registers_are_those_of_the_codes),
-		cmocka_unit_test(no_metric_encodes),
+		cmocka_unit_test(refuses_to_encode_metrics),
 		cmocka_unit_test(codes_and_masks_mean_the_same_in_all_digits),
 		cmocka_unit_test_teardown(rows_beside_the_one_that_numbers_mean, remove_image),
 		cmocka_unit_test_teardown(an_invented_processor_from_an_image, remove_image),

@@ -235,7 +235,7 @@ static void names_are_entered_in_their_order(void **state)
 	}
 }
 
-static void names_that_are_not_there(void **state)
+static void misses_unknown_names(void **state)
 {
 	static const char *const absent[] = { "",         "x",         "Instr_Re", "Instr_Rets",
 		                              "nstr_Ret", "Instr.Ret", "\xff",     "cycles!" };
@@ -765,7 +765,7 @@ static void a_table_cut_short_is_refused(void **state)
 	}
 }
 
-static void an_image_with_any_wrong_byte_behind_its_head_is_refused(void **state)
+static void refuses_image_with_any_wrong_byte_after_its_head(void **state)
 {
 	char *copy = malloc(image.size);
 	const char *why;
@@ -821,7 +821,7 @@ static void the_head_of_an_image(void **state)
 	free(copy);
 }
 
-static void parts_of_a_table_that_are_none(void **state)
+static void refuses_missing_parts_of_a_table(void **state)
 {
 	const struct image *im = table_get_builtin_image();
 	char *copy = malloc((size_t)im->size);
@@ -887,7 +887,7 @@ int main(void)
 		cmocka_unit_test(filters_let_the_names_of_members_pass),
 		cmocka_unit_test(filters_let_the_beginnings_of_names_pass),
 		cmocka_unit_test(names_are_entered_in_their_order),
-		cmocka_unit_test(names_that_are_not_there),
+		cmocka_unit_test(misses_unknown_names),
 		cmocka_unit_test(values_of_rows),
 		cmocka_unit_test(fields_are_laid_into_their_bits_and_taken_out),
 		cmocka_unit_test(one_wrong_byte_is_refused_or_harmless),
@@ -895,10 +895,10 @@ int main(void)
 		cmocka_unit_test(nasty_numbers_in_the_head),
 		cmocka_unit_test(each_fault_has_its_reason),
 		cmocka_unit_test(a_table_cut_short_is_refused),
-		cmocka_unit_test(an_image_with_any_wrong_byte_behind_its_head_is_refused),
+		cmocka_unit_test(refuses_image_with_any_wrong_byte_after_its_head),
 		cmocka_unit_test(the_head_of_an_image),
 		cmocka_unit_test(wholes_out_of_bounds),
-		cmocka_unit_test(parts_of_a_table_that_are_none),
+		cmocka_unit_test(refuses_missing_parts_of_a_table),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

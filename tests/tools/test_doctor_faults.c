@@ -156,8 +156,8 @@ static void hybrid_without_the_event(void **state)
 	end_machine();
 }
 
-static int somebody_holds_it(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
-                             int group)
+static int another_process_holds_the_device(struct fake *f, const struct perf_event_attr *attr,
+                                            int pid, int cpu, int group)
 {
 	(void)f;
 	(void)pid;
@@ -170,7 +170,7 @@ static void counters_that_others_hold(void **state)
 {
 	(void)state;
 	fake_recorded(&fake, "hybrid");
-	fake.decide = somebody_holds_it;
+	fake.decide = another_process_holds_the_device;
 	run_doctor();
 	assert_string_equal(get_finding_text("cycles:u", "state"), "bad");
 	assert_string_equal(get_finding_text("cycles:u", "cause"), pfm_cause_name(PFM_CAUSE_BUSY));

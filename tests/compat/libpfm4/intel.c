@@ -62,7 +62,7 @@ static void no_two_masks(const struct l4_mask *a, const struct l4_mask *b)
 /* Three of the numbers that modifiers of boxes have are no event's. Cores and Nehalem's uncore have
  * nothing that wants a modifier or a mask of another group, the latter nothing that sets one:
  * nobody looks there. */
-static void what_no_event_has(void **state)
+static void refuses_attributes_of_no_event(void **state)
 {
 	unsigned n = 0, other = 0;
 
@@ -1035,5 +1035,5 @@ static void answers_of_later_ones(void **state)
 }
 
 UNIT(compat_libpfm4_intel, cmocka_unit_test(selects_of_cores), cmocka_unit_test(second_words),
-     cmocka_unit_test(what_no_event_has), cmocka_unit_test(answers_of_libpfm4),
+     cmocka_unit_test(refuses_attributes_of_no_event), cmocka_unit_test(answers_of_libpfm4),
      cmocka_unit_test(answers_of_later_ones));

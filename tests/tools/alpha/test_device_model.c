@@ -363,7 +363,7 @@ static void modes_of_the_21164_gate_its_counters(void **state)
 	}
 }
 
-static void levels_are_told_apart(void **state)
+static void distinguishes_levels(void **state)
 {
 	struct alpha_device *m = make_device(ALPHA_DEVICE_EV6, 1);
 	int h = alpha_device_open_session(m, 1, PCNTOPENALL);
@@ -518,7 +518,7 @@ static void opening_keeps_the_counts_of_the_driver(void **state)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-static void rules_that_nobody_confirms_are_settings(void **state)
+static void unconfirmed_rules_are_settings(void **state)
 {
 	struct alpha_device_options o;
 	struct alpha_device *m;
@@ -1037,13 +1037,13 @@ int main(void)
 		cmocka_unit_test(only_marked_processes_count_under_log_select),
 		cmocka_unit_test(the_21064_before_pass_3_counts_everybody),
 		cmocka_unit_test(modes_of_the_21164_gate_its_counters),
-		cmocka_unit_test(levels_are_told_apart),
+		cmocka_unit_test(distinguishes_levels),
 		cmocka_unit_test(samples_fall_into_buckets),
 		cmocka_unit_test(callers_are_charged_for_utility_routines),
 		cmocka_unit_test(values_are_written_and_read_back),
 		cmocka_unit_test(requests_of_others_and_bad_pointers_are_refused),
 		cmocka_unit_test(opening_keeps_the_counts_of_the_driver),
-		cmocka_unit_test(rules_that_nobody_confirms_are_settings),
+		cmocka_unit_test(unconfirmed_rules_are_settings),
 		cmocka_unit_test(counting_can_hang_on_the_enable_request),
 		cmocka_unit_test(samples_by_other_rules),
 		cmocka_unit_test(ranges_are_checked_as_the_settings_say),

@@ -85,7 +85,7 @@ static void the_exit_status_is_the_programs(void **state)
 	assert_int_equal(run_program("device_program", "abort"), 128 + 6);
 }
 
-static void a_program_that_is_not_there_is_said_so(void **state)
+static void reports_missing_program(void **state)
 {
 	char name[] = "/nowhere/at/all";
 	char *argv[] = { name, NULL };
@@ -107,7 +107,7 @@ int main(void)
 		cmocka_unit_test(a_static_program_finds_the_device),
 		cmocka_unit_test(a_source_of_tru64_compiles_and_counts),
 		cmocka_unit_test(the_exit_status_is_the_programs),
-		cmocka_unit_test(a_program_that_is_not_there_is_said_so),
+		cmocka_unit_test(reports_missing_program),
 	};
 
 	return cmocka_run_group_tests_name("pfm device", tests, NULL, NULL);

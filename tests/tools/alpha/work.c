@@ -284,7 +284,7 @@ static void processors_apart(void **state)
 }
 
 /* A counter that does not run has no interrupt, and no muted one leaves anything. */
-static void interrupts_that_nobody_wants(void **state)
+static void refuses_unwanted_interrupts(void **state)
 {
 	struct model_device d = make_running_device(ALPHA_DEVICE_EV6);
 	struct alpha_device_work w = { .pid = ROOT, .events = { 5, 5 } };
@@ -494,7 +494,7 @@ static void device_model_can_be_inspected(void **state)
 UNIT(tools_alpha_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5),
      cmocka_unit_test(processes_that_are_chosen), cmocka_unit_test(levels_of_interrupts),
      cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
-     cmocka_unit_test(processors_apart), cmocka_unit_test(interrupts_that_nobody_wants),
+     cmocka_unit_test(processors_apart), cmocka_unit_test(refuses_unwanted_interrupts),
      cmocka_unit_test(selects_that_count_cycles), cmocka_unit_test(shares_of_selects),
      cmocka_unit_test(steps_add_up), cmocka_unit_test(all_processors_run),
      cmocka_unit_test(device_model_can_be_inspected));
