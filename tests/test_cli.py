@@ -191,7 +191,7 @@ class CommandLine(Case):
     def test_version(self):
         self.assertRegex(self.done("--version"), r"^pfm \d+\.\d+")
 
-    def test_options_before_and_behind_operands(self):
+    def test_options_before_and_after_operands(self):
         a = self.done("encode", "--pmu", "coreduo", "--json", "Instr_Ret")
         self.assertEqual(a, self.done("encode", "Instr_Ret", "--json", "--pmu=coreduo"))
 
@@ -497,7 +497,7 @@ class List(Case):
             [o.get("event") for o in objects(self.done("list", "--json", "tracepoint", env=env))],
             ["irq:softirq_entry", "sched:sched_switch", "sched:sched_wakeup", None])
 
-    def test_what_is_no_regular_expression_is_said(self):
+    def test_refuses_bad_regular_expressions(self):
         self.assertIn("not a regular expression", self.fails(1, "list", "zzz("))
 
     def test_no_match_is_refused_with_similar_names(self):
@@ -802,7 +802,7 @@ class Show(Case):
         (p,) = objects(self.done("show", "--json", "montecito"))
         self.assertEqual((p["events"], p["width"], p["counters"]), (637, 47, 12))
 
-    def test_what_stands_behind_the_name_is_looked_at(self):
+    def test_show_checks_attributes_after_the_name(self):
         for text, culprit in ("coreduo::L2_Lines_In:zz", "zz"), ("coreduo::L2_Lines_In:c=300",
                                                                  "300"), ("cycles,foo=1", "foo"):
             r = pfm("show", text)
@@ -890,7 +890,7 @@ class Encode(Case):
         self.assertEqual(out[0]["regs"][0]["addr"], "0x186")
         self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
 
-    def test_every_name_that_is_listed_can_be_asked_for(self):
+    def test_every_listed_name_encodes(self):
         """Metrics are asked otherwise; some events want to be told a mask."""
         names = [
             "%s::%s" % (o["pmu"], o["event"]) for o in objects(self.done("list", "--all", "--json"))
@@ -935,7 +935,7 @@ class Encode(Case):
             self.assertNotIn(note, self.done("encode", text, env=env))
             self.assertNotIn("foreign", objects(self.done("encode", "--json", text, env=env))[0])
 
-    def test_what_is_left_out(self):
+    def test_exclusions_of_a_text(self):
         (o,) = objects(self.done("encode", "--json", "coreduo/event=0xc0/GI"))
         self.assertEqual(
             o["perf"], {
@@ -974,7 +974,7 @@ class Encode(Case):
             for key in ("exclude_user", "exclude_kernel"):
                 self.assertEqual(o["perf"][key], row[key], row)
 
-    def test_what_is_missing_is_said(self):
+    def test_messages_name_the_missing_part(self):
         for text in "", ":", ",", "::", "coreduo::", "coreduo::,":
             self.assertIn("expected an event name", self.fails(1, "encode", text))
         self.assertIn("did you mean coreduo::L2_LINES_IN?",
@@ -1027,7 +1027,7 @@ class Encode(Case):
                          input="# two of them\n\nInstr_Ret\n \t\r\nBAClears\n")
         self.assertEqual(text.count("PERFEVTSEL0 "), 2)
 
-    def test_comments_behind_events(self):
+    def test_comments_after_events(self):
         lines = (
             "Instr_Ret # retired\n  BAClears\t# cleared \r\n# nothing\n\nL2_Lines_In,core=all"
             " #\nInstr_Ret#1\n"
@@ -1251,7 +1251,7 @@ class Dispatch(Case):
             self.fails(2, "dispatch", "--pmu", "montecito", "--thres", "1,2,3",
                        "IA64_INST_RETIRED"))
 
-    def test_ranges_that_are_none(self):
+    def test_refuses_bad_ranges(self):
         for given in "0x10-0x4", "0x10-0x10", "0x10+0", "0xfffffffffffffff0+0x20":
             self.assertIn(
                 given,

@@ -63,7 +63,7 @@ class Contract(unittest.TestCase):
             cls.tables, _ = pmview.read_image(f.read())
         cls.cores = list(metrics.core_tables(cls.tables))
 
-    def test_names_and_units_are_those_asked_for(self):
+    def test_contract_has_the_required_names_and_units(self):
         found = {s.name: s.unit for s in pmcontract.read_contract(metrics.CONTRACT)}
         self.assertEqual(found, NAMES)
 
@@ -98,7 +98,7 @@ class Contract(unittest.TestCase):
                                   check=True).stdout
             self.assertIn("formula", text, name)
 
-    def test_show_explains_what_is_missing(self):
+    def test_show_explains_missing_metrics(self):
         """Every standard metric of every processor is shown with status 0: its formula, or the
         reason."""
         names = ["%s::%s" % (core.name, name) for core, _ in self.cores for name in NAMES]

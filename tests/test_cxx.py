@@ -35,7 +35,7 @@ class Compilers(unittest.TestCase):
                                   timeout=60)
             self.assertEqual(done.returncode, 0)
 
-    def test_an_older_standard_is_told_what_is_needed(self):
+    def test_older_standard_gets_a_clear_error(self):
         for compiler in "g++", "clang++":
             if not shutil.which(compiler):
                 self.skipTest(compiler + " is not installed")

@@ -151,7 +151,7 @@ class Here(unittest.TestCase):
         self.assertEqual("count" in f, f["state"] != "bad"
                          or "does not match the workload" in f.get("why", ""))
 
-    def test_who_has_events_open(self):
+    def test_doctor_names_processes_with_open_events(self):
         with subprocess.Popen(
             [PFM, "stat", "-e", "page-faults,task-clock", "--", "sh", "-c", "echo; read line"],
                 env=CLEAN, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -169,7 +169,7 @@ class Here(unittest.TestCase):
                           shown["open events"]["found"])
 
     @unittest.skipIf(os.getuid(), "not root")
-    def test_who_holds_the_lock(self):
+    def test_doctor_names_the_holder_of_the_lock(self):
         folder, lock = "/run/perfmon", "/run/perfmon/pmu.lock"
         if os.path.exists(folder):
             self.skipTest("%s is in use" % folder)

@@ -342,7 +342,7 @@ class Examples(unittest.TestCase):
             done = self.type(" ".join(["pfm", "encode", *pmu, "'%s'" % name]))
             self.assertEqual(done.returncode, 0, name + "\n" + done.stderr)
 
-    def test_the_diagnostic_in_the_manual_is_what_is_said(self):
+    def test_diagnostic_in_the_manual_is_printed(self):
         text = read("docs", "man1", "pfm.1").partition(".Sh DIAGNOSTICS")[2]
         shown = re.search(r"^\$ (.*)\n((?:.*\n)*?)\.Ed", text, re.M)
         self.assertEqual(self.type(shown.group(1)).stderr, shown.group(2))

@@ -458,7 +458,7 @@ class ForeignText(Folder):
             f.write("pmu x\nnonsense \x1b[2J\n")
         self.assertIn("nonsense", self.silent("import", path, "-o", self.at("out.pmdb")))
 
-    def test_what_is_harmless_passes(self):
+    def test_harmless_characters_pass(self):
         self.assertIn("Grün € 😀", self.silent("encode", "Grün € 😀"))
         self.assertIn("\x1b[1m", pfm("show", "coreduo", "--color=always").stdout)
 

@@ -500,7 +500,7 @@ class Lists(Trees, unittest.TestCase):
             pmmatch.convert_posix_to_python(
                 self.table("u74").read_text(self.table("u74").read_records("matches")[0][8])))
 
-    def test_matrix_values_compose_what_the_list_names(self):
+    def test_matrix_values_compose_the_listed_events(self):
         """Request and response of the matrix give the value of the event that has both in its
         name."""
         hsw = self.table("hsw")
@@ -1012,7 +1012,7 @@ class MadeUp(unittest.TestCase):
                          ("EventCode", "UMask", "Counter", "CounterMask", "MSRValue", "EventCode",
                           "Invert", "EventCode", "EventCode"))
 
-    def test_what_is_no_file_is_not_waited_for(self):
+    def test_import_does_not_wait_for_pipes(self):
         """Neither among what is read, nor for what was written before."""
         self.intel("HSW", [event()])
         for name in ("pipe.json", "pipe.pmu", "pipe.tar", "mapfile.csv", "HSW/events/pipe.json",
@@ -1313,7 +1313,7 @@ class MadeUp(unittest.TestCase):
             for name in ("THIS", "THAT", 'A "B"', "\\C"):
                 self.assertIsNone(t.find_row(name), name)
 
-    def test_every_name_that_is_listed_can_be_asked_for(self):
+    def test_every_listed_name_encodes(self):
         """What ends a name in a text is in none; whatever else is, in its full name and in
         perf's."""
         names = [
@@ -1384,7 +1384,7 @@ class MadeUp(unittest.TestCase):
         with open(os.path.join(folder, "skx.pmu"), encoding="utf-8") as f:
             self.assertNotIn("Made up", f.read())
 
-    def test_a_scale_that_is_none_costs_its_row(self):
+    def test_bad_scale_drops_its_row(self):
         for scale, fits in ("64Bytes",
                             True), ("1e-3 us",
                                     True), (".5", True), ("1.2.3Bytes",
@@ -1430,7 +1430,7 @@ class MadeUp(unittest.TestCase):
         with open(os.path.join(out, "skx.pmdb"), "rb") as f:
             self.assertEqual(f.read(), before)
 
-    def test_what_was_written_is_told(self):
+    def test_import_reports_what_it_wrote(self):
         """How much, and whether what was there before stays where a list is damaged: with one image
         for all, and with texts, too."""
         self.intel("SKX", [event()])
@@ -1464,7 +1464,7 @@ class MadeUp(unittest.TestCase):
         return sum(os.path.getsize(os.path.join(path, n))
                    for n in os.listdir(path)) if os.path.isdir(path) else os.path.getsize(path)
 
-    def test_lists_among_test_data_are_none(self):
+    def test_lists_among_test_data_are_ignored(self):
         self.intel("SKX", [event()])
         for folder in ("scripts/testdata/TST", "tests/AAA"):
             self.put(folder + "/events/x_core.json", {"Header": {}, "Events": [event()]})
@@ -1612,7 +1612,7 @@ class Command(unittest.TestCase):
             p.communicate(timeout=60)
             self.assertTrue(is_empty(p.pid))
 
-    def test_a_worker_that_is_killed_is_told_of(self):
+    def test_import_reports_a_killed_worker(self):
         with tempfile.TemporaryDirectory() as root:
             self.big_lists(root)
             p, worker = self.begin(root), []

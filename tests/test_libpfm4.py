@@ -258,7 +258,7 @@ class Sample(unittest.TestCase):
                 self.assertEqual(a[:2] if layer == 0 else a[1:5], b[:2] if layer == 0 else b[1:5],
                                  a)
 
-    def test_what_contradicts_itself_is_refused(self):
+    def test_refuses_contradicting_attributes(self):
         """However often the first value is said. Of two states of cores libpfm4 counts the last
         one, of two banks a third one."""
         for text, code, word in (("skl::L2_RQSTS:MISS:c=1:c=1:c=2", -10,
@@ -430,12 +430,12 @@ class Machines(unittest.TestCase):
                 {n for n in names if not n.startswith(("hisi", "tx2", "powerpc_nest"))}, {wanted},
                 identity)
 
-    def test_an_identity_that_is_none_leaves_this_machine(self):
+    def test_bad_identity_leaves_this_machine(self):
         for nonsense in ("x", "Nobody-6-1", "0x1z"):
             self.assertEqual(present(PERFMON_CPUID=nonsense), present())
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "only x86 is asked by an instruction")
-    def test_this_machine_is_what_its_kernel_says(self):
+    def test_this_machine_is_found_by_its_cpuinfo(self):
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
             said = dict([piece.strip() for piece in line.split(":", 1)]
                         for line in f.read().split("\n\n")[0].splitlines() if ":" in line)
@@ -515,7 +515,7 @@ class Machines(unittest.TestCase):
         self.assertEqual([a[:3] for a in said],
                          [["0", "9", "0x11"], ["0", "8", "0x11"], ["-8", "0", "0x0"]])
 
-    def test_arm_cores_that_come_in_pieces_are_none(self):
+    def test_incomplete_arm_cores_are_ignored(self):
         text = (
             "CPU part\t: 0xd03\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\nCPU implementer\nCPU"
             " architecture: 8\n"
@@ -566,7 +566,7 @@ class Machines(unittest.TestCase):
         os.unlink(root + "/proc/sys/kernel/perf_event_paranoid")
         self.assertEqual(encode([(2, 9, 0, 0, "perf::CYCLES")], PERFMON_SYSFS=root)[0][0], "-1")
 
-    def test_inactive_ones_are_asked_by_name_also_behind_a_forced_one(self):
+    def test_inactive_pmus_are_found_by_name_also_after_a_forced_one(self):
         """Whatever the variable is set to; a list of PMUs ends with the forced one all the same."""
         query = [(0, 9, 0, 0, "spr::INST_RETIRED")]
         for value, forced, disabled, code in (("0", None, None,
@@ -924,7 +924,7 @@ class Native(unittest.TestCase):
                 [config, config1], text)
 
     @unittest.skipUnless(PFM and os.path.exists(PFM), "the command pfm was not built")
-    def test_what_is_lent_is_not_listed(self):
+    def test_alias_rows_are_not_listed(self):
         """The vendor's events alone are counted and suggested."""
         said = run([PFM, "list", "--all", "--pmu", "skl"], environment()).stdout
         self.assertNotRegex(said,

@@ -128,7 +128,7 @@ class Tables(unittest.TestCase):
                 seen += 1
         self.assertGreater(seen, 30)
 
-    def test_what_the_kernel_drops_is_said(self):
+    def test_notes_name_bits_that_the_kernel_drops(self):
         seen = 0
         for t, r, values in self.rows():
             if re.fullmatch(r"(jkt|ivt)_uncore_(pcu|ubox)", t.name) and values["code"] > 0xFF:

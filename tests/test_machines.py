@@ -216,7 +216,7 @@ class Hybrid(unittest.TestCase):
                          [("cpu_atom", 0, 0xa00000000), ("cpu_core", 0, 0x400000000),
                           ("cpu_atom", 3, 0xa00000000), ("cpu_core", 3, 0x400000000)])
 
-    def test_what_some_cores_lack_says_which(self):
+    def test_messages_name_the_cores_that_lack_an_event(self):
         for event in ("slots", "mem-loads"):
             plan = self.m.plan(event, "true")
             self.assertEqual(brief(plan), [(event, "cpu_core", 1)])
@@ -482,7 +482,7 @@ class Precedence(unittest.TestCase):
             self.assertEqual(m.perf("cpu::LISTED.ONLY"), (4, 0x713))
             self.assertEqual(m.perf("LISTED.ONLY"), (4, 0x713))
 
-    def test_the_list_comes_before_what_is_built_in(self):
+    def test_imported_lists_come_before_built_in_tables(self):
         with ours("uncore", UNCORE, self.folder) as m:
             self.assertEqual(m.perf("cpu-migrations"), (4, 0x12))
         with ours("uncore", UNCORE) as m:
@@ -585,7 +585,7 @@ class Unknown(unittest.TestCase):
                 self.assertIn(("made_up", "image"), here)
                 self.assertNotIn(("intel_arch", "built in"), here)
 
-    def test_nobody_knows_anything(self):
+    def test_unknown_machine(self):
         with Machine(None, "nonsense") as m:
             self.assertEqual(m.perf("coreduo::L2_LINES_IN:SELF")[1], 0x7024)
             self.assertIn(m.perf("L2_LINES_IN"), ("unknown_event", "ambiguous"))

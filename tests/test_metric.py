@@ -170,7 +170,7 @@ class Formulas(unittest.TestCase):
                 self.assertTrue(math.isclose(a["value"], b["value"], rel_tol=1e-12),
                                 (made[i], once[i]))
 
-    def test_what_is_rewritten_is_what_would_be_read(self):
+    def test_rewritten_formulas_read_back_equal(self):
         """A formula that was written in our grammar is not read again: reading would give the
         same."""
         rng = random.Random(23)
@@ -198,7 +198,7 @@ class Formulas(unittest.TestCase):
         ], {})
         self.assertEqual([a["value"] for a in got], [7, -7, 4, 2, 6, 1, 0, 4, 2])
 
-    def test_undefined_is_told(self):
+    def test_undefined_results_have_a_reason(self):
         got = self.values([
             "A / B", "d_ratio(A, B)", "A + C.D", "A if 1 else A / B", "max(A / B, 1)",
             "1e200 * 1e200", "5 % B", "0 & A / B"
@@ -224,7 +224,7 @@ class Formulas(unittest.TestCase):
             self.assertEqual(scaled["over_threshold"], a > 4)
             self.assertEqual((out["unit"], scaled["unit"]), ("percent", "%"))
 
-    def test_a_name_nobody_knows_is_refused_by_name(self):
+    def test_unknown_name_is_refused_by_name(self):
         for text, word in (("A / NOBODY", "NOBODY"), ("#nothing", "#nothing"), ("f(A)",
                                                                                 "f"), ("A B", "B"),
                            ("(A", "')'"), ("A +", "the end"), ("A $ B", "$"), ("1e999", "1e999")):
@@ -235,7 +235,7 @@ class Formulas(unittest.TestCase):
                                  self.folder.name)
         self.assertIn("computed from itself", errors)
 
-    def test_a_ratio_is_one_of_those_who_have_its_events(self):
+    def test_ratio_is_one_whose_events_exist(self):
         image = self.image(
             'ratio R metric="A / NOBODY" unit="wrong"\nratio R metric="max(A, B) / C.D"'
             ' unit="right"\nratio R metric="A"\nratio GONE metric="NOBODY"\nratio A metric="B"\n'
@@ -513,7 +513,7 @@ class Counted(unittest.TestCase):
         self.assertNotIn("ipc", ratios["cortex_a9"])        # no event counts its clocks
         self.assertGreater(len(ratios), 130)
 
-    def test_what_a_ratio_says(self):
+    def test_values_of_ratios(self):
         """From counts, by hand."""
         made = [("power10", "stalled_backend", {"PM_EXEC_STALL": 30, "PM_RUN_CYC": 120}, 25),
                 ("power8", "stalled_frontend", {"PM_GCT_NOSLOT_CYC": 6, "PM_RUN_CYC": 120}, 5),
@@ -589,7 +589,7 @@ class Counted(unittest.TestCase):
         self.assertEqual(got, ids)
         self.assertEqual([type(i) for i in got[:6]], [int] * 4 + [float] * 2)
 
-    def test_a_refusal_points_into_what_it_shows(self):
+    def test_refusal_points_into_the_text_it_shows(self):
         requests = [{"pmu": "skx", "metric": "Info_Thread_IPCC"}, {"pmu": "nope", "metric": "x"}]
         lines = "".join(json.dumps(r) + "\n" for r in requests)
         done = subprocess.run([PFM, "metric", "--json"], input=lines, capture_output=True,
@@ -701,12 +701,12 @@ class Counted(unittest.TestCase):
         done = subprocess.run([PFM, "plan", ""], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (1, "pfm: expected an event name\n"))
 
-    def test_a_metric_nobody_knows(self):
+    def test_unknown_metric(self):
         text = self.stat("-M", "ipcc", check=False)[1]
         self.assertIn("did you mean ipc?", text)
         self.assertIn("pfm list --metrics", text)
 
-    def test_what_was_not_counted_has_no_value(self):
+    def test_metric_without_counts_has_no_value(self):
         done = subprocess.run([PFM, "stat", "--json", "-M", "skx::Info_Thread_IPC", "--", "true"],
                               capture_output=True, text=True)
         metric = next(r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r)

@@ -54,7 +54,7 @@ class Pager(unittest.TestCase):
         self.assertIn("\x1b[", said)    # colours stay, and so does the width
         self.assertTrue(all(len(line) < 140 for line in said.splitlines()))
 
-    def test_not_where_nobody_asked(self):
+    def test_no_pager_unless_wanted(self):
         for pager, args in ((MARK, ["--no-pager"]), ("", []), ("cat", []), (MARK, ["--json"])):
             said, status = on_terminal("list", "--pmu", "ev6", *args, pager=pager)
             self.assertEqual((status, "paged:" in said), (0, False), (pager, args))
@@ -69,7 +69,7 @@ class Pager(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("retinst", said)
 
-    def test_less_is_told_to_leave_short_answers_alone(self):
+    def test_less_gets_options_for_short_answers(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "less"), "w", encoding="ascii") as f:
                 f.write('#!/bin/sh\necho "less with $LESS"\nexec cat\n')
@@ -84,7 +84,7 @@ class Pager(unittest.TestCase):
         self.assertEqual((len(said.splitlines()), status), (3, 1))
         self.assertLess(time.monotonic() - began, 30)
 
-    def test_what_is_refused_is_said_on_the_terminal(self):
+    def test_refusals_go_to_the_terminal(self):
         said, status = on_terminal("list", "ev6::no-such-thing-at-all", pager=MARK)
         self.assertEqual(status, 1)
         self.assertIn("pfm: no event matches", said)

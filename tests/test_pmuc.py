@@ -431,7 +431,7 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(names("all")), len(BUILTIN))
             self.assertEqual(names("montecito,none*"), "pmuc: no processor is called 'none*'")
 
-    def test_some_processors_are_what_they_are_among_all(self):
+    def test_subset_of_processors_equals_the_whole(self):
         """What is left out is not even compiled; a processor's boxes, which its metrics speak of,
         come with it."""
         paths = [
@@ -451,7 +451,7 @@ class RoundTrip(unittest.TestCase):
             self.assertGreater(len(kept[0]), 1)
             self.assertEqual(*map(pmimage.make_image, kept))
 
-    def test_the_checksum_is_what_it_is_by_hand(self):
+    def test_checksum_equals_its_definition(self):
         """Its definition, word for word, over lengths around a block's and words that carry."""
         rng = random.Random(5)
         for n in (*range(9), pmlayout.BLOCK - 1, pmlayout.BLOCK, pmlayout.BLOCK + 1,
@@ -589,7 +589,7 @@ class Agreement(unittest.TestCase):
         return program, raw
 
     @unittest.skipUnless(CC, "no C compiler")
-    def test_what_is_built_in_is_the_image(self):
+    def test_built_in_image_equals_the_file(self):
         """A program has byte for byte the image, and C finds every name."""
         tables = self.tables()
         with tempfile.TemporaryDirectory() as tmp:
@@ -725,7 +725,7 @@ class Pieces(unittest.TestCase):
         t.lent, t.rows[1].values = [pt.Row("LENT", "x", 1, t.rows[1].values)], []
         self.assertTrue(view(t).flags & pt.TABLE_REPLACES)
 
-    def test_what_the_model_refuses(self):
+    def test_check_table_refuses_bad_tables(self):
         def wrong(change):
             t = self.make(3)
             change(t)

@@ -352,7 +352,7 @@ class Record(unittest.TestCase):
                 for t in titles), titles)
         self.assertNotRegex(svg, r"(src|href)=")  # a file that stands alone
 
-    def test_inlined_functions_and_names_of_cxx_are_told(self):
+    def test_report_shows_inlined_functions_and_cxx_names(self):
         cxx = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
         if not cxx:
             self.skipTest("no C++ compiler")
@@ -505,7 +505,7 @@ class Record(unittest.TestCase):
         self.assertGreaterEqual(
             sum(r["samples"] for r in rows if r["event"] == "software::page_faults"), 100)
 
-    def test_losses_are_told(self):
+    def test_reports_losses(self):
         done = self.record("-e", "page-faults:u", "-c", "1", "-m", "1",
                            program=("./program", "4000"))
         self.assertRegex(done.stderr, r"pfm record: .* MB in perf\.data")
@@ -527,7 +527,7 @@ class Record(unittest.TestCase):
             at += size
         self.assertEqual(accounts, [int(lost[1])])
 
-    def test_a_full_disk_leaves_what_was_written(self):
+    def test_full_disk_keeps_complete_records(self):
         if not self.built:
             self.skipTest("no C compiler")
         for room in range(65536, 65536 + 56, 8):      # the end of a record among them
@@ -725,7 +725,7 @@ class Record(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
 
-    def test_events_are_told_apart(self):
+    def test_events_are_counted_separately(self):
         """What samples of one event weigh is no part of another's: stacks are added up of one
         event, or of all that are asked for."""
         done = self.record("-g", "-e", "page-faults:u:period=10", "-e", "minor-faults:u:period=7",
@@ -947,7 +947,7 @@ class OtherPeoples(unittest.TestCase):
                          [("/bin/host", 1), ("[guest kernel]", 1), ("[guest]", 1),
                           ("[hypervisor]", 1)])
 
-    def test_what_is_missing_is_told(self):
+    def test_reports_lost_samples(self):
         """Samples that were lost are among the records that were, as far as buffers told of
         these."""
         for records, samples, want in (0, 7, 7), (9, 7, 9):
@@ -962,7 +962,7 @@ class OtherPeoples(unittest.TestCase):
             self.assertIn("pfm report: %d records were lost while recording\n" % want, said)
             self.assertIn("pfm report: the kernel throttled sampling 1 time:", said)
 
-    def test_samples_whose_event_cannot_be_told_are_no_others(self):
+    def test_samples_without_a_known_event_are_separate(self):
         for configs, twins in ((2, 3), False), ((2, 2), True), ((1, 1), False), ((0, 0), False):
             crafted = Crafted()
             for i, config in enumerate(configs):
@@ -973,7 +973,7 @@ class OtherPeoples(unittest.TestCase):
             self.assertIn("pfm report: 1 samples are left out: their event is unknown\n", said)
             self.assertEqual("cannot be distinguished" in said, twins, said)
 
-    def test_places_that_are_not_shown_are_told(self):
+    def test_report_counts_rows_not_shown(self):
         crafted = Crafted()
         crafted.attr()
         for k in range(50):
@@ -1020,7 +1020,7 @@ class OtherPeoples(unittest.TestCase):
             self.assertIn(" first\n", self.sampled(folder, "program")[0])
 
     @unittest.skipIf(sys.byteorder == "big", "programs of this order are not crafted")
-    def test_of_names_for_one_function_the_first_by_letter_is_told(self):
+    def test_first_name_by_letter_represents_a_function(self):
         names = [b"alpha", b"beta", b"gamma", b"delta"]
         with tempfile.TemporaryDirectory() as folder:
             for order in names, names[::-1], names[2:] + names[:2]:

@@ -146,7 +146,7 @@ class Site(unittest.TestCase):
             for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r, re.S)
         ] for r in re.findall(r"<tr>(.*?)</tr>", body, re.S)]
 
-    def test_the_data_is_what_the_command_lists(self):
+    def test_site_data_equals_the_list(self):
         names = [p[0] for p in self.processors]
         self.assertTrue({"coreduo", "montecito", "ev5"} <= set(names))
         self.assertEqual(len(set(names)), len(names))
@@ -206,7 +206,7 @@ class Site(unittest.TestCase):
             for row in self.rows(body)
         ]
 
-    def test_what_other_makers_call_it(self):
+    def test_search_finds_names_of_other_makers(self):
         names = self.names("#/s/snoop%20hitm%20amdzen4")
         self.assertIn("ls_any_fills_from_sys.near_cache", names)
         self.assertNotIn("op_cache_hit_miss.op_cache_hit", names)
@@ -215,7 +215,7 @@ class Site(unittest.TestCase):
         self.assertIn("ls_any_fills_from_sys.near_cache", names)
         self.assertIn("L2_RQSTS.MISS", self.names("#/s/skx%20l2rqsts"))
 
-    def test_an_address_that_is_none(self):
+    def test_bad_addresses(self):
         for route, title in ("#/s/%", "“%”"), ("#/p/z80", "Not here"):
             self.assertEqual(
                 re.search(r"<title>(.*?) - perfmon</title>", self.browse(route))[1], title)
@@ -342,7 +342,7 @@ class Hands(unittest.TestCase):
         self.browser.wait(
             "location.hash.indexOf('#/f/') === 0 && document.activeElement.tagName === 'H1'")
 
-    def test_what_is_read_out(self):
+    def test_accessibility_tree(self):
         self.browser.open(self.url + "#/compare/ev6/ev67")
         self.browser.wait("document.querySelectorAll('table.events tbody tr').length")
         self.browser.call("Accessibility.enable")

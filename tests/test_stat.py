@@ -168,7 +168,7 @@ class Tasks(Case):
         for o in rows:
             self.near(o["value"], 2 * PAGES)
 
-    def test_numbers_are_asked_for(self):
+    def test_refuses_bad_process_numbers(self):
         for wrong in ("x", "", "1,", "0", "-1", "1,,2", "99999999999"):
             r = stat("-p", wrong)
             self.assertEqual(r.returncode, 2, wrong)
@@ -324,7 +324,7 @@ class Times(Case):
                     self.assertEqual(r.returncode, status)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no full device")
-    def test_nobody_counts_on_for_a_file_that_is_full(self):
+    def test_counting_ends_when_the_file_is_full(self):
         """Nothing else would end these, but a command goes on to its own end."""
         for whom, status in (["-p", str(os.getpid())],
                              1), (["-a"], 1), (["--", "sh", "-c", "sleep 0.3; exit 3"], 3):
@@ -342,7 +342,7 @@ class Times(Case):
         self.assertEqual(p.wait(20), 1)
 
     @unittest.skipUnless(shutil.which("strace"), "no strace")
-    def test_a_command_does_not_wait_for_who_was_killed(self):
+    def test_command_ends_if_pfm_is_killed_before_start(self):
         """The command waits until its counts are open. Killed before that, nobody tells it to
         start."""
         mark = "300.%d" % os.getpid()
@@ -392,7 +392,7 @@ class Times(Case):
                 stat("-I", "20", "--interval-count", "3", "-x", ",", "-e", "coreduo::Instr_Ret",
                      "--", "sleep", "20").stderr.splitlines()), 1 + 3)
 
-    def test_what_comes_before_the_delay_is_not_counted(self):
+    def test_nothing_is_counted_before_the_delay(self):
         early = "import mmap,time\nm=mmap.mmap(-1,2000*4096)\nm.madvise(mmap.MADV_NOHUGEPAGE)\n" \
                 "for i in range(2000): m[i*4096]=1\ntime.sleep(1.5)"
         whole, late = (objects(
@@ -530,7 +530,7 @@ class Answers(Case):
                 self.assertEqual(row[7:], ["exact", "", ""])
             self.assertEqual(rows[1][1], "msec")
 
-    def test_columns_quote_what_would_be_two(self):
+    def test_columns_quote_separators(self):
         text = "{page-faults,minor-faults}"
         r = stat("-x", ",", "--no-header", "-e", "coreduo::L2_Rqsts,core=all", "-e", text, "--",
                  "true")
@@ -648,7 +648,7 @@ class Answers(Case):
         }
         self.assertEqual(sockets, {w.split("-")[0] for w in wanted})
 
-    def test_what_does_not_go_together(self):
+    def test_refuses_options_that_conflict(self):
         for words in (["--per-core"], ["-a", "--per-core", "--per-socket", "--timeout",
                                        "1"], ["--table", "--",
                                               "true"], ["--interval-count", "2", "--", "true"],

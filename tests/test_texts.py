@@ -192,7 +192,7 @@ class Texts(unittest.TestCase):
                    if not t.endswith(".") or len(words(t)) < 2
                    or not t[0].isupper() and not t[0].isdigit()])
 
-    def test_none_is_too_long(self):
+    def test_no_text_is_too_long(self):
         self.need()
         self.none([(k[2], len(t), t) for k, t in self.names.items() if len(t) > LONGEST])
 
@@ -201,7 +201,7 @@ class Texts(unittest.TestCase):
         self.none([(k[2], t) for k, t in self.names.items()
                    if re.search(r"~|\^[A-Za-z]|@[a-z]", t)])
 
-    def test_none_only_repeats_its_name(self):
+    def test_no_text_only_repeats_its_name(self):
         self.need()
 
         def repeats(name, text):
@@ -209,7 +209,7 @@ class Texts(unittest.TestCase):
             return all(w in SMALL_WORDS or w in folded for w in words(text))
         self.none([(k[2], t) for k, t in self.names.items() if repeats(k[2], t)])
 
-    def test_none_is_a_list_of_words(self):
+    def test_no_text_is_a_list_of_words(self):
         """Three pieces of one or two words each are no sentence: "L2 cache, data, reads"."""
         self.need()
 
@@ -218,7 +218,7 @@ class Texts(unittest.TestCase):
             return len(pieces) > 2 and max(len(p.split()) for p in pieces) < 3
         self.none([(k[2], t) for k, t in self.names.items() if listed(t)])
 
-    def test_none_says_a_thing_twice(self):
+    def test_no_text_repeats_itself(self):
         self.need()
 
         def twice(text, n=5):
@@ -226,7 +226,7 @@ class Texts(unittest.TestCase):
             return len({tuple(w[i:i + n]) for i in range(len(w) - n + 1)}) < len(w) - n + 1
         self.none([(k[2], t) for k, t in self.names.items() if twice(t)])
 
-    def test_none_is_the_vendors(self):
+    def test_no_text_is_copied_from_a_vendor(self):
         self.need()
         found = []
         for (family, _, name, _), text in self.names.items():
@@ -235,7 +235,7 @@ class Texts(unittest.TestCase):
                 found.append((name, text))
         self.none(found)
 
-    def test_numbers_of_names_are_told(self):
+    def test_texts_have_the_numbers_of_names(self):
         self.need()
         told = re.compile(r"(?:_GT_|_GE_|LATENCY_GE_)([0-9]+)$")
         self.none([(k[2], t) for k, t in self.names.items() if k[0] == "intel" and told.search(k[2])
@@ -264,7 +264,7 @@ class Texts(unittest.TestCase):
                      ("UOPS_ISSUED.ANY", "UOPS_RETIRED.SLOTS")):
             self.assertNotEqual(of(a), of(b))
 
-    def test_a_mask_of_several_events_tells_of_none(self):
+    def test_text_of_a_shared_mask_fits_each_event(self):
         """A mask of two events must not speak of one of them."""
         def of(event):
             return texts.describe_mask("amd", "", event, "local_l2")
@@ -318,7 +318,7 @@ class Metrics(unittest.TestCase):
                     or max(len(words(p)) for p in first.split(", ")) < 4)
         self.none([(n, t) for n, t in self.sentences().items() if wrong(t)])
 
-    def test_a_text_tells_what_to_make_of_the_value(self):
+    def test_texts_explain_the_value(self):
         """Besides what is computed, what a value means: a second sentence, or a second half."""
         self.none([(n, t) for n, t in self.sentences().items() if not re.search(r"[.;] ", t)])
 
@@ -344,7 +344,7 @@ class Metrics(unittest.TestCase):
         self.none([(n, w) for n, t in self.sentences().items() for w in named.findall(t)
                    if w not in self.units and w not in events])
 
-    def test_none_is_the_vendors(self):
+    def test_no_text_is_copied_from_a_vendor(self):
         theirs = vendors_metrics()
         if not theirs:
             self.skipTest("vendors' lists are not here")

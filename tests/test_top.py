@@ -158,7 +158,7 @@ class Top(unittest.TestCase):
         # at most 2 % of a CPU, besides what it takes to read the symbols
         self.assertLess(used, 0.02 * 3 + 0.15)
 
-    def test_what_a_command_does(self):
+    def test_top_ends_with_the_command(self):
         """Ends with the command; each table begins anew."""
         done = self.plain("--sort", "symbol", "-z", "-d", "0.4", "-n", "2", "--", "timeout", "1",
                           self.program)

@@ -68,7 +68,7 @@ def test_samples():
     assert [i for i, n in enumerate(dev.read(16)) if n] == [2] and len(dev.read(3)) == 3
 
 
-def test_what_the_driver_refuses():
+def test_driver_refuses_bad_requests():
     model, dev = opened("ev5", n_cpus=2)
     model.process(2, uid=100)
     for wrong, number in ((lambda: model.open(2),

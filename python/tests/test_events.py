@@ -148,7 +148,7 @@ def test_listing_by_pattern(built_in):
     assert len(list(built_in.events(pmu="coreduo"))) == 132
 
 
-def test_a_selection_without_events_says_what_to_do(built_in):
+def test_empty_selection_names_the_remedy(built_in):
     with pytest.raises(perfmon.UnknownEventError,
                        match=r'"skl" is the name of a PMU; write events\(pmu="skl"\)'):
         built_in.events("skl")
@@ -202,7 +202,7 @@ def test_bulk_encoding(built_in, monkeypatch, with_numpy):
         assert int(table.counters[i]) == sum(1 << c for c in ev.counters)
 
 
-def test_what_is_left_alone_is_left_alone(built_in):
+def test_errors_take_the_place_of_events(built_in):
     """Many at once: errors stand where events would."""
     got = list(built_in.try_encode(["coreduo::Uops_Ret", "coreduo::Nope", "ev5::issues"]))
     assert [type(g).__name__ for g in got] == ["Event", "UnknownEventError", "Event"]
@@ -235,7 +235,7 @@ def test_a_closed_context_opens_no_other():
             call()
 
 
-def test_what_a_context_is_given():
+def test_context_refuses_bad_arguments():
     """Nothing is cut short, and paths that can be had once only serve contexts that come later."""
     for wrong in ({"pmu": "coreduo\0x"}, {"sysfs_root": "/\0x"}, {"cpuid": "GenuineIntel-6-E\0x"},
                   {"images": "/tmp\0x"}, {"images": ["/tmp", "/tmp\0x"]}):
@@ -421,7 +421,7 @@ def test_metric_and_ambiguous_kinds_have_classes():
     assert set(_errors._KINDS) <= kinds
 
 
-def test_what_a_processor_and_its_events_take(built_in):
+def test_registers_levels_and_attributes_of_a_processor(built_in):
     core, row = built_in.pmus["coreduo"], built_in.find("coreduo::L2_Lines_In")
     assert "PERFEVTSEL0" in core.registers and core.decode(core.registers[0], 0)
     assert core.levels["usr"] == (perfmon.Plm.USER, True) and core.levels["h"][0] == 0

@@ -79,7 +79,7 @@ def test_a_pickled_metric_is_found_by_its_name(tmp_path):
     assert (str(ratio), ratio.compute({"ev_a": 6, "ev_b": 3}).value) == ("toyb::Ratio", 2)
 
 
-def test_what_cannot_be_imported(tmp_path):
+def test_import_refuses_bad_lists(tmp_path):
     for wrong in (tmp_path / "nothing", tmp_path):
         with pytest.raises(perfmon.ImageError):
             perfmon.import_lists(wrong, output=tmp_path / "x.pmdb")

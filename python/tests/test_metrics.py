@@ -23,7 +23,7 @@ def test_a_metric_from_counts(built_in):
         built_in.metric("hardware::cycles")
 
 
-def test_a_constant_that_nobody_gave_has_no_error(built_in):
+def test_default_constant_adds_no_error(built_in):
     """The list's own value of it is a value, not what is uncertain about it."""
     latency = built_in.metric("gnr::Info_Frontend_MS_Latency_Ret")
     constant, = [i.alias for i in latency.inputs if i.preset is not None]
@@ -84,7 +84,7 @@ def test_intervals_give_an_error():
         assert row["error"] > 0 and row["low"] < row["value"] < row["high"]
 
 
-def test_what_was_not_counted_is_no_number():
+def test_metric_without_counts_is_none():
     with perfmon.Session(["skx::Info_Thread_IPC"], dry_run=True) as s:
         pass
     (row,) = s.metrics()

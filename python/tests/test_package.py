@@ -268,7 +268,7 @@ def test_wheel_holds_the_module_alone(wheel):
     assert "License: MIT" in meta or "License-Expression: MIT" in meta
 
 
-def test_wheel_calls_itself_what_it_is(wheel):
+def test_wheel_has_the_right_tag(wheel):
     """abi3: nothing of Python's is asked for that the limited interface has not. manylinux: no
     newer glibc, and no other library."""
     tag = re.fullmatch(r"libperfmon-1\.0\.0-cp39-abi3-manylinux_2_(\d+)_(\w+)\.whl", wheel.name)

@@ -59,7 +59,7 @@ def test_every_page_comes_with_its_address():
 
 
 @pytest.mark.parametrize("with_numpy", [True, False])
-def test_columns_say_what_records_say(monkeypatch, tmp_path, with_numpy):
+def test_columns_equal_records(monkeypatch, tmp_path, with_numpy):
     """Of a recording, which is read as often as one likes; maps and names come between its
     samples."""
     if with_numpy:

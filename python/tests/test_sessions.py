@@ -86,7 +86,7 @@ def test_intervals():
 
 
 @needs_kernel
-def test_an_interval_has_what_happened_in_it():
+def test_interval_has_the_counts_of_its_time():
     """What is done with one reading belongs to the next interval: so many faults, and a few of
     Python's own."""
     with perfmon.Session(["page-faults"]) as s:
@@ -106,7 +106,7 @@ def test_columns_of_values():
     assert values[0] > 0 and values[1] != values[1]  # the second has no value
 
 
-def test_what_cannot_be_counted_has_no_value_but_a_cause():
+def test_uncountable_event_has_a_cause_and_no_value():
     with perfmon.Session(["montecito::CPU_OP_CYCLES_ALL"]) as s:
         touch(1)
     c = s[0]
@@ -175,7 +175,7 @@ def test_a_process_and_its_children():
         perfmon.stat([], ["page-faults"])
 
 
-def test_a_run_with_a_wrong_event_leaves_no_process_behind():
+def test_run_with_a_wrong_event_leaves_no_process():
     with pytest.raises(perfmon.UnknownEventError):
         perfmon.stat(["sleep", "100"], ["nope-nope"])
     with pytest.raises(ChildProcessError):
@@ -372,7 +372,7 @@ def test_device_model_profileme():
     assert pair.statistic >= 0 and pair.retired >= 0
 
 
-def test_device_model_refuses_what_the_device_would():
+def test_device_model_refuses_as_the_device_does():
     with alpha.Session(["cycles"], device_model="ev5", settings=alpha.Settings(rates=[256]),
                        uid=100) as s:
         pass

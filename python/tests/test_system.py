@@ -23,7 +23,7 @@ def count_of(value, quality=Quality.EXACT, cause=Cause.NONE):
     return Count("page-faults", "software", value, value or 0, 100, 100, quality, cause)
 
 
-def test_findings_name_the_kernel_and_what_is_wrong():
+def test_findings_name_the_kernel_and_faults():
     found = perfmon.check_system(workload=False)
     assert {FindingTopic.MACHINE, FindingTopic.PERMISSIONS} <= {f.topic for f in found}
     assert any(os.uname().release in f.observed for f in found)

@@ -51,7 +51,7 @@ def test_events_come_back_from_another_process(built_in):
     assert pickle.loads(done.stdout) == built_in.event(NAME)
 
 
-def test_what_was_counted_survives_a_pickle():
+def test_counts_survive_a_pickle():
     done = perfmon.stat(["true"], ["page-faults", "montecito::CPU_OP_CYCLES_ALL"])
     copy = again(done)
     assert (
@@ -83,7 +83,7 @@ def test_many_texts_at_once(built_in):
 @pytest.mark.parametrize("call", [
     perfmon.encode_many, perfmon.Session, perfmon.plan, perfmon.dispatch, perfmon.count,
 ])
-def test_what_is_no_text_is_said_to_be_that(call):
+def test_refuses_arguments_that_are_not_texts(call):
     with pytest.raises(TypeError, match="expected texts, got int"):
         call(7)
 
@@ -194,7 +194,7 @@ def test_a_function_is_counted():
     assert (work.calls, work.counts, work.total) == (0, None, None)
 
 
-def test_the_usual_events_and_what_cannot_be_counted():
+def test_default_events_and_uncountable_ones():
     @perfmon.count
     def nothing():
         return None
@@ -278,7 +278,7 @@ def test_refusals_are_those_of_a_session():
     (lambda: perfmon.Session(["page-faults"], cpus="z"),
      "expected a list of CPUs such as 0,2-3 in cpus"),
 ])
-def test_messages_speak_of_what_was_written(call, words):
+def test_messages_name_the_argument(call, words):
     with pytest.raises(perfmon.ArgumentError) as refused:
         call()
     assert str(refused.value) == words and isinstance(refused.value, ValueError)

@@ -81,7 +81,7 @@ class Own(unittest.TestCase):
         self.assertEqual(rows[0]["events"][0]["event"], "page-faults")
 
     @unittest.skipUnless(jsonschema, "no jsonschema")
-    def test_json_is_what_its_schema_says(self):
+    def test_json_follows_its_schema(self):
         with open(os.path.join(SOURCE, "docs", "schema", "regions.json"), encoding="utf-8") as f:
             schema = json.load(f)
         done = run("--regions", "--json", "-e", "page-faults,instructions", "-M", "ipc", "--",
