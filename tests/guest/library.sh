@@ -84,7 +84,8 @@ compile_server() {
 		-I"$top/include" -I"$top/lib" -I"$top/tools" -I"$top" -I"$top/tests/support" $(pkg-config \
 		--cflags fuse3) \
 		-o "$tmp/cuse_server" "$here/cuse_server.c" "$top"/tools/alpha/model.c \
-		"$top"/tools/alpha/request.c "$top"/tools/alpha/work.c $(pkg-config --libs fuse3)
+		"$top"/tools/alpha/request.c "$top"/tools/alpha/request_counters.c \
+		"$top"/tools/alpha/request_profile.c "$top"/tools/alpha/work.c $(pkg-config --libs fuse3)
 }
 
 [ "$arch" != amd64 ] || [ "$(uname -m)" = x86_64 ] || case " $* " in
