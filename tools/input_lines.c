@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Requests from standard input, one for each line. */
 #include "input_lines.h"
 
 #include <errno.h>

@@ -30,7 +30,7 @@ struct lines {
 	struct unit_ranges units;
 	struct inline_index inlined;
 	struct known_address *addresses;
-	size_t n_addresses, n_slots; /* room: a power of two, or 0 */
+	size_t n_addresses, n_slots; /* n_slots: a power of two, or 0 */
 };
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -22,9 +22,8 @@ void pfmi_sampling_complete_layout(struct record_layout *l)
 		sizeof(uint64_t) * (size_t)__builtin_popcountll(l->fields & IDENTITY_FIELDS);
 }
 
-/* The record is cleared in pieces that
- * compilers turn into stores: for the whole structure they generate code that takes longer than all
- * other decoding. */
+/* The record is cleared in pieces that compilers turn into stores: for the whole structure they
+ * generate code that takes longer than all other decoding. */
 void pfmi_sampling_begin_record(const struct record_header *head, const void *bytes, size_t size,
                                 pfm_record_t *out)
 {

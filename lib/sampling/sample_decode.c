@@ -103,7 +103,7 @@ static void parse_weights(struct record_cursor *c, pfm_sample_t *s)
 	s->weight3 = (uint16_t)(v >> 48);
 }
 
-/* Reads all of them, or nothing if the record is too short. */
+/* Reads all fields of constant size, or nothing if the record is too short. */
 static void parse_identity(struct record_cursor *c, uint64_t f, pfm_record_t *out)
 {
 	if (sizeof(uint64_t) * (unsigned)__builtin_popcountll(f & IDENTITY_FIELDS) <=

@@ -446,7 +446,8 @@ int pfmi_table_verify(const void *t, size_t size, enum verify_depth depth, const
 /* The tables share the pool of the image, whose characters are checked once. */
 const char *pfmi_table_find_image_table_fault(const struct image *im, enum verify_depth depth)
 {
-	struct table_verifier c = { .work_left = get_work_limit((size_t)im->size) };
+	struct table_verifier c = { .table = table_get_image_table(im, 0),
+		                    .work_left = get_work_limit((size_t)im->size) };
 
 	for (uint32_t i = 0; i < im->n_tables; i++) {
 		uint32_t at = im->arrays[ARRAY_TABLES].offset + i * (uint32_t)sizeof(struct table);
