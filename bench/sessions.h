@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every side of the bench of sessions does: the same events are opened, started, read, stopped
- * and closed, round by round. */
+/* Steps that every program of the sessions benchmark measures: open, start, read, stop and close
+ * the same events, in rounds. */
 #ifndef PERFMON_BENCH_SESSIONS_H
 #define PERFMON_BENCH_SESSIONS_H
 
@@ -24,7 +24,7 @@ enum session_step { OPEN, START, READ, STOP, CLOSE, STEPS };
 
 static const char *const step_names[] = { "open", "start", "read", "stop", "close" };
 
-/* One way to count. Every function ends the program if it fails. */
+/* A way to count. Every function ends the program if it fails. */
 struct session_side {
 	const char *name;
 	/* Opens the first @n events, as one group, for the calling thread or for all CPUs. */
@@ -49,7 +49,7 @@ static inline double time_step(void (*call)(void))
 	return now_ns() - t;
 }
 
-/* One round of @side: what its steps took. */
+/* Runs one round of @side and stores the time of each step. */
 static inline void one_round(const struct session_side *side, unsigned n, bool all,
                              double took[STEPS])
 {
@@ -69,7 +69,7 @@ static inline void one_round(const struct session_side *side, unsigned n, bool a
 	took[CLOSE] = time_step(side->close);
 }
 
-/* Each step once, a system call that does nothing behind it. */
+/* Runs each step once, followed by a getppid() call that marks its end for strace. */
 static inline void mark_steps(const struct session_side *side, unsigned n, bool all)
 {
 	side->open(n, all);
@@ -108,8 +108,7 @@ static inline int measure(const struct session_side *sides, unsigned n_sides, un
 }
 
 /*   PROGRAM measure EVENTS one|all ROUNDS    medians of the steps in ns, as JSON
- *   PROGRAM calls SIDE EVENTS one|all        round after round, a getppid() behind each step: for
- * strace */
+ *   PROGRAM calls SIDE EVENTS one|all        rounds with a getppid() after each step, for strace */
 static inline int drive_side(const struct session_side *sides, unsigned n_sides, int argc,
                              char **argv)
 {

@@ -4,8 +4,8 @@
 
     processor.py [--out FILE] NAME.pmu
 
-The table is read by the compiler that makes the library's tables of it, so a page never says more
-or less than the library knows. The result is mdoc.
+The compiler that makes the library's tables also reads the table for the page, so a page has exactly
+the facts of the library. The output is mdoc.
 """
 
 import argparse
@@ -24,7 +24,7 @@ DATE = "November 20, 2026"
 ALPHA = ("ev4", "ev5", "ev6", "ev67")
 COLUMN = 78
 
-# What a word of a trait or choice means, where the word alone does not say it.
+# Longer texts for words of traits and choices that do not explain themselves.
 WORDS = {
     "opcm": "opcode matching",
     "iarr": "code ranges",
@@ -68,8 +68,8 @@ FLAGS = {
     pt.ROW_PER_PKG: "one count per package", pt.ROW_EXPERIMENTAL: "experimental",
     pt.ROW_ARCH: "architectural", pt.ROW_METRIC: "metric"
 }
-# Texts that have a line of their own, or none because they say where a fact is from or how to print
-# it.
+# Texts that have a line of their own, or that are not printed because they give the source of a
+# fact or a print format.
 TEXTS_APART = ("detail", "errata", "errata_class", "note", "const", "replaced", "unit", "scale",
                "formula", "source", "topic")
 
@@ -137,7 +137,7 @@ class Page:
         return (None, None) if at is None else (at, self.t.fields[at])
 
     def value(self, row, name, counter=pt.ANYWHERE):
-        """What a row says; the preset of the field if it says nothing."""
+        """Value of field @name in @row; the preset of the field if the row sets none."""
         at, f = self.field(name)
         if f is None:
             return None
@@ -377,7 +377,7 @@ class Page:
     # ---- events ----------------------------------------------------------------------------------
 
     def code(self, row):
-        """What goes into the registers, in the words of the processor's manual."""
+        """Register contents of @row, in the words of the processor's manual."""
         t = self.t
         if t.encoder == "x86":
             umask = self.value(row, "umask") or 0
@@ -417,7 +417,7 @@ class Page:
                 yield "event %#x" % code
 
     def traits(self, row):
-        """Everything else a row says in fields."""
+        """Remaining fields that a row sets."""
         told = {
             "code", "umask", "cmask", "edge", "inv", "any", "max", "sel", "cbox", "stat", "config",
             "arch_bit", "flags", "msr", "alt", "precise"
@@ -634,7 +634,7 @@ class Page:
         self.aliases()
         self.example()
         self.see_also()
-        # Custom sections may stand anywhere; they follow the events.
+        # Custom sections may be anywhere in a page; they follow the events.
         at = self.out.index(".Sh EXAMPLES")
         tail, self.out = self.out[at:], self.out[:at]
         self.constraints()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Counts the whole system, CPU by CPU, in three intervals. Where that is not permitted each count
-says so, and what would help."""
+"""Counts the whole system, CPU by CPU, in three intervals. A count that is not permitted shows the
+cause and the remedy."""
 from __future__ import annotations
 
 import perfmon

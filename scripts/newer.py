@@ -117,7 +117,7 @@ def write_riscv(top, old, newer):
 
 
 def write_u74(riscv, u74, files):
-    """What newer kernels call bullet is the U74 with other names for eight events: both stay."""
+    """Newer kernels call the U74 bullet and rename eight of its events: both names stay."""
     folder, known = os.path.join(riscv, "sifive", "u74"), set()
     for file in sorted(os.listdir(u74)):
         events = read_list(os.path.join(u74, file))

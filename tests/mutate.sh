@@ -37,8 +37,8 @@ dependencies: [threads, libdl])\nperfmon_inside = declare_dependency(link_with: 
 change lib/table/table.h -e 's/ __attribute__((visibility("hidden")));$/;/'
 change lib/pmuc/pmimage.py -e '/^	\.hidden pfmi_builtin_image$/d'
 
-# What is as it was keeps its time; a fault that a run before left behind, or had compiled last, is
-# newer than its object.
+# Unchanged files keep their times. A file that an earlier run changed is newer than its object, so
+# it is compiled again.
 (cd "$work/source" && find . ! -type d) | while read -r file; do
 	[ -e "$work/new/$file" ] || rm -f "$work/source/$file"
 done

@@ -50,7 +50,7 @@ def pfm(*args, env=None, **more):
 
 
 def on_terminal(*args, columns=0, **env):
-    """What pfm writes when its standard files are a terminal."""
+    """Output of pfm when its standard files are a terminal."""
     master, slave = pty.openpty()
     if columns:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -110,7 +110,7 @@ class Case(unittest.TestCase):
         return r.stderr
 
     def caret(self, stderr, token):
-        """The carets stand under @token and nothing else."""
+        """The carets mark @token and nothing else."""
         lines = stderr.splitlines()
         for i, line in enumerate(lines):
             if re.fullmatch(r" *\^+", line):
@@ -154,8 +154,8 @@ class CommandLine(Case):
                     self.assertIn(option, options, line)
 
     def test_examples_work(self):
-        """Those that need no file and count nothing; the one about a set that does not fit is
-        refused."""
+        """Examples that need no file and count nothing work; the one about a set that does not fit
+        is refused."""
         n = 0
         for name in ("list", "show", "encode", "dispatch", "decode"):
             for line in self.done(name, "--help").split("\nExamples\n")[1].splitlines():
@@ -251,8 +251,7 @@ class CommandLine(Case):
 
 
 def without_open_events(lines):
-    """The lines of pfm doctor but those of the events that are open, which are other programs' and
-    come and go."""
+    """Lines of pfm doctor without the open events, which belong to other programs and change."""
     kept, inside = [], False
     for line in lines:
         inside = line.startswith("  open events") or inside and line.startswith(21 * " ")
@@ -334,8 +333,8 @@ class List(Case):
         self.assertNotEqual(self.done("list", "--pmu", "coreduo", "-d", "cache"), "")
 
     def test_this_machine_first(self):
-        """A name that the kernel's own events have is not looked for among all processors; one that
-        they do not have is."""
+        """A name that the kernel's own events have is not searched among all processors; a name
+        that they do not have is."""
         pmus = {o["pmu"]: o for o in objects(self.done("list", "--pmus", "--json", "--all"))}
         here = {o["pmu"] for o in objects(self.done("list", "--json", "page-faults"))}
         self.assertIn("software", here)
@@ -351,8 +350,8 @@ class List(Case):
         self.assertLess({"coreduo", "ev5", "montecito"}, everywhere | {"none"})
 
     def test_this_machine_alone(self):
-        """Without a pattern the hundreds of other processors are a number; asked for, they come
-        behind this machine's."""
+        """Without a pattern the hundreds of other processors are only counted. On request they
+        follow this machine's processors."""
         named = [o for o in objects(self.done("list", "--json")) if "events" in o]
         self.assertTrue(all(o["host"] or o["kernel"] for o in named), named)
         everyone = objects(self.done("list", "--pmus", "--json"))
@@ -465,7 +464,7 @@ class List(Case):
                          ["irq:softirq_entry:u", "page-faults"])
         self.assertEqual(counted("-e", "sched:*[hp]", "--filter", "common_pid == 1"),
                          ["sched:sched_switch", "sched:sched_wakeup"])
-        # In a group as well: it stands for as many members.
+        # A pattern in a group adds as many members as it matches.
         self.assertEqual(
             counted("-e", "{ sched:sched_* , page-faults }:W,irq:*"),
             ["sched:sched_switch", "sched:sched_wakeup", "page-faults", "irq:softirq_entry"])
@@ -552,8 +551,8 @@ class List(Case):
         self.assertIn("did you mean coreduo?", said)
 
     def test_lines_fill_the_terminal(self):
-        """A line that is broken ends where the next word has no room any more, and not before: told
-        from what is written elsewhere."""
+        """A wrapped line ends where the next word does not fit, and not before. The expected words
+        are those of the output without a terminal."""
         broken = 0
         for columns, words in itertools.chain(
                 zip(range(60, 140, 4), itertools.repeat(["doctor"])),
@@ -593,7 +592,7 @@ class List(Case):
         self.assertEqual({len(line) - len(line.lstrip()) for line in below}, {column})
 
     def test_narrow_terminals(self):
-        """Nothing of the descriptions is wider than the terminal, and none of it is lost."""
+        """No line of a description is wider than the terminal, and no word is lost."""
         for args in ("list", "coreduo::br"), ("list", "--pmus"):
             wide = " ".join(on_terminal(*args, NO_COLOR="1").decode().split())
             lines = on_terminal(*args, columns=44, NO_COLOR="1").decode().splitlines()
@@ -640,7 +639,7 @@ class List(Case):
         self.assertEqual(re.sub("\033[^m]*m", "", coloured).splitlines(), said)
 
     def test_two_blanks_wherever_they_stand(self):
-        """Many letters are looked at together: in texts of many lengths, two blanks at each place
+        """Many letters are scanned at once: in texts of many lengths, two blanks at each place
         become one."""
         if "PERFMON_PMUC" not in os.environ:
             self.skipTest("PERFMON_PMUC is not set")
@@ -669,7 +668,7 @@ class List(Case):
 
 
     def test_metrics(self):
-        """Metrics are not in the way of who looks for events."""
+        """Metrics do not appear in a list of events."""
         rows = objects(self.done("list", "--json", "--metrics", "--pmu", "hardware"))
         self.assertIn("ipc", [o["metric"] for o in rows])
         ipc = next(o for o in rows if o["metric"] == "ipc")
@@ -702,7 +701,7 @@ class List(Case):
 
 
 class Newcomer(Case):
-    """The first hour of a user who knows perf."""
+    """First steps of a user who is familiar with perf."""
 
     def test_a_part_of_a_name_leads_to_the_events_of_the_processor(self):
         self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS",
@@ -827,7 +826,7 @@ class Show(Case):
         self.assertNotIn("git clone", err)
 
     def test_one_letter_less_on_this_machine_is_nearer_than_another_processor(self):
-        """Core 2 has an event that is called as the text begins."""
+        """Core 2 has an event whose name begins like the text."""
         err = pfm("encode", "MEM_LOAD_RETIRED.L3_MIS",
                   env={"PERFMON_CPUID": "GenuineIntel-6-8F-8"}).stderr
         self.assertIn("did you mean MEM_LOAD_RETIRED.L3_MISS, ", err)
@@ -850,20 +849,20 @@ class Show(Case):
             intel,
             pfm("encode", "QQQQQQQQQQ", env={"PERFMON_CPUID": "GenuineIntel-6-55-4"}).stderr)
         self.assertIn(intel, pfm("encode", "--pmu", "skx", "QQQQQQQQQQ").stderr)
-        # An Intel processor that nobody knows yet, and a name like no other's.
+        # An Intel processor without a table, and a name unlike any other.
         self.assertIn(
             intel,
             pfm("encode", "L2_RQSTZ", env={"PERFMON_CPUID": "GenuineIntel-6-FE-1"}).stderr)
         self.assertEqual(pfm("encode", "qqqqqqqqqqqq::A").stderr.count("git clone"), 3)
-        # Once for several names; each in JSON.
+        # The remedy is printed once for several names, but for each name in JSON.
         self.assertEqual(
             pfm("encode", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stderr.count("git clone"), 1)
         self.assertEqual([
             o["error"]["newer"]
             for o in objects(pfm("encode", "--json", "skx::QQQQQQQQQQ", "skx::QQQQQQQQQZ").stdout)
         ], [[intel]] * 2)
-        # Not for what no list would mend: a typo, an attribute, a founding processor, a unit of the
-        # kernel's.
+        # A newer list would not help with a typo, an attribute, a founding processor, or a kernel
+        # PMU.
         for text in (
             "skx::L2_RQSTZ",
             "neoverse_n1::INST_RETIREDD",
@@ -873,7 +872,7 @@ class Show(Case):
             "nopmu/event=1/",
         ):
             self.assertNotIn("git clone", pfm("encode", text).stderr)
-        # Nor for a processor whose name is misspelled, or that of a family.
+        # A misspelled processor or the name of a family has no such remedy, either.
         for args in (("encode", "skxx::INST_RETIRED.ANY"), ("encode", "--pmu", "zen 4", "cycles"),
                      ("list", "--pmu", "alderlake", "cycles"), ("encode", "zen 4")):
             err = self.fails(1, *args)
@@ -891,7 +890,7 @@ class Encode(Case):
         self.assertEqual(out[0]["perf"]["exclude_kernel"], 1)
 
     def test_every_listed_name_encodes(self):
-        """Metrics are asked otherwise; some events want to be told a mask."""
+        """Metrics are excluded; some events require a unit mask."""
         names = [
             "%s::%s" % (o["pmu"], o["event"]) for o in objects(self.done("list", "--all", "--json"))
             if "event" in o and "metric" not in o.get("flags", [])
@@ -985,8 +984,7 @@ class Encode(Case):
         self.assertFalse(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), said)
 
     def test_every_byte_that_is_no_letter_shows_in_a_long_text(self):
-        """Many bytes are looked at together: each that is no letter stands alone among them, where
-        it falls."""
+        """Many bytes are scanned at once: each unprintable byte is escaped in its place."""
         others = [c for c in (*range(1, 9), *range(11, 32), *range(127, 256))]
         said = self.fails(2, b"".join(b"a\tz\n ~" * 101 + bytes([c]) for c in others) + b"a" * 600)
         self.assertIn("".join("a\tz\n ~" * 101 + f"\\x{c:02x}" for c in others) + "a" * 600, said)
@@ -1139,7 +1137,7 @@ class Dispatch(Case):
         self.assertEqual([o.get("id") for o in out], [None, None, 7, "x"])
 
     def test_member_that_is_malformed(self):
-        """Nothing is taken for 0, cut to the width of a field, or passed over."""
+        """A malformed member is not read as 0, cut to the width of a field, or ignored."""
         event = {"e": "CPU_OP_CYCLES_ALL"}
         wrong = [{"plm": v} for v in ("zzz", "", " 8", "-8", "8x", "99999999999999999999", [8], 8.5,
                                       -8, 1 << 32)]
@@ -1236,7 +1234,7 @@ class Dispatch(Case):
         self.fails(2, "dispatch", "--pmu", "coreduo", "--etb", "Instr_Ret")
         said = self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "zz", "L3_MISSES")
         self.caret(said, "zz")
-        self.assertIn("slots=mifb,match=N,mask=N", said)    # what it takes
+        self.assertIn("slots=mifb,match=N,mask=N", said)    # the expected format
         self.assertIn(
             "slots are m, i, f and b",
             self.fails(2, "dispatch", "--pmu", "montecito", "--opcm", "slots=,match=1",
@@ -1309,16 +1307,16 @@ class Decode(Case):
             self.assertIn(event, o["events"])
 
     def events(self, pmu, *words):
-        """Those of each register."""
+        """The events of each register."""
         return [o["events"] for o in objects(self.done("decode", "--json", "--pmu", pmu, *words))]
 
     def test_words_that_belong_together(self):
         for pmu, config, config1, expected in (
             ("skx", "0x1b7", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
-                # By the other extra register, with what no row has in it, and a modifier.
+                # The other extra register, a value that matches no row, and a modifier.
             ("skx", "0x1bb", "0x10001", ["OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"]),
             ("skx", "0x50001bb", "0x10003", ["OFFCORE_RESPONSE:cmask=5:offcore_rsp=0x10003"]),
-                # Several fields lie in these bits: the event says which.
+                # Several fields share these bits: the event decides between them.
             ("skx", "0x1cd", "4", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4"]),
             ("skx", "0x5301cd", "3", ["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4:ldlat=3"]),
             ("skx", "0x1c6", "0x13", ["FRONTEND_RETIRED.L2_MISS"]),
@@ -1326,14 +1324,14 @@ class Decode(Case):
                 "OFFCORE_RESPONSE_1:request_1=DEMAND_DATA_RD:response_1=ANY_RESPONSE",
                 "OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"
             ]),
-                # The second register does not have what the first measures; bits that are nobody's.
+                # The second extra register lacks a bit of the first; an unassigned bit is set.
             ("glm", "0x2b7", "0x4000000001", []),
             ("skx", "0x80000000000001b7", "0x10001", [])):
             self.assertEqual(self.events(pmu, "config=" + config, "config1=" + config1),
                              [expected] * 2, (pmu, config, config1))
             self.assertEqual(self.events(pmu, "CONFIG1=" + config1, "config0=" + config),
                              [expected] * 2, (pmu, config, config1))
-        # In what people read they stand once, behind the last word.
+        # In text output the event appears once, after the last word.
         said = self.done("decode", "--pmu", "skx", "config=0x1b7", "config1=0x10001")
         self.assertEqual(said.count("ANY_RESPONSE"), 1)
         self.assertNotIn(" event ", said[:said.index("config1")])
@@ -1359,7 +1357,7 @@ class Decode(Case):
                           ["branch_retired:m32=MMNP"]])
         said = self.done("decode", "--pmu", "netburst", "CCCR12=0x37b000", "ESCR0=0xc000205",
                          "PMC4=0x39000")
-        self.assertEqual(said.count("  event  "), 3)  # of which one is the ESCR's field
+        self.assertEqual(said.count("  event  "), 3)  # one of them is the ESCR's field
         self.assertEqual(said.count("branch_retired"), 1)
         self.assertTrue(said.endswith("is chosen in the ESCR: give both registers\n"), said)
         for pmu, other in (("netburst", "ESCR0=0"), ("netburst", "config=0"), ("coreduo",
@@ -1387,7 +1385,7 @@ class Decode(Case):
 class Stat(Case):
     def test_counts_of_a_command(self):
         out = objects(self.done("stat", "--json", "-e", "page-faults,task-clock", "--", "true"))
-        # An ordinary user's are counted without the kernel, and say so.
+        # An unprivileged user's counts exclude the kernel: ":u" is added to their names.
         self.assertEqual([o["event"].removesuffix(":u") for o in out],
                          ["page-faults", "task-clock"])
         for o in out:
@@ -1488,8 +1486,8 @@ class Stat(Case):
         self.assertGreaterEqual(len(times), 3)
 
     def test_intervals_add_up(self):
-        """As many faults in all intervals together as in one measurement of the same program, and
-        each step's in its own."""
+        """Faults of all intervals add up to those of one measurement of the same program, and each
+        step's faults are in its own interval."""
         steps = "import mmap, time\nfor n in 1000, 3000:\n  m = mmap.mmap(-1, n * 4096)\n" \
                 "  for i in range(n): m[i * 4096] = 1\n  time.sleep(0.3)"
         program = ["-e", "page-faults:u", "--", sys.executable, "-S", "-c", steps]
@@ -1573,7 +1571,7 @@ class Stat(Case):
         self.assertNotIn("this machine", out)
 
     def test_profileme_statistics_are_no_events(self):
-        """pfm(7) calls a statistic of EV67 cycles; processor cycles have other names there."""
+        """pfm(7) calls a statistic of EV67 "cycles"; processor cycles have other names there."""
         others = {
             "cycles": "cycles0, cycles1 or anycycles", "retired": "retinst", "replay_trap": "replay"
         }
@@ -1632,7 +1630,7 @@ class Stat(Case):
             self.assertIn("/dev/full: No space left on device", said)
 
     def test_nothing_to_wait_for(self):
-        """Process 1 does not end: with nothing that can be counted of it, the answer comes at
+        """Process 1 does not end: if none of its events can be counted, the command returns at
         once."""
         for more in (), ("-I", "1000"), ("-r", "1"):
             (o, ) = objects(
@@ -1643,8 +1641,8 @@ class Stat(Case):
 
 
 class Fallback(Case):
-    """A processor no list is for is served by what its family has in common: said once, wherever it
-    happens."""
+    """A processor without a list uses the architectural table of its family. This is reported once,
+    wherever it happens."""
     EVENT = "LLC_MISSES"
     NOTE = "no list of this machine's processor is loaded; intel_arch "
 
@@ -1826,8 +1824,7 @@ class Device(Case):
         self.assertEqual(pfm("alpha", "device", "--", "/no/such/program").returncode, 127)
 
     def test_few_files(self):
-        """The files of the device are beyond the program's own: below its limit, whichever that
-        is."""
+        """Descriptors of the device have numbers above the program's own, below any limit."""
         for files in 200, 512, 600, 1024:
             with tempfile.TemporaryDirectory() as folder:
                 done = pfm(

@@ -77,7 +77,7 @@ class Continuous(unittest.TestCase):
                          ["notes.txt", "perf-20200103T000000Z.data"])
 
     def test_a_signal_ends_it(self):
-        """What the round under way has is kept."""
+        """Data of the current round is kept when a signal ends the recorder."""
         with self.start(every="1") as p:
             until = time.monotonic() + 20
             while time.monotonic() < until and not (os.path.isdir(self.folder) and any(
@@ -135,8 +135,8 @@ class Continuous(unittest.TestCase):
             self.assertIn((begin - int(offset(name))) % every, (0, 1), (name, file))
 
     def test_files_of_others_stay(self):
-        """Names of users, and what is not a regular file; only the part that a killed recorder left
-        is removed."""
+        """Files with users' names and files that are not regular stay; only the part that a killed
+        recorder left is removed."""
         os.mkdir(self.folder)
         path = os.path.join(self.folder, "perf-2020010%dT000000Z.data")
         os.mkdir(path % 1)
@@ -158,7 +158,7 @@ class Continuous(unittest.TestCase):
         self.assertEqual(self.files(), [])
 
     def test_disk_full(self):
-        """A round that cannot be written is lost, and said to be; others follow when there is
+        """A round that cannot be written is lost and reported; later rounds succeed when there is
         room."""
 
         def limit():
@@ -230,7 +230,7 @@ class Push(Continuous):
             load.wait()
 
     def test_otlp_after_the_receiver_was_away(self):
-        """What is not taken stays in the folder, and goes out in order."""
+        """Data that the receiver refuses stays in the folder and is sent in order later."""
         with Receiver(503, 200) as r:
             err = self.record("--rounds", "2", "--push", r.url + "/v1development/profiles")
             self.without_curl(err)
@@ -244,8 +244,7 @@ class Push(Continuous):
         self.assertEqual(self.files(), [])
 
     def test_wrong_places_lose_nothing(self):
-        """A receiver that refuses whatever is sent, because of the path, the rights or a fault of
-        its own."""
+        """A receiver refuses all data because of the path, the rights or a fault of its own."""
         for n, status in enumerate((401, 404, 500)):
             with self.subTest(status), Receiver(status) as r:
                 err = self.record("--rounds", "1", "--push", r.url)

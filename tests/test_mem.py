@@ -46,9 +46,9 @@ HIT, MISS, L1, LFB, L2, L3, LOCAL_RAM, REMOTE_RAM, REMOTE_CACHE = (
 )
 SNOOP_HITM, PEER = 16, 2
 BLOCK = 1 << 27
-# What a processor says: bits, number, remote, hops, snoop; what pfm calls it; whether perf 6.1
-# knows it. PEBS gives bits and numbers,
-# IBS and SPE of newer kernels numbers and hops, older kernels bits alone.
+# Levels as a processor reports them: bits, number, remote, hops, snoop; then pfm's name of the
+# level, and whether perf 6.1 supports it. PEBS gives bits and numbers, IBS and SPE of newer kernels
+# numbers and hops, older kernels bits alone.
 LEVELS = [
     ((HIT | L1, 1, 0, 0, 2), "L1", True),
     ((MISS | L1, 1, 0, 0, 2), "L1 miss", True),
@@ -278,8 +278,8 @@ class Mem(unittest.TestCase):
         self.assertRegex(self.run_pfm().stdout, r"CPU +data +level\n")
 
     def test_known_sharing(self):
-        """Two threads write beside each other, two others write one counter, a fifth reads what
-        nobody writes."""
+        """Two threads write to neighbouring addresses, two others write one counter, a fifth reads
+        data that no thread writes."""
         base = Access(5, 5, 0, 0x10000000, 0, STORE, 0, 100, 1)
         accesses = [base] * 30 + [base._replace(tid=6, address=0x10000008, function=2)] * 20
         accesses += [

@@ -267,7 +267,7 @@ class Counts(Names):
     """Names of threads and commands, in what pfm stat writes."""
 
     def stat(self, name, *words):
-        """What pfm stat says of a process whose thread has the name."""
+        """Output of pfm stat for a process whose thread has the name @name."""
         child = subprocess.Popen([sys.executable, "-c", "import ctypes, sys, time\n"
                                   "ctypes.CDLL(None).prctl(15, sys.stdin.buffer.read(), 0, 0, 0)\n"
                                   "print(flush=True); time.sleep(60)"],

@@ -257,8 +257,8 @@ class Crafts(Base):
                                sum(want[INSTRUCTIONS]) / sum(want[CYCLES]), places=9)
 
     def test_columns_of_a_terminal(self):
-        """Where there is no room, cells are narrower, then metrics and the share of the function
-        itself are left out."""
+        """On a narrow terminal, cells become narrower; then metrics and the function's own share
+        are omitted."""
         metrics = json.loads(
             self.pfm("report", "--metrics", "--json", "-n", "1").stdout.splitlines()[0])["metrics"]
         names = [m["metric"] for m in metrics]

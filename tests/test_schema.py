@@ -27,7 +27,7 @@ ALPHA = (
 )
 TRACEPOINTS = "sched:sched_s*"
 TRACEFS = "/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"
-# What is typed for each command, and what its answers are for: an answer of every shape.
+# Command lines of each command that together produce an answer of every shape.
 LINES = {
     "list": [
         "--pmus",
@@ -223,7 +223,8 @@ class Schemas(unittest.TestCase):
         self.check("show", answers("show", " ".join("ev67::" + o["event"] for o in names)))
 
     def test_they_notice(self):
-        """A number where a text belongs, a member nobody described, one that is missing."""
+        """A number in place of text, a member without a description and a missing member are
+        found."""
         (line,) = answers("encode", "coreduo::Instr_Ret")
         for change in ({"pmu": 1}, {"new": 1}, {"perf": None, "regs": [{"num": 0}]}):
             with self.assertRaises(AssertionError):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as pfm(7) of Tru64 UNIX teaches to write it: <sys/pfcntr.h>, longs, and the members
- * that the page names. It knows nothing of this project. What it is run on is its argument: ev4,
- * ev5 or ev6. */
+/* A program as pfm(7) of Tru64 UNIX describes it: <sys/pfcntr.h>, longs, and the members that
+ * the page names. It uses no other header of this project. Its argument is the processor: ev4, ev5
+ * or ev6. */
 #include <sys/types.h>
 #include <sys/ioctl.h>
 #include <sys/pfcntr.h>

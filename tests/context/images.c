@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of event tables on a search path: which of them are taken, why others are not, and that
- * what others may change is not what was checked. */
+/* Files of event tables on a search path: which are loaded, why others are refused, and that a
+ * later change to a file does not reach the bytes that were checked. */
 #include "units.h"
 #include <stdio.h>
 #include <sys/stat.h>
@@ -49,8 +49,8 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* The first @n bytes of the image that is built in (0: all), with a byte changed at @change, unless
- * that is 0. */
+/* Writes the first @n bytes of the built-in image (0: all). The byte at @change is changed,
+ * unless @change is 0. */
 static void write_image(const char *name, size_t n, size_t change, mode_t mode)
 {
 	const struct image *im = table_get_builtin_image();
@@ -76,7 +76,7 @@ static int open_path(const char *search)
 	return pfmi_image_map_search_path(search, &images, &why);
 }
 
-/* The folder again, as a search path. */
+/* Loads the folder as a search path. */
 static void open_folder(void)
 {
 	assert_int_equal(open_path(folder), PFMLIB_SUCCESS);
@@ -136,7 +136,7 @@ static void folders_of_images(void **state)
 	/* Too little room: the length that is needed. */
 	assert_int_equal(pfmi_image_get_default_path(small, sizeof(small)), strlen(out));
 	assert_string_equal(small, "/d/perf");
-	/* A relative path is no folder of data. */
+	/* A relative XDG_DATA_HOME is ignored. */
 	setenv("XDG_DATA_HOME", "data", 1);
 	pfmi_image_get_default_path(out, sizeof(out));
 	assert_int_equal(strncmp(out, "/h/", 3), 0);
@@ -193,7 +193,7 @@ static void files_that_are_loaded(void **state)
 	pfmi_image_unmap_all(&images);
 	assert_int_equal(open_path(""), PFMLIB_SUCCESS);
 	assert_int_equal(images.n_maps, 0);
-	/* A file is no folder of images; one that nobody finds is only not there. */
+	/* A path to a file without the suffix .pmdb is rejected. A missing path is ignored. */
 	memcpy(first, build_path("pmdb"), sizeof(first));
 	assert_int_equal(open_path(first), PFMLIB_SUCCESS);
 	assert_true(images.n_maps == 0 && images.n_rejected == 1);
@@ -226,7 +226,7 @@ static void files_that_are_not_images(void **state)
 	expect_named_refused("x.pmdb", "not a regular file");
 	assert_int_equal(rmdir(build_path("x.pmdb")), 0);
 	assert_int_equal(mkfifo(build_path("x.pmdb"), 0644), 0);
-	expect_refused(1, "not a regular file"); /* and nobody waits for a writer */
+	expect_refused(1, "not a regular file"); /* opening it would wait for a writer */
 	unlink(build_path("x.pmdb"));
 	assert_int_equal(symlink("/nowhere", build_path("x.pmdb")), 0);
 	expect_refused(1, "the file does not exist");
@@ -254,7 +254,7 @@ static void files_that_others_may_write_are_refused(void **state)
 	assert_int_equal(chmod(build_path("x.pmdb"), 0644), 0);
 	open_folder();
 	assert_int_equal(images.n_maps, 1);
-	/* So with the folder: what is in it is not even opened. */
+	/* Files of a folder that others can write are not even opened. */
 	assert_int_equal(chmod(folder, 0757), 0);
 	expect_refused(1, "its folder");
 	assert_string_equal(images.rejected[0].path, build_path("x.pmdb"));
@@ -298,8 +298,7 @@ static void many_refusals(void **state)
 	}
 }
 
-/* The bytes that were checked are those that are used, also when somebody writes into the file
- * afterwards. */
+/* Later writes to the file do not change the bytes that were checked. */
 static void bytes_are_kept(void **state)
 {
 	const uint8_t *bytes;
@@ -325,8 +324,8 @@ static void bytes_are_kept(void **state)
 	assert_null(pfmi_image_find_fault(&images.maps[0]));
 }
 
-/* A head that is good before a body that is not: found when the table is needed, or at once where
- * the file was named. */
+/* A damaged body after a good head is found when the table is needed, or at once if the caller
+ * named the file. */
 static void damage_is_found_later(void **state)
 {
 	const char *fault;
@@ -338,7 +337,7 @@ static void damage_is_found_later(void **state)
 	fault = pfmi_image_find_fault(&images.maps[0]);
 	assert_non_null(fault);
 	assert_true(atomic_load(&images.maps[0].check_state) < 0);
-	assert_non_null(pfmi_image_find_fault(&images.maps[0])); /* as often as it is asked */
+	assert_non_null(pfmi_image_find_fault(&images.maps[0])); /* each call reports it */
 	snprintf(path, sizeof(path), "%s", build_path("x.pmdb"));
 	assert_int_equal(open_path(path), PFMLIB_ERR_IMAGE);
 	assert_string_equal(why.detail, fault);

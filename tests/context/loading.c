@@ -30,7 +30,7 @@ static void put_image(const char *root, const char *path, size_t n)
 		abort();
 }
 
-/* Unit @i is table @k of image @map; of none if that is negative. */
+/* Checks that PMU @i is table @k of image @map, or of the built-in image if @map is negative. */
 static void is_table_of(const pfm_ctx_t *ctx, unsigned i, unsigned k, int map)
 {
 	struct pmu_info u = pfmi_context_get_pmu(ctx, i);
@@ -45,7 +45,7 @@ static void is_table_of(const pfm_ctx_t *ctx, unsigned i, unsigned k, int map)
 	            u.perf_type == table_get_builtin(k)->perf_type);
 }
 
-/* The units called like table @k come in this order of images. */
+/* Checks the order of the images whose PMUs have the name of table @k. */
 static void come_in_order(const pfm_ctx_t *ctx, unsigned k, const int *maps, unsigned n)
 {
 	struct slice s = pfmi_base_make_slice(
@@ -61,7 +61,7 @@ static void come_in_order(const pfm_ctx_t *ctx, unsigned k, const int *maps, uns
 	}
 }
 
-/* True if images are looked for in the user's folder and nowhere else: nobody says where, and none
+/* True if only the user's folder is searched for images: PERFMON_EVENTS is unset and no images
  * are installed. */
 static bool users_alone(void)
 {
@@ -75,8 +75,8 @@ static bool users_alone(void)
 	return last && access(last + 1, F_OK) != 0;
 }
 
-/* Images' units are numbered behind what is built in, and looked up before that if somebody chose
- * them, else behind it. */
+/* PMUs of images are numbered after the built-in PMUs. They are looked up before these if the
+ * caller named the images, otherwise after them. */
 static void units_of_images(void **state)
 {
 	static const int chosen[] = { 0, 1, -1 }, found[] = { -1, 0, 1 };
@@ -113,8 +113,8 @@ static void units_of_images(void **state)
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A machine has a unit of each image; they are kept in order, as many as they may be, and images'
- * are asked first. */
+/* Each image adds its own PMUs of this machine. They are kept in order, however many, and PMUs
+ * of images are searched first. */
 static void machines_of_images(void **state)
 {
 	unsigned n = table_count_builtins(), alone;
@@ -148,7 +148,7 @@ static void machines_of_images(void **state)
 }
 
 /* Unusable images are reported: first those that were refused at once, then those that were
- * found to be damaged. A file that is named must be good. */
+ * found damaged. A file that the caller names must be valid. */
 static void images_that_are_refused(void **state)
 {
 	char root[] = P_tmpdir "/perfmon-ctx-XXXXXX";
@@ -177,7 +177,7 @@ static void images_that_are_refused(void **state)
 	options.images = file;
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_ERR_IMAGE);
 	assert_true(!ctx && why.kind == PFM_KIND_IMAGE);
-	options.flags |= PFM_CTX_NO_IMAGES; /* nobody looks */
+	options.flags |= PFM_CTX_NO_IMAGES; /* no image is opened */
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_SUCCESS);
 	pfm_close_context(ctx);
 	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// perfmon.hpp at work. Exits with the number of what went wrong.
+// Tests perfmon.hpp. Exits with the number of the first failed check.
 #include <perfmon/perfmon.hpp>
 #include <perfmon/region.h>
 

@@ -4,8 +4,7 @@
 #include <perfmon/types.h>
 #include "format/printer.h"
 
-/* One letter for each thing that is said, in perf's order; two at random beside each other as
- * well. */
+/* Modifiers print as letters in perf's order, in any combination. */
 static void letters(void **state)
 {
 	uint64_t random = 41;
@@ -43,8 +42,8 @@ static void set(struct event *ev, enum field_key key, uint64_t value)
 			ev, table_get_key_field_plus1(ev->table, key) - 1, value));
 }
 
-/* Code and unit mask of a row without groups, and what was set beside them; what is 0 is left
- * out. */
+/* Code and unit mask of a row without groups, with fields that the user set. Fields of 0 are
+ * omitted. */
 static void terms(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
@@ -94,7 +93,7 @@ static void terms(void **state)
 	assert_true(tried > 1000);
 }
 
-/* What perf's grammar has no way to say is refused with its reason. */
+/* Settings that perf's grammar cannot express are refused with the reason. */
 static void refusals(void **state)
 {
 	const struct table *t = table_with(ENCODER_X86, "coreduo");
@@ -122,8 +121,8 @@ static void refusals(void **state)
 	assert_string_equal(p.reason, "perf leaves the choice of the counter to the kernel");
 }
 
-/* The extra register that the text names, with @value, 0 as well: perf's spelling says the same
- * one. */
+/* perf's spelling of an event whose text sets @field to @value, even to 0, encodes the same
+ * extra register. */
 static void keeps_its_register(const pfm_ctx_t *ctx, const char *event, const char *field,
                                unsigned value)
 {
@@ -162,8 +161,8 @@ static void extra_registers(void **state)
 		for (uint32_t row = 0, n = 0; row < t->n_rows && n < 5; row++) {
 			const struct row *r = table_get_row(t, row);
 
-			/* On a general counter, without a register of its own, and of a name that
-			 * leads to it. */
+			/* The row counts on a general counter, has no extra register of its own,
+			 * and is found by its name. */
 			if (r->n_groups ||
 			    r->flags & (ROW_SHADOWED | ROW_METRIC | ROW_FREE_RUNNING) ||
 			    pfmi_table_has_row_value(t, row, KEY_MSR) ||

@@ -35,7 +35,7 @@ struct walk {
 	struct alpha_device_options options;
 	struct memory memory;
 	struct {
-		int pid; /* who opened it; 0: nobody */
+		int pid; /* process that opened it; 0: not open */
 		uint64_t cpus;
 		unsigned mode;
 	} uses[ALPHA_DEVICE_MAX_CPUS];

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# kernel.sh ARCH [FILE]: print the path of the guest's kernel, or of FILE that lies beside it.
+# kernel.sh ARCH [FILE]: print the path of the guest's kernel, or of FILE in the same folder.
 #
 # Fetched (arm64, arm32, amd64, s390x, ppc64le) or built (alpha, riscv64) on first use and kept in
 # ${PERFMON_CACHE:-${XDG_CACHE_HOME:-~/.cache}/perfmon}. FILE: release (uname -r of the kernel); on
@@ -36,7 +36,7 @@ answer() {
 	exit 0
 }
 
-# The newest package that META stands for and whose name begins with PREFIX.
+# Print the newest package that META depends on and whose name begins with PREFIX.
 apt_depends() { # META PREFIX
 	apt-cache -c "$apt_conf" show "$1" 2>/dev/null | sed -n 's/^Depends: *//p' | tr ',|' '[\n*]' |
 		sed -n "s/^ *\($2[^ ]*\).*/\1/p" | sort -V | tail -n 1
@@ -81,8 +81,8 @@ fetch_headers() { # WORKDIR OUT
 		guest_skip "package linux-headers-$release is not in Debian $suite"
 	fi
 	apt_unpack "$1" "$2" "linux-headers-$release" "$common" "$kbuild"
-	# The packages expect to lie in /usr; a cache may be moved, so the one absolute path becomes
-	# relative.
+	# The packages expect to be in /usr, but a cache may be moved, so their one absolute path
+	# becomes relative.
 	for makefile in "$2"/usr/src/linux-headers-*-cloud-amd64/Makefile; do
 		# shellcheck disable=SC2016 # make expands it
 		sed 's,/usr/src/,$(dir $(lastword $(MAKEFILE_LIST)))../,' "$makefile" >"$makefile.new"

@@ -172,8 +172,7 @@ struct tally {
 	unsigned encodings, alike, clean, accepted, refused;
 };
 
-/* One encoding: the register as the processor wants it, and the attribute as the kernel wants
- * it. */
+/* Checks one encoding: the register in the processor's format, the attribute in the kernel's. */
 static void weigh(const char *text, struct tally *t)
 {
 	pfm_encoding_t code = PFM_INIT(code);
@@ -229,7 +228,7 @@ static void check_registers(void)
 	check(t.refused == t.encodings, "%u registers it would have refused", t.refused);
 }
 
-/* Numbers found so are counted, and a whole register that somebody copies from elsewhere is
+/* The kernel counts config values from the encoder, and the refusal of a whole register value is
  * explained. */
 static void check_numbers(void)
 {

@@ -153,8 +153,8 @@ static bool has_big_core(const char *whole)
 	return false;
 }
 
-/* "arl" stands for all of its parts: where several cores have an event it is the big one's, in the
- * list and in any other order. */
+/* The name "arl" covers all members of the family. An event that several cores have is the big
+ * core's, whatever the order of the members. */
 static void the_big_core_comes_first(void **state)
 {
 	unsigned n = 0;
@@ -182,8 +182,8 @@ static void the_big_core_comes_first(void **state)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* "skx" stands for its boxes as well: an event of each is found under that name, on that part or on
- * one before it. */
+/* The name "skx" also covers its boxes: an event of each box is found under it, on that box or
+ * on an earlier one. */
 static bool part_is_asked(const struct image *im, const struct pmu_family *w, uint32_t k)
 {
 	const struct table *t = table_get_image_table(im, table_get_family_members(im, w)[k]);
@@ -215,8 +215,7 @@ static void members_of_a_family_are_searched(void **state)
 
 /* ---- one unit -------------------------------------------------------------------------------- */
 
-/* On one unit alone there are its events and no others; between slashes stands what is on a unit
- * already. */
+/* A lookup on one PMU finds only the events of that PMU. A text with slashes is refused. */
 static void texts_are_looked_up_in_one_pmu(void **state)
 {
 	static const struct {
@@ -259,8 +258,8 @@ static void texts_are_looked_up_in_one_pmu(void **state)
 
 /* ---- what is no event ------------------------------------------------------------------------ */
 
-/* A formula has no register: by no way it is one of the events, whatever its table's encoder would
- * make of its empty fields. */
+/* A metric has no registers, so no call encodes it, whatever its table's encoder would make of
+ * its empty fields. */
 static void refuses_metrics(void **state)
 {
 	unsigned n = 0;
@@ -338,8 +337,8 @@ static void flags_are_numbers(void **state)
 	assert_true(n > 1000);
 }
 
-/* A name of libpfm4's that has masks is the same row's with a separator behind it:
- * lib/lookup/lookup.c looks for one of them alone. */
+/* A libpfm4 name with unit masks and the same name with a trailing separator are one row's:
+ * lib/lookup/lookup.c searches only one of them. */
 static void a_separator_changes_nothing(void **state)
 {
 	unsigned pairs = 0;
@@ -368,7 +367,7 @@ static void a_separator_changes_nothing(void **state)
 		assert_true(pairs > 700);
 }
 
-/* Which row of @t the text "@name:@behind" is about; ROW_NONE for none. */
+/* Returns the row of @t that the text "@name:@behind" means, or ROW_NONE. */
 static uint32_t row_before(const struct table *t, struct slice name, const char *behind)
 {
 	char text[512];
@@ -392,8 +391,9 @@ static bool has_group(const struct table *t, uint32_t row, const char *name)
 	return false;
 }
 
-/* Two events of one name, the vendor's row @own, or ROW_NONE, and the row @lent of libpfm4's: what
- * stands behind the name says which. What both have, and what neither has, is the vendor's. */
+/* Two events share a name: the vendor's row @own (or ROW_NONE) and a row from libpfm4. The text
+ * after the name decides between them. The vendor's row has precedence if both or neither accept
+ * the text. */
 static void either_of_a_name(const struct table *t, struct slice name, uint32_t own, uint32_t lent)
 {
 	for (unsigned i = 0; i < table_get_row(t, lent)->n_groups; i++) {
@@ -411,8 +411,8 @@ static void either_of_a_name(const struct table *t, struct slice name, uint32_t 
 	assert_int_equal(row_before(t, name, "no_such_group=1"), own);
 }
 
-/* All names of rows of libpfm4's with masks that are a row's of the vendor's without the separator,
- * or nobody's. */
+/* Checks all libpfm4 names with unit masks that, without the separator, belong to a row of the
+ * vendor's or to no row. */
 static void groups_tell_events_of_a_name_apart(void **state)
 {
 	unsigned pairs = 0, alone = 0;

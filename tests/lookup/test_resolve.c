@@ -66,13 +66,13 @@ static void events_of_libpfm_syntax(void **state)
 		/* "i" and "e" are modifiers also where a state of a line has that letter. */
 		{ "coreduo::L2_RQSTS:M_STATE:I_STATE:c=1:i", 0x1d3792e },
 		{ "coreduo::L2_RQSTS:e", 0x577f2e },
-		/* A raw mask stands for all groups. */
+		/* A raw mask replaces the masks of all groups. */
 		{ "coreduo::L2_LINES_IN:0x40", 0x534024 },
 		{ "coreduo::L2_RQSTS:0x41", 0x53412e },
 		{ "coreduo::THERMAL_TRIP:TRIPS", 0x57c03b },
 		{ "coreduo::THERMAL_TRIP:CYCLES", 0x53c03b },
 		{ "L2_Rqsts:core=all:cachestate=mi", 0x53f92e },
-		/* Twice the same is once. */
+		/* A repeated attribute counts once. */
 		{ "Instr_Ret:c=2:c=2", 0x25300c0 },
 		{ "coreduo::L2_LINES_IN:SELF:SELF", 0x537024 },
 		/* Without "pmu::" every group whose default libpfm 3 and 4 disagree on has to be

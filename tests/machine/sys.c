@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The real end of the seam, below a folder of our own: files of every awkward size, and nothing of
- * this machine. */
+/* The real functions of the syscall table, in a folder of this test: files of every awkward
+ * size, independent of this machine. */
 #include "units.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,8 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* Into buffers of every length: all of it or nothing, ended, and never behind the end. */
+/* Into buffers of every length, a file is read whole or not at all. The text ends with NUL, and
+ * no byte after it is written. */
 static void slurp(void **state)
 {
 	static const char *const texts[] = { "",       "a",      "a\n", "abc\r\n", "\n",
@@ -119,7 +120,7 @@ static void whole_files(void **state)
 	assert_null(got);
 }
 
-/* A file without end is given up, soon. */
+/* A file without end is refused soon. */
 static void endless(void **state)
 {
 	struct sys real;
@@ -226,7 +227,7 @@ static void many_names(void **state)
 	assert_int_equal(n, 150);
 }
 
-/* Below another root nothing of this machine is seen, whatever its name. */
+/* Another root hides this machine completely, whatever the root's name. */
 static void roots(void **state)
 {
 	char *long_root = malloc(600), path[5000];
@@ -262,7 +263,7 @@ static void roots(void **state)
 /* Errors come back as numbers, and descriptors do not leak into programs that are started. */
 static void calls(void **state)
 {
-	static _Alignas(16) char odd[16]; /* no page begins behind its first byte */
+	static _Alignas(16) char odd[16]; /* odd + 1 is not the address of a page */
 	struct pollfd p = { .events = POLLIN };
 	struct winsize size;
 	char byte, *at;
@@ -311,7 +312,7 @@ static void descriptor_0(void **state)
 		close(0);
 	opened = sys.open(&sys, "/f", O_RDONLY);
 	sys.close(&sys, opened);
-	errno = EDOM; /* of no call: a good one leaves it alone */
+	errno = EDOM; /* no call sets it: a successful call leaves errno unchanged */
 	counted = here.perf_event_open(&here, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (counted >= 0)
 		here.close(&here, counted);

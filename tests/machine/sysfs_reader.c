@@ -33,7 +33,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Bytes as malloc() may hand them out again. */
+/* Dirties bytes that malloc() may return again. */
 static void soil_memory(void)
 {
 	void *old[8];
@@ -42,13 +42,13 @@ static void soil_memory(void)
 		old[i] = malloc(12000);
 		assert_non_null(old[i]);
 		memset(old[i], 0xa5, 12000);
-		__asm__ volatile("" ::"r"(old[i]) : "memory"); /* or nobody needs to write that */
+		__asm__ volatile("" ::"r"(old[i]) : "memory"); /* or the compiler omits the write */
 	}
 	for (size_t i = 0; i < COUNT(old); i++)
 		free(old[i]);
 }
 
-/* Pieces of all sizes: zero, on multiples of 16, and nobody's bytes are another's. */
+/* Allocations of all sizes are zeroed, aligned and do not overlap. */
 static void memory(void **state)
 {
 	static const size_t sizes[] = { 1,    15,   16,   17, 0,     3000, 4000,
@@ -72,7 +72,7 @@ static void memory(void **state)
 	pfmi_machine_arena_free(&scrap);
 	assert_null(scrap.blocks);
 	pfmi_machine_arena_free(&scrap);
-	/* What was given back can be taken again. */
+	/* The arena is usable again after it was freed. */
 	assert_non_null(pfmi_machine_arena_alloc(&scrap, 16));
 }
 
@@ -184,7 +184,7 @@ static void names_that_are_too_long(void **state)
 	s = pfmi_machine_list_sysfs_names(reading, "cpu", "events", 100, 6);
 	assert_int_equal(s.n, 4);
 	assert_string_equal(s.items[2], "e00011");
-	/* What is left out does not count. */
+	/* Omitted names are not counted against the limit. */
 	s = pfmi_machine_list_sysfs_names(reading, "cpu", "events", 3, 5);
 	assert_int_equal(s.n, 3);
 	assert_string_equal(s.items[2], "x");

@@ -114,7 +114,7 @@ static void files_of_any_length(void **state)
 	fake_file(&fake, "/list", "5,0-3,2-4,9,007,5-5,63-64,65535");
 	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), 0);
 	assert_string_equal(read,
-	                    "0-5,7,9,63-64,65535"); /* each CPU once, however often it is said */
+	                    "0-5,7,9,63-64,65535"); /* each CPU once, although some are repeated */
 	free(read);
 	read = NULL;
 	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/nothing", &read), -ENOENT);
@@ -126,7 +126,7 @@ static void files_of_any_length(void **state)
 	assert_int_equal(pfmi_machine_read_cpu_list(&fake.sys, "/list", &read), 0);
 	assert_string_equal(read, "");
 	free(read);
-	/* The line is the file: nobody asks for more. */
+	/* The file has one line, so one read is enough. */
 	fake.uses[FAKE_READ] = 0;
 	fake_file(&fake, "/list", "1,3-4");
 	assert_int_equal(pfmi_machine_read_cpus(&fake.sys, "/list", &set), 0);

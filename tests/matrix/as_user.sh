@@ -19,10 +19,10 @@ else
 	build --buildtype=debugoptimized
 fi
 $user test -x "$ordinary/tools/pfm" || skip "an ordinary user cannot get to $ordinary"
-# Root's python3 may lie where nobody else gets to it: the one that everybody has.
+# Root's python3 may be unreadable for other users, who use the system's instead.
 relay_python=$(command -v python3)
 HOME=/nonexistent
-PERFMON_QUICK=1 # what is only computed was so before
+PERFMON_QUICK=1 # the run as root covers pure computations
 PATH=/usr/local/bin:/usr/bin:/bin
 PYTHONDONTWRITEBYTECODE=1
 export HOME PATH PERFMON_QUICK PYTHONDONTWRITEBYTECODE

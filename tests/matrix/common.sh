@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034,SC2154 # the scripts use what is set here, and set $here
 #
-# What the scripts of this folder share. Sourced, never run.
+# Functions and variables that the scripts of this folder share. Sourced, never run.
 #
 #   $source, $work   the source tree; the folder for this script's builds and logs
 #                    ($PERFMON_BUILD/matrix/NAME)
 #   $jobs            how many compilers or tests at once ($PERFMON_JOBS; 1 under a meson test that
 #                    runs two scripts at a time)
-#   need PROG PKG    skips the whole script when PROG is not there
-#   skip REASON      says so in TAP and ends the script
+#   need PROG PKG    skips the whole script if PROG is missing
+#   skip REASON      prints REASON as a skip in TAP and ends the script
 #   $tables          the build whose compiled event tables are used ($PERFMON_BUILD), or empty: they
 #                    are compiled again
 #   build OPTION...  configures $work/build, once, and builds it, or $targets of it; a failure is
@@ -21,8 +21,7 @@ jobs=${PERFMON_JOBS:-1}
 targets=
 tables=
 [ ! -f "${PERFMON_BUILD:-}/lib/compat/libpfm4/libpfm4.bin" ] || tables=$(cd "$PERFMON_BUILD" && pwd)
-# Sanitizers and languages of the caller's shell have no business here; reports should read the same
-# everywhere.
+# Fixed language: reports read the same everywhere.
 export LC_ALL=C
 
 matrix_begin() { # NAME

@@ -87,7 +87,7 @@ static void by_name(void **state)
 	                                               list.refs[1].row),
 	                            "ghz"),
 	                 0);
-	/* Events are none, nor are groups or what nobody knows; the list stays as it is. */
+	/* Events, groups and unknown names are not metrics; the list stays unchanged. */
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "hardware::cycles", &list),
 	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfmi_metric_find_by_name(ctx, "software::ratios", &list),

@@ -25,7 +25,7 @@ static pfm_record_t record;
 static struct {
 	uint8_t bytes[1 << 20];
 	size_t n;
-	bool foreign; /* of the other byte order */
+	bool foreign; /* written in the other byte order */
 	bool narrow;  /* of a machine whose addresses have 32 bits */
 } file;
 
@@ -137,7 +137,8 @@ static void begin_file(bool foreign)
 	assert_int_equal(file.n, 288);
 }
 
-/* Names behind the data, and the size of the data. */
+/* Writes the feature sections with host and event names after the data, and sets the size of the
+ * data. */
 static void end_file(const char *const *names, unsigned n)
 {
 	size_t end = file.n;
@@ -196,7 +197,7 @@ static int next(void)
 	return pfm_next_record(reading, &record);
 }
 
-/* True if the recording said that it breaks off. */
+/* True if the recording is reported as cut or damaged. */
 static bool broke_off(void)
 {
 	pfm_buffer_info_t b = { .size = sizeof(b) };
@@ -262,7 +263,7 @@ static void a_file_of_either_byte_order_is_read_the_same(void **state)
 		put64(11);
 		put_head(PERFDATA_RECORD_AUXTRACE, 0, 16);
 		put64(3);
-		put("\377\377\377", 3); /* its bytes follow it, and are no record */
+		put("\377\377\377", 3); /* its bytes follow it and are not a record */
 		put_sample(11, 0x4000, 50);
 		put_head(99, 0, 8);                  /* of a newer writer */
 		put_head(PFM_RECORD_SAMPLE, 0, 400); /* cut off */
@@ -331,12 +332,14 @@ static void one_event_needs_no_ids(void **state)
 	put64(5);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_session_size(reading), 1);
-	assert_string_equal(name_of(0), "page-faults"); /* nobody told: by what it counts */
+	assert_string_equal(
+		name_of(0),
+		"page-faults"); /* no name is recorded: the event's type and config give it */
 	expect_sample(0, 0x77, 5);
 }
 
-/* One event that takes call chains of @most frames, 0 for the kernel's usual 127, and a chain of
- * @frames, behind a mark with @mark. */
+/* Writes one event with call chains of @most frames (0: the kernel's usual 127) and a chain of
+ * @frames frames, after a context mark if @mark. */
 static void put_chain(bool foreign, unsigned most, unsigned frames, unsigned mark)
 {
 	enum { ATTR = 120 };
@@ -469,11 +472,11 @@ static void refuses_files_that_are_not_recordings(void **state)
 		{ 16, 16 },                /* of an entry of attributes: too small, ... */
 		{ 16, 5000 },              /* ... too large */
 		{ 24, (uint64_t)-8 },      /* attributes are nowhere, ... */
-		{ 24, 1u << 30 },          /* ... or behind the end */
+		{ 24, 1u << 30 },          /* ... or past the end */
 		{ 32, 40 },                /* less than one */
-		{ 32, (uint64_t)1 << 40 }, /* more than anybody has */
-		{ 40, (uint64_t)1 << 50 }, /* data behind the end */
-		{ 192, 1u << 30 },         /* ids behind the end */
+		{ 32, (uint64_t)1 << 40 }, /* more than any file has */
+		{ 40, (uint64_t)1 << 50 }, /* data past the end */
+		{ 192, 1u << 30 },         /* ids past the end */
 		{ 200, (uint64_t)1 << 60 },
 	};
 
@@ -503,7 +506,7 @@ static void refuses_files_that_are_not_recordings(void **state)
 	assert_string_equal(error.detail, "expected a file, got a folder");
 }
 
-/* Wrong names are no names. */
+/* Corrupt names are ignored: the events have their generic names. */
 static void names_that_lie_are_left_out(void **state)
 {
 	static const char *const names[] = { "faults", "clocks" };
@@ -512,7 +515,7 @@ static void names_that_lie_are_left_out(void **state)
 		uint64_t value;
 		const char *first, *second;
 	} rows[] = {
-		{ 16, 1u << 30, "page-faults", "cycles" }, /* they are behind the end */
+		{ 16, 1u << 30, "page-faults", "cycles" }, /* they are past the end */
 		{ 24, 4, "page-faults", "cycles" },        /* too few bytes */
 		{ 24, 8 + 144 + 80, "faults", "cycles" },  /* only the first is there */
 		{ 32 + 8 + 64 + 4, 1000000, "page-faults",
@@ -644,7 +647,7 @@ static void reads_recordings_of_scripted_kernels(void **state)
 		           record.body.sample.ip == 0x401000 + 0x1000u * samples;
 	}
 	assert_true(named && mapped);
-	assert_int_equal(maps, 2); /* data is no place where samples are */
+	assert_int_equal(maps, 2); /* the mapping of data is omitted */
 	assert_int_equal(samples, 2);
 	assert_string_equal(name_of(1), "cycles:period=100");
 }
@@ -675,7 +678,7 @@ static void read_packing(uint32_t words[5])
 	fclose(f);
 }
 
-/* Nothing was written, so that there is nothing to compare: 1. */
+/* No data was written, so the compression ratio is 1. */
 static void packs_no_single_items(void **state)
 {
 	static const uint32_t want[] = { 0, 1, 3, 1, 65536 };
@@ -695,8 +698,8 @@ static void packs_no_single_items(void **state)
 	assert_memory_equal(words, want, sizeof(want));
 }
 
-/* Packed, a third of the bytes at most; and the same records, though they went over the ends of
- * buffers and of packed pieces. */
+/* Compressed records are at most a third of the size and read back equal, also across the ends
+ * of buffers and of compressed records. */
 static void packed_texts_read_back_equal(void **state)
 {
 	enum { SAMPLES = 4000 };
@@ -736,7 +739,7 @@ static void packed_texts_read_back_equal(void **state)
 	assert_int_equal(n, SAMPLES);
 }
 
-/* A packed piece in the form @type; @lie is added to the number of its bytes where it says one. */
+/* Writes a compressed record of type @type; @lie is added to its stated size if it has one. */
 static void put_packed_as(uint32_t type, const void *bytes, size_t n, size_t lie)
 {
 	static uint8_t packed[UINT16_MAX];
@@ -764,8 +767,8 @@ static void put_packed(const void *bytes, size_t n)
 	put_packed_as(PERFDATA_RECORD_COMPRESSED, bytes, n, 0);
 }
 
-/* Since Linux 6.16 a piece says how many bytes it has and is filled up; on a machine of either byte
- * order. */
+/* Since Linux 6.16 a compressed record states its size and is padded; on a machine of either
+ * byte order. */
 static void pieces_that_are_filled_up_are_unpacked(void **state)
 {
 	(void)state;
@@ -778,7 +781,7 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 		memcpy(plain, file.bytes + 288, sizeof(plain));
 		file.n = 288;
 		for (unsigned i = 0; i < 7;
-		     i++) /* of different lengths: also records that go on in the next piece */
+		     i++) /* different lengths, so that records continue in the next piece */
 			put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain + 41 * i, i < 6 ? 41 : 34,
 			              0);
 		set64(48, file.n - 288);
@@ -787,7 +790,8 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 			expect_sample(0, i, i);
 		assert_int_equal(next(), 0);
 		assert_false(broke_off());
-		put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain, 40, 8); /* more than there are */
+		put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain, 40,
+		              8); /* more than the file has */
 		put_sample(11, 9, 9);
 		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);
@@ -798,8 +802,8 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 	}
 }
 
-/* A record may begin in one packed piece and end in the next; what is damaged, or makes more than
- * anybody has, is the end. */
+/* A record may begin in one compressed record and end in the next. Damaged data, or data that
+ * unpacks to more than the limit, ends the reading. */
 static void packed_pieces_that_lie_end_the_reading(void **state)
 {
 	enum { HUGE_SIZE = 80 << 20 };
@@ -826,7 +830,7 @@ static void packed_pieces_that_lie_end_the_reading(void **state)
 	expect_sample(0, 1, 1);
 	assert_int_equal(next(), 0);
 	file.n = at;
-	put_packed("\0\0\0\0\0\0\0\0", 8); /* no record */
+	put_packed("\0\0\0\0\0\0\0\0", 8); /* not a record */
 	put_sample(11, 2, 2);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	expect_sample(0, 1, 1);
@@ -839,8 +843,8 @@ static void packed_pieces_that_lie_end_the_reading(void **state)
 	assert_true(broke_off());
 }
 
-/* How a tracepoint's fields lie in its bytes, once for each, and only where the file that says so
- * is about this very event. */
+/* The layout of a tracepoint's fields is stored once for each tracepoint, and only if the format
+ * file describes that event. */
 static void formats_of_tracepoints_are_kept(void **state)
 {
 	static const char format[] = "name: sched_switch\nID: 372\nformat:\n\tfield:int prev_pid; "
@@ -881,8 +885,8 @@ static void formats_of_tracepoints_are_kept(void **state)
 	}
 }
 
-/* Samples that were lost behind the last record, which no buffer had room to tell: each event's own
- * are in the recording. */
+/* Samples lost after the last record, when no buffer had room to report them: the recording has
+ * the losses of each event. */
 static void losses_without_a_record_are_kept(void **state)
 {
 	static const uint64_t lost[] = { 7, 0, 9 };
@@ -921,8 +925,8 @@ static void losses_without_a_record_are_kept(void **state)
 	assert_int_equal(told, 5);
 }
 
-/* How the fields of tracepoint 372 lie, as perf writes it into its files. @cut: so much is missing
- * of it. */
+/* Writes the layout of tracepoint 372 as perf writes it into its files, without its last @cut
+ * bytes. */
 static void put_tracing(size_t cut)
 {
 	static const char other[] =
@@ -1086,8 +1090,7 @@ static void fields_of_tracepoints_are_read_by_name(void **state)
 	}
 }
 
-/* What follows a record of a pipe may be longer than what is read at once, and is not the records
- * behind it. */
+/* Data after a record of a pipe may be longer than one read and is not parsed as records. */
 static void accepts_long_data_after_a_record(void **state)
 {
 	enum { LONG = (1 << 18) + 9 };
@@ -1124,16 +1127,15 @@ static void accepts_long_data_after_a_record(void **state)
 	begin_pipe(false);
 	put_pipe_attr(PERF_COUNT_SW_PAGE_FAULTS, 21);
 	put_head(PERFDATA_RECORD_TRACING_DATA, 0, 12);
-	put32((1u << 26) +
-	      1); /* more than anybody has: passed over, and the file ends before it does */
+	put32((1u << 26) + 1); /* more than the limit: skipped, and the file ends within it */
 	put_sample(21, 0x1000, 5);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	assert_int_equal(next(), 0);
 	assert_null(pfmi_perfdata_get_tracing_data(reading, &len, &foreign));
 }
 
-/* Also where a record ends, and where the writer was killed before it could say how much there
- * is. */
+/* A cut is reported also where a record ends, and where the writer was killed before it stored
+ * the size of the data. */
 static void reports_recordings_cut_between_records(void **state)
 {
 	(void)state;
@@ -1176,8 +1178,8 @@ static void a_recording_is_descriptor_0(void **state)
 	assert_int_equal(rc, PFMLIB_SUCCESS);
 }
 
-/* A machine of 32 bits writes words of 64 as all do; narrow are its pointers in the bytes of
- * tracepoints, its registers and its stack. */
+/* A 32-bit machine writes 64-bit words like all others; only its pointers in the data of
+ * tracepoints, its registers and its stack are narrow. */
 static void a_recording_of_32_bits_is_read(void **state)
 {
 	(void)state;
@@ -1227,7 +1229,7 @@ static void a_recording_of_32_bits_is_read(void **state)
 	}
 }
 
-/* Wherever the description is cut off, there is none; samples come all the same. */
+/* A layout that is cut anywhere is ignored; the samples are still read. */
 static void descriptions_that_are_cut_describe_nothing(void **state)
 {
 	pfm_trace_field_t f = PFM_INIT(f);
@@ -1257,8 +1259,7 @@ static void reports_full_disk(void **state)
 	assert_int_equal(pfm_close_recording(NULL), PFMLIB_SUCCESS);
 }
 
-/* Room on the disk ends later: what was written before stays, and every call says so from then
- * on. */
+/* The disk fills up later: data written before stays, and every later call reports the error. */
 static void reports_disk_that_fills_up(void **state)
 {
 	struct stat st;
@@ -1272,7 +1273,7 @@ static void reports_disk_that_fills_up(void **state)
 	full = open("/dev/full", O_RDWR);
 	if (full < 0)
 		skip();
-	/* The file under the recording's descriptor is changed for one that takes nothing. */
+	/* /dev/full replaces the file under the recording's descriptor. */
 	for (fd = 3; fd < 64; fd++) {
 		struct stat other;
 
@@ -1300,7 +1301,7 @@ static off_t size_of_file(void)
 	return st.st_size;
 }
 
-/* What is not refused is all there. */
+/* A recording that reported no failure is complete. */
 static void recording_with_little_memory(void **state)
 {
 	unsigned refused = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd: streams that come in pieces of every size, that are none, and that would unpack to more
- * than anybody may ask for. */
+/* zstd: streams in pieces of every size, invalid streams, and streams that would unpack to more
+ * than the limit. */
 #include "units.h"
 #include "perfdata/perfdata.h"
 
@@ -68,8 +68,8 @@ static void pieces_of_every_size(void **state)
 			expect_plain(pack(sizes[i]), steps[k], sizes[i]);
 }
 
-/* A record holds a frame, and the next one goes on in the same stream; what is taken out of the
- * buffer meanwhile does not matter. */
+/* A record holds one frame, and the next frame continues the stream. Consuming the buffer in
+ * between has no effect on the stream. */
 static void nested_frames(void **state)
 {
 	struct byte_buffer out = { .data = NULL };
@@ -83,7 +83,7 @@ static void nested_frames(void **state)
 		assert_memory_equal(out.data + out.n_consumed, plain, 1000 + i);
 		out.n_consumed = out.end;
 		assert_true(pfmi_perfdata_decompress_bytes(z, &out, packed,
-		                                           0)); /* nothing is nothing */
+		                                           0)); /* no input, no error */
 	}
 	free(out.data);
 }
@@ -107,7 +107,7 @@ static void refuses_bad_streams(void **state)
 	(void)state;
 	assert_false(pfmi_perfdata_decompress_bytes(z, &out, plain, 100));
 	free(out.data);
-	/* Damaged behind a good start. */
+	/* The second half of the stream is damaged. */
 	close_library(NULL);
 	open_library(NULL);
 	out = (struct byte_buffer){ .data = NULL };
@@ -116,7 +116,7 @@ static void refuses_bad_streams(void **state)
 	free(out.data);
 }
 
-/* A few bytes that stand for more than may be: refused before the memory is used up. */
+/* A few bytes that unpack to more than the limit are refused before memory runs out. */
 static void a_stream_that_stands_for_too_much(void **state)
 {
 	static const uint8_t zeros[1 << 20];

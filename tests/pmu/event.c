@@ -44,7 +44,7 @@ static struct field random_field(uint64_t *seed)
 	static const uint8_t widths[] = { 1, 2, 8, 16, 31, 32, 63, 64 };
 	struct field f = { .n_ranges = (uint8_t)(unit_random(seed) % 5) };
 
-	/* The ranges never overlap, since each lies in another word. */
+	/* The ranges never overlap, since each is in a different config word. */
 	for (unsigned r = 0; r < f.n_ranges; r++) {
 		uint8_t width = widths[unit_random(seed) % COUNT(widths)];
 

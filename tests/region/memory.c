@@ -39,7 +39,7 @@ static void large_pieces_have_chunks_of_their_own(void **state)
 	pfmi_arena_free(&a);
 }
 
-/* The arena lies in its own memory, as threads do. */
+/* An arena's header may be in the arena's own memory, as it is for threads. */
 static void arena_can_lie_in_its_own_memory(void **state)
 {
 	struct arena a = { 0 }, *inside = pfmi_arena_alloc(&a, sizeof(*inside));

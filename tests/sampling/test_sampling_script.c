@@ -608,7 +608,7 @@ static void an_older_program_gets_the_record_it_knows(void **state)
 }
 
 /* Writes random records on a random CPU: samples of two events with different fields, other
- * records, unknown ids, times that stand still or go back. */
+ * records, unknown ids, and times that stop or go back. */
 static void write_some(uint64_t *random, uint64_t time)
 {
 	static const int cpus[] = { 0, 1, 2, 3, 4, 5, 7 };
@@ -1082,7 +1082,7 @@ static void raw_bytes_come_buffer_by_buffer(void **state)
 static const char *const session_texts[] = { "page-faults:u", "cycles:precise=2:period=1000",
 	                                     "{task-clock,instructions:period=100}" };
 
-/* Returns true if @rc is no failure. A failure must leave its errno in the session. */
+/* Returns true if @rc reports success. A failure must leave its errno in the session. */
 static bool check_result(int rc)
 {
 	if (rc < 0 && rc != PFMLIB_ERR_INVAL)

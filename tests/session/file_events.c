@@ -49,14 +49,14 @@ static void levels_and_energy(void **state)
 	read_all();
 	assert_int_equal(counts[1].value, 250000);
 	assert_true(get_amount(0) == 43.5);
-	/* Time stands still while the session is stopped. */
+	/* The enabled time does not advance while the session is stopped. */
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	fake.clock_ns += 100 * (uint64_t)SECOND;
 	fake_file(&fake, HWMON "energy1_input", "19750000");
 	read_all();
 	assert_true(counts[0].enabled < 2 * (uint64_t)SECOND);
 	assert_int_equal(counts[1].value, 250000);
-	/* The driver's number began anew. */
+	/* The driver's number restarted. */
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	fake_file(&fake, HWMON "energy1_input", "1000");
 	fake.clock_ns += SECOND;

@@ -25,7 +25,7 @@ static void every_term(void **state)
 	assert_true(member.period == 1000 && member.freq == 0);
 	assert_string_equal(rest("cycles:freq=0x10", true), "cycles");
 	assert_true(member.freq == 16 && member.period == 0);
-	/* Behind zeros perf's numbers are decimal. */
+	/* A leading zero means octal, except between slashes: perf's numbers there are decimal. */
 	assert_string_equal(rest("cycles:period=010", true), "cycles");
 	assert_true(member.period == 8);
 	assert_string_equal(rest("cpu/cycles,period=010/", true), "cpu/cycles/");

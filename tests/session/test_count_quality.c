@@ -58,8 +58,8 @@ static void qualities(void **state)
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE); /* and the sentence is gone */
 }
 
-/* A level that was looked at for a part of the time is what it was then: not extrapolated, and
- * nothing is said of it. */
+/* A level measured for part of the time is reported as measured: not extrapolated, exact,
+ * without a cause. */
 static void qualities_of_levels(void **state)
 {
 	static const uint64_t times[][2] = {
@@ -81,7 +81,7 @@ static void qualities_of_levels(void **state)
 		assert_true(counts[0].enabled == 2 * times[i][0] &&
 		            counts[0].running == 2 * times[i][1]);
 	}
-	counted(7, 0, 0); /* enabled for no time: when it was looked at is not known */
+	counted(7, 0, 0); /* not enabled for any time: when the level was measured is unknown */
 	expect_count(0, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_TIME);
 	assert_int_equal(counts[0].value, 2 * 7);
 }
@@ -149,8 +149,8 @@ static void after_clear_readings(unsigned n)
 	end_session();
 }
 
-/* Counts that were clear once are looked at less closely: whatever happens to them is seen all the
- * same. */
+/* After an exact reading, counts are read on a faster path, which must still notice every
+ * change. */
 static void clear_readings_may_change(void **state)
 {
 	(void)state;
@@ -183,8 +183,8 @@ static void clear_readings_may_change(void **state)
 	assert_int_equal(counts[0].value, 2 * 300);
 }
 
-/* Clear readings, too, go to as many structs as the caller has, of the size the caller knows, or
- * nowhere. */
+/* The fast path after exact readings, too, fills as many structs as the caller has, of the
+ * caller's size, or none. */
 static void clear_readings_into_other_arrays(void **state)
 {
 	struct {
@@ -228,7 +228,7 @@ static void clear_readings_into_other_arrays(void **state)
 	now[0] = 600;
 	assert_int_equal(pfm_read_count(session, 2, &one), PFMLIB_SUCCESS);
 	assert_int_equal(one.value, 600);
-	/* Of a reading that fails nothing is told. */
+	/* A failed reading changes no count. */
 	fake.fail = FAKE_READ_PERF;
 	fake.fail_at = fake.uses[FAKE_READ_PERF] + 2;
 	fake.fail_errno = EIO;
@@ -260,7 +260,7 @@ static void causes_of_not_being_counted(void **state)
 	must_open(TEXTS("cycles", "instructions"));
 	run_session();
 	expect_count(1, PFM_QUALITY_NOT_COUNTED,
-	             PFM_CAUSE_BUSY); /* another PMU's event ran: that says nothing */
+	             PFM_CAUSE_BUSY); /* another PMU's event ran, which proves nothing */
 	end_session();
 	fake.n_events = 1;
 	must_open(TEXTS("cpu/cpu-cycles/", "cpu/instructions/"));
@@ -426,7 +426,7 @@ static void differences_are_judged_by_their_own_times(void **state)
 		  0,
 		  PFM_QUALITY_NOT_COUNTED,
 		  PFM_CAUSE_MULTIPLEXED },
-		/* What it counted meanwhile was counted in no time: there is no value. */
+		/* The event counted during zero running time, so the difference has no value. */
 		{ { 1000, 1000, 100, 100 },
 		  { 2006, 1003, 200, 100 },
 		  { 0, 1 },

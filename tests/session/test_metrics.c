@@ -54,7 +54,7 @@ static void values(void **state)
 	fake.tick = known_program;
 	must_open(TEXTS("hardware::ipc", "page-faults", "hardware::branch_miss_share"));
 	assert_int_equal(pfm_count_metrics(session), 2);
-	/* What metrics need comes behind what texts name. */
+	/* Events that only metrics need follow the events that texts name. */
 	assert_string_equal(is_about(0).name, "page-faults");
 	assert_int_equal(is_about(0).request, 1);
 	assert_int_equal(pfm_session_size(session), 5);
@@ -105,7 +105,8 @@ static void a_group_and_rates(void **state)
 		assert_int_equal(m.request, 0);
 		if (strcmp(metric_name(&m), "cpus_used") == 0) {
 			assert_true(fabs(m.value - 0.5) < 1e-12);
-			/* Without a time there is no rate, and no count is to blame. */
+			/* A rate needs a time. Without it the rate is not computed, and no count
+			 * is missing. */
 			m = compute(i, 1, 0);
 			assert_int_equal(m.state, PFM_METRIC_NOT_COUNTED);
 			assert_int_equal(m.missing, -1);
@@ -118,7 +119,7 @@ static void a_group_and_rates(void **state)
 	assert_int_equal(found, 4);
 }
 
-/* Counts that shared a counter: one reading does not say how far off they are, several do. */
+/* Counts that shared a counter: several readings give their error, one reading does not. */
 static void rounds(void **state)
 {
 	pfm_count_t all[8 * 2];
@@ -160,7 +161,7 @@ static int no_branches(struct fake *f, const struct perf_event_attr *attr, int p
 	               : 0;
 }
 
-/* What was not counted is no number, and is named. */
+/* A metric with an uncounted event has no value, and names that event. */
 static void not_counted(void **state)
 {
 	pfm_session_metric_t m;
@@ -256,7 +257,7 @@ static void a_thousand(struct fake *f, struct fake_event *e)
 	e->is_open = e->running = 1000000;
 }
 
-/* Facts of the machine come from its files; what they do not say is not guessed. */
+/* Facts of the machine come from its files. Facts missing there are not guessed. */
 static void facts_of_the_machine(void **state)
 {
 	pfm_session_metric_t m;
@@ -274,7 +275,7 @@ static void facts_of_the_machine(void **state)
 	m = compute(0, 1, 0);
 	assert_int_equal(m.state, PFM_METRIC_DEFINED);
 	assert_true(m.value == 0);
-	/* The frequency of the time-stamp counter is nobody's to know. */
+	/* No file reports the frequency of the time-stamp counter. */
 	assert_int_equal(compute(1, 1, 0).state, PFM_METRIC_NOT_COUNTED);
 }
 
@@ -295,7 +296,8 @@ static void every_allocation_may_fail(void **state)
 		if (!starve_hit)
 			break;
 		if (rc == 0)
-			end_session(); /* fake_sys's own memory, or somebody's spare */
+			end_session(); /* fake_sys's own memory, or memory that the library can do
+			                  without */
 		else
 			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
 		assert_null(session);

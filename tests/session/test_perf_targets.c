@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which tasks and CPUs a count is opened for, and that what cannot be known makes it partial, never
+/* Which tasks and CPUs a count is opened for, and that an unknown fact makes it partial, never
  * exact. */
 #include <errno.h>
 #include <stdio.h>
@@ -46,8 +46,7 @@ static unsigned witnesses(void)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* A member of a thousand groups: the kernel's description of the process is longer than any buffer
- * somebody thought enough. */
+/* A process with a thousand groups: its status file in /proc is longer than a fixed buffer. */
 static void a_long_description(void **state)
 {
 	char status[12000];
@@ -90,7 +89,7 @@ static void a_process_that_cannot_be_seen(void **state)
 	expect_unseen();
 }
 
-/* Process 42 of /proc is not ours where /proc is that of another namespace. */
+/* Process 42 of /proc is another process if /proc is that of another namespace. */
 static void numbers_of_another_namespace(void **state)
 {
 	(void)state;
@@ -171,14 +170,14 @@ static void threads_born_while_it_is_opened(void **state)
 	fake.decide = birth;
 	fake.number = 2;
 	must_open(TEXTS("cycles"));
-	/* All of them, each once: nobody can see which of the newcomers were counted already, so
-	 * all was opened anew. */
+	/* All four threads, each once: which new threads were already counted is unknown, so all
+	 * events were opened again. */
 	assert_int_equal(is_about(0).n_kernel_events, 4);
 	assert_int_equal(fake_open_events(&fake), 4);
 	run_session();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	end_session();
-	/* It never ends: then the count says so. */
+	/* Threads appear without end: the counts are partial and name the cause. */
 	fake.number = 50;
 	must_open(TEXTS("{cycles,instructions}:u", "page-faults"));
 	run_session();
@@ -186,7 +185,7 @@ static void threads_born_while_it_is_opened(void **state)
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_OTHER);
 	expect_why(0, "creates threads faster");
 	end_session();
-	/* Who does not want what is born later does not want them either. */
+	/* Without PFM_SESSION_INHERIT, threads that appear during the opening are ignored. */
 	options.flags = 0;
 	fake.number = 1;
 	must_open(TEXTS("cycles"));
@@ -216,7 +215,7 @@ static void becomes_the_first(unsigned flags)
 	before = fake.n_events;
 	fake.decide = program_of_a_thread;
 	must_open(TEXTS("cycles"));
-	assert_int_equal(fake.n_events - before, 2); /* the second is for who is 42 now */
+	assert_int_equal(fake.n_events - before, 2); /* the second is for the new process 42 */
 	assert_int_equal(fake_open_events(&fake), 1);
 	assert_int_equal(event_text(fake.n_events - 1)->pid, 42);
 	run_session();
@@ -235,8 +234,8 @@ static void without_children_it_does_so_too(void **state)
 	becomes_the_first(0);
 }
 
-/* What was settled in the first round is so in the others: levels left out, groups broken up,
- * causes of what cannot be opened. */
+/* Decisions of the first round hold in the next rounds: omitted privilege levels, split groups,
+ * causes of events that cannot be opened. */
 static int birth_and_refusals(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu,
                               int group)
 {
@@ -509,7 +508,8 @@ static void is_missing_on_requested_cpus(void **state)
 	expect_why(0, "it never ran on the requested CPUs (2-3)");
 }
 
-/* The witness says that the task was there; the event had a counter for half of that. */
+/* The time reference event shows that the task ran; the event had a counter for half of that
+ * time. */
 static void shared_on_cpu_1(struct fake *f, struct fake_event *e)
 {
 	only_on_cpu_1(f, e);
@@ -618,7 +618,7 @@ static void cores_of_two_types(void **state)
 	options.cpus = "0-7";
 	must_open(TEXTS("cpu_core/cache-misses/", "cpu_core/event=0xc5/", "cycles"));
 	run_session();
-	/* The caller wants all CPUs, and the PMU he names serves four of them. */
+	/* The caller requests all CPUs, but the named PMU serves only four of them. */
 	for (unsigned i = 0; i < 2; i++) {
 		expect_count(i, PFM_QUALITY_PARTIAL, PFM_CAUSE_NO_CPU);
 		expect_why(i, "counted 40 % of the time");

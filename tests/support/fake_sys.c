@@ -32,8 +32,8 @@ static char *copy_text(const char *s, size_t len)
 	return c;
 }
 
-/* Files are in the order of their paths, where a folder's come before all that only begin like it:
- * what is in a folder is together, and in the order of its names. */
+/* Files are sorted by path, and files of a folder come before names that only start like the
+ * folder: the content of a folder is contiguous and sorted by name. */
 static int compare_names(const char *a, const char *b)
 {
 	unsigned x, y;
@@ -271,8 +271,8 @@ static int fake_close(const struct sys *sys, int fd)
 	return is_failing_call(f, FAKE_CLOSE) ? -f->fail_errno : 0;
 }
 
-/* The name that is @within a folder, whose own takes the first @len characters of that, or the
- * first behind it; NULL if there is none. */
+/* Returns the first name in a folder, not before the one in @within, whose first @len characters
+ * are the folder's path; NULL if the folder has no such name. */
 static const char *next_name(const struct fake *f, const char *within, size_t len)
 {
 	unsigned i = first_file(f, within);
@@ -308,8 +308,7 @@ static int fake_list(const struct sys *sys, const char *path,
 		rc = each(arg, within + len);
 		if (rc)
 			return rc;
-		memcpy(within + len + n, "\1",
-		       2); /* comes behind all that the name is, or is the folder of */
+		memcpy(within + len + n, "\1", 2); /* sorts after the name and all paths below it */
 		next = next_name(f, within, len);
 	}
 	return 0;

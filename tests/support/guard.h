@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory whose last byte lies before a page that nobody may touch: who reads or writes behind it is
- * stopped, with any compiler. */
+/* Memory that ends at a page without access rights: an access after the last byte faults, with
+ * any compiler. */
 #ifndef PERFMON_TESTS_GUARD_H
 #define PERFMON_TESTS_GUARD_H
 

@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <perfmon/pfmlib.h>
 
-/* Attributes in order: masks that the PMU has, modifiers, those of the kernel's layer; nothing
- * behind the last. */
+/* Attributes are in order: unit masks of the PMU, modifiers, attributes of the kernel's layer.
+ * No attribute follows the last one. */
 static void attributes_in_order(void **state)
 {
 	static const pfm_os_t layers[] = { PFM_OS_NONE, PFM_OS_PERF_EVENT, PFM_OS_PERF_EVENT_EXT };
@@ -46,7 +46,7 @@ static void attributes_in_order(void **state)
 		}
 }
 
-/* What the kernel's layer leaves of a few events. */
+/* Modifiers of a few events that remain in each OS layer. */
 static void layers(void **state)
 {
 	enum {

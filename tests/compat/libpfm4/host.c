@@ -11,7 +11,7 @@ static struct l4_host_identity of_id(const char *id)
 	return m;
 }
 
-/* Of the text of a file like /proc/cpuinfo. */
+/* Identifies the machine from the text of a file like /proc/cpuinfo. */
 static struct l4_host_identity of_file(const char *text)
 {
 	struct l4_host_identity m;
@@ -182,7 +182,8 @@ static void files_of_processors(void **state)
 #define CORE(IMPLEMENTER, PART)                                                                    \
 	"CPU implementer\t: " IMPLEMENTER "\nCPU architecture: 8\nCPU part\t: " PART "\n\n"
 
-/* Each kind of core once, up to eight; a part without what comes before it is none. */
+/* Each kind of core is listed once, up to eight kinds. A part line is ignored unless the
+ * implementer and architecture lines precede it. */
 static void files_of_arm(void **state)
 {
 	struct l4_host_identity m =

@@ -171,7 +171,8 @@ static void codes(void **state)
 	                 PFM_ERR_INVAL);
 }
 
-/* The kernel's attr: what the caller has set stays, and no byte behind the size it says. */
+/* Members of the kernel's attr that the caller has set stay, and no byte after its stated size
+ * is written. */
 static void attrs(void **state)
 {
 	struct perf_event_attr attr = { .sample_type = 5, .read_format = 9, .disabled = 1 };

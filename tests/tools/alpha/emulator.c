@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device model behind system calls: one device, time that passes between calls, and emulators
- * by name. */
+/* System calls on the device model: one device, time that passes between calls, and emulators by
+ * name. */
 #include "device_model.h"
 #include <fcntl.h>
 #include "device_sys.h"

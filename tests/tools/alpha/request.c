@@ -2,7 +2,7 @@
 /* Requests to the device model: what each changes, what it gives back, what it refuses. */
 #include "device_model.h"
 
-/* The words that reach PALcode: bits that are nobody's stay behind. */
+/* Words that reach PALcode: unassigned bits are removed. */
 static void words_for_palcode(void **state)
 {
 	static const uint64_t all = ~UINT64_C(0),
@@ -56,8 +56,7 @@ static void words_for_palcode(void **state)
 	}
 }
 
-/* Turning interrupts on starts the counters of EV4 alone, and nobody else's driver is told of
- * it. */
+/* Enabling interrupts starts the counters on EV4 alone; other processors get no PAL call. */
 static void interrupts_on(void **state)
 {
 	(void)state;
@@ -132,7 +131,7 @@ static void marking_processes(void **state)
 	alpha_device_free(d.m);
 }
 
-/* Requests of every family, and whose they are. */
+/* Requests of every family, and the families that accept them. */
 static const struct {
 	uint32_t request;
 	int family; /* EV4, EV5 or EV6 */
@@ -494,13 +493,13 @@ static void utility_routines(void **state)
 	assert_int_equal(set_range(&d, PCNTSETKADDR, text, text + 4, 0), -ENOSPC);
 	assert_int_equal(bytes_to_read(&d), 64); /* the first range, all the time */
 	assert_int_equal(set_range(&d, PCNTSETURANGE, 0x1000, 0x1004, 1),
-	                 0); /* another profile, which knows none of them */
+	                 0); /* another profile, without ranges */
 	assert_true(d.m->sessions[d.handle].profile.n_caller_ranges == 0 &&
 	            !d.m->sessions[d.handle].profile.charges_callers);
 	alpha_device_free(d.m);
 }
 
-/* As many bytes as there are, or are wanted, from the first block on. */
+/* A read returns as many bytes as are available, or requested, from the first block on. */
 static void reading_samples(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
@@ -565,7 +564,7 @@ static void counters_of_processors(void **state)
 	            read_kernel_log(&d, 1).chip_values[2] == 0x3fff);
 	assert_int_equal(print_call(&d, PCNT5DISABLE, PF5_CTRS(2, PMCTRS_ALL_CPUS, 0, 0, 0)), 0);
 	assert_int_equal(read_kernel_log(&d, 1).running_counters, 4);
-	/* Somebody who holds one processor reads and writes that one. */
+	/* A process that holds one processor reads and writes that one. */
 	alpha_device_close_session(d.m, d.handle);
 	d.handle = alpha_device_open_session(d.m, ROOT, PCNTOPENONE);
 	assert_int_equal(print_call(&d, PCNT5GETCNTRS, PF5_CTRS(7, 1, 0, 0, 0)), -EINVAL);

@@ -784,7 +784,7 @@ static void what_the_model_does_not_have(void **state)
 	assert_int_equal(alpha_device_raise_interrupt(m, 2, 0, &w), -EINVAL);
 	assert_int_equal(alpha_device_raise_interrupt(m, 0, 3, &w), -EINVAL);
 	assert_int_equal(alpha_device_get_view(m, 2, &v), -EINVAL);
-	/* An interrupt that nobody waits for is thrown away. */
+	/* An interrupt that no session waits for is discarded. */
 	assert_int_equal(alpha_device_raise_interrupt(m, 0, 0, &w), 0);
 	h = alpha_device_open_session(m, 1, PCNTOPENALL);
 	assert_int_equal(alpha_device_raise_interrupt(m, 0, 0, &w), 0);
@@ -850,7 +850,7 @@ static uint64_t held_by(const struct walk *w, unsigned who)
 	return w->mode[who] == PCNTOPENONE ? (uint64_t)1 << who % WALK_CPUS : (1u << WALK_CPUS) - 1;
 }
 
-/* At most one holder of each processor, and the model knows the same one. */
+/* Each processor has at most one holder, and the model reports the same one. */
 static void check_holders(const struct walk *w)
 {
 	for (unsigned cpu = 0; cpu < WALK_CPUS; cpu++) {
