@@ -4,8 +4,8 @@
 
     processor.py [--out FILE] NAME.pmu
 
-The compiler that makes the library's tables also reads the table for the page, so a page has exactly
-the facts of the library. The output is mdoc.
+The compiler that makes the library's tables also reads the table for the page, so a page has
+exactly the facts of the library. The output is mdoc.
 """
 
 import argparse

@@ -668,7 +668,7 @@ class List(Case):
 
 
     def test_metrics(self):
-        """Metrics do not appear in a list of events."""
+        """Metrics appear in a list of events only with -a."""
         rows = objects(self.done("list", "--json", "--metrics", "--pmu", "hardware"))
         self.assertIn("ipc", [o["metric"] for o in rows])
         ipc = next(o for o in rows if o["metric"] == "ipc")

@@ -7,8 +7,8 @@ with the rules of examples/fleet.
     PERFMON_LONG              1,000 exporters for two minutes instead of 20 for some seconds
     PERFMON_FLEET             another number of exporters
 
-Each exporter's text is what pfm serve prints on a recorded machine; the test sets the rates at which
-the counts grow.
+Each exporter's text is what pfm serve prints on a recorded machine; the test sets the rates at
+which the counts grow.
 """
 import http.server
 import json

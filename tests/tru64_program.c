@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as pfm(7) of Tru64 UNIX describes it: <sys/pfcntr.h>, longs, and the members that
- * the page names. It uses no other header of this project. Its argument is the processor: ev4, ev5
+ * the page names. It uses nothing else of this project. Its argument is the processor: ev4, ev5
  * or ev6. */
 #include <sys/types.h>
 #include <sys/ioctl.h>

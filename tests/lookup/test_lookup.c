@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of everything that is built in: each is found where it is written, however much another
- * looks like it. */
+/* Every built-in name is found in the row or table that has it, however similar another name is. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +17,8 @@
 
 /* ---- processors ------------------------------------------------------------------------------ */
 
-/* A walk over what answers to @name: first what is called so itself, then what has it for another
- * name, and all of them. */
+/* Checks the walk over PMUs with the name @name: PMUs with it as their own name if any, else
+ * PMUs with it as an alias, and all of these. */
 static void check_name(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 {
 	struct slice s = pfmi_base_make_slice(name);
@@ -43,7 +42,7 @@ static void check_name(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 		    context_table_has_own_name(t, s) != (own > 0))
 			fail_msg("%s: %s is not next", name, table_get_text(t, t->name));
 		assert_true(++steps < 2 * n);
-		/* Two other names of one table that differ in an underscore lead to it twice. */
+		/* Two aliases of one table that differ in an underscore reach it twice. */
 		if (seen[at]++)
 			assert_false(context_table_has_own_name(t, s));
 		else if (own)
@@ -56,7 +55,7 @@ static void check_name(const pfm_ctx_t *c, const char *name, unsigned *n_others)
 		fail_msg("%u of that name and %u others are not called %s", own, others, name);
 }
 
-/* By all names that a table of @c has, in small letters and in capital ones. */
+/* Checks all names and aliases of the tables of @c, in small and capital letters. */
 static unsigned walk_all(const pfm_ctx_t *c)
 {
 	unsigned others = 0;
@@ -134,7 +133,7 @@ static void every_row_is_found_by_its_name(void **state)
 
 /* ---- hybrid processors ----------------------------------------------------------------------- */
 
-/* The type of core that @t is for; 0 if it does not say. */
+/* Returns the type of core that @t is for, or 0 if @t does not state it. */
 static unsigned core_type(const struct table *t)
 {
 	for (unsigned i = 0; i < t->n_matches; i++)
@@ -288,8 +287,7 @@ static void refuses_metrics(void **state)
 
 /* ---- modifiers ------------------------------------------------------------------------------- */
 
-/* @event of @pmu with the flag @name set to @value, in perf's form or libpfm's: what it says, or
- * what is wrong. */
+/* Encodes @event of @pmu with the flag @name set to @value, in perf's form or libpfm's. */
 static int encode_flag(const char *pmu, const char *event, const char *name, const char *value,
                        bool perf, pfm_encoding_t *e)
 {
@@ -302,7 +300,7 @@ static int encode_flag(const char *pmu, const char *event, const char *name, con
 	return pfm_encode_event(ctx, text, 0, e, NULL);
 }
 
-/* A flag is a number like others: hexadecimal is the same as decimal, also between slashes. */
+/* Flags are numbers like other fields: hexadecimal equals decimal, also between slashes. */
 static void flags_are_numbers(void **state)
 {
 	unsigned n = 0;

@@ -332,9 +332,7 @@ static void one_event_needs_no_ids(void **state)
 	put64(5);
 	assert_int_equal(read_it(), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_session_size(reading), 1);
-	assert_string_equal(
-		name_of(0),
-		"page-faults"); /* no name is recorded: the event's type and config give it */
+	assert_string_equal(name_of(0), "page-faults"); /* from config: no name is recorded */
 	expect_sample(0, 0x77, 5);
 }
 
@@ -790,8 +788,7 @@ static void pieces_that_are_filled_up_are_unpacked(void **state)
 			expect_sample(0, i, i);
 		assert_int_equal(next(), 0);
 		assert_false(broke_off());
-		put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain, 40,
-		              8); /* more than the file has */
+		put_packed_as(PERFDATA_RECORD_COMPRESSED2, plain, 40, 8); /* too many bytes */
 		put_sample(11, 9, 9);
 		set64(48, file.n - 288);
 		assert_int_equal(read_it(), PFMLIB_SUCCESS);

@@ -192,7 +192,7 @@ static void types_of_cores(void **state)
 	assert_true(compute(0, 1, 0).value == 1.5);
 }
 
-/* The small cores never saw the task. */
+/* The task never ran on the small cores. */
 static void fast_cores_alone(struct fake *f, struct fake_event *e)
 {
 	known_program(f, e);
@@ -296,8 +296,7 @@ static void every_allocation_may_fail(void **state)
 		if (!starve_hit)
 			break;
 		if (rc == 0)
-			end_session(); /* fake_sys's own memory, or memory that the library can do
-			                  without */
+			end_session(); /* fake_sys's own memory, or a spare of the library */
 		else
 			assert_int_equal(rc, PFMLIB_ERR_NOMEM);
 		assert_null(session);

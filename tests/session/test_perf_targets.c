@@ -150,7 +150,7 @@ static void the_first_process(void **state)
 	assert_int_equal(is_about(0).n_kernel_events, 2);
 }
 
-/* Thread 45 gives birth to another while 42 is opened and 45 is not yet. */
+/* Thread 45 creates another thread after 42 was opened and before 45 is. */
 static int birth(struct fake *f, const struct perf_event_attr *attr, int pid, int cpu, int group)
 {
 	(void)attr;
@@ -471,7 +471,7 @@ static void process_on_some_cpus(void **state)
 	assert_int_equal(counts[0].value, 6000 + 7000 + 8000 + 9000);
 }
 
-/* The task was on CPU 1 for 30 % of the time, and there alone of those asked for. */
+/* The task ran on CPU 1 for 30 % of the time, and on no other requested CPU. */
 static void only_on_cpu_1(struct fake *f, struct fake_event *e)
 {
 	(void)f;

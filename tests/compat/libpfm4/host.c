@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which machine this is, by identities and by files of every kind of processor; and devices of the
- * kernel. */
+/* Identification of the machine from identity numbers and from files of every kind of processor;
+ * and PMUs of the kernel. */
 #include "libpfm4_internal.h"
 
 static struct l4_host_identity of_id(const char *id)
