@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every measurement needs: a clock, the median, a generator that gives the same numbers
- * everywhere. */
+/* Helpers of every measurement: a clock, the median, and a generator that gives the same numbers on
+ * every machine. */
 #ifndef PERFMON_BENCH_NUMBERS_H
 #define PERFMON_BENCH_NUMBERS_H
 

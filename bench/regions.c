@@ -49,7 +49,7 @@ static bool open_bare(void)
 	       open_event(PERF_COUNT_SW_CONTEXT_SWITCHES, leader) >= 0;
 }
 
-/* What a visit cannot do without: two readings of the group, and the clock twice. */
+/* The least work of a visit: two readings of the group and two of the clock. */
 static double bare(unsigned visits)
 {
 	uint64_t words[3 + EVENTS];
@@ -191,7 +191,7 @@ static bool load_papi_low(void)
 	       add(papi_set, "perf::CONTEXT-SWITCHES") == 0 && begin(papi_set) == 0;
 }
 
-/* likwid needs a processor that it knows, and its registers. */
+/* likwid needs a processor that it supports, and access to its registers. */
 static bool load_likwid(void)
 {
 	void *library = dlopen("liblikwid.so.5.2", RTLD_NOW | RTLD_DEEPBIND);

@@ -15,7 +15,7 @@ import sys
 
 
 def aliases(path):
-    """(file name, page it stands for) of each further name."""
+    """Yields (file name, page) for each alias: each name in NAME other than the page's own."""
     with open(path, encoding="utf-8") as f:
         head = re.search(r"^\.Sh NAME\n(.*?)^\.Nd", f.read(), re.S | re.M)
     page = os.path.basename(path)

@@ -120,15 +120,15 @@ def test_every_constant_of_the_headers_is_there():
 
 
 def test_every_function_of_the_library_is_used():
-    """What the version script exports is reachable: a call nobody uses here is one that Python
-    users miss."""
+    """Every exported function is reachable from Python: python/perfmon calls it, or the list
+    below has it."""
     exported = {n for path in ("lib/perfmon.map", "lib/compat/libpfm3/libpfm3.map")
                 for n in re.findall(r"\bpfm_\w+(?=;)", (SOURCE / path).read_text(encoding="utf-8"))}
     code = "".join(inspect.getsource(m) for m in modules())
     assert not [n for n in exported if not hasattr(lib, n)]
     unused = {n for n in exported if not re.search(rf"\blib\.{n}\b", code)}
-    # Other names of calls that are used, single facts that a whole answer holds, and what only
-    # older C programs call.
+    # Aliases of functions that are used, getters of single members of a struct that is read as a
+    # whole, and functions for older C programs only.
     unused -= {
         "pfm_mont_get_event_grp", "pfm_mont_get_event_ear_mode", "pfm_mont_is_ear",
         "pfm_mont_is_dear_tlb", "pfm_mont_is_dear_cache", "pfm_mont_is_dear_alat",
@@ -303,8 +303,8 @@ def test_wheel_has_the_right_tag(wheel):
 @pytest.mark.parametrize(
     "compiler", ["cc", "arm-linux-gnueabihf-gcc", "s390x-linux-gnu-gcc", "mips-linux-gnu-gcc"])
 def test_texts_are_no_libraries(tmp_path, compiler):
-    """What a module is linked with says what it needs, in either byte order and width; a name among
-    its texts does not."""
+    """The names that a module needs come from its dynamic section, in either byte order and
+    width; a library's name among its strings is not one of them."""
     pytest.importorskip("mesonpy")
     if not shutil.which(compiler):
         pytest.skip(compiler + " is not installed")

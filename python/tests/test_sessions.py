@@ -87,8 +87,8 @@ def test_intervals():
 
 @needs_kernel
 def test_interval_has_the_counts_of_its_time():
-    """What is done with one reading belongs to the next interval: so many faults, and a few of
-    Python's own."""
+    """Page faults after one reading are counted in the next interval, plus a few faults of
+    Python itself."""
     with perfmon.Session(["page-faults"]) as s:
         got = []
         for reading in s.intervals(0.001, 3):

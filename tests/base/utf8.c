@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every code point as RFC 3629 encodes it is a character; every other sequence of bytes is none. */
+/* Every code point in the encoding of RFC 3629 is a valid character; every other byte sequence is
+ * invalid. */
 #include "units.h"
 #include <stdbool.h>
 #include "base/utf8.h"

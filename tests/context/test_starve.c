@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Want of everything: each allocation and each system call that a context, its images, its machine
- * and its sessions make fails in turn, once or from then on. Every call says so with the right
- * error, nothing is lost, and what is still open answers in full when there is enough again. */
+/* Each allocation and each system call of a context, its images, its machine and its sessions fails
+ * in turn, once or from then on. Every function returns the right error, nothing leaks, and objects
+ * that are still open give full answers after the failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,10 +35,10 @@ static char here[] = P_tmpdir "/perfmon-starve-XXXXXX", image[64];
 static bool have_image;
 static unsigned calls; /* how many the stretch made; for the log */
 
-/* ---- calls of image.c, which has no seam ----------------------------------------------------- */
+/* ---- system calls of images.c, outside the syscall table ------------------------------------- */
 
-/* It opens, asks about and maps files of its own accord. Its text stands here, with calls that fail
- * when they are told to, in place of the library's own. */
+/* images.c opens, stats and maps files without the syscall table. It is compiled into this test,
+ * with macros that make one of these calls fail, in place of the library's copy. */
 enum { NO_CALL, CALL_OPEN, CALL_FSTAT, CALL_MMAP, CALL_SCANDIR, CALL_STAT, N_CALLS };
 static unsigned broken_call, broken_at, uses[N_CALLS];
 static int broken_errno, maps, descriptors;
@@ -85,7 +85,7 @@ static void *counted_map(void *at)
 struct life {
 	pfm_ctx_options_t options;
 	pfm_ctx_t *ctx;
-	unsigned refused; /* calls that said no for want of memory */
+	unsigned refused; /* calls that failed with PFMLIB_ERR_NOMEM */
 	uint64_t sum;     /* of all answers, while nothing was refused */
 };
 
@@ -94,7 +94,8 @@ static void add_to_sum(struct life *l, uint64_t value)
 	l->sum = (l->sum ^ value) * 0x100000001b3u;
 }
 
-/* A call that may fail for want of memory alone. With @why it has to have said so there as well. */
+/* Checks the result of a call that may fail only with PFMLIB_ERR_NOMEM. @why, unless NULL, must
+ * have the same code. */
 static bool went_well(struct life *l, const char *what, int rc, const pfm_error_t *why)
 {
 	if (rc >= 0) {
@@ -122,7 +123,7 @@ static void encode(struct life *l, const char *text)
 			add_to_sum(l, e.regs[i].value);
 }
 
-/* Wrong texts stay wrong; what may have been meant is looked for without memory, or not found. */
+/* An unknown name stays an error. Suggestions need no memory, or are missing. */
 static void encode_nonsense(struct life *l)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -492,9 +493,9 @@ static void failed_copies_leave_old_texts(void **state)
 	assert_int_equal(starve_live, before);
 }
 
-/* The default context is made by whoever comes first, once in a process: so in one of its own each
- * time. The @at-th allocation fails; 0 if it was there and all went as it should, 1 if there were
- * fewer, else what went wrong. */
+/* The first call in a process creates the default context, so each case needs a process of its own.
+ * The @at-th allocation fails. Returns 0 if it was reached and every check passed, 1 if there were
+ * fewer allocations, otherwise the number of the failed check. */
 static int first_use(unsigned at)
 {
 	pfm_encoding_t e = PFM_INIT(e);
@@ -508,8 +509,8 @@ static int first_use(unsigned at)
 	starve_at = 0;
 	if (!starve_hit)
 		return 1;
-	/* pfm_initialize() may also find no processor it knows here; what failed may have been
-	 * something that can be done without. */
+	/* pfm_initialize() may also fail because the processor is not supported, and either call
+	 * may succeed without an optional allocation. */
 	if (at % 2 ? rc && (rc != PFMLIB_ERR_NOMEM || why.code != rc)
 	           : rc != 0 && rc != PFMLIB_ERR_NOMEM && rc != PFMLIB_ERR_NOTSUPP)
 		return 2;
@@ -599,8 +600,8 @@ static void count_pmus(void)
 	pfm_close_context(ctx);
 }
 
-/* In a process that has no room (@want) nobody can say which PMUs the machine has: an error, and no
- * answer without them. */
+/* Without memory or descriptors (@want) the PMUs of the machine may be unknown. The count of PMUs
+ * is then an error, not a smaller number. */
 static void ask_of_the_machine(const pfm_ctx_t *ctx, bool want)
 {
 	pfm_encoding_t code = PFM_INIT(code);
@@ -617,8 +618,8 @@ static void ask_of_the_machine(const pfm_ctx_t *ctx, bool want)
 	                                     why.code == rc && why.detail));
 }
 
-/* A machine that answers every question but one. Whatever is missing then, the library does not
- * fall over it, loses nothing, and tells of the failure where it is asked about it. */
+/* One call to the machine fails. The library does not crash or leak, and the session reports the
+ * failure. */
 static void every_call_to_the_machine(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM, EMFILE, EACCES, EINTR };
@@ -679,8 +680,8 @@ static void every_call_to_the_machine(void **state)
 	assert_true(told > (step > 1 ? 5 : 20));
 }
 
-/* An image that was named has to be there, so what the system says against it is the answer; one in
- * a folder is left out, but not for want of descriptors. */
+/* An image that the user names must exist, so a failing system call is an error. An image in a
+ * folder is skipped instead, unless descriptors are missing. */
 static void every_call_for_an_image(void **state)
 {
 	char path[256];

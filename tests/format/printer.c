@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a printer: it ends where its room ends, and says so. */
+/* A printer truncates text that exceeds its buffer, and gives the reason. */
 #include "unit_tables.h"
 #include "format/printer.h"
 
@@ -9,7 +9,7 @@ static void begin(struct event_printer *p, const struct table *t)
 	p->table = t;
 }
 
-/* The last letter that fits, then one more: what is there stays a string. */
+/* The last character that fits, then one more: the truncated text stays NUL-terminated. */
 static void the_room_ends(void **state)
 {
 	static struct event_printer p;

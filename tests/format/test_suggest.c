@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may have been meant by a name that is none, the closest first. */
+/* Suggestions for an unknown name, the closest first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void suggestions_closest_first(void **state)
 		{ "INSTR_RETT:u", { "Instr_Ret", "Br_Instr_Ret" } },
 		{ "coreduo::Isntr_Ret", { "Instr_Ret", "Br_Instr_Ret" } }, /* two letters swapped */
 		{ "Br_Cnd_Exe,usr", { "Br_Cnd_Exec", "Br_Ind_Exec" } },
-		/* What one only has to go on typing. */
+		/* The text is the start of a name. */
 		{ "L2_Li", { "L2_LD", "L2_ST", "L2_Lines_In", "L2_Lines_Out" } },
 		{ "EST", { "EST_Trans" } },
 		{ "ES", { NULL } },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libpfm4's PMUs, events and attributes: each by name, by number and in order, and what there is
- * none of. */
+/* Lookup of libpfm4's PMUs, events and attributes by name, by number and in order; unknown ones are
+ * not found. */
 #include "libpfm4_internal.h"
 #include <ctype.h>
 #include <perfmon/pfmlib.h>
@@ -30,8 +30,8 @@ static void units(void **state)
 	assert_int_equal(l4_find_pmu_by_name("", 0), -1);
 }
 
-/* Every event of every PMU by its place, its index and its name; as many as there are said to be,
- * and none behind them. */
+/* Every event of every PMU is found by its position, its index and its name. Their number equals
+ * the reported count, and the end position has no event. */
 static void events_of_all_units(void **state)
 {
 	static const char *const inactive[] = { "LIBPFM_ENCODE_INACTIVE", "1", NULL };
@@ -71,7 +71,7 @@ static void events_of_all_units(void **state)
 	l4_end_case();
 }
 
-/* The architectural PMU has what CPUID leaves it: without a machine that says so, nothing. */
+/* The architectural PMU has the events that CPUID reports as available; here all of version 3. */
 static void the_architectural_unit(void **state)
 {
 	static const char *const forced[] = { "LIBPFM_FORCE_PMU", "ix86arch", NULL };
@@ -92,12 +92,12 @@ static void the_architectural_unit(void **state)
 		l4_list_attrs(&ev, PFM_OS_NONE, &list);
 		assert_true((list.modifiers >> 5 & 1) &&
 		            !(list.modifiers >> 7 &
-		              3)); /* both threads from version 3 on, transactions later */
+		              3)); /* version 3 has :t, but not :intx and :intxcp */
 	}
 	l4_end_case();
 }
 
-/* Masks and rows of AMD are for some revisions; rows of others' tables for one PMU alone. */
+/* AMD unit masks and rows are limited to some revisions, those of other tables to one PMU. */
 static void revisions(void **state)
 {
 	struct l4_event ev = l4_event_of("amd64_k8_revb", "SCRUBBER_SINGLE_BIT_ECC_ERRORS");

@@ -9,7 +9,7 @@ static void masks_of_cores(void **state)
 
 	(void)state;
 	word_is("skx::L2_RQSTS:DEMAND_DATA_RD_MISS", U, 0x512124);
-	word_is("skx::L2_RQSTS:RFO_MISS", U, 0x512224); /* which stands for another one */
+	word_is("skx::L2_RQSTS:RFO_MISS", U, 0x512224); /* an alias of another unit mask */
 	word_is("skx::L2_RQSTS:0x2f", U, 0x512f24);
 	word_is("skx::L2_RQSTS:0xff", U, 0x51ff24);
 	refuses("skx::L2_RQSTS:0x100", PFM_ERR_ATTR);
@@ -23,8 +23,7 @@ static void masks_of_cores(void **state)
 	assert_true(c.modifier_values[0] == 0 && !c.has_raw_mask && !c.takes_no_modifiers);
 }
 
-/* Every event and every mask of Skylake by itself: what it says is in the word, and nothing
- * else. */
+/* Every event and every unit mask of Skylake by itself: the word has its bits and no others. */
 static void every_mask(void **state)
 {
 	uint32_t unit = l4_number_of("skx");

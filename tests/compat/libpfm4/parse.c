@@ -144,7 +144,8 @@ static void attributes_of_the_kernel(void **state)
 	refuses("skx::UNHALTED_CORE_CYCLES:period", PFM_OS_PERF_EVENT_EXT, PFM_ERR_ATTR_VAL);
 }
 
-/* The same twice is once; two of one name with other values are not. */
+/* A repeated attribute is one attribute; a second one of the same name with another value is
+ * refused. */
 static void duplicates(void **state)
 {
 	(void)state;
@@ -211,7 +212,8 @@ static void raw_events(void **state)
 		refuses(bad[i], PFM_OS_PERF_EVENT, PFM_ERR_NOTFOUND);
 }
 
-/* An alias stands for its target with that one's masks; what the user says comes behind them. */
+/* An alias is parsed as its target with the target's unit masks; the user's attributes come after
+ * them. */
 static void aliases(void **state)
 {
 	unsigned n = 0, with_attributes = 0;

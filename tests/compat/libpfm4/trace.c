@@ -74,11 +74,11 @@ static void events_of_the_kernel(void **state)
 	assert_true(l4_kernel_has_event("topdown-be-bound"));
 	assert_false(l4_kernel_has_event("topdown-retiring"));
 	assert_false(l4_kernel_has_event("topdown-fe-bound"));
-	assert_true(l4_kernel_has_event("anything else")); /* which nobody asks the kernel about */
+	assert_true(l4_kernel_has_event("anything else")); /* the kernel is not asked about it */
 }
 
-/* A subsystem is an event of perf's, between those it always has and the two that this kernel adds;
- * its points are masks. */
+/* A tracepoint subsystem is an event of PMU perf, after the events that every kernel has and before
+ * the two that this kernel adds. Its tracepoints are unit masks. */
 static void tracepoints_as_events(void **state)
 {
 	uint32_t perf = l4_number_of("perf"), end = l4_get_event_end(perf);
