@@ -96,7 +96,7 @@ class Trial(fuzz_lists.Trial):
         return reading
 
     def check(self, reading, events):
-        """What must be true of each."""
+        """Checks the properties that every reading must have."""
         rows, others = (), 0
         for b in reading.builders.values():
             rows = b.rows
@@ -249,7 +249,7 @@ class Mutator:
                                  self.one(NUMBERS), str(value), float(value)))
         if how < 0.75:
             return self.one(VALUES) if random() < 0.9 else self.one(NUMBERS)
-        # What something else has there, or under another key.
+        # The value that another event or document has for this key or another one.
         where = self.one(docs)
         if key not in OF_LIST and type(where.get("events")) is list and where["events"]:
             where = self.one(where["events"])

@@ -8,7 +8,7 @@
 #   GUEST_CPU     e.g. cortex-a57,pmu=off; a model that the kernel cannot start on prints nothing at
 #                 all
 #   GUEST_ICOUNT  arm64, arm32, riscv64 and ppc64le: what follows -icount (shift=0), or none
-#   GUEST_PMU     arm32 only, "nointerrupt": counters that overflow interrupt nobody
+#   GUEST_PMU     arm32 only, "nointerrupt": counter overflows raise no interrupt
 #   GUEST_QEMU    further options of the emulator
 set -eu
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuse_server FAMILY NODE [OPTION]...: a character device /dev/NODE, behind which is the model of
- * the Tru64 counter device for FAMILY (ev4 ... ev67). Served from user space, so that programs go
+ * cuse_server FAMILY NODE [OPTION]...: serves the character device /dev/NODE with the model of the
+ * Tru64 counter device for FAMILY (ev4 ... ev67). The server runs in user space, so programs go
  * through a real kernel. OPTIONs are libfuse's: -f -s.
  *
- * Arguments of requests hold pointers, which only the model understands. So it is asked with the
- * bytes of the caller that are at hand; where it wants others, or wants to write, it gets EFAULT
- * and the place is noted; the kernel is told to bring (or take) these bytes too and to ask again.
- * The model changes nothing before it has all it wants, so asking twice does no harm.
+ * Arguments of requests hold pointers, which only the model understands. The model runs the request
+ * with the caller's bytes that are available. Where it reads others, or writes, it gets EFAULT and
+ * the place is recorded; the kernel is then asked to transfer these bytes, too, and to repeat the
+ * request. The model changes nothing before it has all bytes, so a repetition does no harm.
  */
 #define FUSE_USE_VERSION 31
 #include <cuse_lowlevel.h>
@@ -29,7 +29,7 @@
 static struct alpha_device *model;
 static uint64_t then;
 
-/* Bytes of the caller, one place behind the other in @data. */
+/* Bytes of the caller: the places follow one another in @data. */
 struct bytes {
 	unsigned n;
 	struct iovec place[MAX_PLACES];
@@ -38,8 +38,8 @@ struct bytes {
 };
 
 struct asking {
-	struct bytes in, out; /* what the model wants to read and to write */
-	size_t brought, room; /* bytes of them that are there */
+	struct bytes in, out; /* places that the model reads and writes */
+	size_t brought, room; /* bytes of them that are available */
 	bool again;
 };
 
@@ -185,8 +185,8 @@ static void serve_read(fuse_req_t req, size_t size, off_t offset, struct fuse_fi
 	free(data);
 }
 
-/* Each time the kernel asks again, the model's questions are gone through from the first: what was
- * brought for them lies in their order. */
+/* Each repetition of a request runs the model from the start, so the bytes from the kernel are in
+ * the order of the model's accesses. */
 static void serve_ioctl(fuse_req_t req, int cmd, void *arg, struct fuse_file_info *file,
                         unsigned flags, const void *in, size_t in_size, size_t out_size)
 {

@@ -10,13 +10,13 @@
  *     uid=N         the command runs as user and group N
  *     paranoid=N    N is written to perf_event_paranoid first, and stays
  *     access=N      N is written to perf_user_access first, and stays
- *     background=1  nobody waits for the command; it is killed at the end
+ *     background=1  the next line starts at once; the command is killed at the end
  *     NAME=VALUE    (capital letters) goes to the command's environment
  *
  * Two commands are built in: "insmod FILE" and "waitfor PATH", which waits ten seconds for PATH to
  * exist.
  *
- * On the console stands "GUEST-RUN n line" before and "GUEST-RC status line" after the output of
+ * The console shows "GUEST-RUN n line" before and "GUEST-RC status line" after the output of
  * line n (128 plus the signal's number when one killed the command), and "GUEST-DONE n" when all n
  * lines have run. A caller must look for the last one: an emulator exits with 0 whatever happened
  * inside.

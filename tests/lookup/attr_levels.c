@@ -4,9 +4,7 @@
 #include "attr_texts.h"
 #include "lookup/attr_internal.h"
 
-/* "L2_LINES_IN:E" and "L1D_PEND_MISS:EDGE" are names: what means a modifier as well says so, behind
- * another mask and behind the name that libpfm4 has for several. */
-/* Two attributes of one text that say the opposite: the second one is refused, where it stands. */
+/* Two attributes of one text contradict each other: the error marks the second one. */
 static void attributes_that_contradict(void **state)
 {
 	static const struct wrong lines[] = {
@@ -37,8 +35,8 @@ static void attributes_that_contradict(void **state)
 	check_values("coreduo", same, sizeof(same) / sizeof(same[0]));
 }
 
-/* perf's letters for what else is left out. Behind a colon unit masks and libpfm's own words come
- * first. */
+/* perf's letters G, H and I exclude host, guest and idle time. After a colon, unit masks and
+ * libpfm's modifiers take precedence over them. */
 static void guests_host_and_idle_time(void **state)
 {
 	static const struct {
@@ -77,7 +75,8 @@ static void guests_host_and_idle_time(void **state)
 			fail_msg("%s: idle %d, host %d, guest %d left out, 0x%llx", lines[i].text,
 			         e.attr.exclude_idle, e.attr.exclude_host, e.attr.exclude_guest,
 			         (unsigned long long)e.regs[0].value);
-		/* perf's dialect alone can say it, and what it says means the same. */
+		/* Only perf's dialect can express these letters; its text encodes to the same
+		 * attributes. */
 		assert_int_equal(pfm_print_event(ctx, lines[i].text, PFM_DIALECT_PERF, buf,
 		                                 sizeof(buf), NULL),
 		                 PFMLIB_SUCCESS);

@@ -55,7 +55,7 @@ static void drivers_of_a_machine(void **state)
 	put(root, "proc/77/fdinfo/9", "drm-driver:\txe\ndrm-cycles-rcs:\t5\n");
 	put(root, "proc/self/fdinfo/9", "drm-driver:\tother\ndrm-cycles-rcs:\t5\n");
 	ctx = open_machine("GenuineIntel-6-55-4", root);
-	assert_false(has_event(ctx, "drm_amdgpu::drm-engine-gfx")); /* no GPU: nobody is asked */
+	assert_false(has_event(ctx, "drm_amdgpu::drm-engine-gfx")); /* no GPU: no search */
 	pfm_close_context(ctx);
 	put(root, "sys/class/drm/card0/dev", "226:0");
 	put(root, "sys/class/drm/renderD128/dev", "226:128");

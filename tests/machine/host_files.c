@@ -51,7 +51,7 @@ static void check_files(const char *path, const char *text, const char *more, co
 	assert_true(h.is_known);
 	assert_string_equal(h.arch, arch);
 	assert_string_equal(h.id_text, id);
-	/* Who is given the identity knows what the files say. */
+	/* The identity alone gives the numbers that the files give. */
 	if (pfmi_machine_parse_host_id(id, &named))
 		assert_true(h.id_register == named.id_register && h.family == named.family &&
 		            h.model == named.model);
@@ -80,7 +80,7 @@ static void files_of_every_architecture(void **state)
 	            "IBM,8561,703,T01,3.6,002f");
 }
 
-/* What the kernel leaves out is 0. */
+/* A number that the kernel does not export is 0. */
 static void lacks_numbers_that_the_kernel_does_not_export(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the least number of groups: small problems against every way to share them out,
- * and what it says beside the number. */
+/* The search for the least number of groups: compared with all partitions of small problems,
+ * together with the bound and the proof that it reports. */
 #include "units.h"
 #include <perfmon/types.h>
 #include "metric/group_packing.h"
@@ -24,8 +24,8 @@ struct problem {
 
 #define GENERAL 0xffffffffull
 
-/* Every item a counter of its own, by trying; nobody has a general one beside an item that is kept
- * apart. */
+/* Tries to give every item a counter of its own. In a group with an item that is kept apart, the
+ * other items cannot use general counters. */
 static bool seats(const struct problem *q, const uint16_t *items, unsigned n, unsigned i,
                   uint64_t taken)
 {
@@ -320,9 +320,9 @@ static void families_of_any_size(void **state)
 		}
 }
 
-/* Two groups would do, but for the first two items: the first group that both fit into is the wrong
- * one, and many that fit anywhere stand before those that tell. A search that is cut short says so,
- * and how far off it may be; its groups are good ones. */
+/* Two groups suffice, but not with the first two items in one group. They fit together, and many
+ * items that fit anywhere come before those that show the mistake. A search that is cut short gives
+ * valid groups, a lower bound, and false in @is_optimal. */
 static void little_effort(void **state)
 {
 	enum { ITEMS = 25 };

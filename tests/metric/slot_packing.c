@@ -100,7 +100,7 @@ static void an_even_spread(void **state)
 		assert_true(pfmi_plan_find_slot_distance(group_of, 60, g) <
 		            2 * ((60 + count[g] - 1) / count[g]));
 	}
-	/* The 9 slots that nobody needs are for the two rarest. */
+	/* The 9 slots that no demand needs go to the two rarest groups. */
 	assert_int_equal(count[3] + count[4], 12);
 	assert_true(count[3] == 6 && count[4] == 6);
 }

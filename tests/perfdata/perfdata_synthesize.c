@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What was there before the first record, from a scripted /proc: each name and each executable
- * mapping as the record that the kernel would have written, field by field, and what cannot be read
- * left out. */
+/* Records of the state before sampling, made from a scripted /proc. Each task name and each
+ * executable mapping gives the record that the kernel would have written; unreadable files are
+ * omitted. */
 #include "bare_session.h"
 #include <errno.h>
 
@@ -103,7 +103,8 @@ static void names(void **state)
 	assert_int_equal(n, 2);
 	expect_name(0, 42, 42, "seven77");
 	expect_name(1, 42, 43, "eight888");
-	/* The process at hand where none is named: nothing is known of it here. */
+	/* Without a PID the target is the current process, which is not in the scripted /proc.
+	 */
 	s->options.pid = 0;
 	assert_int_equal(before(), 0);
 	assert_int_equal(n, 0);
@@ -138,7 +139,7 @@ static void maps(void **state)
 	           (const uint32_t[]){ 0, 0 }, UINT64_MAX, 2, "[vsyscall]");
 }
 
-/* Mappings without code, where they were asked for. */
+/* Mappings without code, requested by PFM_SIDEBAND_DATA_MAPS. */
 static void data_maps(void **state)
 {
 	(void)state;
@@ -157,7 +158,7 @@ static void data_maps(void **state)
 	assert_true(number(2, 64, 4) == 3 && number(2, 68, 4) == 1);
 }
 
-/* As long a name as a path may be, and one that is longer than any. */
+/* A name of the maximum path length, and a longer one, which is truncated. */
 static void long_names(void **state)
 {
 	static char line[8300], name[8200];
@@ -180,7 +181,8 @@ static void long_names(void **state)
 	assert_int_equal(strlen((const char *)records[0] + 72), 4095);
 }
 
-/* Behind each there is room for the fields that say whose and when, of zeros, and for no others. */
+/* Each record ends with zeros for the fields of sample_id (task, time, ID, CPU) only.
+ */
 static void trailers(void **state)
 {
 	static const uint64_t fields[] = {
@@ -206,7 +208,7 @@ static void trailers(void **state)
 	}
 }
 
-/* Everything: each process with its threads and then its maps. */
+/* System-wide: each process with its threads and then its mappings. */
 static void system_wide(void **state)
 {
 	(void)state;
@@ -229,7 +231,7 @@ static void system_wide(void **state)
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* Expects a record of the kernel at @start, or none for 0, where /proc/kallsyms has @text. */
+/* Expects a kernel record at @start where /proc/kallsyms has @text; for 0 it expects no record. */
 static void expect_kernel(const char *text, uint64_t start)
 {
 	fake_file(&fake, "/proc/kallsyms", text);
@@ -248,7 +250,7 @@ static void expect_kernel(const char *text, uint64_t start)
 	assert_string_equal((const char *)records[0] + 40, "[kernel.kallsyms]_stext");
 }
 
-/* The kernel begins at _stext. Users who may not know addresses read zeros. */
+/* The kernel begins at _stext. Users without access to kernel addresses read zeros. */
 static void kernel_start(void **state)
 {
 	static const struct {
@@ -293,7 +295,7 @@ static void kernel_start_between_pieces(void **state)
 	}
 }
 
-/* The first error is what is told, and nothing is written after it. */
+/* The first error is returned, and nothing is written after it. */
 static void errors(void **state)
 {
 	(void)state;
@@ -305,14 +307,14 @@ static void errors(void **state)
 		assert_int_equal(n, fail_at);
 	}
 	fail_at = 0;
-	/* A process that has gone meanwhile has nothing. */
+	/* A process that has ended meanwhile gives no records. */
 	fake.fail = FAKE_OPEN;
 	fake.fail_on = true;
 	fake.fail_errno = ESRCH;
 	fake.fail_at = fake.uses[FAKE_OPEN] + 1;
 	assert_int_equal(before(), 0);
 	assert_int_equal(n, 0);
-	/* What a folder needs memory for is ours. */
+	/* An unreadable folder is skipped, but lack of memory is an error. */
 	fake.fail = FAKE_LIST;
 	fake.fail_at = fake.uses[FAKE_LIST] + 1;
 	assert_int_equal(before(), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints: a session made up by hand, descriptions in a scripted tracefs, samples of
- * which every byte is known. What is declared how, and what lies where, to the last byte that
- * belongs to the sample. */
+/* Fields of tracepoints: a session made by hand, descriptions in a scripted tracefs, and samples of
+ * which every byte is known. Covers declarations, and positions up to the last byte.
+ */
 #include "bare_session.h"
 
 #define FORMAT "/sys/kernel/tracing/events/a/b/format"
@@ -97,7 +97,7 @@ static void declarations(void **state)
 		assert_int_equal(pfm_find_trace_field(s, 0, rows[i].name, &found), PFMLIB_SUCCESS);
 		assert_memory_equal(&found, &f, sizeof(f));
 	}
-	/* A line without a name is none, nor one without a place. */
+	/* A line without a name, an offset or a size is not a field. */
 	fake_file(&fake, FORMAT,
 	          "name: b\nID: 7\n\tfield:int "
 	          ";\toffset:0;\tsize:4;\n\tfield:;\toffset:0;\tsize:4;\n\tfield:int a;\tsize:4;\n"
@@ -143,7 +143,7 @@ static void questions_that_have_no_answer(void **state)
 
 	(void)state;
 	assert_int_equal(pfm_describe_trace_field(s, 0, 0, &f),
-	                 PFMLIB_ERR_NOTSUPP); /* nobody describes it */
+	                 PFMLIB_ERR_NOTSUPP); /* its description is missing */
 	describe_lines((const char *const[]){ "int a" }, 1);
 	assert_int_equal(pfm_describe_trace_field(s, 0, 0, &f), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_trace_field(s, 0, 1, &f), PFMLIB_ERR_NOTFOUND);
@@ -284,8 +284,8 @@ static void arrays(void **state)
 	                 PFMLIB_ERR_INVAL);
 }
 
-/* A word that says where the bytes are and how many: @where from the start of the sample's bytes,
- * or from behind the word. */
+/* A dynamic field is a word with the position and the number of its bytes. @where counts from the
+ * start of the sample's bytes, or, for a relative field, from the end of the word. */
 static void expect_dynamic(uint32_t flags, uint16_t where, uint16_t n, unsigned start)
 {
 	static uint8_t bytes[24];
@@ -321,7 +321,7 @@ static void dynamic_fields(void **state)
 			expect_dynamic(PFM_TRACE_RELATIVE, places[i], n, 8u + places[i]);
 		}
 	expect_dynamic(0, 0, 0xffff, 0);
-	/* Where the word itself is not all there, nothing is. */
+	/* A word that exceeds the sample has no bytes. */
 	new_sample(bytes, sizeof(bytes));
 	assert_int_equal(pfm_read_trace_field(s, &record, &f, NULL, NULL, NULL),
 	                 PFMLIB_ERR_NOTFOUND);

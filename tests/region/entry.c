@@ -68,7 +68,7 @@ static void visits_are_added(void **state)
 	make_regions(&m);
 	e = pfmi_thread_find_entry(&m.thread, 1, 0, &node);
 	add_visit_to(e, &v, &times, tallies);
-	assert_int_equal(e->sequence % 2, 0); /* nobody writes */
+	assert_int_equal(e->sequence % 2, 0); /* no write is in progress */
 	assert_true(times.visits == 1 && times.outermost == 1 && times.wall == 50 &&
 	            times.exclusive == 30);
 	assert_true(times.min == 50 && times.max == 50 && times.pairs == 4 && times.children == 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session samples if its options say so; invalid sampling options are refused. */
+/* A session samples only with sampling options; invalid ones are refused. */
 #include "units.h"
 #include <perfmon/sampling.h>
 #include "fake_session.h"

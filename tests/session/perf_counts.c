@@ -28,7 +28,7 @@ static void parts_add_up(void **state)
 	assert_true(read_counts[0].value == UINT64_MAX);
 }
 
-/* A level is what it is: never a difference, never more than was seen. */
+/* A level is reported as read: not as a difference and not scaled. */
 static void levels(void **state)
 {
 	(void)state;
@@ -71,12 +71,12 @@ static void time_elsewhere(void **state)
 	set(0, 25, 160, 50);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect(0, 30, 15, 20 + 30, 10, PFM_QUALITY_SCALED, PFM_CAUSE_NONE);
-	/* Clocks are not read at one moment: it may seem to have been away for longer than it did
-	 * not count. */
+	/* The clocks are read at different moments, so time away may seem longer than the time
+	 * without counting. */
 	set(0, 25, 160, 101);
 	assert_int_equal(try_read(), PFMLIB_SUCCESS);
 	expect(0, 15, 15, 61 + 30, 61, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
-	/* A witness that cannot be read. */
+	/* A time reference event that cannot be read. */
 	fake_event(&fake, witnesses[1].fd)->a.attr.pinned = 1;
 	watch(1, 600, 0);
 	assert_int_equal(try_read(), PFMLIB_ERR_SYS);
