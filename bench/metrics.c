@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Times the planning of many events and the evaluation of metrics. Other libraries have no
- * equivalent, so there is no comparison. Prints a line for each: its name and its time. */
+ * equivalent, so perfmon is measured alone. Prints a line for each: its name and its time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

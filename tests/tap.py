@@ -21,8 +21,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def own_mounts():
-    """Whether programs run from here may mount for themselves alone: root may, but not in a chroot
-    whose root is no mount."""
+    """Whether programs of the tests may create a mount namespace: root may, except in a chroot
+    whose root is not a mount point."""
     if os.geteuid() or not shutil.which("unshare"):
         return False
     return subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL,

@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	return execl(argv[1], argv[1], "-", "-", (char *)NULL);
 }
 """
-# Frames whose layout the test knows. The outermost function has no caller.
+# Frames with a layout that the test defines. The outermost function has no caller.
 ARM64 = """
 	.text
 	.globl outer, middle, leaf
@@ -335,7 +335,7 @@ class CopiedStacks(Folder):
         self.assertIn("[cut off]", self.pfm("report", "-g", "-n", "0"))
 
     def compare_with_perf(self, path):
-        """The same frames as perf, but for those that it adds for inlined functions."""
+        """Expects the frames of perf, besides those that pfm adds for inlined functions."""
         perf = self.run_in_folder("perf", "script", "-i", path, "--no-inline", "-F",
                                   "tid,time,ip").stdout
         # perf prints addresses of the file, pfm those of the process: they agree within a page.
@@ -485,7 +485,7 @@ class CraftedStacks(Folder):
         r.add(
             5, self.at(3),
             chain_bytes() + struct.pack("<Q", 3) + b"".join(struct.pack("<QQQ", *c) for c in calls))
-        # The same with a kernel frame before it.
+        # A kernel frame before two of these calls.
         r.add(
             5, 0xffffffff81000000,
             chain_bytes(KERNEL, 0xffffffff81000000) + struct.pack("<Q", 2) +

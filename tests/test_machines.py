@@ -34,8 +34,8 @@ ONLINE = "/sys/devices/system/cpu/online"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 SLOWEST = 120
 
-# What each recording is: identity as in the vendors' mapfiles, CPUs on line, and where its list
-# came from.
+# Each recording: identity as in the vendors' mapfiles, online CPUs, and the source of its event
+# list.
 MACHINES = {
     "adl": ("GenuineIntel-6-97-2", "0-23", "intel"),
     "lnl": ("GenuineIntel-6-BD-1", "0-7", "intel"),

@@ -42,7 +42,7 @@ FOREIGN = {
 # Style remarks of mandoc that do not matter here, and why.
 IGNORED = (
     "operating system explicitly specified",  # the footer says the same on every system
-    "referenced manual not found",  # asked of its own data base; test_references knows better
+    "referenced manual not found",  # mandoc searches its database only; see references()
     "outdated mandoc.db",
     "possible typo in section name: Sh RETURN VALUE",  # man-pages(7) has RETURN VALUE,
     "sections out of conventional order",  # and an order that test_order checks
@@ -297,7 +297,7 @@ def lint(path):
         left = [
             line for line in done.stdout.splitlines() if not any(word in line for word in ignored)
         ]
-        # Quotes go on to the end of the line: what comes behind a comma would be within them, too.
+        # A quote macro extends to the end of the line: text after a comma would be quoted, too.
         left += re.findall(r"^\.(?:Pq )?(?:Ql|Sq|Dq) \S+ , \S.*", read(path), re.M)
         self.assertEqual(left, [])
     return case

@@ -46,7 +46,7 @@ def library():
 
 
 class Judged(unittest.TestCase):
-    """What the tools say of the lines without running them."""
+    """Tools check the lines of the chapter without running them."""
 
     def tool(self, *words):
         if not shutil.which(words[0]):
@@ -66,7 +66,7 @@ class Judged(unittest.TestCase):
                     line for line in self.tool("systemd-analyze", "verify", path).splitlines()
                     if "count.service" in line
                 ]
-            # Words that it does not know are told.
+            # systemd-analyze verify reports unknown words.
             if not said(service.replace("@system-service", "@no-such-service")):
                 self.skipTest("systemd-analyze does not judge units here")
             self.assertEqual(said(service), [])
@@ -98,9 +98,9 @@ class Judged(unittest.TestCase):
 
 
 class Containers(unittest.TestCase):
-    """An image of the command and a shell, started as the chapter says. What an engine's own filter
-    does depends on its age, so that is asked of the engine: what is said of each answer has to be
-    so."""
+    """An image of pfm and a shell, started as the chapter describes. An engine's own filter
+    depends on its age, so the test asks the engine, and checks what the chapter says about that
+    answer."""
     engine = None
     first = ()
 
@@ -480,7 +480,7 @@ class Services(unittest.TestCase):
             "success")
 
 
-del Containers  # is no case by itself
+del Containers  # not a test case by itself
 
 if __name__ == "__main__":
     tap.main()

@@ -61,7 +61,7 @@ def view(table, byteorder="little"):
 
 
 class Language(unittest.TestCase):
-    """What testpmu.pmu says is what its table holds."""
+    """The table compiled from testpmu.pmu has the contents of that source."""
 
     @classmethod
     def setUpClass(cls):
@@ -286,7 +286,7 @@ class RoundTrip(unittest.TestCase):
                 self.assertEqual(values, sorted(row.values))
 
     def check_order(self, slots, hashes):
-        """From where probing for a name starts to its slot, none is lower."""
+        """No slot from the first probe of a name to its own slot has a lower hash."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
             start = pmlayout.find_first_slot(h, len(slots))
             way = slots[start:at] if start <= at else slots[start:] + slots[:at]
@@ -432,8 +432,8 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(names("montecito,none*"), "pmuc: no processor is called 'none*'")
 
     def test_subset_of_processors_equals_the_whole(self):
-        """What is left out is not even compiled; a processor's boxes, which its metrics speak of,
-        come with it."""
+        """Processors that match no pattern are not compiled. A processor's boxes are included,
+        because its metrics use them."""
         paths = [
             os.path.join(EVENTS, n)
             for n in ("intel/skx.pmu", "intel/skx_uncore.pmu", "intel/slm.pmu", "software.pmu")
@@ -501,7 +501,7 @@ class RoundTrip(unittest.TestCase):
 
 
 class Agreement(unittest.TestCase):
-    """What Python and C must hold in common."""
+    """Definitions that Python and C must share."""
 
     def header(self):
         text = ""
@@ -702,8 +702,8 @@ class Pieces(unittest.TestCase):
                          [text.translate(pmimage.CONTROLS) for text in odd])
 
     def test_values_of_any_width(self):
-        """The largest that lies in the row's own list, the first that does not, the largest of all;
-        each with its counter."""
+        """The largest value that fits in the row's own list, the smallest that does not, and the
+        largest of all; each for any counter and for counter 3."""
         t = self.make(2)
         numbers = [0, pmlayout.VALUE_WIDE - 1, pmlayout.VALUE_WIDE, pt.ALL64]
         t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]

@@ -35,7 +35,7 @@ BANNED = {
     r"\broom of\b|\brooms of\b": "module",
     r"\bwitness\b": "time reference event",
 }
-# The same for all but the reference pages and headers.
+# Phrases refused outside the reference pages and headers.
 BANNED_OUTSIDE_REFERENCE = {
     r"\b(?:no|any|some|every)body\b": "name the user, program or task; passive voice",
     r"\b[Ww]hoever\b": "name the user, program or task",

@@ -39,8 +39,8 @@ def blocks(text, kind=""):
 
 
 def copy_of_the_sources(folder):
-    """Like a clone: what is built, and what lies in folders called build*, is not in it.
-    lib/table/build.c and its like are."""
+    """Copies the sources without build outputs and top folders called build*, like a clone.
+    Files such as lib/table/build.c are copied."""
     top = os.path.join(folder, "perfmon")
     os.makedirs(top)
     for name in os.listdir(SOURCE):
@@ -173,7 +173,7 @@ int main()
 
 @unittest.skipUnless(shutil.which("c++"), "c++ is not installed")
 class FindWhatIsSlow(unittest.TestCase):
-    """The commands of the chapter, in their order, by somebody with a program in C++."""
+    """Runs the commands of the chapter in their order, for a program in C++."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -299,7 +299,7 @@ class FindWhatIsSlow(unittest.TestCase):
 
 
 def python():
-    """A Python that the module was built for; None if there is none."""
+    """The name of a Python that can import the module, or None."""
     for name in (sys.executable, "python3", "/usr/bin/python3"):
         done = subprocess.run([name, "-c", "import perfmon"],
                               env=dict(os.environ, PYTHONPATH=os.path.join(BUILD, "python")),

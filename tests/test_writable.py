@@ -93,7 +93,7 @@ AMD_CORE = bits((0, 15), 18, 23, (24, 31), (32, 35))
 
 
 def core_config1(name, config):
-    """What an event of an Intel core may put into its extra register."""
+    """The mask of bits that an event of an Intel core may set in its extra register."""
     pmu, event = name.split("::", 1)
     code = config & 0xFF
     if code in OFFCORE_CODES and pmu in OFFCORE:

@@ -163,7 +163,8 @@ static int dispatch(unsigned n, pfm_set_t *set, pfm_error_t *why)
 	return dispatch_of("crowd", n, set, why);
 }
 
-/* Three words for each event: none is left out where they are too many. */
+/* Each event takes three registers. A set that needs more than the answer can hold is refused, not
+ * truncated. */
 static void a_set_has_as_many_words_as_fit_the_answer(void **state)
 {
 	static pfm_set_t set;
@@ -226,7 +227,8 @@ static void another_way_needs_the_fields_it_changes(void **state)
 	assert_int_equal(why.clash, 3);
 }
 
-/* Where nothing can lead a figure there is no plan, and it is the figure that is refused. */
+/* A figure needs an event that can lead its group. Without one the plan is refused, and the error
+ * names the figure. */
 static void a_figure_needs_its_slots(void **state)
 {
 	const char *const texts[] = { "slotless::OTHER", "slotless::FIGURE" };
@@ -244,8 +246,8 @@ static void a_figure_needs_its_slots(void **state)
 	pfm_free_plan(plan);
 }
 
-/* Fewer attributes are better, wherever the row stands: those that groups have by themselves are
- * none. */
+/* The row that needs the fewest attributes is printed, wherever it is in the table. Default
+ * attributes of groups are not counted. */
 static void the_row_that_needs_least_is_it(void **state)
 {
 	static const struct {
@@ -277,7 +279,7 @@ static void the_row_that_needs_least_is_it(void **state)
 	assert_string_equal(buf, "rivals::D:right:also=left");
 }
 
-/* Sixteen things can be said of an event; the seventeenth is refused in its place. */
+/* An event takes at most 16 attributes; the error marks the 17th. */
 static void an_event_takes_so_many_attributes(void **state)
 {
 	char text[256] = "many::E";

@@ -182,7 +182,7 @@ static void an_event_is_described_in_full(void **state)
 	assert_int_equal(info.period, 2000003);
 }
 
-/* What was in the struct before is not in the answer, which has a value for everything. */
+/* The call sets every member of the struct, so no old value remains. */
 static void an_event_is_described_in_a_struct_that_was_used(void **state)
 {
 	pfm_event_info_t info = PFM_INIT(info);
@@ -327,7 +327,7 @@ static void one_of_two_extra_registers(void **state)
 	assert_int_equal(set.pmcs[0].value & 0xffff, 0x01b7);
 	assert_int_equal(set.pmcs[1].value & 0xffff, 0x01bb);
 	assert_int_equal(set.pmcs[2].value & 0xffff, 0x01bb);
-	/* Who knows one register only comes first, wherever it stands. */
+	/* An event that can use only one register takes it first, wherever it is in the set. */
 	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2",
 	                          "toy::SECOND:offcore_rsp=2"),
 	                 PFMLIB_SUCCESS);
@@ -350,7 +350,8 @@ static void one_of_two_extra_registers(void **state)
 	                 PFMLIB_ERR_NOASSIGN);
 }
 
-/* A field of config1 that the user sets is the register it stands for; one event reaches one. */
+/* A field of config1 that the user sets selects the extra register; an event has only one.
+ */
 static void a_setting_chooses_the_extra_register(void **state)
 {
 	static const struct {
@@ -472,7 +473,7 @@ static void answer_shows_effect_of_settings(void **state)
 	assert_int_equal(pfm_encode_event(ctx, "toy/TINY/hp", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_true(e.attr.exclude_user && e.attr.exclude_kernel && !e.attr.exclude_hv &&
 	            e.attr.precise == 1);
-	assert_int_equal(e.regs[0].value, 0x500013); /* no level that the register knows */
+	assert_int_equal(e.regs[0].value, 0x500013); /* the register has no bit for level h */
 	assert_int_equal(pfm_encode_event(ctx, "toy/TINY/P", 0, &e, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(e.attr.precise, 3);
 	assert_int_equal(pfm_encode_event(ctx, "toy/code/", 0, &e, NULL), PFMLIB_SUCCESS);
@@ -706,7 +707,7 @@ static void images_of_the_user_are_found_and_judged(void **state)
 		{ "head -c 2000 ../../toy.pmdb >a.pmdb", "truncated or extended" },
 		{ "rm a.pmdb; mkdir a.pmdb", "not a regular file" },
 		{ "rmdir a.pmdb; ln -s nothing a.pmdb", "the file does not exist" },
-		/* The head is in order; what is behind it is looked at when somebody asks. */
+		/* The header is valid; the first query checks the rest. */
 		{ "rm a.pmdb; cp ../../toy.pmdb a.pmdb; printf '\\377\\377\\377\\377' | dd "
 		  "of=a.pmdb bs=1 seek=$(($(wc -c <a.pmdb) - "
 		  "40)) conv=notrunc 2>/dev/null",
@@ -948,7 +949,7 @@ static void arguments_of_contexts(void **state)
 		                 .flags = PFM_CTX_NO_HOST };
 	assert_int_equal(pfm_open_context(&c, &o, &why), PFMLIB_ERR_NOPMU);
 	assert_null(c);
-	/* A caller that knows the flags alone. */
+	/* A caller whose struct ends after the flags. */
 	o.size = offsetof(pfm_ctx_options_t, pmu);
 	assert_int_equal(pfm_open_context(&c, &o, &why), PFMLIB_SUCCESS);
 	pfm_close_context(c);
@@ -958,7 +959,7 @@ static void arguments_of_contexts(void **state)
 
 #define OLD 0x5a
 
-/* True if nothing was written behind @size bytes of @s. */
+/* True if nothing was written after the first @size bytes of @s. */
 static int kept(const void *s, size_t size, size_t whole)
 {
 	const unsigned char *p = s;
@@ -1010,14 +1011,14 @@ static void structs_of_older_callers_get_what_they_have_room_for(void **state)
 	            e.regs[0].value == all.regs[0].value);
 	assert_true(e.counters == all.counters && kept(&e, e.size, sizeof(e)) &&
 	            e.size == offsetof(pfm_encoding_t, attr));
-	/* What fails leaves it alone. */
+	/* A call that fails leaves the struct unchanged. */
 	OLDER(e, attr);
 	assert_int_equal(pfm_encode_event(NULL, "coreduo::L2_ADS:counter=7", 0, &e, NULL),
 	                 PFMLIB_ERR_ATTR_VAL);
 	assert_true(kept(&e.pmu, 0, sizeof(e) - offsetof(pfm_encoding_t, pmu)));
 }
 
-/* Of some groups one value is chosen, of others any number. */
+/* Some groups of unit masks take one value, others any number. */
 static void groups_of_one_and_of_any(void **state)
 {
 	pfm_umask_info_t umask = PFM_INIT(umask);
@@ -1042,8 +1043,7 @@ static void options_of_older_callers_are_the_usual_ones(void **state)
 	pfm_set_options_t o = {
 		.size = offsetof(pfm_set_options_t, unavailable),
 		.plm = PFM_PLM3,
-		.unavailable = (const pfmlib_regmask_t *)(const void *)1, /* what lies behind the
-		                                                             caller's struct */
+		.unavailable = (const pfmlib_regmask_t *)(const void *)1, /* after the struct */
 	};
 	pfm_set_t set = PFM_INIT(set);
 
@@ -1052,7 +1052,7 @@ static void options_of_older_callers_are_the_usual_ones(void **state)
 	assert_int_equal(set.pmcs[0].value, 0x5100c0);
 }
 
-/* ---- the same by number ---------------------------------------------------------------------- */
+/* ---- events by number ------------------------------------------------------------------------ */
 
 static void events_by_number_are_events_by_name(void **state)
 {
@@ -1118,9 +1118,7 @@ static void a_mask_that_must_be_named_cannot_be_left_out(void **state)
 
 /* ---- the kernel's own structure -------------------------------------------------------------- */
 
-/* What the kernel wants of a breakpoint, what older headers have no room for, and what is not for
- * this machine. */
-/* A level that is none would be one at which nothing is counted. */
+/* Undefined level bits are refused, because nothing would be counted at such a level. */
 static void refuses_invalid_levels(void **state)
 {
 	static const char *const text[] = { "coreduo::Instr_Ret" };
@@ -1151,6 +1149,7 @@ static void refuses_invalid_levels(void **state)
 	}
 }
 
+/* Breakpoints, members that older headers do not have, and PMUs of other machines. */
 static void attributes_for_the_kernel(void **state)
 {
 	struct perf_event_attr attr = { .inherit = 1, .pinned = 1 };
@@ -1188,7 +1187,7 @@ static void attributes_for_the_kernel(void **state)
 	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, NULL, sizeof(attr)), PFMLIB_ERR_INVAL);
 	e.pmu = pfm_count_pmus(NULL);
 	assert_int_equal(pfm_fill_perf_event_attr(NULL, &e, &attr, sizeof(attr)), PFMLIB_ERR_INVAL);
-	/* Levels mean the same, whoever names them. */
+	/* A level has the same effect from the caller's argument and from the text. */
 	assert_int_equal(pfm_encode_event(NULL, "page-faults", PFM_PLM3, &e, NULL), 0);
 	assert_int_equal(pfm_encode_event(NULL, "page-faults:u", 0, &by_text, NULL), 0);
 	assert_memory_equal(&e.attr, &by_text.attr, sizeof(e.attr));

@@ -147,7 +147,7 @@ static void what_the_page_cannot_tell(void **state)
 	world.page.cap_user_rdpmc = 0;
 	assert_false(pfmi_perf_read_user_page(&world.page, out));
 	world.page.cap_user_rdpmc = 1;
-	world.page.time_enabled = 2; /* shared, and there is no clock */
+	world.page.time_enabled = 2; /* the counter was shared, and the page has no clock */
 	assert_false(pfmi_perf_read_user_page(&world.page, out));
 	assert_int_equal(asked[0] + asked[3], 2);
 }
@@ -215,7 +215,7 @@ static void in_state_0(void)
 	at = n_hooks = 0;
 }
 
-/* What was read is what one state held, and no state that was over before. */
+/* True if the values are those of one state, which had not ended before the read began. */
 static bool is_a_state(const uint64_t out[3], unsigned first)
 {
 	for (unsigned i = first; i < STATES; i++)

@@ -33,7 +33,7 @@ struct fixture {
 	int open_errors;    /* so many opens fail with EBUSY first */
 	int open_errno;     /* then all fail with this one */
 	uint32_t refused;   /* request that fails ... */
-	int refused_errno;  /* ... with this error, 0: none does; PCNTOPENONE stands for read(2) */
+	int refused_errno;  /* ... with this error, 0: none; PCNTOPENONE means read(2) */
 	bool interrupted;   /* every second request is interrupted */
 };
 

@@ -32,7 +32,7 @@ struct fake_open {
 	bool used;
 };
 
-/* A kernel event somebody opened. */
+/* An open kernel event. */
 struct fake_event {
 	bool used, enabled;
 	union {
@@ -45,8 +45,8 @@ struct fake_event {
 	uint64_t value, is_open,
 		running; /* what reading gives; the test may set them at any time */
 	uint64_t lost;   /* read where PERF_FORMAT_LOST asks for it */
-	void *page;      /* as mapped: a page and, if there is more, an empty ring behind it */
-	int output;      /* whose ring it was led into, -1: none */
+	void *page;      /* as mapped: a page and, if there is more, an empty ring after it */
+	int output;      /* the event whose ring it writes to, -1: none */
 	short revents;   /* what poll(2) says of it */
 };
 
@@ -54,7 +54,7 @@ struct fake {
 	struct sys sys;
 	struct fake_file *files;
 	unsigned n_files;
-	struct fake_event *events; /* fake_number() is that of a descriptor; none is used again */
+	struct fake_event *events; /* indexed by fake_number(); no index is reused */
 	unsigned n_events, ring_pages;
 	struct fake_open open[FAKE_OPEN_FILES];
 	unsigned uses[N_FAKE_CALLS]; /* how often each was called */
@@ -74,12 +74,12 @@ struct fake {
 	size_t locked; /* bytes that may be mapped at a time, 0 for any number */
 	size_t mapped;
 	bool empty_rings;  /* maps have no room for records, whatever their size */
-	uint64_t clock_ns; /* nanoseconds: time passes when the test says so */
+	uint64_t clock_ns; /* nanoseconds; only the test advances it */
 	int number;        /* for the test's own use */
 };
 
-/* Event 0 is mostly to see whether the kernel has the call; the one after that gets descriptor 0,
- * as it does where a program has closed its input. No other is one that a program may have. */
+/* Event 0 mostly probes for the system call. Event 1 gets descriptor 0, as in a program that has
+ * closed its standard input. No other number is a descriptor of the test program. */
 enum { FAKE_EVENT_FD = 100, FAKE_FILE_FD = 900000 };
 
 static inline int fake_fd(unsigned event)
@@ -100,8 +100,7 @@ static inline uint64_t fake_id(int fd)
 
 void fake_begin(struct fake *f);
 void fake_end(struct fake *f);
-/* Adds (or replaces) a file, and returns it; a newline is put behind the text as the kernel
- * does. */
+/* Adds or replaces a file and returns it. Appends a newline to the text, as the kernel does. */
 struct fake_file *fake_file(struct fake *f, const char *path, const char *text);
 void fake_remove(struct fake *f, const char *path);
 /* Adds the files of a recorded machine: lines of a path, a TAB and the text. Paths that do not
@@ -111,8 +110,8 @@ bool fake_machine(struct fake *f, const char *path);
 /* Begins with the machine that is recorded as tests/machines/@name.txt, which is there. */
 void fake_recorded(struct fake *f, const char *name);
 struct fake_event *fake_event(struct fake *f, int fd);
-/* Writes a record into the ring that event @fd was led into, as the kernel does: not at all (false)
- * where there is no room. */
+/* Writes a record into the ring that event @fd writes to. Returns false if the ring lacks space: as
+ * in the kernel, nothing is written. */
 bool fake_record(struct fake *f, int fd, const void *record, size_t size);
 /* Events that are open just now. */
 unsigned fake_open_events(const struct fake *f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for the Montecito tests, and a judge of answers that shares nothing with the library: it
- * knows the events from vectors/montecito_events.jsonl and the hardware's rules from this file. */
+/* Requests for the Montecito tests, and a check of answers that shares no code with the library:
+ * its events are from vectors/montecito_events.jsonl, the hardware's rules from this file. */
 #ifndef PERFMON_TESTS_MONTECITO_H
 #define PERFMON_TESTS_MONTECITO_H
 
@@ -208,9 +208,9 @@ static inline bool is_junk(const void *at, size_t n)
 	return true;
 }
 
-/* ---- the judge ------------------------------------------------------------------------------- */
+/* ---- check of an answer ---------------------------------------------------------------------- */
 
-static const char *wrong; /* what the judge found, for the message */
+static const char *wrong; /* the violated rule, for the message */
 
 #define MUST(CONDITION)                                                                            \
 	do {                                                                                       \
@@ -477,7 +477,7 @@ static inline bool is_rest_untouched(const struct mont_request *r, const struct 
 	return true;
 }
 
-/* Does a success break no constraint? */
+/* True if the answer obeys every constraint. */
 static inline bool judge(const struct mont_request *r, const struct mont_answer *a)
 {
 	if (!is_rest_untouched(r, a) || a->rc)

@@ -25,7 +25,8 @@ static struct model_device make_running_device(enum alpha_device_family family)
 	return d;
 }
 
-/* One event less than the rate is none, and the next one is an interrupt; then it begins anew. */
+/* One event less than the rate raises no interrupt, and the next event raises one; then counting
+ * starts again. */
 static void interrupts_at(const struct model_device *d, unsigned counter, uint64_t rate)
 {
 	struct alpha_device_work w = { .pid = ROOT, .is_user = true };
@@ -138,7 +139,7 @@ static void processes_that_are_chosen(void **state)
 
 		assert_int_equal(send_request(&d, PCNTLOGSELECT, NULL), 0);
 		alpha_device_do_work(d.m, 0, &w);
-		w.pid = 77; /* nobody */
+		w.pid = 77; /* not a process of the model */
 		alpha_device_do_work(d.m, 0, &w);
 		assert_int_equal(read_kernel_log(&d, 0).chip_values[0], 0);
 		w.pid = ROOT;
@@ -167,7 +168,7 @@ static unsigned level_of(const struct alpha_device_work *w)
 			assert_true(found == PFM_IPL_LEVELS && levels.ipl[i] == 1);
 			found = i;
 		}
-	assert_int_equal(read_kernel_log(&d, 0).interrupt_counts[1], 0); /* nobody asked for them */
+	assert_int_equal(read_kernel_log(&d, 0).interrupt_counts[1], 0); /* not requested */
 	alpha_device_free(d.m);
 	return found;
 }
@@ -228,8 +229,8 @@ static void buckets_of_samples(void **state)
 	alpha_device_free(d.m);
 }
 
-/* Inside a utility routine its caller is charged; its first address belongs to it, the one behind
- * its last does not. */
+/* A sample inside a utility routine is charged to the caller. The routine includes its start
+ * address, but not its end address. */
 static void callers_of_routines(void **state)
 {
 	struct model_device d = make_running_device(ALPHA_DEVICE_EV6);
@@ -426,8 +427,8 @@ static void steps_add_up(void **state)
 	                    sizeof v[0].interrupt_counts);
 }
 
-/* Time is for all processors: one is in user mode, wherever it is said to be, the others are
- * idle. */
+/* Time passes on all processors: one is in user mode (CPU 4 wraps to 1), the others are idle.
+ */
 static void all_processors_run(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
