@@ -103,8 +103,7 @@ static void names(void **state)
 	assert_int_equal(n, 2);
 	expect_name(0, 42, 42, "seven77");
 	expect_name(1, 42, 43, "eight888");
-	/* Without a PID the target is the current process, which is not in the scripted /proc.
-	 */
+	/* Without a PID the target is the current process, which is not in the scripted /proc. */
 	s->options.pid = 0;
 	assert_int_equal(before(), 0);
 	assert_int_equal(n, 0);
@@ -181,8 +180,7 @@ static void long_names(void **state)
 	assert_int_equal(strlen((const char *)records[0] + 72), 4095);
 }
 
-/* Each record ends with zeros for the fields of sample_id (task, time, ID, CPU) only.
- */
+/* Each record ends with zeros for the fields of sample_id (task, time, ID, CPU) only. */
 static void trailers(void **state)
 {
 	static const uint64_t fields[] = {

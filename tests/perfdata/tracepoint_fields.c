@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of tracepoints: a session made by hand, descriptions in a scripted tracefs, and samples of
- * which every byte is known. Covers declarations, and positions up to the last byte.
- */
+ * which every byte is known. Covers declarations, and positions up to the last byte. */
 #include "bare_session.h"
 
 #define FORMAT "/sys/kernel/tracing/events/a/b/format"

@@ -350,8 +350,7 @@ static void one_of_two_extra_registers(void **state)
 	                 PFMLIB_ERR_NOASSIGN);
 }
 
-/* A field of config1 that the user sets selects the extra register; an event has only one.
- */
+/* A field of config1 that the user sets selects the extra register; an event has only one. */
 static void a_setting_chooses_the_extra_register(void **state)
 {
 	static const struct {

@@ -228,8 +228,7 @@ static void row_values_of_any_size(void **state)
 	free(t);
 }
 
-/* A dropped row leaves no data in the table, whether it is the first row or between others.
- */
+/* A dropped row leaves no data in the table, whether it is the first row or between others. */
 static void rows_that_are_taken_back(void **state)
 {
 	struct table_builder b;

@@ -427,8 +427,7 @@ static void steps_add_up(void **state)
 	                    sizeof v[0].interrupt_counts);
 }
 
-/* Time passes on all processors: one is in user mode (CPU 4 wraps to 1), the others are idle.
- */
+/* Time passes on all processors: one is in user mode (CPU 4 wraps to 1), the others are idle. */
 static void all_processors_run(void **state)
 {
 	struct alpha_device_options o = options_of(ALPHA_DEVICE_EV6);
