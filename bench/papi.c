@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The same through PAPI, a program of its own: it brings a libpfm4, whose functions have names of
- * ours. See sessions.h. */
+/* The bench of sessions through PAPI. It is a separate program, because PAPI contains a libpfm4
+ * whose functions have the names of ours. See sessions.h. */
 #include <papi.h>
 #include <sched.h>
 #include "sessions.h"

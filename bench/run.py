@@ -249,7 +249,7 @@ def same_events(sides, folder, name, our_name, peer_name):
 
 
 def misspelt(path, prefix=True):
-    """A file of the same texts whose event names nobody has; without "pmu::" if not @prefix."""
+    """Write the texts of @path with unknown event names; without "pmu::" if not @prefix."""
     lines = []
     for line in read_lines(path):
         pmu, _, rest = line.partition("::")
@@ -279,9 +279,9 @@ def stripped_size(path):
 
 
 def without_path(program, folder):
-    """A copy of @program without the build folder's path to libraries, as it would be installed:
-    along that path the dynamic linker asks for every library in some thirty folders that are not
-    there. An empty path is none."""
+    """Copy @program with an empty library path, which the dynamic linker ignores, as if it were
+    installed. With the build folder's path the linker looks for every library in some thirty
+    folders that do not exist."""
     with open(program, "rb") as f:
         binary = f.read()
     for path in re.findall(r"R(?:UN)?PATH\).*\[(.+)\]", run(["readelf", "-d", "-W", program])):
@@ -300,7 +300,7 @@ def measure_start(t, sides):
         # A copy, as an installed one is: the cache mostly keeps a file that a linker wrote here and
         # there in smaller pieces.
         lib = shutil.copy(libs[1], os.path.join(folder, "libperfmon.so.1"))
-        os.sync()  # what is not on the disk yet counts as written by whoever reads it
+        os.sync()  # pages that are not on the disk yet count as dirty in a process that reads them
         programs = sides.peer, without_path(sides.ours, folder)
         measure_libraries(t, sides, programs, (libs[0], lib),
                           {"PERFMON_EVENTS": "", "LD_LIBRARY_PATH": folder})
@@ -401,14 +401,14 @@ def measure_events(t, sides, name, files, n):
 
 
 def floor_ns(o, name):
-    """What the ideal encoder of floor.c takes for the peer's strings of a processor, mixed and hot:
-    what any look-up of names has to cost."""
+    """Nanoseconds that the ideal encoder of floor.c takes for the peer's strings of a processor,
+    mixed and hot: the lowest cost that a lookup of names can have."""
     words = run([o.floor, name]).splitlines()[-1].replace("|", " ").split()
     return float(words[3]), float(words[-1])
 
 
 def measure_floor(t, sides, name, files):
-    """Beside the floor: to encode, and with the full name. Rounds alternate."""
+    """Compare encoding, without and with the full name, to the floor. Rounds alternate."""
     got = {"floor": [], "raw": [], "named": []}
     for _ in range(ROUNDS):
         got["floor"].append(floor_ns(sides.o, PROCESSORS[name][1]))
@@ -580,7 +580,7 @@ def measure_walk(t, sides):
 
 
 def measure_dynamic(t, sides, folder):
-    """System calls of an encoding for a PMU whose number only the kernel knows, after the first."""
+    """System calls of each encoding after the first, for a PMU whose number only the kernel has."""
     if not os.path.exists("/sys/bus/event_source/devices/msr/events/tsc"):
         return
     # "count" goes over the texts twice; reading the longer file takes one more read at most.

@@ -134,7 +134,7 @@ static double reader_seconds(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9;
 }
 
-/* Where nobody has mounted tracefs, root does it for this process alone. */
+/* If tracefs is not mounted, root mounts it for this process alone. */
 static void show_tracepoints(void)
 {
 	if (geteuid() == 0 && access("/sys/kernel/tracing/events", F_OK) &&
@@ -142,7 +142,7 @@ static void show_tracepoints(void)
 		mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL);
 }
 
-/* The tracepoint's number. 0, and why, if it cannot be sampled here. */
+/* Return the tracepoint's number, or 0 after printing why it cannot be sampled. */
 static uint64_t config_of(void)
 {
 	pfm_count_info_t info = PFM_INIT(info);
@@ -191,7 +191,7 @@ static double run_bare(pid_t pid, int go, uint64_t config)
 	return before;
 }
 
-/* What the session holds, one record at a time or many. */
+/* Take all samples that the session holds, one record at a time or many at once. */
 static void drain_ours(pfm_session_t *s, bool many)
 {
 	enum { MANY = 64 };
@@ -240,7 +240,7 @@ static void start_perf(pid_t pid, int control, int answer, const char *recording
 	_exit(127);
 }
 
-/* Samples in the file that perf has written; what it lost did not cost it anything. */
+/* Samples in the file that perf has written; lost samples cost perf no time. */
 static uint64_t samples_in(const char *path)
 {
 	pfm_record_t r = PFM_INIT(r);
@@ -255,7 +255,7 @@ static uint64_t samples_in(const char *path)
 	return n;
 }
 
-/* Seconds that perf takes of the processor; -1 if there is no perf. */
+/* CPU seconds that perf uses; -1 if perf is missing or fails. */
 static double run_perf(pid_t pid, int go)
 {
 	char recording[] = P_tmpdir "/perfmon-bench-XXXXXX";

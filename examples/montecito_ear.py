@@ -25,7 +25,7 @@ def program() -> None:
 
 
 def decode(pmd32: int, pmd33: int, pmd36: int) -> None:
-    """What an interrupt handler found in these registers."""
+    """Print the load that these registers describe, as an interrupt handler reads them."""
     sample = montecito.decode_dear(montecito.EarMode.CACHE, pmd32, pmd33, pmd36)
     if sample.data_address is None:
         return

@@ -31,8 +31,8 @@ head -n 1 debian/changelog | grep -qF "perfmon ($version-" ||
 
 name=perfmon-$version
 mkdir -p "$out"
-# From the commit alone, with its time: whoever makes it again gets the same bytes. $XZ_OPT may ask
-# for less care.
+# The archive depends on the commit and its time alone, so it can be reproduced byte for byte.
+# $XZ_OPT may lower the compression level.
 git archive --format=tar --prefix="$name/" HEAD | xz -T1 >"$out/$name.tar.xz"
 (cd "$out" && sha256sum "$name.tar.xz" >"$name.tar.xz.sha256" &&
 	sha512sum "$name.tar.xz" >"$name.tar.xz.sha512")

@@ -203,7 +203,7 @@ class BesidePerf(unittest.TestCase):
         self.addCleanup(self.home.cleanup)
 
     def run_tool(self, *words):
-        """What a program writes. perf 6.1 ends by a signal now and then: it is started again."""
+        """Standard output of a command. perf 6.1 sometimes ends by a signal: it is run again."""
         for _ in range(3):
             done = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120,
                                   check=False,
@@ -243,7 +243,7 @@ class BesidePerf(unittest.TestCase):
     def samples_of_pfm(self):
         for s in json.loads(self.run_tool(PFM, "export", "-f", "json", "perf.data"))["samples"]:
             frames = s["frames"]
-            # What is inlined at the address comes first; perf script names the function of the
+            # Functions inlined at the address come first; perf script prints the function of the
             # symbol table.
             last = next((i for i, f in enumerate(frames) if f["address"] != frames[0]["address"]),
                         len(frames)) - 1

@@ -139,7 +139,7 @@ def deny_perf_event_open():
 
 
 class Here(unittest.TestCase):
-    """What a process can be given in earnest."""
+    """Findings in real processes: open events, limits, capabilities, a seccomp filter."""
 
     def test_the_workload(self):
         found = doctor()
@@ -208,7 +208,7 @@ class Here(unittest.TestCase):
         self.assertEqual((f["state"], f["remedy"]), ("bad", "ulimit -n 4096"))
 
     def as_nobody(self, *words):
-        """What somebody without rights finds, with what @words of setpriv give; and the level."""
+        """Findings of an unprivileged user with setpriv's options @words, and the paranoid level."""
         level = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read())
         if os.geteuid() or not shutil.which("setpriv") or level < 1 or level > 2:
             self.skipTest("not root, or a level at which capabilities do not matter so")
@@ -237,7 +237,7 @@ class Here(unittest.TestCase):
         self.assertIn("pfm stat", found["whole CPUs"]["works"])
 
     def test_one_capability(self):
-        """What AmbientCapabilities= and CapabilityBoundingSet= of a service come down to."""
+        """AmbientCapabilities= and CapabilityBoundingSet= of a service set these capabilities."""
         found, _ = self.as_nobody("--bounding-set=-all,+perfmon", "--inh-caps=+perfmon",
                                   "--ambient-caps=+perfmon")
         self.assertIn("CAP_PERFMON yes, CAP_SYS_ADMIN no", found["capabilities"]["found"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What engineers type leads to the event that they mean: tests/finding/questions.txt."""
+"""Search terms of engineers lead to the event that they mean: tests/finding/questions.txt."""
 import fnmatch
 import json
 import os

@@ -259,8 +259,8 @@ class Sample(unittest.TestCase):
                                  a)
 
     def test_refuses_contradicting_attributes(self):
-        """However often the first value is said. Of two states of cores libpfm4 counts the last
-        one, of two banks a third one."""
+        """A second value is refused, however often the first one is repeated. Of two core states
+        libpfm4 counts the last one, of two banks a third one."""
         for text, code, word in (("skl::L2_RQSTS:MISS:c=1:c=1:c=2", -10,
                                   "0x2533f24"), ("skl::L2_RQSTS:MISS:c=1:c=1:c=1", 0, "0x1533f24"),
                                  ("skl::INST_RETIRED:u:u:u=0", -10,
@@ -278,7 +278,7 @@ class Sample(unittest.TestCase):
             self.assertEqual(said[:2], [str(code), "" if code else word], text)
 
     def test_thresholds_of_occupancies(self):
-        """libpfm4 prints six bits of the threshold, without inversion and edge behind them."""
+        """libpfm4 prints six bits of the threshold, without inversion and edge after them."""
         for text, shown in (("occ_i", "e=0:i=1:t=0:occ_i=1:occ_e=0"),
                             ("occ_e", "e=1:i=0:t=0:occ_i=0:occ_e=1"),
                             ("t=63", "e=0:i=0:t=63:occ_i=0:occ_e=0")):
@@ -286,8 +286,8 @@ class Sample(unittest.TestCase):
             self.assertEqual(encode([(0, 9, 0, 0, name + text)], inactive=True)[0][2], name + shown)
 
     def test_a_level_three_times_the_last_cleared(self):
-        """libpfm4 drops one copy. Of the two values that are left its kernel layers keep user mode;
-        so do Arm's words, and MIPS' do not."""
+        """libpfm4 drops one copy. Of the two values left, its kernel layers and Arm's words keep
+        user mode, and MIPS' words do not."""
         for text, word in (("arm_n1::DP_SPEC", "0x48000073"), ("mips_74k::GFIFO_BLOCKED_TLB_CACHE",
                                                                "0x700 0x5"), ("skl::INST_RETIRED",
                                                                               "0x5000c0")):
@@ -312,8 +312,8 @@ class Sample(unittest.TestCase):
             self.assertEqual(said.split("|")[1], word, value)
 
     def test_many_of_one_kind(self):
-        """Masks that stand for others may come as often as masks may; of copies libpfm4 keeps about
-        one in two, again and again."""
+        """A mask that is an alias may be repeated as often as other masks. libpfm4 repeatedly drops
+        about every second copy."""
         for text, mask, word, left in (("core::L2_IFETCH" + 9 * ":MESI", "I_STATE", "0x534f28", 3),
                                        ("skx_unc_cha8::UNC_C_HORZ_RING_AK_IN_USE" +
                                         40 * ":RIGHT_ODD", "RIGHT_ODD", "0x8a9", 5)):
@@ -322,7 +322,7 @@ class Sample(unittest.TestCase):
                 self.assertEqual((said[:2], said[2].count(mask)), (["0", word], n), text)
 
     def test_masks_by_number_read_back(self):
-        """All bits of them, and without the masks of an alias, whose place they take."""
+        """Numeric masks keep all bits, and replace the masks of an alias."""
         for text, kept, ours in (("OFFCORE_RESPONSE_0:0x3fffffffff",
                                   "OFFCORE_RESPONSE_0:0xffffffff",
                                   "OFFCORE_RESPONSE_0:0x3fffffffff"),
@@ -335,7 +335,7 @@ class Sample(unittest.TestCase):
                 encode([(0, 9, 0, 0, answer[2])], inactive=True, exact=False)[0][:2], answer[:2])
 
     def test_a_long_string_is_cut_where_libpfm4_cuts_it(self):
-        """255 bytes behind the PMU's name; what is to read back is whole."""
+        """libpfm4 cuts 255 bytes after the PMU's name; a string that must parse again is whole."""
         text = (
             "skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_CODE_RD:OTHER:SUPPLIER_NONE:L3_HITM:L3_HITE:L3_HITS:L3_HIT:SPL_HIT:"
             "L3_MISS_LOCAL:SNP_NONE:SNP_NOT_NEEDED:SNP_MISS:SNP_HIT_NO_FWD:SNP_HIT_WITH_FWD:SNP_HITM:SNP_NON_DRAM:mg=0:mh=1"
@@ -350,7 +350,7 @@ class Sample(unittest.TestCase):
 
 
 def machine(test, files, cpuinfo="", devices=()):
-    """A folder that stands for a machine: /proc/cpuinfo, the kernel's devices (name: type), other
+    """A folder that represents a machine: /proc/cpuinfo, the kernel's devices (name: type), other
     files. Its kernel has perf."""
     root = tempfile.mkdtemp()
     test.addCleanup(shutil.rmtree, root)
@@ -399,8 +399,8 @@ def cases(text):
 
 
 class Machines(unittest.TestCase):
-    """Which PMUs a machine has: of processors by name, and of folders that stand for whole
-    machines. No machine but this one is needed."""
+    """PMUs of a machine: for processors given by identity, and for folders that represent whole
+    machines. Only this machine is needed."""
 
     def test_intel_by_identity(self):
         root = machine(self, {})
@@ -567,7 +567,8 @@ class Machines(unittest.TestCase):
         self.assertEqual(encode([(2, 9, 0, 0, "perf::CYCLES")], PERFMON_SYSFS=root)[0][0], "-1")
 
     def test_inactive_pmus_are_found_by_name_also_after_a_forced_one(self):
-        """Whatever the variable is set to; a list of PMUs ends with the forced one all the same."""
+        """LIBPFM_ENCODE_INACTIVE has this effect with any value. A list of PMUs still ends with the
+        forced one."""
         query = [(0, 9, 0, 0, "spr::INST_RETIRED")]
         for value, forced, disabled, code in (("0", None, None,
                                                "0"), ("", None, None, "0"), ("1", "skl", None, "0"),
@@ -757,8 +758,8 @@ class Kernel(unittest.TestCase):
             self.assertEqual((got["r"], got["type"] if got["r"] == 0 else 0), wanted, (text, got))
 
     def test_words_that_an_event_does_not_have_stay_the_callers(self):
-        """A core event with one word and with two; a box with one, two, and a third behind the
-        second; others."""
+        """Events of a core with one word and with two; of a box with one, with two, and with a third
+        after the second; and others."""
         for text, words in (("spr::INST_RETIRED", (0x1c0, 0x1001, 0x1002)),
                             ("spr::OCR:READS_TO_CORE_DRAM", (0x12a, 0x73c004477, 0x1002)),
                             ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 0x1001, 0x1002)),
@@ -773,16 +774,16 @@ class Kernel(unittest.TestCase):
                              text)
 
     def test_pinned_is_the_strings_and_exclusive_anybodys(self):
-        """What the string does not pin is not pinned; who called for it alone keeps it, whatever
-        the string says."""
+        """The string alone decides whether an event is pinned. A caller's exclusive flag stays,
+        whatever the string contains."""
         for text, said in (("", "GX"), (":pinned", "GPX"), (":pinned=0", "GX"),
                            (":excl=0:pinned", "GPX"), (":excl", "GX")):
             got = encode([(2, 9, 0, 0, "spr::INST_RETIRED" + text)], brings="over", **self.env)[0]
             self.assertEqual((got[0], got[5]), ("0", said), text)
 
     def test_a_callers_rate(self):
-        """A period is no rate, and a rate is set once: what the structure brings stays, or the
-        string is refused."""
+        """A period is not a rate, and a rate is set once: the structure's rate stays, or the string
+        is refused."""
         for text, said in (("", ["0", "77"]), (":freq=7", ["-9", "77"]), (":period=7", ["-9",
                                                                                         "77"])):
             got = encode([(2, 9, 0, 0, "perf::CYCLES" + text)], brings="rate", **self.env)[0]
@@ -797,10 +798,10 @@ class Kernel(unittest.TestCase):
         ], ["0", "-2", "0", "0"])
 
 
-# Names that the native interface refuses: the vendor has an event, or a metric, of that name that
-# wants more, a standard metric has the
-# name (":ALL" behind it says that the event is meant), or the kernel's format has not the bits.
-# "core" is another processor there, and "cpum_cf" the kernel's name of what this machine has.
+# Names that the native interface refuses: the vendor has an event or a metric of that name that
+# needs more, a standard metric has the name (":ALL" after it selects the event), or the kernel's
+# format lacks the bits. "core" is another processor there, and "cpum_cf" is the kernel's name of
+# this machine's PMU.
 REFUSED = {"core": ".*", "coreduo": "BUS_|CPU_CLK_UNHALTED:CORE_P", "cpum_cf": ".*",
            "gnr": "ASSISTS$", "adl_grt": "(SERIALIZATION|TOPDOWN_BAD_SPECULATION)$",
            "skx_unc_upi0": "UNC_UPI_[RT]XL_BASIC_HDR_MATCH:FILT_",
@@ -808,8 +809,8 @@ REFUSED = {"core": ".*", "coreduo": "BUS_|CPU_CLK_UNHALTED:CORE_P", "cpum_cf": "
            "hswep_unc_imc0": "UNC_M_(RD|WR)_CAS_RANK[23]:BANKG"}
 # OFFCORE_RESPONSE_0 without a mask
 WANTS_MASKS = "snb snb_ep ivb ivb_ep hsw hsw_ep bdw bdw_ep slm glm knl knm".split()
-# Words that the kernel takes in another form, and the founding Core Duo, whose masks are those of
-# its own manual.
+# PMUs whose words the kernel takes in another form, and Core Duo, whose masks are those of its own
+# manual.
 OTHER_WORDS = (
     "core coreduo netburst netburst_p niagara1 niagara2 mips_74k ultra12 ultra3 ultra3i ultra3p"
     " ultra4p".split()
@@ -823,8 +824,8 @@ PFM = os.environ.get("PFM")
 
 
 class Native(unittest.TestCase):
-    """libpfm4's names in the native interface: behind the vendor's own, with the words of
-    libpfm.so.4."""
+    """libpfm4's names in the native interface are tried after the vendor's, and encode to the words
+    of libpfm.so.4."""
 
     def names(self):
         """Names of all PMUs' events, and of each with one mask, that libpfm.so.4 accepts: (PMU,
@@ -896,7 +897,7 @@ class Native(unittest.TestCase):
             answer = self.pfm([text])[0]
             self.assertEqual((answer.get("event"), answer.get("perf", {}).get("config")),
                              (event, config), text)
-        # A mask of that name is no modifier, whatever else it brings.
+        # A unit mask with the name of a modifier is not a modifier, whatever else it sets.
         self.assertEqual(self.pfm(["skl::L1D_PEND_MISS:EDGE"])[0]["perf"]["config"], "0x1040148")
 
     # Several masks, defaults of groups, masks by number, aliases with modifiers, a latency: config
@@ -955,7 +956,7 @@ class Native(unittest.TestCase):
         ("ivbep_unc_cbo0::UNC_C_TOR_INSERTS:ALL:isoc:nc", 0x835, 3 << 62),
         ("snbep_unc_pcu::UNC_P_FREQ_BAND1_CYCLES:ff=16", 0xC, 0x1000),
         ("icx_unc_imc0::UNC_M_DRAM_PRE_ALL:t=3", 0x3000044, 0),
-        # What no list is for, and parts of a box's name that are numbers.
+        # Events that no vendor's list has, and box names that contain several numbers.
         ("rapl::RAPL_ENERGY_DRAM", 3, 0),
         ("amd64_rapl::RAPL_ENERGY_PKG", 2, 0),
         ("cpum_sf::SF_CYCLES_BASIC", 0xB0000, 0),
@@ -980,9 +981,8 @@ class Native(unittest.TestCase):
                            ("snbep_unc_cbo0::UNC_C_CLOCKTICKS:cf", "missing_value")):
             self.assertEqual(self.pfm([text])[0].get("error", {}).get("kind"), kind, text)
 
-    # Masks behind modifiers of their letters, two cores, numbers or'ed, filters that are lost,
-    # opcodes beside a match of all opcodes: what
-    # is asked, config, what is refused and why.
+    # Masks after modifiers of the same letters, two core states, or'ed numbers, lost filters,
+    # opcodes beside a match of all opcodes: accepted text, config, refused text and kind of error.
     ANOTHER = (
         ("hsw::L2_LINES_IN:E:c=1", 0x10004F1, "hsw::L2_LINES_IN:c=1:E", "conflict"),
         ("hsw::L2_LINES_IN:c=1:e=1", 0x10407F1, "hsw::L2_LINES_IN:E:u:e", "conflict"),
@@ -1092,15 +1092,15 @@ class Corrections(unittest.TestCase):
                        exact=exact)[0][1], word)
 
 
-# What a client prints of descriptions is ours, so it is left out: lines of papi_native_avail, texts
-# in quotes and brackets.
+# Descriptions in a client's output are our own, so they are not compared: lines of
+# papi_native_avail, texts in quotes and brackets.
 PAPI = {
     "papi_component_avail": [], "papi_avail": [], "papi_avail -d": [],
     "papi_native_avail": r"^\| {12}.*$", "papi_xml_event_info": r' desc="[^"]*"',
     "papi_event_chooser PRESET PAPI_TOT_CYC": [],
     "papi_command_line PAPI_TOT_CYC PAPI_TOT_INS NOSUCH perf::CYCLES": []
 }
-# A namespace and events of our own for pcp's agent; what the kernel counts itself.
+# A namespace of our own for pcp's agent, with events that the kernel itself counts.
 PCP_NAMES = (
     "root {\n perfevent\n}\nperfevent {\n version 127:0:0\n active 127:0:1\n hwcounters 127:*:*\n"
     " derived 127:*:*\n}\n"
@@ -1523,7 +1523,7 @@ class Interface(unittest.TestCase):
         self.assertGreater(len(said[0].splitlines()), 25)
 
     def test_what_goes_wrong_of_all_functions(self):
-        """The same as the case above, where no libpfm4 is installed to compare with."""
+        """Return codes as in the case above, stored for machines without libpfm4."""
         said = run([CLIENT, "rules"],
                    environment(disabled=NOBODY,
                                PERFMON_SYSFS=machine(self, {},

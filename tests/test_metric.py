@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Metrics from end to end: a list's formula, the parser, the postfix code, the library's machine.
 
-The formulas of an invented processor are checked against Python's own arithmetic; those of Intel's
-lists against values that somebody else computed (vectors/metrics_public.jsonl), where those lists
-are at hand.
+The formulas of an invented processor are checked against Python's own arithmetic. Those of Intel's
+lists are checked against independently computed values (vectors/metrics_public.jsonl), if the lists
+are installed.
 """
 
 import json
@@ -138,7 +138,7 @@ class Formulas(unittest.TestCase):
         return [(r["formula"], r.get("threshold", "")) for r in rows]
 
     def test_printed_formulas_are_the_same_formulas(self):
-        """What is printed, compiled again, prints the same and has the same value."""
+        """A printed formula, compiled again, has the same text and the same value."""
         rng = random.Random(19)
         made = [formula(rng, rng.randrange(1, 6))[0] for _ in range(60)]
         made += [
@@ -276,7 +276,7 @@ class Formulas(unittest.TestCase):
         self.assertEqual([r.get("groups") for r in rows],
                          [[["invented/A,cmask=1/k", b]], [["invented/C.D/", b]],
                           [["invented/C.D/", b]], [[b]], None])
-        # What only that machine's kernel knows is refused as the metric's.
+        # A metric with an event that only that machine's kernel has is refused.
         self.assertEqual(
             rows[-1]["error"]["message"],
             "the metric needs an event that this processor lacks; 'pfm show' lists its events")
@@ -357,8 +357,8 @@ class Counted(unittest.TestCase):
         self.assertGreater(metric["error"], 0)
 
     def test_scaled_counts_have_an_error(self):
-        """One run, whose counts were extrapolated: slices of its time say how far that is off; too
-        short a one says that nobody knows."""
+        """The counts of one run are extrapolated. The error is estimated from slices of its time; a
+        run that is too short has an unknown error."""
         shim = os.path.join(os.path.dirname(PFM), "..", "tests", "libshared_counter.so")
         if not os.path.exists(shim):
             self.skipTest("no library to preload")
@@ -390,8 +390,8 @@ class Counted(unittest.TestCase):
         self.assertTrue(
             0.25 < float(columns[-1]) / float(columns[-5]) /
             (0.1155 * 2**0.5 * 0.5**0.5 / 48**0.5) < 4, columns)
-        # An interval's error is its own: it had a few of the looks, and the values lie that far
-        # from each other.
+        # An interval has its own error: it has only some of the slices, whose values differ by that
+        # much.
         found = [
             r for r in map(json.loads,
                            counted("--json", "-I", "250", "--interval-count", "3").splitlines())
@@ -455,7 +455,7 @@ class Counted(unittest.TestCase):
         self.assertEqual((len(bare[0]), bare[0][5:7]), (len(clock), ["", ""]))
 
     def test_ratios_of_every_family(self):
-        """A table of ratios stands beside that of a processor, and all of them can be planned."""
+        """Each processor family has a table of ratios, and all ratios can be planned."""
         tables = [
             o["pmu"] for o in map(
                 json.loads,
@@ -489,7 +489,7 @@ class Counted(unittest.TestCase):
         return out
 
     def test_ratios_of_every_processor(self):
-        """Those of a processor's own events stand in its own table: one names only what the
+        """Ratios of a processor's own events are in its own table. They name only events that the
         processor has, and can be planned."""
         listed = self.listed()
         ratios = {
@@ -802,7 +802,7 @@ Aux,#CLKS_P,,CLK.CORE_P:sup,,,,,
 
 
 class Sheet(unittest.TestCase):
-    """What Intel has in a sheet for small cores, as its lists would have it."""
+    """Metrics of Intel's sheet for small cores are read in the form of Intel's lists."""
 
     def read(self, text, folder, core):
         refused = []
@@ -969,7 +969,7 @@ class Tree(unittest.TestCase):
 
 
 class Hostile(unittest.TestCase):
-    """Formulas are somebody else's text."""
+    """Formulas come from outside and are not trusted."""
 
     def refused(self, text, grammar="own"):
         with self.assertRaises(RefusedValue):

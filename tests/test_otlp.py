@@ -320,7 +320,7 @@ class Faults(unittest.TestCase):
             self.assertEqual((f["retries"], f["requests_rejected"]), (2, 0))
 
     def test_absent_and_slow(self):
-        """Nobody listens, or nobody answers: the queue is bounded, and scrapes go on."""
+        """The receiver is absent or does not answer: the queue is bounded, and scrapes go on."""
         with socket.socket() as nobody:
             nobody.bind(("127.0.0.1", 0))
             r = Receiver.__new__(Receiver)

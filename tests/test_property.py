@@ -3,9 +3,9 @@
 """Every public call with every argument out of its range, one at a time and all together, as the
 headers declare them.
 
-A call may refuse; it may not die, hang, write behind what it was given, or say that it succeeded
-without an object to work on. What a caller promises and no library can check is left out: that an
-array has the length given with it, that a pointer points somewhere.
+A call may refuse its arguments. It must not crash, hang, write past its buffers, or report success
+without an object to work on. Promises of the caller that a library cannot check are not tested: that
+an array has the length given with it, that a pointer is valid.
 """
 import ctypes
 import os
@@ -35,7 +35,7 @@ HEADERS = {
 }
 RECORDING = os.path.join(SOURCE, "tests/fuzz/corpus/recording/file")
 EV67 = 154       # PFMLIB_ALPHA_EV67_PMU
-LONG_WAITS = {"timeout"}        # -1 is no number out of range there: it waits
+LONG_WAITS = {"timeout"}        # -1 is in range: the call waits without a limit
 
 
 def headers():

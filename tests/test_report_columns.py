@@ -208,7 +208,7 @@ class Columns(unittest.TestCase):
                         seen["解析器::読み込む(データの流れ const&, 設定 const&)"])
 
     def test_an_annotation(self):
-        """Its code may be cut at the end; here is none, as the program has none."""
+        """The code of an annotation may be cut at its end; this program's file has no code."""
         for width in WIDTHS:
             lines = on_terminal(width, "annotate", "main", folder=self.folder)
             self.assertTrue(any(MARKED.match(line) for line in lines))

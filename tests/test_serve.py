@@ -362,7 +362,7 @@ class Server:
         return host.strip("[]"), int(port)
 
     def end(self, sig=signal.SIGTERM):
-        """What else it said; the exit status must be 0."""
+        """End the service and return its remaining messages; the exit status must be 0."""
         self.p.send_signal(sig)
         _, err = self.p.communicate(timeout=20)
         if self.p.returncode != 0:
@@ -476,7 +476,7 @@ class Http(unittest.TestCase):
             s.end()
 
     def test_gzip(self):
-        """Compressed for clients that say so, with the same content."""
+        """Pages are compressed for clients that accept gzip, with unchanged content."""
         with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "60000") as s:
             address = s.address()
             for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True),
@@ -834,7 +834,7 @@ class Budget(unittest.TestCase):
             begin, t = self.cpu_seconds(s), time.monotonic()
             self.storm(address, 3)
             used, t = self.cpu_seconds(s) - begin, time.monotonic() - t
-            # What the bucket of ten seconds held, the share, and what was under way.
+            # The bucket of ten seconds, the share, and the work that was in progress.
             most = 0.03 + 0.003 * t + 0.03
             self.assertLess(used, most)
             self.assertGreater(free * t, 1.5 * most, "this load keeps the budget anyway")
@@ -960,7 +960,7 @@ class Textfile(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_disk_full(self):
-        """What cannot be written leaves nothing old behind, and goes on when there is room."""
+        """If the file cannot be written, the old one is removed. Writing resumes when it fits."""
         room = 1 << 20
 
         def limit():
@@ -1176,7 +1176,7 @@ class Hotplug(unittest.TestCase):
             self.assertEqual(self.read(address, 2), 2 * [("partial", 3 * 1100 + 1000)])
 
     def test_fewer_files_than_cpus(self):
-        """What cannot be opened anew goes on as it was."""
+        """A session that cannot be opened again continues unchanged."""
         self.total = 0
         self.place.env["PFM_SCRIPT_FILES"] = "5"
         self.write("online", "0-2")
@@ -1188,7 +1188,7 @@ class Hotplug(unittest.TestCase):
 
 
 class Cgroups(unittest.TestCase):
-    """--for-each-cgroup with patterns, on control groups that are folders: they are born and go
+    """--for-each-cgroup with patterns, on control groups that are folders: they appear and vanish
     while the service counts."""
 
     def setUp(self):

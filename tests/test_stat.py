@@ -92,12 +92,12 @@ class Toucher:
 
 class Case(unittest.TestCase):
     def counted(self, *args, events="page-faults:u", touchers=()):
-        """Objects of a count of touchers, which go once everything is open and end it by their
-        end."""
+        """Objects of a count of touchers, which start once all events are open and whose exit ends
+        the count."""
         p = subprocess.Popen([PFM, "stat", "-v", "--json", "-e", events, *args], env=CLEAN,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True)
-        # what is told with -v comes when all is open, a moment before it is switched on
+        # -v prints its lines when all events are open, a moment before they are enabled
         while True:
             line = p.stderr.readline()
             if not line or "config" in line:
@@ -334,7 +334,7 @@ class Times(Case):
                 self.assertIn("/dev/full: No space left", r.stderr)
         r, w = os.pipe()
         os.close(r)
-        # nobody reads, and SIGPIPE is ignored, as Python does
+        # the pipe has no reader, and SIGPIPE is ignored, as in Python
         p = subprocess.Popen(
             [PFM, "stat", "-I", "20", "--json", "-e", "page-faults:u", "-p",
              str(os.getpid())], env=CLEAN, stdout=w, restore_signals=False)
@@ -343,8 +343,8 @@ class Times(Case):
 
     @unittest.skipUnless(shutil.which("strace"), "no strace")
     def test_command_ends_if_pfm_is_killed_before_start(self):
-        """The command waits until its counts are open. Killed before that, nobody tells it to
-        start."""
+        """The command waits until its counts are open. If pfm is killed before that, the command
+        ends without having started."""
         mark = "300.%d" % os.getpid()
         subprocess.run([
             "strace", "-qq", "-o", "/dev/null", "-e", "inject=perf_event_open:signal=KILL", PFM,
@@ -377,7 +377,7 @@ class Times(Case):
         self.assertGreater(min(b - a for a, b in zip(ends, ends[1:])), 0.01)
         self.assertEqual([o["elapsed"] > 0.01 for o in rows], [True] * len(rows))
         self.assertGreaterEqual(ends[-1], 0.4)
-        # What is left of one is shown.
+        # An interval that the timeout cuts short is shown.
         self.assertEqual(len(objects(stat("-I", "20000", "--timeout", "50", "--json", "-e",
                                           "task-clock", "--", "sleep", "20").stdout)), 1)
 
@@ -476,7 +476,7 @@ class Ends(Case):
                 self.assertRaises(ProcessLookupError, os.kill, child, 0)
 
     def test_an_interrupt_before_takes_no_time_from_the_end(self):
-        """Who ignored that may still do what has to be done when it is asked to end."""
+        """A command that ignored the interrupt still has its full time to clean up at the end."""
         script = (
             'trap "" INT; trap "sleep 0.2; echo done; exit" TERM; echo ready; while :; do sleep'
             ' 0.02; done'
@@ -547,7 +547,7 @@ class Answers(Case):
                 (more, r.stderr))
 
     def test_times_of_several_runs_are_their_means(self):
-        """Each run is twice as long as the one before: that of any single one is no mean."""
+        """Each run is twice as long as the one before, so the mean is not that of a single run."""
         with tempfile.NamedTemporaryFile("w+") as f:
             f.write("1")
             f.flush()
@@ -685,7 +685,7 @@ class Filters(Case):
 
     @staticmethod
     def define(line):
-        """Appends: truncating the file takes everybody's probes away."""
+        """Append @line: truncating the file would remove the probes of all users."""
         fd = os.open("/sys/kernel/tracing/uprobe_events", os.O_WRONLY | os.O_APPEND)
         try:
             os.write(fd, line.encode())

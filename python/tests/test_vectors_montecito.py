@@ -86,7 +86,8 @@ def dispatch(req):
 
 
 def c_dispatch(req):
-    """What only C can ask for: no input, no output, a count that is not the number of events."""
+    """Dispatch in ways that only C allows: without input, without output, or with a count that
+    differs from the number of events."""
     param, out = ffi.new("pfmlib_input_param_t *"), ffi.new("pfmlib_output_param_t *")
     param.pfp_event_count, param.pfp_dfl_plm = req.get("count", len(req["ev"])), req.get("plm", 8)
     for i, e in enumerate(req["ev"]):

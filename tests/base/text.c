@@ -7,8 +7,8 @@
 #include <locale.h>
 #include "base/text.h"
 
-/* The number that a C compiler would read, by the C library: @s is nothing but digits and letters.
- * False if there is none. */
+/* Read @s, which consists of digits and letters, with the C library as a C compiler would. False if
+ * @s is not a number. */
 static bool by_strtoull(const char *s, uint64_t *out)
 {
 	char *end;
@@ -73,7 +73,7 @@ static void numbers_of_64_bits(void **state)
 		same_number(texts[i]);
 }
 
-/* A slice ends where it ends, whatever is behind it. */
+/* A slice is read up to its own end, whatever bytes follow it. */
 static void numbers_of_slices(void **state)
 {
 	static const char digits[] = "0x12345";

@@ -402,8 +402,8 @@ static void a_child_is_born_while_others_load(void **state)
 
 		if (pid == 0) {
 			said = (char)in_the_child();
-			/* Killed, not ended: what the other threads were making is lost here, and
-			 * valgrind would say so. */
+			/* The child is killed, because at a normal exit valgrind would report the
+			 * unfinished objects of the other threads as lost. */
 			if (write(ends[1], &said, 1) == 1)
 				kill(getpid(), SIGKILL);
 			_exit(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What pfm_dispatch_set() writes, pfm_decode_set() reads. */
+/* pfm_decode_set() reads the registers that pfm_dispatch_set() writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -151,7 +151,7 @@ static void wrong_arguments(void **state)
 	assert_string_equal(found[0].text, "");
 }
 
-/* The size of the first entry stands for all: the others may have none. */
+/* The size of the first entry applies to all entries; the others may be 0. */
 static void one_size_is_enough(void **state)
 {
 	const char *const texts[] = { "skl::INST_RETIRED.ANY", "skl::MEM_LOAD_RETIRED.L3_MISS" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be written: the answers about registers, modifiers, levels and words agree with what is
- * taken. */
+/* The functions that list registers, modifiers, levels and words agree with the text that the
+ * parser accepts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -53,13 +53,12 @@ VALUES = [
 
 
 def time_bound(data):
-    """Seconds of processor time that an input may take. What takes time with the square of its size
-    is wrong."""
+    """CPU seconds that an input may take. The bound is linear, so that quadratic time fails."""
     return FIXED_TIME + TIME_PER_BYTE * len(data)
 
 
 class Wrong(Exception):
-    """An answer that is none."""
+    """An invalid result: output, status, reason or time."""
 
 
 # ---- what is tried -------------------------------------------------------------------------------
@@ -182,7 +181,7 @@ class Library:
 # ---- one input -----------------------------------------------------------------------------------
 
 class Trial:
-    """Runs inputs and knows which lines of the readers they reached."""
+    """Runs inputs and records which lines of the readers they reached."""
 
     def __init__(self, kind, library):
         if kind in TRIED:
@@ -237,7 +236,7 @@ class Trial:
 
     @staticmethod
     def wrong(e):
-        """What is alike of two failures, and what is said of one."""
+        """The fields that identify a kind of failure, then the message and traceback of @e."""
         place = traceback.extract_tb(e.__traceback__)[-1]
         wrong = "%s: %s" % (type(e).__name__, e)
         said = "".join(traceback.format_exception(type(e), e, e.__traceback__))

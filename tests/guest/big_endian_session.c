@@ -18,7 +18,7 @@
 #define PAGE  4096
 #define TRACE "/sys/kernel/tracing/uprobe_events"
 
-/* @n pages that nobody has touched, touched: as many page faults. */
+/* Touch @n fresh pages, which causes as many page faults. */
 static void touch(size_t n)
 {
 	char *fresh =
@@ -219,7 +219,7 @@ __attribute__((noinline)) static void probed(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* Where @code lies in the file of this program. */
+/* Offset of @code in the file of this program. */
 static unsigned long file_offset(const void *code)
 {
 	const ElfW(Phdr) *segment = (const ElfW(Phdr) *)getauxval(AT_PHDR);

@@ -3,17 +3,14 @@
 #
 # library.sh IMAGE.S WORK ARCH NAME FILE... -- LINE...: run.sh with programs that use the library.
 #
-# A FILE that ends in .c is compiled for the guest and linked with all of the library; FILE.c,MORE.c
-# is one program of two sources.
-# Other files and the lines are what run.sh takes.
-# IMAGE.S brings in what pmuc.py made of the event tables, in the guest's byte order. In WORK the
-# compiled
-# library is kept between runs, one for
-# each guest, as long as its sources do not change. Three words stand for the programs of the CUSE
-# test:
-#   cuse_server     linked with libfuse3, for a guest that is of the same kind as this machine
-#   cuse_client     uses the library, device_program (from the folder above) does not; both open the
-#                   device through door.c
+# A FILE that ends in .c is compiled for the guest and linked with the whole library; FILE.c,MORE.c
+# is one program of two sources. Other files and the lines are passed to run.sh.
+# IMAGE.S includes the image that pmuc.py built from the event tables, in the guest's byte order.
+# WORK keeps the compiled library between runs, one for each guest, until its sources change.
+# Three words name the programs of the CUSE test:
+#   cuse_server     linked with libfuse3, for a guest of the same architecture as this machine
+#   cuse_client     uses the library and opens the device through door.c
+#   device_program  (from the folder above) opens the device through door.c without the library
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -32,8 +29,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# As in run.sh: the last words of something that is missing are the reason to skip. In a subshell,
-# so that it may exit.
+# As in run.sh, the last line of a step that misses a tool is the reason to skip. The subshell lets
+# a step exit.
 step() {
 	rc=0
 	("$@") >"$tmp/out" 2>"$tmp/err" || rc=$?
@@ -114,7 +111,7 @@ while [ "$n" -gt 0 ] && [ "$1" != -- ]; do
 	set -- "$@" "$file"
 done
 [ "$n" -gt 1 ] || { echo "library.sh: no lines" >&2; exit 2; }
-# In front are now -- and the lines, behind them the files: turn them round.
+# The arguments are now "--", the lines and then the files: move the files to the front.
 shift
 n=$((n - 1))
 set -- "$@" --

@@ -46,8 +46,8 @@ static void pieces_of_a_filter_at_their_ends(void **state)
 	check_errors(NULL, bad, sizeof(bad) / sizeof(bad[0]));
 }
 
-/* Levels behind a colon, libpfm's short names, and what the table itself calls a modifier; short
- * names of boxes where they have the field. */
+/* Modifiers of a PMU are levels after a colon, libpfm's short names, the table's own modifiers, and
+ * short names of boxes that have the field. */
 static void words_that_are_modifiers(void **state)
 {
 	static const struct {

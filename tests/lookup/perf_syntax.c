@@ -15,7 +15,7 @@ static int encode(const pfm_ctx_t *ctx, const char *text, pfm_encoding_t *out, p
 	return pfm_encode_event(ctx, text, PFM_PLM3, out, error);
 }
 
-/* The raw number @word is the event with that word, whoever it is. */
+/* The raw number @word encodes to that word, whichever event has it. */
 static void expect_raw(const pfm_ctx_t *ctx, uint64_t word, const char *form)
 {
 	char text[64];
@@ -29,7 +29,7 @@ static void expect_raw(const pfm_ctx_t *ctx, uint64_t word, const char *form)
 		fail_msg("%s: config is %" PRIx64, text, e.attr.config);
 }
 
-/* Every event of a core that is its code and unit mask, and no more. */
+/* Every core event that consists of a code and a unit mask only. */
 static void every_word_is_a_raw_number(void **state)
 {
 	const char *const names[] = { "skl", "amdzen4", "coreduo", "neoverse_n1" };
@@ -133,8 +133,8 @@ static void devices_of_parts(void **state)
 	pfm_close_context(ctx);
 }
 
-/* @field, which is an extra register, on the event with @word as its code and unit mask, as the
- * first term and behind another. */
+/* The extra register @field is kept on the event with @word as its code and unit mask, as the first
+ * term and after another term. */
 static void extra_stays(const pfm_ctx_t *ctx, const char *field, uint64_t word)
 {
 	static const char *const forms[] = { "cpu/%s=0x13,cmask=2,%s/", "cpu/cmask=2,%s=0x13,%s/" };

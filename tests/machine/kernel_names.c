@@ -23,7 +23,7 @@ static void bases(void **state)
 		                                                      letters */
 		{ "a_bcd", 1 },                                    /* three are an address */
 		{ "a_BCD", 1 },                                    /* of either case */
-		{ "a_bcg", 5 },  { "a_b2", 3 },                    /* digits behind letters */
+		{ "a_bcg", 5 },  { "a_b2", 3 },                    /* digits after letters */
 		{ "a_ff12", 1 }, { "abcdef", 6 }, /* without a line before it nothing is an address
 		                                   */
 		{ "_abc", 4 },   { "a_12_abc", 4 }, { "a_abc_12", 5 }, { "fff40", 3 },
@@ -36,8 +36,7 @@ static void bases(void **state)
 			         pfmi_machine_measure_instance_base(rows[i].name), rows[i].base);
 }
 
-/* A table without events that answers to other names as well and, unless that is NULL, has an
- * identifier. */
+/* A table without events, with aliases @aka and, unless it is NULL, with @identifier. */
 static struct table *table_of(const char *aka, const char *identifier)
 {
 	struct table_builder b;
@@ -75,11 +74,11 @@ static void instances(void **state)
 	assert_int_equal(pfmi_machine_find_instance(&cha, slice("cha_2")), 0);
 	assert_int_equal(pfmi_machine_find_instance(&cha, (struct slice){ "cha_11", 5 }), 2);
 	assert_int_equal(pfmi_machine_find_instance(&cha, slice("")), 0);
-	/* Of one there is no choice. */
+	/* A PMU with a single instance does not offer it by name. */
 	assert_int_equal(pfmi_machine_find_instance(&imc, slice("imc_3")), 0);
 }
 
-/* The second is called like the whole. */
+/* The second instance has the name of the PMU, which selects the PMU. */
 static void an_instance_called_like_the_pmu(void **state)
 {
 	static const char *const names[] = { "a_1", "a" };

@@ -150,7 +150,7 @@ static void formats(void **state)
 	}
 }
 
-/* What lies side by side is one range, and the order is the value's. */
+/* Adjacent bits are one range. Ranges keep the order of the value's bits. */
 static void ranges_in_their_order(void **state)
 {
 	uint64_t words[4] = { 0 };
@@ -191,7 +191,7 @@ static void whole_words(void **state)
 	assert_int_equal(field("config1")->width, 32);
 }
 
-/* C code knows some fields by number. */
+/* The fields that C code uses have a key. */
 static void fields_that_are_known(void **state)
 {
 	static const struct {
@@ -320,7 +320,8 @@ static void terms(void **state)
 				         (unsigned long long)config(good[i].name, k));
 }
 
-/* What the user must give is kept by name; more of that than there is room for loses the event. */
+/* Parameters that the user must supply are kept by name. An event is omitted if their names do not
+ * fit. */
 static void parameters(void **state)
 {
 	char many[4000] = "", path[80];
@@ -350,7 +351,8 @@ static void parameters(void **state)
 	assert_int_equal(row("many6"), -1);
 }
 
-/* The same event with its companions; each of them alone is an event's file like others. */
+/* Companion files (.scale, .unit, .per-pkg, .snapshot) belong to their event, and are never events
+ * themselves. A name that only resembles one is an ordinary event. */
 static void companions(void **state)
 {
 	(void)state;
@@ -389,7 +391,7 @@ static void companions(void **state)
 	assert_int_equal(row("lonely.unit"), -1);
 }
 
-/* Without a scale that makes sense a count is one, and none of Joules. */
+/* An invalid scale is ignored together with the unit. */
 static void senseless_scales(void **state)
 {
 	static const char *const scales[] = { "0",   "-1",   "1e400", "1e-400", "nan",

@@ -52,7 +52,7 @@ if ! command -v abidiff >/dev/null; then
 elif [ "$(uname -m)" != x86_64 ]; then
 	echo "ok 3 - abi: $what # SKIP it describes the library of x86_64"
 else
-	# What is new is a difference, too: the description says what later versions must keep.
+	# An addition is a difference, too: the description lists all that later versions must keep.
 	abidiff --drop-private-types --headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" \
 		"$library" >"$work/abidiff" 2>&1 &&
 		: >"$work/abidiff" || echo "refresh it: ./scripts/abi.sh -w $library" >>"$work/abidiff"

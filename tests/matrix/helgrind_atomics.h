@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Included before everything else in the build for helgrind, which does not know what C11's atomic
- * operations promise: here they say it. The plain accesses that they guard stay as they are, and
- * those are what helgrind is to judge. */
-/* The embedded image is a source of the assembler. */
+/* Included before everything else in the build for helgrind, which does not model C11's atomic
+ * operations: these macros report their ordering. The plain accesses that they guard are unchanged,
+ * and helgrind checks those. */
+/* The embedded image is an assembler source, which cannot include this. */
 #if !defined PERFMON_HELGRIND_ATOMICS_H && !defined __ASSEMBLER__
 #define PERFMON_HELGRIND_ATOMICS_H
 
 #include <stdatomic.h>
 #include <valgrind/helgrind.h>
 
-/* The atomic itself may be touched by all at once. */
+/* All threads may access the atomic itself at once. */
 #define HG_ATOMIC(P) VALGRIND_HG_DISABLE_CHECKING((P), sizeof(*(P)))
 
 #define HG_LOAD(P, ORDER)                                                                          \

@@ -41,7 +41,7 @@ thread)
 	targets="$(programs $only) tests/region/test_regions"
 	only="$only regions"
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
-	# What is not ordered is seen the first time that two threads come by.
+	# The sanitizer reports a race the first time that two threads meet, so short runs are enough.
 	export PERFMON_QUICK=1
 	TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1"
 	export TSAN_OPTIONS

@@ -137,7 +137,7 @@ static void finish(void)
 	recording = NULL;
 }
 
-/* A line for each sample of the file: what perf script is asked for as well. */
+/* A line for each sample of the file, with the fields that theirs() requests from perf script. */
 static char *ours(unsigned *n)
 {
 	pfm_error_t error = PFM_INIT(error);
@@ -168,7 +168,7 @@ static bool have_perf(void)
 	return system("perf --version >/dev/null 2>&1") == 0;
 }
 
-/* The same of perf: "TID [CPU] SECONDS.NANO: EVENT: ADDR IP". */
+/* The lines of ours(), from perf script, which prints "TID [CPU] SECONDS.NANO: ADDR IP". */
 static char *theirs(unsigned *n)
 {
 	char command[256], line[1024], *text = NULL;
@@ -225,8 +225,8 @@ static pid_t three_threads(void)
 	return pid;
 }
 
-/* What was there before the first record: each thread's name, and each mapping once, however many
- * threads have it. */
+/* Records of the state before the first sample: each thread's name, and each mapping once, however
+ * many threads share it. */
 static void reports_earlier_mappings_once(void **state)
 {
 	enum { MANY = 400 };
@@ -280,8 +280,8 @@ static void reads_what_it_wrote(void **state)
 	assert_string_equal(info.name, "minor-faults:u:period=10");
 }
 
-/* Events stand twice in a file, in front and among the features: all of them in both, the one
- * beside samples too. */
+/* A file lists events twice, in its header and among the features. Both lists have every event,
+ * also the additional one for records other than samples. */
 static void features_have_each_event(void **state)
 {
 	enum { EVENT_DESC = 12 };

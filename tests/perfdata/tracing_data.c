@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording holds of tracefs, byte for byte, and which text describes a tracepoint: that of
- * its number, wherever tracefs is mounted, once for each. */
+/* The tracing data of a recording, byte for byte, and the format text of a tracepoint: the one with
+ * its ID, wherever tracefs is mounted, once for each tracepoint. */
 #include "bare_session.h"
 
 #define EVENTS "/sys/kernel/tracing/events/"
@@ -76,16 +76,16 @@ static void which_text(void **state)
 	fake_file(&fake, EVENTS "sched/wakeup/format", "wakeup\nID: 8");
 	expect_format(0, "debug\nID: 7\n");
 	expect_format(1, NULL);
-	expect_format(2, "wakeup\nID: 8\n"); /* what stands behind the name is none of it */
+	expect_format(2, "wakeup\nID: 8\n"); /* the name ends before the slash */
 	expect_format(3, NULL);
-	/* The usual place comes first, also where its text is about another one. */
+	/* The usual mount point comes first, even if its text is about another tracepoint. */
 	fake_file(&fake, EVENTS "sched/switch/format", "new\nID: 7");
 	expect_format(0, "new\nID: 7\n");
 	fake_file(&fake, EVENTS "sched/switch/format", "other\nID: 70");
 	expect_format(0, NULL);
 }
 
-/* Two places are asked, and no third. */
+/* Only two mount points are tried. */
 static void without_mounts(void **state)
 {
 	(void)state;
@@ -176,13 +176,13 @@ static void byte_for_byte(void **state)
 	expected = (struct byte_buffer){ .data = NULL };
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1);
 	add_count("a:b", PERF_TYPE_TRACEPOINT, 1); /* once is enough */
-	add_count("a:b", PERF_TYPE_SOFTWARE, 2);   /* is none */
+	add_count("a:b", PERF_TYPE_SOFTWARE, 2);   /* not a tracepoint */
 	add_count("c:d", PERF_TYPE_TRACEPOINT, 2);
 	/* Nothing can be read. */
 	put_head("", "", 0);
 	put_tail();
 	expect_bytes(false);
-	/* One of them. */
+	/* One format can be read. */
 	fake_file(&fake, EVENTS "header_page", "the page");
 	fake_file(&fake, DEBUG "header_event", "an event");
 	fake_file(&fake, EVENTS "c/d/format", "second\nID: 2");
@@ -206,7 +206,7 @@ static void byte_for_byte(void **state)
 	free(expected.data);
 }
 
-/* Behind what a buffer already has. */
+/* Tracing data is appended to the bytes that a buffer already has. */
 static void it_is_added(void **state)
 {
 	(void)state;

@@ -47,7 +47,7 @@ static void no_overlap(const struct table *t, const char *name)
 	n_layouts += b != NULL;
 }
 
-/* Event select bits lie within the register's fields, and the counter exists. */
+/* Event select bits are within the register's fields, and the counter exists. */
 static void check_event_select_bits(const struct table *t, const char *name)
 {
 	unsigned n = 0, counter = 99;

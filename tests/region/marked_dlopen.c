@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that knows the library only by its plugin: marked_dlopen PLUGIN. Twice, 4 threads visit
- * a region of it 3 times and stay in another one; the plugin is closed, then the threads end. */
+/* A program that uses the library only through a plugin: marked_dlopen PLUGIN. Twice, 4 threads
+ * visit a region of the plugin 3 times and stay in another one; the plugin is closed, then the
+ * threads end. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>

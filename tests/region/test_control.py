@@ -20,8 +20,8 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_REGION
 
 
 def faults(args, pages):
-    """Page faults of a run in which the program counts two parts with @pages pages each; what pfm
-    said."""
+    """Page faults of a run in which the program counts two parts with @pages pages each, and
+    pfm's messages."""
     control, ack = os.pipe(), os.pipe()
     fds = control + ack
     command = [
@@ -48,7 +48,7 @@ def counts_here():
 @unittest.skipUnless(counts_here(), "the kernel counts no page faults here")
 class Stat(unittest.TestCase):
     def test_parts_alone_are_counted(self):
-        """What the parts have beside their pages is the same in both runs."""
+        """Both runs have equal page faults besides those on the parts' pages."""
         without, _ = faults(["-D", "-1"], 0)
         with_pages, said = faults(["-D", "-1"], 500)
         self.assertEqual(with_pages - without, 1000)

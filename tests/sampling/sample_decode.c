@@ -7,7 +7,7 @@
 
 #define VALUE(BIT) (0x1111111111110000u + (BIT))
 
-/* The fields stand in the kernel's order. */
+/* The fields are in the kernel's order. */
 static void put_sample(struct maker *m, uint64_t f, bool foreign)
 {
 	begin(m, foreign, 9, 0x4002);
@@ -275,7 +275,7 @@ static void refuses_lengths_beyond_the_sample(void **state)
 			pfm_record_t r;
 
 			begin(&m, false, 9, 0);
-			if (k == 4) { // the one whose length has 32 bits
+			if (k == 4) { /* the raw field has a 32-bit length */
 				put32(&m, (uint32_t)lies[i] | 100);
 				put32(&m, (uint32_t)lies[i]);
 			} else {

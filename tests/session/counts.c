@@ -65,7 +65,6 @@ static void what_cannot_be_counted(void **state)
 	assert_int_equal(s->counts[0].status.cause, PFM_CAUSE_NONE);
 }
 
-/* A kernel that wants to be asked for it says where: in its core PMU's format. */
 /* An event that no privilege level counts is refused: it would be an exact 0. */
 static void events_without_a_level(void **state)
 {
@@ -79,6 +78,7 @@ static void events_without_a_level(void **state)
 	assert_int_equal(s->counts[0].status.cause, PFM_CAUSE_NONE);
 }
 
+/* A kernel that must be asked for readings in user space names the bit in its core PMU's format. */
 static void readings_in_user_space(void **state)
 {
 	(void)state;

@@ -280,7 +280,7 @@ static void groups_that_differ(void **state)
 	(void)state;
 	add_part(0, -1, true, 0, -1);
 	add_part(1, 0, true, 0, -1);
-	add_part(2, -1, true, 0, -1); /* nobody joined it */
+	add_part(2, -1, true, 0, -1); /* no event joined this group */
 	add_part(3, -1, false, 0, -1);
 	assert_int_equal(pfmi_perf_assign_readings(s), 0);
 	s->sys.read = scripted_read;

@@ -9,7 +9,7 @@
 
 /* ---- dry runs -------------------------------------------------------------------------------- */
 
-/* What part @k of the session would be opened as. */
+/* Check the arguments with which the session would open its kernel event @k. */
 static void expect_part(unsigned k, unsigned type, uint64_t config, int pid, int cpu, int lead)
 {
 	const struct perf_state *st = session->backend_state;
@@ -61,12 +61,12 @@ static void dry_run_plans_and_opens_nothing(void **state)
 	end_session();
 	options.pid = 0;
 	options.flags = PFM_SESSION_DRY_RUN | PFM_SESSION_USER_READ;
-	must_open(TEXTS("cpu_core/instructions/")); /* there is no page to map */
+	must_open(TEXTS("cpu_core/instructions/")); /* a dry run maps no page */
 	assert_int_equal(pfm_read_count(session, 0, &counts[0]), PFMLIB_SUCCESS);
 	assert_int_equal(fake.uses[FAKE_PERF], 0);
 }
 
-/* The names of backends are checked there, too. */
+/* A dry run uses the backend that the options name. */
 static void dry_run_for_another_backend(void **state)
 {
 	(void)state;

@@ -33,8 +33,8 @@ static void user_space_reads_fall_back(void **state)
 
 #ifdef __x86_64__
 
-/* What RDPMC would answer. Here it is a trap: the machine need not have the counter, and must not
- * let this program read it. */
+/* The result of RDPMC. The instruction traps here and a signal handler emulates it: the machine may
+ * lack the counter, and must not let this program read it. */
 static struct {
 	uint32_t index;
 	uint64_t value;
@@ -113,15 +113,15 @@ static void counters_are_read_from_user_space(void **state)
 	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
 	assert_int_equal(count.value, 4999);
 	assert_int_equal(fake.uses[FAKE_READ_PERF], 0);
-	/* Shared, and the page has no clock: the kernel knows for how long. */
+	/* The counter is shared and the page has no clock: the times come from the kernel. */
 	page->time_running = 500;
 	rdpmc.n = 0;
 	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
 	assert_int_equal(count.value, 2000);
 	assert_int_equal(fake.uses[FAKE_READ_PERF], 1);
 	assert_int_equal(rdpmc.n, 0);
-	/* With one: a quarter of a nanosecond for each tick, of which time_offset are not this
-	 * event's. */
+	/* With a clock, a tick is a quarter of a nanosecond, and time_offset is not time of this
+	 * event. */
 	page = page_of(1, 1, 0, 300);
 	page->cap_user_time = 1;
 	page->time_mult = 1 << 8;
@@ -136,7 +136,7 @@ static void counters_are_read_from_user_space(void **state)
 	assert_int_equal(count.enabled - count.running, 2000000000000000);
 	assert_int_equal(count.quality, PFM_QUALITY_SCALED);
 	assert_true(count.value == 900 || count.value == 899);
-	/* What that reading had to say is said of the next one no more. */
+	/* The count quality of that reading does not apply to the next one. */
 	read_all();
 	expect_count(0, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
 	/* A clock of few bits, that may have gone round since the page was written. */
@@ -146,7 +146,7 @@ static void counters_are_read_from_user_space(void **state)
 	page->time_offset = 7;
 	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);
 	assert_int_equal(count.enabled, 3000000000000000 + 7 + 1000);
-	/* Stopped: the page is not asked. */
+	/* The page is not used after a stop. */
 	assert_int_equal(pfm_stop_session(session), 0);
 	rdpmc.n = 0;
 	assert_int_equal(pfm_read_count(session, 0, &count), PFMLIB_SUCCESS);

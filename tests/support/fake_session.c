@@ -13,8 +13,8 @@ pfm_session_options_t options;
 pfm_error_t error;
 pfm_count_t counts[64];
 
-/* Events are numbered from 1, also where the kernel shows its PMUs and nobody has to ask whether
- * there is perf_event_open at all. */
+/* Use up number 0, so that events are numbered from 1. Where the kernel exports no PMUs, the
+ * library's probe for perf_event_open() uses it instead. */
 static void use_a_number(void)
 {
 	struct perf_event_attr none = { .size = sizeof(none) };

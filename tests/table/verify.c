@@ -394,7 +394,7 @@ static void control_characters(void **state)
 	free(t);
 }
 
-/* A table for a processor that an encoder knows must have that processor's counters. */
+/* A table whose encoder is made for one processor must have that processor's counters. */
 static void processors_that_encoders_know(void **state)
 {
 	static const struct {

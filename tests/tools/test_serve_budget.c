@@ -89,8 +89,8 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Sleeps as often as the budget wants. Each time the process wakes up costs @wake_ns. Returns how
- * often that was. */
+/* Sleep as often as the budget requires, and return how often. Each wake-up costs @wake_ns of CPU
+ * time. */
 static unsigned sleep_until_allowed(uint64_t wake_ns)
 {
 	unsigned n = 0;

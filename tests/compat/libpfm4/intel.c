@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Intel's layouts behind libpfm4's names: each bit of PERFEVTSEL, second words, how masks go
- * together, boxes of the uncore. */
+/* Intel's register layouts for libpfm4's names: each bit of PERFEVTSEL, second words, combinations
+ * of masks, boxes of the uncore. */
 #include "libpfm4_codes.h"
 
 static void selects_of_cores(void **state)
@@ -10,7 +10,7 @@ static void selects_of_cores(void **state)
 	word_is("skx::UNHALTED_CORE_CYCLES", U, 0x51003c);
 	word_is("skx::UNHALTED_CORE_CYCLES", K, 0x52003c);
 	word_is("skx::UNHALTED_CORE_CYCLES", PFM_PLMH, 0x50003c);
-	word_is("skx::UNHALTED_CORE_CYCLES:k", U, 0x52003c); /* what is named is all */
+	word_is("skx::UNHALTED_CORE_CYCLES:k", U, 0x52003c); /* named levels replace the defaults */
 	word_is("skx::UNHALTED_CORE_CYCLES:k=0", U, 0x50003c);
 	refuses("skx::UNHALTED_CORE_CYCLES:e", PFM_ERR_ATTR); /* needs a counter mask */
 	word_is("skx::UNHALTED_CORE_CYCLES:e:c=1", U, 0x155003c);
@@ -47,8 +47,9 @@ static void second_words(void **state)
 	refuses("skx::MEM_TRANS_RETIRED:LOAD_LATENCY:ldlat=65536", PFM_ERR_ATTR_VAL);
 }
 
-/* Two masks of an event: if each stands for another event they are of one group and do not get
- * along; if each shuts out later groups, and one is a default, they are the same. */
+/* Two masks of an event that replace its code by different codes exclude each other: they share a
+ * group that allows no combination. Two masks that exclude higher groups share a group if one is a
+ * default, and are not both defaults. */
 static void no_two_masks(const struct l4_mask *a, const struct l4_mask *b)
 {
 	const uint32_t both = a->flags & b->flags, one = a->flags | b->flags;
@@ -59,9 +60,9 @@ static void no_two_masks(const struct l4_mask *a, const struct l4_mask *b)
 	             (a->group != b->group || both & MASK_IS_DEFAULT));
 }
 
-/* Three of the numbers that modifiers of boxes have are no event's. Cores and Nehalem's uncore have
- * nothing that wants a modifier or a mask of another group, the latter nothing that sets one:
- * nobody looks there. */
+/* Boxes have modifiers 8, 13 and 14, but no event uses them. Events of cores and of Nehalem's
+ * uncore require neither a modifier nor a mask of another group, and masks of the latter set no
+ * modifier. The encoders do not check for these cases. */
 static void refuses_attributes_of_no_event(void **state)
 {
 	unsigned n = 0, other = 0;
@@ -102,16 +103,16 @@ static void refuses_attributes_of_no_event(void **state)
 
 /* ---- libpfm4's answers ----------------------------------------------------------------------- */
 
-/* What libpfm4 4.13 answers: words or an error, and the attributes of its own string. Chosen so
- * that between them every branch is taken, each modifier has its least and its largest value, and
- * each bit that a word can have is set. */
+/* Results of libpfm4 4.13: words or an error, and the attributes of its own string. Together the
+ * rows take every branch, give each modifier its least and its largest value, and set each bit that
+ * a word can have. */
 struct answer {
 	int plm;
 	const char *text;
 	int answer; /* number of words, or an error */
 	uint64_t word[4];
-	const char *theirs, *ours; /* attributes of the string that is libpfm4's; of ours, which
-	                              reads back, if that is another one */
+	const char *theirs, *ours; /* attributes of libpfm4's string; of ours, which parses
+	                              again, if it differs */
 };
 
 static const struct answer answers[] = {
@@ -972,7 +973,7 @@ static char *string_of(const struct answer *a)
 	return text;
 }
 
-/* What stands behind the name of the event. */
+/* The attributes after the event's name, with the first colon. */
 static const char *attributes(const char *text)
 {
 	const char *event = strstr(text, "::") + 2;

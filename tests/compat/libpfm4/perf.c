@@ -24,7 +24,7 @@ static struct made *make(unsigned encoder, uint64_t word)
 	m.unit.host_kind = L4_HOST_ANY;
 	m.unit.type = PFM_PMU_TYPE_CORE;
 	m.unit.levels = PFM_PLM0 | PFM_PLM3;
-	m.unit.kernel_event_names = m.unit.name; /* a device that nobody has */
+	m.unit.kernel_event_names = m.unit.name; /* a device that does not exist */
 	m.q.event = (struct l4_event){ .pmu = &m.unit, .row = &m.row, .encoder = (uint8_t)encoder };
 	m.q.os = PFM_OS_PERF_EVENT_EXT;
 	m.q.attr_list.os_attrs = (1u << N_OS_ATTRS) - 1;

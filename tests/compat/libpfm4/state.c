@@ -108,7 +108,7 @@ static void paths_below_the_root(void **state)
 	l4_end_case();
 }
 
-/* What is active on one processor, and what is then asked of others. */
+/* Active PMUs of one processor, and whether PMUs of others can be named there. */
 static void active_units(void **state)
 {
 	static const char *const inactive[] = { "LIBPFM_ENCODE_INACTIVE", "1", NULL };
@@ -127,7 +127,8 @@ static void active_units(void **state)
 	assert_true(l4_is_pmu_active(skx) && !l4_is_pmu_active(zen));
 }
 
-/* Any piece of a name, of a list; one that is as long as no name is does nothing. */
+/* An item of the list disables every PMU whose name contains it. An item that is longer than any
+ * name has no effect. */
 static void disabled_units(void **state)
 {
 	static const char *const lists[][2] = {
@@ -154,8 +155,8 @@ static void disabled_units(void **state)
 	l4_end_case();
 }
 
-/* The first of that name, and no one behind it. The kernel's own, asked for by name all the same,
- * has its own levels. */
+/* LIBPFM_FORCE_PMU activates the first PMU whose name begins with its value, and disables all PMUs
+ * after it. Core levels are 0 then, so the kernel's own PMU uses its own levels. */
 static void forced_unit(void **state)
 {
 	static const char *const names[] = { "amd64_k8_revb", "AMD64_K8_REVB,more",
@@ -203,7 +204,7 @@ static void switches(void **state)
 	l4_end_case();
 }
 
-/* The kernel's interface is there where some PMU of it takes turns. */
+/* The kernel's perf interface is present if a PMU of the kernel multiplexes. */
 static void interface_of_the_kernel(void **state)
 {
 	const char *turns = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms",
@@ -225,8 +226,8 @@ static void interface_of_the_kernel(void **state)
 	assert_true(l4_is_os_active());
 }
 
-/* Boxes of newer processors are there where the kernel has them, or where there is no kernel to
- * ask. */
+/* Boxes of newer processors are active if the kernel exports their devices, or if its perf
+ * interface is missing. */
 static void boxes_with_devices(void **state)
 {
 	const char *device = "/sys/bus/event_source/devices/uncore_cha_0/type";
