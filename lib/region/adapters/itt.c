@@ -3,14 +3,17 @@
  * program loads it at its first call and hands over its table of functions, in which those below
  * are entered.
  *
- *     task        a region of the calling thread, named as the task's string; end closes the
- * innermost overlapped task, frame, region    a visit by handle, found by its id pause, resume
- * regions are not counted in between
+ *     task           a region of the calling thread, named as the task's string; end closes
+ *                    the innermost
+ *     overlapped task, frame, region
+ *                    a visit by handle, found by its id
+ *     pause, resume  regions are not counted in between
  */
 #include <pthread.h>
 #include "adapter.h"
 
-/* Layouts of ittnotify since 2011. Members that are not used have the names of their kinds. */
+/* Layouts of ittnotify since 2011. Members that this library does not use are named by their types.
+ */
 struct itt_api {
 	const char *name;
 	void **function;

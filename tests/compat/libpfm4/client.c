@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A client of libpfm4, built against our headers and against libpfm4's, and run with either
- * library. layout         size and offset of every member of the interface's structures pmus every
- * PMU walk OS        every PMU, event and attribute with all fields except descriptions encode
- * lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code, words or
- * perf_event_attr, string encode over    as encode, into a perf_event_attr whose words are already
- * set and that is pinned and exclusive (P, X) encode rate    as encode, into a perf_event_attr with
- * a rate of 77 samples a second validate       result and output of every PMU's self test rules
- * return codes of calls that fail, and of sizes of structures */
+ * library:
+ *
+ *   layout       size and offset of every member of the interface's structures
+ *   pmus         every PMU
+ *   walk OS      every PMU, event and attribute with all fields except descriptions
+ *   encode       lines "OS LEVELS ATTR_SIZE ARG_SIZE STRING" from standard input: return code,
+ *                words or perf_event_attr, string
+ *   encode over  as encode, into a perf_event_attr whose words are already set and that is
+ *                pinned and exclusive (P, X)
+ *   encode rate  as encode, into a perf_event_attr with a rate of 77 samples a second
+ *   validate     result and output of every PMU's self test
+ *   rules        return codes of calls that fail, and of sizes of structures */
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
