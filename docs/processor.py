@@ -418,13 +418,13 @@ class Page:
 
     def traits(self, row):
         """Remaining fields that a row sets."""
-        told = {
+        covered_fields = {
             "code", "umask", "cmask", "edge", "inv", "any", "max", "sel", "cbox", "stat", "config",
             "arch_bit", "flags", "msr", "alt", "precise"
         } | set(TEXTS_APART)
         given = {k for k, _, _ in row.values}
         for i, f in enumerate(self.t.fields):
-            if f.name in told or i not in given:
+            if f.name in covered_fields or i not in given:
                 continue
             value = self.value(row, f.name)
             if f.kind == pt.TRAIT:

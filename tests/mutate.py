@@ -165,14 +165,14 @@ def processor_time():
 class Test:
     """One test of the suite, run as Meson runs it."""
 
-    def __init__(self, build, told):
-        self.build, self.name, self.command, self.limit = build, told["name"], told["cmd"], told[
+    def __init__(self, build, entry):
+        self.build, self.name, self.command, self.limit = build, entry["name"], entry["cmd"], entry[
             "timeout"]
         self.suite = min((SUITES.index(s)
-                          for s in (name.split(":")[-1] for name in told["suite"]) if s in SUITES),
+                          for s in (name.split(":")[-1] for name in entry["suite"]) if s in SUITES),
                          default=None)
         # as Meson has it: memory is not 0 by chance
-        self.env = {**os.environ, "MALLOC_PERTURB_": "165", **told["env"]}
+        self.env = {**os.environ, "MALLOC_PERTURB_": "165", **entry["env"]}
         self.python = any(word.endswith(".py") for word in self.command)
         self.seconds = 0.0
 
@@ -206,11 +206,11 @@ class Suite:
     """The quick suite, and which test noticed what."""
 
     def __init__(self, build, names="", near=False):
-        told = json.loads(
+        tests = json.loads(
             subprocess.run(["meson", "introspect", build, "--tests"], check=True,
                            stdout=subprocess.PIPE).stdout)
         self.tests = [
-            t for t in (Test(build, x) for x in told if not names or x["name"] in names.split(","))
+            t for t in (Test(build, x) for x in tests if not names or x["name"] in names.split(","))
             if t.suite is not None
         ]
         self.noticed = collections.defaultdict(collections.Counter)

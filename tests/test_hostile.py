@@ -333,7 +333,7 @@ class MoreRights(Folder):
         began = time.monotonic()
         subprocess.run(work + ["count=20000"], check=True, stderr=subprocess.DEVNULL)
         work += ["count=%d" % (20000 * 0.8 / (time.monotonic() - began))]
-        told = {}
+        qualities = {}
         for mode in 0o755, 0o711:
             os.chmod(program, mode)
             with subprocess.Popen(["sh", "-c", "read line; exec " + " ".join(work)],
@@ -341,14 +341,14 @@ class MoreRights(Folder):
                                   preexec_fn=lambda: os.setresuid(NOBODY, NOBODY, NOBODY)) as p:
                 late = threading.Timer(0.3, p.communicate, [b"go\n"])
                 late.start()
-                told[mode] = [
+                qualities[mode] = [
                     (c["quality"], c.get("cause"))
                     for c in self.as_nobody("--json", "-e", "task-clock", "-p", str(p.pid))
                 ]
                 late.join()
-        if told[0o755] != [("exact", None)]:
+        if qualities[0o755] != [("exact", None)]:
             self.skipTest("nobody may count nothing here")
-        self.assertEqual(told[0o711], [("partial", "permission")])
+        self.assertEqual(qualities[0o711], [("partial", "permission")])
 
 
 class ForeignText(Folder):
@@ -800,7 +800,7 @@ class Giants(Folder):
             with open(path, "w", encoding="ascii") as f:
                 f.write(text + "\n")
 
-    def asked(self, *args):
+    def run_on_box(self, *args):
         def limit():
             resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
             resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
@@ -808,20 +808,20 @@ class Giants(Folder):
 
     def test_more_cpus_than_a_kernel_has(self):
         self.machine(",".join(["0-1000000"] * 300), 4000)
-        self.ok(self.asked("encode", "uncore_box/event=1/"))
-        r = self.asked("stat", "--dry-run", "-a", "-e", "uncore_box/event=1/", "--", "true")
+        self.ok(self.run_on_box("encode", "uncore_box/event=1/"))
+        r = self.run_on_box("stat", "--dry-run", "-a", "-e", "uncore_box/event=1/", "--", "true")
         self.assertIn("the list of CPUs on line cannot be read", r.stdout + r.stderr)
 
     def test_all_boxes_on_all_cpus(self):
         self.machine(",".join(["0-65535"] * 300), 500)
-        self.ok(self.asked("list", "--pmus"))
-        r = self.asked("stat", "--dry-run", "-a", "-e", "cpu/event=1/", "--", "true")
+        self.ok(self.run_on_box("list", "--pmus"))
+        r = self.run_on_box("stat", "--dry-run", "-a", "-e", "cpu/event=1/", "--", "true")
         self.assertIn("65536 kernel events, CPUs 0-65535\n", r.stdout + r.stderr)
         for options in (("-a",), ("-a", "--per-cpu")):
-            r = self.asked("stat", "--dry-run", *options, "-e", "uncore_box/event=1/", "--", "true")
+            r = self.run_on_box("stat", "--dry-run", *options, "-e", "uncore_box/event=1/", "--", "true")
             self.assertEqual(r.returncode, 1, r.stderr)
             self.assertIn("more than 262144 counters of the kernel", r.stderr)
-        r = self.asked("stat", "--dry-run", "-a", "--per-cpu", "-e", ",".join(["cpu/event=1/"] * 5),
+        r = self.run_on_box("stat", "--dry-run", "-a", "--per-cpu", "-e", ",".join(["cpu/event=1/"] * 5),
                        "--", "true")
         self.assertIn("at most 262144 counts, one for each CPU", r.stderr)
 

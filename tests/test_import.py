@@ -1339,11 +1339,11 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(set(shown), {name for name in names if "," not in name})
         for form in "invented_f1::%s", "invented_f1/%s/":
             # a term of perf's with a value is none
-            asked = [name for name in shown if form[-1] != "/" or "=" not in name]
+            texts = [name for name in shown if form[-1] != "/" or "=" not in name]
             said = subprocess.run([PFM, "encode", "--json", "-"], env=env,
-                                  input="".join(form % name + "\n" for name in asked),
+                                  input="".join(form % name + "\n" for name in texts),
                                   capture_output=True, text=True).stdout
-            self.assertEqual([json.loads(line).get("event") for line in said.splitlines()], asked)
+            self.assertEqual([json.loads(line).get("event") for line in said.splitlines()], texts)
 
     def test_halves_of_characters(self):
         """JSON can have one half of a pair alone; no file can."""
@@ -1449,13 +1449,13 @@ class MadeUp(unittest.TestCase):
                     "skx 1 core, 0 uncore events, 0 metrics in 1 tables%s%s%s" %
                     (own, ", 1 refused" if damaged else "", end))
                 self.assertIn(", %s in " % format_size(size), out.splitlines()[-1])
-                told = [
+                records = [
                     json.loads(line) for line in run(self.root, "--json", "--force", *options,
                                                      check=False)[1].splitlines()
                 ]
-                self.assertEqual([t["model"]["state"] for t in told if "model" in t],
+                self.assertEqual([t["model"]["state"] for t in records if "model" in t],
                                  ["damaged" if damaged else "done"])
-                self.assertEqual(told[-1]["summary"]["bytes"], size)
+                self.assertEqual(records[-1]["summary"]["bytes"], size)
             self.put("SKX/events/x_uncore.json", b'{"Header": {}, "Events": [{"EventNa')
 
     @staticmethod

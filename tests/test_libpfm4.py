@@ -834,7 +834,7 @@ class Native(unittest.TestCase):
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
         texts.read_files(
             sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
-        tables, asked = {}, []
+        tables, wanted_rows = {}, []
         for u in texts.units:
             tables.setdefault(
                 re.sub(r"\d+$", "", u.name) if "_" in u.name and u.keys.get("type") == "uncore" else
@@ -842,12 +842,12 @@ class Native(unittest.TestCase):
         for unit, t in tables.values():
             if t.encoder not in ("perf", "perf_raw", "arch"):
                 first = {r.name.upper(): r for r in reversed(t.rows)}
-                asked += [(unit, t.encoder, r.name + m) for r in first.values()
+                wanted_rows += [(unit, t.encoder, r.name + m) for r in first.values()
                           for m in [""] + [":" + m.name for m in r.masks]]
-        answers = encode([(0, 9, 0, 0, "%s::%s" % (u, name)) for u, _, name in asked],
+        answers = encode([(0, 9, 0, 0, "%s::%s" % (u, name)) for u, _, name in wanted_rows],
                          inactive=True, exact=False)
         return [
-            q + ([int(w, 16) for w in a[1].split()], ) for q, a in zip(asked, answers)
+            q + ([int(w, 16) for w in a[1].split()], ) for q, a in zip(wanted_rows, answers)
             if a[0] == "0"
         ]
 
@@ -1038,14 +1038,14 @@ class Native(unittest.TestCase):
             ),
         ):
             units = tuple(n if n.endswith("_") else n + ":" for n in names.split())
-            asked = [r for r in rows if r["s"].startswith(units)][::3]
+            wanted_rows = [r for r in rows if r["s"].startswith(units)][::3]
             same = 0
-            for r, a in zip(asked, self.pfm(r["s"] for r in asked)):
+            for r, a in zip(wanted_rows, self.pfm(r["s"] for r in wanted_rows)):
                 words = [int(w, 16) for w in r["c"]] + [0, 0]
                 perf = a.get("perf") or {"config": "-1", "config1": "-1"}
                 same += [int(perf["config"], 16),
                          int(perf["config1"], 16)] == [words[0] & ~own, words[1] | words[2] << 32]
-            self.assertGreaterEqual(100 * same, least * len(asked), units)
+            self.assertGreaterEqual(100 * same, least * len(wanted_rows), units)
 
 
 class Corrections(unittest.TestCase):
@@ -1073,12 +1073,12 @@ class Corrections(unittest.TestCase):
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
         texts.read_files(
             sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
-        told = {(r[0].split("::")[0], r[0].split("::")[1]) for r in self.table()}
+        pairs = {(r[0].split("::")[0], r[0].split("::")[1]) for r in self.table()}
         aliases = {"DEMAND_RFO_HIT", "PF_MISS", "PF_HIT", "CORE", "REF_TSC", "*"}
         for names, target, _ in texts.corrections:
             units = {u.name for u in texts.units if u.keys["table"] in names}
             self.assertTrue(
-                any((u, target) in told for u in units) or target.split(":")[-1] in aliases
+                any((u, target) in pairs for u in units) or target.split(":")[-1] in aliases
                 or "arm_thunderx2" in names, target)
 
     def test_levels_of_arm(self):
@@ -1550,8 +1550,8 @@ class Interface(unittest.TestCase):
         self.assertEqual(said[0], "-2 -2 -2 -2")
         self.assertGreater(len(said), 2 * 380)
         self.assertEqual(said.pop(), "0 without words")
-        for told, line in zip(said[1::2], said[2::2]):
-            self.assertRegex(told, r"^pmu: \w+: \d+ events, 0 faults$")
+        for pairs, line in zip(said[1::2], said[2::2]):
+            self.assertRegex(pairs, r"^pmu: \w+: \d+ events, 0 faults$")
             self.assertEqual(line.split()[1], "0", line)
 
 

@@ -152,8 +152,8 @@ class Tables(unittest.TestCase):
 
     def test_disputes_are_of_rows(self):
         """Every line of audit.txt finds the rows that it speaks of."""
-        told = pmaudit.read_disputes(os.path.join(EVENTS, "audit.txt"))
-        left = {(where, event) for where, events in told.items() for event in events}
+        disputes = pmaudit.read_disputes(os.path.join(EVENTS, "audit.txt"))
+        left = {(where, event) for where, events in disputes.items() for event in events}
         self.assertGreater(len(left), 1000)
         for t, r, _ in self.rows():
             left.discard((pmaudit.get_part(t), pmaudit.fold_name(r.name)))
@@ -226,7 +226,7 @@ class Command(unittest.TestCase):
         cases = [case.split() for case in IDENTITIES.replace("\n", "").split("|")]
         self.assertGreater(len(cases), 60)
         wrong = [(cpu, want) for cpu, want in cases
-                 if want not in [p["pmu"] for p in asked([], cpu, "list") if p["host"]]]
+                 if want not in [p["pmu"] for p in run_requests([], cpu, "list") if p["host"]]]
         self.assertEqual(wrong, [])
 
     def test_sources_and_disputes_are_shown(self):
@@ -270,7 +270,7 @@ class Command(unittest.TestCase):
         self.assertEqual(self.encode("bdw::UNC_H_CLOCKTICKS", "GenuineIntel-6-3D")[0], 1)
 
 
-def asked(texts, cpu="none", command="encode"):
+def run_requests(texts, cpu="none", command="encode"):
     env = {k: v for k, v in os.environ.items() if not k.startswith("PERFMON_")}
     env.update(PERFMON_CPUID=cpu, PERFMON_EVENTS="", XDG_DATA_HOME="/nonexistent",
                PERFMON_SYSFS=HERE)
@@ -344,12 +344,12 @@ class Older(unittest.TestCase):
                                                           "niagara2"), ("mips,74Kc", "mips_74k"))
 
     def test_registers(self):
-        for (text, address, value), a in zip(self.GOLDEN, asked([g[0] for g in self.GOLDEN])):
+        for (text, address, value), a in zip(self.GOLDEN, run_requests([g[0] for g in self.GOLDEN])):
             self.assertEqual([(int(r["addr"], 16), int(r["value"], 16)) for r in a.get("regs", ())],
                              [(address, value)], text)
 
     def test_configurations(self):
-        for (text, config), a in zip(self.CONFIGS, asked([c[0] for c in self.CONFIGS])):
+        for (text, config), a in zip(self.CONFIGS, run_requests([c[0] for c in self.CONFIGS])):
             self.assertEqual(a.get("perf", {}).get("config"), hex(config), text)
 
     def dispatch(self, *events):
@@ -372,7 +372,7 @@ class Older(unittest.TestCase):
 
     def test_one_name_for_two_masks(self):
         """Both names of a value are good behind a colon."""
-        a, b = asked([
+        a, b = run_requests([
             "amd64_fam15h_interlagos::OCTWORD_WRITE_TRANSFERS" + m
             for m in (":OCTWORD_WRITE_TRANSFER", ":ALL")
         ])
@@ -380,14 +380,14 @@ class Older(unittest.TestCase):
 
     def test_sister_models_differ(self):
         """Revisions of one processor have masks and events of their own."""
-        early, late = asked(
+        early, late = run_requests(
             ["amd64_k8_rev%s::L2_FILL_WRITEBACK:L2_WRITEBACKS" % rev for rev in "bg"])
         self.assertEqual((early["error"]["kind"], late["regs"][0]["value"]),
                          ("unknown_qualifier", "0x53027f"))
 
     def test_hosts(self):
         for cpu, want in self.HOSTS:
-            here = [p["pmu"] for p in asked([], cpu, "list") if p["host"] and not p.get("uncore")]
+            here = [p["pmu"] for p in run_requests([], cpu, "list") if p["host"] and not p.get("uncore")]
             here = [n for n in here if n not in ("hardware", "software", "hw_cache")]
             self.assertEqual(here, [want], cpu)
 
@@ -405,7 +405,7 @@ class Older(unittest.TestCase):
                     wanted.append(
                         (older.PROCESSORS[pmu][0] + "::" + event, [int(w, 16) for w in row["c"]]))
         self.assertGreater(len(wanted), 4500)
-        for (text, words), a in zip(wanted, asked([w[0] for w in wanted])):
+        for (text, words), a in zip(wanted, run_requests([w[0] for w in wanted])):
             self.assertIn("perf", a, text)
             self.assertEqual(*self.words(text, words, a), text)
 

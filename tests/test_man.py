@@ -536,13 +536,13 @@ class Whole(unittest.TestCase):
     def test_error_texts(self):
         shown = re.findall(r"^\.It Dv PFMLIB_(\w+) Pq \\?(-?\d+)\n(.*?)\.\n",
                            read(os.path.join(DOCS, "man3", "pfm_result_text.3")), re.M | re.S)
-        told = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)',
+        errors = re.findall(r'^ERR\((\w+), (-?\d+), "(.*)"\)',
                           read(os.path.join(SOURCE, "lib", "base", "errors.def")), re.M)
 
         def plain(text):
             return re.sub(r"\s+", " ", re.sub(r"^\.Fn (\w+)", r"\1()", text, flags=re.M)).lower()
         self.assertEqual([(n, v, plain(t)) for n, v, t in shown],
-                         [(n, v, plain(t)) for n, v, t in told])
+                         [(n, v, plain(t)) for n, v, t in errors])
 
     def test_image_records(self):
         sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))

@@ -167,9 +167,9 @@ class Modules(unittest.TestCase):
                 edges[a].add(b)
                 why[a, b].append(name)
         found = [g for g in cycles(edges) if g not in FILE_CYCLES]
-        told = ["\n".join("%s -> %s: %s" % (a, b, " ".join(why[a, b])) for a in sorted(g)
+        reports = ["\n".join("%s -> %s: %s" % (a, b, " ".join(why[a, b])) for a in sorted(g)
                           for b in sorted(edges[a] & g)) for g in found]
-        self.assertEqual(told, [])
+        self.assertEqual(reports, [])
 
     def test_compatibility_libraries_have_no_user(self):
         found = [

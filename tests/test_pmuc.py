@@ -474,19 +474,19 @@ class RoundTrip(unittest.TestCase):
             "event", "NAME", '"A B"', "code=0x1", 'note="x y"', '"a text"', '"', "\\", "#", " ",
             "  ", "\t", "=", '"#"', 'a"b'
         ]
-        told = 0
+        n_checked = 0
         for _ in range(20000):
             text = "event " + "".join(
                 rng.choice(parts) + rng.choice(("", " ")) for _ in range(rng.randrange(7)))
             line = RowLine("x", 1, text)
             words, texts = line.find_words()
             if words and len(words) > 1:
-                told += 1
+                n_checked += 1
                 tokens = [t.raw for t in line.make_tokens([])]
                 self.assertEqual(words, [t for i, t in enumerate(tokens) if i < 2 or t[0] != '"'],
                                  text)
                 self.assertEqual(texts, [t[1:-1] for t in tokens[2:] if t[0] == '"'], text)
-        self.assertGreater(told, 1000)
+        self.assertGreater(n_checked, 1000)
 
     def test_depfile_names_every_source(self):
         with tempfile.TemporaryDirectory() as tmp:
@@ -614,21 +614,21 @@ int main(void)
 	return 0;
 }
 ''')
-            asked, want = [], []
+            lines, want = [], []
             for i, t in enumerate(tables):
                 v = view(t)
                 for text, _, kind in t.list_names():
                     for spelling in (text, text.swapcase().replace("_", "-"), text + "x",
                                      "_" + text + " "):
-                        asked.append("%s %s\n" % (chr(65 + i), spelling))
+                        lines.append("%s %s\n" % (chr(65 + i), spelling))
                         row = v.find_row(spelling)
                         want.append(-1 if row is None else row)
-            p = subprocess.run([program], input="".join(asked).encode(), capture_output=True,
+            p = subprocess.run([program], input="".join(lines).encode(), capture_output=True,
                                check=True)
             self.assertTrue(p.stdout == raw, "the program's image and the file differ")
             got = [int(x) for x in p.stderr.split()]
             self.assertEqual(len(got), len(want))
-            self.assertEqual([x for x in zip(asked, got, want) if x[1] != x[2]][:10], [])
+            self.assertEqual([x for x in zip(lines, got, want) if x[1] != x[2]][:10], [])
             self.assertGreater(len(want), 1000)
 
     @unittest.skipUnless(CC, "no C compiler")

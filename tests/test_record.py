@@ -448,10 +448,10 @@ class Record(unittest.TestCase):
                            program=("./program", "2000"))
         if "libzstd" in done.stderr:
             self.skipTest("no libzstd.so.1")
-        told = sum(
+        n_samples = sum(
             json.loads(line)["samples"]
             for line in self.pfm("report", "--json", "packed.data").stdout.splitlines())
-        self.assertGreaterEqual(told, 2000)
+        self.assertGreaterEqual(n_samples, 2000)
         self.assertLess(os.path.getsize(os.path.join(self.folder, "packed.data")), 2000 * 48)
 
     def test_an_event_in_every_way(self):
@@ -511,10 +511,10 @@ class Record(unittest.TestCase):
         self.assertRegex(done.stderr, r"pfm record: .* MB in perf\.data")
         lost = re.search(r"page-faults:u: (\d+) samples lost; larger buffers", done.stderr)
         self.assertIsNotNone(lost, done.stderr)
-        told = sum(
+        n_samples = sum(
             json.loads(line)["samples"]
             for line in self.pfm("report", "--json").stdout.splitlines())
-        self.assertGreaterEqual(told + int(lost[1]), 4000)
+        self.assertGreaterEqual(n_samples + int(lost[1]), 4000)
         records = re.search(r"pfm report: (\d+) records were lost", self.pfm("report").stderr)
         self.assertTrue(records and int(records[1]) >= int(lost[1]), (records, lost))
         with open(os.path.join(self.folder, "perf.data"), "rb") as f:
@@ -549,10 +549,10 @@ class Record(unittest.TestCase):
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 1)
         done = self.pfm("report", "--json", "full.data")
-        told = sum(json.loads(line)["samples"] for line in done.stdout.splitlines())
-        self.assertGreater(told, 1000)
+        n_samples = sum(json.loads(line)["samples"] for line in done.stdout.splitlines())
+        self.assertGreater(n_samples, 1000)
         self.assertIn(
-            "full.data is damaged or cut off: the records after the first %d samples" % told,
+            "full.data is damaged or cut off: the records after the first %d samples" % n_samples,
             done.stderr)
 
     def test_perf_reads_it(self):
@@ -892,7 +892,7 @@ class OtherPeoples(unittest.TestCase):
                 (form, p.returncode, "ended after a minute" if p.returncode == -9 else ""))
             return out.read().decode(), usage.ru_maxrss / 1024
 
-    def told(self, crafted, *form):
+    def report_both(self, crafted, *form):
         """What is written to the screen, and what beside it."""
         with tempfile.TemporaryDirectory() as folder:
             crafted.write(os.path.join(folder, "data"))
@@ -921,7 +921,7 @@ class OtherPeoples(unittest.TestCase):
         crafted = Crafted()
         crafted.attr()
         crafted.sample(5, weak[0][0], 1)
-        self.assertIn("[kernel]                 %s\n" % weak[0][2], self.told(crafted)[0])
+        self.assertIn("[kernel]                 %s\n" % weak[0][2], self.report_both(crafted)[0])
 
     def test_functions_of_another_kernel(self):
         at, _, name = next(s for s in self.kernel_symbols() if s[1] == "T" and s[2] == "_stext")
@@ -930,7 +930,7 @@ class OtherPeoples(unittest.TestCase):
             crafted.attr()
             crafted.kernel(name.encode(), at + off)
             crafted.sample(5, at + 0x1000, 1)
-            out, said = self.told(crafted)
+            out, said = self.report_both(crafted)
             self.assertEqual(
                 ("%#x\n" %
                  (at + 0x1000) in out, "of another kernel, or of an earlier boot" in said),
@@ -942,7 +942,7 @@ class OtherPeoples(unittest.TestCase):
         crafted.map(5, 0x1000, b"/bin/host")
         for misc in 2, 3, 4, 5:
             crafted.sample(5, 0x1008, misc)
-        places = [json.loads(line) for line in self.told(crafted, "--json")[0].splitlines()]
+        places = [json.loads(line) for line in self.report_both(crafted, "--json")[0].splitlines()]
         self.assertEqual(sorted((p["object"], p["samples"]) for p in places),
                          [("/bin/host", 1), ("[guest kernel]", 1), ("[guest]", 1),
                           ("[hypervisor]", 1)])
@@ -958,7 +958,7 @@ class OtherPeoples(unittest.TestCase):
                 crafted.record(2, struct.pack("<QQ", 1, records) + crafted.trailer(5), 0)
             crafted.record(5, struct.pack("<QQQ", 1, 1, 1) + crafted.trailer(5), 0)
             crafted.record(13, struct.pack("<Q", samples) + crafted.trailer(5), 0)
-            said = self.told(crafted)[1]
+            said = self.report_both(crafted)[1]
             self.assertIn("pfm report: %d records were lost while recording\n" % want, said)
             self.assertIn("pfm report: the kernel throttled sampling 1 time:", said)
 
@@ -968,7 +968,7 @@ class OtherPeoples(unittest.TestCase):
             for i, config in enumerate(configs):
                 crafted.attr([1 + i], config)
             crafted.sample(5, 0x1008)
-            out, said = self.told(crafted)
+            out, said = self.report_both(crafted)
             self.assertEqual(out, "")
             self.assertIn("pfm report: 1 samples are left out: their event is unknown\n", said)
             self.assertEqual("cannot be distinguished" in said, twins, said)
@@ -980,8 +980,8 @@ class OtherPeoples(unittest.TestCase):
             crafted.sample(5, 0x1000 + k)
         for form, want in ((), "20.00% in 10 more places"), (("-n", "49"),
                                                              "2.00% in 1 more place;"):
-            self.assertIn(want, self.told(crafted, *form)[0])
-        self.assertNotIn("more place", self.told(crafted, "-n", "50")[0])
+            self.assertIn(want, self.report_both(crafted, *form)[0])
+        self.assertNotIn("more place", self.report_both(crafted, "-n", "50")[0])
 
     def test_each_of_many_places_is_one(self):
         """Lists that grow a few times: what was added before is found again, and nothing else."""
@@ -994,10 +994,10 @@ class OtherPeoples(unittest.TestCase):
             place = draw.randrange(300), 0x1000 + draw.randrange(1500)
             crafted.sample(5 + place[0], place[1])
             want[place] += 1
-        places = [json.loads(line) for line in self.told(crafted, "--json")[0].splitlines()]
+        places = [json.loads(line) for line in self.report_both(crafted, "--json")[0].splitlines()]
         got = {(int(p["task"].split()[1]), int(p["function"], 16)): p["samples"] for p in places}
         self.assertEqual((len(places), got), (len(want), dict(want)))
-        folded = [line.rsplit(" ", 1) for line in self.told(crafted, "--folded")[0].splitlines()]
+        folded = [line.rsplit(" ", 1) for line in self.report_both(crafted, "--folded")[0].splitlines()]
         self.assertEqual(len(folded), len(want))
         self.assertEqual(
             {(int(t.split(";")[0].split()[1]), int(t.rsplit(";", 1)[1], 16)): int(n)
@@ -1049,7 +1049,7 @@ class OtherPeoples(unittest.TestCase):
                     crafted.sample(5 + i, 0x1008)
                 with open(path, "wb") as f:
                     f.write(crafted_program([b"first"], build_id=ids[1]))
-                out, said = self.told(crafted, "--json")
+                out, said = self.report_both(crafted, "--json")
                 places = {p["task"]: p["function"] for p in map(json.loads, out.splitlines())}
                 self.assertEqual(places, {":5": names[0], ":6": names[1]})
                 self.assertEqual("the file has changed since the recording" in said,

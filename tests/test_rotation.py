@@ -43,10 +43,10 @@ class Schedule(unittest.TestCase):
         steps = [(b - a - 1) % n for a, b in zip(slots, slots[1:] + slots[:1])]
         self.assertGreaterEqual(len(slots), readings * seconds / 60)
         self.assertLessEqual(max(steps) * length, gap + 1e-9)
-        (told, ) = [r for r in found["schedule"]["readings"] if r["name"] == event]
-        self.assertEqual(told["slots"], len(slots))
-        self.assertAlmostEqual(told["longest_gap"], max(steps) * length)
-        self.assertAlmostEqual(told["standard_error"], math.sqrt((1 - len(slots) / n) / len(slots)))
+        (reading, ) = [r for r in found["schedule"]["readings"] if r["name"] == event]
+        self.assertEqual(reading["slots"], len(slots))
+        self.assertAlmostEqual(reading["longest_gap"], max(steps) * length)
+        self.assertAlmostEqual(reading["standard_error"], math.sqrt((1 - len(slots) / n) / len(slots)))
 
     def test_wishes_are_kept(self):
         for wish, readings, gap in (("L2_Rqsts=40", 40, 60), ("L2_Rqsts=12/2", 12, 2),

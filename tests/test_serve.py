@@ -775,9 +775,9 @@ class Lines(unittest.TestCase):
                 pass
             # More readers than there is room for.
             many = [self.connect() for _ in range(70)]
-            told = [self.read(m, b"version\n")
+            answers = [self.read(m, b"version\n")
                     for m in many[:64]] + [m[1].readline() for m in many[64:]]
-            self.assertEqual(sum(t == b"error\ttoo many readers\n" for t in told), 6)
+            self.assertEqual(sum(t == b"error\ttoo many readers\n" for t in answers), 6)
             for m in many:
                 m[1].close()
                 m[0].close()

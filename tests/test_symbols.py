@@ -250,11 +250,11 @@ class Stripped(Library):
         self.split(os.path.join(self.folder, "debugfile"))
         with open(os.path.join(self.folder, "debugfile"), "rb") as f:
             content = f.read()
-        asked = []
+        addresses = []
 
         class Server(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                asked.append(self.path)
+                addresses.append(self.path)
                 self.send_response(200 if self.path.endswith("/debuginfo") else 404)
                 self.send_header("Content-Length",
                                  str(len(content) if self.path.endswith("/debuginfo") else 0))
@@ -276,13 +276,13 @@ class Stripped(Library):
         with unittest.mock.patch.dict(os.environ, env):
             os.environ.pop("DEBUGINFOD_URLS")
             self.expect_hidden(self.names(build_id=self.build_id))
-            self.assertEqual(asked, [])
+            self.assertEqual(addresses, [])
             os.environ.update(env)
             names = self.names(build_id=self.build_id)
             if "libdebuginfod.so.1" in self.said:
                 self.skipTest("no libdebuginfod.so.1 (Debian: libdebuginfod1)")
             self.expect_named(names)
-            self.assertEqual(asked, ["/buildid/%s/debuginfo" % self.build_id.hex()])
+            self.assertEqual(addresses, ["/buildid/%s/debuginfo" % self.build_id.hex()])
 
     def test_lines_of_separate_files(self):
         self.build()

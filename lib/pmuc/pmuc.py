@@ -134,9 +134,9 @@ def main(argv):
     try:
         if "--audit" in out:
             import pmaudit
-            told = [os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")]
-            pmaudit.mark_tables(tables, *told)
-            files += told
+            audit_files = [os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")]
+            pmaudit.mark_tables(tables, *audit_files)
+            files += audit_files
         tables = select_tables(tables, patterns)
     except OSError as e:
         return print_errors([((e.filename, 1, 1), e.strerror)])

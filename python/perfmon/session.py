@@ -471,8 +471,8 @@ class Session(Samples):
         ]
         options.cpus, options.backend = keep
         options.backend_options = _backend_options if _backend_options is not None else ffi.NULL
-        asked = sampling._struct() if sampling is not None else ffi.NULL
-        options.sampling = asked
+        requested = sampling._struct() if sampling is not None else ffi.NULL
+        options.sampling = requested
         self._samples = sampling is not None
         self._lock = threading.RLock()
         self._recordings: list[Recording] = []

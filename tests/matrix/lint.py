@@ -110,17 +110,17 @@ def tidy(path, database, build):
         "clang-tidy", "-quiet", "-p", database, *(PATIENCE if path.startswith(
             ("lib/", "tools/")) else ELSEWHERE), path
     ])
-    found, told = [], False
+    found, is_reported = [], False
     for line in out.splitlines():
         match = re.match(
             r"(\S.*?):(\d+):\d+: (?:warning|error): (.*) \[([\w.,-]+?)(?:,-warnings-as-errors)?\]$",
             line)
         if match:
             where = os.path.relpath(os.path.realpath(os.path.join(build, match[1])), TOP)
-            told = not any(("clang-tidy", where, check) in quiet for check in match[4].split(","))
-            if told:
+            is_reported = not any(("clang-tidy", where, check) in quiet for check in match[4].split(","))
+            if is_reported:
                 found.append("%s:%s: %s [%s]" % (where, match[2], match[3], match[4]))
-        elif told and re.search(r": note: ", line):
+        elif is_reported and re.search(r": note: ", line):
             found.append("  " + line.replace(TOP + "/", ""))
         elif "error:" in line:
             found.append(line)
