@@ -208,7 +208,7 @@ class Here(unittest.TestCase):
         self.assertEqual((f["state"], f["remedy"]), ("bad", "ulimit -n 4096"))
 
     def as_nobody(self, *words):
-        """Findings of an unprivileged user with setpriv's options @words, and the paranoid level."""
+        """Findings of an unprivileged user with @words of setpriv, and the paranoid level."""
         level = int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read())
         if os.geteuid() or not shutil.which("setpriv") or level < 1 or level > 2:
             self.skipTest("not root, or a level at which capabilities do not matter so")

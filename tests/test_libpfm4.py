@@ -758,8 +758,8 @@ class Kernel(unittest.TestCase):
             self.assertEqual((got["r"], got["type"] if got["r"] == 0 else 0), wanted, (text, got))
 
     def test_words_that_an_event_does_not_have_stay_the_callers(self):
-        """Events of a core with one word and with two; of a box with one, with two, and with a third
-        after the second; and others."""
+        """Events of a core with one word and with two; of a box with one, with two, and with a
+        third after the second; and others."""
         for text, words in (("spr::INST_RETIRED", (0x1c0, 0x1001, 0x1002)),
                             ("spr::OCR:READS_TO_CORE_DRAM", (0x12a, 0x73c004477, 0x1002)),
                             ("snbep_unc_cbo0::UNC_C_CLOCKTICKS", (0, 0x1001, 0x1002)),
@@ -944,7 +944,8 @@ class Native(unittest.TestCase):
         ("nhm_unc::UNC_QMC_WRITES", 0x72F, 0),
         ("nhm_unc::UNC_QMC_WRITES:PARTIAL_CH1:PARTIAL_CH2", 0x302F, 0),
         ("wsm_unc::UNC_CLK_UNHALTED", 0xFF, 0),
-        # Several masks, also where their letters are perf's; states of lines and opcodes, which are filters.
+        # Several masks, also where their letters are perf's; states of lines and
+        # opcodes, which are filters.
         ("hswep_unc_imc0::UNC_M_DRAM_REFRESH:PANIC:HIGH", 0x605, 0),
         ("skx_unc_m2m1::UNC_M2_VERT_RING_IV_IN_USE:UP:DN", 0x5AC, 0),
         ("snbep_unc_cbo1::UNC_C_LLC_LOOKUP:DATA_READ:STATE_M:STATE_E", 0x334, 0x300000),

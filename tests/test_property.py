@@ -4,8 +4,8 @@
 headers declare them.
 
 A call may refuse its arguments. It must not crash, hang, write past its buffers, or report success
-without an object to work on. Promises of the caller that a library cannot check are not tested: that
-an array has the length given with it, that a pointer is valid.
+without an object to work on. Promises of the caller that a library cannot check are not tested:
+that an array has the length given with it, that a pointer is valid.
 """
 import ctypes
 import os

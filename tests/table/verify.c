@@ -63,7 +63,7 @@ static void arrays_of_a_table(void **state)
 
 		if (arrays[i].at !=
 		    offsetof(struct table, keys)) { /* the verifier reads keys, and the bytes at the
-			                               end are none */
+			                               end are not keys */
 			*at = last;
 			expect_valid(t, VERIFY_HEAD);
 		}
