@@ -818,11 +818,12 @@ class Giants(Folder):
         r = self.run_on_box("stat", "--dry-run", "-a", "-e", "cpu/event=1/", "--", "true")
         self.assertIn("65536 kernel events, CPUs 0-65535\n", r.stdout + r.stderr)
         for options in (("-a",), ("-a", "--per-cpu")):
-            r = self.run_on_box("stat", "--dry-run", *options, "-e", "uncore_box/event=1/", "--", "true")
+            r = self.run_on_box("stat", "--dry-run", *options, "-e", "uncore_box/event=1/", "--",
+                                "true")
             self.assertEqual(r.returncode, 1, r.stderr)
             self.assertIn("more than 262144 counters of the kernel", r.stderr)
-        r = self.run_on_box("stat", "--dry-run", "-a", "--per-cpu", "-e", ",".join(["cpu/event=1/"] * 5),
-                       "--", "true")
+        r = self.run_on_box("stat", "--dry-run", "-a", "--per-cpu", "-e",
+                            ",".join(["cpu/event=1/"] * 5), "--", "true")
         self.assertIn("at most 262144 counts, one for each CPU", r.stderr)
 
 

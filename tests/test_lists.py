@@ -344,7 +344,8 @@ class Older(unittest.TestCase):
                                                           "niagara2"), ("mips,74Kc", "mips_74k"))
 
     def test_registers(self):
-        for (text, address, value), a in zip(self.GOLDEN, run_requests([g[0] for g in self.GOLDEN])):
+        for (text, address, value), a in zip(self.GOLDEN,
+                                             run_requests([g[0] for g in self.GOLDEN])):
             self.assertEqual([(int(r["addr"], 16), int(r["value"], 16)) for r in a.get("regs", ())],
                              [(address, value)], text)
 
@@ -387,7 +388,9 @@ class Older(unittest.TestCase):
 
     def test_hosts(self):
         for cpu, want in self.HOSTS:
-            here = [p["pmu"] for p in run_requests([], cpu, "list") if p["host"] and not p.get("uncore")]
+            here = [
+                p["pmu"] for p in run_requests([], cpu, "list") if p["host"] and not p.get("uncore")
+            ]
             here = [n for n in here if n not in ("hardware", "software", "hw_cache")]
             self.assertEqual(here, [want], cpu)
 

@@ -997,7 +997,9 @@ class OtherPeoples(unittest.TestCase):
         places = [json.loads(line) for line in self.report_both(crafted, "--json")[0].splitlines()]
         got = {(int(p["task"].split()[1]), int(p["function"], 16)): p["samples"] for p in places}
         self.assertEqual((len(places), got), (len(want), dict(want)))
-        folded = [line.rsplit(" ", 1) for line in self.report_both(crafted, "--folded")[0].splitlines()]
+        folded = [
+            line.rsplit(" ", 1) for line in self.report_both(crafted, "--folded")[0].splitlines()
+        ]
         self.assertEqual(len(folded), len(want))
         self.assertEqual(
             {(int(t.split(";")[0].split()[1]), int(t.rsplit(";", 1)[1], 16)): int(n)

@@ -46,7 +46,8 @@ class Schedule(unittest.TestCase):
         (reading, ) = [r for r in found["schedule"]["readings"] if r["name"] == event]
         self.assertEqual(reading["slots"], len(slots))
         self.assertAlmostEqual(reading["longest_gap"], max(steps) * length)
-        self.assertAlmostEqual(reading["standard_error"], math.sqrt((1 - len(slots) / n) / len(slots)))
+        self.assertAlmostEqual(reading["standard_error"],
+                               math.sqrt((1 - len(slots) / n) / len(slots)))
 
     def test_wishes_are_kept(self):
         for wish, readings, gap in (("L2_Rqsts=40", 40, 60), ("L2_Rqsts=12/2", 12, 2),

@@ -623,8 +623,10 @@ class Compiler(FieldCompiler):
         t, facts = self.table, {"core": self.table.name}
         for w in group.words:
             if not w.desc:
-                descriptions = {texts.describe_event(self.family, t.unit, "%s.%s" % (event, w.name), facts)
-                        for event in events}
+                descriptions = {
+                    texts.describe_event(self.family, t.unit, "%s.%s" % (event, w.name), facts)
+                    for event in events
+                }
                 w.desc = (descriptions.pop() if len(descriptions) == 1 else
                           texts.describe_mask(self.family, t.unit, events[0], w.name, facts)) or ""
 

@@ -134,7 +134,9 @@ def main(argv):
     try:
         if "--audit" in out:
             import pmaudit
-            audit_files = [os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")]
+            audit_files = [
+                os.path.join(out["--audit"], name) for name in ("audit.txt", "sources.txt")
+            ]
             pmaudit.mark_tables(tables, *audit_files)
             files += audit_files
         tables = select_tables(tables, patterns)
