@@ -695,8 +695,9 @@ class Lines(unittest.TestCase):
     def connect(self):
         c = socket.socket(socket.AF_UNIX)
         self.addCleanup(c.close)
-        c.settimeout(20)
+        # With a time limit connect() would fail if the server has yet to accept others.
         c.connect(self.path)
+        c.settimeout(20)
         return c, c.makefile("rb")
 
     def read(self, client, request=b"read\n"):
