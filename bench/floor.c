@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor.c - what a look-up has to cost: an ideal encoder over the same names.
+ * floor.c - the least that a look-up costs: an ideal encoder over the same names.
  *
  * Build:  cc -O2 floor.c -lpfm -o floor
  * Usage:  ./floor [-s SUFFIX] [PMU...]   (default core skl icx spr

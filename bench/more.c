@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only our side has: lists of events, sets measured together, and the libpfm 3 interface.
- * PERFMON_EVENTS names the images. */
+/* Measurements that libpfm4 has no counterpart for: lists of events, sets measured together, and
+ * the libpfm 3 interface. PERFMON_EVENTS names the images. */
 #include <perfmon/perfmon.h>
 #include <perfmon/pfmlib.h>
 #include <inttypes.h>

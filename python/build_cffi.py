@@ -84,7 +84,7 @@ def without_types(code, names):
 
 
 def is_number(name, value):
-    """True for a macro that stands for one integer: neither a function, nor a text, nor a guard."""
+    """True for a macro that is one integer: neither a function, nor a text, nor a guard."""
     return re.match(r"(PFM|PMU_|PCNT|PF|ICCSR|PMCTRS|ALPHA_DEVICE_)",
                     name) and value and '"' not in value and "__" not in value
 

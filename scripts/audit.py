@@ -101,7 +101,7 @@ def number(value):
 
 
 def packed(shared, prefix):
-    """(path, parsed JSON) of the lists of a packed tree; members that are links are none."""
+    """(path, parsed JSON) of the lists of a packed tree; members that are links are omitted."""
     for path in sorted(glob.glob(os.path.join(shared, "data", "full", prefix + "*.tar.xz"))):
         with tarfile.open(path) as t:
             for m in t:
@@ -117,7 +117,7 @@ def rows(found):
 
 
 def fact(row):
-    """What Intel's keys, which Linux uses too, say."""
+    """The fact that Intel's keys give, which Linux uses too."""
     port = [number(row.get(k)) if "IIO" in row.get("EventName", "") else 0
             for k in ("PortMask", "FCMask")]
     return Fact(number(row.get("EventCode")),
@@ -208,7 +208,7 @@ def intel_words(event, mask):
 
 
 def box_words(event, mask, pmu):
-    """The same of a box; those of the I/O stacks have ports and flow classes in the upper part of
+    """The fact of a box; events of the I/O stacks have ports and flow classes in the upper part of
     the unit mask."""
     code, value = event.get("code", 0), mask["c"] >> 8 if mask else 0
     umask, port, fc = code >> 8 & 0xFF | value & 0xFF | value >> 24 << 8, 0, 0
@@ -596,7 +596,7 @@ def print_cause(audit, key, title, reason, decision):
 
 
 def print_rows(audit):
-    """What lib/pmuc/pmaudit.py reads."""
+    """Writes the file that lib/pmuc/pmaudit.py reads."""
     print(
         "# SPDX-License-Identifier: MIT\n# Made by scripts/audit.py: what the sources of a row say"
         " where they disagree, and what is taken."
@@ -631,7 +631,7 @@ def print_sources(audit):
 
 # ---- tables --------------------------------------------------------------------------------------
 
-AS_OF = 2026, 11        # the month in which ages are told
+AS_OF = 2026, 11        # the month up to which ages are computed
 LINUX_NEWER = {
     "amdzen6", "cf_z17", "bullet-07", "bullet-0d", "u74", "p550", "p650", "cva6", "imx91", "imx94"
 }

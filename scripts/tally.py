@@ -3,7 +3,7 @@
 """Counts test cases, not test programs: reads Meson's JUnit logs and prints failures, skips and the
 closing line.
 
-tally.py LOG [AGAIN]     AGAIN holds a second try of programs that failed; its cases stand for those
+tally.py LOG [AGAIN]     AGAIN holds a second try of programs that failed; its cases replace those
                          of the first, and are named
 tally.py --failed LOG    prints the names of the programs with a failed case, one per line
 """

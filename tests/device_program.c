@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that uses the Tru64 counter device as programs on that system do: it knows pfcntr.h and
- * system calls, and nothing of this library. test_device_run starts it, linked dynamically and
- * statically, under pfm device. It says what went wrong and ends with the number of the check that
- * failed. */
+/* A program that uses the Tru64 counter device as programs on that system do: through pfcntr.h
+ * and system calls, without this library. test_device_run starts it, linked dynamically and
+ * statically, under pfm device. It says what went wrong and ends with the number of the check
+ * that failed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <perfmon/pfcntr.h>
@@ -100,7 +100,7 @@ static void share(void)
 	close(fd);
 }
 
-/* A socket of the program's own is not the device, which is behind a socket, too. */
+/* A socket of the program itself is not taken for the device, which is served through a socket. */
 static void keep_its_sockets(void)
 {
 	int fd = open(PFCNTR_DEVICE, O_RDONLY | PCNTOPENALL), ends[2], high;
@@ -119,7 +119,7 @@ static void keep_its_sockets(void)
 	close(fd);
 }
 
-/* One processor is for whom is bound to one. */
+/* A process that is bound to one processor can open that processor alone. */
 static void open_one(void)
 {
 	cpu_set_t all, one;

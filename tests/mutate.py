@@ -41,8 +41,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUITES = ("unit", "vectors", "tables", "man", "command", "hostile", "python", "install")
 TIMES = "mutate-times.json"
-# The tests in Python that ask each room; "lib": those that ask the corridor. A folder that is not
-# here is asked by all of them.
+# The Python tests of each module; "lib": tests of the encode path. A folder that is missing here is
+# tested by all of them.
 NEAR = {
     "lib/base": ("cli", "metric", "property"),
     "lib/table": ("cli", "lists", "pmuc", "store"),
@@ -61,7 +61,7 @@ NEAR = {
     "tools": ("answers", "cli", "doctor", "examples", "import", "lists", "machines", "metric",
               "pager", "permissions", "property", "record", "schema", "stat", "store"),
 }
-# What is linked by these alone.
+# Modules that only these tests link.
 ALONE = {
     "lib/compat/libpfm4": ("units_libpfm4", "libpfm4_threads", "libpfm4", "libpfm4_clients", "peer")
 }
@@ -93,9 +93,8 @@ def unary(text, start):
     return not before or before[-1] in "(,=<>+-*/%&|^!?:;{[" or before.endswith("return")
 
 
-# Room for more than is needed is no fault: bounds of arrays that are declared, and constants that
-# are called rooms. Neither is a place in
-# no text, nor which element's size is taken.
+# More memory than is needed is not a fault: bounds of arrays that are declared, and constants that
+# are called rooms. Neither is a place in no text, nor which element's size is taken.
 ROOMS = re.compile(
     r"NULL, \(struct slice\)\{ (0) \}|\b\w*(?:ROOM|SIZE)\w* *= *(\d+)|\bsizeof[ (]\w+\[(\d+)\]")
 DECLARED = re.compile(
@@ -145,7 +144,7 @@ class Tree:
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
     def outcome(self, path, text, tests):
-        """What becomes of the file @path with @text in it: "no build", "survived", or the name of
+        """The result for file @path with contents @text: "no build", "survived", or the name of
         the test that notices."""
         before = self.read(path)
         self.write(path, text)
@@ -262,7 +261,7 @@ class Suite:
 
 
 def interval(k, n):
-    """Where a share of which @k of @n were seen lies, 19 times of 20 (Wilson)."""
+    """The interval of a share of which @k of @n were seen, with confidence 95 % (Wilson)."""
     z = 1.96
     p, half = (k + z * z / 2) / (n + z * z), z * math.sqrt(k *
                                                            (n - k) / n + z * z / 4) / (n + z * z)
@@ -324,7 +323,7 @@ def main():
     p.add_argument("--near", action="store_true")
     p.add_argument("--measured", action="store_true")
     a = p.parse_intermixed_args()
-    # as a shell has it for what runs behind it: tests interrupt what they start
+    # a shell ignores it for background jobs; tests interrupt programs that they start
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     tree = Tree(os.path.abspath(a.source), os.path.abspath(a.build))

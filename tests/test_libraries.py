@@ -108,8 +108,7 @@ class Names(unittest.TestCase):
                 self.assertEqual(sorted(ours & exported(path)), [], path)
 
     def test_libperfmon_and_the_interface_of_libpfm_3(self):
-        """facts/montecito.md lists the functions of libpfm 3.10; where it is absent the header
-        stands for it."""
+        """facts/montecito.md lists the functions of libpfm 3.10; if it is missing, the header replaces it."""
         path = os.path.join(os.path.dirname(SOURCE), "shared/facts/montecito.md")
         if not os.path.exists(path):
             path = os.path.join(SOURCE, "include/libpfm3/perfmon/pfmlib.h")

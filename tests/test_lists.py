@@ -306,8 +306,8 @@ class Older(unittest.TestCase):
         ("mips_74k::ICACHE_MISSES:u", 1, 0xC8),
         ("mips_74k::CYCLES:s:e", 0, 0x5),
     )
-    # What the kernel takes. Pentium 4: its number of the event, mask, tag; CCCR. SPARC: selector
-    # and counters. Power: the code.
+    # Configuration words of the kernel. Pentium 4: its number of the event, mask, tag; CCCR. SPARC:
+    # selector and counters. Power: the code.
     CONFIGS = (
         ("netburst::global_power_events", 24 << 57 | 1 << 41 | 0x3D000),
         ("netburst::packed_SP_uop:ALL:TAG1", 16 << 57 | 0x8000 << 41 | 5 << 36 | 0x33000),
@@ -372,7 +372,7 @@ class Older(unittest.TestCase):
         self.assertIn("the same ESCR", third.stdout)
 
     def test_one_name_for_two_masks(self):
-        """Both names of a value are good behind a colon."""
+        """Both names of a value are accepted after a colon."""
         a, b = run_requests([
             "amd64_fam15h_interlagos::OCTWORD_WRITE_TRANSFERS" + m
             for m in (":OCTWORD_WRITE_TRANSFER", ":ALL")

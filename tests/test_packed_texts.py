@@ -96,7 +96,7 @@ class Packing(unittest.TestCase):
 
 
 class Library(unittest.TestCase):
-    """What the library's own code unpacks equals what the Python reader unpacks."""
+    """The library and the Python reader unpack equal texts."""
 
     def test_every_event(self):
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:

@@ -4,7 +4,7 @@
 
 tests/peer/answers.c prints what it gives for every name it has, and for ours with a colon where the
 vendor has a dot; `pfm encode` is asked the same names. Where both know a name, registers and perf
-attributes agree or the difference stands in tests/peer/differences.txt with its reason. AMD's names
+attributes agree or the difference is listed in tests/peer/differences.txt with its reason. AMD's names
 differ altogether: there rows meet by event select and unit mask. Lists are read from
 $PERFMON_SHARED; the program from $PERFMON_PEER.
 
@@ -56,7 +56,7 @@ def peer_version():
 
 
 class Answer:
-    """What one side makes of a name."""
+    """The result of one side for a name."""
 
     def __init__(self, pmu, event, regs, perf, mask=None):
         self.pmu, self.event, self.regs, self.perf, self.mask = pmu, event, regs, perf, mask
@@ -282,7 +282,7 @@ class Table(unittest.TestCase):
 
 
 class Judged(unittest.TestCase):
-    """The judge finds what it is there for."""
+    """The comparison finds planted differences."""
 
     class Listener(unittest.TestCase):
         def runTest(self):

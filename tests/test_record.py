@@ -116,7 +116,7 @@ __attribute__((noinline)) void spend(void) { for (unsigned i = 0; i < 60000000; 
 __attribute__((noinline)) void down(int n) { if (n) down(n - 1); else spend(); x++; }
 int main(int argc, char **argv) { down(atoi(argv[argc - 1])); puts("done"); return 3; }
 """
-# A click where a box is seen, by whoever is on top there.
+# Clicks on the element that is on top at the place of a box.
 CLICK = """<script><![CDATA[
 function click(element) {
   const r = element.getBoundingClientRect();
@@ -155,8 +155,7 @@ def hotspot_output(path):
 
 
 class Crafted:
-    """A recording as it comes through a pipe, record by record: one event, of whose samples place,
-    task, time and weight are told."""
+    """A recording as it comes through a pipe, record by record: one event, whose samples have address, task, time and weight."""
     HEAD = b"PERFILE2" + struct.pack("<Q", 16)
 
     def __init__(self):
@@ -637,7 +636,7 @@ class Record(unittest.TestCase):
             self.assertEqual(events, {"cycles"})
 
     def test_samples_weigh_their_period(self):
-        """Two events in one recording, whose samples stand for different numbers."""
+        """Two events in one recording, whose samples have different weights."""
         self.record("-e", "page-faults:u:period=4,task-clock:period=100000", "-o", "weighed.data",
                     program=("./program", "2000"))
         places = [
@@ -667,7 +666,7 @@ class Record(unittest.TestCase):
                                   cwd=self.folder, capture_output=True, text=True, timeout=120,
                                   check=False, env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
             if "decompression support not available" in done.stderr:
-                continue  # it knows how it is packed, and was built without the library
+                continue  # it supports the compression but was built without the library
             self.assertEqual(done.returncode, 0, done.stderr)
             strings, events, samples, weight = hotspot_output(os.path.join(self.folder, "hot.out"))
             lines = self.script("hot.data", "tid,time")
@@ -695,8 +694,7 @@ class Record(unittest.TestCase):
             delta=1)
 
     def test_the_alpha_device(self):
-        """A model of it, whose program is at 0x120000000; what a sample cannot hold is told field
-        by field."""
+        """A model of it, whose program is at 0x120000000; fields that a sample cannot have are reported one by one."""
         done = self.pfm("record", "--device-model", "ev5", "-e", "cycles", "--", "sleep", "0.1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(re.findall(r"^pfm record: ([a-z, ]+): the device", done.stderr, re.M),
@@ -726,8 +724,7 @@ class Record(unittest.TestCase):
             self.assertIn(why, done.stderr)
 
     def test_events_are_counted_separately(self):
-        """What samples of one event weigh is no part of another's: stacks are added up of one
-        event, or of all that are asked for."""
+        """Weights of one event are not added to those of another: stacks are added up for one event, or for all that are requested."""
         done = self.record("-g", "-e", "page-faults:u:period=10", "-e", "minor-faults:u:period=7",
                            program=("./program", "200"))
         self.assertEqual(done.returncode, 3)
@@ -767,8 +764,7 @@ class Record(unittest.TestCase):
             )
 
     def test_events_without_samples(self):
-        """What was recorded and did not happen is no mistake; a name that was not recorded is one,
-        with samples or without."""
+        """A recorded event without samples is accepted; an event that was not recorded is refused, with samples or without."""
         for events in ("alignment-faults:u",), ("alignment-faults:u", "page-faults:u"):
             self.record(*(word for e in events for word in ("-e", e)))
             for form in (), ("--json",), ("--folded",), ("--svg",), ("--source",):
@@ -855,8 +851,7 @@ class Record(unittest.TestCase):
 
 
 class OtherPeoples(unittest.TestCase):
-    """Recordings without samples, without stacks, cut off anywhere: each form of the report is
-    whole, or there is none and a reason."""
+    """Recordings without samples, without stacks, cut off anywhere: each form of the report is complete, or refused with a reason."""
 
     def check(self, form, path):
         done = subprocess.run([PFM, "report", *form, path], stdout=subprocess.PIPE,
@@ -893,7 +888,7 @@ class OtherPeoples(unittest.TestCase):
             return out.read().decode(), usage.ru_maxrss / 1024
 
     def report_both(self, crafted, *form):
-        """What is written to the screen, and what beside it."""
+        """Returns standard output and standard error of a report."""
         with tempfile.TemporaryDirectory() as folder:
             crafted.write(os.path.join(folder, "data"))
             done = subprocess.run([PFM, "report", *form, "data"], cwd=folder, capture_output=True,
@@ -948,8 +943,7 @@ class OtherPeoples(unittest.TestCase):
                           ("[hypervisor]", 1)])
 
     def test_reports_lost_samples(self):
-        """Samples that were lost are among the records that were, as far as buffers told of
-        these."""
+        """Lost samples are included in the lost records if the buffers reported these."""
         for records, samples, want in (0, 7, 7), (9, 7, 9):
             crafted = Crafted()
             crafted.attr()

@@ -68,7 +68,7 @@ def documents():
 
 
 def misspelled(text):
-    """Words that aspell knows in neither language."""
+    """Words that aspell has in neither language."""
     for language in LANGUAGES:
         done = subprocess.run(["aspell", "list", "-l", language, "--encoding=utf-8"], input=text,
                               capture_output=True, text=True, check=True)

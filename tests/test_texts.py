@@ -24,7 +24,7 @@ LIBPFM4 = os.path.join(tap.SHARED, "facts", "libpfm4", "names.jsonl")
 RUN = 8
 LONGEST = 200
 SHOWN = 12
-MOST_RAW = 14       # events of a family with one abbreviation that nobody has words for
+MOST_RAW = 14       # events of a family with one abbreviation that has no words yet
 RAW_SHARE = 0.03    # of all names those with such a piece: names of signals, mostly
 SMALL_WORDS = set("a an and any are as at be been by counts event events for from in is it no not"
                   " number of on or per that the times to unit was were with".split())
@@ -242,7 +242,7 @@ class Texts(unittest.TestCase):
                    and told.search(k[2])[1] not in words(t)])
 
     def test_abbreviations_have_words(self):
-        """No piece of names that many events of a family have stands in their texts as it is."""
+        """A piece that many names of a family share is not repeated verbatim in their texts."""
         self.need()
         raw, names = collections.Counter(), 0
         for (family, unit, name, small), text in self.names.items():

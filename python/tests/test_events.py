@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events, rows, processors, and the way back from registers."""
+"""Events, rows, processors, and decoding of registers."""
 import gc
 import os
 import pickle
@@ -84,7 +84,7 @@ def test_rows(built_in):
 
 
 def outcome(encode):
-    """Registers, or why there are none: some events cannot be had without a unit mask."""
+    """Registers, or the error: some events need a unit mask."""
     try:
         return encode().registers
     except EventError as e:
@@ -203,7 +203,7 @@ def test_bulk_encoding(built_in, monkeypatch, with_numpy):
 
 
 def test_errors_take_the_place_of_events(built_in):
-    """Many at once: errors stand where events would."""
+    """Many texts at once: errors take the place of events."""
     got = list(built_in.try_encode(["coreduo::Uops_Ret", "coreduo::Nope", "ev5::issues"]))
     assert [type(g).__name__ for g in got] == ["Event", "UnknownEventError", "Event"]
 

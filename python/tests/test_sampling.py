@@ -199,8 +199,7 @@ def test_fields_of_a_tracepoint_by_name():
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
 @pytest.mark.parametrize("pipe", [False, True])
 def test_fields_in_a_recording_of_perf(tmp_path, pipe):
-    """By our reading they are what perf script prints; numbers and the strings that lie
-    elsewhere."""
+    """Fields of tracepoints equal those that perf script prints: numbers, and strings outside of the field."""
     path = str(tmp_path / "perf.data")
     program = (
         "import os, subprocess\nfor i in 1001, 1002:\n try: os.close(i)\n except OSError:"

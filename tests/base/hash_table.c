@@ -60,7 +60,7 @@ static void numbers_of_one_class_are_found_at_once(void **state)
 	free(keys);
 }
 
-/* Elements whose hashes are equal are told apart by their keys. */
+/* Elements with equal hashes are distinguished by their keys. */
 static void distinguishes_equal_hashes(void **state)
 {
 	static const uint32_t keys[] = { 7, 8, 9 };

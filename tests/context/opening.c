@@ -9,7 +9,7 @@
 #include "open_for.h"
 #include "lookup/lookup.h"
 
-/* A processor that stands for parts can be the one that is wanted, and any table. */
+/* The default PMU can be a family as well as a table. */
 static void pmus_of_the_environment(void **state)
 {
 	const struct image *im = table_get_builtin_image();
@@ -24,7 +24,7 @@ static void pmus_of_the_environment(void **state)
 			open_for(table_get_text(table_get_builtin(i), table_get_builtin(i)->name)));
 }
 
-/* Closed by the last who holds it; the default one is nobody's to close. */
+/* The last reference closes a context; the default context is never closed. */
 static void context_closes_with_its_last_reference(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -60,7 +60,7 @@ static void invalid_options_are_refused(void **state)
 	options = (pfm_ctx_options_t){ .size = sizeof(options),
 		                       .flags = PFM_CTX_NO_HOST,
 		                       .images = __FILE__ "/none" };
-	options.flags |= PFM_CTX_NO_IMAGES; /* nobody looks */
+	options.flags |= PFM_CTX_NO_IMAGES; /* without a host images are not looked for */
 	assert_int_equal(pfm_open_context(&ctx, &options, &why), PFMLIB_SUCCESS);
 	assert_int_equal(pfm_describe_rejected_image(ctx, 0, &path, &text), PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_describe_rejected_image(ctx, 0, NULL, &text), PFMLIB_ERR_INVAL);

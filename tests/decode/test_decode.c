@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands behind the values of registers: events, the likeliest first, and fields. */
+/* Decoding of register values: events, the likeliest first, and fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void registers_in_order_of_likelihood(void **state)
 		/* It cannot be on counter 0. */
 		{ "coreduo", "PERFEVTSEL1", 0x530011, { "FP_Assist" } },
 		{ "coreduo", "PERFEVTSEL0", 0x530011, { NULL } },
-		/* A reserved bit is nobody's. */
+		/* No event has a reserved bit. */
 		{ "coreduo", "PERFEVTSEL0", 0x1005300c0, { NULL } },
 		/* The code of the second of two extra registers. */
 		{ "bdw_de", "config", 0x1bb, { "OFFCORE_RESPONSE" } },
@@ -117,8 +117,8 @@ static unsigned count_events(const char *name, const char *reg, uint64_t value, 
 	return n;
 }
 
-/* One event among them wants masks that are in another word: it cannot be told from this one, and
- * hides none of the others. */
+/* One of these events needs unit masks that are in another word. It cannot be printed from this
+ * word alone, and the other events are still found. */
 static void names_events_after_an_unprintable_one(void **state)
 {
 	unsigned n;
@@ -130,7 +130,7 @@ static void names_events_after_an_unprintable_one(void **state)
 	assert_true(n > 100);
 }
 
-/* What is outstanding on average is measured by the first of the registers alone. */
+/* Only the first of the two extra registers measures average outstanding requests. */
 static void events_that_have_one_extra_register(void **state)
 {
 	unsigned n;

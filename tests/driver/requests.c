@@ -269,8 +269,8 @@ static const struct {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The type of the processor called @name, or PFMLIB_NO_PMU. The Core Duo has a table of its own for
- * this interface, which knows fewer events by other names. */
+/* The type of the processor called @name, or PFMLIB_NO_PMU. The Core Duo has a table of its own
+ * for this interface, with fewer events under other names. */
 static int json_type_name(const pfm_ctx_t *ctx, const char *name)
 {
 	pfm_pmu_info_t info = PFM_INIT(info);

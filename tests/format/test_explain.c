@@ -53,7 +53,7 @@ static void sentences_name_the_token_and_the_way_out(void **state)
 		{ "coreduo::L2_ADS:SELF:BOTH_CORES",
 		  "\"BOTH_CORES\": only one value of this group can be chosen" },
 		{ "cpu/event=1", "\"/event=1\": a second '/' must follow the terms" },
-		/* What cannot be printed is not printed. */
+		/* Unprintable characters are replaced by question marks. */
 		{ "Instr\001\nRet", "\"Instr??Ret\" is not an event of coreduo; write "
 		                    "PROCESSOR::EVENT for another processor" },
 	};
@@ -131,8 +131,8 @@ static void more_events_than_counters(void **state)
 	}
 }
 
-/* The event that wants no others is the one the error names; the first, where it names none of a
- * set. */
+/* The message names the exclusive event of the error, or the first event if the error has no
+ * event. */
 static void an_event_that_must_be_alone(void **state)
 {
 	static const struct {

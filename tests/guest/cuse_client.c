@@ -5,7 +5,7 @@
  * are /dev/pfcntr-FAMILY. Run there with two processors.
  *
  *   root     the superuser
- *   closed   an ordinary user, before the node is readable for everybody
+ *   closed   an ordinary user, before all users may read the node
  *   openup   makes it so
  *   user     an ordinary user after that
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first step of the corridor: where processor, name and attributes of a text stand. */
+/* The first step of the encode path: the places of PMU, name and attributes in a text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,9 +53,9 @@ static void processor_name_and_modifiers(void **state)
 		{ "cpu/event=1/:ukp", SPEC_PERF, "cpu", "event=1", "ukp" },
 		{ "a/b/c/d", SPEC_PERF, "a", "b/c", "d" },
 		{ "//", SPEC_PERF, "", "", "" },
-		/* Behind "::" a slash is a character like any other. */
+		/* After "::" a slash is an ordinary character. */
 		{ "cpu::a/b", SPEC_NAME, "cpu", "a/b", "" },
-		/* A breakpoint's length is no term. */
+		/* The length of a breakpoint is not a term. */
 		{ "mem:0x1000/4:rw", SPEC_NAME, "", "mem:0x1000/4:rw", "" },
 	};
 

@@ -10,7 +10,7 @@
 #include "expect.h"
 #include <perfmon/perfmon.h>
 
-/* The pieces of @list, with '|' behind each. */
+/* The pieces of @list, each followed by '|'. */
 static const char *join_pieces(const char *list)
 {
 	static char out[512];

@@ -195,7 +195,7 @@ static void built_in_tables_know_their_hosts(void **state)
 		for (unsigned k = 0; k < table_count_builtins(); k++) {
 			const struct table *t = table_get_builtin(k);
 
-			/* A fallback stands aside for a table of the processor itself. */
+			/* A table of the processor itself precedes a fallback. */
 			if (!(t->flags & TABLE_COMPAT_VIEW) &&
 			    pfmi_machine_is_table_for_host(&h, t, &core) &&
 			    (!found || found->flags & TABLE_FALLBACK))
@@ -225,8 +225,8 @@ static void meet(void *arg, uint32_t table, unsigned core)
 	met[table]++;
 }
 
-/* One walk, of an image with @n slots. The key's slot and those behind it are full, up to the last,
- * and so is the first: of every second one the key is @key, and of that. */
+/* Walks an image with @n slots for @key. The slots from that of the key to the last are full,
+ * and so is the first; every second one has that key. */
 static void walk(uint32_t key, unsigned n, bool of_device)
 {
 	const struct host unknown = { .is_known = false };

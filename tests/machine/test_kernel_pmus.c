@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel shows in sysfs becomes tables: recorded machines, odd and hostile files, every
- * system call and every allocation failing, and the real file system below a root. */
+/* PMUs that the kernel exports in sysfs become tables: recorded machines, odd and hostile files,
+ * every system call and every allocation failing, and the real file system below a root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,8 +154,8 @@ static void units_of_different_make_are_not_one(void **state)
 	check_tables();
 }
 
-/* What programs are counted on, by its file of CPUs, is no box, whatever it is called and formed
- * like. */
+/* A PMU with a file of CPUs counts programs, so it is not a box, whatever its name and format
+ * are. */
 static void cores_and_boxes_are_not_one(void **state)
 {
 	(void)state;
@@ -371,7 +371,7 @@ static void parameters_must_be_given(void **state)
 	fake_recorded(&fake, "uncore");
 	look();
 	hv = find("hv_24x7");
-	/* A value that is no number loses that event, not the PMU. */
+	/* An event whose value is not a number is dropped; the PMU stays. */
 	assert_int_equal(row_of(hv, "HPM_INST"), -1);
 	row = row_of(hv, "PM_PB_CYC");
 	assert_string_equal(pfmi_table_get_row_text(hv->table, (uint32_t)row, KEY_PARAMS), "chip");

@@ -5,12 +5,10 @@
 # they do not, file by file.
 # Two TAP cases: more than 95 % of the lines, more than 85 % of the branches.
 #
-# Counted is what this machine compiles of lib/, without optimisation; of branches, those that
-# somebody wrote: not the ones the
-# compiler adds (--exclude-throw-branches) or knows never to be taken
-# (--exclude-unreachable-branches). Vendors' lists stay away, so
-# that the figures are the same everywhere. A test that fails is named: it is a failed case of the
-# suite proper.
+# Counts the code of lib/ that this machine compiles, without optimisation; of branches, those in
+# the source: not the ones the compiler adds (--exclude-throw-branches) or proves never to be taken
+# (--exclude-unreachable-branches). Vendors' lists stay away, so that the figures are the same
+# everywhere. A test that fails is named: it is a failed case of the suite proper.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"

@@ -22,7 +22,7 @@ static struct table *make(const char *input)
 	return pfmi_table_finish_build(&b);
 }
 
-/* What code (of the threshold, if @threshold) is as a formula. */
+/* Checks that @code (of the threshold, if @threshold) is printed as the formula @want. */
 static void prints(const struct table *t, const char *code, int threshold, const char *want)
 {
 	const struct metric m = {
@@ -74,7 +74,7 @@ static void instructions(void **state)
 	free(t);
 }
 
-/* Names that the grammar would not read stand in quotes. */
+/* Names that the grammar could not read are quoted. */
 static void names(void **state)
 {
 	static const char *const rows[][2] = {
@@ -140,7 +140,7 @@ static void numbers(void **state)
 	free(t);
 }
 
-/* What is no number is in no list. */
+/* A code that is not a number is in no list. */
 static void no_numbers(void **state)
 {
 	static const char *const codes[] = { "kookkikookki", "k7o`00000000", "k?o`00000000",
@@ -236,7 +236,7 @@ static void pieces_of_inputs(void **state)
 	}
 }
 
-/* What is said of a metric of a built-in table is what its row has. */
+/* The description of a metric equals the row of its built-in table. */
 static void check_metric(const pfm_ctx_t *ctx, unsigned unit, uint32_t row,
                          const pfm_metric_info_t *info)
 {

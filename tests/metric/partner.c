@@ -5,7 +5,7 @@
 #include "open_for.h"
 #include "metric/metric.h"
 
-/* Partner @i of metric @name; its code where there is none. */
+/* Writes partner @i of metric @name to @buf. Returns 0 or the error code. */
 static int get_partner(const pfm_ctx_t *ctx, const char *name, unsigned i, char *buf, size_t len)
 {
 	unsigned event;

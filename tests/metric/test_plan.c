@@ -23,7 +23,7 @@ static pfm_ctx_t *ctx;
 
 /* ---- the slow way ---------------------------------------------------------------------------- */
 
-/* What is asked about again and again: each text is read once. */
+/* Texts of a brute-force search: each is parsed once. */
 struct brute {
 	unsigned n;
 	const char *texts[MOST + 1]; /* with an event that was added */
@@ -40,7 +40,7 @@ static bool read_texts(struct brute *b)
 	return true;
 }
 
-/* The corridor behind pfm_dispatch_set(). */
+/* The encode path of pfm_dispatch_set() without its text parser. */
 static bool dispatched(const struct event *events, unsigned n)
 {
 	struct encode_request req = { .table = events->table,
@@ -103,9 +103,9 @@ static bool lacks_one(const bool *fits, unsigned set)
 	return false;
 }
 
-/* Which sets fit. Where nobody wants to be first, order is the same to all, and what does not fit
- * fits with no more beside it either: of many sets by hand one refusal each is looked at in every
- * way, in the suite each. */
+/* Finds which sets fit. If no event must lead its group, the order does not matter, and a set
+ * that does not fit does not fit with more events. In the suite each refused set is tried in
+ * every order; by hand one of each size. */
 static void try_all(const struct brute *b, bool *fits)
 {
 	bool led = has_leader(b);
@@ -149,7 +149,7 @@ static unsigned least(const struct brute *b)
 	return best[(1u << b->n) - 1] == 255 ? 0 : best[(1u << b->n) - 1];
 }
 
-/* Whoever asks about texts hears the same. */
+/* The call with texts gives the same answer. */
 static void check_short_way(const struct brute *b)
 {
 	struct event events[MOST + 1];
@@ -215,7 +215,7 @@ static void check_set(const char *pmu, struct brute *b)
 	assert_true(read_texts(b));
 	check_short_way(b);
 	want = least(b);
-	/* What fits nowhere is refused. */
+	/* A text that fits in no group is refused. */
 	if (want ? rc || pfm_describe_plan(plan, &info) || info.n_groups != want || !info.optimal ||
 	                    info.bound != want
 	         : rc != PFMLIB_ERR_NOASSIGN) {
@@ -230,8 +230,8 @@ static void check_set(const char *pmu, struct brute *b)
 	pfm_free_plan(plan);
 }
 
-/* Behind half of the events: a unit mask, or a number that any event takes, of which few are used
- * so that some agree. */
+/* Adds to half of the events a unit mask, or a number that every event accepts. Few numbers are
+ * used, so that some events agree. */
 static void qualify(int pmu, const pfm_event_info_t *e, char *text, size_t len)
 {
 	pfm_umask_info_t mask = PFM_INIT(mask);
@@ -340,7 +340,7 @@ static void random_sets_need_no_fewer_groups(void **state)
 struct clashes {
 	unsigned n;
 	uint64_t mask[MOST];
-	unsigned with[MOST]; /* items it cannot stand beside */
+	unsigned with[MOST]; /* items that conflict with it */
 };
 
 static bool seated(const struct clashes *c, const uint16_t *items, unsigned n, uint64_t used)
@@ -574,8 +574,8 @@ static pfm_plan_t *plan_of(const char *const *texts, unsigned n, pfm_plan_info_t
 	return plan;
 }
 
-/* The figures of PERF_METRICS stand behind SLOTS: one that is there already, before or behind them,
- * or one that is added. */
+/* Values of PERF_METRICS follow SLOTS in a group: a SLOTS event of the request, before or after
+ * them, or one that is added. */
 static void figures_are_led_by_slots(void **state)
 {
 	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::PERF_METRICS.BAD_SPECULATION",
@@ -600,7 +600,7 @@ static void figures_are_led_by_slots(void **state)
 	assert_int_equal(info.n_events, 2);
 }
 
-/* Where somebody has the counter of SLOTS, nothing can be read behind it. */
+/* If another event has the counter of SLOTS, no value of PERF_METRICS can be read. */
 static void figures_need_the_slots_counter(void **state)
 {
 	const char *texts[] = { "icl::PERF_METRICS.RETIRING", "icl::TOPDOWN.SLOTS" };
@@ -619,8 +619,7 @@ static void figures_need_the_slots_counter(void **state)
 	}
 }
 
-/* The same where the events move when SLOTS comes to them: whatever number of them there is room
- * for. */
+/* Adding SLOTS moves the other events; this works for every number of events that fits. */
 static void figures_that_move_need_the_slots_counter(void **state)
 {
 	const char *texts[70];
@@ -664,7 +663,7 @@ static void values_of_one_register_are_groups(void **state)
 	pfm_free_plan(plan);
 }
 
-/* What the certificate calls the counters: general ones by number, fixed ones with an F. */
+/* Names of counters in the certificate: general ones are numbers, fixed ones have an F. */
 static void counters_of_a_proof_are_named(void **state)
 {
 	static const struct {
@@ -769,7 +768,7 @@ static void refuses_events_without_a_plan(void **state)
 	pfm_free_plan(NULL);
 }
 
-/* A struct of a caller that knows less is not written behind its end. */
+/* A shorter struct of an older caller is not written beyond its end. */
 static void short_structs_stay_short(void **state)
 {
 	struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Alpha: sets of events. Every pair and triple of every family is checked against brute force,
- * which knows the rules of the manuals and nothing of the solver. Also settings, refusals, and
+ * which applies the rules of the manuals without the solver. Also settings, refusals, and
  * queries about events. */
 #include <perfmon/alpha.h>
 #include <setjmp.h>

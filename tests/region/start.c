@@ -50,7 +50,7 @@ static void environment_story(void)
 	EXPECT(is_first, 0, "first, the second time");
 }
 
-/* The reason is said on standard error, and nothing is counted. */
+/* The reason is printed on standard error, and nothing is counted. */
 static void unknown_event_story(void)
 {
 	char said[512] = "";

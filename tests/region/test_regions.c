@@ -286,7 +286,7 @@ static void *visit_until_asked(void *arg)
 	return NULL;
 }
 
-/* Begin and end are no cancellation points: they may stand in destructors. */
+/* Begin and end are not cancellation points, because destructors may call them. */
 static void asked_to_end_story(void)
 {
 	pfm_region_results_t *r;
@@ -322,8 +322,8 @@ static uint64_t switches_so_far(void)
 	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
-/* getrusage() counts the switches of a thread as well: the region's count lies between what it says
- * within the region and what it says around it. A short sleep can end before the switch. */
+/* getrusage() counts the switches of a thread as well: the region's count is between the values
+ * read within the region and around it. A short sleep can end before the switch. */
 static void switches_story(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000 };
@@ -720,8 +720,8 @@ static void errno_story(void)
 
 /* ---- rounds ------------------------------------------------------------------------------ */
 
-/* Groups of one event: page faults are counted in even visits, switches in odd ones, and each says
- * so. */
+/* Groups of one event: page faults are counted in even visits, switches in odd ones, and each
+ * result has its number of visits. */
 static void rounds_story(void)
 {
 	pfm_region_results_t *r;

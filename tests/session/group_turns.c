@@ -104,7 +104,7 @@ static void shares_of_time(unsigned flags, unsigned n_cpus)
 	}
 	assert_int_equal(pfm_stop_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(count_running_events(), 0);
-	/* What waited for its turn goes on waiting. */
+	/* Groups that waited for their turn still wait. */
 	assert_int_equal(pfm_start_session(session), PFMLIB_SUCCESS);
 	assert_int_equal(count_running_events(), 3 * n_cpus);
 	end_session();

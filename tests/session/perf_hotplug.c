@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that go off and on line during a count: enabled time that stands still, and growing lists.
- */
+/* CPUs that go off and on line during a count: enabled time that stops, and growing lists. */
 #include "units.h"
 #include <string.h>
 #include <linux/perf_event.h>
@@ -148,7 +147,7 @@ static void readings_take_time(void **state)
 	}
 }
 
-/* A late CPU stays missing after a reset; time outside start and stop is not judged. */
+/* A late CPU stays missing after a reset; time outside start and stop is ignored. */
 static void only_time_that_was_counted(void **state)
 {
 	(void)state;

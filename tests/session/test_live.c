@@ -115,7 +115,7 @@ static void expect_between(unsigned i, uint64_t low, uint64_t high)
 		         (unsigned long long)high);
 }
 
-/* @pages nobody has touched yet. */
+/* Maps @pages pages that were never touched. */
 static void *fresh(size_t pages)
 {
 	size_t size = pages * (size_t)sysconf(_SC_PAGESIZE);
@@ -239,7 +239,7 @@ static void task_clock_is_cpu_time(void **state)
 	assert_string_equal(about(0).unit, "msec");
 }
 
-/* Two processes on one CPU that hand a byte back and forth: whoever reads waits, and the other
+/* Two processes on one CPU that hand a byte back and forth: the reader waits while the other
  * runs. */
 static void ping_pong(unsigned rounds)
 {
@@ -551,7 +551,7 @@ static void descriptors_run_out_and_come_back(void **state)
 	assert_int_equal(open_files(), before);
 }
 
-/* The same as an ordinary user, in a child that is one. */
+/* Counting as an ordinary user, in a child that changes its user. */
 static void ordinary_user(void **state)
 {
 	char level[16] = "";
@@ -598,7 +598,7 @@ static void ordinary_user(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Where nobody has mounted tracefs, root does it for this process alone. */
+/* If tracefs is not mounted, root mounts it for this process alone. */
 static void see_tracepoints(void)
 {
 	if (geteuid() != 0 || access("/sys/kernel/tracing/events", F_OK) == 0 ||

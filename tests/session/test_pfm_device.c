@@ -151,7 +151,7 @@ static void a_busy_device_is_tried_once_more_and_then_explained(void **state)
 	end(f);
 }
 
-/* What Linux makes of the mode's bits where the node is one of its own. */
+/* Linux reads the bits of the mode as other flags if the node is not the counter device. */
 static void open_modes_are_other_flags_elsewhere(void **state)
 {
 	static const int errors[] = { ENOTDIR, ELOOP };
@@ -260,7 +260,7 @@ static void settings_the_device_refuses(void **state)
 	end(f);
 }
 
-/* Whatever is refused while counting has its code and its errno, and the session goes on when the
+/* Each refusal while counting has its code and its errno, and the session continues if the
  * device does. */
 static void errors_while_counting_are_handed_on(void **state)
 {
@@ -360,7 +360,7 @@ static void another_process_cannot_be_counted(void **state)
 	assert_int_equal(f->s.backend->open_counts(&f->s, NULL), 0);
 	assert_int_equal(f->counts[0].status.cause, PFM_CAUSE_NO_PROCESS);
 	assert_int_equal(f->n_calls, 0);
-	/* A device that is not open counts nothing, and says so to nobody twice. */
+	/* A device that is not open counts nothing and reports no error. */
 	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	assert_int_equal(f->s.backend->stop_counting(&f->s), 0);
 	assert_int_equal(f->s.backend->reset_counts(&f->s), 0);
@@ -388,7 +388,7 @@ static void probing_asks_whether_there_is_a_device(void **state)
 	assert_true(f->n_calls == 2 && f->calls[1].request == 1); /* closed again */
 	f->open_errors = 1;
 	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL),
-	                 PFMLIB_SUCCESS); /* somebody has it, so it is there */
+	                 PFMLIB_SUCCESS); /* busy, so the device exists */
 	f->open_errno = ENOENT;
 	assert_int_equal(f->s.backend->probe(&f->s.sys, NULL), PFMLIB_ERR_NOTSUPP);
 	assert_int_equal(f->s.backend->probe(&f->s.sys, &why),
@@ -561,8 +561,8 @@ static void events_of_other_processors_are_left_out(void **state)
 	pfm_close_session(s);
 }
 
-/* Idle time, the host and guests are nothing the device knows; a count that asks for one of them
- * alone says so, its neighbour counts. */
+/* The device does not distinguish idle time, host and guests: a count of one of them alone is
+ * refused with a cause, and the count beside it works. */
 static void reports_samples_the_device_cannot_exclude(void **state)
 {
 	static const char *const texts[] = { "ev5/cycles/G", "ev5::issues", "ev5/loads/I" };
@@ -583,7 +583,7 @@ static void reports_samples_the_device_cannot_exclude(void **state)
 	pfm_close_session(s);
 }
 
-/* So are whom it cannot tell from others, and a filter; a count of one processor it has. */
+/* Counts of tasks and counts with a filter are refused; a count of one processor works. */
 static void reports_tasks_the_device_cannot_count(void **state)
 {
 	static const char *const texts[] = { "ev5::cycles", "ev5::issues" }, *const filters[] = {

@@ -91,7 +91,7 @@ struct books {
 	uint64_t of[MAX_THREADS][BOOKS];
 };
 
-/* What a session must have counted. */
+/* Bounds of the counts of a session. */
 struct model {
 	pfm_session_t *session;
 	bool counts[MAX_THREADS], inherits, running;
@@ -178,7 +178,7 @@ static bool is_there(const struct model *m, unsigned actor)
 	return m->counts[actor] && (!m->cpus || m->cpus >> actors[actor].cpu & 1);
 }
 
-/* What happened from @a to @b may have been counted. */
+/* Raises the upper bounds by everything that happened from @a to @b. */
 static void allow(struct model *m, const struct books *a, const struct books *b)
 {
 	for (unsigned i = 0; i < n_actors; i++)
@@ -254,7 +254,7 @@ static void check_count(const struct model *m, unsigned i, const pfm_count_t *c)
 	if (c->quality == PFM_QUALITY_NOT_SUPPORTED && c->cause == PFM_CAUSE_PERMISSION)
 		return;
 	if (c->quality == PFM_QUALITY_NOT_COUNTED && low == 0)
-		return; /* nobody ran */
+		return; /* no actor ran */
 	if (c->quality != PFM_QUALITY_EXACT || c->value < low || c->value > m->high[book])
 		wrong("%s is %llu, %s (%s), not %llu to %llu", info.name,
 		      (unsigned long long)c->value, pfm_quality_name(c->quality), info.why,
@@ -471,7 +471,7 @@ static void bind_to(const struct actor *a)
 		wrong("thread %d cannot be bound to CPU %u", a->tid, cpus[a->cpu]);
 }
 
-/* On which of the two CPUs what happens meanwhile is counted nobody can tell. */
+/* Work during the move can be counted on either of the two CPUs. */
 static void move(const struct op *op)
 {
 	struct books before = look(), after;

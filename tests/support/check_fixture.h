@@ -41,7 +41,7 @@ static inline void check_machine_now(struct checked_machine *m, unsigned flags)
 	assert_int_equal(pfm_check_system(&m->check, m->ctx, flags), PFMLIB_SUCCESS);
 }
 
-/* The finding of check @name; its state is -1 if there is none. */
+/* The finding of check @name; its state is -1 if it is missing. */
 static inline pfm_finding_t find_check(const struct checked_machine *m, const char *name)
 {
 	pfm_finding_t f = PFM_INIT(f);

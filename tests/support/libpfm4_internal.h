@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "compat/libpfm4/l4.h"
 
-/* The folder that stands for /: libpfm4's state keeps the first it is told of, so there is one for
- * the program. (libpfm4_state.c) */
+/* The folder that replaces /. libpfm4's state keeps the first folder, so the program has one.
+ * (libpfm4_state.c) */
 const char *l4_folder(void);
 /* A file of that folder with @text in it; folders on the way are made. NULL: the file goes. */
 void l4_file(const char *path, const char *text);
@@ -24,7 +24,7 @@ static inline void l4_end_case(void)
 	l4_begin("GenuineIntel-6-55-4", NULL);
 }
 
-/* The number of the PMU; fails if there is none. */
+/* The number of the PMU; fails if it is missing. */
 static inline uint32_t l4_number_of(const char *name)
 {
 	int n = l4_find_pmu_by_name(name, strlen(name));

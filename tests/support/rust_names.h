@@ -5,7 +5,8 @@
 #include "profile/symbols.h"
 #include "units.h"
 
-/* Checks that each symbol is shown as the second text of its pair; NULL: it is no name of Rust. */
+/* Checks that each symbol is shown as the second text of its pair; NULL: it is not a name of
+ * Rust. */
 static inline void check_rust_names(const char *const (*pairs)[2], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

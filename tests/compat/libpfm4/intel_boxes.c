@@ -19,7 +19,7 @@ static bool plain_event(const char *pmu, uint32_t mods, char *text, size_t len, 
 	return false;
 }
 
-/* What each modifier adds to the word of an event. */
+/* Bits that each modifier adds to the word of an event. */
 static void bits_of(const char *pmu, uint32_t mods, const char *const *texts, const uint64_t *bits)
 {
 	char text[128], more[160];

@@ -36,7 +36,7 @@ static int encode(struct made *m, unsigned plm)
 
 enum { K = PFM_PLM0, U = PFM_PLM3, H = PFM_PLMH };
 
-/* Levels that are given replace the caller's; a modifier that is no level is none. */
+/* Levels in the text replace the caller's; other modifiers are not levels. */
 static void levels(void **state)
 {
 	static const unsigned bits[] = { K, U, 0, H };
@@ -150,7 +150,8 @@ static void masks_of_amd(void **state)
 		l4_parse_event("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS:ALL:PIGGYBACK_ERROR",
 	                       PFM_OS_NONE, &q),
 		PFM_SUCCESS);
-	assert_int_equal(l4_encode(&q, U, &c), PFM_ERR_FEATCOMB); /* "all" wants no other */
+	assert_int_equal(l4_encode(&q, U, &c),
+	                 PFM_ERR_FEATCOMB); /* "all" excludes the other masks */
 	assert_int_equal(
 		l4_parse_event("amd64_k8_revb::SCRUBBER_SINGLE_BIT_ECC_ERRORS", PFM_OS_NONE, &q),
 		PFM_SUCCESS);

@@ -251,8 +251,8 @@ static void a_child_is_born_while_others_start(void **state)
 	assert_true(children_are_born(getenv("PERFMON_QUICK") ? 20 : 200));
 }
 
-/* What fork() has to wait for is known before anybody initialises, not from then on. A process
- * initialises first only once: hence a child for each try. */
+/* fork() waits for the lock from the start of the process, not only from the first
+ * initialisation on. Each try needs a child, because a process initialises only once. */
 static void a_child_is_born_beside_the_first_start(void **state)
 {
 	unsigned tries = getenv("PERFMON_QUICK") ? 20 : 400;
