@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What both sides of a measurement share, so that they differ in nothing but the library: a malloc
- * that counts, a fixed shuffle. ours.c and peer.c include it and bring `struct side`. */
+/* Code that both sides of a measurement share, so that they differ in the library alone: a
+ * malloc that counts, a fixed shuffle. ours.c and peer.c include it and bring `struct side`. */
 #ifndef PERFMON_BENCH_H
 #define PERFMON_BENCH_H
 
@@ -245,8 +245,8 @@ static void *thread_work(void *arg)
 }
 
 /* Encodings of @n threads together in a second of each one's processor time, measured for @ms
- * milliseconds: whoever waits for others, or shares their cache lines, does fewer. Other programs
- * on the machine do not count. */
+ * milliseconds: threads that wait for others, or share cache lines with them, do fewer. Other
+ * programs on the machine do not count. */
 static double throughput(const struct event_names *e, unsigned n, unsigned ms)
 {
 	static struct race_worker w[MAX_THREADS];

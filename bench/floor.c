@@ -15,7 +15,7 @@
  * delimiters and case, one probe and one full compare per name, a switch on the
  * modifier letters.  No allocation, no copy of the string.  The same strings go
  * to pfm_get_event_encoding in the same run (LIBPFM_ENCODE_INACTIVE is set
- * here), and "agree" counts equal register values: the ideal knows the plain
+ * here), and "agree" counts equal register values: the ideal has the plain
  * x86 layout only, so events with their own rules differ, as they should.
  */
 #include <stdio.h>

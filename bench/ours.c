@@ -10,9 +10,9 @@
 static pfm_ctx_t *ctx;
 static bool host;
 
-/* Read apart, so that it is no part of what is measured. BENCH_HOST: let the context
- * look at this machine (sysfs). Compiled with BENCH_LIBPFM3, it initialises as programs of libpfm 3
- * do. */
+/* Reads the environment before main(), outside of the measurement. BENCH_HOST: let the context
+ * look at this machine (sysfs). Compiled with BENCH_LIBPFM3, it initialises as programs of
+ * libpfm 3 do. */
 __attribute__((constructor)) static void read_environment(void)
 {
 	host = getenv("BENCH_HOST") != NULL;

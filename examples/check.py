@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-# A count, or the reason why there is none.
+# A count, or the reason why it is missing.
 COUNT = (
     r"(:u)?:? +(\d+(\.\d+)?( msec)?( \((exact|scaled|partial)\))|not (supported|counted)(:| \()"
     r" ?\S)"

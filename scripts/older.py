@@ -158,8 +158,8 @@ AMD_REV = {n: i for i, n in enumerate(("", "amd64_k7", *("amd64_k8_rev" + r for 
                                        "amd64_fam10h_barcelona",
                                        "amd64_fam10h_shanghai", "amd64_fam10h_istanbul"))}
 # Events by the ESCR that chooses them: the first of the pair, and the counters. Of the first group
-# Linux leaves two out, whose CCCRs have faults; what counts entries over time knows one ESCR of the
-# pair alone.
+# Linux leaves two out, whose CCCRs have faults; events that count entries over time have one ESCR
+# of the pair alone.
 NETBURST_UNITS = {
     (0x3A0, "0,2"): "BSQ_cache_reference",
     (0x3A0, "0..1"): "BSQ_allocation",
@@ -199,7 +199,7 @@ TAG = 16            # masks from here on are tags
 NCOMBO = 1
 DEFAULT = 8
 OMIT = 0x10         # of AMD's
-GRP_EXCL = 0x10    # of an event of Intel's: masks of one group, of the first where none is given
+GRP_EXCL = 0x10    # of an event of Intel's: masks of one group, of the first if no mask is given
 GRP_DFL_NONE = 0x800
 MODIFIERS = {"c": "cmask", "i": "inv", "e": "edge"}
 BITS = (("umask", 8, 0xFF), ("edge", 18, 1), ("inv", 23, 1), ("cmask", 24, 0xFF))
@@ -247,8 +247,7 @@ class Maker:
     # ---- rows ------------------------------------------------------------------------------------
 
     def make(self):
-        """Of two events of one name the first is found; names that differ by "_" are told apart by
-        their spelling."""
+        """Of two events of one name the first is found; names that differ by "_" are distinguished by their spelling."""
         seen, folded = set(), set()
         for e in self.events:
             name = e["e"].lower()

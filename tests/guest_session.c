@@ -11,7 +11,7 @@
  *   guest_session hotplug N  two CPUs, one of which is switched off and on again N times
  *   guest_session alpha      the driver that cannot leave levels out: events that it accepts and
  *                            refuses, for its counts mean nothing
- *   guest_session alphauser  alpha as an ordinary user, whom the driver refuses */
+ *   guest_session alphauser  alpha as an ordinary user, whose events the driver refuses */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -135,10 +135,10 @@ static bool next_sample(pfm_session_t *s, pfm_record_t *r)
 	return false;
 }
 
-/* An overflow interrupt of the PMU for every so many cycles, which are instructions here: none is
- * missed, and all but those of start and stop are in the loop. @often: more often than the kernel
- * lets it, which stops the counter and says so; what was counted is still exact. (The emulator
- * interrupts for instructions only when the clock ticks.) */
+/* An overflow interrupt of the PMU for every so many cycles, which are instructions here: none
+ * is missed, and all but those of start and stop are in the loop. @often: more often than the
+ * kernel permits: it stops the counter and reports that, and the count is still exact. (The
+ * emulator interrupts for instructions only when the clock ticks.) */
 static void sampled_loop(uint64_t period, bool often)
 {
 	pfm_sample_statistics_t n = PFM_INIT(n);

@@ -7,18 +7,16 @@ mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--
 [--measured] [FILE...]
                                            N faults drawn from FILES (default: all of lib/ and
                                            tools/), against the quick suite, or the tests named, or
-                                           those that take up to T seconds; one line each, and the
-                                           share that was noticed, with the interval it lies in 19
-                                           times of 20. A seed's faults come in an order of its own:
+                                           those that take up to T seconds; one line each, and the share that was noticed, with its interval of confidence 95 %. A seed's faults come in an order of its own:
                                            --from K leaves the first K out, which another run had
 
-With --near, of the tests in Python only those that ask the fault's room (NEAR) are run, so that no
-fault is taken as noticed that is not, but some as unnoticed that are. With --measured, which tests
+With --near, of the Python tests only those of the module with the fault (NEAR) are run. Every fault that is
+reported as noticed is; some that are reported as unnoticed would be noticed by other tests. With --measured, which tests
 are good and how long they take is read from the run before, in
 BUILD: for sources and tests that are still the same.
 
 SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault
-that makes the code slower, or changes what nobody reads, cannot be noticed: judge the survivors by
+that makes the code slower, or changes a value that is never read, cannot be noticed: check the survivors by
 hand.
 
 The tests that noticed a fault of the same file come first, then those that are called like it, then

@@ -101,7 +101,7 @@ class Place:
         shutil.rmtree(self.machine.root)
 
     def said(self, columns, command):
-        """What @command says, as it stands in the files."""
+        """The output of @command, as the files have it."""
         p = self.on_terminal(int(columns), command) if columns else subprocess.run(
             ["sh", "-c", command], env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
@@ -133,7 +133,7 @@ class Place:
 
 
 def cases(path):
-    """(lines before, columns, command, what is said) of a file."""
+    """(lines before, columns, command, output) of a file."""
     before, columns, command, said = "", None, None, ""
     with open(path, encoding="utf-8") as f:
         for line in f:

@@ -3,8 +3,7 @@
 """Every command line that README, the command's help and the manual pages show, typed.
 
 They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's
-folder, small and invented. A line that is new is found by itself; one that needs a file nobody made
-here fails, and then the file is made here or the line is a bad example.
+folder, small and invented. A line that is new is found by itself; one that needs a file that is not made here fails, and then the file is made here or the line is a bad example.
 """
 import json
 import os
@@ -26,8 +25,8 @@ PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
 
 # Examples that show a refusal.
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CACHE_REFIL")
-# Lines for a machine that counts run until somebody interrupts them, or need rights: they may end
-# with "nothing could be counted".
+# Lines for a machine that counts run until they are interrupted, or need rights: they may end with
+# "nothing could be counted".
 OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^pfm (serve\b|top$)")
 # Whether a change is significant depends on the samples; whether an event can be sampled, on the
 # machine.
@@ -78,7 +77,7 @@ def of_help(text):
 
 
 def of_markdown(text):
-    """Lines of blocks for a shell, and those behind a prompt in a console."""
+    """Lines of blocks for a shell, and those after a prompt in a console."""
     lines = []
     for kind, body in re.findall(r"^ *```(sh|console)\n(.*?)^ *```$", text, re.M | re.S):
         for line in body.replace("\\\n", " ").splitlines():

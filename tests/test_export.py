@@ -571,7 +571,7 @@ class Export(unittest.TestCase):
         self.check_losses(found["losses"])
 
     def import_files(self, *names):
-        """What the importer of speedscope reads: {file: {profile: {function: (total, self)}}}."""
+        """Values that the importer of speedscope reads: {file: {profile: {function: (total, self)}}}."""
         roots = [os.environ.get("SPEEDSCOPE", "")]
         if shutil.which("npm") and shutil.which("node"):
             done = subprocess.run(["npm", "root", "-g"], capture_output=True, text=True, timeout=60,

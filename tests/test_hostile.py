@@ -55,8 +55,7 @@ def compile_image(path):
 
 
 def within_reach(folder):
-    """A copy of the command and its library where every user gets to: the build may lie in root's
-    home. The command, and what it needs."""
+    """Copies the command and its library to a folder that every user can read, because the build may be in root's home. Returns the command and the path of its libraries."""
     command = shutil.copy(PFM, os.path.join(folder, "pfm"))
     os.chmod(command, 0o755)
     libraries = os.path.join(folder, "libraries")
@@ -158,8 +157,7 @@ class Privileges(Folder):
 
 
 class Trust(Folder):
-    """Images that others could have written are not used unless they are named, and it is said
-    why."""
+    """Images that others could have written are not used unless they are named; a message gives the reason."""
 
     def setUp(self):
         super().setUp()
@@ -168,7 +166,7 @@ class Trust(Folder):
         compile_image(self.at("test.pmdb"))
 
     def used(self, path=None):
-        """Is the image's processor there, and what is said about images that are not used?"""
+        """Returns whether the image's processor is listed, and the messages about unused images."""
         result = pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=path or self.folder))
         every = pfm("list", env=dict(PERFMON_EVENTS=path or self.folder))
         self.assertEqual(every.returncode, 0, every.stderr)
@@ -270,8 +268,7 @@ class MoreRights(Folder):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def test_what_is_left_of_an_event_makes_a_metric(self):
-        """Who may count user mode alone gets the metrics and ratios of that; who asked for it alone
-        named another event."""
+        """A user who may count user mode alone gets metrics and ratios of user mode; an event with ":u" in the text is another event."""
         self.copy, self.libraries = within_reach(self.folder)
         counts = self.as_nobody("--json", "-M", "software::faults_per_second", "--", "true")
         if counts[0]["event"] != "software::page-faults:u" or counts[0]["value"] is None:
@@ -324,8 +321,7 @@ class MoreRights(Folder):
                          counts)
 
     def test_what_has_ended_by_the_reading(self):
-        """A process that went on in a program that may not be read, and whose end nobody waited
-        for: it is looked at while it lives."""
+        """A process that executes an unreadable program, and whose end is not waited for, is checked while it lives."""
         self.copy, self.libraries = within_reach(self.folder)
         program = self.at("dd")
         shutil.copy(shutil.which("dd"), program)
@@ -390,7 +386,7 @@ class ForeignText(Folder):
             self.silent(*args)
 
     def test_files(self):
-        """What is written to a file is shown by somebody some time."""
+        """Contents of a file may be shown on a terminal later."""
         path = self.at("counts")
         for more in ([], ["--append"]):
             self.silent("stat", "-o", path, *more, "-e", "page-faults", "--", "true", self.EVIL)
@@ -400,7 +396,7 @@ class ForeignText(Folder):
         self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
     def test_where_colours_are_shown(self):
-        """Ours are bold, dim and a few colours; others hide what stands behind them."""
+        """The command uses bold, dim and a few colours; other sequences could hide the text after them."""
         for args in (["import", "/nonexistent/" + self.EVIL], ["encode",
                                                                self.EVIL], ["report", self.EVIL],
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + self.EVIL]):
@@ -463,7 +459,7 @@ class ForeignText(Folder):
         self.assertIn("\x1b[1m", pfm("show", "coreduo", "--color=always").stdout)
 
     def test_nothing_goes_another_way(self):
-        """The guard is on the streams: nobody may write to the descriptors."""
+        """The guard is on the streams, so no code may write to the descriptors."""
         tools = os.path.join(HERE, "..", "tools")
         for name in sorted(os.listdir(tools)):
             if not name.endswith(".c") or name in ("term.c", "term_guard.c"):
@@ -757,7 +753,7 @@ exit $rc"""
                     f.write(self.old)
             if leaves_nothing:
                 self.assertEqual(os.listdir(self.at("out")), ["big.pmdb"])
-        # Whatever lies there now, what is used is an image.
+        # The file may have changed; the mapped image is used.
         self.assertIn(
             "LAST_ONE",
             self.ok(pfm("list", "--pmu", "testpmu", env=dict(PERFMON_EVENTS=self.at("out")))))
@@ -773,7 +769,7 @@ exit $rc"""
 
 
 class Giants(Folder):
-    """Machines that nobody has: bounded time and memory, and words about it."""
+    """Impossible machines: bounded time and memory, and clear messages."""
 
     def setUp(self):
         super().setUp()
@@ -903,7 +899,7 @@ print("as before")
         self.assertEqual((result.stderr, result.stdout), ("", "as before\n"))
 
     def test_image_that_is_replaced(self):
-        """Whoever has it mapped keeps the old one; the next program sees the new one."""
+        """A program that has the image mapped keeps the old one; the next program gets the new one."""
         compile_image(self.at("test.pmdb"))
         env = dict(CLEAN, PERFMON_EVENTS=self.folder)
         child = subprocess.Popen([PFM, "encode", "--json", "-"], env=env, stdin=subprocess.PIPE,

@@ -67,8 +67,7 @@ def images(folder):
 
 
 class Encoded:
-    """What a row asks of the hardware, worked out from nothing but the table: the C encoders must
-    agree."""
+    """Registers of a row, computed from the table alone: the C encoders must agree."""
 
     def __init__(self, t, row, mods):
         self.t, self.row = t, t.read_row(row)
@@ -160,8 +159,7 @@ class Encoded:
 
 
 class Trees:
-    """What holds of all trees of lists, which are imported once. Who inherits says where they
-    are."""
+    """Properties of all trees of lists, which are imported once. Subclasses give the places of the lists."""
 
     root = vectors = None
     literal = []            # what golden rows are known to have otherwise
@@ -323,8 +321,7 @@ class Trees:
 
 
 class Invented(Trees, unittest.TestCase):
-    """Lists in the makers' forms of processors that nobody makes: tests/lists, and what they are by
-    hand in tests/vectors/lists.jsonl."""
+    """Lists of invented processors in the makers' formats: tests/lists, and the results by hand in tests/vectors/lists.jsonl."""
 
     root, vectors = TOYS, os.path.join(HERE, "vectors", "lists.jsonl")
     least = 60, 50
@@ -487,7 +484,7 @@ class Lists(Trees, unittest.TestCase):
                                                      ("adl_gracemont", 0x20)})
         self.assertEqual(self.matching(6, 0xBE, 0), {("adl_n", None)})
         amd = "AuthenticAMD"
-        # 6.1 gives the whole family to Zen 3; the head knows the models of each.
+        # 6.1 gives the whole family to Zen 3; the head file lists the models of each.
         self.assertEqual(self.matching(25, 0x61, 2, amd), {("amdzen4", None)})
         self.assertEqual(self.matching(25, 0x21, 0, amd), {("amdzen3", None)})
         self.assertEqual(self.matching(23, 0x31, 0, amd), set())
@@ -1084,7 +1081,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(notes, [("A", "UMask")])
 
     def test_unknown_model_without_mapfile(self):
-        """A folder nobody has seen: rows are there, for whoever names it; nothing is detected."""
+        """An unknown folder: its events are found by its name, and no machine is detected as it."""
         self.intel("ZZZ", [event(Precise="1", Equal="0", UMaskExt="0x00", PEBS=None)])
         t = self.convert()[0]["zzz"]
         self.assertEqual(t.count["matches"], 0)
@@ -1151,8 +1148,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual((status, os.listdir(out)), (130, []))
 
     def test_whose_script_is_run(self):
-        """The one beside a command that was not installed, if it is as much the user's as that: his
-        own or root's, and nobody else's."""
+        """The compiler beside a command that was not installed is used if it belongs to the user or to root, as the command does."""
         if os.geteuid() or not PFM:
             self.skipTest("root, who can be another user")
         user, other = 12345, 12346
@@ -1229,7 +1225,7 @@ class MadeUp(unittest.TestCase):
                          [])
 
     def test_nothing_holds_itself(self):
-        """Whoever imports does not look for circles: one would keep its model for good."""
+        """An import runs without the cycle collector, so a reference cycle would keep its model in memory."""
         def usual():
             gc.set_debug(0)
             gc.garbage.clear()
@@ -1314,8 +1310,7 @@ class MadeUp(unittest.TestCase):
                 self.assertIsNone(t.find_row(name), name)
 
     def test_every_listed_name_encodes(self):
-        """What ends a name in a text is in none; whatever else is, in its full name and in
-        perf's."""
+        """Names have no character that ends a name in a text. All other characters are accepted, in full names and in perf's syntax."""
         names = [
             "A,B", "A,", "A,thr=1", "A:B", "A::B", "A/B", "A/", "/A", "A B", "A;B", "A{B}", "A\\B",
             'A"B"', "'A'", "A=1", "A:u", "-A", "@A", ".A", "#A", "A#1", "A|1", "(A)", "A*", "~A",
@@ -1338,7 +1333,7 @@ class MadeUp(unittest.TestCase):
         shown = [o["event"] for o in map(json.loads, said.splitlines()) if "event" in o]
         self.assertEqual(set(shown), {name for name in names if "," not in name})
         for form in "invented_f1::%s", "invented_f1/%s/":
-            # a term of perf's with a value is none
+            # in perf's syntax a term with a value is not a name
             texts = [name for name in shown if form[-1] != "/" or "=" not in name]
             said = subprocess.run([PFM, "encode", "--json", "-"], env=env,
                                   input="".join(form % name + "\n" for name in texts),
@@ -1557,8 +1552,7 @@ class Command(unittest.TestCase):
                     }, f)
 
     def test_output_that_takes_nothing(self):
-        """A full disk and a reader that is gone, with and without Python's buffer between: it is
-        said once, or not at all."""
+        """A full disk and a reader that is gone, with and without Python's buffer between: it is reported at most once."""
         with tempfile.TemporaryDirectory() as root:
             self.big_lists(root)
             for out, said in (("/dev/full",

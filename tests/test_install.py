@@ -20,10 +20,9 @@ SOURCE = os.environ.get("PERFMON_SOURCE",
                         os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(SOURCE, "tests/consumer")
 VALUE = "0x53d024\n"
-# What is asked here is where things go and who finds them. The code and the tables are the ones
-# that the whole suite has tried, so
-# each of these builds has few tables and is not optimised; the packages alone hold everything.
-# how small things get is not asked either
+# These tests check where files are installed and which programs find them. The code and the tables
+# are the ones that the whole suite has tried, so each of these builds has few tables and is not
+# optimised; the packages alone hold everything. how small things get is not asked either
 QUICK = {"XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
 LEAN = ("-Doptimization=0", "-Dprocessors=coreduo,montecito,software", "-Dtests=disabled",
         "-Dbench=disabled")
@@ -200,8 +199,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(out, VALUE)
 
     def test_notices_of_the_sources(self):
-        """Each licence that a source of tables has is named where that is told, for Debian too, and
-        is installed."""
+        """Each licence of a source of tables is named in the documents, for Debian too, and is installed."""
         names = sorted(os.listdir(os.path.join(SOURCE, "LICENSES")))
         self.assertEqual(sorted(os.listdir(os.path.join(self.prefix, "share/licenses/perfmon"))),
                          sorted(["LICENSE", *names]))
@@ -214,13 +212,12 @@ class Installed(unittest.TestCase):
             with open(os.path.join(SOURCE, "LICENSES", name), encoding="utf-8") as f:
                 for holder in re.findall(r"(?m)^ *Copyright \(c\) (?:[\d-]+,? )?(.*)", f.read()):
                     self.assertIn(holder, texts[1])
-        # What folders are made from whom.
+        # Folders of tables and the sources of each.
         for folder in re.findall(r"`(lib/events/[\w/]+)/`.*`LICENSES/", texts[0]):
             self.assertIn(folder + "/*", texts[1])
 
     def test_the_usual_prefix(self):
-        """In a file system of its own: what 'meson install' puts into /usr/local runs, though
-        nobody ran ldconfig."""
+        """In a file system of its own: files that 'meson install' puts into /usr/local run without ldconfig."""
         if not tap.own_mounts():
             raise unittest.SkipTest("no mounts of one's own here")
         build, dest = os.path.join(self.root, "usual"), os.path.join(self.root, "usual-dest")
@@ -420,8 +417,7 @@ class Others(unittest.TestCase):
             self.assertIn("perfmon-exporter.service", f.read())    # enabled and started
 
     def autopkgtests(self, tree, packages):
-        """What debian/tests asks of the installed packages, of the packages unpacked in a
-        folder."""
+        """Runs debian/tests, which are for installed packages, with the packages unpacked in a folder."""
         at = os.path.join(os.path.dirname(tree), "unpacked")
         for name in packages:
             run("dpkg-deb", "-x", packages[name], at)

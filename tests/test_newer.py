@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
 import pmview  # noqa: E402
 
 NEWER = os.path.join(tap.SHARED, "data", "full", "linux-newer")
-# What libpfm4 gives where the kernel's list repeats a neighbour's mask (docs/audit.md).
+# Masks of libpfm4 where the kernel's list repeats the mask of a neighbour (docs/audit.md).
 MASKS = {"fp_ret_sse_avx_ops.scalar_half_flops": 0xc0, "fp_ret_sse_avx_ops.packed_half_flops": 0xe0,
          "fp_nsq_read_stalls.fp_prf": 2, "fp_nsq_read_stalls.k_prf": 4,
          "fp_nsq_read_stalls.fp_sq": 8, "l2_request_g2.all": 0x60}

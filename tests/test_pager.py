@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""pfm list on a terminal: through $PAGER, which is told from a terminal of its own by what it does
-to the text. And what it lists by unit and
-counter."""
+"""pfm list on a terminal: through $PAGER, which is recognised by a mark that it puts before the text. Also lists by PMU and counter."""
 import os
 import pty
 import subprocess
@@ -22,7 +20,7 @@ MARK = "sed s/^/paged:/"
 
 
 def on_terminal(*args, pager=None, **env):
-    """What the terminal was given, and the exit status."""
+    """The text that the terminal got, and the exit status."""
     master, slave = pty.openpty()
     more = dict(env, PAGER=pager) if pager is not None else env
     child = subprocess.Popen([PFM, *args], stdin=slave, stdout=slave, stderr=slave,

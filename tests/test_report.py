@@ -139,7 +139,7 @@ class Report(unittest.TestCase):
 
     @staticmethod
     def read_all(master):
-        """What came through a terminal whose other side is closed: Linux says EIO after it."""
+        """Reads a terminal whose other side is closed: Linux returns EIO at its end."""
         parts = []
         try:
             while part := os.read(master, 65536):

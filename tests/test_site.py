@@ -23,8 +23,7 @@ BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 class Browser:
-    """A browser without a screen that is told what to do: its debugging protocol over pipes, an
-    answer for each call."""
+    """A browser without a screen, controlled by its debugging protocol over pipes: one answer for each call."""
 
     def __init__(self, profile):
         self.answers, theirs = os.pipe()
@@ -99,7 +98,7 @@ class Browser:
 
 
 def value(path):
-    """What a data file hands over."""
+    """The argument of the call in a data file."""
     with open(path, encoding="utf-8") as f:
         return json.loads("[%s]" % re.fullmatch(r"[\w.]+\((.*)\);\n", f.read(), re.S)[1])
 
@@ -126,7 +125,7 @@ class Site(unittest.TestCase):
         return os.path.join(cls.folder, "events", *names)
 
     def browse(self, route, size="1200,800"):
-        """The page as it stands after its scripts."""
+        """The page after its scripts have run."""
         if not BROWSER:
             self.skipTest("chromium is not installed")
         with tempfile.TemporaryDirectory() as profile:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What other tools take: pickles, rows and columns, HTML, and counting by one word."""
+"""Results for other tools: pickles, rows and columns, HTML, and counting by a decorator."""
 import inspect
 import pickle
 import subprocess

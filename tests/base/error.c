@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refusals: where the culprit stands, and nothing of an earlier refusal beside it. */
+/* Refusals: the place of the refused word, without remains of an earlier refusal. */
 #include "units.h"
 #include <perfmon/types.h>
 #include "base/text.h"
@@ -32,8 +32,8 @@ static void error_marks_the_faulty_word(void **state)
 	assert_string_equal(why.detail, "detail");
 }
 
-/* Without a text, or without a place in it, none is marked; and what an earlier refusal left is
- * gone. */
+/* Without a text, or without a place in it, no place is marked, and the place of an earlier
+ * refusal is cleared. */
 static void error_without_a_place(void **state)
 {
 	static const char text[] = "text";
@@ -105,8 +105,8 @@ static void plain_error_has_no_token(void **state)
 		PFMLIB_ERR_NOASSIGN);
 }
 
-/* Every code of the header has a text of its own, whole and without an end of line; what is no code
- * has that of none. */
+/* Every code of the header has a text of its own, complete and without an end of line; other
+ * numbers have the text of unknown codes. */
 static void texts_of_codes(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that knows an installed perfmon and nothing of its sources. C and C++ alike. */
+/* A program that uses an installed perfmon without its sources. It compiles as C and as C++. */
 #include <stdio.h>
 #include <string.h>
 #include <perfmon/perfmon.h>

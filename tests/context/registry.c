@@ -38,8 +38,8 @@ static void names_of_tables(void **state)
 	assert_false(is_called("", "") || is_called("", "ow") || is_called("", "owner"));
 }
 
-/* Every unit is met by its name, and every one that is met has the name; other names come
- * behind. */
+/* A walk over a name reaches every PMU that has it and no other; PMUs with the name as an alias
+ * come last. */
 static void walks_over_names(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -154,8 +154,8 @@ static void units_of_no_machine(void **state)
 /* ---- walks around the end of a hash table ---------------------------------------------------- */
 
 /* Slots of a table that ends where its memory does: @number, as @other name or not, is in the
- * first, and all between where the search for @h begins and the end are somebody else's. NULL if
- * that does not leave one free. */
+ * first slot, and the slots from the start of the search for @h to the end belong to other
+ * names. NULL if that does not leave one free. */
 static uint32_t *slots_around(uint32_t h, uint32_t n, uint32_t number, size_t before)
 {
 	uint32_t *calls;

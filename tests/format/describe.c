@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a context knows, told: each answer against the table it comes from, for all that is built
- * in, and each wrong question. */
+/* Descriptions of PMUs, events and unit masks: each answer against its table, for all built-in
+ * tables, and each wrong argument. */
 #include "units.h"
 #include "open_for.h"
 #include "context/context.h"
@@ -159,7 +159,7 @@ static void all_units(void **state)
 	pfm_close_context(ctx);
 }
 
-/* Callers whose struct has fewer members get those, and nothing behind them is written. */
+/* Callers whose struct has fewer members get those, and nothing after them is written. */
 static void smaller_structs(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -178,7 +178,7 @@ static void smaller_structs(void **state)
 	pfm_close_context(ctx);
 }
 
-/* Whoever asks for a table that is built in does not wait for this machine to be read. */
+/* A look-up of a built-in table does not read this machine. */
 static void found_without_loading(void **state)
 {
 	const struct table *first = table_get_builtin(0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may have been meant by an attribute that is unknown or has an unknown value, the closest
- * first. */
+/* Suggestions for an unknown attribute or value, the closest first. */
 #include "units.h"
 #include "open_for.h"
 

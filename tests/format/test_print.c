@@ -45,7 +45,7 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 		{ "coreduo",
 		  "Instr_Ret,usr",
 		  { "coreduo::INSTR_RET:u", "Instr_Ret,usr", "cpu/event=0xc0/u", "Instr_Ret:u" } },
-		/* On a fixed counter: by its name, and what was set behind it. */
+		/* An event on a fixed counter: its name, then its settings. */
 		{ "skx",
 		  "INST_RETIRED.ANY:ldlat=3:any:k",
 		  { "skx::INST_RETIRED:ANY:k:t:ldlat=3", "INST_RETIRED.ANY,any,ldlat=3,os",
@@ -54,8 +54,8 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 		  "CPU_CLK_UNHALTED.THREAD:any",
 		  { "skx::CPU_CLK_UNHALTED:THREAD:t", "CPU_CLK_UNHALTED.THREAD,any",
 		    "cpu/CPU_CLK_UNHALTED.THREAD,any=1/", "CPU_CLK_UNHALTED.THREAD:any" } },
-		/* What is usual is left out; but who sets an extra register wants it written, with
-		   0 too. */
+		/* Default values are omitted; an extra register that was set is printed, also
+		 * with 0. */
 		{ "skl",
 		  "INST_RETIRED.ANY_P:edge=0:cmask=0",
 		  { "skl::INST_RETIRED:ANY_P", "INST_RETIRED.ANY_P", "cpu/event=0xc0/",
@@ -157,7 +157,7 @@ static void core_duo_in_the_words_of_each_grammar(void **state)
 		  "coreduo::L2_LINES_IN:0x41",
 		  { "coreduo::L2_LINES_IN:0x41", NULL, "cpu/event=0x24,umask=0x41/",
 		    "L2_Lines_In:0x41" } },
-		/* What presets already say is left out. */
+		/* Values equal to presets are omitted. */
 		{ "coreduo",
 		  "coreduo::L2_RQSTS:SELF:ANY:c=0",
 		  { "coreduo::L2_RQSTS", "L2_Rqsts", "cpu/event=0x2e,umask=0x7f/", "L2_Rqsts" } },
@@ -202,7 +202,7 @@ static void other_processors(void **state)
 		  "L2_IFETCH:M:S",
 		  { "p6::L2_IFETCH:S:M", "L2_IFETCH,m0=SM", "cpu/event=0x28,umask=0xa/",
 		    "L2_IFETCH:m0=SM" } },
-		/* What a row has set can be taken back in some grammars. */
+		/* Some grammars can clear a value that the row sets. */
 		{ "adl_goldencove",
 		  "IDQ.MS_SWITCHES:edge=0:cmask=3",
 		  { "adl_goldencove::IDQ:MS_SWITCHES:e=0:c=3", NULL,

@@ -4,7 +4,7 @@
  *
  *   driver    what pfm_alpha_linux_event() and its friends say, the driver does
  *   session   events of table ev67 through pfm_open_session()
- *   user      the same for an ordinary user, at perf_event_paranoid 2
+ *   user      as session, for an ordinary user, at perf_event_paranoid 2
  *
  * The emulator's counters stand still: whatever is loaded, the same comes back. So a count tells
  * nothing about events, but something else: the driver loads a counter with minus what is left of
@@ -171,8 +171,8 @@ static uint64_t expect_left(unsigned counter, uint64_t period)
 	return (UINT64_C(1) << 20) - ((call.argument & mask) >> shift);
 }
 
-/* Where the counters stand, from a period that nobody shortens or lengthens. The emulator has one
- * number for both. */
+/* The positions of the counters, from a period that the driver leaves unchanged. The emulator
+ * has one number for both. */
 static uint64_t standing(unsigned counter)
 {
 	const unsigned raw = counter == 0 ? INSTRUCTIONS : CYCLES;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034
 #
-# What the other scripts here must know about each guest, in one place. Sourced, never run.
+# Properties of each guest, for the other scripts of this folder. Sourced, never run.
 #
-#   guest_describe ARCH   sets the g_* variables below, or exits 2 for a guest nobody knows
+#   guest_describe ARCH   sets the g_* variables below, or exits 2 for an unknown guest
 #   guest_need PROG PKG   exits 77 (skip) naming PROG and the Debian package PKG if PROG is not
 #                         installed
 #   guest_skip REASON     exits 77 with REASON, one line, on stderr

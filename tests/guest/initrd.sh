@@ -27,7 +27,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 root=$tmp/root
 
-# Where a library named in a NEEDED entry lies on this machine.
+# The path of a library named in a NEEDED entry on this machine.
 find_library() { # NAME
 	for dir in $(echo "${GUEST_LIBPATH:-}" | tr : ' ') $library_path; do
 		if [ -e "$dir/$1" ]; then

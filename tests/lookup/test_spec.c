@@ -314,7 +314,8 @@ static void words_compare_without_case(void **state)
 
 /* ---- anything -------------------------------------------------------------------------------- */
 
-/* Every slice lies in the text and the attributes put together are the rest, whatever the bytes. */
+/* Whatever the bytes are, every slice is in the text, and the attributes together are the rest
+ * of it. */
 static void any_bytes_are_cut_inside_the_text(void **state)
 {
 	static const char bytes[] = "::..,,//==aAuk0x1 _-\t\x7f\xff{}";

@@ -50,7 +50,7 @@ static void units_of_machines(void **state)
 		if (!has || has_not)
 			fail_msg("%s: %d %d", rows[i].cpuid, has, has_not);
 		for (unsigned u = 0, k = 0; u < table_count_builtins();
-		     u++) { /* and no other one says so */
+		     u++) { /* and other PMUs are not */
 			bool here = k < ctx->n_host_pmus && ctx->host_pmus[k].pmu_index == u;
 
 			assert_int_equal(!!(pfmi_context_get_pmu(ctx, u).flags & PFM_PMU_HOST),
@@ -62,8 +62,8 @@ static void units_of_machines(void **state)
 	rmdir(root);
 }
 
-/* The kernel's PMUs are units behind all others; what a list describes of them is tied to them, and
- * boxes that the kernel does not show are not there. */
+/* PMUs of the kernel follow all others. Tables of lists are tied to the kernel's PMUs that they
+ * describe, and boxes that the kernel does not export are missing. */
 static void units_of_the_kernel(void **state)
 {
 	static const char *const files[][2] = {

@@ -42,7 +42,7 @@ static void cpuid_of_a_core_duo(void **state)
 	assert_int_equal(h.missing_arch_events, 0x80000001);
 }
 
-/* What CPUID says is asked of known x86 processors alone. */
+/* CPUID leaves are read on known x86 processors alone. */
 static void details_are_of_known_x86_processors(void **state)
 {
 	static const struct host hosts[] = { { .is_known = true, .arch = "x86" },

@@ -87,11 +87,10 @@ def check_format():
         yield path, out.splitlines() if status else []
 
 
-# What follows paths through functions takes nearly all the time: in the library and the command
-# alone, and with an eighth of the usual
-# 225,000 nodes, which finds the same in a fifth of the time. What tests and benchmarks do on
-# purpose: run a shell, include a file of the
-# library, fix a seed.
+# Checks that follow paths through functions take nearly all the time: in the library and the
+# command alone, and with an eighth of the usual 225,000 nodes, which finds the same in a fifth of
+# the time. What tests and benchmarks do on purpose: run a shell, include a file of the library, fix
+# a seed.
 PATIENCE = [
     "--extra-arg=" + arg for arg in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=30000")
 ]

@@ -3,8 +3,7 @@
 #
 # valgrind.sh memcheck|helgrind
 #
-#   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, nothing is read that nobody
-#             wrote
+#   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, no uninitialised memory is read
 #   helgrind  what has threads, in a build whose atomic operations say what they promise
 #             (helgrind_atomics.h);
 #             in the long run: variant-thread asks ThreadSanitizer about the same programs

@@ -98,7 +98,8 @@ static void fixed_counters(void **state)
 		plan_is(&rows[i]);
 }
 
-/* Figures that are read behind the slots: those are added once, or are there, before or behind. */
+/* Values that are read after SLOTS: SLOTS is added once, or is in the request, before or after
+ * them. */
 static void reads_values_after_a_leader(void **state)
 {
 	static const struct wanted rows[] = {
@@ -121,7 +122,7 @@ static void reads_values_after_a_leader(void **state)
 		plan_is(&rows[i]);
 }
 
-/* The slots' counter is somebody else's: the figure is refused, in the place of its request. */
+/* Another event has the counter of SLOTS: the value is refused at the place of its request. */
 static void no_leader(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);

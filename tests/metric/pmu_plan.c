@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One PMU's part of a plan: groups, counters, and what is said for the number, of sets that anybody
- * can check. */
+/* One PMU's part of a plan: groups, counters, and the proof of the number of groups, for sets
+ * that can be checked by hand. */
 #include "event_plans.h"
 
 static const char TEXTS[][40] = { "skx::L2_RQSTS.MISS",
@@ -56,8 +56,7 @@ static void events_of_general_counters(void **state)
 	groups_of(5, 0xfc, 3, "5 events have 2 counters (0,1) and no others: at least 3 groups");
 }
 
-/* Groups come behind those that are there, and a certificate says whose it is if there are
- * several. */
+/* Groups follow those of other PMUs, and a certificate names its PMU if there are several. */
 static void parses_formulas_after_other_terms(void **state)
 {
 	pfm_ctx_t *ctx = open_for(NULL);
@@ -143,7 +142,7 @@ static void events_of_others(void **state)
 	pfm_close_context(ctx);
 }
 
-/* What other processors than Intel's share is asked of their encoders. */
+/* Encoders of processors other than Intel's decide which resources events share. */
 static void other_processors(void **state)
 {
 	static const struct wanted rows[] = {
@@ -209,8 +208,8 @@ static void events_of_the_kernel(void **state)
 	}
 }
 
-/* The plan of events while a watchdog holds a counter of the unit, which has @flags; NULL: there is
- * none. */
+/* The plan of events while a watchdog holds a counter of the unit, which has @flags; NULL: the
+ * plan is refused. */
 static void beside_watchdog(const char *const *texts, unsigned n, bool on, unsigned flags,
                             unsigned plan_flags, const char *want)
 {

@@ -33,9 +33,9 @@ static void find(const char *name, int *pmu, unsigned *event)
 	assert_int_equal(pfm_find_event_by_text(NULL, name, pmu, event, NULL), PFMLIB_SUCCESS);
 }
 
-/* A program of a known IPC, its events on counters a part of the time: what is extrapolated is off
- * by some per cent, and rounds differ in length. The true value lies in the interval 95 times of
- * 100. */
+/* A program of a known IPC, its events on counters a part of the time: what is extrapolated is
+ * off by some per cent, and rounds differ in length. The interval contains the true value 95
+ * times of 100. */
 static void the_truth_is_in_the_interval(void **state)
 {
 	const double ipc = 1.7;
@@ -62,8 +62,8 @@ static void the_truth_is_in_the_interval(void **state)
 	assert_in_range(inside, trials * 93 / 100, trials * 97 / 100);
 }
 
-/* The share of Student's distribution with @n degrees of freedom that lies within @t of 0, by
- * Simpson's rule. */
+/* The share of Student's distribution with @n degrees of freedom within @t of 0, by Simpson's
+ * rule. */
 static double share_within(double t, unsigned n)
 {
 	const unsigned steps = 2000;
@@ -373,7 +373,7 @@ static void what_a_table_says(void **state)
 	assert_int_equal(pfm_print_metric(NULL, pmu, 0, 0, text, sizeof(text)),
 	                 PFMLIB_ERR_NOTFOUND);
 	assert_int_equal(pfm_print_metric(NULL, pmu, event, 0, NULL, 1), PFMLIB_ERR_INVAL);
-	/* A struct that knows of less is filled as far as it goes. */
+	/* A shorter struct is filled up to its size. */
 	info.size = offsetof(pfm_metric_info_t, name);
 	info.name = "before";
 	assert_int_equal(pfm_describe_metric(NULL, pmu, event, &info), PFMLIB_SUCCESS);

@@ -65,7 +65,7 @@ static void instructions(void **state)
 	}
 }
 
-/* What @op makes of two numbers; its state. */
+/* Stores the result of @op for two numbers. Returns its state. */
 static int expected(char op, double a, double b, double *v)
 {
 	switch (op) {

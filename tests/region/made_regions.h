@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions of this process, made by hand: two events in one group, whose readings stand in a file,
+/* Regions of this process, made by hand: two events in one group, whose readings are in a file,
  * and one thread. */
 #ifndef TESTS_REGION_MADE_REGIONS_H
 #define TESTS_REGION_MADE_REGIONS_H

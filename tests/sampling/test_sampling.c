@@ -852,7 +852,8 @@ static void waiting_ends_with_data_with_time_or_with_the_task(void **state)
 	munmap(p, 2000 * page_size());
 }
 
-/* The kernel wakes nobody at a watermark that the buffer cannot reach, not even when it is full. */
+/* The kernel wakes no reader at a watermark that the buffer cannot reach, not even when it is
+ * full. */
 static void a_full_buffer_wakes_who_waits(void **state)
 {
 	enum { PAGES = 3000 };

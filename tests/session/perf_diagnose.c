@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagnosis of one event that the kernel refused: each error number, in every circumstance that
- * changes its meaning, beside a kernel that accepts the event again where the test says so. No
+ * changes its meaning, beside a kernel that accepts the event again where the test sets that. No
  * trial event stays open. */
 #include "units.h"
 #include <errno.h>
@@ -20,7 +20,7 @@ static struct kernel_info kernel;
 static struct kernel_pmu pmu;
 static struct table *format;
 
-/* What the kernel takes. */
+/* True if the kernel accepts the event. */
 static bool (*takes)(const struct perf_event_attr *a, int pid, int cpu, int group);
 
 static int decide(struct fake *f, const struct perf_event_attr *a, int pid, int cpu, int group)
@@ -455,7 +455,7 @@ static void groups(void **state)
 	takes = alone;
 	fake.n_open--; /* the test opened the leader */
 	expect(group, EINVAL, PFM_CAUSE_GROUP, "no counter is left for this event");
-	part.cpu = 4; /* which takes nobody */
+	part.cpu = 4; /* which accepts no event */
 	expect(group, EINVAL, PFM_CAUSE_ATTRIBUTE, "the kernel refuses config");
 	/* The trial event of a group member joins the group. */
 	part.cpu = 3;

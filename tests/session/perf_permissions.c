@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs with more rights than the process that counts them: their time goes on, and their
- * events stand still. */
+ * events stop. */
 #include "units.h"
 #include "fake_session.h"
 

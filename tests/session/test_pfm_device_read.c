@@ -63,7 +63,8 @@ static void ev4_knows_interrupts_only(void **state)
 	assert_int_equal(f->s.backend->start_counting(&f->s), 0);
 	work(f, 0, 65535, 0, 0);
 	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
-	assert_true(count.value == 0 && count.enabled == 0); /* nobody can say that it was 0 */
+	assert_true(count.value == 0 &&
+	            count.enabled == 0); /* the counter may not have started at 0 */
 	work(f, 0, 65537, 0, 0);
 	assert_int_equal(f->s.backend->read_counts(&f->s, &count, 1), 0);
 	assert_true(count.value == 131072 && count.enabled > 0);
@@ -84,7 +85,7 @@ static void interrupted_requests_are_repeated(void **state)
 	end(f);
 }
 
-/* What the counters hold before the first start is not this session's. */
+/* Values of the counters before the first start do not belong to this session. */
 static void counters_that_go_on_start_from_zero(void **state)
 {
 	struct fixture *f = begin(ALPHA_DEVICE_EV6, 1, 0, ALPHA_DEVICE_UNBOUND);

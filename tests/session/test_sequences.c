@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions beside a model of them: sequences, drawn by a generator of a fixed seed, of opening,
  * starting, stopping, resetting, reading and closing several sessions while threads are born, work,
- * move between CPUs and end, and programs are forked and executed. What a session counts must lie
- * between what the kernel's own books of each thread (/proc/self/task, rusage) say for the time in
- * which it certainly counted and for the time in which it may have. A sequence that fails is made
- * as short as it still fails, and printed.
+ * move between CPUs and end, and programs are forked and executed. The counts of a session must be
+ * between two figures that the kernel itself keeps for each thread (/proc/self/task, rusage): those
+ * of the time in which the session certainly counted, and those of the time in which it may have
+ * counted. A sequence that fails is shortened as far as it still fails, and printed.
  *
  * PERFMON_SEQUENCES: how many, PERFMON_SEED: the first one's number; what failed is run again by
  * that number. */

@@ -80,7 +80,8 @@ static void levels(void **state)
 	assert_true(!event_text(7)->a.attr.exclude_kernel && event_text(7)->a.attr.exclude_user);
 }
 
-/* What the kernel raises itself is never seen at user level: no zero that looks like a count. */
+/* Events that the kernel raises itself never occur at user level. They are refused there,
+ * because a zero would look like a count. */
 static void levels_at_which_nothing_happens(void **state)
 {
 	(void)state;
@@ -403,7 +404,7 @@ static void cpu_is_unplugged(void **state)
 	must_open(TEXTS("cycles"));
 	assert_int_equal(is_about(0).n_kernel_events, 8);
 	end_session();
-	/* A list that makes no sense is none: nobody knows what all CPUs are. */
+	/* An invalid list is not used: the CPUs of the machine are unknown then. */
 	fake_file(&fake, "/sys/devices/system/cpu/online", "0-");
 	must_open(TEXTS("cycles"));
 	run_session();
@@ -606,7 +607,7 @@ static void process_with_threads(void **state)
 	assert_true(event_text(1)->a.attr.inherit && event_text(1)->a.attr.enable_on_exec);
 	assert_int_equal(event_text(3)->pid, -1);
 	assert_false(event_text(3)->a.attr.inherit || event_text(3)->a.attr.enable_on_exec);
-	/* What waits for the program is not started by hand. */
+	/* Events that start with the program are not started by hand. */
 	assert_int_equal(pfm_start_session(session), 0);
 	assert_false(event_text(1)->enabled);
 	assert_true(event_text(3)->enabled);
@@ -738,8 +739,8 @@ static void group_fans_out_as_a_group(void **state)
 	assert_int_equal(event_text(5)->group, fake_fd(4));
 }
 
-/* What is no core's counts in the group of the only type that the group is about, whichever that
- * is. */
+/* An event that belongs to no core counts in the group of the only type of core that the group
+ * names. */
 static void group_of_one_type_stays_together(void **state)
 {
 	static const char *const groups[] = { "{page-faults,cpu_atom/instructions/}",
@@ -863,8 +864,8 @@ static void zero_on_cores_that_were_not_used(void **state)
 
 #define BIG "adl_goldencove::"
 
-/* What must be counted alone is so: refused by name in a group, given turns of its own outside of
- * one. */
+/* An event that must be counted alone is refused by name in a group and gets turns of its own
+ * outside of one. */
 static void counted_alone(void **state)
 {
 	static const char group[] = "{" BIG "L2_RQSTS.MISS," BIG "FRONTEND_RETIRED.DSB_MISS}";

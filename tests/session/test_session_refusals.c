@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What refusals of a scripted kernel are said to mean, and texts that are no events. */
+/* Reported causes of refusals of a scripted kernel, and texts that are not events. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static void expect_permission(const char *text, unsigned flags, int pid, const c
 	end_session();
 }
 
-/* The level is told only where it is what refuses. */
+/* The level is reported only if it is the cause. */
 static void level_or_filter(void **state)
 {
 	(void)state;
@@ -169,8 +169,8 @@ static void count_whole(const char *text, int pid, unsigned flags)
 	end_session();
 }
 
-/* With CAP_PERFMON, or as root, the level means nothing: the kernel decides, and nobody before it.
- * A level that cannot be read, or is no number, is none. */
+/* With CAP_PERFMON, or as root, the level means nothing: the kernel alone decides. A level that
+ * cannot be read, or is not a number, is ignored. */
 static void capabilities_count_at_every_level(void **state)
 {
 	static const char *const levels[] = {
@@ -189,7 +189,7 @@ static void capabilities_count_at_every_level(void **state)
 		count_whole("cycles:k", 0, 0);
 		count_whole("cycles", 1, 0);
 		count_whole("cycles", 0, PFM_SESSION_SYSTEM_WIDE);
-		/* Without, and with no level to blame. */
+		/* Without the capability, and with a level that is not the cause. */
 		fake.decide = ordinary_user;
 		fake.number = 3;
 		options.flags = 0;
@@ -244,7 +244,7 @@ static void refused_settings_are_named(void **state)
 		expect_why(0, rows[i].why);
 		end_session();
 	}
-	/* What is wrong alone is not the group's fault. */
+	/* An event that is refused alone is not refused because of its group. */
 	fake.number = 0;
 	options.flags = 0;
 	must_open(TEXTS("{cpu/instructions/,cpu/event=0xc0,umask=0x12/}"));
@@ -263,7 +263,8 @@ static int as_number_says(struct fake *f, const struct perf_event_attr *attr, in
 	                                                                               : -f->number;
 }
 
-/* What happened to be gone, taken or short was missed; the rest cannot be had as it was asked. */
+/* A target or resource that was gone, busy or short gives "missed"; other refusals give "not
+ * supported". */
 static pfm_quality_t unopened(pfm_cause_t cause)
 {
 	static const pfm_cause_t missed[] = { PFM_CAUSE_BUSY,       PFM_CAUSE_FILES,
@@ -324,7 +325,7 @@ static void errors_have_causes(void **state)
 	}
 }
 
-/* The same error in other surroundings. */
+/* An error has another meaning under other circumstances. */
 static void expect_refusal(int err, const char *text, const char *why)
 {
 	fake.number = err;
@@ -567,8 +568,8 @@ static void kernel_without_perf(void **state)
 	assert_int_equal(open_texts(TEXTS("cycles")), PFMLIB_ERR_INVAL);
 }
 
-/* Nothing on this machine counts: every event says so, that it is another processor's said
- * before. */
+/* Nothing on this machine counts: every event has that cause, unless it belongs to another
+ * processor, which is reported first. */
 static void a_machine_without_anything_that_counts(void **state)
 {
 	(void)state;

@@ -15,7 +15,7 @@
 #include "base/sizes.h"
 
 #define FILL  0xa5
-#define EXTRA 48 /* bytes that only a later version knows */
+#define EXTRA 48 /* bytes of members of a later version */
 
 /* A call that fills a struct of the caller. Returns what the library says. */
 typedef int (*fill_fn)(void *out);
@@ -263,7 +263,7 @@ static const struct out {
 };
 #define N_OUTS (sizeof(outs) / sizeof(outs[0]))
 
-/* Memory of exactly @size bytes that says so in its first member. */
+/* Memory of exactly @size bytes, with the size in its first member. */
 static unsigned char *sized(size_t size)
 {
 	unsigned char *s = malloc(size);
@@ -289,7 +289,7 @@ static __attribute__((noinline)) void fill_stack(unsigned char byte)
 		bytes[i] = byte;
 }
 
-/* What the library writes into a struct of its own size. Holes between members have bytes of the
+/* Fills a struct of the size that the library has. Holes between members have bytes of the
  * stack: they differ between two stacks, and become FILL, which is not compared. */
 static unsigned char *fill_full_size(const struct out *out)
 {
@@ -347,8 +347,8 @@ static void refuses_missing_length(void **state)
 			memset(s, FILL, sizeof(s));
 			memcpy(s, &size, sizeof(size));
 			rc = outs[i].fill(s);
-			/* An error without its size is one that nobody wants; everything else is
-			 * asked for. */
+			/* An error without its size is not filled; for other structs the call
+			 * fails. */
 			assert_int_equal(
 				rc, strncmp(outs[i].name, "error", 5) == 0 ? 0 : PFMLIB_ERR_INVAL);
 			for (size_t b = sizeof(size_t); b < sizeof(s); b++)
@@ -423,7 +423,7 @@ static void options_of_every_length(void **state)
 			unsigned char *s = sized(size);
 			size_t shared = size < ins[i].size ? size : ins[i].size;
 
-			/* What is known is the usual, what is not known is anything. */
+			/* Known members have default values, unknown bytes have any value. */
 			memset(s + sizeof(size), 0, shared - sizeof(size));
 			if (ins[i].give == give_error &&
 			    size > offsetof(pfm_error_t, kind) + sizeof(int)) {

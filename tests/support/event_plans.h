@@ -45,8 +45,8 @@ static inline int part(struct pfm_plan *plan, unsigned unit, bool several, pfm_e
 	return pfmi_plan_group_pmu_events(plan, &u, several, why);
 }
 
-/* Each event as "group:counter", where "-" is none and F a fixed one; "+" if it was added, "!" if
- * others stand behind it, "*" if the proof speaks of it. */
+/* Each event as "group:counter", where "-" means no counter and F a fixed one; "+" if it was
+ * added, "!" if others follow it, "*" if the proof names it. */
 static inline void write_plan(const struct pfm_plan *plan, char *buf, size_t len)
 {
 	size_t at = 0;

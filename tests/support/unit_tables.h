@@ -30,7 +30,7 @@ static inline const struct table *table_called(const char *name)
 	return NULL;
 }
 
-/* The registers of @n events together; fails if there are none. */
+/* The registers of @n events together; fails if they do not fit. */
 static inline void find_place(const struct event *events, unsigned n, unsigned plm,
                               struct placement *where, struct register_values *out)
 {
@@ -58,7 +58,7 @@ static inline void expect_fields(const struct register_field *layout, unsigned n
 	assert_string_equal(text, drawn);
 }
 
-/* True if @row of @t stands for an event. */
+/* True if @row of @t represents an event. */
 static inline bool is_event(const struct table *t, uint32_t row)
 {
 	return !(table_get_row(t, row)->flags & (ROW_METRIC | ROW_SHADOWED));

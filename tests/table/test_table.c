@@ -211,7 +211,7 @@ static void every_name_of_every_built_in_table_is_found(void **state)
 }
 
 /* Names entered one by one in any order: each is found, the first of equal hashes first, and no
- * lower hash lies in the probe sequence. */
+ * lower hash is in the probe sequence. */
 static void names_are_entered_in_their_order(void **state)
 {
 	enum { N = 60, SLOTS = 67 };

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program of the Alpha counter device gets: results of how many processors, and whether many
-cycles went by in 20 ms."""
+"""Prints the results of the Alpha counter device: the number of processors, and whether many cycles passed in 20 ms."""
 import array
 import fcntl
 import os

@@ -41,8 +41,7 @@ static const struct choice choices[] = {
 	{ "PERFMON_CPUID", "never-heard-of-it", PFMLIB_ERR_NOTSUPP },
 };
 
-/* Whatever was chosen, its first event that needs nothing beside its name gets a counter and a
- * register. */
+/* The first event of the chosen PMU that needs no attribute gets a counter and a register. */
 static bool counts_first_event(void)
 {
 	pfmlib_input_param_t in = { .pfp_event_count = 1, .pfp_dfl_plm = PFM_PLM3 };

@@ -16,7 +16,7 @@ static void same_names(void **state)
 		char a[21] = "ABCDEFGHIJKLMNOPQRST", b[21] = "abcdefghijklmnopqrst";
 
 		assert_int_equal(l4_hash_name(a, len), l4_hash_name(b, len));
-		a[len] = 'x'; /* what is behind its end */
+		a[len] = 'x'; /* a byte after the end of the name */
 		assert_int_equal(l4_hash_name(a, len), l4_hash_name(b, len));
 	}
 	assert_int_not_equal(l4_hash_name("abcdefgh", 8), l4_hash_name("abcdefgi", 8));
