@@ -135,8 +135,8 @@ static bool next_sample(pfm_session_t *s, pfm_record_t *r)
 	return false;
 }
 
-/* An overflow interrupt of the PMU for every so many cycles, which are instructions here: none
- * is missed, and all but those of start and stop are in the loop. @often: more often than the
+/* An overflow interrupt of the PMU for every so many cycles, which are instructions here: all
+ * are delivered, and all but those of start and stop are in the loop. @often: more often than the
  * kernel permits: it stops the counter and reports that, and the count is still exact. (The
  * emulator interrupts for instructions only when the clock ticks.) */
 static void sampled_loop(uint64_t period, bool often)

@@ -3,8 +3,10 @@
 over."""
 
 import ast
+import io
 import os
 import re
+import tokenize
 import unittest
 
 import tap
@@ -65,6 +67,9 @@ FIRST_WORDS = re.compile(r"(?:The same|Else|What|Who|That|Whoever|Whatever)\b(?!
 
 C_FOLDERS = ("lib/", "tools/", "include/", "examples/")
 PYTHON_FOLDERS = ("lib/pmuc/", "python/perfmon/")
+# Strings here are data of tests; comments are read like all others.
+COMMENT_FOLDERS = ("tests/", "bench/", "scripts/", "docs/", "python/", "examples/")
+SCRIPTS = (".sh", "meson.build", "check", "quickstart")
 PMU_FOLDERS = ("lib/events/", "tests/pmu/")
 DOCUMENTS = ("docs/", "README", "CONTRIBUTING", "CHANGELOG", "python/README", "lib/events/README",
              "quickstart", "check")
@@ -92,13 +97,15 @@ def blank(match):
     return re.sub(r"[^\n]", " ", match[0])
 
 
+LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+
+
 def c_comments(text):
     """(position, text) of each comment."""
-    for m in re.finditer(r"/\*+<?(.*?)\*/|//(.*)", text, re.S):
-        yield m.start(), re.sub(r"\n\s*\* ?", "\n", m[1] if m[1] is not None else m[2]).strip()
-
-
-LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+    for m in re.finditer(rf"{LITERAL}|/\*+<?(.*?)\*/|//([^\n]*)", text, re.S):
+        comment = m[1] if m[1] is not None else m[2]
+        if comment is not None:
+            yield m.start(), re.sub(r"\n\s*\* ?", "\n", comment).strip()
 
 
 def c_messages(text):
@@ -112,8 +119,18 @@ def c_messages(text):
 
 def python_comments(text):
     """(position, text) of each comment and docstring."""
-    for m in re.finditer(r'(?m)^\s*# (.*)|  # (.*)|"""([\s\S]*?)"""', text):
-        yield m.start(), next(g for g in m.groups() if g is not None).strip()
+    starts = [0]
+    for line in text.splitlines(True):
+        starts.append(starts[-1] + len(line))
+    begins_statement = True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        at = starts[token.start[0] - 1] + token.start[1]
+        if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
+            yield at, token.string.lstrip("# ")
+        elif token.type == tokenize.STRING and begins_statement:
+            yield at, token.string.strip('r"').strip()
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            begins_statement = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
 
 def python_messages(text):
@@ -121,6 +138,12 @@ def python_messages(text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
+
+
+def script_comments(text):
+    """(position, text) of each comment of a shell or Meson file; rows of comments are one."""
+    for m in re.finditer(r"(?m)^[ \t]*# (.*(?:\n[ \t]*# .*)*)", text):
+        yield m.start(), re.sub(r"\n[ \t]*# ", "\n", m[1])
 
 
 def pmu_comments(text):
@@ -145,16 +168,20 @@ class Prose(unittest.TestCase):
 
     def pieces(self):
         """(file, line, kind, text) of all prose."""
+        for endings, folders, comments in (
+                ((".c", ".h", ".hpp", ".cc"), C_FOLDERS + COMMENT_FOLDERS, c_comments),
+                ((".py",), PYTHON_FOLDERS + COMMENT_FOLDERS, python_comments),
+                (SCRIPTS, "", script_comments)):
+            for path in find_files(endings, folders):
+                text = read(path)
+                for at, piece in comments(text):
+                    yield path, text.count("\n", 0, at) + 1, "comment", piece
         for path in find_files((".c", ".h", ".hpp", ".cc"), C_FOLDERS):
             text = read(path)
-            for kind, found in ("comment", c_comments(text)), ("message", c_messages(text)):
-                for at, piece in found:
-                    yield path, text.count("\n", 0, at) + 1, kind, piece
+            for at, piece in c_messages(text):
+                yield path, text.count("\n", 0, at) + 1, "message", piece
         for path in find_files((".py",), PYTHON_FOLDERS):
-            text = read(path)
-            for at, piece in python_comments(text):
-                yield path, text.count("\n", 0, at) + 1, "comment", piece
-            for line, piece in python_messages(text):
+            for line, piece in python_messages(read(path)):
                 yield path, line, "message", piece
         for path in find_files((".pmu",), PMU_FOLDERS):
             text = read(path)

@@ -69,7 +69,7 @@ class error : public std::runtime_error
 	{
 		return event_;
 	}
-	/** What may have been meant, best first. */
+	/** Suggestions for the refused word, best first. */
 	const std::vector<std::string> &suggestions() const noexcept
 	{
 		return suggestions_;

@@ -147,7 +147,7 @@ class EventKind(enum.IntEnum):
     """Kinds of events."""
 
     EVENT = lib.PFM_ALPHA_EVENT          #: counts on its own
-    # : counts in a mode that fixes what the other counter counts
+    #: counts in a mode that fixes what the other counter counts
     AGGREGATE = lib.PFM_ALPHA_AGGREGATE
     PAIR = lib.PFM_ALPHA_PAIR            #: such a mode by name; takes both counters
     PROFILEME = lib.PFM_ALPHA_PROFILEME  #: a statistic of profiled instructions

@@ -50,7 +50,7 @@ class EventFlag(enum.IntFlag):
     EXPERIMENTAL = lib.PFM_EVENT_EXPERIMENTAL
     ARCH = lib.PFM_EVENT_ARCH                  #: means the same on every processor that has it
     METRIC = lib.PFM_EVENT_METRIC              #: computed from other events
-    # : the vendor's own list has the row, and agrees; where sources were compared
+    #: the vendor's own list has the row, and agrees; where sources were compared
     BY_VENDOR = lib.PFM_EVENT_BY_VENDOR
     BY_LINUX = lib.PFM_EVENT_BY_LINUX          #: so does Linux's list
     BY_LIBPFM4 = lib.PFM_EVENT_BY_LIBPFM4      #: so does libpfm4

@@ -76,7 +76,7 @@ class EventType(enum.IntEnum):
     ACTIVE = lib.PFMLIB_MONT_EVT_ACTIVE                #: happens while its thread is active
     FLOATING = lib.PFMLIB_MONT_EVT_FLOATING            #: can happen while its thread is inactive
     CAUSAL = lib.PFMLIB_MONT_EVT_CAUSAL                #: belongs to no thread
-    # : floating when measured with .me, else causal
+    #: floating when measured with .me, else causal
     SELF_FLOATING = lib.PFMLIB_MONT_EVT_SELF_FLOATING
 
 

@@ -33,11 +33,11 @@ class Quality(enum.IntEnum):
     """How far a count can be trusted, from best to worst. ``str()`` gives the library's word."""
 
     EXACT = lib.PFM_QUALITY_EXACT                  #: counted all the time it was enabled
-    # : shared a counter: extrapolated from time running
+    #: shared a counter: extrapolated from time running
     SCALED = lib.PFM_QUALITY_SCALED
     PARTIAL = lib.PFM_QUALITY_PARTIAL              #: some CPUs or tasks were not counted
-    NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: missed this time: there is no value
-    # : ruled out by processor, kernel or permission: no value
+    NOT_COUNTED = lib.PFM_QUALITY_NOT_COUNTED      #: missed this time: without a value
+    #: ruled out by processor, kernel or permission: no value
     NOT_SUPPORTED = lib.PFM_QUALITY_NOT_SUPPORTED
 
     def __str__(self) -> str:
@@ -48,10 +48,10 @@ class Cause(enum.IntEnum):
     """Why a count is not exact. ``str()`` gives the library's word."""
 
     NONE = lib.PFM_CAUSE_NONE
-    # : this machine, or its hypervisor, exports no PMU for it
+    #: this machine, or its hypervisor, exports no PMU for it
     NO_PMU = lib.PFM_CAUSE_NO_PMU
     PERMISSION = lib.PFM_CAUSE_PERMISSION    #: perf_event_paranoid, or another user's process
-    BUSY = lib.PFM_CAUSE_BUSY                #: somebody else holds the counter
+    BUSY = lib.PFM_CAUSE_BUSY                #: another program holds the counter
     GROUP = lib.PFM_CAUSE_GROUP              #: the group does not fit the counters
     MULTIPLEXED = lib.PFM_CAUSE_MULTIPLEXED  #: more events than counters
     FILES = lib.PFM_CAUSE_FILES              #: no more file descriptors

@@ -2,13 +2,13 @@
 /*
  * alpha_session STORY: the library beside the Linux driver for EV67, in the Alpha guest.
  *
- *   driver    what pfm_alpha_linux_event() and its friends say, the driver does
+ *   driver    the driver does what pfm_alpha_linux_event() and related functions report
  *   session   events of table ev67 through pfm_open_session()
  *   user      as session, for an ordinary user, at perf_event_paranoid 2
  *
- * The emulator's counters stand still: whatever is loaded, the same comes back. So a count tells
- * nothing about events, but something else: the driver loads a counter with minus what is left of
- * the period, and what it then takes for a count is the difference. Hence read_left().
+ * The emulator's counters do not count: the value that was loaded is read back. A count here shows
+ * no events, but the value that the driver loaded: it loads the rest of the period, negated, and
+ * takes the difference for the count. Hence read_left().
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -5,11 +5,11 @@
  *
  *   pmu_session GUEST GUEST        arm32, riscv64 or ppc64le: what the guest of that name counts
  *   pmu_session GUEST hotplug      two CPUs, one of which is switched off and on again
- *   pmu_session GUEST nointerrupt  counters that overflow interrupt nobody
+ *   pmu_session GUEST nointerrupt  counters overflow without an interrupt
  *   pmu_session loop N             N rounds of the loop: a command to count and to sample
  *
- * Numbers are compared as differences of two lengths of the loop: what a start and a stop add is in
- * both.
+ * Counts are compared as differences of two lengths of the loop, because starting and stopping add
+ * as much to both.
  */
 #include <fcntl.h>
 #include <sched.h>

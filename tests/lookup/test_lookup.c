@@ -255,7 +255,7 @@ static void texts_are_looked_up_in_one_pmu(void **state)
 	                 PFMLIB_ERR_INVAL);
 }
 
-/* ---- what is no event ------------------------------------------------------------------------ */
+/* ---- metrics, which are not events ----------------------------------------------------------- */
 
 /* A metric has no registers, so no call encodes it, whatever its table's encoder would make of
  * its empty fields. */

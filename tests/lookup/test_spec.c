@@ -314,8 +314,7 @@ static void words_compare_without_case(void **state)
 
 /* ---- anything -------------------------------------------------------------------------------- */
 
-/* Whatever the bytes are, every slice is in the text, and the attributes together are the rest
- * of it. */
+/* Every slice is in the text, and the attributes together are the rest of it, for all bytes. */
 static void any_bytes_are_cut_inside_the_text(void **state)
 {
 	static const char bytes[] = "::..,,//==aAuk0x1 _-\t\x7f\xff{}";

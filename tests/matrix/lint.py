@@ -4,7 +4,7 @@
 
     lint.py format|tidy|cppcheck|shell|headers|python|words
 
-format    every C file is laid out as .clang-format says
+format    every C file has the layout of .clang-format
 tidy      clang-tidy over every file that is compiled; needs a build directory in $PERFMON_BUILD
 cppcheck  the library and the command
 shell     shellcheck over every shell script
@@ -12,7 +12,7 @@ headers   each public header compiled alone, as C and as C++
 python    every Python file compiles
 words     the licence line first in every file, nothing left to do, no place of this machine
 
-What a checker says and is not so stands in lint.supp, with the reason.
+lint.supp has the false reports of checkers, each with its reason.
 """
 
 import concurrent.futures

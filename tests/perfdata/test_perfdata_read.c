@@ -737,8 +737,8 @@ static void packed_texts_read_back_equal(void **state)
 	assert_int_equal(n, SAMPLES);
 }
 
-/* Writes a compressed record of type @type; @lie is added to its stated size if it has one. */
-static void put_packed_as(uint32_t type, const void *bytes, size_t n, size_t lie)
+/* Writes a compressed record of type @type; @excess is added to its stated size if it has one. */
+static void put_packed_as(uint32_t type, const void *bytes, size_t n, size_t excess)
 {
 	static uint8_t packed[UINT16_MAX];
 	struct zstd_codec *z = pfmi_perfdata_open_zstd();
@@ -755,7 +755,7 @@ static void put_packed_as(uint32_t type, const void *bytes, size_t n, size_t lie
 		fill = -size % 8;
 	put_head(type, 0, (type == PERFDATA_RECORD_COMPRESSED2 ? 16 : 8) + size + fill);
 	if (type == PERFDATA_RECORD_COMPRESSED2)
-		put64(size + lie);
+		put64(size + excess);
 	put(packed, size);
 	put("\xff\xff\xff\xff\xff\xff\xff", fill);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs are compiled with other versions of the headers than the library: their structs are
- * shorter or longer. Each struct that begins with its size is given in every length, in memory of
- * exactly that length, and compared with what a caller of our own version gets: the shared part is
- * the same, whatever lies behind it is left alone. */
+ * shorter or longer. Each struct that begins with its size is passed in every length, in memory of
+ * exactly that length, and compared with the result of a caller of this version: shared members are
+ * equal, and bytes after them are unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define FILL  0xa5
 #define EXTRA 48 /* bytes of members of a later version */
 
-/* A call that fills a struct of the caller. Returns what the library says. */
+/* A call that fills a struct of the caller. Returns the code of the library. */
 typedef int (*fill_fn)(void *out);
 
 static pfm_ctx_t *ctx;
