@@ -18,8 +18,7 @@ import sys
 import cffi
 
 # Registers as bit-field unions, kept for C programs of earlier versions: the order of their bits is
-# the compiler's choice,
-# and the module has decoders instead.
+# the compiler's choice, and the module has decoders instead.
 LEFT_OUT = ("pfm_mont_pmc_reg_t", "pfm_mont_pmd_reg_t")
 
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # abi.sh [-w] LIBRARY: describes the ABI of the shared library (which must have debug information)
-# on standard output; with -w in
-# tests/abi/libperfmon.abi, after functions or structs were added:
+# on standard output; with -w in tests/abi/libperfmon.abi, after functions or structs were added:
 #
 #   ./scripts/abi.sh -w build/lib/libperfmon.so.1.0.0
 set -eu

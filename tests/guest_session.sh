@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # guest_session.sh IMAGE.S WORK GUEST: sessions inside a guest: arm64 (a real PMU), nopmu (the same
-# without it), amd64 (the pretend
-# PMU), hotplug (amd64 with a CPU that comes and goes, PERFMON_HOTPLUGS times), s390x (big-endian),
-# alpha. guest/library.sh compiles
-# the library for the guest; IMAGE.S holds the event tables in the guest's byte order; WORK keeps
-# the compiled library.
+# without it), amd64 (the pretend PMU), hotplug (amd64 with a CPU that comes and goes,
+# PERFMON_HOTPLUGS times), s390x (big-endian), alpha. guest/library.sh compiles the library for the
+# guest; IMAGE.S holds the event tables in the guest's byte order; WORK keeps the compiled library.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

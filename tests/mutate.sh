@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # mutate.sh [--sample N --from K --seed S --tests NAME,... --seconds T --near --measured] [FILE...]:
-# does the
-# quick suite notice faults? See mutate.py.
-# Works on a copy of the sources: nothing here is changed. An index beyond an array and a write
-# beyond the arrays of a function stop the
-# copy's programs, as they do under the sanitizers that the suite runs under, too.
+# does the quick suite notice faults? See mutate.py. Works on a copy of the sources: nothing here is
+# changed. An index beyond an array and a write beyond the arrays of a function stop the copy's
+# programs, as they do under the sanitizers that the suite runs under, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/.." && pwd)
@@ -20,8 +18,8 @@ mkdir -p "$work/new" "$work/source"
 	tar -xf - -C "$work/new"
 
 # There the tests link a shared object, from which nothing is hidden: for each fault one file is
-# compiled and that object linked, not
-# every test. Python's module and the manual ask the same library and are left out.
+# compiled and that object linked, not every test. Python's module and the manual ask the same
+# library and are left out.
 change() { # FILE EXPRESSION...
 	file=$work/new/$1
 	shift

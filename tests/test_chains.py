@@ -37,8 +37,7 @@ CALL_STACK, ANY = 1 << 11, 1 << 3
 X86_REGS, ARM64_REGS = 0xff0fff, (1 << 33) - 1
 
 # Every function spends time at the end of a chain that is known: recursion, threads, a callback of
-# libc, a signal handler, and a library
-# that is loaded while the program runs.
+# libc, a signal handler, and a library that is loaded while the program runs.
 PROGRAM = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -32,8 +32,7 @@ OPEN_END = re.compile(r"^pfm (stat|record|top)\b.* (-a|-p \d+|-C \S+|-I \d+)\b|^
 # machine.
 EITHER = re.compile(r"^pfm (diff .*--fail-above|mem record|record --metric)")
 # Lines about other programs, programs with regions, and descriptors of a parent process: the suite
-# runs
-# them elsewhere (test_install, test_walks, region_tool, python's package test).
+# runs them elsewhere (test_install, test_walks, region_tool, python's package test).
 ELSEWHERE = re.compile(
     r"^("
     r"pfm stat .*(--control fd:|--regions )|"

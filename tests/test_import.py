@@ -409,9 +409,8 @@ class Lists(Trees, unittest.TestCase):
     root, vectors = DATA, VECTORS
     least = 1730, 10000
     # One row transcribes a list that writes fixed counter 6 as the bare number 38 = 32 + 6, and
-    # gives it a PERFEVTSEL
-    # value. Intel's own list calls it "Fixed counter 6", and the golden row for that list has F6:
-    # so does our table.
+    # gives it a PERFEVTSEL value. Intel's own list calls it "Fixed counter 6", and the golden row
+    # for that list has F6: so does our table.
     literal = [
         "x86/lunarlake TOPDOWN_RETIRING.ALL {}: " + what
         for what in ("counters ['F6'] is not [38]", "evtsel None is not 0x530700",

@@ -1201,9 +1201,8 @@ class Clients(unittest.TestCase):
 
 
 # Answers that validate.c of 2026 expects and that of 4.13.0 lacks or has otherwise: event, words or
-# error, string after the PMU, and its
-# modifiers if none was set: of Intel's core events since Haswell (V5), of its boxes (BOX), of AMD's
-# core events (AMD).
+# error, string after the PMU, and its modifiers if none was set: of Intel's core events since
+# Haswell (V5), of its boxes (BOX), of AMD's core events (AMD).
 VALIDATE_2026 = """
 spr::inst_retired:any 530100 INST_RETIRED:ANY V5
 emr::inst_retired:any 530100 INST_RETIRED:ANY V5

@@ -377,8 +377,7 @@ class Counted(unittest.TestCase):
         if not metric["scaled"]:
             self.skipTest("nothing is preloaded here")
         # Each slice is off by 0.2 / sqrt(3) at the root of its mean square, as numerator and
-        # divisor; half of that was seen, and
-        # there are 32 to 64 slices.
+        # divisor; half of that was seen, and there are 32 to 64 slices.
         self.assertTrue(
             0.25 < metric["error"] / metric["value"] / (0.1155 * 2**0.5 * 0.5**0.5 / 48**0.5) < 4,
             metric)

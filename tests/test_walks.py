@@ -132,8 +132,7 @@ class Walks(unittest.TestCase):
 
 
 # Loops that take the same time each: 2 of 10 in parse, 6 in look_up, which parse calls for 2 and
-# index for 4, 2 in print. Where LESS
-# is 1, index looks up an eighth of that.
+# index for 4, 2 in print. Where LESS is 1, index looks up an eighth of that.
 WORK = r"""
 #include <string>
 #include <vector>

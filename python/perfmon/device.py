@@ -202,8 +202,7 @@ class Handle:
 
     def request(self, request: str | int, *words: int) -> tuple[int, ...]:
         """An ioctl(2), by name or number, with the words its argument points at. Returns the 64-bit
-        words that the device
-        wrote: those of an array for readings, none for most."""
+        words that the device wrote: those of an array for readings, none for most."""
         number, name = (_find_request(request).request,
                         request) if isinstance(request, str) else (request, hex(request))
         given = ffi.new("uint64_t[]", [*words, *[0] * 4])

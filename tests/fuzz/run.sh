@@ -13,8 +13,7 @@
 #                    without --seconds)
 #   --build FOLDER   where they are built and what they find is kept
 # An input that breaks something is in FOLDER, and becomes a file of corpus/NAME when the cause is
-# mended. Names: those of fuzz_*.c,
-# pmu and vendor (fuzz_lists.py), and arm (fuzz_arm.py).
+# mended. Names: those of fuzz_*.c, pmu and vendor (fuzz_lists.py), and arm (fuzz_arm.py).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

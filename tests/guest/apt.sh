@@ -2,8 +2,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 #
 # apt with a state of its own: the system's package lists and architectures are neither used nor
-# changed. Sourced after guest.sh,
-# with $suite set.
+# changed. Sourced after guest.sh, with $suite set.
 #
 #   apt_setup WORKDIR KIND ARCH WHAT    makes WORKDIR/apt.conf, $apt_conf, for KIND (deb or deb-src)
 #                                       of ARCH, and fetches the

@@ -4,11 +4,9 @@
 # initrd.sh ARCH OUT FILE[:DEST]...: pack the files and our init into an initramfs for the guest.
 #
 # DEST is a path in the guest, by default /NAME-OF-FILE. /run.list, which init obeys, is one of the
-# files.
-# A dynamically linked FILE brings its loader and its libraries along; those that are not in the
-# system's
-# places are looked for in GUEST_LIBPATH (directories separated by colons). Exits 77 when a tool is
-# missing.
+# files. A dynamically linked FILE brings its loader and its libraries along; those that are not in
+# the system's places are looked for in GUEST_LIBPATH (directories separated by colons). Exits 77
+# when a tool is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # module.sh: print the path of pretend_pmu.ko, built for the amd64 guest's kernel. Built once per
-# kernel and
-# source, kept beside the kernels. Exits 77 when something is missing.
+# kernel and source, kept beside the kernels. Exits 77 when something is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

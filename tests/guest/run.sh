@@ -5,18 +5,14 @@
 # as one stream.
 #
 # FILE is what initrd.sh takes, or a C file, which is compiled for the guest (foo.c becomes /foo),
-# or one of the
-# words pretend_pmu.ko, fuse.ko and cuse.ko (amd64) for a module of that name. Each LINE is one
-# argument and
-# follows the rules in init.c.
+# or one of the words pretend_pmu.ko, fuse.ko and cuse.ko (amd64) for a module of that name. Each
+# LINE is one argument and follows the rules in init.c.
 #
 # Every case of the programs appears with NAME in front and a new number. A line whose command
-# prints no TAP is
-# a case of its own. A command that fails, prints another number of cases than it planned, or a
-# guest that does
-# not reach the end adds a failed case. When the guest cannot be had here the answer is
-# "1..0 # SKIP what is missing", and success. GUEST_LOG names a file for everything the console
-# said.
+# prints no TAP is a case of its own. A command that fails, prints another number of cases than it
+# planned, or a guest that does not reach the end adds a failed case. When the guest cannot be had
+# here the answer is "1..0 # SKIP what is missing", and success. GUEST_LOG names a file for
+# everything the console said.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -6,8 +6,7 @@
 # this machine's kind.
 #
 # The guest's first process is this machine's systemd; systemd_check.sh is its only other service.
-# PFM is the command, which
-# finds its library in LIBRARIES (directories separated by colons).
+# PFM is the command, which finds its library in LIBRARIES (directories separated by colons).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

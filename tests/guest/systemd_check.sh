@@ -3,8 +3,7 @@
 # shellcheck disable=SC2016 # expressions that another shell expands
 #
 # The checks of systemd.sh, as a service of the guest: perfmon-exporter.service starts, counts,
-# restarts and stops with the
-# rights that its unit names. TAP goes to the console.
+# restarts and stops with the rights that its unit names. TAP goes to the console.
 set -u
 
 export PATH=/bin:/usr/bin LC_ALL=C SYSTEMD_COLORS=0 SYSTEMD_PAGER=

@@ -85,6 +85,13 @@ static void cpuid_with_extended_numbers(void **state)
 	assert_string_equal(h.id_text, "GenuineIntel-18-1-0");
 }
 
+/* Files of a machine with three types of cores. */
+#define HYBRID_FILES                                                                               \
+	.paths = { "/sys/bus/event_source/devices/cpu_core/cpus",                                  \
+		   "/sys/bus/event_source/devices/cpu_atom/cpus",                                  \
+		   "/sys/bus/event_source/devices/cpu_lowpower/cpus" },                            \
+	.texts = { "0-5\n", "6-13\n", "14-15\n" }
+
 static void core_types_of_a_hybrid(void **state)
 {
 	struct machine m = {
@@ -92,10 +99,7 @@ static void core_types_of_a_hybrid(void **state)
 		.leaves = { { 0, { 32, INTEL } },
 		            { 1, { 0xc0652, 0, 0, 0 } },
 		            { 0x1a, { 0x40000003, 0, 0, 0 } } },
-		.paths = { "/sys/bus/event_source/devices/cpu_core/cpus",
-		           "/sys/bus/event_source/devices/cpu_atom/cpus",
-		           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
-		.texts = { "0-5\n", "6-13\n", "14-15\n" },
+		HYBRID_FILES,
 	};
 	struct sys sys = sys_of(&m);
 	struct host h;
@@ -136,10 +140,7 @@ static void a_core_speaks_for_its_own_type(void **state)
 			.leaves = { { 0, { 32, INTEL } },
 			            { 1, { 0x90672, 0, 0, 0 } },
 			            { 0x1a, { 0 } } },
-			.paths = { "/sys/bus/event_source/devices/cpu_core/cpus",
-			           "/sys/bus/event_source/devices/cpu_atom/cpus",
-			           "/sys/bus/event_source/devices/cpu_lowpower/cpus" },
-			.texts = { "0-5\n", "6-13\n", "14-15\n" },
+			HYBRID_FILES,
 		};
 		struct sys sys = sys_of(&m);
 		struct host h;

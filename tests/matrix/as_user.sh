@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # as_user.sh: when root runs the suite, the C tests and those of the command once more as a user
-# without rights, groups and a home of
-# any use. An ordinary user's suite is that already.
+# without rights, groups and a home of any use. An ordinary user's suite is that already.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"

@@ -9,8 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 arch=$1
 # s390x has the other byte order and armhf the other word size; both at once (mips) is for the long
-# run, and so is arm64, whose
-# kernel and library the guests run.
+# run, and so is arm64, whose kernel and library the guests run.
 case $arch in
 mips | arm64)
 	if [ -z "${PERFMON_LONG:-}" ]; then
@@ -40,8 +39,7 @@ wrapper="$emulator -L /usr/$triplet"
 lacks="QEMU's user emulation has no"
 
 # Most x86-64 kernels run i686 programs themselves, which says more than an emulator does; and under
-# QEMU 7.2 the forked child
-# of a dynamically linked one never returns from fork().
+# QEMU 7.2 the forked child of a dynamically linked one never returns from fork().
 loader=/usr/$triplet/lib/ld-linux.so.2
 if [ "$arch" = i686 ]; then
 	if "$loader" --version >/dev/null 2>&1; then

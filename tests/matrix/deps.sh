@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # deps.sh ARCH: print the folder that holds cmocka and jansson, static, with headers and pkg-config
-# files, for an architecture
-# of cross/ARCH.txt.
+# files, for an architecture of cross/ARCH.txt.
 #
 # Debian has the two for its own architectures only, so they are built from its source packages,
 # once, and kept below

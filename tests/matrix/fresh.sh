@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # fresh.sh [COMMAND ARG...]: the newcomer's machine. The README's two commands, or COMMAND, in a
-# copy of the sources in root's home of a
-# bare Debian 12 that has nothing but its minimal base. Needs root, debootstrap and a mirror; what
-# is mounted goes with this process.
+# copy of the sources in root's home of a bare Debian 12 that has nothing but its minimal base.
+# Needs root, debootstrap and a mirror; what is mounted goes with this process.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${PERFMON_FRESH:-}" != mounts ] && [ "$(id -u)" = 0 ] &&
