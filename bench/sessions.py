@@ -93,7 +93,8 @@ def session_rows(o):
 
 
 def process_rows(o):
-    """The first counter of each software event waits for the kernel, in every program. So these events are open in another process during the measurement, or the measurement is skipped."""
+    """The first counter of each software event waits for the kernel, in every program. So these
+    events are open in another process during the measurement, or the measurement is skipped."""
     if not o.pfm or not shutil.which("perf"):
         return
     perf, true = shutil.which("perf"), shutil.which("true")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Writes the C source of the extension module from the public headers.
 
-The compiler's preprocessor reads the headers, so types, calls and constants are those of C and are not listed again. What remains below include/perfmon is turned into the declarations
-that cffi takes:
+The compiler's preprocessor reads the headers, so types, calls and constants are those of C and are
+not listed again. What remains below include/perfmon is turned into the declarations that cffi
+takes:
 
     build_cffi.py OUTPUT DEPFILE INCLUDE TOOLS -- COMPILER...
 
-Headers of the libpfm 3 interface are in INCLUDE/libpfm3. The Alpha device
-emulator is not in the library: the module links it, and its headers, TOOLS/alpha/*.h, are read as
-well.
+Headers of the libpfm 3 interface are in INCLUDE/libpfm3. The Alpha device emulator is not in the
+library: the module links it, and its headers, TOOLS/alpha/*.h, are read as well.
 """
 import os
 import re

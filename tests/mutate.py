@@ -3,24 +3,25 @@
 """Mutation testing: small faults are put into the sources, one at a time, and the quick suite has
 to notice each.
 
-mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T] [--near]
-[--measured] [FILE...]
-                                           N faults drawn from FILES (default: all of lib/ and
-                                           tools/), against the quick suite, or the tests named, or
-                                           those that take up to T seconds; one line each, and the share that was noticed, with its interval of confidence 95 %. A seed's faults come in an order of its own:
-                                           --from K leaves the first K out, which another run had
+    mutate.py SOURCE BUILD [--sample N] [--from K] [--seed S] [--tests NAME,...] [--seconds T]
+              [--near] [--measured] [FILE...]
 
-With --near, of the Python tests only those of the module with the fault (NEAR) are run. Every fault that is
-reported as noticed is; some that are reported as unnoticed would be noticed by other tests. With --measured, which tests
-are good and how long they take is read from the run before, in
-BUILD: for sources and tests that are still the same.
+N faults are drawn from FILES (default: all of lib/ and tools/) and run against the quick suite, or
+the tests named, or those that take up to T seconds. Prints one line for each, and the share that
+was noticed, with its interval of confidence 95 %. The order of faults depends on the seed: --from K
+omits the first K, which another run had.
+
+With --near, of the Python tests only those of the module with the fault (NEAR) are run. Every fault
+that is reported as noticed is; some that are reported as unnoticed would be noticed by other tests.
+With --measured the times of tests are read from the run before, in BUILD, if sources and tests are
+unchanged.
 
 SOURCE is a copy that may be changed, BUILD its build folder. tests/mutate.sh makes both. A fault
-that makes the code slower, or changes a value that is never read, cannot be noticed: check the survivors by
-hand.
+that makes the code slower, or changes a value that is never read, cannot be noticed: check the
+survivors by hand.
 
-The tests that noticed a fault of the same file come first, then those that are called like it, then
-the quickest; those in Python come last, but before all others for tools/, which is what they ask.
+Tests that noticed a fault of the same file run first, then those with its name, then the quickest;
+Python tests run last, but first for tools/, which they test.
 """
 import argparse
 import collections

@@ -3,7 +3,8 @@
 """Every command line that README, the command's help and the manual pages show, typed.
 
 They run in a folder that has what they speak of: a program, lists of events, a machine's vendor's
-folder, small and invented. A line that is new is found by itself; one that needs a file that is not made here fails, and then the file is made here or the line is a bad example.
+folder, small and invented. A line that is new is found by itself; one that needs a file that is not
+made here fails, and then the file is made here or the line is a bad example.
 """
 import json
 import os

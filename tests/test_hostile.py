@@ -55,7 +55,8 @@ def compile_image(path):
 
 
 def within_reach(folder):
-    """Copies the command and its library to a folder that every user can read, because the build may be in root's home. Returns the command and the path of its libraries."""
+    """Copies the command and its library to a folder that every user can read, because the build
+    may be in root's home. Returns the command and the path of its libraries."""
     command = shutil.copy(PFM, os.path.join(folder, "pfm"))
     os.chmod(command, 0o755)
     libraries = os.path.join(folder, "libraries")
@@ -157,7 +158,8 @@ class Privileges(Folder):
 
 
 class Trust(Folder):
-    """Images that others could have written are not used unless they are named; a message gives the reason."""
+    """Images that others could have written are not used unless they are named; a message gives the
+    reason."""
 
     def setUp(self):
         super().setUp()
@@ -268,7 +270,8 @@ class MoreRights(Folder):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def test_what_is_left_of_an_event_makes_a_metric(self):
-        """A user who may count user mode alone gets metrics and ratios of user mode; an event with ":u" in the text is another event."""
+        """A user who may count user mode alone gets metrics and ratios of user mode; an event with
+        ":u" in the text is another event."""
         self.copy, self.libraries = within_reach(self.folder)
         counts = self.as_nobody("--json", "-M", "software::faults_per_second", "--", "true")
         if counts[0]["event"] != "software::page-faults:u" or counts[0]["value"] is None:
@@ -321,7 +324,8 @@ class MoreRights(Folder):
                          counts)
 
     def test_what_has_ended_by_the_reading(self):
-        """A process that executes an unreadable program, and whose end is not waited for, is checked while it lives."""
+        """A process that executes an unreadable program, and whose end is not waited for, is
+        checked while it lives."""
         self.copy, self.libraries = within_reach(self.folder)
         program = self.at("dd")
         shutil.copy(shutil.which("dd"), program)
@@ -396,7 +400,8 @@ class ForeignText(Folder):
         self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
     def test_where_colours_are_shown(self):
-        """The command uses bold, dim and a few colours; other sequences could hide the text after them."""
+        """The command uses bold, dim and a few colours; other sequences could hide the text after
+        them."""
         for args in (["import", "/nonexistent/" + self.EVIL], ["encode",
                                                                self.EVIL], ["report", self.EVIL],
                      ["stat", "-e", "page-faults", "--", "/nonexistent/" + self.EVIL]):
@@ -899,7 +904,8 @@ print("as before")
         self.assertEqual((result.stderr, result.stdout), ("", "as before\n"))
 
     def test_image_that_is_replaced(self):
-        """A program that has the image mapped keeps the old one; the next program gets the new one."""
+        """A program that has the image mapped keeps the old one; the next program gets the new
+        one."""
         compile_image(self.at("test.pmdb"))
         env = dict(CLEAN, PERFMON_EVENTS=self.folder)
         child = subprocess.Popen([PFM, "encode", "--json", "-"], env=env, stdin=subprocess.PIPE,

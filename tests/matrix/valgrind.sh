@@ -3,10 +3,11 @@
 #
 # valgrind.sh memcheck|helgrind
 #
-#   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, no uninitialised memory is read
-#   helgrind  what has threads, in a build whose atomic operations say what they promise
-#             (helgrind_atomics.h);
-#             in the long run: variant-thread asks ThreadSanitizer about the same programs
+#   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, no uninitialised memory is
+#             read
+#   helgrind  programs with threads, in a build whose atomic operations are annotated
+#             (helgrind_atomics.h); a long run, because variant-thread checks the same programs with
+#             ThreadSanitizer
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
