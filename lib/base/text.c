@@ -60,9 +60,9 @@ bool pfmi_base_parse_number(struct slice s, uint64_t *out)
 	for (; i < s.len; i++) {
 		unsigned d = base_get_digit_value(s.text[i]);
 
-		if (d >= base || v > (UINT64_MAX - d) / base)
+		if (d >= base || __builtin_mul_overflow(v, base, &v) ||
+		    __builtin_add_overflow(v, d, &v))
 			return false;
-		v = v * base + d;
 	}
 	*out = v;
 	return true;

@@ -82,8 +82,7 @@ static bool is_event_term(struct slice name)
 	return name.len == 5 && (memcmp(name.text, "event", 5) == 0 || attr_is_word(name, "event"));
 }
 
-/* The field that the attribute's name represents, or -1. */
-static int search_field(const struct attr_reader *r)
+int pfmi_attr_search_field(const struct attr_reader *r)
 {
 	int field;
 	const struct table *t = r->event->table;
@@ -101,14 +100,6 @@ static int search_field(const struct attr_reader *r)
 		    f[i].kind != FIELD_TEXT && table_is_text_icase(t, r->attr.name, f[i].name))
 			return (int)i;
 	return attr_is_libpmc(r) ? -1 : find_box_modifier(t, r->attr.name);
-}
-
-/* Returns search_field() of the attribute; searches once per attribute. */
-int pfmi_attr_find_field(struct attr_reader *r)
-{
-	if (r->field == FIELD_NOT_SEARCHED)
-		r->field = search_field(r);
-	return r->field;
 }
 
 /* Do the fields share bits ("config" and "event")? */

@@ -14,7 +14,7 @@ struct attr_reader {
 	struct event *event;
 	pfm_error_t *error;
 	struct spec_attr attr;
-	int field;            /* pfmi_attr_find_field() of attr, or FIELD_NOT_SEARCHED */
+	int field;            /* attr_find_field() of attr, or FIELD_NOT_SEARCHED */
 	bool has_level;       /* the text named a level */
 	unsigned cleared_plm; /* levels that the text switched off */
 	unsigned given_plm;   /* value of "plm=", if has_plm */
@@ -63,9 +63,15 @@ int pfmi_attr_read_perf_modifiers(struct attr_reader *r, struct slice m);
 
 /* ---- attr_fields.c --------------------------------------------------------------------------- */
 
-/* The number of the field that the attribute's name represents, or -1. Searched once per
- * attribute. */
-int pfmi_attr_find_field(struct attr_reader *r);
+/* The number of the field that the attribute's name represents, or -1. */
+int pfmi_attr_search_field(const struct attr_reader *r);
+/* Returns pfmi_attr_search_field() of the attribute; searches once. */
+static inline int attr_find_field(struct attr_reader *r)
+{
+	if (r->field == FIELD_NOT_SEARCHED)
+		r->field = pfmi_attr_search_field(r);
+	return r->field;
+}
 /* Sets field number @field to the attribute's value. Returns PFMLIB_SUCCESS or an error. */
 int pfmi_attr_read_field(struct attr_reader *r, unsigned field);
 /* Reads "cf=3", "tf=1". */

@@ -41,9 +41,23 @@ static int set_levels(struct attr_reader *r, unsigned plm, bool on, struct slice
 	return PFMLIB_SUCCESS;
 }
 
+/* Has @name the length and the first letter of a level? */
+static bool may_be_level(struct slice name)
+{
+	if (name.len == 0 || name.len > MAX_LEVEL_LENGTH)
+		return false;
+	switch (name.text[0] | 0x20) {
+	case 'u':
+	case 'k':
+	case 'h':
+	case 'o': return true;
+	default: return false;
+	}
+}
+
 int pfmi_attr_read_level(struct attr_reader *r)
 {
-	if (r->attr.name.len > MAX_LEVEL_LENGTH)
+	if (!may_be_level(r->attr.name))
 		return 0;
 	for (unsigned i = 0; i < sizeof(level_words) / sizeof(level_words[0]); i++) {
 		bool on;

@@ -114,7 +114,7 @@ int pfmi_attr_read_group(struct attr_reader *r)
 		if (attr_is_word(r->attr.name,
 		                 table_get_text(t, event_get_group(r->event, i)->name)))
 			return read_group_value(r, i);
-	if (pfmi_attr_find_field(r) >= 0)
+	if (attr_find_field(r) >= 0)
 		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
 		if (attr_is_word(r->attr.name, table_get_text(t, table_get_group(t, i)->name)) &&
@@ -140,7 +140,7 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 {
 	const struct table *t = r->event->table;
 
-	if (!r->event->row || r->attr.has_value || !attr_is_libpfm(r))
+	if (r->attr.has_value || !r->event->row || !attr_is_libpfm(r))
 		return 0;
 	for (unsigned i = 0; i < event_count_groups(r->event); i++) {
 		const struct named_value *w =
@@ -151,7 +151,7 @@ int pfmi_attr_read_umask(struct attr_reader *r)
 			return choose_group_value(r, i, w->value, r->attr.name);
 		}
 	}
-	if (pfmi_attr_find_field(r) >= 0)
+	if (attr_find_field(r) >= 0)
 		return 0;
 	for (unsigned i = 0; i < t->n_groups; i++)
 		if (!row_has_group(r->event, table_get_group(t, i)) &&

@@ -101,19 +101,17 @@ lookup_alias_row(const struct table *t, struct spec *spec, unsigned at, struct n
 static bool may_have_alias_row(const struct table *t, const struct spec *spec, unsigned i,
                                struct name_entry n)
 {
-	if (!t->n_alias_rows || i + 1 == spec->n_prefixes)
+	if (i + 1 == spec->n_prefixes || !t->n_alias_rows)
 		return false;
 	if (i > 0)
 		return n.kind != NAME_NONE;
 	return n.kind != NAME_SYNONYM || n.row < t->n_rows;
 }
 
-/* Can @attr select an alias row: "ANY_REQUEST", "0x1f", "m0=ANY_REQUEST"? A level cannot, and the
- * value of a one-letter modifier ("c=2") cannot: groups of alias rows are called m0, m1 and so on
- * (lib/pmuc/libpfm4_aliases.py). */
+/* Can @attr select an alias row: "ANY_REQUEST", "0x1f", "m0=ANY_REQUEST"? A level cannot. */
 static inline bool may_select_alias_row(struct slice attr)
 {
-	return !lookup_is_level_letter(attr) && !(attr.len > 1 && attr.text[1] == '=');
+	return !lookup_is_level_letter(attr);
 }
 
 /* ---- names of a table ------------------------------------------------------------------------ */

@@ -34,16 +34,12 @@ static bool is_modifier_run(const struct attr_reader *r, uint64_t letters)
 	return !pfmi_attr_is_any_row_umask(r) && !pfmi_attr_is_row_umask(r);
 }
 
-/* Is the word, which sets a modifier, a unit mask of the event as well: "EVENT:c=1:E", where
- * "EVENT:E" is a name? libpfm4 accepts unit masks anywhere. */
-static bool is_umask_too(const struct attr_reader *r)
+/* Is there a row called like the event with @word as a unit mask? */
+static bool has_row_with_umask(const struct attr_reader *r, struct slice word)
 {
 	const struct spec *spec = r->spec;
-	const struct slice word = r->attr.name;
 	uint32_t whole = (uint32_t)(spec->attrs.text - spec->name.text);
 
-	if (!attr_is_libpfm(r) || r->attr.has_value || lookup_is_level_letter(word))
-		return false;
 	for (unsigned i = 0; i < spec->n_prefixes && spec->prefixes[i].len <= whole; i++)
 		if ((spec->prefixes[i].len == whole ||
 		     spec->name.text[spec->prefixes[i].len] == ':') &&
@@ -53,6 +49,14 @@ static bool is_umask_too(const struct attr_reader *r)
 			    spec->prefixes[i].hash, word))
 			return true;
 	return false;
+}
+
+/* Is the word, which sets a modifier, a unit mask of the event as well: "EVENT:c=1:E", where
+ * "EVENT:E" is a name? libpfm4 accepts unit masks anywhere. */
+static inline bool is_umask_too(const struct attr_reader *r)
+{
+	return attr_is_libpfm(r) && !r->attr.has_value && !lookup_is_level_letter(r->attr.name) &&
+	       has_row_with_umask(r, r->attr.name);
 }
 
 static int refuse_umask_after_modifier(const struct attr_reader *r)
@@ -70,7 +74,7 @@ static bool is_perf_modifier(struct attr_reader *r)
 	if (r->attr.name.len > 1)
 		return is_modifier_run(r, MODIFIER_LETTERS);
 	return is_modifier_run(r, EXCLUSION_LETTERS) &&
-	       (r->spec->form == SPEC_RAW || pfmi_attr_find_field(r) < 0);
+	       (r->spec->form == SPEC_RAW || attr_find_field(r) < 0);
 }
 
 /* Reads an attribute that is neither a level letter nor perf's letters. */
@@ -83,7 +87,7 @@ static int read_other_attribute(struct attr_reader *r)
 		                   r->attr.has_value ? PFM_KIND_UNKNOWN_QUALIFIER
 		                                     : PFM_KIND_EMPTY_QUALIFIER,
 		                   r->attr.name, NULL);
-	if (attr_is_libpfm(r) && r->event->has_raw_umask && pfmi_attr_is_row_umask(r))
+	if (r->event->has_raw_umask && attr_is_libpfm(r) && pfmi_attr_is_row_umask(r))
 		return attr_refuse(r, PFMLIB_ERR_ATTR_SET, PFM_KIND_CONFLICT, r->attr.name,
 		                   "a raw unit mask and named unit masks cannot be combined");
 	rc = pfmi_attr_read_level(r);
@@ -93,7 +97,7 @@ static int read_other_attribute(struct attr_reader *r)
 		rc = pfmi_attr_read_group(r);
 	if (rc)
 		return rc < 0 ? rc : PFMLIB_SUCCESS;
-	field = pfmi_attr_find_field(r);
+	field = attr_find_field(r);
 	if ((field >= 0 || is_modifier_run(r, PERF_MODIFIER_LETTERS)) && is_umask_too(r))
 		return refuse_umask_after_modifier(r);
 	if (field >= 0)

@@ -35,18 +35,19 @@ static uint32_t measure_text(const char *text, const char *at)
 	return n > SPEC_MAX_LENGTH ? SPEC_MAX_LENGTH + 1 : (uint32_t)n;
 }
 
-/* Adds the characters from @p on to *@hash, up to a separator or the end, and returns where that
- * is. */
-static inline const char *hash_plain_run(const char *p, uint32_t *hash)
+/* Moves *@p to the next separator or the end, adds the characters before it to *@hash, and returns
+ * that separator. */
+static inline size_t hash_plain_run(const char **p, uint32_t *hash)
 {
-	uint64_t h = *hash;
+	size_t c = (unsigned char)**p;
+	uint64_t h = *hash + pfmi_table_char_weights[c];
 
-	do
-		h += pfmi_table_char_weights[(unsigned char)*p++];
-	while (!(h & NAME_SEPARATOR_BIT));
-	p--;
-	*hash = (uint32_t)(h - pfmi_table_char_weights[(unsigned char)*p]);
-	return p;
+	while (!(h & NAME_SEPARATOR_BIT)) {
+		c = (unsigned char)*++*p;
+		h += pfmi_table_char_weights[c];
+	}
+	*hash = (uint32_t)h;
+	return c;
 }
 
 /* A breakpoint (mem:ADDRESS/LENGTH) has a single slash. */
@@ -55,9 +56,16 @@ static bool is_breakpoint(const char *text)
 	return strncmp(text, "mem:", 4) == 0;
 }
 
+/* Does a modifier of one letter with a value follow @separator ("c=2")? No event name and no unit
+ * mask has such a part: lib/pmuc/pmimage.py refuses them. */
+static inline bool is_letter_with_value(const char *separator)
+{
+	return separator[1] && separator[2] == '=';
+}
+
 /* Parses "pmu::NAME:attributes" in one pass. Records each place where the name can end: at ':' and
- * '.', at the first ',' and at the end. False, with spec->attrs at the slash, if the text has
- * perf's form. */
+ * '.', and at the first ',' or the end unless this is after "c=2" or the like. False, with
+ * spec->attrs at the slash, if the text has perf's form. */
 static bool parse_name_form(struct spec *spec)
 {
 	const char *p = spec->text, *name = p;
@@ -65,8 +73,9 @@ static bool parse_name_form(struct spec *spec)
 	unsigned n = 0;
 
 	for (;; p++) {
-		p = hash_plain_run(p, &h);
-		if (*p == '/') {
+		size_t separator = hash_plain_run(&p, &h);
+
+		if (separator == '/') {
 			if (!spec->pmu_name.len && !is_breakpoint(spec->text)) {
 				spec->attrs.text = p;
 				return false;
@@ -74,9 +83,9 @@ static bool parse_name_form(struct spec *spec)
 			h = table_hash_char(h, '/');
 			continue;
 		}
-		if (*p != ':' && *p != '.')
+		if (separator != ':' && separator != '.')
 			break;
-		if (*p == ':' && p[1] == ':' && !spec->pmu_name.len && p > spec->text) {
+		if (separator == ':' && p[1] == ':' && !spec->pmu_name.len && p > spec->text) {
 			spec->pmu_name.len = (uint32_t)(p - spec->text);
 			spec->pmu_name_hash = h;
 			name = ++p + 1;
@@ -89,7 +98,8 @@ static bool parse_name_form(struct spec *spec)
 		h = table_hash_separator(h);
 	}
 	spec->name = (struct slice){ name, (uint32_t)(p - name) };
-	spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
+	if (n == 0 || !is_letter_with_value(name + spec->prefixes[n - 1].len))
+		spec->prefixes[n++] = (struct name_prefix){ spec->name.len, h };
 	spec->n_prefixes = n;
 	spec->len = measure_text(spec->text, p);
 	return true;
@@ -118,15 +128,22 @@ int pfmi_spec_parse(const char *text, struct spec *out, pfm_error_t *why)
 static const char *find_attr_end(struct slice rest, const char **equals)
 {
 	const char *p = rest.text + 1, *end = rest.text + rest.len;
-	bool ends_at_comma_alone = rest.text[0] == ',' || rest.text[0] == '/';
 
 	*equals = NULL;
-	for (; p < end && *p != ','; p++) {
-		if (*p == '=' && !*equals)
-			*equals = p;
-		else if ((*p == ':' || *p == '.') && !ends_at_comma_alone)
+	for (; p < end; p++)
+		switch (*p) {
+		case ',': return p;
+		case ':':
+		case '.':
+			if (rest.text[0] != ',' && rest.text[0] != '/')
+				return p;
 			break;
-	}
+		case '=':
+			if (!*equals)
+				*equals = p;
+			break;
+		default: break;
+		}
 	return p;
 }
 
@@ -141,9 +158,8 @@ bool pfmi_spec_next_attr(struct slice *rest, struct spec_attr *out)
 	out->separator = s[0];
 	out->has_value = equals != NULL;
 	out->name = (struct slice){ s + 1, (uint32_t)(name_end - s) - 1 };
-	out->value = (struct slice){ end, 0 };
-	if (equals)
-		out->value = (struct slice){ equals + 1, (uint32_t)(end - equals) - 1 };
+	out->value = equals ? (struct slice){ equals + 1, (uint32_t)(end - equals) - 1 }
+	                    : (struct slice){ end, 0 };
 	rest->text = end;
 	rest->len -= (uint32_t)(end - s);
 	return true;

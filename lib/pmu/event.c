@@ -159,10 +159,8 @@ bool pfmi_pmu_set_user_field(struct event *ev, unsigned field, uint64_t value)
 {
 	if (ev->n_user_fields == EVENT_MAX_USER_FIELDS)
 		return false;
-	ev->user_fields[ev->n_user_fields].field = (uint16_t)field;
-	ev->user_fields[ev->n_user_fields].reserved = 0;
-	ev->user_fields[ev->n_user_fields].start = ev->user_fields[ev->n_user_fields].end = 0;
-	ev->user_fields[ev->n_user_fields++].value = value;
+	ev->user_fields[ev->n_user_fields++] =
+		(struct user_field){ .field = (uint16_t)field, .value = value };
 	ev->user_keys |= (uint64_t)1 << table_fields(ev->table)[field].key;
 	return true;
 }

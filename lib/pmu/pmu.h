@@ -30,6 +30,13 @@ enum { EVENT_EXCLUDE_IDLE = 1, EVENT_ONLY_HOST = 2, EVENT_ONLY_GUEST = 4 };
  * an alias row whose unit masks decide which of the vendor's rows has its registers. */
 enum { PRECISE_IMPOSSIBLE, PRECISE_POSSIBLE, PRECISE_REQUIRED, PRECISE_AS_ENCODED };
 
+/* A field that the user set, and its place in the text. */
+struct user_field {
+	uint16_t field;
+	uint32_t start, end;
+	uint64_t value;
+};
+
 /* A row with the attributes that the user gave. */
 struct event {
 	const struct table *table;
@@ -51,12 +58,7 @@ struct event {
 	uint64_t base_config[4]; /* configuration words of defaults and row, without values for one
 	                            counter */
 	uint64_t group_values[EVENT_MAX_GROUPS]; /* value of the row's group i: chosen or default */
-	struct {
-		uint16_t field, reserved;
-		uint32_t start, end;
-		uint64_t value;
-	} user_fields[EVENT_MAX_USER_FIELDS]; /* fields that the user set, and their places in the
-	                                         text */
+	struct user_field user_fields[EVENT_MAX_USER_FIELDS];
 };
 
 /* The value of field @key: the user's, or the row's for @counter (ANY_COUNTER for the general one),

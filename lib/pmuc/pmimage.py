@@ -27,6 +27,8 @@ from pmlayout import (
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
+# A part of a name that spec.c, is_letter_with_value(), takes for a modifier: "c=2".
+LETTER_WITH_VALUE = re.compile(rb"\.[^.]?=")
 _field_counter = operator.itemgetter(0, 1)
 
 
@@ -300,6 +302,10 @@ class ImageWriter:
         elements."""
         add, rows = self.pool.add_text, len(t.rows)
         folded = [fold(text) for text, _, _ in entries]
+        for name, (text, _, _) in zip(folded, entries):
+            if b"=" in name and LETTER_WITH_VALUE.search(name):
+                raise ValueError("%s: a part of '%s' would be read as a modifier with a value" %
+                                 (t.name, text))
         if len(set(folded)) < len(folded):
             once = {}
             for entry, name in zip(entries, folded):

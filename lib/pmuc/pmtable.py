@@ -71,6 +71,8 @@ fold = ComputedDict(_fold_bytes).__getitem__
 def _weigh_character(c):
     """Contribution of a character of a folded name to its hash: names.c,
     pfmi_table_char_weights."""
+    if c in b",/":
+        return 0
     c = c * 0x9E3779B1 & ANY32
     c = (c ^ c >> 15) * 0x85EBCA6B & ANY32
     return (c ^ c >> 13) & 0x7FFFFFFF

@@ -103,7 +103,8 @@ static void a_text_has_4096_bytes_at_most(void **state)
 	free(text);
 }
 
-/* ---- cuts ------------------------------------------------------------------------------------ */
+/* ---- prefixes
+ * ------------------------------------------------------------------------------------ */
 
 static void a_name_may_end_at_every_separator(void **state)
 {
@@ -120,7 +121,7 @@ static void a_name_may_end_at_every_separator(void **state)
 	}
 }
 
-static void the_whole_name_is_a_cut_however_many_there_are(void **state)
+static void the_whole_name_is_the_last_prefix_however_many_there_are(void **state)
 {
 	char text[64] = "a";
 	struct spec spec;
@@ -133,6 +134,30 @@ static void the_whole_name_is_a_cut_however_many_there_are(void **state)
 	assert_int_equal(spec.prefixes[spec.n_prefixes - 1].len, strlen(text));
 	assert_int_equal(spec.prefixes[spec.n_prefixes - 1].hash, hash_of(text, strlen(text)));
 	assert_int_equal(spec.prefixes[0].len, 1);
+}
+
+static void no_name_ends_with_the_value_of_a_letter(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned n_prefixes;
+		uint32_t last;
+	} texts[] = {
+		{ "skx::A.B:c=2", 2, 3 }, { "skx::A:c=2,usr", 1, 1 },
+		{ "A.c=", 1, 1 },         { "skx::A.B:cmask=2", 3, 11 },
+		{ "skx::A:c", 2, 3 },     { "skx::c=2", 1, 3 },
+		{ "A:=2", 2, 4 },         { "A:", 2, 2 },
+		{ "A:c=2:B", 3, 7 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct spec spec;
+
+		assert_int_equal(pfmi_spec_parse(texts[i].text, &spec, NULL), PFMLIB_SUCCESS);
+		assert_int_equal(spec.n_prefixes, texts[i].n_prefixes);
+		assert_int_equal(spec.prefixes[spec.n_prefixes - 1].len, texts[i].last);
+	}
 }
 
 static void folding_ignores_case_blanks_and_joins(void **state)
@@ -359,7 +384,8 @@ int main(void)
 		cmocka_unit_test(one_slash_is_a_syntax_error_and_is_pointed_at),
 		cmocka_unit_test(a_text_has_4096_bytes_at_most),
 		cmocka_unit_test(a_name_may_end_at_every_separator),
-		cmocka_unit_test(the_whole_name_is_a_cut_however_many_there_are),
+		cmocka_unit_test(no_name_ends_with_the_value_of_a_letter),
+		cmocka_unit_test(the_whole_name_is_the_last_prefix_however_many_there_are),
 		cmocka_unit_test(folding_ignores_case_blanks_and_joins),
 		cmocka_unit_test(attributes_one_after_the_other),
 		cmocka_unit_test(terms_of_numbers_alone),
