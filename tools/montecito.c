@@ -274,7 +274,7 @@ static bool parse_ear(pfmlib_mont_ear_t *out, bool has_alat, const char *value,
 {
 	const char *at = value;
 	uint64_t mode, most;
-	struct option_piece p = { 0 };
+	struct option_piece p = { .text = value };
 
 	find_next_piece(&at, &p);
 	if (p.value || !parse_word_or_number(p.text, p.len, ear_modes, &mode) ||

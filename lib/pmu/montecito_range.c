@@ -246,7 +246,7 @@ static unsigned write_cheapest_cover(const struct cover_request *w, struct mont_
 	compute_cover_costs(w, b, pairs, cost);
 	while (pairs > 1 && cost[pairs - 1] == cost[pairs])
 		pairs--;
-	if (pairs == 1 || b.log2 == 0) {
+	if (pairs <= 1 || b.log2 == 0) {
 		b.plm = (uint8_t)w->plm;
 		*out = b;
 		return 1;

@@ -8,10 +8,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 
 arch=$1
-# s390x has the other byte order and armhf the other word size; both at once (mips) is for the long
-# run, and so is arm64, whose kernel and library the guests run.
+# s390x has the other byte order and i686 the other word size; both at once (mips) is for the long
+# run, and so are armhf and arm64, whose kernels and libraries the guests run.
 case $arch in
-mips | arm64)
+mips | armhf | arm64)
 	if [ -z "${PERFMON_LONG:-}" ]; then
 		echo "1..0 # SKIP cross-$arch: a long run (PERFMON_LONG=1)"
 		exit 0
@@ -33,8 +33,9 @@ deps=$("$here/deps.sh" "$arch" 2>"$work/deps.log") || {
 	skip "$(tail -n 1 "$work/deps.log")"
 }
 printf "[properties]\npkg_config_libdir = ['%s/lib/pkgconfig']\n" "$deps" >"$work/deps.txt"
-# Optimised, for the emulator's sake; b_lundef would mind weak references of the static C libraries.
-set -- -Doptimization=1 -Ddebug=false
+# Optimised, for the emulator's sake.
+optimization=1
+set --
 wrapper="$emulator -L /usr/$triplet"
 lacks="QEMU's user emulation has no"
 
@@ -44,7 +45,8 @@ loader=/usr/$triplet/lib/ld-linux.so.2
 if [ "$arch" = i686 ]; then
 	if "$loader" --version >/dev/null 2>&1; then
 		wrapper=
-		set -- "$@" -Dc_link_args="['-Wl,--dynamic-linker=$loader', '-Wl,-rpath,/usr/$triplet/lib']"
+		optimization=0
+		set -- -Dc_link_args="['-Wl,--dynamic-linker=$loader', '-Wl,-rpath,/usr/$triplet/lib']"
 	else
 		skip "this kernel runs no i686 programs"
 	fi
@@ -52,23 +54,22 @@ fi
 targets=test-programs
 # The tables of this machine have the other byte order.
 ! grep -q "endian = 'big'" "$file" || tables=
-build --cross-file "$file" --cross-file "$work/deps.txt" "$@"
+build --cross-file "$file" --cross-file "$work/deps.txt" -Doptimization=$optimization \
+	-Ddebug=false "$@"
 
 # The exhaustive loops over errors run natively; here a part of them does.
 export PERFMON_QUICK=1
 [ -n "$wrapper" ] || relay --label "$arch" --timeout 900
-# Long searches do not depend on the byte order, so the emulators of big-endian processors run them
-# for all. Emulators with this machine's byte order also skip the tests that go through whole tables
-# and through every failing allocation.
+# Searches and failing allocations do not depend on the byte order: emulators leave them to this
+# machine. Emulators with this machine's byte order also skip the tests that go through whole tables.
 set --
+long="table_pairs pmu_solver pmu_montecito_random context_starve session_sizes"
 case $arch in
-mips | s390x) long= ;;
-i686) long="table_pairs pmu_solver pmu_montecito_random" ;;
-*) long="table_pairs pmu_solver pmu_montecito_random table_roundtrip context_starve metric_evaluate \
-	table_table session_sizes" ;;
+mips | s390x) ;;
+*) long="$long table_roundtrip table_table metric_evaluate" ;;
 esac
 for name in $long; do
-	set -- "$@" --skip "$name=long: s390x runs it"
+	set -- "$@" --skip "$name=long: this machine runs it"
 done
 relay "$@" --label "$arch" --wrapper "$wrapper" --timeout 900 \
 	--skip "session_live=$lacks perf_event_open" --skip "regions=$lacks perf_event_open" \
