@@ -136,7 +136,7 @@ class Page:
         at = self.t.field_at.get(name)
         return (None, None) if at is None else (at, self.t.fields[at])
 
-    def value(self, row, name, counter=pt.ANYWHERE):
+    def value(self, row, name, counter=pt.ANY_COUNTER):
         """Value of field @name in @row; the preset of the field if the row sets none."""
         at, f = self.field(name)
         if f is None:
@@ -145,7 +145,7 @@ class Page:
         for k, c, v in row.values:
             if k == at and c == counter:
                 return v
-            if k == at and c == pt.ANYWHERE:
+            if k == at and c == pt.ANY_COUNTER:
                 general = v
         return f.preset if general is None else general
 
@@ -296,7 +296,7 @@ class Page:
 
     def groups(self):
         t = self.t
-        used = {g for r in t.rows for g in r.takes}
+        used = {g for r in t.rows for g in r.groups}
         modifiers = [f for f in t.fields if f.modifier]
         if not used and not modifiers and t.encoder != "x86":
             return
@@ -310,7 +310,7 @@ class Page:
             self.put(".El")
         for i, g in enumerate(t.groups):
             if i in used:
-                self.group(g, [r.name for r in t.rows if i in r.takes])
+                self.group(g, [r.name for r in t.rows if i in r.groups])
 
     def common(self, modifiers):
         meaning = {
@@ -344,7 +344,7 @@ class Page:
         values = {}
         for w in g.words:
             values.setdefault(w.value, []).append(w)
-        union = g.flags & pt.GROUP_ANY
+        union = g.flags & pt.GROUP_COMBINABLE
         field = self.t.fields[g.field]
         self.put(".Pp")
         self.say("Qualifier %s accepts %s:" %
@@ -358,7 +358,7 @@ class Page:
         self.put(".Pp")
         if g.flags & pt.GROUP_REQUIRED:
             self.say("The text must name a value.")
-        elif g.flags & pt.GROUP_DEFAULT:
+        elif g.flags & pt.GROUP_HAS_DEFAULT:
             chosen = [
                 ws[0].name for v, ws in values.items()
                 if (v and v & ~g.preset == 0 and bin(v).count("1") == 1 if union else v == g.preset)
@@ -366,7 +366,7 @@ class Page:
             self.say("The default is %s." % (listing(chosen) if chosen else hexadecimal(g.preset)))
         else:
             self.say("Without a value, the bits of the qualifier are 0.")
-        if g.flags & pt.GROUP_EXPLICIT:
+        if g.flags & pt.GROUP_EXPLICIT_IN_LIBPFM:
             self.say(
                 "Versions of libpfm have different defaults: a text with values after colons and"
                 " without a prefix must name a value."
@@ -381,7 +381,7 @@ class Page:
         t = self.t
         if t.encoder == "x86":
             umask = self.value(row, "umask") or 0
-            takes = any(self.t.fields[t.groups[g].field].name == "umask" for g in row.takes)
+            takes = any(self.t.fields[t.groups[g].field].name == "umask" for g in row.groups)
             yield "Event %02XH" % self.value(row, "code")
             if umask or not takes:
                 yield "Umask %02XH" % umask + (" and qualifiers" if takes else "")
@@ -457,7 +457,7 @@ class Page:
 
     def event(self, row):
         t = self.t
-        takes = ["[,%s=%s]" % (t.groups[g].name, "value") for g in row.takes]
+        takes = ["[,%s=%s]" % (t.groups[g].name, "value") for g in row.groups]
         self.put(".It Li " + " ".join([word(row.name)] + [word(x) for x in takes]))
         facts = list(self.code(row)) + list(self.traits(row))
         text = ("(%s) " % ", ".join(facts) if facts else "") + row.desc
@@ -597,7 +597,7 @@ class Page:
 
     def example(self):
         t = self.t
-        row = next((r for r in t.rows if r.takes and not r.flags & pt.ROW_HIDDEN), t.rows[0])
+        row = next((r for r in t.rows if r.groups and not r.flags & pt.ROW_HIDDEN), t.rows[0])
         self.put(".Sh EXAMPLES")
         self.say(
             "Describe an event, print its registers, and count it on a machine with this processor:"

@@ -37,7 +37,7 @@ def core_tables(tables):
     """(core, table with its metrics) of each processor."""
     by_name = {t.name: t for t in tables}
     for t in tables:
-        beside = t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST) or t.unit
+        beside = t.flags & (pt.TABLE_UNCORE | pt.TABLE_COMPAT_VIEW | pt.TABLE_TEST_ONLY) or t.unit
         if not beside and t.name not in NO_CORES and not t.name.endswith("_ratios"):
             yield t, by_name.get(t.name + "_ratios", t)
 

@@ -77,7 +77,7 @@ class Encoded:
         for field, counter, v in self.row["values"]:
             if field == alt:
                 self.alts.append(v)
-            elif counter == pt.ANYWHERE:
+            elif counter == pt.ANY_COUNTER:
                 self.values[field] = v
         for name, v in mods.items():
             if name != "plm":
@@ -159,7 +159,8 @@ class Encoded:
 
 
 class Trees:
-    """Properties of all trees of lists, which are imported once. Subclasses give the places of the lists."""
+    """Properties of all trees of lists, which are imported once. Subclasses give the places of the
+    lists."""
 
     root = vectors = None
     literal = []            # what golden rows are known to have otherwise
@@ -321,7 +322,8 @@ class Trees:
 
 
 class Invented(Trees, unittest.TestCase):
-    """Lists of invented processors in the makers' formats: tests/lists, and the results by hand in tests/vectors/lists.jsonl."""
+    """Lists of invented processors in the makers' formats: tests/lists, and the results by hand in
+    tests/vectors/lists.jsonl."""
 
     root, vectors = TOYS, os.path.join(HERE, "vectors", "lists.jsonl")
     least = 60, 50
@@ -371,14 +373,15 @@ class Invented(Trees, unittest.TestCase):
     def test_masks_and_remarks(self):
         toy = self.table("toy")
         row = toy.read_row(toy.find_row("OFFCORE_RESPONSE"))
-        words = [[toy.read_text(toy.read_record("words", g[3] + k)[1]) for k in range(g[4])]
-                 for g in (toy.read_record("groups", g) for g in row["takes"])]
+        words = [[toy.read_text(toy.read_record("named_values", g[3] + k)[1]) for k in range(g[4])]
+                 for g in (toy.read_record("groups", g) for g in row["groups"])]
         # WAITING is one register's alone
         self.assertEqual(words, [["HAY", "STRAW"], ["NEAR_BARN", "FAR_BARN"]])
         self.assertIsNotNone(toy.find_row("OFFCORE_RESPONSE_0"))
         g = toy.read_record("groups",
-                            toy.read_row(toy.find_row("FP_ARITH_INST_RETIRED"))["takes"][0])
-        self.assertEqual([toy.read_record("words", g[3] + k)[0] for k in range(g[4])], [1, 8])
+                            toy.read_row(toy.find_row("FP_ARITH_INST_RETIRED"))["groups"][0])
+        self.assertEqual([toy.read_record("named_values", g[3] + k)[0] for k in range(g[4])],
+                         [1, 8])
         self.assertIn("mean 7.5", toy.read_value_text(toy.find_row("GATE.OPENED_COST"), "note"))
         self.assertEqual(toy.read_value_text(toy.find_row("SHED.EMPTY_CYCLES"), "errata"),
                          "TOY01, TOY02")
@@ -398,7 +401,7 @@ class Invented(Trees, unittest.TestCase):
         self.assertEqual(
             {
                 t.name for ts in self.images.values()
-                for t in ts if t.part_of == "toy" and t.flags & pt.TABLE_UNCORE
+                for t in ts if t.family_name == "toy" and t.flags & pt.TABLE_UNCORE
             }, {"toy_uncore_" + u for u in ("cha", "imc", "iio", "iio_free_running", "upi", "pcu")})
 
 
@@ -501,11 +504,11 @@ class Lists(Trees, unittest.TestCase):
         name."""
         hsw = self.table("hsw")
         row = hsw.read_row(hsw.find_row("OFFCORE_RESPONSE"))
-        groups = [hsw.read_record("groups", g) for g in row["takes"]]
+        groups = [hsw.read_record("groups", g) for g in row["groups"]]
         self.assertEqual([hsw.read_text(g[0]) for g in groups], ["request", "response"])
         # the list has the bare event: masks are optional
-        self.assertEqual([g[1] for g in groups], [pt.GROUP_ANY] * 2)
-        words = [[hsw.read_record("words", g[3] + k) for k in range(g[4])] for g in groups]
+        self.assertEqual([g[1] for g in groups], [pt.GROUP_COMBINABLE] * 2)
+        words = [[hsw.read_record("named_values", g[3] + k) for k in range(g[4])] for g in groups]
         self.assertIn("L3_HIT_SNOOP_MISS", [hsw.read_text(w[1]) for w in words[1]])
         rows = {re.sub("[._]", "", hsw.read_row(i)["name"]): i for i in range(hsw.count["rows"])}
         seen = 0
@@ -523,10 +526,10 @@ class Lists(Trees, unittest.TestCase):
         """Bits of the unit mask with what each counts; none of them spells another event."""
         skx = self.table("skx")
         row = skx.read_row(skx.find_row("FP_ARITH_INST_RETIRED"))
-        g = skx.read_record("groups", row["takes"][0])
+        g = skx.read_record("groups", row["groups"][0])
         words = {
             skx.read_text(w[1]): (w[0], skx.read_text(w[2])[:14])
-            for w in (skx.read_record("words", g[3] + k) for k in range(g[4]))
+            for w in (skx.read_record("named_values", g[3] + k) for k in range(g[4]))
         }
         self.assertEqual(len(words), 8)
         self.assertEqual(words["512BIT_PACKED_SINGLE"], (0x80, "16 operations."))
@@ -813,9 +816,9 @@ class MadeUp(unittest.TestCase):
         both, zero, one = (t.find_row("OFFCORE_RESPONSE" + s) for s in ("", "_0", "_1"))
         words = {}
         for row in (both, zero, one):
-            g = t.read_record("groups", t.read_row(row)["takes"][1])
+            g = t.read_record("groups", t.read_row(row)["groups"][1])
             words[row] = [(t.read_text(w[1]), w[0])
-                          for w in (t.read_record("words", g[3] + k) for k in range(g[4]))]
+                          for w in (t.read_record("named_values", g[3] + k) for k in range(g[4]))]
         self.assertEqual(words[both], [("MISS", 0x100000000)])
         self.assertEqual(words[zero], [("MISS", 0x100000000), ("OUTSTANDING", 0x4000000000)])
         self.assertEqual(words[one], [("MISS", 0x100000000)])
@@ -1147,7 +1150,8 @@ class MadeUp(unittest.TestCase):
         self.assertEqual((status, os.listdir(out)), (130, []))
 
     def test_whose_script_is_run(self):
-        """The compiler beside a command that was not installed is used if it belongs to the user or to root, as the command does."""
+        """The compiler beside a command that was not installed is used if it belongs to the user or
+        to root, as the command does."""
         if os.geteuid() or not PFM:
             self.skipTest("root, who can be another user")
         user, other = 12345, 12346
@@ -1224,7 +1228,8 @@ class MadeUp(unittest.TestCase):
                          [])
 
     def test_nothing_holds_itself(self):
-        """An import runs without the cycle collector, so a reference cycle would keep its model in memory."""
+        """An import runs without the cycle collector, so a reference cycle would keep its model in
+        memory."""
         def usual():
             gc.set_debug(0)
             gc.garbage.clear()
@@ -1309,7 +1314,8 @@ class MadeUp(unittest.TestCase):
                 self.assertIsNone(t.find_row(name), name)
 
     def test_every_listed_name_encodes(self):
-        """Names have no character that ends a name in a text. All other characters are accepted, in full names and in perf's syntax."""
+        """Names have no character that ends a name in a text. All other characters are accepted, in
+        full names and in perf's syntax."""
         names = [
             "A,B", "A,", "A,thr=1", "A:B", "A::B", "A/B", "A/", "/A", "A B", "A;B", "A{B}", "A\\B",
             'A"B"', "'A'", "A=1", "A:u", "-A", "@A", ".A", "#A", "A#1", "A|1", "(A)", "A*", "~A",
@@ -1551,7 +1557,8 @@ class Command(unittest.TestCase):
                     }, f)
 
     def test_output_that_takes_nothing(self):
-        """A full disk and a reader that is gone, with and without Python's buffer between: it is reported at most once."""
+        """A full disk and a reader that is gone, with and without Python's buffer between: it is
+        reported at most once."""
         with tempfile.TemporaryDirectory() as root:
             self.big_lists(root)
             for out, said in (("/dev/full",

@@ -88,7 +88,7 @@ class Sizes(unittest.TestCase):
         rows = sum(t.count["rows"] for t in tables)
         masks = sum(
             t.read_record("groups", g)[N_MASKS] for t in tables for i in range(t.count["rows"])
-            for g in t.read_row(i)["takes"])
+            for g in t.read_row(i)["groups"])
         each = self.size / (rows + masks)
         print("# %d bytes, %d rows, %d unit masks: %.1f each" % (self.size, rows, masks, each))
         self.assertLessEqual(each, 56)

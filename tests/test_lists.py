@@ -53,7 +53,7 @@ class Tables(unittest.TestCase):
         for t in self.tables:
             for r in t.rows:
                 if not r.flags & pt.ROW_METRIC and not r.flags & flags:
-                    yield t, r, {t.fields[f].name: v for f, c, v in r.values if c == pt.ANYWHERE}
+                    yield t, r, {t.fields[f].name: v for f, c, v in r.values if c == pt.ANY_COUNTER}
 
     def test_there_are_many(self):
         self.assertGreater(len(self.tables), 350)
@@ -138,15 +138,15 @@ class Tables(unittest.TestCase):
 
     def test_boxes_belong_to_their_own_processor(self):
         for t in self.tables:
-            if t.part_of:
-                self.assertTrue(t.name.startswith(t.part_of), t.name)
-        self.assertEqual(self.by_name["bdw_de_uncore_ha"].part_of, "bdw_de")
+            if t.family_name:
+                self.assertTrue(t.name.startswith(t.family_name), t.name)
+        self.assertEqual(self.by_name["bdw_de_uncore_ha"].family_name, "bdw_de")
 
     def test_big_cores_come_first(self):
         first = {}
         for t in self.tables:
-            if t.part_of and not t.flags & pt.TABLE_UNCORE:
-                first.setdefault(t.part_of, t.device)
+            if t.family_name and not t.flags & pt.TABLE_UNCORE:
+                first.setdefault(t.family_name, t.device)
         self.assertEqual({p: d for p, d in first.items() if d in ("cpu_atom", "cpu_lowpower")}, {})
         self.assertIn("arl", first)
 

@@ -89,8 +89,9 @@ class Packing(unittest.TestCase):
                         self.assertEqual(t.read_texts(i, key), p.read_texts(i, key))
                 for a, b in zip(t.read_records("groups"), p.read_records("groups")):
                     for k in range(a[4]):
-                        (_, *one), (_, *other) = t.read_element("words", a[3] + k), p.read_element(
-                            "words", b[3] + k)
+                        (_, *one), (_, *other) = t.read_element("named_values",
+                                                                a[3] + k), p.read_element(
+                                                                    "named_values", b[3] + k)
                         self.assertEqual([t.read_text(x) for x in one],
                                          [p.read_text(x) for x in other])
 

@@ -79,7 +79,7 @@ class Language(unittest.TestCase):
         self.assertEqual((t.name, t.aliases, t.device, t.perf_type, t.libpfm_type),
                          ("testpmu", ["tp", "test_pmu"], "testcpu", 4, 4095))
         self.assertEqual((pt.ENCODERS[t.encoder], t.flags),
-                         ("format", pt.TABLE_TEST | pt.TABLE_TWINS))
+                         ("format", pt.TABLE_TEST_ONLY | pt.TABLE_HAS_FOLDED_TWINS))
         self.assertEqual((t.n_general, t.get_all_counters), (4, 0x30000000F))
         self.assertEqual(t.read_records("counters"), [(0, 2, 40, 0, 0x186, 0xC1, 1),
                                                       (3, 3, 14, 0, 0x400, 0x500, 2),
@@ -111,8 +111,8 @@ class Language(unittest.TestCase):
         self.assertEqual((max_[10:13], max_[3]), ((1, 7, 1), 3))
         set_ = t.read_record("fields", t.find_field("set"))
         words = {
-            t.read_text(t.read_record("words", set_[7] + i)[1]):
-            t.read_record("words", set_[7] + i)[0] for i in range(set_[6])
+            t.read_text(t.read_record("named_values", set_[7] + i)[1]):
+            t.read_record("named_values", set_[7] + i)[0] for i in range(set_[6])
         }
         self.assertEqual(words,
                          {"L1D:0": 0, "L1D:1": 1, "L1D:2": 2, "L2D:0": 3, "L2D:1": 4, "last": 9})
@@ -121,7 +121,7 @@ class Language(unittest.TestCase):
         t = self.t
         found = {}
         for name, flags, field, first, n, distinct, preset, mask in t.read_records("groups"):
-            words = [t.read_record("words", first + i) for i in range(n)]
+            words = [t.read_record("named_values", first + i) for i in range(n)]
             self.assertEqual(len({w[0] for w in words[:distinct]}), distinct)
             found[t.read_text(name)] = (flags, t.read_text(t.read_record("fields", field)[0]),
                                         preset, mask, [t.read_text(w[1]) for w in words], distinct)
@@ -131,7 +131,7 @@ class Language(unittest.TestCase):
         self.assertEqual(found["must"][:3], (4, "umask", 0))
         self.assertEqual(found["free"][:4], (1, "filter", 0, 7))
         self.assertEqual(found["spelled"][:4],
-                         (pt.GROUP_DEFAULT | pt.GROUP_EXPLICIT, "umask", 1, 3))
+                         (pt.GROUP_HAS_DEFAULT | pt.GROUP_EXPLICIT_IN_LIBPFM, "umask", 1, 3))
 
     def test_rows(self):
         t = self.t
@@ -156,7 +156,7 @@ class Language(unittest.TestCase):
         self.assertEqual((t.read_value(other, "accepts"), t.read_value(other, "code")), (5, 0xF61))
         self.assertEqual(t.read_value_text(t.find_row("BUS.TRAFFIC"), "note"),
                          'Counts "half" beats.')
-        self.assertEqual(len(self.row("L2_LINES_IN")["takes"]), 2)
+        self.assertEqual(len(self.row("L2_LINES_IN")["groups"]), 2)
         self.assertEqual(self.row("GONE")["flags"], pt.ROW_DEPRECATED | pt.ROW_HIDDEN)
 
     def test_names(self):
@@ -279,8 +279,8 @@ class RoundTrip(unittest.TestCase):
             for i, row in enumerate(t.rows):
                 got = v.read_row(i)
                 self.assertEqual(
-                    (got["name"], got["desc"], got["counters"], tuple(got["takes"]), got["flags"]),
-                    (row.name, row.desc, row.counters, tuple(row.takes), row.flags))
+                    (got["name"], got["desc"], got["counters"], tuple(got["groups"]), got["flags"]),
+                    (row.name, row.desc, row.counters, tuple(row.groups), row.flags))
                 values = sorted(
                     (f, c, v.read_text(x) if f in texts else x) for f, c, x in got["values"])
                 self.assertEqual(values, sorted(row.values))
@@ -289,9 +289,9 @@ class RoundTrip(unittest.TestCase):
         """No slot from the first probe of a name to its own slot has a lower hash."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
             start = pmlayout.find_first_slot(h, len(slots))
-            way = slots[start:at] if start <= at else slots[start:] + slots[:at]
+            passed = slots[start:at] if start <= at else slots[start:] + slots[:at]
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16
-                                            for s in way if s != slot) and 0 not in way)
+                                            for s in passed if s != slot) and 0 not in passed)
 
     def test_bounds_and_index_invariants(self):
         raw = pmimage.make_image(self.tables)
@@ -299,7 +299,7 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual((v.size % 8, len(raw) % 8), (0, 0))
             for name, at in v.at.items():
                 self.assertLessEqual(at + v.count.get(name, 1) * pmlayout.SIZES[name], len(raw))
-                self.assertEqual(at % {"ways": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
+                self.assertEqual(at % {"code_index": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
             slots = [s for s, in v.read_records("slots")]
             self.check_order(slots, [
                 pt.name_hash(pt.fold(v.read_text(v.read_name((s & 0xFFFF) - 1)[0]))) if s else 0
@@ -338,17 +338,18 @@ class RoundTrip(unittest.TestCase):
         then small arrays that every event needs, then the names of tables; and of each table its
         fields, slots and rows, with values that are mostly its own."""
         raw = pmimage.make_image(self.tables)
-        calls = struct.unpack_from("<I", raw, pmlayout.IMAGE_SIZE - 8 * pmlayout.N_DIRECTORY + 8)[0]
+        pmu_names = struct.unpack_from("<I", raw,
+                                       pmlayout.IMAGE_SIZE - 8 * pmlayout.N_DIRECTORY + 8)[0]
         views, head = pmview.read_image(raw)
-        self.assertTrue(
-            calls < head["tables"] < min(views[0].at[name]
-                                         for name in ("keys", "counters", "sets", "takes")))
+        self.assertTrue(pmu_names < head["tables"] < min(
+            views[0].at[name] for name in ("keys", "counters", "counter_masks", "row_groups")))
         distances = []
         for t, v in zip(self.tables, views):
             own_name = raw.index(t.name.encode() + b"\0", v.at["pool"])
-            self.assertLess(max(v.at[name] for name in ("keys", "counters", "sets", "takes")),
-                            own_name)
-            self.assertLess(own_name - calls, 16 << 10)
+            self.assertLess(
+                max(v.at[name] for name in ("keys", "counters", "counter_masks", "row_groups")),
+                own_name)
+            self.assertLess(own_name - pmu_names, 16 << 10)
             for i in range(len(t.rows)):
                 number = v.read_element("row_numbers", i)[0] & (1 << pmlayout.ROW_SOURCES_SHIFT) - 1
                 row = v.at["rows"] + number * pmlayout.SIZES["rows"]
@@ -365,18 +366,18 @@ class RoundTrip(unittest.TestCase):
         for t in self.tables:
             v = view(t)
             for i, row in enumerate(t.rows):
-                if not v.count["ways"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
+                if not v.count["code_index"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
                     continue
-                groups = {t.groups[g].field for g in row.takes}
-                mask = pmlayout.WAY_ANY if v.find_field("umask") in groups else v.read_value(
-                    i, "umask")
+                groups = {t.groups[g].field for g in row.groups}
+                mask = pmlayout.CODE_INDEX_ANY_UMASK if v.find_field(
+                    "umask") in groups else v.read_value(i, "umask")
                 h = pmlayout.hash_code(v.read_value(i, "code"), mask)
-                at, bits, found = pmlayout.find_first_slot(h, v.count["ways"]), len(
+                at, bits, found = pmlayout.find_first_slot(h, v.count["code_index"]), len(
                     t.rows).bit_length(), []
-                while way := v.read_element("ways", at)[0]:
-                    if way >> bits == (h & 0xFFFF) >> bits:
-                        found.append((way & (1 << bits) - 1) - 1)
-                    at = (at + 1) % v.count["ways"]
+                while entry := v.read_element("code_index", at)[0]:
+                    if entry >> bits == (h & 0xFFFF) >> bits:
+                        found.append((entry & (1 << bits) - 1) - 1)
+                    at = (at + 1) % v.count["code_index"]
                 self.assertIn(i, found)
                 indexed += 1
         self.assertGreater(indexed, 200)
@@ -385,7 +386,7 @@ class RoundTrip(unittest.TestCase):
         for t in self.tables:
             little, big = view(t), view(t, "big")
             for name in ("counters", "fields", "matches", "features", "rows", "names", "slots",
-                         "ways", "group_numbers"):
+                         "code_index", "group_numbers"):
                 self.assertTrue(little.read_records(name) == big.read_records(name), name)
             self.assertEqual([little.read_row(i) for i in range(len(t.rows))],
                              [big.read_row(i) for i in range(len(t.rows))])
@@ -445,7 +446,7 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual("slm" in [t.name for t in some], "slm" in patterns)
             kept = [[
                 t for t in tables
-                if t.encoder == "perf" or pmuc.find_matching_patterns((t.name, t.part_of,
+                if t.encoder == "perf" or pmuc.find_matching_patterns((t.name, t.family_name,
                                                                        *t.aliases), patterns)
             ] for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
@@ -517,17 +518,12 @@ class Agreement(unittest.TestCase):
 
     def test_constants_of_the_header(self):
         text = self.header()
-        for name, value in (("TABLE_FALLBACK", pt.TABLE_FALLBACK), ("TABLE_UNCORE",
-                                                                    pt.TABLE_UNCORE),
-                            ("TABLE_VALUES_OVERRIDE", pt.TABLE_REPLACES), ("TABLE_COMPAT_VIEW",
-                                                                           pt.TABLE_VIEW),
-                            ("TABLE_TEST_ONLY", pt.TABLE_TEST), ("TABLE_FROM_KERNEL",
-                                                                 pt.TABLE_KERNEL),
-                            ("GROUP_COMBINABLE", pt.GROUP_ANY), ("GROUP_HAS_DEFAULT",
-                                                                 pt.GROUP_DEFAULT),
-                            ("GROUP_REQUIRED", pt.GROUP_REQUIRED), ("GROUP_EXPLICIT_IN_LIBPFM",
-                                                                    pt.GROUP_EXPLICIT)):
-            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]), value, name)
+        for name in ("TABLE_FALLBACK", "TABLE_UNCORE", "TABLE_COMPAT_VIEW", "TABLE_TEST_ONLY",
+                     "TABLE_FROM_KERNEL", "TABLE_VALUES_OVERRIDE", "TABLE_HAS_FOLDED_TWINS",
+                     "GROUP_COMBINABLE", "GROUP_HAS_DEFAULT", "GROUP_REQUIRED",
+                     "GROUP_EXPLICIT_IN_LIBPFM", "GROUP_DEFAULT_YIELDS"):
+            self.assertEqual(int(re.search(r"\b%s\s*=\s*(\d+)" % name, text)[1]),
+                             getattr(pt, name), name)
         self.assertEqual(
             tuple(
                 n.split("_", 1)[1].lower() for n, _ in self.enum("encoder_id")
@@ -537,13 +533,16 @@ class Agreement(unittest.TestCase):
         self.assertEqual(
             [n for n, _ in self.enum("name_kind")],
             ["NAME_EVENT", "NAME_ALIAS", "NAME_SYNONYM", "NAME_UNSUPPORTED", "NAME_NONE"])
-        for name, value in (("IMAGE_MAGIC", pmlayout.IMAGE_MAGIC),
-                            ("TABLE_MAGIC", pmlayout.TABLE_MAGIC), ("NAME_HASH_SEED", 0x811C9DC5),
-                            ("ANY_COUNTER", pt.ANYWHERE), ("IMAGE_VERSION", pmlayout.IMAGE_VERSION),
-                            ("PMU_NAME_IS_ALIAS", pmlayout.CALL_OTHER), ("VALUE_IS_WIDE",
-                                                                         pmlayout.VALUE_WIDE),
-                            ("CODE_INDEX_ANY_UMASK", pmlayout.WAY_ANY), ("TABLE_MAX_NAMES",
-                                                                         pt.MAX_NAMES)):
+        constants = {
+            "NAME_HASH_SEED": 0x811C9DC5, "ANY_COUNTER": pt.ANY_COUNTER,
+            "TABLE_MAX_NAMES": pt.MAX_NAMES,
+            **{
+                name: getattr(pmlayout, name) for name in (
+                    "IMAGE_MAGIC", "TABLE_MAGIC", "IMAGE_VERSION", "PMU_NAME_IS_ALIAS",
+                    "VALUE_IS_WIDE", "CODE_INDEX_ANY_UMASK")
+            }
+        }
+        for name, value in constants.items():
             self.assertEqual(int(re.search(r"#define %s[\s\\]+(\w+?)u\b" % name, text)[1], 0),
                              value)
 
@@ -646,9 +645,9 @@ int main(void)
             if not CC:
                 self.skipTest("no C compiler")
             structs = {
-                "tables": "table", "wholes": "pmu_family", "fields": "field",
-                "words": "named_value", "groups": "umask_group", "matches": "host_match",
-                "features": "feature", "wides": "wide_value", "counters": "counter_range",
+                "tables": "table", "families": "pmu_family", "fields": "field",
+                "named_values": "named_value", "groups": "umask_group", "matches": "host_match",
+                "features": "feature", "wide_values": "wide_value", "counters": "counter_range",
                 "names": "stored_name", "rows": "row"
             }
             checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' %
@@ -670,7 +669,7 @@ class Pieces(unittest.TestCase):
         t = pt.Table("made", "Made up", "format")
         t.counters = [pt.Counter(0, 3, 48)]
         t.add_field(pt.Field("code", width=64))
-        t.rows = [pt.Row(name(i), "x", 1, [(0, pt.ANYWHERE, i)]) for i in range(n)]
+        t.rows = [pt.Row(name(i), "x", 1, [(0, pt.ANY_COUNTER, i)]) for i in range(n)]
         return t
 
     def test_names_of_all_kinds(self):
@@ -710,8 +709,8 @@ class Pieces(unittest.TestCase):
         """The largest value that fits in the row's own list, the smallest that does not, and the
         largest of all; each for any counter and for counter 3."""
         t = self.make(2)
-        numbers = [0, pmlayout.VALUE_WIDE - 1, pmlayout.VALUE_WIDE, pt.ALL64]
-        t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANYWHERE, 3)]
+        numbers = [0, pmlayout.VALUE_IS_WIDE - 1, pmlayout.VALUE_IS_WIDE, pt.ALL64]
+        t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANY_COUNTER, 3)]
         self.assertEqual(sorted(view(t).read_row(0)["values"]), sorted(t.rows[0].values))
 
     def test_two_values_for_one_bit(self):
@@ -719,16 +718,16 @@ class Pieces(unittest.TestCase):
         t = self.make(2)
         t.fields[0] = pt.Field("code", width=8, ranges=[(0, 0, 8)])
         t.add_field(pt.Field("more", width=8, ranges=[(0, 8, 4), (1, 0, 4)]))
-        for values, replaces in (([(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)], False), ([
-            (0, pt.ANYWHERE, 1), (0, 3, 1)
-        ], False), ([(0, pt.ANYWHERE, 1), (0, pt.ANYWHERE, 2)], True)):
+        for values, replaces in (([(0, pt.ANY_COUNTER, 1), (1, pt.ANY_COUNTER, 1)], False), ([
+            (0, pt.ANY_COUNTER, 1), (0, 3, 1)
+        ], False), ([(0, pt.ANY_COUNTER, 1), (0, pt.ANY_COUNTER, 2)], True)):
             t.rows[1].values = values
-            self.assertEqual(bool(view(t).flags & pt.TABLE_REPLACES), replaces)
-        t.rows[1].values = [(0, pt.ANYWHERE, 1), (1, pt.ANYWHERE, 1)]
+            self.assertEqual(bool(view(t).flags & pt.TABLE_VALUES_OVERRIDE), replaces)
+        t.rows[1].values = [(0, pt.ANY_COUNTER, 1), (1, pt.ANY_COUNTER, 1)]
         t.fields[1].ranges = [(1, 0, 4), (0, 7, 4)]
-        self.assertTrue(view(t).flags & pt.TABLE_REPLACES)
-        t.lent, t.rows[1].values = [pt.Row("LENT", "x", 1, t.rows[1].values)], []
-        self.assertTrue(view(t).flags & pt.TABLE_REPLACES)
+        self.assertTrue(view(t).flags & pt.TABLE_VALUES_OVERRIDE)
+        t.alias_rows, t.rows[1].values = [pt.Row("ALIAS", "x", 1, t.rows[1].values)], []
+        self.assertTrue(view(t).flags & pt.TABLE_VALUES_OVERRIDE)
 
     def test_check_table_refuses_bad_tables(self):
         def wrong(change):
@@ -739,7 +738,7 @@ class Pieces(unittest.TestCase):
         self.assertEqual(len(wrong(lambda t: setattr(t.rows[0], "counters", 16))), 1)
         self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "name", "event-0"))), 1)
         self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "name", "_"))), 1)
-        self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "takes", (0,)))), 1)
+        self.assertEqual(len(wrong(lambda t: setattr(t.rows[1], "groups", (0,)))), 1)
         self.assertEqual(len(wrong(lambda t: t.rows[1].values.append((0, 7, 1)))), 1)
         self.assertEqual(len(wrong(lambda t: t.groups.append(pt.Group("g", 0, 5)))), 1)
         self.assertEqual(len(wrong(lambda t: setattr(t, "name", "Bad Name"))), 1)
@@ -768,7 +767,7 @@ class Pieces(unittest.TestCase):
         """It looks at words one by one and does not ask check() about rows and names: nothing is
         found there either."""
         for t in compiled(*BUILTIN) + compiled(*TESTPMU):
-            if not t.lent:
+            if not t.alias_rows:
                 self.assertEqual(t.check_table(), [], t.name)
 
     def test_image_limits(self):

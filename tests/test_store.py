@@ -70,9 +70,9 @@ int main(int argc, char **argv)
 def part(whole, name, i):
     """A box of processor @whole."""
     box = pt.Table(name, "Invented box of processor %s" % whole, "format")
-    box.flags, box.unit, box.part_of = pt.TABLE_UNCORE, "box", whole
+    box.flags, box.unit, box.family_name = pt.TABLE_UNCORE, "box", whole
     box.add_field(pt.Field("code", ranges=[(0, 0, 16)]))
-    box.rows = [pt.Row("IN_BOX", "In the box.", 0, [(0, pt.ANYWHERE, 0x2000 + i)])]
+    box.rows = [pt.Row("IN_BOX", "In the box.", 0, [(0, pt.ANY_COUNTER, 0x2000 + i)])]
     return box
 
 
@@ -85,9 +85,9 @@ def processors(n):
         t.counters = [pt.Counter(0, 3, 48)]
         t.add_field(pt.Field("code", ranges=[(0, 0, 16)], modifier=False))
         t.matches = [pt.Match("x86", "GenuineIntel", 6, i, i)]
-        t.rows = [pt.Row("CYCLES", "Cycles.", 15, [(0, pt.ANYWHERE, 0x1000 + i)])]
+        t.rows = [pt.Row("CYCLES", "Cycles.", 15, [(0, pt.ANY_COUNTER, 0x1000 + i)])]
         t.rows += [
-            pt.Row("EVENT_%d" % k, "Event %d." % k, 15, [(0, pt.ANYWHERE, k)]) for k in range(20)
+            pt.Row("EVENT_%d" % k, "Event %d." % k, 15, [(0, pt.ANY_COUNTER, k)]) for k in range(20)
         ]
         tables.append(t)
         tables.append(part("p%d" % i, "p%d_box" % i, i))

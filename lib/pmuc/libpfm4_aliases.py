@@ -170,8 +170,8 @@ def list_names(unit, table):
 
 def get_config_registers(t, row):
     """Returns both words of a row's configuration; None if it has more."""
-    given = {f: v for f, c, v in row.values if c == pt.ANYWHERE}
-    if row.takes or row.flags & (pt.ROW_METRIC | pt.ROW_SHADOWED) or len(given) < len(row.values):
+    given = {f: v for f, c, v in row.values if c == pt.ANY_COUNTER}
+    if row.groups or row.flags & (pt.ROW_METRIC | pt.ROW_SHADOWED) or len(given) < len(row.values):
         return None
     out = [0, 0, 0, 0]
     for at, f in enumerate(t.fields):
@@ -250,14 +250,14 @@ def set_alias_precision(t):
         precision.setdefault(get_encoding(row), set()).add(value)
         if value:
             precise_codes.update(v for f, _, v in row.values if f == t.field_at["code"])
-    for row in t.lent:
+    for row in t.alias_rows:
         code = next(v for f, _, v in row.values if f == t.field_at["code"])
         if code not in precise_codes:
             continue
-        found = precision.get(get_encoding(row), ()) if not row.takes else ()
+        found = precision.get(get_encoding(row), ()) if not row.groups else ()
         value = next(iter(found)) if len(found) == 1 else as_encoded
         if value:
-            row.values.append((at, pt.ANYWHERE, value))
+            row.values.append((at, pt.ANY_COUNTER, value))
 
 
 # ---- events of its own ---------------------------------------------------------------------------
@@ -386,8 +386,9 @@ def build_group(t, number, masks, field, simple, preset, shift=None):
     """Makes the Group of the unit masks in @simple, whose values are bits of @field. @shift gives
     the added bits of defaults; without it, defaults add their values."""
     plain = [m for m in masks if m.name in simple]
-    flags = 0 if all("ncombo" in list_row_flags(m) for m in plain) else pt.GROUP_ANY
-    flags |= pt.GROUP_DEFAULT if preset else 0 if has_optional_mask(masks) else pt.GROUP_REQUIRED
+    flags = 0 if all("ncombo" in list_row_flags(m) for m in plain) else pt.GROUP_COMBINABLE
+    flags |= pt.GROUP_HAS_DEFAULT if preset else 0 if has_optional_mask(
+        masks) else pt.GROUP_REQUIRED
     bits = 0
     for m in preset:
         bits |= simple[m.name] if shift is None else m.code >> shift
@@ -406,7 +407,7 @@ def make_groups(t, unit, row, encoder, every):
     only, or a default that is not a mask. Leaves out a group of a box that may stay empty."""
     numbers = sorted({libpfm4.get_key_number(m.keys, "g") for m in every})
     if "grp_excl" in list_row_flags(row) and len(numbers) > 1 or "frontend" in list_row_flags(
-            row) or len(numbers) > pt.MAX_TAKES:
+            row) or len(numbers) > pt.MAX_ROW_GROUPS:
         return None
     masks = {n: [m for m in every if libpfm4.get_key_number(m.keys, "g") == n] for n in numbers}
     if encoder == "ep_unc":
@@ -421,8 +422,8 @@ def make_groups(t, unit, row, encoder, every):
         libpfm4.get_key_number(m.keys, "g") for m in every if "excl_grp_gt" in list_row_flags(m)
     ]
     for n, g in zip(numbers, groups):
-        if limits and n > min(limits) and g.flags & pt.GROUP_DEFAULT:
-            g.flags |= pt.GROUP_BEHIND
+        if limits and n > min(limits) and g.flags & pt.GROUP_HAS_DEFAULT:
+            g.flags |= pt.GROUP_DEFAULT_YIELDS
     return groups
 
 
@@ -461,7 +462,7 @@ def find_allowed_counters(t, code):
     both = everything = t.get_all_counters() & GENERAL
     at = t.field_at["code"]
     for row in t.rows:
-        if row.counters & GENERAL and any(f == at and c == pt.ANYWHERE and v == code for f, c,
+        if row.counters & GENERAL and any(f == at and c == pt.ANY_COUNTER and v == code for f, c,
                                           v in row.values):
             both &= row.counters
     return both or everything
@@ -474,13 +475,14 @@ def list_mask_names(row, groups):
 def add_event_rows(t, unit, table, known):
     """Adds rows that only libpfm4 has: events with several unit masks, and names without a vendor's
     row. @known: existing names."""
-    def add_row(name, values, takes, spelled):
-        t.synonyms += [(s, len(t.rows) + len(t.lent)) for s in spelled]
+    def add_row(name, values, row_groups, spelled):
+        t.synonyms += [(s, len(t.rows) + len(t.alias_rows)) for s in spelled]
         known.update(pt.fold(s) for s in spelled)
-        row = [(t.field_at[n], pt.ANYWHERE, v) for n, v in values.items()]
-        text = texts.describe_event(t.family, t.unit, name, {"core": t.name})
-        t.lent.append(pt.Row(name, text, find_allowed_counters(t, values["code"]), row, takes,
-                             pt.ROW_HIDDEN))
+        row = [(t.field_at[n], pt.ANY_COUNTER, v) for n, v in values.items()]
+        text = texts.describe_event(t.texts_family, t.unit, name, {"core": t.name})
+        t.alias_rows.append(
+            pt.Row(name, text, find_allowed_counters(t, values["code"]), row, row_groups,
+                   pt.ROW_HIDDEN))
 
     for row in table.rows:
         # the first of two equal names takes precedence
@@ -493,7 +495,7 @@ def add_event_rows(t, unit, table, known):
         for word in (w.name for g in groups or () for w in g.words):
             if word in ("u", "k", "h"):     # lib/lookup/lookup.h, lookup_is_level_letter()
                 raise ValueError("%s: unit mask %s has the name of a level" % (row.name, word))
-        combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_ANY)
+        combine = groups and (len(groups) > 1 or groups[0].flags & pt.GROUP_COMBINABLE)
         # The vendor's event of that name has its own unit masks.
         by_groups = combine and pt.fold(row.name) not in known
         for m in [None] + every:
@@ -520,7 +522,7 @@ def add_event_rows(t, unit, table, known):
                 spelled = known | list_mask_names(row, groups)
                 alone = (pt.fold(row.name) not in known
                          and row.name not in find_ambiguous_events(t, table, spelled))
-                if not any(g.flags & (pt.GROUP_DEFAULT | pt.GROUP_REQUIRED)
+                if not any(g.flags & (pt.GROUP_HAS_DEFAULT | pt.GROUP_REQUIRED)
                            for g in groups) and table.encoder == "ep_unc":
                     alone = False       # one of the groups must have a mask
                 add_row(row.name, values, groups, [row.name + "."] + ([row.name] if alone else []))

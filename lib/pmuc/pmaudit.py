@@ -54,10 +54,11 @@ def read_sources(path):
 def get_part(table):
     """Returns the (processor, part) of a table in these files."""
     if table.flags & pt.TABLE_UNCORE:
-        return table.part_of or table.name, "boxes"
+        return table.family_name or table.name, "boxes"
     # A processor with small cores only is not a member of its file's family.
-    return table.name if table.device == "cpu" or not table.part_of else table.part_of, PARTS.get(
-        table.device, "core")
+    return (
+        table.name if table.device == "cpu" or not table.family_name else table.family_name
+    ), PARTS.get(table.device, "core")
 
 
 def list_row_names(tables):
@@ -98,8 +99,8 @@ def mark_table(t, disputes, sources):
             at = t.field_at.get(FIELD)
             at = t.add_field(pt.Field(FIELD, pt.TEXT, 32)) if at is None else at
             row = t.rows[i] = pt.Row(row.name, row.desc, row.counters,
-                                     list(row.values) + [(at, pt.ANYWHERE, disputes[name])],
-                                     row.takes,
+                                     list(row.values) + [(at, pt.ANY_COUNTER, disputes[name])],
+                                     row.groups,
                                      row.flags, row.aliases, row.where)
         if name in sources:
             t.sources[i] = sources[name]

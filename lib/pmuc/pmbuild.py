@@ -82,13 +82,13 @@ def format_flags(flags):
 class Entry:
     """A row. @values has numbers, and other values as words, texts in quotes; @counters is None for
     all general counters."""
-    __slots__ = ("name", "desc", "detail", "counters", "values", "takes", "flags", "aliases",
+    __slots__ = ("name", "desc", "detail", "counters", "values", "groups", "flags", "aliases",
                  "file")
 
     def __init__(self, name, desc, counters, values, flags, file, detail=""):
         self.name, self.desc, self.detail, self.file = name, desc, detail, file
         self.counters, self.values, self.flags = counters, values, flags
-        self.takes, self.aliases = (), ()
+        self.groups, self.aliases = (), ()
 
     def has_value(self, key):
         return any(k == key for k, _ in self.values)
@@ -111,8 +111,8 @@ class Entry:
         own = self.flags & ~pt.ROW_METRIC & ~(0 if metric else flags)
         if own:
             parts.append("flags=" + format_flags(own))
-        if self.takes:
-            parts.append("umasks=" + ",".join(self.takes))
+        if self.groups:
+            parts.append("umasks=" + ",".join(self.groups))
         if self.aliases:
             parts.append("alias=" + ",".join(map(quote_list_item, self.aliases)))
         return parts
@@ -147,7 +147,7 @@ class EntryLine:
     def split_row(self):
         row = self.row
         words = row.values
-        if row.flags != self.flags or row.counters != self.counters or row.takes or row.aliases:
+        if row.flags != self.flags or row.counters != self.counters or row.groups or row.aliases:
             words = words + row.format_row_words(self.counters, self.flags)
         return row.flags & pt.ROW_METRIC, row.name, tuple(words), row.desc, row.detail or None
 

@@ -183,9 +183,9 @@ class Compiler(FieldCompiler):
         self.groups, self.default, self.modifiers = {}, {}, []
         self.registers = {}    # number of an extra register -> its field for users
         self.default_counters = None
-        self.default_takes = ()
+        self.default_groups = ()
         self.default_flags = 0
-        self.family = None     # unit whose glossary describes events without a text
+        self.texts_family = None     # the family whose glossary describes events without a text
         self.meanings = None   # caches of words of rows, see use_shared_caches()
         self.rows = []         # Row, or None where dropped
         self.names = {}        # folded -> (text, token, row number, depth)
@@ -257,25 +257,25 @@ class Compiler(FieldCompiler):
     def enter_plain_row(self, line, metric, name, words, desc, detail, depth):
         """Adds a row whose words are all known. Returns False without a change otherwise."""
         names, number, folded = self.names, len(self.rows), pt.fold(name)
-        if not folded or folded in names or not (desc or metric or self.family):
+        if not folded or folded in names or not (desc or metric or self.texts_family):
             return False
         if len(self.table.fields) != self.n_fields:
             self.use_shared_caches()
         together = self.together.get(words) or self.parse_word_set(words, line, metric)
         if together is None:
             return False
-        values, on, named, flags, takes, aliases = together
+        values, on, named, flags, row_groups, aliases = together
         flags |= pt.ROW_METRIC if metric else self.default_flags
         if aliases and not self.enter_plain_names(line, aliases, flags, number, depth):
             return False
         if not flags & pt.ROW_SHADOWED:
             names.setdefault(folded, (name, line, number, depth))
         if detail is not None:
-            values = [*values, (self.find_field_index(None, "detail"), pt.ANYWHERE, detail)]
+            values = [*values, (self.find_field_index(None, "detail"), pt.ANY_COUNTER, detail)]
         self.rows.append(
             pt.Row(name, desc,
                    self.find_row_counters(on, named, metric) if named or on is None else on, values,
-                   self.default_takes if takes is None else takes, flags, aliases, line))
+                   self.default_groups if row_groups is None else row_groups, flags, aliases, line))
         return True
 
     def enter_plain_names(self, line, aliases, flags, number, depth):
@@ -293,7 +293,7 @@ class Compiler(FieldCompiler):
         means = [self.meanings.get(w) or self.parse_word(w, line) for w in words]
         if not all(means) or len({m[0] for m in means}) != len(words):
             return None
-        values, on, named, flags, takes, aliases = [], None, 0, 0, None, ()
+        values, on, named, flags, row_groups, aliases = [], None, 0, 0, None, ()
         for _, kind, what, bits in means:
             if kind == "values":
                 values += what
@@ -302,11 +302,11 @@ class Compiler(FieldCompiler):
                 on = what
             elif kind == "flags":
                 flags |= what
-            elif kind == "takes":
-                takes = what
+            elif kind == "groups":
+                row_groups = what
             else:
                 aliases = what
-        together = values, on, named, flags, takes, aliases
+        together = values, on, named, flags, row_groups, aliases
         if not metric:              # metrics have long texts, which rarely repeat
             self.together[words] = together
         return together
@@ -337,7 +337,7 @@ class Compiler(FieldCompiler):
         at = self.table.field_at.get(key)
         f = self.table.fields[at] if at is not None and type(
             n) is int and key not in SEVERAL else None
-        return (key, "values", [(at, pt.ANYWHERE, n)],
+        return (key, "values", [(at, pt.ANY_COUNTER, n)],
                 0) if f and f.kind == pt.NUMBER and f.min <= n <= f.max else None
 
     def parse_plain_word(self, w):
@@ -353,7 +353,7 @@ class Compiler(FieldCompiler):
         f = self.table.fields[at]
         if f.kind == pt.TEXT and value[:1] == '"' and value.count(
                 '"') == 2 and value[-1] == '"' and "\\" not in value:
-            return key, "values", [(at, pt.ANYWHERE, value[1:-1])], 0
+            return key, "values", [(at, pt.ANY_COUNTER, value[1:-1])], 0
         return self.parse_number_word(key, int(value, 0)) if PLAIN_NUMBER.fullmatch(value) else None
 
     def parse_register_word(self, value):
@@ -363,7 +363,7 @@ class Compiler(FieldCompiler):
             return None
         number, setting = int(m[1], 0), int(m[2], 0)
         known = self.registers.get(number)
-        values = [(t.field_at.get(key), pt.ANYWHERE, n) for key, n in (
+        values = [(t.field_at.get(key), pt.ANY_COUNTER, n) for key, n in (
             *([(known, setting)] if known else []), ("msr", number), ("msr_value", setting))]
         fits = all(f is not None and t.fields[f].kind == pt.NUMBER
                    and t.fields[f].min <= n <= t.fields[f].max for f, _, n in values)
@@ -383,7 +383,7 @@ class Compiler(FieldCompiler):
         if value is None:
             raise StatementError(w.get_position(), "unknown word '%s'" % key)
         key, at, counter = key.partition("@")
-        where, named = pt.ANYWHERE, 0
+        where, named = pt.ANY_COUNTER, 0
         if at:
             named = self.parse_counters(Token(counter, *w.get_position(len(key) + 1)))
             if named & (named - 1):
@@ -397,7 +397,7 @@ class Compiler(FieldCompiler):
         if key == "on":
             return key, "on", 0 if value.raw == "none" else self.parse_counters(value), 0
         if key == "umasks":
-            return key, "takes", self.parse_groups(value), 0
+            return key, "groups", self.parse_groups(value), 0
         if key == "alias":
             return key, "alias", value, 0
         if key == "flags":
@@ -467,7 +467,7 @@ class Compiler(FieldCompiler):
             self.rows.append(None)
         texts_, values, aliases, given = [], [], [], set()
         flags = pt.ROW_METRIC if metric else self.default_flags
-        on, named, takes = None, 0, self.default_takes
+        on, named, row_groups = None, 0, self.default_groups
         for w in words[2:]:
             try:
                 if w.is_text():
@@ -482,24 +482,25 @@ class Compiler(FieldCompiler):
                     values += what
                 elif kind == "on":
                     on = what
-                elif kind == "takes":
-                    takes = what
+                elif kind == "groups":
+                    row_groups = what
                 elif kind == "alias":
                     aliases += what.split_list()
                 else:
                     flags |= what
             except StatementError as e:
                 self.report_error(e.where, e.text)
-        if not (metric or self.family) and (not texts_ or not texts_[0].get_text()):
+        if not (metric or self.texts_family) and (not texts_ or not texts_[0].get_text()):
             self.report_error(words[1].get_position(), "missing description of event '%s'" % name)
         elif len(texts_) > 2:
             self.report_error(texts_[2].get_position(),
                               "an event has a description and one longer text")
         elif len(texts_) == 2:
             values.append((self.find_field_index(texts_[1],
-                                                 "detail"), pt.ANYWHERE, texts_[1].get_text()))
+                                                 "detail"), pt.ANY_COUNTER, texts_[1].get_text()))
         row = pt.Row(name, texts_[0].get_text() if texts_ else "",
-                     self.find_row_counters(on, named, metric), values, takes, flags, (), words[1])
+                     self.find_row_counters(on, named, metric), values, row_groups, flags, (),
+                     words[1])
         if not flags & pt.ROW_SHADOWED:
             self.enter_name(name, words[1], number)
             for a in aliases:
@@ -583,8 +584,8 @@ class Compiler(FieldCompiler):
             self.report_error(self.at_name, "no encoder is given")
         if not t.rows and not self.errors:
             self.report_error(self.at_name, "a table without events")
-        t.family = self.family or ""
-        if self.family and texts and not self.errors:
+        t.texts_family = self.texts_family or ""
+        if self.texts_family and texts and not self.errors:
             self.add_descriptions()
         if not self.errors:
             for text in t.check_head() + ([pt.TOO_MANY] if t.has_too_many(self.names) else []):
@@ -603,8 +604,8 @@ class Compiler(FieldCompiler):
             elif not row.desc:
                 facts = {t.fields[f].name: v for f, _, v in row.values}
                 facts["core"] = t.name
-                row.desc = texts.describe_event(self.family, t.unit, row.name, facts) or ""
-            for g in row.takes:
+                row.desc = texts.describe_event(self.texts_family, t.unit, row.name, facts) or ""
+            for g in row.groups:
                 takers.setdefault(g, []).append(row.name)
         for g, events in takers.items():
             self.add_mask_descriptions(events, t.groups[g])
@@ -624,11 +625,11 @@ class Compiler(FieldCompiler):
         for w in group.words:
             if not w.desc:
                 descriptions = {
-                    texts.describe_event(self.family, t.unit, "%s.%s" % (event, w.name), facts)
-                    for event in events
+                    texts.describe_event(self.texts_family, t.unit, "%s.%s" % (event, w.name),
+                                         facts) for event in events
                 }
-                w.desc = (descriptions.pop() if len(descriptions) == 1 else
-                          texts.describe_mask(self.family, t.unit, events[0], w.name, facts)) or ""
+                w.desc = (descriptions.pop() if len(descriptions) == 1 else texts.describe_mask(
+                    self.texts_family, t.unit, events[0], w.name, facts)) or ""
 
 
 def locate_row(where):
@@ -702,7 +703,7 @@ def compile_all(paths, is_meant=None, extend=None):
                 # Aliases of a view may be names of a processor with its own table, which takes
                 # precedence in look-ups.
                 if name in taken and (name == table.name
-                                      or not (table.flags | taken[name][1]) & pt.TABLE_VIEW):
+                                      or not (table.flags | taken[name][1]) & pt.TABLE_COMPAT_VIEW):
                     errors.append((at,
                                    "the name '%s' belongs to %s already" % (name, taken[name][0])))
                 taken.setdefault(name, (path, table.flags))

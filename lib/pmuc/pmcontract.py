@@ -75,8 +75,8 @@ def read_contract(path):
 
 def is_core(table):
     """True for the main table of a processor's cores: not a unit, view, test or table of ratios."""
-    return not (table.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST) or table.unit
-                or table.encoder == "perf" or table.name in BESIDE
+    return not (table.flags & (pt.TABLE_UNCORE | pt.TABLE_COMPAT_VIEW | pt.TABLE_TEST_ONLY)
+                or table.unit or table.encoder == "perf" or table.name in BESIDE
                 or table.name.endswith("_ratios"))
 
 
@@ -130,7 +130,7 @@ def add_standard_metric(standard, core, home, scope):
         return                      # an event of that name
     for needed, formula in standard.formulas:
         if all(map(scope.has_name, needed)) and all(map(scope.has_name, find_names(formula))):
-            values = [(find_text_field(home, key), pt.ANYWHERE, text) for key, text in
+            values = [(find_text_field(home, key), pt.ANY_COUNTER, text) for key, text in
                       (("metric", formula), ("unit", standard.unit), ("metric_group", GROUP))]
             home.rows.append(pt.Row(standard.name, standard.text, 0, values, (), pt.ROW_METRIC, (),
                                     core.rows[0].where))
@@ -147,11 +147,11 @@ def find_text_field(table, name):
 
 def set_unit(table, row, unit):
     at = find_text_field(table, "unit")
-    row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANYWHERE, unit)]
+    row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANY_COUNTER, unit)]
 
 
 def add_to_group(table, row):
     at = find_text_field(table, "metric_group")
     had = next((v for f, _, v in row.values if f == at), "")
     row.values = [v for v in row.values if v[0] != at] + \
-        [(at, pt.ANYWHERE, ";".join(filter(None, (had, GROUP))))]
+        [(at, pt.ANY_COUNTER, ";".join(filter(None, (had, GROUP))))]

@@ -248,13 +248,13 @@ class FieldCompiler(HeadCompiler):
                     self.report_error(token.get_position(),
                                       "0x%x does not fit field %s" % (w.value, field))
                     fits = False
-            flags = pt.GROUP_ANY if union else 0
+            flags = pt.GROUP_COMBINABLE if union else 0
             preset = 0
             try:
                 if "default" in got and got["default"].raw == "!":
                     flags |= pt.GROUP_REQUIRED
                 elif "default" in got:
-                    flags |= pt.GROUP_DEFAULT
+                    flags |= pt.GROUP_HAS_DEFAULT
                     parts = got["default"].split_list()
                     if len(parts) > 1 and not union:
                         raise StatementError(got["default"].get_position(),
@@ -266,7 +266,7 @@ class FieldCompiler(HeadCompiler):
                         preset |= seen[pt.fold(p.raw)]
                 mask = got["mask"].parse_number() if "mask" in got else None
                 if "explicit" in got and got["explicit"].parse_number():
-                    flags |= pt.GROUP_EXPLICIT
+                    flags |= pt.GROUP_EXPLICIT_IN_LIBPFM
             except StatementError as e:
                 self.report_error(e.where, e.text)
                 continue
@@ -339,7 +339,7 @@ class FieldCompiler(HeadCompiler):
                 elif key == "flags":
                     self.default_flags = parse_row_flags(value)
                 elif key == "umasks":
-                    self.default_takes = self.parse_groups(value)
+                    self.default_groups = self.parse_groups(value)
                 else:
                     f = self.find_field_index(w, key)
                     n = self.parse_field_value(t.fields[f], value)
@@ -411,7 +411,7 @@ class FieldCompiler(HeadCompiler):
                     raise StatementError(part.get_position(),
                                          "group '%s' is taken twice" % part.raw)
                 out.append(self.groups[part.raw])
-        if len(out) > pt.MAX_TAKES:
+        if len(out) > pt.MAX_ROW_GROUPS:
             raise StatementError(value.get_position(),
-                                 "an event takes at most %d groups" % pt.MAX_TAKES)
+                                 "an event takes at most %d groups" % pt.MAX_ROW_GROUPS)
         return tuple(out)

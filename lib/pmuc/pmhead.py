@@ -97,16 +97,16 @@ class HeadCompiler(StatementReader):
     def do_texts(self, words):
         if len(words) != 2:
             raise StatementError(words[-1].get_position(), "texts takes the name of a family")
-        self.family = words[1].raw
+        self.texts_family = words[1].raw
 
     def do_fallback(self, words):
         self.set_flag(words, pt.TABLE_FALLBACK)
 
     def do_view(self, words):
-        self.set_flag(words, pt.TABLE_VIEW)
+        self.set_flag(words, pt.TABLE_COMPAT_VIEW)
 
     def do_test(self, words):
-        self.set_flag(words, pt.TABLE_TEST)
+        self.set_flag(words, pt.TABLE_TEST_ONLY)
 
     def do_uncore(self, words):
         self.table.flags |= pt.TABLE_UNCORE
@@ -124,7 +124,7 @@ class HeadCompiler(StatementReader):
         if len(words) != 2 or not IDENT.fullmatch(words[1].raw):
             raise StatementError(words[-1].get_position(),
                                  "family takes the name of the processor that this PMU belongs to")
-        self.table.part_of = words[1].raw
+        self.table.family_name = words[1].raw
 
     def do_device(self, words):
         if len(words) != 2:

@@ -14,16 +14,17 @@ import struct
 import pmpack
 import pmview
 from pmtable import (
-    ALL64, ANY32, ANYWHERE, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT,
-    NAME_UNSUPPORTED, ROW_METRIC, ROW_SHADOWED, TABLE_REPLACES, TABLE_TWINS, TABLE_UNCORE, TEXT,
-    fold, read_keys, name_hash, find_first_existing)
+    ALL64, ANY32, ANY_COUNTER, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT,
+    NAME_UNSUPPORTED, ROW_METRIC, ROW_SHADOWED, TABLE_VALUES_OVERRIDE, TABLE_HAS_FOLDED_TWINS,
+    TABLE_UNCORE, TEXT, fold, read_keys, name_hash, find_first_existing)
 from pmlayout import (
-    ARRAYS, CALL_OTHER, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE, IMAGE_FORMAT,
-    IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST, MATCH_WHOLE_ID,
-    N_DIRECTORY, PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES,
-    SOURCE_LIBPFM4, STEPS, STORE, TABLE_MAGIC, VALUE_WIDE, WAYS, WAY_ANY, compute_checksum,
-    find_config1_fields, get_config1, extra_register, make_filter_words, find_first_pieces,
-    hash_host, list_host_keys, pack_row, pack_slots, place_entries, compute_sparse_slot_count)
+    ARRAYS, PMU_NAME_IS_ALIAS, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE,
+    IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST,
+    MATCH_WHOLE_ID, N_DIRECTORY, PACKED_TEXTS_START, POOL_PAD, ROW_SOURCES_SHIFT, SHARED, SIZES,
+    SLICES, SOURCE_LIBPFM4, STEPS, STORE, TABLE_MAGIC, VALUE_IS_WIDE, CODE_HASHES,
+    CODE_INDEX_ANY_UMASK, compute_checksum, find_config1_fields, get_config1, extra_register,
+    make_filter_words, find_first_pieces, hash_host, list_host_keys, pack_row, pack_slots,
+    place_entries, compute_sparse_slot_count)
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
@@ -108,14 +109,15 @@ def list_texts(tables, values, entries):
     for t, of_rows in zip(tables, values):
         texts.update(dict.fromkeys([v for row in of_rows for _, _, v in row if type(v) is str]))
         texts.update(dict.fromkeys(list_rare_texts(t)))
-        texts.update(dict.fromkeys([x for row in t.rows + t.lent for x in (row.name, row.desc)]))
+        texts.update(
+            dict.fromkeys([x for row in t.rows + t.alias_rows for x in (row.name, row.desc)]))
     return texts
 
 
 def list_rare_texts(t):
     """Texts of a table that few calls read, without values of rows."""
-    yield from (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.part_of)
-    for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
+    yield from (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device, t.family_name)
+    for of in (*t.fields, *t.groups, *(g for row in t.alias_rows for g in row.groups)):
         yield from (x for w in sort_spellings_last(of.words) for x in (w.name, w.desc))
         yield of.name
     yield from (why for _, why in t.unsupported)
@@ -135,7 +137,7 @@ def split_texts(tables, texts):
     described, plain = {}, set()
     for t in tables:
         packed = {i for i, f in enumerate(t.fields) if f.name in PACKED_FIELDS}
-        for row in t.rows + t.lent:
+        for row in t.rows + t.alias_rows:
             described[row.desc] = None
             plain.add(row.name)
             for f, _, v in row.values:
@@ -144,14 +146,14 @@ def split_texts(tables, texts):
                         described[v] = None
                     else:
                         plain.add(v)
-        for of in (*t.fields, *t.groups, *(g for row in t.lent for g in row.takes)):
+        for of in (*t.fields, *t.groups, *(g for row in t.alias_rows for g in row.groups)):
             plain.add(of.name)
             for w in of.words:
                 plain.add(w.name)
                 described[w.desc] = None
         plain.update(text for text, _, _ in t.list_names())
         plain.update((t.name, t.desc, t.source, " ".join(t.aliases), *t.aliases, t.unit, t.device,
-                      t.part_of, ""))
+                      t.family_name, ""))
         plain.update(why for _, why in t.unsupported)
         plain.update(x for m in t.matches for x in (m.arch, m.vendor, m.prefix))
         plain.update(x for feature in t.features for x in feature if type(x) is str)
@@ -325,7 +327,7 @@ class ImageWriter:
     def add_words(self, of):
         """Returns (first word, number of words, number of values)."""
         words, add = sort_spellings_last(of), self.pool.add_text
-        return self.words.store_slice([(w.value, add(w.name), add(w.desc))
+        return self.named_values.store_slice([(w.value, add(w.name), add(w.desc))
                                        for w in words]), len(of), len({w.value for w in of})
 
     def add_fields(self, t):
@@ -353,14 +355,16 @@ class ImageWriter:
                             g.preset, g.mask))
         return [self.groups.store_record(r) for r in records]
 
-    def add_takes(self, t):
+    def add_row_groups(self, t):
         """Returns (numbers of the table's groups, those of each row). Groups of alias rows are not
         the table's."""
         own = len(t.groups)
-        groups = self.add_groups(t.groups + [g for row in t.lent for g in row.takes])
-        lent = iter(groups[own:])
-        takes = [tuple([groups[k] for k in row.takes]) if row.takes else () for row in t.rows]
-        return groups[:own], takes + [tuple([next(lent) for _ in row.takes]) for row in t.lent]
+        groups = self.add_groups(t.groups + [g for row in t.alias_rows for g in row.groups])
+        of_alias_rows = iter(groups[own:])
+        return groups[:own], [
+            *(tuple([groups[k] for k in row.groups]) if row.groups else () for row in t.rows),
+            *(tuple([next(of_alias_rows) for _ in row.groups]) for row in t.alias_rows)
+        ]
 
     def add_match(self, m):
         add = self.pool.add_text
@@ -376,36 +380,38 @@ class ImageWriter:
             text), 0 if text or value == "" else value
 
     def pack_wide_value(self, field, counter, value):
-        number = self.wides.store_record((value, counter, 0))
-        if number >= VALUE_WIDE:
+        number = self.wide_values.store_record((value, counter, 0))
+        if number >= VALUE_IS_WIDE:
             raise ValueError("more values than an image can hold")
-        return field << 24 | VALUE_WIDE | number
+        return field << 24 | VALUE_IS_WIDE | number
 
     def pack_value(self, value):
         """Returns a value of a row in the form of the image."""
         f, c, v = value
         if type(v) is str:
             v = self.pool[v]
-        return f << 24 | v if c == ANYWHERE and v < VALUE_WIDE else self.pack_wide_value(f, c, v)
+        return f << 24 | v if c == ANY_COUNTER and v < VALUE_IS_WIDE else self.pack_wide_value(
+            f, c, v)
 
-    def add_rows(self, t, takes, values):
+    def add_rows(self, t, row_groups, values):
         """Adds rows, those of aliases last, with their values close to them. Returns their
         numbers."""
-        at, of_takes, of_sets = self.pool, ComputedDict(self.takes.store_slice), ComputedDict(
-            self.sets.store_record)
-        rows, numbers = t.rows + t.lent, []
+        at = self.pool
+        first_group = ComputedDict(self.row_groups.store_slice)
+        mask_index = ComputedDict(self.counter_masks.store_record)
+        rows, numbers = t.rows + t.alias_rows, []
         for start in range(0, len(rows), CHUNK):
-            runs, taken = values[start:start + CHUNK], takes[start:start + CHUNK]
+            runs, lists = values[start:start + CHUNK], row_groups[start:start + CHUNK]
             firsts = self.values.store_slices(runs)
             numbers += self.rows.store_each([
-                pack_row(self.order, (at[row.name], at[row.desc], first, of_takes[take],
-                                      of_sets[row.counters], row.flags, len(run), len(take)))
-                for row, first, run, take in zip(rows[start:start + CHUNK], firsts, runs, taken)])
+                pack_row(self.order, (at[row.name], at[row.desc], first, first_group[groups],
+                                      mask_index[row.counters], row.flags, len(run), len(groups)))
+                for row, first, run, groups in zip(rows[start:start + CHUNK], firsts, runs, lists)])
         for i in range(len(t.rows), len(rows)):
             numbers[i] |= SOURCE_LIBPFM4 << ROW_SOURCES_SHIFT
         for i, sources in t.sources.items():
             numbers[i] |= sources << ROW_SOURCES_SHIFT
-        if self.takes.n_records > 65536:
+        if self.row_groups.n_records > 65536:
             raise ValueError("more groups of unit masks than an image can hold")
         return self.row_numbers.store_slice(numbers)
 
@@ -421,10 +427,10 @@ class ImageWriter:
         wanted = [f for f in (code, umask) if f is not None]
 
         def depends_on_counter(found):
-            return any(f in wanted and c != ANYWHERE for shape in found for f, c in zip(*shape))
+            return any(f in wanted and c != ANY_COUNTER for shape in found for f, c in zip(*shape))
         rows = [(i, row) for i, row in enumerate(t.rows, 1)
                 if not row.flags & (ROW_SHADOWED | ROW_METRIC)]
-        taken = {t.groups[g].field for _, row in rows for g in row.takes}
+        taken = {t.groups[g].field for _, row in rows for g in row.groups}
         if code in taken or depends_on_counter(found) and depends_on_counter(
                 find_row_shapes([row for _, row in rows])):
             return 0, 0
@@ -437,42 +443,42 @@ class ImageWriter:
         entries = [(h, (h & 0xFFFF) >> bits << bits | number) for h, number in entries]
         # few look-ups: a small table
         slots = place_entries(entries, n=len(entries) * 5 // 4 + 2)
-        return self.ways.store_slice(slots), len(slots)
+        return self.code_index.store_slice(slots), len(slots)
 
     def list_code_index_entries(self, t, rows, code, umask):
         """Returns [(hash, number)] of the numbered rows in the index of code and unit mask."""
         second, found, msr = find_config1_fields(t), [], t.field_at.get("msr")
         in_second = second.keys()
         by_words = {i for i, g in enumerate(t.groups) if g.field in (code, umask)}
-        presets = {f: t.fields[f].preset for f in (code, umask) if f is not None}
-        beside = self.list_fields_over(t, list(presets))
+        defaults = {f: t.fields[f].preset for f in (code, umask) if f is not None}
+        beside = self.list_fields_over(t, list(defaults))
         for number, row in rows:
-            has = {**presets, **{f: v for f, _, v in row.values}}
+            has = {**defaults, **{f: v for f, _, v in row.values}}
             register = extra_register(t, has) if msr in has else ()
             extra = get_config1([*row.values, *register],
                                 second) if register or not in_second.isdisjoint(has) else 0
             for f, _, v in row.values if beside else ():
                 for g, move in beside.get(f, ()):
                     has[g] |= move(v)
-            mask = WAY_ANY if row.takes and not by_words.isdisjoint(row.takes) else has.get(
-                umask, 0) & ANY32
+            by_name = row.groups and not by_words.isdisjoint(row.groups)
+            mask = CODE_INDEX_ANY_UMASK if by_name else has.get(umask, 0) & ANY32
             found.append((number, row, has[code] & ANY32, mask, extra, register))
         entries, seen = [], set()
-        crowded = {way[2:4] for way in found if way[4]}
+        crowded = {entry[2:4] for entry in found if entry[4]}
         beyond, registers = set(second), {t.field_at.get("msr"), t.field_at.get("msr_value")}
         for number, row, has_code, mask, extra, register in found:
             if extra:
-                entries.append((WAYS[has_code, mask, extra], number))
+                entries.append((CODE_HASHES[has_code, mask, extra], number))
             if (has_code, mask) in crowded:
                 # The first of several rows that differ only in config1 represents an event with
                 # another config1.
                 without = beyond | registers if register else beyond
-                alike = row.flags, row.counters, tuple(row.takes), tuple([v for v in row.values
+                alike = row.flags, row.counters, tuple(row.groups), tuple([v for v in row.values
                                                                           if v[0] not in without])
                 if extra and alike in seen:
                     continue
                 seen.add(alike)
-            entries.append((WAYS[has_code, mask, 0], number))
+            entries.append((CODE_HASHES[has_code, mask, 0], number))
         return entries
 
     @staticmethod
@@ -501,69 +507,71 @@ class ImageWriter:
         bits = [[(word, lsb + i) for word, lsb, width in f.ranges for i in range(width)]
                 for f in t.fields]
         for shape in found:
-            taken = [bit for f, counter in zip(*shape) if counter == ANYWHERE for bit in bits[f]]
+            taken = [bit for f, counter in zip(*shape) if counter == ANY_COUNTER for bit in bits[f]]
             if len(taken) > len(set(taken)):
                 return True
         return False
 
     def find_flags(self, t, found):
-        flags = t.flags | (TABLE_REPLACES if any(f.preset and f.ranges for f in t.fields)
+        flags = t.flags | (TABLE_VALUES_OVERRIDE if any(f.preset and f.ranges for f in t.fields)
                            or self.has_overlapping_bits(t, found) else 0)
-        return flags | (TABLE_TWINS if any(row.flags & ROW_SHADOWED for row in t.rows) else 0)
+        return flags | (TABLE_HAS_FOLDED_TWINS if any(row.flags & ROW_SHADOWED
+                                                      for row in t.rows) else 0)
 
     def add_table(self, t, found, flags, values, entries):
         """Adds a table with these @flags, find_row_shapes() and @values of rows, and
         list_names()."""
         add = self.pool.add_text
         texts = [add(x) for x in (t.name, t.desc, t.source, " ".join(t.aliases), t.unit, t.device,
-                                  t.part_of)]
+                                  t.family_name)]
         keys_at, fields = self.add_fields(t)
-        groups, takes = self.add_takes(t)
+        groups, row_groups = self.add_row_groups(t)
         (names, n_names), (slots, n_slot) = self.index_names(t, entries)
         if len(t.rows) + n_names > MAX_NAMES:
             raise ValueError("table %s is too big" % t.name)
-        ways, n_ways = self.add_code_index(t, found)
-        slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots, "ways": ways,
+        code_index, n_code_index = self.add_code_index(t, found)
+        slices = {"keys": keys_at, "fields": fields, "names": names, "slots": slots,
+                  "code_index": code_index,
                   "group_numbers": self.group_numbers.store_slice(groups),
                   "counters": self.counters.store_slice([(c.first, c.last, c.width, int(c.fixed),
                                                           c.control, c.value, c.step)
                                                          for c in t.counters]),
                   "matches": self.matches.store_slice([self.add_match(m) for m in t.matches]),
                   "features": self.features.store_slice([self.add_feature(*f) for f in t.features]),
-                  "row_numbers": self.add_rows(t, takes, values)}
+                  "row_numbers": self.add_rows(t, row_groups, values)}
         self.heads.append((t.name, t.get_all_counters(), texts,
                            (t.perf_type, t.libpfm_type, flags, ENCODERS.index(t.encoder),
                             t.n_general()),
                            (len(t.counters), len(t.fields), len(t.matches), len(t.features),
-                            len(t.rows), n_names, n_slot, n_ways,
-                            len(groups)), slices, len(t.lent)))
+                            len(t.rows), n_names, n_slot, n_code_index,
+                            len(groups)), slices, len(t.alias_rows)))
 
     def index_tables(self, tables):
         """Makes the index of table names; own names precede aliases."""
         names = [(t.name, i) for i,
-                 t in enumerate(tables)] + [(n, i | CALL_OTHER) for i, t in enumerate(tables)
+                 t in enumerate(tables)] + [(n, i | PMU_NAME_IS_ALIAS) for i, t in enumerate(tables)
                                             for n in t.aliases]
-        wholes = {}
+        families = {}
         for i, t in enumerate(tables):
-            if t.part_of:
-                wholes.setdefault(t.part_of, []).append(i)
+            if t.family_name:
+                families.setdefault(t.family_name, []).append(i)
         records = []
-        for name, parts in wholes.items():
+        for name, members in families.items():
             names.append((name, len(tables) + len(records)))
-            words = self.name_filter(parts, [i for i, t in enumerate(tables) if t.name == name])
-            records.append((self.pool.add_text(name), self.parts.store_slice(parts), len(parts),
-                            self.filters.store_slice(words), len(words)))
-        self.wholes.store_slice(records)
-        self.whole_of = {name: i + 1 for i, name in enumerate(wholes)}
+            words = self.name_filter(members, [i for i, t in enumerate(tables) if t.name == name])
+            records.append((self.pool.add_text(name), self.family_members.store_slice(members),
+                            len(members), self.name_filters.store_slice(words), len(words)))
+        self.families.store_slice(records)
+        self.family_plus1 = {name: i + 1 for i, name in enumerate(families)}
         # A name is searched in one image after the other: most searches end at an empty slot.
-        self.calls.store_slice(
+        self.pmu_names.store_slice(
             pack_slots([name_hash(fold(name)) for name, _ in names], [i for _, i in names],
                        count_slots=lambda n: 3 * compute_sparse_slot_count(n)))
 
-    def name_filter(self, parts, own):
-        """Makes the filter of all names in @parts. A name with a separator also represents its
-        prefix. @own: tables that have the name of the whole. Both are numbers of tables."""
-        folded = set().union(*[self.folded[i] for i in parts])
+    def name_filter(self, members, own):
+        """Makes the filter of all names in @members. A name with a separator also represents its
+        prefix. @own: tables that have the name of the family. Both are numbers of tables."""
+        folded = set().union(*[self.folded[i] for i in members])
         folded |= {name[:-1] for name in folded if name.endswith(b".")}
         folded |= find_first_pieces(folded.union(*[self.folded[i] for i in own]))
         return make_filter_words(list(map(name_hash, folded)))
@@ -584,14 +592,14 @@ class ImageWriter:
     def pack_head(self, at, size, offsets, table):
         """Offsets are relative to the head."""
         name, everything, texts, (perf_type, libpfm_type, flags, encoder,
-                                  n_general), counts, slices, n_lent = table
+                                  n_general), counts, slices, n_alias_rows = table
         return struct.pack(
             self.order + FORMATS["tables"], TABLE_MAGIC, size - at, everything, *texts,
             offsets["pool"] - at, self.pool.size,
             perf_type, libpfm_type, flags, encoder, n_general, *counts,
             *[offsets[a] + slices[a] * STEPS[a] - at for a in SLICES],
-            *[offsets[a] - at for a in SHARED], n_lent,
-            self.whole_of.get(name, 0), *self.packed_head, *[0] * 3)
+            *[offsets[a] - at for a in SHARED], n_alias_rows,
+            self.family_plus1.get(name, 0), *self.packed_head, *[0] * 3)
 
     def finish_image(self, digest, built, byteorder):
         bodies = {name: b"".join(body.parts) for name, body in self.bodies.items()}
@@ -625,11 +633,12 @@ def make_image(tables, byteorder="little", digest=b"", built=0, packed=False):
     """Returns a complete image of Tables. Only the built-in image has @packed texts."""
     if len(tables) > IMAGE_MAX_TABLES:
         raise ValueError("an image holds at most %d tables" % IMAGE_MAX_TABLES)
-    in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.lent] for t in tables]
+    in_order = [[sorted(row.values, key=_field_counter) for row in t.rows + t.alias_rows]
+                for t in tables]
     entries = [t.list_names() for t in tables]
     texts = list(list_texts(tables, in_order, entries))
     w = ImageWriter(byteorder, *split_texts(tables, texts) if packed else (texts,))
-    found = [find_row_shapes(t.rows + t.lent) for t in tables]
+    found = [find_row_shapes(t.rows + t.alias_rows) for t in tables]
     flags = list(map(w.find_flags, tables, found))
     packed = ComputedDict(w.pack_value).__getitem__
     values = [[tuple(map(packed, row)) for row in rows] for rows in in_order]

@@ -7,50 +7,63 @@ import array
 import re
 import struct
 
-from pmtable import ANY32, ANYWHERE, ComputedDict, fold, name_hash
+from pmtable import ANY32, ANY_COUNTER, ComputedDict, fold, name_hash
 
 IMAGE_MAGIC = 0x62646D70
 IMAGE_VERSION = 9
 TABLE_MAGIC = 0x32746D70
 IMAGE_MAX_TABLES = 4096
-CALL_OTHER = 0x8000  # marks an alias in the index of table names
+PMU_NAME_IS_ALIAS = 0x8000  # marks an alias in the index of table names
 # The number of the first packed text, beyond every offset in the pool: it and the last one fit into
-# the values of rows (VALUE_WIDE).
+# the values of rows (VALUE_IS_WIDE).
 PACKED_TEXTS_START = 0x400000
 POOL_PAD = 8  # zero bytes at the end of every pool
 
 ROW_SOURCES_SHIFT = 29  # bits of a row's number in its table; the sources are above it
 SOURCE_LIBPFM4 = 4
-VALUE_WIDE = 0x800000
+VALUE_IS_WIDE = 0x800000
 CHUNK = 256          # number of rows whose values are adjacent
-WAY_ANY = ANY32
+CODE_INDEX_ANY_UMASK = ANY32
 
 # Arrays of the image in the order after its head: name, struct format of an element. The system
 # reads neighbouring pages together: arrays for finding a table come first, up to its name at the
 # start of the pool; the data of one look-up is adjacent in the store. Positions in the store are
 # relative to its start.
 ARRAYS = (
-    ("calls", "I"), ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
-    ("sets", "Q"), ("keys", "64B"), ("counters", "BBBBIII"), ("takes", "I"), ("group_numbers", "I"),
+    ("pmu_names", "I"),
+    ("tables", "IIQ7IIIiiIHH4H5I10I7I7I"),
+    ("counter_masks", "Q"),
+    ("keys", "64B"),
+    ("counters", "BBBBIII"),
+    ("row_groups", "I"),
+    ("group_numbers", "I"),
     ("pool", "B"),
-    ("hosts", "II"), ("matches", "IIIIIIQQIBBBBII"), ("features", "IIQ"), ("wholes", "IIIII"),
-    ("parts", "H"), ("filters", "Q"),
-    ("store", "Q"), ("wides", "QII"), ("ways", "H"), ("packed_texts", "B"),
+    ("hosts", "II"),
+    ("matches", "IIIIIIQQIBBBBII"),
+    ("features", "IIQ"),
+    ("families", "IIIII"),
+    ("family_members", "H"),
+    ("name_filters", "Q"),
+    ("store", "Q"),
+    ("wide_values", "QII"),
+    ("code_index", "H"),
+    ("packed_texts", "B"),
 )
 STORE = (
-    ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("words", "QII"), ("groups", "IHHIHHQQ"),
+    ("fields", "IHBBBBHIIIQQQ" + "BBBB" * 4), ("named_values", "QII"), ("groups", "IHHIHHQQ"),
     ("names", "II"),
     ("slots", "I"), ("row_numbers", "I"), ("values", "I"), ("rows", "IIIHH"),
 )
 FORMATS = dict(ARRAYS + STORE)
 SIZES = {name: struct.calcsize("<" + fmt) for name, fmt in FORMATS.items()}
 # Arrays whose positions are in the head of the image, in the order of enum image_array.
-DIRECTORY = ("tables", "calls", "wholes", "parts", "pool", "hosts", "filters", "packed_texts")
+DIRECTORY = ("tables", "pmu_names", "families", "family_members", "pool", "hosts", "name_filters",
+             "packed_texts")
 N_DIRECTORY = 16
 # Offsets in the head of a table, in the order of struct table: its own slices, then shared arrays.
 SLICES = ("keys", "counters", "fields", "group_numbers", "matches", "features", "row_numbers",
-          "names", "slots", "ways")
-SHARED = ("sets", "words", "groups", "rows", "values", "wides", "takes")
+          "names", "slots", "code_index")
+SHARED = ("counter_masks", "named_values", "groups", "rows", "values", "wide_values", "row_groups")
 # Units of element numbers: size of an element in shared arrays, alignment of elements in slices.
 STEPS = {name: next(n for code, n in (("Q", 8), ("I", 4), ("H", 2), ("B", 1))
                     if code in FORMATS[name]) for name in SLICES}
@@ -71,7 +84,7 @@ def pack_row(order, row):
     for (bits, what), first, second in zip(ROW_WORDS, (name, desc, value),
                                            (n_values, n_groups, counters)):
         if first >> bits or second >> (32 - bits):
-            raise ValueError("more %s or sets of counters than an image can hold" % what)
+            raise ValueError("more %s or counter masks than an image can hold" % what)
         words.append(first | second << bits if order == "<" else first << (32 - bits) | second)
     return *words, group, flags
 
@@ -136,7 +149,7 @@ def hash_code(code, umask, config1=0):
              (config1 ^ config1 >> 32) * 0xC2B2AE35 & ANY32) * 0x85EBCA6B) & ANY32
 
 
-WAYS = ComputedDict(lambda way: hash_code(*way))    # many models share codes
+CODE_HASHES = ComputedDict(lambda code: hash_code(*code))    # many models share codes
 
 # table/image.h, enum match_flags
 MATCH_WHOLE_ID, MATCH_NEAREST = 1, 2
@@ -168,7 +181,8 @@ def extra_register(t, values):
     """Combines the @values, by field, that name an extra register and its value to one value of the
     kernel's field."""
     field = t.field_at.get(FIELD_OF_MSR.get(values[t.field_at["msr"]]))
-    return () if field is None else ((field, ANYWHERE, values.get(t.field_at.get("msr_value"), 0)),)
+    return () if field is None else ((field, ANY_COUNTER,
+                                      values.get(t.field_at.get("msr_value"), 0)), )
 
 
 def get_config1(values, fields):

@@ -116,18 +116,18 @@ def find_offcore_row(reading, b, register, groups):
                   2) if reading.processor and reading.processor.cores.get("",
                                                                           (False, ))[0] else (0xBB,
                                                                                               1)
-        ways = [(0xB7, 1, OFFCORE_RSP_0), (*second, OFFCORE_RSP_1)]
+        encodings = [(0xB7, 1, OFFCORE_RSP_0), (*second, OFFCORE_RSP_1)]
         if register is not None:
-            ways = ways[register:register + 1]
-        code, umask, msr = ways[0]
+            encodings = encodings[register:register + 1]
+        code, umask, msr = encodings[0]
         values = [("code", code), ("umask", umask), ("msr", msr)]
-        values += [("alt", "0x%x:0x%x:0x%x" % way) for way in ways[1:]]
+        values += [("alt", "0x%x:0x%x:0x%x" % encoding) for encoding in encodings[1:]]
         row = Entry(name, "Off-core responses, composed of requests and responses.", None, values,
                     0, reading.file)
         b.add_row(row)
-    if not row.takes and not row.has_value("offcore_rsp") and ":" not in str(
+    if not row.groups and not row.has_value("offcore_rsp") and ":" not in str(
             row.get_value("msr") or ""):
-        row.takes = groups
+        row.groups = groups
         # The list's own event names no register; a zero selects the register of the groups.
         row.values = row.values + [("offcore_rsp", 0)]
 
@@ -167,5 +167,5 @@ def add_fp_arith_masks(reading, items, file):
                     "Floating-point instructions retired, by the kinds chosen.", None,
                     [("code", 0xC7)], 0, reading.file)
         b.add_row(row)
-    if len(row.takes) < pt.MAX_TAKES:
-        row.takes += ("fp_arith",)
+    if len(row.groups) < pt.MAX_ROW_GROUPS:
+        row.groups += ("fp_arith",)

@@ -483,4 +483,4 @@ def replace_texts(t, row, fields):
     row.values = [v for v in row.values if v[0] not in gone]
     given = [(n, text) for n in ("metric", "metric_threshold") for text in [fields[n]] if text] + \
         [("metric_inputs", text) for text in fields["metric_inputs"]]      # one value each
-    row.values = [(find_text_field(t, n), pt.ANYWHERE, text) for n, text in given] + row.values
+    row.values = [(find_text_field(t, n), pt.ANY_COUNTER, text) for n, text in given] + row.values

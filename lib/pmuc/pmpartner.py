@@ -37,7 +37,7 @@ def add_partners(tables, path):
     """Sets the events to sample for the metrics of cores."""
     partners = read_partners(path)
     for t in tables:
-        if t.flags & (pt.TABLE_UNCORE | pt.TABLE_VIEW | pt.TABLE_TEST):
+        if t.flags & (pt.TABLE_UNCORE | pt.TABLE_COMPAT_VIEW | pt.TABLE_TEST_ONLY):
             continue
         metrics = [row for row in t.rows if row.flags & pt.ROW_METRIC]
         events = {pt.fold(text) for text, target, kind in t.list_names()
@@ -63,4 +63,4 @@ def find_partner(table, row, partners, events):
 
 def set_partner(table, row, name):
     at = find_text_field(table, "metric_locate")
-    row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANYWHERE, name)]
+    row.values = [v for v in row.values if v[0] != at] + [(at, pt.ANY_COUNTER, name)]

@@ -14,11 +14,17 @@ ENCODERS = ("none", "format", "x86", "montecito", "ev4", "ev5", "ev6", "ev67", "
 # (lib/table/verify.c).
 SHAPES = {"montecito": ((4,), 0xFFF0), "ev4": ((150,), 0x3), "ev5": ((151, 152), 0x7),
           "ev6": ((153,), 0x3), "ev67": ((154,), 0x3)}
-TABLE_FALLBACK, TABLE_UNCORE, TABLE_VIEW, TABLE_TEST, TABLE_KERNEL = 1, 2, 4, 8, 16
-TABLE_REPLACES, TABLE_TWINS = 32, 64  # set by the writer
+TABLE_FALLBACK, TABLE_UNCORE, TABLE_COMPAT_VIEW, TABLE_TEST_ONLY, TABLE_FROM_KERNEL = 1, 2, 4, 8, 16
+TABLE_VALUES_OVERRIDE, TABLE_HAS_FOLDED_TWINS = 32, 64  # set by the writer
 NUMBER, TRAIT, CHOICE, TEXT = range(4)
-GROUP_ANY, GROUP_DEFAULT, GROUP_REQUIRED, GROUP_EXPLICIT, GROUP_BEHIND = 1, 2, 4, 8, 16
-MAX_TAKES = 8
+(
+    GROUP_COMBINABLE,
+    GROUP_HAS_DEFAULT,
+    GROUP_REQUIRED,
+    GROUP_EXPLICIT_IN_LIBPFM,
+    GROUP_DEFAULT_YIELDS,
+) = (1, 2, 4, 8, 16)
+MAX_ROW_GROUPS = 8
 ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experimental": 16, "arch": 32,
              "shadowed": 64,
              "metric": 128, "snapshot": 256, "free_running": 512}
@@ -35,7 +41,7 @@ ROW_FLAGS = {"hidden": 1, "deprecated": 2, "alone": 4, "per_pkg": 8, "experiment
     ROW_FREE_RUNNING,
 ) = ROW_FLAGS.values()
 NAME_EVENT, NAME_ALIAS, NAME_SYNONYM, NAME_UNSUPPORTED = range(4)
-ANYWHERE = 0xFFFF
+ANY_COUNTER = 0xFFFF
 ANY32 = 0xFFFFFFFF
 ALL64 = 0xFFFFFFFFFFFFFFFF
 MAX_RANGES = 4
@@ -195,19 +201,19 @@ class Match:
 class Row:
     """Values are (field index, counter or ANYWHERE, number or, for text fields, str); takes are
     group indices."""
-    __slots__ = ("name", "desc", "counters", "values", "takes", "flags", "aliases", "where")
+    __slots__ = ("name", "desc", "counters", "values", "groups", "flags", "aliases", "where")
 
-    def __init__(self, name, desc, counters=0, values=(), takes=(), flags=0, aliases=(),
+    def __init__(self, name, desc, counters=0, values=(), row_groups=(), flags=0, aliases=(),
                  where=None):
         self.name, self.desc, self.counters, self.values = name, desc, counters, values
-        self.takes, self.flags, self.aliases, self.where = takes, flags, aliases, where
+        self.groups, self.flags, self.aliases, self.where = row_groups, flags, aliases, where
 
 
 class Table:
     def __init__(self, name, desc="", encoder="none"):
         self.name, self.desc, self.encoder = name, desc, encoder
         self.source = self.unit = self.device = ""
-        self.part_of = ""    # the processor of this box or core type
+        self.family_name = ""    # the processor of this box or core type
         self.aliases = []
         self.flags = 0
         self.perf_type = self.libpfm_type = -1
@@ -216,9 +222,9 @@ class Table:
         self.rows, self.synonyms, self.unsupported = [], [], []
         self.field_at = {}
         self.where = None
-        self.family = ""    # unit whose glossary describes its events
+        self.texts_family = ""    # the family whose glossary describes its events
         # rows that only synonyms refer to, after the others; their takes are Groups
-        self.lent = []
+        self.alias_rows = []
         self.sources = {}   # row index -> sources that confirm it, in the form of ROW_SOURCES_SHIFT
 
     # ---- building --------------------------------------------------------------------------------
@@ -304,12 +310,12 @@ class Table:
                         add_fault("%s: needs a text" % self.fields[f].name)
                 elif not low <= v <= high:
                     add_fault("%s: 0x%x does not fit" % (self.fields[f].name, v))
-                if c != ANYWHERE and not everything >> c & 1:
+                if c != ANY_COUNTER and not everything >> c & 1:
                     add_fault("%s: counter that does not exist" % self.fields[f].name)
-            for t in row.takes:
+            for t in row.groups:
                 if t >= groups:
                     add_fault("unknown group")
-            if len(row.takes) > MAX_TAKES or len(row.values) > MAX_VALUES:
+            if len(row.groups) > MAX_ROW_GROUPS or len(row.values) > MAX_VALUES:
                 add_fault("too many values or groups")
         return wrong
 
@@ -326,7 +332,7 @@ class Table:
         if self.has_too_many(seen):
             wrong.append((None, TOO_MANY))
         return wrong + [(None, "synonym '%s' of no row" % name) for name, row in self.synonyms
-                        if not 0 <= row < len(self.rows) + len(self.lent)]
+                        if not 0 <= row < len(self.rows) + len(self.alias_rows)]
 
     def has_too_many(self, names):
         """True if there are more rows or folded @names than a table can hold."""

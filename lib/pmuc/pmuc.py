@@ -68,7 +68,7 @@ def select_tables(tables, patterns):
         return tables
     unused, kept = set(patterns), []
     for t in tables:
-        means = find_matching_patterns((t.name, t.part_of, *t.aliases), patterns)
+        means = find_matching_patterns((t.name, t.family_name, *t.aliases), patterns)
         unused -= means
         if means or t.encoder == "perf":
             kept.append(t)

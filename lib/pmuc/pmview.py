@@ -5,11 +5,11 @@ import functools
 import struct
 
 import pmpack
-from pmtable import ANYWHERE, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash
+from pmtable import ANY_COUNTER, FOLD, NAME_EVENT, NAME_UNSUPPORTED, fold, read_keys, name_hash
 from pmlayout import (
     DIRECTORY, FORMATS, HEAD_SIZE, IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_SIZE, IMAGE_VERSION,
     N_DIRECTORY, PACKED_TEXTS_START, ROW_SOURCES_SHIFT, SHARED, SIZES, SLICES, TABLE_MAGIC,
-    VALUE_WIDE, compute_checksum, find_first_slot, unpack_row)
+    VALUE_IS_WIDE, compute_checksum, find_first_slot, unpack_row)
 
 
 class TableView:
@@ -25,13 +25,13 @@ class TableView:
         self.size, self.get_all_counters = head[1:3]
         self.perf_type, self.libpfm_type, self.flags, self.encoder, self.n_general = head[12:17]
         self.count = dict(zip(("counters", "fields", "matches", "features", "rows", "names",
-                               "slots", "ways", "group_numbers"),
+                               "slots", "code_index", "group_numbers"),
                               head[17:26]))
-        self.count["pool"], self.n_lent = head[11], head[43]
+        self.count["pool"], self.n_alias_rows = head[11], head[43]
         self.at = {name: head_at + offset for name, offset in zip(SLICES + SHARED, head[26:43])}
         self.at["pool"] = head_at + head[10]
         self.field_of_key = self.read_element("keys", 0)
-        self.name, self.desc, self.source, aliases, self.unit, self.device, self.part_of = (
+        self.name, self.desc, self.source, aliases, self.unit, self.device, self.family_name = (
             self.read_text(o) for o in head[3:10])
         self.aliases = aliases.split()
 
@@ -51,9 +51,10 @@ class TableView:
     def read_record(self, array_name, i):
         """Element @i of the table's own elements; rows and groups in the table's order."""
         array_name = "group_numbers" if array_name == "groups" else array_name
-        if array_name in ("sets", "words", "values", "wides", "takes"):
+        if array_name in ("counter_masks", "named_values", "values", "wide_values",
+                          "row_groups"):
             return self.read_element(array_name, i)
-        if not 0 <= i < self.count[array_name] + (self.n_lent if array_name == "rows" else 0):
+        if not 0 <= i < self.count[array_name] + (self.n_alias_rows if array_name == "rows" else 0):
             raise IndexError("%s %d" % (array_name, i))
         if array_name == "rows":
             number = self.read_element("row_numbers", i)[0] & (1 << ROW_SOURCES_SHIFT) - 1
@@ -111,24 +112,25 @@ class TableView:
 
     def unpack_value(self, packed):
         """Unpacks a value: (field, counter, value)."""
-        field, value = packed >> 24, packed & VALUE_WIDE - 1
-        if not packed & VALUE_WIDE:
-            return field, ANYWHERE, value
-        wide, counter, _ = self.read_element("wides", value)
+        field, value = packed >> 24, packed & VALUE_IS_WIDE - 1
+        if not packed & VALUE_IS_WIDE:
+            return field, ANY_COUNTER, value
+        wide, counter, _ = self.read_element("wide_values", value)
         return field, counter, wide
 
     def read_row(self, i):
         """A row; its takes are numbers among the table's own groups."""
-        name, desc, value, take, counters, flags, n_values, n_takes = self.read_record("rows", i)
+        name, desc, value, group, counters, flags, n_values, n_groups = self.read_record("rows", i)
         own = {self.read_element("group_numbers", k)[0]: k
-               for k in range(self.count["group_numbers"])} if n_takes else {}
+               for k in range(self.count["group_numbers"])} if n_groups else {}
         return {"name": self.read_text(name), "desc": self.read_text(desc),
-                "counters": self.read_element("sets", counters)[0], "flags": flags,
+                "counters": self.read_element("counter_masks", counters)[0], "flags": flags,
                 "values": [self.unpack_value(self.read_element("values", value + k)[0])
                            for k in range(n_values)],
-                "takes": [own.get(self.read_element("takes", take + k)[0]) for k in range(n_takes)]}
+                "groups": [own.get(self.read_element("row_groups", group + k)[0])
+                           for k in range(n_groups)]}
 
-    def read_value(self, i, key, counter=ANYWHERE):
+    def read_value(self, i, key, counter=ANY_COUNTER):
         f = self.find_field(key)
         if f is None:
             return 0
@@ -136,7 +138,7 @@ class TableView:
         for field, c, v in self.read_row(i)["values"]:
             if field == f and c == counter:
                 return v
-            if field == f and c == ANYWHERE and general is None:
+            if field == f and c == ANY_COUNTER and general is None:
                 general = v
         return self.read_record("fields", f)[12] if general is None else general
 
@@ -147,7 +149,7 @@ class TableView:
     def read_texts(self, i, key):
         return [self.read_text(v) for v in self.read_value_list(i, key)]
 
-    def read_value_text(self, i, key, counter=ANYWHERE):
+    def read_value_text(self, i, key, counter=ANY_COUNTER):
         return self.read_text(self.read_value(i, key, counter))
 
 

@@ -72,10 +72,10 @@ int try_input(const uint8_t *data, size_t size)
 	if (size >= sizeof(struct image) + 8 &&
 	    pfmi_table_verify_image(copy, size, VERIFY_HEAD, &why) == 0) {
 		const struct image *im = copy;
-		const struct pmu_family *wholes = table_get_image_array(im, ARRAY_FAMILIES);
+		const struct pmu_family *families = table_get_image_array(im, ARRAY_FAMILIES);
 
 		for (uint32_t i = 0; i < im->arrays[ARRAY_FAMILIES].n_elements; i++)
-			table_can_family_have_name(im, &wholes[i], (uint32_t)size * 0x9e3779b1u);
+			table_can_family_have_name(im, &families[i], (uint32_t)size * 0x9e3779b1u);
 		for (uint32_t i = 0; i < im->n_tables; i++) {
 			const struct table *t = table_get_image_table(im, i);
 
