@@ -52,7 +52,7 @@
 #include <stdint.h>
 
 #define IMAGE_MAGIC          0x62646d70u /* "pmdb" read in the writer's byte order */
-#define IMAGE_VERSION        9u
+#define IMAGE_VERSION        10u
 #define TABLE_MAGIC          0x32746d70u
 #define IMAGE_MAX_TABLES     4096u
 #define PMU_NAME_IS_ALIAS    0x8000u
