@@ -23,7 +23,7 @@ from test_record import Crafted
 PFM = os.environ.get("PFM", "pfm")
 RATIO = 2.5
 DOUBLINGS = 2
-SIZES = 2500, 10000
+SIZES = 2000, 8000
 
 
 def tasks_in_one_bucket(crafted, n):

@@ -45,22 +45,22 @@ esac
 # Inputs of a short run: each about as long as the others.
 runs_of() {
 	case $1 in
-	text) echo 3000 ;;
-	image) echo 75000 ;;
-	dispatch) echo 20000 ;;
-	decode) echo 7500 ;;
-	sysfs) echo 2500 ;;
-	device) echo 12500 ;;
-	json) echo 12500 ;;
-	libpfm4) echo 50000 ;;
-	records) echo 150000 ;;
-	recording) echo 15000 ;;
-	formula) echo 20000 ;;
-	plan) echo 2000 ;;
-	serve) echo 1500 ;;
-	pmu) echo 400 ;;
-	vendor) echo 500 ;;
-	arm) echo 30000 ;;
+	text) echo 2000 ;;
+	image) echo 50000 ;;
+	dispatch) echo 14000 ;;
+	decode) echo 5000 ;;
+	sysfs) echo 1700 ;;
+	device) echo 8000 ;;
+	json) echo 8000 ;;
+	libpfm4) echo 33000 ;;
+	records) echo 100000 ;;
+	recording) echo 10000 ;;
+	formula) echo 14000 ;;
+	plan) echo 1400 ;;
+	serve) echo 1000 ;;
+	pmu) echo 300 ;;
+	vendor) echo 350 ;;
+	arm) echo 20000 ;;
 	esac
 }
 

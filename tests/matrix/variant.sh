@@ -21,6 +21,7 @@ clang)
 	CC=clang
 	export CC
 	export PERFMON_QUICK=1 # what the ordinary build reads to the last row is sampled here
+	targets="test-programs tools/pfm"
 	build --buildtype=release -Db_ndebug=true
 	relay --label clang
 	;;
