@@ -24,6 +24,7 @@ import tempfile
 import time
 import unittest
 import weakref
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVENTS = os.path.join(HERE, "..", "lib", "pmuc")
@@ -1626,6 +1627,24 @@ class Command(unittest.TestCase):
             self.assertIn("a process that reads lists has ended early", said)
             self.assertEqual((p.returncode, len(said.splitlines())), (1, 1), said)
             self.assertTrue(is_empty(p.pid))
+
+    def test_an_interruption_at_the_creation_of_a_file_leaves_none(self):
+        """Ctrl-C arrives before the import has the name of the file that it has made, and once
+        more while it removes the file."""
+        make, remove = pmfile.tempfile.mkstemp, os.unlink
+
+        def interrupt(act):
+            def interrupted(*args, **named):
+                done = act(*args, **named)
+                os.kill(os.getpid(), signal.SIGINT)
+                return done
+            return interrupted
+        with tempfile.TemporaryDirectory() as root:
+            with mock.patch.object(pmfile.tempfile, "mkstemp", interrupt(make)), \
+                    mock.patch.object(pmfile.os, "unlink", interrupt(remove)), \
+                    self.assertRaises(KeyboardInterrupt):
+                pmfile.write_atomically(os.path.join(root, "x"), b"whole")
+            self.assertEqual(os.listdir(root), [])
 
     def test_a_file_of_a_killed_import_is_removed_by_the_next(self):
         """A file that another import is still writing stays."""

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Writes files atomically."""
 
+import contextlib
 import fcntl
 import glob
 import os
+import signal
 import tempfile
 
 # Prefix and suffix of the names of unfinished files.
@@ -16,6 +18,17 @@ def is_same_file(fd, path):
         return os.path.samestat(os.fstat(fd), os.stat(path))
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def hold_signals():
+    """Delays the signals that end an import until the end of the block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK,
+                                    {signal.SIGINT, signal.SIGTERM, signal.SIGALRM})
+    try:
+        yield before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def create_locked(folder):
@@ -57,19 +70,20 @@ def write_atomically(path, data):
         path = os.path.realpath(path)
     folder = os.path.dirname(os.path.abspath(path))
     remove_abandoned(folder)
-    fd, temp = create_locked(folder)
-    try:
-        with os.fdopen(fd, "wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temp, 0o666 & ~mask & ~0o022)
-            os.rename(temp, path)
-    except BaseException:
+    with hold_signals() as before:
+        fd, temp = create_locked(folder)
         try:
-            os.unlink(temp)
-        except OSError:
-            pass
-        raise
+            # From here on a signal is an exception that removes the file.
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            with os.fdopen(fd, "wb") as f:
+                f.write(data)
+                f.flush()
+                os.fsync(f.fileno())
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(temp, 0o666 & ~mask & ~0o022)
+                os.rename(temp, path)
+        except BaseException:
+            with hold_signals(), contextlib.suppress(OSError):
+                os.unlink(temp)
+            raise
