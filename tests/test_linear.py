@@ -152,7 +152,7 @@ class Linear(LinearCost, unittest.TestCase):
                     self.compare("report by address",
                                  *((("report", "--sort", "address", path), {}) for path in paths))
                 self.compare("diff", *((("diff", path, path), {}) for path in paths))
-                for name in EXPORTS if k == 0 else EXPORTS[k::4]:
+                for name in EXPORTS if k == 0 else EXPORTS[k::len(SHAPES)]:
                     self.compare(name, *((("export", "-f", name, path), {}) for path in paths))
 
     def test_event_lists(self):
