@@ -103,8 +103,7 @@ static void a_text_has_4096_bytes_at_most(void **state)
 	free(text);
 }
 
-/* ---- prefixes
- * ------------------------------------------------------------------------------------ */
+/* ---- prefixes -------------------------------------------------------------------------------- */
 
 static void a_name_may_end_at_every_separator(void **state)
 {
