@@ -683,7 +683,7 @@ class Pieces(unittest.TestCase):
         }
         unique = {
             pt.fold(n): n for n in sorted(names)
-            if not pmimage.LETTER_WITH_VALUE.search(pt.fold(n))
+            if not pt.has_letter_with_value(pt.fold(n))
         }
         t = self.make(len(unique), lambda i, l=list(unique.values()): l[i])
         v = view(t)

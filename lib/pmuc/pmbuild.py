@@ -207,6 +207,8 @@ class Sheet:
             raise RefusedValue("EventName", "an empty name")
         if "," in row.name:
             raise RefusedValue("EventName", "has a comma: no text could ask for it")
+        if pt.has_letter_with_value(folded):
+            raise RefusedValue("EventName", "has a part that reads as a modifier with a value")
         other = self.seen.setdefault(folded, row)
         if other is not row:
             self.resolve_same_name(row, other, folded)

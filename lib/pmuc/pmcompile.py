@@ -458,6 +458,9 @@ class Compiler(FieldCompiler):
         if "," in name:
             raise StatementError(words[1].get_position(),
                                  "a name with a comma: no text could ask for it")
+        if pt.has_letter_with_value(pt.fold(name)):
+            raise StatementError(words[1].get_position(),
+                                 "a part of the name reads as a modifier with a value")
         number = len(self.rows)
         before = self.names.get(pt.fold(name))
         if before and before[3] > self.origin[1] and type(before[2]) is int:

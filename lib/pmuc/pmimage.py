@@ -16,7 +16,7 @@ import pmview
 from pmtable import (
     ALL64, ANY32, ANY_COUNTER, ComputedDict, ENCODERS, MAX_NAMES, MAX_RANGES, NAME_EVENT,
     NAME_UNSUPPORTED, ROW_METRIC, ROW_SHADOWED, TABLE_VALUES_OVERRIDE, TABLE_HAS_FOLDED_TWINS,
-    TABLE_UNCORE, TEXT, fold, read_keys, name_hash, find_first_existing)
+    TABLE_UNCORE, TEXT, fold, has_letter_with_value, read_keys, name_hash, find_first_existing)
 from pmlayout import (
     ARRAYS, PMU_NAME_IS_ALIAS, CHUNK, DIRECTORY, FORMATS, HEAD_SIZE, HOST_ARCH, HOST_DEVICE,
     IMAGE_FORMAT, IMAGE_MAGIC, IMAGE_MAX_TABLES, IMAGE_SIZE, IMAGE_VERSION, MATCH_NEAREST,
@@ -28,8 +28,6 @@ from pmlayout import (
 
 # Strings must not contain terminal control characters, because they are printed.
 CONTROLS = {c: " " for c in range(1, 0xa0) if c < 0x20 or c > 0x7e} | {0: ""}
-# A part of a name that spec.c, is_letter_with_value(), takes for a modifier: "c=2".
-LETTER_WITH_VALUE = re.compile(rb"\.[^.]?=")
 _field_counter = operator.itemgetter(0, 1)
 
 
@@ -305,7 +303,7 @@ class ImageWriter:
         add, rows = self.pool.add_text, len(t.rows)
         folded = [fold(text) for text, _, _ in entries]
         for name, (text, _, _) in zip(folded, entries):
-            if b"=" in name and LETTER_WITH_VALUE.search(name):
+            if b"=" in name and has_letter_with_value(name):
                 raise ValueError("%s: a part of '%s' would be read as a modifier with a value" %
                                  (t.name, text))
         if len(set(folded)) < len(folded):

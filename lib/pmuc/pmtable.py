@@ -74,6 +74,10 @@ def _fold_bytes(text):
 fold = ComputedDict(_fold_bytes).__getitem__
 
 
+# A part of a folded name that spec.c, is_letter_with_value(), reads as a modifier: "c=2".
+has_letter_with_value = re.compile(rb"\.[^.]?=").search
+
+
 def _weigh_character(c):
     """Contribution of a character of a folded name to its hash: names.c,
     pfmi_table_char_weights."""
