@@ -26,21 +26,28 @@ ORDER = [
 # Modules in this list have no user inside lib/: each is a library of its own.
 LEAVES = {"compat/libpfm3", "compat/libpfm4"}
 
+# Folders below a module that are shared objects of their own, and use its public interface.
+APART = {"region/adapters"}
+
 # Cycles of files inside a module that are wanted: the files, and why.
 FILE_CYCLES = {}
 
 
 def module_of(path):
-    """The module that holds @path (relative to lib/)."""
-    return os.path.dirname(path)
+    """The module that holds @path (relative to lib/): the longest name of ORDER above it. Folders
+    inside a module are parts of it."""
+    folder = os.path.dirname(path)
+    while folder and folder not in ORDER and folder not in APART:
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def sources(*endings):
     """The files of all modules, relative to lib/."""
     found = []
     for folder, _, names in os.walk(LIB):
-        module = os.path.relpath(folder, LIB)
-        found += [os.path.join(module, n) for n in names if n.endswith(endings) and module in ORDER]
+        paths = [os.path.relpath(os.path.join(folder, n), LIB) for n in names if n.endswith(endings)]
+        found += [p for p in paths if module_of(p) in ORDER]
     return sorted(found)
 
 
@@ -188,7 +195,7 @@ class TestFiles(unittest.TestCase):
         """A source MODULE/FILE.c is tested by tests/MODULE/FILE.c or tests/MODULE/test_FILE.c."""
         found = [
             s for s in sources(".c") if not any(
-                os.path.exists(os.path.join(TESTS, module_of(s), prefix + os.path.basename(s)))
+                os.path.exists(os.path.join(TESTS, os.path.dirname(s), prefix + os.path.basename(s)))
                 for prefix in ("", "test_"))
         ]
         self.assertEqual(found, [])

@@ -7,7 +7,7 @@
 #include "disassembly.h"
 #include "pfm.h"
 #include "report_view.h"
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 #include "profile_messages.h"
 
 enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm report: summarises the samples of a recording. */
 #include "pfm.h"
-#include "profile/flame_graph.h"
+#include "profile/render/flame_graph.h"
 #include "profile/profile.h"
 #include "report_view.h"
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 #include "profile_messages.h"
 
 #include <linux/perf_event.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 #include "diff_rows.h"
 #include "diff_stats.h"
-#include "profile/flame_graph.h"
+#include "profile/render/flame_graph.h"
 #include "pfm.h"
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 /* The event whose stacks are compared; d->n_events, and everything said, if it is not one. */
 static uint32_t find_compared_event(const struct diff *d)

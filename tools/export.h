@@ -15,11 +15,11 @@
 #include <perfmon/sampling.h>
 #include "base/grow.h"
 #include "base/hash.h"
-#include "profile/chains.h"
-#include "profile/losses.h"
+#include "profile/unwind/chains.h"
+#include "profile/tree/losses.h"
 #include "pfm.h"
 #include "profile/profile.h"
-#include "profile/tasks.h"
+#include "profile/tasks/tasks.h"
 #include "progress.h"
 
 /* ---- samples of a recording (export_read.c) -------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 /* The state of a function of the reader. */
 struct callgrind_function {

@@ -3,7 +3,7 @@
 #include "export.h"
 
 #include <stdlib.h>
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 struct csv {
 	char *stack; /* of the sample that is written */

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 struct folded {
 	struct text_pool lines;  /* stacks as text: several addresses may have one name */

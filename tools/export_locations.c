@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "profile/jitdump.h"
-#include "profile/lines.h"
-#include "profile/symbols.h"
+#include "profile/symbols/jitdump.h"
+#include "profile/symbols/lines.h"
+#include "profile/symbols/symbols.h"
 
 /* ---- mappings -------------------------------------------------------------------------------- */
 

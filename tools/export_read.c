@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "profile/messages.h"
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 

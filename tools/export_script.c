@@ -4,7 +4,7 @@
 #include "export.h"
 
 #include <string.h>
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 static void begin_file(struct exporter *e)
 {

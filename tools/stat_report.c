@@ -4,7 +4,7 @@
 #include "metric.h"
 #include "show.h"
 #include "stat.h"
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 #include <errno.h>
 #include <inttypes.h>

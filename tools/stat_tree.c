@@ -5,7 +5,7 @@
 #include "metric.h"
 #include "profile/profile.h"
 #include "stat.h"
-#include "profile/text_output.h"
+#include "profile/render/text_output.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 
 struct dwarf_library dw;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "perfdata/perfdata.h"
-#include "profile/lines.h"
+#include "profile/symbols/lines.h"
 #include "profile/messages.h"
 #include "profile/recording_section.h"
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <perfmon/sampling.h>
-#include "profile/event_counts.h"
-#include "profile/losses.h"
+#include "profile/tree/event_counts.h"
+#include "profile/tree/losses.h"
 #include "profile/text_pool.h"
 
 /* Properties that separate samples, besides the event: bits of profile_options.keys. */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/sizes.h"
-#include "profile/flame_graph.h"
-#include "profile/folded_stacks.h"
-#include "profile/function_table.h"
+#include "profile/render/flame_graph.h"
+#include "profile/render/folded_stacks.h"
+#include "profile/tree/function_table.h"
 #include "profile/kept_messages.h"
-#include "profile/losses.h"
+#include "profile/tree/losses.h"
 #include "profile/profile.h"
 
 struct event_label {

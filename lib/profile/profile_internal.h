@@ -12,10 +12,10 @@
 #ifndef PFM_PROFILE_INTERNAL_H
 #define PFM_PROFILE_INTERNAL_H
 
-#include "profile/chains.h"
+#include "profile/unwind/chains.h"
 #include "profile/profile.h"
-#include "profile/symbols.h"
-#include "profile/tasks.h"
+#include "profile/symbols/symbols.h"
+#include "profile/tasks/tasks.h"
 
 enum { FRAMES_MAX = 1024, STACK_SIZE = 65536 };
 

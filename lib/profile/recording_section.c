@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/pread.h"
 #include "perfdata/perfdata.h"
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 
 #define MAX_SECTION  ((uint64_t)16 << 20)
 #define FLAGS_OFFSET 40 /* in a struct perf_event_attr */

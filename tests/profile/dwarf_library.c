@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/dwarf_library.h"
 #include "own_code.h"
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 #include "units.h"
 
 static void opens_programs_only(void **state)

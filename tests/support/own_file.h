@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "profile/elf_file.h"
+#include "profile/symbols/elf_file.h"
 #include "units.h"
 
 /* Opens it and reads its head. The caller closes e.fd. */

@@ -2,7 +2,7 @@
 #ifndef PERFMON_TEST_RUST_NAMES_H
 #define PERFMON_TEST_RUST_NAMES_H
 
-#include "profile/symbols.h"
+#include "profile/symbols/symbols.h"
 #include "units.h"
 
 /* Checks that each symbol is shown as the second text of its pair; NULL: it is not a name of

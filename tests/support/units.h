@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of one source file each, ROOM_FILE.c for lib/ROOM/FILE.c, in one program. A file ends in
- * UNIT(ROOM_FILE, its cases); tests/meson.build lists them. */
+/* Tests of one source file each, MODULE/.../FILE.c for lib/MODULE/.../FILE.c, in one program. A
+ * file ends in UNIT(MODULE_FILE, its cases); tests/meson.build lists them. */
 #ifndef PERFMON_TESTS_UNITS_H
 #define PERFMON_TESTS_UNITS_H
 

@@ -166,6 +166,6 @@ static void fine_ranges(void **state)
 	assert_int_equal(pfm_mont_irange_is_fine(&out, NULL), 0);
 }
 
-UNIT(compat_libpfm3_montecito_query, cmocka_unit_test(address_registers),
-     cmocka_unit_test(kinds_by_name), cmocka_unit_test(groups_and_sets),
-     cmocka_unit_test(beyond_the_table), cmocka_unit_test(fine_ranges));
+UNIT(compat_montecito_query, cmocka_unit_test(address_registers), cmocka_unit_test(kinds_by_name),
+     cmocka_unit_test(groups_and_sets), cmocka_unit_test(beyond_the_table),
+     cmocka_unit_test(fine_ranges));

@@ -176,6 +176,6 @@ static void where_the_program_is(void **state)
 	}
 }
 
-UNIT(tools_alpha_emulator, cmocka_unit_test(only_one_device),
-     cmocka_unit_test(time_passes_before_calls), cmocka_unit_test(no_clock),
-     cmocka_unit_test(emulators_by_name), cmocka_unit_test(where_the_program_is));
+UNIT(tools_emulator, cmocka_unit_test(only_one_device), cmocka_unit_test(time_passes_before_calls),
+     cmocka_unit_test(no_clock), cmocka_unit_test(emulators_by_name),
+     cmocka_unit_test(where_the_program_is));

@@ -593,7 +593,7 @@ static void values_of_ev6(void **state)
 	alpha_device_free(d.m);
 }
 
-UNIT(tools_alpha_request, cmocka_unit_test(words_for_palcode), cmocka_unit_test(interrupts_on),
+UNIT(tools_request, cmocka_unit_test(words_for_palcode), cmocka_unit_test(interrupts_on),
      cmocka_unit_test(rates_of_others), cmocka_unit_test(marking_processes),
      cmocka_unit_test(requests_and_families), cmocka_unit_test(sizes_of_results),
      cmocka_unit_test(counts_of_all_and_each), cmocka_unit_test(counts_of_64_processors),

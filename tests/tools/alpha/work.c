@@ -491,7 +491,7 @@ static void device_model_can_be_inspected(void **state)
 	alpha_device_free(d.m);
 }
 
-UNIT(tools_alpha_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5),
+UNIT(tools_work, cmocka_unit_test(rates_of_every_family), cmocka_unit_test(modes_of_ev5),
      cmocka_unit_test(processes_that_are_chosen), cmocka_unit_test(levels_of_interrupts),
      cmocka_unit_test(buckets_of_samples), cmocka_unit_test(callers_of_routines),
      cmocka_unit_test(processors_apart), cmocka_unit_test(refuses_unwanted_interrupts),

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions, segments and build id of an ELF file, with the functions of its separate debug file if
+ * it is stripped. Files are not trusted: entries that point outside the file are ignored, and
+ * neither their number nor their sizes take more time or memory than files of those sizes
+ * deserve. */
+#ifndef PFM_FILE_SYMBOLS_H
+#define PFM_FILE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "profile/symbols/elf_file.h"
+#include "profile/symbols/symbol_table.h"
+
+enum {
+	SYMBOL_TABLES = 2, /* all symbols, and those for the linker that loads the file */
+	FILE_SEGMENTS = 16,
+	BUILD_ID_SIZE = 20 /* bytes: the kernel tells no more */
+};
+
+/* Bytes of a file from @offset on that are loaded at @address, the file's own. */
+struct segment {
+	uint64_t offset, size, address;
+};
+
+/* All zeros is empty. */
+struct file_symbols {
+	char *names[SYMBOL_TABLES];
+	struct symbol_table table;
+	struct segment segments[FILE_SEGMENTS];
+	unsigned n_segments;
+	uint8_t id[BUILD_ID_SIZE];
+	size_t n_id; /* 0: the file has no build id */
+};
+
+/* Common to all files that are read. */
+struct symbol_sources {
+	const char *debug_folder; /* of separate debug files */
+	uint64_t table_bytes;     /* of symbols and names that were read so far */
+};
+
+/* Reads the file @e, whose head was read and which is called @path. e->out_of_memory tells that
+ * functions are missing. */
+void file_symbols_read(struct file_symbols *f, struct elf_file *e, const char *path,
+                       struct symbol_sources *sources);
+/* The file's own address of the byte at @offset. False if it is not loaded into memory. */
+bool file_symbols_find_address(const struct file_symbols *f, uint64_t offset, uint64_t *address);
+void file_symbols_free(struct file_symbols *f);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions, from the symbol tables of programs and libraries, and of the kernel. */
+#ifndef PFM_SYMBOLS_H
+#define PFM_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "profile/unwind/frame_rules.h"
+
+#define SYMBOL_SIZE 4096 /* bytes of the longest name, its end included: what is longer is cut */
+
+#define DEBUG_FOLDER "/usr/lib/debug" /* of separate debug files, if no other is given */
+
+struct object;
+struct stat;
+struct timespec;
+struct symbols;
+
+/* @debug_folder: where separate debug files are, NULL for /usr/lib/debug; kept. NULL without
+ * memory. */
+struct symbols *symbols_open(const char *debug_folder);
+void symbols_close(struct symbols *all);
+/* Sets when the recording was written: files that are newer, and have no build id to check, are
+ * reported. */
+void symbols_set_recording_time(struct symbols *all, const struct timespec *time);
+/* Sets the release of the kernel that was recorded: [vdso] is named if it is the running one, and
+ * functions of the kernel from its file if it is not. */
+void symbols_set_recorded_kernel(struct symbols *all, const char *release);
+/* Says that the running kernel was recorded. */
+void symbols_assume_running_kernel(struct symbols *all);
+/* The file at @path; read when first needed. With the @n bytes of a build id: only if it still is
+ * the file that has this one. NULL without memory. */
+struct object *symbols_get_object(struct symbols *all, const char *path, const uint8_t *id,
+                                  size_t n);
+/* The build id of the object: that of the recording, else of the file, *@n bytes. NULL if
+ * unknown. */
+const uint8_t *symbols_get_build_id(struct object *object, size_t *n);
+/* Is the byte at @offset of the file loaded into memory? False for files that cannot be read. */
+bool symbols_has_offset(struct object *object, uint64_t offset);
+/* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their
+ * authors wrote them. */
+const char *symbols_find_name(struct object *object, uint64_t offset);
+/* A function of a file, in the file's own addresses. */
+struct symbol_range {
+	const char *path; /* of the file that was read */
+	uint64_t address, start, end;
+};
+/* The address of the byte at @offset, and the function that it belongs to. False if it has no
+ * name. */
+bool symbols_find_range(struct object *object, uint64_t offset, struct symbol_range *range);
+/* The address that represents the byte at @offset of the file where it has no symbol, loaded at
+ * @address: the file's own address, as objdump and addr2line take it, so that one place has one
+ * name wherever it is loaded; @offset if the file cannot be read; @address in memory without a
+ * file. */
+uint64_t symbols_get_shown_address(struct object *object, uint64_t offset, uint64_t address);
+struct source_spot;
+/* Source line and inlined functions there (lines.h), or NULL. */
+const struct source_spot *symbols_find_source_spot(struct object *object, uint64_t offset);
+/* Goes to the caller of the function with the byte at @offset (frame_rules.h). */
+enum frame_result symbols_find_caller(struct object *object, uint64_t offset,
+                                      struct frame_registers *registers,
+                                      const struct frame_memory *memory, bool *is_signal);
+/* The C++ or Rust name of a symbol, in memory of the caller's (demangle.c). NULL if missing,
+ * endless, or, for C++, without the C++ library, which is reported once. */
+char *symbols_demangle(const char *symbol);
+/* The Rust name of a symbol, in memory of the caller's; NULL for others. (demangle_rust.c) */
+char *symbols_demangle_rust(const char *symbol);
+/* Sets that the kernel that was sampled had @name at @address. Symbols of a kernel that has it
+ * elsewhere are not used. */
+void symbols_expect_kernel_symbol(struct symbols *all, const char *name, uint64_t address);
+/* The function of the kernel at @address, or NULL. */
+const char *symbols_find_kernel_name(struct symbols *all, uint64_t address);
+
+#endif
