@@ -167,7 +167,7 @@ static double find_divisor(const struct diff *d, uint32_t event, unsigned side, 
 	switch (d->divisor) {
 	case DIVIDE_BY_TOTAL: return (double)sum->weight;
 	case DIVIDE_BY_NUMBERS: return d->numbers[side];
-	case DIVIDE_BY_TIME: return (double)(p->last_time - p->first_time) / 1e9;
+	case DIVIDE_BY_TIME: return (double)time_span_length(&p->sampled) / 1e9;
 	case DIVIDE_BY_EVENT:
 		sum = &d->events[find_event(d, d->divisor_event)].sum[side];
 		*variance = sum->squares / ((double)sum->weight * (double)sum->weight);
@@ -322,7 +322,7 @@ static int check_divisor(const struct diff *d)
 	char problem[300];
 
 	for (unsigned i = 0; d->divisor == DIVIDE_BY_TIME && i < SIDES; i++)
-		if (d->profiles[i].last_time <= d->profiles[i].first_time) {
+		if (!time_span_length(&d->profiles[i].sampled)) {
 			fprintf(stderr,
 			        "pfm diff: --normalize time needs samples at two times, got fewer "
 			        "in %s\n",

@@ -94,7 +94,7 @@ struct export_reader {
 	unsigned n_events;
 	size_t n_mappings, n_locations, n_names, n_functions;
 	struct profile_losses losses;
-	uint64_t first_time, last_time; /* of selected samples */
+	struct time_span sampled;       /* of selected samples */
 	bool failed;                    /* no memory */
 	/* called for each mapping of a process; NULL: not wanted */
 	void (*see_mapping)(void *arg, const pfm_record_t *record);

@@ -27,6 +27,7 @@ struct chrome {
 	uint32_t *same; /* of each location: the first one with its names, mapping and mode */
 	struct export_rows counters; /* samples: 1 if the value that was written is not 0 */
 	uint64_t counter_start;
+	bool has_counter_start;
 };
 
 static void begin_file(struct exporter *e)
@@ -44,7 +45,7 @@ static void begin_event(struct exporter *e, const char *phase, uint32_t pid, uin
 {
 	struct chrome *c = e->state;
 
-	time -= e->reader->first_time;
+	time = time_span_between(e->reader->sampled.first, time);
 	putc('\n', e->out);
 	put_begin(&c->j, NULL, '{');
 	put_text(&c->j, "ph", phase);
@@ -59,7 +60,7 @@ static void put_task_name(struct exporter *e, const char *kind, uint32_t pid, ui
 {
 	struct chrome *c = e->state;
 
-	begin_event(e, "M", pid, e->reader->first_time);
+	begin_event(e, "M", pid, e->reader->sampled.first);
 	put_int(&c->j, "tid", (int32_t)tid);
 	put_text(&c->j, "name", kind);
 	put_begin(&c->j, "args", '{');
@@ -270,7 +271,7 @@ static void add_slices(struct exporter *e, const struct export_sample *s)
 	end_slices(e, t, s->tid, common, s->time < t->end ? s->time : t->end);
 	t->pid = s->pid;
 	t->stack = stack;
-	t->end = s->time + find_longest_ns(e, s);
+	t->end = time_span_after(s->time, find_longest_ns(e, s));
 	begin_slices(e, s, stack, common);
 }
 
@@ -300,16 +301,19 @@ static void add_counter(struct exporter *e, const struct export_sample *s)
 {
 	struct chrome *c = e->state;
 	const struct export_row row = { .event = s->event, .pid = s->pid, .weight = s->weight };
+	uint64_t intervals;
 
-	if (!c->counter_start)
+	if (!c->has_counter_start)
 		c->counter_start = s->time;
-	if (s->time >= c->counter_start + COUNTER_NS) {
+	c->has_counter_start = true;
+	intervals = time_span_between(c->counter_start, s->time) / COUNTER_NS;
+	if (intervals) {
 		put_counters(e);
 		c->counter_start += COUNTER_NS;
-		if (s->time >= c->counter_start + COUNTER_NS) {
-			put_counters(e); /* zeros: nothing was sampled for a while */
-			c->counter_start += (s->time - c->counter_start) / COUNTER_NS * COUNTER_NS;
-		}
+	}
+	if (intervals > 1) {
+		put_counters(e); /* zeros: nothing was sampled for a while */
+		c->counter_start += (intervals - 1) * COUNTER_NS;
 	}
 	export_add_row(&c->counters, &row);
 	e->failed |= c->counters.failed;

@@ -40,7 +40,7 @@ static void add_sample(struct exporter *e, const struct export_sample *s)
 
 static double convert_to_milliseconds(const struct exporter *e, uint64_t time)
 {
-	return (double)(time - e->reader->first_time) / 1e6;
+	return (double)time_span_between(e->reader->sampled.first, time) / 1e6;
 }
 
 /* ---- tables of a thread ---------------------------------------------------------------------- */
@@ -306,8 +306,8 @@ static double find_sampling_interval(const struct timeline *best)
 {
 	if (!best || best->n < 2)
 		return 1;
-	return (double)(best->samples[best->n - 1].time - best->samples[0].time) / 1e6 /
-	       (double)(best->n - 1);
+	return (double)time_span_between(best->samples[0].time, best->samples[best->n - 1].time) /
+	       1e6 / (double)(best->n - 1);
 }
 
 static void put_meta(struct exporter *e, struct json *j)
@@ -338,19 +338,6 @@ static void put_meta(struct exporter *e, struct json *j)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Nanoseconds from the first sample to the last one. */
-static uint64_t find_recorded_time(const struct exporter *e)
-{
-	const struct firefox *f = e->state;
-	uint64_t last = e->reader->first_time;
-
-	for (size_t i = 0; i < f->lines.n; i++)
-		for (size_t k = 0; k < f->lines.list[i].n; k++)
-			if (f->lines.list[i].samples[k].time > last)
-				last = f->lines.list[i].samples[k].time;
-	return last - e->reader->first_time;
-}
-
 /* The weights of an event in intervals of @step; each row has the end of its interval. */
 static void put_counter_samples(struct exporter *e, struct json *j, unsigned event, uint64_t *sums,
                                 size_t n, uint64_t step)
@@ -363,7 +350,7 @@ static void put_counter_samples(struct exporter *e, struct json *j, unsigned eve
 		const struct timeline *t = &f->lines.list[i];
 
 		for (size_t k = 0; t->event == event && k < t->n; k++)
-			sums[(t->samples[k].time - e->reader->first_time) / step] +=
+			sums[time_span_part(&e->reader->sampled, t->samples[k].time, step, n)] +=
 				t->samples[k].weight;
 	}
 	put_begin(j, "samples", '{');
@@ -380,7 +367,7 @@ static void put_counter_samples(struct exporter *e, struct json *j, unsigned eve
 
 static void put_counters(struct exporter *e, struct json *j)
 {
-	uint64_t time = find_recorded_time(e), step = time / INTERVALS_MAX, *sums;
+	uint64_t time = time_span_length(&e->reader->sampled), step = time / INTERVALS_MAX, *sums;
 	size_t n;
 
 	step = step > INTERVAL_NS ? step : INTERVAL_NS;

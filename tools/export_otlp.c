@@ -321,7 +321,7 @@ static void put_value_type(struct otlp *o, unsigned field, const struct export_e
 static void put_times(struct exporter *e)
 {
 	struct otlp *o = e->state;
-	uint64_t duration = e->reader->last_time - e->reader->first_time;
+	uint64_t duration = time_span_length(&e->reader->sampled);
 	struct stat st;
 
 	if (stat(e->reader->path, &st) == 0 && S_ISREG(st.st_mode))

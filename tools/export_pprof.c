@@ -294,7 +294,7 @@ static void put_value_types(struct exporter *e)
 /* A recording has times of a clock that starts with the machine: the file's time is its end. */
 static void put_times(struct exporter *e)
 {
-	uint64_t duration = e->reader->last_time - e->reader->first_time;
+	uint64_t duration = time_span_length(&e->reader->sampled);
 	struct message m = { .bytes = NULL };
 	struct stat st;
 

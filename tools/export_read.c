@@ -52,14 +52,6 @@ uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static void note_time(struct export_reader *r, uint64_t time)
-{
-	if (!r->first_time || time < r->first_time)
-		r->first_time = time;
-	if (time > r->last_time)
-		r->last_time = time;
-}
-
 /* False if the sample is left out. */
 static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 {
@@ -91,7 +83,8 @@ static bool read_sample_record(struct export_reader *r, struct export_sample *s)
 		r->failed = true;
 	r->events[event].samples++;
 	r->events[event].weight += s->weight;
-	note_time(r, s->time);
+	if (s->has & PFM_SAMPLE_TIME)
+		time_span_note(&r->sampled, s->time);
 	return !r->failed;
 }
 

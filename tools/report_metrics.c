@@ -128,7 +128,8 @@ static int choose_leader(const struct report_job *job, const struct metric_colum
  * begin there. */
 static double find_recorded_seconds(const struct report_job *job)
 {
-	return (double)(job->profile.last_time - job->profile.start_time) / 1e9;
+	return (double)time_span_between(job->profile.recorded.first, job->profile.sampled.last) /
+	       1e9;
 }
 
 /* Finds the inputs of a metric. Returns the name of one that its value needs and the recording does

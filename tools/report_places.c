@@ -40,7 +40,7 @@ static double standard_error(double share, uint64_t n)
 
 double find_slice_start(const struct profile *p, unsigned slice)
 {
-	return (double)(p->last_time - p->first_time) / 1e9 * slice / p->n_slices;
+	return (double)time_span_length(&p->sampled) / 1e9 * slice / p->n_slices;
 }
 
 void put_share(FILE *out, double share, uint64_t n)

@@ -15,9 +15,8 @@ static void read_record(struct profile_reader *r, pfm_record_t *record)
 {
 	struct profile *p = r->target_profile;
 
-	if (record->has & PFM_SAMPLE_TIME && record->time &&
-	    (!p->start_time || record->time < p->start_time))
-		p->start_time = record->time;
+	if (record->has & PFM_SAMPLE_TIME && record->time)
+		time_span_note(&p->recorded, record->time);
 	if (record->type == PFM_RECORD_SAMPLE)
 		samples_read_record(r, record);
 	tasks_read_record(&r->tasks, record);
@@ -110,14 +109,9 @@ static int read_times(struct profile *p, const char *path)
 		return PFMLIB_ERR_INVAL;
 	}
 	status = open_recording(p, path);
-	while (status == PFMLIB_SUCCESS && pfm_next_record(p->session, &record) == 1) {
-		if (record.type != PFM_RECORD_SAMPLE || !(record.has & PFM_SAMPLE_TIME))
-			continue;
-		if (!p->first_time || record.time < p->first_time)
-			p->first_time = record.time;
-		if (record.time > p->last_time)
-			p->last_time = record.time;
-	}
+	while (status == PFMLIB_SUCCESS && pfm_next_record(p->session, &record) == 1)
+		if (record.type == PFM_RECORD_SAMPLE && record.has & PFM_SAMPLE_TIME)
+			time_span_note(&p->sampled, record.time);
 	pfm_close_session(p->session);
 	p->session = NULL;
 	return status;

@@ -11,6 +11,7 @@
 #include "profile/tree/event_counts.h"
 #include "profile/tree/losses.h"
 #include "profile/text_pool.h"
+#include "profile/tree/time_span.h"
 
 /* Properties that separate samples, besides the event: bits of profile_options.keys. */
 enum profile_key {
@@ -76,8 +77,8 @@ struct profile {
 	struct profile_node *nodes; /* with profile_options.tree; a parent is before its children */
 	size_t n_nodes;
 	struct event_counts counts;     /* with profile_options.metrics */
-	uint64_t start_time;            /* nanoseconds, of the first record of any kind */
-	uint64_t first_time, last_time; /* nanoseconds, of all samples; 0 without times */
+	struct time_span recorded; /* of records of any kind; made-up ones have no time */
+	struct time_span sampled;  /* of samples */
 	bool has_chains;                /* some sample has more than one frame */
 	bool failed;                    /* no memory */
 	pfm_error_t error;              /* why the recording could not be read */

@@ -268,8 +268,8 @@ int pfm_describe_profile(pfm_profile_t *p, pfm_profile_info_t *info)
 	out.throttled = losses->throttled;
 	out.samples_without_event = losses->without_event;
 	out.has_stacks = p->profile.has_chains;
-	out.first_time = p->profile.first_time;
-	out.last_time = p->profile.last_time;
+	out.first_time = p->profile.sampled.first;
+	out.last_time = p->profile.sampled.last;
 	base_copy_struct_out(info, &out, sizeof(out));
 	return PFMLIB_SUCCESS;
 }

@@ -261,17 +261,11 @@ static bool is_in_time_range(struct profile_reader *r, const pfm_record_t *recor
 
 	if (!(record->has & PFM_SAMPLE_TIME))
 		return o->from <= 0 && o->to <= 0;
-	if (!p->first_time)
-		p->first_time = record->time;
-	seconds = ((double)record->time - (double)p->first_time) / 1e9;
-	if (p->n_slices > 1) {
-		double length = (double)(p->last_time - p->first_time) / p->n_slices;
-		double at = length > 0 ? seconds * 1e9 / length : 0;
-
-		*slice = at <= 0 ? 0 : at >= p->n_slices ? p->n_slices - 1 : (uint32_t)at;
-	} else if (record->time > p->last_time) {
-		p->last_time = record->time;
-	}
+	if (p->n_slices > 1)
+		*slice = time_span_slice(&p->sampled, record->time, p->n_slices);
+	else
+		time_span_note(&p->sampled, record->time);
+	seconds = (double)time_span_between(p->sampled.first, record->time) / 1e9;
 	return seconds >= o->from && (o->to <= 0 || seconds < o->to);
 }
 
