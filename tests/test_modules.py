@@ -19,7 +19,7 @@ LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
 
 # Lowest first. A module may include and call the modules before it.
 ORDER = [
-    "base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "decode", "metric",
+    "base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "find", "decode", "metric",
     "session", "sampling", "perfdata", "system", "profile", "region", "compat/libpfm3",
     "compat/libpfm4"
 ]

@@ -101,8 +101,8 @@ static bool split_pattern(struct lister *l, const char *pattern)
 	l->is_ranked =
 		l->descriptions && l->pattern && !l->is_expression && !strpbrk(pattern, "*?[");
 	if (l->is_ranked)
-		pfmi_format_parse_words(&l->words,
-		                        (struct slice){ pattern, (uint32_t)strlen(pattern) });
+		pfmi_find_parse_words(&l->words,
+		                      (struct slice){ pattern, (uint32_t)strlen(pattern) });
 	l->words.desc_suffices = true;
 	return true;
 }

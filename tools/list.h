@@ -7,7 +7,7 @@
 #define PFM_LIST_H
 
 #include "metric.h"
-#include "format/word_match.h"
+#include "find/word_match.h"
 
 #include <regex.h>
 

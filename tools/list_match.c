@@ -71,8 +71,7 @@ unsigned compute_rank(const struct lister *l, const pfm_event_info_t *e)
 		return RANK_NAME;
 	if (contains_text(l, e->name))
 		return RANK_PART;
-	cost = by_words ? pfmi_format_compute_word_cost(&l->words, e->name, e->desc)
-	                : WORD_NO_MATCH;
+	cost = by_words ? pfmi_find_compute_word_cost(&l->words, e->name, e->desc) : WORD_NO_MATCH;
 	if (cost != WORD_NO_MATCH)
 		return RANK_WORDS + cost;
 	return contains_text(l, e->desc) ? RANK_TEXT : RANK_NONE;

@@ -159,7 +159,7 @@ static int list_selected(struct lister *l, int n)
 
 	/* If no event matches all words of the question, list events that match most of them. */
 	while (l->is_ranked && strchr(l->question, ' ') && !l->n_events && status == EXIT_DONE &&
-	       pfmi_format_relax_words(&l->words))
+	       pfmi_find_relax_words(&l->words))
 		status = list_matching_events(l, n, first_pass);
 	return status;
 }

@@ -23,14 +23,14 @@ struct word_query {
 };
 
 /* Splits @text into concepts: "LLC misses" has the concepts last-level cache and miss. */
-void pfmi_format_parse_words(struct word_query *query, struct slice text);
+void pfmi_find_parse_words(struct word_query *query, struct slice text);
 
 /* Lets answers lack one concept more, at most one of three. False if that is too many. */
-bool pfmi_format_relax_words(struct word_query *query);
+bool pfmi_find_relax_words(struct word_query *query);
 
 /* The cost of the event called @name as an answer, at most WORD_COST_MAX, or WORD_NO_MATCH. Each
  * concept is in the name or, at a higher cost, in the description. */
-unsigned pfmi_format_compute_word_cost(const struct word_query *query, const char *name,
-                                       const char *desc);
+unsigned pfmi_find_compute_word_cost(const struct word_query *query, const char *name,
+                                     const char *desc);
 
 #endif

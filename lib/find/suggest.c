@@ -5,9 +5,9 @@
  * which is why it is a call of its own. */
 #include <stdio.h>
 #include <string.h>
-#include "format/name_match.h"
-#include "format/suggest_attr.h"
-#include "format/word_match.h"
+#include "find/name_match.h"
+#include "find/suggest_attr.h"
+#include "find/word_match.h"
 #include "base/title.h"
 #include "base/sizes.h"
 
@@ -31,10 +31,10 @@ static void list_name_candidates(struct name_candidates *p, const struct spec *s
 	p->n_names = 0;
 	p->is_qualified = false;
 	p->token = spec->name;
-	pfmi_format_parse_words(&p->words, spec->name);
+	pfmi_find_parse_words(&p->words, spec->name);
 	for (unsigned i = spec->n_prefixes; i-- > 0;)
 		if (spec->prefixes[i].len)
-			p->names[p->n_names++] = pfmi_format_fold_text(
+			p->names[p->n_names++] = pfmi_find_fold_text(
 				(struct slice){ spec->name.text, spec->prefixes[i].len });
 }
 
@@ -48,8 +48,8 @@ static unsigned compute_word_cost(const struct name_candidates *p, const struct 
 
 	if (!words->n_concepts || !(words->is_known || memchr(p->token.text, ' ', p->token.len)))
 		return ~0u;
-	cost = pfmi_format_compute_word_cost(words, name,
-	                                     table_get_description(t, table_get_row(t, row)->desc));
+	cost = pfmi_find_compute_word_cost(words, name,
+	                                   table_get_description(t, table_get_row(t, row)->desc));
 	if (words->is_generic && cost == 0)
 		return COST_MATCH;
 	return cost == WORD_NO_MATCH ? ~0u : COST_WORDS + cost;
@@ -66,7 +66,7 @@ static unsigned compute_stem_cost(const struct folded_name *token, const char *n
 		return ~0u;
 	memcpy(stem, name, len);
 	stem[len] = '\0';
-	return pfmi_format_compute_name_cost(token, stem, false);
+	return pfmi_find_compute_name_cost(token, stem, false);
 }
 
 static void add_event_name(struct suggestion_list *l, const struct name_candidates *p,
@@ -76,7 +76,7 @@ static void add_event_name(struct suggestion_list *l, const struct name_candidat
 
 	if (p->is_qualified)
 		snprintf(before, sizeof(before), "%s::", table_get_text(t, t->name));
-	pfmi_format_add_suggestion(l, cost, id, before, name);
+	pfmi_find_add_suggestion(l, cost, id, before, name);
 }
 
 /* An alias that the words lead to is suggested under the name of its row. */
@@ -84,12 +84,12 @@ static void suggest_event_name(struct suggestion_list *l, const struct name_cand
                                uint64_t id, const struct table *t, struct name_entry n)
 {
 	const char *name = table_get_text(t, n.text);
-	enum name_match match = pfmi_format_match_name(name, p->token);
+	enum name_match match = pfmi_find_match_name(name, p->token);
 	unsigned best = match == NAME_MATCH_NONE ? ~0u : COST_MATCH + (unsigned)match, stem;
 	unsigned by_words = compute_word_cost(p, t, name, n.row);
 
 	for (unsigned i = 0; i < p->n_names; i++) {
-		unsigned cost = pfmi_format_compute_name_cost(&p->names[i], name, i == 0);
+		unsigned cost = pfmi_find_compute_name_cost(&p->names[i], name, i == 0);
 
 		if (cost != ~0u)
 			best = best < COST_DISTANCE + cost + i ? best : COST_DISTANCE + cost + i;
@@ -112,7 +112,7 @@ static bool is_visible_name(const struct table *t, struct name_entry n)
 /* Does the folded name contain the folded token? */
 static bool has_substring(const char *name, const struct folded_name *token)
 {
-	struct folded_name f = pfmi_format_fold_text(pfmi_base_make_slice(name));
+	struct folded_name f = pfmi_find_fold_text(pfmi_base_make_slice(name));
 
 	for (unsigned at = 0; token->length >= 4 && at + token->length <= f.length; at++)
 		if (memcmp(f.chars + at, token->chars, token->length) == 0)
@@ -159,7 +159,7 @@ static void suggest_other_pmus(struct suggestion_list *l, const struct pfm_ctx *
 			if (!is_visible_name(t, name))
 				continue;
 			snprintf(before, sizeof(before), "%s::", table_get_text(t, t->name));
-			pfmi_format_add_suggestion(
+			pfmi_find_add_suggestion(
 				l, c + 1 < spec->n_prefixes ? COST_PARTIAL_NAME : COST_ELSEWHERE, 0,
 				before, table_get_row_name(t, name.row));
 			found++;
@@ -186,13 +186,13 @@ static void suggest_similar_elsewhere(struct suggestion_list *l, const struct pf
 			struct name_entry name = table_get_name(t, k);
 			unsigned cost =
 				is_visible_name(t, name)
-					? pfmi_format_compute_name_cost(
+					? pfmi_find_compute_name_cost(
 						  &p->names[0], table_get_text(t, name.text), false)
 					: ~0u;
 
 			if (cost != ~0u)
-				pfmi_format_add_suggestion(l, COST_ELSEWHERE + cost, 0, before,
-				                           table_get_row_name(t, name.row));
+				pfmi_find_add_suggestion(l, COST_ELSEWHERE + cost, 0, before,
+				                         table_get_row_name(t, name.row));
 		}
 	}
 }
@@ -213,7 +213,7 @@ static void suggest_pmu_separator(struct suggestion_list *l, const struct pfm_ct
 			char before[SUGGESTION_SIZE];
 
 			snprintf(before, sizeof(before), "%.*s::", (int)pmu.len, pmu.text);
-			pfmi_format_add_suggestion(l, 0, 0, before, pmu.text + pmu.len + 1);
+			pfmi_find_add_suggestion(l, 0, 0, before, pmu.text + pmu.len + 1);
 			return;
 		}
 }
@@ -233,12 +233,12 @@ struct tracepoint_search {
 static int suggest_tracepoint(void *arg, const char *name)
 {
 	struct tracepoint_search *p = arg;
-	unsigned cost = pfmi_format_compute_name_cost(&p->name, name, p->subsystem.length > 0);
+	unsigned cost = pfmi_find_compute_name_cost(&p->name, name, p->subsystem.length > 0);
 
 	/* Among thousands of tracepoints one is similar to anything. */
 	if (cost != ~0u && (p->subsystem.length || cost < 2))
-		pfmi_format_add_suggestion(p->suggestions, cost + p->subsystem_cost, 0, p->prefix,
-		                           name);
+		pfmi_find_add_suggestion(p->suggestions, cost + p->subsystem_cost, 0, p->prefix,
+		                         name);
 	return 0;
 }
 
@@ -248,7 +248,7 @@ static int search_subsystem(void *arg, const char *name)
 	char path[2 * SUGGESTION_SIZE];
 
 	p->subsystem_cost =
-		p->subsystem.length ? pfmi_format_compute_name_cost(&p->subsystem, name, false) : 0;
+		p->subsystem.length ? pfmi_find_compute_name_cost(&p->subsystem, name, false) : 0;
 	if (p->subsystem_cost == ~0u)
 		return 0;
 	snprintf(p->prefix, sizeof(p->prefix), "%s:", name);
@@ -277,10 +277,10 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 	if (group.len < spec->len && spec->text[group.len] == ':') {
 		name.text += group.len + 1;
 		name.len -= group.len + 1;
-		p.subsystem = pfmi_format_fold_text(group);
+		p.subsystem = pfmi_find_fold_text(group);
 	}
 	name.len = find_name_end(name);
-	p.name = pfmi_format_fold_text(name);
+	p.name = pfmi_find_fold_text(name);
 	if (spec->pmu_name.len || !p.name.length || (!p.subsystem.length && l->n_names))
 		return;
 	for (unsigned i = 0; i < TRACEFS_MOUNTS; i++) {
@@ -294,7 +294,7 @@ static void suggest_tracepoints(struct suggestion_list *l, const struct pfm_ctx 
 static bool has_processor_name(const struct table *t, const struct folded_name *token)
 {
 	const char *text = table_get_text(t, t->desc);
-	struct folded_name desc = pfmi_format_fold_text(
+	struct folded_name desc = pfmi_find_fold_text(
 		(struct slice){ text, (uint32_t)base_measure_processor_title(text) });
 
 	for (unsigned at = 0; token->length >= 4 && at + token->length <= desc.length; at++)
@@ -308,7 +308,7 @@ static bool has_processor_name(const struct table *t, const struct folded_name *
 static unsigned list_family_members(const struct pfm_ctx *ctx, struct slice name, unsigned *pmus,
                                     unsigned max)
 {
-	struct folded_name token = pfmi_format_fold_text(name);
+	struct folded_name token = pfmi_find_fold_text(name);
 	unsigned n = 0;
 
 	for (unsigned i = 0; token.length >= 3 && n < max && i < context_count_pmus(ctx); i++) {
@@ -333,8 +333,8 @@ static void suggest_family_members(struct suggestion_list *l, const struct pfm_c
 	for (unsigned i = 0; i < n; i++) {
 		const struct table *t = context_get_pmu_table(ctx, pmus[i]);
 
-		pfmi_format_add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, pmus[i] + 1, "",
-		                           table_get_text(t, t->name));
+		pfmi_find_add_suggestion(l, t->flags & TABLE_UNCORE ? 1 : 0, pmus[i] + 1, "",
+		                         table_get_text(t, t->name));
 	}
 }
 
@@ -351,7 +351,7 @@ static void suggest_events_of_pmus(struct suggestion_list *l, const struct pfm_c
 	for (unsigned i = 0; !l->n_names && i < n; i++)
 		suggest_pmu_events(l, ctx, pmus[i], p, true);
 	for (p->words.desc_suffices = true; l->n_names < FEW_NAMES && is_relaxed;
-	     is_relaxed = pfmi_format_relax_words(&p->words))
+	     is_relaxed = pfmi_find_relax_words(&p->words))
 		for (unsigned i = 0; i < n; i++)
 			suggest_pmu_events(l, ctx, pmus[i], p, false);
 }
@@ -397,7 +397,7 @@ static void suggest_qualified_name(struct suggestion_list *l, const struct error
 	char before[SUGGESTION_SIZE];
 
 	snprintf(before, sizeof(before), "%s::", table_get_text(p->table, p->table->name));
-	pfmi_format_add_suggestion(l, 0, 0, before, p->spec.text);
+	pfmi_find_add_suggestion(l, 0, 0, before, p->spec.text);
 }
 
 /* Suggests the name of PMU @pmu, or an alias that is closer to the token. */
@@ -408,13 +408,13 @@ static void suggest_pmu_names(struct suggestion_list *l, const struct table *t, 
 
 	if (t->flags & (TABLE_COMPAT_VIEW | TABLE_TEST_ONLY))
 		return;
-	pfmi_format_suggest_name(l, token, pmu + 1, table_get_text(t, t->name), true);
+	pfmi_find_suggest_name(l, token, pmu + 1, table_get_text(t, t->name), true);
 	while (*alias) {
 		char word[SUGGESTION_SIZE];
 		size_t len = strcspn(alias, " ");
 
 		snprintf(word, sizeof(word), "%.*s", (int)len, alias);
-		pfmi_format_suggest_name(l, token, pmu + 1, word, true);
+		pfmi_find_suggest_name(l, token, pmu + 1, word, true);
 		alias += len + (alias[len] == ' ');
 	}
 }
@@ -422,7 +422,7 @@ static void suggest_pmu_names(struct suggestion_list *l, const struct table *t, 
 static void suggest_pmus(struct suggestion_list *l, const struct pfm_ctx *ctx,
                          const struct error_location *p)
 {
-	struct folded_name token = pfmi_format_fold_text(p->token);
+	struct folded_name token = pfmi_find_fold_text(p->token);
 	bool is_family;
 
 	if (pfmi_context_load(ctx, LOADED_ALL))
@@ -460,12 +460,12 @@ size_t pfm_suggest_names(const pfm_ctx_t *ctx, const char *text, const pfm_error
 	         p.is_parsed)
 		suggest_events(&l, ctx, &p);
 	else if (error->kind == PFM_KIND_MISSING_UMASK && p.has_event)
-		pfmi_format_suggest_umasks(&l, &p, error->detail);
+		pfmi_find_suggest_umasks(&l, &p, error->detail);
 	else if (p.has_attr) {
 		/* "INST_RETIRED.PREC_DST": an event's name, cut off at a dot. */
 		if (error->kind == PFM_KIND_UNKNOWN_QUALIFIER && p.attr.separator == '.')
 			suggest_events(&l, ctx, &p);
-		pfmi_format_suggest_for_attr(&l, &p, error);
+		pfmi_find_suggest_for_attr(&l, &p, error);
 	}
 	return l.n_names;
 }

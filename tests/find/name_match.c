@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of a user in the names of events: children, components, words, names of many parts. */
 #include "units.h"
-#include "format/name_match.h"
+#include "find/name_match.h"
 
 static void names_that_contain_words(void **state)
 {
@@ -26,7 +26,7 @@ static void names_that_contain_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		struct slice token = { lines[i].token, (uint32_t)strlen(lines[i].token) };
-		enum name_match got = pfmi_format_match_name(lines[i].name, token);
+		enum name_match got = pfmi_find_match_name(lines[i].name, token);
 
 		if (got != lines[i].match)
 			fail_msg("\"%s\" in %s: %d, expected %d", lines[i].token, lines[i].name,
@@ -34,4 +34,4 @@ static void names_that_contain_words(void **state)
 	}
 }
 
-UNIT(format_name_match, cmocka_unit_test(names_that_contain_words));
+UNIT(find_name_match, cmocka_unit_test(names_that_contain_words));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How an event name contains the words that a user typed: "L3_MISS" is in
  * "MEM_LOAD_RETIRED.L3_MISS". */
-#include "format/name_match.h"
+#include "find/name_match.h"
 
 static char fold_letter(char c)
 {
@@ -40,7 +40,7 @@ static unsigned count_dots(const char *name)
 	return n;
 }
 
-enum name_match pfmi_format_match_name(const char *name, struct slice token)
+enum name_match pfmi_find_match_name(const char *name, struct slice token)
 {
 	const char *rest = skip_name_token(name, token);
 

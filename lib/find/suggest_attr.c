@@ -2,7 +2,7 @@
 /* Suggestions for an attribute that was refused: unit masks, modifiers, fields and their values. */
 #include <stdio.h>
 #include <string.h>
-#include "format/suggest_attr.h"
+#include "find/suggest_attr.h"
 
 /* Gets the words of @g for the separator: after a colon, libpfm's own. */
 static void get_group_words(const struct table *t, const struct umask_group *g, bool libpfm,
@@ -22,25 +22,25 @@ static void suggest_group(struct suggestion_list *l, const struct error_location
 	unsigned n;
 
 	get_group_words(p->table, g, p->attr.separator != ',', &first, &n);
-	pfmi_format_suggest_name(l, token, 0, table_get_text(p->table, g->name), false);
+	pfmi_find_suggest_name(l, token, 0, table_get_text(p->table, g->name), false);
 	if (p->attr.separator == ',')
 		snprintf(before, sizeof(before), "%s=", table_get_text(p->table, g->name));
 	for (unsigned i = 0; i < g->n_named_values; i++) {
-		unsigned cost = pfmi_format_compute_name_cost(
+		unsigned cost = pfmi_find_compute_name_cost(
 			token, table_get_text(p->table, w[i].name), false);
 
 		/* A word of another grammar leads to this grammar's word of that value. */
 		for (unsigned k = 0; cost != ~0u && k < n; k++)
 			if (first[k].value == w[i].value)
-				pfmi_format_add_suggestion(l, cost, 0, before,
-				                           table_get_text(p->table, first[k].name));
+				pfmi_find_add_suggestion(l, cost, 0, before,
+				                         table_get_text(p->table, first[k].name));
 	}
 }
 
 static void suggest_qualifiers(struct suggestion_list *l, const struct error_location *p)
 {
 	const struct field *f = table_fields(p->table);
-	struct folded_name token = pfmi_format_fold_text(p->has_attr ? p->attr.name : p->token);
+	struct folded_name token = pfmi_find_fold_text(p->has_attr ? p->attr.name : p->token);
 
 	if (!token.length)
 		return;
@@ -50,14 +50,14 @@ static void suggest_qualifiers(struct suggestion_list *l, const struct error_loc
 	for (unsigned i = 0; i < p->table->n_fields; i++)
 		if (f[i].kind != FIELD_TEXT &&
 		    (f[i].is_modifier || (format_is_perf_form(p) && f[i].n_ranges)))
-			pfmi_format_suggest_name(l, &token, 0,
-			                         format_is_perf_form(p) && f[i].key == KEY_CODE
-			                                 ? "event"
-			                                 : table_get_text(p->table, f[i].name),
-			                         false);
+			pfmi_find_suggest_name(l, &token, 0,
+			                       format_is_perf_form(p) && f[i].key == KEY_CODE
+			                               ? "event"
+			                               : table_get_text(p->table, f[i].name),
+			                       false);
 	if (p->attr.separator == ',' && !format_is_perf_form(p)) {
-		pfmi_format_suggest_name(l, &token, 0, "usr", false);
-		pfmi_format_suggest_name(l, &token, 0, "os", false);
+		pfmi_find_suggest_name(l, &token, 0, "usr", false);
+		pfmi_find_suggest_name(l, &token, 0, "os", false);
 	}
 }
 
@@ -65,8 +65,8 @@ static void suggest_all_words(struct suggestion_list *l, const struct table *t,
                               const struct named_value *w, unsigned n, const char *before)
 {
 	for (unsigned i = 0; i < n; i++)
-		pfmi_format_add_suggestion(l, COST_COMPLETION, 0, before,
-		                           table_get_text(t, w[i].name));
+		pfmi_find_add_suggestion(l, COST_COMPLETION, 0, before,
+		                         table_get_text(t, w[i].name));
 }
 
 /* "core=both": suggests words of the group or field close to the value; if no word is close, all of
@@ -75,7 +75,7 @@ static void suggest_values(struct suggestion_list *l, const struct error_locatio
 {
 	const struct umask_group *g = pfmi_format_find_named_group(p);
 	const struct field *f = table_fields(p->table);
-	struct folded_name token = pfmi_format_fold_text(p->attr.value);
+	struct folded_name token = pfmi_find_fold_text(p->attr.value);
 	const struct named_value *w =
 		g ? table_named_values(p->table) + g->first_named_value : NULL;
 	unsigned n = g ? g->n_values : 0;
@@ -87,7 +87,7 @@ static void suggest_values(struct suggestion_list *l, const struct error_locatio
 			n = f[i].n_named_values;
 		}
 	for (unsigned i = 0; w && i < n; i++)
-		pfmi_format_suggest_name(l, &token, 0, table_get_text(p->table, w[i].name), false);
+		pfmi_find_suggest_name(l, &token, 0, table_get_text(p->table, w[i].name), false);
 	if (l->n_names == 0 && n <= 4)
 		suggest_all_words(l, p->table, w, n, "");
 }
@@ -104,8 +104,8 @@ static void suggest_assignments(struct suggestion_list *l, const struct error_lo
 	                  g->n_values, before);
 }
 
-void pfmi_format_suggest_umasks(struct suggestion_list *l, const struct error_location *p,
-                                const char *group)
+void pfmi_find_suggest_umasks(struct suggestion_list *l, const struct error_location *p,
+                              const char *group)
 {
 	for (unsigned i = 0; p->row != ROW_NONE && i < table_get_row(p->table, p->row)->n_groups;
 	     i++) {
@@ -120,8 +120,8 @@ void pfmi_format_suggest_umasks(struct suggestion_list *l, const struct error_lo
 	}
 }
 
-void pfmi_format_suggest_for_attr(struct suggestion_list *l, const struct error_location *p,
-                                  const pfm_error_t *error)
+void pfmi_find_suggest_for_attr(struct suggestion_list *l, const struct error_location *p,
+                                const pfm_error_t *error)
 {
 	switch (error->kind) {
 	case PFM_KIND_UNKNOWN_QUALIFIER:
@@ -132,7 +132,7 @@ void pfmi_format_suggest_for_attr(struct suggestion_list *l, const struct error_
 		char word[SUGGESTION_SIZE];
 
 		snprintf(word, sizeof(word), "%.*s", (int)p->attr.name.len, p->attr.name.text);
-		pfmi_format_add_suggestion(l, 0, 0, "", word);
+		pfmi_find_add_suggestion(l, 0, 0, "", word);
 		break;
 	}
 	default: break;

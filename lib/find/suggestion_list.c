@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/edit_distance.h"
-#include "format/suggestion_list.h"
+#include "find/suggestion_list.h"
 #include "table/table.h"
 
 static void remove_suggestion(struct suggestion_list *l, unsigned at)
@@ -16,8 +16,8 @@ static void remove_suggestion(struct suggestion_list *l, unsigned at)
 	}
 }
 
-void pfmi_format_add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id,
-                                const char *before, const char *name)
+void pfmi_find_add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id,
+                              const char *before, const char *name)
 {
 	char text[SUGGESTION_SIZE];
 	int len = snprintf(text, sizeof(text), "%s%s", before, name);
@@ -48,7 +48,7 @@ void pfmi_format_add_suggestion(struct suggestion_list *l, unsigned cost, uint64
 	l->subject_id[at] = id;
 }
 
-struct folded_name pfmi_format_fold_text(struct slice s)
+struct folded_name pfmi_find_fold_text(struct slice s)
 {
 	struct folded_name f = { .length = 0 };
 
@@ -67,10 +67,10 @@ static unsigned get_distance_limit(unsigned len)
 	return 1 + len / 4 < 6 ? 1 + len / 4 : 6;
 }
 
-unsigned pfmi_format_compute_name_cost(const struct folded_name *token, const char *name,
-                                       bool complete)
+unsigned pfmi_find_compute_name_cost(const struct folded_name *token, const char *name,
+                                     bool complete)
 {
-	struct folded_name f = pfmi_format_fold_text(pfmi_base_make_slice(name));
+	struct folded_name f = pfmi_find_fold_text(pfmi_base_make_slice(name));
 	unsigned limit = get_distance_limit(token->length),
 		 d = base_get_edit_distance(token->chars, token->length, f.chars, f.length, limit);
 
@@ -82,11 +82,11 @@ unsigned pfmi_format_compute_name_cost(const struct folded_name *token, const ch
 	return ~0u;
 }
 
-void pfmi_format_suggest_name(struct suggestion_list *l, const struct folded_name *token,
-                              uint64_t id, const char *name, bool complete)
+void pfmi_find_suggest_name(struct suggestion_list *l, const struct folded_name *token, uint64_t id,
+                            const char *name, bool complete)
 {
-	unsigned cost = pfmi_format_compute_name_cost(token, name, complete);
+	unsigned cost = pfmi_find_compute_name_cost(token, name, complete);
 
 	if (cost != ~0u)
-		pfmi_format_add_suggestion(l, cost, id, "", name);
+		pfmi_find_add_suggestion(l, cost, id, "", name);
 }

@@ -34,16 +34,16 @@ struct folded_name {
 };
 
 /* Adds "@before@name". */
-void pfmi_format_add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id,
-                                const char *before, const char *name);
+void pfmi_find_add_suggestion(struct suggestion_list *l, unsigned cost, uint64_t id,
+                              const char *before, const char *name);
 /* The text in the form in which names are compared (table/table.h). */
-struct folded_name pfmi_format_fold_text(struct slice s);
+struct folded_name pfmi_find_fold_text(struct slice s);
 /* The cost of @name for @token, or ~0u if they are too different. Completions come after every
  * misspelling. */
-unsigned pfmi_format_compute_name_cost(const struct folded_name *token, const char *name,
-                                       bool complete);
+unsigned pfmi_find_compute_name_cost(const struct folded_name *token, const char *name,
+                                     bool complete);
 /* Adds @name if it is similar to @token. */
-void pfmi_format_suggest_name(struct suggestion_list *l, const struct folded_name *token,
-                              uint64_t id, const char *name, bool complete);
+void pfmi_find_suggest_name(struct suggestion_list *l, const struct folded_name *token, uint64_t id,
+                            const char *name, bool complete);
 
 #endif

@@ -4,13 +4,13 @@
 #define PERFMON_FORMAT_SUGGEST_ATTR_H
 
 #include "format/error_location.h"
-#include "format/suggestion_list.h"
+#include "find/suggestion_list.h"
 
 /* Suggests unit masks of the event: of @group alone if it is not NULL. */
-void pfmi_format_suggest_umasks(struct suggestion_list *l, const struct error_location *p,
-                                const char *group);
+void pfmi_find_suggest_umasks(struct suggestion_list *l, const struct error_location *p,
+                              const char *group);
 /* Suggests names or values for the attribute that @error is about. */
-void pfmi_format_suggest_for_attr(struct suggestion_list *l, const struct error_location *p,
-                                  const pfm_error_t *error);
+void pfmi_find_suggest_for_attr(struct suggestion_list *l, const struct error_location *p,
+                                const pfm_error_t *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of the best suggestions: order, size, duplicates; and what counts as similar. */
 #include "units.h"
-#include "format/suggestion_list.h"
+#include "find/suggestion_list.h"
 
 static void expect_names(const struct suggestion_list *l, const char *const *names, unsigned n)
 {
@@ -16,13 +16,13 @@ static void best_first(void **state)
 	struct suggestion_list l = { .names = names, .max_names = 3 };
 
 	(void)state;
-	pfmi_format_add_suggestion(&l, 5, 0, "", "e");
-	pfmi_format_add_suggestion(&l, 2, 0, "x::", "b");
-	pfmi_format_add_suggestion(&l, 2, 0, "", "c");
+	pfmi_find_add_suggestion(&l, 5, 0, "", "e");
+	pfmi_find_add_suggestion(&l, 2, 0, "x::", "b");
+	pfmi_find_add_suggestion(&l, 2, 0, "", "c");
 	expect_names(&l, (const char *[]){ "x::b", "c", "e" }, 3);
 	/* A full list drops its last; a name that costs as much as the last does not enter. */
-	pfmi_format_add_suggestion(&l, 5, 0, "", "f");
-	pfmi_format_add_suggestion(&l, 3, 0, "", "d");
+	pfmi_find_add_suggestion(&l, 5, 0, "", "f");
+	pfmi_find_add_suggestion(&l, 3, 0, "", "d");
 	expect_names(&l, (const char *[]){ "x::b", "c", "d" }, 3);
 }
 
@@ -32,17 +32,17 @@ static void once_for_each_subject(void **state)
 	struct suggestion_list l = { .names = names, .max_names = 4 };
 
 	(void)state;
-	pfmi_format_add_suggestion(&l, 4, 7, "", "alias");
-	pfmi_format_add_suggestion(&l, 6, 7, "", "name");
+	pfmi_find_add_suggestion(&l, 4, 7, "", "alias");
+	pfmi_find_add_suggestion(&l, 6, 7, "", "name");
 	expect_names(&l, (const char *[]){ "alias" }, 1);
-	pfmi_format_add_suggestion(&l, 1, 7, "", "name");
-	pfmi_format_add_suggestion(&l, 0, 8, "", "name");
+	pfmi_find_add_suggestion(&l, 1, 7, "", "name");
+	pfmi_find_add_suggestion(&l, 0, 8, "", "name");
 	expect_names(&l, (const char *[]){ "name" }, 1);
 	/* Longer names than the caller's arrays hold are left out. */
 	memset(longest, 'a', SUGGESTION_SIZE);
 	longest[SUGGESTION_SIZE] = '\0';
-	pfmi_format_add_suggestion(&l, 0, 0, "", longest);
-	pfmi_format_add_suggestion(&l, 9, 0, "", longest + 1);
+	pfmi_find_add_suggestion(&l, 0, 0, "", longest);
+	pfmi_find_add_suggestion(&l, 9, 0, "", longest + 1);
 	expect_names(&l, (const char *[]){ "name", longest + 1 }, 2);
 }
 
@@ -67,17 +67,17 @@ static void similar_names(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct folded_name token =
-			pfmi_format_fold_text(pfmi_base_make_slice(names[i].token));
-		unsigned cost = pfmi_format_compute_name_cost(&token, names[i].name, true);
+			pfmi_find_fold_text(pfmi_base_make_slice(names[i].token));
+		unsigned cost = pfmi_find_compute_name_cost(&token, names[i].name, true);
 
 		if (cost != names[i].cost)
 			fail_msg("%s for %s: expected %u, got %u", names[i].name, names[i].token,
 			         names[i].cost, cost);
 		if (names[i].cost == COST_COMPLETION)
-			assert_int_equal(
-				pfmi_format_compute_name_cost(&token, names[i].name, false), ~0u);
+			assert_int_equal(pfmi_find_compute_name_cost(&token, names[i].name, false),
+			                 ~0u);
 	}
 }
 
-UNIT(format_suggestion_list, cmocka_unit_test(best_first), cmocka_unit_test(once_for_each_subject),
+UNIT(find_suggestion_list, cmocka_unit_test(best_first), cmocka_unit_test(once_for_each_subject),
      cmocka_unit_test(similar_names));

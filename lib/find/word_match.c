@@ -2,7 +2,7 @@
 /* Questions in plain words: "last level cache misses" is LONGEST_LAT_CACHE.MISS of Intel,
  * LL_CACHE_MISS_RD of Arm. Texts are compared as lists of words, ".ll.cache.miss.rd.". */
 #include <string.h>
-#include "format/word_match.h"
+#include "find/word_match.h"
 #include "base/sizes.h"
 
 #define MISS "miss|refill|replacement"
@@ -366,7 +366,7 @@ static unsigned count_required_concepts(const struct word_query *q)
 	return q->n_concepts - (unsigned)__builtin_popcount(q->optional_concepts);
 }
 
-void pfmi_format_parse_words(struct word_query *q, struct slice text)
+void pfmi_find_parse_words(struct word_query *q, struct slice text)
 {
 	const char *at;
 
@@ -393,7 +393,7 @@ void pfmi_format_parse_words(struct word_query *q, struct slice text)
 		q->optional_concepts = 0;
 }
 
-bool pfmi_format_relax_words(struct word_query *q)
+bool pfmi_find_relax_words(struct word_query *q)
 {
 	if (3 * (q->n_may_miss + 1) > count_required_concepts(q))
 		return false;
@@ -510,8 +510,7 @@ static unsigned compute_cost(const struct word_query *q, const char *name, const
 	return cost < WORD_COST_MAX ? cost : WORD_COST_MAX;
 }
 
-unsigned pfmi_format_compute_word_cost(const struct word_query *q, const char *name,
-                                       const char *desc)
+unsigned pfmi_find_compute_word_cost(const struct word_query *q, const char *name, const char *desc)
 {
 	unsigned in_name, cost;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions in plain words and the names that answer them. */
 #include "units.h"
-#include "format/word_match.h"
+#include "find/word_match.h"
 
 static unsigned compute_cost(const char *question, const char *name, const char *desc)
 {
 	struct word_query query;
 
-	pfmi_format_parse_words(&query, (struct slice){ question, (uint32_t)strlen(question) });
-	return pfmi_format_compute_word_cost(&query, name, desc);
+	pfmi_find_parse_words(&query, (struct slice){ question, (uint32_t)strlen(question) });
+	return pfmi_find_compute_word_cost(&query, name, desc);
 }
 
 static void words_have_synonyms(void **state)
@@ -58,11 +58,11 @@ static void a_description_can_answer_alone(void **state)
 	struct word_query query;
 
 	(void)state;
-	pfmi_format_parse_words(&query, (struct slice){ question, (uint32_t)strlen(question) });
-	assert_int_equal(pfmi_format_compute_word_cost(&query, "TLB", "A page walk by a store."),
+	pfmi_find_parse_words(&query, (struct slice){ question, (uint32_t)strlen(question) });
+	assert_int_equal(pfmi_find_compute_word_cost(&query, "TLB", "A page walk by a store."),
 	                 WORD_NO_MATCH);
 	query.desc_suffices = true;
-	assert_int_equal(pfmi_format_compute_word_cost(&query, "TLB", "A page walk by a store."),
+	assert_int_equal(pfmi_find_compute_word_cost(&query, "TLB", "A page walk by a store."),
 	                 WORD_COST_MAX);
 }
 
@@ -72,14 +72,14 @@ static void one_concept_of_three_may_be_missing(void **state)
 	struct word_query query;
 
 	(void)state;
-	pfmi_format_parse_words(&query, (struct slice){ two, (uint32_t)strlen(two) });
-	assert_false(pfmi_format_relax_words(&query));
-	pfmi_format_parse_words(&query, (struct slice){ three, (uint32_t)strlen(three) });
-	assert_int_equal(pfmi_format_compute_word_cost(&query, "STORES.WALK", ""), WORD_NO_MATCH);
-	assert_true(pfmi_format_relax_words(&query));
-	assert_int_equal(pfmi_format_compute_word_cost(&query, "STORES.WALK", ""), 8);
-	assert_int_equal(pfmi_format_compute_word_cost(&query, "WALK", ""), WORD_NO_MATCH);
-	assert_false(pfmi_format_relax_words(&query));
+	pfmi_find_parse_words(&query, (struct slice){ two, (uint32_t)strlen(two) });
+	assert_false(pfmi_find_relax_words(&query));
+	pfmi_find_parse_words(&query, (struct slice){ three, (uint32_t)strlen(three) });
+	assert_int_equal(pfmi_find_compute_word_cost(&query, "STORES.WALK", ""), WORD_NO_MATCH);
+	assert_true(pfmi_find_relax_words(&query));
+	assert_int_equal(pfmi_find_compute_word_cost(&query, "STORES.WALK", ""), 8);
+	assert_int_equal(pfmi_find_compute_word_cost(&query, "WALK", ""), WORD_NO_MATCH);
+	assert_false(pfmi_find_relax_words(&query));
 }
 
 static void plurals_lose_their_ending(void **state)
@@ -107,7 +107,7 @@ static void long_texts_are_cut(void **state)
 	assert_int_equal(compute_cost("x", question, ""), 0);
 }
 
-UNIT(format_word_match, cmocka_unit_test(words_have_synonyms),
+UNIT(find_word_match, cmocka_unit_test(words_have_synonyms),
      cmocka_unit_test(a_description_can_answer_alone),
      cmocka_unit_test(one_concept_of_three_may_be_missing),
      cmocka_unit_test(plurals_lose_their_ending), cmocka_unit_test(long_texts_are_cut));

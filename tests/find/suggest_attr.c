@@ -50,4 +50,4 @@ static void attributes_closest_first(void **state)
 	pfm_close_context(ctx);
 }
 
-UNIT(format_suggest_attr, cmocka_unit_test(attributes_closest_first));
+UNIT(find_suggest_attr, cmocka_unit_test(attributes_closest_first));

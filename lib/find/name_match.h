@@ -15,6 +15,6 @@ enum name_match {
 
 /* How @name contains @token as whole words, without regard to case. Any separator ('.', ':', '_',
  * '-') matches any other. */
-enum name_match pfmi_format_match_name(const char *name, struct slice token);
+enum name_match pfmi_find_match_name(const char *name, struct slice token);
 
 #endif
