@@ -269,7 +269,7 @@ def interval(k, n):
 
 def draw(tree, files, sample, skip, seed):
     files = files or sorted(
-        os.path.relpath(os.path.join(d, n), tree.source) for top in ("lib", "tools")
+        os.path.relpath(os.path.join(d, n), tree.source) for top in ("lib", "tools", "exporter")
         for d, _, names in os.walk(os.path.join(tree.source, top))
         for n in names if n.endswith(".c"))
     faults = [(path, *m) for path in files for m in mutants(tree.read(path))]

@@ -31,7 +31,7 @@ import tap
 PFM = os.environ.get("PFM", "pfm")
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "vectors")
-COMPLETION = os.path.join(HERE, "..", "tools", "completion.bash")
+COMPLETION = os.path.join(HERE, "..", "tools", "completion", "pfm.bash")
 CLEAN = {k: v for k, v in os.environ.items()
          if not k.startswith(("PERFMON_", "LIBPFM_")) and k not in ("NO_COLOR", "LC_ALL", "LANG")}
 for keep in ("PERFMON_PMUC",):

@@ -67,7 +67,7 @@ class Zsh(Shell, unittest.TestCase):
         done = subprocess.run(
             ["zsh", "-f", "-s", PFM, *filter(None, words[:-1]), words[-1]], input=ZSH,
             capture_output=True, text=True, timeout=60, check=True,
-            env={**os.environ, "COMPLETION": os.path.join(TOOLS, "completion.zsh")})
+            env={**os.environ, "COMPLETION": os.path.join(TOOLS, "completion", "pfm.zsh")})
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 
@@ -83,7 +83,7 @@ class Fish(Shell, unittest.TestCase):
     def complete(self, *words):
         line = " ".join(["pfm", *filter(None, words[:-1]), words[-1]])
         script = "set -x PATH %s $PATH; source %s; complete -C %s" % tuple(map(shlex.quote, (
-            os.path.dirname(PFM), os.path.join(TOOLS, "completion.fish"), line)))
+            os.path.dirname(PFM), os.path.join(TOOLS, "completion", "pfm.fish"), line)))
         done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True,
                               timeout=60, check=True)
         self.assertEqual(done.stderr, "")

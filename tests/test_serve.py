@@ -322,7 +322,7 @@ class Contract(unittest.TestCase):
     def test_each_has_a_family(self):
         with open(os.path.join(SOURCE, "lib/events/contract.txt"), encoding="utf-8") as f:
             contract = dict(re.findall(r"^\[(\w+)\] (.+)$", f.read(), re.M))
-        with open(os.path.join(SOURCE, "tools/series_names.c"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "tools/series/names.c"), encoding="utf-8") as f:
             table = re.search(r"contract_names\[\] = \{(.*?)\};", f.read(), re.S)[1]
         ours = dict(re.findall(r'\{ "(\w+)", "([^"]+)", "perfmon_\w+" \}', table))
         self.assertEqual(ours, contract)
@@ -1625,7 +1625,7 @@ class Container(unittest.TestCase):
 
 
 class Dashboard(unittest.TestCase):
-    """tools/grafana-dashboard.json. PERFMON_GRAFANA: a folder where npm has installed
+    """exporter/grafana-dashboard.json. PERFMON_GRAFANA: a folder where npm has installed
     @grafana/schema and typescript."""
 
     def test_schema(self):
@@ -1637,7 +1637,7 @@ class Dashboard(unittest.TestCase):
                 "@grafana/schema and typescript are missing (npm packages, in the folder"
                 " PERFMON_GRAFANA)"
             )
-        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "exporter/grafana-dashboard.json"), encoding="utf-8") as f:
             board = f.read()
         with tempfile.TemporaryDirectory() as folder:
             for name, text, status in (("good", board, 0),
@@ -1655,16 +1655,16 @@ class Dashboard(unittest.TestCase):
     def test_names_exist(self):
         """Each metric of its queries is one that pfm writes: its table has the name, or an
         exposition of this machine."""
-        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "exporter/grafana-dashboard.json"), encoding="utf-8") as f:
             board = json.load(f)
-        with open(os.path.join(SOURCE, "tools/series_names.c"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "tools/series/names.c"), encoding="utf-8") as f:
             text = f.read()
         known = set(re.findall(r'"(perfmon_\w+)"', text.split("contract_names[]")[1])) | \
             {name + "_total" for name in re.findall(r'"(node_perf_\w+)"', text)}
         exposition = run(PFM, "stat", "-a", "--format", "prometheus", "--timeout", "10", "-e",
                          "page-faults", "-M", "software::ratios")
         known |= set(openmetrics.parse(exposition, openmetrics=False))
-        with open(os.path.join(SOURCE, "tools/serve_self.c"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "exporter/self.c"), encoding="utf-8") as f:
             known |= {
                 name + "_total"
                 for name in re.findall(r'"(process_\w+|perfmon_\w+)", FAMILY_COUNTER', f.read())
@@ -1680,7 +1680,7 @@ class Dashboard(unittest.TestCase):
     def test_promtool_reads_its_queries(self):
         if not shutil.which("promtool"):
             self.skipTest("promtool is missing (Debian package prometheus)")
-        with open(os.path.join(SOURCE, "tools/grafana-dashboard.json"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "exporter/grafana-dashboard.json"), encoding="utf-8") as f:
             queries = [t["expr"] for p in json.load(f)["panels"] for t in p["targets"]]
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as rules:
             rules.write(

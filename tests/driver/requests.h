@@ -9,7 +9,7 @@
 #include <perfmon/pfmlib_coreduo.h>
 #include <perfmon/pfmlib_montecito.h>
 #include <stdbool.h>
-#include "json.h"
+#include "common/json.h"
 
 /* All a dispatch needs. One is used again and again: it is large. */
 struct request_state {

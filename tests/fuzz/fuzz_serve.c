@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "pfm.h"
-#include "series.h"
+#include "common/pfm.h"
+#include "series/series.h"
 #include "serve.h"
 #include "time_bound.h"
 

@@ -123,7 +123,7 @@ ELSEWHERE = [
 def tidy(path, database, build, suppressions):
     status, out = ran([
         "clang-tidy", "-quiet", "-p", database, *(PATIENCE if path.startswith(
-            ("lib/", "tools/")) else ELSEWHERE), path
+            ("lib/", "tools/", "exporter/")) else ELSEWHERE), path
     ])
     found, is_reported = [], False
     for line in out.splitlines():
@@ -178,9 +178,9 @@ def check_cppcheck():
         # 2.10 checks nothing and says nothing.
         _, out = ran([
             "cppcheck", "-q", "--std=c11", "--enable=warning,performance,portability",
-            "-j%d" % JOBS, "-Iinclude", "-Ilib", "-D_GNU_SOURCE", "-D__x86_64__", "-D__GNUC__",
+            "-j%d" % JOBS, "-Iinclude", "-Ilib", "-Itools", "-D_GNU_SOURCE", "-D__x86_64__", "-D__GNUC__",
             "--library=tests/matrix/jansson.cfg", "--suppress=missingIncludeSystem",
-            "--template={file}:{line}: {message} [{id}]", "lib", "tools", planted.name
+            "--template={file}:{line}: {message} [{id}]", "lib", "tools", "exporter", planted.name
         ])
     found, seen = {}, False
     for line in out.splitlines():
@@ -193,7 +193,7 @@ def check_cppcheck():
             found.setdefault(match[1], []).append(line)
     yield "a planted fault is found", [] if seen else ["cppcheck said nothing of it"]
     for path in files(".c", ".h", below=(
-            "lib/", "tools/")) + [p for p in found if not os.path.exists(os.path.join(TOP, p))]:
+            "lib/", "tools/", "exporter/")) + [p for p in found if not os.path.exists(os.path.join(TOP, p))]:
         yield path, found.get(path, [])
     yield suppressions.unused()
 

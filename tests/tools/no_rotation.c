@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For tests of pieces of pfm stat that know of turns but take none. */
-#include "tools/rotation.h"
+#include "tools/common/rotation.h"
 
 uint64_t find_slot_end(const struct rotation *r)
 {

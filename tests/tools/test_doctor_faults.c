@@ -14,7 +14,7 @@
 #include <jansson.h>
 #include "context/context.h"
 #include "fake_sys.h"
-#include "tools/pfm.h"
+#include "tools/common/pfm.h"
 
 static struct fake fake;
 static bool asked; /* --json was handed over */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 #include <cmocka.h>
-#include "tools/pfm.h"
-#include "tools/serve.h"
+#include "tools/common/pfm.h"
+#include "exporter/serve.h"
 
 #define LIMIT 0.003 /* of a processor */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <perfmon/types.h>
-#include "tools/stat.h"
+#include "tools/stat/stat.h"
 #include "built_in.h"
 #include "metrics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm alpha: the emulated counter device of Tru64 UNIX. */
-#include "pfm.h"
+#include "common/pfm.h"
 
 #include <string.h>
 

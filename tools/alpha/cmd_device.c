@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm alpha device: runs a program with a /dev/pfcntr that the device model serves. */
-#include "pfm.h"
+#include "common/pfm.h"
 #include "alpha/session.h"
 #include "alpha/emulator.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm alpha session: replays sessions of the Tru64 counter device on its model. */
-#include "pfm.h"
+#include "common/pfm.h"
 #include "alpha/session.h"
 
 #include <errno.h>

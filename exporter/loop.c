@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: reads the counters at each interval, and serves them until a signal ends it. */
+#include "common/pfm.h"
+#include "series/series.h"
+#include "serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum {
+	LONGEST_WAIT_MS = 60000, /* longest sleep without clients */
+	BUDGET_WAIT_MS = 1000,   /* between two checks of the budget, */
+	LOCK_WAIT_MS = 100,      /* and of the lock */
+	MACHINE_SERIES = 16      /* series that belong to no row: the version, the processors */
+};
+
+#define OPENING_PAUSE (10 * (uint64_t)NS)
+
+/* ---- readings -------------------------------------------------------------------------------- */
+
+/* Opens the present control groups, as far as --max-series permits. */
+static int find_groups(struct serve *s)
+{
+	const uint64_t own = SERVE_SELF_SERIES + MACHINE_SERIES;
+	uint64_t size = s->max_series > own ? s->max_series - own : 0;
+
+	return update_cgroups(&s->job, size < SIZE_MAX ? (size_t)size : SIZE_MAX, !s->paused_since,
+	                      &s->cgroups);
+}
+
+/* Counts on CPUs that have come on line, from the next interval on. Events that cannot be opened
+ * there are not tried again at each reading. */
+static bool count_on_new_cpus(struct serve *s, uint64_t now)
+{
+	const bool is_early = s->last_opening && now - s->last_opening < OPENING_PAUSE;
+
+	if (s->paused_since || is_early || !misses_cpu(&s->job))
+		return true;
+	s->last_opening = now;
+	return reopen_targets(&s->job) == EXIT_DONE;
+}
+
+/* False if the counters cannot be read, which ends the service. */
+static bool read_counts_now(struct serve *s)
+{
+	uint64_t begin = now_ns();
+	double elapsed = (double)(begin - s->last_reading) / NS;
+
+	if (s->job.has_cgroup_patterns && find_groups(s) != EXIT_DONE)
+		return false;
+	if (read_targets(&s->job) != EXIT_DONE)
+		return false;
+	note_own_times(s);
+	set_own_counts(&s->job, elapsed, -1, -1);
+	gather_rows(&s->job, true);
+	if (!update_series(&s->job, elapsed)) {
+		report_no_memory();
+		return false;
+	}
+	free_slices(&s->job);
+	forget_slots(&s->job);
+	if (!count_on_new_cpus(s, begin))
+		return false;
+	s->last_reading = begin;
+	s->figures.readings++;
+	s->figures.interval_seconds = elapsed;
+	s->figures.reading_seconds = (double)(now_ns() - begin) / NS;
+	return true;
+}
+
+/* With --rotate, a reading covers whole cycles. */
+bool refresh_counts(struct serve *s)
+{
+	bool is_old = !s->figures.readings ||
+	              (!s->job.rotation.is_on &&
+	               now_ns() - s->last_reading >= s->job.interval * find_back_off(&s->budget));
+
+	return !is_old || read_counts_now(s);
+}
+
+/* The textfile and OTLP share the reading of an interval: metrics of two readings that follow each
+ * other at once would be those of no time. */
+bool read_interval(struct serve *s)
+{
+	const uint64_t half = s->job.interval * find_back_off(&s->budget) / 2;
+	const bool is_new =
+		s->figures.readings && (s->job.rotation.is_on || now_ns() - s->last_reading < half);
+
+	return is_new || read_counts_now(s);
+}
+
+char *make_serve_text(struct serve *s, enum exposition_format format, size_t *size)
+{
+	struct exposition x = { .format = format };
+	char *text = NULL;
+	bool failed;
+
+	x.out = open_memstream(&text, size);
+	if (!x.out)
+		return NULL;
+	put_series(&x, &s->job);
+	put_self_series(&x, s);
+	end_exposition(&x);
+	failed = x.failed || ferror(x.out) != 0;
+	if (fclose(x.out) == 0 && !failed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+/* Reports each reason once, with all events that it applies to. */
+static void report_missing_counts(const struct stat_job *job)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const pfm_count_info_t *info = &job->rows[i].info;
+		const char *between = "";
+		unsigned k = 0;
+
+		while (k < i && strcmp(job->rows[k].info.why, info->why) != 0)
+			k++;
+		if (!*info->why || k < i)
+			continue;
+		fputs("pfm serve: ", stderr);
+		for (k = i; k < job->n_rows; k++)
+			if (strcmp(job->rows[k].info.why, info->why) == 0 &&
+			    (k == i ||
+			     strcmp(job->rows[k].info.name, job->rows[k - 1].info.name) != 0)) {
+				fprintf(stderr, "%s%s", between, job->rows[k].info.name);
+				between = ", ";
+			}
+		fprintf(stderr, ": %s\n", info->why);
+		if (*info->remedy)
+			fprintf(stderr, "  %s\n", info->remedy);
+	}
+}
+
+static int check_series(struct serve *s)
+{
+	size_t n = count_most_series(&s->job) + SERVE_SELF_SERIES + MACHINE_SERIES;
+
+	if (n <= s->max_series)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        "pfm serve: up to %zu series would be served, and --max-series allows %llu: count "
+	        "fewer events or metrics, add up more (--per-socket, --per-die), or allow %zu\n",
+	        n, (unsigned long long)s->max_series, n);
+	return EXIT_REFUSED;
+}
+
+/* Finds the control groups that match the patterns at the start. Checks the events even without
+ * any. */
+static int find_first_groups(struct serve *s)
+{
+	struct stat_job *job = &s->job;
+	int rc;
+
+	if (!job->has_cgroup_patterns)
+		return EXIT_DONE;
+	rc = refuse_bad_events(job);
+	return rc == EXIT_DONE ? update_cgroups(job, SIZE_MAX, false, &s->cgroups) : rc;
+}
+
+/* Opens and starts the counters. */
+static int start_counts(struct serve *s)
+{
+	struct stat_job *job = &s->job;
+	int rc;
+
+	job->ctx = open_context(NULL);
+	if (!job->ctx)
+		return EXIT_REFUSED;
+	limit_files(&s->budget);
+	job->counters_free = (unsigned)s->budget.resources[BUDGET_COUNTERS_FREE].limit;
+	rc = plan_stat_metrics(job);
+	if (rc == EXIT_DONE)
+		rc = make_targets(job);
+	if (rc == EXIT_DONE)
+		rc = open_targets(job, 0);
+	if (rc == EXIT_DONE)
+		rc = find_first_groups(s);
+	if (rc == EXIT_DONE)
+		rc = open_probe(s);
+	if (rc == EXIT_DONE)
+		rc = check_files(s);
+	if (rc == EXIT_DONE)
+		rc = check_series(s);
+	if (rc == EXIT_DONE)
+		rc = start_targets(job);
+	s->last_reading = now_ns();
+	if (rc != EXIT_DONE)
+		return rc;
+	if (job->has_cgroup_patterns || !has_nothing_to_count(job))
+		return EXIT_DONE;
+	gather_rows(job, true);
+	report_missing_counts(job);
+	fputs("pfm serve: nothing can be counted\n", stderr);
+	return EXIT_REFUSED;
+}
+
+static int open_outputs(struct serve *s)
+{
+	int rc = EXIT_DONE;
+
+	if (s->textfile)
+		rc = open_textfile(s);
+	else if (!s->n_addresses && !s->otlp_url && !s->lines_path)
+		s->addresses[s->n_addresses++] = SERVE_USUAL_ADDRESS;
+	for (unsigned i = 0; i < s->n_addresses && rc == EXIT_DONE; i++)
+		rc = open_listener(s, s->addresses[i]);
+	if (rc == EXIT_DONE)
+		rc = start_http(s);
+	if (rc == EXIT_DONE)
+		rc = open_lines(s);
+	return rc == EXIT_DONE ? open_otlp(s) : rc;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* Opens a descriptor for the signals that end the service. Signals that the caller ignores, as
+ * nohup(1) does, stay ignored. */
+static int open_signals(sigset_t *before)
+{
+	static const int ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	struct sigaction was;
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (sigaction(ends[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaddset(&signals, ends[i]);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &signals, before);
+	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Ends a slot when its time is over, and takes a reading when the cycle is over. Returns the
+ * milliseconds until the next slot; negative if the counters could not be read. */
+static int rotate_groups(struct serve *s, uint64_t *slot_end)
+{
+	struct rotation *r = &s->job.rotation;
+
+	if (!r->is_on || s->paused_since)
+		return LONGEST_WAIT_MS;
+	if (!*slot_end)
+		*slot_end = now_ns() + find_slot_end(r);
+	if (now_ns() >= *slot_end) {
+		if (read_targets(&s->job) != EXIT_DONE)
+			return -1;
+		gather_slice(&s->job);
+		end_slice(&s->job);
+		end_slot(&s->job);
+		if (select_slot(&s->job) != EXIT_DONE ||
+		    (r->n_past >= r->info.n_slots && !read_counts_now(s)))
+			return -1;
+		*slot_end = now_ns() + find_slot_end(r);
+	}
+	return find_ms_until(*slot_end, LONGEST_WAIT_MS);
+}
+
+/* Writes the textfile when it is time. Returns the milliseconds until the next time. */
+static int serve_textfile(struct serve *s, uint64_t *next)
+{
+	uint64_t now = now_ns();
+
+	if (!s->textfile)
+		return LONGEST_WAIT_MS;
+	if (now >= *next) {
+		if (!read_interval(s))
+			return -1;
+		write_textfile(s);
+		*next += s->job.interval * find_back_off(&s->budget);
+		if (*next < now)
+			*next = now + s->job.interval;
+	}
+	return find_ms_until(*next, LONGEST_WAIT_MS);
+}
+
+static int find_longest_wait(const struct serve *s)
+{
+	return s->lock_path ? LOCK_WAIT_MS : s->budget.is_on ? BUDGET_WAIT_MS : LONGEST_WAIT_MS;
+}
+
+static int serve_until_signal(struct serve *s, int signals)
+{
+	struct pollfd polled[2 + SERVE_MAX_LISTENERS] = { { .fd = signals, .events = POLLIN } };
+	int fds[SERVE_MAX_LISTENERS];
+	unsigned n = list_http_fds(s, fds);
+	const int longest = find_longest_wait(s);
+	uint64_t next = now_ns() + s->job.interval, slot_end = 0;
+
+	begin_budget(&s->budget);
+	for (unsigned i = 0; i < n; i++)
+		polled[1 + i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (get_lines_fd(s) >= 0)
+		polled[1 + n++] = (struct pollfd){ .fd = get_lines_fd(s), .events = POLLIN };
+	for (;;) {
+		int wait, turn;
+
+		if (give_way(s) != EXIT_DONE)
+			return EXIT_REFUSED;
+		wait = find_budget_wait(&s->budget);
+		if (wait > 0) {
+			if (poll(polled, 1, wait < longest ? wait : longest) < 0 && errno != EINTR)
+				return report_bad_option("poll", errno);
+			if (polled[0].revents)
+				return EXIT_DONE;
+			continue;
+		}
+		turn = rotate_groups(s, &slot_end);
+		wait = serve_textfile(s, &next);
+		if (turn < 0 || wait < 0 || !run_http(s) || !run_lines(s))
+			return EXIT_REFUSED;
+		wait = run_otlp(s, turn < wait ? turn : wait);
+		if (wait < 0)
+			return EXIT_REFUSED;
+		wait = find_http_timeout(s, wait < longest ? wait : longest);
+		wait = find_lines_timeout(s, wait);
+		if (poll_with_otlp(s, polled, 1 + n, wait) < 0 && errno != EINTR)
+			return report_bad_option("poll", errno);
+		if (polled[0].revents)
+			return EXIT_DONE;
+	}
+}
+
+/* Takes pending signals, which would end the process before it has cleaned up. */
+static void discard_signals(int signals)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		;
+}
+
+int serve_counts(struct serve *s)
+{
+	sigset_t before;
+	int signals = open_signals(&before), rc;
+
+	if (signals < 0)
+		return report_bad_option("signals", errno);
+	rc = open_give_way_lock(s);
+	if (rc == EXIT_DONE)
+		rc = start_counts(s);
+	if (rc == EXIT_DONE)
+		rc = open_outputs(s);
+	if (rc == EXIT_DONE)
+		rc = serve_until_signal(s, signals);
+	close_otlp(s);
+	close_lines(s);
+	stop_http(s);
+	close_textfile(s);
+	close_give_way_lock(s);
+	discard_signals(signals);
+	close(signals);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}

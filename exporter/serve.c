@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm serve: counts and metrics of the whole system, for Prometheus and similar programs. */
+#include "common/http_url.h"
+#include "common/pfm.h"
+#include "series/series.h"
+#include "serve.h"
+#include "stat/options.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPT_LISTEN = LONG_ONLY,
+	OPT_TEXTFILE,
+	OPT_MAX_SERIES,
+	OPT_GIVE_WAY,
+	OPT_LINES,
+	OPT_OTLP,
+	OPT_BUDGET,
+	OPT_ROTATE,
+	OPT_WISH,
+	OPT_SHIFT,
+	OPT_EACH_CGROUP,
+	OPT_PER_CPU,
+	OPT_PER_CORE,
+	OPT_PER_DIE,
+	OPT_PER_SOCKET,
+	OPT_PER_NODE,
+	MS = 1000000,
+	KEPT_MEMORY = 1 << 20
+};
+
+#define USUAL_LOCK "/run/perfmon/pmu.lock"
+/* The events of node_exporter's perf collector, and task-clock. Software events need no counter, so
+ * they are one group that is read at once. */
+#define USUAL_SOFTWARE_EVENTS                                                                      \
+	"page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock"
+#define USUAL_HARDWARE_EVENTS                                                                      \
+	"cycles,instructions,branches,branch-misses,cache-references,cache-misses"
+
+static const uint64_t usual_interval = 1000, usual_textfile_interval = 10000;
+
+static const struct command_option options[] = {
+	{ 'e', "event", "EVENT,...", "events to count; may be repeated" },
+	{ 'M', "metrics", "METRIC,...",
+	  "metrics and groups of metrics: counts their events and serves their values" },
+	{ OPT_LISTEN, "listen", "ADDRESS",
+	  "answer on 127.0.0.1:9747 (the default), [::1]:9747 or unix:PATH; may be repeated" },
+	{ OPT_TEXTFILE, "textfile", "FILE",
+	  "replace FILE at each interval, for a textfile collector" },
+	{ 'I', "interval", "MS",
+	  "read the counters at most every MS milliseconds, default 1000; with --textfile: replace "
+	  "the file, with --otlp: send, every MS milliseconds, default 10000" },
+	{ OPT_MAX_SERIES, "max-series", "N",
+	  "refuse to start with more series than N, default 10000" },
+	{ OPT_GIVE_WAY, "give-way", "[FILE]",
+	  "pause while another program holds a lock on FILE, default " USUAL_LOCK
+	  ", or events of others compete for counters" },
+	{ OPT_LINES, "lines", "PATH",
+	  "give counts to local programs as lines, over a socket at PATH" },
+	{ OPT_OTLP, "otlp", "URL",
+	  "send metrics to this OpenTelemetry receiver, such as http://127.0.0.1:4318, at each "
+	  "interval" },
+	{ OPT_BUDGET, "budget", "LIMITS",
+	  "use no more than this: cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s, or some "
+	  "of it" },
+	{ OPT_ROTATE, "rotate", "[MS]",
+	  "plan groups of the events and let them take turns of MS milliseconds, 1000, on all CPUs "
+	  "at once; a reading is of a whole cycle of turns" },
+	{ OPT_WISH, "wish", "WISH",
+	  "with --rotate: [NAME=]N[/GAP] counts NAME in N turns a minute, and again after GAP "
+	  "seconds at most; may be repeated" },
+	{ OPT_SHIFT, "shift", NULL, "with --rotate: shift the cycle by the name of the machine" },
+	{ 'C', "cpu", "LIST", "count only on these CPUs: 0,2-3" },
+	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
+	  "count every event for each of these control groups; a pattern such as "
+	  "'kubepods.slice/*' means those that there are, and those to come" },
+	{ OPT_PER_CPU, "per-cpu", NULL, "serve the counts of each CPU instead of their sum" },
+	{ OPT_PER_CORE, "per-core", NULL, "serve the counts of each core" },
+	{ OPT_PER_DIE, "per-die", NULL, "serve the counts of each die" },
+	{ OPT_PER_SOCKET, "per-socket", NULL, "serve the counts of each socket" },
+	{ OPT_PER_NODE, "per-node", NULL, "serve the counts of each NUMA node" },
+	{ 0, NULL, NULL, NULL }
+};
+
+static int add_list(struct command_args *args, struct event_list *list, const char *value)
+{
+	if (!*value || *value == ',' || value[strlen(value) - 1] == ',' || strstr(value, ",,"))
+		return report_usage_error(args, "expected names separated by commas, got '%s'.",
+		                          value);
+	return event_list_add(list, value) ? -1 : report_no_memory();
+}
+
+static int set_cgroups(struct command_args *args, struct stat_job *job, const char *names)
+{
+	if (job->cgroups || !*names)
+		return report_usage_error(
+			args, "expected one list of control groups, separated by commas.");
+	job->cgroups = strdup(names);
+	job->each_cgroup = job->tell_cgroups = true;
+	job->has_cgroup_patterns = job->no_ratios = is_cgroup_pattern(names);
+	return job->cgroups ? -1 : report_no_memory();
+}
+
+static int set_interval(struct command_args *args, struct stat_job *job, const char *value)
+{
+	uint64_t ms;
+
+	if (!option_number(args, "--interval", value, 10, 86400000, &ms))
+		return args->status;
+	job->interval = ms * MS;
+	return -1;
+}
+
+/* Parses one option. Returns an exit status, or -1 to continue. */
+static int parse_serve_option(struct command_args *args, struct serve *s, int id, const char *value)
+{
+	struct stat_job *job = &s->job;
+
+	switch (id) {
+	case 'e': return add_list(args, &job->events, value);
+	case 'M': return add_list(args, &job->metric_names, value);
+	case 'I': return set_interval(args, job, value);
+	case 'C': job->cpus = value; return check_cpu_list(args, value) ? EXIT_USAGE : -1;
+	case OPT_LISTEN:
+		if (s->n_addresses == SERVE_MAX_LISTENERS)
+			return report_usage_error(args, "--listen may be given %d times.",
+			                          SERVE_MAX_LISTENERS);
+		s->addresses[s->n_addresses++] = value;
+		break;
+	case OPT_TEXTFILE: s->textfile = value; break;
+	case OPT_MAX_SERIES:
+		return option_number(args, "--max-series", value, 1, 100000000, &s->max_series)
+		               ? -1
+		               : args->status;
+	case OPT_LINES: s->lines_path = value; break;
+	case OPT_OTLP:
+		if (!is_http_url(value))
+			return report_usage_error(
+				args,
+				"expected a URL such as http://127.0.0.1:4318 after --otlp, got "
+				"'%s'.",
+				value);
+		s->otlp_url = value;
+		break;
+	case OPT_BUDGET:
+		return read_budget(&s->budget, value)
+		               ? -1
+		               : report_usage_error(
+					 args,
+					 "expected some of cpu=0.5%%,files=2000,counters-free=2,"
+					 "interrupts=2000/s after --budget, got '%s'.",
+					 value);
+	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 1000);
+	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
+	case OPT_SHIFT: job->rotation.is_shifted = true; break;
+	case OPT_GIVE_WAY: s->lock_path = value ? value : USUAL_LOCK; break;
+	case OPT_EACH_CGROUP: return set_cgroups(args, job, value);
+	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
+	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);
+	case OPT_PER_DIE: return set_aggregation(args, job, BY_DIE);
+	case OPT_PER_SOCKET: return set_aggregation(args, job, BY_SOCKET);
+	case OPT_PER_NODE: return set_aggregation(args, job, BY_NODE);
+	}
+	return -1;
+}
+
+static int read_options(struct command_args *args, struct serve *s)
+{
+	const char *value;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0) {
+		status = parse_serve_option(args, s, id, value);
+		if (status >= 0)
+			return status;
+	}
+	if (id < 0)
+		return args->status;
+	if (args->n)
+		return report_usage_error(args, "expected options only, got '%s'.",
+		                          args->operands[0]);
+	/* Only groups that take turns are sure to leave counters free. */
+	if (s->budget.resources[BUDGET_COUNTERS_FREE].limit > 0 && !s->job.rotation.is_on &&
+	    set_rotation(args, &s->job.rotation, NULL, 1000) >= 0)
+		return args->status;
+	if (!s->job.rotation.is_on && (s->job.rotation.n_wishes || s->job.rotation.is_shifted))
+		return report_usage_error(args, "--wish and --shift need --rotate.");
+	if (!s->job.interval)
+		s->job.interval =
+			(s->textfile || s->otlp_url ? usual_textfile_interval : usual_interval) *
+			MS;
+	if (!s->job.events.n && !s->job.metric_names.n &&
+	    !event_list_add(&s->job.events, s->job.rotation.is_on ? USUAL_SOFTWARE_EVENTS
+	                                            "," USUAL_HARDWARE_EVENTS
+	                                                          : "{" USUAL_SOFTWARE_EVENTS
+	                                                            "}:W," USUAL_HARDWARE_EVENTS))
+		return report_no_memory();
+	return -1;
+}
+
+static int run_serve(struct command_args *args)
+{
+	static struct serve s;
+	int status;
+
+	s = (struct serve){ .max_series = 10000 };
+	s.job.all_cpus = true;
+	s.job.out = stdout;
+	s.job.format = EXPOSITION_OPENMETRICS;
+	note_start_time();
+	/* Keeps the memory of a text for the next one: returning it costs more than a reading. */
+	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+	program_name = "pfm serve";
+	status = read_options(args, &s);
+	if (status < 0)
+		status = serve_counts(&s);
+	close_listeners(&s);
+	close_probe(&s);
+	free_series(&s.job);
+	free_targets(&s.job);
+	pfm_close_context(s.job.ctx);
+	event_list_free(&s.job.events);
+	free_stat_metrics(&s.job);
+	free(s.job.cgroups);
+	return status;
+}
+
+const struct command cmd_serve = {
+	.name = "serve",
+	.usage = "[-e EVENT,...] [-M METRIC,...] [--listen ADDRESS]... [--textfile FILE] "
+		 "[OPTION]...",
+	.summary = "serve counts and metrics of the machine to Prometheus",
+	.about = "Counts events on all CPUs until a signal ends it, and answers GET /metrics with "
+		 "OpenMetrics 1.0 or the Prometheus text format, as the client requests. The "
+		 "counters are read on a request, but not more often than the --interval.\n"
+		 "Every count comes with its quality, the share of the time counted and, if it is "
+		 "not exact, the cause. An event that was not counted has no sample.\n"
+		 "Without --listen, --textfile, --lines and --otlp it listens "
+		 "on " SERVE_USUAL_ADDRESS ", which only programs of this machine reach.",
+	.examples = "The default events, for a Prometheus on this machine\n"
+		    "pfm serve\n"
+		    "Metrics of each socket, for local readers\n"
+		    "pfm serve -M ipc,l3_mpki --per-socket --listen unix:/run/perfmon.sock\n"
+		    "A file for node_exporter's textfile collector\n"
+		    "pfm serve --textfile /var/lib/prometheus/node-exporter/perfmon.prom\n",
+	.options = options,
+	.run = run_serve
+};

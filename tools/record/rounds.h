@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm record --continuous: repeated recordings in a folder whose size and age are limited. */
+#ifndef PFM_RECORD_ROUNDS_H
+#define PFM_RECORD_ROUNDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "common/event_list.h"
+
+struct record_rounds {
+	const char *folder;            /* of --continuous; NULL: one recording */
+	uint64_t round_seconds, every; /* seconds: length of a round, distance of rounds */
+	uint64_t keep_bytes,
+		keep_seconds; /* limits: bytes of all files, age of each; 0: no limit */
+	uint64_t n_rounds;    /* 0: until a signal */
+	const char *push_url; /* receiver of files, which are then removed; NULL: keep files */
+	bool has_names;       /* files are sent with the names of functions */
+	bool takes_turns;     /* one event in each round */
+};
+
+/* True in the process of a round, which does not print the path of its file. */
+extern bool is_record_round;
+
+struct command_args;
+/* Takes recordings until a signal to stop. @args: those of pfm record. Returns an exit status. */
+int record_continuously(const struct command_args *args, const struct record_rounds *r,
+                        const struct event_list *events);
+
+#endif

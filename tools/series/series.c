@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts and metrics as series. A counter never decreases: it is the sum of what its intervals
+ * counted, each extrapolated for itself, since a count that is extrapolated over all of the time
+ * can decrease. What was not counted in the last interval has no sample. */
+#include "series/values.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Samples of a count: value, share of the time, cause, and the states of its quality; of a metric:
+ * value, error, cause, and states. */
+enum { SAMPLES_EACH = 3 + N_QUALITIES };
+
+static int compare_labels(const struct stat_row *a, const struct stat_row *b)
+{
+	int order = strcmp(a->label, b->label);
+
+	return order ? order : !a->own - !b->own;
+}
+
+static int compare_events(const struct stat_row *a, const struct stat_row *b)
+{
+	int order = compare_labels(a, b);
+
+	if (!order)
+		order = strcmp(a->info.pmu, b->info.pmu);
+	return order ? order : strcmp(find_series_event(&a->info), find_series_event(&b->info));
+}
+
+struct sorted_row {
+	const struct stat_row *at;
+};
+
+/* Rows are of one array: of equal ones the first comes first. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct stat_row *x = ((const struct sorted_row *)a)->at,
+			      *y = ((const struct sorted_row *)b)->at;
+	int order = compare_events(x, y);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+/* Of rows with one label, which are neighbours among the @n sorted ones, marks the first. */
+static void mark_first_rows(const struct stat_job *job, const struct sorted_row *sorted)
+{
+	const struct stat_row *first = NULL;
+
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		if (!first || sorted[i].at < first || compare_labels(sorted[i].at, first) != 0)
+			first = sorted[i].at;
+		if (i + 1 == job->n_rows || compare_labels(sorted[i + 1].at, first) != 0)
+			job->series->rows[first - job->rows].starts_label = !first->own;
+	}
+}
+
+static bool find_row_series(struct stat_job *job)
+{
+	struct sorted_row *sorted = calloc(job->n_rows + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return false;
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		sorted[i].at = &job->rows[i];
+		job->series->rows[i].family = find_count_family(&job->rows[i].info);
+		job->series->rows[i].event = find_series_event(&job->rows[i].info);
+	}
+	qsort(sorted, job->n_rows, sizeof(*sorted), compare_rows);
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		bool is_repeated = i && compare_events(sorted[i - 1].at, sorted[i].at) == 0;
+
+		job->series->rows[sorted[i].at - job->rows].is_repeated = is_repeated;
+		job->series->n_row_series += !is_repeated;
+	}
+	mark_first_rows(job, sorted);
+	free(sorted);
+	return true;
+}
+
+/* Each metric has a series for each place. */
+static bool find_metric_series(struct stat_job *job)
+{
+	struct series *s = job->series;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < job->n_rows; i++)
+		n += s->rows[i].starts_label;
+	s->metrics = calloc((size_t)n * job->metrics.n + 1, sizeof(*s->metrics));
+	for (unsigned m = 0; s->metrics && m < job->metrics.n; m++)
+		for (unsigned i = 0; i < job->n_rows; i++)
+			if (s->rows[i].starts_label)
+				s->metrics[s->n_metrics++] =
+					(struct metric_series){ .metric = m, .row = i };
+	return s->metrics;
+}
+
+static void find_processors(struct series *s, const pfm_ctx_t *ctx)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	int n = pfm_count_pmus(ctx);
+
+	for (int i = 0; i < n && s->n_processors < MAX_PROCESSORS; i++) {
+		if (pfm_describe_pmu(ctx, i, &pmu) || !(pmu.flags & PFM_PMU_HOST) ||
+		    !(pmu.flags & PFM_PMU_CORE) || (pmu.flags & (PFM_PMU_HIDDEN | PFM_PMU_KERNEL)))
+			continue;
+		s->processors[s->n_processors++] = (struct named_processor){ pmu.name, pmu.desc };
+	}
+}
+
+static bool prepare_series(struct stat_job *job)
+{
+	if (job->series)
+		return true;
+	job->series = calloc(1, sizeof(*job->series));
+	if (!job->series)
+		return false;
+	find_processors(job->series, job->ctx);
+	job->series->rows = calloc(job->n_rows + 1, sizeof(*job->series->rows));
+	job->series->n_rows = job->n_rows;
+	return job->series->rows && find_row_series(job) && find_metric_series(job);
+}
+
+void free_series(struct stat_job *job)
+{
+	if (job->series) {
+		free(job->series->rows);
+		free(job->series->metrics);
+	}
+	free(job->series);
+	job->series = NULL;
+}
+
+void move_series(struct stat_job *job, const unsigned *moved)
+{
+	struct series *s = job->series;
+
+	for (unsigned i = 0; s && i < s->n_rows; i++)
+		if (moved[i] != UINT_MAX)
+			s->rows[moved[i]] = s->rows[i];
+	if (s)
+		s->n_rows = job->n_rows;
+}
+
+bool extend_series(struct stat_job *job)
+{
+	struct series *s = job->series;
+	struct row_series *more;
+
+	if (!s)
+		return prepare_series(job);
+	more = realloc(s->rows, (job->n_rows + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	s->rows = more;
+	for (unsigned i = s->n_rows; i < job->n_rows; i++)
+		s->rows[i] = (struct row_series){ 0 };
+	for (unsigned i = 0; i < job->n_rows; i++)
+		s->rows[i].starts_label = false;
+	s->n_rows = job->n_rows;
+	free(s->metrics);
+	s->metrics = NULL;
+	s->n_metrics = s->n_row_series = 0;
+	return find_row_series(job) && find_metric_series(job);
+}
+
+size_t count_most_series(struct stat_job *job)
+{
+	if (!prepare_series(job))
+		return 0;
+	return ((size_t)job->series->n_row_series + job->series->n_metrics) * SAMPLES_EACH +
+	       (job->rotation.is_on ? job->series->n_row_series : 0);
+}
+
+bool update_series(struct stat_job *job, double elapsed)
+{
+	if (!prepare_series(job))
+		return false;
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		if (job->rows[i].tally.counted)
+			job->series->rows[i].total += job->rows[i].tally.count.value;
+		if (job->rotation.is_on)
+			job->series->rows[i].slot_error = find_slot_error(job, &job->rows[i]);
+	}
+	for (unsigned i = 0; i < job->series->n_metrics; i++) {
+		struct metric_series *m = &job->series->metrics[i];
+
+		m->is_computed = compute_stat_metric(job, &job->metrics.at[m->metric],
+		                                     job->rows[m->row].label, elapsed, &m->answer);
+	}
+	return true;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The values of series, shared by the files that find and write them. */
+#ifndef PFM_SERIES_VALUES_H
+#define PFM_SERIES_VALUES_H
+
+#include "common/metric.h"
+#include "series/series.h"
+
+struct row_series {
+	struct series_family family;
+	const char *event; /* as labels name it */
+	uint64_t total;
+	double slot_error; /* with --rotate: in percent; negative: unknown */
+	bool is_repeated;  /* another row has the same event and place: that one has the series */
+	bool starts_label; /* the first row of its place */
+};
+
+struct metric_series {
+	unsigned metric, row; /* of job->metrics; the first row of its place */
+	bool is_computed;
+	struct metric_answer answer;
+};
+
+/* A processor of the machine: the registry of PMUs is large, and each text names them. */
+struct named_processor {
+	const char *pmu, *model;
+};
+
+enum {
+	MAX_PROCESSORS = 8,
+	N_QUALITIES = PFM_QUALITY_NOT_SUPPORTED + 1,
+	MAX_LABELS = 10,
+	PLACE_MAX = 16
+};
+
+struct series {
+	struct named_processor processors[MAX_PROCESSORS];
+	unsigned n_processors;
+	struct row_series *rows;
+	struct metric_series *metrics;
+	unsigned n_metrics, n_row_series, n_rows;
+};
+
+/* ---- labels and values (series_families.c) --------------------------------------------------- */
+
+struct label_list {
+	struct label at[MAX_LABELS + 1];
+	unsigned n;
+	char places[3][PLACE_MAX]; /* socket, die, core */
+};
+
+/* The list is valid as long as @l is. */
+const struct label *list_count_labels(struct label_list *l, const struct stat_job *job,
+                                      const struct stat_row *row);
+const struct label *list_metric_labels(struct label_list *l, const struct stat_job *job,
+                                       const struct metric_series *m);
+/* A control group that had nothing to do has counted all there was. */
+bool has_series_value(const struct stat_row *row);
+bool has_metric_value(const struct metric_series *m);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm show: a processor, as text and as JSON. */
+#include "common/pfm.h"
+#include "show/show.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *format_feature(const char *text, uint64_t value, char buf[24])
+{
+	if (*text)
+		return text;
+	snprintf(buf, 24, "%" PRIu64, value);
+	return buf;
+}
+
+/* Prints features in a wide column, because most names are long. */
+static void print_features(const struct shower *s, int pmu)
+{
+	const char *name, *text;
+	uint64_t value;
+	size_t column = 0;
+	char buf[24];
+	unsigned i;
+
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
+	     i++)
+		column = strlen(name) > column ? strlen(name) : column;
+	if (i)
+		show_heading("Features");
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
+	     i++) {
+		printf("  %s%-*s%s ", term_colour_begin(stdout, DIM), (int)column, name,
+		       term_colour_end(stdout));
+		term_wrap(stdout, column + 3, column + 3, format_feature(text, value, buf));
+	}
+}
+
+void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p)
+{
+	char buf[160];
+
+	printf("%s%s%s  %s\n", term_colour_begin(stdout, BOLD), p->name, term_colour_end(stdout),
+	       p->desc);
+	show_line("also called", p->aliases);
+	show_line("origin", p->origin);
+	show_line("source", p->source);
+	if (p->flags & PFM_PMU_FALLBACK)
+		show_line("fallback", p->flags & PFM_PMU_NEAREST
+		                              ? "list of the nearest model: this model is unknown"
+		                              : "architectural events only: this model is unknown");
+	show_line("this machine", p->flags & PFM_PMU_HOST ? "yes" : "no");
+	if (p->flags & PFM_PMU_KERNEL) {
+		snprintf(buf, sizeof(buf), "%s, type %d", *p->device ? p->device : p->name,
+		         p->type);
+		show_line("kernel", buf);
+	}
+	show_line("CPUs", p->cpus);
+	if (p->n_instances > 1) {
+		snprintf(buf, sizeof(buf), "%u units", p->n_instances);
+		show_line("instances", buf);
+	}
+	snprintf(buf, sizeof(buf), "%u", p->n_events);
+	show_line("events", buf);
+	if (p->n_counters || p->n_fixed) {
+		snprintf(buf, sizeof(buf), "%u general, %u fixed", p->n_counters, p->n_fixed);
+		show_line("counters", buf);
+	}
+	if (p->width) {
+		snprintf(buf, sizeof(buf), "%u bits", p->width);
+		show_line("width", buf);
+	}
+	print_features(s, pmu);
+}
+
+void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p)
+{
+	const char *name, *text;
+	struct json *j = &s->out;
+	uint64_t value;
+	unsigned i;
+
+	put_begin(j, NULL, '{');
+	put_text(j, "pmu", p->name);
+	put_text(j, "desc", p->desc);
+	put_text_if(j, "aka", p->aliases);
+	put_text(j, "origin", p->origin);
+	put_text_if(j, "source", p->source);
+	put_bool(j, "host", p->flags & PFM_PMU_HOST);
+	put_bool(j, "kernel", p->flags & PFM_PMU_KERNEL);
+	put_bool(j, "uncore", p->flags & PFM_PMU_UNCORE);
+	put_bool(j, "fallback", p->flags & PFM_PMU_FALLBACK);
+	if (p->flags & PFM_PMU_NEAREST)
+		put_bool(j, "nearest", true);
+	if (p->type >= 0)
+		put_int(j, "type", p->type);
+	put_text_if(j, "device", p->device);
+	put_text_if(j, "cpus", p->cpus);
+	put_int(j, "instances", p->n_instances);
+	put_int(j, "events", p->n_events);
+	put_int(j, "counters", p->n_counters);
+	put_int(j, "fixed", p->n_fixed);
+	put_int(j, "width", p->width);
+	put_begin(j, "features", '{');
+	for (i = 0; pfm_describe_feature(s->ctx, pmu, i, &name, &text, &value) == PFMLIB_SUCCESS;
+	     i++)
+		if (*text)
+			put_text(j, name, text);
+		else
+			put_hex(j, name, value);
+	put_end(j, '}');
+	put_end(j, '}');
+	put_line(j);
+}

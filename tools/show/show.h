@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of pfm show. */
+#ifndef PFM_SHOW_H
+#define PFM_SHOW_H
+
+#include <stdbool.h>
+#include <perfmon/perfmon.h>
+#include "common/json.h"
+
+enum { SHOW_TEXT_SIZE = 1024, SHOW_LABEL_WIDTH = 14 };
+
+struct shower {
+	pfm_ctx_t *ctx;
+	const char *pmu; /* --pmu, or NULL */
+	bool json;
+	struct json out;
+};
+
+/* show_lines.c: lines of text that begin with a label. */
+
+void show_label(const char *label);
+/* Prints nothing if @text is empty or NULL. */
+void show_line(const char *label, const char *text);
+void show_number(const char *label, uint64_t value);
+void show_heading(const char *text);
+
+/* show_event.c: shows event @text of a list. */
+
+void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                        const pfm_event_info_t *e);
+void show_event_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                        const pfm_event_info_t *e);
+/* Show the registers and perf attributes of @text, and how the dialects spell it. */
+void print_registers(const struct shower *s, const char *text);
+void print_spellings(const struct shower *s, const char *text);
+void put_spellings(struct shower *s, const char *text);
+
+/* show_unlisted.c: shows an event that fields select. */
+
+void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu);
+void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
+                           const pfm_encoding_t *enc);
+
+/* show_pmu.c: shows a PMU. */
+
+void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p);
+void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p);
+
+/* show_models.c: shows properties that only some processors have. */
+
+/* Prints one labelled line. */
+typedef void (*show_line_fn)(const char *label, const char *text);
+
+/* Show these properties for event @e. @type is a PFMLIB_*_PMU. */
+void print_model_lines(const pfm_ctx_t *ctx, int type, const pfm_event_info_t *e,
+                       show_line_fn line);
+void put_model(const pfm_ctx_t *ctx, struct json *j, int type, const pfm_event_info_t *e);
+/* True for a field that print_model_lines() shows in words. */
+bool model_has_field(int type, const char *field);
+/* Writes the uncertainty of counts of event @text, "" for most events. Returns @buf. */
+#define NOTE_MAX 256
+char *describe_uncertainty(const pfm_ctx_t *ctx, const char *text, char buf[NOTE_MAX]);
+
+#endif

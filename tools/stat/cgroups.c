@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* Control groups to count: those of pfm stat -G, and those that match the patterns of pfm serve
+ * --for-each-cgroup. The latter are added when they appear and removed when they are deleted: a
+ * group is counted as long as its folder exists; a new folder with the same name is a new group. */
+#include "common/pfm.h"
+#include "series/series.h"
+#include "stat/stat.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096 };
+
+/* A folder that a pattern matches. */
+struct found_cgroup {
+	char *path;
+	uint64_t id; /* its inode */
+	bool is_counted;
+};
+
+struct found_cgroups {
+	struct found_cgroup *at;
+	size_t n;
+};
+
+bool is_cgroup_pattern(const char *names)
+{
+	return strpbrk(names, "*?[") != NULL;
+}
+
+/* ---- named groups ---------------------------------------------------------------------------- */
+
+/* Finds the mount of perf's control groups: the hierarchy of perf_event, or version 2. */
+static bool find_mount(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	const struct mntent *m;
+	bool own = false, any = false;
+
+	path[0] = 0;
+	while (mounts && !own && (m = getmntent(mounts))) {
+		own = strcmp(m->mnt_type, "cgroup") == 0 && hasmntopt(m, "perf_event");
+		if (!own && (any || strcmp(m->mnt_type, "cgroup2") != 0))
+			continue;
+		any = true;
+		snprintf(path, size, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return *path != 0;
+}
+
+/* Finds where perf's hierarchy of control groups is mounted. False, after a message, if it is not
+ * mounted. */
+static bool find_cgroup_mount(char *path, size_t size)
+{
+	if (find_mount(path, size))
+		return true;
+	fprintf(stderr,
+	        "%s: no control groups are mounted: run 'mount -t cgroup2 none /sys/fs/cgroup' as "
+	        "root\n",
+	        program_name);
+	return false;
+}
+
+static int add_cgroup(struct stat_job *job, const char *mount, const char *name, unsigned first,
+                      unsigned n)
+{
+	struct stat_target *p = add_target(job, first, n);
+	size_t size = strlen(mount) + strlen(name) + 2;
+
+	if (!p)
+		return report_bad_option("control groups", ENOMEM);
+	p->label = strdup(name);
+	if (*name)
+		p->cgroup = malloc(size);
+	if (!p->label || (*name && !p->cgroup))
+		return report_bad_option("control groups", ENOMEM);
+	if (strncmp(name, mount, strlen(mount)) == 0)
+		snprintf(p->cgroup, size, "%s", name);
+	else if (*name)
+		snprintf(p->cgroup, size, "%s/%s", mount, name + (*name == '/'));
+	if (!p->cgroup || access(p->cgroup, X_OK) == 0)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        "%s: %s: expected a control group, got '%s' (%s: %s); 'systemd-cgls' lists them\n",
+	        program_name, job->each_cgroup ? "--for-each-cgroup" : "-G", name, p->cgroup,
+	        strerror(errno));
+	return EXIT_REFUSED;
+}
+
+static bool is_labelled(const struct stat_job *job, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < job->n_parts; i++)
+		if (strcmp(job->parts[i].label, name) == 0)
+			return true;
+	return false;
+}
+
+static int report_too_many_groups(const struct stat_job *job)
+{
+	fprintf(stderr,
+	        "%s: -G has more names than the %u event%s to count; --for-each-cgroup counts "
+	        "every event for each\n",
+	        program_name, job->events.n, job->events.n == 1 ? "" : "s");
+	return EXIT_REFUSED;
+}
+
+/* Adds the groups of -G: one name for all events, or a name for each event, where an empty name is
+ * the whole system. */
+int add_cgroups(struct stat_job *job)
+{
+	char mount[PATH_SIZE], *rest = job->cgroups;
+	unsigned i = 0;
+	int status = EXIT_DONE;
+
+	if (!find_cgroup_mount(mount, sizeof(mount)))
+		return EXIT_REFUSED;
+	if (!job->each_cgroup && !strchr(job->cgroups, ','))
+		return add_cgroup(job, mount, job->cgroups, 0, job->events.n);
+	for (; rest && status == EXIT_DONE; i++) {
+		const char *name = strsep(&rest, ",");
+
+		if (job->each_cgroup)
+			status = is_labelled(job, name)
+			                 ? EXIT_DONE
+			                 : add_cgroup(job, mount, name, 0, job->events.n);
+		else if (i < job->events.n)
+			status = add_cgroup(job, mount, name, i, 1);
+		else
+			status = report_too_many_groups(job);
+	}
+	if (status == EXIT_DONE && !job->each_cgroup && i < job->events.n)
+		return add_cgroup(job, mount, "", i, job->events.n - i);
+	return status;
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(((const struct found_cgroup *)a)->path,
+	              ((const struct found_cgroup *)b)->path);
+}
+
+static void free_found(struct found_cgroups *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->at[i].path);
+	free(f->at);
+}
+
+/* Adds the folders among the paths. False without memory. */
+static bool add_folders(struct found_cgroups *f, char *const *paths, size_t n)
+{
+	struct found_cgroup *more = realloc(f->at, (f->n + n + 1) * sizeof(*more));
+	struct stat folder;
+
+	if (!more)
+		return false;
+	f->at = more;
+	for (size_t i = 0; i < n; i++) {
+		if (stat(paths[i], &folder) != 0 || !S_ISDIR(folder.st_mode))
+			continue;
+		f->at[f->n].path = strdup(paths[i]);
+		f->at[f->n].id = folder.st_ino;
+		f->at[f->n].is_counted = false;
+		if (!f->at[f->n].path)
+			return false;
+		f->n++;
+	}
+	return true;
+}
+
+/* The folders that @pattern matches below @mount. False without memory. */
+static bool find_folders(struct found_cgroups *f, const char *mount, const char *pattern)
+{
+	size_t size = strlen(mount) + strlen(pattern) + 2;
+	char *whole = malloc(size);
+	glob_t g = { 0 };
+	bool is_good;
+	int rc;
+
+	if (!whole)
+		return false;
+	snprintf(whole, size, "%s/%s", mount, pattern + (*pattern == '/'));
+	rc = glob(whole, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &g);
+	is_good = rc != GLOB_NOSPACE && (rc != 0 || add_folders(f, g.gl_pathv, g.gl_pathc));
+	globfree(&g);
+	free(whole);
+	return is_good;
+}
+
+static void remove_repeated(struct found_cgroups *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (n && strcmp(f->at[n - 1].path, f->at[i].path) == 0)
+			free(f->at[i].path);
+		else
+			f->at[n++] = f->at[i];
+	f->n = n;
+}
+
+/* Finds all groups that match the patterns, sorted by path. False without memory. */
+static bool find_cgroups(const struct stat_job *job, const char *mount, struct found_cgroups *f)
+{
+	char *copy = strdup(job->cgroups), *rest = copy, *pattern;
+	bool is_good = copy != NULL;
+
+	while (is_good && (pattern = strsep(&rest, ",")))
+		is_good = !*pattern || find_folders(f, mount, pattern);
+	free(copy);
+	if (!is_good)
+		return false;
+	if (f->n)
+		qsort(f->at, f->n, sizeof(*f->at), compare_paths);
+	remove_repeated(f);
+	return true;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Reserves memory for @more parts and updates pointers to parts. */
+static bool reserve_parts(struct stat_job *job, size_t more)
+{
+	struct stat_target *moved = calloc(job->n_parts + more + 1, sizeof(*moved));
+
+	if (!moved)
+		return false;
+	if (job->n_parts)
+		memcpy(moved, job->parts, job->n_parts * sizeof(*moved));
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
+		if (row->part)
+			row->part = moved + (row->part - job->parts);
+		row->worst = NULL;
+	}
+	free(job->parts);
+	job->parts = moved;
+	return true;
+}
+
+/* Marks parts whose group was removed. Returns their number. */
+static unsigned mark_gone(struct stat_job *job, struct found_cgroups *f)
+{
+	unsigned n = 0;
+
+	for (struct stat_target *p = job->parts; p < job->parts + job->n_parts; p++) {
+		const struct found_cgroup key = { .path = p->cgroup };
+		struct found_cgroup *found =
+			f->n ? bsearch(&key, f->at, f->n, sizeof(key), compare_paths) : NULL;
+
+		p->is_gone = !found || found->id != p->cgroup_id;
+		if (!p->is_gone)
+			found->is_counted = true;
+		n += p->is_gone;
+	}
+	return n;
+}
+
+/* Removes the rows of marked parts. moved[i]: new index of row i; UINT_MAX: removed. */
+static void remove_gone_rows(struct stat_job *job, unsigned *moved)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const bool is_gone = job->rows[i].part && job->rows[i].part->is_gone;
+
+		moved[i] = is_gone ? UINT_MAX : n;
+		if (is_gone)
+			free_row(&job->rows[i]);
+		else
+			job->rows[n++] = job->rows[i];
+	}
+	job->n_rows = n;
+}
+
+static void remove_gone_parts(struct stat_job *job, const unsigned *moved)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < job->n_parts; i++) {
+		struct stat_target *p = &job->parts[i];
+
+		if (p->is_gone) {
+			free_target(p);
+			continue;
+		}
+		for (unsigned k = 0; k < p->n; k++)
+			p->rows[k] = moved[p->rows[k]];
+		for (unsigned k = 0; k < p->n; k++) {
+			job->rows[p->rows[k]].part = &job->parts[n];
+			job->rows[p->rows[k]].worst = NULL;
+		}
+		job->parts[n++] = *p;
+	}
+	job->n_parts = n;
+}
+
+/* Adds a part unless its group was removed meanwhile. False without memory. */
+static bool add_part(struct stat_job *job, const struct found_cgroup *found, const char *mount)
+{
+	struct stat_target *p = &job->parts[job->n_parts];
+	bool has_names;
+
+	*p = (struct stat_target){ .n_texts = job->events.n, .watch = -1 };
+	p->cgroup = strdup(found->path);
+	p->label = strdup(found->path + strlen(mount) + 1);
+	p->cgroup_id = found->id;
+	has_names = p->cgroup && p->label;
+	if (!has_names || open_new_target(job, p) != EXIT_DONE) {
+		free_target(p);
+		return has_names;
+	}
+	job->n_parts++;
+	return make_rows(job, p) && visit_session_metrics(job, p->session) && prepare_ratios(job);
+}
+
+/* Returns how many more parts may be counted; SIZE_MAX while the number of series of a part is
+ * unknown. */
+static size_t find_room(struct stat_job *job, size_t most_series)
+{
+	const size_t used = job->n_parts ? count_most_series(job) : 0,
+		     each = job->n_parts ? used / job->n_parts : 0;
+
+	return !each ? SIZE_MAX : used < most_series ? (most_series - used) / each : 0;
+}
+
+static bool remove_gone(struct stat_job *job, struct cgroup_figures *figures, unsigned n_gone)
+{
+	unsigned *moved = calloc(job->n_rows + 1, sizeof(*moved));
+
+	if (!moved)
+		return false;
+	remove_gone_rows(job, moved);
+	remove_gone_parts(job, moved);
+	move_series(job, moved);
+	figures->n_gone += n_gone;
+	free(moved);
+	return extend_series(job);
+}
+
+static bool add_new(struct stat_job *job, const struct found_cgroups *f, const char *mount,
+                    size_t most_series, struct cgroup_figures *figures)
+{
+	size_t size = find_room(job, most_series);
+	bool is_good = true;
+
+	for (size_t i = 0; i < f->n && is_good; i++) {
+		const unsigned before = job->n_parts;
+
+		if (f->at[i].is_counted)
+			continue;
+		if (!size) {
+			figures->n_omitted++;
+			continue;
+		}
+		is_good = add_part(job, &f->at[i], mount);
+		if (job->n_parts == before)
+			continue;
+		figures->n_born++;
+		size--;
+		if (is_good && !before) {
+			is_good = extend_series(job);
+			size = find_room(job, most_series);
+		}
+	}
+	return is_good && extend_series(job);
+}
+
+/* Starts counting in the parts from @first on. */
+static int start_new(struct stat_job *job, unsigned first)
+{
+	if (job->rotation.is_on && select_slot(job) != EXIT_DONE)
+		return EXIT_REFUSED;
+	for (struct stat_target *p = job->parts + first; p < job->parts + job->n_parts; p++)
+		pfm_start_session(p->session);
+	return EXIT_DONE;
+}
+
+int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
+                   struct cgroup_figures *figures)
+{
+	struct found_cgroups f = { 0 };
+	char mount[PATH_MAX];
+	bool is_good = find_cgroup_mount(mount, sizeof(mount)) && find_cgroups(job, mount, &f);
+	unsigned n_gone = is_good ? mark_gone(job, &f) : 0, n_kept = job->n_parts - n_gone;
+
+	figures->n_omitted = 0;
+	if (n_gone)
+		is_good = remove_gone(job, figures, n_gone);
+	if (is_good && f.n > n_kept)
+		is_good = reserve_parts(job, f.n - n_kept) &&
+		          add_new(job, &f, mount, most_series, figures);
+	free_found(&f);
+	if (!is_good)
+		return report_no_memory();
+	return is_counting && job->n_parts > n_kept ? start_new(job, n_kept) : EXIT_DONE;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: finds metrics by name, and plans groups of their events, so that the events of a group
+ * are counted at the same times. */
+#include "stat/metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_METRICS = 1024, MAX_DEPTH = 16 };
+
+/* ---- names to metrics ------------------------------------------------------------------------ */
+
+bool add_stat_metric(struct stat_metrics *list, int pmu, unsigned event)
+{
+	struct stat_metric *more = realloc(list->at, (list->n + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	list->at = more;
+	for (unsigned i = 0; i < list->n; i++)
+		if (more[i].pmu == pmu && more[i].event == event)
+			return true;
+	more[list->n++] = (struct stat_metric){ .pmu = pmu, .event = event };
+	return true;
+}
+
+/* True for metrics outside of the tree, whose groups are not levels of the tree. */
+static bool is_info_metric(const char *name)
+{
+	return strncasecmp(name, "info_", 5) == 0 || strncasecmp(name, "tma_info_", 9) == 0 ||
+	       strncasecmp(name, "bottleneck", 10) == 0 ||
+	       strncasecmp(name, "tma_bottleneck", 14) == 0;
+}
+
+struct group_expansion {
+	struct stat_job *job;
+	bool tree, failed;
+	unsigned members;
+};
+
+static bool add_member(void *arg, int pmu, unsigned event, const pfm_metric_info_t *info)
+{
+	struct group_expansion *g = arg;
+
+	g->members++;
+	if (g->job->metrics.n < MAX_METRICS && !(g->tree && is_info_metric(info->name)))
+		g->failed = !add_stat_metric(&g->job->metrics, pmu, event);
+	return !g->failed;
+}
+
+/* Adds the metrics of group @name. @tree: only levels of the tree. *@members: the number of its
+ * metrics, including those added before. False without memory. */
+static bool add_group(struct stat_job *job, const char *name, bool tree, unsigned *members)
+{
+	struct group_expansion g = { .job = job, .tree = tree };
+	bool is_visited = visit_group_metrics(job->ctx, name, add_member, &g);
+
+	*members = g.members;
+	return is_visited && !g.failed;
+}
+
+/* Adds the metric or the group of metrics called @name. Returns an exit status. */
+static int add_name(struct stat_job *job, const char *name)
+{
+	static struct metric_use m;
+	pfm_error_t error = PFM_INIT(error);
+	int rc = find_metric(job->ctx, NULL, name, &m, &error);
+	unsigned members;
+
+	if (!rc)
+		return add_stat_metric(&job->metrics, m.pmu, m.event)
+		               ? EXIT_DONE
+		               : report_bad_option("metrics", ENOMEM);
+	if (!add_group(job, name, false, &members))
+		return report_bad_option("metrics", ENOMEM);
+	if (members)
+		return EXIT_DONE;
+	report_stat_refusal(job, name, &error);
+	if (error.kind == PFM_KIND_UNKNOWN_EVENT && !job->json)
+		fputs("  'pfm list --metrics' lists the metrics\n", stderr);
+	return EXIT_REFUSED;
+}
+
+bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session)
+{
+	pfm_session_metric_t m = PFM_INIT(m);
+
+	for (unsigned i = 0; i < pfm_count_metrics(session); i++)
+		if (!pfm_compute_session_metric(session, i, NULL, 0, 0, &m) &&
+		    !add_stat_metric(&job->metrics, m.pmu, m.event))
+			return false;
+	return true;
+}
+
+/* ---- what they need -------------------------------------------------------------------------- */
+
+/* Lists the metrics as "PMU::NAME" for the plan, followed by @more empty places. */
+static char **list_metric_texts(const struct stat_job *job, unsigned more)
+{
+	char **texts = calloc(job->metrics.n + more + 1, sizeof(*texts));
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+
+	for (unsigned i = 0; texts && i < job->metrics.n; i++) {
+		size_t size;
+
+		if (pfm_describe_pmu(job->ctx, job->metrics.at[i].pmu, &pmu) ||
+		    pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
+		                        &info))
+			continue;
+		size = strlen(pmu.name) + strlen(info.name) + 3;
+		texts[i] = malloc(size);
+		if (texts[i])
+			snprintf(texts[i], size, "%s::%s", pmu.name, info.name);
+	}
+	return texts;
+}
+
+/* Adds the groups of @plan as texts for a session; a group that the kernel cannot keep together is
+ * split, with a message. */
+static bool add_plan(struct stat_job *job, const pfm_plan_t *plan)
+{
+	pfm_plan_info_t info = PFM_INIT(info);
+	pfm_planned_event_t e = PFM_INIT(e);
+	unsigned i = 0;
+
+	pfm_describe_plan(plan, &info);
+	for (unsigned g = 0; g < info.n_groups; g++) {
+		size_t size = 8, at = 1;
+		unsigned first = i, members = 0;
+		char *text;
+		bool added;
+
+		for (; !pfm_describe_planned_event(plan, i, &e) && e.group == g; i++, members++)
+			size += strlen(e.text) + 1;
+		text = malloc(size);
+		if (!text)
+			return false;
+		text[0] = '{';
+		for (unsigned k = first; k < i && !pfm_describe_planned_event(plan, k, &e); k++)
+			at += (size_t)snprintf(text + at, size - at, "%s%s", k > first ? "," : "",
+			                       e.text);
+		snprintf(text + at, size - at, "}:W");
+		if (members == 1)
+			text[at] = '\0';
+		added = event_list_add(&job->events, members == 1 ? text + 1 : text);
+		free(text);
+		if (!added)
+			return false;
+	}
+	return true;
+}
+
+/* Appends the events of -e to the @n @texts, except pfm's own: with --rotate they are in the plan.
+ * Returns the number of texts. */
+static unsigned move_events(struct stat_job *job, char **texts, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < job->events.n; i++)
+		if (find_own_event(job->events.texts[i]))
+			job->events.texts[kept++] = job->events.texts[i];
+		else
+			texts[n++] = job->events.texts[i];
+	job->events.n = kept;
+	return n;
+}
+
+static int plan_metrics(struct stat_job *job)
+{
+	unsigned n = job->metrics.n;
+	pfm_error_t error = PFM_INIT(error);
+	pfm_plan_options_t options = PFM_INIT(options);
+	pfm_plan_t *plan = NULL;
+	char **texts = list_metric_texts(job, job->events.n);
+	int rc = PFMLIB_ERR_NOMEM;
+	int status = EXIT_DONE;
+
+	options.taken = find_kept_counters(job->ctx, job->counters_free);
+	if (texts && job->rotation.is_on)
+		n = move_events(job, texts, n);
+	if (texts)
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
+
+	/* An event may need the counter that the watchdog holds. Only the kernel can tell whether
+	 * the watchdog moves to another one. */
+	if (rc == PFMLIB_ERR_NOASSIGN && !job->counters_free) {
+		options.flags = PFM_PLAN_ALL_COUNTERS;
+		rc = pfm_create_plan(&plan, job->ctx, (const char *const *)texts, n, &options,
+		                     &error);
+	}
+	if (rc) {
+		report_stat_refusal(job, texts && error.event >= 0 ? texts[error.event] : "",
+		                    &error);
+		status = EXIT_REFUSED;
+	} else if (job->rotation.is_on &&
+	           make_schedule(&job->rotation, plan, (const char *const *)texts, n) !=
+	                   EXIT_DONE) {
+		status = EXIT_REFUSED;
+	} else if (!add_plan(job, plan)) {
+		status = report_bad_option("metrics", ENOMEM);
+	}
+	pfm_free_plan(plan);
+	for (unsigned i = 0; texts && i < n; i++)
+		free(texts[i]);
+	free(texts);
+	return status;
+}
+
+/* Adds the parts of the requested metrics. False without memory. */
+static bool add_child_metrics(struct stat_job *job)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = job->metrics.n;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct stat_metric m = job->metrics.at[i];
+
+		if (pfm_describe_pmu(job->ctx, m.pmu, &pmu))
+			continue;
+		for (unsigned e = 0; e < pmu.n_events && job->metrics.n < MAX_METRICS; e++)
+			if (!pfm_describe_metric(job->ctx, m.pmu, e, &info) &&
+			    !is_info_metric(info.name) &&
+			    is_child_metric(job, &(struct stat_metric){ .pmu = m.pmu, .event = e },
+			                    &m) &&
+			    !add_stat_metric(&job->metrics, m.pmu, e))
+				return false;
+	}
+	return true;
+}
+
+/* Removes metrics from @first on whose level in the vendor's list is below @level. Levels may
+ * differ by more than one from the parent's. */
+static void drop_deeper_levels(struct stat_job *job, unsigned level, unsigned first)
+{
+	pfm_metric_info_t info = PFM_INIT(info);
+	unsigned n = first;
+
+	for (unsigned i = first; i < job->metrics.n; i++)
+		if (pfm_describe_metric(job->ctx, job->metrics.at[i].pmu, job->metrics.at[i].event,
+		                        &info) ||
+		    info.level <= level)
+			job->metrics.at[n++] = job->metrics.at[i];
+	job->metrics.n = n;
+}
+
+/* Adds levels 1 to @level of the tree of top-down analysis. Vendors' lists have groups for the
+ * first levels or for all; for other levels, metrics have a parent. */
+static int add_topdown(struct stat_job *job, unsigned level)
+{
+	static const char *const names[] = { "TmaL", "Topdown_L", "PipelineL" };
+	unsigned before = job->metrics.n, earlier, members;
+	char group[24];
+
+	for (unsigned i = 1; i <= level && i <= MAX_DEPTH; i++)
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			snprintf(group, sizeof(group), "%s%u", names[k], i);
+			if (!add_group(job, group, true, &members))
+				return report_bad_option("metrics", ENOMEM);
+		}
+	do {
+		earlier = job->metrics.n;
+		if (!add_child_metrics(job))
+			return report_bad_option("metrics", ENOMEM);
+	} while (job->metrics.n > earlier);
+	drop_deeper_levels(job, level, before);
+	if (job->metrics.n > before)
+		return EXIT_DONE;
+	fprintf(stderr,
+	        "%s: the processor of this machine has no top-down metrics; name those of another "
+	        "PMU with -M PMU::TmaL1\n",
+	        program_name);
+	return EXIT_REFUSED;
+}
+
+int plan_stat_metrics(struct stat_job *job)
+{
+	int status = EXIT_DONE;
+
+	for (unsigned i = 0; i < job->metric_names.n && status == EXIT_DONE; i++)
+		status = add_name(job, job->metric_names.texts[i]);
+	if (status == EXIT_DONE && job->topdown)
+		status = add_topdown(job, job->topdown);
+	if (status == EXIT_DONE && !order_metric_tree(job))
+		status = report_bad_option("metrics", ENOMEM);
+	if (status == EXIT_DONE && (job->metrics.n || job->rotation.is_on)) {
+		if (job->metrics.n)
+			job->memory_peak = pfm_memory_peak(job->ctx);
+		status = plan_metrics(job);
+	}
+	if (status != EXIT_DONE || job->events.n)
+		return status;
+	fprintf(stderr,
+	        "%s: these metrics need no events: name an event to count with -e as well\n",
+	        program_name);
+	return EXIT_REFUSED;
+}
+
+void free_stat_metrics(struct stat_job *job)
+{
+	free(job->metrics.at);
+	free(job->ratios.at);
+	event_list_free(&job->metric_names);
+	free_rotation(&job->rotation);
+}

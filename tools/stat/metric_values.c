@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: computes metrics from the rows of the result. */
+#include "stat/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PATH_SIZE = 4096 };
+
+/* Counts the CPUs in a list of the kernel, such as "0-3,8". */
+static unsigned count_cpus(const char *path)
+{
+	char text[PATH_SIZE];
+	unsigned n = 0, first, last;
+	FILE *f = fopen(make_machine_path(path, text, sizeof(text)), "r");
+
+	while (f && fscanf(f, "%u", &first) == 1) {
+		last = first;
+		if (fscanf(f, "-%u", &last) == 1 && last < first)
+			break;
+		n += last - first + 1;
+		if (fgetc(f) != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+bool find_metric_constant(const char *name, double elapsed, double *value)
+{
+	int smt;
+
+	if (strcmp(name, "#duration_ms") == 0) {
+		*value = elapsed * 1000;
+		return true;
+	}
+	if (strcmp(name, "#num_cpus") == 0 || strcmp(name, "#num_cpus_online") == 0) {
+		*value = count_cpus(name[9] ? "/sys/devices/system/cpu/online"
+		                            : "/sys/devices/system/cpu/present");
+		return *value > 0;
+	}
+	if (strcmp(name, "#smt_on") != 0 && strcmp(name, "#threads_per_core") != 0)
+		return false;
+	smt = read_machine_number("/sys/devices/system/cpu/smt/active");
+	*value = name[1] == 's' ? smt : smt + 1;
+	return smt >= 0;
+}
+
+/* Finds the event of @text, whose last part is @name. Returns no event if qualifiers change the
+ * count. */
+static struct event_at find_event(const struct stat_job *job, const char *text, const char *name)
+{
+	struct event_at at;
+
+	if (strpbrk(name, ":/,@") ||
+	    pfm_find_event_by_text(job->ctx, text, &at.pmu, &at.event, NULL))
+		at = (struct event_at){ -1, 0 };
+	return at;
+}
+
+/* The event of a row called @name, with or without a processor before it. */
+static struct event_at find_event_by_name(const struct stat_job *job, const char *name)
+{
+	const char *colons = strstr(name, "::");
+
+	return find_event(job, name, colons ? colons + 2 : name);
+}
+
+bool is_same_event(struct event_at a, struct event_at b)
+{
+	return a.pmu >= 0 && a.pmu == b.pmu && a.event == b.event;
+}
+
+/* The generic event with the same name as an event of the kernel's core PMU. */
+static struct event_at find_general_event(const struct stat_job *job, struct event_at at)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+	pfm_event_info_t e = PFM_INIT(e);
+	char text[256];
+
+	if (at.pmu < 0 || pfm_describe_pmu(job->ctx, at.pmu, &pmu) ||
+	    !(pmu.flags & PFM_PMU_KERNEL) || !(pmu.flags & PFM_PMU_CORE) ||
+	    pfm_describe_event(job->ctx, at.pmu, at.event, &e))
+		return (struct event_at){ -1, 0 };
+	snprintf(text, sizeof(text), "hardware::%s", e.name);
+	return find_event(job, text, e.name);
+}
+
+/* True if a row counts this event. */
+static bool has_event(const struct stat_job *job, struct event_at at)
+{
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (is_same_event(job->rows[i].named, at))
+			return true;
+	return false;
+}
+
+void find_row_events(struct stat_job *job)
+{
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++)
+		row->named = find_event_by_name(job, row->event);
+	for (struct stat_row *row = job->rows; row < job->rows + job->n_rows; row++) {
+		struct event_at at = find_general_event(job, row->named);
+
+		row->at = at.pmu >= 0 && !has_event(job, at) ? at : row->named;
+	}
+}
+
+bool find_stat_input(const struct stat_job *job, const struct stat_metric *m, unsigned i,
+                     struct metric_input *out)
+{
+	const char *colons;
+
+	out->in = (pfm_metric_input_t)PFM_INIT(out->in);
+	if (pfm_describe_metric_input(job->ctx, m->pmu, m->event, i, &out->in))
+		return false;
+	colons = strstr(out->in.text, "::");
+	out->at = out->in.is_constant
+	                  ? (struct event_at){ -1, 0 }
+	                  : find_event(job, out->in.text, colons ? colons + 2 : out->in.text);
+	return true;
+}
+
+bool is_row_of_input(const struct stat_row *row, const struct metric_input *input)
+{
+	return is_same_event(row->at, input->at) || strcmp(row->event, input->in.text) == 0 ||
+	       strcmp(row->event, input->in.alias) == 0;
+}
+
+static void add_row_to_input(const struct stat_row *row, struct input_counts *r, unsigned i,
+                             int *group)
+{
+	const pfm_tally_t *t = &row->tally;
+	double error = t->counted > 1 ? sqrt(t->squares / (t->counted - 1) / t->counted) : 0;
+
+	r->counts[i].value += t->mean;
+	r->counts[i].error = sqrt(r->counts[i].error * r->counts[i].error + error * error);
+	if (t->counted && t->count.quality > r->quality)
+		r->quality = t->count.quality;
+	r->across |= *group >= 0 && *group != (int)row->info.group;
+	*group = (int)row->info.group;
+}
+
+static bool is_row_of(const struct stat_job *job, unsigned k, const struct metric_search *rows,
+                      const struct metric_input *input)
+{
+	const struct stat_row *row = &job->rows[k];
+
+	return strcmp(row->label, rows->label) == 0 && is_row_of_input(row, input) &&
+	       (!rows->pmu || strcmp(row->info.pmu, rows->pmu) == 0);
+}
+
+static bool is_same_group(const struct stat_row *a, const struct stat_row *b)
+{
+	return a->part == b->part && a->info.group == b->info.group;
+}
+
+/* Counts the inputs of the metric with a value in the group of @row; 0 if that row has no value. */
+static int count_inputs_in_group(const struct stat_job *job, const struct metric_search *rows,
+                                 const struct stat_row *row)
+{
+	struct metric_input input;
+	int n = 0;
+
+	for (unsigned i = 0; row->tally.counted && find_stat_input(job, rows->metric, i, &input);
+	     i++)
+		for (unsigned k = 0; k < job->n_rows; k++)
+			if (job->rows[k].tally.counted && is_same_group(&job->rows[k], row) &&
+			    is_row_of(job, k, rows, &input)) {
+				n++;
+				break;
+			}
+	return n;
+}
+
+/* Ranks @row by its nearness to the row beside which the value is shown: the same row, a member of
+ * its group, another row. For a value shown alone: by the number of inputs in the row's group. */
+static int rank_row_nearness(const struct stat_job *job, const struct stat_row *row,
+                             const struct metric_search *rows)
+{
+	const struct stat_row *beside = rows->beside;
+
+	return !beside         ? count_inputs_in_group(job, rows, row)
+	       : row == beside ? 2
+	                       : is_same_group(row, beside);
+}
+
+/* True if another row counts the same event, which was named twice, and is nearer, or equally near
+ * and earlier. */
+static bool is_repeated(const struct stat_job *job, unsigned k, const struct metric_search *rows,
+                        const struct metric_input *input)
+{
+	const struct stat_row *row = &job->rows[k];
+	int near = -1;
+
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const struct stat_row *other = &job->rows[i];
+		int nearer;
+
+		if (i == k || !is_row_of(job, i, rows, input) ||
+		    strcmp(row->info.pmu, other->info.pmu) != 0)
+			continue;
+		if (near < 0)
+			near = rank_row_nearness(job, row, rows);
+		nearer = rank_row_nearness(job, other, rows) - near;
+		if (nearer > 0 || (!nearer && i < k))
+			return true;
+	}
+	return false;
+}
+
+/* Adds the rows that count input @i: counts of one event on several core types are summed, and all
+ * of them must exist. */
+static void add_rows_to_input(const struct stat_job *job, const struct metric_search *rows,
+                              const struct metric_input *input, struct input_counts *r, unsigned i,
+                              int *group)
+{
+	unsigned found = 0, counted = 0;
+
+	for (unsigned k = 0; k < job->n_rows; k++) {
+		if (!is_row_of(job, k, rows, input) || is_repeated(job, k, rows, input))
+			continue;
+		add_row_to_input(&job->rows[k], r, i, group);
+		if (r->n_uses < MAX_METRIC_ROWS)
+			r->uses[r->n_uses++] = (struct row_use){ i, k };
+		counted += job->rows[k].tally.counted != 0;
+		found++;
+	}
+	r->found += found != 0;
+	r->counts[i].known = found && counted == found;
+}
+
+/* Reads all inputs. @whole: fails at the first event without a row. */
+static bool read_inputs(const struct stat_job *job, const struct stat_metric *m,
+                        const struct metric_search *rows, double elapsed, bool whole,
+                        struct input_counts *r)
+{
+	struct metric_input input;
+	const pfm_metric_input_t *in = &input.in;
+	int group = -1;
+
+	r->metric = *m;
+	r->info = (pfm_metric_info_t)PFM_INIT(r->info);
+	r->quality = PFM_QUALITY_EXACT;
+	r->across = false;
+	r->found = r->asked = r->n_uses = 0;
+	if (pfm_describe_metric(job->ctx, m->pmu, m->event, &r->info))
+		return false;
+	/* Clear only the inputs of this metric: the array is large enough for any metric. */
+	memset(r->counts, 0, r->info.n_inputs * sizeof(r->counts[0]));
+	for (unsigned i = 0; i < r->info.n_inputs && find_stat_input(job, m, i, &input); i++) {
+		if (in->is_constant) {
+			r->counts[i].known =
+				find_metric_constant(in->text, elapsed, &r->counts[i].value) ||
+				in->has_preset;
+			if (in->has_preset)
+				r->counts[i].value = in->preset;
+			continue;
+		}
+		r->asked += i < r->info.n_value_inputs;
+		add_rows_to_input(job, rows, &input, r, i, &group);
+		if (whole && r->found < r->asked)
+			return false;
+	}
+	return true;
+}
+
+bool evaluate_rows(const struct stat_job *job, const struct stat_metric *m,
+                   const struct metric_search *rows, double elapsed, bool whole,
+                   struct input_counts *r, pfm_metric_value_t *v)
+{
+	if (!read_inputs(job, m, rows, elapsed, whole, r) || (whole && !r->asked))
+		return false;
+	if (pfm_compute_metric(job->ctx, m->pmu, m->event,
+	                       &(pfm_metric_data_t){ .size = sizeof(pfm_metric_data_t),
+	                                             .n_inputs = r->info.n_inputs,
+	                                             .operands = r->counts },
+	                       v) ||
+	    (whole && v->state))
+		return false;
+	if (!v->state && needs_slices(job))
+		estimate_metric_error(job,
+		                      &(struct metric_inputs){ *m, r->counts, r->info.n_inputs,
+		                                               r->uses, r->n_uses, r->quality,
+		                                               r->across },
+		                      v);
+	return true;
+}
+
+bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label,
+                         double elapsed, struct metric_answer *out)
+{
+	static struct input_counts r;
+
+	out->value = (pfm_metric_value_t)PFM_INIT(out->value);
+	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed,
+	                   false, &r, &out->value))
+		return false;
+	out->info = r.info;
+	out->quality = r.quality;
+	return true;
+}

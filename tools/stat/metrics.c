@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: prints metrics and marks impossible values. */
+#include "stat/metrics.h"
+#include "common/term.h"
+
+#include <string.h>
+
+enum { NUMBER_SIZE = 40, UNIT_SIZE = 512 };
+
+const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m)
+{
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		if (job->metrics.at[i].pmu != m->pmu)
+			return pfm_describe_pmu(job->ctx, m->pmu, &pmu) ? "" : pmu.name;
+	return "";
+}
+
+/* Prints the mark of an impossible value; its reason follows the metrics. */
+static void print_check(const struct stat_job *job, const pfm_metric_check_t *check)
+{
+	if (check->result)
+		fprintf(job->out, "  %s%s%s", term_colour_begin(job->out, RED),
+		        pfm_plausibility_name(check->result), term_colour_end(job->out));
+}
+
+static void print_metric(const struct stat_job *job, const struct input_counts *r,
+                         const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+                         const char *label, double time)
+{
+	const char *pmu = find_common_pmu(job, &r->metric);
+	char value[40] = "";
+
+	if (v->state == PFM_METRIC_DEFINED)
+		snprintf(value, sizeof(value), "%.4g", v->value);
+	else
+		snprintf(value, sizeof(value), "<%s>", pfm_metric_state_name(v->state));
+	if (time >= 0)
+		fprintf(job->out, "%12.6f", time);
+	if (*label)
+		print_label(job, label, measure_widest_label(job));
+	fprintf(job->out, "%s%20s%s %s%s%*s%s",
+	        term_colour_begin(job->out, v->state                ? RED
+	                                    : v->over_threshold > 0 ? YELLOW
+	                                                            : PLAIN),
+	        value, term_colour_end(job->out), v->state ? "" : r->info.unit,
+	        !v->state && *r->info.unit ? "  " : "",
+	        r->info.level > 1 && *r->info.parent ? 2 * (int)(r->info.level - 1) : 0, "",
+	        r->info.name);
+	if (*pmu)
+		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), pmu,
+		        term_colour_end(job->out));
+	if (!v->state && v->error > 0)
+		fprintf(job->out, "  +- %.2g", v->error);
+	if (!v->state && v->error < 0)
+		fprintf(job->out, "  +- unknown");
+	if (!v->state && r->quality == PFM_QUALITY_SCALED && r->across)
+		fprintf(job->out, "  (from groups counted at different times)");
+	else if (!v->state && r->quality != PFM_QUALITY_EXACT)
+		fprintf(job->out, "  %s", pfm_quality_name(r->quality));
+	if (v->over_threshold > 0)
+		fputs("  look closer", job->out);
+	print_check(job, check);
+	fputc('\n', job->out);
+}
+
+static void put_metric_line(const struct stat_job *job, const struct input_counts *r,
+                            const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+                            const char *label, double time)
+{
+	struct json j = { .out = job->out };
+	pfm_pmu_info_t pmu = PFM_INIT(pmu);
+
+	put_begin(&j, NULL, '{');
+	if (time >= 0)
+		put_real(&j, "time", time);
+	put_text(&j, "metric", r->info.name);
+	if (!pfm_describe_pmu(job->ctx, r->metric.pmu, &pmu))
+		put_text(&j, "pmu", pmu.name);
+	put_text_if(&j, "label", label);
+	if (v->state)
+		put_null(&j, "value");
+	else
+		put_number(&j, "value", v->value);
+	put_text_if(&j, "unit", r->info.unit);
+	if (v->state)
+		put_text(&j, "why", pfm_metric_state_name(v->state));
+	if (!v->state && v->error < 0)
+		put_null(&j, "error");
+	if (!v->state && v->error > 0) {
+		put_number(&j, "error", v->error);
+		put_number(&j, "low", v->low);
+		put_number(&j, "high", v->high);
+	}
+	put_text(&j, "quality", pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality));
+	put_bool(&j, "scaled", r->quality == PFM_QUALITY_SCALED);
+	put_bool(&j, "across_groups", r->across);
+	if (v->over_threshold >= 0)
+		put_bool(&j, "over_threshold", v->over_threshold != 0);
+	if (check->result) {
+		put_text(&j, "implausible", pfm_plausibility_name(check->result));
+		put_text(&j, "reason", check->reason);
+	}
+	put_text_if(&j, "parent", r->info.parent);
+	if (r->info.level)
+		put_int(&j, "level", r->info.level);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
+/* Prints a further metric of a count as perf does: with empty columns of the count. */
+static void print_metric_columns(const struct stat_job *job, const struct input_counts *r,
+                                 const pfm_metric_value_t *v, const pfm_metric_check_t *check,
+                                 const char *label, double time)
+{
+	const char *sep = job->separator;
+	char value[NUMBER_SIZE] = "", error[NUMBER_SIZE] = "", unit[UNIT_SIZE];
+
+	put_time_field(job, time);
+	if (has_row_labels(job))
+		put_field(job, label, sep);
+	fprintf(job->out, "%s%s%s%s%s%s", sep, sep, sep, job->repeats ? sep : "", sep, sep);
+	if (!v->state)
+		snprintf(value, sizeof(value), "%.9g", v->value);
+	snprintf(unit, sizeof(unit), "%s%s%s", r->info.unit, *r->info.unit ? "  " : "",
+	         r->info.name);
+	put_field(job, value, sep);
+	put_field(job, unit, sep);
+	put_field(job, pfm_quality_name(v->state ? PFM_QUALITY_NOT_COUNTED : r->quality), sep);
+	put_field(job,
+	          v->state        ? pfm_metric_state_name(v->state)
+	          : check->result ? pfm_plausibility_name(check->result)
+	                          : "",
+	          sep);
+	if (!v->state && v->error > 0)
+		snprintf(error, sizeof(error), "%.9g", v->error);
+	put_field(job, !v->state && v->error < 0 ? "unknown" : error, "\n");
+}
+
+/* ---- plausibility ---------------------------------------------------------------------------- */
+
+enum { MAX_SUM_PARTS = 8 };
+
+static bool is_requested(const struct stat_job *job, int pmu, unsigned event)
+{
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		if (job->metrics.at[i].pmu == pmu && job->metrics.at[i].event == event)
+			return true;
+	return false;
+}
+
+/* Checks the sum that @m is a part of, if all its parts were requested. */
+static void check_sum(const struct stat_job *job, const struct stat_metric *m, const char *label,
+                      double elapsed, pfm_metric_check_t *check)
+{
+	static struct metric_answer a;
+	pfm_metric_value_t parts[MAX_SUM_PARTS];
+	unsigned events[MAX_SUM_PARTS];
+	bool extrapolated = false;
+	double whole;
+	int n = pfm_list_metric_sum(job->ctx, m->pmu, m->event, events, MAX_SUM_PARTS, &whole);
+
+	for (int i = 0; i < n; i++)
+		if (!is_requested(job, m->pmu, events[i]))
+			return;
+	for (int i = 0; i < n; i++) {
+		if (!compute_stat_metric(job,
+		                         &(struct stat_metric){ .pmu = m->pmu, .event = events[i] },
+		                         label, elapsed, &a))
+			return;
+		parts[i] = a.value;
+		extrapolated |= a.quality != PFM_QUALITY_EXACT;
+	}
+	if (n > 0)
+		pfm_check_metric_sum(parts, (unsigned)n, whole, extrapolated, check);
+}
+
+/* Checks whether the value of @m is possible. */
+static void check_value(const struct stat_job *job, const struct stat_metric *m, const char *label,
+                        double elapsed, const pfm_metric_value_t *v, pfm_quality_t quality,
+                        pfm_metric_check_t *check)
+{
+	if (pfm_check_metric(job->ctx, m->pmu, m->event, v, quality != PFM_QUALITY_EXACT,
+	                     job->memory_peak, check) ||
+	    check->result != PFM_PLAUSIBLE || v->state)
+		return;
+	check_sum(job, m, label, elapsed, check);
+}
+
+/* The reasons why values of a report are impossible, each once. */
+struct check_reasons {
+	unsigned n;
+	pfm_metric_check_t checks[2 * (PFM_ABOVE_PEAK + 1)];
+};
+
+static void add_reason(struct check_reasons *r, const pfm_metric_check_t *check)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		if (r->checks[i].result == check->result &&
+		    strcmp(r->checks[i].reason, check->reason) == 0)
+			return;
+	if (check->result && r->n < sizeof(r->checks) / sizeof(r->checks[0]))
+		r->checks[r->n++] = *check;
+}
+
+static void print_check_reasons(const struct stat_job *job, const struct check_reasons *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		fprintf(job->out, "\n  %s:\n    %s\n", pfm_plausibility_name(r->checks[i].result),
+		        r->checks[i].reason);
+}
+
+static void report_metric(const struct stat_job *job, const struct stat_metric *m,
+                          const char *label, double elapsed, double time, bool whole,
+                          struct check_reasons *reasons)
+{
+	static struct input_counts r;
+	pfm_metric_value_t v = PFM_INIT(v);
+	pfm_metric_check_t check = PFM_INIT(check);
+
+	if (!evaluate_rows(job, m, &(struct metric_search){ .label = label, .metric = m }, elapsed,
+	                   whole, &r, &v))
+		return;
+	check_value(job, m, label, elapsed, &v, r.quality, &check);
+	add_reason(reasons, &check);
+	if (job->json)
+		put_metric_line(job, &r, &v, &check, label, time);
+	else if (job->separator)
+		print_metric_columns(job, &r, &v, &check, label, time);
+	else
+		print_metric(job, &r, &v, &check, label, time);
+}
+
+/* Reports the metrics of each label. */
+static void report_labels(const struct stat_job *job, const struct stat_metric *m, double elapsed,
+                          double time, bool whole, struct check_reasons *reasons)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		unsigned k = 0;
+
+		while (strcmp(job->rows[k].label, job->rows[i].label) != 0)
+			k++;
+		if (k == i)
+			report_metric(job, m, job->rows[i].label, elapsed, time, whole, reasons);
+	}
+}
+
+/* Reports the ratios that are not shown beside a count. */
+static void report_ratios(const struct stat_job *job, double elapsed, double time,
+                          struct check_reasons *reasons)
+{
+	for (unsigned i = 0; i < job->ratios.n; i++) {
+		struct stat_metric *m = &job->ratios.at[i];
+
+		if (!m->is_beside_count)
+			report_labels(job, m, elapsed, time, true, reasons);
+		m->is_beside_count = false;
+	}
+}
+
+void report_metrics(const struct stat_job *job, double elapsed, double time)
+{
+	struct check_reasons reasons = { .n = 0 };
+
+	for (unsigned i = 0; i < job->metrics.n; i++)
+		report_labels(job, &job->metrics.at[i], elapsed, time, false, &reasons);
+	if (job->json || job->separator)
+		return;
+	report_ratios(job, elapsed, time, &reasons);
+	if (time < 0)
+		print_check_reasons(job, &reasons);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: parses and checks its options. */
+#include "stat/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_JSON = LONG_ONLY,
+	OPT_DRY_RUN,
+	OPT_MODEL,
+	OPT_PER_CPU,
+	OPT_PER_CORE,
+	OPT_PER_DIE,
+	OPT_PER_SOCKET,
+	OPT_PER_NODE,
+	OPT_PER_THREAD,
+	OPT_EACH_CGROUP,
+	OPT_FILTER,
+	OPT_TIMEOUT,
+	OPT_INTERVALS,
+	OPT_APPEND,
+	OPT_TABLE,
+	OPT_TOPDOWN,
+	OPT_NO_RATIOS,
+	OPT_HTML,
+	OPT_REGIONS,
+	OPT_REGIONS_SYSTEM,
+	OPT_NO_SUBTRACT,
+	OPT_NO_HEADER,
+	OPT_CONTROL,
+	OPT_ROTATE,
+	OPT_WISH,
+	OPT_FORMAT,
+	MS = 1000000
+};
+
+/* Default events. Stalled cycles are inserted between these lists if the kernel has events for
+ * them. */
+#define FIRST_EVENTS "task-clock,context-switches,cpu-migrations,page-faults,cycles"
+#define LAST_EVENTS  "instructions,branches,branch-misses"
+
+/* The events of -d; given two or three times, it adds the following lists as well. */
+static const char *const details[] = {
+	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+	("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
+	 "iTLB-loads,iTLB-load-misses"),
+	"L1-dcache-prefetches,L1-dcache-prefetch-misses"
+};
+enum { DETAILS = sizeof(details) / sizeof(details[0]) };
+
+const struct command_option stat_options[] = {
+	{ 'e', "event", "EVENT,...",
+	  "events to count; may be repeated. {A,B} is a group, counted at the same times" },
+	{ 'M', "metrics", "METRIC,...",
+	  "metrics and groups of metrics: counts their events and prints their values" },
+	{ OPT_TOPDOWN, "topdown", "[LEVEL]", "top-down analysis to this level, 1 by default" },
+	{ OPT_HTML, "html", "FILE", "also write a page for a browser with the tree of metrics" },
+	{ OPT_NO_RATIOS, "no-ratios", NULL, "leave out the usual ratios" },
+	{ OPT_ROTATE, "rotate", "[MS]",
+	  "plan groups of the events and let them take turns of MS milliseconds, 100, on all CPUs "
+	  "at once" },
+	{ OPT_WISH, "wish", "WISH",
+	  "with --rotate: [NAME=]N[/GAP] counts NAME in N turns a minute, and again after GAP "
+	  "seconds at most; may be repeated" },
+	{ OPT_FILTER, "filter", "FILTER",
+	  "for the tracepoints of the preceding -e, count only hits whose fields match: 'prev_pid "
+	  "== 0'" },
+	{ 'd', "detailed", NULL,
+	  "add cache events to the default events; twice: also TLB events; three times: also "
+	  "prefetch events" },
+	{ 'p', "pid", "PID,...", "count these processes until they end or you interrupt" },
+	{ 't', "tid", "TID,...", "count these threads" },
+	{ 'a', "all-cpus", NULL, "count everything on every CPU" },
+	{ 'C', "cpu", "LIST", "count everything on these CPUs: 0,2-3" },
+	{ 'G', "cgroup", "NAME,...",
+	  "count the tasks of this control group; several names: one for each event" },
+	{ OPT_EACH_CGROUP, "for-each-cgroup", "NAME,...",
+	  "count every event for each of these control groups" },
+	{ OPT_PER_CPU, "per-cpu", NULL,
+	  "with -a or -C: print the counts of each CPU instead of their sum" },
+	{ OPT_PER_CORE, "per-core", NULL, "with -a or -C: print the counts of each core" },
+	{ OPT_PER_DIE, "per-die", NULL, "with -a or -C: print the counts of each die" },
+	{ OPT_PER_SOCKET, "per-socket", NULL, "with -a or -C: print the counts of each socket" },
+	{ OPT_PER_NODE, "per-node", NULL, "with -a or -C: print the counts of each NUMA node" },
+	{ OPT_PER_THREAD, "per-thread", NULL, "with -p or -t: print the counts of each thread" },
+	{ 'r', "repeat", "N", "run the command N times; print the mean and the deviation" },
+	{ OPT_TABLE, "table", NULL, "with -r: print the time of each run" },
+	{ 'I', "interval", "MS",
+	  "print the counts of each interval of MS milliseconds as it ends" },
+	{ OPT_INTERVALS, "interval-count", "N", "with -I: stop after N intervals" },
+	{ OPT_TIMEOUT, "timeout", "MS", "stop after MS milliseconds and end the command" },
+	{ 'D', "delay", "MS",
+	  "start counting MS milliseconds after the command starts; -1 with --control: when "
+	  "\"enable\" arrives" },
+	{ 'i', "no-inherit", NULL, "do not count child processes and threads" },
+	{ OPT_DRY_RUN, "dry-run", NULL,
+	  "print the registers and attributes that would be programmed; count nothing" },
+	{ OPT_REGIONS, "regions", "[FORMAT]",
+	  "count the regions of the command; FORMAT is table, json, csv, likwid, papi, chrome or "
+	  "firefox" },
+	{ OPT_REGIONS_SYSTEM, "regions-system", NULL,
+	  "with --regions: count system-wide the events that exist only for whole CPUs" },
+	{ OPT_NO_SUBTRACT, "no-subtract", NULL,
+	  "with --regions: do not subtract the cost of begin and end from the counts" },
+	{ OPT_CONTROL, "control", "WHERE",
+	  "take the commands enable, disable, ping, stop and evlist from fd:N[,ACK] or "
+	  "fifo:PATH[,ACK]" },
+	{ 'v', "verbose", NULL, "print the programmed registers and attributes first" },
+	{ OPT_JSON, "json", NULL, "one JSON object per count, on standard output" },
+	{ 'x', "field-separator", "SEP",
+	  "one line of columns per count, after a line of column names" },
+	{ OPT_FORMAT, "format", "FORMAT",
+	  "print the text format openmetrics, or prometheus for textfile collectors" },
+	{ OPT_NO_HEADER, "no-header", NULL, "with -x: leave out the line of column names" },
+	{ 'o', "output", "FILE", "write the counts to FILE" },
+	{ OPT_APPEND, "append", NULL, "with -o: append to FILE" },
+	{ OPT_MODEL, "device-model", "NAME",
+	  "count on an emulated Alpha counter device: ev4, ev5, pca56, ev6 or ev67" },
+	{ 0, NULL, NULL, NULL }
+};
+
+/* ---- default events -------------------------------------------------------------------------- */
+
+/* Adds the default events. False without memory. */
+static bool add_defaults(struct stat_job *job)
+{
+	static const char *const stalls[] = { "stalled-cycles-frontend", "stalled-cycles-backend" };
+	bool is_added = event_list_add(&job->events, FIRST_EVENTS);
+	char path[128], text[4096];
+
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]) && is_added; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/cpu/events/%s",
+		         stalls[i]);
+		if (access(make_machine_path(path, text, sizeof(text)), F_OK) == 0)
+			is_added = event_list_add(&job->events, stalls[i]);
+	}
+	return is_added && event_list_add(&job->events, LAST_EVENTS);
+}
+
+static int add_usual_events(struct command_args *args, struct stat_job *job)
+{
+	unsigned i;
+
+	if (job->events.n && job->detail)
+		return report_usage_error(
+			args, "-d adds to the default events; it cannot be combined with -e.");
+	if (job->events.n || job->metric_names.n || job->topdown)
+		return EXIT_DONE;
+	if (job->model)
+		return report_usage_error(
+			args, "The default events do not exist on %s; name events with -e.",
+			job->model);
+	if (!add_defaults(job))
+		return report_bad_option("events", ENOMEM);
+	for (i = 0; i < job->detail && i < DETAILS; i++)
+		if (!event_list_add(&job->events, details[i]))
+			return report_bad_option("events", ENOMEM);
+	return EXIT_DONE;
+}
+
+int check_stat_options(struct command_args *args, struct stat_job *job)
+{
+	int status;
+
+	if (args->n)
+		job->command = args->operands;
+	if (job->cgroups)
+		job->all_cpus = true;
+	status = add_usual_events(args, job);
+	if (status == EXIT_DONE)
+		status = check_option_conflicts(args, job);
+	if (status == EXIT_DONE)
+		status = check_cpu_list(args, job->cpus);
+	return status == EXIT_DONE ? check_stat_tasks(job) : status;
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+/* Adds comma-separated numbers to *@ids. Returns an exit status, or -1 to continue. */
+static int add_ids(struct command_args *args, const char *name, const char *list, int **ids,
+                   unsigned *n)
+{
+	const char *at = list;
+	char *end;
+
+	for (;; at = end + 1) {
+		unsigned long id = strtoul(at, &end, 10);
+		int *more;
+
+		if (!isdigit((unsigned char)*at) || id == 0 || id > INT32_MAX ||
+		    (*end && *end != ','))
+			return report_usage_error(
+				args, "%s: expected task numbers separated by commas, got '%s'.",
+				name, list);
+		more = realloc(*ids, (*n + 1) * sizeof(*more));
+		if (!more)
+			return report_bad_option("tasks", ENOMEM);
+		*ids = more;
+		more[(*n)++] = (int)id;
+		if (!*end)
+			return -1;
+	}
+}
+
+static int add_events(struct command_args *args, struct stat_job *job, const char *list)
+{
+	if (!*list)
+		return report_usage_error(args, "-e: expected events separated by commas.");
+	if (!job->gap && find_list_gap(list))
+		job->gap = list;
+	return event_list_add(&job->events, list) ? -1 : report_bad_option("events", ENOMEM);
+}
+
+/* Adds a filter to the events of the last -e, from number @first on. */
+static int add_filter(struct command_args *args, struct stat_job *job, unsigned first,
+                      const char *filter)
+{
+	char **more = realloc(job->filters, (job->events.n + 1) * sizeof(*more));
+	unsigned i;
+
+	if (!job->events.n) {
+		free(more);
+		job->filters = NULL;
+		return report_usage_error(args, "--filter applies to the tracepoints of the -e "
+		                                "before it: expected -e before --filter.");
+	}
+	if (!more)
+		return report_bad_option("filters", ENOMEM);
+	job->filters = more;
+	for (i = job->n_filters; i < job->events.n; i++)
+		more[i] = NULL;
+	job->n_filters = job->events.n;
+	for (i = first; i < job->events.n; i++) {
+		free(more[i]);
+		more[i] = strdup(filter);
+		if (!more[i])
+			return report_bad_option("filters", ENOMEM);
+	}
+	return -1;
+}
+
+static int add_groups(struct command_args *args, struct stat_job *job, const char *names, bool each)
+{
+	if (job->cgroups)
+		return report_usage_error(
+			args, "expected one -G with all control groups, separated by commas.");
+	if (!*names)
+		return report_usage_error(args, "expected the name of a control group.");
+	job->cgroups = strdup(names);
+	job->each_cgroup = each;
+	job->tell_cgroups = each || strchr(names, ',');
+	return job->cgroups ? -1 : report_bad_option("control groups", ENOMEM);
+}
+
+int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by)
+{
+	if (job->by != BY_NOTHING && job->by != by)
+		return report_usage_error(args, "expected at most one of the --per-... options.");
+	job->by = by;
+	return -1;
+}
+
+/* Parses milliseconds and stores nanoseconds in *@out. */
+static int parse_ms(struct command_args *args, const char *name, const char *value, uint64_t *out)
+{
+	if (!option_number(args, name, value, 1, 86400000, out))
+		return args->status;
+	*out *= MS;
+	return -1;
+}
+
+static int parse_number(struct command_args *args, const char *name, const char *value,
+                        unsigned *out)
+{
+	uint64_t number;
+
+	if (!option_number(args, name, value, 1, 1000000, &number))
+		return args->status;
+	*out = (unsigned)number;
+	return -1;
+}
+
+/* Parses one option. Returns an exit status, or -1 to continue. */
+static int parse_stat_option(struct command_args *args, struct stat_job *job, int id,
+                             const char *value)
+{
+	unsigned before = job->events.n;
+	int status;
+
+	switch (id) {
+	case 'e':
+		status = add_events(args, job, value);
+		job->last = before;
+		return status;
+	case 'M':
+		if (!*value)
+			return report_usage_error(args,
+			                          "-M: expected metrics separated by commas.");
+		return event_list_add(&job->metric_names, value)
+		               ? -1
+		               : report_bad_option("metrics", ENOMEM);
+	case OPT_TOPDOWN:
+		job->topdown = 1;
+		return value ? parse_number(args, "--topdown", value, &job->topdown) : -1;
+	case OPT_CONTROL:
+		if (control_open(&job->control, value))
+			break;
+		return errno ? report_bad_option(value, errno)
+		             : report_usage_error(args,
+		                                  "expected fd:N[,ACK] or fifo:PATH[,ACK] after "
+		                                  "--control, got '%s'.",
+		                                  value);
+	case OPT_REGIONS: job->region_format = value ? value : "table"; break;
+	case OPT_REGIONS_SYSTEM: job->regions_system = true; break;
+	case OPT_NO_SUBTRACT: job->no_subtract = true; break;
+	case OPT_NO_RATIOS: job->no_ratios = true; break;
+	case OPT_ROTATE: return set_rotation(args, &job->rotation, value, 100);
+	case OPT_WISH: return parse_rotation_wish(args, &job->rotation, value);
+	case OPT_FORMAT:
+		job->format = find_exposition_format(value);
+		return job->format ? -1
+		                   : report_usage_error(args,
+		                                        "expected openmetrics or prometheus after "
+		                                        "--format, got '%s'.",
+		                                        value);
+	case OPT_HTML: job->html = value; break;
+	case OPT_NO_HEADER: job->has_header = true; break;
+	case OPT_FILTER: return add_filter(args, job, job->last, value);
+	case 'p': return add_ids(args, "-p", value, &job->pids, &job->n_pids);
+	case 't': return add_ids(args, "-t", value, &job->tids, &job->n_tids);
+	case 'G': return add_groups(args, job, value, false);
+	case OPT_EACH_CGROUP: return add_groups(args, job, value, true);
+	case 'r':
+		status = parse_number(args, "--repeat", value, &job->repeat);
+		job->repeats = job->repeat > 1;
+		return status;
+	case OPT_INTERVALS: return parse_number(args, "--interval-count", value, &job->intervals);
+	case 'I': return parse_ms(args, "--interval", value, &job->interval);
+	case OPT_TIMEOUT: return parse_ms(args, "--timeout", value, &job->timeout);
+	case 'D':
+		job->start_off = strcmp(value, "-1") == 0;
+		return job->start_off ? -1 : parse_ms(args, "--delay", value, &job->delay);
+	case 'a': job->all_cpus = true; break;
+	case 'd': job->detail++; break;
+	case 'C': job->cpus = value; break;
+	case 'i': job->no_inherit = true; break;
+	case 'o':
+		job->output = value;
+		return *value ? -1 : report_usage_error(args, "-o: expected the name of a file.");
+	case 'v': job->verbose = true; break;
+	case 'x': job->separator = value; break;
+	case OPT_PER_CPU: return set_aggregation(args, job, BY_CPU);
+	case OPT_PER_CORE: return set_aggregation(args, job, BY_CORE);
+	case OPT_PER_DIE: return set_aggregation(args, job, BY_DIE);
+	case OPT_PER_SOCKET: return set_aggregation(args, job, BY_SOCKET);
+	case OPT_PER_NODE: return set_aggregation(args, job, BY_NODE);
+	case OPT_PER_THREAD: return set_aggregation(args, job, BY_THREAD);
+	case OPT_APPEND: job->append = true; break;
+	case OPT_TABLE: job->table = true; break;
+	case OPT_DRY_RUN: job->dry_run = true; break;
+	case OPT_JSON: job->json = true; break;
+	case OPT_MODEL: job->model = value; break;
+	}
+	return -1;
+}
+
+int read_stat_options(struct command_args *args, struct stat_job *job)
+{
+	const char *value;
+	int id, status;
+
+	while ((id = next_option(args, &value)) > 0) {
+		status = parse_stat_option(args, job, id, value);
+		if (status >= 0)
+			return status;
+	}
+	if (id == 0 && job->separator && !*job->separator)
+		return report_usage_error(args,
+		                          "-x: expected a column separator, such as a comma.");
+	return id < 0 ? args->status : -1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of pfm stat. */
+#ifndef PFM_STAT_OPTIONS_H
+#define PFM_STAT_OPTIONS_H
+
+#include "common/pfm.h"
+#include "stat/stat.h"
+
+extern const struct command_option stat_options[];
+/* Parses the options. Returns an exit status, or -1 to continue. */
+int read_stat_options(struct command_args *args, struct stat_job *job);
+/* Sets what the counts are summed over, from one of the options --per-... Returns an exit status,
+ * or -1 to continue. */
+int set_aggregation(struct command_args *args, struct stat_job *job, enum aggregation by);
+/* Adds default events and refuses options that contradict each other. Returns an exit status. */
+int check_stat_options(struct command_args *args, struct stat_job *job);
+
+/* ---- checks (stat_checks.c) ------------------------------------------------------------------ */
+
+/* Refuses options that contradict each other. Returns an exit status. */
+int check_option_conflicts(struct command_args *args, const struct stat_job *job);
+/* Reports tasks that do not exist, if none of them exists. Returns an exit status. */
+int check_stat_tasks(const struct stat_job *job);
+/* Finds a comma of @list with nothing before it, or the last one with nothing after it; NULL if
+ * there is neither. */
+const char *find_list_gap(const char *list);
+/* Refuses events that are invalid before any event is looked up. Returns an exit status. */
+int check_stat_events(const struct stat_job *job);
+
+#endif

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints counts: value, quality, cause and remedy. An event that was not counted is never shown as
+ * a number. */
+#include "common/metric.h"
+#include "show/show.h"
+#include "stat/stat.h"
+#include "profile/render/text_output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_MAX = 40, REMARK_MAX = 256 };
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void format_number(double value, char buf[NUMBER_MAX])
+{
+	const double most = 0x1p63 / 100;
+	char whole[GROUPED_MAX];
+
+	if (value >= 1 && value < most) {
+		uint64_t hundredths = (uint64_t)(value * 100 + 0.5);
+
+		snprintf(buf, NUMBER_MAX, "%s.%02u", group_digits(hundredths / 100, whole),
+		         (unsigned)(hundredths % 100));
+	} else {
+		snprintf(buf, NUMBER_MAX, "%.6g", value);
+	}
+}
+
+/* Returns the value, or the rounded mean of several runs. */
+static uint64_t get_row_value(const pfm_tally_t *t)
+{
+	return t->counted < 2              ? t->count.value
+	       : t->mean < 0x1p64 - 0x1p11 ? (uint64_t)(t->mean + 0.5)
+	                                   : UINT64_MAX;
+}
+
+/* Returns the nanoseconds that it was enabled, or running. */
+static uint64_t get_row_enabled_time(const pfm_tally_t *t)
+{
+	return t->counted ? (uint64_t)(t->enabled + 0.5) : t->count.enabled;
+}
+
+static uint64_t get_row_running_time(const pfm_tally_t *t)
+{
+	return t->counted ? (uint64_t)(t->running + 0.5) : t->count.running;
+}
+
+/* Returns the percentage of the enabled time in which it was running. */
+static double get_row_running_share(const pfm_tally_t *t)
+{
+	return get_row_enabled_time(t)
+	               ? 100.0 * (double)get_row_running_time(t) / (double)get_row_enabled_time(t)
+	               : 0;
+}
+
+static void format_tally_value(const pfm_tally_t *t, char buf[NUMBER_MAX])
+{
+	if (!t->counted)
+		snprintf(buf, NUMBER_MAX, "<%s>", pfm_quality_name(t->count.quality));
+	else if (t->count.scale != 1)
+		format_number(t->mean * t->count.scale, buf);
+	else
+		group_digits(get_row_value(t), buf);
+}
+
+size_t measure_widest_label(const struct stat_job *job)
+{
+	size_t widest = 0;
+
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (strlen(job->rows[i].label) > widest)
+			widest = strlen(job->rows[i].label);
+	return widest;
+}
+
+void print_label(const struct stat_job *job, const char *label, size_t widest)
+{
+	const char *before = job->by != BY_CPU || job->tell_cgroups ? "" : *label ? "CPU " : "    ";
+
+	fprintf(job->out, "  %s%-*s", before, (int)widest, label);
+}
+
+/* Returns the width of the column of units; 0 if no row has a unit. */
+static size_t measure_widest_unit(const struct stat_job *job)
+{
+	size_t widest = 0;
+
+	for (unsigned i = 0; i < job->n_rows; i++)
+		if (strlen(job->rows[i].info.unit) > widest)
+			widest = strlen(job->rows[i].info.unit);
+	return widest;
+}
+
+/* Formats the remark after a count. @slot_error: error in percent of a count estimated from slots;
+ * negative: unknown. */
+static void format_remark(const pfm_tally_t *t, unsigned repeat, double slot_error,
+                          char buf[REMARK_MAX])
+{
+	int n = 0;
+
+	buf[0] = 0;
+	if (t->counted && t->count.quality != PFM_QUALITY_EXACT)
+		n += snprintf(buf, REMARK_MAX, "  %s", pfm_quality_name(t->count.quality));
+	if (t->counted && t->count.quality == PFM_QUALITY_SCALED && get_row_enabled_time(t))
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, ": counted %.1f%% of the time",
+		              get_row_running_share(t));
+	if (repeat > 1 && t->counted > 1)
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%",
+		              compute_relative_deviation(t));
+	else if (slot_error >= 0 && t->counted && t->count.quality == PFM_QUALITY_SCALED)
+		n += snprintf(buf + n, REMARK_MAX - (size_t)n, "  +- %.2f%%", slot_error);
+	if (t->counted && t->counted < t->runs)
+		snprintf(buf + n, REMARK_MAX - (size_t)n, "  in %u of %u runs", t->counted,
+		         t->runs);
+}
+
+/* Prints a ratio, such as "0.98 insn per cycle", "110.27 K/s", "3.1 % branch_miss_share". */
+static void print_ratio(FILE *out, const struct ratio *r, pfm_quality_t quality)
+{
+	static const char prefixes[] = " KMGT";
+	double value = r->value;
+	unsigned i = 0;
+
+	if (strcmp(r->unit, "/s") == 0) {
+		for (; value >= 1000 && prefixes[i + 1]; i++)
+			value /= 1000;
+		fprintf(out, "  # %.3f %.*s/s", value, i > 0, prefixes + i);
+	} else {
+		fprintf(out, "  # %.*f %s", strcmp(r->unit, "%") == 0 ? 2 : 3, value, r->unit);
+	}
+	if (!*r->unit || strcmp(r->unit, "%") == 0)
+		fprintf(out, "%s%s", *r->unit ? " " : "", r->name);
+	/* The line shows the quality of its count already. */
+	if (r->quality > quality)
+		fprintf(out, " (%s)", pfm_quality_name(r->quality));
+}
+
+static void print_row(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                      double time, size_t units, size_t labels)
+{
+	const pfm_tally_t *t = &row->tally;
+	const pfm_count_info_t *info = &row->info;
+	char value[NUMBER_MAX], remark[REMARK_MAX];
+	struct ratio ratio;
+	enum style style = !t->counted                             ? RED
+	                   : t->count.quality == PFM_QUALITY_EXACT ? PLAIN
+	                                                           : YELLOW;
+
+	format_tally_value(t, value);
+	format_remark(t, job->repeat, job->rotation.is_on ? find_slot_error(job, row) : -1, remark);
+	if (time >= 0)
+		fprintf(job->out, "%12.6f", time);
+	if (labels)
+		print_label(job, row->label, labels);
+	fprintf(job->out, "%s %19s%s ", term_colour_begin(job->out, style), value,
+	        term_colour_end(job->out));
+	if (units)
+		fprintf(job->out, "%-*s ", (int)units, t->counted ? info->unit : "");
+	fputs(info->name, job->out);
+	if (*info->pmu && !strstr(info->name, info->pmu))
+		fprintf(job->out, "  %s[%s]%s", term_colour_begin(job->out, DIM), info->pmu,
+		        term_colour_end(job->out));
+	fputs(remark, job->out);
+	if (find_row_ratio(job, row, elapsed, &ratio))
+		print_ratio(job->out, &ratio, t->count.quality);
+	fputc('\n', job->out);
+}
+
+bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text)
+{
+	unsigned event;
+	int pmu;
+
+	return pfm_find_event_by_text(ctx, text, &pmu, &event, NULL) == PFMLIB_SUCCESS &&
+	       is_generic_fallback(ctx, pmu);
+}
+
+/* True if an earlier row has the same event, whose notes were printed already. */
+static bool is_named_before(const struct stat_job *job, unsigned i, const char *name)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (strcmp(job->rows[k].info.name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Prints the uncertainty of events, each event once. */
+static void print_notes(const struct stat_job *job)
+{
+	char note[NOTE_MAX];
+	unsigned i;
+
+	for (i = 0; i < job->n_rows; i++) {
+		const char *name = job->rows[i].info.name;
+
+		if (job->rows[i].own || !*describe_uncertainty(job->ctx, name, note) ||
+		    is_named_before(job, i, name))
+			continue;
+		fprintf(job->out, "\n  %s:\n    ", name);
+		term_wrap(job->out, 4, 4, note);
+	}
+}
+
+static bool has_same_sentences(const pfm_count_info_t *a, const pfm_count_info_t *b)
+{
+	return strcmp(a->why, b->why) == 0 && strcmp(a->remedy, b->remedy) == 0;
+}
+
+/* True if an earlier row has the same cause and remedy, which were printed already. */
+static bool is_reason_repeated(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (has_same_sentences(&job->rows[k].info, info))
+			return true;
+	return false;
+}
+
+/* Prints the names of events from row @i on with the same cause and remedy, each name once. */
+static void print_names(const struct stat_job *job, unsigned i, const pfm_count_info_t *info)
+{
+	const char *between = "  ";
+
+	for (unsigned k = i; k < job->n_rows; k++) {
+		const pfm_count_info_t *other = &job->rows[k].info;
+
+		if (!has_same_sentences(other, info) ||
+		    (k > i && is_named_before(job, k, other->name)))
+			continue;
+		fprintf(job->out, "%s%s", between, other->name);
+		between = ", ";
+	}
+}
+
+/* Prints why counts are not exact: each reason once with its events. */
+static void print_reasons(const struct stat_job *job)
+{
+	for (unsigned i = 0; i < job->n_rows; i++) {
+		const pfm_count_info_t *info = &job->rows[i].info;
+
+		if (!*info->why || is_reason_repeated(job, i, info))
+			continue;
+		fputc('\n', job->out);
+		print_names(job, i, info);
+		fputs(":\n    ", job->out);
+		term_wrap(job->out, 4, 4, info->why);
+		if (*info->remedy) {
+			fputs("    ", job->out);
+			term_wrap(job->out, 4, 4, info->remedy);
+		}
+	}
+}
+
+void report_why(const struct stat_job *job)
+{
+	if (!job->json && !job->separator && !job->format)
+		print_reasons(job);
+}
+
+/* Prints each run's time and its difference from the mean for --table. */
+static void print_runs(const struct stat_job *job, double mean)
+{
+	double most = 0;
+	unsigned i;
+
+	fprintf(job->out, "\n  %sSeconds of each run, and the difference from the mean%s\n",
+	        term_colour_begin(job->out, BOLD), term_colour_end(job->out));
+	for (i = 0; i < job->repeat; i++)
+		if (fabs(job->run_seconds[i] - mean) > most)
+			most = fabs(job->run_seconds[i] - mean);
+	for (i = 0; i < job->repeat; i++) {
+		double distance = job->run_seconds[i] - mean;
+		int marks = most > 0 ? (int)(fabs(distance) / most * 20 + 0.5) : 0;
+
+		fprintf(job->out, "%20.6f  %+.6f %.*s\n", job->run_seconds[i], distance, marks,
+		        "####################");
+	}
+}
+
+static void print_counts(const struct stat_job *job, double elapsed, double time)
+{
+	const char *all = job->outlived_counting ? ", of all of the command" : "";
+	size_t units = measure_widest_unit(job), labels = measure_widest_label(job);
+	unsigned i;
+
+	for (i = 0; i < job->n_rows; i++)
+		if (!job->rows[i].own)
+			is_from_generic_fallback(job->ctx, job->rows[i].info.name);
+	if (time < 0)
+		fprintf(job->out, "\n  %s%s%s\n\n", term_colour_begin(job->out, BOLD), job->target,
+		        term_colour_end(job->out));
+	for (i = 0; i < job->n_rows; i++)
+		print_row(job, &job->rows[i], elapsed, time, units, labels);
+	report_metrics(job, elapsed, time);
+	if (time >= 0)
+		return;
+	report_children(job, elapsed);
+	print_reasons(job);
+	print_notes(job);
+	if (job->table && job->runs)
+		print_runs(job, elapsed);
+	fprintf(job->out, "\n%20.6f seconds elapsed%s\n", elapsed,
+	        job->repeat > 1 ? ", mean of the runs" : "");
+	if (job->command && job->runs && !job->n_pids && !job->n_tids)
+		fprintf(job->out, "%20.6f seconds user%s\n%20.6f seconds system%s\n",
+		        job->user / job->repeat, all, job->system / job->repeat, all);
+	fputc('\n', job->out);
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+void put_field(const struct stat_job *job, const char *text, const char *behind)
+{
+	put_csv_field(job->out, text, job->separator);
+	fputs(behind, job->out);
+}
+
+void put_time_field(const struct stat_job *job, double time)
+{
+	char text[NUMBER_MAX];
+
+	if (time < 0)
+		return;
+	snprintf(text, sizeof(text), "%.9f", time);
+	put_field(job, text, job->separator);
+}
+
+static const char *const label_names[] = {
+	[BY_NOTHING] = "cgroup", [BY_CPU] = "cpu",   [BY_CORE] = "core",     [BY_DIE] = "die",
+	[BY_SOCKET] = "socket",  [BY_NODE] = "node", [BY_THREAD] = "thread",
+};
+
+void put_column_names(const struct stat_job *job)
+{
+	static const char *const names[] = { "running_ns", "running_percent", "ratio",
+		                             "ratio_unit", "quality",         "cause" };
+
+	if (job->interval)
+		put_field(job, "time", job->separator);
+	if (job->tell_cgroups && job->by != BY_NOTHING)
+		fputs("cgroup_", job->out);
+	if (has_row_labels(job))
+		put_field(job, label_names[job->by], job->separator);
+	put_field(job, "value", job->separator);
+	put_field(job, "unit", job->separator);
+	put_field(job, "event", job->separator);
+	if (job->repeats)
+		put_field(job, "deviation", job->separator);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put_field(job, names[i], job->separator);
+	put_field(job, "error", "\n");
+}
+
+/* Prints a row of -x. The first fields are those of 'perf stat -x': value, unit, event, with -r the
+ * deviation, running nanoseconds, percent of the time, two for metrics. Quality, cause and a
+ * metric's standard error follow. */
+static void print_columns_row(const struct stat_job *job, const struct stat_row *row,
+                              double elapsed, double time)
+{
+	const pfm_tally_t *t = &row->tally;
+	const char *sep = job->separator;
+	char value[NUMBER_MAX], ratio[NUMBER_MAX] = "", error[NUMBER_MAX] = "", running[NUMBER_MAX],
+				share[NUMBER_MAX];
+	struct ratio beside = { "", "", 0, PFM_QUALITY_EXACT };
+
+	if (find_row_ratio(job, row, elapsed, &beside))
+		snprintf(ratio, sizeof(ratio), "%.9g", beside.value);
+	put_time_field(job, time);
+	if (has_row_labels(job))
+		put_field(job, row->label, sep);
+	if (!t->counted)
+		snprintf(value, sizeof(value), "<%s>", pfm_quality_name(t->count.quality));
+	else if (t->count.scale != 1)
+		snprintf(value, sizeof(value), "%.15g", t->mean * t->count.scale);
+	else
+		snprintf(value, sizeof(value), "%" PRIu64, get_row_value(t));
+	put_field(job, value, sep);
+	put_field(job, t->counted ? row->info.unit : "", sep);
+	put_field(job, row->info.name, sep);
+	/* A single run has no deviation. */
+	if (t->counted > 1)
+		snprintf(error, sizeof(error), "%.2f%%", compute_relative_deviation(t));
+	if (job->repeats)
+		put_field(job, error, sep);
+	snprintf(running, sizeof(running), "%" PRIu64, get_row_running_time(t));
+	snprintf(share, sizeof(share), "%.2f", get_row_running_share(t));
+	put_field(job, running, sep);
+	put_field(job, share, sep);
+	put_field(job, ratio, sep);
+	put_field(job, *beside.unit ? beside.unit : beside.name, sep);
+	put_field(job, pfm_quality_name(t->count.quality), sep);
+	put_field(job, t->count.cause == PFM_CAUSE_NONE ? "" : pfm_cause_name(t->count.cause), sep);
+	put_field(job, beside.quality == PFM_QUALITY_EXACT ? "" : "unknown", "\n");
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+void put_event_notes(struct json *j, const pfm_ctx_t *ctx, const char *text)
+{
+	char note[NOTE_MAX];
+
+	put_text_if(j, "note", describe_uncertainty(ctx, text, note));
+	if (is_from_generic_fallback(ctx, text))
+		put_bool(j, "fallback", true);
+}
+
+static void put_reason(struct json *j, const pfm_count_info_t *info, pfm_quality_t quality,
+                       pfm_cause_t cause)
+{
+	put_text(j, "quality", pfm_quality_name(quality));
+	if (cause != PFM_CAUSE_NONE)
+		put_text(j, "cause", pfm_cause_name(cause));
+	put_text_if(j, "why", quality == PFM_QUALITY_EXACT ? "" : info->why);
+	put_text_if(j, "remedy", quality == PFM_QUALITY_EXACT ? "" : info->remedy);
+}
+
+static void put_row_ratio(struct json *j, const struct stat_job *job, const struct stat_row *row,
+                          double elapsed)
+{
+	struct ratio ratio;
+
+	if (!find_row_ratio(job, row, elapsed, &ratio))
+		return;
+	put_text(j, "ratio", ratio.name);
+	put_number(j, "ratio_value", ratio.value);
+	put_text_if(j, "ratio_unit", ratio.unit);
+	put_text(j, "ratio_quality", pfm_quality_name(ratio.quality));
+}
+
+/* Adds the deviation over runs, or over slots. */
+static void put_deviation(struct json *j, const struct stat_job *job, const struct stat_row *row)
+{
+	const pfm_tally_t *t = &row->tally;
+	double deviation = -1;
+
+	if (job->repeats) {
+		put_int(j, "runs", t->runs);
+		put_int(j, "counted", t->counted);
+		if (t->counted > 1)
+			deviation = compute_relative_deviation(t);
+	} else if (job->rotation.is_on && t->count.quality == PFM_QUALITY_SCALED) {
+		put_int(j, "slots", row->slot_rates.n);
+		deviation = find_slot_error(job, row);
+	} else {
+		return;
+	}
+	if (deviation >= 0)
+		put_real(j, "deviation", deviation);
+	else
+		put_null(j, "deviation");
+}
+
+static void put_count_line(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                           double time)
+{
+	const pfm_tally_t *t = &row->tally;
+	const pfm_count_info_t *info = &row->info;
+	struct json j = { .out = job->out };
+
+	put_begin(&j, NULL, '{');
+	if (time >= 0)
+		put_real(&j, "time", time);
+	put_text(&j, "event", info->name);
+	put_text(&j, "pmu", info->pmu);
+	if (job->tell_cgroups && row->part)
+		put_text(&j, "cgroup", row->part->label);
+	if (job->by != BY_NOTHING)
+		put_text(&j, label_names[job->by],
+		         row->label + (job->by == BY_THREAD ? 0 : row->place));
+	if (t->counted)
+		put_count(&j, "value", get_row_value(t));
+	else
+		put_null(&j, "value");
+	if (t->counted && (*info->unit || t->count.scale != 1)) {
+		put_real(&j, "amount", t->mean * t->count.scale);
+		put_text(&j, "unit", info->unit);
+	}
+	put_reason(&j, info, t->count.quality, t->count.cause);
+	if (!row->own)
+		put_event_notes(&j, job->ctx, info->name);
+	put_count(&j, "enabled", get_row_enabled_time(t));
+	put_count(&j, "running", get_row_running_time(t));
+	put_int(&j, "group", info->group);
+	put_row_ratio(&j, job, row, elapsed);
+	put_deviation(&j, job, row);
+	put_real(&j, "elapsed", elapsed);
+	put_end(&j, '}');
+	put_line(&j);
+}
+
+int report_counts(const struct stat_job *job, double elapsed, double time)
+{
+	unsigned i;
+
+	if (!job->json && !job->separator)
+		print_counts(job, elapsed, time);
+	for (i = 0; i < job->n_rows; i++)
+		if (job->json)
+			put_count_line(job, &job->rows[i], elapsed, time);
+		else if (job->separator)
+			print_columns_row(job, &job->rows[i], elapsed, time);
+	if (job->json || job->separator)
+		report_metrics(job, elapsed, time);
+	if (job->json && time < 0)
+		report_children(job, elapsed);
+	return fflush(job->out) ? errno : 0;
+}

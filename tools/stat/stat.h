@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* pfm stat: the command (cmd_stat.c), its options (stat_options.c), the process that it counts
+ * (stat_child.c), tasks (stat_tasks.c), control groups (stat_cgroups.c), sessions (stat_targets.c),
+ * lists of events (stat_list.c), waiting
+ * and counting (stat_count.c), rows of the result (stat_rows.c), and their output
+ * (stat_report.c). */
+#ifndef PFM_STAT_H
+#define PFM_STAT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <perfmon/aggregate.h>
+#include <perfmon/perfmon.h>
+#include "stat/control.h"
+#include "common/event_list.h"
+#include "common/json.h"
+#include "series/openmetrics.h"
+#include "common/rotation.h"
+
+enum {
+	NS = 1000000000,
+	NOT_FOUND = 127, /* exit status of shells for a missing command */
+	NOT_RUN = 126,
+	LABEL_MAX = 80,
+	TARGET_MAX = 256
+};
+
+/* The counters that a plan must not use, so that @n_free of each core PMU stay free.
+ * (serve_budget.c) */
+uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
+
+/* ---- counts (stat_rows.c) -------------------------------------------------------------------- */
+
+/* Unit over which a row sums counts, within a control group. */
+enum aggregation { BY_NOTHING, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD };
+
+/* The event of a text. */
+struct event_at {
+	int pmu; /* negative: unknown event */
+	unsigned event;
+};
+
+/* A row of the result: the sum of the counts of one event with the same label. */
+struct stat_row {
+	const struct stat_target *part; /* the target of its counts; NULL: pfm's own count */
+	/* Properties of its counts. Texts are copies in words, which outlive the session; cause and
+	 * remedy, copied to reason, are those of the worst run or interval. */
+	pfm_count_info_t info;
+	char *words, *reason;
+	char *event; /* name without the level that was added for lack of permission */
+	const struct stat_target *worst; /* the worst count of this run */
+	unsigned worst_count;
+	/* Set by prepare_ratios(): the event of its text, and the equal generic event or the same
+	 * event. */
+	struct event_at named, at;
+	const char *own; /* name of pfm's own count of time, which is not in a session; else NULL */
+	char *label;
+	size_t place;     /* position in the label after the control group: CPU, core, thread ... */
+	bool was_counted; /* true if it had a value in some run or interval */
+	pfm_count_sum_t sum;          /* sum of this run or interval */
+	pfm_tally_t tally;            /* statistics of all runs, or of this interval */
+	struct slice *slices;         /* counts at each slice of time, or NULL (stat_errors.c) */
+	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
+};
+
+/* A session of its own: counts of a task, of a control group, or of everything on the listed
+ * CPUs. */
+struct stat_target {
+	int pid;     /* 0: the command, or no task */
+	bool thread; /* counts this thread alone */
+	char *cgroup, *label;
+	uint64_t cgroup_id;      /* for groups found by a pattern: the inode of the folder */
+	bool is_gone;            /* the group has been removed */
+	unsigned first, n_texts; /* its range of the job's events */
+	pfm_session_t *session;
+	struct alpha_emulator *emulator; /* device of the session, or NULL */
+	unsigned n;
+	/* current counts, and those at the start of the interval and of the slice */
+	pfm_count_t *counts, *earlier, *slice_counts;
+	unsigned *rows; /* the row of each count */
+	/* With --rotate: turn and plan group of each group of the session. */
+	unsigned n_groups, *turns, *planned_groups;
+	unsigned char *is_on;
+	int watch;             /* descriptor that is readable when the process has ended, or -1 */
+	double unseen_seconds; /* processor time of the command that was not counted */
+	bool ran_unwatched;    /* unseen_seconds is longer than a tick */
+	bool lost_rights;      /* unseen_seconds is longer than starts and ends of tasks can take */
+};
+
+struct stat_job;
+/* True if the count has a value to show. */
+bool has_value(const pfm_count_t *count);
+/* Makes the rows for the counts of an opened session, and for pfm's own. False without memory. */
+bool make_rows(struct stat_job *job, struct stat_target *part);
+bool make_own_rows(struct stat_job *job);
+/* Adds the counts to the rows: those since the beginning, or since the last interval. */
+void gather_rows(struct stat_job *job, bool interval);
+/* Adds the counts since the last slice to the current slice. */
+void gather_slice(struct stat_job *job);
+/* Sets pfm's own counts, in seconds; negative: unknown. Call this before gather_rows(). */
+void set_own_counts(struct stat_job *job, double elapsed, double user, double system);
+/* True if each count of @part's session still has the label and event of its row, and has not
+ * become a refused one. */
+bool has_rows_of_counts(const struct stat_job *job, const struct stat_target *part);
+void free_row(struct stat_row *row);
+void free_rows(struct stat_job *job);
+/* True if rows have labels. */
+bool has_row_labels(const struct stat_job *job);
+/* The standard error of the mean, in percent of the mean. */
+double compute_relative_deviation(const pfm_tally_t *t);
+/* Returns @text if it is an event of pfm's own: duration_time, user_time, system_time. Else
+ * NULL. */
+const char *find_own_event(const char *text);
+
+/* ---- targets and their sessions (stat_targets.c) --------------------------------------------- */
+
+/* Reports what is wrong with @text, as a JSON object if the output is JSON. */
+void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
+/* Creates job->parts. Returns an exit status, after an error message. */
+int make_targets(struct stat_job *job);
+/* Opens all sessions. @pid: the task of parts that name no task. */
+int open_targets(struct stat_job *job, int pid);
+int start_targets(struct stat_job *job);
+void stop_targets(struct stat_job *job);
+int read_targets(struct stat_job *job);
+/* Compares the counts with the processor time, in seconds, of the command and its children: the
+ * kernel removes the events of a task without notice when the task executes a program that has more
+ * rights than its caller, or that may not be read. */
+void check_unwatched_time(struct stat_job *job, double seconds);
+/* True if all tasks of the job have ended. */
+bool have_targets_ended(const struct stat_job *job);
+/* True if, at the last reading, a CPU has come on line on which something is not counted. */
+bool misses_cpu(const struct stat_job *job);
+/* Opens and starts the counts of these CPUs again, from 0. Prints errors and returns an exit
+ * status. */
+int reopen_targets(struct stat_job *job);
+void close_targets(struct stat_job *job);
+void free_target(struct stat_target *p);
+void free_targets(struct stat_job *job);
+/* Opens all events without counting, to refuse invalid ones. Returns an exit status, after an error
+ * message. */
+int refuse_bad_events(struct stat_job *job);
+/* Opens the session of @p, which the caller has prepared, without messages. */
+int open_new_target(struct stat_job *job, struct stat_target *p);
+/* Adds a target for @n events of the job from number @first on. NULL without memory. */
+struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n);
+
+/* Adds the requested processes, then threads of other processes, as targets. Returns an exit
+ * status, after an error message. (stat_tasks.c) */
+int add_tasks(struct stat_job *job);
+
+/* ---- control groups (stat_cgroups.c) --------------------------------------------------------- */
+
+/* Adds the groups of -G as targets. Returns an exit status, after an error message. */
+int add_cgroups(struct stat_job *job);
+
+struct cgroup_figures {
+	/* omitted: groups that would have exceeded the limit of series */
+	uint64_t n_born, n_gone, n_omitted;
+};
+
+/* True if one of the comma-separated @names is a pattern. */
+bool is_cgroup_pattern(const char *names);
+/* Opens new control groups, up to @most_series series, and removes those that are gone. Returns an
+ * exit status, after an error message. */
+int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
+                   struct cgroup_figures *figures);
+
+/* ---- the command (stat_child.c) -------------------------------------------------------------- */
+
+/* A command that waits for its start. */
+struct child {
+	pid_t pid;
+	int go;      /* pipe: a byte starts the command, closing it ends the command */
+	int failure; /* pipe: delivers the errno of exec */
+};
+
+/* Name of the command in messages: "pfm stat", unless it is changed. */
+extern const char *program_name;
+int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
+/* Starts the command. Returns an exit status if it cannot be executed, else DONE. */
+int child_start(char *const *command, struct child *c);
+void child_discard(struct child *c);
+/* Sends the signal, and wakes a stopped command so that it gets the signal. */
+void child_signal(const struct child *c, int sig);
+/* The exit status for the end of the command. Reports a signal that ended it. */
+int child_get_status(const char *name, int status);
+/* The command as it would be typed in a shell, cut at @size. Returns @buf. */
+char *quote_command(char *const *command, char *buf, size_t size);
+
+/* ---- metrics (stat_metric*.c, stat_ratios.c) ------------------------------------------------- */
+
+struct stat_metric {
+	int pmu;
+	unsigned event;
+	struct event_at first; /* for ratios: the event of the count beside which it is shown */
+	bool is_beside_count;  /* true if this report shows it beside a count */
+};
+
+struct stat_metrics {
+	struct stat_metric *at;
+	unsigned n;
+};
+
+/* A ratio that is shown beside a count. */
+struct ratio {
+	const char *name, *unit;
+	double value;
+	pfm_quality_t quality; /* the worst quality of its counts */
+};
+
+/* Finds the requested metrics and adds groups with their events. Returns an exit status. */
+int plan_stat_metrics(struct stat_job *job);
+void free_stat_metrics(struct stat_job *job);
+/* The name of the metric's PMU if metrics of several PMUs were requested, else "". */
+const char *find_common_pmu(const struct stat_job *job, const struct stat_metric *m);
+/* Adds the metrics among the texts of -e. False without memory. */
+bool visit_session_metrics(struct stat_job *job, const pfm_session_t *session);
+/* Computes a metric from the rows of @label. False if that is impossible; the value may still be
+ * undefined. */
+struct metric_answer;
+bool compute_stat_metric(const struct stat_job *job, const struct stat_metric *m, const char *label,
+                         double elapsed, struct metric_answer *out);
+/* Finds the events of the rows, and the usual ratios unless metrics were requested. False without
+ * memory. */
+bool prepare_ratios(struct stat_job *job);
+/* Finds the ratio to show beside the count of @row: a ratio of the tables if all its events were
+ * counted, or events per second of task time. */
+bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, double elapsed,
+                    struct ratio *out);
+/* Reports metrics; as text also the ratios that belong to no count. */
+void report_metrics(const struct stat_job *job, double elapsed, double time);
+
+/* ---- errors of metrics (stat_errors.c) ------------------------------------------------------- */
+
+/* True if counts must be read in slices of time, to estimate the error of extrapolation. */
+bool needs_slices(const struct stat_job *job);
+/* Discards the slices, at the start of an interval. */
+void free_slices(struct stat_job *job);
+/* Starts a slice. Returns its length in nanoseconds. */
+uint64_t begin_slice(struct stat_job *job);
+/* Adds the count of @row to slice number @slice. */
+void add_to_slice(struct stat_row *row, unsigned slice, const pfm_count_t *count);
+/* Ends the current slice. */
+void end_slice(struct stat_job *job);
+
+/* A metric's value and its inputs. */
+struct metric_inputs {
+	struct stat_metric metric;
+	const pfm_metric_operand_t *counts; /* counts of its inputs */
+	unsigned n;
+	const struct row_use {
+		unsigned input, row;
+	} * uses; /* pairs of a row and the input that it counts */
+	unsigned n_uses;
+	pfm_quality_t quality; /* the worst quality of its inputs */
+	bool spans_groups;     /* the inputs are in several groups */
+};
+
+/* Sets error and interval of @v, unless nothing was extrapolated. */
+void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j,
+                           pfm_metric_value_t *v);
+
+/* ---- metrics as a tree (stat_tree.c) --------------------------------------------------------- */
+
+/* Sorts the metrics into the order of their tree: each after its parent. False without memory. */
+bool order_metric_tree(struct stat_job *job);
+/* True if @child is a part of @parent. */
+bool is_child_metric(const struct stat_job *job, const struct stat_metric *child,
+                     const struct stat_metric *parent);
+/* Suggests metrics to count next, because their parent exceeds its threshold. */
+void report_children(const struct stat_job *job, double elapsed);
+/* Writes the page of --html. Returns DONE, or REFUSED after a message. */
+int write_page(const struct stat_job *job, double elapsed);
+
+struct stat_job {
+	struct event_list events;
+	const char *gap; /* a list of -e with a missing event before or after a comma */
+	char **filters;  /* filters of the first n_filters events; NULL: no filter */
+	unsigned n_filters;
+	unsigned last; /* the first event of the last -e */
+	pfm_ctx_t *ctx;
+	char **command; /* NULL: none */
+	int *pids, *tids;
+	unsigned n_pids, n_tids;
+	char *cgroups;            /* comma-separated names */
+	bool has_cgroup_patterns; /* the names are patterns: groups are added and removed while
+	                             counting */
+	bool skips_refused;       /* targets that cannot be opened are skipped without a message */
+	const char *cpus, *model, *output, *separator, *html;
+	bool all_cpus, each_cgroup, tell_cgroups, json, dry_run, no_inherit, append, verbose, table,
+		no_ratios, regions_system, no_subtract;
+	enum exposition_format format; /* of --format */
+	const char *region_format;     /* of --regions; NULL: without regions */
+	struct series *series; /* if the output is one of the exporters' formats: counters and
+	                          metrics (series.c) */
+	struct control control;
+	struct rotation rotation; /* of --rotate */
+	unsigned counters_free;   /* counters of each core PMU that plans leave free */
+	bool start_off;           /* --control: counting starts with the command "enable" */
+	bool was_enabled;         /* the command "enable" was received */
+	bool repeats;             /* several runs were requested */
+	bool has_header;          /* no header of columns is to be written */
+	enum aggregation by;
+	unsigned repeat; /* number of runs; after the last one, number of counted runs */
+	unsigned intervals, detail;
+	struct event_list metric_names;
+	struct stat_metrics metrics, ratios;
+	double memory_peak; /* memory bandwidth of this machine in millions of bytes per second; 0:
+	                       unknown */
+	unsigned topdown;   /* levels of top-down analysis; 0: not requested */
+	uint64_t interval, timeout, delay; /* nanoseconds; 0: not given */
+	/* state while it runs */
+	struct stat_target *parts;
+	unsigned n_parts;
+	size_t parts_capacity;
+	struct stat_row *rows;
+	unsigned n_rows;
+	size_t rows_capacity;
+	FILE *out;
+	int write_error;                 /* errno of the first failed write */
+	sigset_t signals, saved_signals; /* signals to wait for; the original mask */
+	bool interrupted;
+	bool missed;            /* the run ended or was interrupted before the delay was over */
+	bool outlived_counting; /* the command ran before counting began, or after counting ended */
+	uint64_t since;         /* time of the start of the first run */
+	double elapsed, user, system; /* seconds, sums over runs */
+	uint64_t slice_ns;            /* length of a slice */
+	unsigned n_slices;            /* number of complete slices */
+	unsigned runs_in_slice;       /* with repetitions: runs in a slice */
+	unsigned runs_here;           /* runs in the current slice */
+	unsigned runs;                /* number of counted runs */
+	double *run_seconds;          /* seconds of each counted run */
+	char target[TARGET_MAX];
+};
+
+uint64_t now_ns(void);
+/* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
+int report_bad_option(const char *what, int err);
+
+struct command_args;
+
+/* True if the operands are several commands with :: between them. (stat_compare.c) */
+bool has_several_commands(char *const *operands);
+/* Runs pfm stat -- A :: B. Returns an exit status. */
+int compare_commands(struct command_args *args, struct stat_job *job);
+/* Runs pfm stat --regions. Returns an exit status. (stat_regions.c) */
+int count_regions(struct command_args *args, struct stat_job *job);
+/* Counts and reports. Returns an exit status. (stat_count.c) */
+int count_runs(struct stat_job *job);
+/* True if no event could be opened. */
+bool has_nothing_to_count(struct stat_job *job);
+
+/* ---- answers (stat_report.c) ----------------------------------------------------------------- */
+
+/* The width of the widest label of the rows; 0 without labels. And a label as text, padded to that
+ * width. */
+size_t measure_widest_label(const struct stat_job *job);
+void print_label(const struct stat_job *job, const char *label, size_t widest);
+
+/* Reports the counts. @time: end of the interval, negative for whole runs. Returns 0 or the errno
+ * of writing. */
+int report_counts(const struct stat_job *job, double elapsed, double time);
+/* Writes the names of the columns of -x. */
+void put_column_names(const struct stat_job *job);
+/* Writes one column of -x, quoted if necessary, and the text @behind. */
+void put_field(const struct stat_job *job, const char *text, const char *behind);
+/* Writes seconds as the first column, unless negative. */
+void put_time_field(const struct stat_job *job, double time);
+/* With -I, after the last interval: reports why counts are not exact. */
+void report_why(const struct stat_job *job);
+/* True if the event @text is one of the generic list for this machine's processor. */
+bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text);
+/* Adds the members "note", if counts of the event @text are uncertain, and "fallback". */
+void put_event_notes(struct json *j, const pfm_ctx_t *ctx, const char *text);
+/* Prints the kernel events of @session. (stat_dry_run.c) */
+void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
+
+#endif
