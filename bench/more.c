@@ -45,6 +45,8 @@ static int time_list(const char *name)
 	return 0;
 }
 
+enum { MAX_SET = 64 };
+
 /* Each line is a set: its size, the result code, the median and the largest of many times in ns. */
 static int time_sets(const char *path)
 {
@@ -53,20 +55,20 @@ static int time_sets(const char *path)
 	FILE *f = fopen(path, "r");
 
 	while (f && fgets(line, sizeof(line), f)) {
-		static pfm_set_t out;
-		const char *events[PFM_MAX_SET];
+		const pfm_set_t *out;
+		const char *events[MAX_SET];
 		pfm_error_t why = PFM_INIT(why);
 		double v[301];
 		unsigned n = 0;
 		int rc = 0;
 
-		for (char *p = strtok(line, " \n"); p && n < PFM_MAX_SET; p = strtok(NULL, " \n"))
+		for (char *p = strtok(line, " \n"); p && n < MAX_SET; p = strtok(NULL, " \n"))
 			events[n++] = p;
-		out.size = sizeof(out);
 		for (unsigned k = 0; k < 301; k++) {
 			double t = now_ns();
 
-			rc = pfm_dispatch_set(ctx, events, n, NULL, &out, &why);
+			rc = pfm_dispatch_set(&out, ctx, events, n, NULL, &why);
+			pfm_close_set(out);
 			v[k] = now_ns() - t;
 		}
 		printf("{\"n\": %u, \"rc\": %d, \"ns\": %.0f, \"max\": %.0f}\n", n, rc,

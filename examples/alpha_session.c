@@ -38,15 +38,16 @@ static const struct family *find_family(const char *name)
 /* Requests to the device. */
 static int show_requests(const struct family *family, pfmlib_alpha_input_param_t *settings)
 {
-	static pfm_set_t set = PFM_INIT(set);
+	const pfm_set_t *set;
 	pfmlib_alpha_output_param_t out;
-	pfm_set_options_t options = { .size = sizeof(options),
-		                      .model_in = settings,
-		                      .model_out = &out };
+	pfm_dispatch_options_t options = { .size = sizeof(options),
+		                           .model_in = settings,
+		                           .model_out = &out };
 
-	if (pfm_dispatch_set(NULL, family->events, family->n, &options, &set, NULL) !=
+	if (pfm_dispatch_set(&set, NULL, family->events, family->n, &options, NULL) !=
 	    PFMLIB_SUCCESS)
 		return 1;
+	pfm_close_set(set);
 	for (unsigned i = 0; i < out.n_ioctls; i++) {
 		printf("%s", out.ioctls[i].name);
 		for (unsigned w = 0; w < out.ioctls[i].n_words; w++)

@@ -27,29 +27,30 @@ static int program(void)
 {
 	static const char *const events[] = { "montecito::DATA_EAR_CACHE_LAT64",
 		                              "montecito::IA64_INST_RETIRED_THIS" };
-	static pfm_set_t set = PFM_INIT(set);
+	const pfm_set_t *set;
 	pfmlib_mont_input_param_t settings = { .pfp_mont_irange = {
 						       .rr_used = 1,
 						       .rr_limits[0] = { .rr_start = FUNCTION_START,
 		                                                         .rr_end = FUNCTION_END },
 					       } };
 	pfmlib_mont_output_param_t results = { 0 };
-	pfm_set_options_t options = { .size = sizeof(options),
-		                      .plm = PFM_PLM3,
-		                      .model_in = &settings,
-		                      .model_out = &results };
+	pfm_dispatch_options_t options = { .size = sizeof(options),
+		                           .plm = PFM_PLM3,
+		                           .model_in = &settings,
+		                           .model_out = &results };
 	pfm_error_t error = PFM_INIT(error);
 
-	if (pfm_dispatch_set(NULL, events, 2, &options, &set, &error) != PFMLIB_SUCCESS) {
+	if (pfm_dispatch_set(&set, NULL, events, 2, &options, &error) != PFMLIB_SUCCESS) {
 		char sentence[256];
 
 		pfm_explain_error(NULL, NULL, &error, sentence, sizeof(sentence));
 		fprintf(stderr, "%s\n", sentence);
 		return 1;
 	}
-	for (unsigned i = 0; i < set.n_pmcs; i++)
-		printf("PMC%-4u 0x%016" PRIx64 "\n", set.pmcs[i].num, set.pmcs[i].value);
+	for (unsigned i = 0; i < set->n_pmcs; i++)
+		printf("PMC%-4u 0x%016" PRIx64 "\n", set->pmcs[i].num, set->pmcs[i].value);
 	print_range("IBR", &results.pfp_mont_irange);
+	pfm_close_set(set);
 	return 0;
 }
 

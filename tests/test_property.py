@@ -205,7 +205,7 @@ FUNCTIONS = prototypes()
 # theirs is NULL alone
 ENDS = {
     "pfm_close_context", "pfm_close_session", "pfm_free_plan", "pfm_free_schedule",
-    "pfm_close_recording", "pfm_free_system_check"
+    "pfm_close_recording", "pfm_close_set", "pfm_free_system_check"
 }
 
 

@@ -80,6 +80,8 @@ typedef enum pfm_error_kind {
 	PFM_KIND_ALONE                  /**< "alone": the event must be counted alone; see clash */
 } pfm_error_kind_t;
 
+#define PFM_MAX_CLASH 64
+
 /** Where and why a call failed. pfm_explain_error() turns it into a sentence. */
 typedef struct pfm_error {
 	size_t size;
@@ -88,10 +90,12 @@ typedef struct pfm_error {
 	uint32_t start, end;     /**< bytes of the text with the error; start == end: a position */
 	int event;               /**< index of the event of a set, or -1 */
 	int sys_errno;           /**< errno of the failed system call, 0 for none */
-	uint64_t clash;          /**< bit i: event i is in a smallest set that does not fit */
-	uint64_t clash_counters; /**< all counters that those events can use */
+	uint64_t clash_counters; /**< all counters that the events of clash can use */
 	const char *detail;      /**< a phrase, or NULL; lives as long as the context */
 	uint64_t number;         /**< the limit or value that detail mentions */
+	uint32_t n_clash;        /**< number of events in clash; 0 for other errors */
+	/** Indices, ascending, of a smallest set of events that do not fit together. */
+	uint16_t clash[PFM_MAX_CLASH];
 } pfm_error_t;
 
 /** Phrase for result code @code: constant, never NULL, also for codes that do not exist. */

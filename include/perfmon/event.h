@@ -134,7 +134,7 @@ typedef enum pfm_reg_kind {
 	PFM_REG_GLOBAL_CTRL /**< enable bits: n for counter n, 32 + n for fixed ones */
 } pfm_reg_kind_t;
 
-/** A register and its value. */
+/** A register and its value. Frozen: its size never changes. */
 typedef struct pfm_reg {
 	uint32_t num;        /**< number; for PFM_REG_FIXED_CTRL that of the event's counter */
 	pfm_reg_kind_t kind; /**< the other members depend on it */
@@ -142,6 +142,9 @@ typedef struct pfm_reg {
 	uint64_t alt_addr;   /**< another address (on x86 the RDPMC index), or addr again */
 	uint64_t value;
 	const char *name; /**< as pfm_decode_field() takes it: "PERFEVTSEL0" ...; never released */
+	int32_t event;    /**< index of the first event of its set that needs it; -1: of no event */
+	uint32_t reserved;
+	uint64_t reserved1, reserved2;
 } pfm_reg_t;
 
 /** The members of perf_event_attr that select an event. */
@@ -231,11 +234,8 @@ int pfm_print_event(const pfm_ctx_t *ctx, const char *text, pfm_dialect_t dialec
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-#define PFM_MAX_SET      64
-#define PFM_MAX_SET_REGS 96
-
 /** How to dispatch a set. 0 in every member gives the defaults. */
-typedef struct {
+typedef struct pfm_dispatch_options {
 	size_t size;
 	unsigned plm;                        /**< levels of events that name none; 0: default */
 	unsigned flags;                      /**< PFMLIB_PFP_* */
@@ -243,39 +243,42 @@ typedef struct {
 	int htoff;                           /**< 1: hyper-threading is off */
 	void *model_in;                      /**< processor-specific settings, or NULL */
 	void *model_out;                     /**< receives processor-specific results, or NULL */
-} pfm_set_options_t;
+} pfm_dispatch_options_t;
 
-/** Placement and registers of a set. */
+/** Placement and registers of a set, in memory of the library: size is what this library fills. */
 typedef struct pfm_set {
 	size_t size;
 	int pmu;
-	unsigned n_events;
-	int counter[PFM_MAX_SET]; /**< per event; fixed counter n is 32 + n; -1: needs no counter */
-	unsigned n_pmcs, n_pmds;
+	unsigned n_events, n_pmcs, n_pmds;
+	const int *counter; /**< per event; fixed counter n is 32 + n; -1: needs no counter */
 	/** Control registers: one per event in the order of events, then extra registers, then
 	 * GLOBAL_CTRL where the PMU has it. */
-	pfm_reg_t pmcs[PFM_MAX_SET_REGS];
-	pfm_reg_t pmds[PFM_MAX_SET_REGS]; /**< data registers, to read the counts from */
+	const pfm_reg_t *pmcs;
+	const pfm_reg_t *pmds; /**< data registers, to read the counts from */
 } pfm_set_t;
 
 /** Computes the register values that count @n events of one PMU together.
+ * @out      receives the set, NULL on failure; release it with pfm_close_set()
  * @texts    the events, as pfm_encode_event() takes them
  * @options  NULL for the defaults
- * @out      filled on success, unchanged on failure; only n_pmcs and n_pmds entries are written
  * @error    filled on failure; may be NULL
  * Finds a placement if there is one: events with the fewest counters first, each on its lowest
  * counter, so equal input gives equal output. Free-running events need no counter. Nothing is
  * programmed.
  *
  * Returns PFMLIB_SUCCESS, the codes of pfm_encode_event(), or
- *   PFMLIB_ERR_TOOMANY    more than PFM_MAX_SET events
+ *   PFMLIB_ERR_TOOMANY    more than 64 events
  *   PFMLIB_ERR_EVTINCOMP  the events belong to several PMUs
  *   PFMLIB_ERR_NOASSIGN   error->clash is a smallest set of events that do not fit together; with
  *                         PFM_KIND_ALONE, error->event must be counted alone and the others of
  *                         the clash cannot use fixed counters
+ *   PFMLIB_ERR_NOMEM      out of memory
  * Thread-safe. */
-int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
-                     const pfm_set_options_t *options, pfm_set_t *out, pfm_error_t *error);
+int pfm_dispatch_set(const pfm_set_t **out, const pfm_ctx_t *ctx, const char *const *texts,
+                     unsigned n, const pfm_dispatch_options_t *options, pfm_error_t *error);
+
+/** Releases @set. NULL is allowed. */
+void pfm_close_set(const pfm_set_t *set);
 
 /* ---- decoding -------------------------------------------------------------------------------- */
 
@@ -312,7 +315,7 @@ typedef struct pfm_decoded_event {
 
 /** Finds the events that the @n registers @regs of @pmu count: pfm_set_t.pmcs, or registers read
  * from hardware.
- * @regs    kind, num and value are used; addr for PFM_REG_EXTRA and PFM_REG_CONFIG; not name
+ * @regs    kind, num and value are used; addr for PFM_REG_EXTRA, event for PFM_REG_CONFIG; not name
  * @out     receives one entry per event and candidate, at most @n_out; entries of one event follow
  *          each other. A register that matches no event has one entry with an empty text
  * Extra registers (OFFCORE_RSP_0 ...) are compared where @regs has them; without them, all events

@@ -184,6 +184,27 @@ inline int check(int rc)
 }
 } // namespace detail
 
+/** Placement and registers of a set. Copies share them. */
+class event_set
+{
+      public:
+	/** Takes over @placed, a result of pfm_dispatch_set(). */
+	explicit event_set(const pfm_set_t *placed) : placed_(placed, pfm_close_set)
+	{
+	}
+	const pfm_set_t *get() const
+	{
+		return placed_.get();
+	}
+	const pfm_set_t *operator->() const
+	{
+		return get();
+	}
+
+      private:
+	std::shared_ptr<const pfm_set_t> placed_;
+};
+
 /** A set of PMUs in which names are looked up. Copies are the same context; any thread may use it.
  */
 class context
@@ -250,26 +271,26 @@ class context
 	}
 
 	/** Registers that count the events of @texts together, in order. */
-	result<pfm_set_t>
+	result<event_set>
 	try_dispatch(const std::vector<std::string> &texts,
-	             const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
+	             const pfm_dispatch_options_t &options = perfmon_init_of<pfm_dispatch_options_t>()) const
 	{
-		pfm_set_t set = PFM_INIT(set);
+		const pfm_set_t *placed = nullptr;
 		pfm_error_t why = PFM_INIT(why);
 		std::vector<const char *> pointers;
 		int rc = detail::collect(texts, pointers, why);
 
 		if (rc == PFMLIB_SUCCESS)
-			rc = pfm_dispatch_set(get(), pointers.data(),
+			rc = pfm_dispatch_set(&placed, get(), pointers.data(),
 			                      static_cast<unsigned>(pointers.size()), &options,
-			                      &set, &why);
+			                      &why);
 		if (rc != PFMLIB_SUCCESS)
 			return error(get(), detail::culprit(texts, why), why, rc);
-		return set;
+		return event_set(placed);
 	}
-	pfm_set_t
+	event_set
 	dispatch(const std::vector<std::string> &texts,
-	         const pfm_set_options_t &options = perfmon_init_of<pfm_set_options_t>()) const
+	         const pfm_dispatch_options_t &options = perfmon_init_of<pfm_dispatch_options_t>()) const
 	{
 		return try_dispatch(texts, options).value();
 	}
@@ -285,9 +306,9 @@ class context
 		                             static_cast<unsigned>(found)));
 		return all;
 	}
-	std::vector<pfm_decoded_event_t> decode(const pfm_set_t &set) const
+	std::vector<pfm_decoded_event_t> decode(const event_set &placed) const
 	{
-		return decode(set.pmu, set.pmcs, set.n_pmcs);
+		return decode(placed->pmu, placed->pmcs, placed->n_pmcs);
 	}
 
 	/** Every PMU. */

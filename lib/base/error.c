@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Errors of calls, and the phrase for each result code. */
+#include "base/bits.h"
 #include "base/text.h"
 
 #include <perfmon/types.h>
@@ -31,6 +32,25 @@ int pfmi_base_set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind,
 	if (why)
 		why->event = event;
 	return code;
+}
+
+void pfmi_base_set_clash(pfm_error_t *why, uint64_t events)
+{
+	if (!why)
+		return;
+	why->n_clash = 0;
+	for (; events; events &= events - 1)
+		why->clash[why->n_clash++] = (uint16_t)base_find_lowest_bit(events);
+}
+
+uint64_t pfmi_base_get_clash(const pfm_error_t *why)
+{
+	uint64_t events = 0;
+
+	for (uint32_t i = 0; i < why->n_clash && i < PFM_MAX_CLASH; i++)
+		if (why->clash[i] < 64)
+			events |= (uint64_t)1 << why->clash[i];
+	return events;
 }
 
 int pfmi_base_refuse_argument(pfm_error_t *why, const char *detail)

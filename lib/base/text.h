@@ -57,6 +57,10 @@ int pfmi_base_set_plain_error(pfm_error_t *why, int code, pfm_error_kind_t kind,
 /* Sets an error of event @event of a set. */
 int pfmi_base_set_event_error(pfm_error_t *why, int code, pfm_error_kind_t kind, int event,
                               const char *detail);
+/* Lists the @events (bit i: event i) as those of @why that clash. */
+void pfmi_base_set_clash(pfm_error_t *why, uint64_t events);
+/* The clashing events that @why lists (bit i: event i). */
+uint64_t pfmi_base_get_clash(const pfm_error_t *why);
 /* Sets the error of a wrong argument of a call and returns PFMLIB_ERR_INVAL. */
 int pfmi_base_refuse_argument(pfm_error_t *why, const char *detail);
 /* Sets the error of a failed allocation and returns PFMLIB_ERR_NOMEM. */

@@ -251,7 +251,7 @@ static void decode_encoder_control(struct set_decoder *d, unsigned i)
 	}
 }
 
-/* Words of a perf attribute: those of one event have the same address. */
+/* Words of a perf attribute: those of one event have the same index. */
 static void decode_perf_config(struct set_decoder *d, unsigned i)
 {
 	struct event candidates[MAX_CANDIDATES];
@@ -264,7 +264,7 @@ static void decode_perf_config(struct set_decoder *d, unsigned i)
 		g.known_words = 15;
 		for (unsigned k = 0; k < d->n_regs; k++)
 			if (d->regs[k].kind == PFM_REG_CONFIG &&
-			    d->regs[k].addr == d->regs[i].addr && d->regs[k].num > 0 &&
+			    d->regs[k].event == d->regs[i].event && d->regs[k].num > 0 &&
 			    d->regs[k].num < 4)
 				g.config[d->regs[k].num] = d->regs[k].value;
 		n = find_candidates(&g, candidates, MAX_CANDIDATES);

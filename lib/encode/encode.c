@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Event to registers and perf attribute: one event, or a set that is measured together. */
+#include <stdlib.h>
 #include <string.h>
 #include "encode/encode.h"
 #include "base/sizes.h"
@@ -276,7 +277,7 @@ static int read_event_set(const struct pfm_ctx *ctx, const char *const *texts, u
 static void complete_registers(const struct encode_request *req, const struct placement *where,
                                struct register_values *regs)
 {
-	if (regs->n_pmcs < PFM_MAX_SET_REGS &&
+	if (regs->n_pmcs < PLAN_MAX_REGS &&
 	    pfmi_pmu_build_global_ctrl(req, where, &regs->pmcs[regs->n_pmcs]))
 		regs->n_pmcs++;
 	for (unsigned i = 0; i < regs->n_pmcs; i++)
@@ -285,23 +286,43 @@ static void complete_registers(const struct encode_request *req, const struct pl
 		regs->pmds[i].name = pfmi_pmu_get_register_name(req->table, &regs->pmds[i]);
 }
 
-static void copy_set_result(const struct register_values *regs, const struct placement *where,
-                            unsigned n, pfm_set_t *out)
+/* A set and its arrays, in one block of memory. */
+struct set_block {
+	pfm_set_t set;
+	pfm_reg_t regs[]; /* control registers, data registers; then a counter for each event */
+};
+
+/* Makes the set that a caller gets; NULL without memory. */
+static const pfm_set_t *make_set(unsigned pmu, const struct register_values *regs,
+                                 const struct placement *where, unsigned n)
 {
-	out->n_events = n;
+	const unsigned n_regs = regs->n_pmcs + regs->n_pmds;
+	struct set_block *b = malloc(sizeof(*b) + n_regs * sizeof(b->regs[0]) + n * sizeof(int));
+	int *counter;
+
+	if (!b)
+		return NULL;
+	counter = (int *)(void *)&b->regs[n_regs];
+	memcpy(b->regs, regs->pmcs, regs->n_pmcs * sizeof(b->regs[0]));
+	memcpy(&b->regs[regs->n_pmcs], regs->pmds, regs->n_pmds * sizeof(b->regs[0]));
 	for (unsigned i = 0; i < n; i++)
-		out->counter[i] = where->counters[i] == 0xff ? -1 : where->counters[i];
-	out->n_pmcs = regs->n_pmcs;
-	out->n_pmds = regs->n_pmds;
-	memcpy(out->pmcs, regs->pmcs, regs->n_pmcs * sizeof(out->pmcs[0]));
-	memcpy(out->pmds, regs->pmds, regs->n_pmds * sizeof(out->pmds[0]));
+		counter[i] = where->counters[i] == 0xff ? -1 : where->counters[i];
+	b->set = (pfm_set_t){ .size = sizeof(b->set),
+		              .pmu = (int)pmu,
+		              .n_events = n,
+		              .n_pmcs = regs->n_pmcs,
+		              .n_pmds = regs->n_pmds,
+		              .counter = counter,
+		              .pmcs = b->regs,
+		              .pmds = &b->regs[regs->n_pmcs] };
+	return &b->set;
 }
 
-static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
-                              const pfm_set_options_t *options, pfm_set_t *out, pfm_error_t *error)
+static int dispatch_event_set(const pfm_set_t **out, const pfm_ctx_t *ctx, const char *const *texts,
+                              unsigned n, const pfm_dispatch_options_t *options, pfm_error_t *error)
 {
-	pfm_set_options_t o;
-	struct event events[PFM_MAX_SET];
+	pfm_dispatch_options_t o;
+	struct event events[PLAN_MAX_EVENTS];
 	struct encode_request req = { .events = events, .n_events = n };
 	struct placement where;
 	struct register_values regs;
@@ -313,7 +334,7 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 			error, "texts is NULL or empty, or options->size is not set");
 	if (o.plm > PFMI_LEVEL_MASK)
 		return pfmi_base_refuse_argument(error, PFMI_BAD_LEVELS_MESSAGE);
-	if (n > PFM_MAX_SET)
+	if (n > PLAN_MAX_EVENTS)
 		return pfmi_base_set_plain_error(error, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
 		                                 "at most 64 events in a set");
 	if (!ctx)
@@ -332,38 +353,24 @@ static int dispatch_event_set(const pfm_ctx_t *ctx, const char *const *texts, un
 	if (rc)
 		return rc;
 	complete_registers(&req, &where, &regs);
-	out->pmu = (int)pmu;
-	copy_set_result(&regs, &where, n, out);
-	return PFMLIB_SUCCESS;
+	*out = make_set(pmu, &regs, &where, n);
+	return *out ? PFMLIB_SUCCESS : pfmi_base_set_no_memory_error(error);
 }
 
-/* For callers whose pfm_set_t is shorter than ours. Members that the answer does not fill stay as
- * they are. */
-static int dispatch_set_truncated(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
-                                  const pfm_set_options_t *options, pfm_set_t *out,
-                                  pfm_error_t *why)
-{
-	pfm_set_t full;
-	int rc;
-
-	base_copy_struct_in(&full, sizeof(full), out);
-	rc = dispatch_event_set(ctx, texts, n, options, &full, why);
-	if (rc == PFMLIB_SUCCESS)
-		base_copy_struct_out(out, &full, sizeof(full));
-	return rc;
-}
-
-int pfm_dispatch_set(const pfm_ctx_t *ctx, const char *const *texts, unsigned n,
-                     const pfm_set_options_t *options, pfm_set_t *out, pfm_error_t *error)
+int pfm_dispatch_set(const pfm_set_t **out, const pfm_ctx_t *ctx, const char *const *texts,
+                     unsigned n, const pfm_dispatch_options_t *options, pfm_error_t *error)
 {
 	pfm_error_t mine, *why = base_choose_error_struct(error, &mine);
 	int rc;
 
-	if (!base_has_struct_size(out))
-		rc = pfmi_base_refuse_argument(why, "out is NULL, or out->size is not set");
-	else if (out->size < sizeof(*out))
-		rc = dispatch_set_truncated(ctx, texts, n, options, out, why);
-	else
-		rc = dispatch_event_set(ctx, texts, n, options, out, why);
+	if (!out)
+		return base_return_error(error, why, pfmi_base_refuse_argument(why, "out is NULL"));
+	*out = NULL;
+	rc = dispatch_event_set(out, ctx, texts, n, options, why);
 	return base_return_error(error, why, rc);
+}
+
+void pfm_close_set(const pfm_set_t *set)
+{
+	free((void *)(uintptr_t)set);
 }

@@ -311,13 +311,14 @@ static void append_counters(struct sentence *s, uint64_t set)
 
 static void explain_no_placement(struct sentence *s)
 {
-	bool one = !(s->error->clash & (s->error->clash - 1));
+	const uint64_t clash = pfmi_base_get_clash(s->error);
+	const bool one = !(clash & (clash - 1));
 
-	if (!s->error->clash) {
+	if (!clash) {
 		explain_with_detail(s, "there are not enough counters for these events together");
 		return;
 	}
-	append_events(s, s->error->clash);
+	append_events(s, clash);
 	if (s->error->detail)
 		pfmi_format_extend_sentence(s, " cannot be counted together: %s", s->error->detail);
 	else if (!s->error->clash_counters)
@@ -334,7 +335,7 @@ static void explain_no_placement(struct sentence *s)
 static void explain_exclusive_event(struct sentence *s)
 {
 	unsigned i = s->error->event >= 0 && s->error->event < 64 ? (unsigned)s->error->event : 0;
-	uint64_t others = s->error->clash & ~((uint64_t)1 << i);
+	uint64_t others = pfmi_base_get_clash(s->error) & ~((uint64_t)1 << i);
 
 	if (!others) {
 		pfmi_format_append_token(s);

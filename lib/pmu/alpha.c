@@ -146,7 +146,8 @@ static void add_pmc(const struct alpha_placement *p, struct register_values *reg
 		                                  .kind = PFM_REG_PMC,
 		                                  .addr = call.function,
 		                                  .alt_addr = request,
-		                                  .value = call.argument };
+		                                  .value = call.argument,
+		                                  .event = -1 };
 	if (p->out)
 		p->out->calls[p->out->n_calls++] = call;
 }
@@ -345,7 +346,8 @@ static void add_pmds(const struct alpha_placement *p, const struct placement *wh
 				                                  .kind = PFM_REG_PMD,
 				                                  .addr = function ? function : c,
 				                                  .alt_addr = c,
-				                                  .value = p->start_values[c] };
+				                                  .value = p->start_values[c],
+				                                  .event = (int32_t)i };
 	}
 }
 

@@ -228,10 +228,9 @@ static int check_exclusive_event(const struct encode_request *req, pfm_error_t *
 	                          alpha_is_profileme_event(&req->events[first])
 	                                  ? "ProfileMe counts only one statistic at a time"
 	                                  : "this setting selects the events of both counters");
-	if (why) {
-		why->clash = (uint64_t)1 << first | (uint64_t)1 << (first ? 0 : 1);
+	pfmi_base_set_clash(why, (uint64_t)1 << first | (uint64_t)1 << (first ? 0 : 1));
+	if (why)
 		why->clash_counters = 3;
-	}
 	return PFMLIB_ERR_NOASSIGN;
 }
 

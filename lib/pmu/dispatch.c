@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dispatch of a set of events of one PMU: constraints, placement, registers. */
+#include "base/bits.h"
 #include "pmu/pmu.h"
 
 /* ---- constraints from flags of the table ----------------------------------------------------- */
@@ -20,8 +21,7 @@ static unsigned find_exclusive_event(const struct encode_request *req)
 static int refuse_beside_exclusive(unsigned alone, unsigned other, pfm_error_t *why)
 {
 	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_ALONE, (int)alone, NULL);
-	if (why)
-		why->clash = (uint64_t)1 << other | (uint64_t)1 << alone;
+	pfmi_base_set_clash(why, (uint64_t)1 << other | (uint64_t)1 << alone);
 	return PFMLIB_ERR_NOASSIGN;
 }
 
@@ -79,8 +79,7 @@ int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_er
  * alternatives are the reason. */
 static int explain_refusal(const struct plan *plan, pfm_error_t *why)
 {
-	if (why && plan->n_alternatives > 1 &&
-	    __builtin_popcountll(why->clash) <= __builtin_popcountll(why->clash_counters))
+	if (why && plan->n_alternatives > 1 && why->n_clash <= base_count_bits(why->clash_counters))
 		why->detail = pfmi_pmu_describe_alternatives(plan->request->table);
 	return PFMLIB_ERR_NOASSIGN;
 }

@@ -4,8 +4,8 @@
  * words; the kernel writes them to the hardware.
  *
  * A set has one entry for the config word of each event, in order, then entries for config1 to
- * config3 that are not 0. num is the number of the word, addr the event's index in the set. Data
- * registers are the counters, if the table declares them. */
+ * config3 that are not 0. num and addr are the number of the word. Data registers are the counters,
+ * if the table declares them. */
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
@@ -93,7 +93,7 @@ static int check_register_count(const struct encode_request *req, pfm_error_t *w
 		for (unsigned word = 1; word < 4; word++)
 			words += config[word] != 0;
 	}
-	return words <= PFM_MAX_SET_REGS
+	return words <= PLAN_MAX_REGS
 	               ? PFMLIB_SUCCESS
 	               : pfmi_base_set_plain_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
 	                                           "the set needs too many registers");
@@ -114,8 +114,7 @@ int pfmi_pmu_constrain_format_set(const struct encode_request *req, struct plan 
 		out->counterless_events |= (uint64_t)!counted << i;
 	}
 	out->n_alternatives = add_dedicated_alternative(req, out);
-	return req->n_events > PFM_MAX_SET_REGS / 4 ? check_register_count(req, why)
-	                                            : PFMLIB_SUCCESS;
+	return req->n_events > PLAN_MAX_REGS / 4 ? check_register_count(req, why) : PFMLIB_SUCCESS;
 }
 
 void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement *where,
@@ -128,23 +127,20 @@ void pfmi_pmu_encode_format_set(const struct plan *plan, const struct placement 
 
 		pfmi_pmu_build_config_words(&plan->request->events[i],
 		                            n == NO_COUNTER ? ANY_COUNTER : n, config);
-		out->pmcs[out->n_pmcs++] = (pfm_reg_t){
-			.kind = PFM_REG_CONFIG, .addr = i, .alt_addr = i, .value = config[0]
-		};
+		out->pmcs[out->n_pmcs++] = pmu_make_config_register(0, config[0], i);
 		if (n != NO_COUNTER)
-			out->pmds[out->n_pmds++] = (pfm_reg_t){
-				.num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n
-			};
+			out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n,
+				                                .kind = PFM_REG_PMD,
+				                                .addr = n,
+				                                .alt_addr = n,
+				                                .event = (int32_t)i };
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		pfmi_pmu_build_config_words(&plan->request->events[i], ANY_COUNTER, config);
 		for (unsigned word = 1; word < 4; word++)
 			if (config[word])
-				out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .num = word,
-					                                .kind = PFM_REG_CONFIG,
-					                                .addr = i,
-					                                .alt_addr = i,
-					                                .value = config[word] };
+				out->pmcs[out->n_pmcs++] =
+					pmu_make_config_register(word, config[word], i);
 	}
 }
 

@@ -44,9 +44,11 @@ void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where
 			             .addr = n,
 			             .alt_addr = n,
 			             .value = build_perfctl(&plan->request->events[i],
-			                                    plan->request->plm) };
-		out->pmds[out->n_pmds++] =
-			(pfm_reg_t){ .num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n };
+			                                    plan->request->plm),
+			             .event = (int32_t)i };
+		out->pmds[out->n_pmds++] = (pfm_reg_t){
+			.num = n, .kind = PFM_REG_PMD, .addr = n, .alt_addr = n, .event = (int32_t)i
+		};
 	}
 }
 

@@ -399,11 +399,15 @@ int pfmi_mont_constrain_set(const struct encode_request *req, struct plan *plan,
 	return rc ? rc : pfmi_mont_plan_features(&w);
 }
 
-static void fill_register(pfm_reg_t *reg, unsigned kind, unsigned num, uint64_t value)
+/* @event is the index of the event that the register belongs to, -1 for none. */
+static void fill_register(pfm_reg_t *reg, int event, unsigned kind, unsigned num, uint64_t value)
 {
-	*reg = (pfm_reg_t){
-		.num = num, .kind = kind, .addr = num, .alt_addr = num, .value = value
-	};
+	*reg = (pfm_reg_t){ .num = num,
+		            .kind = kind,
+		            .addr = num,
+		            .alt_addr = num,
+		            .value = value,
+		            .event = event };
 }
 
 static uint64_t build_counter_control(const struct encode_request *req,
@@ -438,15 +442,16 @@ void pfmi_mont_encode_set(const struct plan *plan, const struct placement *where
 	pfmlib_mont_output_param_t *model_out = req->model_out;
 
 	for (unsigned i = 0; i < req->n_events; i++) {
-		fill_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, where->counters[i],
+		fill_register(&out->pmcs[out->n_pmcs++], (int)i, PFM_REG_PMC, where->counters[i],
 		              build_counter_control(req, &mp->events[i]));
-		fill_register(&out->pmds[out->n_pmds++], PFM_REG_PMD, where->counters[i], 0);
+		fill_register(&out->pmds[out->n_pmds++], (int)i, PFM_REG_PMD, where->counters[i],
+		              0);
 	}
 	for (unsigned i = 0; i < mp->n_pmcs; i++)
-		fill_register(&out->pmcs[out->n_pmcs++], PFM_REG_PMC, mp->pmcs[i].num,
+		fill_register(&out->pmcs[out->n_pmcs++], -1, PFM_REG_PMC, mp->pmcs[i].num,
 		              mp->pmcs[i].value);
 	for (unsigned i = 0; i < mp->n_pmds; i++)
-		fill_register(&out->pmds[out->n_pmds++], PFM_REG_PMD, mp->pmds[i], 0);
+		fill_register(&out->pmds[out->n_pmds++], -1, PFM_REG_PMD, mp->pmds[i], 0);
 	if (model_out) {
 		copy_range_output(&mp->irange, &model_out->pfp_mont_irange);
 		copy_range_output(&mp->drange, &model_out->pfp_mont_drange);

@@ -57,8 +57,7 @@ static int refuse_escr_clash(unsigned event, uint64_t with, pfm_error_t *why)
 {
 	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, (int)event,
 	                          "they need the same ESCR");
-	if (why)
-		why->clash = with | (uint64_t)1 << event;
+	pfmi_base_set_clash(why, with | (uint64_t)1 << event);
 	return PFMLIB_ERR_NOASSIGN;
 }
 
@@ -150,10 +149,13 @@ void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *w
 			             .addr = c->control_register + n,
 			             .alt_addr = c->control_register + n,
 			             .value = register_field_insert(x->config[i] & 0xffffffff,
-			                                            CONFIG_PEBS, 0) };
-		out->pmds[out->n_pmds++] = (pfm_reg_t){
-			.num = n, .kind = PFM_REG_PMD, .addr = c->value_register + n, .alt_addr = n
-		};
+			                                            CONFIG_PEBS, 0),
+			             .event = (int32_t)i };
+		out->pmds[out->n_pmds++] = (pfm_reg_t){ .num = n,
+			                                .kind = PFM_REG_PMD,
+			                                .addr = c->value_register + n,
+			                                .alt_addr = n,
+			                                .event = (int32_t)i };
 	}
 	for (unsigned i = 0; i < plan->request->n_events; i++) {
 		const struct event *ev = &plan->request->events[i];
@@ -166,7 +168,8 @@ void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *w
 			             .kind = PFM_REG_EXTRA,
 			             .addr = escr_bits,
 			             .alt_addr = escr_bits,
-			             .value = build_escr(ev, x->config[i], plan->request->plm) };
+			             .value = build_escr(ev, x->config[i], plan->request->plm),
+			             .event = (int32_t)i };
 	}
 }
 

@@ -32,10 +32,7 @@ void pfmi_pmu_encode_perf_set(const struct plan *plan, const struct placement *w
 	(void)where;
 	for (unsigned i = 0; i < plan->request->n_events; i++)
 		out->pmcs[out->n_pmcs++] =
-			(pfm_reg_t){ .kind = PFM_REG_CONFIG,
-			             .addr = i,
-			             .alt_addr = i,
-			             .value = get_event_number(&plan->request->events[i]) };
+			pmu_make_config_register(0, get_event_number(&plan->request->events[i]), i);
 }
 
 int pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,

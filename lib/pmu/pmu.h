@@ -164,6 +164,7 @@ struct encode_request {
 };
 
 #define PLAN_MAX_EVENTS       64
+#define PLAN_MAX_REGS         96
 #define PLAN_MAX_ALTERNATIVES 8
 #define PLAN_MAX_HOLDS        4
 
@@ -207,8 +208,8 @@ int pfmi_pmu_assign_counters(const struct plan *plan, struct placement *out, pfm
 
 struct register_values {
 	unsigned n_pmcs, n_pmds;
-	pfm_reg_t pmcs[PFM_MAX_SET_REGS]; /* only the first n are written */
-	pfm_reg_t pmds[PFM_MAX_SET_REGS];
+	pfm_reg_t pmcs[PLAN_MAX_REGS]; /* only the first n are written */
+	pfm_reg_t pmds[PLAN_MAX_REGS];
 };
 
 /* Name and bits of one field of a hardware register. */

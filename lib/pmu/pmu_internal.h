@@ -12,6 +12,17 @@
 	 (uint64_t)1 << KEY_IN_TX | (uint64_t)1 << KEY_IN_TX_CP | (uint64_t)1 << KEY_EQ)
 
 /* Operations of an encoder. An operation is required unless its comment says what NULL means. */
+/* Configuration word @word of event @event of a set. */
+static inline pfm_reg_t pmu_make_config_register(unsigned word, uint64_t value, unsigned event)
+{
+	return (pfm_reg_t){ .num = word,
+		            .kind = PFM_REG_CONFIG,
+		            .addr = word,
+		            .alt_addr = word,
+		            .value = value,
+		            .event = (int32_t)event };
+}
+
 struct encoder_ops {
 	/* Checks unit masks, modifiers and levels of an event that was read from text, and
 	 * completes it. Returns 0 or PFMLIB_ERR_*, with the reason in *@why. NULL: every event is

@@ -316,8 +316,8 @@ static int report_clash(const struct plan *plan, uint64_t active, pfm_error_t *w
 		              .code = PFMLIB_ERR_NOASSIGN,
 		              .kind = PFM_KIND_NO_PLACEMENT,
 		              .event = (int)base_find_lowest_bit(clash | (uint64_t)1 << 63),
-		              .clash = clash,
 		              .clash_counters = counters };
+	pfmi_base_set_clash(why, clash);
 	return PFMLIB_ERR_NOASSIGN;
 }
 

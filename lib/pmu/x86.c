@@ -101,7 +101,7 @@ static uint64_t build_fixed_ctr_ctrl(const struct plan *plan, const struct place
 }
 
 static pfm_reg_t make_general_register(const struct counter_range *c, unsigned n,
-                                       const struct x86_select *s)
+                                       const struct x86_select *s, unsigned event)
 {
 	uint64_t addr = get_register_address(c ? c->control_register : 0, 0x186, c, n);
 
@@ -109,50 +109,55 @@ static pfm_reg_t make_general_register(const struct counter_range *c, unsigned n
 		            .kind = PFM_REG_PMC,
 		            .addr = addr,
 		            .alt_addr = addr,
-		            .value = build_perfevtsel(s) };
+		            .value = build_perfevtsel(s),
+		            .event = (int32_t)event };
 }
 
-static pfm_reg_t make_fixed_register(unsigned n, uint64_t value)
+static pfm_reg_t make_fixed_register(unsigned n, uint64_t value, unsigned event)
 {
 	return (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_FIXED_CTRL,
 		            .addr = FIXED_CTR_CTRL,
 		            .alt_addr = FIXED_CTR_CTRL,
-		            .value = value };
+		            .value = value,
+		            .event = (int32_t)event };
 }
 
-static pfm_reg_t make_extra_register(const struct x86_select *s)
+static pfm_reg_t make_extra_register(const struct x86_select *s, unsigned event)
 {
 	return (pfm_reg_t){ .num = s->extra_msr,
 		            .kind = PFM_REG_EXTRA,
 		            .addr = s->extra_msr,
 		            .alt_addr = s->extra_msr,
-		            .value = s->extra_value };
+		            .value = s->extra_value,
+		            .event = (int32_t)event };
 }
 
 static void encode_general_counter(const struct table *t, unsigned n, const struct x86_select *s,
-                                   pfm_reg_t *pmc, pfm_reg_t *pmd)
+                                   unsigned event, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
 	const struct counter_range *c = find_counter_range(t, n);
 
-	*pmc = make_general_register(c, n, s);
+	*pmc = make_general_register(c, n, s, event);
 	*pmd = (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_PMD,
 		            .addr = get_register_address(c ? c->value_register : 0, 0xc1, c, n),
-		            .alt_addr = n };
+		            .alt_addr = n,
+		            .event = (int32_t)event };
 }
 
-static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t value, pfm_reg_t *pmc,
-                                 pfm_reg_t *pmd)
+static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t value, unsigned event,
+                                 pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
 	const struct counter_range *c = find_counter_range(t, n);
 
-	*pmc = make_fixed_register(n, value);
+	*pmc = make_fixed_register(n, value, event);
 	*pmd = (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_PMD,
 		            .addr = get_register_address(c ? c->value_register : 0, FIXED_CTR0, c,
 		                                         n),
-		            .alt_addr = RDPMC_FIXED + (n - FIRST_FIXED_COUNTER) };
+		            .alt_addr = RDPMC_FIXED + (n - FIRST_FIXED_COUNTER),
+		            .event = (int32_t)event };
 }
 
 /* Adds each extra register once. */
@@ -161,7 +166,7 @@ static void encode_extra_registers(const struct x86_plan_extra *x, unsigned n,
 {
 	for (unsigned i = 0; i < n; i++)
 		if (x->selects[i].extra_msr && !pfmi_x86_shares_extra_register(x, i))
-			out->pmcs[out->n_pmcs++] = make_extra_register(&x->selects[i]);
+			out->pmcs[out->n_pmcs++] = make_extra_register(&x->selects[i], i);
 }
 
 void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
@@ -177,13 +182,13 @@ void pfmi_x86_encode_set(const struct plan *plan, const struct placement *where,
 
 		extras |= x->selects[i].extra_msr;
 		if (n == NO_COUNTER)
-			out->pmcs[out->n_pmcs++] = (pfm_reg_t){ .kind = PFM_REG_CONFIG,
-				                                .value = x->selects[i].config };
+			out->pmcs[out->n_pmcs++] =
+				pmu_make_config_register(0, x->selects[i].config, i);
 		else if (n < FIRST_FIXED_COUNTER)
-			encode_general_counter(t, n, &x->selects[i], &out->pmcs[out->n_pmcs++],
+			encode_general_counter(t, n, &x->selects[i], i, &out->pmcs[out->n_pmcs++],
 			                       &out->pmds[out->n_pmds++]);
 		else
-			encode_fixed_counter(t, n, build_fixed_ctr_ctrl(plan, where),
+			encode_fixed_counter(t, n, build_fixed_ctr_ctrl(plan, where), i,
 			                     &out->pmcs[out->n_pmcs++], &out->pmds[out->n_pmds++]);
 	}
 	if (extras)
@@ -210,7 +215,8 @@ bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct p
 		            .kind = PFM_REG_GLOBAL_CTRL,
 		            .addr = GLOBAL_CTRL,
 		            .alt_addr = GLOBAL_CTRL,
-		            .value = value };
+		            .value = value,
+		            .event = -1 };
 	return true;
 }
 
@@ -384,11 +390,11 @@ unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_enc
 	out->counters = mask;
 	n = (unsigned)__builtin_ctzll(mask);
 	out->regs[0] = n < FIRST_FIXED_COUNTER
-	                       ? make_general_register(find_counter_range(t, n), n, &s)
-	                       : make_fixed_register(n, build_fixed_ctr_bits(t, n, &s));
+	                       ? make_general_register(find_counter_range(t, n), n, &s, 0)
+	                       : make_fixed_register(n, build_fixed_ctr_bits(t, n, &s), 0);
 	if (!s.extra_msr)
 		return 1;
-	out->regs[1] = make_extra_register(&s);
+	out->regs[1] = make_extra_register(&s, 0);
 	return 2;
 }
 

@@ -38,11 +38,8 @@ static int report_register_clash(int event, int holder, int other, pfm_error_t *
 {
 	pfmi_base_set_event_error(why, PFMLIB_ERR_NOASSIGN, PFM_KIND_NO_PLACEMENT, event,
 	                          "they need different values in the same extra register");
-	if (why) {
-		why->clash = (uint64_t)1 << event | (uint64_t)1 << holder;
-		if (other >= 0)
-			why->clash |= (uint64_t)1 << other;
-	}
+	pfmi_base_set_clash(why, (uint64_t)1 << event | (uint64_t)1 << holder |
+	                                 (other >= 0 ? (uint64_t)1 << other : 0));
 	return PFMLIB_ERR_NOASSIGN;
 }
 
@@ -101,7 +98,7 @@ static int check_register_count(const struct encode_request *req, const struct x
 
 	for (unsigned i = 0; i < req->n_events; i++)
 		n += x->selects[i].extra_msr && !pfmi_x86_shares_extra_register(x, i);
-	return n <= PFM_MAX_SET_REGS
+	return n <= PLAN_MAX_REGS
 	               ? PFMLIB_SUCCESS
 	               : pfmi_base_set_plain_error(why, PFMLIB_ERR_TOOMANY, PFM_KIND_TOO_MANY,
 	                                           "the set needs too many registers");

@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include "region/region.h"
 
+#define MAX_GROUP_EVENTS 64u /* of one group that the kernel opens */
+
 /* ---- groups ------------------------------------------------------------------------------ */
 
 static struct group *add_group(struct round *r)
@@ -54,11 +56,11 @@ static struct round *add_round(struct layout *l)
 /* True if the kernel opens the group for this thread. *@fault: the event that it refuses. */
 static bool can_open_group(const struct layout *l, const struct group *g, unsigned *fault, int *err)
 {
-	int fds[PFM_MAX_SET + 1] = { -1 }; /* descriptors, the leader's first; -1: not open */
+	int fds[MAX_GROUP_EVENTS + 1] = { -1 }; /* descriptors, the leader's first; -1: not open */
 	unsigned n = 0;
 
 	*err = 0;
-	while (n < g->n && n < PFM_MAX_SET && !*err) {
+	while (n < g->n && n < MAX_GROUP_EVENTS && !*err) {
 		fds[n] = pfmi_region_open_event(&l->events[g->events[n]].attr, 0, -1, fds[0], true);
 		if (fds[n] < 0) {
 			*err = -fds[n];
@@ -69,7 +71,7 @@ static bool can_open_group(const struct layout *l, const struct group *g, unsign
 	}
 	for (unsigned i = n; i-- > 0;)
 		close(fds[i]);
-	return !*err && g->n <= PFM_MAX_SET;
+	return !*err && g->n <= MAX_GROUP_EVENTS;
 }
 
 /* Adds the events of @unit to @g if the kernel accepts them together; else leaves @g as it was. */
@@ -158,9 +160,9 @@ static void mark_uncountable(struct region_event *e, pfm_cause_t cause, const ch
 /* Rule 1: keeps hardware events of one group of the session together. */
 static void place_session_group(struct layout *l, unsigned first)
 {
-	unsigned unit[PFM_MAX_SET], n = 0;
+	unsigned unit[MAX_GROUP_EVENTS], n = 0;
 
-	for (unsigned i = first; i < l->n_events && n < PFM_MAX_SET; i++)
+	for (unsigned i = first; i < l->n_events && n < MAX_GROUP_EVENTS; i++)
 		if (l->events[i].countable && !l->events[i].soft && !l->events[i].system &&
 		    l->events[i].session_group == l->events[first].session_group)
 			unit[n++] = i;

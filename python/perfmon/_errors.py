@@ -277,7 +277,7 @@ def from_error(rc: int, error: Any, ctx: Any, texts: Sequence[str]) -> PerfmonEr
     """The exception for a pfm_error_t that a call about @texts filled."""
     code = code_of(rc)
     kind = c_text(lib.pfm_error_kind_name(error.kind))
-    clash = tuple(list_bits(error.clash))
+    clash = tuple(error.clash[i] for i in range(error.n_clash))
     which = 0 if error.event < 0 and len(texts) == 1 else error.event
     text = texts[which] if 0 <= which < len(texts) and not clash else None
     raw = c_string(text) if text is not None else ffi.NULL

@@ -116,7 +116,7 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
             model = _settings_for(ctx, texts, features)
     elif model is not None and texts:
         _check_model(ctx, texts, model)
-    options, out, error = new_struct("pfm_set_options_t"), new_struct("pfm_set_t"), new_error()
+    options, out, error = new_struct("pfm_dispatch_options_t"), ffi.new("pfm_set_t **"), new_error()
     raw = [ffi.new("char[]", c_string(t)) for t in texts]
     taken = make_regmask(unavailable)
     options.plm = plm_mask(plm)
@@ -127,14 +127,15 @@ def dispatch(events: Iterable[str], *, pmu: str | None = None, plm: int | str = 
                            model._model_out()) if model is not None else (ffi.NULL, ffi.NULL)
     options.model_in, options.model_out = model_in, model_out
     handle = ctx._handle()
-    rc = lib.pfm_dispatch_set(handle,
-                              ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options, out,
+    rc = lib.pfm_dispatch_set(out, handle,
+                              ffi.new("char *[]", raw) if raw else ffi.NULL, len(raw), options,
                               error)
     if rc:
         raise from_error(rc, error, handle, texts)
-    counters = (out.counter[i] for i in range(len(texts)))
+    placed = ffi.gc(out[0], lib.pfm_close_set)
+    counters = (placed.counter[i] for i in range(len(texts)))
     return Dispatch(
-        ctx.pmus[out.pmu].name, tuple(texts), tuple(c if c >= 0 else None for c in counters),
-        tuple(Register._from_c(out.pmcs[i]) for i in range(out.n_pmcs)),
-        tuple(Register._from_c(out.pmds[i]) for i in range(out.n_pmds)),
-        model._read_result(out, model_out) if model is not None else None)
+        ctx.pmus[placed.pmu].name, tuple(texts), tuple(c if c >= 0 else None for c in counters),
+        tuple(Register._from_c(placed.pmcs[i]) for i in range(placed.n_pmcs)),
+        tuple(Register._from_c(placed.pmds[i]) for i in range(placed.n_pmds)),
+        model._read_result(placed, model_out) if model is not None else None)

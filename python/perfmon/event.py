@@ -76,7 +76,8 @@ class Register:
     """One register and what belongs in it.
 
     addr is its address (MSR number on x86), or its number where registers have no other; alt_addr
-    is how else it can be reached (index for RDPMC on x86), else the same again.
+    is how else it can be reached (index for RDPMC on x86), else the same again. event is the index
+    of the first event of the set that needs it, None for registers of no single event.
     """
 
     num: int
@@ -84,10 +85,12 @@ class Register:
     addr: int
     alt_addr: int
     value: int
+    event: int | None = None
 
     @classmethod
     def _from_c(cls, r: Any) -> Register:
-        return cls(r.num, RegisterKind(r.kind), r.addr, r.alt_addr, r.value)
+        return cls(r.num, RegisterKind(r.kind), r.addr, r.alt_addr, r.value,
+                   r.event if r.event >= 0 else None)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusals: the place of the refused word, without remains of an earlier refusal. */
+#include "dispatched_set.h"
 #include "units.h"
 #include <perfmon/types.h>
 #include "base/text.h"
@@ -48,7 +49,7 @@ static void error_without_a_place(void **state)
 		assert_int_equal(why.end, 0);
 		assert_int_equal(why.event, -1);
 		assert_int_equal(why.sys_errno, 0);
-		assert_true(why.clash == 0 && why.clash_counters == 0 && why.number == 0);
+		assert_true(has_clash(&why, 0) && why.clash_counters == 0 && why.number == 0);
 		assert_null(why.detail);
 		assert_int_equal(why.size, sizeof(why));
 	}

@@ -21,6 +21,7 @@
 #include <perfmon/alpha.h>
 #include <perfmon/perf_attr.h>
 #include <perfmon/pfmlib.h>
+#include "dispatched_set.h"
 #include "alpha/emulator.h"
 #include "context/context.h"
 #include "fake_sys.h"
@@ -155,7 +156,7 @@ static void ask_everything(struct life *l)
 {
 	static const char *const set[] = { "montecito::IA64_INST_RETIRED_THIS",
 		                           "montecito::CPU_OP_CYCLES_ALL" };
-	static pfm_set_t out;
+	static struct dispatched_set out;
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t why = PFM_INIT(why);
 	char buf[256];
@@ -178,8 +179,7 @@ static void ask_everything(struct life *l)
 		encode(l, "cycles");
 		encode(l, "r412e");
 	}
-	out.size = sizeof(out);
-	went_well(l, "pfm_dispatch_set", pfm_dispatch_set(l->ctx, set, 2, NULL, &out, &why), &why);
+	went_well(l, "pfm_dispatch_set", dispatch_set(l->ctx, set, 2, NULL, &out, &why), &why);
 	went_well(l, "pfm_print_event",
 	          pfm_print_event(l->ctx, set[0], PFM_DIALECT_LIBPFM, buf, sizeof(buf), &why),
 	          &why);
@@ -410,7 +410,6 @@ static void encoding_allocates_nothing(void **state)
 	struct life l = { .options = o };
 	static pfmlib_output_param_t out;
 	pfmlib_input_param_t in = { .pfp_event_count = 2, .pfp_dfl_plm = PFM_PLM3 };
-	static pfm_set_t placed = PFM_INIT(placed);
 	pfm_error_t why = PFM_INIT(why);
 	char buf[512];
 
@@ -427,7 +426,6 @@ static void encoding_allocates_nothing(void **state)
 	starve_at = 1;
 	encode(&l, "coreduo::L2_LINES_IN:BOTH_CORES:u:c=1");
 	encode_nonsense(&l);
-	assert_int_equal(pfm_dispatch_set(l.ctx, set, 2, NULL, &placed, &why), PFMLIB_SUCCESS);
 	for (int d = PFM_DIALECT_LIBPFM; d <= PFM_DIALECT_VENDOR; d++)
 		assert_int_equal(
 			pfm_print_event(l.ctx, set[0], (pfm_dialect_t)d, buf, sizeof(buf), &why),
@@ -438,6 +436,29 @@ static void encoding_allocates_nothing(void **state)
 	                 PFMLIB_SUCCESS);
 	starve_at = 0;
 	assert_false(starve_hit);
+	pfm_close_context(l.ctx);
+}
+
+/* A set takes one block of memory, however many events and registers it has. */
+static void a_set_is_one_allocation(void **state)
+{
+	static const char *const texts[] = { "coreduo::Instr_Ret", "coreduo::FP_Assist" };
+	pfm_ctx_options_t o = { .size = sizeof(o), .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
+	struct life l = { .options = o };
+	pfm_error_t why = PFM_INIT(why);
+	const pfm_set_t *set;
+
+	(void)state;
+	open_life(&l);
+	starve_at = 1;
+	assert_int_equal(pfm_dispatch_set(&set, l.ctx, texts, 2, NULL, &why), PFMLIB_ERR_NOMEM);
+	assert_null(set);
+	starve_hit = false;
+	starve_at = 2;
+	assert_int_equal(pfm_dispatch_set(&set, l.ctx, texts, 2, NULL, &why), PFMLIB_SUCCESS);
+	starve_at = 0;
+	assert_false(starve_hit);
+	pfm_close_set(set);
 	pfm_close_context(l.ctx);
 }
 
@@ -792,6 +813,7 @@ int main(void)
 		CASE(the_environment_is_not_forgotten),
 		CASE(failed_copies_leave_old_texts),
 		CASE(encoding_allocates_nothing),
+		CASE(a_set_is_one_allocation),
 		CASE(regions_with_their_event),
 		CASE(every_call_to_the_machine),
 		CASE(every_call_for_an_image),

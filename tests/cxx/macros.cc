@@ -8,7 +8,7 @@
 #include <perfmon/perf_attr.h>
 #include <perfmon/pfmlib.h>
 
-static pfm_set_t at_file_scope = PFM_INIT(at_file_scope);
+static pfm_encoding_t at_file_scope = PFM_INIT(at_file_scope);
 
 template <typename T> static bool begins_right(const T &t)
 {
@@ -23,7 +23,7 @@ int main()
 	pfm_event_info_t event = PFM_INIT(event);
 	pfm_umask_info_t umask = PFM_INIT(umask);
 	pfm_encoding_t encoding = PFM_INIT(encoding);
-	pfm_set_options_t set_options = PFM_INIT(set_options);
+	pfm_dispatch_options_t set_options = PFM_INIT(set_options);
 	pfm_count_t count = PFM_INIT(count);
 	pfm_count_info_t info = PFM_INIT(info);
 	pfm_session_options_t session = PFM_INIT(session);

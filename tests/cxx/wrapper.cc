@@ -119,7 +119,7 @@ static void plans_and_placements()
 	/* Both levels of PREC_DIST need counter 1. */
 	expect(41, plan.info().n_groups == 2);
 	expect(42, plan.events().size() == 3);
-	expect(43, c.dispatch({ "skx::MEM_LOAD_RETIRED.L3_MISS" }).n_pmcs > 0);
+	expect(43, c.dispatch({ "skx::MEM_LOAD_RETIRED.L3_MISS" })->n_pmcs > 0);
 	try {
 		const perfmon::plan wrong_plan(c, { "skx::NO_SUCH_EVENT" });
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of registers back to events: what is dispatched is found again, alone and beside others. */
+#include "dispatched_set.h"
 #include "units.h"
 #include "open_for.h"
 #include <perfmon/perfmon.h>
@@ -8,7 +9,7 @@
 enum { MAX_ENTRIES = 128 };
 
 struct decoded {
-	pfm_set_t set;
+	struct dispatched_set set;
 	pfm_decoded_event_t entries[MAX_ENTRIES];
 	unsigned n;
 };
@@ -28,8 +29,7 @@ static void decode(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigne
 
 static void dispatch(const pfm_ctx_t *ctx, const char *const *texts, unsigned n, struct decoded *d)
 {
-	d->set.size = sizeof(d->set);
-	assert_int_equal(pfm_dispatch_set(ctx, texts, n, NULL, &d->set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(ctx, texts, n, NULL, &d->set, NULL), PFMLIB_SUCCESS);
 	decode(ctx, d->set.pmu, d->set.pmcs, d->set.n_pmcs, d);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <perfmon/perfmon.h>
+#include "dispatched_set.h"
 #include "built_in.h"
 
 static pfm_decoded_event_t found[64];
@@ -19,17 +20,17 @@ static int decode(int pmu, const pfm_reg_t *regs, unsigned n)
 	return pfm_decode_set(ctx, pmu, regs, n, found, 64);
 }
 
-static void dispatch(pfm_set_t *set, const char *const *texts, unsigned n)
+static void dispatch(struct dispatched_set *set, const char *const *texts, unsigned n)
 {
-	*set = (pfm_set_t){ .size = sizeof(*set) };
-	assert_int_equal(pfm_dispatch_set(ctx, texts, n, NULL, set, NULL), PFMLIB_SUCCESS);
+	*set = (struct dispatched_set){ 0 };
+	assert_int_equal(dispatch_set(ctx, texts, n, NULL, set, NULL), PFMLIB_SUCCESS);
 }
 
 /* Decodes a set; each event must be found once, on its counter, and encode to the same register. */
 static void expect_round_trip(const char *const *texts, unsigned n)
 {
 	pfm_encoding_t before = PFM_INIT(before), after = PFM_INIT(after);
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	dispatch(&set, texts, n);
 	assert_int_equal(decode(set.pmu, set.pmcs, set.n_pmcs), n);
@@ -64,7 +65,7 @@ static void sets_are_read_back(void **state)
 static void an_extra_register_decides(void **state)
 {
 	const char *const text[] = { "icx::OCR.DEMAND_DATA_RD.L3_MISS" };
-	pfm_set_t set;
+	struct dispatched_set set;
 	int n;
 
 	(void)state;
@@ -86,7 +87,7 @@ static void events_with_one_code_are_all_named(void **state)
 {
 	const char *const text[] = { "montecito::IA64_INST_RETIRED" };
 	bool is_named = false;
-	pfm_set_t set;
+	struct dispatched_set set;
 	int n;
 
 	(void)state;
@@ -104,7 +105,7 @@ static void global_ctrl_enables_counters(void **state)
 {
 	const char *const texts[] = { "skl::INST_RETIRED.ANY", "skl::MEM_LOAD_RETIRED.L3_MISS" };
 	const pfm_reg_t *global;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	dispatch(&set, texts, 2);
@@ -125,7 +126,7 @@ static void names_are_taken(void **state)
 	const char *const texts[] = { "icx::INST_RETIRED.ANY", "icx::OCR.DEMAND_DATA_RD.L3_MISS" };
 	const char *name, *text;
 	uint64_t field;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	dispatch(&set, texts, 2);
@@ -156,7 +157,7 @@ static void one_size_is_enough(void **state)
 {
 	const char *const texts[] = { "skl::INST_RETIRED.ANY", "skl::MEM_LOAD_RETIRED.L3_MISS" };
 	pfm_decoded_event_t out[2] = { { .size = sizeof(out[0]) } };
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	dispatch(&set, texts, 2);

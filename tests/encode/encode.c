@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One event and sets of them: other ways to count the same, events that must be alone or need no
  * counter, levels. */
+#include "dispatched_set.h"
 #include "unit_tables.h"
 #include <perfmon/types.h>
 #include "open_for.h"
@@ -114,7 +115,7 @@ static bool place_beside(const struct table *t, uint32_t alone, uint32_t other)
 			assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
 			assert_int_equal(why.kind, PFM_KIND_ALONE);
 			assert_int_equal(why.event, first);
-			assert_true(why.clash == 3);
+			assert_true(has_clash(&why, 3));
 		}
 	}
 	return true;
@@ -221,28 +222,27 @@ static void named_levels_replace_the_default(void **state)
 static void refused_sets(void **state)
 {
 	pfm_ctx_t *ctx = open_for("skl");
-	const char *many[PFM_MAX_SET + 1], *two[] = { "INST_RETIRED.ANY_P", "ev6::cycles" },
-					   *hole[] = { "INST_RETIRED.ANY_P", NULL };
-	pfm_set_t out = PFM_INIT(out);
+	const char *many[MAX_SET + 1], *two[] = { "INST_RETIRED.ANY_P", "ev6::cycles" },
+				       *hole[] = { "INST_RETIRED.ANY_P", NULL };
+	struct dispatched_set out = { 0 };
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;
-	for (unsigned i = 0; i <= PFM_MAX_SET; i++)
+	for (unsigned i = 0; i <= MAX_SET; i++)
 		many[i] = "software::page-faults";
-	assert_int_equal(pfm_dispatch_set(ctx, many, PFM_MAX_SET + 1, NULL, &out, &why),
+	assert_int_equal(dispatch_set(ctx, many, MAX_SET + 1, NULL, &out, &why),
 	                 PFMLIB_ERR_TOOMANY);
 	assert_int_equal(why.kind, PFM_KIND_TOO_MANY);
-	assert_int_equal(pfm_dispatch_set(ctx, many, PFM_MAX_SET, NULL, &out, &why),
-	                 PFMLIB_SUCCESS);
-	assert_int_equal(out.n_events, PFM_MAX_SET);
-	assert_int_equal(out.n_pmcs, PFM_MAX_SET);
-	for (unsigned i = 0; i < PFM_MAX_SET; i++)
+	assert_int_equal(dispatch_set(ctx, many, MAX_SET, NULL, &out, &why), PFMLIB_SUCCESS);
+	assert_int_equal(out.n_events, MAX_SET);
+	assert_int_equal(out.n_pmcs, MAX_SET);
+	for (unsigned i = 0; i < MAX_SET; i++)
 		assert_int_equal(out.counter[i], -1);
-	assert_int_equal(pfm_dispatch_set(ctx, many, 0, NULL, &out, &why), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(ctx, NULL, 1, NULL, &out, &why), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(ctx, hole, 2, NULL, &out, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(ctx, many, 0, NULL, &out, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(ctx, NULL, 1, NULL, &out, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(ctx, hole, 2, NULL, &out, &why), PFMLIB_ERR_INVAL);
 	assert_int_equal(why.event, 1);
-	assert_int_equal(pfm_dispatch_set(ctx, two, 2, NULL, &out, &why), PFMLIB_ERR_EVTINCOMP);
+	assert_int_equal(dispatch_set(ctx, two, 2, NULL, &out, &why), PFMLIB_ERR_EVTINCOMP);
 	assert_int_equal(why.event, 1);
 	assert_int_equal(why.end, strlen(two[1]));
 	pfm_close_context(ctx);
@@ -254,13 +254,13 @@ static bool countable_on(const pfm_ctx_t *ctx, const struct table *t, const char
                          uint64_t free, int *counter)
 {
 	pfmlib_regmask_t taken = { 0 };
-	pfm_set_options_t options = PFM_INIT(options);
-	pfm_set_t out = PFM_INIT(out);
+	pfm_dispatch_options_t options = PFM_INIT(options);
+	struct dispatched_set out = { 0 };
 
 	taken.bits[0] = t->all_counters & ~free;
 	options.unavailable = &taken;
 	options.plm = PFM_PLM3;
-	if (pfm_dispatch_set(ctx, &text, 1, &options, &out, NULL) != PFMLIB_SUCCESS)
+	if (dispatch_set(ctx, &text, 1, &options, &out, NULL) != PFMLIB_SUCCESS)
 		return false;
 	*counter = out.counter[0];
 	return true;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <perfmon/perfmon.h>
 #define CHOSEN_PMU "coreduo"
+#include "dispatched_set.h"
 #include "built_in.h"
 
 struct sentence {
@@ -76,18 +77,18 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 {
 	static const char *const texts[] = { "Instr_Ret", "FP_Assist", "Mul", "Div" };
 	pfm_error_t error = PFM_INIT(error);
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	char buf[256];
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(ctx, texts, 4, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(error.clash, 0x6);
+	assert_int_equal(dispatch_set(ctx, texts, 4, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
+	assert_true(has_clash(&error, 0x6));
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
 	assert_string_equal(buf, "events 2 and 3 can only count on counter 1");
 	pfm_explain_error(ctx, "Instr_Ret,FP_Assist,cmask=1,inv,Mul,Div", &error, buf, sizeof(buf));
 	assert_string_equal(buf,
 	                    "\"FP_Assist,cmask=1,inv\" and \"Mul\" can only count on counter 1");
-	error.clash = 0xd;
+	set_clash(&error, 0xd);
 	error.clash_counters = 0x300000003;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
 	assert_string_equal(buf, "events 1, 3 and 4 can only count on counters 0 and 1 and "
@@ -102,7 +103,7 @@ static void sets_are_explained_by_number_or_by_name(void **state)
 	pfm_explain_error(ctx, "Div", &error, buf, sizeof(buf));
 	assert_string_equal(buf, "events 1, 3 and 4 can only count on counters 0 and 1 and "
 	                         "fixed counters 0 and 1");
-	error.clash = 0x1;
+	set_clash(&error, 0x1);
 	error.clash_counters = 0;
 	pfm_explain_error(ctx, NULL, &error, buf, sizeof(buf));
 	assert_string_equal(buf, "event 1 has no counter left that can count it");
@@ -119,9 +120,9 @@ static void more_events_than_counters(void **state)
 		texts[i] = "montecito::IA64_INST_RETIRED";
 	for (unsigned n = 12; n <= 40; n++) {
 		pfm_error_t error = PFM_INIT(error);
-		pfm_set_t set = PFM_INIT(set);
+		struct dispatched_set set = { 0 };
 
-		assert_int_equal(pfm_dispatch_set(ctx, texts, n, NULL, &set, &error),
+		assert_int_equal(dispatch_set(ctx, texts, n, NULL, &set, &error),
 		                 n > 12 ? PFMLIB_ERR_NOASSIGN : PFMLIB_SUCCESS);
 		if (n == 12)
 			continue;
@@ -164,7 +165,7 @@ static void an_event_that_must_be_alone(void **state)
 			              .kind = PFM_KIND_ALONE };
 
 		error.event = rows[i].event;
-		error.clash = rows[i].clash;
+		set_clash(&error, rows[i].clash);
 		pfm_explain_error(ctx, rows[i].text, &error, buf, sizeof(buf));
 		assert_string_equal(buf, rows[i].said);
 	}
@@ -214,13 +215,14 @@ static void every_kind_in_every_buffer(void **state)
 					.start = start,
 					.end = start + 2,
 					.event = -1,
-					.clash = start * 3,
 					.clash_counters = start,
 				};
 				char whole[512], buf[64];
-				size_t len = pfm_explain_error(ctx, texts[t], &error, whole,
-				                               sizeof(whole));
+				size_t len;
 
+				set_clash(&error, start * 3);
+				len = pfm_explain_error(ctx, texts[t], &error, whole,
+				                        sizeof(whole));
 				assert_true(len > 0 && len == strlen(whole));
 				for (size_t size = 0; size < sizeof(buf); size += 7) {
 					memset(buf, 'x', sizeof(buf));

@@ -10,6 +10,7 @@
 #include <perfmon/alpha.h>
 #include <perfmon/coreduo.h>
 #include <perfmon/montecito.h>
+#include "../support/dispatched_set.h"
 #include "bytes.h"
 #include "settings.h"
 #include "time_bound.h"
@@ -209,11 +210,11 @@ static void write_text(const pfm_ctx_t *ctx, int pmu, unsigned event, unsigned m
 		snprintf(to + n, room - (size_t)n, ":%s", u.name);
 }
 
-static void check_set(const pfm_set_t *set, unsigned n)
+static void check_set(const struct dispatched_set *set, unsigned n)
 {
 	uint64_t taken = 0;
 
-	if (set->n_events != n || set->n_pmcs > PFM_MAX_SET_REGS || set->n_pmds > PFM_MAX_SET_REGS)
+	if (set->n_events != n || set->n_pmcs > MAX_SET_REGS || set->n_pmds > MAX_SET_REGS)
 		abort();
 	for (unsigned i = 0; i < n; i++) {
 		if (set->counter[i] < 0)
@@ -227,9 +228,9 @@ static void check_set(const pfm_set_t *set, unsigned n)
 static void dispatch_texts(struct bytes *b, int type, unsigned shape)
 {
 	static pfm_ctx_t *ctx;
-	static pfm_set_t set;
+	static struct dispatched_set set;
 	pfm_ctx_options_t o = PFM_INIT(o);
-	pfm_set_options_t options = PFM_INIT(options);
+	pfm_dispatch_options_t options = PFM_INIT(options);
 	pfm_error_t why = PFM_INIT(why);
 	pfmlib_regmask_t unavailable = { { 0 } };
 	char texts[MAX_EVENTS][200];
@@ -257,9 +258,8 @@ static void dispatch_texts(struct bytes *b, int type, unsigned shape)
 	take_model(b, type);
 	options.model_in = shape & 8 ? &model_in : NULL;
 	options.model_out = shape & 16 ? &model_out : NULL;
-	set.size = sizeof(set);
-	if (pfm_dispatch_set(ctx, pointers, n, &options, &set, &why)) {
-		if (why.code >= 0 || why.event >= (int)n || (n < 64 && why.clash >> n))
+	if (dispatch_set(ctx, pointers, n, &options, &set, &why)) {
+		if (why.code >= 0 || why.event >= (int)n || (n < 64 && get_clash(&why) >> n))
 			abort();
 		return;
 	}

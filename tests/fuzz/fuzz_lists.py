@@ -166,7 +166,7 @@ class Library:
             _fields_ = [("size", ctypes.c_size_t), ("code", ctypes.c_int), ("kind", ctypes.c_int),
                         ("start", ctypes.c_uint32), ("end", ctypes.c_uint32),
                         ("event", ctypes.c_int), ("sys_errno", ctypes.c_int),
-                        ("clash", ctypes.c_uint64), ("clash_counters", ctypes.c_uint64),
+                        ("clash_counters", ctypes.c_uint64),
                         ("detail", ctypes.c_char_p), ("number", ctypes.c_uint64)]
         options, reason, ctx = Options(), Reason(), ctypes.c_void_p()
         options.size, reason.size = ctypes.sizeof(options), ctypes.sizeof(reason)

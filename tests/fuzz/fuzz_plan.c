@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <perfmon/perfmon.h>
+#include "../support/dispatched_set.h"
 #include "bytes.h"
 #include "time_bound.h"
 
@@ -32,17 +33,17 @@ static int take_pmu(struct bytes *b, pfm_pmu_info_t *info)
 
 static void check_group(const pfm_plan_t *plan, unsigned group, const pfm_plan_options_t *o)
 {
-	static pfm_set_t set;
+	static struct dispatched_set set;
 	pfmlib_regmask_t unavailable = { { o->taken } };
-	pfm_set_options_t options = PFM_INIT(options);
+	pfm_dispatch_options_t options = PFM_INIT(options);
 	pfm_planned_event_t e = PFM_INIT(e);
-	const char *members[PFM_MAX_SET];
-	int counters[PFM_MAX_SET];
+	const char *members[MAX_SET];
+	int counters[MAX_SET];
 	unsigned n = 0;
 
 	for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 		if (e.group == group) {
-			if (n == PFM_MAX_SET)
+			if (n == MAX_SET)
 				abort();
 			members[n] = e.text;
 			counters[n++] = e.counter;
@@ -51,7 +52,7 @@ static void check_group(const pfm_plan_t *plan, unsigned group, const pfm_plan_o
 	options.htoff = o->htoff;
 	options.unavailable = o->taken ? &unavailable : NULL;
 	set.size = sizeof(set);
-	if (n == 0 || pfm_dispatch_set(context(), members, n, &options, &set, NULL))
+	if (n == 0 || dispatch_set(context(), members, n, &options, &set, NULL))
 		abort();
 	for (unsigned i = 0; i < n; i++)
 		if (set.counter[i] != counters[i])

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 #include <perfmon/perfmon.h>
+#include "dispatched_set.h"
 #include "lookup/lookup.h"
 #include "metric/group_packing.h"
 
@@ -154,7 +155,7 @@ static void check_short_way(const struct brute *b)
 {
 	struct event events[MOST + 1];
 	const char *texts[MOST + 1];
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	unsigned n = 0, some = 1 + (unsigned)rand() % ((1u << b->n) - 1);
 
 	for (unsigned i = 0; i < b->n; i++)
@@ -163,7 +164,7 @@ static void check_short_way(const struct brute *b)
 			events[n++] = b->events[i];
 		}
 	assert_int_equal(dispatched(events, n),
-	                 pfm_dispatch_set(ctx, texts, n, NULL, &set, NULL) == PFMLIB_SUCCESS);
+	                 dispatch_set(ctx, texts, n, NULL, &set, NULL) == PFMLIB_SUCCESS);
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -174,18 +175,17 @@ static void check_groups(const pfm_plan_t *plan, unsigned n_groups)
 	pfm_planned_event_t e = PFM_INIT(e);
 
 	for (unsigned g = 0; g < n_groups; g++) {
-		const char *members[PFM_MAX_SET];
-		int counters[PFM_MAX_SET];
+		const char *members[MAX_SET];
+		int counters[MAX_SET];
 		unsigned n = 0;
-		pfm_set_t set = PFM_INIT(set);
+		struct dispatched_set set = { 0 };
 
 		for (unsigned i = 0; !pfm_describe_planned_event(plan, i, &e); i++)
 			if (e.group == g) {
 				members[n] = e.text;
 				counters[n++] = e.counter;
 			}
-		assert_int_equal(pfm_dispatch_set(ctx, members, n, NULL, &set, NULL),
-		                 PFMLIB_SUCCESS);
+		assert_int_equal(dispatch_set(ctx, members, n, NULL, &set, NULL), PFMLIB_SUCCESS);
 		for (unsigned i = 0; i < n; i++)
 			assert_int_equal(set.counter[i], counters[i]);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of one PMU, placed and refused, and the perf attribute of one event. */
+#include "dispatched_set.h"
 #include "unit_tables.h"
 #include "open_for.h"
 #include "lookup/lookup.h"
@@ -51,7 +52,7 @@ static void events_of_one_counter_are_refused(void **state)
 	assert_true(plan.request == &req && plan.n_alternatives == 1 &&
 	            plan.alternatives[0].counter_masks[0] == 2);
 	assert_int_equal(pfmi_pmu_dispatch_set(&req, &where, &regs, &why), PFMLIB_ERR_NOASSIGN);
-	assert_true(why.clash == 3);
+	assert_true(has_clash(&why, 3));
 	assert_true(regs.n_pmcs == 0 && regs.n_pmds == 0);
 	pfm_close_context(ctx);
 }

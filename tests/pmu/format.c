@@ -83,7 +83,8 @@ static void counter_of_cycles(void **state)
 			assert_int_equal(where.counters[i] == own, i == at);
 			assert_true(regs.pmds[i].num == where.counters[i] &&
 			            regs.pmds[i].addr == where.counters[i]);
-			assert_true(regs.pmcs[i].addr == i && regs.pmcs[i].kind == PFM_REG_CONFIG);
+			assert_true(regs.pmcs[i].event == (int)i && regs.pmds[i].event == (int)i &&
+			            regs.pmcs[i].kind == PFM_REG_CONFIG);
 		}
 	}
 }
@@ -199,11 +200,11 @@ static void event_parameters(void **state)
 	find_place(events, 2, PFM_PLM3, &where, &regs);
 	assert_int_equal(regs.n_pmds, 0);
 	assert_int_equal(regs.n_pmcs, 4);
-	assert_true(regs.pmcs[0].value == 0x1234 && regs.pmcs[0].addr == 0 &&
+	assert_true(regs.pmcs[0].value == 0x1234 && regs.pmcs[0].event == 0 &&
 	            regs.pmcs[0].num == 0);
-	assert_true(regs.pmcs[1].value == 7 && regs.pmcs[1].addr == 1 && regs.pmcs[1].num == 0);
-	assert_true(regs.pmcs[2].value == 9 && regs.pmcs[2].addr == 1 && regs.pmcs[2].num == 1);
-	assert_true(regs.pmcs[3].value == (uint64_t)3 << 32 && regs.pmcs[3].addr == 1 &&
+	assert_true(regs.pmcs[1].value == 7 && regs.pmcs[1].event == 1 && regs.pmcs[1].num == 0);
+	assert_true(regs.pmcs[2].value == 9 && regs.pmcs[2].event == 1 && regs.pmcs[2].num == 1);
+	assert_true(regs.pmcs[3].value == (uint64_t)3 << 32 && regs.pmcs[3].event == 1 &&
 	            regs.pmcs[3].num == 2);
 	free(t);
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "dispatched_set.h"
+
 /* ---- reading vectors ------------------------------------------------------------------------- */
 
 static json_t *load_vectors(const char *name)
@@ -400,12 +402,12 @@ static void v_irq(const json_t *v)
  * itself. With @pin the counters are set. */
 static int dispatch(const json_t *v, const json_t *events, bool pin,
                     const pfmlib_alpha_input_param_t *in, pfmlib_alpha_output_param_t *out,
-                    pfm_set_t *set)
+                    struct dispatched_set *set)
 {
 	pfm_ctx_options_t options = { .size = sizeof options,
 		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 	pfmlib_alpha_input_param_t copy = *in;
-	pfm_set_options_t so = { .size = sizeof so, .model_in = &copy, .model_out = out };
+	pfm_dispatch_options_t so = { .size = sizeof so, .model_in = &copy, .model_out = out };
 	const char *pointers[3];
 	char texts[3][96];
 	pfm_ctx_t *ctx;
@@ -421,8 +423,7 @@ static int dispatch(const json_t *v, const json_t *events, bool pin,
 		pointers[i] = texts[i];
 	}
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
-	set->size = sizeof *set;
-	rc = pfm_dispatch_set(ctx, pointers, n, &so, set, NULL);
+	rc = dispatch_set(ctx, pointers, n, &so, set, NULL);
 	pfm_close_context(ctx);
 	return rc;
 }
@@ -450,7 +451,7 @@ static void v_event(const json_t *v)
 	static const pfmlib_alpha_input_param_t in;
 	pfmlib_alpha_output_param_t out;
 	json_t *events = json_pack("[[i,s]]", (int)get_number(v, "counter"), get_text(v, "event"));
-	pfm_set_t set;
+	struct dispatched_set set;
 	const char *constant;
 	unsigned idx = find_event(v, get_text(v, "event")), select, cbox,
 		 counter = (unsigned)get_number(v, "counter");
@@ -475,7 +476,7 @@ static void v_group(const json_t *v)
 	static const pfmlib_alpha_input_param_t in;
 	const json_t *events = json_object_get(v, "events");
 	pfmlib_alpha_output_param_t out;
-	pfm_set_t set;
+	struct dispatched_set set;
 	int rc = dispatch(v, events, false, &in, &out, &set);
 
 	if (json_is_false(json_object_get(v, "ok"))) {
@@ -497,7 +498,7 @@ static void v_freq(const json_t *v)
 	uint64_t word, a1, rates[3] = { 0 };
 	unsigned n = get_numbers(v, "freq", rates, 3);
 	int privileged, pmu = pmu_of(v);
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	assert_int_equal(pfm_alpha_rate_word(pmu, rates, (1u << n) - 1, &word, &privileged), 0);
 	if (pmu == PFMLIB_ALPHA_EV4_PMU) {
@@ -533,7 +534,7 @@ static void v_start_value(const json_t *v)
 	pfmlib_alpha_output_param_t out;
 	unsigned counter = (unsigned)get_number(v, "counter");
 	json_t *events = json_pack("[[i,s]]", (int)counter, "cycles");
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	memset(&in, 0, sizeof in);
 	in.pfp_alpha_periods[counter] = get_number(v, "period");
@@ -549,7 +550,7 @@ static void v_pm_mode(const json_t *v)
 	char name[16];
 	json_t *events;
 	uint64_t word;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	assert_int_equal(pfm_alpha_pm_mode_word((unsigned)get_number(v, "sl1"), &word), 0);
 	assert_int_equal(word, get_number(v, "arg"));

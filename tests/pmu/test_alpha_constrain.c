@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "dispatched_set.h"
 #include "alpha_tables.h"
 
 /* Dispatches rows of one table. */
@@ -96,7 +97,7 @@ static void check_set(int pmu, const unsigned *rows, unsigned n, unsigned counts
 	counts[rc == 0]++;
 	if (rc) {
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
-		assert_true(why.clash != 0 && why.clash < (uint64_t)1 << n);
+		assert_true(get_clash(&why) != 0 && get_clash(&why) < (uint64_t)1 << n);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -248,18 +249,17 @@ static void counters_others_hold_are_left_alone(void **state)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static int encode(const char *text, pfm_set_t *set, pfmlib_alpha_output_param_t *out,
+static int encode(const char *text, struct dispatched_set *set, pfmlib_alpha_output_param_t *out,
                   pfm_error_t *why)
 {
 	pfm_ctx_options_t options = { .size = sizeof options,
 		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
-	pfm_set_options_t so = { .size = sizeof so, .model_out = out };
+	pfm_dispatch_options_t so = { .size = sizeof so, .model_out = out };
 	pfm_ctx_t *ctx;
 	int rc;
 
 	assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
-	set->size = sizeof *set;
-	rc = pfm_dispatch_set(ctx, &text, 1, &so, set, why);
+	rc = dispatch_set(ctx, &text, 1, &so, set, why);
 	pfm_close_context(ctx);
 	return rc;
 }
@@ -281,7 +281,7 @@ static void events_are_found_by_every_name_they_have(void **state)
 		{ "ev6::retbranchmispr", 0x2 },
 	};
 	pfmlib_alpha_output_param_t out;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -296,7 +296,7 @@ static void events_are_found_by_every_name_they_have(void **state)
 static void a_period_is_a_rate_or_a_start_value(void **state)
 {
 	pfmlib_alpha_output_param_t out;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	assert_int_equal(encode("ev5::cycles:period=256", &set, &out, NULL), 0);
@@ -348,16 +348,16 @@ static void text_and_settings_agree_on_levels(void **state)
 		pfmlib_alpha_input_param_t in = { .pfp_alpha_modes = rows[i].modes,
 			                          .pfp_alpha_flags = rows[i].flags,
 			                          .pfp_alpha_ctxt = 0x40000200 };
-		pfm_set_t set = PFM_INIT(set);
+		struct dispatched_set set = { 0 };
 		const pfm_reg_t *modes = &set.pmcs[2];
-		pfm_set_options_t so = { .size = sizeof so, .model_in = &in };
+		pfm_dispatch_options_t so = { .size = sizeof so, .model_in = &in };
 		pfm_ctx_options_t options = { .size = sizeof options,
 			                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
 		pfm_ctx_t *ctx;
 		int rc;
 
 		assert_int_equal(pfm_open_context(&ctx, &options, NULL), 0);
-		rc = pfm_dispatch_set(ctx, &rows[i].text, 1, &so, &set, NULL);
+		rc = dispatch_set(ctx, &rows[i].text, 1, &so, &set, NULL);
 		pfm_close_context(ctx);
 		if (rc != rows[i].rc ||
 		    (!rc && rows[i].word &&
@@ -398,7 +398,7 @@ static void counts_are_kept_or_cleared(void **state)
 static void levels_reach_the_21164_and_are_refused_elsewhere(void **state)
 {
 	pfmlib_alpha_output_param_t out;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	assert_int_equal(encode("ev5::loads:u", &set, &out, NULL), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Core Solo and Core Duo as in pmc.core(3): every golden specifier, the spellings of libpfm 3,
  * libpfm4 and perf for the same registers, and sets against brute force. */
+#include "dispatched_set.h"
 #include "expect.h"
 #include "rows.h"
 #include <perfmon/perfmon.h>
@@ -258,15 +259,14 @@ static void every_event_has_a_description_of_its_own(void **state)
 static void two_events_of_one_counter_clash(void **state)
 {
 	static const char *const texts[] = { "Uops_Ret", "FP_Assist", "Mul" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(ctx, texts + 1, 2, NULL, &set, &error),
-	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(error.clash, 3);
+	assert_int_equal(dispatch_set(ctx, texts + 1, 2, NULL, &set, &error), PFMLIB_ERR_NOASSIGN);
+	assert_true(has_clash(&error, 3));
 	assert_int_equal(error.clash_counters, 2);
-	assert_int_equal(pfm_dispatch_set(ctx, texts, 2, NULL, &set, &error), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(ctx, texts, 2, NULL, &set, &error), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 0);
 	assert_int_equal(set.counter[1], 1);
 	assert_int_equal(set.pmcs[1].addr, 0x187);
@@ -320,17 +320,17 @@ static unsigned smallest_clash(const uint64_t *mask, unsigned n)
 }
 
 static void check_set(const char *const *texts, const uint64_t *mask, unsigned n,
-                      const pfm_set_options_t *options)
+                      const pfm_dispatch_options_t *options)
 {
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
-	int rc = pfm_dispatch_set(ctx, texts, n, options, &set, &error);
+	int rc = dispatch_set(ctx, texts, n, options, &set, &error);
 	uint64_t used = 0;
 
 	if (!can_place(mask, n, ((uint64_t)1 << n) - 1, 0)) {
 		assert_int_equal(rc, PFMLIB_ERR_NOASSIGN);
-		assert_false(can_place(mask, n, error.clash, 0));
-		assert_int_equal(count_bits(error.clash), smallest_clash(mask, n));
+		assert_false(can_place(mask, n, get_clash(&error), 0));
+		assert_int_equal(count_bits(get_clash(&error)), smallest_clash(mask, n));
 		return;
 	}
 	assert_int_equal(rc, PFMLIB_SUCCESS);
@@ -352,7 +352,7 @@ static void random_sets(const char *prefix, unsigned most, unsigned rounds)
 		const char *texts[16];
 		uint64_t mask[16];
 		pfmlib_regmask_t taken = { 0 };
-		pfm_set_options_t options = { .size = sizeof(options), .unavailable = &taken };
+		pfm_dispatch_options_t options = { .size = sizeof(options), .unavailable = &taken };
 		unsigned n = 1 + get_random_below(most);
 
 		for (unsigned k = get_random_below(3); k > 0; k--)

@@ -2,6 +2,7 @@
 /* Recent processors from lists: every golden row through an image compiled from its list, and
  * constraints of sets of such events. The vendors' lists are not part of this project: without them
  * the lists of tests/lists are used, and sets come from the built-in tables. */
+#include "dispatched_set.h"
 #include "rows.h"
 #include "shared.h"
 #include <stdio.h>
@@ -208,14 +209,15 @@ static pfm_ctx_t *lists_of(unsigned tree)
 	return of_tree[tree] ? of_tree[tree] : builtin;
 }
 
-static int dispatch(pfm_set_t *set, pfm_error_t *error, const char *a, const char *b, const char *c)
+static int dispatch(struct dispatched_set *set, pfm_error_t *error, const char *a, const char *b,
+                    const char *c)
 {
 	const char *texts[3] = { a, b, c };
 
-	return pfm_dispatch_set(lists_of(INTEL), texts, c ? 3 : b ? 2 : 1, NULL, set, error);
+	return dispatch_set(lists_of(INTEL), texts, c ? 3 : b ? 2 : 1, NULL, set, error);
 }
 
-static const pfm_reg_t *find_extra(const pfm_set_t *set, uint64_t msr)
+static const pfm_reg_t *find_extra(const struct dispatched_set *set, uint64_t msr)
 {
 	for (unsigned i = 0; i < set->n_pmcs; i++)
 		if (set->pmcs[i].kind == PFM_REG_EXTRA && set->pmcs[i].addr == msr)
@@ -227,7 +229,7 @@ static const pfm_reg_t *find_extra(const pfm_set_t *set, uint64_t msr)
 
 static void offcore_values_are_shared_or_moved(void **state)
 {
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
@@ -247,12 +249,12 @@ static void offcore_values_are_shared_or_moved(void **state)
 	assert_int_equal(find_extra(&set, 0x1a7)->value, 0x10002);
 	assert_int_equal(dispatch(&set, &error, OFFCORE "1", OFFCORE "2", OFFCORE "4"),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(error.clash, 7);
+	assert_true(has_clash(&error, 7));
 }
 
 static void one_latency_and_one_front_end_value(void **state)
 {
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
@@ -264,7 +266,7 @@ static void one_latency_and_one_front_end_value(void **state)
 	assert_int_equal(dispatch(&set, &error, "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8",
 	                          "skl::MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(error.clash, 3);
+	assert_true(has_clash(&error, 3));
 	assert_int_equal(dispatch(&set, &error, "skl::FRONTEND_RETIRED.DSB_MISS",
 	                          "skl::FRONTEND_RETIRED.L1I_MISS", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
@@ -286,18 +288,18 @@ static void extra_registers_do_not_mix_in_one_event(void **state)
 static void hyper_threading_off_frees_counters(void **state)
 {
 	const char *texts[8];
-	pfm_set_options_t options = { .size = sizeof(options), .htoff = 1 };
-	pfm_set_t set = PFM_INIT(set);
+	pfm_dispatch_options_t options = { .size = sizeof(options), .htoff = 1 };
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
 	for (unsigned i = 0; i < 8; i++)
 		texts[i] = "skl::UOPS_ISSUED.STALL_CYCLES";
-	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 4, NULL, &set, &error),
+	assert_int_equal(dispatch_set(lists_of(INTEL), texts, 4, NULL, &set, &error),
 	                 PFMLIB_SUCCESS);
-	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 5, NULL, &set, &error),
+	assert_int_equal(dispatch_set(lists_of(INTEL), texts, 5, NULL, &set, &error),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(lists_of(INTEL), texts, 8, &options, &set, &error),
+	assert_int_equal(dispatch_set(lists_of(INTEL), texts, 8, &options, &set, &error),
 	                 PFMLIB_SUCCESS);
 }
 
@@ -319,7 +321,7 @@ static void power_code_fixes_the_counter(void **state)
 {
 	static const char *const texts[] = { "power9::PM_BRU_FIN", "power9::PM_BRU_FIN" };
 	static const char *const codes[] = { "power9/event=0x4abcd/", "power9/event=0x0abcd/" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_encoding_t e = PFM_INIT(e);
 	unsigned pmc;
 
@@ -327,13 +329,11 @@ static void power_code_fixes_the_counter(void **state)
 	assert_int_equal(pfm_encode_event(lists_of(LINUX), texts[0], 0, &e, NULL), PFMLIB_SUCCESS);
 	pmc = (unsigned)(e.attr.config >> 16 & 0xf);
 	assert_true(pmc >= 1 && pmc <= 6);
-	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), texts, 1, NULL, &set, NULL),
-	                 PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(lists_of(LINUX), texts, 1, NULL, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], pmc);
-	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), texts, 2, NULL, &set, NULL),
+	assert_int_equal(dispatch_set(lists_of(LINUX), texts, 2, NULL, &set, NULL),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(lists_of(LINUX), codes, 2, NULL, &set, NULL),
-	                 PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(lists_of(LINUX), codes, 2, NULL, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 4);
 	assert_int_equal(set.counter[1], 1);
 }
@@ -354,10 +354,10 @@ static void expect_encoding(const char *spec, uint64_t type, uint64_t config, ui
 	assert_int_equal(e.regs[0].value, control);
 }
 
-static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n,
+static int dispatch_builtin(struct dispatched_set *set, pfm_error_t *error, unsigned n,
                             const char *const *texts)
 {
-	return pfm_dispatch_set(builtin, texts, n, NULL, set, error);
+	return dispatch_set(builtin, texts, n, NULL, set, error);
 }
 
 /* A single event encodes to the same registers as a set of this event, although the library uses
@@ -365,12 +365,12 @@ static int dispatch_builtin(pfm_set_t *set, pfm_error_t *error, unsigned n,
 static void check_alone(const char *text)
 {
 	pfm_encoding_t e = PFM_INIT(e);
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t one = PFM_INIT(one), other = PFM_INIT(other);
 	int rc = pfm_encode_event(builtin, text, PFM_PLM3, &e, &one);
-	pfm_set_options_t o = { .size = sizeof(o), .plm = PFM_PLM3 };
+	pfm_dispatch_options_t o = { .size = sizeof(o), .plm = PFM_PLM3 };
 
-	assert_int_equal(rc, pfm_dispatch_set(builtin, &text, 1, &o, &set, &other));
+	assert_int_equal(rc, dispatch_set(builtin, &text, 1, &o, &set, &other));
 	if (rc) {
 		assert_int_equal(one.kind, other.kind);
 		return;
@@ -415,7 +415,7 @@ static void exclusive_events_are_counted_alone(void **state)
 		                     "spr::CPU_CLK_UNHALTED.THREAD" };
 	const char *with_general[] = { "spr::INST_RETIRED.ANY", "spr::FRONTEND_RETIRED.DSB_MISS",
 		                       "spr::L2_RQSTS.MISS" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
 	char text[256];
 
@@ -427,7 +427,7 @@ static void exclusive_events_are_counted_alone(void **state)
 	assert_int_equal(dispatch_builtin(&set, &error, 3, with_general), PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(error.kind, PFM_KIND_ALONE);
 	assert_int_equal(error.event, 1);
-	assert_int_equal(error.clash, 6);
+	assert_true(has_clash(&error, 6));
 	pfm_explain_error(builtin,
 	                  "spr::INST_RETIRED.ANY,spr::FRONTEND_RETIRED.DSB_MISS,spr::L2_RQSTS.MISS",
 	                  &error, text, sizeof(text));
@@ -440,7 +440,7 @@ static void free_running_counters_are_not_given_out(void **state)
 {
 	const char *texts[] = { "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN",
 		                "icx_uncore_imc_free_running::UNC_M_CLOCKTICKS_FREERUN" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
@@ -481,10 +481,10 @@ static void fixed_counters_share_one_control_register(void **state)
 	static const char *const texts[] = { "intel_arch::CPU_CLK_UNHALTED.REF_TSC:u",
 		                             "intel_arch::TOPDOWN.SLOTS",
 		                             "intel_arch::LLC_MISSES" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(builtin, texts, 3, NULL, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(builtin, texts, 3, NULL, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 34);
 	assert_int_equal(set.counter[1], 35);
 	assert_int_equal(set.counter[2], 0);
@@ -502,17 +502,17 @@ static void a_filter_needs_a_general_counter(void **state)
 		                             "intel_arch::INST_RETIRED.ANY" };
 	static const char *const filtered[] = { "intel_arch::INST_RETIRED.ANY:c=1" };
 	pfmlib_regmask_t taken = { { 0xff } };
-	pfm_set_options_t options = { .size = sizeof(options), .unavailable = &taken };
-	pfm_set_t set = PFM_INIT(set);
+	pfm_dispatch_options_t options = { .size = sizeof(options), .unavailable = &taken };
+	struct dispatched_set set = { 0 };
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(builtin, plain, 1, &options, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(builtin, plain, 1, &options, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 32);
-	assert_int_equal(pfm_dispatch_set(builtin, plain, 2, &options, &set, NULL),
+	assert_int_equal(dispatch_set(builtin, plain, 2, &options, &set, NULL),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(builtin, filtered, 1, &options, &set, NULL),
+	assert_int_equal(dispatch_set(builtin, filtered, 1, &options, &set, NULL),
 	                 PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(pfm_encode_event(builtin, "intel_arch::TOPDOWN.SLOTS:c=1", 0, &e, &error),
 	                 PFMLIB_ERR_ATTR_EVENT);
@@ -526,17 +526,16 @@ static void top_down_figures_follow_slots(void **state)
 		                            "intel_arch::topdown-bad-spec" };
 	static const char *const bad[] = { "intel_arch::topdown-retiring",
 		                           "intel_arch::TOPDOWN.SLOTS" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t error = PFM_INIT(error);
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(builtin, good, 3, NULL, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(builtin, good, 3, NULL, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 35);
 	assert_int_equal(set.counter[1], -1);
 	assert_int_equal(set.counter[2], -1);
-	assert_int_equal(pfm_dispatch_set(builtin, bad, 2, NULL, &set, &error),
-	                 PFMLIB_ERR_EVTINCOMP);
+	assert_int_equal(dispatch_set(builtin, bad, 2, NULL, &set, &error), PFMLIB_ERR_EVTINCOMP);
 	assert_int_equal(error.event, 0);
 	assert_int_equal(pfm_encode_event(builtin, "intel_arch::topdown-fe-bound", 0, &e, NULL),
 	                 PFMLIB_SUCCESS);
@@ -555,10 +554,10 @@ static void arm_cycles_take_the_cycle_counter(void **state)
 {
 	static const char *const texts[] = { "armv8::INST_RETIRED", "armv8::CPU_CYCLES",
 		                             "armv8::CPU_CYCLES" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(builtin, texts, 3, NULL, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(builtin, texts, 3, NULL, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.counter[0], 0);
 	assert_int_equal(set.counter[1], 31);
 	assert_int_equal(set.counter[2], 1);

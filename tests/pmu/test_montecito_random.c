@@ -2,6 +2,7 @@
 /* Properties of pfm_dispatch_events() on Montecito over random requests: a placed set breaks no
  * rule, a set refused for its counters has no placement, ranges are covered, and no input makes the
  * library write outside its output. */
+#include "dispatched_set.h"
 #include "montecito.h"
 #include "open_for.h"
 #include <pthread.h>
@@ -215,7 +216,7 @@ static void test_refusals_have_an_event_or_no_event(void **state)
 {
 	pfm_ctx_t *ctx = open_for("montecito");
 	struct mont_request *r = malloc(sizeof(*r));
-	pfm_set_t *set = calloc(1, sizeof(*set));
+	struct dispatched_set *set = calloc(1, sizeof(*set));
 	unsigned about_one = 0, about_none = 0;
 	uint64_t seed = 7;
 
@@ -224,7 +225,7 @@ static void test_refusals_have_an_event_or_no_event(void **state)
 		char names[PMU_MONT_NUM_COUNTERS][96];
 		const char *texts[PMU_MONT_NUM_COUNTERS];
 		pfmlib_mont_output_param_t model_out;
-		pfm_set_options_t o = { .size = sizeof(o) };
+		pfm_dispatch_options_t o = { .size = sizeof(o) };
 		pfm_error_t why = PFM_INIT(why);
 
 		any_request(&seed, r);
@@ -237,8 +238,7 @@ static void test_refusals_have_an_event_or_no_event(void **state)
 		o.model_in = has_chance(&seed, 90) ? &r->model : NULL;
 		o.model_out = has_chance(&seed, 50) ? &model_out : NULL;
 		o.unavailable = &r->in.pfp_unavail_pmcs;
-		set->size = sizeof(*set);
-		if (pfm_dispatch_set(ctx, texts, r->in.pfp_event_count, &o, set, &why) == 0)
+		if (dispatch_set(ctx, texts, r->in.pfp_event_count, &o, set, &why) == 0)
 			continue;
 		assert_in_range(why.event + 1, 0, r->in.pfp_event_count);
 		about_one += why.event >= 0;

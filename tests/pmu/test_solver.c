@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <time.h>
+#include "dispatched_set.h"
 #include "pmu/pmu.h"
 
 #define NONE 0xffu
@@ -150,15 +151,15 @@ static void check_clash(const struct plan *plan, const pfm_error_t *why)
 
 	assert_int_equal(why->code, PFMLIB_ERR_NOASSIGN);
 	assert_int_equal(why->kind, PFM_KIND_NO_PLACEMENT);
-	assert_true(why->clash && !(why->clash & ~active));
-	assert_false(place_by_brute_force(plan, why->clash, &scratch));
+	assert_true(get_clash(why) && !(get_clash(why) & ~active));
+	assert_false(place_by_brute_force(plan, get_clash(why), &scratch));
 	for (uint64_t s = active; s; s = (s - 1) & active)
-		if (popcount(s) < popcount(why->clash))
+		if (popcount(s) < popcount(get_clash(why)))
 			assert_true(place_by_brute_force(plan, s, &scratch));
 	for (unsigned a = 0; a < plan->n_alternatives; a++)
 		for (unsigned i = 0; i < plan->request->n_events; i++)
-			counters |=
-				why->clash >> i & 1 ? plan->alternatives[a].counter_masks[i] : 0;
+			counters |= get_clash(why) >> i & 1 ? plan->alternatives[a].counter_masks[i]
+			                                    : 0;
 	assert_true(why->clash_counters == counters);
 }
 
@@ -287,7 +288,7 @@ static void placed_event_moves_to_another_counter(void **state)
 	assert_int_equal(p.counters[1], 1);
 	assert_int_equal(p.counters[2], 2);
 	assert_int_equal(assign_masks(clashes, 4, &p, &why), PFMLIB_ERR_NOASSIGN);
-	assert_true(why.clash == 0xe);
+	assert_true(has_clash(&why, 0xe));
 	assert_true(why.clash_counters == 0x3);
 	assert_int_equal(why.event, 1);
 	assert_int_equal(assign_masks(clashes, 4, &p, NULL), PFMLIB_ERR_NOASSIGN);
@@ -302,7 +303,7 @@ static void empty_set_is_always_placed(void **state)
 	(void)state;
 	assert_int_equal(assign_masks(none, 0, &p, &why), PFMLIB_SUCCESS);
 	assert_int_equal(assign_masks(none, 1, &p, &why), PFMLIB_ERR_NOASSIGN);
-	assert_true(why.clash == 1 && why.clash_counters == 0);
+	assert_true(has_clash(&why, 1) && why.clash_counters == 0);
 }
 
 /* ---- hard sets ------------------------------------------------------------------------------- */
@@ -319,7 +320,7 @@ static void smallest_conflict_is_reported(void **state)
 	for (unsigned i = 0; i < 14; i++)
 		mask[i] = i < 2 ? 1 : i < 11 ? 0x1fe : 0xe00;
 	assert_int_equal(assign_masks(mask, 14, &p, &why), PFMLIB_ERR_NOASSIGN);
-	assert_true(why.clash == 3 && why.clash_counters == 1);
+	assert_true(has_clash(&why, 3) && why.clash_counters == 1);
 }
 
 static double get_seconds(void)
@@ -355,7 +356,7 @@ static void hard_sets_take_no_time(void **state)
 	for (unsigned i = 0; i < 64; i++)
 		mask[i] = ~(uint64_t)0 >> 1;
 	assert_int_equal(assign_masks(mask, 64, &p, &why), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(popcount(why.clash), 64);
+	assert_int_equal(popcount(get_clash(&why)), 64);
 
 	/* 33 events with different masks within the same 32 counters, among events that do not
 	 * clash. */
@@ -388,9 +389,9 @@ static void a_large_clash_cannot_be_made_smaller(void **state)
 			unsigned k = 0;
 
 			for (unsigned i = 0; i < n; i++)
-				if (why.clash >> i & 1 && i != out)
+				if (get_clash(&why) >> i & 1 && i != out)
 					inner[k++] = mask[i];
-			if (out < n && !(why.clash >> out & 1))
+			if (out < n && !(get_clash(&why) >> out & 1))
 				continue;
 			assert_int_equal(assign_masks(inner, k, &p, NULL),
 			                 out < n ? PFMLIB_SUCCESS : PFMLIB_ERR_NOASSIGN);

@@ -2,6 +2,7 @@
 /* Registers of sets on an Intel core. Addresses and bits are those of the SDM, volume 3, chapter
  * "Performance Monitoring": IA32_PERFEVTSELx from 0x186, IA32_PMCx from 0xc1, IA32_FIXED_CTRx from
  * 0x309, IA32_FIXED_CTR_CTRL 0x38d, IA32_PERF_GLOBAL_CTRL 0x38f. */
+#include "dispatched_set.h"
 #include "unit_tables.h"
 #include "open_for.h"
 
@@ -12,12 +13,12 @@ static void general_and_fixed_counters(void **state)
 	static const char *const texts[] = { "INST_RETIRED.ANY:u", "CPU_CLK_UNHALTED.THREAD",
 		                             "MEM_LOAD_RETIRED.L3_MISS:c=2" };
 	pfm_ctx_t *ctx = open_for("skl");
-	pfm_set_options_t options = PFM_INIT(options);
-	pfm_set_t set = PFM_INIT(set);
+	pfm_dispatch_options_t options = PFM_INIT(options);
+	struct dispatched_set set = { 0 };
 
 	(void)state;
 	options.plm = PFM_PLM0 | PFM_PLM3;
-	assert_int_equal(pfm_dispatch_set(ctx, texts, 3, &options, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(ctx, texts, 3, &options, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.n_pmcs, 4);
 	/* Both events on fixed counters carry the whole register: user, and kernel and user. */
 	for (unsigned i = 0; i < 2; i++) {

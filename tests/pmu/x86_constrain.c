@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets that share extra registers. There are two registers for off-core responses and one for
  * front-end events; each has one value at a time. */
+#include "dispatched_set.h"
 #include "unit_tables.h"
 #include "open_for.h"
 
-static int dispatch(const char *pmu, const char *const *texts, unsigned n, pfm_set_t *set,
-                    pfm_error_t *why)
+static int dispatch(const char *pmu, const char *const *texts, unsigned n,
+                    struct dispatched_set *set, pfm_error_t *why)
 {
 	pfm_ctx_t *ctx = open_for(pmu);
-	pfm_set_options_t options = PFM_INIT(options);
+	pfm_dispatch_options_t options = PFM_INIT(options);
 	int rc;
 
 	options.plm = PFM_PLM3;
-	rc = pfm_dispatch_set(ctx, texts, n, &options, set, why);
+	rc = dispatch_set(ctx, texts, n, &options, set, why);
 	pfm_close_context(ctx);
 	return rc;
 }
 
 /* The value of extra register @msr in @set; 0 if the set does not have it. */
-static uint64_t find_value(const pfm_set_t *set, uint64_t msr)
+static uint64_t find_value(const struct dispatched_set *set, uint64_t msr)
 {
 	for (unsigned i = 0; i < set->n_pmcs; i++)
 		if (set->pmcs[i].kind == PFM_REG_EXTRA && set->pmcs[i].addr == msr)
@@ -32,7 +33,7 @@ static void two_offcore_registers(void **state)
 {
 	static const char *const texts[] = { "OCR.DEMAND_DATA_RD.L3_MISS", "OCR.DEMAND_RFO.L3_MISS",
 		                             "OCR.HWPF_L1D_AND_SWPF.L3_MISS" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;
@@ -42,7 +43,7 @@ static void two_offcore_registers(void **state)
 	assert_int_equal(set.pmcs[0].value & 0xffff, 0x01b7);
 	assert_int_equal(set.pmcs[1].value & 0xffff, 0x01bb);
 	assert_int_equal(dispatch("icx", texts, 3, &set, &why), PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(why.clash, 7);
+	assert_true(has_clash(&why, 7));
 }
 
 /* Events with equal values share one register. */
@@ -51,7 +52,7 @@ static void equal_values_share_a_register(void **state)
 	static const char *const texts[] = { "OCR.DEMAND_DATA_RD.L3_MISS",
 		                             "OCR.DEMAND_DATA_RD.L3_MISS:k",
 		                             "OCR.DEMAND_RFO.L3_MISS" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 
 	(void)state;
 	assert_int_equal(dispatch("icx", texts, 3, &set, NULL), PFMLIB_SUCCESS);
@@ -64,7 +65,7 @@ static void top_down_figures(void **state)
 {
 	static const char *const good[] = { "TOPDOWN.SLOTS", "PERF_METRICS.RETIRING" },
 				 *const bad[] = { "PERF_METRICS.RETIRING", "TOPDOWN.SLOTS" };
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t why = PFM_INIT(why);
 
 	(void)state;

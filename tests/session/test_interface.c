@@ -16,6 +16,8 @@
 #include <perfmon/perfmon.h>
 #include <perfmon/perf_attr.h>
 
+#include "dispatched_set.h"
+
 #define BYTE_ORDER_NAME (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little")
 
 static const char toy_text[] =
@@ -278,16 +280,17 @@ static void fields_have_words(void **state)
 
 /* ---- extra registers ------------------------------------------------------------------------- */
 
-static int dispatch(pfm_set_t *set, pfm_error_t *why, const char *a, const char *b, const char *c)
+static int dispatch(struct dispatched_set *set, pfm_error_t *why, const char *a, const char *b,
+                    const char *c)
 {
 	const char *texts[] = { a, b, c };
 
-	*set = (pfm_set_t)PFM_INIT(*set);
+	*set = (struct dispatched_set){ 0 };
 	*why = (pfm_error_t)PFM_INIT(*why);
-	return pfm_dispatch_set(ctx, texts, c ? 3 : 2, NULL, set, why);
+	return dispatch_set(ctx, texts, c ? 3 : 2, NULL, set, why);
 }
 
-static uint64_t extra_of(const pfm_set_t *set, uint64_t addr)
+static uint64_t extra_of(const struct dispatched_set *set, uint64_t addr)
 {
 	for (unsigned i = 0; i < set->n_pmcs; i++)
 		if (set->pmcs[i].kind == PFM_REG_EXTRA && set->pmcs[i].addr == addr)
@@ -299,7 +302,7 @@ static void one_of_two_extra_registers(void **state)
 {
 	pfm_encoding_t e = PFM_INIT(e);
 	pfm_error_t why;
-	pfm_set_t set;
+	struct dispatched_set set;
 
 	(void)state;
 	event_of("toy::BOTH");
@@ -335,18 +338,18 @@ static void one_of_two_extra_registers(void **state)
 	assert_int_equal(dispatch(&set, &why, "toy::BOTH:offcore_rsp=1", "toy::BOTH:offcore_rsp=2",
 	                          "toy::SECOND:offcore_rsp=4"),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(why.clash, 7);
+	assert_true(has_clash(&why, 7));
 	assert_int_equal(
 		dispatch(&set, &why, "toy::SAME:offcore_rsp=1", "toy::SAME:offcore_rsp=2", NULL),
 		PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(why.clash, 3);
+	assert_true(has_clash(&why, 3));
 	assert_int_equal(dispatch(&set, &why, "toy::STRANGE:offcore_rsp=1",
 	                          "toy::STRANGE:offcore_rsp=2", NULL),
 	                 PFMLIB_ERR_NOASSIGN);
-	assert_int_equal(pfm_dispatch_set(ctx,
-	                                  (const char *const[]){ "toy::STRANGE:offcore_rsp=1",
-	                                                         "toy::SAME:offcore_rsp=2" },
-	                                  2, NULL, &set, NULL),
+	assert_int_equal(dispatch_set(ctx,
+	                              (const char *const[]){ "toy::STRANGE:offcore_rsp=1",
+	                                                     "toy::SAME:offcore_rsp=2" },
+	                              2, NULL, &set, NULL),
 	                 PFMLIB_ERR_NOASSIGN);
 }
 
@@ -643,33 +646,30 @@ static void a_name_that_several_images_have(void **state)
 static void settings_belong_to_processors_that_have_some(void **state)
 {
 	static const char *const texts[] = { "toy::PLAIN", "toy_box::IN_BOX", "kinds::OWN" };
-	pfm_set_options_t o = PFM_INIT(o);
+	pfm_dispatch_options_t o = PFM_INIT(o);
 	pfm_error_t why = PFM_INIT(why);
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 
 	(void)state;
 	event_of("toy::PLAIN");
 	o.model_in = &o;
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(pfm_dispatch_set(ctx, &texts[i], 1, &o, &set, &why),
+		assert_int_equal(dispatch_set(ctx, &texts[i], 1, &o, &set, &why),
 		                 PFMLIB_ERR_NOTSUPP);
 		assert_int_equal(why.kind, PFM_KIND_MODEL);
-		assert_int_equal(pfm_dispatch_set(ctx, &texts[i], 1, NULL, &set, &why),
-		                 PFMLIB_SUCCESS);
+		assert_int_equal(dispatch_set(ctx, &texts[i], 1, NULL, &set, &why), PFMLIB_SUCCESS);
 	}
 	/* More counters where hyper-threading is off. */
 	o.model_in = NULL;
 	o.htoff = 1;
 	assert_int_equal(
-		pfm_dispatch_set(ctx,
-	                         (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3,
-	                         &o, &set, NULL),
+		dispatch_set(ctx, (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3,
+	                     &o, &set, NULL),
 		PFMLIB_SUCCESS);
 	o.htoff = 0;
 	assert_int_equal(
-		pfm_dispatch_set(ctx,
-	                         (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3,
-	                         &o, &set, NULL),
+		dispatch_set(ctx, (const char *const[]){ "toy::FULL", "toy::FULL", "toy::FULL" }, 3,
+	                     &o, &set, NULL),
 		PFMLIB_ERR_NOASSIGN);
 }
 
@@ -873,9 +873,9 @@ static void arguments_of_encodings(void **state)
 {
 	const char *texts[65] = { "coreduo::Instr_Ret" };
 	int coreduo = pfm_find_pmu(NULL, "coreduo"), n = pfm_count_pmus(NULL);
-	pfm_set_options_t options = { .size = sizeof(size_t) - 1 };
+	pfm_dispatch_options_t options = { .size = sizeof(size_t) - 1 };
 	pfm_encoding_t e = PFM_INIT(e);
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 	pfm_error_t why = PFM_INIT(why);
 	const char *name, *text;
 	char buf[64];
@@ -892,20 +892,18 @@ static void arguments_of_encodings(void **state)
 	e.size = 0;
 	assert_int_equal(pfm_encode_event(NULL, texts[0], 0, &e, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_encode_event_at(NULL, coreduo, 0, 0, &e, NULL), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(NULL, NULL, 1, NULL, &set, &why), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 0, NULL, &set, &why), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 1, NULL, NULL, &why), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 1, &options, &set, &why), PFMLIB_ERR_INVAL);
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 65, NULL, &set, &why), PFMLIB_ERR_TOOMANY);
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 2, NULL, &set, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(NULL, NULL, 1, NULL, &set, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(NULL, texts, 0, NULL, &set, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(pfm_dispatch_set(NULL, NULL, texts, 1, NULL, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(NULL, texts, 1, &options, &set, &why), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(NULL, texts, 65, NULL, &set, &why), PFMLIB_ERR_TOOMANY);
+	assert_int_equal(dispatch_set(NULL, texts, 2, NULL, &set, &why), PFMLIB_ERR_INVAL);
 	assert_int_equal(why.event, 1);
 	assert_string_equal(why.detail, "an event is NULL");
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 2, NULL, &set, NULL), PFMLIB_ERR_INVAL);
+	assert_int_equal(dispatch_set(NULL, texts, 2, NULL, &set, NULL), PFMLIB_ERR_INVAL);
 	texts[1] = "montecito::CPU_OP_CYCLES_ALL";
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 2, NULL, &set, &why), PFMLIB_ERR_EVTINCOMP);
+	assert_int_equal(dispatch_set(NULL, texts, 2, NULL, &set, &why), PFMLIB_ERR_EVTINCOMP);
 	assert_int_equal(why.event, 1);
-	set.size = sizeof(size_t) - 1;
-	assert_int_equal(pfm_dispatch_set(NULL, texts, 1, NULL, &set, NULL), PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_decode_field(NULL, -1, "PMC0", 0, 0, &name, &value, &text),
 	                 PFMLIB_ERR_INVAL);
 	assert_int_equal(pfm_decode_field(NULL, n, "PMC0", 0, 0, &name, &value, &text),
@@ -1039,15 +1037,15 @@ static void groups_of_one_and_of_any(void **state)
 static void options_of_older_callers_are_the_usual_ones(void **state)
 {
 	const char *const text = "coreduo::Instr_Ret";
-	pfm_set_options_t o = {
-		.size = offsetof(pfm_set_options_t, unavailable),
+	pfm_dispatch_options_t o = {
+		.size = offsetof(pfm_dispatch_options_t, unavailable),
 		.plm = PFM_PLM3,
 		.unavailable = (const pfmlib_regmask_t *)(const void *)1, /* after the struct */
 	};
-	pfm_set_t set = PFM_INIT(set);
+	struct dispatched_set set = { 0 };
 
 	(void)state;
-	assert_int_equal(pfm_dispatch_set(NULL, &text, 1, &o, &set, NULL), PFMLIB_SUCCESS);
+	assert_int_equal(dispatch_set(NULL, &text, 1, &o, &set, NULL), PFMLIB_SUCCESS);
 	assert_int_equal(set.pmcs[0].value, 0x5100c0);
 }
 
@@ -1122,8 +1120,8 @@ static void refuses_invalid_levels(void **state)
 {
 	static const char *const text[] = { "coreduo::Instr_Ret" };
 	pfm_encoding_t e = PFM_INIT(e);
-	pfm_set_t set = PFM_INIT(set);
-	pfm_set_options_t of_set = PFM_INIT(of_set);
+	struct dispatched_set set = { 0 };
+	pfm_dispatch_options_t of_set = PFM_INIT(of_set);
 	pfm_plan_options_t of_plan = PFM_INIT(of_plan);
 	pfm_session_options_t of_session = PFM_INIT(of_session);
 	pfm_session_t *session;
@@ -1139,7 +1137,7 @@ static void refuses_invalid_levels(void **state)
 		of_set.plm = of_plan.plm = of_session.plm = plm;
 		assert_int_equal(pfm_encode_event(NULL, text[0], plm, &e, NULL), want);
 		assert_int_equal(pfm_encode_event_at(NULL, pmu, 0, plm, &e, NULL), want);
-		assert_int_equal(pfm_dispatch_set(NULL, text, 1, &of_set, &set, NULL), want);
+		assert_int_equal(dispatch_set(NULL, text, 1, &of_set, &set, NULL), want);
 		assert_int_equal(pfm_create_plan(&plan, NULL, text, 1, &of_plan, NULL), want);
 		pfm_free_plan(plan);
 		assert_int_equal(pfm_open_session(&session, NULL, &of_session, text, 1, NULL),

@@ -71,9 +71,9 @@ static int fill_error_both(void *out)
 static int fill_error_set(void *out)
 {
 	static const char *const texts[] = { "coreduo::Instr_Ret", "coreduo::NO_SUCH" };
-	pfm_set_t set = PFM_INIT(set);
+	const pfm_set_t *set;
 
-	return pfm_dispatch_set(ctx, texts, 2, NULL, &set, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
+	return pfm_dispatch_set(&set, ctx, texts, 2, NULL, out) == PFMLIB_ERR_NOTFOUND ? 0 : -1;
 }
 
 static int fill_error_context(void *out)
@@ -183,14 +183,6 @@ static int fill_encoding_at(void *out)
 	return pfm_encode_event_at(ctx, pfm_find_pmu(ctx, "coreduo"), 3, 0, out, NULL);
 }
 
-static int fill_set(void *out)
-{
-	static const char *const texts[] = { "montecito::CPU_OP_CYCLES_ALL",
-		                             "montecito::IA64_INST_RETIRED" };
-
-	return pfm_dispatch_set(ctx, texts, 2, NULL, out, NULL);
-}
-
 static int fill_pmu(void *out)
 {
 	return pfm_describe_pmu(ctx, pfm_find_pmu(ctx, "ev6"), out);
@@ -253,7 +245,6 @@ static const struct out {
 	{ "metric value", fill_metric_value, sizeof(pfm_metric_value_t) },
 	{ "encoding", fill_encoding, sizeof(pfm_encoding_t) },
 	{ "encoding at", fill_encoding_at, sizeof(pfm_encoding_t) },
-	{ "set", fill_set, sizeof(pfm_set_t) },
 	{ "pmu info", fill_pmu, sizeof(pfm_pmu_info_t) },
 	{ "event info", fill_event, sizeof(pfm_event_info_t) },
 	{ "umask info", fill_umask, sizeof(pfm_umask_info_t) },
@@ -370,9 +361,11 @@ static int give_ctx_options(const void *in)
 static int give_set_options(const void *in)
 {
 	static const char *const texts[] = { "coreduo::Instr_Ret" };
-	pfm_set_t set = PFM_INIT(set);
+	const pfm_set_t *set;
+	int rc = pfm_dispatch_set(&set, ctx, texts, 1, in, NULL);
 
-	return pfm_dispatch_set(ctx, texts, 1, in, &set, NULL);
+	pfm_close_set(set);
+	return rc;
 }
 
 static int give_plan_options(const void *in)
@@ -411,7 +404,7 @@ static void options_of_every_length(void **state)
 		size_t size;
 	} ins[] = {
 		{ give_ctx_options, sizeof(pfm_ctx_options_t) },
-		{ give_set_options, sizeof(pfm_set_options_t) },
+		{ give_set_options, sizeof(pfm_dispatch_options_t) },
 		{ give_plan_options, sizeof(pfm_plan_options_t) },
 		{ give_session_options, sizeof(pfm_session_options_t) },
 		{ give_error, sizeof(pfm_error_t) },

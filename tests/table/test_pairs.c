@@ -4,6 +4,7 @@
  * interfaces give equal registers, and an event has the registers that it has alone, except for
  * their position. All values that differ from an event's value in one bit: if a value decodes to an
  * event, this event encodes to the value, and the decoded fields always make up the value. */
+#include "dispatched_set.h"
 #include "montecito.h"
 #include <inttypes.h>
 #include <perfmon/perfmon.h>
@@ -208,7 +209,7 @@ static bool brute_force(const struct event *a, const struct event *b)
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* Returns true if the event's part of the result equals its result alone. */
-static bool is_itself(const struct event *e, const pfm_set_t *set, unsigned i)
+static bool is_itself(const struct event *e, const struct dispatched_set *set, unsigned i)
 {
 	unsigned c = (unsigned)set->counter[i];
 
@@ -235,7 +236,7 @@ static void libpfm3_event(const struct event *e, pfmlib_event_t *out)
 
 /* libpfm 3's interface gives the two events the same counters. */
 static void check_libpfm3(const struct event *a, const struct event *b, int rc,
-                          const pfm_set_t *set)
+                          const struct dispatched_set *set)
 {
 	static pfmlib_output_param_t out;
 	pfmlib_input_param_t in = { .pfp_event_count = 2, .pfp_dfl_plm = now->plm };
@@ -257,19 +258,18 @@ static void check_libpfm3(const struct event *a, const struct event *b, int rc,
 		fail_msg("%s with %s: other registers for libpfm 3", a->text, b->text);
 }
 
-static int dispatch(const struct event *a, const struct event *b, pfm_set_t *set)
+static int dispatch(const struct event *a, const struct event *b, struct dispatched_set *set)
 {
 	const char *texts[] = { a->text, b->text };
-	pfm_set_options_t o = { .size = sizeof(o), .plm = now->plm };
+	pfm_dispatch_options_t o = { .size = sizeof(o), .plm = now->plm };
 
-	set->size = sizeof(*set);
-	return pfm_dispatch_set(ctx, texts, 2, &o, set, NULL);
+	return dispatch_set(ctx, texts, 2, &o, set, NULL);
 }
 
 /* Checks one order of two events and returns the result. */
 static int check_order(const struct event *a, const struct event *b)
 {
-	static pfm_set_t set;
+	static struct dispatched_set set;
 	int rc = dispatch(a, b, &set);
 
 	if (now->type != PFMLIB_COREDUO_PMU) /* Core Duo has another table in libpfm 3's interface:

@@ -144,8 +144,8 @@ const char *compose_session_steps(json_t *request)
 	const json_t *events = json_object_get(request, "events");
 	pfm_ctx_options_t options = { .size = sizeof options,
 		                      .flags = PFM_CTX_NO_HOST | PFM_CTX_NO_IMAGES };
-	pfm_set_options_t set_options = { .size = sizeof set_options };
-	pfm_set_t set = { .size = sizeof set };
+	pfm_dispatch_options_t set_options = { .size = sizeof set_options };
+	const pfm_set_t *set;
 	pfmlib_alpha_input_param_t in;
 	pfmlib_alpha_output_param_t out;
 	char texts[MAX_EVENTS][96];
@@ -168,7 +168,8 @@ const char *compose_session_steps(json_t *request)
 		return "out of memory";
 	set_options.model_in = &in;
 	set_options.model_out = &out;
-	rc = pfm_dispatch_set(ctx, pointers, (unsigned)n, &set_options, &set, NULL);
+	rc = pfm_dispatch_set(&set, ctx, pointers, (unsigned)n, &set_options, NULL);
+	pfm_close_set(set);
 	pfm_close_context(ctx);
 	if (rc)
 		return pfm_result_text(rc);

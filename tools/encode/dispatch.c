@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MAX_EVENTS = 64 }; /* of a set */
+
 enum {
 	OPT_JSON = LONG_ONLY,
 	OPT_PMU,
@@ -65,7 +67,7 @@ struct dispatch_job {
 	unsigned n;
 	bool json;
 	struct json out;
-	pfm_set_options_t set_options;
+	pfm_dispatch_options_t set_options;
 	pfmlib_regmask_t unavailable;
 	struct mont_settings mont;
 	pfmlib_mont_output_param_t mont_out;
@@ -149,6 +151,8 @@ static void put_registers(struct json *j, const char *key, const pfm_reg_t *regs
 			put_hex(j, "alt_addr", regs[i].alt_addr);
 		if (values)
 			put_hex(j, "value", regs[i].value);
+		if (regs[i].event >= 0)
+			put_int(j, "event", regs[i].event);
 		put_end(j, '}');
 	}
 	put_end(j, ']');
@@ -283,11 +287,11 @@ static const char *find_culprit(const struct dispatch_job *job, const pfm_error_
 
 static void refuse_set(struct dispatch_job *job, const pfm_error_t *error)
 {
-	report_refusal(job->ctx, error->clash ? NULL : find_culprit(job, error), error,
+	report_refusal(job->ctx, error->n_clash ? NULL : find_culprit(job, error), error,
 	               WANTED_EVENT);
-	for (unsigned i = 0; i < job->n && i < 64; i++)
-		if (error->clash >> i & 1)
-			fprintf(stderr, "  number %u: %s\n", i + 1, job->texts[i]);
+	for (unsigned i = 0; i < error->n_clash; i++)
+		fprintf(stderr, "  number %u: %s\n", error->clash[i] + 1u,
+		        job->texts[error->clash[i]]);
 }
 
 static void put_refusal(struct dispatch_job *job, const pfm_error_t *error)
@@ -299,16 +303,15 @@ static void put_refusal(struct dispatch_job *job, const pfm_error_t *error)
 	for (i = 0; i < job->n; i++)
 		put_text(j, NULL, job->texts[i]);
 	put_end(j, ']');
-	put_refusal_json(j, job->ctx, error->clash ? NULL : find_culprit(job, error), error,
+	put_refusal_json(j, job->ctx, error->n_clash ? NULL : find_culprit(job, error), error,
 	                 WANTED_EVENT);
 	if (find_culprit(job, error))
 		put_int(j, "event", error->event);
-	if (!error->clash)
+	if (!error->n_clash)
 		return;
 	put_begin(j, "clash", '[');
-	for (i = 0; i < job->n && i < 64; i++)
-		if (error->clash >> i & 1)
-			put_int(j, NULL, i);
+	for (i = 0; i < error->n_clash; i++)
+		put_int(j, NULL, error->clash[i]);
 	put_end(j, ']');
 	put_counter_numbers(j, "clash_counters", error->clash_counters);
 }
@@ -317,7 +320,7 @@ static void put_refusal(struct dispatch_job *job, const pfm_error_t *error)
 
 static int dispatch_event_set(struct dispatch_job *job)
 {
-	static pfm_set_t set = PFM_INIT(set);
+	const pfm_set_t *set;
 	pfm_error_t error = PFM_INIT(error);
 	int rc;
 
@@ -327,21 +330,22 @@ static int dispatch_event_set(struct dispatch_job *job)
 		job->set_options.model_in = &job->mont.in;
 		job->set_options.model_out = &job->mont_out;
 	}
-	rc = pfm_dispatch_set(job->ctx, job->texts, job->n, &job->set_options, &set, &error);
+	rc = pfm_dispatch_set(&set, job->ctx, job->texts, job->n, &job->set_options, &error);
 	if (job->json) {
 		put_begin(&job->out, NULL, '{');
 		if (rc == PFMLIB_SUCCESS)
-			put_set(job, &set);
+			put_set(job, set);
 		else
 			put_refusal(job, &error);
 		put_end(&job->out, '}');
 		put_line(&job->out);
 	} else if (rc == PFMLIB_SUCCESS) {
-		print_set(job, &set);
-		is_generic_fallback(job->ctx, set.pmu);
+		print_set(job, set);
+		is_generic_fallback(job->ctx, set->pmu);
 	} else {
 		refuse_set(job, &error);
 	}
+	pfm_close_set(set);
 	return rc == PFMLIB_SUCCESS ? EXIT_DONE : EXIT_REFUSED;
 }
 
@@ -364,8 +368,8 @@ static int dispatch_arguments(struct command_args *args, struct dispatch_job *jo
 {
 	int status;
 
-	if (job->n > PFM_MAX_SET)
-		return report_usage_error(args, "at most %d events together.", PFM_MAX_SET);
+	if (job->n > MAX_EVENTS)
+		return report_usage_error(args, "at most %d events together.", MAX_EVENTS);
 	job->ctx = open_context(pmu);
 	if (!job->ctx)
 		return EXIT_REFUSED;

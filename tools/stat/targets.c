@@ -70,7 +70,7 @@ void report_stat_refusal(const struct stat_job *job, const char *text, const pfm
 static void refuse_target(const struct stat_job *job, const struct stat_target *p,
                           const char *const *texts, unsigned n, const pfm_error_t *error)
 {
-	const char *text = error->clash || error->event < 0 || (unsigned)error->event >= n
+	const char *text = error->n_clash || error->event < 0 || (unsigned)error->event >= n
 	                           ? NULL
 	                           : texts[error->event];
 	unsigned i;
@@ -82,9 +82,9 @@ static void refuse_target(const struct stat_job *job, const struct stat_target *
 		return;
 	if (error->kind == PFM_KIND_SYSTEM && p->cgroup)
 		fprintf(stderr, "  %s\n", p->cgroup);
-	for (i = 0; i < n && i < 64; i++)
-		if (error->clash >> i & 1)
-			fprintf(stderr, "  %s\n", texts[i]);
+	for (i = 0; i < error->n_clash; i++)
+		if (error->clash[i] < n)
+			fprintf(stderr, "  %s\n", texts[error->clash[i]]);
 }
 
 static void make_session_options(const struct stat_job *job, const struct stat_target *p, int pid,
