@@ -16,9 +16,9 @@ import textwrap
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lib", "pmuc"))
-import pmtable as pt  # noqa: E402
-from pmcompile import compile_all  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "compiler"))
+from language import tables as pt  # noqa: E402
+from language.table_compiler import compile_all  # noqa: E402
 
 DATE = "November 20, 2026"
 ALPHA = ("ev4", "ev5", "ev6", "ev67")

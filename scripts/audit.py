@@ -8,7 +8,7 @@ not.
     scripts/audit.py SHARED --sources > lib/events/sources.txt  sources that agree with each row
 
 SHARED holds data/full (Intel's, Linux's and Arm's lists) and facts/libpfm4/names.jsonl. The lists
-are read here anew, without the readers of lib/pmuc, so that a fault there is not shared. Compared
+are read here anew, without the readers of compiler, so that a fault there is not shared. Compared
 is what programs a counter: event code, unit mask, counter mask, invert, edge, any thread and, where
 an event has one, the value of its extra register. Periods, counters and texts are not."""
 
@@ -596,7 +596,7 @@ def print_cause(audit, key, title, reason, decision):
 
 
 def print_rows(audit):
-    """Writes the file that lib/pmuc/pmaudit.py reads."""
+    """Writes the file that compiler/language/audit_remarks.py reads."""
     print(
         "# SPDX-License-Identifier: MIT\n# Made by scripts/audit.py: what the sources of a row say"
         " where they disagree, and what is taken."

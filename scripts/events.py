@@ -20,11 +20,11 @@ import tarfile
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "lib", "pmuc"), os.path.join(ROOT, "scripts")]
+sys.path[:0] = [os.path.join(ROOT, "compiler"), os.path.join(ROOT, "scripts")]
 import newer  # noqa: E402
 import older  # noqa: E402
-import pmarch  # noqa: E402
-import pmvendor  # noqa: E402
+from vendors import architectures  # noqa: E402
+from vendors import importing  # noqa: E402
 
 # (archives, folder of lib/events, models). NEWER is what scripts/newer.py makes.
 NEWER = "linux-newer"
@@ -71,9 +71,9 @@ def make(data, into):
             words = ["--text", os.path.join(into, folder), "--facts", "--jobs", "1"]
             words += [unpacked[p] for p in patterns] + ["--cpu=" + m for m in models]
             said = io.StringIO()
-            pmarch.list_date = KERNEL_DATES.get(patterns[0], "")
+            architectures.list_date = KERNEL_DATES.get(patterns[0], "")
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
-                status = pmvendor.main(words)
+                status = importing.main(words)
             if status:
                 raise SystemExit("%s: %s" % (folder, said.getvalue()[-500:]))
     names = os.path.join(data, "..", "..", "facts", "libpfm4", "names.jsonl")

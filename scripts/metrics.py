@@ -12,13 +12,13 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
-import pmcontract  # noqa: E402
-import pmtable as pt  # noqa: E402
-import pmview  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "compiler"))
+from language import standard_metrics  # noqa: E402
+from language import tables as pt  # noqa: E402
+from image import image_reader  # noqa: E402
 
 WIDTH = 100
-NO_CORES = pmcontract.BESIDE | {"hardware", "software", "hw_cache"}
+NO_CORES = standard_metrics.BESIDE | {"hardware", "software", "hw_cache"}
 CONTRACT = os.path.join(ROOT, "lib", "events", "contract.txt")
 
 
@@ -70,7 +70,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     with open(sys.argv[1], "rb") as f:
-        tables, _ = pmview.read_image(f.read())
+        tables, _ = image_reader.read_image(f.read())
     cores = list(core_tables(tables))
     print("# Metrics that every processor has\n\n"
           "Made by `scripts/metrics.py` from the built-in tables; `lib/events/contract.txt`\n"
@@ -78,7 +78,7 @@ def main():
           "or a reason why it cannot be measured. `pfm stat -M NAME` counts it; its group is\n"
           "`standard`. Events of the kernel (`hardware::cycles`) are used where a processor's\n"
           "list does not name its own." % len(cores))
-    for standard in pmcontract.read_contract(CONTRACT):
+    for standard in standard_metrics.read_contract(CONTRACT):
         print_metric(standard, cores)
 
 

@@ -2,7 +2,7 @@
 """Lists of kernels newer than the packed tree, in Linux's form.
 
 SHARED/data/full/linux-newer holds names and numbers as comma-separated values. write_trees() writes
-them as the JSON lists that lib/pmuc reads, below tools/perf/pmu-events/arch. Where a newer list
+them as the JSON lists that compiler reads, below tools/perf/pmu-events/arch. Where a newer list
 leaves files to links, their targets are added here.
 """
 

@@ -33,7 +33,7 @@ objects: perfmon_lib.get_shared_lib().extract_all_objects(recursive: true), \
 link_whole: [device_model, image], \
 dependencies: [threads, libdl])\nperfmon_inside = declare_dependency(link_with: inside,/"
 change lib/table/table.h -e 's/ __attribute__((visibility("hidden")));$/;/'
-change lib/pmuc/pmimage.py -e '/^	\.hidden pfmi_builtin_image$/d'
+change compiler/image/image_writer.py -e '/^	\.hidden pfmi_builtin_image$/d'
 
 # Unchanged files keep their times. A file that an earlier run changed is newer than its object, so
 # it is compiled again.

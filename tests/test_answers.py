@@ -46,7 +46,7 @@ SCRIPTED = os.environ.get("PFM_SCRIPTED",
                           os.path.join(os.path.dirname(PFM), "..", "tests", "pfm_scripted"))
 PMUC = os.path.abspath(
     os.environ.get("PERFMON_PMUC",
-                   os.path.join(os.path.dirname(__file__), "..", "lib", "pmuc", "pmuc.py")))
+                   os.path.join(os.path.dirname(__file__), "..", "compiler", "pmuc.py")))
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers")
 FILES = os.path.join(HERE, "files")
 VECTORS = os.environ.get("PERFMON_VECTORS",

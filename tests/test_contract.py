@@ -17,11 +17,11 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(ROOT, "build"))
 PFM = os.environ.get("PFM", "pfm")
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(ROOT, "lib", "pmuc"), os.path.join(ROOT, "scripts")]
+sys.path[:0] = [os.path.join(ROOT, "compiler"), os.path.join(ROOT, "scripts")]
 import metrics  # noqa: E402
-import pmcontract  # noqa: E402
-import pmtable as pt  # noqa: E402
-import pmview  # noqa: E402
+from language import standard_metrics  # noqa: E402
+from language import tables as pt  # noqa: E402
+from image import image_reader  # noqa: E402
 
 # The names that fleets and benchmarks ask for, with their units.
 NAMES = {
@@ -60,11 +60,11 @@ class Contract(unittest.TestCase):
     def setUpClass(cls):
         cls.path = os.path.join(BUILD, "lib", "events", "builtin.pmdb")
         with open(cls.path, "rb") as f:
-            cls.tables, _ = pmview.read_image(f.read())
+            cls.tables, _ = image_reader.read_image(f.read())
         cls.cores = list(metrics.core_tables(cls.tables))
 
     def test_contract_has_the_required_names_and_units(self):
-        found = {s.name: s.unit for s in pmcontract.read_contract(metrics.CONTRACT)}
+        found = {s.name: s.unit for s in standard_metrics.read_contract(metrics.CONTRACT)}
         self.assertEqual(found, NAMES)
 
     def test_defined_or_explained_on_every_processor(self):

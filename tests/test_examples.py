@@ -22,7 +22,7 @@ SOURCE = os.environ.get("PERFMON_SOURCE",
                         os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(SOURCE, "build"))
 PFM = os.environ.get("PFM", os.path.join(BUILD, "tools", "pfm"))
-PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "lib/pmuc/pmuc.py"))
+PMUC = os.environ.get("PERFMON_PMUC", os.path.join(SOURCE, "compiler/pmuc.py"))
 
 # Examples that show a refusal.
 REFUSED = ("pfm dispatch --pmu coreduo Mul Div", "pfm encode neoverse_n1::L2D_CACHE_REFIL")

@@ -29,7 +29,7 @@ import tap
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 PFM = os.environ.get("PFM", "pfm")
-PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "lib", "pmuc", "pmuc.py"))
+PMUC = os.environ.get("PERFMON_PMUC", os.path.join(HERE, "..", "compiler", "pmuc.py"))
 PROGRAM = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests", "hostile_program")
 TESTPMU = os.path.join(HERE, "pmu", "testpmu.pmu")
 NOBODY = 65534

@@ -27,20 +27,20 @@ import weakref
 from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EVENTS = os.path.join(HERE, "..", "lib", "pmuc")
+EVENTS = os.path.join(HERE, "..", "compiler")
 sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, EVENTS]
-import pmheads  # noqa: E402
-import pmmatch  # noqa: E402
-import pmimage  # noqa: E402
-import pmlayout  # noqa: E402
-import pmtable as pt  # noqa: E402
-import pmview  # noqa: E402
-import pmfile  # noqa: E402
+from vendors import heads  # noqa: E402
+from vendors import hosts  # noqa: E402
+from image import image_writer  # noqa: E402
+from image import layout  # noqa: E402
+from language import tables as pt  # noqa: E402
+from image import image_reader  # noqa: E402
+from image import atomic_files  # noqa: E402
 import pmuc  # noqa: E402
-import pmvendor  # noqa: E402
-from pmlists import Model  # noqa: E402
-from pmoutput import format_size  # noqa: E402
+from vendors import importing  # noqa: E402
+from vendors.lists import Model  # noqa: E402
+from vendors.output import format_size  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
 PFM = os.environ.get("PFM")
@@ -63,7 +63,7 @@ def images(folder):
     found = {}
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), "rb") as f:
-            found[name[:-5]] = pmview.read_image(f.read())[0]
+            found[name[:-5]] = image_reader.read_image(f.read())[0]
     return found
 
 
@@ -288,7 +288,7 @@ class Trees:
         with tempfile.TemporaryDirectory() as other:
             run(self.part, "-o", other + "/", "--byteorder", "big")
             with open(os.path.join(other, self.model + ".pmdb"), "rb") as f:
-                tables, head = pmview.read_image(f.read())
+                tables, head = image_reader.read_image(f.read())
             self.assertEqual(head["byteorder"], "big")
             mine = {t.name: t for t in self.images[self.model]}
             for t in tables:
@@ -301,7 +301,7 @@ class Trees:
             target = os.path.join(other, "all.pmdb")
             self.assertEqual(run(*paths, "-o", target)[0], 0)
             with open(target, "rb") as f:
-                tables, _ = pmview.read_image(f.read())
+                tables, _ = image_reader.read_image(f.read())
             self.assertLessEqual(set(names), {t.name for t in tables})
             first = next(t for t in tables if t.name == names[0])
             # from the mapfile above it
@@ -497,7 +497,7 @@ class Lists(Trees, unittest.TestCase):
         self.assertTrue(any(0x004E1203 & m[7] == m[6] and m[7] for m in pvr))
         self.assertRegex(
             "0x489-0x8000000000000007-0x4210427",
-            pmmatch.convert_posix_to_python(
+            hosts.convert_posix_to_python(
                 self.table("u74").read_text(self.table("u74").read_records("matches")[0][8])))
 
     def test_matrix_values_compose_the_listed_events(self):
@@ -575,9 +575,9 @@ class Lists(Trees, unittest.TestCase):
                     continue
                 seen += 1
                 fields.pop("pc", None)
-                head, _ = pmheads.build_skeleton([pmheads.find_box_section(family, device[7:])])
+                head, _ = heads.build_skeleton([heads.find_box_section(family, device[7:])])
                 self.assertEqual({f.name: list(f.ranges) for f in head.fields},
-                                 {k: pmheads.parse_bits(v) for k, v in fields.items()},
+                                 {k: heads.parse_bits(v) for k, v in fields.items()},
                                  "%s %s" % (machine, device))
         self.assertGreater(seen, 25)
 
@@ -603,7 +603,7 @@ class Lists(Trees, unittest.TestCase):
                 index = t.find_field(field)
                 self.assertIsNotNone(index, "%s has no %s" % (table, field))
                 self.assertEqual([tuple(r) for r in t.read_field_ranges(index)],
-                                 pmheads.parse_bits(where), "%s %s" % (table, field))
+                                 heads.parse_bits(where), "%s %s" % (table, field))
 
     def test_top_down_figures(self):
         """In no list, but in metrics: the kernel's codes for PERF_METRICS, beside SLOTS on fixed
@@ -961,7 +961,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(self.config(z15, "TX")[0], 140)
         self.assertRegex(
             "IBM,8561,T01,703,3.6,002f",
-            pmmatch.convert_posix_to_python(z15.read_text(z15.read_records("matches")[0][8])))
+            hosts.convert_posix_to_python(z15.read_text(z15.read_records("matches")[0][8])))
         self.assertEqual(sorted(refused),
                          [("NO_SUCH", "ArchStdEvent", "no standard event of that name"),
                           ("WIDE", "EventCode", "0x12345 does not fit the 16 bits of 'code'")])
@@ -1035,7 +1035,7 @@ class MadeUp(unittest.TestCase):
             sys.executable, pmuc.__file__, "import",
             os.path.join(self.root, "HSW"), "-o", "/dev/stdout"
         ], check=True, capture_output=True, timeout=60)
-        self.assertEqual(len(pmview.read_image(said.stdout)[0]), 1)
+        self.assertEqual(len(image_reader.read_image(said.stdout)[0]), 1)
         self.assertIn(b"1 models", said.stderr)
 
     def test_a_link_stays_one(self):
@@ -1047,7 +1047,7 @@ class MadeUp(unittest.TestCase):
             self.assertEqual(run(os.path.join(self.root, "HSW"), "-o", link)[0], 0)
             self.assertEqual(os.readlink(link), target)
             with open(link, "rb") as f:
-                self.assertEqual(len(pmview.read_image(f.read())[0]), 1)
+                self.assertEqual(len(image_reader.read_image(f.read())[0]), 1)
             os.unlink(link)
 
     def test_a_refused_name_begins_no_line(self):
@@ -1096,7 +1096,7 @@ class MadeUp(unittest.TestCase):
         out = os.path.join(self.root, "t.pmdb")
         self.assertEqual(run(path, "-o", out)[0], 0)
         with open(out, "rb") as f:
-            self.assertEqual(pmview.read_image(f.read())[0][0].name, "testpmu")
+            self.assertEqual(image_reader.read_image(f.read())[0][0].name, "testpmu")
 
     def test_default_place_and_modes(self):
         self.intel("SKX", [event()])
@@ -1158,8 +1158,8 @@ class MadeUp(unittest.TestCase):
         user, other = 12345, 12346
         with tempfile.TemporaryDirectory() as folder:
             command, script = os.path.join(folder, "tools",
-                                           "pfm"), os.path.join(folder, "lib", "pmuc", "pmuc.py")
-            for path in command, script:
+                                           "pfm"), os.path.join(folder, "compiler", "pmuc.py")
+            for path in command, script, os.path.join(folder, "lib", "libperfmon.so.1"):
                 os.makedirs(os.path.dirname(path))
             os.chmod(folder, 0o755)
             shutil.copy(PFM, command)
@@ -1208,7 +1208,7 @@ class MadeUp(unittest.TestCase):
         image = os.path.join(self.root, "text.pmdb")
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
-            again, = pmview.read_image(f.read())[0]
+            again, = image_reader.read_image(f.read())[0]
         said = [[(*[t.read_row(i)[key]
                     for key in ("name", "desc", "counters", "flags")], t.read_texts(i, "detail"),
                   t.read_texts(i, "errata"), t.read_value(i, "code"), t.read_value(i, "umask"))
@@ -1222,10 +1222,10 @@ class MadeUp(unittest.TestCase):
         self.intel("SKX", [event()])
         gc.disable()
         self.addCleanup(gc.enable)
-        records = weakref.ref(pmimage.ImageWriter("little").rows)
+        records = weakref.ref(image_writer.ImageWriter("little").rows)
         self.assertIsNone(records())
         self.convert()
-        self.assertEqual([f for f in pmheads.LIBRARY.files if f != "head" and not os.path.isabs(f)],
+        self.assertEqual([f for f in heads.LIBRARY.files if f != "head" and not os.path.isabs(f)],
                          [])
 
     def test_nothing_holds_itself(self):
@@ -1252,12 +1252,12 @@ class MadeUp(unittest.TestCase):
             m.size = size
             return m
         models = [model(n, 100) for n in ("EMR", "HSW", "SPR", "NEW", "HSX", "SNB")]
-        names = [[models[i].folder for i in share] for share in pmvendor.divide_models(models, 2)]
+        names = [[models[i].folder for i in share] for share in importing.divide_models(models, 2)]
         self.assertEqual(names, [["SNB", "HSW", "HSX"], ["SPR", "EMR", "NEW"]])
-        self.assertEqual(sorted(sum(pmvendor.divide_models(models, 64), [])), list(range(6)))
+        self.assertEqual(sorted(sum(importing.divide_models(models, 64), [])), list(range(6)))
         models[0].size = 10000
-        self.assertEqual([len(share) for share in pmvendor.divide_models(models, 2)], [4, 2])
-        self.assertEqual(pmvendor.divide_models([model("SPR", 0), model("EMR", 0)], 2), [[0, 1]])
+        self.assertEqual([len(share) for share in importing.divide_models(models, 2)], [4, 2])
+        self.assertEqual(importing.divide_models([model("SPR", 0), model("EMR", 0)], 2), [[0, 1]])
 
     def arm(self, **more):
         return dict(
@@ -1306,7 +1306,7 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(run("--text", text, os.path.join(self.root, "arm"))[0], 0)
         self.assertEqual(pmuc.main(["--image", image, os.path.join(text, "invented_f1.pmu")]), 0)
         with open(image, "rb") as f:
-            again, = pmview.read_image(f.read())[0]
+            again, = image_reader.read_image(f.read())[0]
         for t in (tables["invented_f1"], again):
             for name, row in (("THIS,THAT", "FIRST"), ("OTHER", "SECOND"), ('A "B",\\C', "THIRD")):
                 self.assertIsNotNone(t.find_row(name), name)
@@ -1376,7 +1376,7 @@ class MadeUp(unittest.TestCase):
         image = os.path.join(self.root, "text.pmdb")
         self.assertEqual(pmuc.main(["--image", image, os.path.join(folder, "skx.pmu")]), 0)
         with open(image, "rb") as f:
-            again, = pmview.read_image(f.read())[0]
+            again, = image_reader.read_image(f.read())[0]
         rows = [[
             t.read_row(i)
             for i in range(t.count["row_numbers"] if "row_numbers" in t.count else t.count["rows"])
@@ -1413,7 +1413,7 @@ class MadeUp(unittest.TestCase):
             with open(image, "rb") as f:
                 made.append(
                     sorted((t.name, t.count["rows"], t.source)
-                           for t in pmview.read_image(f.read())[0]))
+                           for t in image_reader.read_image(f.read())[0]))
         self.assertEqual(*made)
 
     def test_a_damaged_list_leaves_the_former_image(self):
@@ -1633,7 +1633,7 @@ class Command(unittest.TestCase):
     def test_an_interruption_at_the_creation_of_a_file_leaves_none(self):
         """Ctrl-C arrives before the import has the name of the file that it has made, and once
         more while it removes the file."""
-        make, remove = pmfile.tempfile.mkstemp, os.unlink
+        make, remove = atomic_files.tempfile.mkstemp, os.unlink
 
         def interrupt(act):
             def interrupted(*args, **named):
@@ -1642,17 +1642,18 @@ class Command(unittest.TestCase):
                 return done
             return interrupted
         with tempfile.TemporaryDirectory() as root:
-            with mock.patch.object(pmfile.tempfile, "mkstemp", interrupt(make)), \
-                    mock.patch.object(pmfile.os, "unlink", interrupt(remove)), \
+            with mock.patch.object(atomic_files.tempfile, "mkstemp", interrupt(make)), \
+                    mock.patch.object(atomic_files.os, "unlink", interrupt(remove)), \
                     self.assertRaises(KeyboardInterrupt):
-                pmfile.write_atomically(os.path.join(root, "x"), b"whole")
+                atomic_files.write_atomically(os.path.join(root, "x"), b"whole")
             self.assertEqual(os.listdir(root), [])
 
     def test_a_file_of_a_killed_import_is_removed_by_the_next(self):
         """A file that another import is still writing stays."""
-        code = ("import os, sys, time; sys.path.insert(0, %r); import pmfile\n"
+        code = ("import os, sys, time; sys.path.insert(0, %r)\n"
+                "from image import atomic_files\n"
                 "os.fsync = lambda fd: (print(flush=True), time.sleep(60))\n"
-                "pmfile.write_atomically(sys.argv[1], b'x')\n" % EVENTS)
+                "atomic_files.write_atomically(sys.argv[1], b'x')\n" % EVENTS)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.pmdb")
             writers = [subprocess.Popen([sys.executable, "-c", code, path], stdout=subprocess.PIPE)
@@ -1661,10 +1662,10 @@ class Command(unittest.TestCase):
                 w.stdout.readline()
             self.assertEqual(len(os.listdir(folder)), 2)
             self.stop(writers[0])
-            pmfile.write_atomically(path, b"whole")
+            atomic_files.write_atomically(path, b"whole")
             self.assertEqual(len(os.listdir(folder)), 2)
             self.stop(writers[1])
-            pmfile.write_atomically(path, b"whole")
+            atomic_files.write_atomically(path, b"whole")
             self.assertEqual(os.listdir(folder), ["a.pmdb"])
 
     def stop(self, p):
@@ -1682,8 +1683,8 @@ class Command(unittest.TestCase):
             self.assertIn("models", p.stdout.splitlines()[-1])
             self.assertNotIn("\r", p.stderr)
             self.assertEqual(
-                len(struct.pack("<" + pmlayout.IMAGE_FORMAT, *[0] * 6, b"", *[0] * 32)),
-                pmlayout.IMAGE_SIZE)
+                len(struct.pack("<" + layout.IMAGE_FORMAT, *[0] * 6, b"", *[0] * 32)),
+                layout.IMAGE_SIZE)
 
 
 if __name__ == "__main__":

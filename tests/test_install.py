@@ -432,7 +432,7 @@ class Others(unittest.TestCase):
             "PATH": at + "/usr/bin:" + os.environ["PATH"], "LD_LIBRARY_PATH": lib,
             "LIBRARY_PATH": lib, "PYTHONPATH": at + "/usr/lib/python3/dist-packages",
             "PKG_CONFIG_PATH": os.path.dirname(pc), "PKG_CONFIG_SYSROOT_DIR": at,
-            "PERFMON_PMUC": at + "/usr/share/perfmon/pmuc.py"
+            "PERFMON_PMUC": at + "/usr/share/perfmon/compiler/pmuc.py"
         }
         with open(os.path.join(tree, "debian/tests/control"), encoding="ascii") as f:
             names = [line.split(":")[1].strip() for line in f if line.startswith("Tests:")]

@@ -44,9 +44,9 @@ TAKER = "#include <perfmon/pfmlib.h>\n#include <perfmon/pfmlib_perf_event.h>\n" 
                  "pfm_pmu_encode_arg_t", "pfm_perf_encode_arg_t", "pfm_pmu_t", "pfm_os_t",
                  "pfm_dtype_t", "pfm_attr_t", "pfm_pmu_type_t", "pfm_attr_ctrl_t"))
 
-sys.path.insert(0, os.path.join(SOURCE, "lib/pmuc"))
-import libpfm4          # noqa: E402
-import libpfm4_names    # noqa: E402
+sys.path.insert(0, os.path.join(SOURCE, "compiler"))
+from libpfm4 import name_tables          # noqa: E402
+from libpfm4 import name_importer    # noqa: E402
 
 
 def environment(forced=None, exact=True, inactive=False, ours=True, disabled=None, **more):
@@ -102,7 +102,7 @@ class Names(unittest.TestCase):
     def test_the_text_is_what_the_list_says(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
-        made = os.path.join(SOURCE, "lib/pmuc/libpfm4_names.py")
+        made = os.path.join(SOURCE, "compiler/libpfm4/name_importer.py")
         subprocess.run([sys.executable, made, NAMES, folder], check=True)
         kept = os.path.join(SOURCE, "lib/events/libpfm4")
         for name in sorted(os.listdir(folder)):
@@ -143,14 +143,14 @@ class Names(unittest.TestCase):
                            ("table t core\nevent A from=u\n", "event A is missing in table u")):
             with open(path, "w", encoding="ascii") as f:
                 f.write(text)
-            with self.assertRaises(libpfm4.TextError) as why:
-                libpfm4.Texts().read_files([path])
+            with self.assertRaises(name_tables.TextError) as why:
+                name_tables.Texts().read_files([path])
             self.assertIn(what, str(why.exception))
 
 
 def has(unit, row):
     """True if the PMU has the event or the mask of the list."""
-    rev, fl = libpfm4_names.REVS.get(unit["name"],
+    rev, fl = name_importer.REVS.get(unit["name"],
                                      0), row.get("fl", 0) if unit["name"].startswith("amd64") else 0
     return row.get("model",
                    unit["id"]) == unit["id"] and rev >= (fl >> 8 & 0xff) and (not fl >> 16 & 0xff
@@ -830,7 +830,7 @@ class Native(unittest.TestCase):
     def names(self):
         """Names of all PMUs' events, and of each with one mask, that libpfm.so.4 accepts: (PMU,
         encoder, event, words). One of each kind of box is asked."""
-        texts = libpfm4.Texts()
+        texts = name_tables.Texts()
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
         texts.read_files(
             sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))
@@ -1070,7 +1070,7 @@ class Corrections(unittest.TestCase):
                 self.assertEqual(" ".join(map(hex, words)), r[column], r[0])
 
     def test_every_correction_is_in_the_table(self):
-        texts = libpfm4.Texts()
+        texts = name_tables.Texts()
         folder = os.path.join(SOURCE, "lib/events/libpfm4")
         texts.read_files(
             sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(".pmu")))

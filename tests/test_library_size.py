@@ -17,7 +17,7 @@ import unittest
 import tap
 
 sys.path.insert(0, os.path.dirname(os.environ.get("PERFMON_PMUC", "")))
-import pmview  # noqa: E402
+from image import image_reader  # noqa: E402
 
 BUILD = os.environ.get("PERFMON_BUILD", "")
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -84,7 +84,7 @@ class Sizes(unittest.TestCase):
         """At most 56 bytes for each event, metric and unit mask: half of what libpfm4 4.13 for x86
         takes, 112."""
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
-            tables, _ = pmview.read_image(f.read())
+            tables, _ = image_reader.read_image(f.read())
         rows = sum(t.count["rows"] for t in tables)
         masks = sum(
             t.read_record("groups", g)[N_MASKS] for t in tables for i in range(t.count["rows"])
@@ -98,7 +98,7 @@ class Sizes(unittest.TestCase):
         files = sorted(glob.glob(os.path.join(EVENTS, "*.pmu")))
         subprocess.run([
             sys.executable,
-            os.path.join(ROOT, "lib", "pmuc", "pmuc.py"), "--image", image, "--processors",
+            os.path.join(ROOT, "compiler", "pmuc.py"), "--image", image, "--processors",
             FOUNDING, *files
         ], check=True)
         size = self.size_with_image(os.path.getsize(image))
@@ -108,7 +108,7 @@ class Sizes(unittest.TestCase):
     def test_a_processor_nobody_has(self):
         done = subprocess.run([
             sys.executable,
-            os.path.join(ROOT, "lib", "pmuc", "pmuc.py"), "--image",
+            os.path.join(ROOT, "compiler", "pmuc.py"), "--image",
             os.path.join(self.folder, "x"), "--processors", "z80",
             os.path.join(EVENTS, "software.pmu")
         ], capture_output=True, text=True, check=False)

@@ -13,12 +13,12 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+sys.path.insert(0, os.path.join(ROOT, "compiler"))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 import events  # noqa: E402
-import pmaudit  # noqa: E402
-import pmcompile  # noqa: E402
-import pmtable as pt  # noqa: E402
+from language import audit_remarks  # noqa: E402
+from language import table_compiler  # noqa: E402
+from language import tables as pt  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
 FULL = os.path.join(SHARED, "data", "full")
@@ -39,12 +39,13 @@ class Tables(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # descriptions are the business of other tests
-        texts, pmcompile.texts = pmcompile.texts, None
-        compile_metrics, pmcompile.compile_metrics = pmcompile.compile_metrics, lambda *_: None
+        texts, table_compiler.event_texts = table_compiler.event_texts, None
+        compile_metrics = table_compiler.compile_metrics
+        table_compiler.compile_metrics = lambda *_: None
         try:
-            cls.tables, _, errors = pmcompile.compile_all(paths())
+            cls.tables, _, errors = table_compiler.compile_all(paths())
         finally:
-            pmcompile.texts, pmcompile.compile_metrics = texts, compile_metrics
+            table_compiler.event_texts, table_compiler.compile_metrics = texts, compile_metrics
         if errors:
             raise AssertionError(errors[:3])
         cls.by_name = {t.name: t for t in cls.tables}
@@ -152,18 +153,18 @@ class Tables(unittest.TestCase):
 
     def test_disputes_are_of_rows(self):
         """Every line of audit.txt finds the rows that it speaks of."""
-        disputes = pmaudit.read_disputes(os.path.join(EVENTS, "audit.txt"))
+        disputes = audit_remarks.read_disputes(os.path.join(EVENTS, "audit.txt"))
         left = {(where, event) for where, events in disputes.items() for event in events}
         self.assertGreater(len(left), 1000)
         for t, r, _ in self.rows():
-            left.discard((pmaudit.get_part(t), pmaudit.fold_name(r.name)))
+            left.discard((audit_remarks.get_part(t), audit_remarks.fold_name(r.name)))
         self.assertEqual(left, set())
 
     def test_agreement_is_of_rows(self):
         """Every list that was compared is a table's, row for row."""
         path = os.path.join(EVENTS, "sources.txt")
-        agreeing = pmaudit.read_sources_by_row(self.tables, path)
-        self.assertEqual(set(pmaudit.read_sources(path)), set(agreeing))
+        agreeing = audit_remarks.read_sources_by_row(self.tables, path)
+        self.assertEqual(set(audit_remarks.read_sources(path)), set(agreeing))
         self.assertGreater(sum(len(rows) for rows in agreeing.values()), 50000)
 
     def test_each_says_its_source(self):

@@ -22,7 +22,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "pmuc")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "compiler")]
 import pmuc  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 

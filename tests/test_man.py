@@ -545,32 +545,32 @@ class Whole(unittest.TestCase):
                          [(n, v, plain(t)) for n, v, t in errors])
 
     def test_image_records(self):
-        sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
-        import pmlayout
-        import pmtable
+        sys.path.insert(0, os.path.join(SOURCE, "compiler"))
+        from image import layout
+        from language import tables
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
         shown = dict(re.findall(r"^\.It (\w+) Ta (\d+) Ta ", text.split(".It Sy Array")[1], re.M))
         self.assertEqual({n: int(s) for n, s in shown.items()},
-                         {n: s for n, s in pmlayout.SIZES.items() if n != "store"})
-        for size in (pmlayout.IMAGE_SIZE, pmlayout.HEAD_SIZE):
+                         {n: s for n, s in layout.SIZES.items() if n != "store"})
+        for size in (layout.IMAGE_SIZE, layout.HEAD_SIZE):
             self.assertIn("head of %d bytes" % size, text)
-        self.assertIn("0x%x" % pmlayout.IMAGE_MAGIC, text)
-        self.assertIn("version Ta %d\n" % pmlayout.IMAGE_VERSION, text)
-        self.assertIn("0x%x" % pmlayout.TABLE_MAGIC, text)
+        self.assertIn("0x%x" % layout.IMAGE_MAGIC, text)
+        self.assertIn("version Ta %d\n" % layout.IMAGE_VERSION, text)
+        self.assertIn("0x%x" % layout.TABLE_MAGIC, text)
 
     def test_encoders(self):
-        sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
-        import pmtable
+        sys.path.insert(0, os.path.join(SOURCE, "compiler"))
+        from language import tables
         text = read(os.path.join(DOCS, "man5", "perfmon_image.5"))
-        self.assertIn(", ".join("%d %s" % (i, n) for i, n in enumerate(pmtable.ENCODERS) if i),
+        self.assertIn(", ".join("%d %s" % (i, n) for i, n in enumerate(tables.ENCODERS) if i),
                       re.sub(r"\n", " ", text))
 
     def test_event_table_statements(self):
         """Every statement of the language is explained, and its example compiles."""
         text = read(os.path.join(DOCS, "man5", "perfmon_events.5"))
         code = "".join(
-            read(os.path.join(SOURCE, "lib", "pmuc", part + ".py"))
-            for part in ("pmhead", "pmfields", "pmcompile"))
+            read(os.path.join(SOURCE, "compiler", "language", part + ".py"))
+            for part in ("head", "fields", "table_compiler"))
         statements = set(re.findall(r"^    def do_(\w+)\(", code, re.M)) | {"use"}
         self.assertGreater(len(statements), 20)
         self.assertEqual([
@@ -584,7 +584,7 @@ class Whole(unittest.TestCase):
                 f.write(tables[0])
             done = subprocess.run(
                 [sys.executable,
-                 os.path.join(SOURCE, "lib", "pmuc", "pmuc.py"), "--check", path],
+                 os.path.join(SOURCE, "compiler", "pmuc.py"), "--check", path],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
@@ -597,8 +597,8 @@ class Whole(unittest.TestCase):
     def test_generated_pages_name_every_event(self):
         if not BUILD or not glob.glob(os.path.join(BUILD, "docs", "perfmon_*.7")):
             self.skipTest("no generated pages (PERFMON_BUILD)")
-        sys.path.insert(0, os.path.join(SOURCE, "lib", "pmuc"))
-        from pmcompile import compile_all
+        sys.path.insert(0, os.path.join(SOURCE, "compiler"))
+        from language.table_compiler import compile_all
         for path in glob.glob(os.path.join(BUILD, "docs", "perfmon_*.7")):
             stem = os.path.basename(path)[len("perfmon_"):-2]
             (table, *_), _, _ = compile_all([os.path.join(SOURCE, "lib", "events", stem + ".pmu")])

@@ -26,9 +26,9 @@ from tap import SHARED, main  # noqa: E402
 PFM, PMUC = os.environ["PFM"], os.environ["PERFMON_PMUC"]
 sys.path.insert(0, os.path.dirname(PMUC))
 sys.dont_write_bytecode = True
-import pmecore  # noqa: E402
-import pmformula  # noqa: E402
-from pmread import RefusedValue  # noqa: E402
+from vendors import intel_small_core  # noqa: E402
+from language import formulas  # noqa: E402
+from vendors.untrusted import RefusedValue  # noqa: E402
 
 HEAD = """pmu invented "invented"
 encoder format
@@ -185,10 +185,10 @@ class Formulas(unittest.TestCase):
               for _ in range(200))
         ]
         for text in made:
-            ours = pmformula.rewrite_formula(text, "intel", lambda name: spelled.get(name, name))
-            read, short = pmformula.Parser(ours, "own").parse_all(), pmformula.REWRITTEN[ours]
+            ours = formulas.rewrite_formula(text, "intel", lambda name: spelled.get(name, name))
+            read, short = formulas.Parser(ours, "own").parse_all(), formulas.REWRITTEN[ours]
             self.assertEqual((short.code, short.names), (read.code, read.names), ours)
-        self.assertIsNone(pmformula.REWRITTEN[pmformula.rewrite_formula("a * h", "intel",
+        self.assertIsNone(formulas.REWRITTEN[formulas.rewrite_formula("a * h", "intel",
                                                                         spelled.get)])
 
     def test_precedence(self):
@@ -735,7 +735,7 @@ class TopDown(unittest.TestCase):
         return [r for r in map(json.loads, done.stdout.splitlines()) if "metric" in r]
 
     def test_every_level(self):
-        with open(os.path.join(os.path.dirname(PMUC), "..", "events", "intel", "skx_metrics.pmu"),
+        with open(os.path.join(os.environ["PERFMON_SOURCE"], "lib/events/intel/skx_metrics.pmu"),
                   encoding="utf-8") as f:
             # Intel's old names of the tree have two dots for each level below the first; what is
             # beside the tree has none.
@@ -808,7 +808,7 @@ class Sheet(unittest.TestCase):
         reading = types.SimpleNamespace(cores={core: "table", "lioncove": "big"},
                                         model=types.SimpleNamespace(folder=folder),
                                         report_refusal=lambda *why: refused.append(why))
-        return list(pmecore.read_small_core_metrics(reading, text.encode())), refused
+        return list(intel_small_core.read_small_core_metrics(reading, text.encode())), refused
 
     def test_rows_become_metrics(self):
         made, refused = self.read(SHEET, "ADL", "gracemont")
@@ -972,7 +972,7 @@ class Hostile(unittest.TestCase):
 
     def refused(self, text, grammar="own"):
         with self.assertRaises(RefusedValue):
-            pmformula.rewrite_formula(text, grammar)
+            formulas.rewrite_formula(text, grammar)
 
     def test_depth_length_numbers(self):
         self.refused("(" * 5000 + "1" + ")" * 5000)
@@ -990,23 +990,23 @@ class Hostile(unittest.TestCase):
         ]
         for _ in range(3000):
             text = " ".join(rng.choice(words) for _ in range(rng.randrange(12)))
-            for grammar in pmformula.NAMES:
+            for grammar in formulas.NAMES:
                 try:
-                    pmformula.rewrite_formula(text, grammar)
+                    formulas.rewrite_formula(text, grammar)
                 except RefusedValue:
                     pass
 
     def test_perf_spelling(self):
         self.assertEqual(
-            pmformula.rewrite_formula(r"cpu_core@A\,cmask\=1@ / topdown\-retiring", "perf"),
+            formulas.rewrite_formula(r"cpu_core@A\,cmask\=1@ / topdown\-retiring", "perf"),
             "'cpu_core/A,cmask=1/' / 'topdown-retiring'")
-        self.assertEqual(pmformula.rewrite_formula("1 - (2 - 3) - 4", "own"), "1 - (2 - 3) - 4")
+        self.assertEqual(formulas.rewrite_formula("1 - (2 - 3) - 4", "own"), "1 - (2 - 3) - 4")
 
     def test_rewriting_twice_changes_nothing(self):
         rng = random.Random(11)
         for _ in range(300):
-            once = pmformula.rewrite_formula(formula(rng, 5)[0], "own")
-            self.assertEqual(pmformula.rewrite_formula(once, "own"), once)
+            once = formulas.rewrite_formula(formula(rng, 5)[0], "own")
+            self.assertEqual(formulas.rewrite_formula(once, "own"), once)
 
 
 class Lists(unittest.TestCase):

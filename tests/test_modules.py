@@ -19,7 +19,8 @@ LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
 
 # Lowest first. A module may include and call the modules before it.
 ORDER = [
-    "base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "find", "decode", "metric",
+    "base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "find", "decode",
+    "metric",
     "session", "sampling", "perfdata", "system", "profile", "region", "compat/libpfm3",
     "compat/libpfm4"
 ]
@@ -46,7 +47,9 @@ def sources(*endings):
     """The files of all modules, relative to lib/."""
     found = []
     for folder, _, names in os.walk(LIB):
-        paths = [os.path.relpath(os.path.join(folder, n), LIB) for n in names if n.endswith(endings)]
+        paths = [
+            os.path.relpath(os.path.join(folder, n), LIB) for n in names if n.endswith(endings)
+        ]
         found += [p for p in paths if module_of(p) in ORDER]
     return sorted(found)
 

@@ -17,8 +17,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PFM = os.environ.get("PFM", "pfm")
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(ROOT, "build"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
-import pmview  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "compiler"))
+from image import image_reader  # noqa: E402
 
 NEWER = os.path.join(tap.SHARED, "data", "full", "linux-newer")
 # Masks of libpfm4 where the kernel's list repeats the mask of a neighbour (docs/audit.md).
@@ -40,7 +40,7 @@ class Newer(unittest.TestCase):
         if not os.path.isdir(NEWER):
             raise unittest.SkipTest("no numbers of newer kernels in PERFMON_SHARED")
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
-            cls.tables = {t.name: t for t in pmview.read_image(f.read())[0]}
+            cls.tables = {t.name: t for t in image_reader.read_image(f.read())[0]}
 
     def rows(self, name):
         with open(os.path.join(NEWER, name), encoding="utf-8", newline="") as f:

@@ -16,11 +16,11 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(ROOT, "build"))
 PFM = os.environ.get("PFM", "pfm")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
-import pmcompile  # noqa: E402
-import pmimage  # noqa: E402
-import pmpack  # noqa: E402
-import pmview  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "compiler"))
+from language import table_compiler  # noqa: E402
+from image import image_writer  # noqa: E402
+from image import packing  # noqa: E402
+from image import image_reader  # noqa: E402
 
 
 def read_unpacked(unpacked, place):
@@ -31,14 +31,14 @@ class Packing(unittest.TestCase):
     def check(self, texts):
         """Each text is found at its place, in one block; returns the packed bytes."""
         for order in "<>":
-            places, packed = pmpack.pack_texts(texts, order)
-            unpacked = pmpack.unpack_texts(packed, order)
+            places, packed = packing.pack_texts(texts, order)
+            unpacked = packing.unpack_texts(packed, order)
             self.assertEqual([read_unpacked(unpacked, places[text]) for text in texts], texts)
             for text in texts:
                 end = places[text] + len(text)
-                self.assertEqual(places[text] // pmpack.BLOCK_SIZE,
-                                 (end + pmpack.BLOCK_SLACK) // pmpack.BLOCK_SIZE)
-            self.assertEqual(pmpack.read_identity(packed, order)[0], len(unpacked))
+                self.assertEqual(places[text] // packing.BLOCK_SIZE,
+                                 (end + packing.BLOCK_SLACK) // packing.BLOCK_SIZE)
+            self.assertEqual(packing.read_identity(packed, order)[0], len(unpacked))
             self.assertEqual(len(packed) % 8, 0)
         return packed
 
@@ -67,17 +67,17 @@ class Packing(unittest.TestCase):
 
     def test_result_is_the_same_every_time(self):
         texts = [b"Loads of %d bytes that missed cache %d." % (i, i * i % 7) for i in range(500)]
-        self.assertEqual(pmpack.pack_texts(texts, "<"), pmpack.pack_texts(list(texts), "<"))
+        self.assertEqual(packing.pack_texts(texts, "<"), packing.pack_texts(list(texts), "<"))
 
     def test_texts_equal_those_of_a_plain_image(self):
         files = [
             os.path.join(ROOT, "lib", "events", name)
             for name in ("coreduo.pmu", "montecito.pmu", "alpha_ev67.pmu", "oryon.pmu")
         ]
-        tables, _, errors = pmcompile.compile_all(files, None, None)
+        tables, _, errors = table_compiler.compile_all(files, None, None)
         self.assertEqual(errors, [])
         for order in ("little", "big"):
-            plain, packed = (pmview.read_image(pmimage.make_image(tables, order,
+            plain, packed = (image_reader.read_image(image_writer.make_image(tables, order,
                                                                   packed=is_packed))[0]
                              for is_packed in (False, True))
             for t, p in zip(plain, packed):
@@ -101,7 +101,7 @@ class Library(unittest.TestCase):
 
     def test_every_event(self):
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
-            tables, _ = pmview.read_image(f.read())
+            tables, _ = image_reader.read_image(f.read())
         texts = {(t.name, row["name"], row["desc"]) for t in tables
                  for row in map(t.read_row, range(t.count["rows"]))}
         named = {key[:2] for key in texts}

@@ -25,9 +25,9 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "lib", "pmuc")]
-import pmtable as pt  # noqa: E402
-import pmview  # noqa: E402
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "compiler")]
+from language import tables as pt  # noqa: E402
+from image import image_reader  # noqa: E402
 import pmuc  # noqa: E402
 from tap import SHARED, main  # noqa: E402
 
@@ -175,7 +175,7 @@ class Comparison:
 def vendor_names(folder, model):
     """The names of a list, with the first dot as a colon."""
     with open(os.path.join(folder, model + ".pmdb"), "rb") as f:
-        tables = pmview.read_image(f.read())[0]
+        tables = image_reader.read_image(f.read())[0]
     t = next(t for t in tables if t.name == model)
     rows = (t.read_row(i) for i in range(t.count["rows"]))
     return [r["name"].replace(".", ":", 1) for r in rows if not r["flags"] & pt.ROW_METRIC]
@@ -197,7 +197,7 @@ def compare_intel(pmu, images):
 
 def image_table(images, model, name):
     with open(os.path.join(images, model + ".pmdb"), "rb") as f:
-        return next(t for t in pmview.read_image(f.read())[0] if t.name == name)
+        return next(t for t in image_reader.read_image(f.read())[0] if t.name == name)
 
 
 def compare_amd(pmu, model, name, images):

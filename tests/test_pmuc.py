@@ -26,13 +26,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LIB = os.path.join(HERE, "..", "lib")
 EVENTS = os.path.join(LIB, "events")
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(LIB, "pmuc")]
-import pmimage  # noqa: E402
-import pmlayout  # noqa: E402
-import pmtable as pt  # noqa: E402
-import pmview  # noqa: E402
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(LIB), "compiler")]
+from image import image_writer  # noqa: E402
+from image import layout  # noqa: E402
+from language import tables as pt  # noqa: E402
+from image import image_reader  # noqa: E402
 import pmuc  # noqa: E402
-from pmtext import RowLine  # noqa: E402
+from language.statements import RowLine  # noqa: E402
 from tap import main  # noqa: E402
 
 PMU = os.path.join(HERE, "pmu")
@@ -57,7 +57,7 @@ def compiled(*paths):
 
 
 def view(table, byteorder="little"):
-    return pmview.read_image(pmimage.make_image([table], byteorder))[0][0]
+    return image_reader.read_image(image_writer.make_image([table], byteorder))[0][0]
 
 
 class Language(unittest.TestCase):
@@ -288,17 +288,17 @@ class RoundTrip(unittest.TestCase):
     def check_order(self, slots, hashes):
         """No slot from the first probe of a name to its own slot has a lower hash."""
         for at, (slot, h) in enumerate(zip(slots, hashes)):
-            start = pmlayout.find_first_slot(h, len(slots))
+            start = layout.find_first_slot(h, len(slots))
             passed = slots[start:at] if start <= at else slots[start:] + slots[:at]
             self.assertTrue(not slot or all(s >> 16 >= slot >> 16
                                             for s in passed if s != slot) and 0 not in passed)
 
     def test_bounds_and_index_invariants(self):
-        raw = pmimage.make_image(self.tables)
-        for v in pmview.read_image(raw)[0]:
+        raw = image_writer.make_image(self.tables)
+        for v in image_reader.read_image(raw)[0]:
             self.assertEqual((v.size % 8, len(raw) % 8), (0, 0))
             for name, at in v.at.items():
-                self.assertLessEqual(at + v.count.get(name, 1) * pmlayout.SIZES[name], len(raw))
+                self.assertLessEqual(at + v.count.get(name, 1) * layout.SIZES[name], len(raw))
                 self.assertEqual(at % {"code_index": 2, "pool": 1, "keys": 1}.get(name, 4), 0)
             slots = [s for s, in v.read_records("slots")]
             self.check_order(slots, [
@@ -315,8 +315,8 @@ class RoundTrip(unittest.TestCase):
     def test_strings_rows_and_values_are_stored_once(self):
         """Also where several tables have them: a second processor with the same events costs a head
         and its name."""
-        raw = pmimage.make_image(self.tables)
-        v = pmview.read_image(raw)[0][0]
+        raw = image_writer.make_image(self.tables)
+        v = image_reader.read_image(raw)[0][0]
         strings = [
             s for s in raw[v.at["pool"]:v.at["pool"] + v.count["pool"]].rstrip(b"\0").split(b"\0")
             if s
@@ -330,17 +330,17 @@ class RoundTrip(unittest.TestCase):
             other = copy.copy(t)
             other.name = "another"
             self.assertLess(
-                len(pmimage.make_image([t, other])) - len(pmimage.make_image([t])),
-                pmlayout.HEAD_SIZE + 200)
+                len(image_writer.make_image([t, other])) - len(image_writer.make_image([t])),
+                layout.HEAD_SIZE + 200)
 
     def test_a_first_look_up_reads_few_places(self):
         """Pages are read with those around them: the index of names, then the heads of the tables,
         then small arrays that every event needs, then the names of tables; and of each table its
         fields, slots and rows, with values that are mostly its own."""
-        raw = pmimage.make_image(self.tables)
+        raw = image_writer.make_image(self.tables)
         pmu_names = struct.unpack_from("<I", raw,
-                                       pmlayout.IMAGE_SIZE - 8 * pmlayout.N_DIRECTORY + 8)[0]
-        views, head = pmview.read_image(raw)
+                                       layout.IMAGE_SIZE - 8 * layout.N_DIRECTORY + 8)[0]
+        views, head = image_reader.read_image(raw)
         self.assertTrue(pmu_names < head["tables"] < min(
             views[0].at[name] for name in ("keys", "counters", "counter_masks", "row_groups")))
         distances = []
@@ -351,12 +351,12 @@ class RoundTrip(unittest.TestCase):
                 own_name)
             self.assertLess(own_name - pmu_names, 16 << 10)
             for i in range(len(t.rows)):
-                number = v.read_element("row_numbers", i)[0] & (1 << pmlayout.ROW_SOURCES_SHIFT) - 1
-                row = v.at["rows"] + number * pmlayout.SIZES["rows"]
+                number = v.read_element("row_numbers", i)[0] & (1 << layout.ROW_SOURCES_SHIFT) - 1
+                row = v.at["rows"] + number * layout.SIZES["rows"]
                 places = row, *(v.at[name] for name in ("fields", "slots", "row_numbers"))
                 self.assertLess(max(places) - min(places), 32 << 10)
                 distances.append(
-                    abs(v.at["values"] + v.read_record("rows", i)[2] * pmlayout.SIZES["values"] -
+                    abs(v.at["values"] + v.read_record("rows", i)[2] * layout.SIZES["values"] -
                         row))
         self.assertLess(sorted(distances)[len(distances) * 3 // 4], 16 << 10)
 
@@ -369,10 +369,10 @@ class RoundTrip(unittest.TestCase):
                 if not v.count["code_index"] or row.flags & (pt.ROW_SHADOWED | pt.ROW_METRIC):
                     continue
                 groups = {t.groups[g].field for g in row.groups}
-                mask = pmlayout.CODE_INDEX_ANY_UMASK if v.find_field(
+                mask = layout.CODE_INDEX_ANY_UMASK if v.find_field(
                     "umask") in groups else v.read_value(i, "umask")
-                h = pmlayout.hash_code(v.read_value(i, "code"), mask)
-                at, bits, found = pmlayout.find_first_slot(h, v.count["code_index"]), len(
+                h = layout.hash_code(v.read_value(i, "code"), mask)
+                at, bits, found = layout.find_first_slot(h, v.count["code_index"]), len(
                     t.rows).bit_length(), []
                 while entry := v.read_element("code_index", at)[0]:
                     if entry >> bits == (h & 0xFFFF) >> bits:
@@ -406,14 +406,14 @@ class RoundTrip(unittest.TestCase):
             self.assertEqual(len(sums), 1)
 
     def test_image_is_checked_when_read(self):
-        raw = pmimage.make_image(self.tables)
-        tables, head = pmview.read_image(raw)
+        raw = image_writer.make_image(self.tables)
+        tables, head = image_reader.read_image(raw)
         self.assertEqual([t.name for t in tables], [t.name for t in self.tables])
         self.assertEqual(head["byteorder"], "little")
         for bad in (raw[:-1], raw + b"\0", raw[:200] + bytes([raw[200] ^ 1]) + raw[201:], b"",
                     raw[:40], b"PMDB" + raw[4:]):
             with self.assertRaises(ValueError):
-                pmview.read_image(bad)
+                image_reader.read_image(bad)
 
     def test_some_processors(self):
         """Names, other names and patterns; the kernel's own events come with any, and what means
@@ -424,7 +424,7 @@ class RoundTrip(unittest.TestCase):
             if status:
                 return said.splitlines()[0]
             with open(path, "rb") as f:
-                return sorted(t.name for t in pmview.read_image(f.read())[0])
+                return sorted(t.name for t in image_reader.read_image(f.read())[0])
         kernels = ["hardware", "hw_cache", "software"]
         with tempfile.TemporaryDirectory() as tmp:
             self.assertEqual(names("montecito"), sorted(kernels + ["montecito"]))
@@ -450,13 +450,13 @@ class RoundTrip(unittest.TestCase):
                                                                        *t.aliases), patterns)
             ] for tables in (some, pmuc.compile_all(paths)[0])]
             self.assertGreater(len(kept[0]), 1)
-            self.assertEqual(*map(pmimage.make_image, kept))
+            self.assertEqual(*map(image_writer.make_image, kept))
 
     def test_checksum_equals_its_definition(self):
         """Its definition, word for word, over lengths around a block's and words that carry."""
         rng = random.Random(5)
-        for n in (*range(9), pmlayout.BLOCK - 1, pmlayout.BLOCK, pmlayout.BLOCK + 1,
-                  3 * pmlayout.BLOCK + 7):
+        for n in (*range(9), layout.BLOCK - 1, layout.BLOCK, layout.BLOCK + 1,
+                  3 * layout.BLOCK + 7):
             for raw in (rng.randbytes(8 * n), b"\xff" * 8 * n):
                 for byteorder in ("little", "big"):
                     first = second = 0
@@ -464,7 +464,7 @@ class RoundTrip(unittest.TestCase):
                         first = (first + int.from_bytes(raw[at:at + 8], byteorder)) % 2**64
                         second = (second + first) % 2**64
                     both = first ^ (second << 1 | second >> 63) % 2**64
-                    self.assertEqual(pmlayout.compute_checksum(raw, byteorder),
+                    self.assertEqual(layout.compute_checksum(raw, byteorder),
                                      (both ^ both >> 32) & 0xFFFFFFFF, n)
 
     def test_words_of_a_row_are_its_tokens(self):
@@ -496,8 +496,9 @@ class RoundTrip(unittest.TestCase):
             with open(d, encoding="utf-8") as f:
                 target, sources = f.read().split(": ")
             self.assertEqual(target, c)
-            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py", "pmcompile.py",
-                         "pmtable.py", "pmlayout.py", "pmimage.py"):
+            for name in ("testpmu.pmu", "testpmu2.pmu", "keys.def", "pmuc.py",
+                         "language/table_compiler.py", "language/tables.py", "image/layout.py",
+                         "image/image_writer.py"):
                 self.assertIn(name, sources)
 
 
@@ -537,7 +538,7 @@ class Agreement(unittest.TestCase):
             "NAME_HASH_SEED": 0x811C9DC5, "ANY_COUNTER": pt.ANY_COUNTER,
             "TABLE_MAX_NAMES": pt.MAX_NAMES,
             **{
-                name: getattr(pmlayout, name) for name in (
+                name: getattr(layout, name) for name in (
                     "IMAGE_MAGIC", "TABLE_MAGIC", "IMAGE_VERSION", "PMU_NAME_IS_ALIAS",
                     "VALUE_IS_WIDE", "CODE_INDEX_ANY_UMASK")
             }
@@ -569,12 +570,12 @@ class Agreement(unittest.TestCase):
 
     def program(self, tmp, tables, code):
         """A program with @tables built in, and their image."""
-        raw, image, embed = pmimage.make_image(tables, sys.byteorder), os.path.join(
+        raw, image, embed = image_writer.make_image(tables, sys.byteorder), os.path.join(
             tmp, "t.pmdb"), os.path.join(tmp, "t.S")
         with open(image, "wb") as f:
             f.write(raw)
         with open(embed, "w", encoding="utf-8") as f:
-            f.write(pmimage.make_embedding(image, raw))
+            f.write(image_writer.make_embedding(image, raw))
         source, program = os.path.join(tmp, "t.c"), os.path.join(tmp, "t")
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include <stdio.h>\n#include <string.h>\n#include "table/table.h"\n' + code)
@@ -651,11 +652,11 @@ int main(void)
                 "names": "stored_name", "rows": "row"
             }
             checks = "".join('_Static_assert(sizeof(struct %s) == %d, "%s");\n' %
-                             (c, pmlayout.SIZES[name], name) for name, c in structs.items())
+                             (c, layout.SIZES[name], name) for name, c in structs.items())
             self.program(
                 tmp, [], checks + '_Static_assert(sizeof(struct image) == %d, "image");\n'
                 '_Static_assert(N_KEYS == %d, "keys");\nint main(void)\n{\n\treturn 0;\n}\n' %
-                (pmlayout.IMAGE_SIZE, len(pt.read_keys())))
+                (layout.IMAGE_SIZE, len(pt.read_keys())))
 
     @staticmethod
     def tables():
@@ -703,13 +704,13 @@ class Pieces(unittest.TestCase):
             row.desc = text
         v = view(t)
         self.assertEqual([v.read_row(i)["desc"] for i in range(len(odd))],
-                         [text.translate(pmimage.CONTROLS) for text in odd])
+                         [text.translate(image_writer.CONTROLS) for text in odd])
 
     def test_values_of_any_width(self):
         """The largest value that fits in the row's own list, the smallest that does not, and the
         largest of all; each for any counter and for counter 3."""
         t = self.make(2)
-        numbers = [0, pmlayout.VALUE_IS_WIDE - 1, pmlayout.VALUE_IS_WIDE, pt.ALL64]
+        numbers = [0, layout.VALUE_IS_WIDE - 1, layout.VALUE_IS_WIDE, pt.ALL64]
         t.rows[0].values = [(0, c, n) for n in numbers for c in (pt.ANY_COUNTER, 3)]
         self.assertEqual(sorted(view(t).read_row(0)["values"]), sorted(t.rows[0].values))
 
@@ -772,11 +773,11 @@ class Pieces(unittest.TestCase):
 
     def test_image_limits(self):
         with self.assertRaises(ValueError):
-            pmimage.make_image([self.make(1)] * (pmlayout.IMAGE_MAX_TABLES + 1))
+            image_writer.make_image([self.make(1)] * (layout.IMAGE_MAX_TABLES + 1))
         with self.assertRaises(ValueError):
-            pmimage.make_image([self.make(pt.MAX_NAMES + 1)])
+            image_writer.make_image([self.make(pt.MAX_NAMES + 1)])
         self.assertEqual(
-            struct.unpack_from("<I", pmimage.make_image([self.make(1)]))[0], pmlayout.IMAGE_MAGIC)
+            struct.unpack_from("<I", image_writer.make_image([self.make(1)]))[0], layout.IMAGE_MAGIC)
 
 
 if __name__ == "__main__":

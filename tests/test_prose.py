@@ -66,7 +66,7 @@ PATTERNS, OUTSIDE_REFERENCE = compile_patterns(BANNED), compile_patterns(BANNED_
 FIRST_WORDS = re.compile(r"(?:The same|Else|What|Who|That|Whoever|Whatever)\b(?! [a-z-]+\?)")
 
 C_FOLDERS = ("lib/", "tools/", "exporter/", "include/", "examples/")
-PYTHON_FOLDERS = ("lib/pmuc/", "python/perfmon/")
+PYTHON_FOLDERS = ("compiler/", "python/perfmon/")
 # Strings here are data of tests; comments are read like all others.
 COMMENT_FOLDERS = ("tests/", "bench/", "scripts/", "docs/", "python/", "examples/")
 SCRIPTS = (".sh", "meson.build", "check", "quickstart")

@@ -73,7 +73,7 @@ metric Ticks metric="1000 * software::task_clock" "Time."
 """
 PMUC = os.path.join(
     os.environ.get("PERFMON_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                                  "..")), "lib", "pmuc", "pmuc.py")
+                                                  "..")), "compiler", "pmuc.py")
 # Samples are in work::Sum::add(), which is inlined into work::spend(): both names are C++.
 INLINED = """
 #include <cstdio>

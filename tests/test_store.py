@@ -18,9 +18,9 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..")
 sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(SOURCE, "lib", "pmuc")]
-import pmimage  # noqa: E402
-import pmtable as pt  # noqa: E402
+sys.path[:0] = [HERE, os.path.join(SOURCE, "compiler")]
+from image import image_writer  # noqa: E402
+from language import tables as pt  # noqa: E402
 from instructions import count_instructions  # noqa: E402
 from tap import main  # noqa: E402
 
@@ -111,8 +111,8 @@ class Many(unittest.TestCase):
     def build(cls, n):
         image, embed, source, program = (os.path.join(cls.folder.name, "%d%s" % (n, end))
                                          for end in (".pmdb", ".S", ".c", ""))
-        raw = pmimage.make_image(processors(n), sys.byteorder)
-        for path, text in ((image, raw), (embed, pmimage.make_embedding(image, raw).encode()),
+        raw = image_writer.make_image(processors(n), sys.byteorder)
+        for path, text in ((image, raw), (embed, image_writer.make_embedding(image, raw).encode()),
                            (source, PROGRAM.encode())):
             with open(path, "wb") as f:
                 f.write(text)

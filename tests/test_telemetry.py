@@ -19,10 +19,10 @@ from tap import main
 
 BUILD = os.environ.get("PERFMON_BUILD", os.path.join(os.path.dirname(__file__), "..", "build"))
 SOURCE = os.environ.get("PERFMON_SOURCE", os.path.join(os.path.dirname(__file__), ".."))
-PMUC = os.path.join(SOURCE, "lib", "pmuc", "pmuc.py")
+PMUC = os.path.join(SOURCE, "compiler", "pmuc.py")
 sys.path.insert(0, os.path.dirname(PMUC))
-import pmtable  # noqa: E402
-import pmview  # noqa: E402
+from language import tables  # noqa: E402
+from image import image_reader  # noqa: E402
 
 PFM = os.environ.get("PFM", "pfm")
 ARCHIVE = os.path.join(tap.SHARED, "data", "full", "arm-telemetry-2026-04.tar.xz")
@@ -91,7 +91,7 @@ class Specification(unittest.TestCase):
                                "-o", cls.image], capture_output=True, text=True, check=False)
         cls.lines = [json.loads(line) for line in done.stdout.splitlines()]
         with open(cls.image, "rb") as f:
-            cls.tables = {t.name: t for t in pmview.read_image(f.read())[0]}
+            cls.tables = {t.name: t for t in image_reader.read_image(f.read())[0]}
 
     def cores(self):
         return {name: files for name, files in self.files.items() if not name.startswith("cmn")}
@@ -209,7 +209,7 @@ class Specification(unittest.TestCase):
                                  (node, int(e["code"], 16)), event)
         self.assertEqual(n, 499)
         metrics = [i for i in range(table.count["rows"])
-                   if table.read_row(i)["flags"] & pmtable.ROW_METRIC]
+                   if table.read_row(i)["flags"] & tables.ROW_METRIC]
         self.assertEqual(len(metrics), MESH_METRICS)
         left = [line for line in self.lines if "an unknown event" in str(line.get("note", ""))]
         self.assertEqual(len(left), MESH_METRICS_LEFT_OUT)
@@ -222,12 +222,12 @@ class BuiltIn(unittest.TestCase):
 
     def test_codes(self):
         with open(os.path.join(BUILD, "lib", "events", "builtin.pmdb"), "rb") as f:
-            built_in = {t.name: t for t in pmview.read_image(f.read())[0]}
+            built_in = {t.name: t for t in image_reader.read_image(f.read())[0]}
         wrong, n = [], 0
         for name in sorted(CORES):
             table, ours = self.tables[name], built_in[name]
             for row in range(table.count["rows"]):
-                if table.read_row(row)["flags"] & pmtable.ROW_METRIC:
+                if table.read_row(row)["flags"] & tables.ROW_METRIC:
                     continue
                 event, n = table.read_row(row)["name"], n + 1
                 at = ours.find_row(event)

@@ -15,9 +15,9 @@ import tap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..")
-sys.path.insert(0, os.path.join(ROOT, "lib", "pmuc"))
+sys.path.insert(0, os.path.join(ROOT, "compiler"))
 
-import texts  # noqa: E402
+from texts import event_texts  # noqa: E402
 
 FULL = os.path.join(tap.SHARED, "data", "full")
 LIBPFM4 = os.path.join(tap.SHARED, "facts", "libpfm4", "names.jsonl")
@@ -171,9 +171,9 @@ class Texts(unittest.TestCase):
         for source in (intel_lists, linux_lists, arm_lists, arm_telemetry_lists, libpfm4_names,
                        built_in_events):
             for family, unit, name, core, theirs in source():
-                key = family, unit, name, bool(texts.SMALL_CORE.search(core))
+                key = family, unit, name, bool(event_texts.SMALL_CORE.search(core))
                 if key not in cls.names:
-                    cls.names[key] = texts.describe_event(family, unit, name, {"core": core})
+                    cls.names[key] = event_texts.describe_event(family, unit, name, {"core": core})
                 cls.vendors.setdefault((family, name.lower()), set()).update(t for t in theirs if t)
 
     def need(self):
@@ -184,7 +184,7 @@ class Texts(unittest.TestCase):
         self.assertEqual(faults[:SHOWN], [], "%d of %d texts" % (len(faults), len(self.names)))
 
     def test_files_are_in_order(self):
-        self.assertEqual(texts.check_texts(), [])
+        self.assertEqual(event_texts.check_texts(), [])
 
     def test_every_name_has_a_sentence(self):
         self.need()
@@ -247,7 +247,7 @@ class Texts(unittest.TestCase):
         raw, names = collections.Counter(), 0
         for (family, unit, name, small), text in self.names.items():
             unknown = []
-            texts.describe_event(family, unit, name, {"core": "bnl" if small else ""}, unknown)
+            event_texts.describe_event(family, unit, name, {"core": "bnl" if small else ""}, unknown)
             pieces = {piece for piece in unknown if re.search(r"\b%s\b" % re.escape(piece), text)}
             raw.update((family, piece) for piece in pieces)
             names += bool(pieces)
@@ -257,7 +257,7 @@ class Texts(unittest.TestCase):
     def test_neighbours_differ(self):
         """Names that people choose between tell what makes the difference."""
         def of(name):
-            return texts.describe_event("intel", "", name, {"core": "goldencove"})
+            return event_texts.describe_event("intel", "", name, {"core": "goldencove"})
         for a, b in (("MEM_LOAD_RETIRED.L3_MISS", "LONGEST_LAT_CACHE.MISS"),
                      ("CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC"),
                      ("INST_RETIRED.ANY", "INST_RETIRED.ANY_P"),
@@ -267,13 +267,13 @@ class Texts(unittest.TestCase):
     def test_text_of_a_shared_mask_fits_each_event(self):
         """A mask of two events must not speak of one of them."""
         def of(event):
-            return texts.describe_mask("amd", "", event, "local_l2")
+            return event_texts.describe_mask("amd", "", event, "local_l2")
         self.assertEqual(of("ls_any_fills_from_sys"), of("ls_dmnd_fills_from_sys"))
         self.assertNotIn("demand", of("ls_dmnd_fills_from_sys").lower())
 
     def test_a_name_may_have_the_text_of_another(self):
         def of(name, family="arm", unit=""):
-            return texts.describe_event(family, unit, name, None)
+            return event_texts.describe_event(family, unit, name, None)
         self.assertEqual(of("PMU_HNS_CACHE_MISS"), of("HNF_CACHE_MISS"))
         self.assertEqual(of("CME_LD_SPEC"), "In the SME2 unit: l" + of("LD_SPEC")[1:])
         self.assertEqual(of("fp_ops_ret_by_type.scalar_add", "amd"),
@@ -284,7 +284,7 @@ class Texts(unittest.TestCase):
         import time
         start = time.perf_counter()
         for _ in range(10000):
-            texts.describe_event("intel", "", "MEM_LOAD_RETIRED.L3_MISS", None)
+            event_texts.describe_event("intel", "", "MEM_LOAD_RETIRED.L3_MISS", None)
         self.assertLess((time.perf_counter() - start) / 10000, 50e-6)
 
 
@@ -293,7 +293,7 @@ class Metrics(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.units = own_metrics()
-        cls.written = texts.load_metric_texts()
+        cls.written = event_texts.load_metric_texts()
 
     def none(self, faults):
         self.assertEqual(faults[:SHOWN], [], "%d of %d metrics" % (len(faults), len(self.units)))
@@ -303,7 +303,7 @@ class Metrics(unittest.TestCase):
 
     def test_every_metric_has_a_text(self):
         self.assertGreater(len(self.units), 400)
-        self.none(sorted(n for n in self.units if not texts.find_metric_text(n)))
+        self.none(sorted(n for n in self.units if not event_texts.find_metric_text(n)))
 
     def test_every_text_has_a_metric(self):
         self.none(sorted(set(self.written) - set(self.units)))

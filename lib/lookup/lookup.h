@@ -77,7 +77,7 @@ bool pfmi_lookup_is_umask_name(const struct table *t, struct slice name, uint32_
 /* Gets the @i-th word for a level, and its PFM_PLM* (0: the hypervisor). False past the last. */
 bool pfmi_lookup_get_level_word(unsigned i, const char **word, unsigned *plm);
 /* Is @word ":u", ":k" or ":h"? In small letters these are levels of every table, never unit masks:
- * lib/pmuc/libpfm4_aliases.py refuses a unit mask of such a name. */
+ * compiler/libpfm4/aliases.py refuses a unit mask of such a name. */
 static inline bool lookup_is_level_letter(struct slice word)
 {
 	return word.len == 1 && (word.text[0] == 'u' || word.text[0] == 'k' || word.text[0] == 'h');

@@ -57,7 +57,7 @@ static bool is_breakpoint(const char *text)
 }
 
 /* Does a modifier of one letter with a value follow @separator ("c=2")? No event name and no unit
- * mask has such a part: lib/pmuc/pmimage.py refuses them. */
+ * mask has such a part: compiler/image/image_writer.py refuses them. */
 static inline bool is_letter_with_value(const char *separator)
 {
 	return separator[1] && separator[2] == '=';

@@ -11,8 +11,8 @@
  *                                              d is a quotient that is 0 where the divisor is 0
  *   ~         sign                             ?          C A B: A if C, else B
  *
- * lib/pmuc/pmformula.py writes it. Images may come from anywhere, so each instruction is checked
- * when it runs. */
+ * compiler/language/formulas.py writes it. Images may come from anywhere, so each instruction is
+ * checked when it runs. */
 #ifndef PERFMON_METRIC_H
 #define PERFMON_METRIC_H
 

@@ -148,7 +148,7 @@ static inline unsigned char table_fold_char(unsigned char c)
 
 /* The weight of a character in the hash of a name: equal for characters that fold to the same, 0
  * for those that are left out. Separators (',', '/', ':', '.' and NUL) have the highest bit, and 0
- * in the 32 bits that a hash has. lib/pmuc/pmtable.py computes equal values. */
+ * in the 32 bits that a hash has. compiler/language/tables.py computes equal values. */
 #define NAME_SEPARATOR_BIT ((uint64_t)1 << 63)
 extern const uint64_t pfmi_table_char_weights[256];
 

@@ -59,7 +59,7 @@ class Imported:
 
 def _find_compiler() -> str:
     """$PERFMON_PMUC, or the copy that is installed with the module."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_pmuc", "pmuc.py")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_compiler", "pmuc.py")
     return os.environ.get("PERFMON_PMUC") or beside
 
 

@@ -6,7 +6,7 @@ import perfmon
 import pytest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-os.environ.setdefault("PERFMON_PMUC", str(SOURCE / "lib/pmuc/pmuc.py"))
+os.environ.setdefault("PERFMON_PMUC", str(SOURCE / "compiler/pmuc.py"))
 
 
 @pytest.fixture(scope="session")

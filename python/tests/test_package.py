@@ -249,7 +249,7 @@ def test_wheel_holds_the_module_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {
         "perfmon/__init__.py", "perfmon/py.typed", "perfmon/_perfmon.abi3.so",
-        "perfmon/_pmuc/pmuc.py", "perfmon/_pmuc/keys.def"
+        "perfmon/_compiler/pmuc.py", "perfmon/_compiler/keys.def"
     } <= set(names)
     assert not [n for n in names if not n.startswith(("perfmon/", "libperfmon-1.0.0.dist-info/"))]
     meta = zipfile.ZipFile(wheel).read("libperfmon-1.0.0.dist-info/METADATA").decode()

@@ -28,14 +28,14 @@ import fuzz_lists
 from fuzz_lists import (
     FIXED_TIME, HOSTILE, VALUES, Wrong, check_image, keep, read_all, report, time_bound)
 
-import pmarm
-import pmcompile
-import pmimage
-import pmtable as pt
-from pmbuild import LIBRARY, ModelReading
-from pmlists import Model
-from pmread import MAX_NAME, parse_json
-from pmtext import split_statements
+from vendors import arm
+from language import table_compiler
+from image import image_writer
+from language import tables as pt
+from vendors.drafts import LIBRARY, ModelReading
+from vendors.lists import Model
+from vendors.untrusted import MAX_NAME, parse_json
+from language.statements import split_statements
 
 COMPILED = 2000         # one input in so many is compiled
 FORGET = 50000          # what the readers remember of texts grows with each input
@@ -81,14 +81,14 @@ class Trial(fuzz_lists.Trial):
     def text(data, model):
         model.files = [(model.files[0][0], model.files[0][1], data)]
         reading = ModelReading(model)
-        pmarm.is_arm_list(data[:256])
-        pmarm.read_arm_lists(reading)
+        arm.is_arm_list(data[:256])
+        arm.read_arm_lists(reading)
         return reading
 
     def value(self, value, model):
         reading = ModelReading(model)
         reading.file = model.files[0][0]
-        pmarm.read_core(reading, value)
+        arm.read_core(reading, value)
         events = value["events"]
         self.check(
             reading,
@@ -142,7 +142,7 @@ class Trial(fuzz_lists.Trial):
         self.refused += len(reading.refused) - known
         if not tables:
             return
-        image = pmimage.make_image(tables, sys.byteorder, b"\0" * 32, 0)
+        image = image_writer.make_image(tables, sys.byteorder, b"\0" * 32, 0)
         with open(self.image, "wb") as f:
             f.write(image)
         check_image(self.image, self.library)
@@ -189,10 +189,10 @@ class Trial(fuzz_lists.Trial):
 def compiled(text):
     """Tables of a text, which has to be without errors."""
     name = "text.pmu"
-    parts = LIBRARY.files[name] = pmcompile.split_parts(
+    parts = LIBRARY.files[name] = table_compiler.split_parts(
         split_statements(text, name, LIBRARY.errors), name)
     errors = LIBRARY.errors[:]
-    tables = [t for t, _ in pmcompile.compile_parts(LIBRARY, parts, errors, lambda part: True)]
+    tables = [t for t, _ in table_compiler.compile_parts(LIBRARY, parts, errors, lambda part: True)]
     LIBRARY.forget_file(name)
     if errors:
         raise Wrong("its text does not compile: %s" % errors[0][1])
@@ -362,7 +362,7 @@ def forget():
     for o in gc.get_objects():
         if isinstance(o, pt.ComputedDict):
             o.clear()
-    pmcompile.MEANINGS.clear()
+    table_compiler.MEANINGS.clear()
 
 
 def fuzz(options, trial):

@@ -31,12 +31,12 @@ import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PMUC = os.path.normpath(os.path.join(HERE, "..", "..", "lib", "pmuc"))
+PMUC = os.path.normpath(os.path.join(HERE, "..", "..", "compiler"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, PMUC)
-import pmview  # noqa: E402
+from image import image_reader  # noqa: E402
 import pmuc  # noqa: E402
-import pmvendor  # noqa: E402
+from vendors import importing  # noqa: E402
 
 # Seconds of processor time that an input may take: fixed, and for each byte. Traced, the slowest of
 # 400 took 0.1 s, and 18 us a byte.
@@ -74,7 +74,7 @@ def quietly(function, *args):
 def check_image(path, library):
     with open(path, "rb") as f:
         raw = f.read()
-    for t in pmview.read_image(raw)[0]:
+    for t in image_reader.read_image(raw)[0]:
         for i in range(t.count["rows"]):
             t.read_row(i)
     if library is None:
@@ -122,7 +122,7 @@ def try_vendor(data, folder, library):
         except (OSError, ValueError):
             pass                # no file system has such a name
     os.makedirs(tree, exist_ok=True)
-    status, text, err = quietly(pmvendor.main,
+    status, text, err = quietly(importing.main,
                                 [tree, "-o", out + "/", "--json", "--force", "--jobs", "1"])
     if status not in (0, 1) or err:
         raise Wrong("status %s: %s" % (status, err))
@@ -221,7 +221,7 @@ class Trial:
         shutil.rmtree(self.folder)
         os.mkdir(self.folder)
         shutil.copy(self.fixed, self.folder)
-        pmvendor.RUN = None
+        importing.RUN = None
         signal.setitimer(signal.ITIMER_PROF, time_bound(data))
         sys.settrace(self.trace)
         try:

@@ -111,7 +111,7 @@ start() { # NAME
 	seeds=$here/corpus/$1
 	[ -d "$seeds" ] || seeds=
 	# Images of this machine's byte order and of today's form: made, not kept.
-	[ "$1" != image ] || python3 "$source/lib/pmuc/pmuc.py" --image "$grown/testpmu" \
+	[ "$1" != image ] || python3 "$source/compiler/pmuc.py" --image "$grown/testpmu" \
 		"$here/../pmu/testpmu.pmu" "$here/../pmu/testpmu2.pmu"
 	log=$build/$1.log
 }

@@ -59,13 +59,11 @@ compile_library() {
 	[ ! -e "$objects" ] || return 0
 	rm -rf "$work/library-$arch"-*
 	# Files of different folders may have the same name.
-	for module in "$top"/lib/*/; do
-		module=$(basename "$module")
-		[ "$module" != compat ] || continue
-		[ -n "$(find "$top/lib/$module" -maxdepth 1 -name '*.c')" ] || continue
-		mkdir -p "$objects.new/$module"
-		(cd "$objects.new/$module" &&
-			compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$module"/*.c) || return $?
+	for folder in $(cd "$top/lib" && find . -name '*.c' ! -path './compat/*' \
+		! -path './region/adapters/*' -printf '%h\n' | sort -u); do
+		mkdir -p "$objects.new/$folder"
+		(cd "$objects.new/$folder" &&
+			compile -c -DPERFMON_DATADIR='"/usr/share/perfmon"' "$top/lib/$folder"/*.c) || return $?
 	done
 	(cd "$objects.new" && compile -c "$image") || return $?
 	mv "$objects.new" "$objects"

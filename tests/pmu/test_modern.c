@@ -593,7 +593,7 @@ static bool make_images(void)
 	if (!mkdtemp(images))
 		return false;
 	for (unsigned i = 0; i < TREES; i++)
-		if (!make_image(i, pmuc ? pmuc : "lib/pmuc/pmuc.py"))
+		if (!make_image(i, pmuc ? pmuc : "compiler/pmuc.py"))
 			return false;
 	return true;
 }

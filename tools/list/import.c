@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #ifndef PERFMON_PMUC
-#define PERFMON_PMUC "/usr/libexec/perfmon/pmuc.py"
+#define PERFMON_PMUC "/usr/share/perfmon/compiler/pmuc.py"
 #endif
 
 /* Options that pmuc.py parses; they are here for help and completion. */
@@ -34,7 +34,7 @@ static const struct command_option options[] = {
  * owner. */
 static const char *find_beside_executable(char path[PATH_MAX])
 {
-	static const char from_here[] = "/../lib/pmuc/pmuc.py";
+	static const char from_here[] = "/../compiler/pmuc.py";
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(from_here));
 	struct stat st;
 	char *slash;
@@ -102,7 +102,7 @@ static int run_pmuc(const struct command_args *args)
 	if (!path || access(path, R_OK) != 0) {
 		fprintf(stderr,
 		        "pfm import: the script that reads the lists is missing: %s\n"
-		        "Install it with 'meson install', or set PERFMON_PMUC to lib/pmuc/pmuc.py "
+		        "Install it with 'meson install', or set PERFMON_PMUC to compiler/pmuc.py "
 		        "of the sources.\n",
 		        path ? path : PERFMON_PMUC);
 		free(argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The image of libpfm4's tables that lib/pmuc/libpfm4.py compiles: fixed-width rows, all strings in
- * one pool, numbers instead of pointers. It has the byte order of the library that embeds it and
- * needs no relocation. */
+/* The image of libpfm4's tables that compiler/libpfm4/name_tables.py compiles: fixed-width rows,
+ * all strings in one pool, numbers instead of pointers. It has the byte order of the library that
+ * embeds it and needs no relocation. */
 #ifndef LIBPFM4_IMAGE_H
 #define LIBPFM4_IMAGE_H
 

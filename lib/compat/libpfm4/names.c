@@ -15,7 +15,8 @@ static uint64_t mix_hash(uint64_t h, uint64_t letters)
 	return h ^ h >> 32;
 }
 
-/* Hashes eight characters at a time in lower case; lib/pmuc/libpfm4.py computes equal values. */
+/* Hashes eight characters at a time in lower case; compiler/libpfm4/name_tables.py computes equal
+ * values. */
 uint32_t l4_hash_name(const char *name, size_t len)
 {
 	uint64_t h = len, letters;
