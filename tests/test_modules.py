@@ -198,7 +198,8 @@ class TestFiles(unittest.TestCase):
         """A source MODULE/FILE.c is tested by tests/MODULE/FILE.c or tests/MODULE/test_FILE.c."""
         found = [
             s for s in sources(".c") if not any(
-                os.path.exists(os.path.join(TESTS, os.path.dirname(s), prefix + os.path.basename(s)))
+                os.path.exists(
+                    os.path.join(TESTS, os.path.dirname(s), prefix + os.path.basename(s)))
                 for prefix in ("", "test_"))
         ]
         self.assertEqual(found, [])

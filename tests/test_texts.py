@@ -247,7 +247,8 @@ class Texts(unittest.TestCase):
         raw, names = collections.Counter(), 0
         for (family, unit, name, small), text in self.names.items():
             unknown = []
-            event_texts.describe_event(family, unit, name, {"core": "bnl" if small else ""}, unknown)
+            event_texts.describe_event(family, unit, name, {"core": "bnl" if small else ""},
+                                       unknown)
             pieces = {piece for piece in unknown if re.search(r"\b%s\b" % re.escape(piece), text)}
             raw.update((family, piece) for piece in pieces)
             names += bool(pieces)

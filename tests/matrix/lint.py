@@ -178,7 +178,8 @@ def check_cppcheck():
         # 2.10 checks nothing and says nothing.
         _, out = ran([
             "cppcheck", "-q", "--std=c11", "--enable=warning,performance,portability",
-            "-j%d" % JOBS, "-Iinclude", "-Ilib", "-Itools", "-D_GNU_SOURCE", "-D__x86_64__", "-D__GNUC__",
+            "-j%d" % JOBS, "-Iinclude", "-Ilib", "-Itools", "-D_GNU_SOURCE", "-D__x86_64__",
+            "-D__GNUC__",
             "--library=tests/matrix/jansson.cfg", "--suppress=missingIncludeSystem",
             "--template={file}:{line}: {message} [{id}]", "lib", "tools", "exporter", planted.name
         ])
@@ -192,8 +193,8 @@ def check_cppcheck():
         elif not suppressions.cover(match[1], [match[3]]):
             found.setdefault(match[1], []).append(line)
     yield "a planted fault is found", [] if seen else ["cppcheck said nothing of it"]
-    for path in files(".c", ".h", below=(
-            "lib/", "tools/", "exporter/")) + [p for p in found if not os.path.exists(os.path.join(TOP, p))]:
+    elsewhere = [p for p in found if not os.path.exists(os.path.join(TOP, p))]
+    for path in files(".c", ".h", below=("lib/", "tools/", "exporter/")) + elsewhere:
         yield path, found.get(path, [])
     yield suppressions.unused()
 
