@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm serve --give-way: counting pauses while another program holds a lock (flock(2)) on a file,
- * which reserves all counters for it, and while events of other programs compete (serve_probe.c).
+ * which reserves all counters for it, and while events of other programs compete (probe.c).
  */
 #include "common/pfm.h"
 #include "serve.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm serve: options (cmd_serve.c), the loop (serve_loop.c), addresses (serve_listen.c), HTTP
- * (serve_http.c, serve_gzip.c), lines (serve_lines.c), OTLP (serve_otlp.c), the file for a textfile
- * collector (serve_textfile.c), figures about itself (serve_self.c), the lock of --give-way
- * (serve_lock.c) and its probe (serve_probe.c), and --budget (serve_budget.c). One thread does
+/* pfm serve: options (serve.c), the loop (loop.c), addresses (listen.c), HTTP
+ * (http.c, gzip.c), lines (lines.c), OTLP (otlp.c), the file for a textfile
+ * collector (textfile.c), figures about itself (self.c), the lock of --give-way
+ * (lock.c) and its probe (probe.c), and --budget (budget.c). One thread does
  * everything. */
 #ifndef PFM_SERVE_H
 #define PFM_SERVE_H
@@ -110,7 +110,7 @@ struct serve {
 	struct serve_otlp *otlp;
 };
 
-/* ---- the loop and the texts (serve_loop.c) --------------------------------------------------- */
+/* ---- the loop and the texts (loop.c) --------------------------------------------------------- */
 
 #define SERVE_USUAL_ADDRESS "127.0.0.1:9747"
 
@@ -125,7 +125,7 @@ bool refresh_counts(struct serve *s);
  * cannot be read, which ends the service. */
 bool read_interval(struct serve *s);
 
-/* ---- figures about itself (serve_self.c) ----------------------------------------------------- */
+/* ---- figures about itself (self.c) ----------------------------------------------------------- */
 
 enum { SERVE_SELF_SERIES = 47 };
 uint64_t count_open_files(void);
@@ -133,7 +133,7 @@ uint64_t count_open_files(void);
 void note_start_time(void);
 void put_self_series(struct exposition *x, const struct serve *s);
 
-/* ---- addresses (serve_listen.c) -------------------------------------------------------------- */
+/* ---- addresses (listen.c) -------------------------------------------------------------------- */
 
 /* Adds a listener for "ADDRESS:PORT", "[ADDRESS]:PORT" or "unix:PATH". Returns an exit status,
  * after an error message. */
@@ -145,7 +145,7 @@ void close_listener(struct serve_listener *l);
 /* Closes all listeners. */
 void close_listeners(struct serve *s);
 
-/* ---- gzip (serve_gzip.c) --------------------------------------------------------------------- */
+/* ---- gzip (gzip.c) --------------------------------------------------------------------------- */
 
 /* True if the header Accept-Encoding @accept permits gzip, and this pfm was built with zlib. */
 bool accepts_gzip(const char *accept);
@@ -162,7 +162,7 @@ static inline int find_ms_until(uint64_t time, int most)
 	                                                : (int)((time - now) / ns_each) + 1;
 }
 
-/* ---- HTTP (serve_http.c) --------------------------------------------------------------------- */
+/* ---- HTTP (http.c) --------------------------------------------------------------------------- */
 
 /* Starts answering on all listeners. Returns an exit status, after an error message. */
 int start_http(struct serve *s);
@@ -174,7 +174,7 @@ int find_http_timeout(const struct serve *s, int most);
 bool run_http(struct serve *s);
 void stop_http(struct serve *s);
 
-/* ---- lines (serve_lines.c) ------------------------------------------------------------------- */
+/* ---- lines (lines.c) ------------------------------------------------------------------------- */
 
 /* Listens at the path of --lines. Returns an exit status, after an error message. */
 int open_lines(struct serve *s);
@@ -186,7 +186,7 @@ int find_lines_timeout(const struct serve *s, int most);
 bool run_lines(struct serve *s);
 void close_lines(struct serve *s);
 
-/* ---- OTLP (serve_otlp.c) --------------------------------------------------------------------- */
+/* ---- OTLP (otlp.c) --------------------------------------------------------------------------- */
 
 /* Prepares --otlp. Returns an exit status, after an error message. */
 int open_otlp(struct serve *s);
@@ -198,7 +198,7 @@ int poll_with_otlp(struct serve *s, struct pollfd *polled, nfds_t n, int ms);
 unsigned count_queued_requests(const struct serve *s);
 void close_otlp(struct serve *s);
 
-/* ---- the textfile (serve_textfile.c) --------------------------------------------------------- */
+/* ---- the textfile (textfile.c) --------------------------------------------------------------- */
 
 /* Checks that the file can be replaced. Returns an exit status, after an error message. */
 int open_textfile(struct serve *s);
@@ -207,7 +207,7 @@ void write_textfile(struct serve *s);
 /* Removes it. */
 void close_textfile(struct serve *s);
 
-/* ---- giving way (serve_lock.c) --------------------------------------------------------------- */
+/* ---- giving way (lock.c) --------------------------------------------------------------------- */
 
 /* Opens the lock's file. Returns an exit status, after an error message. */
 int open_give_way_lock(struct serve *s);
@@ -218,7 +218,7 @@ int give_way(struct serve *s);
 /* Seconds for which counting has been paused. */
 double find_paused_seconds(const struct serve *s);
 
-/* ---- the probe (serve_probe.c) --------------------------------------------------------------- */
+/* ---- the probe (probe.c) --------------------------------------------------------------------- */
 
 /* Opens the probe, for --give-way. Returns an exit status, after an error message. */
 int open_probe(struct serve *s);
@@ -232,7 +232,7 @@ void stop_probe(struct serve *s);
 /* Call this after each reading of the service's events. */
 void note_own_times(struct serve *s);
 
-/* ---- the budget (serve_budget.c) ------------------------------------------------------------- */
+/* ---- the budget (budget.c) ------------------------------------------------------------------- */
 
 /* Reads a text such as "cpu=0.5%,files=2000,counters-free=2,interrupts=2000/s", or a part of it.
  * False if it is invalid. */

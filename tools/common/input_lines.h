@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Calls @answer with each line of standard input, without its newline. Returns DONE, or REFUSED if
- * an answer was not DONE or the input cannot be read, which is reported. */
+/* Calls @answer with each line of standard input, without its newline. Returns EXIT_DONE, or
+ * EXIT_REFUSED if an answer was not EXIT_DONE or the input cannot be read, which is reported. */
 int visit_input_lines(int (*answer)(void *arg, char *line, size_t len), void *arg);
 /* True for a line with only blanks or a comment after '#'. */
 bool is_blank_event_line(const char *line, size_t len);

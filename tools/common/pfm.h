@@ -65,16 +65,17 @@ struct option_rule {
 	const char *message;
 };
 
-/* Reports the first of the @n rules that is broken. Returns USAGE, or DONE if all hold. */
+/* Reports the first of the @n rules that is broken. Returns EXIT_USAGE, or EXIT_DONE if all hold.
+ */
 int check_option_rules(const struct command_args *args, const struct option_rule *rules, size_t n);
-/* Reports a @list that is not CPU numbers and ranges such as 0,2-3. Returns USAGE, or
- * DONE for a list or NULL. */
+/* Reports a @list that is not CPU numbers and ranges such as 0,2-3. Returns EXIT_USAGE, or
+ * EXIT_DONE for a list or NULL. */
 int check_cpu_list(const struct command_args *args, const char *list);
 /* Returns why an output file cannot be opened, with a remedy if there is one. */
 const char *describe_output_error(int err);
-/* Reports that memory ran out. Returns REFUSED. */
+/* Reports that memory ran out. Returns EXIT_REFUSED. */
 int report_no_memory(void);
-/* Reports an error in the command line and names the help. Returns USAGE. */
+/* Reports an error in the command line and names the help. Returns EXIT_USAGE. */
 int report_usage_error(const struct command_args *args, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Runs @cmd with the @argc arguments @argv, of which the first is its name. Returns its exit

@@ -8,7 +8,8 @@
 
 /* Prints messages of profiles on standard error, and the progress of reading on a terminal. */
 void show_profile_messages(void);
-/* Reads the recording @path (profile_read_selected()). DONE, or REFUSED with a message. */
+/* Reads the recording @path (profile_read_selected()). EXIT_DONE, or EXIT_REFUSED with a message.
+ */
 int read_recorded_profile(struct profile *p, const char *path, const struct profile_options *o);
 /* Reports samples missing from the recording on standard error; @path for commands with several
  * recordings. */

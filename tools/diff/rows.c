@@ -304,7 +304,7 @@ static void list_events(const struct diff *d, unsigned side)
 		fputs("no event", stderr);
 }
 
-/* Names the events with samples of both recordings. Returns REFUSED. */
+/* Names the events with samples of both recordings. Returns EXIT_REFUSED. */
 int refuse_events(const struct diff *d, const char *problem)
 {
 	fprintf(stderr, "pfm diff: %s: %s has samples of ", problem, d->paths[OLD_SIDE]);

@@ -65,7 +65,7 @@ int refuse_events(const struct diff *d, const char *problem);
 /* Reads both recordings and finds their events. EXIT_DONE, or EXIT_REFUSED with everything said. */
 int read_diff(struct diff *d);
 /* read_diff() with detail STACKS in the options, and writes a differential flame graph of one
- * event. (diff_flame.c) */
+ * event. (flame.c) */
 int put_diff_flame_graph(struct diff *d, FILE *out);
 /* Reads both recordings and compares them. EXIT_DONE, or EXIT_REFUSED with everything said. */
 int compute_diff(struct diff *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of pfm decode: operands in cmd_decode.c, events of several configuration
+/* Shared by the files of pfm decode: operands in decode.c, events of several configuration
  * words in decode_words.c. */
 #ifndef PFM_DECODE_H
 #define PFM_DECODE_H

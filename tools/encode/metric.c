@@ -357,8 +357,8 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	return EXIT_REFUSED;
 }
 
-/* Reads NAME=COUNT from each operand, every name once; the caller frees the result. Returns DONE,
- * or an exit status after a message. */
+/* Reads NAME=COUNT from each operand, every name once; the caller frees the result. Returns
+ * EXIT_DONE, or an exit status after a message. */
 static int parse_operand_counts(const struct command_args *args, json_t **out)
 {
 	json_t *counts = *out = json_object();

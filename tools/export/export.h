@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* pfm export: a recording in the formats of other tools.
  *
- * export_read.c turns the records of a recording into samples whose frames are numbers of
- * locations, which export_locations.c stores. Each format is one file, export_NAME.c, that ends
- * with its descriptor; cmd_export.c has the table of descriptors. A format that needs all samples
- * before it can write adds them up in export_stacks.c; the others write each sample as it comes. */
+ * read.c turns the records of a recording into samples whose frames are numbers of
+ * locations, which locations.c stores. Each format is one file, NAME.c, that ends
+ * with its descriptor; export.c has the table of descriptors. A format that needs all samples
+ * before it can write adds them up in stacks.c; the others write each sample as it comes. */
 #ifndef PFM_EXPORT_H
 #define PFM_EXPORT_H
 
@@ -22,7 +22,7 @@
 #include "profile/tasks/tasks.h"
 #include "common/progress.h"
 
-/* ---- samples of a recording (export_read.c) -------------------------------------------------- */
+/* ---- samples of a recording (read.c) --------------------------------------------------------- */
 
 /* A file in memory. Number 0 is "[unknown]", in which frames without a mapping are. */
 struct export_mapping {
@@ -94,13 +94,13 @@ struct export_reader {
 	unsigned n_events;
 	size_t n_mappings, n_locations, n_names, n_functions;
 	struct profile_losses losses;
-	struct time_span sampled;       /* of selected samples */
-	bool failed;                    /* no memory */
+	struct time_span sampled; /* of selected samples */
+	bool failed;              /* no memory */
 	/* called for each mapping of a process; NULL: not wanted */
 	void (*see_mapping)(void *arg, const pfm_record_t *record);
 	void *see_mapping_arg;
 
-	/* of export_read.c and export_locations.c alone */
+	/* of read.c and locations.c alone */
 	struct recorded_tasks tasks;
 	size_t mappings_capacity, locations_capacity, names_capacity, frames_capacity;
 	size_t functions_capacity;
@@ -112,8 +112,8 @@ struct export_reader {
 	pfm_record_t record;
 };
 
-/* Opens the recording @path; samples of other events than @event (NULL: all) are left out. DONE or
- * REFUSED, everything said. */
+/* Opens the recording @path; samples of other events than @event (NULL: all) are left out.
+ * EXIT_DONE or EXIT_REFUSED, everything said. */
 int export_open(struct export_reader *r, const char *path, const char *event);
 void export_close(struct export_reader *r);
 /* The next sample, without its frames: 1, 0 after the last, or -1, everything said. */
@@ -123,7 +123,7 @@ void export_read_frames(struct export_reader *r, struct export_sample *s);
 /* A hash of the call chain, and of the mappings that its addresses depend on. */
 uint64_t export_hash_chain(struct export_reader *r, const struct export_sample *s);
 
-/* ---- mappings and locations (export_locations.c) -------------------------------------------- */
+/* ---- mappings and locations (locations.c) ---------------------------------------------------- */
 
 /* Adds what has number 0: the mapping "[unknown]", and the location of callers that are missing.
  * False without memory. */
@@ -154,14 +154,14 @@ void put_losses_json(struct json *j, const struct profile_losses *l);
  * Returns @buf. */
 char *export_frame_text(const char *name, char buf[NAME_LINE]);
 
-/* Finds the function of each name of each location (export_functions.c). False without
+/* Finds the function of each name of each location (functions.c). False without
  * memory. */
 bool export_number_functions(struct export_reader *r);
 /* Number of the function of name @i of a location. */
 uint32_t export_function_number(const struct export_reader *r, const struct export_location *l,
                                 unsigned i);
 
-/* ---- samples that are added up, and kept (export_stacks.c) ----------------------------------- */
+/* ---- samples that are added up, and kept (stacks.c) ------------------------------------------ */
 
 /* A stack is the number of its innermost node; node 0 is the empty stack. */
 struct stack_node {
@@ -257,7 +257,7 @@ struct exporter {
 	bool failed;              /* no memory: set by the format */
 };
 
-/* Adds the sample to the row that has its stack and its @keys (ROW_*). (export_stacks.c) */
+/* Adds the sample to the row that has its stack and its @keys (ROW_*). (stacks.c) */
 void export_add_sample(struct exporter *e, unsigned keys, struct export_sample *s);
 
 struct export_format {
@@ -289,12 +289,12 @@ const struct export_format *find_export_format_of_file(const char *path);
 /* False if the name of a file asks for gzip, which is missing. */
 bool export_can_write(const char *path);
 /* Writes the recording @path to @output (NULL: standard output), in pprof's and OTLP's formats
- * without the names that a receiver finds by build ids if @leaves_names. DONE or REFUSED,
+ * without the names that a receiver finds by build ids if @leaves_names. EXIT_DONE or EXIT_REFUSED,
  * everything said. */
 int export_recording(const struct export_format *format, const char *path, const char *output,
                      const char *event, bool is_checked, bool leaves_names);
 
-/* ---- output (export_output.c) ---------------------------------------------------------------- */
+/* ---- output (output.c) ----------------------------------------------------------------------- */
 
 /* A file that is written under another name until it is complete. */
 struct export_output {
@@ -314,7 +314,7 @@ bool export_has_gzip(void);
  * gzip stream that ends early. */
 char *export_read_file(const char *path, size_t *len);
 
-/* ---- the main program (export_main_mapping.c) ------------------------------------------------ */
+/* ---- the main program (main_mapping.c) ------------------------------------------------------- */
 
 /* Of the mappings with an id in @ids, finds the one that looks most like the main program, and of
  * several the one with most @samples. 0: all are libraries. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm list, in pieces: which PMUs and events are listed (list_select.c), which events
- * match (list_match.c), how they are shown (list_print.c), words
- * for the shell's completion (list_complete.c), events that no table has (list_forms.c), what is
- * missing (list_missing.c), and the command (cmd_list.c). */
+/* pfm list, in pieces: which PMUs and events are listed (select.c), which events
+ * match (match.c), how they are shown (print.c), words
+ * for the shell's completion (complete.c), events that no table has (forms.c), what is
+ * missing (missing.c), and the command (list.c). */
 #ifndef PFM_LIST_H
 #define PFM_LIST_H
 
@@ -76,7 +76,7 @@ void put_found_events(struct lister *l, const pfm_pmu_info_t *info, size_t n);
 /* Prints a PMU as one line, or as a JSON object. */
 void print_listed_pmu(struct lister *l, const pfm_pmu_info_t *p);
 
-/* ---- what is listed (list_select.c) ---------------------------------------------------------- */
+/* ---- what is listed (select.c) --------------------------------------------------------------- */
 
 /* True if the user asked for something in particular. */
 bool is_search(const struct lister *l);
@@ -85,7 +85,7 @@ int list_all(struct lister *l);
 /* True if @pmu has metrics and no events. */
 bool has_only_metrics(const struct lister *l, int pmu, const pfm_pmu_info_t *info);
 /* Lists tracepoints that match the pattern, or all of them if they are requested by name; other
- * lists do not contain them because there are too many. (list_forms.c) */
+ * lists do not contain them because there are too many. (forms.c) */
 void list_tracepoints(struct lister *l);
 /* Shows how events of the kernel's PMUs without a list are written, if the request is for
  * everything, for the PMU, or matches it. */
@@ -94,7 +94,7 @@ void list_forms(struct lister *l);
  * status. */
 int complete_list_text(const struct lister *l, const char *prefix);
 
-/* ---- what is missing (list_missing.c) -------------------------------------------------------- */
+/* ---- what is missing (missing.c) ------------------------------------------------------------- */
 
 /* Writes @name with the requested PMU. Returns where the name begins. */
 size_t write_event_text(const struct lister *l, const char *name, char text[2 * FOLDED_MAX]);
@@ -102,9 +102,9 @@ size_t write_event_text(const struct lister *l, const char *name, char text[2 * 
 void print_similar_names(const struct lister *l, const char *title, bool here);
 /* Reports the images that cannot be used, because their events are missing from the list. */
 void report_rejected_images(const struct lister *l);
-/* Reports that nothing matches @pattern (NULL: everything). Returns REFUSED. */
+/* Reports that nothing matches @pattern (NULL: everything). Returns EXIT_REFUSED. */
 int report_nothing_found(const struct lister *l, const char *pattern);
-/* Reports that the name before "::" in @pattern is not a PMU. Returns REFUSED. */
+/* Reports that the name before "::" in @pattern is not a PMU. Returns EXIT_REFUSED. */
 int report_unknown_pmu(const struct lister *l, const char *pattern);
 
 #endif

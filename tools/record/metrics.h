@@ -6,8 +6,8 @@
 #include "common/event_list.h"
 #include "common/pfm.h"
 
-/* Adds the groups for the metrics and metric groups in the comma-separated @names to @events. DONE,
- * or REFUSED after a message. */
+/* Adds the groups for the metrics and metric groups in the comma-separated @names to @events.
+ * EXIT_DONE, or EXIT_REFUSED after a message. */
 int add_sampled_metrics(const pfm_ctx_t *ctx, const char *names, struct event_list *events);
 
 #endif

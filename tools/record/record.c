@@ -93,7 +93,8 @@ static const struct command_option options[] = {
 /* ---- the command line ------------------------------------------------------------------------ */
 
 /* Chooses the path of the recording. If the output's name has the suffix of a format of pfm export,
- * the recording is temporary and exported later. Returns DONE, or REFUSED without memory. */
+ * the recording is temporary and exported later. Returns EXIT_DONE, or EXIT_REFUSED without memory.
+ */
 static int choose_output(struct recorder *job)
 {
 	job->format = find_export_format_of_file(job->output);
@@ -115,7 +116,7 @@ static bool add_memory_event(void *arg, const char *text)
 	return event_list_add(&job->events, text);
 }
 
-/* Chooses the events of --memory, unless -e names some. Returns DONE, or REFUSED after a
+/* Chooses the events of --memory, unless -e names some. Returns EXIT_DONE, or EXIT_REFUSED after a
  * message. */
 static int choose_memory_events(struct recorder *job)
 {

@@ -42,7 +42,7 @@ struct recorder {
 	uint64_t size, start_time;
 };
 
-/* record_session.c: the session and its events. */
+/* session.c: the session and its events. */
 
 bool is_on_device(const struct recorder *job);
 /* Omits default fields of samples that the device does not have. */
@@ -53,11 +53,11 @@ int add_metric_partners(struct recorder *job);
 /* Opens job->session. EXIT_DONE, or EXIT_REFUSED after a message. */
 int open_record_session(struct recorder *job);
 
-/* record_loop.c: records from the start of the command to its end. Returns the exit status. */
+/* loop.c: records from the start of the command to its end. Returns the exit status. */
 
 int record_until_end(struct recorder *job);
 
-/* record_result.c: messages about the recording. */
+/* result.c: messages about the recording. */
 
 void report_lost_samples(const struct recorder *job);
 /* Reports for each event without samples why it has none. */

@@ -230,8 +230,8 @@ static void print_hints(const struct report_job *job, const char *path)
 	print_hint("pfm diff OLD NEW compares two recordings");
 }
 
-/* Writes a flame graph of the stacks, an SVG file for browsers. Returns DONE, or REFUSED without
- * memory. */
+/* Writes a flame graph of the stacks, an SVG file for browsers. Returns EXIT_DONE, or EXIT_REFUSED
+ * without memory. */
 static int put_flame_graph(const struct profile *p, const char *title)
 {
 	struct flame_stack *stacks = calloc(p->n_stacks + 1, sizeof(*stacks));

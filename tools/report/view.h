@@ -9,9 +9,9 @@
 #include "common/pfm.h"
 #include "profile/profile.h"
 
-struct metric_column; /* report_metrics.c */
+struct metric_column; /* metrics.c */
 
-/* The columns of keys in rows below each other. (report_keys.c) */
+/* The columns of keys in rows below each other. (keys.c) */
 struct key_layout {
 	size_t cgroup, task, object; /* widths; where names are cut, 0 leaves a column out */
 	size_t name, depth;          /* the widest function, and the deepest */
@@ -51,12 +51,12 @@ struct report_job {
 
 enum { SHARE_COLUMNS = 15 }; /* of put_share() */
 
-/* Columns of the shares before the other columns. (report_places.c) */
+/* Columns of the shares before the other columns. (places.c) */
 size_t measure_share_columns(const struct report_job *job);
 /* Columns of the terminal beside @used ones. */
 size_t measure_room_after(const struct report_job *job, size_t used);
 
-/* Those of options.keys, or the default ones. (report_places.c) */
+/* Those of options.keys, or the default ones. (places.c) */
 unsigned report_keys(const struct profile_options *o);
 /* The keys that pfm diff and pfm report know. */
 enum {
@@ -65,7 +65,7 @@ enum {
 };
 
 /* Parses the value of --sort, names of keys separated by commas, into *@keys. Reports a key that is
- * not one of @allowed and returns false. (report_keys.c) */
+ * not one of @allowed and returns false. (keys.c) */
 bool option_keys(struct command_args *args, const char *value, unsigned allowed, unsigned *keys);
 /* The name of event number @event; valid until the next call. */
 const char *get_event_name(const struct profile *p, unsigned event);
@@ -86,8 +86,8 @@ void put_share_members(struct json *j, const char *prefix, uint64_t samples, uin
                        const struct profile_sum *sum);
 
 /* Finds the metrics that are shown: those of metric_names, those that the recording was made for,
- * or every one whose events were recorded. DONE, or REFUSED with everything said.
- * (report_metrics.c) */
+ * or every one whose events were recorded. EXIT_DONE, or EXIT_REFUSED with everything said.
+ * (metrics.c) */
 int choose_metric_columns(struct report_job *job, const char *path);
 void free_metric_columns(struct report_job *job);
 /* Fits the columns of metrics into the terminal, beside shares and names of functions: cells become
@@ -110,7 +110,7 @@ char *read_recorded_metrics(const char *path);
 /* Print the places, as tables and as JSON. */
 void put_places(const struct report_job *job);
 void put_places_json(const struct report_job *job);
-/* Print the call trees, as text and as JSON. DONE, or REFUSED without memory. (report_tree.c) */
+/* Print the call trees, as text and as JSON. EXIT_DONE, or EXIT_REFUSED without memory. (tree.c) */
 int put_trees(const struct report_job *job);
 
 #endif

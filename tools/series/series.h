@@ -7,7 +7,7 @@
 #include "series/openmetrics.h"
 #include "stat/stat.h"
 
-/* ---- names (series_names.c) ------------------------------------------------------------------ */
+/* ---- names (names.c) ------------------------------------------------------------------------- */
 
 struct series_unit {
 	const char *text; /* as the event or metric has it */
@@ -41,7 +41,7 @@ void move_series(struct stat_job *job, const unsigned *moved);
 /* Rows were removed or added: finds all series; totals stay. False without memory. */
 bool extend_series(struct stat_job *job);
 
-/* ---- output (series_families.c, series_lines.c) ---------------------------------------------- */
+/* ---- output (families.c, lines.c) ------------------------------------------------------------ */
 
 /* Writes all families of counts and metrics, as they were at the last update. */
 void put_series(struct exposition *x, const struct stat_job *job);

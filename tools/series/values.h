@@ -41,7 +41,7 @@ struct series {
 	unsigned n_metrics, n_row_series, n_rows;
 };
 
-/* ---- labels and values (series_families.c) --------------------------------------------------- */
+/* ---- labels and values (families.c) ---------------------------------------------------------- */
 
 struct label_list {
 	struct label at[MAX_LABELS + 1];

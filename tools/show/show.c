@@ -51,7 +51,7 @@ static bool show_member(void *arg, int pmu, unsigned event, const pfm_metric_inf
 	return true;
 }
 
-/* Returns REFUSED if @text is not a group of metrics. */
+/* Returns EXIT_REFUSED if @text is not a group of metrics. */
 static int show_group(struct shower *s, const char *text)
 {
 	struct member_counter m = { s, text, 0 };
@@ -109,7 +109,7 @@ static int show_event(struct shower *s, const char *text, const pfm_error_t *err
 	return EXIT_DONE;
 }
 
-/* Shows the event that fields or words of the kernel select. Returns REFUSED, with the reason
+/* Shows the event that fields or words of the kernel select. Returns EXIT_REFUSED, with the reason
  * printed, if they select none. */
 static int show_unlisted(struct shower *s, const char *text, pfm_error_t *error)
 {

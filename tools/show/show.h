@@ -16,7 +16,7 @@ struct shower {
 	struct json out;
 };
 
-/* show_lines.c: lines of text that begin with a label. */
+/* lines.c: lines of text that begin with a label. */
 
 void show_label(const char *label);
 /* Prints nothing if @text is empty or NULL. */
@@ -24,7 +24,7 @@ void show_line(const char *label, const char *text);
 void show_number(const char *label, uint64_t value);
 void show_heading(const char *text);
 
-/* show_event.c: shows event @text of a list. */
+/* event.c: shows event @text of a list. */
 
 void show_event_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                         const pfm_event_info_t *e);
@@ -35,18 +35,18 @@ void print_registers(const struct shower *s, const char *text);
 void print_spellings(const struct shower *s, const char *text);
 void put_spellings(struct shower *s, const char *text);
 
-/* show_unlisted.c: shows an event that fields select. */
+/* unlisted.c: shows an event that fields select. */
 
 void show_unlisted_as_text(const struct shower *s, const char *text, const pfm_pmu_info_t *pmu);
 void show_unlisted_as_json(struct shower *s, const char *text, const pfm_pmu_info_t *pmu,
                            const pfm_encoding_t *enc);
 
-/* show_pmu.c: shows a PMU. */
+/* pmu.c: shows a PMU. */
 
 void show_pmu_as_text(const struct shower *s, int pmu, const pfm_pmu_info_t *p);
 void show_pmu_as_json(struct shower *s, int pmu, const pfm_pmu_info_t *p);
 
-/* show_models.c: shows properties that only some processors have. */
+/* models.c: shows properties that only some processors have. */
 
 /* Prints one labelled line. */
 typedef void (*show_line_fn)(const char *label, const char *text);

@@ -15,7 +15,7 @@ int set_aggregation(struct command_args *args, struct stat_job *job, enum aggreg
 /* Adds default events and refuses options that contradict each other. Returns an exit status. */
 int check_stat_options(struct command_args *args, struct stat_job *job);
 
-/* ---- checks (stat_checks.c) ------------------------------------------------------------------ */
+/* ---- checks (checks.c) ----------------------------------------------------------------------- */
 
 /* Refuses options that contradict each other. Returns an exit status. */
 int check_option_conflicts(struct command_args *args, const struct stat_job *job);

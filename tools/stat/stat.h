@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm stat: the command (cmd_stat.c), its options (stat_options.c), the process that it counts
- * (stat_child.c), tasks (stat_tasks.c), control groups (stat_cgroups.c), sessions (stat_targets.c),
- * lists of events (stat_list.c), waiting
- * and counting (stat_count.c), rows of the result (stat_rows.c), and their output
- * (stat_report.c). */
+/* pfm stat: the command (stat.c), its options (options.c), the process that it counts
+ * (child.c), tasks (tasks.c), control groups (cgroups.c), sessions (targets.c),
+ * lists of events (list.c), waiting
+ * and counting (count.c), rows of the result (rows.c), and their output
+ * (report.c). */
 #ifndef PFM_STAT_H
 #define PFM_STAT_H
 
@@ -30,10 +30,10 @@ enum {
 };
 
 /* The counters that a plan must not use, so that @n_free of each core PMU stay free.
- * (serve_budget.c) */
+ * (exporter/budget.c) */
 uint64_t find_kept_counters(const pfm_ctx_t *ctx, unsigned n_free);
 
-/* ---- counts (stat_rows.c) -------------------------------------------------------------------- */
+/* ---- counts (rows.c) ------------------------------------------------------------------------- */
 
 /* Unit over which a row sums counts, within a control group. */
 enum aggregation { BY_NOTHING, BY_CPU, BY_CORE, BY_DIE, BY_SOCKET, BY_NODE, BY_THREAD };
@@ -63,7 +63,7 @@ struct stat_row {
 	bool was_counted; /* true if it had a value in some run or interval */
 	pfm_count_sum_t sum;          /* sum of this run or interval */
 	pfm_tally_t tally;            /* statistics of all runs, or of this interval */
-	struct slice *slices;         /* counts at each slice of time, or NULL (stat_errors.c) */
+	struct slice *slices;         /* counts at each slice of time, or NULL (errors.c) */
 	struct slot_rates slot_rates; /* with --rotate (rotation.c) */
 };
 
@@ -116,7 +116,7 @@ double compute_relative_deviation(const pfm_tally_t *t);
  * NULL. */
 const char *find_own_event(const char *text);
 
-/* ---- targets and their sessions (stat_targets.c) --------------------------------------------- */
+/* ---- targets and their sessions (targets.c) -------------------------------------------------- */
 
 /* Reports what is wrong with @text, as a JSON object if the output is JSON. */
 void report_stat_refusal(const struct stat_job *job, const char *text, const pfm_error_t *error);
@@ -150,10 +150,10 @@ int open_new_target(struct stat_job *job, struct stat_target *p);
 struct stat_target *add_target(struct stat_job *job, unsigned first, unsigned n);
 
 /* Adds the requested processes, then threads of other processes, as targets. Returns an exit
- * status, after an error message. (stat_tasks.c) */
+ * status, after an error message. (tasks.c) */
 int add_tasks(struct stat_job *job);
 
-/* ---- control groups (stat_cgroups.c) --------------------------------------------------------- */
+/* ---- control groups (cgroups.c) -------------------------------------------------------------- */
 
 /* Adds the groups of -G as targets. Returns an exit status, after an error message. */
 int add_cgroups(struct stat_job *job);
@@ -170,7 +170,7 @@ bool is_cgroup_pattern(const char *names);
 int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
                    struct cgroup_figures *figures);
 
-/* ---- the command (stat_child.c) -------------------------------------------------------------- */
+/* ---- the command (child.c) ------------------------------------------------------------------- */
 
 /* A command that waits for its start. */
 struct child {
@@ -182,7 +182,7 @@ struct child {
 /* Name of the command in messages: "pfm stat", unless it is changed. */
 extern const char *program_name;
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
-/* Starts the command. Returns an exit status if it cannot be executed, else DONE. */
+/* Starts the command. Returns an exit status if it cannot be executed, else EXIT_DONE. */
 int child_start(char *const *command, struct child *c);
 void child_discard(struct child *c);
 /* Sends the signal, and wakes a stopped command so that it gets the signal. */
@@ -192,7 +192,7 @@ int child_get_status(const char *name, int status);
 /* The command as it would be typed in a shell, cut at @size. Returns @buf. */
 char *quote_command(char *const *command, char *buf, size_t size);
 
-/* ---- metrics (stat_metric*.c, stat_ratios.c) ------------------------------------------------- */
+/* ---- metrics (metric*.c, ratios.c) ----------------------------------------------------------- */
 
 struct stat_metric {
 	int pmu;
@@ -235,7 +235,7 @@ bool find_row_ratio(const struct stat_job *job, const struct stat_row *row, doub
 /* Reports metrics; as text also the ratios that belong to no count. */
 void report_metrics(const struct stat_job *job, double elapsed, double time);
 
-/* ---- errors of metrics (stat_errors.c) ------------------------------------------------------- */
+/* ---- errors of metrics (errors.c) ------------------------------------------------------------ */
 
 /* True if counts must be read in slices of time, to estimate the error of extrapolation. */
 bool needs_slices(const struct stat_job *job);
@@ -265,7 +265,7 @@ struct metric_inputs {
 void estimate_metric_error(const struct stat_job *job, const struct metric_inputs *j,
                            pfm_metric_value_t *v);
 
-/* ---- metrics as a tree (stat_tree.c) --------------------------------------------------------- */
+/* ---- metrics as a tree (tree.c) -------------------------------------------------------------- */
 
 /* Sorts the metrics into the order of their tree: each after its parent. False without memory. */
 bool order_metric_tree(struct stat_job *job);
@@ -274,7 +274,7 @@ bool is_child_metric(const struct stat_job *job, const struct stat_metric *child
                      const struct stat_metric *parent);
 /* Suggests metrics to count next, because their parent exceeds its threshold. */
 void report_children(const struct stat_job *job, double elapsed);
-/* Writes the page of --html. Returns DONE, or REFUSED after a message. */
+/* Writes the page of --html. Returns EXIT_DONE, or EXIT_REFUSED after a message. */
 int write_page(const struct stat_job *job, double elapsed);
 
 struct stat_job {
@@ -339,23 +339,23 @@ struct stat_job {
 };
 
 uint64_t now_ns(void);
-/* "pfm stat: WHAT: the error's text" to standard error. Returns REFUSED. */
+/* "pfm stat: WHAT: the error's text" to standard error. Returns EXIT_REFUSED. */
 int report_bad_option(const char *what, int err);
 
 struct command_args;
 
-/* True if the operands are several commands with :: between them. (stat_compare.c) */
+/* True if the operands are several commands with :: between them. (compare.c) */
 bool has_several_commands(char *const *operands);
 /* Runs pfm stat -- A :: B. Returns an exit status. */
 int compare_commands(struct command_args *args, struct stat_job *job);
-/* Runs pfm stat --regions. Returns an exit status. (stat_regions.c) */
+/* Runs pfm stat --regions. Returns an exit status. (regions.c) */
 int count_regions(struct command_args *args, struct stat_job *job);
-/* Counts and reports. Returns an exit status. (stat_count.c) */
+/* Counts and reports. Returns an exit status. (count.c) */
 int count_runs(struct stat_job *job);
 /* True if no event could be opened. */
 bool has_nothing_to_count(struct stat_job *job);
 
-/* ---- answers (stat_report.c) ----------------------------------------------------------------- */
+/* ---- answers (report.c) ---------------------------------------------------------------------- */
 
 /* The width of the widest label of the rows; 0 without labels. And a label as text, padded to that
  * width. */
@@ -377,7 +377,7 @@ void report_why(const struct stat_job *job);
 bool is_from_generic_fallback(const pfm_ctx_t *ctx, const char *text);
 /* Adds the members "note", if counts of the event @text are uncertain, and "fallback". */
 void put_event_notes(struct json *j, const pfm_ctx_t *ctx, const char *text);
-/* Prints the kernel events of @session. (stat_dry_run.c) */
+/* Prints the kernel events of @session. (dry_run.c) */
 void report_plan(FILE *out, bool json, const pfm_ctx_t *ctx, const pfm_session_t *session);
 
 #endif

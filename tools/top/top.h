@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pfm top: a profile that grows, as a table or as the callers of one function (top_view.c). */
+/* pfm top: a profile that grows, as a table or as the callers of one function (view.c). */
 #ifndef PFM_TOP_H
 #define PFM_TOP_H
 
@@ -37,7 +37,7 @@ void text_lines_free(struct text_lines *lines);
 uint32_t put_top_rows(const struct profile *p, unsigned keys, struct top_view *view, size_t limit,
                       struct text_lines *lines);
 
-/* ---- the command (cmd_top.c) ----------------------------------------------------------------- */
+/* ---- the command (top.c) --------------------------------------------------------------------- */
 
 enum { TOP_KEYS = KEY_TASK | KEY_OBJECT | KEY_SYMBOL };
 
@@ -67,7 +67,7 @@ struct top_job {
 /* Begins anew with the keys of @job. */
 void forget_top_samples(struct top_job *job);
 
-/* ---- tables (top_tables.c) ------------------------------------------------------------------- */
+/* ---- tables (tables.c) ----------------------------------------------------------------------- */
 
 /* Choose the next set of keys, or the next event with samples. */
 void choose_next_keys(struct top_job *job);
