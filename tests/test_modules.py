@@ -193,6 +193,27 @@ class Modules(unittest.TestCase):
         self.assertEqual(cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}}), [frozenset("bc")])
 
 
+# A pattern of C text, and the one file that may have it.
+ONE_WAY = {
+    r"\\\\u%0": "lib/base/text_output.c",  # escapes of JSON
+    r"&quot;": "lib/base/text_output.c",  # escapes of XML
+}
+
+
+class TestOneWay(unittest.TestCase):
+    def test_each_form_of_text_has_one_writer(self):
+        root = os.path.dirname(LIB)
+        found = collections.defaultdict(set)
+        for folder in ("lib", "tools", "exporter"):
+            for path in glob.glob(os.path.join(root, folder, "**", "*.c"), recursive=True):
+                with open(path, encoding="utf-8") as f:
+                    text = f.read()
+                for pattern in ONE_WAY:
+                    if re.search(pattern, text):
+                        found[pattern].add(os.path.relpath(path, root))
+        self.assertEqual(dict(found), {p: {f} for p, f in ONE_WAY.items()})
+
+
 class TestFiles(unittest.TestCase):
     def test_every_source_has_tests(self):
         """A source MODULE/FILE.c is tested by tests/MODULE/FILE.c or tests/MODULE/test_FILE.c."""

@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #define PFM_REGION_NO_MACROS
 #include <perfmon/region.h>
 
@@ -438,27 +439,23 @@ int *pfmi_region_list_threads(const pfm_region_results_t *r, unsigned *n);
 
 /* ---- text.c, write.c ------------------------------------------------------------------------- */
 
-struct text {
-	char *bytes;
-	size_t n, size;
-	bool failed;
-};
-
-void pfmi_region_put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void pfmi_region_text_free(struct text *t);
-void pfmi_region_put_real(struct text *t, int digits, double value);
-void pfmi_region_put_exponent(struct text *t, double value);
+enum { REAL_SIZE = 400 };
+/* A real number with @digits after its point, which is a point in every locale. */
+const char *pfmi_region_format_real(int digits, double value, char number[REAL_SIZE]);
+void pfmi_region_put_real(FILE *out, int digits, double value);
+void pfmi_region_put_exponent(FILE *out, double value);
 /* @text as a JSON string with its quotes. */
-void pfmi_region_put_json(struct text *t, const char *text);
+void pfmi_region_put_json(FILE *out, const char *text);
 /* @ns as microseconds. */
-void pfmi_region_put_us(struct text *t, uint64_t ns);
+void pfmi_region_put_us(FILE *out, uint64_t ns);
 /* @ns as milliseconds. */
-void pfmi_region_put_ms(struct text *t, uint64_t ns);
+void pfmi_region_put_ms(FILE *out, uint64_t ns);
 /* Computes the count of event @k in slice @s, minus the cost of begin and end unless @r disables
  * that. False if it was not counted. */
 bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slice *s, unsigned k,
                           uint64_t *count);
-typedef void region_write_fn(struct text *out, const pfm_region_results_t *r);
+/* Writes the results. False without memory. */
+typedef bool region_write_fn(FILE *out, const pfm_region_results_t *r);
 /* A format of results. */
 struct region_format {
 	char name[8];

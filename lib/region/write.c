@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes results in one of the formats. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "region/region.h"
@@ -41,13 +43,19 @@ static int write_all(int fd, const char *bytes, size_t n)
 int pfm_write_regions(const pfm_region_results_t *results, int fd, const char *format)
 {
 	const struct region_format *writer = pfmi_region_find_format(format ? format : "table");
-	struct text text = { 0 };
+	char *text = NULL;
+	bool is_written;
+	size_t n;
+	FILE *out;
 	int rc;
 
 	if (!results || !writer || (writer->draws_slices && !pfmi_regions.keeps_slices))
 		return PFMLIB_ERR_INVAL;
-	writer->write(&text, results);
-	rc = text.failed ? PFMLIB_ERR_NOMEM : write_all(fd, text.bytes, text.n);
-	pfmi_region_text_free(&text);
+	out = open_memstream(&text, &n);
+	is_written = out && writer->write(out, results);
+	if (out && fclose(out))
+		is_written = false;
+	rc = is_written ? write_all(fd, text, n) : PFMLIB_ERR_NOMEM;
+	free(text);
 	return rc;
 }

@@ -12,80 +12,79 @@
 #include <unistd.h>
 #include "region/region.h"
 
-static void put_process(struct text *out, uint64_t dropped)
+static void put_process(FILE *out, uint64_t dropped)
 {
 	int pid = (int)getpid();
 
-	pfmi_region_put(out,
-	                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":%d,\"args\":{"
-	                "\"name\":",
-	                pid, pid);
+	fprintf(out,
+	        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":%d,\"args\":{"
+	        "\"name\":",
+	        pid, pid);
 	pfmi_region_put_json(out, program_invocation_short_name);
-	pfmi_region_put(out, "}}\n");
+	fprintf(out, "}}\n");
 	if (dropped)
-		pfmi_region_put(out,
-		                ",{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":%d,\"tid\":%d,"
-		                "\"args\":{\"labels\":\"%" PRIu64
-		                " visits are not drawn: too many\"}}\n",
-		                pid, pid, dropped);
+		fprintf(out,
+		        ",{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":%d,\"tid\":%d,"
+		        "\"args\":{\"labels\":\"%" PRIu64 " visits are not drawn: too many\"}}\n",
+		        pid, pid, dropped);
 }
 
-static void put_counts(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
+static void put_counts(FILE *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
 	uint64_t count;
 
-	pfmi_region_put(out, ",\"args\":{\"wall_ns\":%" PRIu64, s->wall);
+	fprintf(out, ",\"args\":{\"wall_ns\":%" PRIu64, s->wall);
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfm_describe_region_event(k, &e);
-		pfmi_region_put(out, ",");
+		fprintf(out, ",");
 		pfmi_region_put_json(out, e.name);
 		if (pfmi_slice_get_count(r, s, k, &count))
-			pfmi_region_put(out, ":%" PRIu64, count);
+			fprintf(out, ":%" PRIu64, count);
 		else
-			pfmi_region_put(out, ":\"not counted\"");
+			fprintf(out, ":\"not counted\"");
 	}
-	pfmi_region_put(out, "}}\n");
+	fprintf(out, "}}\n");
 }
 
-static void put_event(struct text *out, const char *phase, const struct visit_slice *s, uint64_t at)
+static void put_event(FILE *out, const char *phase, const struct visit_slice *s, uint64_t at)
 {
-	pfmi_region_put(out, ",{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", phase);
+	fprintf(out, ",{\"ph\":\"%s\",\"cat\":\"region\",\"name\":", phase);
 	pfmi_region_put_json(out, pfmi_region_get_name(s->region));
-	pfmi_region_put(out, ",\"pid\":%d,\"tid\":%d,\"ts\":", (int)getpid(), s->tid);
+	fprintf(out, ",\"pid\":%d,\"tid\":%d,\"ts\":", (int)getpid(), s->tid);
 	pfmi_region_put_us(out, at);
 }
 
 /* @id distinguishes the asynchronous events of a process. */
-static void put_slice(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s,
+static void put_slice(FILE *out, const pfm_region_results_t *r, const struct visit_slice *s,
                       size_t id)
 {
 	put_event(out, s->overlaps ? "b" : "X", s, s->begin);
 	if (s->overlaps) {
-		pfmi_region_put(out, ",\"id\":\"%d.%zu\"", (int)getpid(), id);
+		fprintf(out, ",\"id\":\"%d.%zu\"", (int)getpid(), id);
 		put_counts(out, r, s);
 		put_event(out, "e", s, s->end);
-		pfmi_region_put(out, ",\"id\":\"%d.%zu\"}\n", (int)getpid(), id);
+		fprintf(out, ",\"id\":\"%d.%zu\"}\n", (int)getpid(), id);
 	} else {
-		pfmi_region_put(out, ",\"dur\":");
+		fprintf(out, ",\"dur\":");
 		pfmi_region_put_us(out, s->end - s->begin);
 		put_counts(out, r, s);
 	}
 }
 
-void pfmi_region_write_chrome(struct text *out, const pfm_region_results_t *r)
+bool pfmi_region_write_chrome(FILE *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
 	if (!pfmi_slices_collect(&list)) {
-		out->failed = true;
-		return;
+		return false;
 	}
-	pfmi_region_put(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	fprintf(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	put_process(out, list.dropped);
 	for (size_t i = 0; i < list.n; i++)
 		put_slice(out, r, list.items[i], i);
-	pfmi_region_put(out, "]}\n");
+	fprintf(out, "]}\n");
 	free(list.items);
+	return true;
 }

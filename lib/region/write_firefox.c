@@ -9,8 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/text_output.h"
 #include "region/region.h"
 
 enum { CATEGORY = 1, INTERVAL = 1 /* a marker with a begin and an end */ };
@@ -25,87 +27,85 @@ static uint64_t start_of_clock(void)
 	       pfmi_region_get_wall_time();
 }
 
-static void put_schema(struct text *out)
+static void put_schema(FILE *out)
 {
-	pfmi_region_put(out, "\"markerSchema\":[{\"name\":\"Region\",\"tooltipLabel\":"
-	                     "\"{marker.name}\",\"tableLabel\":\"{marker.name}\",\"chartLabel\":"
-	                     "\"{marker.name}\",\"display\":[\"marker-chart\",\"marker-table\","
-	                     "\"timeline-overview\"],\"data\":[");
+	fprintf(out, "\"markerSchema\":[{\"name\":\"Region\",\"tooltipLabel\":"
+	             "\"{marker.name}\",\"tableLabel\":\"{marker.name}\",\"chartLabel\":"
+	             "\"{marker.name}\",\"display\":[\"marker-chart\",\"marker-table\","
+	             "\"timeline-overview\"],\"data\":[");
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfm_describe_region_event(k, &e);
-		pfmi_region_put(out, "%s{\"key\":\"event%u\",\"label\":", k ? "," : "", k);
+		fprintf(out, "%s{\"key\":\"event%u\",\"label\":", k ? "," : "", k);
 		pfmi_region_put_json(out, e.name);
-		pfmi_region_put(out, ",\"format\":\"integer\"}");
+		fprintf(out, ",\"format\":\"integer\"}");
 	}
-	pfmi_region_put(out,
-	                "%s{\"key\":\"left\",\"label\":\"Not counted\",\"format\":\"string\"}]}]",
-	                pfm_count_region_events() ? "," : "");
+	fprintf(out, "%s{\"key\":\"left\",\"label\":\"Not counted\",\"format\":\"string\"}]}]",
+	        pfm_count_region_events() ? "," : "");
 }
 
-static void put_head(struct text *out)
+static void put_head(FILE *out)
 {
-	pfmi_region_put(
-		out, "{\"meta\":{\"version\":24,\"interval\":1,\"processType\":0,\"stackwalk\":1,"
-		     "\"debug\":0,\"gcpoison\":0,\"asyncstack\":1,\"shutdownTime\":null,"
-		     "\"presymbolicated\":true,\"product\":");
+	fprintf(out, "{\"meta\":{\"version\":24,\"interval\":1,\"processType\":0,\"stackwalk\":1,"
+	             "\"debug\":0,\"gcpoison\":0,\"asyncstack\":1,\"shutdownTime\":null,"
+	             "\"presymbolicated\":true,\"product\":");
 	pfmi_region_put_json(out, program_invocation_short_name);
-	pfmi_region_put(out, ",\"startTime\":");
+	fprintf(out, ",\"startTime\":");
 	pfmi_region_put_ms(out, start_of_clock());
-	pfmi_region_put(out, ",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\","
-	                     "\"subcategories\":[\"Other\"]},{\"name\":\"Regions\",\"color\":"
-	                     "\"blue\",\"subcategories\":[\"Other\"]}],");
+	fprintf(out, ",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\","
+	             "\"subcategories\":[\"Other\"]},{\"name\":\"Regions\",\"color\":"
+	             "\"blue\",\"subcategories\":[\"Other\"]}],");
 	put_schema(out);
-	pfmi_region_put(out, "},\"libs\":[],\"threads\":[\n");
+	fprintf(out, "},\"libs\":[],\"threads\":[\n");
 }
 
 /* Writes the counts of a slice; one field names the events without a count. */
-static void put_counts(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
+static void put_counts(FILE *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
-	struct text left = { 0 };
+	pfm_region_event_t e = PFM_INIT(e);
+	bool is_in_field = false;
 	uint64_t count;
 
-	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
-		pfm_region_event_t e = PFM_INIT(e);
-
-		pfm_describe_region_event(k, &e);
+	for (unsigned k = 0; k < pfm_count_region_events(); k++)
 		if (pfmi_slice_get_count(r, s, k, &count))
-			pfmi_region_put(out, ",\"event%u\":%" PRIu64, k, count);
-		else
-			pfmi_region_put(&left, "%s%s", left.n ? ", " : "", e.name);
+			fprintf(out, ",\"event%u\":%" PRIu64, k, count);
+	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
+		if (pfmi_slice_get_count(r, s, k, &count))
+			continue;
+		pfm_describe_region_event(k, &e);
+		fputs(is_in_field ? ", " : ",\"left\":\"", out);
+		base_put_json(out, e.name, strlen(e.name), false);
+		is_in_field = true;
 	}
-	if (left.n) {
-		pfmi_region_put(out, ",\"left\":");
-		pfmi_region_put_json(out, left.bytes);
-	}
-	pfmi_region_text_free(&left);
+	if (is_in_field)
+		putc('"', out);
 }
 
-static void put_marker(struct text *out, const pfm_region_results_t *r, const struct visit_slice *s)
+static void put_marker(FILE *out, const pfm_region_results_t *r, const struct visit_slice *s)
 {
 	/* The string table has the names of all regions, at their numbers. */
-	pfmi_region_put(out, "[%u,", s->region);
+	fprintf(out, "[%u,", s->region);
 	pfmi_region_put_ms(out, s->begin);
-	pfmi_region_put(out, ",");
+	fprintf(out, ",");
 	pfmi_region_put_ms(out, s->end);
-	pfmi_region_put(out, ",%d,%d,{\"type\":\"Region\"", INTERVAL, CATEGORY);
+	fprintf(out, ",%d,%d,{\"type\":\"Region\"", INTERVAL, CATEGORY);
 	put_counts(out, r, s);
-	pfmi_region_put(out, "}]");
+	fprintf(out, "}]");
 }
 
-static void put_strings(struct text *out)
+static void put_strings(FILE *out)
 {
-	pfmi_region_put(out, "\"stringTable\":[\"\"");
+	fprintf(out, "\"stringTable\":[\"\"");
 	for (uint32_t i = 1; i <= pfmi_region_get_last_number(); i++) {
-		pfmi_region_put(out, ",");
+		fprintf(out, ",");
 		pfmi_region_put_json(out, pfmi_region_get_name(i));
 	}
-	pfmi_region_put(out, "]");
+	fprintf(out, "]");
 }
 
 /* The main thread has the program's name. */
-static void put_thread_name(struct text *out, int tid)
+static void put_thread_name(FILE *out, int tid)
 {
 	char name[300];
 
@@ -114,33 +114,31 @@ static void put_thread_name(struct text *out, int tid)
 }
 
 /* Writes a thread with @n slices. */
-static void put_thread(struct text *out, const pfm_region_results_t *r, int tid,
+static void put_thread(FILE *out, const pfm_region_results_t *r, int tid,
                        const struct visit_slice *const *slices, size_t n)
 {
-	pfmi_region_put(out,
-	                "{\"tid\":%d,\"pid\":%d,\"processType\":\"default\",\"registerTime\":0,"
-	                "\"unregisterTime\":null,\"name\":",
-	                tid, (int)getpid());
+	fprintf(out,
+	        "{\"tid\":%d,\"pid\":%d,\"processType\":\"default\",\"registerTime\":0,"
+	        "\"unregisterTime\":null,\"name\":",
+	        tid, (int)getpid());
 	put_thread_name(out, tid);
-	pfmi_region_put(out, ",\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,"
-	                     "\"phase\":3,\"category\":4,\"data\":5},\"data\":[");
+	fprintf(out, ",\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,"
+	             "\"phase\":3,\"category\":4,\"data\":5},\"data\":[");
 	for (size_t i = 0; i < n; i++) {
-		pfmi_region_put(out, "%s", i ? "," : "");
+		fprintf(out, "%s", i ? "," : "");
 		put_marker(out, r, slices[i]);
 	}
-	pfmi_region_put(out,
-	                "]},\"samples\":{\"schema\":{\"stack\":0,\"time\":1,\"responsiveness\":2},"
-	                "\"data\":[]},\"frameTable\":{\"schema\":{\"location\":0,"
-	                "\"relevantForJS\":1,\"innerWindowID\":2,\"implementation\":3,"
-	                "\"optimizations\":4,\"line\":5,\"column\":6,\"category\":7,"
-	                "\"subcategory\":8},\"data\":[]},\"stackTable\":{\"schema\":{"
-	                "\"prefix\":0,\"frame\":1},\"data\":[]},");
+	fprintf(out, "]},\"samples\":{\"schema\":{\"stack\":0,\"time\":1,\"responsiveness\":2},"
+	             "\"data\":[]},\"frameTable\":{\"schema\":{\"location\":0,"
+	             "\"relevantForJS\":1,\"innerWindowID\":2,\"implementation\":3,"
+	             "\"optimizations\":4,\"line\":5,\"column\":6,\"category\":7,"
+	             "\"subcategory\":8},\"data\":[]},\"stackTable\":{\"schema\":{"
+	             "\"prefix\":0,\"frame\":1},\"data\":[]},");
 	put_strings(out);
-	pfmi_region_put(out, "}\n");
+	fprintf(out, "}\n");
 }
 
-static void put_threads(struct text *out, const pfm_region_results_t *r,
-                        const struct slice_list *list)
+static void put_threads(FILE *out, const pfm_region_results_t *r, const struct slice_list *list)
 {
 	int main_thread = (int)getpid();
 	bool is_first = true;
@@ -154,26 +152,25 @@ static void put_threads(struct text *out, const pfm_region_results_t *r,
 	for (size_t i = 0; i < list->n; i += n) {
 		for (n = 1; i + n < list->n && list->items[i + n]->tid == list->items[i]->tid;)
 			n++;
-		pfmi_region_put(out, "%s", is_first ? "" : ",");
+		fprintf(out, "%s", is_first ? "" : ",");
 		put_thread(out, r, list->items[i]->tid, list->items + i, n);
 		is_first = false;
 	}
 }
 
-void pfmi_region_write_firefox(struct text *out, const pfm_region_results_t *r)
+bool pfmi_region_write_firefox(FILE *out, const pfm_region_results_t *r)
 {
 	struct slice_list list;
 
 	if (!pfmi_slices_collect(&list)) {
-		out->failed = true;
-		return;
+		return false;
 	}
 	put_head(out);
 	put_threads(out, r, &list);
-	pfmi_region_put(
-		out,
-		"],\"processes\":[],\"pausedRanges\":[],\"pfm\":{\"visitsNotDrawn\":%" PRIu64
-		"}}\n",
-		list.dropped);
+	fprintf(out,
+	        "],\"processes\":[],\"pausedRanges\":[],\"pfm\":{\"visitsNotDrawn\":%" PRIu64
+	        "}}\n",
+	        list.dropped);
 	free(list.items);
+	return true;
 }

@@ -6,144 +6,144 @@
 #include <unistd.h>
 #include "region/region.h"
 
-static void put_real(struct text *out, const char *key, double value)
+static void put_real(FILE *out, const char *key, double value)
 {
-	pfmi_region_put(out, ",\"%s\":", key);
+	fprintf(out, ",\"%s\":", key);
 	pfmi_region_put_real(out, 6, value);
 }
 
-static void put_variance(struct text *out, double variance)
+static void put_variance(FILE *out, double variance)
 {
 	if (variance < 0)
-		pfmi_region_put(out, ",\"variance\":null");
+		fprintf(out, ",\"variance\":null");
 	else
 		put_real(out, "variance", variance);
 }
 
-static void put_text(struct text *out, const char *key, const char *text)
+static void put_text(FILE *out, const char *key, const char *text)
 {
-	pfmi_region_put(out, ",\"%s\":", key);
+	fprintf(out, ",\"%s\":", key);
 	pfmi_region_put_json(out, text);
 }
 
-static void put_process(struct text *out, const pfm_region_results_t *r)
+static void put_process(FILE *out, const pfm_region_results_t *r)
 {
 	double inside, pair;
 
 	pfm_regions_cost(&inside, &pair);
-	pfmi_region_put(out, "{\"process\":%d", (int)getpid());
+	fprintf(out, "{\"process\":%d", (int)getpid());
 	put_text(out, "program", program_invocation_short_name);
-	pfmi_region_put(out, ",\"subtracted\":%s,\"missed\":%" PRIu64 ",\"unmatched\":%" PRIu64,
-	                r->flags & PFM_REGIONS_NO_SUBTRACT ? "false" : "true", r->missed,
-	                r->unmatched);
+	fprintf(out, ",\"subtracted\":%s,\"missed\":%" PRIu64 ",\"unmatched\":%" PRIu64,
+	        r->flags & PFM_REGIONS_NO_SUBTRACT ? "false" : "true", r->missed, r->unmatched);
 	put_real(out, "wall_inside_ns", inside);
 	put_real(out, "wall_pair_ns", pair);
-	pfmi_region_put(out, ",\"events\":[");
+	fprintf(out, ",\"events\":[");
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfm_describe_region_event(k, &e);
-		pfmi_region_put(out, "%s{\"event\":", k ? "," : "");
+		fprintf(out, "%s{\"event\":", k ? "," : "");
 		pfmi_region_put_json(out, e.name);
 		put_text(out, "unit", e.unit);
-		pfmi_region_put(out, ",\"round\":%u,\"rounds\":%u,\"whole_machine\":%s", e.round,
-		                e.n_rounds, e.whole_machine ? "true" : "false");
+		fprintf(out, ",\"round\":%u,\"rounds\":%u,\"whole_machine\":%s", e.round,
+		        e.n_rounds, e.whole_machine ? "true" : "false");
 		put_real(out, "inside", e.cost_inside);
 		put_real(out, "pair", e.cost_pair);
 		put_text(out, "why", e.why);
 		put_text(out, "remedy", e.remedy);
-		pfmi_region_put(out, "}");
+		fprintf(out, "}");
 	}
-	pfmi_region_put(out, "]}\n");
+	fprintf(out, "]}\n");
 }
 
-static void put_count(struct text *out, const pfm_region_results_t *r, unsigned i, unsigned k)
+static void put_count(FILE *out, const pfm_region_results_t *r, unsigned i, unsigned k)
 {
 	pfm_region_event_t e = PFM_INIT(e);
 	pfm_region_count_t c = PFM_INIT(c);
 
 	pfm_describe_region_event(k, &e);
 	pfm_region_count(r, i, k, &c);
-	pfmi_region_put(out, "%s{\"event\":", k ? "," : "");
+	fprintf(out, "%s{\"event\":", k ? "," : "");
 	pfmi_region_put_json(out, e.name);
 	if (c.quality == PFM_QUALITY_EXACT || c.quality == PFM_QUALITY_PARTIAL) {
-		pfmi_region_put(out,
-		                ",\"inclusive\":%" PRIu64 ",\"exclusive\":%" PRIu64
-		                ",\"min\":%" PRIu64 ",\"max\":%" PRIu64,
-		                c.inclusive, c.exclusive, c.min, c.max);
+		fprintf(out,
+		        ",\"inclusive\":%" PRIu64 ",\"exclusive\":%" PRIu64 ",\"min\":%" PRIu64
+		        ",\"max\":%" PRIu64,
+		        c.inclusive, c.exclusive, c.min, c.max);
 		put_variance(out, c.variance);
 	} else {
-		pfmi_region_put(out, ",\"inclusive\":null,\"exclusive\":null,\"min\":null,\"max\":"
-		                     "null,\"variance\":null");
+		fprintf(out, ",\"inclusive\":null,\"exclusive\":null,\"min\":null,\"max\":"
+		             "null,\"variance\":null");
 	}
-	pfmi_region_put(out, ",\"visits\":%" PRIu64, c.visits);
+	fprintf(out, ",\"visits\":%" PRIu64, c.visits);
 	put_text(out, "quality", pfm_quality_name(c.quality));
 	if (c.cause != PFM_CAUSE_NONE)
 		put_text(out, "cause", pfm_cause_name(c.cause));
-	pfmi_region_put(out, ",\"overhead\":%" PRIu64 "}", c.overhead);
+	fprintf(out, ",\"overhead\":%" PRIu64 "}", c.overhead);
 }
 
-static void put_metric(struct text *out, const pfm_region_results_t *r, unsigned i, unsigned m)
+static void put_metric(FILE *out, const pfm_region_results_t *r, unsigned i, unsigned m)
 {
 	pfm_session_metric_t value = PFM_INIT(value);
 	const char *name;
 	int rc = pfm_region_metric(r, i, m, &name, &value);
 
-	pfmi_region_put(out, "%s{\"metric\":", m ? "," : "");
+	fprintf(out, "%s{\"metric\":", m ? "," : "");
 	pfmi_region_put_json(out, rc ? "" : name);
 	if (!rc && value.state == PFM_METRIC_DEFINED) {
 		put_real(out, "value", value.value);
 		put_real(out, "low", value.low);
 		put_real(out, "high", value.high);
 	} else {
-		pfmi_region_put(out, ",\"value\":null");
+		fprintf(out, ",\"value\":null");
 		put_text(out, "state",
 		         pfm_metric_state_name(rc ? PFM_METRIC_NOT_COUNTED : value.state));
 	}
 	put_text(out, "quality", pfm_quality_name(rc ? PFM_QUALITY_NOT_COUNTED : value.quality));
-	pfmi_region_put(out, "}");
+	fprintf(out, "}");
 }
 
-static void put_row(struct text *out, const pfm_region_results_t *r, unsigned i)
+static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 {
 	pfm_region_info_t info = PFM_INIT(info);
 
 	pfm_describe_region(r, i, &info);
-	pfmi_region_put(out, "{\"region\":");
+	fprintf(out, "{\"region\":");
 	pfmi_region_put_json(out, info.region);
 	if (*info.parent)
 		put_text(out, "parent", info.parent);
 	else
-		pfmi_region_put(out, ",\"parent\":null");
+		fprintf(out, ",\"parent\":null");
 	if (info.thread > 0)
-		pfmi_region_put(out, ",\"thread\":%d", info.thread);
+		fprintf(out, ",\"thread\":%d", info.thread);
 	else
-		pfmi_region_put(out, ",\"thread\":\"%s\"", info.thread ? "ended" : "all");
-	pfmi_region_put(out,
-	                ",\"process\":%d,\"threads\":%" PRIu64 ",\"visits\":%" PRIu64
-	                ",\"outermost\":%" PRIu64 ",\"unfinished\":%" PRIu64,
-	                (int)getpid(), info.threads, info.visits, info.outermost, info.unfinished);
-	pfmi_region_put(out,
-	                ",\"costly\":%s,\"wall_ns\":{\"inclusive\":%" PRIu64
-	                ",\"exclusive\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64,
-	                info.costly ? "true" : "false", info.wall, info.exclusive, info.wall_min,
-	                info.wall_max);
+		fprintf(out, ",\"thread\":\"%s\"", info.thread ? "ended" : "all");
+	fprintf(out,
+	        ",\"process\":%d,\"threads\":%" PRIu64 ",\"visits\":%" PRIu64
+	        ",\"outermost\":%" PRIu64 ",\"unfinished\":%" PRIu64,
+	        (int)getpid(), info.threads, info.visits, info.outermost, info.unfinished);
+	fprintf(out,
+	        ",\"costly\":%s,\"wall_ns\":{\"inclusive\":%" PRIu64 ",\"exclusive\":%" PRIu64
+	        ",\"min\":%" PRIu64 ",\"max\":%" PRIu64,
+	        info.costly ? "true" : "false", info.wall, info.exclusive, info.wall_min,
+	        info.wall_max);
 	put_variance(out, info.wall_variance);
 	if (info.task_visits)
-		pfmi_region_put(out, "},\"task_ns\":%" PRIu64 ",\"counts\":[", info.task);
+		fprintf(out, "},\"task_ns\":%" PRIu64 ",\"counts\":[", info.task);
 	else
-		pfmi_region_put(out, "},\"task_ns\":null,\"counts\":[");
+		fprintf(out, "},\"task_ns\":null,\"counts\":[");
 	for (unsigned k = 0; k < pfm_count_region_events(); k++)
 		put_count(out, r, i, k);
-	pfmi_region_put(out, "],\"metrics\":[");
+	fprintf(out, "],\"metrics\":[");
 	for (unsigned m = 0; m < pfm_count_region_metrics(); m++)
 		put_metric(out, r, i, m);
-	pfmi_region_put(out, "]}\n");
+	fprintf(out, "]}\n");
 }
 
-void pfmi_region_write_json(struct text *out, const pfm_region_results_t *r)
+bool pfmi_region_write_json(FILE *out, const pfm_region_results_t *r)
 {
 	put_process(out, r);
 	for (unsigned i = 0; i < r->n; i++)
 		put_row(out, r, i);
+	return true;
 }

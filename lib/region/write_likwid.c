@@ -15,17 +15,17 @@
 
 enum { TAG_MAX = 139 };
 
-static void put_number(struct text *out, double value)
+static void put_number(FILE *out, double value)
 {
-	pfmi_region_put(out, " ");
+	fprintf(out, " ");
 	pfmi_region_put_exponent(out, value);
 }
 
-static void put_values(struct text *out, const pfm_region_results_t *r, uint32_t region, int tid)
+static void put_values(FILE *out, const pfm_region_results_t *r, uint32_t region, int tid)
 {
 	unsigned n = pfm_count_region_events();
 
-	pfmi_region_put(out, " %u", n);
+	fprintf(out, " %u", n);
 	for (unsigned k = 0; k < n; k++) {
 		double sum = 0;
 
@@ -39,11 +39,11 @@ static void put_values(struct text *out, const pfm_region_results_t *r, uint32_t
 		}
 		put_number(out, sum);
 	}
-	pfmi_region_put(out, "\n");
+	fprintf(out, "\n");
 }
 
-static void put_thread(struct text *out, const pfm_region_results_t *r, uint32_t region,
-                       unsigned id, int tid, unsigned number)
+static void put_thread(FILE *out, const pfm_region_results_t *r, uint32_t region, unsigned id,
+                       int tid, unsigned number)
 {
 	uint64_t visits = 0, wall = 0;
 	bool met = false;
@@ -60,7 +60,7 @@ static void put_thread(struct text *out, const pfm_region_results_t *r, uint32_t
 	}
 	if (!met || !visits)
 		return;
-	pfmi_region_put(out, "%u 0 %u %" PRIu64, id, number, visits);
+	fprintf(out, "%u 0 %u %" PRIu64, id, number, visits);
 	put_number(out, (double)wall / 1e9);
 	put_values(out, r, region, tid);
 }
@@ -70,22 +70,21 @@ static bool is_first_of_region(const pfm_region_results_t *r, unsigned i)
 	return i == 0 || r->rows[i].region != r->rows[i - 1].region;
 }
 
-void pfmi_region_write_likwid(struct text *out, const pfm_region_results_t *r)
+bool pfmi_region_write_likwid(FILE *out, const pfm_region_results_t *r)
 {
 	unsigned n, regions = 0, id = 0;
 	int *tids = pfmi_region_list_threads(r, &n);
 
 	if (!tids) {
-		out->failed = true;
-		return;
+		return false;
 	}
 	for (unsigned i = 0; i < r->n; i++)
 		regions += is_first_of_region(r, i);
-	pfmi_region_put(out, "%u %u 1\n", n, regions);
+	fprintf(out, "%u %u 1\n", n, regions);
 	for (unsigned i = 0; i < r->n; i++)
 		if (is_first_of_region(r, i))
-			pfmi_region_put(out, "%u:%.*s-0\n", id++, TAG_MAX,
-			                pfmi_region_get_name(r->rows[i].region));
+			fprintf(out, "%u:%.*s-0\n", id++, TAG_MAX,
+			        pfmi_region_get_name(r->rows[i].region));
 	id = 0;
 	for (unsigned i = 0; i < r->n; i++) {
 		if (!is_first_of_region(r, i))
@@ -95,4 +94,5 @@ void pfmi_region_write_likwid(struct text *out, const pfm_region_results_t *r)
 		id++;
 	}
 	free(tids);
+	return true;
 }

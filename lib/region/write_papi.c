@@ -8,22 +8,22 @@
 #include <string.h>
 #include "region/region.h"
 
-static void put_definitions(struct text *out)
+static void put_definitions(FILE *out)
 {
-	pfmi_region_put(out, "  \"event_definitions\": {");
+	fprintf(out, "  \"event_definitions\": {");
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfm_describe_region_event(k, &e);
-		pfmi_region_put(out, "%s\n    ", k ? "," : "");
+		fprintf(out, "%s\n    ", k ? "," : "");
 		pfmi_region_put_json(out, e.name);
-		pfmi_region_put(out, ": {\"component\": \"perf_event\", \"type\": \"delta\"}");
+		fprintf(out, ": {\"component\": \"perf_event\", \"type\": \"delta\"}");
 	}
-	pfmi_region_put(out, "\n  },\n");
+	fprintf(out, "\n  },\n");
 }
 
 /* Writes the counts of row @i. @cycles: only those of "cycles", which have a place of their own. */
-static void put_counts(struct text *out, const pfm_region_results_t *r, unsigned i, bool cycles)
+static void put_counts(FILE *out, const pfm_region_results_t *r, unsigned i, bool cycles)
 {
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
 		pfm_region_event_t e = PFM_INIT(e);
@@ -36,15 +36,15 @@ static void put_counts(struct text *out, const pfm_region_results_t *r, unsigned
 		if (pfm_region_count(r, i, k, &c) || !c.visits || (cycles && !is_cycles))
 			continue;
 		if (cycles) {
-			pfmi_region_put(out, "%" PRIu64, c.inclusive);
+			fprintf(out, "%" PRIu64, c.inclusive);
 			return;
 		}
-		pfmi_region_put(out, ", ");
+		fprintf(out, ", ");
 		pfmi_region_put_json(out, e.name);
-		pfmi_region_put(out, ": \"%" PRIu64 "\"", c.inclusive);
+		fprintf(out, ": \"%" PRIu64 "\"", c.inclusive);
 	}
 	if (cycles)
-		pfmi_region_put(out, "0");
+		fprintf(out, "0");
 }
 
 /* Returns the number of the record of row @i's parent in the same thread, or -1. */
@@ -62,53 +62,56 @@ static int find_parent_record(const pfm_region_results_t *r, unsigned i)
 	return -1;
 }
 
-static void put_thread(struct text *out, const pfm_region_results_t *r, int tid)
+static void put_thread(FILE *out, const pfm_region_results_t *r, int tid)
 {
 	unsigned record = 0;
 
-	pfmi_region_put(out, "{\"regions\": {");
+	fprintf(out, "{\"regions\": {");
 	for (unsigned i = 0; i < r->n; i++) {
 		pfm_region_info_t info = PFM_INIT(info);
 
 		if (r->rows[i].tid != tid)
 			continue;
 		pfm_describe_region(r, i, &info);
-		pfmi_region_put(out, "%s\n      \"%u\": {\"name\": ", record ? "," : "", record);
+		fprintf(out, "%s\n      \"%u\": {\"name\": ", record ? "," : "", record);
 		pfmi_region_put_json(out, info.region);
-		pfmi_region_put(out, ", \"parent_region_id\": \"%d\", \"cycles\": \"",
-		                find_parent_record(r, i));
+		fprintf(out, ", \"parent_region_id\": \"%d\", \"cycles\": \"",
+		        find_parent_record(r, i));
 		put_counts(out, r, i, true);
-		pfmi_region_put(out, "\", \"real_time_nsec\": \"%" PRIu64 "\"", info.wall);
+		fprintf(out, "\", \"real_time_nsec\": \"%" PRIu64 "\"", info.wall);
 		put_counts(out, r, i, false);
-		pfmi_region_put(out, "}");
+		fprintf(out, "}");
 		record++;
 	}
-	pfmi_region_put(out, "\n    }}");
+	fprintf(out, "\n    }}");
 }
 
-static void put_threads(struct text *out, const pfm_region_results_t *r)
+static bool put_threads(FILE *out, const pfm_region_results_t *r)
 {
 	unsigned n;
 	int *tids = pfmi_region_list_threads(r, &n);
 
 	if (!tids) {
-		out->failed = true;
-		return;
+		return false;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		pfmi_region_put(out, "%s\n    \"%u\": ", i ? "," : "", i);
+		fprintf(out, "%s\n    \"%u\": ", i ? "," : "", i);
 		put_thread(out, r, tids[i]);
 	}
 	free(tids);
+	return true;
 }
 
-void pfmi_region_write_papi(struct text *out, const pfm_region_results_t *r)
+bool pfmi_region_write_papi(FILE *out, const pfm_region_results_t *r)
 {
-	pfmi_region_put(out, "{\n  \"papi_version\": \"7.2.0\",\n  \"cpu_info\": \"\",\n  "
-	                     "\"max_cpu_rate_mhz\": \"0\",\n"
-	                     "  \"min_cpu_rate_mhz\": \"0\",\n");
+	bool is_listed;
+
+	fprintf(out, "{\n  \"papi_version\": \"7.2.0\",\n  \"cpu_info\": \"\",\n  "
+	             "\"max_cpu_rate_mhz\": \"0\",\n"
+	             "  \"min_cpu_rate_mhz\": \"0\",\n");
 	put_definitions(out);
-	pfmi_region_put(out, "  \"threads\": {");
-	put_threads(out, r);
-	pfmi_region_put(out, "\n  }\n}\n");
+	fprintf(out, "  \"threads\": {");
+	is_listed = put_threads(out, r);
+	fprintf(out, "\n  }\n}\n");
+	return is_listed;
 }

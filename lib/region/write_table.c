@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "region/region.h"
 
-enum { COUNT_COLUMNS = 20, NAME_COLUMNS = 32 };
+enum { COUNT_COLUMNS = 20, NAME_COLUMNS = 32, VALUE_SIZE = REAL_SIZE + 256 };
 
 /* Formats a number as "1,234,567". */
 static const char *format_grouped(uint64_t value, char buf[32])
@@ -23,7 +23,7 @@ static const char *format_grouped(uint64_t value, char buf[32])
 	return buf;
 }
 
-static void put_duration(struct text *out, uint64_t ns)
+static void put_duration(FILE *out, uint64_t ns)
 {
 	static const struct {
 		uint64_t from;
@@ -34,10 +34,10 @@ static void put_duration(struct text *out, uint64_t ns)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (ns >= units[i].from) {
 			pfmi_region_put_real(out, 3, (double)ns / units[i].unit);
-			pfmi_region_put(out, " %s", units[i].name);
+			fprintf(out, " %s", units[i].name);
 			return;
 		}
-	pfmi_region_put(out, "%" PRIu64 " ns", ns);
+	fprintf(out, "%" PRIu64 " ns", ns);
 }
 
 /* Newton's method, because the library does not use libm. */
@@ -55,103 +55,93 @@ static double compute_root(double v)
 	return 0;
 }
 
-static void put_plural(struct text *out, uint64_t n, const char *what)
+static void put_plural(FILE *out, uint64_t n, const char *what)
 {
 	char buf[32];
 
-	pfmi_region_put(out, "%s %s%s", format_grouped(n, buf), what, n == 1 ? "" : "s");
+	fprintf(out, "%s %s%s", format_grouped(n, buf), what, n == 1 ? "" : "s");
 }
 
-static void put_heading(struct text *out, const pfm_region_info_t *info)
+static void put_heading(FILE *out, const pfm_region_info_t *info)
 {
-	pfmi_region_put(out, "\n%s", info->region);
+	fprintf(out, "\n%s", info->region);
 	if (*info->parent)
-		pfmi_region_put(out, " (in %s)", info->parent);
+		fprintf(out, " (in %s)", info->parent);
 	if (info->thread)
-		pfmi_region_put(out,
-		                info->thread > 0 ? ", thread %d" : ", threads that ended later",
-		                info->thread);
-	pfmi_region_put(out, ": ");
+		fprintf(out, info->thread > 0 ? ", thread %d" : ", threads that ended later",
+		        info->thread);
+	fprintf(out, ": ");
 	put_plural(out, info->visits, "visit");
 	if (!info->thread && info->threads > 1)
-		pfmi_region_put(out, " in %" PRIu64 " threads", info->threads);
+		fprintf(out, " in %" PRIu64 " threads", info->threads);
 	if (info->unfinished)
-		pfmi_region_put(out, ", %" PRIu64 " unfinished", info->unfinished);
+		fprintf(out, ", %" PRIu64 " unfinished", info->unfinished);
 	if (info->costly)
-		pfmi_region_put(out, "  [begin and end cost more than 10 %% of a count]");
-	pfmi_region_put(out, "\n");
+		fprintf(out, "  [begin and end cost more than 10 %% of a count]");
+	fprintf(out, "\n");
 }
 
-static void put_times(struct text *out, const pfm_region_info_t *info)
+static void put_times(FILE *out, const pfm_region_info_t *info)
 {
-	pfmi_region_put(out, "%*swall ", COUNT_COLUMNS + 2, "");
+	fprintf(out, "%*swall ", COUNT_COLUMNS + 2, "");
 	put_duration(out, info->wall);
-	pfmi_region_put(out, ", own ");
+	fprintf(out, ", own ");
 	put_duration(out, info->exclusive);
 	if (info->task_visits) {
-		pfmi_region_put(out, ", on a CPU ");
+		fprintf(out, ", on a CPU ");
 		put_duration(out, info->task);
 	}
 	if (info->outermost > 1) {
-		pfmi_region_put(out, "; a visit ");
+		fprintf(out, "; a visit ");
 		put_duration(out, info->wall_min);
-		pfmi_region_put(out, " to ");
+		fprintf(out, " to ");
 		put_duration(out, info->wall_max);
 	}
-	pfmi_region_put(out, "\n");
+	fprintf(out, "\n");
 }
 
-static void put_missing(struct text *out, const pfm_region_event_t *e, const pfm_region_count_t *c)
+static void put_missing(FILE *out, const pfm_region_event_t *e, const pfm_region_count_t *c)
 {
-	pfmi_region_put(out, "%*s  %-*s%s%s\n", COUNT_COLUMNS, pfm_quality_name(c->quality),
-	                NAME_COLUMNS, e->name, *e->why ? "  " : "",
-	                *e->why ? e->why : pfm_cause_name(c->cause));
+	fprintf(out, "%*s  %-*s%s%s\n", COUNT_COLUMNS, pfm_quality_name(c->quality), NAME_COLUMNS,
+	        e->name, *e->why ? "  " : "", *e->why ? e->why : pfm_cause_name(c->cause));
 }
 
-static void put_value(struct text *out, const pfm_region_event_t *e, uint64_t value, double scale)
+/* Formats a value with its unit. */
+static const char *format_value(const pfm_region_event_t *e, uint64_t value, double scale,
+                                char text[VALUE_SIZE])
 {
-	char buf[32];
+	char number[REAL_SIZE];
 
-	if (*e->unit || (scale != 1 && scale != 0)) {
-		pfmi_region_put_real(out, 3, (double)value * scale);
-		pfmi_region_put(out, "%s%s", *e->unit ? " " : "", e->unit);
-	} else {
-		pfmi_region_put(out, "%s", format_grouped(value, buf));
-	}
+	if (!*e->unit && (scale == 1 || scale == 0))
+		return format_grouped(value, text);
+	snprintf(text, VALUE_SIZE, "%s%s%s",
+	         pfmi_region_format_real(3, (double)value * scale, number), *e->unit ? " " : "",
+	         e->unit);
+	return text;
 }
 
-static void put_padded(struct text *out, const pfm_region_event_t *e, uint64_t value, double scale)
-{
-	struct text cell = { 0 };
-
-	put_value(&cell, e, value, scale);
-	pfmi_region_put(out, "%*.*s", COUNT_COLUMNS, (int)cell.n, cell.bytes ? cell.bytes : "");
-	pfmi_region_text_free(&cell);
-}
-
-static void put_count(struct text *out, const pfm_region_info_t *info, const pfm_region_event_t *e,
+static void put_count(FILE *out, const pfm_region_info_t *info, const pfm_region_event_t *e,
                       const pfm_region_count_t *c)
 {
-	put_padded(out, e, c->inclusive, c->scale);
-	pfmi_region_put(out, "  %-*s  own ", NAME_COLUMNS, e->name);
-	put_value(out, e, c->exclusive, c->scale);
+	char text[VALUE_SIZE];
+
+	fprintf(out, "%*s  %-*s  own ", COUNT_COLUMNS,
+	        format_value(e, c->inclusive, c->scale, text), NAME_COLUMNS, e->name);
+	fputs(format_value(e, c->exclusive, c->scale, text), out);
 	if (c->visits > 1) {
-		pfmi_region_put(out, "; a visit ");
-		put_value(out, e, c->min, c->scale);
-		pfmi_region_put(out, " to ");
-		put_value(out, e, c->max, c->scale);
-		pfmi_region_put(out, ", deviation ");
+		fprintf(out, "; a visit %s", format_value(e, c->min, c->scale, text));
+		fprintf(out, " to %s, deviation ", format_value(e, c->max, c->scale, text));
 		pfmi_region_put_real(out, 1, compute_root(c->variance) * c->scale);
 	}
 	if (c->quality != PFM_QUALITY_EXACT)
-		pfmi_region_put(out, "; counted in %" PRIu64 " of %" PRIu64 " visits", c->visits,
-		                info->outermost);
+		fprintf(out, "; counted in %" PRIu64 " of %" PRIu64 " visits", c->visits,
+		        info->outermost);
 	if (e->whole_machine)
-		pfmi_region_put(out, "; whole machine while the region ran");
-	pfmi_region_put(out, "\n");
+		fprintf(out, "; whole machine while the region ran");
+	fprintf(out, "\n");
 }
 
-static void put_metrics(struct text *out, const pfm_region_results_t *r, unsigned i)
+static void put_metrics(FILE *out, const pfm_region_results_t *r, unsigned i)
 {
 	for (unsigned m = 0; m < pfm_count_region_metrics(); m++) {
 		pfm_session_metric_t value = PFM_INIT(value);
@@ -160,17 +150,17 @@ static void put_metrics(struct text *out, const pfm_region_results_t *r, unsigne
 		if (pfm_region_metric(r, i, m, &name, &value))
 			continue;
 		if (value.state != PFM_METRIC_DEFINED) {
-			pfmi_region_put(out, "%*s  %s\n", COUNT_COLUMNS,
-			                pfm_metric_state_name(value.state), name);
+			fprintf(out, "%*s  %s\n", COUNT_COLUMNS, pfm_metric_state_name(value.state),
+			        name);
 			continue;
 		}
-		pfmi_region_put(out, "%*s", COUNT_COLUMNS - 12, "");
+		fprintf(out, "%*s", COUNT_COLUMNS - 12, "");
 		pfmi_region_put_real(out, 4, value.value);
-		pfmi_region_put(out, "  %s\n", name);
+		fprintf(out, "  %s\n", name);
 	}
 }
 
-static void put_row(struct text *out, const pfm_region_results_t *r, unsigned i)
+static void put_row(FILE *out, const pfm_region_results_t *r, unsigned i)
 {
 	pfm_region_info_t info = PFM_INIT(info);
 
@@ -194,46 +184,45 @@ static void put_row(struct text *out, const pfm_region_results_t *r, unsigned i)
 }
 
 /* Writes the cost of an empty visit: "41 ns, 96 instructions". */
-static void put_cost(struct text *out, const pfm_region_results_t *r)
+static void put_cost(FILE *out, const pfm_region_results_t *r)
 {
+	char text[VALUE_SIZE];
 	double inside, pair;
 
 	pfm_regions_cost(&inside, &pair);
-	pfmi_region_put(out, "Cost of an empty visit: ");
+	fprintf(out, "Cost of an empty visit: ");
 	pfmi_region_put_real(out, 0, pair);
-	pfmi_region_put(out, " ns (");
+	fprintf(out, " ns (");
 	pfmi_region_put_real(out, 0, inside);
-	pfmi_region_put(out, " ns inside it)");
+	fprintf(out, " ns inside it)");
 	for (unsigned k = 0; k < pfm_count_region_events(); k++) {
 		pfm_region_event_t e = PFM_INIT(e);
 
 		pfm_describe_region_event(k, &e);
 		if (e.cost_pair < 0.5)
 			continue;
-		pfmi_region_put(out, ", ");
-		put_value(out, &e, (uint64_t)(e.cost_pair + 0.5),
-		          pfmi_regions.layout.events[k].scale);
-		pfmi_region_put(out, " %s", e.name);
+		fprintf(out, ", %s %s",
+		        format_value(&e, (uint64_t)(e.cost_pair + 0.5),
+		                     pfmi_regions.layout.events[k].scale, text),
+		        e.name);
 	}
-	pfmi_region_put(out, r->flags & PFM_REGIONS_NO_SUBTRACT ? "; not subtracted\n"
-	                                                        : "; subtracted\n");
+	fprintf(out, r->flags & PFM_REGIONS_NO_SUBTRACT ? "; not subtracted\n" : "; subtracted\n");
 }
 
-void pfmi_region_write_table(struct text *out, const pfm_region_results_t *r)
+bool pfmi_region_write_table(FILE *out, const pfm_region_results_t *r)
 {
-	pfmi_region_put(out, "Regions of %s, process %d\n", program_invocation_short_name,
-	                (int)getpid());
+	fprintf(out, "Regions of %s, process %d\n", program_invocation_short_name, (int)getpid());
 	put_cost(out, r);
 	if (r->missed)
-		pfmi_region_put(out,
-		                "%" PRIu64 " begins and ends in signal handlers were ignored: they "
-		                "interrupted another one.\n",
-		                r->missed);
+		fprintf(out,
+		        "%" PRIu64 " begins and ends in signal handlers were ignored: they "
+		        "interrupted another one.\n",
+		        r->missed);
 	if (r->unmatched)
-		pfmi_region_put(out, "%" PRIu64 " ends without a begin were ignored.\n",
-		                r->unmatched);
+		fprintf(out, "%" PRIu64 " ends without a begin were ignored.\n", r->unmatched);
 	if (!r->n)
-		pfmi_region_put(out, "No region was entered.\n");
+		fprintf(out, "No region was entered.\n");
 	for (unsigned i = 0; i < r->n; i++)
 		put_row(out, r, i);
+	return true;
 }

@@ -31,14 +31,14 @@ static void results_are_written_to_a_descriptor(void **state)
 	assert_non_null(f);
 	make_regions(&m);
 	make_results(&made, "write");
-	want = write_to_text(pfmi_region_write_csv, &made);
+	want = write_to_text(pfmi_region_write_csv, &made.results);
 	assert_int_equal(pfm_write_regions(&made.results, fileno(f), "csv"), PFMLIB_SUCCESS);
 	assert_int_equal(pread(fileno(f), got, sizeof(got) - 1, 0), strlen(want));
 	assert_string_equal(got, want);
 	free(want);
 	assert_int_equal(ftruncate(fileno(f), 0), 0);
 	lseek(fileno(f), 0, SEEK_SET);
-	want = write_to_text(pfmi_region_write_table, &made);
+	want = write_to_text(pfmi_region_write_table, &made.results);
 	assert_int_equal(pfm_write_regions(&made.results, fileno(f), NULL), PFMLIB_SUCCESS);
 	assert_int_equal(lseek(fileno(f), 0, SEEK_CUR), strlen(want));
 	free(want);

@@ -25,7 +25,7 @@ static void visits_are_csv_lines(void **state)
 	              "%d,\"a,\"\"b\"\"\",,7,3,3000,2000,2500,cycles:u,600,400,100,300,3,exact,0\n"
 	              "%d,\"a,\"\"b\"\"\",,7,3,3000,2000,2500,page-faults,,,,,0,not counted,0\n",
 	         pid, pid, pid, pid);
-	got = write_to_text(pfmi_region_write_csv, &made);
+	got = write_to_text(pfmi_region_write_csv, &made.results);
 	assert_string_equal(got, want);
 	free(got);
 	unmake_regions(&m);
@@ -47,7 +47,7 @@ static void lines_without_events(void **state)
 	pfmi_regions.layout.n_events = 0;
 	snprintf(want, sizeof(want), HEAD "%d,inner,outer,ended,3,3000,2000,,,,,,,,,\n",
 	         (int)getpid());
-	got = write_to_text(pfmi_region_write_csv, &made);
+	got = write_to_text(pfmi_region_write_csv, &made.results);
 	assert_string_equal(got, want);
 	free(got);
 	unmake_regions(&m);

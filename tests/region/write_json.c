@@ -64,7 +64,7 @@ static void rows_are_json_lines(void **state)
 	make_results(&made, "js\"on");
 	made.results.missed = 4;
 	made.results.unmatched = 5;
-	text = at = write_to_text(pfmi_region_write_json, &made);
+	text = at = write_to_text(pfmi_region_write_json, &made.results);
 	for (unsigned i = 0; i < COUNT(lines); i++) {
 		lines[i] = json_loads(at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, NULL);
 		assert_non_null(lines[i]);

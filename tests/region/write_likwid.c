@@ -11,7 +11,7 @@ static void one_region_in_two_threads(void **state)
 	(void)state;
 	make_regions(&m);
 	make_results(&made, "likwid");
-	got = write_to_text(pfmi_region_write_likwid, &made);
+	got = write_to_text(pfmi_region_write_likwid, &made.results);
 	assert_string_equal(got, "1 1 1\n0:likwid-0\n0 0 0 3 3.000000e-06 2 6.000000e+02 nan\n");
 	free(got);
 	unmake_regions(&m);
@@ -33,7 +33,7 @@ static void parents_are_added(void **state)
 	rows[1].parent = pfmi_region_find_or_make_number("likwid: parent");
 	made.results.rows = rows;
 	made.results.n = 3;
-	got = write_to_text(pfmi_region_write_likwid, &made);
+	got = write_to_text(pfmi_region_write_likwid, &made.results);
 	assert_string_equal(got, "2 1 1\n0:likwid-0\n0 0 0 6 6.000000e-06 2 1.200000e+03 nan\n0 0 "
 	                         "1 3 3.000000e-06 2 6.000000e+02 nan\n");
 	free(got);
@@ -51,7 +51,7 @@ static void long_tags(void **state)
 	name[sizeof(name) - 1] = '\0';
 	make_regions(&m);
 	make_results(&made, name);
-	got = write_to_text(pfmi_region_write_likwid, &made);
+	got = write_to_text(pfmi_region_write_likwid, &made.results);
 	snprintf(want, sizeof(want), "1 1 1\n0:%.139s-0\n", name);
 	assert_memory_equal(got, want, strlen(want));
 	free(got);

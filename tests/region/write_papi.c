@@ -34,7 +34,7 @@ static void records_of_each_thread(void **state)
 	rows[2].parent = rows[1].region;
 	made.results.rows = rows;
 	made.results.n = 3;
-	text = write_to_text(pfmi_region_write_papi, &made);
+	text = write_to_text(pfmi_region_write_papi, &made.results);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	assert_non_null(json_object_get(json_object_get(root, "event_definitions"), "page-faults"));

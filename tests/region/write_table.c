@@ -17,7 +17,7 @@ static void table_of_one_region(void **state)
 	(void)state;
 	make_regions(&m);
 	make_results(&made, "table");
-	text = write_to_text(pfmi_region_write_table, &made);
+	text = write_to_text(pfmi_region_write_table, &made.results);
 	expect_piece(text, "Cost of an empty visit: 0 ns (0 ns inside it); subtracted\n");
 	expect_piece(text, "\ntable: 3 visits\n");
 	expect_piece(text, "wall 3.000 us, own 2.000 us; a visit 500 ns to 1.500 us\n");
@@ -52,7 +52,7 @@ static void threads_and_remarks(void **state)
 	m.events[0].system = true;
 	m.events[0].cost_pair = 1234;
 	pfmi_regions.layout.wall_pair = 41;
-	text = write_to_text(pfmi_region_write_table, &made);
+	text = write_to_text(pfmi_region_write_table, &made.results);
 	expect_piece(text, "Cost of an empty visit: 41 ns (0 ns inside it), 617.000 J cycles:u; "
 	                   "not subtracted\n");
 	expect_piece(text, "2 begins and ends in signal handlers were ignored");
@@ -75,7 +75,7 @@ static void table_without_regions(void **state)
 	make_regions(&m);
 	make_results(&made, "table");
 	made.results.n = 0;
-	text = write_to_text(pfmi_region_write_table, &made);
+	text = write_to_text(pfmi_region_write_table, &made.results);
 	expect_piece(text, "No region was entered.\n");
 	free(text);
 	unmake_regions(&m);

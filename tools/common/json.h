@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes JSON, one object a line, members in the order in which they are put.
  *
- * Jansson encodes every text and value; brackets, commas and whole numbers are written as they
- * come, because answers have a hundred thousand lines and counts use all of 64 bits, more than
- * Jansson's integers hold. The output is ASCII: other characters are \u escapes, and each byte that
- * is not UTF-8 becomes U+FFFD. */
+ * Values are written as they come, because answers have a hundred thousand lines and counts use all
+ * of 64 bits, more than Jansson's integers hold. The output is ASCII: other characters are \u
+ * escapes, and each byte that is not UTF-8 becomes U+FFFD. */
 #ifndef PFM_JSON_H
 #define PFM_JSON_H
 

@@ -8,7 +8,7 @@
 #include "diff/stats.h"
 #include "profile/render/flame_graph.h"
 #include "common/pfm.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 /* The event whose stacks are compared; d->n_events, and everything said, if it is not one. */
 static uint32_t find_compared_event(const struct diff *d)
@@ -119,9 +119,9 @@ static void put_box(FILE *out, const struct flame_boxes *b, const struct flame_b
 
 static void put_title(const struct diff *d, FILE *out)
 {
-	put_xml_text(out, d->paths[NEW_SIDE], strlen(d->paths[NEW_SIDE]));
+	base_put_xml(out, d->paths[NEW_SIDE], strlen(d->paths[NEW_SIDE]));
 	fputs(" after ", out);
-	put_xml_text(out, d->paths[OLD_SIDE], strlen(d->paths[OLD_SIDE]));
+	base_put_xml(out, d->paths[OLD_SIDE], strlen(d->paths[OLD_SIDE]));
 	fputs(": red grew, blue fell, grey did not change significantly", out);
 }
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 /* The state of a function of the reader. */
 struct callgrind_function {
@@ -149,7 +149,7 @@ static void put_events(struct exporter *e)
 			fputs("event: ", e->out);
 			put_event_word(e, i);
 			fputs(" : ", e->out);
-			put_line_text(e->out, profile_format_line(e->reader->events[i].name, line));
+			base_put_line(e->out, profile_format_line(e->reader->events[i].name, line));
 			putc('\n', e->out);
 		}
 	fputs("events: Samples", e->out);
@@ -170,7 +170,7 @@ static void put_name(struct exporter *e, const char *key, uint32_t id, const cha
 	fprintf(e->out, "%s=(%u)", key, id + 1);
 	if (!*is_named) {
 		putc(' ', e->out);
-		put_line_text(e->out, *name ? profile_format_line(name, line) : "???");
+		base_put_line(e->out, *name ? profile_format_line(name, line) : "???");
 	}
 	putc('\n', e->out);
 	*is_named = true;

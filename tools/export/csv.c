@@ -3,7 +3,7 @@
 #include "export/export.h"
 
 #include <stdlib.h>
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 struct csv {
 	char *stack; /* of the sample that is written */
@@ -19,7 +19,7 @@ static void begin_file(struct exporter *e)
 
 static void put_column(FILE *out, const char *text)
 {
-	put_csv_field(out, text, ",");
+	base_put_csv(out, text, ",");
 	putc(',', out);
 }
 
@@ -43,7 +43,7 @@ static void put_stack(struct exporter *e, const struct export_sample *s)
 	if (fclose(out) || !c->stack)
 		e->failed = true;
 	else
-		put_csv_field(e->out, c->stack, ",");
+		base_put_csv(e->out, c->stack, ",");
 	free(c->stack);
 	c->stack = NULL;
 }

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 struct folded {
 	struct text_pool lines;  /* stacks as text: several addresses may have one name */
@@ -29,7 +29,7 @@ static void put_names(const struct export_reader *r, const struct export_locatio
 
 	for (unsigned i = 0; i < l->n_names; i++) {
 		putc(';', out);
-		put_line_text(out, export_frame_text(export_name(r, l, i), line));
+		base_put_line(out, export_frame_text(export_name(r, l, i), line));
 		if (i)
 			fputs("_[i]", out);
 		else if (l->mode == PFM_MISC_KERNEL)
@@ -42,7 +42,7 @@ static void put_stack(struct exporter *e, const struct export_row *row, FILE *ou
 	const struct whole_stack *stack = &e->stacks.list[row->stack];
 	char line[NAME_LINE];
 
-	put_line_text(out, export_frame_text(export_text(e->reader, row->task), line));
+	base_put_line(out, export_frame_text(export_text(e->reader, row->task), line));
 	for (uint32_t i = stack->n; i-- > 0;)
 		put_names(e->reader, &e->reader->locations[e->stacks.frames[stack->first + i]],
 		          out);

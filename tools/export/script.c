@@ -4,7 +4,7 @@
 #include "export/export.h"
 
 #include <string.h>
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 static void begin_file(struct exporter *e)
 {
@@ -14,7 +14,7 @@ static void begin_file(struct exporter *e)
 		if (!export_has_column(&e->reader->events[i]))
 			continue;
 		fputs("# event : name = ", e->out);
-		put_line_text(e->out, e->reader->events[i].name);
+		base_put_line(e->out, e->reader->events[i].name);
 		putc('\n', e->out);
 	}
 	fputs("# ========\n#\n", e->out);
@@ -28,7 +28,7 @@ static void put_word(FILE *out, const char *text)
 	for (char *p = profile_format_line(text, line); *p; p++)
 		if (*p == ' ')
 			*p = '_';
-	put_line_text(out, *line ? line : "_");
+	base_put_line(out, *line ? line : "_");
 }
 
 /* A line without an indent would begin a sample. A task's name may hold blanks, as with perf, but
@@ -39,7 +39,7 @@ static void put_task(FILE *out, const char *text)
 
 	for (; *p == ' ' || *p == '#'; p++)
 		*p = '_';
-	put_line_text(out, *line ? line : "_");
+	base_put_line(out, *line ? line : "_");
 }
 
 static void put_frame(struct exporter *e, const struct export_location *l, unsigned i)
@@ -47,7 +47,7 @@ static void put_frame(struct exporter *e, const struct export_location *l, unsig
 	char line[NAME_LINE];
 
 	fprintf(e->out, "\t%16llx ", (unsigned long long)(l->address - l->is_caller));
-	put_line_text(e->out, l->has_name || !l->address
+	base_put_line(e->out, l->has_name || !l->address
 	                              ? profile_format_line(export_name(e->reader, l, i), line)
 	                              : "[unknown]");
 	fputs(" (", e->out);

@@ -7,7 +7,7 @@
 #include "report/disassembly.h"
 #include "common/pfm.h"
 #include "report/view.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 #include "common/profile_messages.h"
 
 enum { OPT_JSON = LONG_ONLY, OPT_TASK, OPT_DEBUG_FOLDER };
@@ -202,7 +202,7 @@ static void put_code_text(const struct code_line *c)
 	if (term_is_terminal(stdout))
 		put_cut(stdout, c->text, get_columns_left(used), CUT_END);
 	else
-		put_line_text(stdout, c->text);
+		base_put_line(stdout, c->text);
 }
 
 static void put_code(const struct annotate_job *job, unsigned event, const struct profile_sum *sum)

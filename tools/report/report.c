@@ -4,7 +4,7 @@
 #include "profile/render/flame_graph.h"
 #include "profile/profile.h"
 #include "report/view.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 #include "common/profile_messages.h"
 
 #include <linux/perf_event.h>
@@ -66,7 +66,7 @@ static const struct command_option options[] = {
 static void put_folded(const struct profile *p)
 {
 	for (size_t i = 0; i < p->n_stacks; i++) {
-		put_line_text(stdout, p->texts.text[p->stacks[i].function]);
+		base_put_line(stdout, p->texts.text[p->stacks[i].function]);
 		printf(" %llu\n", (unsigned long long)p->stacks[i].weight);
 	}
 }

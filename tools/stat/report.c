@@ -4,7 +4,7 @@
 #include "common/metric.h"
 #include "show/show.h"
 #include "stat/stat.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -315,7 +315,7 @@ static void print_counts(const struct stat_job *job, double elapsed, double time
 
 void put_field(const struct stat_job *job, const char *text, const char *behind)
 {
-	put_csv_field(job->out, text, job->separator);
+	base_put_csv(job->out, text, job->separator);
 	fputs(behind, job->out);
 }
 

@@ -5,7 +5,7 @@
 #include "common/metric.h"
 #include "profile/profile.h"
 #include "stat/stat.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -214,7 +214,7 @@ static const char html_script[] =
 
 static void put_page_text(FILE *out, const char *text)
 {
-	put_xml_text(out, text, strlen(text));
+	base_put_xml(out, text, strlen(text));
 }
 
 static double is_within_branch(double percent)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/grow.h"
 #include "base/utf8.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 enum {
 	GRAPH_WIDTH = 1200,
@@ -115,7 +115,7 @@ void begin_flame_box(FILE *out, const struct flame_box *box)
 {
 	fprintf(out, "<g data-x=\"%.9f\" data-w=\"%.9f\" data-d=\"%u\"><title>", box->x, box->width,
 	        box->depth);
-	put_xml_text(out, box->name, box->len);
+	base_put_xml(out, box->name, box->len);
 }
 
 /* Bytes of the name that fit into @size characters. */
@@ -139,10 +139,10 @@ static void put_box_name(FILE *out, const struct flame_box *box, double width)
 	if (fits < 2)
 		return;
 	if (cut_name(box, fits) == box->len) {
-		put_xml_text(out, box->name, box->len);
+		base_put_xml(out, box->name, box->len);
 		return;
 	}
-	put_xml_text(out, box->name, cut_name(box, fits - 1));
+	base_put_xml(out, box->name, cut_name(box, fits - 1));
 	fputs("\xe2\x80\xa6", out);
 }
 
@@ -234,7 +234,7 @@ bool write_flame_graph(FILE *out, const char *title, struct flame_stack *stacks,
 
 	if (has_memory) {
 		begin_flame_graph(out, boxes.depth);
-		put_xml_text(out, title, strlen(title));
+		base_put_xml(out, title, strlen(title));
 		end_flame_title(out);
 		for (size_t i = 0; i < boxes.n_boxes; i++) {
 			const struct flame_box *box = &boxes.boxes[i];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
 /* Writes a name without line ends and semicolons, which would end a line or a frame. */
 static void put_frame_name(FILE *out, const char *name)
@@ -16,7 +16,7 @@ static void put_frame_name(FILE *out, const char *name)
 	profile_format_line(name, line);
 	for (char *s = line; (s = strchr(s, ';'));)
 		*s = ':';
-	put_line_text(out, line);
+	base_put_line(out, line);
 }
 
 /* Prints "task;outer;inner" into memory that the caller frees. NULL without memory. */

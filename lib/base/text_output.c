@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/render/text_output.h"
+#include "base/text_output.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -75,12 +75,12 @@ static const char *replace_in_line(const char *c, size_t len)
 	return is_control(c, len) ? UTF8_REPLACEMENT : NULL;
 }
 
-void put_xml_text(FILE *out, const char *text, size_t len)
+void base_put_xml(FILE *out, const char *text, size_t len)
 {
 	put_text_with_replacements(out, text, len, replace_in_xml);
 }
 
-void put_csv_field(FILE *out, const char *text, const char *separator)
+void base_put_csv(FILE *out, const char *text, const char *separator)
 {
 	bool quoted = strstr(text, separator) || strpbrk(text, "\"\n");
 
@@ -91,7 +91,81 @@ void put_csv_field(FILE *out, const char *text, const char *separator)
 		putc('"', out);
 }
 
-void put_line_text(FILE *out, const char *text)
+void base_put_line(FILE *out, const char *text)
 {
 	put_text_with_replacements(out, text, strlen(text), replace_in_line);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* True for a byte that is itself in a string of JSON. */
+static bool is_plain_in_json(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* The letter after the backslash in the short escape of @c; 0: it has none. */
+static char find_short_escape(char c)
+{
+	static const char escapes[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+
+	for (const char *e = escapes; *e; e += 2)
+		if (c == *e)
+			return e[1];
+	return 0;
+}
+
+/* The number of the character of @len bytes at @c, which is valid UTF-8. */
+static uint32_t decode_char(const char *c, size_t len)
+{
+	uint32_t number = (unsigned char)*c & (len > 1 ? 0xffu >> (len + 1) : 0xffu);
+
+	for (size_t i = 1; i < len; i++)
+		number = number << 6 | ((unsigned char)c[i] & 0x3f);
+	return number;
+}
+
+/* Characters beyond 16 bits are two escapes. */
+static void put_json_escape(FILE *out, uint32_t number)
+{
+	if (number == 0x7f)
+		fputs("\\u007f", out);
+	else if (number < 0x10000)
+		fprintf(out, "\\u%04X", number);
+	else
+		fprintf(out, "\\u%04X\\u%04X", 0xd800 + ((number - 0x10000) >> 10),
+		        0xdc00 + (number & 0x3ff));
+}
+
+/* The character of @len bytes at @c that is not plain; 0: its first byte is not UTF-8. */
+static void put_json_char(FILE *out, const char *c, size_t len, bool ascii)
+{
+	char letter = len == 1 ? find_short_escape(*c) : 0;
+
+	if (letter)
+		fprintf(out, "\\%c", letter);
+	else if (len > 1 && !ascii && !is_control(c, len))
+		fwrite(c, 1, len, out);
+	else
+		put_json_escape(out, len ? decode_char(c, len) : 0xfffd);
+}
+
+void base_put_json(FILE *out, const char *text, size_t len, bool ascii)
+{
+	while (len) {
+		size_t n = 0, valid;
+
+		while (n < len && is_plain_in_json(text[n]))
+			n++;
+		fwrite(text, 1, n, out);
+		text += n;
+		len -= n;
+		if (!len)
+			return;
+		valid = utf8_measure_char(text, len);
+		put_json_char(out, text, valid, ascii);
+		n = valid ? valid : 1;
+		text += n;
+		len -= n;
+	}
 }
