@@ -13,9 +13,15 @@ import json
 import os
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "support")]
+# pylint: disable=wrong-import-position
+import dwarf_writer as dwarf
+import elf_writer as elf
 import tap
 from instructions import count_instructions
 from test_record import Crafted
@@ -72,6 +78,115 @@ def builds_of_one_path(crafted, n):
         crafted.map2(5, 0x100000 + 0x1000 * i, b"/x", struct.pack("<QQI", i, 1, 2))
 
 
+class Deferred(Crafted):
+    """Samples whose user frames come in a later record."""
+
+    def attr(self, ids=(1,), config=0):
+        super().attr(ids, config)
+        self.data[-1] = self.data[-1].replace(struct.pack("<Q", 0x107), struct.pack("<Q", 0x127))
+
+    def deferred_sample(self, pid, cookie):
+        chain = struct.pack("<3Q", 2, 2 ** 64 - 640, cookie)
+        self.record(
+            9,
+            struct.pack("<Q", 0x1000) + self.trailer(pid) + struct.pack("<Q", 1) + chain)
+
+    def frames(self, pid, cookie):
+        self.record(22, struct.pack("<3Q", cookie, 1, 0x1000) + self.trailer(pid))
+
+
+# ---- files that recordings name: each returns the bytes of one ------------------------------------
+
+
+def program(*sections, functions=((b"work", 0x1000, 0x1000),)):
+    """A program with debugging information, if any is given."""
+    file = elf.Elf()
+    file.add_symbols(functions)
+    for made in sections:
+        made.add_to(file)
+    return file.build()
+
+
+def siblings_that_are_children(n):
+    """Each entry's sibling is its first child, thirty levels deep, n / 30 times."""
+    towers = []
+    for _ in range(n // 30):
+        inner = dwarf.inlined("f", 0x1000, 0x1800)
+        for i in range(29):
+            inner = dwarf.inlined("f%d" % i, 0x1000, 0x1800, [inner])
+            inner.attributes[dwarf.SIBLING] = ("reference", inner.children[0])
+        towers.append(inner)
+    return program(dwarf.Dwarf(dwarf.unit(towers)))
+
+
+def functions_that_share_ranges(n):
+    """As many functions as ranges, and all have all of them."""
+    made = dwarf.Dwarf(dwarf.unit([]))
+    shared = made.add_ranges([(0x1000 + i, 0x1001 + i) for i in range(n // 4)])
+    made.root.children = [
+        dwarf.Entry(dwarf.INLINED, {dwarf.NAME: ("text", "f"), dwarf.RANGES: ("section", shared)})
+        for _ in range(n // 4)
+    ]
+    return program(made)
+
+
+def units_that_share_ranges(n):
+    """As many units as ranges, and all have all of them, away from the samples."""
+    made = dwarf.Dwarf(dwarf.Entry(dwarf.COMPILE_UNIT, {dwarf.NAME: ("text", "x.c")}))
+    shared = made.add_ranges([(0x3000 + i, 0x3001 + i) for i in range(n // 4)])
+    made.root.attributes[dwarf.RANGES] = ("section", shared)
+    file = elf.Elf()
+    file.add_symbols([(b"work", 0x1000, 0x1000)])
+    for name, data in made.sections().items():
+        if data:
+            file.add(name, elf.PROGBITS, data * (n // 4 if name == ".debug_info" else 1))
+    return file.build()
+
+
+def relocations_over_the_same_bytes(n):
+    """As many sections as relocations in each of them."""
+    file = elf.Elf()
+    table = file.add_symbols([(b"called", 0x1000, 16)], elf.DYNSYM)
+    rela = struct.pack("<QQq", 0x3000, 1 << 32 | 7, 0) * n
+    first = file.add(".rela.plt", elf.RELA, rela, link=table)
+    for _ in range(n // 2):
+        file.add(".rela.plt", elf.RELA, link=table, size=len(rela), shares=first)
+    return file.build()
+
+
+def notes_over_the_same_bytes(n):
+    """As many headers as notes."""
+    file = elf.Elf()
+    file.add_symbols([(b"work", 0x1000, 0x1000)])
+    notes = file.add(".notes", elf.NOTE, struct.pack("<III4s", 4, 0, 9, b"GNU") * n)
+    for _ in range(n):
+        file.add_segment(elf.PT_NOTE, file.sections[notes], 0)
+    return file.build()
+
+
+def names_of_rust(n):
+    """A name of binders, a name of escapes, a name of references."""
+    names = (b"_RINvC1a1b" + b"FG5bb_Eu" * (n // 8) + b"E",
+             b"_ZN%d" % (5 * n) + b"$u7e$" * n + b"17h0123456789abcdefE",
+             b"_RINvC1a1b" + b"Tmm" + b"B9_" * n + b"EE")
+    return program(functions=[(name, 0x1000 + 0x10 * i, 16) for i, name in enumerate(names)] +
+                   [(names[i % 3], 0x1010 - i, 1) for i in range(3)])
+
+
+def code_that_moves(n):
+    """A dump of a compiler: as many functions as moves of the first one, and moves of none."""
+    out = [struct.pack("<6I2Q", 0x4a695444, 1, 40, 62, 0, 5, 0, 0)]
+    for i in range(n):
+        out.append(struct.pack("<2IQ2I4Q", 0, 64, 0, 5, 5, 0x100000 + i, 0x100000 + i, 1, i) +
+                   b"compile\0")
+    for i in range(n):
+        out.append(struct.pack("<2IQ2I5Q", 1, 64, 0, 5, 5, 0x900000 + i, 0x100000 + i % 2, 0x900000 + i, 1, i))
+    return b"".join(out)
+
+
+FILES = (siblings_that_are_children, functions_that_share_ranges, units_that_share_ranges,
+         relocations_over_the_same_bytes, notes_over_the_same_bytes, names_of_rust,
+         code_that_moves)
 EXPORTS = ("pprof", "script", "firefox", "speedscope", "folded", "chrome", "callgrind", "otlp",
            "csv", "json")
 SHAPES = (tasks_in_one_bucket, mappings_in_none, names_that_collide, mappings_and_samples_in_turn,
@@ -180,6 +295,39 @@ class Linear(LinearCost, unittest.TestCase):
                 *((["plan", "--pmu", "toy", *("toy::EVENT_%d.PART" % i
                                               for i in range(n // 10))], {"env": env})
                   for n, (_, env) in zip(SIZES, made)))
+
+    def test_files(self):
+        """Report samples in files that refer to the same bytes again and again."""
+        for make in FILES:
+            with self.subTest(make.__name__), tempfile.TemporaryDirectory() as folder:
+                commands = []
+                for size in SIZES:
+                    path = os.path.join(folder, "jit-%d.dump" % size)
+                    with open(path, "wb") as f:
+                        f.write(make(size))
+                    crafted = Crafted()
+                    crafted.attr()
+                    crafted.map(5, 0x1000, path.encode())
+                    crafted.sample(5, 0x1010)
+                    crafted.write(path + ".data")
+                    commands.append((("report", "--source", path + ".data"), {}))
+                self.compare(make.__name__, *commands)
+
+    def test_chains_that_never_come(self):
+        """One task waits for its frames for ever; those of another one always come."""
+        commands = []
+        with tempfile.TemporaryDirectory() as folder:
+            for size in SIZES:
+                crafted = Deferred()
+                crafted.attr()
+                crafted.deferred_sample(7, 1)
+                for i in range(size):
+                    crafted.deferred_sample(5, i)
+                    crafted.frames(5, i)
+                path = os.path.join(folder, "%d.data" % size)
+                crafted.write(path)
+                commands.append((("report", "-g", path), {}))
+            self.compare("deferred chains", *commands)
 
     def test_task_minus_1_has_that_number(self):
         crafted = Crafted()

@@ -101,6 +101,21 @@ bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_f
 	return false;
 }
 
+static uint64_t get_file_size(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+uint64_t dwarf_file_size(const struct dwarf_file *f)
+{
+	const char *main_file = NULL, *debug_file = NULL;
+
+	dw.dwfl_module_info(f->module, NULL, NULL, NULL, NULL, NULL, &main_file, &debug_file);
+	return get_file_size(main_file) + get_file_size(debug_file);
+}
+
 void dwarf_file_close(struct dwarf_file *f)
 {
 	if (f->dwfl)

@@ -5,6 +5,7 @@
 #define PFM_DWARF_LIBRARY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Loads the library. False if it is missing, or the command was built without it. */
 bool dwarf_library_load(void);
@@ -37,6 +38,7 @@ bool dwarf_library_load(void);
 	CALL(dwfl_module_eh_cfi)                                                                   \
 	CALL(dwfl_module_getdwarf)                                                                 \
 	CALL(dwfl_module_getelf)                                                                   \
+	CALL(dwfl_module_info)                                                                     \
 	CALL(dwfl_module_nextcu)                                                                   \
 	CALL(dwfl_offline_section_address)                                                         \
 	CALL(dwfl_report_begin)                                                                    \
@@ -66,6 +68,8 @@ struct dwarf_file {
 /* Opens the file at @path, whose debugging information may be below @debug_folder. False if it
  * cannot be read; report_missing_names() reports lack of memory. */
 bool dwarf_file_open(struct dwarf_file *f, const char *path, const char *debug_folder);
+/* Bytes of the file and of its separate debug file, once debugging information was read. */
+uint64_t dwarf_file_size(const struct dwarf_file *f);
 void dwarf_file_close(struct dwarf_file *f);
 #endif
 

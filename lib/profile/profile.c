@@ -33,6 +33,7 @@ static void free_reader(struct profile_reader *r)
 	free(r->is_wanted);
 	symbols_close(r->tasks.symbols);
 	chains_free(&r->chains);
+	free(r->stack);
 	free(r);
 }
 

@@ -17,7 +17,7 @@
 #include "profile/symbols/symbols.h"
 #include "profile/tasks/tasks.h"
 
-enum { FRAMES_MAX = 1024, STACK_SIZE = 65536 };
+enum { FRAMES_MAX = 1024 };
 
 #define CUT_OFF "[cut off]" /* callers that a chain lacks */
 
@@ -53,7 +53,7 @@ struct known_stack {
 	uint32_t generation, index; /* generation 0: free */
 };
 
-enum { INLINED_MAX = 32, KNOWN_PLACES_MAX = 4 };
+enum { INLINED_MAX = 256, KNOWN_PLACES_MAX = 4 }; /* as many as inline_index.h finds */
 
 /* Places of one frame: its function, then what is inlined there, the outermost first. */
 struct frame_places {
@@ -102,7 +102,9 @@ struct profile_reader {
 	struct known_stack known_stacks[KNOWN_STACKS];
 	uint32_t sample_generation;      /* of the process of the sample that is read */
 	uint64_t key_parts[4], key_hash; /* of the last sample; hash 0: there was none */
-	char stack[STACK_SIZE];
+	char *stack;                     /* a text that is made */
+	size_t stack_capacity;
+	struct budget stack_size;
 };
 
 /* The index of the place with the key of @key, which is added without samples if it is new;

@@ -12,12 +12,13 @@
 /* Opens it and reads its head. The caller closes e.fd. */
 static inline struct elf_file open_own_file(void)
 {
-	struct elf_file e = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC) };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_file e;
 	struct stat st;
 
-	assert_true(e.fd >= 0);
-	assert_int_equal(fstat(e.fd, &st), 0);
-	e.size = (uint64_t)st.st_size;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	e = elf_begin(fd, (uint64_t)st.st_size, "/proc/self/exe");
 	assert_true(elf_read_head(&e));
 	return e;
 }

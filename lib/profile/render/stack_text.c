@@ -2,6 +2,7 @@
 #include "profile/profile_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Adds @len bytes of a name to a text of one line, as far as there is @size, with @semicolon in
@@ -58,21 +59,59 @@ static size_t add_frame(const struct text_pool *t, char *text, size_t at, size_t
 	return at;
 }
 
+#define STACK_MAX ((uint64_t)1 << 24) /* bytes of a stack as a text */
+
+/* Makes room for @more bytes after the first @at of the text. False without memory, or if a stack
+ * has too many. */
+static bool reserve_stack(struct profile_reader *r, size_t at, size_t more)
+{
+	size_t capacity = 2 * (at + more) + 1;
+	char *text;
+
+	if (!r->stack_size.limit)
+		r->stack_size = (struct budget){ .file = "the recording",
+			                         .subject = "stacks",
+			                         .unit = "bytes of names",
+			                         .limit = STACK_MAX };
+	if (!budget_allows(&r->stack_size, at + more))
+		return false;
+	if (at + more < r->stack_capacity)
+		return true;
+	text = realloc(r->stack, capacity);
+	r->target_profile->failed |= !text;
+	if (!text)
+		return false;
+	r->stack = text;
+	r->stack_capacity = capacity;
+	return true;
+}
+
+/* Most bytes that add_frame() writes for @p: "\\x0a" for a byte, and ";" and "_[i]" for a name. */
+static size_t measure_frame(const struct text_pool *t, const struct profile_place *p)
+{
+	return 4 * strlen(t->text[p->function]) + 9 * strlen(t->text[p->inlined]) + 16;
+}
+
 uint32_t number_stack_text(struct profile_reader *r, const pfm_record_t *record, uint32_t task)
 {
 	struct text_pool *texts = &r->target_profile->texts;
 	struct frames *f = &r->frames;
 	size_t at;
 
-	at = add_frame_name(r->stack, 0, STACK_SIZE, texts->text[task], strlen(texts->text[task]),
-	                    ':');
-	at = add_text(r->stack, at, STACK_SIZE,
+	if (!reserve_stack(r, 0, 4 * strlen(texts->text[task]) + sizeof(CUT_OFF) + 16))
+		return 0;
+	at = add_frame_name(r->stack, 0, r->stack_capacity, texts->text[task],
+	                    strlen(texts->text[task]), ':');
+	at = add_text(r->stack, at, r->stack_capacity,
 	              record->truncated & PFM_TRUNCATED_CHAIN ? ";" CUT_OFF : "");
-	for (unsigned i = f->n_frames; i-- > 0 && at + 1 < STACK_SIZE;) {
+	for (unsigned i = f->n_frames; i-- > 0;) {
 		struct profile_place p = { 0 };
 
 		names_find_at_address(r, record->pid, f->address[i], f->mode[i], &p);
-		at = add_frame(texts, r->stack, at, STACK_SIZE, &p, f->mode[i] == PFM_MISC_KERNEL);
+		if (!reserve_stack(r, at, measure_frame(texts, &p)))
+			break;
+		at = add_frame(texts, r->stack, at, r->stack_capacity, &p,
+		               f->mode[i] == PFM_MISC_KERNEL);
 	}
 	return text_pool_add(texts, r->stack);
 }

@@ -5,6 +5,20 @@
 #include <string.h>
 #include "base/pread.h"
 
+/* Each byte of a file is needed once or twice: as a table of symbols, as their names. */
+enum { READS_OF_A_BYTE = 4, FREE_BYTES = 1 << 20 };
+
+struct elf_file elf_begin(int fd, uint64_t size, const char *path)
+{
+	return (struct elf_file){ .fd = fd,
+		                  .size = size,
+		                  .budget = { .file = path,
+		                              .subject = "functions",
+		                              .unit = "bytes of sections",
+		                              .limit = budget_limit(size, READS_OF_A_BYTE,
+		                                                    FREE_BYTES) } };
+}
+
 bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset)
 {
 	return offset <= e->size && n <= e->size - offset && base_pread(e->fd, to, n, offset);
@@ -13,8 +27,10 @@ bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset)
 void *elf_read_bytes(struct elf_file *e, uint64_t n, uint64_t offset)
 {
 	bool there = n && offset <= e->size && n <= e->size - offset;
-	void *p = there ? malloc((size_t)n) : NULL;
+	void *p;
 
+	there = there && budget_charge(&e->budget, n);
+	p = there ? malloc((size_t)n) : NULL;
 	e->out_of_memory |= there && !p;
 	if (p && elf_read_at(e, p, (size_t)n, offset))
 		return p;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "profile/budget.h"
 
 /* A file that is being read: the part of its header that both widths share. */
 struct elf_file {
@@ -22,14 +23,17 @@ struct elf_file {
 	uint64_t segments_at, sections_at;
 	unsigned n_segments, n_sections, names_section;
 	uint8_t *sections;
-	bool out_of_memory; /* something was not read because memory ran out */
+	bool out_of_memory;   /* something was not read because memory ran out */
+	struct budget budget; /* of bytes: sections may be at the same place */
 };
 
+/* Begins the file with descriptor @fd and @size bytes, called @path in messages, which is kept. */
+struct elf_file elf_begin(int fd, uint64_t size, const char *path);
 /* Reads @n bytes at @offset. False if the file has fewer. */
 bool elf_read_at(const struct elf_file *e, void *to, size_t n, uint64_t offset);
 /* @n bytes at @offset; the caller frees them. NULL if they are not there, or without memory. */
 void *elf_read_bytes(struct elf_file *e, uint64_t n, uint64_t offset);
-/* Reads the head of the file, whose descriptor and size are set. False if the file is not ELF. */
+/* Reads the head of the file. False if the file is not ELF. */
 bool elf_read_head(struct elf_file *e);
 /* Reads the table of sections. False without a table or memory. */
 bool elf_load_sections(struct elf_file *e);

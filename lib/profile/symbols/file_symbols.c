@@ -12,8 +12,9 @@
 #include "profile/messages.h"
 #include "profile/regular_file.h"
 
-#define MAX_PACKED  ((uint64_t)1 << 26) /* bytes of a section .gnu_debugdata */
-#define TABLES_SIZE ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
+#define MAX_PACKED    ((uint64_t)1 << 26) /* bytes of a section .gnu_debugdata */
+#define CHECKSUM_SIZE ((uint64_t)1 << 30) /* bytes of a debug file without a build id */
+#define TABLES_SIZE   ((uint64_t)1 << 30) /* bytes of symbols and names of all files together */
 
 /* A file that is read: what messages call it, and where else its symbols may be. */
 struct reading {
@@ -58,14 +59,15 @@ static void read_symbol(struct file_symbols *f, struct elf_file *e, const uint8_
 
 static bool has_table_space(struct reading *r, uint64_t size)
 {
-	if (size <= TABLES_SIZE - r->sources->table_bytes) {
-		r->sources->table_bytes += size;
-		return true;
-	}
-	show_profile_message("functions of %s are not named: the files have more than %u MiB of "
-	                     "symbols",
-	                     r->path, (unsigned)(TABLES_SIZE >> 20));
-	return false;
+	struct budget b = { .file = r->path,
+		            .subject = "functions",
+		            .unit = "bytes of symbols of all files",
+		            .limit = TABLES_SIZE,
+		            .spent = r->sources->table_bytes };
+	bool has_space = budget_charge(&b, size);
+
+	r->sources->table_bytes = b.spent;
+	return has_space;
 }
 
 /* Reads the functions of symbol table @s. Their names, which the caller frees, become @*kept. */
@@ -176,12 +178,17 @@ static char *read_debug_link(struct elf_file *e, uint32_t *checksum)
 }
 
 /* Is the file @d, whose build id is in @separate, of the same build as @f? */
-static bool is_file_of_same_build(const struct elf_file *d, const struct file_symbols *separate,
+static bool is_file_of_same_build(struct elf_file *d, const struct file_symbols *separate,
                                   const struct file_symbols *f, uint32_t checksum)
 {
 	if (f->n_id)
 		return separate->n_id == f->n_id && memcmp(separate->id, f->id, f->n_id) == 0;
-	return compute_file_checksum(d->fd) == checksum;
+	return budget_allows(&(struct budget){ .file = d->budget.file,
+	                                       .subject = "functions",
+	                                       .unit = "bytes whose checksum is computed",
+	                                       .limit = CHECKSUM_SIZE },
+	                     d->size) &&
+	       compute_file_checksum(d->fd) == checksum;
 }
 
 /* Reads the symbols of the separate file at @path into @f, the file of @e. False if it is another
@@ -189,15 +196,15 @@ static bool is_file_of_same_build(const struct elf_file *d, const struct file_sy
 static bool read_separate_file(struct reading *r, struct elf_file *e, const char *path,
                                struct file_symbols *f, uint32_t checksum)
 {
-	struct elf_file d = { .fd = -1 };
 	struct file_symbols separate = { .n_id = 0 };
 	struct stat st;
+	int fd = open_regular_file(path, &st);
+	struct elf_file d;
 	bool is_read;
 
-	d.fd = open_regular_file(path, &st);
-	if (d.fd < 0)
+	if (fd < 0)
 		return false;
-	d.size = (uint64_t)st.st_size;
+	d = elf_begin(fd, (uint64_t)st.st_size, path);
 	is_read = elf_read_head(&d);
 	if (is_read)
 		read_segments(&d, &separate);
@@ -214,17 +221,17 @@ static bool read_separate_file(struct reading *r, struct elf_file *e, const char
 /* Reads the symbols that are packed into the file itself. */
 static void read_packed_symbols(struct reading *r, struct elf_file *e, struct file_symbols *f)
 {
-	struct elf_file d = { .fd = -1 };
+	struct elf_file d;
 	size_t size = 0;
+	int fd;
 	void *packed = elf_read_named_section(e, ".gnu_debugdata", MAX_PACKED, &size);
 	struct stat st;
 
-	if (packed)
-		d.fd = unpack_debug_data(packed, size);
+	fd = packed ? unpack_debug_data(packed, size) : -1;
 	free(packed);
-	if (d.fd < 0)
+	if (fd < 0)
 		return;
-	d.size = fstat(d.fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+	d = elf_begin(fd, fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, r->path);
 	if (elf_read_head(&d) && elf_load_sections(&d))
 		read_table_kind(r, &d, f, 0);
 	elf_free_sections(&d);

@@ -12,10 +12,15 @@
 
 #define NOT_INLINED UINT32_MAX
 
+/* A file has some bytes for each range and each name: what takes more memory than so many times its
+ * size, and a few bytes, refers to the same bytes again and again. */
+enum { BYTES_OF_A_BYTE = 32, FREE_BYTES = 1 << 18, DEPTH_MAX = 256 /* of blocks and functions */ };
+
 /* An inlined function, and the one that it is inlined into, or NOT_INLINED. */
 struct inlined_function {
 	Dwarf_Die die;
 	uint32_t outer;
+	char *names; /* with those that it is inlined into, after the first request */
 };
 
 /* Code of an inlined function, including the code inlined into it. */
@@ -31,7 +36,9 @@ struct inline_segment {
 };
 
 struct inline_unit {
-	const void *key; /* address of the unit's first entry in memory */
+	struct inline_index *index;
+	const void *key;     /* address of the unit's first entry in memory */
+	const void *reached; /* of the last entry that was visited */
 	struct inlined_function *functions;
 	struct inlined_range *ranges;
 	struct inline_segment *segments;
@@ -50,7 +57,9 @@ static void add_ranges(struct inline_unit *u, Dwarf_Die *die, uint32_t function,
 	while (!u->failed && (at = dw.dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
 		u->ranges = base_grow_list(u->ranges, u->n_ranges, &u->ranges_capacity,
 		                           sizeof(*u->ranges), &u->failed);
-		if (!u->failed && begin < end)
+		if (u->failed || !budget_charge(&u->index->ranges, sizeof(*u->ranges)))
+			return;
+		if (begin < end)
 			u->ranges[u->n_ranges++] =
 				(struct inlined_range){ begin, end, function, depth };
 	}
@@ -63,7 +72,7 @@ static uint32_t add_function(struct inline_unit *u, const Dwarf_Die *die, uint32
 	                              sizeof(*u->functions), &u->failed);
 	if (u->failed)
 		return NOT_INLINED;
-	u->functions[u->n_functions] = (struct inlined_function){ *die, outer };
+	u->functions[u->n_functions] = (struct inlined_function){ .die = *die, .outer = outer };
 	return (uint32_t)u->n_functions++;
 }
 
@@ -85,15 +94,27 @@ static bool may_hold_code(int tag)
 	}
 }
 
-enum { DEPTH_MAX = 256 };
+/* Entries are stored in the order of a walk through their tree. False if @die does not follow all
+ * entries that were visited: an attribute of a damaged file leads back to them, and a walk along
+ * such attributes takes time that doubles with each level. */
+static bool is_next_entry(struct inline_unit *u, const Dwarf_Die *die)
+{
+	bool is_next = (uintptr_t)die->addr > (uintptr_t)u->reached;
+
+	if (is_next)
+		u->reached = die->addr;
+	return is_next;
+}
 
 /* Adds the inlined functions below @parent, which is inside of function @outer. */
 static void add_children(struct inline_unit *u, Dwarf_Die *parent, uint32_t outer, uint32_t depth)
 {
 	Dwarf_Die die;
-	bool is_there = depth < DEPTH_MAX && dw.dwarf_child(parent, &die) == 0;
+	bool is_there =
+		dw.dwarf_child(parent, &die) == 0 && budget_allows(&u->index->levels, depth);
 
-	for (; is_there && !u->failed; is_there = dw.dwarf_siblingof(&die, &die) == 0) {
+	for (; is_there && !u->failed && is_next_entry(u, &die);
+	     is_there = dw.dwarf_siblingof(&die, &die) == 0) {
 		int tag = dw.dwarf_tag(&die);
 		uint32_t inner = outer;
 
@@ -178,42 +199,81 @@ static const char *get_function_name(Dwarf_Die *die)
 	return linkage ? linkage : dw.dwarf_diename(die);
 }
 
-/* Adds the name of an inlined function to a text of names. Returns its new length. */
-static size_t add_name(char *text, size_t at, size_t size, Dwarf_Die *die)
+/* The names of functions that are joined. */
+struct joined_names {
+	char *text;
+	size_t n, capacity;
+	bool failed; /* no memory */
+};
+
+/* Adds the first SYMBOL_SIZE - 1 bytes of @name. Separators within a name would split it. */
+static void add_plain_name(struct joined_names *j, const char *name)
+{
+	size_t len = strnlen(name, SYMBOL_SIZE - 1), needed = j->n + len + 2;
+	char *more = needed > j->capacity ? realloc(j->text, 2 * needed) : j->text;
+
+	j->failed |= !more;
+	if (!more)
+		return;
+	j->capacity = more == j->text ? j->capacity : 2 * needed;
+	j->text = more;
+	if (j->n)
+		j->text[j->n++] = ';';
+	for (size_t i = 0; i < len; i++)
+		j->text[j->n++] = strchr(";\n\t", name[i]) ? ':' : name[i];
+	j->text[j->n] = '\0';
+}
+
+static void add_name(struct joined_names *j, Dwarf_Die *die)
 {
 	const char *name = get_function_name(die);
 	char *plain = name ? symbols_demangle(name) : NULL;
-	size_t begin = at + (at > 0);
 
 	if (name)
-		at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ";" : "",
-		                       plain ? plain : name);
+		add_plain_name(j, plain ? plain : name);
 	free(plain);
-	at = at < size ? at : size - 1;
-	for (size_t k = begin; k < at; k++)
-		if (strchr(";\n\t", text[k]))
-			text[k] = ':'; /* separators within a name would split it */
-	return at;
 }
 
-/* Joins the names of @function and of the functions that it is inlined into. */
+/* Joins the names of @function and of the functions that it is inlined into. NULL without
+ * memory. */
 static char *join_names(const struct inline_unit *u, uint32_t function)
 {
-	uint32_t chain[DEPTH_MAX];
-	char text[4096] = "";
-	size_t at = 0, n = 0;
+	uint32_t chain[DEPTH_MAX + 1];
+	struct joined_names j = { .text = strdup("") };
+	size_t n = 0;
 
-	for (; function != NOT_INLINED && n < DEPTH_MAX; function = u->functions[function].outer)
+	j.failed = !j.text;
+	for (; function != NOT_INLINED && n <= DEPTH_MAX; function = u->functions[function].outer)
 		chain[n++] = function;
-	while (n-- > 0 && at + 1 < sizeof(text))
-		at = add_name(text, at, sizeof(text), &u->functions[chain[n]].die);
-	return strdup(text);
+	while (n-- > 0 && !j.failed)
+		add_name(&j, &u->functions[chain[n]].die);
+	if (!j.failed)
+		return j.text;
+	free(j.text);
+	return NULL;
+}
+
+/* The names of @function, which are joined at the first request. */
+static const char *get_names(struct inline_index *index, struct inline_unit *u, uint32_t function)
+{
+	struct inlined_function *f;
+
+	if (function == NOT_INLINED)
+		return "";
+	f = &u->functions[function];
+	if (!f->names && !index->names.is_exceeded) {
+		f->names = join_names(u, function);
+		if (!f->names)
+			return NULL;
+		budget_charge(&index->names, strlen(f->names) + 1);
+	}
+	return f->names ? f->names : "";
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
 /* The unit's index, which is made at the first search. NULL without memory. */
-static const struct inline_unit *find_unit(struct inline_index *index, Dwarf_Die *unit)
+static struct inline_unit *find_unit(struct inline_index *index, Dwarf_Die *unit)
 {
 	bool failed = false;
 	struct inline_unit *u;
@@ -226,16 +286,30 @@ static const struct inline_unit *find_unit(struct inline_index *index, Dwarf_Die
 	if (failed)
 		return NULL;
 	u = &index->units[index->n++];
-	*u = (struct inline_unit){ .key = unit->addr };
-	add_children(u, unit, NOT_INLINED, 0);
+	*u = (struct inline_unit){ .index = index, .key = unit->addr };
+	add_children(u, unit, NOT_INLINED, 1);
 	if (!u->failed)
 		make_segments(u);
 	return u;
 }
 
-char *inline_index_names(struct inline_index *index, Dwarf_Die *unit, Dwarf_Addr address)
+struct inline_index inline_index_begin(const char *path, uint64_t size)
 {
-	const struct inline_unit *u = find_unit(index, unit);
+	const struct budget ranges = { .file = path,
+		                       .subject = "inlined functions",
+		                       .unit = "bytes of ranges of code",
+		                       .limit = budget_limit(size, BYTES_OF_A_BYTE, FREE_BYTES) };
+	struct inline_index index = { .levels = ranges, .ranges = ranges, .names = ranges };
+
+	index.levels.unit = "levels of blocks";
+	index.levels.limit = DEPTH_MAX;
+	index.names.unit = "bytes of names";
+	return index;
+}
+
+const char *inline_index_names(struct inline_index *index, Dwarf_Die *unit, Dwarf_Addr address)
+{
+	struct inline_unit *u = find_unit(index, unit);
 	size_t low = 0, high = u && !u->failed ? u->n_segments : 0;
 
 	if (!u || u->failed)
@@ -248,12 +322,14 @@ char *inline_index_names(struct inline_index *index, Dwarf_Die *unit, Dwarf_Addr
 		else
 			high = middle;
 	}
-	return join_names(u, low ? u->segments[low - 1].function : NOT_INLINED);
+	return get_names(index, u, low ? u->segments[low - 1].function : NOT_INLINED);
 }
 
 void inline_index_free(struct inline_index *index)
 {
 	for (size_t i = 0; i < index->n; i++) {
+		for (size_t k = 0; k < index->units[i].n_functions; k++)
+			free(index->units[i].functions[k].names);
 		free(index->units[i].functions);
 		free(index->units[i].ranges);
 		free(index->units[i].segments);

@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
+#include "base/hash.h"
 #include "profile/symbols/symbols.h"
 
 #define JITDUMP_MAGIC 0x4a695444u
@@ -52,47 +54,101 @@ bool is_jitdump_path(const char *path)
 	return digits && strcmp(name + 4 + digits, ".dump") == 0;
 }
 
-/* Adds a function whose name has at most @n bytes. False without memory. */
-static bool add_function(struct symbol_table *t, uint64_t address, uint64_t size, const char *name,
-                         size_t n, uint32_t rank)
+/* The newest function that begins at an address. */
+struct newest_function {
+	uint64_t address;
+	size_t symbol; /* its index in the table */
+};
+
+struct jitdump_reader {
+	struct symbol_table *table;
+	struct newest_function *newest;
+	size_t n, capacity;
+	struct hash_table addresses; /* of @newest */
+	struct budget *budget;
+	uint32_t rank;
+	bool has_ended; /* the budget is spent */
+	bool failed;    /* no memory */
+};
+
+struct address_search {
+	const struct newest_function *list;
+	uint64_t address;
+};
+
+static bool begins_at(const void *arg, uint32_t i)
 {
-	struct symbol s = { .start = address, .size = size, .rank = rank };
+	const struct address_search *s = arg;
+
+	return s->list[i].address == s->address;
+}
+
+/* The newest function that begins at @address, or NULL. */
+static struct newest_function *find_newest(const struct jitdump_reader *r, uint64_t address)
+{
+	const struct address_search search = { r->newest, address };
+	uint32_t at = pfmi_base_find_hash(&r->addresses, pfmi_base_hash_number(address), begins_at,
+	                                  &search);
+
+	return at == HASH_NOT_FOUND ? NULL : &r->newest[at];
+}
+
+/* Notes that the last symbol of the table is the newest one at its address. */
+static void note_newest(struct jitdump_reader *r, uint64_t address)
+{
+	struct newest_function *newest = find_newest(r, address);
+
+	if (newest) {
+		newest->symbol = r->table->n - 1;
+		return;
+	}
+	r->newest = base_grow_list(r->newest, r->n, &r->capacity, sizeof(*r->newest), &r->failed);
+	r->failed = r->failed || !pfmi_base_add_hash(&r->addresses, pfmi_base_hash_number(address),
+	                                             (uint32_t)r->n);
+	if (!r->failed)
+		r->newest[r->n++] = (struct newest_function){ address, r->table->n - 1 };
+}
+
+/* Adds a function whose name has at most @n bytes. */
+static void add_function(struct jitdump_reader *r, uint64_t address, uint64_t size,
+                         const char *name, size_t n)
+{
+	struct symbol s = { .start = address, .size = size, .rank = r->rank++ };
 
 	if (!size || !n || !*name)
-		return true;
-	s.demangled = strndup(name, n < SYMBOL_SIZE ? n : SYMBOL_SIZE - 1);
+		return;
+	n = strnlen(name, n < SYMBOL_SIZE ? n : SYMBOL_SIZE - 1);
+	r->has_ended = !budget_charge(r->budget, sizeof(s) + n);
+	if (r->has_ended)
+		return;
+	s.demangled = strndup(name, n);
 	s.name = s.demangled;
-	if (s.name && symbol_table_add(t, &s))
-		return true;
-	free(s.demangled);
-	return false;
+	r->failed = !s.name || !symbol_table_add(r->table, &s);
+	if (r->failed)
+		free(s.demangled);
+	else
+		note_newest(r, address);
 }
 
-static bool add_moved_function(struct symbol_table *t, const struct code_move *m, uint32_t rank)
+static void add_code_record(struct jitdump_reader *r, uint32_t kind, const uint8_t *body,
+                            size_t size)
 {
-	for (size_t i = t->n; i-- > 0;)
-		if (t->list[i].start == m->old_address)
-			return add_function(t, m->address, m->size, t->list[i].name, SYMBOL_SIZE,
-			                    rank);
-	return true;
-}
-
-static bool add_code_record(struct symbol_table *t, uint32_t kind, const uint8_t *body, size_t size,
-                            uint32_t rank)
-{
+	const struct newest_function *old;
 	struct code_load load;
 	struct code_move move;
 
 	if (kind == CODE_LOAD && size > sizeof(load)) {
 		memcpy(&load, body, sizeof(load));
-		return add_function(t, load.address, load.size, (const char *)body + sizeof(load),
-		                    size - sizeof(load), rank);
+		add_function(r, load.address, load.size, (const char *)body + sizeof(load),
+		             size - sizeof(load));
 	}
 	if (kind == CODE_MOVE && size >= sizeof(move)) {
 		memcpy(&move, body, sizeof(move));
-		return add_moved_function(t, &move, rank);
+		old = find_newest(r, move.old_address);
+		if (old)
+			add_function(r, move.address, move.size, r->table->list[old->symbol].name,
+			             SYMBOL_SIZE);
 	}
-	return true;
 }
 
 /* Reads the head, and goes to the first record. */
@@ -105,26 +161,28 @@ static bool read_file_head(FILE *f)
 	       h.size <= MAX_HEAD && fread(rest, 1, h.size - sizeof(h), f) == h.size - sizeof(h);
 }
 
-bool jitdump_read(struct symbol_table *t, FILE *f, uint32_t rank)
+bool jitdump_read(struct symbol_table *t, FILE *f, uint32_t rank, struct budget *budget)
 {
+	struct jitdump_reader r = { .table = t, .budget = budget, .rank = rank };
 	struct record_head h;
 	uint8_t *body = NULL;
-	bool is_added = read_file_head(f);
 
-	if (!is_added)
+	if (!read_file_head(f))
 		return true;
-	while (is_added && fread(&h, sizeof(h), 1, f) == 1 && h.size >= sizeof(h) &&
-	       h.size <= MAX_RECORD) {
+	while (!r.failed && !r.has_ended && fread(&h, sizeof(h), 1, f) == 1 &&
+	       h.size >= sizeof(h) && h.size <= MAX_RECORD) {
 		size_t size = h.size - sizeof(h);
 		uint8_t *more = realloc(body, size + 1);
 
-		is_added = more != NULL;
+		r.failed = !more;
 		body = more ? more : body;
-		if (!is_added || fread(body, 1, size, f) != size)
+		if (r.failed || fread(body, 1, size, f) != size)
 			break;
 		body[size] = '\0';
-		is_added = add_code_record(t, h.kind, body, size, rank++);
+		add_code_record(&r, h.kind, body, size);
 	}
 	free(body);
-	return is_added;
+	free(r.newest);
+	pfmi_base_free_hash(&r.addresses);
+	return !r.failed;
 }

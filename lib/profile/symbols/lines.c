@@ -58,8 +58,11 @@ struct lines *lines_open(const char *path, const char *debug_folder)
 	if (!l)
 		report_missing_names();
 	if (l && dwarf_file_open(&l->file, path, debug_folder) &&
-	    has_debugging_information(&l->file))
+	    has_debugging_information(&l->file)) {
+		l->inlined = inline_index_begin(path, dwarf_file_size(&l->file));
+		l->units = unit_ranges_begin(path, dwarf_file_size(&l->file));
 		return l;
+	}
 	lines_close(l);
 	return NULL;
 }
@@ -69,7 +72,6 @@ void lines_close(struct lines *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->n_slots; i++) {
-		free(l->addresses[i].spot.inlined);
 		free(l->addresses[i].spot.source);
 	}
 	free(l->addresses);
@@ -103,7 +105,7 @@ static struct source_spot read_source_spot(struct lines *l, Dwarf_Addr address)
 	struct source_spot spot;
 
 	if (!unit)
-		return (struct source_spot){ .inlined = strdup(""), .source = strdup("") };
+		return (struct source_spot){ .inlined = "", .source = strdup("") };
 	spot.inlined = inline_index_names(&l->inlined, unit, address + l->file.bias - bias);
 	spot.source = find_source_file(unit, address + l->file.bias - bias);
 	return spot;
@@ -157,7 +159,6 @@ const struct source_spot *lines_find_spot(struct lines *l, uint64_t address)
 		l->n_addresses++;
 		return &k->spot;
 	}
-	free(k->spot.inlined);
 	free(k->spot.source);
 	k->spot = (struct source_spot){ .source = NULL };
 	return NULL;

@@ -10,9 +10,9 @@ struct lines;
 
 /* Facts about one instruction; never NULL. */
 struct source_spot {
-	char *inlined; /* functions that were compiled into the one of the symbol table, the
+	const char *inlined; /* functions that were compiled into the one of the symbol table, the
 	                  outermost first: "a;b" */
-	char *source;  /* "file:line" */
+	char *source;        /* "file:line" */
 };
 
 /* True if the command was built with libdw. Otherwise no file has lines. */

@@ -17,7 +17,8 @@
 #include "profile/symbols/symbol_table.h"
 #include "profile/symbols/symbols.h"
 
-#define MAP_SIZE ((off_t)1 << 30) /* bytes of the largest map */
+#define MAP_SIZE       ((off_t)1 << 30)    /* bytes of the largest map */
+#define FUNCTIONS_SIZE ((uint64_t)1 << 28) /* bytes of the functions of one file */
 
 /* Functions that one process compiled. */
 struct perf_map {
@@ -74,24 +75,25 @@ static unsigned long read_inner_pid(uint32_t pid)
 	return n > 1 ? inner : 0;
 }
 
-/* The open map, or NULL. */
-static FILE *open_map(uint32_t pid)
+enum { MAP_PATH = 96 };
+
+/* The open map, or NULL; its path in @path. */
+static FILE *open_map(uint32_t pid, char path[MAP_PATH])
 {
 	unsigned long inner;
-	char path[96];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%lu.map", (unsigned long)pid);
+	snprintf(path, MAP_PATH, "/tmp/perf-%lu.map", (unsigned long)pid);
 	f = open_trusted_file(path);
 	inner = f ? 0 : read_inner_pid(pid);
 	if (!inner)
 		return f;
-	snprintf(path, sizeof(path), "/proc/%lu/root/tmp/perf-%lu.map", (unsigned long)pid, inner);
+	snprintf(path, MAP_PATH, "/proc/%lu/root/tmp/perf-%lu.map", (unsigned long)pid, inner);
 	return open_trusted_file(path);
 }
 
 /* Adds the function of a line; lines that have another form are ignored. False without memory. */
-static bool add_line(struct symbol_table *t, char *line, uint32_t number)
+static bool add_line(struct symbol_table *t, char *line, uint32_t number, struct budget *budget)
 {
 	char *end, *name;
 	struct symbol s = { .rank = number };
@@ -104,7 +106,7 @@ static bool add_line(struct symbol_table *t, char *line, uint32_t number)
 		return true;
 	name += strspn(name, " ");
 	name[strcspn(name, "\n")] = '\0';
-	if (!*name)
+	if (!*name || !budget_charge(budget, sizeof(s) + strnlen(name, SYMBOL_SIZE)))
 		return true;
 	s.demangled = strndup(name, SYMBOL_SIZE - 1);
 	s.name = s.demangled;
@@ -115,27 +117,38 @@ static bool add_line(struct symbol_table *t, char *line, uint32_t number)
 }
 
 /* Adds the functions of the map @f. *@number grows by the number of its lines. */
-static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number)
+static bool read_lines(struct symbol_table *t, FILE *f, uint32_t *number, struct budget *budget)
 {
 	size_t size = 0;
 	char *line = NULL;
 	bool is_read = true;
 
 	errno = 0;
-	while (is_read && getline(&line, &size, f) > 0)
-		is_read = add_line(t, line, (*number)++);
+	while (is_read && !budget->is_exceeded && getline(&line, &size, f) > 0)
+		is_read = add_line(t, line, (*number)++, budget);
 	is_read = is_read && errno != ENOMEM;
 	free(line);
 	return is_read;
 }
 
+static struct budget limit_functions(const char *path)
+{
+	return (struct budget){ .file = path,
+		                .subject = "functions",
+		                .unit = "bytes of functions",
+		                .limit = FUNCTIONS_SIZE };
+}
+
 /* Reads the map and the dump of a process, of which the dump ranks higher. */
 static void read_map(struct perf_map *map)
 {
-	FILE *lines = open_map(map->pid), *dump = map->dump ? open_trusted_file(map->dump) : NULL;
+	char path[MAP_PATH];
+	FILE *lines = open_map(map->pid, path),
+	     *dump = map->dump ? open_trusted_file(map->dump) : NULL;
+	struct budget of_map = limit_functions(path), of_dump = limit_functions(map->dump);
 	uint32_t number = 0;
-	bool is_read = (!lines || read_lines(&map->table, lines, &number)) &&
-	               (!dump || jitdump_read(&map->table, dump, number));
+	bool is_read = (!lines || read_lines(&map->table, lines, &number, &of_map)) &&
+	               (!dump || jitdump_read(&map->table, dump, number, &of_dump));
 
 	if (lines)
 		fclose(lines);

@@ -231,12 +231,13 @@ static struct file *find_file(struct object *o, struct elf_file *e, const struct
 /* The file at @path, or NULL; @st is set to its status. */
 static struct file *load_file(struct object *o, const char *path, struct stat *st)
 {
-	struct elf_file e = { .fd = open_regular_file(path, st) };
+	int fd = open_regular_file(path, st);
+	struct elf_file e;
 	struct file *f;
 
-	if (e.fd < 0)
+	if (fd < 0)
 		return NULL;
-	e.size = (uint64_t)st->st_size;
+	e = elf_begin(fd, (uint64_t)st->st_size, path);
 	f = find_file(o, &e, st);
 	close(e.fd);
 	if (f && !f->path)

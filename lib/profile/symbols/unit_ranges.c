@@ -6,8 +6,21 @@
 #include <stdlib.h>
 #include "base/grow.h"
 
+enum { BYTES_OF_A_BYTE = 32, FREE_BYTES = 1 << 18 };
+
+struct unit_ranges unit_ranges_begin(const char *path, uint64_t size)
+{
+	return (struct unit_ranges){ .budget = { .file = path,
+		                                 .subject = "source lines",
+		                                 .unit = "bytes of ranges of code",
+		                                 .limit = budget_limit(size, BYTES_OF_A_BYTE,
+		                                                       FREE_BYTES) } };
+}
+
 static void add_range(struct unit_ranges *r, Dwarf_Addr begin, Dwarf_Addr end, Dwarf_Die *unit)
 {
+	if (!budget_charge(&r->budget, sizeof(*r->list)) || begin >= end)
+		return;
 	r->list = base_grow_list(r->list, r->n, &r->capacity, sizeof(*r->list), &r->failed);
 	if (r->failed)
 		return;
@@ -27,13 +40,14 @@ static void read_ranges(struct unit_ranges *r, Dwfl_Module *module)
 	Dwarf_Die *unit = NULL;
 
 	r->read = true;
-	while (!r->failed && (unit = dw.dwfl_module_nextcu(module, unit, &r->bias)) != NULL) {
+	while (!r->failed && !r->budget.is_exceeded &&
+	       (unit = dw.dwfl_module_nextcu(module, unit, &r->bias)) != NULL) {
 		ptrdiff_t at = 0;
 
 		base = 0;
-		while (!r->failed && (at = dw.dwarf_ranges(unit, at, &base, &begin, &end)) > 0)
-			if (begin < end)
-				add_range(r, begin, end, unit);
+		while (!r->failed && !r->budget.is_exceeded &&
+		       (at = dw.dwarf_ranges(unit, at, &base, &begin, &end)) > 0)
+			add_range(r, begin, end, unit);
 	}
 	if (r->n)
 		qsort(r->list, r->n, sizeof(*r->list), compare_begins);

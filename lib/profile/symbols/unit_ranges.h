@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "profile/budget.h"
 #include "profile/dwarf_library.h"
 
 #ifdef HAVE_LIBDW
@@ -15,14 +16,17 @@ struct unit_range {
 	Dwarf_Die *unit;
 };
 
-/* The ranges of a module's units, sorted by address. All zeros: not read yet. */
+/* The ranges of a module's units, sorted by address. */
 struct unit_ranges {
 	struct unit_range *list;
 	size_t n, capacity;
 	Dwarf_Addr bias; /* from the file's own addresses to libdwfl's */
+	struct budget budget;
 	bool read, failed;
 };
 
+/* Begins the ranges of the file called @path, which is kept, with @size bytes. */
+struct unit_ranges unit_ranges_begin(const char *path, uint64_t size);
 /* The unit of @module that holds libdwfl's @address, and in @bias the difference from the unit's
  * own addresses to libdwfl's. libdwfl owns the unit. NULL without debugging information there, or
  * without memory (errno is ENOMEM then). */

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <perfmon/sampling.h>
+#include "base/hash.h"
+#include "profile/budget.h"
 
 struct object;
 
@@ -21,6 +23,7 @@ struct mapped_code {
 typedef bool (*find_code_fn)(void *arg, uint32_t pid, uint64_t address, struct mapped_code *code);
 
 struct waiting_sample;
+struct waiting_thread;
 
 /* All zeros is empty. */
 struct chains {
@@ -29,6 +32,10 @@ struct chains {
 	struct waiting_sample *first_waiting, *last_waiting,
 		*handed_out; /* records in their order */
 	uint64_t waiting_bytes;
+	struct budget waiting; /* of waiting_bytes */
+	struct waiting_thread *threads;
+	size_t n_threads, threads_capacity;
+	struct hash_table thread_table;
 	bool has_ended;
 	int read_result; /* the last result of pfm_next_record() */
 };

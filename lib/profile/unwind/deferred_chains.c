@@ -5,19 +5,26 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "profile/unwind/chains_internal.h"
 
 #define MAX_WAITING_BYTES ((uint64_t)64 << 20)
 
 /* A copy of a record. */
 struct waiting_sample {
-	struct waiting_sample *next;
+	struct waiting_sample *next, *next_of_thread;
 	pfm_record_t record;
 	uint64_t cookie;
 	bool is_waiting; /* for its frames */
 	size_t size;
 	uint64_t *chain; /* with the frames, or NULL */
 	uint64_t bytes[];
+};
+
+/* Samples of one thread that wait for their frames, the oldest first. */
+struct waiting_thread {
+	uint32_t tid;
+	struct waiting_sample *first, *last;
 };
 
 static bool has_deferred_chain(const pfm_record_t *r)
@@ -73,6 +80,71 @@ static void move_pointers(pfm_record_t *r, const pfm_record_t *from, const void 
 	r->raw = copy;
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct thread_search {
+	const struct waiting_thread *list;
+	uint32_t tid;
+};
+
+static bool has_tid(const void *arg, uint32_t i)
+{
+	const struct thread_search *s = arg;
+
+	return s->list[i].tid == s->tid;
+}
+
+/* The thread, or NULL if it has never waited. */
+static struct waiting_thread *find_thread(const struct chains *c, uint32_t tid)
+{
+	const struct thread_search search = { c->threads, tid };
+	uint32_t at =
+		pfmi_base_find_hash(&c->thread_table, pfmi_base_hash_number(tid), has_tid, &search);
+
+	return at == HASH_NOT_FOUND ? NULL : &c->threads[at];
+}
+
+/* The thread, which is added if it is new. NULL without memory. */
+static struct waiting_thread *add_thread(struct chains *c, uint32_t tid)
+{
+	struct waiting_thread *t = find_thread(c, tid);
+	bool failed = false;
+
+	if (t)
+		return t;
+	c->threads = base_grow_list(c->threads, c->n_threads, &c->threads_capacity,
+	                            sizeof(*c->threads), &failed);
+	if (failed || !pfmi_base_add_hash(&c->thread_table, pfmi_base_hash_number(tid),
+	                                  (uint32_t)c->n_threads))
+		return NULL;
+	c->threads[c->n_threads] = (struct waiting_thread){ .tid = tid };
+	return &c->threads[c->n_threads++];
+}
+
+/* Adds @w, which waits, to the samples of its thread. False without memory. */
+static bool add_to_thread(struct chains *c, struct waiting_sample *w)
+{
+	struct waiting_thread *t = add_thread(c, w->record.tid);
+
+	if (!t)
+		return false;
+	*(t->first ? &t->last->next_of_thread : &t->first) = w;
+	t->last = w;
+	return true;
+}
+
+/* Removes the oldest sample of @t, or returns NULL. */
+static struct waiting_sample *take_oldest(struct waiting_thread *t)
+{
+	struct waiting_sample *w = t ? t->first : NULL;
+
+	if (w)
+		t->first = w->next_of_thread;
+	return w;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
 /* Keeps a copy of @r. False without memory. */
 static bool queue_record(struct chains *c, const pfm_record_t *r)
 {
@@ -88,6 +160,10 @@ static bool queue_record(struct chains *c, const pfm_record_t *r)
 	if (w->is_waiting)
 		w->cookie = r->body.sample.chain[r->body.sample.n_chain - 1];
 	move_pointers(&w->record, r, w->bytes);
+	if (w->is_waiting && !add_to_thread(c, w)) {
+		free(w);
+		return false;
+	}
 	*(c->last_waiting ? &c->last_waiting->next : &c->first_waiting) = w;
 	c->last_waiting = w;
 	c->waiting_bytes += size;
@@ -123,26 +199,26 @@ static bool complete_without_frames(struct waiting_sample *w)
 /* Cookies of a thread increase: samples with a smaller cookie have lost their frames. */
 static bool read_deferred_chain(struct chains *c, const pfm_record_t *r)
 {
+	struct waiting_thread *t = find_thread(c, r->tid);
+	struct waiting_sample *w;
 	bool is_given = true;
 
-	for (struct waiting_sample *w = c->first_waiting; w && is_given; w = w->next) {
-		if (!w->is_waiting || w->record.tid != r->tid)
-			continue;
+	while (is_given && (w = take_oldest(t)))
 		is_given = w->cookie == r->body.deferred.cookie
 		                   ? replace_marker_by_frames(w, r->body.deferred.chain,
 		                                              (size_t)r->body.deferred.n)
 		                   : complete_without_frames(w);
-	}
 	return is_given;
 }
 
 static bool complete_thread_without_frames(struct chains *c, uint32_t tid)
 {
+	struct waiting_thread *t = find_thread(c, tid);
+	struct waiting_sample *w;
 	bool is_given = true;
 
-	for (struct waiting_sample *w = c->first_waiting; w && is_given; w = w->next)
-		if (w->is_waiting && w->record.tid == tid)
-			is_given = complete_without_frames(w);
+	while (is_given && (w = take_oldest(t)))
+		is_given = complete_without_frames(w);
 	return is_given;
 }
 
@@ -153,6 +229,17 @@ static void free_waiting_sample(struct waiting_sample *w)
 	free(w);
 }
 
+/* May more records wait? */
+static bool has_space(struct chains *c)
+{
+	if (!c->waiting.limit)
+		c->waiting = (struct budget){ .file = "the recording",
+			                      .subject = "call chains",
+			                      .unit = "bytes of records that wait for frames",
+			                      .limit = MAX_WAITING_BYTES };
+	return budget_allows(&c->waiting, c->waiting_bytes);
+}
+
 /* Takes the first record if it is complete. */
 static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 {
@@ -160,8 +247,11 @@ static bool take_first_complete_sample(struct chains *c, pfm_record_t *record)
 
 	if (!w)
 		return false;
-	if (w->is_waiting && (c->has_ended || c->waiting_bytes > MAX_WAITING_BYTES))
+	/* It is the oldest of its thread as well. */
+	if (w->is_waiting && (c->has_ended || !has_space(c))) {
+		take_oldest(find_thread(c, w->record.tid));
 		complete_without_frames(w);
+	}
 	if (w->is_waiting)
 		return false;
 	free_waiting_sample(c->handed_out);
@@ -216,4 +306,6 @@ void chains_free_waiting(struct chains *c)
 	}
 	free_waiting_sample(c->handed_out);
 	c->first_waiting = c->last_waiting = c->handed_out = NULL;
+	free(c->threads);
+	pfmi_base_free_hash(&c->thread_table);
 }

@@ -52,7 +52,7 @@ static void loaded_and_moved_code(void **state)
 	FILE *f = write_dump();
 
 	(void)state;
-	assert_true(jitdump_read(&t, f, 1));
+	assert_true(jitdump_read(&t, f, 1, &(struct budget){ .limit = 4096 }));
 	fclose(f);
 	symbol_table_sort(&t);
 	assert_string_equal(symbol_table_find(&t, 0x500f)->name, "compile");

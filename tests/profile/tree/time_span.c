@@ -39,5 +39,5 @@ static void times_do_not_wrap(void **state)
 	assert_int_equal(time_span_after(7, 5), 12);
 }
 
-UNIT(profile_tree_time_span, cmocka_unit_test(a_time_of_0_is_the_first),
+UNIT(profile_time_span, cmocka_unit_test(a_time_of_0_is_the_first),
      cmocka_unit_test(parts_are_below_their_number), cmocka_unit_test(times_do_not_wrap));

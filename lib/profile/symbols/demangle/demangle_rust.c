@@ -32,7 +32,8 @@ static char read_byte(struct rust_name *r)
 /* Counts a part of the name. Fails if parts nest too deeply or are too many. */
 static bool enter_nested_part(struct rust_name *r)
 {
-	r->failed |= r->depth >= MAX_DEPTH || ++r->parts > MAX_PARTS;
+	r->failed |= r->depth >= MAX_DEPTH || r->parts >= MAX_PARTS;
+	r->parts += !r->failed;
 	r->depth++;
 	return !r->failed;
 }
@@ -74,6 +75,8 @@ static void put_identifier(struct rust_name *r, const struct identifier *id)
 {
 	char text[PUNYCODE_TEXT];
 
+	if (r->is_silent)
+		return;
 	if (!id->is_punycode) {
 		rust_put_bytes(r, id->text, id->len);
 	} else if (punycode_decode(id->text, id->len, text)) {
@@ -142,11 +145,12 @@ static uint64_t read_binder(struct rust_name *r)
 {
 	uint64_t n = read_tagged_number(r, 'G');
 
-	r->failed |= n > MAX_PARTS;
+	r->failed |= n > MAX_PARTS - r->parts;
 	if (r->failed || !n)
 		return 0;
+	r->parts += (unsigned)n;
 	rust_put_text(r, "for<");
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < n && !r->failed; i++) {
 		rust_put_text(r, i ? ", " : "");
 		r->bound++;
 		put_lifetime(r, 1);
@@ -500,7 +504,7 @@ static void put_suffix(struct rust_name *r)
 char *symbols_demangle_rust(const char *symbol)
 {
 	bool is_new = strncmp(symbol, "_R", 2) == 0;
-	struct rust_name r = { .mangled = symbol + 2 };
+	struct rust_name r = { .mangled = symbol + 2, .ends_when_full = is_new };
 
 	if (!is_new && (strncmp(symbol, "_ZN", 3) != 0 || !strstr(symbol, "17h")))
 		return NULL;
@@ -521,7 +525,7 @@ char *symbols_demangle_rust(const char *symbol)
 		rust_read_old_name(&r);
 	}
 	put_suffix(&r);
-	if (!r.failed)
+	if (!r.failed || (is_new && r.is_full))
 		return r.text;
 	free(r.text);
 	return NULL;

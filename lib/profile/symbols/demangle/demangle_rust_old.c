@@ -35,6 +35,7 @@ static const char *read_escape(const char *s, size_t len, size_t *used, char tex
 	} escapes[] = { { "$SP$", "@" }, { "$BP$", "*" }, { "$RF$", "&" },
 		        { "$LT$", "<" }, { "$GT$", ">" }, { "$LP$", "(" },
 		        { "$RP$", ")" }, { "$C$", "," },  { "..", "::" } };
+	char digits[3] = "";
 	unsigned code;
 
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
@@ -43,8 +44,10 @@ static const char *read_escape(const char *s, size_t len, size_t *used, char tex
 			return escapes[i].text;
 	}
 	*used = 5; /* "$u7e$" */
-	if (len < *used || s[0] != '$' || s[1] != 'u' || s[4] != '$' ||
-	    sscanf(s + 2, "%2x", &code) != 1 || code < ' ' || code >= 0x7f)
+	if (len < *used || s[0] != '$' || s[1] != 'u' || s[4] != '$')
+		return NULL;
+	memcpy(digits, s + 2, 2); /* sscanf(3) would measure all of the rest */
+	if (sscanf(digits, "%2x", &code) != 1 || code < ' ' || code >= 0x7f)
 		return NULL;
 	text[0] = (char)code;
 	return text;

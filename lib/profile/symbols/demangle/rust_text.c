@@ -14,6 +14,8 @@ void rust_put_bytes(struct rust_name *r, const char *bytes, size_t len)
 
 	if (r->is_silent || r->failed)
 		return;
+	r->is_full |= len > left;
+	r->failed |= r->is_full && r->ends_when_full;
 	len = len < left ? len : left;
 	memcpy(r->text + r->text_length, bytes, len);
 	r->text_length += len;

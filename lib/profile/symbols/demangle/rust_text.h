@@ -13,8 +13,10 @@ struct rust_name {
 	char *text;
 	size_t text_length;
 	unsigned depth, parts;
-	uint64_t bound; /* lifetimes that have names here */
-	bool is_silent; /* parts are read, and not written */
+	uint64_t bound;      /* lifetimes that have names here */
+	bool is_silent;      /* parts are read, and not written */
+	bool is_full;        /* the text is cut */
+	bool ends_when_full; /* reading fails then: what follows is not shown */
 	bool failed;
 };
 
