@@ -1,119 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts programs from their first instruction. A child waits at a pipe until its counters are
  * open, and the kernel enables them when it executes the program. */
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <perfmon/spawn.h>
+#include "base/child.h"
 #include "base/sizes.h"
 #include "session/session.h"
-
-/* A child before it executes the program. The failure pipe closes when the program starts. */
-struct waiting_child {
-	pid_t pid;
-	int go_fd, failure_fd;
-};
-
-/* Reads @n bytes in spite of signals. False if there are fewer. */
-static bool read_bytes(int fd, void *to, size_t n)
-{
-	ssize_t got;
-
-	do
-		got = read(fd, to, n);
-	while (got < 0 && errno == EINTR);
-	return got == (ssize_t)n;
-}
-
-/* Runs in the child, which may only call functions that are safe after a fork of a program with
- * threads. */
-static _Noreturn void run_program(char *const *argv, int go_fd, int failure_fd)
-{
-	char byte;
-	int err;
-
-	if (!read_bytes(go_fd, &byte, 1))
-		_exit(0); /* the parent could not open the session */
-	execvp(argv[0], argv);
-	err = errno;
-	while (write(failure_fd, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
-	_exit(127);
-}
-
-static void close_pair(const int fds[2])
-{
-	close(fds[0]);
-	close(fds[1]);
-}
-
-/* Forks the child. Returns 0 or an errno. */
-static int fork_child(char *const *argv, struct waiting_child *c)
-{
-	int go[2], failure[2], err;
-
-	if (pipe2(go, O_CLOEXEC))
-		return errno;
-	if (pipe2(failure, O_CLOEXEC)) {
-		err = errno;
-		close_pair(go);
-		return err;
-	}
-	c->pid = fork();
-	err = errno;
-	if (c->pid == 0) {
-		close(go[1]);
-		run_program(argv, go[0], failure[1]);
-	}
-	if (c->pid < 0) {
-		close_pair(go);
-		close_pair(failure);
-		return err;
-	}
-	close(go[0]);
-	close(failure[1]);
-	c->go_fd = go[1];
-	c->failure_fd = failure[0];
-	return 0;
-}
-
-static void reap_child(const struct waiting_child *c)
-{
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-/* Lets the child execute its program. Returns 0, or the errno of its failure; the child has ended
- * then. */
-static int release_child(const struct waiting_child *c)
-{
-	int err = 0;
-	ssize_t sent = write(c->go_fd, "", 1);
-
-	close(c->go_fd);
-	if (sent != 1 || !read_bytes(c->failure_fd, &err, sizeof(err)))
-		err = sent == 1 ? 0 : EPIPE;
-	close(c->failure_fd);
-	if (err)
-		reap_child(c);
-	return err;
-}
-
-static void discard_child(const struct waiting_child *c)
-{
-	close(c->go_fd);
-	close(c->failure_fd);
-	reap_child(c);
-}
 
 static int open_spawned(struct pfm_session **out, const pfm_ctx_t *ctx,
                         const pfm_session_options_t *options, const char *const *texts, unsigned n,
                         char *const *argv, int *pid, pfm_error_t *why)
 {
-	struct waiting_child child = { .pid = -1, .go_fd = -1, .failure_fd = -1 };
+	struct child child;
 	pfm_session_options_t own = *options;
-	int err = fork_child(argv, &child), rc;
+	int err = base_fork_child(argv, NULL, &child), rc;
 
 	if (err)
 		return pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err,
@@ -124,9 +23,9 @@ static int open_spawned(struct pfm_session **out, const pfm_ctx_t *ctx,
 	if (!rc)
 		rc = pfm_start_session(*out);
 	if (rc) {
-		discard_child(&child);
+		base_discard_child(&child);
 	} else {
-		err = release_child(&child);
+		err = base_start_child(&child);
 		if (err)
 			rc = pfmi_base_set_errno_error(why, PFMLIB_ERR_SYS, err,
 			                               "the program cannot be run");

@@ -414,8 +414,7 @@ static int read_options(struct command_args *args, struct recorder *job)
 
 static int run_record(struct command_args *args)
 {
-	struct recorder job = { .sampling = PFM_INIT(job.sampling),
-		                .child = { .go = -1, .failure = -1 } };
+	struct recorder job = { .sampling = PFM_INIT(job.sampling) };
 	int status;
 
 	program_name = RECORD_COMMAND;
@@ -435,7 +434,7 @@ static int run_record(struct command_args *args)
 		omit_fields_of_device(&job);
 	if (status == EXIT_DONE && job.ctx)
 		status = record_until_end(&job);
-	child_discard(&job.child);
+	base_discard_child(&job.child);
 	pfm_close_recording(job.recording);
 	pfm_close_session(job.session);
 	alpha_emulator_close(job.emulator);

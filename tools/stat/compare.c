@@ -128,7 +128,7 @@ static int take_counts(struct comparison *c, pfm_session_t *s, unsigned command,
 /* Runs one command. Returns its exit status, which ends the comparison unless it is 0. */
 static int run_command(struct stat_job *job, struct comparison *c, unsigned command, unsigned round)
 {
-	struct child child = { .pid = 0, .go = -1, .failure = -1 };
+	struct child child = { .pid = 0 };
 	pfm_session_t *s = NULL;
 	uint64_t began;
 	int status = 0, rc;
@@ -153,7 +153,7 @@ static int run_command(struct stat_job *job, struct comparison *c, unsigned comm
 		rc = take_counts(c, s, command, round, (double)(now_ns() - began) / NS);
 	}
 	pfm_close_session(s);
-	child_discard(&child);
+	base_discard_child(&child);
 	return rc == EXIT_DONE ? child_get_status(c->commands[command][0], status) : rc;
 }
 

@@ -436,13 +436,13 @@ static int count_with_child(struct stat_job *job, struct stat_run *r)
 
 static int run_once(struct stat_job *job, unsigned number)
 {
-	struct stat_run r = { .child = { .pid = 0, .go = -1, .failure = -1 }, .number = number };
+	struct stat_run r = { .number = number };
 	int rc = job->command ? child_prepare(job->command, &job->saved_signals, &r.child)
 	                      : EXIT_DONE;
 
 	if (rc == EXIT_DONE)
 		rc = count_with_child(job, &r);
-	child_discard(&r.child);
+	base_discard_child(&r.child);
 	return rc;
 }
 

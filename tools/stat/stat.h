@@ -15,6 +15,7 @@
 #include <sys/types.h>
 #include <perfmon/aggregate.h>
 #include <perfmon/perfmon.h>
+#include "base/child.h"
 #include "stat/control.h"
 #include "common/event_list.h"
 #include "common/json.h"
@@ -172,19 +173,11 @@ int update_cgroups(struct stat_job *job, size_t most_series, bool is_counting,
 
 /* ---- the command (child.c) ------------------------------------------------------------------- */
 
-/* A command that waits for its start. */
-struct child {
-	pid_t pid;
-	int go;      /* pipe: a byte starts the command, closing it ends the command */
-	int failure; /* pipe: delivers the errno of exec */
-};
-
 /* Name of the command in messages: "pfm stat", unless it is changed. */
 extern const char *program_name;
 int child_prepare(char *const *command, const sigset_t *mask, struct child *c);
 /* Starts the command. Returns an exit status if it cannot be executed, else EXIT_DONE. */
 int child_start(char *const *command, struct child *c);
-void child_discard(struct child *c);
 /* Sends the signal, and wakes a stopped command so that it gets the signal. */
 void child_signal(const struct child *c, int sig);
 /* The exit status for the end of the command. Reports a signal that ended it. */

@@ -385,7 +385,6 @@ static int apply_option(struct command_args *args, struct top_job *job, int id, 
 static int run_top(struct command_args *args)
 {
 	struct top_job job = { .sampling = PFM_INIT(job.sampling),
-		               .child = { .go = -1, .failure = -1 },
 		               .delay = DELAY_DEFAULT,
 		               .keys = TOP_KEYS };
 	const char *value;
@@ -408,7 +407,7 @@ static int run_top(struct command_args *args)
 		status = open_session(&job);
 	if (status == EXIT_DONE)
 		status = run_session(&job);
-	child_discard(&job.child);
+	base_discard_child(&job.child);
 	profile_end(job.reader);
 	profile_free(&job.profile);
 	pfm_close_session(job.session);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_CANNOT_EXECUTE = 127 };
+
+/* Reads @n bytes in spite of signals. False if there are fewer. */
+static bool read_bytes(int fd, void *to, size_t n)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, to, n);
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)n;
+}
+
+/* Runs in the child, which may only call functions that are safe after a fork of a program with
+ * threads. */
+static _Noreturn void run_program(char *const *argv, const sigset_t *mask, int go, int failure)
+{
+	char byte;
+	int err;
+
+	if (!read_bytes(go, &byte, 1))
+		_exit(0);
+	if (mask)
+		sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	while (write(failure, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(EXIT_CANNOT_EXECUTE);
+}
+
+static void close_pair(const int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int base_fork_child(char *const *argv, const sigset_t *mask, struct child *c)
+{
+	int failure[2], err;
+
+	*c = (struct child){ .pid = 0 };
+	if (pipe2(c->go, O_CLOEXEC))
+		return errno;
+	if (pipe2(failure, O_CLOEXEC)) {
+		err = errno;
+		close_pair(c->go);
+		return err;
+	}
+	c->pid = fork();
+	err = errno;
+	if (c->pid == 0) {
+		close(c->go[1]);
+		run_program(argv, mask, c->go[0], failure[1]);
+	}
+	close(failure[1]);
+	c->failure = failure[0];
+	c->is_waiting = c->pid > 0;
+	if (c->is_waiting)
+		return 0;
+	close_pair(c->go);
+	close(c->failure);
+	c->pid = 0;
+	return err;
+}
+
+static void wait_for_end(struct child *c)
+{
+	while (c->pid > 0 && waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	c->pid = 0;
+}
+
+/* The caller's reading end of the pipe is open until here: writing to a child that was killed
+ * raises no SIGPIPE. */
+int base_start_child(struct child *c)
+{
+	int err = 0;
+
+	while (write(c->go[1], "", 1) < 0 && errno == EINTR)
+		;
+	close_pair(c->go);
+	if (!read_bytes(c->failure, &err, sizeof(err)))
+		err = 0;
+	close(c->failure);
+	c->is_waiting = false;
+	if (err)
+		wait_for_end(c);
+	return err;
+}
+
+void base_discard_child(struct child *c)
+{
+	if (c->is_waiting) {
+		close_pair(c->go);
+		close(c->failure);
+	}
+	c->is_waiting = false;
+	wait_for_end(c);
+}
