@@ -550,7 +550,7 @@ def measure_sets(t, sides, folder):
         if i in (0, 3, 11) or i > 11:
             t.add("g", f"{name}, ns", None, x["ns"], None, kind="told")
     worst = max(x["ns"] for x in got[12:])
-    t.add("g", "worst hostile set, us (its steps are bounded: tests/test_assign.c)", None,
+    t.add("g", "worst hostile set, us (its steps are bounded: tests/internal/pmu/test_solver.c)", None,
           worst / 1000, 1000, kind="value", timed=True)
 
 
@@ -652,7 +652,7 @@ def measure_libpfm3(t, sides):
 
 def measure_core(t, sides, folder):
     """Core Duo beside libpfm4's "core" table of like size: other events, so no equality;
-    tests/test_coreduo.c has the registers."""
+    tests/public/pmu/test_coreduo.c has the registers."""
     peer = write_lines(os.path.join(folder, "core.peer"), strings(sides, "core"))
     ours = write_lines(
         os.path.join(folder, "core.ours"),

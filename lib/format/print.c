@@ -163,7 +163,7 @@ static bool is_name_of_row(const struct table *t, uint32_t row, struct slice nam
 }
 
 /* True if a search for @name finds the row. All names of built-in tables without folded twins do:
- * tests/table/test_roundtrip.c reads them all. Other names are looked up. */
+ * tests/internal/table/test_roundtrip.c reads them all. Other names are looked up. */
 static inline bool has_readable_name(const struct table *t, uint32_t row, struct slice name)
 {
 	return (table_is_builtin(t) && !(t->flags & TABLE_HAS_FOLDED_TWINS)) ||

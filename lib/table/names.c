@@ -3,7 +3,7 @@
  * Strings are compared eight bytes at a time. Reading past the end of a string is safe: POOL_PAD
  * zero bytes end each pool, and a text has no NUL in it, so the comparison ends before. Encoding an
  * event takes 1,700 instructions with it and 1,950 byte by byte. The last part of each function
- * compares byte by byte; tests/table/names.c has the plain forms. */
+ * compares byte by byte; tests/internal/table/names.c has the plain forms. */
 #include "table/table.h"
 
 /* ---- hashing --------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ address)
 thread)
 	only="context_threads libpfm4_threads profile_profile_threads compat_libpfm3_pfmlib session_session session_live"
 	# shellcheck disable=SC2086 # a list of words on purpose
-	targets="$(programs $only) tests/region/test_regions"
+	targets="$(programs $only) tests/command/regions/test_regions"
 	only="$only regions"
 	build -Ddevel=false -Db_sanitize=thread -Doptimization=1
 	# The sanitizer reports a race the first time that two threads meet, so short runs are enough.

@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""pfm stat --regions: page faults of marked programs, which touch a known number of pages in each
+region."""
+
+import collections
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..")]
+import tap  # noqa: E402
+from test_outputs import CONTROLS, NAMES, readable  # noqa: E402
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+PFM = os.environ.get("PFM", "pfm")
+PROGRAMS = os.environ.get("REGION_PROGRAMS", "")
+SOURCE = os.environ["PERFMON_SOURCE"]
+CLEAN = {
+    k: v for k, v in os.environ.items()
+    if not k.startswith(("PERFMON_REGIONS", "LD_PRELOAD", "PAPI_"))
+}
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def run(*args, env=None, status=0):
+    done = subprocess.run([PFM, "stat", *args], capture_output=True, text=True, check=False, env=env
+                          or CLEAN)
+    if done.returncode != status:
+        raise AssertionError("status %d, expected %d: %s" % (done.returncode, status, done.stderr))
+    return done
+
+
+def regions(name, *args, **options):
+    """{(region, parent, "all"): row} of a program, and all rows."""
+    done = run("--regions", "--json", "-e", "page-faults", "--", program(name), *args, **options)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {(r["region"], r["parent"], r["thread"]): r for r in rows if "region" in r}, rows
+
+
+def faults(row):
+    return row["counts"][0]["inclusive"], row["counts"][0]["exclusive"], row["visits"]
+
+
+def counts_here():
+    if not os.path.exists(program("marked_perfmon")):
+        return False
+    table, _ = regions("marked_perfmon")
+    return table["outer", None, "all"]["counts"][0]["quality"] == "exact"
+
+
+HERE = counts_here()
+# Each visit of marked_perfmon with the pages that it touches.
+DRAWN = [("inner, with a comma", 2)] * 4 + [("outer", 7)] * 4 + [("threads", 3)] * 3
+
+
+@unittest.skipUnless(HERE, "the kernel counts no page faults here")
+class Own(unittest.TestCase):
+    def test_counts_of_regions_and_threads(self):
+        table, rows = regions("marked_perfmon")
+        self.assertEqual(faults(table["outer", None, "all"]), (28, 20, 4))
+        self.assertEqual(faults(table["inner, with a comma", "outer", "all"]), (8, 8, 4))
+        self.assertEqual(faults(table["threads", None, "all"]), (9, 9, 3))
+        self.assertEqual(table["threads", None, "all"]["threads"], 3)
+        each = [r for k, r in table.items() if k[0] == "threads" and k[2] != "all"]
+        self.assertEqual([faults(r) for r in each], [(3, 3, 1)] * 3)
+        self.assertEqual(rows[0]["events"][0]["event"], "page-faults")
+
+    @unittest.skipUnless(jsonschema, "no jsonschema")
+    def test_json_follows_its_schema(self):
+        with open(os.path.join(SOURCE, "docs", "schema", "regions.json"), encoding="utf-8") as f:
+            schema = json.load(f)
+        done = run("--regions", "--json", "-e", "page-faults,instructions", "-M", "ipc", "--",
+                   program("marked_perfmon"))
+        for line in done.stdout.splitlines():
+            jsonschema.validate(json.loads(line), schema)
+
+    def test_csv(self):
+        done = run("--regions", "-x", ",", "-e", "page-faults", "--", program("marked_perfmon"))
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        row = [r for r in rows if r["region"] == "inner, with a comma" and r["thread"] == "all"][0]
+        self.assertEqual((row["parent"], row["visits"], row["inclusive"], row["quality"]),
+                         ("outer", "4", "8", "exact"))
+
+    def test_any_bytes_in_names(self):
+        """Every format with a name of each byte class; all formats that can be are read back."""
+        def visit(form):
+            done = subprocess.run([
+                PFM, "stat", "--regions=" + form, "-e", "page-faults", "--",
+                program("marked_perfmon"), "name", name
+            ], capture_output=True, check=False, env=CLEAN)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return (done.stdout or done.stderr).decode()
+
+        for kind, name in NAMES.items():
+            name = name.lstrip(b"\x01")    # starts the names of the library's own regions
+            text = readable(name)
+            with self.subTest(kind):
+                found = [json.loads(line).get("region") for line in visit("json").splitlines()]
+                self.assertIn(text, found)
+                self.assertIn(json.dumps(text)[1:-1], json.dumps(json.loads(visit("papi"))))
+                self.assertIn(text,
+                              [e.get("name") for e in json.loads(visit("chrome"))["traceEvents"]])
+                self.assertIn(text, json.loads(visit("firefox"))["threads"][0]["stringTable"])
+                rows = list(csv.DictReader(io.StringIO(visit("csv"), newline="")))
+                self.assertTrue(all(None not in r and None not in r.values() for r in rows), rows)
+                for form in ("table", "csv", "likwid"):
+                    self.assertFalse(CONTROLS.search(visit(form)), form)
+
+    def test_table(self):
+        text = run("--regions", "-e", "page-faults", "--", program("marked_perfmon")).stderr
+        self.assertIn("outer: 4 visits", text)
+        self.assertIn("inner, with a comma (in outer): 4 visits", text)
+        self.assertIn("threads: 3 visits in 3 threads", text)
+
+    def test_output_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "out")
+            run("--regions", "-o", path, "-e", "page-faults", "--", program("marked_perfmon"))
+            with open(path, encoding="utf-8") as f:
+                self.assertIn("outer: 4 visits", f.read())
+
+    def test_status_of_the_command(self):
+        run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), "fail", status=3)
+
+    def test_processes_that_leave_no_results_are_named(self):
+        for how, status in (("kill", 137), ("exec", 1), ("exec-inside", 1)):
+            done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), how,
+                       status=status)
+            self.assertIn("entered regions and was killed, or executed another program",
+                          done.stderr)
+
+    def test_forked_process_has_results_of_its_own(self):
+        _, rows = regions("marked_perfmon", "fork")
+        mine = [r for r in rows if r.get("region") == "threads" and r["thread"] == "all"]
+        self.assertEqual(len({r["process"] for r in mine}), 2)
+        self.assertEqual([r["counts"][0]["inclusive"] for r in mine], [9, 9])
+
+    def test_command_without_regions(self):
+        done = run("--regions", "-e", "page-faults", "--", "true", status=1)
+        self.assertIn("entered no region", done.stderr)
+
+    def test_refusals(self):
+        self.assertIn("not an event",
+                      run("--regions", "-e", "nonsense", "--", "true", status=1).stderr)
+        self.assertIn("needs a command after --",
+                      run("--regions", "-e", "page-faults", status=2).stderr)
+        self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
+        self.assertIn("cannot be combined with -p",
+                      run("--regions", "-a", "--", "true", status=2).stderr)
+
+    def test_plugin_that_is_closed_with_open_visits(self):
+        done = run("--regions", "--json", "-e", "page-faults", "--", program("marked_dlopen"),
+                   program("libmarked_plugin.so"))
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        table = {r["region"]: r for r in rows if r.get("thread") == "all"}
+        # The first visit of a thread faults in the plugin's own pages as well.
+        self.assertEqual((table["plugin"]["visits"], table["plugin"]["counts"][0]["min"]), (24, 2))
+        self.assertEqual((table["left open"]["visits"], table["left open"]["unfinished"]), (0, 8))
+
+    @unittest.skipUnless(os.path.exists(program("marked_cxx")), "no compiler of C++")
+    def test_scopes_that_an_exception_or_a_cancellation_ends(self):
+        table, _ = regions("marked_cxx")
+        for region, pages, visits in (("thrown", 2, 3), ("cancelled", 3, 1)):
+            row = table[region, None, "all"]
+            self.assertEqual((row["visits"], row["unfinished"]), (visits, 0))
+            # Unwinding has page faults of its own the first time.
+            self.assertEqual(row["counts"][0]["min"] if visits > 1 else pages, pages)
+            self.assertGreaterEqual(row["counts"][0]["inclusive"], visits * pages)
+
+    def test_plugin_without_regions_to_count(self):
+        subprocess.run(
+            [program("marked_dlopen"), program("libmarked_plugin.so")], check=True, env=CLEAN)
+
+    @unittest.skipUnless(shutil.which("strace"), "needs the Debian package strace")
+    def test_begin_and_end_make_one_read_each(self):
+        """System calls of 1000 visits more than of 10."""
+        seen = []
+        with tempfile.TemporaryDirectory() as folder:
+            for n in ("10", "1010"):
+                path = os.path.join(folder, n)
+                done = subprocess.run(
+                    ["strace", "-qq", "-o", path,
+                     program("marked_perfmon"), "pairs", n], check=False,
+                    env=dict(CLEAN, PERFMON_REGIONS="page-faults,minor-faults,context-switches"))
+                if done.returncode:
+                    self.skipTest("strace cannot trace here")
+                with open(path, encoding="utf-8") as f:
+                    seen.append(collections.Counter(line.split("(")[0] for line in f))
+        self.assertEqual(seen[1] - seen[0], {"read": 2000})
+
+    def test_cost_is_subtracted_unless_it_is_refused(self):
+        """A visit of an empty region counts time on the CPU; its median is the cost, so that about
+        half of that stays at most."""
+        sums = []
+        for flag in ([], ["--no-subtract"]):
+            out = run("--regions", "--json", *flag, "-e", "task-clock", "--",
+                      program("marked_perfmon"), "pairs", "1000").stdout
+            head, *rows = (json.loads(line) for line in out.splitlines())
+            [row] = [r for r in rows if r["region"] == "empty" and r["thread"] == "all"]
+            sums.append((row["counts"][0]["inclusive"], row["counts"][0]["overhead"]))
+            self.assertEqual((head["subtracted"], row["costly"]), (not flag, True))
+        self.assertGreater(sums[1][0], sums[0][0])
+        self.assertGreaterEqual(sums[1][0], 500 * head["events"][0]["inside"])
+
+    def test_clocks_in_a_group(self):
+        """Events of several PMUs are read together: each clock of the task runs with the task,
+        whatever leads the group."""
+        for events in ("page-faults,task-clock,cpu-clock", "task-clock,page-faults,cpu-clock"):
+            out = run("--regions", "--json", "--no-subtract", "-e", events, "--",
+                      program("marked_perfmon")).stdout
+            row = json.loads(out.splitlines()[1])
+            counts = {c["event"]: c["inclusive"] for c in row["counts"]}
+            self.assertEqual((row["region"], counts["page-faults"]), ("outer", 28))
+            for clock in ("task-clock", "cpu-clock"):
+                self.assertTrue(0.8 * row["task_ns"] < counts[clock] < 1.2 * row["task_ns"],
+                                (clock, row))
+
+    def test_metrics(self):
+        """Computed by the test from the counts in the same row."""
+        out = run("--regions", "--json", "-M", "faults_per_second", "--",
+                  program("marked_perfmon")).stdout
+        for row in map(json.loads, out.splitlines()[1:]):
+            counts = {c["event"].split("::")[-1]: c["inclusive"] for c in row["counts"]}
+            [metric] = row["metrics"]
+            value = counts["page-faults"] / counts["task-clock"] * 1e9
+            self.assertEqual((metric["metric"], metric["quality"]), ("faults_per_second", "exact"))
+            self.assertAlmostEqual(metric["value"] / value, 1, delta=1e-6)
+            self.assertTrue(metric["low"] <= metric["value"] <= metric["high"])
+
+    def test_events_of_the_whole_machine(self):
+        """Page faults are refused for tasks here, as events of boxes outside the cores are."""
+        env = dict(CLEAN, LD_PRELOAD=program("librefuse_tasks.so"))
+        args = ("--regions", "--json", "-e", "page-faults,minor-faults")
+        refused = [
+            json.loads(line)
+            for line in run(*args, "--", program("marked_perfmon"), env=env).stdout.splitlines()
+        ]
+        self.assertEqual(refused[1]["counts"][0]["quality"], "not supported")
+        self.assertTrue(refused[0]["events"][0]["why"])
+        out = run(*args, "--regions-system", "--", program("marked_perfmon"), env=env).stdout
+        head, row, *_ = (json.loads(line) for line in out.splitlines())
+        if row["counts"][0]["quality"] != "exact":
+            self.skipTest(head["events"][0]["why"])
+        self.assertEqual([e["whole_machine"] for e in head["events"]], [True, False])
+        self.assertEqual((row["region"], row["counts"][1]["inclusive"]), ("outer", 28))
+        # A medium number of faults is subtracted for the readings themselves.
+        self.assertGreater(row["counts"][0]["inclusive"] + row["counts"][0]["overhead"], 27)
+
+    def test_environment_alone(self):
+        env = dict(CLEAN, PERFMON_REGIONS="page-faults", PERFMON_REGIONS_FORMAT="csv")
+        done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True,
+                              check=True, env=env)
+        self.assertIn(",outer,,all,4,", done.stderr)
+        env["PERFMON_REGIONS"] = "nonsense"
+        done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True,
+                              check=True, env=env)
+        self.assertIn("PERFMON_REGIONS: \"nonsense\" is not an event", done.stderr)
+
+    def test_environment_that_cannot_be_followed(self):
+        """A misspelled format and results that cannot be written are reported; the program goes
+        on."""
+        for name, value, expected in (
+            (
+                "FORMAT",
+                "xml",
+                (
+                    "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or"
+                    " firefox, got 'xml'"
+                ),
+            ),
+            (
+                "FORMAT",
+                "\x1b[2Jx",
+                (
+                    "PERFMON_REGIONS_FORMAT: expected table, json, csv, likwid, papi, chrome or"
+                    " firefox, got '?[2Jx'"
+                ),
+            ),
+            (
+                "OUTPUT",
+                "/nonexistent/x",
+                (
+                    "PERFMON_REGIONS_OUTPUT: the results cannot be written to /nonexistent/x: No"
+                    " such file"
+                ),
+            ),
+            (
+                "OUTPUT",
+                "/dev/full",
+                "PERFMON_REGIONS_OUTPUT: the results cannot be written to /dev/full: No space left",
+            ),
+        ):
+            env = dict(CLEAN, PERFMON_REGIONS="page-faults")
+            env["PERFMON_REGIONS_" + name] = value
+            done = subprocess.run([program("marked_perfmon")], capture_output=True, text=True,
+                                  check=True, env=env)
+            self.assertEqual(done.stderr.count("perfmon: " + expected), 1, done.stderr)
+            self.assertEqual("outer: " in done.stderr, name == "FORMAT", done.stderr)
+
+    def test_forms_of_likwid_and_papi(self):
+        text = run("--regions=likwid", "-e", "page-faults", "--",
+                   program("marked_perfmon")).stdout.splitlines()
+        self.assertEqual(text[0], "4 3 1")
+        self.assertEqual(text[1:4], ["0:outer-0", "1:inner, with a comma-0", "2:threads-0"])
+        fields = text[4].split()
+        self.assertEqual((fields[:2], fields[3], fields[5], float(fields[6])),
+                         (["0", "0"], "4", "1", 28.0))
+        papi = json.loads(
+            run("--regions=papi", "-e", "page-faults", "--", program("marked_perfmon")).stdout)
+        inner = [
+            r for t in papi["threads"].values() for r in t["regions"].values()
+            if r["name"].startswith("inner")
+        ]
+        self.assertEqual([(r["page-faults"], r["parent_region_id"]) for r in inner], [("8", "0")])
+
+    def test_chrome_draws_each_visit(self):
+        events = json.loads(
+            run("--regions=chrome", "-e", "page-faults", "--",
+                program("marked_perfmon")).stdout)["traceEvents"]
+        drawn = [e for e in events if e["ph"] == "X"]
+        self.assertEqual(sorted((e["name"], e["args"]["page-faults"]) for e in drawn), DRAWN)
+        outer = [e for e in drawn if e["name"] == "outer"]
+        for inner in (e for e in drawn if e["name"].startswith("inner")):
+            around = [
+                e for e in outer
+                if e["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= e["ts"] + e["dur"]
+            ]
+            self.assertEqual([e["tid"] for e in around], [inner["tid"]])
+
+    def test_firefox_draws_each_visit(self):
+        profile = json.loads(
+            run("--regions=firefox", "-e", "page-faults", "--", program("marked_perfmon")).stdout)
+        self.assertEqual([f["label"] for f in profile["meta"]["markerSchema"][0]["data"]],
+                         ["page-faults", "Not counted"])
+        drawn = [(t["stringTable"][m[0]], m[5]["event0"]) for t in profile["threads"]
+                 for m in t["markers"]["data"]]
+        self.assertEqual(sorted(drawn), DRAWN)
+
+    def test_drawings_of_processes_are_joined(self):
+        events = json.loads(
+            run("--regions=chrome", "--", program("marked_perfmon"), "fork").stdout)["traceEvents"]
+        drawn = [e["pid"] for e in events if e["ph"] == "X" and e["name"] == "threads"]
+        self.assertEqual(sorted(drawn.count(pid) for pid in set(drawn)), [3, 3])
+        threads = json.loads(
+            run("--regions=firefox", "--", program("marked_perfmon"), "fork").stdout)["threads"]
+        drawn = [
+            t["pid"] for t in threads for m in t["markers"]["data"]
+            if t["stringTable"][m[0]] == "threads"
+        ]
+        self.assertEqual(sorted(drawn.count(pid) for pid in set(drawn)), [3, 3])
+
+
+@unittest.skipUnless(HERE, "the kernel counts no page faults here")
+class Adapters(unittest.TestCase):
+    def test_likwid(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "markers")
+            table, _ = regions("marked_likwid", env=dict(CLEAN, LIKWID_FILEPATH=path))
+            with open(path, encoding="utf-8") as f:
+                self.assertEqual(f.readline(), "2 2 1\n")
+        self.assertEqual(faults(table["solve", None, "all"]), (36, 24, 6))
+        self.assertEqual(faults(table["copy one", "solve", "all"]), (18, 18, 6))
+
+    @unittest.skipUnless(os.path.exists(program("marked_likwid_openmp")),
+                         "needs the Debian package likwid")
+    def test_openmp_program_with_the_header_of_likwid(self):
+        table, rows = regions("marked_likwid_openmp")
+        self.assertEqual(faults(table["solve", None, "all"]), (105, 60, 15))
+        self.assertEqual(faults(table["copy", "solve", "all"]), (45, 45, 15))
+        each = [r for r in rows if r.get("region") == "copy" and r["thread"] != "all"]
+        self.assertEqual(sorted(faults(r) for r in each), [(10, 10, 5), (15, 15, 5), (20, 20, 5)])
+
+    @unittest.skipUnless(os.path.exists(program("marked_libpapi")),
+                         "needs the Debian package libpapi-dev")
+    def test_program_with_the_header_of_papi(self):
+        table, _ = regions("marked_libpapi")
+        self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
+        self.assertEqual(faults(table["inside", "compute", "all"]), (6, 6, 3))
+
+    def test_papi(self):
+        table, _ = regions("marked_papi")
+        self.assertEqual(faults(table["compute", None, "all"]), (21, 15, 3))
+        self.assertEqual(faults(table["inside", "compute", "all"]), (6, 6, 3))
+
+    def test_kokkos(self):
+        table, _ = regions("marked_kokkos")
+        self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
+        self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
+
+    @unittest.skipUnless(os.path.exists(program("marked_real_kokkos")),
+                         "needs the Debian package libtrilinos-kokkos-dev")
+    def test_program_with_the_library_of_kokkos(self):
+        table, _ = regions("marked_real_kokkos")
+        self.assertEqual(faults(table["time step", None, "all"]), (15, 3, 1))
+        self.assertEqual(faults(table["axpy", "time step", "all"]), (12, 12, 3))
+
+    def test_another_tool_of_kokkos_stays(self):
+        """Newer versions refuse two variables that name different tools."""
+        env = dict(CLEAN, KOKKOS_PROFILE_LIBRARY="/other.so")
+        done = run("--regions", "-e", "page-faults", "--", program("marked_perfmon"), env=env)
+        self.assertNotIn("Kokkos", done.stderr)
+
+    def test_nvtx(self):
+        table, _ = regions("marked_nvtx")
+        self.assertEqual(faults(table["pushed", None, "all"]), (18, 18, 3))
+        self.assertEqual(faults(table["registered", None, "all"]), (9, 9, 3))
+
+    def test_itt(self):
+        table, _ = regions("marked_itt")
+        self.assertEqual(faults(table["task", None, "all"]), (18, 18, 3))
+        self.assertEqual(faults(table["async", None, "all"]), (9, 9, 3))
+        self.assertEqual(faults(table["frames", None, "all"]), (21, 21, 3))
+
+    @unittest.skipUnless(os.path.exists(program("marked_tbb")),
+                         "needs the Debian package libtbb-dev")
+    def test_program_with_the_library_of_onetbb(self):
+        table, _ = regions("marked_tbb")
+        # in the graph or outside, by thread
+        rows = [r for k, r in table.items() if (k[0], k[2]) == ("body", "all")]
+        self.assertEqual((sum(r["visits"] for r in rows), min(r["counts"][0]["min"] for r in rows)),
+                         (5, 4))
+        # The library may touch a page of its own for the first time.
+        self.assertTrue(20 <= sum(faults(r)[0] for r in rows) <= 20 + 4, rows)
+
+    @unittest.skipUnless(os.path.exists(program("marked_openmp")), "no OpenMP runtime with OMPT")
+    def test_openmp(self):
+        table, _ = regions("marked_openmp")
+        rows = [r for k, r in table.items() if k[0].startswith("parallel ")]
+        [total] = [r for r in rows if r["thread"] == "all"]
+        each = [r["counts"][0]["min"] for r in rows if r["thread"] != "all"]
+        self.assertEqual(sorted(each), [12, 22, 32, 42])
+        self.assertEqual(total["visits"], 12)
+        # The runtime may touch a page of its own for the first time in a parallel region.
+        self.assertTrue(324 <= faults(total)[0] <= 324 + 8, faults(total))
+
+    def test_which_are_on(self):
+        text = run("--regions", "-e", "page-faults", "--", program("marked_papi")).stderr
+        self.assertIn("Regions are read from perfmon, ITT, NVTX, Kokkos, OpenMP, PAPI.", text)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.main())

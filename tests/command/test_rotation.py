@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Groups that take turns: pfm plan --schedule, pfm stat --rotate, pfm serve --rotate. The toy
+processor of tests/answers has one counter for Falls and Trips, so that they make two groups."""
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+import openmetrics  # noqa: E402
+import tap  # noqa: E402
+import test_answers  # noqa: E402
+from test_serve import Server, ask  # noqa: E402
+
+PFM = test_answers.PFM
+
+
+class Schedule(unittest.TestCase):
+    """The slots that are printed keep what was wished for, by their definition."""
+
+    EVENTS = ("Uops_Ret", "L2_Lines_In", "L2_Rqsts")    # any two fit the two counters of Core Duo
+
+    def plan(self, *words, status=0):
+        p = subprocess.run([PFM, "plan", "--pmu", "coreduo", *words], capture_output=True,
+                           text=True, check=False)
+        self.assertEqual(p.returncode, status, p.stdout + p.stderr)
+        return p.stdout if status == 0 else p.stderr
+
+    def slots_of(self, found, event):
+        (group, ) = [g for g, events in enumerate(found["groups"]) if event in events]
+        return [t for t, groups in enumerate(found["schedule"]["slots"]) if group in groups]
+
+    def check(self, found, event, readings, gap, seconds=60):
+        slots = self.slots_of(found, event)
+        n = len(found["schedule"]["slots"])
+        length = found["schedule"]["slot_seconds"]
+        steps = [(b - a - 1) % n for a, b in zip(slots, slots[1:] + slots[:1])]
+        self.assertGreaterEqual(len(slots), readings * seconds / 60)
+        self.assertLessEqual(max(steps) * length, gap + 1e-9)
+        (reading, ) = [r for r in found["schedule"]["readings"] if r["name"] == event]
+        self.assertEqual(reading["slots"], len(slots))
+        self.assertAlmostEqual(reading["longest_gap"], max(steps) * length)
+        self.assertAlmostEqual(reading["standard_error"],
+                               math.sqrt((1 - len(slots) / n) / len(slots)))
+
+    def test_wishes_are_kept(self):
+        for wish, readings, gap in (("L2_Rqsts=40", 40, 60), ("L2_Rqsts=12/2", 12, 2),
+                                    ("L2_Rqsts=/1", 0, 1), ("12/4", 12, 4)):
+            found = json.loads(self.plan("--json", "--schedule", "--wish", wish, *self.EVENTS))
+            self.assertEqual(len(found["schedule"]["slots"]), 60)
+            self.check(found, "L2_Rqsts", readings, gap)
+        found = json.loads(
+            self.plan("--json", "--schedule=500", "--slot", "100", "--wish", "L2_Rqsts=300/0.1",
+                      *self.EVENTS))
+        self.check(found, "L2_Rqsts", 300, 0.1, seconds=50)
+
+    def test_each_slot_has_one_group(self):
+        found = json.loads(self.plan("--json", "--schedule", *self.EVENTS))
+        self.assertEqual(sorted(found["schedule"]["slots"]), [[0], [1]])
+
+    def test_why_it_cannot_be(self):
+        err = self.plan("--schedule", "--wish", "L2_Rqsts=40", "--wish", "Uops_Ret=30",
+                        *self.EVENTS, status=1)
+        self.assertIn("need more slots", err)
+        self.assertIn("they need 70 slots, most of them for L2_Rqsts", err)
+        self.assertIn("expected the name of an event",
+                      self.plan("--schedule", "--wish", "cycles=1", *self.EVENTS, status=1))
+        for wish in ("x", "=3", "L2_Rqsts=", "L2_Rqsts=0", "L2_Rqsts=-1", "L2_Rqsts=1/",
+                     "L2_Rqsts=1/0", "L2_Rqsts=1/2/3", "nan"):
+            self.plan("--schedule", "--wish", wish, *self.EVENTS, status=2)
+        self.plan("--wish", "L2_Rqsts=1", *self.EVENTS, status=2)
+
+    def test_shift(self):
+        text = self.plan("--schedule=60", "--shift", *self.EVENTS)
+        self.assertRegex(text, r"60 slots of 1 s in a cycle, shifted by \d+ on this machine")
+
+
+class Scripted(unittest.TestCase):
+    """Each event of the kernel counts its line of tests/answers/files/counts while it is enabled:
+    all for 2 seconds, Falls on a counter for 1.5 of them, Trips for 0.5."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = test_answers.Place()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.close()
+
+    def stat(self, *words, status=0):
+        p = subprocess.run(["scripted", "stat", *words], env=self.place.env, cwd=self.place.folder,
+                           capture_output=True, text=True, check=False)
+        self.assertEqual(p.returncode, status, p.stdout + p.stderr)
+        return p.stdout if status == 0 else p.stderr
+
+    def test_values_are_of_all_the_time(self):
+        found = {}
+        for line in self.stat("--json", "--rotate=20", "-a", "--timeout", "150", "-e",
+                              "toy::Falls,toy::Trips,page-faults").splitlines():
+            row = json.loads(line)
+            found[row.get("event", row.get("name"))] = row
+        falls, trips, faults = (next(r for name, r in found.items() if part in str(name))
+                                for part in ("Falls", "Trips", "page-faults"))
+        # Each group was enabled for 2 of 4 seconds on each of four CPUs, and extrapolated by the
+        # kernel's own share.
+        self.assertEqual(falls["running"] / falls["enabled"], 1.5 / 4)
+        self.assertEqual(trips["running"] / trips["enabled"], 0.5 / 4)
+        self.assertAlmostEqual(falls["value"], 2 * sum(80 + cpu for cpu in range(4)) * 2 / 1.5,
+                               delta=4)
+        self.assertAlmostEqual(trips["value"], 2 * sum(17 + cpu for cpu in range(4)) * 2 / 0.5,
+                               delta=4)
+        self.assertEqual({r["quality"] for r in (falls, trips)}, {"scaled"})
+        self.assertEqual((faults["quality"], faults["value"]), ("exact", 4 * 1234567 + 6))
+
+    def test_refusals(self):
+        self.assertIn(
+            "without braces",
+            self.stat("--rotate", "-a", "--timeout", "1", "-e", "{page-faults,minor-faults}",
+                      status=1))
+        self.stat("--wish", "page-faults=1", "-a", "--timeout", "1", "-e", "page-faults", status=2)
+        self.stat("--rotate", "-r", "2", "-e", "page-faults", "--", "true", status=2)
+        self.stat("--rotate=x", "-e", "page-faults", "--", "true", status=2)
+        self.assertIn(
+            "expected the name of an event",
+            self.stat("--rotate", "--wish", "nobody=3", "-a", "--timeout", "1", "-e", "page-faults",
+                      status=1))
+
+    def test_serve(self):
+        env = dict(self.place.env)
+        with Server("--listen", "127.0.0.1:0", "--rotate=50", "-e",
+                    "toy::Falls,toy::Trips,page-faults", program=["scripted", "serve"], env=env,
+                    cwd=self.place.folder) as s:
+            address = s.address()
+            until = time.monotonic() + 10
+            while True:
+                f = openmetrics.parse(ask(address)[2], openmetrics=False)
+                readings = openmetrics.value(f, "perfmon_readings_total")
+                if readings >= 3 or time.monotonic() > until:
+                    break
+                time.sleep(0.05)
+        self.assertGreaterEqual(readings, 3)
+        self.assertAlmostEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 0.1)
+        self.assertIn(openmetrics.value(f, "perfmon_rotation_slot"), (0, 1))
+
+
+    def test_clock_set_back(self):
+        """Cycles go on, as the clock says which slot it is."""
+        with Server("--listen", "127.0.0.1:0", "--rotate=50", "-e",
+                    "toy::Falls,toy::Trips,page-faults", program=["scripted", "serve"],
+                    env=self.place.env, cwd=self.place.folder) as s:
+            address = s.address()
+            readings = 0
+            for seconds in (-3601, -7203, 86400, 1 - 10 ** 9):
+                with open(self.place.folder + "/clock.new", "w", encoding="ascii") as f:
+                    f.write(str(seconds))
+                os.rename(self.place.folder + "/clock.new", self.place.folder + "/clock")
+                until = time.monotonic() + 10
+                wanted = readings + 3
+                while readings < wanted and time.monotonic() < until:
+                    f = openmetrics.parse(ask(address)[2], openmetrics=False)
+                    readings = openmetrics.value(f, "perfmon_readings_total")
+                    time.sleep(0.02)
+                self.assertGreaterEqual(readings, wanted)
+                self.assertIn(openmetrics.value(f, "perfmon_rotation_slot"), (0, 1))
+                self.assertLess(openmetrics.value(f, "perfmon_reading_interval_seconds"), 5)
+        os.remove(self.place.folder + "/clock")
+
+
+class Live(unittest.TestCase):
+    """Software events of this machine need no turns: nothing is scaled."""
+
+    def test_one_group(self):
+        text = subprocess.run([
+            PFM, "stat", "--rotate=10", "-x", ",", "-a", "--timeout", "100", "-e",
+            "page-faults,context-switches"
+        ], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("scaled", text)
+        self.assertTrue(re.search(r"context-switches", text))
+
+
+if __name__ == "__main__":
+    tap.main()

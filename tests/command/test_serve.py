@@ -1,0 +1,1699 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Counts and metrics as OpenMetrics: pfm stat --format and pfm serve.
+
+    PFM, PFM_SCRIPTED  the command, and the command on a scripted kernel
+"""
+import concurrent.futures
+import gzip
+import fcntl
+import http.client
+import json
+import mmap
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import openmetrics  # noqa: E402
+import tap  # noqa: E402
+import test_answers  # noqa: E402
+
+PFM = os.path.abspath(os.environ.get("PFM", "pfm"))
+SOURCE = os.environ.get("PERFMON_SOURCE") or os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+QUALITIES = ["exact", "scaled", "partial", "not counted", "not supported"]
+
+
+def run(*words, status=0, **more):
+    done = subprocess.run(words, capture_output=True, timeout=60, check=False, **more)
+    if done.returncode != status:
+        raise AssertionError("%s ended with %d: %s" %
+                             (words, done.returncode, done.stderr.decode()))
+    return done.stdout.decode()
+
+
+def split(text):
+    """The expositions of a text."""
+    return [t + "# EOF\n" for t in text.split("# EOF\n")[:-1]]
+
+
+def quality(families, family="perfmon_event_quality", **labels):
+    """The state that is true."""
+    states = [
+        s for s in QUALITIES if openmetrics.value(families, family, **labels, **{family: s}) == 1
+    ]
+    assert len(states) == 1, (labels, states)
+    return states[0]
+
+
+class Parser(unittest.TestCase):
+    """The reader of these tests refuses what OpenMetrics excludes."""
+
+    def test_refusals(self):
+        good = (
+            '# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds'
+            ' x\na_seconds_total{b="c"} 1\n# EOF\n'
+        )
+        openmetrics.parse(good)
+        for old, new in (("# EOF\n", ""), ("# EOF", "# EOF\n"), (" 1", " NaN"), ("_total", ""),
+                         ('"c"', '"c\\x"'), ('"c"', '"c"c"'), (" 1\n",
+                                                               ' 1\na_seconds_total{b="c"} 1\n'),
+                         ("UNIT a_seconds seconds", "UNIT a_seconds ms"), ('b="c"', 'b="c",b="d"'),
+                         ("} 1", "}  1"), ("} 1", "} -1"), ("# HELP a_seconds x\n", "")):
+            with self.assertRaises(ValueError, msg=(old, new)):
+                openmetrics.parse(good.replace(old, new))
+
+
+class Scripted(unittest.TestCase):
+    """A kernel whose counts are known."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = test_answers.Place()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.close()
+
+    def stat(self, *words, form="openmetrics", status=0):
+        return run("scripted", "stat", "--format", form, *words, env=self.place.env,
+                   cwd=self.place.folder, status=status)
+
+    def test_units_and_names(self):
+        """tests/answers/files/counts has the counts of each of four CPUs, the second and later ones
+        one more each."""
+        f = openmetrics.parse(
+            self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock,blinks,toy::Trips"))
+        self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), 4 * 1234567 + 6)
+        self.assertEqual(f["node_perf_page_faults"].type, "counter")
+        self.assertEqual(openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
+                         (4 * 1073741824 + 6) / 1e9)
+        self.assertEqual(f["perfmon_event_seconds"].unit, "seconds")
+        self.assertEqual(openmetrics.value(f, "perfmon_event_joules", event="blinks"),
+                         0.5 * (4 * 31 + 6))
+
+    def test_scaled_counts_have_their_mark(self):
+        f = openmetrics.parse(self.stat("-e", "toy::Falls,toy::Trips,page-faults", "--", "true"))
+        names = {dict(labels)["event"] for labels in f["perfmon_event_running_ratio"].samples}
+        qualities = {e: quality(f, event=e) for e in names}
+        self.assertEqual(qualities["page-faults"], "exact")
+        self.assertIn("scaled", qualities.values())
+        for event, q in qualities.items():
+            share = openmetrics.value(f, "perfmon_event_running_ratio", event=event)
+            self.assertEqual(q == "scaled", 0 < share < 1, (event, q, share))
+            cause = [
+                dict(own).get("cause") for own in f["perfmon_event_cause"].samples
+                if dict(own)["event"] == event
+            ]
+            self.assertEqual(cause, [] if q == "exact" else ["multiplexed"], event)
+
+    def test_missing_counts_have_no_sample(self):
+        """branch-misses are on no counter; the kernel refuses emulation-faults; coreduo is another
+        processor."""
+        f = openmetrics.parse(
+            self.stat("-e", "page-faults,branch-misses,emulation-faults,coreduo::Instr_Ret", "--",
+                      "true"))
+        self.assertEqual(quality(f, event="branch-misses"), "not counted")
+        self.assertIsNone(openmetrics.value(f, "node_perf_branch_misses"))
+        for event in ("emulation-faults", "Instr_Ret"):
+            q = quality(f, event=event)
+            self.assertIn(q, ("not counted", "not supported"))
+            self.assertIsNone(openmetrics.value(f, "perfmon_events", event=event))
+
+    def test_places(self):
+        for option, names in (("--per-cpu", {"cpu"}), ("--per-core", {"socket", "die", "core"}),
+                              ("--per-die", {"socket", "die"}), ("--per-socket", {"socket"}),
+                              ("--per-node", {"node"})):
+            f = openmetrics.parse(
+                self.stat("-a", option, "--timeout", "1", "-e", "context-switches"))
+            for labels in f["node_perf_context_switches"].samples:
+                self.assertEqual(set(dict(labels)), names | {"event", "pmu"})
+            self.assertEqual(sum(f["node_perf_context_switches"].samples.values()), 4 * 12 + 6,
+                             option)
+
+    def test_one_series_for_one_event(self):
+        """However it is spelled, and if metrics need it, too."""
+        f = openmetrics.parse(
+            self.stat("-a", "--timeout", "1", "-e",
+                      "faults,page-faults,software::page-faults,page-faults", "-M",
+                      "software::ratios"))
+        self.assertEqual(list(f["node_perf_page_faults"].samples.values()), [4 * 1234567 + 6])
+
+    def test_metrics(self):
+        f = openmetrics.parse(self.stat("-a", "--timeout", "1", "-M",
+                                        "software::faults_per_second"))
+        self.assertAlmostEqual(openmetrics.value(f, "perfmon_metric", metric="faults_per_second"),
+                               (4 * 1234567 + 6) / ((4 * 1073741824 + 6) / 1e9), delta=1e-3)
+        self.assertEqual(quality(f, "perfmon_metric_quality", metric="faults_per_second"), "exact")
+
+    def test_prometheus_format(self):
+        f = openmetrics.parse(
+            self.stat("-a", "--timeout", "1", "-e", "page-faults,task-clock", form="prometheus"),
+            openmetrics=False)
+        self.assertEqual(f["node_perf_page_faults_total"].type, "counter")
+        self.assertEqual(f["perfmon_event_quality"].type, "gauge")
+
+    def test_refused_options(self):
+        for words in (["--format",
+                       "xml"], ["--format", "openmetrics",
+                                "--json"], ["--format", "openmetrics", "-x",
+                                            ","], ["--format", "openmetrics", "-r",
+                                                   "2"], ["--format", "openmetrics", "--regions"],
+                      ["--format", "openmetrics", "--", "true", "::", "false"]):
+            run(PFM, "stat", "-e", "page-faults", *words,
+                *([] if "::" in words else ["--", "true"]), status=2)
+
+
+class Large(unittest.TestCase):
+    """The usual events of each of 1,400 CPUs of a scripted kernel."""
+
+    def test_a_hundred_thousand_series(self):
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*",
+                          r"\g<1>0-1399", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        with Server("--listen", "127.0.0.1:0", "--per-cpu", "--max-series", "200000", "-I",
+                    "600000", program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            address = s.address()
+
+            def cpu_seconds():
+                with open("/proc/%d/schedstat" % s.p.pid, encoding="ascii") as f:
+                    return int(f.read().split()[0]) / 1e9
+
+            ask(address)    # takes the reading
+            begin = cpu_seconds()
+            request = OPENMETRICS.replace(b"Accept:", b"Accept-Encoding: gzip\r\nAccept:")
+            body = ask(address, request, decode=False)[2]
+            took = cpu_seconds() - begin
+        n = int(re.search(rb"(?m)^perfmon_series (\d+)$", gzip.decompress(body))[1])
+        print("# %d series: %d bytes, %.0f ms" % (n, len(body), took * 1e3))
+        self.assertGreater(n, 100000)
+        self.assertLess(len(body), 2e6 * n / 1e5)
+        with open(PFM, "rb") as f:
+            sanitized = re.search(rb"__[atm]san_init|__ubsan", f.read())
+        if not sanitized:
+            self.assertLess(took, 0.1 * n / 1e5)
+
+
+    def test_a_thousand_cpus(self):
+        """12 events of each of 1,024 CPUs, once a second: the sums are right, and processor time
+        and memory small."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        machine = os.path.join(place.folder, "machine")
+        with open(machine, encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(/sys/devices/system/cpu/(?:online|possible|present)\t).*",
+                          r"\g<1>0-1023", f.read())
+        with open(machine, "w", encoding="utf-8") as f:
+            f.write(text)
+        events = (
+            "page-faults,minor-faults,major-faults,context-switches,cpu-migrations,task-clock,cycles,instructions,branches,"
+            "cache-references,toy::Ticks,toy::Blinks"
+        )
+        with Server("--listen", "127.0.0.1:0", "-e", events, program=("scripted", "serve"),
+                    env=place.env, cwd=place.folder) as s:
+            address = s.address()
+            first = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            time.sleep(1.1)
+            last = openmetrics.parse(ask(address, OPENMETRICS)[2])
+        # tests/answers/files/counts; each CPU counts one more than the one before it.
+        self.assertEqual(openmetrics.value(first, "node_perf_page_faults"),
+                         1024 * 1234567 + sum(range(1024)))
+        took = openmetrics.value(last, "process_cpu_seconds") - openmetrics.value(
+            first, "process_cpu_seconds")
+        memory = openmetrics.value(last, "process_resident_memory_bytes") / (1 << 20)
+        print(
+            "# 12 events of 1,024 CPUs: %.1f ms each second, the scripted kernel included; %.1f MiB"
+            % (took * 1e3, memory))
+        self.assertEqual(openmetrics.value(last, "perfmon_readings"), 2)
+        with open(PFM, "rb") as f:
+            if not re.search(rb"__[atm]san_init|__ubsan", f.read()):
+                self.assertLess(took, 0.1)
+                self.assertLess(memory, 64)
+
+
+class Live(unittest.TestCase):
+    """Software events of this machine, which every kernel counts."""
+
+    def test_intervals_are_expositions(self):
+        """Counters go on from interval to interval; page faults of a known load are among them."""
+        load = (
+            "import mmap, time\nfor _ in range(3):\n m = mmap.mmap(-1, 4096 * 500);"
+            " m.madvise(mmap.MADV_NOHUGEPAGE)\n for i in range(500): m[i * 4096] = 1\n"
+            " time.sleep(0.15)"
+        )
+        text = run(PFM, "stat", "--format", "openmetrics", "-I", "100", "-e",
+                   "page-faults,task-clock,duration_time", "--", sys.executable, "-c", load)
+        found = [openmetrics.parse(t) for t in split(text)]
+        self.assertGreaterEqual(len(found), 3)
+        for family in ("node_perf_page_faults", "perfmon_event_seconds"):
+            for labels in found[-1][family].samples:
+                series = [f[family].samples[labels] for f in found if labels in f[family].samples]
+                self.assertEqual(series, sorted(series))
+        # The last interval may end before the command runs again: then nothing was counted in it.
+        counted = [
+            list(f["node_perf_page_faults"].samples.values())[0] for f in found
+            if f["node_perf_page_faults"].samples
+        ]
+        self.assertGreaterEqual(counted[-1], 1500)
+
+    def test_any_bytes_in_labels(self):
+        """A thread may have any name."""
+        name = b'a"\\\xff\n\xef\xbf\xbd\xc3\xa4'[:15]
+        program = (
+            "import ctypes\nctypes.CDLL(None).prctl(15, %r, 0, 0, 0)\nprint(flush=True)\nwhile"
+            " True: pass" % name
+        )
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as p:
+            p.stdout.readline()
+            text = run(PFM, "stat", "--format", "openmetrics", "--per-thread", "-e", "page-faults",
+                       "-p", str(p.pid), "--timeout", "100", status=0)
+            p.kill()
+        (labels, ) = openmetrics.parse(text)["perfmon_event_running_ratio"].samples or [()]
+        self.assertIn('a"\\\ufffdff', dict(labels).get("thread", ""))
+
+
+class Readers(unittest.TestCase):
+    """Programs that others wrote to read these formats."""
+
+    WORDS = ("-a", "--per-cpu", "--timeout", "50", "-e", "page-faults,task-clock,cycles", "-M",
+             "software::ratios")
+
+    def test_prometheus_client(self):
+        try:
+            from prometheus_client.openmetrics import parser
+        except ImportError:
+            self.skipTest("prometheus_client is missing (Debian package python3-prometheus-client)")
+        text = run(PFM, "stat", "--format", "openmetrics", *self.WORDS)
+        theirs = {f.name: f for f in parser.text_string_to_metric_families(text)}
+        ours = openmetrics.parse(text)
+        self.assertEqual(set(theirs), set(ours))
+        for name, f in theirs.items():
+            self.assertEqual((f.type, f.unit), (ours[name].type, ours[name].unit))
+            self.assertEqual({tuple(sorted(s.labels.items())): s.value for s in f.samples},
+                             ours[name].samples)
+
+    def test_promtool(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is missing (Debian package prometheus)")
+        text = run(PFM, "stat", "--format", "prometheus", *self.WORDS)
+        self.assertEqual(run("promtool", "check", "metrics", input=text.encode()), "")
+
+
+class Contract(unittest.TestCase):
+    """Metrics that every processor has."""
+
+    def test_each_has_a_family(self):
+        with open(os.path.join(SOURCE, "lib/events/contract.txt"), encoding="utf-8") as f:
+            contract = dict(re.findall(r"^\[(\w+)\] (.+)$", f.read(), re.M))
+        with open(os.path.join(SOURCE, "tools/series/names.c"), encoding="utf-8") as f:
+            table = re.search(r"contract_names\[\] = \{(.*?)\};", f.read(), re.S)[1]
+        ours = dict(re.findall(r'\{ "(\w+)", "([^"]+)", "perfmon_\w+" \}', table))
+        self.assertEqual(ours, contract)
+
+
+class Server:
+    """pfm serve as a child, until the end of the with statement."""
+
+    def __init__(self, *words, program=(PFM, "serve"), **more):
+        self.p = subprocess.Popen([*program, *words], stderr=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, **more)
+        self.said = []
+
+    def __enter__(self):
+        return self
+
+    def wait_for(self, text):
+        """The line of standard error that has @text."""
+        for line in self.p.stderr:
+            self.said.append(line.decode())
+            if text in self.said[-1]:
+                return self.said[-1]
+        raise AssertionError("no '%s' in %s" % (text, self.said))
+
+    def address(self):
+        """Host and port. Skips the test where HTTP is not to be had."""
+        try:
+            text = self.wait_for("http://")
+        except AssertionError as e:
+            self.__exit__()
+            if "libmicrohttpd" in str(e):
+                raise unittest.SkipTest(
+                    "no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)"
+                ) from None
+            raise
+        host, port = re.search(r"//(.*):(\d+)/metrics", text).groups()
+        return host.strip("[]"), int(port)
+
+    def end(self, sig=signal.SIGTERM):
+        """End the service and return its remaining messages; the exit status must be 0."""
+        self.p.send_signal(sig)
+        _, err = self.p.communicate(timeout=20)
+        if self.p.returncode != 0:
+            raise AssertionError("status %d: %s" % (self.p.returncode, err.decode()))
+        return err.decode()
+
+    def __exit__(self, *_):
+        if self.p.poll() is None:
+            self.p.kill()
+            self.p.communicate()
+        self.p.stdout.close()
+        self.p.stderr.close()
+
+
+PLAIN = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+OPENMETRICS = PLAIN.replace(
+    b"Connection", b"Accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\nConnection")
+
+
+def ask(address, request=PLAIN, decode=True):
+    """(status, headers, body) of an answer; @address is (host, port) or a path; the body as text if
+    @decode."""
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
+        s.settimeout(120)    # a budget may hold clients back
+        s.connect(address)
+        s.sendall(request)
+        data = b""
+        while True:
+            piece = s.recv(65536)
+            if not piece:
+                break
+            data += piece
+    head, body = data.split(b"\r\n\r\n", 1)
+    lines = head.decode().split("\r\n")
+    return int(lines[0].split()[1]), dict(line.lower().split(": ", 1)
+                                          for line in lines[1:]), body.decode() if decode else body
+
+
+class Http(unittest.TestCase):
+    """Answers to clients, good and bad."""
+
+    @classmethod
+    def setUpClass(cls):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            ask(s.address())
+
+    def test_both_formats(self):
+        with Server("--listen", "127.0.0.1:0", "-I", "10", "-M", "software::ratios") as s:
+            address = s.address()
+            for request, kind in ((OPENMETRICS,
+                                   "application/openmetrics-text; version=1.0.0; charset=utf-8"),
+                                  (PLAIN, "text/plain; version=0.0.4; charset=utf-8")):
+                status, headers, text = ask(address, request)
+                self.assertEqual((status, headers["content-type"]), (200, kind))
+                f = openmetrics.parse(text, openmetrics=request == OPENMETRICS)
+                self.assertEqual(sum(len(family.samples) for family in f.values()),
+                                 openmetrics.value(f, "perfmon_series"))
+
+    def test_counters_of_a_known_load(self):
+        """No fewer page faults than the load has, and the processor time of all CPUs."""
+        with Server("--listen", "127.0.0.1:0", "-I", "10", "-e", "page-faults,task-clock") as s:
+            address = s.address()
+            before, t = openmetrics.parse(ask(address, OPENMETRICS)[2]), time.monotonic()
+            time.sleep(0.02)
+            load = mmap.mmap(-1, 4096 * 2000)
+            load.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(2000):
+                load[i * 4096] = 1
+            time.sleep(0.3)
+            after, t = openmetrics.parse(ask(address, OPENMETRICS)[2]), time.monotonic() - t
+            faults, clock = (openmetrics.value(after, name) - openmetrics.value(before, name)
+                             for name in ("node_perf_page_faults", "perfmon_event_seconds"))
+            self.assertGreaterEqual(faults, 2000)
+            self.assertLess(abs(clock - t * os.cpu_count()), 0.2 * t * os.cpu_count())
+
+    def test_bad_requests(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            for request, status in ((b"GET / HTTP/1.1",
+                                     404), (b"GET /metrics/../etc/passwd HTTP/1.1",
+                                            404), (b"POST /metrics HTTP/1.1",
+                                                   405), (b"DELETE /metrics HTTP/1.1", 405),
+                                    (b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 30000,
+                                     431), (b"HEAD /metrics HTTP/1.1\r\nConnection: close", 200)):
+                found, headers, body = ask(address, request + b"\r\nHost: x\r\n\r\n")
+                self.assertEqual(found, status, request[:40])
+                self.assertEqual(headers.get("allow"), "get, head" if status == 405 else None)
+                if request.startswith(b"HEAD"):
+                    self.assertEqual(body, "")
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_http_refusals"), 4)
+
+    def test_any_input(self):
+        """Bytes in the place of requests: the service goes on."""
+        dice = random.Random(9747)
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            for _ in range(300):
+                request = bytearray(OPENMETRICS)
+                for _ in range(dice.randrange(1, 12)):
+                    at = dice.randrange(len(request))
+                    request[at:at + dice.randrange(3)] = dice.randbytes(dice.randrange(4))
+                with socket.create_connection(address) as c:
+                    c.settimeout(0.01)
+                    c.sendall(bytes(request))
+                    try:
+                        c.recv(64)
+                    except (TimeoutError, ConnectionResetError):
+                        pass
+            self.assertEqual(ask(address)[0], 200)
+            s.end()
+
+    def test_gzip(self):
+        """Pages are compressed for clients that accept gzip, with unchanged content."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "60000") as s:
+            address = s.address()
+            for accept, compressed in (("gzip", True), ("deflate, gzip;q=0.5, *;q=0", True),
+                                       ("GZIP ; q=1", True), ("gzip;q=0", False), ("gzip; q=0.000",
+                                                                                   False),
+                                       ("identity", False), ("xgzip, gzipx", False), ("", False)):
+                with socket.create_connection(address) as c:
+                    c.sendall(
+                        PLAIN.replace(b"Connection",
+                                      b"Accept-Encoding: %s\r\nConnection" % accept.encode()))
+                    data = b"".join(iter(lambda c=c: c.recv(65536), b""))
+                head, body = data.split(b"\r\n\r\n", 1)
+                self.assertEqual(b"content-encoding: gzip" in head.lower(), compressed, accept)
+                text = gzip.decompress(body) if compressed else body
+                self.assertEqual(
+                    openmetrics.value(openmetrics.parse(text.decode(), openmetrics=False),
+                                      "perfmon_readings_total"), 1)
+
+    def test_many_clients(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults,task-clock", "--per-cpu") as s:
+            address = s.address()
+            with concurrent.futures.ThreadPoolExecutor(100) as pool:
+                answers = list(pool.map(lambda _: ask(address, OPENMETRICS), range(300)))
+            self.assertEqual({status for status, _, _ in answers}, {200})
+            # One reading a second, however many clients ask.
+            self.assertLess(
+                openmetrics.value(openmetrics.parse(answers[-1][2]), "perfmon_readings"), 15)
+
+    def test_connections_are_kept(self):
+        """A client asks again over its connection. Others that have had their answers are closed
+        when a new client needs the place, the oldest first."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+
+            def request(c, method="GET"):
+                c.request(method, "/metrics")
+                answer = c.getresponse()
+                answer.read()
+                return answer.status, c.sock is not None
+
+            clients = [http.client.HTTPConnection(*address, timeout=10) for _ in range(100)]
+            self.assertEqual([request(clients[0], method) for method in ("GET", "HEAD", "GET")],
+                             3 * [(200, True)])
+            begin = time.monotonic()
+            for c in clients:
+                self.assertEqual(request(c), (200, True))
+            self.assertLess(time.monotonic() - begin, 2)
+            # The last ones are still there.
+            sockets = [c.sock for c in clients[-50:]]
+            for c in clients[-50:]:
+                self.assertEqual(request(c), (200, True))
+            self.assertEqual([c.sock for c in clients[-50:]], sockets)
+            clients[-1].request("GET", "/nothing")
+            answer = clients[-1].getresponse()
+            self.assertEqual((answer.status, answer.headers["Connection"]), (404, "close"))
+            for c in clients:
+                c.close()
+            s.end()
+
+    def test_slow_clients(self):
+        """Clients that send half a request, some of them byte by byte, hold up others for seconds
+        only."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            slow = [socket.create_connection(address) for _ in range(64)]
+            for c in slow:
+                c.sendall(b"GET /metr")
+            stop = threading.Event()
+
+            def drip():
+                while not stop.wait(0.5):
+                    for c in slow[:32]:
+                        try:
+                            c.sendall(b"i")
+                        except OSError:
+                            pass
+
+            thread = threading.Thread(target=drip)
+            thread.start()
+            begin = time.monotonic()
+            try:
+                self.assertEqual(ask(address)[0], 200)
+            finally:
+                stop.set()
+                thread.join()
+            self.assertLess(time.monotonic() - begin, 15)
+            for c in slow:
+                c.close()
+            s.end()
+
+    def test_no_client(self):
+        """Without clients the service sleeps; one that stays silent is waited for as long as it has
+        time."""
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            address = s.address()
+            path = "/proc/%d/status" % s.p.pid
+
+            def count_sleeps():
+                with open(path, encoding="ascii") as f:
+                    return int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)", f.read())[1])
+
+            for c in (None, socket.create_connection(address)):
+                time.sleep(0.2)
+                before = count_sleeps()
+                time.sleep(2.5)
+                self.assertLessEqual(count_sleeps() - before, 1)
+            c.close()
+
+    def test_nothing_else_listens(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults") as s:
+            host, port = s.address()
+            ask((host, port))
+            inodes = {
+                m[1] for fd in os.listdir("/proc/%d/fd" % s.p.pid)
+                if (m := re.match(r"socket:\[(\d+)\]", os.readlink("/proc/%d/fd/%s" %
+                                                                   (s.p.pid, fd))))
+            }
+            listening = []
+            for table in ("tcp", "tcp6", "udp", "udp6"):
+                if not os.path.exists("/proc/net/" + table):
+                    continue
+                with open("/proc/net/" + table, encoding="ascii") as f:
+                    for line in list(f)[1:]:
+                        words = line.split()
+                        if words[9] in inodes and words[3] == ("07" if table[0] == "u" else "0A"):
+                            listening.append((table, words[1]))
+            self.assertEqual(listening, [("tcp", "0100007F:%04X" % port)])
+            self.assertNotIn("every machine", "".join(s.said) + s.end())
+
+    def test_other_addresses(self):
+        with Server("--listen", "0.0.0.0:0", "-e", "page-faults") as s:
+            self.assertIn("neither a password nor encryption",
+                          s.wait_for("every machine that reaches 0.0.0.0:"))
+
+    def test_unix_socket(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s")
+            for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                with Server("--listen", "unix:" + path, "-e", "page-faults", "--listen",
+                            "127.0.0.1:0") as s:
+                    address = s.address()
+                    self.assertEqual(ask(path)[0], 200)
+                    self.assertEqual(ask(address)[0], 200)
+                    s.end(sig)
+                self.assertEqual(os.listdir(folder), [])
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:
+                s.wait_for("unix:")
+                busy = subprocess.run(
+                    [PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults"],
+                    capture_output=True, check=False, timeout=20)
+                self.assertEqual((busy.returncode, b"File exists" in busy.stderr), (1, True),
+                                 busy.stderr)
+                self.assertEqual(ask(path)[0], 200)
+                s.p.kill()
+            # the socket of the killed process is there
+            with Server("--listen", "unix:" + path, "-e", "page-faults") as s:
+                s.wait_for("unix:")
+                self.assertEqual(ask(path)[0], 200)
+                s.end()
+            with open(path, "w", encoding="ascii") as f:
+                f.write("mine")
+            run(PFM, "serve", "--listen", "unix:" + path, "-e", "page-faults", status=1)
+            with open(path, encoding="ascii") as f:
+                self.assertEqual(f.read(), "mine")
+
+    def test_prometheus_scrapes(self):
+        """A real Prometheus asks for OpenMetrics and takes every series."""
+        if not shutil.which("prometheus"):
+            self.skipTest("prometheus is missing (Debian package prometheus)")
+        with tempfile.TemporaryDirectory() as folder, Server("--listen", "127.0.0.1:0", "-M",
+                                                             "software::ratios") as s:
+            port = find_free_port()
+            with open(os.path.join(folder, "p.yml"), "w", encoding="ascii") as f:
+                f.write(
+                    "global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: pfm\n "
+                    " static_configs:\n  - targets: ['127.0.0.1:%d']\n"
+                    % s.address()[1]
+                )
+            with subprocess.Popen([
+                    "prometheus", "--config.file=p.yml", "--storage.tsdb.path=d",
+                    "--web.listen-address=127.0.0.1:%d" % port
+            ], cwd=folder, stderr=subprocess.DEVNULL) as p:
+                values, end = [], time.monotonic() + 20
+                while len(values) < 2 and time.monotonic() < end:
+                    time.sleep(0.2)
+                    values = self.query(port, "scrape_samples_scraped") + self.query(
+                        port, "perfmon_series")
+                p.terminate()
+            self.assertEqual(len(values), 2)
+            self.assertEqual(values[0], values[1])
+
+    @staticmethod
+    def query(port, text):
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:%d/api/v1/query?query=%s" %
+                                        (port, text)) as answer:
+                return [r["value"][1] for r in json.load(answer)["data"]["result"]]
+        except OSError:
+            return []
+
+
+def find_free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Lines(unittest.TestCase):
+    """The line protocol: several readers of one set of counters."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "lines")
+
+    def connect(self):
+        c = socket.socket(socket.AF_UNIX)
+        self.addCleanup(c.close)
+        # With a time limit connect() would fail if the server has yet to accept others.
+        c.connect(self.path)
+        c.settimeout(20)
+        return c, c.makefile("rb")
+
+    def read(self, client, request=b"read\n"):
+        """Lines of an answer, each as a list of fields, up to the one that ends it."""
+        client[0].sendall(request)
+        found = []
+        while not found or found[-1][0] not in ("end", "error", "version"):
+            line = client[1].readline()
+            if not line:
+                break
+            found.append(line.decode().rstrip("\n").split("\t"))
+        return found
+
+    def test_ten_readers_of_one_group(self):
+        """All see the values that a scrape of the same reading shows, and the kernel has one set of
+        events."""
+        with Server("--lines", self.path, "--listen", "unix:" + self.path + ".http", "-I", "600000",
+                    "-e", "page-faults,cycles", "-M", "software::faults_per_second") as s:
+            s.wait_for("listening on /")
+            readers = [self.connect() for _ in range(10)]
+            answers = [self.read(r) for r in readers]
+            self.assertEqual(answers.count(answers[0]), 10)
+            files = len(os.listdir("/proc/%d/fd" % s.p.pid))
+            readers += [self.connect() for _ in range(10)]
+            self.assertEqual([self.read(r) for r in readers].count(answers[0]), 20)
+            self.assertEqual(len(os.listdir("/proc/%d/fd" % s.p.pid)), files + 10)
+            (faults, ) = [f for f in answers[0] if f[:2] == ["count", "page-faults"]]
+            self.assertEqual((faults[2], faults[3], faults[7], faults[8]),
+                             ("software", "-", "exact", ""))
+            (metric, ) = [f for f in answers[0] if f[0] == "metric"]
+            self.assertEqual((metric[1], len(metric)), ("faults_per_second", 9))
+            self.assertEqual(answers[0][-1][0], "end")
+            self.assertEqual(answers[0][-1][3], "counting")
+            try:
+                f = openmetrics.parse(ask(self.path + ".http", OPENMETRICS)[2])
+            except OSError:
+                self.skipTest(
+                    "no libmicrohttpd (Debian packages libmicrohttpd-dev, libmicrohttpd12)")
+            self.assertEqual(openmetrics.value(f, "node_perf_page_faults"), float(faults[4]))
+            self.assertEqual(openmetrics.value(f, "perfmon_readings"), 1)
+            s.end()
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), [])
+
+    def test_differences(self):
+        """A reader subtracts what it read before: the page faults of a known load are in it."""
+        with Server("--lines", self.path, "-I", "10", "-e", "page-faults,context-switches") as s:
+            s.wait_for("listening on")
+            c = self.connect()
+            (before, end) = self.read(c, b"read page-*\n")
+            self.assertEqual((before[1], end[0]), ("page-faults", "end"))
+            time.sleep(0.02)
+            load = mmap.mmap(-1, 4096 * 2000)
+            load.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(2000):
+                load[i * 4096] = 1
+            (after, _) = self.read(c, b"read page-*\r\n")
+            self.assertGreaterEqual(int(after[4]) - int(before[4]), 2000)
+
+    def test_bad_requests(self):
+        with Server("--lines", self.path, "-e", "page-faults") as s:
+            s.wait_for("listening on")
+            c = self.connect()
+            self.assertEqual(self.read(c, b"version\n")[0][:2], ["version", "1"])
+            for request in (b"\n", b"write 3\n", b"\xff\x00\n", b"READ\n"):
+                self.assertEqual(self.read(c, request)[0][0], "error")
+            self.assertEqual(self.read(c, b"read nobody\n")[0][0], "end")
+            # Several requests at once, cut anywhere.
+            c[0].sendall(b"version\nver")
+            time.sleep(0.02)
+            c[0].sendall(b"sion\nversion\n")
+            self.assertEqual([c[1].readline()[:7] for _ in range(3)], [b"version"] * 3)
+            c[0].sendall(b"x" * 300)
+            try:
+                self.assertEqual(c[1].readline(), b"")
+            except ConnectionResetError:    # it sent more than was read
+                pass
+            # More readers than there is room for.
+            many = [self.connect() for _ in range(70)]
+            answers = [self.read(m, b"version\n")
+                    for m in many[:64]] + [m[1].readline() for m in many[64:]]
+            self.assertEqual(sum(t == b"error\ttoo many readers\n" for t in answers), 6)
+            for m in many:
+                m[1].close()
+                m[0].close()
+            # One that takes nothing does not hold up others.
+            lazy = self.connect()
+            lazy[0].settimeout(0.05)
+            try:
+                for _ in range(20000):
+                    lazy[0].sendall(b"read\n" * 10)
+            except TimeoutError:
+                pass
+            self.assertEqual(self.read(self.connect(), b"version\n")[0][0], "version")
+            s.end()
+
+
+class Budget(unittest.TestCase):
+    """--budget: kept under loads that would break it, measured from outside."""
+
+    def cpu_seconds(self, s):
+        with open("/proc/%d/schedstat" % s.p.pid, encoding="ascii") as f:
+            return int(f.read().split()[0]) / 1e9
+
+    def storm(self, address, seconds):
+        """Clients that ask as fast as they are answered; how many answers they got."""
+        until = time.monotonic() + seconds
+
+        def ask_on(_):
+            n = 0
+            while time.monotonic() < until:
+                try:
+                    with socket.create_connection(address,
+                                                  timeout=max(0.5, until - time.monotonic())) as c:
+                        c.sendall(PLAIN)
+                        while c.recv(65536):
+                            pass
+                        n += 1
+                except OSError:
+                    pass
+            return n
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            return sum(pool.map(ask_on, range(8)))
+
+    def test_processor_time(self):
+        words = ("--listen", "127.0.0.1:0", "-I", "10", "--per-cpu")
+        with Server(*words) as s:
+            address = s.address()
+            begin = self.cpu_seconds(s)
+            self.storm(address, 1)
+            free = self.cpu_seconds(s) - begin
+        with Server(*words, "--budget", "cpu=0.3%") as s:
+            address = s.address()
+            ask(address)
+            begin, t = self.cpu_seconds(s), time.monotonic()
+            self.storm(address, 3)
+            used, t = self.cpu_seconds(s) - begin, time.monotonic() - t
+            # The bucket of ten seconds, the share, and the work that was in progress.
+            most = 0.03 + 0.003 * t + 0.03
+            self.assertLess(used, most)
+            self.assertGreater(free * t, 1.5 * most, "this load keeps the budget anyway")
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            print("# cpu: %.3f s of %.1f s; without a budget %.3f s of 1 s" % (used, t, free))
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_exceeded", resource="cpu"),
+                                    1)
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_back_off"), 2)
+            self.assertGreater(openmetrics.value(f, "perfmon_budget_waited_seconds"), 1)
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="cpu"), 0.003)
+            until = time.monotonic() + 30
+            while openmetrics.value(f,
+                                    "perfmon_budget_recoveries") < 1 and time.monotonic() < until:
+                time.sleep(2)
+                f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
+
+    def test_files(self):
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "--budget", "files=2000") as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="files"), 2000)
+            self.assertEqual(openmetrics.value(f, "process_max_fds"),
+                             min(2000,
+                                 resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            self.assertLess(abs(openmetrics.value(f, "perfmon_budget_use", resource="files") -
+                                openmetrics.value(f, "process_open_fds")), 3)
+        p = subprocess.run([PFM, "serve", "-e", "page-faults,minor-faults", "--budget", "files=9"],
+                           capture_output=True, text=True, check=False)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(
+            p.stderr,
+            r"up to \d+ files would be open, and --budget allows 9: .* or allow files=\d+")
+
+    def test_interrupts(self):
+        """Counting stops while /proc/interrupts shows too many of the PMU's, and goes on after
+        them."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        path = os.path.join(place.machine.root, "proc", "interrupts")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+
+        def write(n):
+            with open(path + ".new", "w", encoding="ascii") as f:
+                f.write(
+                    "           CPU0       CPU1\n  0:  1  2  timer\nPMI:  %d  5   Performance"
+                    " monitoring interrupts\n" % n
+                )
+            os.rename(path + ".new", path)
+
+        write(1000)
+        with Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10", "--budget",
+                    "interrupts=200/s", program=("scripted", "serve"), env=place.env,
+                    cwd=place.folder) as s:
+            address = s.address()
+            seen, n, until = [], 1000, time.monotonic() + 6
+            while time.monotonic() < until:
+                n += 100 if len(seen) < 10 else 1
+                write(n)
+                f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+                seen.append(openmetrics.value(f, "perfmon_paused", reason="budget"))
+                if 1 in seen and seen[-1] == 0:
+                    break
+                time.sleep(0.1)
+        self.assertIn(1, seen)
+        self.assertEqual((seen[0], seen[-1]), (0, 0))
+        self.assertGreaterEqual(
+            openmetrics.value(f, "perfmon_budget_exceeded", resource="interrupts"), 1)
+        self.assertGreaterEqual(openmetrics.value(f, "perfmon_budget_recoveries"), 1)
+
+    def test_counters_free(self):
+        """Two of the toy's four counters: its events make groups of at most two of them."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with Server("--listen", "127.0.0.1:0", "-e",
+                    "toy::Ticks,toy::Turns:parts=front,toy::Stretches,toy::Trips", "--budget",
+                    "counters-free=2", program=("scripted", "serve"), env=place.env,
+                    cwd=place.folder) as s:
+            f = openmetrics.parse(ask(s.address(), OPENMETRICS)[2])
+            self.assertEqual(openmetrics.value(f, "perfmon_budget_limit", resource="counters-free"),
+                             2)
+            # Ticks may have the fixed counter; three others need two groups of two counters.
+            self.assertEqual(openmetrics.value(f, "perfmon_rotation_cycle_seconds"), 2)
+
+    def test_refused(self):
+        for text in ("", "cpu", "cpu=", "cpu=1", "cpu=0%", "cpu=-1%", "files=1.5", "files=x",
+                     "interrupts=5", "cpu=1%,", "none=3", "cpu=nan%"):
+            run(PFM, "serve", "--budget", text, "-e", "page-faults", status=2)
+
+
+class Textfile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.path = os.path.join(self.folder, "perfmon.prom")
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def read(self):
+        try:
+            with open(self.path, encoding="utf-8") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def wait(self, condition):
+        end = time.monotonic() + 20
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def test_readers_see_whole_files(self):
+        with Server("--textfile", self.path, "-I", "10", "-e", "page-faults,task-clock") as s:
+            self.wait(self.read)
+            readings, end = [], time.monotonic() + 1
+            while time.monotonic() < end:
+                f = openmetrics.parse(self.read(), openmetrics=False)
+                self.assertEqual(sum(len(family.samples) for family in f.values()),
+                                 openmetrics.value(f, "perfmon_series"))
+                readings.append(openmetrics.value(f, "perfmon_readings_total"))
+            self.assertEqual(readings, sorted(readings))
+            self.assertGreater(readings[-1], readings[0] + 10)
+            self.assertEqual(s.end(), "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_disk_full(self):
+        """If the file cannot be written, the old one is removed. Writing resumes when it fits."""
+        room = 1 << 20
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults",
+                    preexec_fn=limit) as s:
+            self.wait(self.read)
+            resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+            self.assertIn("File too large", s.wait_for("perfmon.prom"))
+            self.wait(lambda: os.listdir(self.folder) == [])
+            resource.prlimit(s.p.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            s.wait_for("written again")
+            self.wait(self.read)
+            self.assertGreater(
+                openmetrics.value(openmetrics.parse(self.read(), openmetrics=False),
+                                  "perfmon_textfile_errors_total"), 0)
+            self.assertEqual(s.end(), "")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_node_exporter(self):
+        if not shutil.which("prometheus-node-exporter"):
+            self.skipTest("prometheus-node-exporter is missing (Debian package of that name)")
+        port = find_free_port()
+        with (
+            Server("--textfile", self.path, "-I", "100", "-e", "page-faults"),
+            subprocess.Popen(
+                [
+                    "prometheus-node-exporter",
+                    "--collector.disable-defaults",
+                    "--collector.textfile",
+                    "--collector.textfile.directory=" + self.folder,
+                    "--web.listen-address=127.0.0.1:%d" % port,
+                ],
+                stderr=subprocess.DEVNULL,
+            ) as p,
+        ):
+            self.wait(self.read)
+            self.wait(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+            text = ask(("127.0.0.1", port), b"GET /metrics HTTP/1.0\r\n\r\n")[2]
+            p.terminate()
+        self.assertRegex(text, r"(?m)^node_perf_page_faults_total\{.*\} \d")
+        self.assertRegex(text, r"(?m)^node_textfile_scrape_error 0$")
+
+
+    def test_give_way(self):
+        """While another program has the lock, nothing is counted and no count has a value; then it
+        goes on."""
+        lock = os.path.join(self.folder, "lock")
+
+        def find(name, **labels):
+            return openmetrics.value(openmetrics.parse(self.read(), openmetrics=False), name,
+                                     **labels)
+
+        with Server("--textfile", self.path, "-I", "20", "-e", "page-faults",
+                    "--give-way=" + lock) as s:
+            self.wait(lambda: self.read() and find("node_perf_page_faults_total") is not None)
+            self.assertEqual(find("perfmon_paused", reason="lock"), 0)
+            with open(lock, "rb") as f:
+                fcntl.flock(f, fcntl.LOCK_EX)
+                self.wait(lambda: find("perfmon_paused", reason="lock") == 1 and find(
+                    "node_perf_page_faults_total") is None)
+                time.sleep(0.1)
+            self.wait(lambda: find("perfmon_paused", reason="lock") == 0 and find(
+                "node_perf_page_faults_total") is not None)
+            self.assertGreater(find("perfmon_paused_seconds_total"), 0.1)
+            s.end()
+
+
+class GiveWay(unittest.TestCase):
+    """--give-way on a kernel whose events get, lose and get back their counters. branch-misses is
+    the pinned probe's event; a pinned event without a counter has no time."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.path = os.path.join(self.place.folder, "counts")
+        self.ms = {"probe": [1000, 1000], "own": [1000, 1000]}
+        self.write()
+
+    def write(self):
+        """The kernel's times so far, in milliseconds: enabled and on a counter."""
+        with open(self.path + ".new", "w", encoding="ascii") as f:
+            for kind, config, (enabled, running) in (("0", "5", self.ms["probe"]),
+                                                     ("4", "11", self.ms["own"])):
+                f.write("%s %s %d %d000000 %d000000 0\n" %
+                        (kind, config, running * 7, enabled, running))
+        os.rename(self.path + ".new", self.path)
+
+    def pass_time(self, probe=1.0, own=1.0):
+        """100 ms, in which the events had counters for these shares."""
+        time.sleep(0.1)
+        for name, share in (("probe", probe), ("own", own)):
+            self.ms[name][0] += 100
+            self.ms[name][1] += int(100 * share)
+        self.write()
+
+    def read(self, address):
+        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+    def until(self, address, paused, shares, seconds=12):
+        """Lets time pass with these shares until counting is paused for events, or not any more."""
+        end = time.monotonic() + seconds
+        while True:
+            self.pass_time(*shares)
+            f = self.read(address)
+            if openmetrics.value(f, "perfmon_paused", reason="events") == paused:
+                return f
+            self.assertLess(time.monotonic(), end, "perfmon_paused did not become %d" % paused)
+
+    def serve(self):
+        s = Server("--listen", "127.0.0.1:0", "-e", "toy::Ticks", "-I", "50",
+                   "--give-way=" + os.path.join(self.place.folder, "lock"),
+                   program=("scripted", "serve"), env=self.place.env, cwd=self.place.folder)
+        return s, s.address()
+
+    def test_probe(self):
+        """A probe that loses its counter pauses the service; once it has one again, counting goes
+        on."""
+        s, address = self.serve()
+        with s:
+            for _ in range(8):
+                self.pass_time()
+                self.assertEqual(
+                    openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+            self.until(address, 1, (0.5, 1))
+            f = self.until(address, 0, (1, 1))
+            self.assertGreater(openmetrics.value(f, "perfmon_paused_seconds"), 0.9)
+            self.assertEqual(openmetrics.value(f, "perfmon_paused", reason="lock"), 0)
+
+    def test_pinned_event_without_counter(self):
+        """The error state of a pinned event: another program has had all counters from the
+        start."""
+        self.ms["probe"] = [0, 0]
+        self.write()
+        s, address = self.serve()
+        with s:
+            end = time.monotonic() + 5
+            while openmetrics.value(self.read(address), "perfmon_paused", reason="events") != 1:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+            self.ms["probe"] = [1000, 1000]
+            self.until(address, 0, (1, 1))
+
+    def test_own_events(self):
+        """Events that had counters all the time and lose some of it have rivals, though the pinned
+        probe keeps its own."""
+        s, address = self.serve()
+        with s:
+            for _ in range(3):
+                self.pass_time()
+                self.read(address)
+            self.until(address, 1, (1, 0.6))
+            self.until(address, 0, (1, 1))
+
+    def test_own_events_that_never_fitted(self):
+        """More events than counters are the service's own fault."""
+        s, address = self.serve()
+        with s:
+            for _ in range(12):
+                self.pass_time(1, 0.6)
+                self.assertEqual(
+                    openmetrics.value(self.read(address), "perfmon_paused", reason="events"), 0)
+
+
+class Hotplug(unittest.TestCase):
+    """CPUs that come on line on a scripted kernel: an event counts 1,000 between two readings, and
+    the number of its CPU on top; a tenth more where it was opened before."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.milliseconds = 0
+
+    def write(self, name, text):
+        path = os.path.join(self.place.folder, name)
+        with open(path + ".new", "w", encoding="ascii") as f:
+            f.write(text + "\n")
+        os.rename(path + ".new", path)
+
+    def serve(self):
+        s = Server("--listen", "127.0.0.1:0", "-e", "page-faults", "-I", "10",
+                   program=("scripted", "serve"), env=self.place.env, cwd=self.place.folder)
+        return s, s.address()
+
+    def read(self, address, n):
+        """[(quality, increase)] of the next n readings."""
+        found = []
+        for _ in range(n):
+            self.milliseconds += 1000
+            self.write("counts", "1 2 %d %d000000 %d000000 0" % (3 * (self.milliseconds,)))
+            time.sleep(0.011)
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            total = openmetrics.value(f, "node_perf_page_faults")
+            found.append((quality(f), total - self.total))
+            self.total = total
+        return found
+
+    def test_counted_from_the_next_interval_on(self):
+        self.total = 0
+        self.write("online", "0-2")
+        s, address = self.serve()
+        with s:
+            self.assertEqual(self.read(address, 2), [("exact", 3000 + 3), ("exact", 3000)])
+            self.write("online", "0-3")
+            self.assertEqual(self.read(address, 1), [("partial", 3000)])
+            # The kernel's new events count 4,000 and 4,400 of the script at once.
+            self.assertEqual(self.read(address, 2), [("exact", 3 * 4400 + 4000 + 6),
+                                                     ("exact", 3 * 1100 + 1000)])
+            # Sessions are opened once in ten seconds.
+            self.write("online", "0-4")
+            self.assertEqual(self.read(address, 2), 2 * [("partial", 3 * 1100 + 1000)])
+
+    def test_fewer_files_than_cpus(self):
+        """A session that cannot be opened again continues unchanged."""
+        self.total = 0
+        self.place.env["PFM_SCRIPT_FILES"] = "5"
+        self.write("online", "0-2")
+        s, address = self.serve()
+        with s:
+            self.assertEqual(self.read(address, 1), [("exact", 3000 + 3)])
+            self.write("online", "0-3")
+            self.assertEqual(self.read(address, 3), 3 * [("partial", 3000)])
+
+
+class Cgroups(unittest.TestCase):
+    """--for-each-cgroup with patterns, on control groups that are folders: they appear and vanish
+    while the service counts."""
+
+    def setUp(self):
+        self.place = test_answers.Place()
+        self.addCleanup(self.place.close)
+        self.groups = os.path.join(self.place.folder, "groups")
+        os.mkdir(self.groups)
+        with open(os.path.join(self.place.folder, "mounts"), "w", encoding="ascii") as f:
+            f.write("none %s cgroup2 rw 0 0\n" % self.groups)
+
+    def make(self, *names):
+        for name in names:
+            os.makedirs(os.path.join(self.groups, name))
+
+    def remove(self, *names):
+        for name in names:
+            os.rmdir(os.path.join(self.groups, name))
+
+    def serve(self, *words, env=None):
+        s = Server("--listen", "127.0.0.1:0", "-I", "10", *words, program=("scripted", "serve"),
+                   env={**self.place.env, **(env or {})}, cwd=self.place.folder)
+        return s, s.address()
+
+    def read(self, address):
+        """A reading that was made after the call."""
+        time.sleep(0.015)
+        return openmetrics.parse(ask(address, OPENMETRICS)[2])
+
+    def counted(self, f, family="node_perf_page_faults"):
+        """The value of each group."""
+        return {dict(labels)["cgroup"]: value
+                for labels, value in f[family].samples.items()} if family in f else {}
+
+    def test_pods_come_and_go(self):
+        """Groups that match are counted from the next reading on; those that are gone have no
+        series; the others go on."""
+        self.make("kube/pod1/c1", "kube/pod2", "system/x")
+        s, address = self.serve("--for-each-cgroup", "kube/pod*,kube/pod*/*", "-e", "page-faults")
+        with s:
+            self.assertEqual(set(self.counted(self.read(address))),
+                             {"kube/pod1", "kube/pod1/c1", "kube/pod2"})
+            before = self.counted(self.read(address))["kube/pod2"]
+            self.make("kube/pod3")
+            self.remove("kube/pod1/c1", "kube/pod1")
+            f = self.read(address)
+            self.assertEqual(set(self.counted(f)), {"kube/pod2", "kube/pod3"})
+            self.assertGreaterEqual(self.counted(f)["kube/pod2"], before)
+            # A new folder of the same name is another group: its counter begins again.
+            # Two folders at a time have two inodes.
+            self.make("kube/other")
+            self.remove("kube/pod2")
+            os.rename(os.path.join(self.groups, "kube/other"),
+                      os.path.join(self.groups, "kube/pod2"))
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups"), openmetrics.value(
+                    f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
+                             (2, 5, 3))
+            self.assertEqual(quality(f, event="page-faults", cgroup="kube/pod2"), "exact")
+            self.remove("kube/pod2", "kube/pod3")
+            self.assertEqual(self.counted(self.read(address)), {})
+
+    def test_counters_of_others_never_decrease(self):
+        """The kernel counts on (a new script) while groups before and after this one in the list
+        come and go."""
+        path = os.path.join(self.place.folder, "counts")
+        self.make("b")
+        s, address = self.serve("--for-each-cgroup", "*", "-e", "page-faults")
+        with s:
+            for i in range(12):
+                with open(path + ".new", "w", encoding="ascii") as f:
+                    f.write("1 2 %d %d %d 0\n" % (1000 * (i + 1), 10**9 * (i + 1), 10**9 * (i + 1)))
+                os.rename(path + ".new", path)
+                (self.make if i % 2 == 0 else self.remove)("a", "c%d" % (i // 2))
+                found = self.counted(self.read(address))
+                self.assertEqual(set(found),
+                                 {"b"} | ({"a", "c%d" % (i // 2)} if i % 2 == 0 else set()))
+                # Each of four CPUs counts one more than the one before it; the first reading has
+                # all since the start.
+                self.assertEqual(found["b"], 4 * 1000 * (i + 1) + 6)
+
+    def test_metrics_of_each(self):
+        self.make("a")
+        s, address = self.serve("--for-each-cgroup", "*", "-M", "software::faults_per_second")
+        with s:
+            self.read(address)
+            self.make("b")
+            f = self.read(address)
+            found = {dict(labels)["cgroup"]
+                     for labels in f["perfmon_metric"].samples} if "perfmon_metric" in f else set()
+            named = {dict(labels)["cgroup"] for labels in f["perfmon_metric_quality"].samples}
+            self.assertEqual(named, {"a", "b"})
+            self.assertLessEqual(found, named)
+
+    def test_bounded(self):
+        """--max-series bounds what is counted later; what was left out is exported, and has room
+        again when others end."""
+        self.make("g0")
+        words = ("--for-each-cgroup", "g*", "-e", "page-faults")
+        done = subprocess.run(
+            ["scripted", "serve", *words, "--listen", "127.0.0.1:0", "--max-series", "1"],
+            env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
+        n = int(re.search(r"up to (\d+) series", done.stderr)[1])
+        s, address = self.serve(*words, "--max-series", str(n))
+        with s:
+            self.make("g1", "g2")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 2))
+            self.assertLessEqual(openmetrics.value(f, "perfmon_series"), n)
+            self.remove("g0")
+            f = self.read(address)
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups"), openmetrics.value(f, "perfmon_cgroups_omitted")), (1, 1))
+
+    def test_refused_at_start(self):
+        """Without any group, the events are checked all the same."""
+        done = subprocess.run([
+            "scripted", "serve", "--for-each-cgroup", "*", "-e", "nonsense", "--listen",
+            "127.0.0.1:0"
+        ], env=self.place.env, cwd=self.place.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nonsense", done.stderr)
+
+    def test_ten_thousand(self):
+        """Born and gone while it counts. The scripted kernel allows 3,000 open files, and 500
+        groups on 4 CPUs need 2,500: were those of groups that are gone left open, the next ones
+        could not be opened. Series, descriptors and memory stay where they are."""
+        self.make("stays", *("p/g%d" % k for k in range(500)))
+        s, address = self.serve("--for-each-cgroup", "stays,p[0-9]*/*", "-e", "page-faults",
+                                env={"PFM_SCRIPT_FILES": "3000"})
+        with s:
+            most, first, begin, parent = 0, None, time.monotonic(), os.path.join(self.groups, "p")
+            for i in range(20):
+                # Another path is another group, and one call moves all of them.
+                os.rename(parent, parent := os.path.join(self.groups, "p%d" % i))
+                names = ["p%d/g%d" % (i, k) for k in range(500)]
+                f = self.read(address)
+                self.assertEqual(set(self.counted(f)), {"stays", *names})
+                self.assertEqual({quality(f, event="page-faults", cgroup=n) for n in names[::99]},
+                                 {"exact"})
+                most = max(most, openmetrics.value(f, "perfmon_series"))
+                if i % 5 == 4:
+                    os.rename(parent, parent := os.path.join(self.groups, "p"))
+                    f = self.read(address)
+                    now = openmetrics.value(f, "process_open_fds"), openmetrics.value(
+                        f, "perfmon_series")
+                    first = first or now
+                    self.assertEqual(now, first)
+            print(
+                "# 10,000 groups in %.1f s, at most %d series, %.3f s of processor time, %.1f MB" %
+                (time.monotonic() - begin, most, openmetrics.value(f, "process_cpu_seconds"),
+                 openmetrics.value(f, "process_resident_memory_bytes") / 1e6))
+            self.assertEqual(set(self.counted(f)), {"stays"})
+            self.assertEqual((openmetrics.value(
+                f, "perfmon_cgroups_added"), openmetrics.value(f, "perfmon_cgroups_removed")),
+                             (10001, 10000))
+
+
+class Pcp(unittest.TestCase):
+    """pmdaopenmetrics of pcp reads the endpoint, driven by dbpmda: without pmcd. pcp is the
+    installed one, or PERFMON_PCP, a folder that the Debian packages pcp, pcp-conf, python3-pcp and
+    libpcp* with libpcp*-dev were unpacked into (dpkg -x). It needs python3-requests."""
+
+    def setUp(self):
+        self.root = os.environ.get("PERFMON_PCP", "")
+        self.pmda = self.root + "/usr/lib/pcp/pmdas/openmetrics/pmdaopenmetrics.python"
+        self.dbpmda = self.root + "/usr/bin/dbpmda"
+        if not (os.path.exists(self.pmda) and os.path.exists(self.dbpmda)):
+            self.skipTest(
+                "pmdaopenmetrics is missing (Debian packages pcp and python3-pcp, or PERFMON_PCP)")
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def environment(self):
+        """Of the unpacked pcp: its paths, and folders that it may write to."""
+        if not self.root:
+            return dict(os.environ)
+        with open(self.root + "/etc/pcp.conf", encoding="utf-8") as f:
+            text = re.sub(r"(?m)^(PCP_\w+=)(/etc/pcp|/usr/lib/pcp|/usr/share/pcp|/var/lib/pcp)",
+                          r"\1" + self.root + r"\2", f.read())
+        text = re.sub(r"(?m)^(PCP_\w+=)(/run/pcp|/var/log/pcp)", r"\1" + self.folder, text)
+        with open(self.folder + "/pcp.conf", "w", encoding="utf-8") as f:
+            f.write(text)
+        return {
+            **os.environ, "PCP_CONF": self.folder + "/pcp.conf",
+            "LD_LIBRARY_PATH": self.root + "/usr/lib",
+            "PYTHONPATH": self.root + "/usr/lib/python3/dist-packages"
+        }
+
+    def test_counts_are_ours(self):
+        """To the unit: the counters are read once, so all clients get the same."""
+        with Server("--listen", "127.0.0.1:0", "-I", "3600000", "-e",
+                    "page-faults,task-clock") as s:
+            address = s.address()
+            f = openmetrics.parse(ask(address, OPENMETRICS)[2])
+            os.mkdir(self.folder + "/urls")
+            with open(self.folder + "/urls/perfmon.url", "w", encoding="ascii") as url:
+                url.write("http://127.0.0.1:%d/metrics\n" % address[1])
+            with open(self.folder + "/names", "w", encoding="ascii") as names:
+                names.write("root {\n\topenmetrics 144:*:*\n}\n")
+            # The first answer says that the agent is ready; each request then gets the answer of
+            # the one before.
+            requests = [
+                "open pipe /usr/bin/python3 %s -c %s/urls -l %s/log -t 5" %
+                (self.pmda, self.folder, self.folder), "wait 1", "children openmetrics",
+                "children openmetrics.perfmon",
+                *2 * ["pmid openmetrics.perfmon.node_perf_page_faults_total"],
+                *("fetch 144.1.%d" % i for i in range(1, 9)), "close"
+            ]
+            p = subprocess.run([self.dbpmda, "-n", self.folder + "/names", "-ie"],
+                               input="\n".join(requests) + "\n", capture_output=True, text=True,
+                               timeout=60, check=False, env=self.environment())
+        found = re.search(r"(?m)^   (144\.1\.\d+)$", p.stdout)
+        if not found:
+            self.fail(p.stdout + p.stderr)
+        values = dict(re.findall(r"(144\.1\.\d+) \(.*\n    inst .* value (\S+)", p.stdout))
+        self.assertEqual(int(values[found[1]]), openmetrics.value(f, "node_perf_page_faults"))
+        self.assertIn("%.9f" % openmetrics.value(f, "perfmon_event_seconds", event="task-clock"),
+                      {"%.9f" % float(v) for v in values.values()})
+
+
+class Refusals(unittest.TestCase):
+    def serve(self, *words, status):
+        done = subprocess.run([PFM, "serve", *words], capture_output=True, text=True, timeout=30,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), (words, done.stderr))
+        return done.stderr
+
+    def test_series(self):
+        """The number in the refusal is the number that is enough."""
+        with tempfile.TemporaryDirectory() as folder:
+            words = [
+                "--textfile",
+                os.path.join(folder, "f.prom"), "-e", "page-faults", "-I", "10", "--max-series"
+            ]
+            n = int(re.search(r"up to (\d+) series", self.serve(*words, "10", status=1))[1])
+            self.assertIn("up to %d series" % n, self.serve(*words, str(n - 1), status=1))
+            with Server(*words, str(n)) as s:
+                while not os.path.exists(words[1]):
+                    time.sleep(0.01)
+                with open(words[1], encoding="utf-8") as f:
+                    self.assertLessEqual(
+                        openmetrics.value(openmetrics.parse(f.read(), openmetrics=False),
+                                          "perfmon_series"), n)
+                s.end()
+
+    def test_options(self):
+        for words in (["x"], ["-e", ""], ["-e", "a,,b"], ["-I", "1"], ["--max-series", "0"],
+                      ["-C", "x"], ["--per-cpu", "--per-core"], ["--listen", "example.org:80"],
+                      ["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"], ["--listen", "unix:"],
+                      ["--listen", "127.0.0.1:65536"], ["--listen", "unix:" + "x" * 200]):
+            self.serve(*words, status=2)
+        for words in (["-e", "toy::Unknown"], ["-M", "unknown"], ["--textfile",
+                                                                  "/dev/null"], ["--textfile", "/"],
+                      ["--give-way=/nowhere/lock"], ["--listen", "192.0.2.1:9747"]):
+            self.serve(*words, status=1)
+
+    def test_nothing_to_count(self):
+        done = subprocess.run([PFM, "stat", "-a", "--json", "-e", "cycles", "--timeout", "10"],
+                              capture_output=True, text=True, check=False)
+        if '"not supported"' not in done.stdout:
+            self.skipTest("this machine has a PMU")
+        said = self.serve("-e", "cycles", status=1)
+        self.assertIn("nothing can be counted", said)
+        self.assertIn("cycles: ", said)
+
+
+class Unit(unittest.TestCase):
+    """The service of the Debian package perfmon-exporter."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "perfmon-exporter.service")
+        with open(os.path.join(SOURCE, "debian/perfmon-exporter.service"), encoding="utf-8") as f:
+            self.text = f.read().replace("/usr/bin/pfm", PFM)
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(self.text)
+
+    def analyze(self, *words):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is missing (Debian package systemd)")
+        done = subprocess.run(["systemd-analyze", *words], capture_output=True, text=True,
+                              timeout=60, check=False,
+                              env={**os.environ, "SYSTEMD_PAGER": "", "LC_ALL": "C.UTF-8"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_verify(self):
+        self.assertNotIn("perfmon-exporter", self.analyze("verify", "--man=no", self.path))
+
+    def test_exposure(self):
+        """systemd's figure, from 0 to 100: the fewest rights that are known to work have 15."""
+        self.analyze("security", "--offline=true", "--threshold=20", self.path)
+
+    def test_system_calls(self):
+        """The filter allows what the service calls, from its start to its end."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        allowed = set(self.words_of(re.search(r"SystemCallFilter=(@.*)", self.text)[1]))
+        allowed -= set(self.words_of(re.search(r"SystemCallFilter=~(.*)", self.text)[1]))
+        trace = os.path.join(self.folder, "trace")
+        p = subprocess.Popen([
+            "strace", "-f", "-o", trace, PFM, "serve", "--listen", "unix:" + self.folder + "/s",
+            "-I", "10"
+        ], stderr=subprocess.PIPE)
+        p.stderr.readline()
+        for request in (PLAIN, OPENMETRICS):
+            try:
+                ask(self.folder + "/s", request)
+            except OSError:
+                pass    # without libmicrohttpd
+        with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+            for child in f.read().split():
+                os.kill(int(child), signal.SIGTERM)
+        p.communicate(timeout=20)
+        with open(trace, encoding="utf-8", errors="replace") as f:
+            called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        if not called:
+            self.skipTest("strace may not trace here")
+        self.assertIn("perf_event_open", called)
+        # The start of the program is systemd's.
+        self.assertEqual(called - allowed - {"execve"}, set())
+
+    def words_of(self, text, seen=()):
+        """The system calls of a filter, its groups taken apart."""
+        for word in text.split():
+            if word.startswith("@") and word not in seen:
+                found = self.analyze("syscall-filter", word)
+                yield from self.words_of(
+                    " ".join(line.strip() for line in found.splitlines()[1:]
+                             if not line.strip().startswith("#")), (*seen, word))
+            else:
+                yield word
+
+
+class Container(unittest.TestCase):
+    """examples/container: the fewest rights, and files that their readers accept."""
+
+    FOLDER = os.path.join(SOURCE, "examples/container")
+
+    def load(self, name):
+        try:
+            import yaml    # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("yaml is missing (Debian package python3-yaml)")
+        with open(os.path.join(self.FOLDER, name), encoding="utf-8") as f:
+            return yaml.safe_load(f)
+
+    def allowed(self):
+        """The system calls of the filter."""
+        with open(os.path.join(self.FOLDER, "perfmon-seccomp.json"), encoding="utf-8") as f:
+            profile = json.load(f)
+        self.assertEqual(profile["defaultAction"], "SCMP_ACT_ERRNO")
+        # Without a list the filter is for the machine's own architecture; runc refuses lists with a
+        # name that is new to it.
+        self.assertNotIn("architectures", profile)
+        return {
+            name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW"
+            for name in rule["names"]
+        }
+
+    def check_arguments(self, words):
+        """pfm serve accepts them: it refuses nothing before it listens."""
+        place = test_answers.Place()
+        self.addCleanup(place.close)
+        with open(os.path.join(place.folder, "mounts"), "w", encoding="ascii") as f:
+            f.write("none %s cgroup2 rw 0 0\n" % place.folder)
+        words = [w.replace("0.0.0.0:9747", "127.0.0.1:0") for w in words]
+        with Server(*words, program=("scripted", "serve"), env=place.env, cwd=place.folder) as s:
+            try:
+                s.address()
+            except AssertionError as e:
+                if "libmicrohttpd" not in str(e):
+                    raise
+
+    def test_compose(self):
+        service = self.load("compose.yaml")["services"]["perfmon"]
+        self.assertEqual((service["cap_drop"], service["cap_add"]), (["ALL"], ["PERFMON"]))
+        self.assertIn("no-new-privileges:true", service["security_opt"])
+        self.assertTrue(all(port.startswith("127.0.0.1:") for port in service["ports"]))
+        for file in (service["build"]["dockerfile"],
+                     "examples/container/" + service["security_opt"][1].split(":")[1]):
+            self.assertTrue(os.path.exists(os.path.join(SOURCE, file)), file)
+        self.check_arguments(service["command"])
+
+    def test_daemonset(self):
+        spec = self.load("daemonset.yaml")["spec"]["template"]["spec"]
+        container = spec["containers"][0]
+        self.assertEqual(container["securityContext"]["capabilities"],
+                         {"drop": ["ALL"], "add": ["PERFMON"]})
+        self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+        self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        self.assertFalse({"hostPID", "hostNetwork", "hostIPC"} & set(spec))
+        self.assertFalse(container["securityContext"].get("privileged"))
+        self.assertTrue(all(mount["readOnly"] for mount in container["volumeMounts"]))
+        self.check_arguments(container["args"])
+
+    def test_system_calls(self):
+        """The filter allows what the service calls, and few others."""
+        allowed = self.allowed()
+        self.assertIn("perf_event_open", allowed)
+        # runc calls these between the filter and the program.
+        self.assertLessEqual({"close", "execve", "fcntl", "fstatfs", "futex", "openat", "write"},
+                             allowed)
+        self.assertFalse({
+            "ptrace", "mount", "umount2", "bpf", "setuid", "init_module", "unshare", "setns",
+            "chroot"
+        } & allowed)
+        if not shutil.which("strace"):
+            self.skipTest("strace is missing (Debian package strace)")
+        with tempfile.TemporaryDirectory() as folder:
+            p = subprocess.Popen([
+                "strace", "-f", "-o", folder + "/trace", PFM, "serve", "--listen", "unix:" +
+                folder + "/s", "-I", "10", "--budget", "cpu=5%", "-e", "page-faults,task-clock"
+            ], stderr=subprocess.PIPE)
+            p.stderr.readline()
+            for request in (PLAIN, OPENMETRICS):
+                try:
+                    ask(folder + "/s", request)
+                except OSError:
+                    pass    # without libmicrohttpd
+            with open("/proc/%d/task/%d/children" % (p.pid, p.pid), encoding="ascii") as f:
+                for child in f.read().split():
+                    os.kill(int(child), signal.SIGTERM)
+            p.communicate(timeout=20)
+            with open(folder + "/trace", encoding="utf-8", errors="replace") as f:
+                called = set(re.findall(r"^\d+ +(\w+)\(", f.read(), re.M))
+        if not called:
+            self.skipTest("strace may not trace here")
+        self.assertEqual(called - allowed, set())
+
+
+class Dashboard(unittest.TestCase):
+    """exporter/grafana-dashboard.json. PERFMON_GRAFANA: a folder where npm has installed
+    @grafana/schema and typescript."""
+
+    def test_schema(self):
+        """Grafana's own types accept it: every field is known, and each value is of its type."""
+        modules = os.path.join(os.environ.get("PERFMON_GRAFANA", "/nonexistent"), "node_modules")
+        types = modules + "/@grafana/schema/dist/types/raw/dashboard/x/types.gen"
+        if not os.path.exists(types + ".d.ts") or not os.path.exists(modules + "/.bin/tsc"):
+            self.skipTest(
+                "@grafana/schema and typescript are missing (npm packages, in the folder"
+                " PERFMON_GRAFANA)"
+            )
+        with open(os.path.join(SOURCE, "exporter/grafana-dashboard.json"), encoding="utf-8") as f:
+            board = f.read()
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text, status in (("good", board, 0),
+                                       ("bad", board.replace('"gridPos"', '"position"'), 1)):
+                with open("%s/%s.ts" % (folder, name), "w", encoding="utf-8") as f:
+                    f.write(
+                        'import type { Dashboard } from "%s";\nexport const d: Dashboard = %s;\n' %
+                        (types, text))
+                done = subprocess.run([
+                    modules + "/.bin/tsc", "--noEmit", "--strict", "--skipLibCheck", "--target",
+                    "es2020", "--module", "esnext", "--moduleResolution", "bundler", f.name
+                ], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode != 0, status != 0, done.stdout + done.stderr)
+
+    def test_names_exist(self):
+        """Each metric of its queries is one that pfm writes: its table has the name, or an
+        exposition of this machine."""
+        with open(os.path.join(SOURCE, "exporter/grafana-dashboard.json"), encoding="utf-8") as f:
+            board = json.load(f)
+        with open(os.path.join(SOURCE, "tools/series/names.c"), encoding="utf-8") as f:
+            text = f.read()
+        known = set(re.findall(r'"(perfmon_\w+)"', text.split("contract_names[]")[1])) | \
+            {name + "_total" for name in re.findall(r'"(node_perf_\w+)"', text)}
+        exposition = run(PFM, "stat", "-a", "--format", "prometheus", "--timeout", "10", "-e",
+                         "page-faults", "-M", "software::ratios")
+        known |= set(openmetrics.parse(exposition, openmetrics=False))
+        with open(os.path.join(SOURCE, "exporter/self.c"), encoding="utf-8") as f:
+            known |= {
+                name + "_total"
+                for name in re.findall(r'"(process_\w+|perfmon_\w+)", FAMILY_COUNTER', f.read())
+            }
+        queries = [t["expr"] for p in board["panels"] for t in p["targets"]]
+        queries += [v["query"] for v in board["templating"]["list"]]
+        queries = [re.sub(r"\{.*?\}|by \(.*?\)", "", q) for q in queries]
+        used = {name for q in queries for name in re.findall(r"\b(?:perfmon|node|process)_\w+", q)}
+        self.assertGreater(len(used), 8)
+        self.assertEqual(used - known, set())
+        self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+
+    def test_promtool_reads_its_queries(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is missing (Debian package prometheus)")
+        with open(os.path.join(SOURCE, "exporter/grafana-dashboard.json"), encoding="utf-8") as f:
+            queries = [t["expr"] for p in json.load(f)["panels"] for t in p["targets"]]
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as rules:
+            rules.write(
+                json.dumps({
+                    "groups": [{
+                        "name": "g", "rules": [{
+                            "record": "r%d" % i, "expr": q.replace("$__rate_interval", "1m")
+                        } for i, q in enumerate(queries)]
+                    }]
+                }))
+            rules.flush()
+            run("promtool", "check", "rules", rules.name)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The modules of lib/: includes and symbols point to lower modules only, and files form no
+cycles."""
+
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import tap
+
+BUILD = os.environ["PERFMON_BUILD"]
+TESTS = os.environ["PERFMON_TESTS"]
+LIB = os.path.join(os.environ["PERFMON_SOURCE"], "lib")
+
+# Lowest first. A module may include and call the modules before it.
+ORDER = [
+    "base", "table", "machine", "pmu", "context", "lookup", "encode", "format", "find", "decode",
+    "metric",
+    "session", "sampling", "perfdata", "system", "profile", "region", "compat/libpfm3",
+    "compat/libpfm4"
+]
+# Modules in this list have no user inside lib/: each is a library of its own.
+LEAVES = {"compat/libpfm3", "compat/libpfm4"}
+
+# Folders below a module that are shared objects of their own, and use its public interface.
+APART = {"region/adapters"}
+
+# Cycles of files inside a module that are wanted: the files, and why.
+FILE_CYCLES = {}
+
+
+def module_of(path):
+    """The module that holds @path (relative to lib/): the longest name of ORDER above it. Folders
+    inside a module are parts of it."""
+    folder = os.path.dirname(path)
+    while folder and folder not in ORDER and folder not in APART:
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def sources(*endings):
+    """The files of all modules, relative to lib/."""
+    found = []
+    for folder, _, names in os.walk(LIB):
+        paths = [
+            os.path.relpath(os.path.join(folder, n), LIB) for n in names if n.endswith(endings)
+        ]
+        found += [p for p in paths if module_of(p) in ORDER]
+    return sorted(found)
+
+
+def includes(path):
+    """The headers of lib/ that @path includes, relative to lib/."""
+    with open(os.path.join(LIB, path), encoding="utf-8") as f:
+        names = re.findall(r'^#include "([^"]+)"', f.read(), re.M)
+    beside = os.path.dirname(path)
+    return [
+        os.path.join(beside, n) if os.path.exists(os.path.join(LIB, beside, n)) else n
+        for n in names
+    ]
+
+
+def objects():
+    """Source relative to lib/ -> its object file."""
+    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as f:
+        commands = json.load(f)
+    found = {}
+    for c in commands:
+        path = os.path.relpath(os.path.realpath(os.path.join(c["directory"], c["file"])),
+                               os.path.realpath(LIB))
+        target = os.path.join(c["directory"], c["output"])
+        if not path.startswith("..") and "/lib/" in target and os.path.exists(target):
+            found.setdefault(path, target)
+    return found
+
+
+def symbols(path):
+    """(defined, needed) names of an object file."""
+    defined, needed = set(), set()
+    for line in subprocess.run(["nm", path], check=True, capture_output=True,
+                               text=True).stdout.splitlines():
+        kind, name = line.split()[-2:]
+        if kind == "U":
+            needed.add(name)
+        elif kind.isupper():
+            defined.add(name)
+    return defined, needed
+
+
+def calls():
+    """(caller, callee, symbol) between the sources of lib/."""
+    tables = {source: symbols(path) for source, path in objects().items()}
+    found, home = [], {}
+    for source, (defined, _) in tables.items():
+        for name in defined:
+            home.setdefault(name, source)
+    for source, (defined, needed) in tables.items():
+        for name in needed - defined:
+            # libpfm.so.4 has names of its own that libperfmon may have as well.
+            if name in home and home[name] != source:
+                found.append((source, home[name], name))
+    return found
+
+
+def upward(pairs):
+    """Those of the (from, to, why) @pairs that lead from a module to a higher one."""
+    return ["%s -> %s: %s" % (a, b, why) for a, b, why in pairs
+            if module_of(a) in ORDER and module_of(b) in ORDER
+            and ORDER.index(module_of(b)) > ORDER.index(module_of(a))]
+
+
+def cycles(edges):
+    """Strongly connected groups of more than one node in @edges: node -> set of nodes."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(n):
+        index[n] = low[n] = len(index)
+        stack.append(n)
+        for m in sorted(edges.get(n, ())):
+            if m not in index:
+                visit(m)
+                low[n] = min(low[n], low[m])
+            elif m in stack:
+                low[n] = min(low[n], index[m])
+        if low[n] == index[n]:
+            group = set()
+            while not group or m != n:
+                m = stack.pop()
+                group.add(m)
+            if len(group) > 1:
+                found.append(frozenset(group))
+
+    for n in sorted(edges):
+        if n not in index:
+            visit(n)
+    return found
+
+
+class Modules(unittest.TestCase):
+    maxDiff = None
+
+    def test_every_file_is_in_a_module(self):
+        strays = [p for p in glob.glob(os.path.join(LIB, "*.[ch]"))]
+        self.assertEqual(strays, [])
+
+    def test_includes_point_to_lower_modules(self):
+        pairs = [(p, i, "includes") for p in sources(".c", ".h") for i in includes(p)]
+        self.assertTrue(pairs)
+        self.assertEqual(upward(pairs), [])
+
+    def test_a_module_has_a_header_of_its_name(self):
+        """Other modules include the module's own header, or those beside it, never an internal
+        one."""
+        found = ["%s includes %s" % (p, i) for p in sources(".c", ".h") for i in includes(p)
+                 if i.endswith("_internal.h") and module_of(i) != module_of(p)]
+        self.assertEqual(found, [])
+
+    def test_symbols_point_to_lower_modules(self):
+        if not shutil.which("nm"):
+            self.skipTest("nm is missing (Debian package binutils)")
+        pairs = calls()
+        self.assertTrue(
+            any(module_of(a) == "lookup" and module_of(b) == "table" for a, b, _ in pairs))
+        self.assertEqual(upward(pairs), [])
+
+    def test_files_of_a_module_form_no_cycle(self):
+        if not shutil.which("nm"):
+            self.skipTest("nm is missing (Debian package binutils)")
+        edges, why = collections.defaultdict(set), collections.defaultdict(list)
+        for a, b, name in calls():
+            if module_of(a) == module_of(b):
+                edges[a].add(b)
+                why[a, b].append(name)
+        found = [g for g in cycles(edges) if g not in FILE_CYCLES]
+        reports = ["\n".join("%s -> %s: %s" % (a, b, " ".join(why[a, b])) for a in sorted(g)
+                          for b in sorted(edges[a] & g)) for g in found]
+        self.assertEqual(reports, [])
+
+    def test_compatibility_libraries_have_no_user(self):
+        found = [
+            "%s -> %s: %s" % c for c in calls()
+            if module_of(c[1]) in LEAVES and module_of(c[0]) not in LEAVES
+        ]
+        self.assertEqual(found, [])
+
+    def test_a_cycle_is_found(self):
+        self.assertEqual(cycles({"a": {"b"}, "b": {"c"}, "c": set()}), [])
+        self.assertEqual(cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}}), [frozenset("bc")])
+
+
+# A pattern of C text, and the one file that may have it.
+ONE_WAY = {
+    r"\\\\u%0": "lib/base/text_output.c",  # escapes of JSON
+    r"&quot;": "lib/base/text_output.c",  # escapes of XML
+}
+
+
+class TestOneWay(unittest.TestCase):
+    def test_each_form_of_text_has_one_writer(self):
+        root = os.path.dirname(LIB)
+        found = collections.defaultdict(set)
+        for folder in ("lib", "tools", "exporter"):
+            for path in glob.glob(os.path.join(root, folder, "**", "*.c"), recursive=True):
+                with open(path, encoding="utf-8") as f:
+                    text = f.read()
+                for pattern in ONE_WAY:
+                    if re.search(pattern, text):
+                        found[pattern].add(os.path.relpath(path, root))
+        self.assertEqual(dict(found), {p: {f} for p, f in ONE_WAY.items()})
+
+
+class TestFiles(unittest.TestCase):
+    def test_every_source_has_tests(self):
+        """A source MODULE/FILE.c is tested by MODULE/FILE.c or MODULE/test_FILE.c of tests/public or
+        tests/internal."""
+        found = [
+            s for s in sources(".c") if not any(
+                os.path.exists(
+                    os.path.join(TESTS, kind, os.path.dirname(s), prefix + os.path.basename(s)))
+                for kind in ("public", "internal") for prefix in ("", "test_"))
+        ]
+        self.assertEqual(found, [])
+
+
+if __name__ == "__main__":
+    tap.main()
