@@ -321,7 +321,9 @@ class Examples(unittest.TestCase):
             named = re.findall(r"`((?:\w+/)*\w+\.(?:c|py))` `(\w+)`", row)
             self.assertTrue(named, row)
             for file, name in named:
-                uses = re.findall(r"\b%s\b" % name, read("tests", file))
+                folder, = [f for f in ("public", "internal", "command")
+                           if os.path.exists(os.path.join(SOURCE, "tests", f, file))]
+                uses = re.findall(r"\b%s\b" % name, read("tests", folder, file))
                 self.assertGreaterEqual(len(uses), 2 if file.endswith(".c") else 1, (file, name))
 
     def test_pages(self):
