@@ -76,30 +76,11 @@ static int encode_as_set(const struct event *ev, int type, unsigned plm, pfm_enc
 	return PFMLIB_SUCCESS;
 }
 
-/* Fast path: the registers of one event without a plan and a placement, if its encoder has that. Of
- * x86 events with a bare name it takes 1,800 instructions instead of 2,200. False without a fast
- * path. */
-static bool encode_single(const struct event *ev, int type, unsigned plm, unsigned levels,
-                          pfm_encoding_t *out)
-{
-	unsigned n =
-		event_has_flag(ev, ROW_FREE_RUNNING) ? 0 : pfmi_pmu_encode_single(ev, levels, out);
-
-	if (!n)
-		return false;
-	out->n_regs = n;
-	pfmi_pmu_set_attr(ev, type, levels, &out->attr);
-	pfmi_pmu_exclude_hv_for_explicit_plm(ev, plm, &out->attr);
-	return true;
-}
-
 /* For a caller whose struct has all our members. */
 static int fill_full_encoding(const struct event *ev, unsigned pmu, int type, unsigned plm,
                               pfm_encoding_t *out, pfm_error_t *why)
 {
-	unsigned levels = event_get_levels(ev, pfmi_pmu_choose_levels(ev->table, plm));
-	int rc = encode_single(ev, type, plm, levels, out) ? PFMLIB_SUCCESS
-	                                                   : encode_as_set(ev, type, plm, out, why);
+	int rc = encode_as_set(ev, type, plm, out, why);
 
 	if (rc)
 		return rc;
@@ -107,7 +88,7 @@ static int fill_full_encoding(const struct event *ev, unsigned pmu, int type, un
 		out->regs[i].name = pfmi_pmu_get_register_name(ev->table, &out->regs[i]);
 	out->pmu = (int)pmu;
 	out->event = ev->row_index;
-	out->plm = levels;
+	out->plm = event_get_levels(ev, pfmi_pmu_choose_levels(ev->table, plm));
 	if (!out->attr.precise && event_get_precision(ev) == PRECISE_REQUIRED)
 		out->attr.precise = 1;
 	out->n_alternatives = 0;

@@ -49,13 +49,6 @@ void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *
 		ops->encode_set(plan, where, out);
 }
 
-unsigned pfmi_pmu_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out)
-{
-	const struct encoder_ops *ops = get_ops(ev->table);
-
-	return ops && ops->encode_single ? ops->encode_single(ev, levels, out) : 0;
-}
-
 int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
 {
 	const struct encoder_ops *ops = get_ops(ev->table);

@@ -243,10 +243,6 @@ int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, p
 /* Writes the registers, and req->model_out if it is not NULL. */
 void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *where,
                                struct register_values *out);
-/* Encodes one event without a plan: the words of its attribute, the counters that can count it, and
- * its control registers on the lowest of these. Returns the number of registers; 0, with @out
- * unchanged, if the event needs a plan. */
-unsigned pfmi_pmu_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 /* Fills the configuration words of perf_event_attr for one event. */
 int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
 /* The four configuration words of an event, in the event or in @own. NULL if perf_event_attr cannot

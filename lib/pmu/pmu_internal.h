@@ -41,9 +41,6 @@ struct encoder_ops {
 	 * PMU of the encoder has one. */
 	bool (*build_global_ctrl)(const struct encode_request *req, const struct placement *where,
 	                          pfm_reg_t *out);
-	/* Encodes one event without a plan. Returns the number of registers, 0 if it needs a plan.
-	 * NULL: every event needs one. */
-	unsigned (*encode_single)(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 	/* The configuration words of an event: @own, filled, or the event's own. NULL: build_attr
 	 * has them. */
 	const uint64_t *(*get_config_words)(const struct event *ev, uint64_t own[4]);
@@ -99,7 +96,6 @@ event_select_mask_op pfmi_x86_get_event_select_mask, pfmi_mont_get_event_select_
 const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4]);
 uint32_t pfmi_x86_get_extra_register(const struct event *ev);
 uint32_t pfmi_netburst_get_escr(const struct event *ev);
-unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out);
 bool pfmi_x86_build_global_ctrl(const struct encode_request *req, const struct placement *where,
                                 pfm_reg_t *out);
 bool pfmi_netburst_decode_register_pair(struct event *ev, const char *reg, uint64_t value,

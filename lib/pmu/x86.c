@@ -100,29 +100,6 @@ static uint64_t build_fixed_ctr_ctrl(const struct plan *plan, const struct place
 	return v;
 }
 
-static pfm_reg_t make_general_register(const struct counter_range *c, unsigned n,
-                                       const struct x86_select *s, unsigned event)
-{
-	uint64_t addr = get_register_address(c ? c->control_register : 0, 0x186, c, n);
-
-	return (pfm_reg_t){ .num = n,
-		            .kind = PFM_REG_PMC,
-		            .addr = addr,
-		            .alt_addr = addr,
-		            .value = build_perfevtsel(s),
-		            .event = (int32_t)event };
-}
-
-static pfm_reg_t make_fixed_register(unsigned n, uint64_t value, unsigned event)
-{
-	return (pfm_reg_t){ .num = n,
-		            .kind = PFM_REG_FIXED_CTRL,
-		            .addr = FIXED_CTR_CTRL,
-		            .alt_addr = FIXED_CTR_CTRL,
-		            .value = value,
-		            .event = (int32_t)event };
-}
-
 static pfm_reg_t make_extra_register(const struct x86_select *s, unsigned event)
 {
 	return (pfm_reg_t){ .num = s->extra_msr,
@@ -137,8 +114,14 @@ static void encode_general_counter(const struct table *t, unsigned n, const stru
                                    unsigned event, pfm_reg_t *pmc, pfm_reg_t *pmd)
 {
 	const struct counter_range *c = find_counter_range(t, n);
+	uint64_t addr = get_register_address(c ? c->control_register : 0, 0x186, c, n);
 
-	*pmc = make_general_register(c, n, s, event);
+	*pmc = (pfm_reg_t){ .num = n,
+		            .kind = PFM_REG_PMC,
+		            .addr = addr,
+		            .alt_addr = addr,
+		            .value = build_perfevtsel(s),
+		            .event = (int32_t)event };
 	*pmd = (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_PMD,
 		            .addr = get_register_address(c ? c->value_register : 0, 0xc1, c, n),
@@ -151,7 +134,12 @@ static void encode_fixed_counter(const struct table *t, unsigned n, uint64_t val
 {
 	const struct counter_range *c = find_counter_range(t, n);
 
-	*pmc = make_fixed_register(n, value, event);
+	*pmc = (pfm_reg_t){ .num = n,
+		            .kind = PFM_REG_FIXED_CTRL,
+		            .addr = FIXED_CTR_CTRL,
+		            .alt_addr = FIXED_CTR_CTRL,
+		            .value = value,
+		            .event = (int32_t)event };
 	*pmd = (pfm_reg_t){ .num = n,
 		            .kind = PFM_REG_PMD,
 		            .addr = get_register_address(c ? c->value_register : 0, FIXED_CTR0, c,
@@ -230,15 +218,6 @@ static bool is_msr_expressible(const struct table *t, uint32_t msr)
 	return !msr || (key != KEY_NONE && table_get_key_field_plus1(t, key));
 }
 
-static inline void copy_config_words(const uint64_t config[4], bool expressible, pfm_attr_t *out)
-{
-	out->config = config[0];
-	out->config1 = config[1];
-	out->config2 = config[2];
-	out->config3 = config[3];
-	out->expressible = expressible;
-}
-
 const uint64_t *pfmi_x86_get_config_words(const struct event *ev, uint64_t own[4])
 {
 	uint64_t value;
@@ -265,7 +244,11 @@ int pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, p
 	(void)plm;
 	(void)why;
 	config = x86_build_config(ev, own, &msr, &value);
-	copy_config_words(config, is_msr_expressible(ev->table, msr), out);
+	out->config = config[0];
+	out->config1 = config[1];
+	out->config2 = config[2];
+	out->config3 = config[3];
+	out->expressible = is_msr_expressible(ev->table, msr);
 	return PFMLIB_SUCCESS;
 }
 
@@ -368,43 +351,12 @@ int pfmi_x86_check_event(struct event *ev, pfm_error_t *why)
 	return check_user_settings(ev, why);
 }
 
-/* ---- one event ------------------------------------------------------------------------------- */
-
-/* Leaves @out unchanged if the event needs a plan. */
-unsigned pfmi_x86_encode_single(const struct event *ev, unsigned levels, pfm_encoding_t *out)
-{
-	const struct table *t = ev->table;
-	struct x86_select s = { .levels = levels };
-	const uint64_t *config;
-	uint64_t own[4], mask;
-	unsigned n;
-
-	if (x86_is_libpfm3_view(t))
-		return 0;
-	config = x86_build_config(ev, own, &s.extra_msr, &s.extra_value);
-	s.config = config[0];
-	mask = x86_narrow_counter_mask(ev, s.config, x86_get_row_counter_mask(ev, false));
-	if (!mask || x86_is_perf_metric(t, s.config))
-		return 0;
-	copy_config_words(config, is_msr_expressible(t, s.extra_msr), &out->attr);
-	out->counters = mask;
-	n = (unsigned)__builtin_ctzll(mask);
-	out->regs[0] = n < FIRST_FIXED_COUNTER
-	                       ? make_general_register(find_counter_range(t, n), n, &s, 0)
-	                       : make_fixed_register(n, build_fixed_ctr_bits(t, n, &s), 0);
-	if (!s.extra_msr)
-		return 1;
-	out->regs[1] = make_extra_register(&s, 0);
-	return 2;
-}
-
 const struct encoder_ops pfmi_x86_ops = {
 	.check_event = pfmi_x86_check_event,
 	.constrain_set = pfmi_x86_constrain_set,
 	.encode_set = pfmi_x86_encode_set,
 	.build_attr = pfmi_x86_build_attr,
 	.build_global_ctrl = pfmi_x86_build_global_ctrl,
-	.encode_single = pfmi_x86_encode_single,
 	.get_config_words = pfmi_x86_get_config_words,
 	.get_extra_register = pfmi_x86_get_extra_register,
 	.find_layout = pfmi_x86_find_layout,
