@@ -55,7 +55,6 @@ static void list_alternatives(const struct event *ev, pfm_encoding_t *out)
 static int encode_as_set(const struct event *ev, int type, unsigned plm, pfm_encoding_t *out,
                          pfm_error_t *why)
 {
-	pfm_attr_t attr;
 	struct encode_request req = { .table = ev->table,
 		                      .events = ev,
 		                      .n_events = 1,
@@ -63,16 +62,17 @@ static int encode_as_set(const struct event *ev, int type, unsigned plm, pfm_enc
 	struct plan plan;
 	struct placement where;
 	struct register_values regs;
-	int rc = pfmi_pmu_build_requested_attr(ev, type, plm, &attr, why);
+	int rc = pfmi_pmu_dispatch_plan(&req, &plan, &where, &regs, why);
 
-	if (rc == PFMLIB_SUCCESS)
-		rc = pfmi_pmu_dispatch_plan(&req, &plan, &where, &regs, why);
 	if (rc)
 		return rc;
 	out->counters = pfmi_pmu_get_plan_counter_mask(&plan);
-	out->attr = attr;
+	pfmi_pmu_build_requested_attr(ev, type, plm, &out->attr);
 	out->n_regs = regs.n_pmcs < PFM_MAX_REGS ? regs.n_pmcs : PFM_MAX_REGS;
-	memcpy(out->regs, regs.pmcs, out->n_regs * sizeof(out->regs[0]));
+	for (unsigned i = 0; i < out->n_regs; i++) {
+		out->regs[i] = regs.pmcs[i];
+		out->regs[i].name = pfmi_pmu_get_register_name(ev->table, &regs.pmcs[i]);
+	}
 	return PFMLIB_SUCCESS;
 }
 
@@ -84,8 +84,6 @@ static int fill_full_encoding(const struct event *ev, unsigned pmu, int type, un
 
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < out->n_regs; i++)
-		out->regs[i].name = pfmi_pmu_get_register_name(ev->table, &out->regs[i]);
 	out->pmu = (int)pmu;
 	out->event = ev->row_index;
 	out->plm = event_get_levels(ev, pfmi_pmu_choose_levels(ev->table, plm));

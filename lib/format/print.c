@@ -271,8 +271,9 @@ static void find_event_in_lists(const struct pfm_ctx *ctx, unsigned *pmu, struct
 	unsigned own = *pmu;
 	pfm_attr_t a;
 
-	if (!kernel || pfmi_pmu_build_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a, NULL))
+	if (!kernel)
 		return;
+	pfmi_pmu_build_event_attr(ev, -1, PFM_PLM0 | PFM_PLM3, &a);
 	for (unsigned i = 0; i < ctx->n_host_pmus && ev->row_index == ROW_NONE; i++) {
 		unsigned other = ctx->host_pmus[i].pmu_index;
 		const struct table *t = context_get_pmu_table(ctx, other);

@@ -107,11 +107,10 @@ void pfmi_format_append_value(struct event_printer *p, const struct field *f, ui
 bool pfmi_format_has_equal_config(const struct event *a, const struct event *b)
 {
 	pfm_attr_t x, y;
-	int rc = pfmi_pmu_build_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x, NULL);
 
-	if (pfmi_pmu_build_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y, NULL) != rc ||
-	    pfmi_pmu_get_extra_register(a) != pfmi_pmu_get_extra_register(b))
-		return false;
-	return rc || (x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 &&
-	              x.config3 == y.config3);
+	pfmi_pmu_build_event_attr(a, -1, PFM_PLM0 | PFM_PLM3, &x);
+	pfmi_pmu_build_event_attr(b, -1, PFM_PLM0 | PFM_PLM3, &y);
+	return pfmi_pmu_get_extra_register(a) == pfmi_pmu_get_extra_register(b) &&
+	       x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 &&
+	       x.config3 == y.config3;
 }

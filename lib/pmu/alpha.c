@@ -378,20 +378,18 @@ void pfmi_alpha_encode_set(const struct plan *plan, const struct placement *wher
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 /* Linux supports EV67 and later, has its own event numbers, and counts at all levels. */
-int pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+void pfmi_alpha_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	bool all_levels = (plm & (PFM_PLM0 | PFM_PLM3)) == (PFM_PLM0 | PFM_PLM3);
 	uint64_t raw = pfmi_pmu_get_key_value(ev, KEY_LINUX, ANY_COUNTER);
 
-	(void)why;
 	memset(out, 0, sizeof *out);
 	if (raw == 0 || !all_levels || ev->exclude_flags)
-		return PFMLIB_SUCCESS;
+		return;
 	out->type = 4;
 	out->type_known = 1;
 	out->expressible = 1;
 	out->config = raw;
-	return PFMLIB_SUCCESS;
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */

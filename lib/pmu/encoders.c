@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The encoders by number, the functions of pmu.h that call them, and the perf attribute of one
  * event. */
-#include <string.h>
 #include "pmu/pmu_internal.h"
 
 static const struct encoder_ops *const encoders[N_ENCODERS] = {
@@ -49,11 +48,13 @@ void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *
 		ops->encode_set(plan, where, out);
 }
 
-int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+/* Fills the configuration words of the attribute. */
+static void build_config_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	const struct encoder_ops *ops = get_ops(ev->table);
 
-	return ops ? ops->build_attr(ev, plm, out, why) : PFMLIB_SUCCESS;
+	if (ops)
+		ops->build_attr(ev, plm, out);
 }
 
 /* Builds the attribute and copies its words to @own. */
@@ -61,8 +62,7 @@ static const uint64_t *get_attr_words(const struct event *ev, uint64_t own[4])
 {
 	pfm_attr_t a = { 0 };
 
-	if (pfmi_pmu_encode_attr(ev, event_get_levels(ev, PFM_PLM0 | PFM_PLM3), &a, NULL))
-		return NULL;
+	build_config_attr(ev, event_get_levels(ev, PFM_PLM0 | PFM_PLM3), &a);
 	own[0] = a.config;
 	own[1] = a.config1;
 	own[2] = a.config2;
@@ -181,7 +181,8 @@ unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm)
 	return plm ? plm : pfmi_pmu_get_default_levels(t);
 }
 
-void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
+/* Fills the members other than the configuration words. */
+static void set_common_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out)
 {
 	out->type = (uint32_t)type;
 	out->type_known = type >= 0;
@@ -189,38 +190,24 @@ void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_at
 	out->exclude_kernel = !(levels & PFM_PLM0);
 	out->exclude_hv = ev->plm && !(ev->plm & PFMI_PLMH);
 	out->precise = ev->precise;
-	out->pinned = out->exclude_idle = out->exclude_host = out->exclude_guest = 0;
-	memset(out->reserved, 0, sizeof(out->reserved));
-	if (ev->exclude_flags) {
-		out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
-		out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
-		out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
-	}
+	out->exclude_idle = (ev->exclude_flags & EVENT_EXCLUDE_IDLE) != 0;
+	out->exclude_host = (ev->exclude_flags & EVENT_ONLY_GUEST) != 0;
+	out->exclude_guest = (ev->exclude_flags & EVENT_ONLY_HOST) != 0;
 }
 
-int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                              pfm_error_t *why)
+void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out)
 {
 	unsigned levels = event_get_levels(ev, plm);
 
 	*out = (pfm_attr_t){ 0 };
-	pfmi_pmu_set_attr(ev, type, levels, out);
-	return pfmi_pmu_encode_attr(ev, levels, out, why);
+	set_common_attr(ev, type, levels, out);
+	build_config_attr(ev, levels, out);
 }
 
-/* If the caller names levels, only these are counted. */
-void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out)
+void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out)
 {
+	pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out);
+	/* If the caller names levels, only these are counted. */
 	if (plm && !ev->plm && !pfmi_pmu_counts_all_levels(ev->table))
 		out->exclude_hv = 1;
-}
-
-int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                                  pfm_error_t *why)
-{
-	int rc = pfmi_pmu_build_event_attr(ev, type, pfmi_pmu_choose_levels(ev->table, plm), out,
-	                                   why);
-
-	pfmi_pmu_exclude_hv_for_explicit_plm(ev, plm, out);
-	return rc;
 }

@@ -170,20 +170,17 @@ int pfmi_pmu_check_format_event(struct event *ev, pfm_error_t *why)
 }
 
 /* Writes the configuration words as the fields of the table declare them. */
-int pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
-                               pfm_error_t *why)
+void pfmi_pmu_build_format_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	uint64_t config[4];
 
 	(void)plm;
-	(void)why;
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	out->expressible = 1;
 	out->config = config[0];
 	out->config1 = config[1];
 	out->config2 = config[2];
 	out->config3 = config[3];
-	return PFMLIB_SUCCESS;
 }
 
 const struct encoder_ops pfmi_format_ops = {

@@ -52,16 +52,14 @@ void pfmi_mips_encode_set(const struct plan *plan, const struct placement *where
 	}
 }
 
-int pfmi_mips_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+void pfmi_mips_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	uint64_t config[4];
 
 	(void)plm;
-	(void)why;
 	pfmi_pmu_build_config_words(ev, ANY_COUNTER, config);
 	out->config = config[0];
 	out->expressible = !has_mips_level(ev); /* the kernel counts them as part of kernel level */
-	return PFMLIB_SUCCESS;
 }
 
 static const struct register_field perfctl_bits[] = {

@@ -487,11 +487,10 @@ int pfmi_mont_check_event(struct event *ev, pfm_error_t *why)
 }
 
 /* No version of Linux supports these counters with perf events. */
-int pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+void pfmi_mont_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
-	(void)ev, (void)plm, (void)why;
+	(void)ev, (void)plm;
 	out->expressible = 0;
-	return PFMLIB_SUCCESS;
 }
 
 const struct encoder_ops pfmi_montecito_ops = {

@@ -173,14 +173,11 @@ void pfmi_netburst_encode_set(const struct plan *plan, const struct placement *w
 	}
 }
 
-int pfmi_netburst_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
-                             pfm_error_t *why)
+void pfmi_netburst_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	(void)plm;
-	(void)why;
 	out->config = build_config(ev);
 	out->expressible = 1;
-	return PFMLIB_SUCCESS;
 }
 
 static const struct register_field escr_bits[] = {

@@ -35,13 +35,11 @@ void pfmi_pmu_encode_perf_set(const struct plan *plan, const struct placement *w
 			pmu_make_config_register(0, get_event_number(&plan->request->events[i]), i);
 }
 
-int pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, pfm_attr_t *out,
-                             pfm_error_t *why)
+void pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	const struct table *t = ev->table;
 
 	(void)plm;
-	(void)why;
 	if (table_get_key_field(t, KEY_ATTR_TYPE) && ev->row_index != ROW_NONE &&
 	    pfmi_table_has_row_value(t, ev->row_index, KEY_ATTR_TYPE)) {
 		out->type = (uint32_t)pfmi_table_get_row_value(t, ev->row_index, KEY_ATTR_TYPE,
@@ -53,7 +51,6 @@ int pfmi_pmu_build_perf_attr(const struct event *ev, unsigned plm, pfm_attr_t *o
 	}
 	out->config = get_event_number(ev);
 	out->expressible = 1;
-	return PFMLIB_SUCCESS;
 }
 
 const struct encoder_ops pfmi_linux_ops = {

@@ -243,10 +243,7 @@ int pfmi_pmu_constrain_set(const struct encode_request *req, struct plan *out, p
 /* Writes the registers, and req->model_out if it is not NULL. */
 void pfmi_pmu_encode_registers(const struct plan *plan, const struct placement *where,
                                struct register_values *out);
-/* Fills the configuration words of perf_event_attr for one event. */
-int pfmi_pmu_encode_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why);
-/* The four configuration words of an event, in the event or in @own. NULL if perf_event_attr cannot
- * have them. */
+/* The four configuration words of an event, in the event or in @own. */
 const uint64_t *pfmi_pmu_get_config_words(const struct event *ev, uint64_t own[4]);
 /* The address of the extra register that @ev needs, 0 for none. */
 uint32_t pfmi_pmu_get_extra_register(const struct event *ev);
@@ -295,22 +292,16 @@ bool pfmi_pmu_has_pfcntr(const struct table *t);
 
 /* Fills the perf attribute of @ev on a PMU of @type (-1: unknown); @plm: the levels if the event
  * names none. */
-int pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                              pfm_error_t *why);
+void pfmi_pmu_build_event_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out);
 /* Fills the perf attribute for the levels @plm of a caller, 0 if it names none. If the text or the
  * caller names levels, the hypervisor is excluded. */
-int pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out,
-                                  pfm_error_t *why);
+void pfmi_pmu_build_requested_attr(const struct event *ev, int type, unsigned plm, pfm_attr_t *out);
 /* Plans a set. Beside an event that must be counted alone, others may use fixed counters or none;
  * free-running events need no counter. An error of kind PFM_KIND_ALONE has the event that must be
  * counted alone. */
 int pfmi_pmu_plan_set(const struct encode_request *req, struct plan *out, pfm_error_t *why);
 /* @plm, or the default levels of @t if @plm is 0. */
 unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm);
-/* Fills the members of @out other than the configuration words. */
-void pfmi_pmu_set_attr(const struct event *ev, int type, unsigned levels, pfm_attr_t *out);
-/* Excludes the hypervisor if the caller names levels and the text does not. */
-void pfmi_pmu_exclude_hv_for_explicit_plm(const struct event *ev, unsigned plm, pfm_attr_t *out);
 /* pfmi_pmu_dispatch_set() with a plan in memory of its caller. */
 int pfmi_pmu_dispatch_plan(const struct encode_request *req, struct plan *plan,
                            struct placement *where, struct register_values *out, pfm_error_t *why);

@@ -27,7 +27,6 @@ unsigned pfmi_pmu_find_alias_precision(const struct event *ev)
 		ev = &plain;
 	}
 	config = pfmi_pmu_get_config_words(ev, own);
-	return config && pfmi_pmu_decode_config_words(ev->table, config, 15, &found)
-	               ? found.row_precision
-	               : PRECISE_IMPOSSIBLE;
+	return pfmi_pmu_decode_config_words(ev->table, config, 15, &found) ? found.row_precision
+	                                                                   : PRECISE_IMPOSSIBLE;
 }

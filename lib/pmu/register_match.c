@@ -241,7 +241,7 @@ static bool has_row_words(const struct table *t, uint32_t row, const uint64_t co
 
 	pfmi_pmu_init_event(&ev, t, row);
 	words = pfmi_pmu_get_config_words(&ev, own);
-	return words && memcmp(words, config, sizeof(own)) == 0;
+	return memcmp(words, config, sizeof(own)) == 0;
 }
 
 /* Has the row exactly these words, and can no other row be better? */

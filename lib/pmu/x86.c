@@ -235,21 +235,19 @@ uint32_t pfmi_x86_get_extra_register(const struct event *ev)
 	return msr;
 }
 
-int pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out, pfm_error_t *why)
+void pfmi_x86_build_attr(const struct event *ev, unsigned plm, pfm_attr_t *out)
 {
 	const uint64_t *config;
 	uint64_t own[4], value;
 	uint32_t msr;
 
 	(void)plm;
-	(void)why;
 	config = x86_build_config(ev, own, &msr, &value);
 	out->config = config[0];
 	out->config1 = config[1];
 	out->config2 = config[2];
 	out->config3 = config[3];
 	out->expressible = is_msr_expressible(ev->table, msr);
-	return PFMLIB_SUCCESS;
 }
 
 /* ---- checks of one event --------------------------------------------------------------------- */

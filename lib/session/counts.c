@@ -68,10 +68,8 @@ static bool is_blocked_by_levels(const struct session_count *c)
 
 	ev.plm = 0;
 	ev.has_no_levels = false;
-	return has_fixed_levels(c) &&
-	       pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr, NULL) ==
-	               PFMLIB_SUCCESS &&
-	       attr.expressible;
+	pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM0 | PFM_PLM3, &attr);
+	return has_fixed_levels(c) && attr.expressible;
 }
 
 /* True if the event is counted at no privilege level. Only hardware PMUs distinguish the
@@ -137,9 +135,7 @@ static void fill_count_attr(const struct session_builder *o, const struct group_
                             const struct member_event *f, const struct pmu_info *u,
                             struct count_config *c)
 {
-	if (pfmi_pmu_build_requested_attr(f->event, u->perf_type, o->session->options.plm, &c->attr,
-	                                  NULL))
-		c->attr.expressible = 0;
+	pfmi_pmu_build_requested_attr(f->event, u->perf_type, o->session->options.plm, &c->attr);
 	c->attr.pinned = m->pinned || o->is_group_pinned;
 	if (m->precise)
 		c->attr.precise = (uint8_t)(m->precise - 1);

@@ -231,7 +231,7 @@ static void unknown_encoders(void **state)
 		assert_int_equal(pfmi_pmu_constrain_set(&req, &plan, &why), PFMLIB_ERR_NOTSUPP);
 		assert_int_equal(why.code, PFMLIB_ERR_NOTSUPP);
 		assert_int_equal(pfmi_pmu_check_event(&ev, NULL), PFMLIB_SUCCESS);
-		assert_int_equal(pfmi_pmu_encode_attr(&ev, 0, &attr, NULL), PFMLIB_SUCCESS);
+		pfmi_pmu_build_event_attr(&ev, -1, 0, &attr);
 		assert_false(attr.expressible);
 		assert_null(pfmi_pmu_get_register_layout(&t, "PERFEVTSEL0", &n));
 		assert_string_equal(pfmi_pmu_list_registers(&t), "");

@@ -84,7 +84,7 @@ static void mips_levels_have_no_perf_attribute(void **state)
 		pfm_attr_t attr = { 0 };
 
 		pfmi_pmu_init_event(&ev, t, 0);
-		assert_int_equal(pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL), PFMLIB_SUCCESS);
+		pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM3, &attr);
 		assert_true(attr.expressible && attr.config == code_of(t, 0));
 		assert_true(pfmi_pmu_set_user_field(
 			&ev, table_get_key_field_plus1(t, levels[i].key) - 1u, 1));
@@ -93,7 +93,7 @@ static void mips_levels_have_no_perf_attribute(void **state)
 		ev.plm = PFM_PLM3;
 		find_place(&ev, 1, PFM_PLM0, &where, &regs);
 		assert_true((regs.pmcs[0].value & 15) == (levels[i].bit | 8));
-		pfmi_pmu_encode_attr(&ev, PFM_PLM3, &attr, NULL);
+		pfmi_pmu_build_event_attr(&ev, -1, PFM_PLM3, &attr);
 		assert_false(attr.expressible);
 	}
 }

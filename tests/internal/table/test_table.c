@@ -382,7 +382,7 @@ static void use_table(const struct table *t)
 		spec.attrs = pfmi_base_make_slice(spec.text);
 		if (pfmi_lookup_resolve_attrs(t, i, &spec, &ev, &why))
 			pfmi_pmu_init_event(&ev, t, i);
-		pfmi_pmu_build_event_attr(&ev, 4, PFM_PLM3, &attr, &why);
+		pfmi_pmu_build_event_attr(&ev, 4, PFM_PLM3, &attr);
 		pfmi_pmu_dispatch_set(&req, &where, &regs, &why);
 		pfmi_format_print_event(&ev, NULL, (pfm_dialect_t)(i % 4),
 		                        pfmi_base_make_slice("cpu"), buf, sizeof(buf), &why);
