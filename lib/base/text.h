@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <perfmon/perfmon.h>
+#include "base/private.h"
 
 struct slice {
 	const char *text;
@@ -35,13 +36,13 @@ static inline unsigned base_get_digit_value(char c)
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 /* Parses all of @s as a C number (base 0). False for other text or a number beyond 64 bits. */
-bool pfmi_base_parse_number(struct slice s, uint64_t *out);
+PERFMON_PRIVATE bool pfmi_base_parse_number(struct slice s, uint64_t *out);
 /* Reads a number as perf does: leading zeros do not make it octal. */
 bool pfmi_base_parse_perf_number(struct slice s, uint64_t *out);
 /* The slice of a whole terminated string. */
-struct slice pfmi_base_make_slice(const char *s);
+PERFMON_PRIVATE struct slice pfmi_base_make_slice(const char *s);
 /* Is @s equal to @word without regard to case? */
-bool pfmi_base_is_slice_icase(struct slice s, const char *word);
+PERFMON_PRIVATE bool pfmi_base_is_slice_icase(struct slice s, const char *word);
 
 /* The rest of @word after @s, without regard to case; NULL if @word does not start with @s. */
 const char *pfmi_base_skip_prefix_icase(struct slice s, const char *word);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "pmu/pmu.h"
+#include "base/private.h"
 #include "machine/machine.h"
 
 /* A PMU of a context: its table and its state on this machine. */
@@ -106,7 +107,7 @@ static inline bool context_is_loaded(const struct pfm_ctx *ctx, int what)
 	return (atomic_load_explicit(&u.out->loaded_parts, memory_order_acquire) & what) == what;
 }
 /* Is @s the name or an alias of the table, without regard to case? */
-bool pfmi_context_table_has_name(const struct table *t, struct slice s);
+PERFMON_PRIVATE bool pfmi_context_table_has_name(const struct table *t, struct slice s);
 /* Is @s an alias of the table? */
 bool pfmi_context_table_has_alias(const struct table *t, struct slice s);
 /* The number of PMUs that are known so far. */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/private.h"
 #include "base/text.h"
 #include "table/table.h"
 
@@ -68,7 +69,7 @@ struct watched_sys {
 void pfmi_machine_init_watched_sys(struct watched_sys *out, const struct sys *real);
 
 /* The real system below @root ("" or "/" for this machine). */
-void pfmi_machine_init_real_sys(struct sys *out, const char *root);
+PERFMON_PRIVATE void pfmi_machine_init_real_sys(struct sys *out, const char *root);
 /* Reads a whole small file into @buf, terminated, trailing newline removed. Returns its length or
  * -errno (-EFBIG if it does not fit). */
 long pfmi_machine_read_small_file(const struct sys *sys, const char *path, char *buf, size_t len);
@@ -112,7 +113,8 @@ struct host {
 
 /* Identifies the processor: that with the id @cpuid, or that of @sys if @cpuid is NULL. Makes no
  * system call on x86. */
-void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid, struct host *out);
+PERFMON_PRIVATE void pfmi_machine_identify_host(const struct sys *sys, const char *cpuid,
+                                                struct host *out);
 /* Adds the core types of a hybrid processor. */
 void pfmi_machine_read_core_types(const struct sys *sys, const char *cpuid, struct host *h);
 /* Is the processor a different one from @known? A virtual machine may have migrated to another
@@ -131,13 +133,14 @@ bool pfmi_machine_is_table_for_host(const struct host *host, const struct table 
 bool pfmi_machine_is_nearest_table(const struct host *host, const struct table *t);
 /* True if @t replaces @other, which is also for @host. The model's own list is better than that of
  * the nearest member, and both are better than the architectural table. */
-bool pfmi_machine_is_better_table(const struct host *host, const struct table *t,
-                                  const struct table *other);
+PERFMON_PRIVATE bool pfmi_machine_is_better_table(const struct host *host, const struct table *t,
+                                                  const struct table *other);
 typedef void (*pfmi_machine_host_table_fn)(void *arg, uint32_t table, unsigned core);
 /* Calls @each with the tables of @im that are for @host and those of the kernel's own events,
  * except tables with a flag in @without. A table with several match lines may come twice. */
-void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host,
-                                    uint32_t without, pfmi_machine_host_table_fn each, void *arg);
+PERFMON_PRIVATE void pfmi_machine_visit_host_tables(const struct image *im, const struct host *host,
+                                                    uint32_t without,
+                                                    pfmi_machine_host_table_fn each, void *arg);
 /* Calls @each with the tables of PMUs that any processor may have and that the kernel calls
  * @device. */
 void pfmi_machine_visit_device_tables(const struct image *im, const char *device,
@@ -285,7 +288,7 @@ struct env_options {
 	const char *pmu, *events, *cpuid, *sysfs_root, *force_pmu;
 	unsigned trace; /* TRACE_*, from PERFMON_DEBUG */
 };
-void pfmi_machine_read_env_options(struct env_options *out);
+PERFMON_PRIVATE void pfmi_machine_read_env_options(struct env_options *out);
 
 /* Topics of the trace that PERFMON_DEBUG asks for. struct sys has them; callers test the topic's
  * bit first, so that a trace that is off costs one branch. */

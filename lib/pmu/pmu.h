@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <perfmon/perfmon.h>
+#include "base/private.h"
 #include "base/text.h"
 #include "table/table.h"
 
@@ -139,17 +140,18 @@ static inline bool field_is_extra_register(const struct table *t, const struct f
 uint64_t pfmi_pmu_extract_field(const struct field *f, const uint64_t config[4]);
 
 /* Makes @ev the event of row @row without attributes. */
-void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row);
+PERFMON_PRIVATE void pfmi_pmu_init_event(struct event *ev, const struct table *t, uint32_t row);
 /* Unit mask group @i of the row. */
 const struct umask_group *pfmi_pmu_get_row_group(const struct table *t, uint32_t row, unsigned i);
 /* Adds unit mask @mask, numbered as libpfm 3 does: its position among all values of the row's
  * groups. PFMLIB_ERR_UMASK if the row has no such mask. */
-int pfmi_pmu_add_umask(struct event *ev, unsigned mask);
+PERFMON_PRIVATE int pfmi_pmu_add_umask(struct event *ev, unsigned mask);
 /* The number of unit masks of the row; and the value and group of the one with that number, NULL if
  * out of range. */
-unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row);
-const struct named_value *pfmi_pmu_get_row_umask(const struct table *t, uint32_t row, unsigned mask,
-                                                 const struct umask_group **group);
+PERFMON_PRIVATE unsigned pfmi_pmu_count_row_umasks(const struct table *t, uint32_t row);
+PERFMON_PRIVATE const struct named_value *pfmi_pmu_get_row_umask(const struct table *t,
+                                                                 uint32_t row, unsigned mask,
+                                                                 const struct umask_group **group);
 /* A set of events that are to be counted together. */
 struct encode_request {
 	const struct table *table;
@@ -306,8 +308,8 @@ unsigned pfmi_pmu_choose_levels(const struct table *t, unsigned plm);
 int pfmi_pmu_dispatch_plan(const struct encode_request *req, struct plan *plan,
                            struct placement *where, struct register_values *out, pfm_error_t *why);
 /* Plans a set, assigns its counters and encodes its registers. */
-int pfmi_pmu_dispatch_set(const struct encode_request *req, struct placement *where,
-                          struct register_values *out, pfm_error_t *why);
+PERFMON_PRIVATE int pfmi_pmu_dispatch_set(const struct encode_request *req, struct placement *where,
+                                          struct register_values *out, pfm_error_t *why);
 
 /* ---- from registers back to rows ------------------------------------------------------------- */
 

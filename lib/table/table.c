@@ -2,6 +2,11 @@
 /* Values of rows. */
 #include "table/table.h"
 
+const struct image *pfmi_table_get_builtin_tables(void)
+{
+	return table_get_builtin_image();
+}
+
 bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsigned field,
                                unsigned counter, uint64_t *out)
 {

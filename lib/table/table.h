@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include "base/private.h"
 #include "base/text.h"
 #include "table/image.h"
 
@@ -17,7 +18,7 @@ static inline const char *table_get_text(const struct table *t, uint32_t off)
 }
 
 /* The text at offset @at of the library's unpacked texts. It stays for the life of the process. */
-const char *pfmi_table_unpack_text(uint32_t at);
+PERFMON_PRIVATE const char *pfmi_table_unpack_text(uint32_t at);
 /* Has the library @size bytes of unpacked texts, with that identity? */
 bool pfmi_table_has_packed_texts(uint32_t size, uint32_t identity);
 
@@ -165,7 +166,7 @@ static inline uint32_t table_hash_char(uint32_t h, unsigned char c)
 	return c == '.' || c == ':' ? table_hash_separator(h)
 	                            : h + (uint32_t)pfmi_table_char_weights[c];
 }
-uint32_t pfmi_table_hash_name(struct slice s);
+PERFMON_PRIVATE uint32_t pfmi_table_hash_name(struct slice s);
 
 /* The slot at which probing for hash @h starts, of @n. The factor spreads names that differ in one
  * digit, whose hashes are neighbours. */
@@ -197,8 +198,9 @@ static inline bool table_can_slot_match(const struct table *t, uint32_t h, uint3
 bool pfmi_table_is_folded_equal(const char *name, const char *s, size_t len);
 /* Finds the name whose folded form has hash @h and equals that of the @len bytes at @s, from slot
  * @i on. The kind of the result is NAME_NONE if it is missing. */
-struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i, uint32_t h,
-                                                 const char *s, size_t len);
+PERFMON_PRIVATE struct name_entry pfmi_table_find_name_from_slot(const struct table *t, uint32_t i,
+                                                                 uint32_t h, const char *s,
+                                                                 size_t len);
 /* Finds the name in the whole table. Among names that fold to the same, the one that is spelled
  * like @s but for case is found. */
 static inline struct name_entry table_find_name(const struct table *t, uint32_t h, const char *s,
@@ -297,8 +299,8 @@ bool pfmi_table_find_row_value(const struct table *t, const struct row *r, unsig
                                unsigned counter, uint64_t *out);
 /* The value of row @row for @key on @counter (ANY_COUNTER: for every counter), or the field's
  * default; 0 if the table has no such field. */
-uint64_t pfmi_table_get_row_value(const struct table *t, uint32_t row, enum field_key key,
-                                  unsigned counter);
+PERFMON_PRIVATE uint64_t pfmi_table_get_row_value(const struct table *t, uint32_t row,
+                                                  enum field_key key, unsigned counter);
 /* The text of row @row for @key, "" without one. */
 const char *pfmi_table_get_row_text(const struct table *t, uint32_t row, enum field_key key);
 /* Has the row itself a value for @key? */
@@ -338,6 +340,8 @@ static inline const struct image *table_get_builtin_image(void)
 {
 	return (const struct image *)(const void *)pfmi_builtin_image;
 }
+/* The image for libpfm.so.3, which cannot refer to hidden data of libperfmon.so.1. */
+PERFMON_PRIVATE const struct image *pfmi_table_get_builtin_tables(void);
 static inline unsigned table_count_builtins(void)
 {
 	return table_get_builtin_image()->n_tables;

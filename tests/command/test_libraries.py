@@ -16,6 +16,7 @@ BUILD = os.environ["PERFMON_BUILD"]
 SOURCE = os.environ["PERFMON_SOURCE"]
 PERFMON = os.path.join(BUILD, "lib/libperfmon.so.1")
 LIBPFM3 = os.path.join(BUILD, "lib/compat/libpfm3/libpfm.so.3")
+LIBPFM3_DEFAULT = os.path.join(BUILD, "lib/compat/libpfm3/default/libpfm.so.3")
 LIBPFM4 = os.path.join(BUILD, "lib/compat/libpfm4/libpfm.so.4")
 
 # A program of libpfm 3 and of libperfmon. It prints what each answers.
@@ -164,6 +165,89 @@ class Bindings(unittest.TestCase):
             if name not in layouts:
                 self.assertEqual(re.findall(r"\b(?:enum|union|struct) \{[^{}]*\}\s*;", text), [],
                                  name)
+
+
+@unittest.skipUnless(os.path.exists(LIBPFM3), "libpfm.so.3 is not built")
+class OneCopy(unittest.TestCase):
+    """The tables are in libperfmon.so.1 alone, which the others load."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def compile(self, name, text, *options):
+        source, output = (os.path.join(self.folder, n) for n in (name + ".c", name))
+        with open(source, "w", encoding="ascii") as f:
+            f.write(text)
+        done = subprocess.run(["cc", "-I" + SOURCE + "/include/libpfm3", "-I" + SOURCE + "/include",
+                               source, "-o", output, *options], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return output
+
+    def run_with(self, program, *folders):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("PERFMON_", "LIBPFM_"))}
+        env["LD_LIBRARY_PATH"] = ":".join(folders)
+        return subprocess.run([program], env=env, capture_output=True, text=True, check=False)
+
+    def test_no_other_library_has_events(self):
+        for path in (PERFMON, LIBPFM3, LIBPFM3_DEFAULT, os.path.join(BUILD, "tools/pfm"),
+                     *glob.glob(os.path.join(BUILD, "lib/profile/*.so.1")),
+                     *glob.glob(os.path.join(BUILD, "lib/region/adapters/*.so"))):
+            if os.path.exists(path):
+                with open(path, "rb") as f:
+                    self.assertEqual(b"\0BUS_RD_PRTL_SELF\0" in f.read(), path == PERFMON, path)
+
+    def test_libperfmon_of_another_build_is_refused(self):
+        names = sorted(name for name in exported(PERFMON) if name.startswith("pfm"))
+        private = [name for name in names if name.startswith("pfmi_")]
+        self.assertGreater(len(private), 10)
+        script = os.path.join(self.folder, "map")
+        with open(script, "w", encoding="ascii") as f:
+            f.write("PERFMON_1.0 { global: %s; local: *; };\nPERFMON_PRIVATE_0 { global: %s; };\n" %
+                    ("; ".join(n for n in names if n not in private), "; ".join(private)))
+        self.compile("libperfmon.so.1", "".join("int %s(void) { return 0; }\n" % n for n in names),
+                     "-shared", "-fPIC", "-Wl,-soname,libperfmon.so.1", "-Wl,--version-script," + script)
+        program = self.compile(
+            "program", "#include <perfmon/pfmlib.h>\nint main(void) { return pfm_initialize(); }\n",
+            LIBPFM3, "-L" + os.path.join(BUILD, "lib"), "-lperfmon")
+        done = self.run_with(program, self.folder, os.path.dirname(LIBPFM3))
+        self.assertRegex(done.stderr, r"version `PERFMON_PRIVATE_\S+' not found")
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_program_linked_to_libpfm_3_10(self):
+        """The symbols of that library have no version."""
+        functions = sorted(set(re.findall(r"\bpfm_\w+(?=\()", USER_OF_LIBPFM3)))
+        stub = os.path.join(self.folder, "stub")
+        os.mkdir(stub)
+        self.compile("stub/libpfm.so.3", "".join("int %s(void) { return 99; }\n" % name
+                                                 for name in functions), "-shared", "-fPIC",
+                     "-Wl,-soname,libpfm.so.3")
+        program = self.compile(
+            "program", """#include <stdio.h>
+%s
+int main(void)
+{
+	unsigned long long value = 0;
+	int rc = registers_of_libpfm3(&value);
+
+	printf("%%d %%llx\\n", rc, value);
+	return 0;
+}
+""" % USER_OF_LIBPFM3, "-DPERFMON_LIBPFM3_STATIC", stub + "/libpfm.so.3")
+        self.assertEqual(self.run_with(program, stub).stdout, "1 0\n")
+        done = self.run_with(program, os.path.dirname(LIBPFM3_DEFAULT), os.path.join(BUILD, "lib"))
+        # tests/vectors: mp0200 of libpfm 3.10
+        self.assertEqual((done.stdout, done.stderr), ("0 2001208\n", ""))
+
+    def test_program_linked_to_libpfm_so_3(self):
+        """A program of the library beside libperfmon.so.1 runs with the one in the private folder."""
+        program = self.compile(
+            "program", "#include <perfmon/pfmlib.h>\n"
+            "int main(void) { return pfm_force_pmu(PFMLIB_MONTECITO_PMU); }\n", LIBPFM3,
+            "-L" + os.path.join(BUILD, "lib"), "-lperfmon")
+        done = self.run_with(program, os.path.dirname(LIBPFM3_DEFAULT), os.path.join(BUILD, "lib"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class OneProgram(unittest.TestCase):

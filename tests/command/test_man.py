@@ -494,14 +494,14 @@ class Whole(unittest.TestCase):
         if not BUILD or not os.path.exists(library()):
             self.skipTest("no built library (PERFMON_BUILD)")
         for script, path in self.MAPS.items():
-            done = subprocess.run(["nm", "-D", "--defined-only",
+            done = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions",
                                    os.path.join(BUILD, path)], stdout=subprocess.PIPE,
                                   universal_newlines=True)
             if done.returncode:
                 self.skipTest("nm cannot read the library")
             found = {
                 line.split()[2].split("@")[0] for line in done.stdout.splitlines()
-                if line.split()[1] in "TW"
+                if line.split()[1] in "TW" and "@@PERFMON_PRIVATE_" not in line
             }
             self.assertEqual(found, self.exported(script), path)
 

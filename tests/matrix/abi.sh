@@ -38,12 +38,12 @@ compare_symbols() {
 		LC_ALL=C sort >"$work/exported"
 	diff "$2" "$work/exported" >"$work/diff" || :
 	result "$1" "the symbols of $(basename "$3") are those of the list" <"$work/diff"
-	sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_0-9]*\);/\1/p' "$4" | LC_ALL=C sort >"$work/map"
+	sed -n '1,/local:/s/^[[:space:]]*\([a-z_0-9]*\);/\1/p' "$4" | LC_ALL=C sort >"$work/map"
 	sed 's/@.*//' "$2" | LC_ALL=C sort | diff - "$work/map" >"$work/diff" || :
 	result $(($1 + 1)) "the version script names the same" <"$work/diff"
 }
 
-compare_symbols 1 "$list" "$library" "$source/lib/perfmon.map" '\(pfm\|perfmon_\).*'
+compare_symbols 1 "$list" "$library" "$source/lib/perfmon.map" '\(pfm\|perfmon\)_.*'
 
 # Only where the description was made: the sizes of types are those of the machine.
 what="the library is what tests/abi/libperfmon.abi describes"
@@ -53,7 +53,9 @@ elif [ "$(uname -m)" != x86_64 ]; then
 	echo "ok 3 - abi: $what # SKIP it describes the library of x86_64"
 else
 	# An addition is a difference, too: the description lists all that later versions must keep.
-	abidiff --drop-private-types --headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" \
+	# libpfm.so.3 alone uses the symbols with the version PERFMON_PRIVATE.
+	printf '[suppress_function]\nsymbol_name_regexp = ^pfmi_\ndrop = yes\n' >"$work/private"
+	abidiff --suppressions "$work/private" --drop-private-types --headers-dir2 "$source/include" "$source/tests/abi/libperfmon.abi" \
 		"$library" >"$work/abidiff" 2>&1 &&
 		: >"$work/abidiff" || echo "refresh it: ./scripts/abi.sh -w $library" >>"$work/abidiff"
 	result 3 "$what" <"$work/abidiff"

@@ -2,13 +2,14 @@
 /* Queries about Montecito events by their index. Each reads one field of the event table. */
 #include <perfmon/pfmlib_montecito.h>
 #include "pmu/montecito.h"
+#include "selected.h"
 
 /* The built-in table of Montecito. */
 static const struct table *find_montecito_table(void)
 {
-	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_get_builtin(i)->encoder == ENCODER_MONTECITO)
-			return table_get_builtin(i);
+	for (unsigned i = 0; i < pfm3_count_tables(); i++)
+		if (pfm3_get_table(i)->encoder == ENCODER_MONTECITO)
+			return pfm3_get_table(i);
 	return NULL;
 }
 

@@ -10,6 +10,16 @@
 
 static _Atomic(const struct table *) selected_table;
 
+unsigned pfm3_count_tables(void)
+{
+	return pfmi_table_get_builtin_tables()->n_tables;
+}
+
+const struct table *pfm3_get_table(unsigned i)
+{
+	return table_get_image_table(pfmi_table_get_builtin_tables(), i);
+}
+
 const struct table *pfm3_get_selected_table(void)
 {
 	return atomic_load_explicit(&selected_table, memory_order_acquire);
@@ -27,9 +37,9 @@ static int select_table(const struct table *t)
 
 static const struct table *find_table_by_type(int type)
 {
-	for (unsigned i = 0; type >= 0 && i < table_count_builtins(); i++)
-		if (table_get_builtin(i)->libpfm_type == type)
-			return table_get_builtin(i);
+	for (unsigned i = 0; type >= 0 && i < pfm3_count_tables(); i++)
+		if (pfm3_get_table(i)->libpfm_type == type)
+			return pfm3_get_table(i);
 	return NULL;
 }
 
@@ -55,8 +65,8 @@ static const struct table *find_table_by_name(const char *name)
 {
 	struct table_choice p = { NULL, NULL, NULL };
 
-	for (unsigned i = 0; i < table_count_builtins() && !p.libpfm3_table; i++) {
-		const struct table *t = table_get_builtin(i);
+	for (unsigned i = 0; i < pfm3_count_tables() && !p.libpfm3_table; i++) {
+		const struct table *t = pfm3_get_table(i);
 
 		if ((t->libpfm_type < 0 && (p.other_table || !is_core_table(t))) ||
 		    !pfmi_context_table_has_name(t, pfmi_base_make_slice(name)))
@@ -72,7 +82,7 @@ static const struct table *find_table_by_name(const char *name)
 /* Keeps @table if it is better for the host than the one kept so far; of equal tables the first. */
 static void choose_better_table(void *arg, uint32_t table, unsigned core)
 {
-	const struct table *t = table_get_builtin(table);
+	const struct table *t = pfm3_get_table(table);
 	struct table_choice *p = arg;
 	const struct table **kept = t->libpfm_type >= 0 ? &p->libpfm3_table : &p->other_table;
 
@@ -91,7 +101,7 @@ static const struct table *find_table_by_host(const struct env_options *w)
 
 	pfmi_machine_init_real_sys(&sys, w->sysfs_root);
 	pfmi_machine_identify_host(&sys, w->cpuid, &host);
-	pfmi_machine_visit_host_tables(table_get_builtin_image(), &host, TABLE_UNCORE,
+	pfmi_machine_visit_host_tables(pfmi_table_get_builtin_tables(), &host, TABLE_UNCORE,
 	                               choose_better_table, &p);
 	return get_chosen_table(&p);
 }
@@ -227,9 +237,9 @@ pfm_err_t pfm_list_supported_pmus(int (*pf)(const char *fmt, ...))
 	if (!pf)
 		return PFMLIB_ERR_INVAL;
 	pf("supported PMU models: ");
-	for (unsigned i = 0; i < table_count_builtins(); i++)
-		if (table_get_builtin(i)->libpfm_type >= 0)
-			pf("[%s] ", get_pmu_name(table_get_builtin(i)));
+	for (unsigned i = 0; i < pfm3_count_tables(); i++)
+		if (pfm3_get_table(i)->libpfm_type >= 0)
+			pf("[%s] ", get_pmu_name(pfm3_get_table(i)));
 	pf("\nselected PMU: %s\n", t ? get_pmu_name(t) : "none");
 	return PFMLIB_SUCCESS;
 }

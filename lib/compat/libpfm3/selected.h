@@ -6,6 +6,9 @@
 #include <perfmon/pfmlib.h>
 #include "lookup/lookup.h"
 
+/* The tables of libperfmon.so.1. */
+unsigned pfm3_count_tables(void);
+const struct table *pfm3_get_table(unsigned i);
 /* The table of the selected processor; NULL before the selection. */
 const struct table *pfm3_get_selected_table(void);
 /* The feature called @name of @t, or NULL. */
