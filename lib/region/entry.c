@@ -36,7 +36,8 @@ __attribute__((noinline, cold)) static struct node *make_node(struct thread *t, 
 }
 
 __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t, struct node *node,
-                                                                uint32_t region, uint32_t parent)
+                                                                uint32_t region, uint32_t parent,
+                                                                struct entry **place)
 {
 	struct entry *e = pfmi_arena_alloc(&t->arena, pfmi_entry_get_size());
 
@@ -46,25 +47,36 @@ __attribute__((noinline, cold)) static struct entry *make_entry(struct thread *t
 	e->node = node;
 	e->region = region;
 	e->parent = parent;
-	e->other_parent = node->entries;
-	node->entries = e;
+	*place = e;
 	__atomic_store_n(t->last, e, __ATOMIC_RELEASE);
 	t->last = &e->next;
 	return e;
 }
 
+/* Where the entry under @parent is, or belongs. A region can be visited under thousands of parents:
+ * each step from @place chooses by two more bits of a hash. Parents with different numbers have
+ * different hashes, because the factor is odd, so that a search takes at most 17 steps. */
+static struct entry **find_place(struct entry **place, uint32_t parent)
+{
+	uint32_t hash = parent * 0x9e3779b9u;
+
+	for (; *place && (*place)->parent != parent; hash <<= 2)
+		place = &(*place)->others[hash >> 30];
+	return place;
+}
+
 struct entry *pfmi_thread_find_entry(struct thread *t, uint32_t region, uint32_t parent,
                                      struct node **node)
 {
+	struct entry **place;
+
 	*node = pfmi_thread_find_node(t, region);
 	if (!*node)
 		*node = make_node(t, region);
 	if (!*node)
 		return NULL;
-	for (struct entry *e = (*node)->entries; e; e = e->other_parent)
-		if (e->parent == parent)
-			return e;
-	return make_entry(t, *node, region, parent);
+	place = find_place(&(*node)->entries, parent);
+	return *place ? *place : make_entry(t, *node, region, parent, place);
 }
 
 /* ---- sums -------------------------------------------------------------------------------- */

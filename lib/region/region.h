@@ -190,9 +190,12 @@ struct group_sums {
 	                          a visit of the same region */
 };
 
+enum { ENTRY_BRANCHES = 4 };
+
 /* One region under one parent in one thread. */
 struct entry {
-	struct entry *next, *other_parent;
+	struct entry *next;
+	struct entry *others[ENTRY_BRANCHES]; /* of the region, by parts of their parents' hashes */
 	struct node *node;
 	uint32_t region, parent;
 	uint32_t sequence; /* odd while the thread writes */
@@ -203,7 +206,7 @@ struct entry {
 
 /* A region in one thread. */
 struct node {
-	struct entry *entries;
+	struct entry *entries;      /* the first one, the root of the others */
 	struct entry *last;         /* the entry of the last visit */
 	const struct entry *around; /* the entry that encloses it */
 	uint64_t begun;             /* number of visits begun, which selects the round */

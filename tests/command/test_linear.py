@@ -313,6 +313,13 @@ class Linear(LinearCost, unittest.TestCase):
                     commands.append((("report", "--source", path + ".data"), {}))
                 self.compare(make.__name__, *commands)
 
+    def test_regions_under_many_parents(self):
+        program = os.path.join(os.environ.get("PERFMON_BUILD", ""), "tests/command/regions/many_parents")
+        if not os.path.exists(program):
+            self.skipTest("%s is not built" % program)
+        counts = [count_instructions([program, str(size)]) for size in SIZES]
+        self.assertLess(counts[1], RATIO ** DOUBLINGS * counts[0])
+
     def test_chains_that_never_come(self):
         """One task waits for its frames for ever; those of another one always come."""
         commands = []
