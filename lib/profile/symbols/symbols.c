@@ -341,6 +341,19 @@ const char *symbols_find_name(struct object *o, uint64_t offset)
 	return s->demangled ? s->demangled : s->name;
 }
 
+bool symbols_find_stub(struct object *o, uint64_t offset, uint64_t *offset_in_stub)
+{
+	uint64_t address;
+	const struct symbol *s = find_symbol_address(o, offset, &address)
+	                                 ? symbol_table_find(&o->file->symbols.table, address)
+	                                 : NULL;
+
+	if (!s || !s->is_linkage_stub)
+		return false;
+	*offset_in_stub = address - s->start;
+	return true;
+}
+
 /* A function without a size ends where the next one begins. */
 static uint64_t get_symbol_end(const struct symbol_table *t, const struct symbol *s)
 {

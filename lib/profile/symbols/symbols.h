@@ -41,6 +41,8 @@ bool symbols_has_offset(struct object *object, uint64_t offset);
 /* The function that the byte at @offset of the file belongs to, or NULL. Names of C++ are as their
  * authors wrote them. */
 const char *symbols_find_name(struct object *object, uint64_t offset);
+/* Is the byte at @offset of the file part of a linkage stub? Then *@offset_in_stub is set. */
+bool symbols_find_stub(struct object *object, uint64_t offset, uint64_t *offset_in_stub);
 /* A function of a file, in the file's own addresses. */
 struct symbol_range {
 	const char *path; /* of the file that was read */

@@ -44,7 +44,8 @@ static void collect_stack(pfm_record_t *record, struct frames *f)
 			return;
 		}
 		f->mode[f->n_frames] = walk.mode;
-		/* A return address may be the first byte after the function that called. */
+		/* A return address may be the first byte after the function that called; the
+		 * instruction where another frame was interrupted may be the first of its own. */
 		f->address[f->n_frames] = walk.address - walk.is_caller;
 	}
 }

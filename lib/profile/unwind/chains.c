@@ -53,6 +53,8 @@ static void set_record_chain(const struct chains *c, pfm_record_t *record)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
+/* X86_STUB_PUSHED: after jmp of 6 bytes and push of 5. */
+enum { X86_STUB_PUSHED = 11 };
 enum { X86_SP = 7, X86_FP = 6, X86_PC = 16, ARM64_SP = 31, ARM64_FP = 29, ARM64_LR = 30 };
 
 /* Bits of the kernel's masks of registers. */
@@ -70,6 +72,21 @@ static const uint8_t x86_numbers[24] = { 0,   3,   2,   1,   4, 5, 6,  7,  16, 2
 static bool is_arm64(uint64_t mask)
 {
 	return (mask & ARM64_REGS) == ARM64_REGS;
+}
+
+static void set_register(struct frame_registers *r, unsigned number, uint64_t value)
+{
+	r->values[number] = value;
+	r->known_mask |= (uint64_t)1 << number;
+}
+
+/* Rules of x86-64 can use the address of the instruction: those of linkage stubs do, as the stack
+ * grows inside of them. */
+static void set_pc(struct frame_registers *r, uint64_t pc)
+{
+	r->pc = pc;
+	if (r->stack_pointer == X86_SP)
+		set_register(r, X86_PC, pc);
 }
 
 /* Sets the registers of the innermost frame. False for unknown processors. */
@@ -91,12 +108,10 @@ static bool read_registers(const pfm_sample_t *s, struct frame_registers *r)
 		if (!(mask >> bit & 1))
 			continue;
 		value = s->regs.values[k++];
-		if (bit == (arm64 ? ARM64_KERNEL_PC : X86_KERNEL_PC)) {
-			r->pc = value;
-		} else if (number < FRAME_REGISTERS) {
-			r->values[number] = value;
-			r->known_mask |= (uint64_t)1 << number;
-		}
+		if (bit == (arm64 ? ARM64_KERNEL_PC : X86_KERNEL_PC))
+			set_pc(r, value);
+		else if (number < FRAME_REGISTERS)
+			set_register(r, number, value);
 	}
 	return r->known_mask >> r->stack_pointer & 1;
 }
@@ -116,7 +131,30 @@ static enum frame_result follow_frame_pointer(struct frame_registers *r,
 	r->values[r->stack_pointer] = frame + 16;
 	r->values[fp] = outer;
 	r->known_mask = (uint64_t)1 << fp | (uint64_t)1 << r->stack_pointer;
-	r->pc = pc;
+	set_pc(r, pc);
+	return FRAME_CALLER;
+}
+
+/* Returns from a linkage stub that no rule describes: not every linker writes them. The return
+ * address is on top of the stack or, where the second half of a stub of x86-64 has pushed a number,
+ * next to it; arm64 has it in a register. */
+static enum frame_result return_from_stub(struct frame_registers *r, const struct frame_memory *m,
+                                          uint64_t offset_in_stub)
+{
+	uint64_t sp = r->values[r->stack_pointer], pc;
+
+	if (r->stack_pointer == ARM64_SP) {
+		if (!(r->known_mask >> ARM64_LR & 1))
+			return FRAME_LOST;
+		r->known_mask &= ~((uint64_t)1 << ARM64_LR);
+		set_pc(r, r->values[ARM64_LR]);
+		return FRAME_CALLER;
+	}
+	sp += offset_in_stub >= X86_STUB_PUSHED ? 8 : 0;
+	if (!frame_read_word(m, sp, &pc))
+		return FRAME_LOST;
+	r->values[r->stack_pointer] = sp + 8;
+	set_pc(r, pc);
 	return FRAME_CALLER;
 }
 
@@ -131,7 +169,7 @@ struct walk {
 
 static enum frame_result go_to_caller(struct walk *w)
 {
-	uint64_t address = w->registers.pc - !w->is_exact, stack_pointer;
+	uint64_t address = w->registers.pc - !w->is_exact, stack_pointer, offset_in_stub;
 	struct mapped_code code = { .object = NULL };
 	struct frame_registers *r = &w->registers;
 	enum frame_result result = FRAME_NO_RULE;
@@ -142,6 +180,9 @@ static enum frame_result go_to_caller(struct walk *w)
 		return FRAME_LOST;
 	if (code.object)
 		result = symbols_find_caller(code.object, code.offset, r, &w->memory, &is_signal);
+	if (result == FRAME_NO_RULE && code.object && is_innermost &&
+	    symbols_find_stub(code.object, code.offset, &offset_in_stub))
+		result = return_from_stub(r, &w->memory, offset_in_stub);
 	if (result == FRAME_NO_RULE)
 		result = follow_frame_pointer(r, &w->memory);
 	if (result != FRAME_CALLER)
@@ -159,6 +200,16 @@ static enum frame_result go_to_caller(struct walk *w)
 	return FRAME_CALLER;
 }
 
+/* Adds markers before the last word, the return from a signal's handler, and after it: neither is a
+ * return address, as the kernel made the frame. */
+static bool mark_signal(struct chains *c)
+{
+	uint64_t trampoline = c->words[c->n_words - 1];
+
+	c->words[c->n_words - 1] = PFM_CHAIN_USER;
+	return add_chain_word(c, trampoline) && add_chain_word(c, PFM_CHAIN_USER);
+}
+
 /* Adds the frames of the copied stack. *@is_whole: the outermost function was reached. */
 static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 {
@@ -167,7 +218,9 @@ static bool add_frames(struct chains *c, struct walk *w, bool *is_whole)
 
 	for (unsigned n = 1; n < MAX_UNWOUND && is_added && result == FRAME_CALLER; n++) {
 		result = go_to_caller(w);
-		if (result == FRAME_CALLER)
+		if (result == FRAME_CALLER && w->is_exact)
+			is_added = mark_signal(c);
+		if (result == FRAME_CALLER && is_added)
 			is_added = add_chain_word(c, w->registers.pc);
 	}
 	*is_whole = result == FRAME_OUTERMOST;
@@ -215,8 +268,8 @@ static bool add_branches(struct chains *c, pfm_record_t *record)
 	bool is_user = (record->misc & PFM_MISC_MODE) == PFM_MISC_USER;
 	/* Readers subtract 1 from addresses of callers, because those are return addresses. These
 	 * are not, so 1 is added. */
-	bool is_added = begin_chain(c, record) &&
-	                add_chain_word(c, is_user ? s->ip : s->branches[0].to + 1);
+	bool is_added =
+		begin_chain(c, record) && add_chain_word(c, is_user ? s->ip : s->branches[0].to);
 
 	for (uint32_t i = 0; i < s->n_branches && is_added; i++)
 		is_added = add_chain_word(c, s->branches[i].from + 1);
@@ -262,10 +315,12 @@ bool walk_frames(struct frame_walk *w)
 
 	if (w->at == 0)
 		w->mode = w->record->misc & PFM_MISC_MODE;
-	for (; w->at < s->n_chain && s->chain[w->at] >= PFM_CHAIN_MARKER; w->at++)
-		w->mode = get_marker_mode(s->chain[w->at]);
-	w->is_begun = true;
 	w->is_caller = !is_first;
+	for (; w->at < s->n_chain && s->chain[w->at] >= PFM_CHAIN_MARKER; w->at++) {
+		w->mode = get_marker_mode(s->chain[w->at]);
+		w->is_caller = false;
+	}
+	w->is_begun = true;
 	if (w->at < s->n_chain) {
 		w->address = s->chain[w->at++];
 		return true;

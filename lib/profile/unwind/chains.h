@@ -61,9 +61,11 @@ bool chains_complete(struct chains *c, pfm_record_t *record, find_code_fn find_c
  * instruction. */
 struct frame_walk {
 	const pfm_record_t *record;
-	uint64_t address; /* as in the chain: callers have the address after the call */
+	uint64_t address; /* as in the chain */
 	uint32_t mode;    /* PFM_MISC_MODE */
-	bool is_caller;
+	bool is_caller;   /* the address is a return address: the call is before it. The first
+	                     frame, and frames after a marker (of an entry into the kernel, of a
+	                     signal), were interrupted: theirs is that of an instruction */
 
 	/* used by walk_frames() alone, zeros at first */
 	uint32_t at; /* in the chain */

@@ -62,9 +62,9 @@ static void frames_of_chains(void **state)
 	};
 	const struct frame_walk expected[] = {
 		{ .address = 0x500, .mode = PFM_MISC_GUEST_USER },
-		{ .address = 0x1000, .mode = PFM_MISC_KERNEL, .is_caller = true },
+		{ .address = 0x1000, .mode = PFM_MISC_KERNEL },
 		{ .address = 0x2000, .mode = PFM_MISC_KERNEL, .is_caller = true },
-		{ .address = 0x3000, .mode = PFM_MISC_USER, .is_caller = true },
+		{ .address = 0x3000, .mode = PFM_MISC_USER },
 	};
 	pfm_record_t record = PFM_INIT(record);
 	struct frame_walk walk = { .record = &record };
