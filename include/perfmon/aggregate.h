@@ -17,8 +17,9 @@ extern "C" {
  */
 typedef struct pfm_count_sum {
 	size_t size;
-	unsigned n;        /**< number of added counts */
-	unsigned worst;    /**< index, from 0, of the count that determines the quality */
+	unsigned n;     /**< number of added counts */
+	unsigned worst; /**< index, from 0, of the count that determines the quality */
+	uint64_t reserved[4];
 	pfm_count_t count; /**< the sum; its quality and cause are those of the worst count */
 } pfm_count_sum_t;
 
@@ -29,29 +30,31 @@ typedef struct pfm_count_sum {
  * a value and others have none, the sum has quality PFM_QUALITY_PARTIAL. Levels
  * (pfm_count_info_t.is_level) are added, too.
  *
- * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL or a size is not set.
+ * Returns PFMLIB_SUCCESS, or PFMLIB_ERR_INVAL if a pointer is NULL, the size of @count is not set,
+ * or @sum is smaller than in version 1.0.
  */
 int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count);
 
 /** Counts of one event in repeated runs. Initialise it with PFM_INIT. */
 typedef struct pfm_tally {
 	size_t size;
-	pfm_count_t count; /**< the count with the worst quality; partial if it has no value and
-	                      other runs have one */
-	unsigned runs;     /**< number of added runs */
-	unsigned counted;  /**< number of runs with a value */
-	double mean;       /**< of the values */
-	double squares;    /**< sum of squared differences from the mean; the standard error of the
-	                      mean is sqrt(squares / (counted - 1) / counted) */
-	double enabled;    /**< mean nanoseconds enabled, of the runs with a value */
-	double running;    /**< mean nanoseconds on a counter, of the runs with a value */
+	unsigned runs;    /**< number of added runs */
+	unsigned counted; /**< number of runs with a value */
+	double mean;      /**< of the values */
+	double squares;   /**< sum of squared differences from the mean; the standard error of the
+	                     mean is sqrt(squares / (counted - 1) / counted) */
+	double enabled;   /**< mean nanoseconds enabled, of the runs with a value */
+	double running;   /**< mean nanoseconds on a counter, of the runs with a value */
+	uint64_t reserved[4];
+	/** The count with the worst quality; partial if it has no value and other runs have one. */
+	pfm_count_t count;
 } pfm_tally_t;
 
 /**
  * Adds the count of another run.
  *
  * Returns 1 if @count determines the quality of the tally, 0 if not, or PFMLIB_ERR_INVAL if a
- * pointer is NULL or a size is not set.
+ * pointer is NULL, the size of @count is not set, or @tally is smaller than in version 1.0.
  */
 int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count);
 

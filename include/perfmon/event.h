@@ -147,7 +147,7 @@ typedef struct pfm_reg {
 	uint64_t reserved1, reserved2;
 } pfm_reg_t;
 
-/** The members of perf_event_attr that select an event. */
+/** The members of perf_event_attr that select an event. Frozen: its size never changes. */
 typedef struct pfm_attr {
 	uint32_t type;      /**< valid if type_known */
 	uint8_t type_known; /**< 0: type depends on the machine */
@@ -156,18 +156,20 @@ typedef struct pfm_attr {
 	uint8_t expressible; /**< 0: the kernel cannot count this event */
 	uint8_t pinned, exclude_idle, exclude_host, exclude_guest;
 	uint8_t reserved[2];
-	uint64_t config, config1, config2, config3;
+	uint64_t config, config1, config2, config3, config4;
+	uint64_t reserved1[3];
 } pfm_attr_t;
 
 #define PFM_MAX_REGS         4
 #define PFM_MAX_ALTERNATIVES 4
 
-/** Another code and extra register that count the same event. */
+/** Another code and extra register that count the same event. Frozen: its size never changes. */
 typedef struct pfm_alternative {
 	uint64_t config;  /**< perf_event_attr.config */
 	uint64_t control; /**< value of the counter's control register */
 	uint64_t msr;     /**< address of the extra register */
 	uint64_t value;   /**< value of the extra register */
+	uint64_t reserved;
 } pfm_alternative_t;
 
 /** An event as register values and as perf attribute. */
@@ -179,9 +181,9 @@ typedef struct pfm_encoding {
 	unsigned n_regs;              /**< control registers: regs[0] .. regs[n_regs - 1] */
 	pfm_reg_t regs[PFM_MAX_REGS]; /**< for the lowest counter that can count the event */
 	uint64_t counters;            /**< counter mask; fixed counter n is bit 32 + n */
-	pfm_attr_t attr;
 	unsigned n_alternatives;
 	pfm_alternative_t alternatives[PFM_MAX_ALTERNATIVES];
+	pfm_attr_t attr;
 } pfm_encoding_t;
 
 /** Encodes the event that @text names.
@@ -322,7 +324,8 @@ typedef struct pfm_decoded_event {
  * that differ only there are candidates, 32 of them at most.
  *
  * Returns the number of entries, which may exceed @n_out, or
- *   PFMLIB_ERR_INVAL    @regs or @out is NULL, a size is not set, or @pmu is out of range
+ *   PFMLIB_ERR_INVAL    @regs or @out is NULL, a size is not set, or @pmu or the number of a
+ *                       control register is out of range
  *   PFMLIB_ERR_NOTSUPP  registers of this PMU cannot be decoded */
 int pfm_decode_set(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigned n,
                    pfm_decoded_event_t *out, unsigned n_out);

@@ -179,7 +179,8 @@ typedef struct pfm_region_event {
 } pfm_region_event_t;
 
 /** Gives the cost of an empty visit in nanoseconds: the time that it measures inside, and the time
- * that one begin and end add to an enclosing region. 0 before the first start. */
+ * that one begin and end add to an enclosing region. 0 before the first start. Each pointer may be
+ * NULL. */
 void pfm_regions_cost(double *inside, double *pair);
 /** Number of events, number of metrics, and description of event @i. PFMLIB_ERR_NOTFOUND past the
  * last. */

@@ -73,9 +73,9 @@ typedef struct pfm_count_info {
 	unsigned n_kernel_events; /**< number of perf events in the sum (CPUs, boxes) */
 	const char *why;          /**< sentence about the cause, "" if the count is exact */
 	const char *remedy;       /**< what to do about it, "" if unknown */
+	const char *cpus;         /**< CPUs it is counted on, "" for those where the task runs */
+	int is_level; /**< 1: a level (temperature, occupancy), which cannot be subtracted */
 	pfm_attr_t attr;
-	const char *cpus; /**< CPUs it is counted on, "" for those where the task runs */
-	int is_level;     /**< 1: a level (temperature, occupancy), which cannot be subtracted */
 } pfm_count_info_t;
 
 /** Returns the stable words of @quality, quoted above; "" for unknown values. Thread-safe. */

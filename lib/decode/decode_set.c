@@ -7,8 +7,9 @@
 #include "base/sizes.h"
 #include "format/format.h"
 
-#define MAX_CANDIDATES 32u
-#define FIRST_FIXED    32u
+#define MAX_CANDIDATES      32u
+#define FIRST_FIXED         32u
+#define N_CONTROL_REGISTERS 64u /* of a PMU, at most */
 
 /* The registers of the caller, and the array that the entries go to. */
 struct set_decoder {
@@ -306,6 +307,9 @@ int pfm_decode_set(const pfm_ctx_t *ctx, int pmu, const pfm_reg_t *regs, unsigne
 		return PFMLIB_ERR_INVAL;
 	if (!pfmi_pmu_has_encoder(d.table))
 		return PFMLIB_ERR_NOTSUPP;
+	for (unsigned i = 0; i < n; i++)
+		if (regs[i].kind == PFM_REG_PMC && regs[i].num >= N_CONTROL_REGISTERS)
+			return PFMLIB_ERR_INVAL;
 	d.out = out;
 	d.n_out = n_out;
 	for (unsigned i = 0; i < n; i++)

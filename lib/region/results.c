@@ -347,8 +347,10 @@ bool pfmi_slice_get_count(const pfm_region_results_t *r, const struct visit_slic
 
 void pfm_regions_cost(double *inside, double *pair)
 {
-	*inside = pfmi_regions.layout.wall_inside;
-	*pair = pfmi_regions.layout.wall_pair;
+	if (inside)
+		*inside = pfmi_regions.layout.wall_inside;
+	if (pair)
+		*pair = pfmi_regions.layout.wall_pair;
 }
 
 unsigned pfm_count_region_events(void)

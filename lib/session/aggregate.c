@@ -5,6 +5,11 @@
 
 #include "base/sizes.h"
 
+/* A count of version 1.0, which ends with its scale, and the structs that end with such a count. */
+#define COUNT_SIZE_1_0 (offsetof(pfm_count_t, scale) + sizeof(double))
+#define SUM_SIZE_1_0   (offsetof(pfm_count_sum_t, count) + COUNT_SIZE_1_0)
+#define TALLY_SIZE_1_0 (offsetof(pfm_tally_t, count) + COUNT_SIZE_1_0)
+
 static bool has_counted_value(const pfm_count_t *count)
 {
 	return count->quality != PFM_QUALITY_NOT_COUNTED &&
@@ -38,21 +43,25 @@ static void add_count_values(pfm_count_t *sum, const pfm_count_t *count)
 	sum->quality = count->quality;
 }
 
-int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
+/* The size of a count at the end of a caller's struct of @size bytes that has it at @offset: as
+ * many of our members as fit. */
+static size_t get_embedded_count_size(size_t size, size_t offset)
 {
-	pfm_count_t before;
+	return size - offset < sizeof(pfm_count_t) ? size - offset : sizeof(pfm_count_t);
+}
 
-	if (!base_has_struct_size(sum) || !base_has_struct_size(count))
-		return PFMLIB_ERR_INVAL;
-	before = sum->count;
+static void add_to_sum(pfm_count_sum_t *sum, const pfm_count_t *count)
+{
+	const pfm_count_t before = sum->count;
+
 	if (sum->n == 0 || is_empty_addition(&before)) {
 		sum->count = *count;
 		sum->worst = sum->n++;
-		return PFMLIB_SUCCESS;
+		return;
 	}
 	sum->n++;
 	if (is_empty_addition(count) || (!has_counted_value(&before) && !has_counted_value(count)))
-		return PFMLIB_SUCCESS;
+		return;
 	if (has_counted_value(count))
 		add_count_values(&sum->count, count);
 	if (before.quality > count->quality) {
@@ -61,6 +70,20 @@ int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
 		merge_quality(&sum->count, count);
 		sum->worst = sum->n - 1;
 	}
+}
+
+int pfm_add_count(pfm_count_sum_t *sum, const pfm_count_t *count)
+{
+	pfm_count_sum_t full;
+	pfm_count_t added;
+
+	if (!sum || sum->size < SUM_SIZE_1_0 || !count ||
+	    !base_copy_struct_in(&added, sizeof(added), count))
+		return PFMLIB_ERR_INVAL;
+	base_copy_struct_in(&full, sizeof(full), sum);
+	add_to_sum(&full, &added);
+	full.count.size = get_embedded_count_size(sum->size, offsetof(pfm_count_sum_t, count));
+	base_copy_struct_out(sum, &full, sizeof(full));
 	return PFMLIB_SUCCESS;
 }
 
@@ -76,15 +99,11 @@ static void add_value_to_tally(pfm_tally_t *t, const pfm_count_t *count)
 	t->running += ((double)count->running - t->running) / t->counted;
 }
 
-int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count)
+static bool add_run_to_tally(pfm_tally_t *tally, const pfm_count_t *count)
 {
-	pfm_count_t before;
-	bool is_worst;
+	const pfm_count_t before = tally->count;
+	const bool is_worst = !tally->runs || count->quality >= before.quality;
 
-	if (!base_has_struct_size(tally) || !base_has_struct_size(count))
-		return PFMLIB_ERR_INVAL;
-	before = tally->count;
-	is_worst = !tally->runs || count->quality >= before.quality;
 	tally->runs++;
 	if (has_counted_value(count))
 		add_value_to_tally(tally, count);
@@ -92,5 +111,21 @@ int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count)
 		tally->count = *count;
 	if (tally->counted)
 		merge_quality(&tally->count, is_worst ? count : &before);
+	return is_worst;
+}
+
+int pfm_add_run(pfm_tally_t *tally, const pfm_count_t *count)
+{
+	pfm_tally_t full;
+	pfm_count_t added;
+	bool is_worst;
+
+	if (!tally || tally->size < TALLY_SIZE_1_0 || !count ||
+	    !base_copy_struct_in(&added, sizeof(added), count))
+		return PFMLIB_ERR_INVAL;
+	base_copy_struct_in(&full, sizeof(full), tally);
+	is_worst = add_run_to_tally(&full, &added);
+	full.count.size = get_embedded_count_size(tally->size, offsetof(pfm_tally_t, count));
+	base_copy_struct_out(tally, &full, sizeof(full));
 	return is_worst;
 }

@@ -7,7 +7,7 @@
 
 struct group_turns {
 	unsigned n_turns, n_places; /* places are: no CPU, CPU 0, CPU 1 ... */
-	unsigned *turn_of;          /* by group */
+	unsigned *turn_of; /* by group: 1 .. n_turns, 0 for those that count always */
 	unsigned char *is_on, *was_on;
 	uint64_t *times; /* nanoseconds of each turn at each place */
 };
@@ -41,6 +41,19 @@ static unsigned count_counting_places(const struct pfm_session *s)
 	return (unsigned)(last + 2);
 }
 
+/* Numbers the turns of the first @n groups, which the caller numbers as it likes, from 1. */
+static void number_turns(struct group_turns *t, const unsigned *turns, unsigned n)
+{
+	for (unsigned g = 0; g < n; g++) {
+		unsigned earlier = 0;
+
+		while (turns[g] && turns[earlier] != turns[g])
+			earlier++;
+		if (turns[g])
+			t->turn_of[g] = earlier < g ? t->turn_of[earlier] : ++t->n_turns;
+	}
+}
+
 /* Creates the turns with all groups enabled. False without memory. */
 static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 {
@@ -49,11 +62,10 @@ static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 	if (!t)
 		return false;
 	s->turns = t;
-	for (unsigned g = 0; g < n && g < s->n_groups; g++)
-		if (turns[g] > t->n_turns)
-			t->n_turns = turns[g];
 	t->n_places = count_counting_places(s);
 	t->turn_of = calloc(s->n_groups + 1, sizeof(*t->turn_of));
+	if (t->turn_of)
+		number_turns(t, turns, n < s->n_groups ? n : s->n_groups);
 	t->is_on = malloc(s->n_groups + 1);
 	t->was_on = malloc(s->n_groups + 1);
 	t->times = calloc((size_t)t->n_turns * t->n_places + 1, sizeof(*t->times));
@@ -61,8 +73,6 @@ static bool make_turns(struct pfm_session *s, const unsigned *turns, unsigned n)
 		pfmi_session_free_turns(s);
 		return false;
 	}
-	for (unsigned g = 0; g < n && g < s->n_groups; g++)
-		t->turn_of[g] = turns[g];
 	memset(t->is_on, 1, s->n_groups + 1);
 	return true;
 }

@@ -217,8 +217,7 @@ static void code_chooses_extra_register(void **state)
 static void refusals(void **state)
 {
 	pfm_ctx_t *ctx = open_for("coreduo");
-	const pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e),
-		                   reg_of(PFM_REG_PMC, 1, 0x53412e) };
+	pfm_reg_t regs[] = { reg_of(PFM_REG_PMC, 0, 0x53412e), reg_of(PFM_REG_PMC, 1, 0x53412e) };
 	pfm_decoded_event_t out[2] = { { .size = sizeof(out[0]) }, { .size = 77 } };
 	int pmu = pmu_of(ctx, "LLC_Misses");
 
@@ -234,6 +233,9 @@ static void refusals(void **state)
 	assert_true(out[1].size == 77 && !*out[1].text);
 	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 2, NULL, 0), 2);
 	out[0].size = 0;
+	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 1, out, 1), PFMLIB_ERR_INVAL);
+	out[0].size = sizeof(out[0]);
+	regs[0].num = 0x7fffffff;
 	assert_int_equal(pfm_decode_set(ctx, pmu, regs, 1, out, 1), PFMLIB_ERR_INVAL);
 	pfm_close_context(ctx);
 }

@@ -124,7 +124,63 @@ static void sizes_must_be_set(void **state)
 	assert_int_equal(pfm_add_run(NULL, &good), PFMLIB_ERR_INVAL);
 }
 
+/* A sum or tally that cannot hold a count of version 1.0 is refused, and stays as it is. */
+static void shorter_sums_are_refused(void **state)
+{
+	pfm_count_t good = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE);
+	pfm_count_sum_t sum;
+	pfm_tally_t tally;
+	unsigned char before[sizeof(tally)];
+
+	(void)state;
+	for (size_t size = sizeof(size_t); size < sizeof(sum); size += 8) {
+		memset(&sum, 0x5a, sizeof(sum));
+		sum.size = size;
+		memcpy(before, &sum, sizeof(sum));
+		assert_int_equal(pfm_add_count(&sum, &good), PFMLIB_ERR_INVAL);
+		assert_memory_equal(&sum, before, sizeof(sum));
+	}
+	for (size_t size = sizeof(size_t); size < sizeof(tally); size += 8) {
+		memset(&tally, 0x5a, sizeof(tally));
+		tally.size = size;
+		memcpy(before, &tally, sizeof(tally));
+		assert_int_equal(pfm_add_run(&tally, &good), PFMLIB_ERR_INVAL);
+		assert_memory_equal(&tally, before, sizeof(tally));
+	}
+}
+
+/* Members that a count lacks are 0, and those that the library lacks are not stored. */
+static void counts_of_other_versions_are_added(void **state)
+{
+	struct {
+		pfm_count_t known;
+		uint64_t later[4];
+	} newer = { .known = make_count(5, PFM_QUALITY_EXACT, PFM_CAUSE_NONE), .later = { 1, 2 } };
+	struct {
+		size_t size;
+		uint64_t value;
+		uint64_t past_the_end[8];
+	} older = { .size = sizeof(size_t) + sizeof(uint64_t),
+		    .value = 7,
+		    .past_the_end = { 90, 91, 92, 93, 94 } };
+	pfm_count_sum_t sum = PFM_INIT(sum);
+	pfm_tally_t tally = PFM_INIT(tally);
+
+	(void)state;
+	newer.known.size = sizeof(newer);
+	assert_int_equal(pfm_add_count(&sum, &newer.known), PFMLIB_SUCCESS);
+	assert_int_equal(pfm_add_count(&sum, (pfm_count_t *)(void *)&older), PFMLIB_SUCCESS);
+	assert_int_equal(sum.count.value, 12);
+	assert_int_equal(sum.count.enabled, 10);
+	assert_int_equal(sum.count.size, sizeof(sum.count));
+	assert_int_equal(pfm_add_run(&tally, &newer.known), 1);
+	assert_int_equal(pfm_add_run(&tally, (pfm_count_t *)(void *)&older), 1);
+	assert_int_equal(tally.count.size, sizeof(tally.count));
+	assert_true(tally.mean == 6 && tally.enabled == 5);
+}
+
 UNIT(session_aggregate, cmocka_unit_test(a_sum_is_as_good_as_its_worst_count),
      cmocka_unit_test(missing_counts), cmocka_unit_test(idle_tasks_leave_a_sum_exact),
      cmocka_unit_test(mean_and_variance_of_runs), cmocka_unit_test(runs_without_a_value),
-     cmocka_unit_test(sizes_must_be_set));
+     cmocka_unit_test(sizes_must_be_set), cmocka_unit_test(shorter_sums_are_refused),
+     cmocka_unit_test(counts_of_other_versions_are_added));

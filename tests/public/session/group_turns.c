@@ -30,6 +30,8 @@ static void pass_time(uint64_t us)
 	}
 }
 
+static unsigned turn_number = 1;
+
 /* The groups of texts 1 and 2 take turns, on each CPU; that of text 0 counts always. */
 static void select_group(unsigned which)
 {
@@ -39,7 +41,7 @@ static void select_group(unsigned which)
 	for (unsigned i = 0; i < pfm_session_size(session); i++) {
 		const pfm_count_info_t about = is_about(i);
 
-		turns[about.group] = about.request > 0;
+		turns[about.group] = about.request > 0 ? turn_number : 0;
 		on[about.group] = about.request == which;
 	}
 	assert_int_equal(pfm_select_groups(session, turns, on, 64), PFMLIB_SUCCESS);
@@ -187,6 +189,15 @@ static void before_the_first_turn(void **state)
 	end_session();
 }
 
+/* Turns have any numbers; equal ones are one turn. */
+static void turns_have_any_number(void **state)
+{
+	(void)state;
+	turn_number = ~0u;
+	shares_of_time(0, 1);
+	turn_number = 1;
+}
+
 /* No CPU ever has both groups of a turn: the old ones stop first. */
 static void failures_are_reported(void **state)
 {
@@ -209,4 +220,4 @@ static void failures_are_reported(void **state)
 #define CASE(NAME) cmocka_unit_test_teardown(NAME, done)
 
 UNIT(session_group_turns, CASE(on_every_cpu), CASE(of_a_task), CASE(software_events),
-     CASE(before_the_first_turn), CASE(failures_are_reported));
+     CASE(before_the_first_turn), CASE(turns_have_any_number), CASE(failures_are_reported));
