@@ -17,8 +17,7 @@ static void name_events(void)
 	static const char *const clocks[] = { "task-clock", "cpu-clock" };
 	static const char *const faults[] = { "page-faults", "minor-faults", "major-faults",
 		                              "alignment-faults", "emulation-faults" };
-	static const char *const levels[] = { "",     ":u", ":k",  ":uk", ":I",   ":uI", ":kI",
-		                              ":ukI", ":H", ":uH", ":kH", ":ukH", ":uIH" };
+	static const char *const levels[] = { "", ":u", ":k", ":uk" };
 
 	for (unsigned i = 0; i < 3; i++)
 		snprintf(names[i], sizeof(names[i]), "%s", faults[i]);
@@ -26,7 +25,7 @@ static void name_events(void)
 		snprintf(names[3 + i], sizeof(names[0]), "%s", clocks[i]);
 	for (unsigned i = 5; i + 1 < MAX_EVENTS; i++)
 		snprintf(names[i], sizeof(names[i]), "%s%s", faults[(i - 2) % 5],
-		         levels[(i - 2) / 5]);
+		         levels[(i - 2) / 5 % 4]);
 	snprintf(names[MAX_EVENTS - 1], sizeof(names[0]), "context-switches");
 }
 

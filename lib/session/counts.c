@@ -72,17 +72,6 @@ static bool is_blocked_by_levels(const struct session_count *c)
 	return has_fixed_levels(c) && attr.expressible;
 }
 
-/* True if the event is counted at no privilege level. Only hardware PMUs distinguish the
- * hypervisor: events of the kernel itself happen in user code or in the kernel. */
-static bool has_no_level(const pfm_attr_t *a)
-{
-	bool is_kernel_event = a->type == PERF_TYPE_SOFTWARE || a->type == PERF_TYPE_TRACEPOINT ||
-	                       a->type == PERF_TYPE_BREAKPOINT;
-
-	return a->type_known && a->exclude_user && a->exclude_kernel &&
-	       (a->exclude_hv || is_kernel_event);
-}
-
 static void check_countable(const struct session_builder *o, const struct pmu_info *u,
                             struct session_count *c)
 {
@@ -114,20 +103,8 @@ static void check_countable(const struct session_builder *o, const struct pmu_in
 			c, PFM_CAUSE_NO_PMU, ENODEV,
 			"check that the kernel has the driver and that its module is loaded",
 			"the kernel exports no PMU for %s on this machine", name);
-	else if (has_no_level(&c->config.attr))
-		pfmi_session_fail_count(c, PFM_CAUSE_ATTRIBUTE, EINVAL,
-		                        "name a level: u (user) or k (kernel)",
-		                        "%s is counted at no privilege level", c->config.name);
-	else if (c->config.attr.exclude_kernel && pfmi_perf_is_kernel_only_event(&c->config.attr))
-		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the levels, or use the kernel's (k)",
-			"%s occurs only in the kernel, never at the requested levels",
-			c->config.name);
-	else if (!s->sampling && pfmi_perf_is_clock_event(&c->config.attr) &&
-	         (c->config.attr.exclude_kernel || c->config.attr.exclude_user))
-		pfmi_session_fail_count(
-			c, PFM_CAUSE_ATTRIBUTE, EINVAL, "omit the levels: every level is counted",
-			"the kernel's clocks count the time at every level, regardless of u and k");
+	else
+		pfmi_session_check_restrictions(s, c);
 }
 
 /* Fills the kernel's attributes of count @c, which is event @f of member @m on PMU @u. */

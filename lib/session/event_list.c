@@ -265,45 +265,12 @@ static int parse_group_modifiers(struct session_builder *o, const char *s,
 	return PFMLIB_SUCCESS;
 }
 
-/* The bit of a member in o->seen, a small filter for names that occur twice. */
-static unsigned hash_member_name(struct slice name)
-{
-	uint32_t ends[2] = { 0 };
-
-	if (name.len >= sizeof(ends[0])) {
-		memcpy(&ends[0], name.text, sizeof(ends[0]));
-		memcpy(&ends[1], name.text + name.len - sizeof(ends[1]), sizeof(ends[1]));
-	}
-	return (unsigned)((ends[0] * UINT64_C(0x9e3779b97f4a7c15) +
-	                   ends[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
-	                  55) %
-	       MEMBER_FILTER_BITS;
-}
-
-/* A group is a set: a member that occurs twice gets one counter. */
-static bool is_repeated_member(struct session_builder *o, const struct group_member *m, unsigned n)
-{
-	const struct slice last = m[n - 1].text;
-	unsigned bit = hash_member_name(last);
-	bool other = !(o->member_filter[bit / 64] >> bit % 64 & 1);
-
-	o->member_filter[bit / 64] |= (uint64_t)1 << bit % 64;
-	if (other)
-		return false;
-	/* All members have the modifiers of the group. */
-	for (unsigned i = 0; i + 1 < n; i++)
-		if (m[i].text.len == last.len && memcmp(m[i].text.text, last.text, last.len) == 0)
-			return true;
-	return false;
-}
-
 static int parse_group_members(struct session_builder *o, struct slice list, const char *mods,
                                struct group_member *m, unsigned *n)
 {
 	struct slice event;
 	int rc = PFMLIB_SUCCESS;
 
-	memset(o->member_filter, 0, sizeof(o->member_filter));
 	while (!rc && pfmi_spec_split_list(&list, &event)) {
 		if (event.len == 0)
 			return pfmi_session_report_error(o, PFMLIB_ERR_SYNTAX, PFM_KIND_SYNTAX,
@@ -315,8 +282,6 @@ static int parse_group_members(struct session_builder *o, struct slice list, con
 			                                 "at most 64 events in a group");
 		(*n)++;
 		rc = parse_group_member(o, event.text, event.len, mods, &m[*n - 1]);
-		if (!rc && is_repeated_member(o, m, *n))
-			--*n;
 	}
 	return rc;
 }

@@ -8,9 +8,8 @@
 #include "session/session.h"
 #include "context/context.h"
 
-#define MAX_GROUP_MEMBERS  64  /* members of one group */
-#define MEMBER_FILTER_BITS 512 /* bits of the filter that finds members that occur twice */
-#define MAX_CORE_PMUS      4   /* core PMUs of one machine */
+#define MAX_GROUP_MEMBERS 64 /* members of one group */
+#define MAX_CORE_PMUS     4  /* core PMUs of one machine */
 
 /* ---- from texts to counts ------------------------------------------------------------------ */
 
@@ -46,8 +45,6 @@ struct session_builder {
 	/* the PMU of the last request, which is mostly that of the next one, too, and its number */
 	struct pmu_info cached_pmu;
 	unsigned cached_pmu_number;
-	/* hashes of the members of the group: a member whose bit is clear is new */
-	uint64_t member_filter[MEMBER_FILTER_BITS / 64];
 	/* memory for the name of any member */
 	char *name_buffer;
 	bool is_group_weak, is_group_pinned, is_group_leader_sampled;
@@ -77,6 +74,9 @@ bool pfmi_session_is_generic_event(const struct session_builder *o, const struct
 /* True if @alone must be counted alone and @other, on the same PMU, would need a counter beside
  * it. */
 bool pfmi_session_has_exclusive_conflict(const struct event *alone, const struct event *other);
+/* Refuses count @c if Linux ignores a restriction of it: levels, host or guests, idle time.
+ * (lib/session/restrictions.c) */
+void pfmi_session_check_restrictions(const struct pfm_session *s, struct session_count *c);
 /* Makes events that must be counted alone take turns with those that they exclude.
  * (lib/session/counts.c) */
 void pfmi_session_mark_exclusive_groups(struct pfm_session *s);

@@ -204,18 +204,12 @@ static void parses_sets_of_events(void **state)
 
 	(void)state;
 	use("uncore");
-	parse_event_text("{cycles,instructions,cycles}", 2);
-	assert_string_equal(asked(1)->name, "instructions");
-	parse_event_text("{r1,r2,r1,r3,r2,r1}:u", 3);
-	assert_string_equal(asked(2)->name, "r3:u");
+	parse_event_text("{cycles,instructions,cycles}", 3);
+	assert_string_equal(asked(2)->name, "cycles");
+	parse_event_text("{r1,r2,r1,r3,r2,r1}:u", 6);
+	assert_string_equal(asked(5)->name, "r1:u");
 	parse_event_text("{r10,r1}", 2);
 	parse_event_text("{cycles,cycles:u}", 2);
-	strcpy(many, "{r1");
-	for (unsigned i = 0; i < 200; i++)
-		strcat(many, ",r1");
-	strcat(many, "}");
-	parse_event_text(many, 1);
-	/* 64 events, then one of them again. */
 	many[0] = '\0';
 	for (unsigned i = 0; i < MAX_GROUP_MEMBERS; i++)
 		snprintf(many + strlen(many), 16, "%cr%x", i ? ',' : '{', 0x100 + i);

@@ -364,6 +364,78 @@ static void breakpoints_count_stores_and_calls(void **state)
 	expect_between(1, 7, 7);
 }
 
+/* 100 of each event happen: stores and faults of this thread's user code, or calls that enter the
+ * kernel. @restriction leaves @truth of them; an event that Linux cannot restrict so is not
+ * supported. */
+static void expect_restricted(const char *event, const char *restriction, uint64_t truth,
+                              bool is_supported)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char text[96];
+	void *p = fresh(100);
+
+	snprintf(text, sizeof(text), "%s%s", event, restriction);
+	assert_int_equal(pfm_open_session(&session, NULL, NULL, TEXTS(text), NULL), PFMLIB_SUCCESS);
+	start();
+	write_to(p, 100, size);
+	for (int i = 0; i < 100; i++)
+		watched = (uint64_t)syscall(SYS_getppid);
+	stop();
+	munmap(p, 100 * size);
+	if (is_supported != (counts[0].quality == PFM_QUALITY_EXACT) ||
+	    is_supported == (counts[0].quality == PFM_QUALITY_NOT_SUPPORTED))
+		fail_msg("%s is %s: %s", text, pfm_quality_name(counts[0].quality), about(0).why);
+	if (is_supported)
+		expect_between(0, truth, truth + (strncmp(event, "page", 4) == 0 ? 8 : 0));
+	tear_down(NULL);
+}
+
+/* The truth is in the loops above, not in what the kernel accepts. */
+static void restricted_events_count_what_their_letters_say(void **state)
+{
+	static const struct {
+		const char *event, *restriction;
+		uint64_t truth;
+		bool is_supported;
+	} lines[] = {
+		{ "page-faults", "", 100, true },
+		{ "page-faults", ":u", 100, true },
+		{ "page-faults", ":k", 0, true },
+		{ "page-faults", ":uk", 100, true },
+		{ "page-faults", ":GH", 100, true },
+		{ "page-faults", ":G", 0, false },
+		{ "page-faults", ":H", 100, false },
+		{ "page-faults", ":uI", 100, false },
+		{ "mem", "", 100, true },
+		{ "mem", ":u", 100, true },
+		{ "mem", ":k", 0, true },
+		{ "mem", ":uG", 0, false },
+		{ "mem", ":uH", 100, false },
+		{ "mem", ":uI", 100, false },
+		{ "syscalls:sys_enter_getppid", "", 100, true },
+		{ "syscalls:sys_enter_getppid", ":uk", 100, true },
+		{ "syscalls:sys_enter_getppid", ":u", 0, false },
+		{ "syscalls:sys_enter_getppid", ":k", 100, false },
+		{ "syscalls:sys_enter_getppid", ":G", 0, false },
+		{ "syscalls:sys_enter_getppid", ":H", 100, false },
+		{ "syscalls:sys_enter_getppid", ":I", 100, false },
+		{ "sched:sched_switch", ":u", 0, false },
+		{ "task-clock", ":G", 0, false },
+		{ "task-clock", ":I", 0, false },
+		{ "context-switches", ":G", 0, false },
+	};
+	char store[64];
+
+	(void)state;
+	snprintf(store, sizeof(store), "mem:0x%llx/8:w", (unsigned long long)(uintptr_t)&watched);
+	/* skips where one of the kinds cannot be counted */
+	open_or_skip(TEXTS("page-faults", store, "syscalls:sys_enter_getppid"));
+	tear_down(NULL);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		expect_restricted(strcmp(lines[i].event, "mem") == 0 ? store : lines[i].event,
+		                  lines[i].restriction, lines[i].truth, lines[i].is_supported);
+}
+
 static void breakpoint_registers_run_out(void **state)
 {
 	static char names[16][64];
@@ -620,6 +692,7 @@ int main(void)
 		CASE(tracepoint_counts_system_calls),
 		CASE(tracepoint_agrees_with_software_event),
 		CASE(breakpoints_count_stores_and_calls),
+		CASE(restricted_events_count_what_their_letters_say),
 		CASE(breakpoint_registers_run_out),
 		CASE(counts_children_on_request),
 		CASE(program_is_counted_from_its_start),

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What each kind of event can be restricted to; test_live.c counts with each restriction. */
+#include <errno.h>
+#include "built_session.h"
+
+static bool is_counted(const char *text)
+{
+	begin_session();
+	s->options.flags = options.flags;
+	s->policy_backend = &pfmi_perf_backend;
+	assert_int_equal(pfmi_session_add_text(&opening, text), PFMLIB_SUCCESS);
+	assert_int_equal(s->n_counts, 1);
+	return s->counts[0].status.cause == PFM_CAUSE_NONE;
+}
+
+static void software_events_have_levels_but_no_guests(void **state)
+{
+	(void)state;
+	use("uncore");
+	assert_true(is_counted("page-faults:u") && is_counted("page-faults:k"));
+	assert_true(is_counted("context-switches:k") && !is_counted("context-switches:u"));
+	assert_false(is_counted("page-faults:G") || is_counted("page-faults:H"));
+	assert_false(is_counted("page-faults:I") || is_counted("task-clock:k"));
+	assert_true(is_counted("mem:0x1000:w:u"));
+	assert_false(is_counted("mem:0x1000:w:uG") || is_counted("mem:0x1000:w:uI"));
+}
+
+/* x86 drivers read no exclude_idle: only tasks are never idle. */
+static void idle_time_of_cpus_is_counted_on_x86(void **state)
+{
+	(void)state;
+	use("uncore");
+	assert_true(is_counted("cycles:I") && is_counted("cycles:G") && is_counted("cycles:H"));
+	options.flags = PFM_SESSION_SYSTEM_WIDE;
+	assert_false(is_counted("cycles:I"));
+	assert_true(is_counted("cycles:H"));
+	assert_non_null(strstr(s->counts[0].config.name, "cycles"));
+}
+
+UNIT(session_restrictions, CASE(software_events_have_levels_but_no_guests),
+     CASE(idle_time_of_cpus_is_counted_on_x86));
