@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_CANNOT_EXECUTE = 127 };
@@ -19,10 +20,27 @@ static bool read_bytes(int fd, void *to, size_t n)
 	return got == (ssize_t)n;
 }
 
+/* The processor time of this process in nanoseconds; 0: unknown. */
+static uint64_t get_processor_time(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void write_bytes(int fd, const void *from, size_t n)
+{
+	while (write(fd, from, n) < 0 && errno == EINTR)
+		;
+}
+
 /* Runs in the child, which may only call functions that are safe after a fork of a program with
  * threads. */
 static _Noreturn void run_program(char *const *argv, const sigset_t *mask, int go, int failure)
 {
+	uint64_t time;
 	char byte;
 	int err;
 
@@ -30,10 +48,11 @@ static _Noreturn void run_program(char *const *argv, const sigset_t *mask, int g
 		_exit(0);
 	if (mask)
 		sigprocmask(SIG_SETMASK, mask, NULL);
+	time = get_processor_time();
+	write_bytes(failure, &time, sizeof(time));
 	execvp(argv[0], argv);
 	err = errno;
-	while (write(failure, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
+	write_bytes(failure, &err, sizeof(err));
 	_exit(EXIT_CANNOT_EXECUTE);
 }
 
@@ -85,10 +104,11 @@ int base_start_child(struct child *c)
 {
 	int err = 0;
 
-	while (write(c->go[1], "", 1) < 0 && errno == EINTR)
-		;
+	write_bytes(c->go[1], "", 1);
 	close_pair(c->go);
-	if (!read_bytes(c->failure, &err, sizeof(err)))
+	if (!read_bytes(c->failure, &c->time_before_exec, sizeof(c->time_before_exec)))
+		c->time_before_exec = 0;
+	else if (!read_bytes(c->failure, &err, sizeof(err)))
 		err = 0;
 	close(c->failure);
 	c->is_waiting = false;

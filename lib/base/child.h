@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* {0}: no child yet. */
@@ -13,7 +14,10 @@ struct child {
 	pid_t pid;       /* 0: none, or the caller has waited for it */
 	bool is_waiting; /* the descriptors are open */
 	int go[2];       /* pipe: a byte starts the program, closing it ends the child */
-	int failure;     /* pipe: delivers the errno of exec */
+	/* pipe: delivers the processor time, then the errno of exec */
+	int failure;
+	/* nanoseconds of processor time from fork to just before exec, once the program runs */
+	uint64_t time_before_exec;
 };
 
 /* Forks a child for @argv. Its program starts with the signal mask @mask; NULL: the caller's.

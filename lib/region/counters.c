@@ -128,23 +128,35 @@ static void close_group(struct thread *t, const struct group *g)
 	}
 }
 
-/* Opens all events of a group, or none of them. The group is disabled at first: in Linux 6.18 an
- * event that joins a running leader of another PMU counts only after the next switch of tasks. */
+/* The leader is disabled at first: in Linux 6.18 an event that joins a running leader of another
+ * PMU counts only after the next switch of tasks. The members are enabled: drivers count only those
+ * when they check that a group fits. */
+int pfmi_region_open_group(const struct region_event *events, const struct group *g, int *fds)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		int fd = pfmi_region_open_event(&events[g->events[i]].attr, 0, -1, i ? fds[0] : -1,
+		                                i == 0);
+
+		fds[i] = fd < 0 ? -1 : fd;
+		if (fd >= 0)
+			continue;
+		for (unsigned k = i; k-- > 0; fds[k] = -1)
+			close(fds[k]);
+		return -fd;
+	}
+	return 0;
+}
+
 static void open_group(struct thread *t, const struct group *g)
 {
-	const struct region_event *events = pfmi_regions.layout.events;
-	int *fds = t->fds + g->first_fd;
+	int err;
 
-	for (unsigned i = 0; i < g->n && !g->n_system; i++) {
-		fds[i] = pfmi_region_open_event(&events[g->events[i]].attr, 0, -1, i ? fds[0] : -1,
-		                                i == 0);
-		if (fds[i] < 0) {
-			t->open_errno = -fds[i];
-			close_group(t, g);
-			return;
-		}
-	}
-	if (!g->n_system)
+	if (g->n_system)
+		return;
+	err = pfmi_region_open_group(pfmi_regions.layout.events, g, t->fds + g->first_fd);
+	if (err)
+		t->open_errno = err;
+	else
 		map_pages(t, g);
 }
 

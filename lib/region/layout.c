@@ -53,33 +53,23 @@ static struct round *add_round(struct layout *l)
 	return &more[l->n_rounds++];
 }
 
-/* True if the kernel opens the group for this thread. *@fault: the event that it refuses. */
-static bool can_open_group(const struct layout *l, const struct group *g, unsigned *fault, int *err)
+/* True if the kernel opens the group for this thread. */
+static bool can_open_group(const struct layout *l, const struct group *g)
 {
-	int fds[MAX_GROUP_EVENTS + 1] = { -1 }; /* descriptors, the leader's first; -1: not open */
-	unsigned n = 0;
+	int fds[MAX_GROUP_EVENTS];
 
-	*err = 0;
-	while (n < g->n && n < MAX_GROUP_EVENTS && !*err) {
-		fds[n] = pfmi_region_open_event(&l->events[g->events[n]].attr, 0, -1, fds[0], true);
-		if (fds[n] < 0) {
-			*err = -fds[n];
-			*fault = g->events[n];
-		} else {
-			n++;
-		}
-	}
-	for (unsigned i = n; i-- > 0;)
+	if (g->n > MAX_GROUP_EVENTS || pfmi_region_open_group(l->events, g, fds))
+		return false;
+	for (unsigned i = g->n; i-- > 0;)
 		close(fds[i]);
-	return !*err && g->n <= MAX_GROUP_EVENTS;
+	return true;
 }
 
 /* Adds the events of @unit to @g if the kernel accepts them together; else leaves @g as it was. */
 static bool can_join_group(const struct layout *l, struct group *g, const unsigned *unit,
                            unsigned n)
 {
-	unsigned before = g->n, fault;
-	int err;
+	unsigned before = g->n;
 
 	if (l->max_group_size && g->n + n > l->max_group_size)
 		return false;
@@ -87,7 +77,7 @@ static bool can_join_group(const struct layout *l, struct group *g, const unsign
 	for (unsigned i = 0; i < n; i++)
 		if (!add_event(g, unit[i]))
 			return false;
-	if (can_open_group(l, g, &fault, &err))
+	if (can_open_group(l, g))
 		return true;
 	g->n = before;
 	return false;

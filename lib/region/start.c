@@ -99,6 +99,18 @@ static const char *get_environment_format(void)
 
 /* ---- output ------------------------------------------------------------------------------ */
 
+/* Opens the file of results. The user chose the name of a process's own file. The name of a forked
+ * child's file can be guessed: it replaces a link or an earlier file, and another user's stays. */
+static int open_output(const char *path)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
+
+	if (!pfmi_regions.epoch)
+		return open(path, flags | O_TRUNC, 0666);
+	unlink(path);
+	return open(path, flags | O_EXCL | O_NOFOLLOW, 0666);
+}
+
 static void write_results(void)
 {
 	const struct region_format *format = pfmi_region_find_format(pfmi_regions.format);
@@ -109,7 +121,7 @@ static void write_results(void)
 	if (strcmp(pfmi_regions.output, "-") != 0) {
 		if (!pfmi_region_build_path(path, sizeof(path), format ? format->suffix : ""))
 			return;
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		fd = open_output(path);
 		if (fd < 0)
 			print_lost_output(path, errno);
 	}

@@ -27,6 +27,7 @@ static void check_processor(struct pfm_system_check *c)
 {
 	struct finding f = { .check = "processor", .state = PFM_FINDING_BAD };
 	pfm_pmu_info_t p = PFM_INIT(p);
+	char counters[64] = "an unknown number of counters";
 	int pmu = find_core_pmu(c->ctx);
 
 	if (pmu < 0 || pfm_describe_pmu(c->ctx, pmu, &p)) {
@@ -36,8 +37,12 @@ static void check_processor(struct pfm_system_check *c)
 		return;
 	}
 	f.state = p.flags & PFM_PMU_FALLBACK ? PFM_FINDING_NOTE : PFM_FINDING_GOOD;
-	pfmi_check_set_text(f.observed, "%s: %s, %u events, %u general and %u fixed counters (%s)",
-	                    p.name, p.desc, p.n_events, p.n_counters, p.n_fixed, p.origin);
+	/* The kernel does not tell how many counters a PMU of its own has. */
+	if (p.n_counters || p.n_fixed)
+		snprintf(counters, sizeof(counters), "%u general and %u fixed counters",
+		         p.n_counters, p.n_fixed);
+	pfmi_check_set_text(f.observed, "%s: %s, %u events, %s (%s)", p.name, p.desc, p.n_events,
+	                    counters, p.origin);
 	if (f.state == PFM_FINDING_NOTE) {
 		pfmi_check_set_text(f.consequence,
 		                    "the list of this processor is not loaded: these events are %s",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks of pfm_check_system(): the NMI watchdog, rdpmc, limits, tracefs. */
 #include "system/system_check.h"
+#include "context/context.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static void check_watchdog(struct pfm_system_check *c)
 	if (!pfmi_check_read_number(c, "/proc/sys/kernel/nmi_watchdog", &is_on))
 		return;
 	pfmi_check_set_text(f.observed, "%s", is_on ? "on" : "off");
-	if (is_on) {
+	/* POWER's detector uses timers (arch/powerpc/kernel/watchdog.c of Linux). */
+	if (is_on && strcmp(c->ctx->host.arch, "powerpc") != 0) {
 		f.state = PFM_FINDING_NOTE;
 		pfmi_check_set_text(f.consequence,
 		                    "it holds a counter of every CPU: one event fewer fits");

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include <perfmon/aggregate.h>
 
 enum {
-	WORKLOAD_PAGES = 512, /* touched by the workload */
-	PAGE_BYTES = 4096,
+	WORKLOAD_PAGES = 512,      /* touched by the workload */
 	WORKLOAD_LOOPS = 20000000, /* branches of the workload, at least */
 	MAX_COUNTS = 16
 }; /* counts of one event: one for each kind of core */
@@ -28,12 +28,12 @@ __attribute__((no_profile_instrument_function)) static void run_branches(void)
 
 static void run_workload(void)
 {
-	const size_t size = (size_t)WORKLOAD_PAGES * PAGE_BYTES;
+	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE), size = WORKLOAD_PAGES * page_size;
 	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (pages != MAP_FAILED) {
 		madvise(pages, size, MADV_NOHUGEPAGE);
-		for (size_t i = 0; i < size; i += PAGE_BYTES)
+		for (size_t i = 0; i < size; i += page_size)
 			pages[i] = 1;
 		munmap(pages, size);
 	}

@@ -5,6 +5,7 @@
  * rounds' ratios. Its 95 % interval is Student's, of their logarithms. If the interval includes 1,
  * no difference is shown. */
 #include "common/pfm.h"
+#include "stat/options.h"
 #include "stat/stat.h"
 
 #include <errno.h>
@@ -336,11 +337,9 @@ int compare_commands(struct command_args *args, struct stat_job *job)
 		return report_usage_error(
 			args, "expected a command on each side of ::, and at most %d commands.",
 			MAX_COMMANDS);
-	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups ||
-	    job->interval || job->delay || job->control.on || job->metric_names.n ||
-	    job->separator || job->region_format)
-		return report_usage_error(args,
-		                          "With ::, use only -e, -r, -i, -o, --append and --json.");
+	rc = check_option_modes(args, job, STAT_COMMANDS);
+	if (rc != EXIT_DONE)
+		return rc;
 	if (!job->events.n &&
 	    !event_list_add(&job->events,
 	                    "task-clock,page-faults,context-switches,cycles,instructions"))

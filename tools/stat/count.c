@@ -108,7 +108,8 @@ static int read_counts(struct stat_job *job, const struct stat_run *r)
 	/* Counting may have stopped before the end of a command that got a signal. */
 	if (rc == EXIT_DONE && job->command && r->child.pid <= 0 && !r->own_child)
 		check_unwatched_time(job, convert_to_seconds(r->usage.ru_utime) +
-		                                  convert_to_seconds(r->usage.ru_stime));
+		                                  convert_to_seconds(r->usage.ru_stime) -
+		                                  (double)r->child.time_before_exec / NS);
 	return rc;
 }
 

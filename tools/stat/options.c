@@ -171,7 +171,9 @@ int check_stat_options(struct command_args *args, struct stat_job *job)
 		job->command = args->operands;
 	if (job->cgroups)
 		job->all_cpus = true;
-	status = add_usual_events(args, job);
+	status = check_option_modes(args, job, STAT_COUNTS);
+	if (status == EXIT_DONE)
+		status = add_usual_events(args, job);
 	if (status == EXIT_DONE)
 		status = check_option_conflicts(args, job);
 	if (status == EXIT_DONE)
@@ -375,6 +377,7 @@ int read_stat_options(struct command_args *args, struct stat_job *job)
 	int id, status;
 
 	while ((id = next_option(args, &value)) > 0) {
+		note_given_option(job, id);
 		status = parse_stat_option(args, job, id, value);
 		if (status >= 0)
 			return status;

@@ -6,6 +6,7 @@
  * other interfaces into regions; the runtimes of those interfaces load them through environment
  * variables. */
 #include "common/pfm.h"
+#include "stat/options.h"
 #include "stat/stat.h"
 
 #include <dirent.h>
@@ -183,12 +184,10 @@ static int check_options(struct command_args *args, const struct stat_job *job)
 {
 	if (!args->n)
 		return report_usage_error(args, "--regions needs a command after --.");
-	if (job->n_pids || job->n_tids || job->all_cpus || job->cpus || job->cgroups)
-		return report_usage_error(args, "--regions needs a command; it cannot be combined "
-		                                "with -p, -t, -a, -C or -G.");
-	if (job->interval || job->delay || job->repeats || job->dry_run)
-		return report_usage_error(args, "--regions cannot be combined with --interval, "
-		                                "--delay, --repeat or --dry-run.");
+	if (job->separator && strcmp(job->separator, ",") != 0)
+		return report_usage_error(args, "With --regions, -x needs a comma: -x ,");
+	if (job->append && !job->output)
+		return report_usage_error(args, "--append needs --output.");
 	for (unsigned i = 0; i < FORMATS; i++)
 		if (strcmp(job->region_format, formats[i].name) == 0)
 			return EXIT_DONE;
@@ -407,16 +406,31 @@ static int run_in_folder(struct command_args *args, struct stat_job *job, const 
 	return rc;
 }
 
+/* --json and -x choose a format unless --regions=FORMAT does. */
+static int choose_format(struct command_args *args, struct stat_job *job)
+{
+	const char *format = job->json ? "json" : "csv";
+
+	if (!job->json && !job->separator)
+		return EXIT_DONE;
+	if ((job->json && job->separator) ||
+	    (strcmp(job->region_format, "table") != 0 && strcmp(job->region_format, format) != 0))
+		return report_usage_error(args,
+		                          "expected one format: --regions=FORMAT, --json or -x.");
+	job->region_format = format;
+	return EXIT_DONE;
+}
+
 int count_regions(struct command_args *args, struct stat_job *job)
 {
 	char *events;
 	int status;
 
-	if (job->json)
-		job->region_format = "json";
-	else if (job->separator)
-		job->region_format = "csv";
-	status = check_options(args, job);
+	status = check_option_modes(args, job, STAT_REGIONS);
+	if (status == EXIT_DONE)
+		status = choose_format(args, job);
+	if (status == EXIT_DONE)
+		status = check_options(args, job);
 	if (status != EXIT_DONE)
 		return status;
 	if (!job->events.n && !job->metric_names.n && !event_list_add(&job->events, USUAL_EVENTS))

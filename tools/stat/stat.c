@@ -153,11 +153,7 @@ static int run_stat(struct command_args *args)
 	struct stat_job job = { .repeat = 1 };
 	int status = read_stat_options(args, &job);
 
-	if (status < 0 && job.format &&
-	    (job.region_format || (args->n && has_several_commands(args->operands))))
-		status = report_usage_error(
-			args, "--format cannot be combined with --regions or several commands.");
-	else if (status < 0 && args->n && has_several_commands(args->operands))
+	if (status < 0 && args->n && has_several_commands(args->operands))
 		status = compare_commands(args, &job);
 	else if (status < 0 && job.region_format)
 		status = count_regions(args, &job);

@@ -289,6 +289,7 @@ struct stat_job {
 		no_ratios, regions_system, no_subtract;
 	enum exposition_format format; /* of --format */
 	const char *region_format;     /* of --regions; NULL: without regions */
+	uint64_t given_options;        /* a bit for each option of stat_options[] */
 	struct series *series; /* if the output is one of the exporters' formats: counters and
 	                          metrics (series.c) */
 	struct control control;

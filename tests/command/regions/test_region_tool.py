@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -160,8 +161,43 @@ class Own(unittest.TestCase):
         self.assertIn("needs a command after --",
                       run("--regions", "-e", "page-faults", status=2).stderr)
         self.assertIn("expected table, json", run("--regions=xml", "--", "true", status=2).stderr)
-        self.assertIn("cannot be combined with -p",
-                      run("--regions", "-a", "--", "true", status=2).stderr)
+
+    def test_no_option_is_ignored(self):
+        """Each option of pfm stat works with --regions and with :: or is refused there."""
+        everywhere = {"event", "json", "output", "append"}
+        works = {
+            "--regions": everywhere | {"regions", "regions-system", "no-subtract", "metrics",
+                                       "per-thread", "field-separator"},
+            "several commands": everywhere | {"repeat", "no-inherit"},
+        }
+        values = {"control": "fd:2", "format": "prometheus", "field-separator": ",",
+                  "event": "page-faults"}
+        text = run("--help").stdout
+        options = re.findall(r"^  (?:-\w, |    )--([-a-z]+)( [A-Z])?", text, re.M)
+        options = [o for o in options if o[0] not in ("help", "color")]
+        self.assertGreater(len(options), 40)
+        for name, has_value in options:
+            given = ["-e", "page-faults", "--" + name]
+            given += [values.get(name, "1")] if has_value else []
+            for mode, before, after in (("--regions", ["--regions"], []),
+                                        ("several commands", [], ["::", "true"])):
+                with self.subTest(option=name, mode=mode), \
+                        tempfile.TemporaryDirectory() as folder:
+                    done = subprocess.run([PFM, "stat", *before, *given, "--", "true", *after],
+                                          capture_output=True, text=True, check=False, env=CLEAN,
+                                          cwd=folder)
+                    self.assertEqual("--%s cannot be combined with %s" % (name, mode)
+                                     in done.stderr, name not in works[mode], done.stderr)
+
+    def test_options_of_regions_need_regions(self):
+        for name in ("--regions-system", "--no-subtract"):
+            self.assertIn(name + " needs --regions",
+                          run(name, "-e", "page-faults", "--", "true", status=2).stderr)
+
+    def test_formats_that_contradict_each_other(self):
+        for given in (["-x", ";"], ["--json", "-x", ","], ["--append"]):
+            run("--regions", *given, "--", "true", status=2)
+        run("--regions=likwid", "--json", "--", "true", status=2)
 
     def test_plugin_that_is_closed_with_open_visits(self):
         done = run("--regions", "--json", "-e", "page-faults", "--", program("marked_dlopen"),

@@ -2,6 +2,8 @@
 /* A thread's counters: readings of groups, rounds, and what the kernel refuses. */
 #include "made_regions.h"
 #include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
 
 static void group_reading_has_times_and_counts(void **state)
 {
@@ -94,6 +96,33 @@ static void refused_events_leave_empty_groups(void **state)
 	unmake_regions(&m);
 }
 
+/* Drivers count only members that are enabled when they check whether a group fits. */
+static void a_disabled_leader_has_enabled_members(void **state)
+{
+	struct region_event events[2] = {
+		{ .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+		{ .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK } },
+	};
+	unsigned numbers[] = { 0, 1 };
+	const struct group g = { .events = numbers, .n = 2 };
+	uint64_t reading[5];
+	int fds[2];
+
+	(void)state;
+	if (pfmi_region_open_group(events, &g, fds))
+		skip();
+	assert_int_equal(read(fds[0], reading, sizeof(reading)), sizeof(reading));
+	assert_true(reading[0] == 2 && reading[1] == 0); /* no time: the leader is off */
+	assert_int_equal(ioctl(fds[0], PERF_EVENT_IOC_ENABLE, 0), 0); /* without its group */
+	usleep(1000);
+	for (clock_t end = clock() + CLOCKS_PER_SEC / 1000; clock() < end;)
+		;
+	assert_int_equal(read(fds[0], reading, sizeof(reading)), sizeof(reading));
+	assert_true(reading[1] > 0 && reading[4] > 0);
+	close(fds[1]);
+	close(fds[0]);
+}
+
 static void wall_clock_advances(void **state)
 {
 	uint64_t first = pfmi_region_get_wall_time(), second;
@@ -106,4 +135,6 @@ static void wall_clock_advances(void **state)
 
 UNIT(region_counters, cmocka_unit_test(group_reading_has_times_and_counts),
      cmocka_unit_test(system_event_sums_its_cpus), cmocka_unit_test(switching_rounds),
-     cmocka_unit_test(refused_events_leave_empty_groups), cmocka_unit_test(wall_clock_advances));
+     cmocka_unit_test(refused_events_leave_empty_groups),
+     cmocka_unit_test(a_disabled_leader_has_enabled_members),
+     cmocka_unit_test(wall_clock_advances));

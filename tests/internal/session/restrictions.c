@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each kind of event can be restricted to; test_live.c counts with each restriction. */
+/* Restrictions of each kind of event; test_live.c counts with each of them. */
 #include <errno.h>
 #include "built_session.h"
 
