@@ -3,11 +3,8 @@
 """Counts test cases, not test programs: reads Meson's JUnit logs and prints failures, skips and the
 closing line.
 
-tally.py LOG [AGAIN]     AGAIN holds a second try of programs that failed; its cases replace those
-                         of the first, and are named
-tally.py --failed LOG    prints the names of the programs with a failed case, one per line
+tally.py LOG
 """
-import os
 import sys
 import xml.etree.ElementTree as tree
 
@@ -33,22 +30,8 @@ def read(path):
     return suites
 
 
-def failed(suites):
-    return [
-        name for name, cases in suites.items()
-        if any(outcome == "failed" for _, outcome, _ in cases)
-    ]
-
-
 def main(args):
-    if args[0] == "--failed":
-        print("\n".join(failed(read(args[1]))))
-        return 0
     suites = read(args[0])
-    if len(args) > 1 and os.path.exists(args[1]):
-        for name, cases in read(args[1]).items():
-            print(f"second try  {name}")
-            suites[name] = cases
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for name, cases in suites.items():
         for case, outcome, why in cases:

@@ -5,9 +5,7 @@
 # or ppc64le.
 #
 # The library and pfm are compiled for the guest below WORK, and again where sources have changed.
-# STORY is the guest's name,
-# or hotplug, or on arm32 nointerrupt, or serve (serve_session.c). That one and ppc64le, which take
-# minutes, run with PERFMON_LONG=1.
+# STORY is the guest's name, or hotplug, or on arm32 nointerrupt, or serve (serve_session.c).
 # shellcheck disable=SC2317 # functions that step calls
 set -eu
 
@@ -23,11 +21,6 @@ cross=$arch
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-
-case "$arch $story ${PERFMON_LONG:-}" in
-arm32\ nointerrupt\  | ppc64le\ *\ ) echo "1..0 # SKIP $arch guest: a long run (PERFMON_LONG=1)";
-	exit 0 ;;
-esac
 
 # The last words of something that is missing are the reason to skip.
 step() {

@@ -6,17 +6,12 @@
 #   memcheck  tests of the ordinary build ($PERFMON_BUILD): above all, no uninitialised memory is
 #             read
 #   helgrind  programs with threads, in a build whose atomic operations are annotated
-#             (helgrind_atomics.h); a long run, because variant-thread checks the same programs with
-#             ThreadSanitizer
+#             (helgrind_atomics.h)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 
 tool=$1
-if [ "$tool" = helgrind ] && [ -z "${PERFMON_LONG:-}" ]; then
-	echo "1..0 # SKIP helgrind: a long run (PERFMON_LONG=1)"
-	exit 0
-fi
 matrix_begin "$tool"
 need valgrind valgrind
 # One round instead of many, and no allocator that scribbles before valgrind can look.
