@@ -21,7 +21,7 @@ import tap  # noqa: E402
 
 SOURCE, BUILD = os.environ["PERFMON_SOURCE"], os.environ["PERFMON_BUILD"]
 FILES_MAX = 40
-# Folders of data that tests read: their layout is that of somebody's list or machine.
+# Folders of data that tests read: their layout is that of a list or a machine.
 DATA = ("tests/lists/", "tests/fuzz/corpus/", "tests/answers/", "tests/consumer/", "debian/")
 
 
