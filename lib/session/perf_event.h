@@ -134,6 +134,8 @@ struct perf_state {
 	bool is_uniform;
 	/* at the last reading: processor time by process_clock, and by the counts */
 	uint64_t last_taken, last_seen;
+	bool has_program;               /* the program at the first start is known */
+	uint64_t program;               /* hash of its auxiliary vector */
 	struct stopwatch process_clock; /* measures the processor time of the process */
 	struct hotplug_state hotplug;
 };

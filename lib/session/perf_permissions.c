@@ -2,8 +2,12 @@
 /* Detects programs with more rights. When a task executes a program that has more rights than its
  * caller (set-user-ID) or may not be read, the kernel removes the task's events without notice, and
  * their counts stop. This shows in the processor time of the process, all of whose threads are
- * counted. */
+ * counted. A program of the process is known by its auxiliary vector, which has random bytes of
+ * each execve(2) and is not readable in a program with more rights. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include "base/hash.h"
 #include "session/perf_event_internal.h"
 
 /* The longest tick of a kernel: a smaller difference proves nothing. */
@@ -22,13 +26,51 @@ static bool get_process_time(const struct pfm_session *s, uint64_t *ns)
 	       s->sys.get_process_time && s->sys.get_process_time(&s->sys, s->options.pid, ns) == 0;
 }
 
+/* Reads a hash of the auxiliary vector of the process. Returns 0, -ENODATA if the process is a
+ * zombie, or another -errno. */
+static int read_program(const struct pfm_session *s, uint64_t *program)
+{
+	unsigned char vector[1024];
+	char path[32];
+	long n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", s->options.pid);
+	fd = s->sys.open(&s->sys, path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	n = s->sys.read(&s->sys, fd, vector, sizeof(vector));
+	s->sys.close(&s->sys, fd);
+	if (n <= 0)
+		return n ? (int)n : -ENODATA;
+	*program = pfmi_base_hash_bytes(vector, (size_t)n);
+	return 0;
+}
+
 void pfmi_perf_start_process_clock(struct pfm_session *s)
 {
-	struct stopwatch *w = &((struct perf_state *)s->backend_state)->process_clock;
+	struct perf_state *st = s->backend_state;
+	struct stopwatch *w = &st->process_clock;
 	uint64_t now;
 
-	if (!w->is_running && get_process_time(s, &now))
-		session_start_stopwatch(w, now);
+	if (w->is_running || !get_process_time(s, &now))
+		return;
+	session_start_stopwatch(w, now);
+	if (!st->has_program)
+		st->has_program = read_program(s, &st->program) == 0;
+}
+
+/* True if the process has executed another program since its counts began. */
+static bool has_other_program(const struct pfm_session *s)
+{
+	const struct perf_state *st = s->backend_state;
+	uint64_t program;
+	int rc;
+
+	if (!st->has_program)
+		return false;
+	rc = read_program(s, &program);
+	return rc == -EACCES || rc == -EPERM || (!rc && program != st->program);
 }
 
 void pfmi_perf_stop_process_clock(struct pfm_session *s)
@@ -82,18 +124,21 @@ static bool get_seen_time(const struct pfm_session *s, const pfm_count_t *counts
 
 static void explain_unseen_time(struct pfm_session *s, uint64_t taken, uint64_t seen)
 {
+	const bool is_other = has_other_program(s);
+
 	for (unsigned i = 0; i < s->n_counts; i++) {
 		struct session_count *c = &s->counts[i];
 
 		if (c->status.cause || !is_process_count(s->backend_state, c))
 			continue;
 		pfmi_session_fail_count(
-			c, PFM_CAUSE_PERMISSION, EACCES,
-			"start counting from a process with the same rights",
-			"process %d ran for %.3f s on CPUs but was counted for %.3f s: it has "
-			"started a program with more rights (set-user-ID), or one whose file is "
-			"not readable",
-			s->options.pid, (double)taken / 1e9, (double)seen / 1e9);
+			c, is_other ? PFM_CAUSE_PERMISSION : PFM_CAUSE_OTHER, is_other ? EACCES : 0,
+			is_other ? "start counting from a process with the same rights" : "",
+			"process %d ran for %.3f s on CPUs but was counted for %.3f s: %s",
+			s->options.pid, (double)taken / 1e9, (double)seen / 1e9,
+			is_other ? "it has started a program with more rights (set-user-ID), or "
+				   "one whose file is not readable"
+				 : "the start and end of threads");
 	}
 }
 
