@@ -83,6 +83,28 @@ def formula(rng, depth):
     return "((%s) %s (%s))" % (a, kind, b), "((%s) %s (%s))" % (pa, kind, pb)
 
 
+
+class Plausibility(unittest.TestCase):
+    def test_an_impossible_value_is_marked(self):
+        given = {"BR_MISP_RETIRED.ALL_BRANCHES": 200, "BR_INST_RETIRED.ALL_BRANCHES": 100}
+        done = subprocess.run([PFM, "metric", "--pmu", "skl", "branch_miss_share",
+                               *("%s=%d" % c for c in given.items())], capture_output=True,
+                              text=True, check=True)
+        self.assertIn("200 %  outside its range: ", done.stdout)
+        done = subprocess.run([PFM, "metric", "--json", "-"], capture_output=True, text=True,
+                              check=True, input=json.dumps({"pmu": "skl", "counts": given,
+                                                            "metric": "branch_miss_share"}))
+        self.assertEqual(json.loads(done.stdout)["implausible"], "outside its range")
+
+    def test_counts_have_64_bits(self):
+        for count in (-1, 1e23):
+            done = subprocess.run([PFM, "metric", "--json", "-"], capture_output=True, text=True,
+                                  check=False, input=json.dumps({
+                                      "pmu": "skl", "metric": "branch_miss_share",
+                                      "counts": {"BR_MISP_RETIRED.ALL_BRANCHES": count}}))
+            self.assertIn("from 0 to 2^64", json.loads(done.stdout)["error"]["message"])
+
+
 class Formulas(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -250,9 +250,9 @@ class Record(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
-    def pfm(self, *args):
+    def pfm(self, *args, env=None):
         return subprocess.run([PFM, *args], cwd=self.folder, capture_output=True, text=True,
-                              timeout=120, check=False)
+                              timeout=120, check=False, env=dict(os.environ, **(env or {})))
 
     def record(self, *args, program=("./program",)):
         if not self.built:
@@ -819,6 +819,15 @@ class Record(unittest.TestCase):
                          r"no samples: [0-9]+ events are fewer than a period of 100000000")
         done = self.pfm("record", "-e", "alignment-faults:u", "-o", "none.data", "--", "true")
         self.assertIn("no samples: the event did not occur in user code", done.stderr)
+
+    def test_fewer_samples_than_count_and_period_make_are_reported(self):
+        shim = os.path.join(os.environ["PERFMON_BUILD"], "tests", "libfew_interrupts.so")
+        touch = [sys.executable, "-S", "-c", "bytearray(4000000)"]
+        record = ["record", "-e", "page-faults:u", "-c", "1", "-o", "few.data", "--", *touch]
+        done = self.pfm(*record, env={"LD_PRELOAD": shim})
+        self.assertRegex(done.stderr, "page-faults:u: [0-9]+ samples, but [0-9]+000 events make "
+                                      "[0-9]+000 at a period of 1: few of the interrupts")
+        self.assertNotIn("samples, but", self.pfm(*record).stderr)
 
     def refused(self, *args, status=2):
         done = self.pfm("record", "-e", "cpu-clock", *args, "--", "true")

@@ -130,15 +130,29 @@ static const char *get_input_name(const pfm_metric_input_t *in)
 	return in->is_constant ? in->text + 1 : *in->alias ? in->alias : in->text;
 }
 
+/* Finds out whether exact counts can make value @v. The peak of the memory is unknown. */
+static void check_value(const pfm_ctx_t *ctx, const struct metric_use *m,
+                        const pfm_metric_value_t *v, pfm_metric_check_t *check)
+{
+	if (pfm_check_metric(ctx, m->pmu, m->event, v, 0, 0, check))
+		check->result = PFM_PLAUSIBLE;
+}
+
 static void put_value(struct json *j, const pfm_ctx_t *ctx, const struct metric_use *m,
                       const pfm_metric_value_t *v)
 {
 	pfm_metric_input_t in = PFM_INIT(in);
+	pfm_metric_check_t check = PFM_INIT(check);
 
 	if (v->state == PFM_METRIC_DEFINED)
 		put_number(j, "value", v->value);
 	else
 		put_null(j, "value");
+	check_value(ctx, m, v, &check);
+	if (check.result) {
+		put_text(j, "implausible", pfm_plausibility_name(check.result));
+		put_text(j, "reason", check.reason);
+	}
 	put_text(j, "unit", m->info.unit);
 	if (v->over_threshold < 0)
 		put_null(j, "over_threshold");
@@ -158,7 +172,13 @@ static void put_refusal(struct json *j, const char *message)
 	put_end(j, '}');
 }
 
-static bool is_object_of_numbers(const json_t *object)
+/* A count is a number of 64 bits. */
+static bool is_count(double value)
+{
+	return value >= 0 && value <= 0x1p64;
+}
+
+static bool is_object_of_counts(const json_t *object)
 {
 	const char *key;
 	const json_t *v;
@@ -168,7 +188,7 @@ static bool is_object_of_numbers(const json_t *object)
 	} o = { .in = object };
 
 	json_object_foreach (o.out, key, v)
-		if (!json_is_number(v) && !json_is_null(v))
+		if (!json_is_null(v) && !(json_is_number(v) && is_count(json_number_value(v))))
 			return false;
 	return json_is_object(object);
 }
@@ -181,14 +201,16 @@ static const char *find_malformed_member(const json_t *request)
 		bool numbers;
 	} members[] = { { "pmu", "expected a text in \"pmu\"", false },
 		        { "list", "expected a text in \"list\"", false },
-		        { "counts", "expected an object of numbers in \"counts\"", true },
-		        { "constants", "expected an object of numbers in \"constants\"", true } };
+		        { "counts", "expected an object of numbers from 0 to 2^64 in \"counts\"",
+		          true },
+		        { "constants",
+		          "expected an object of numbers from 0 to 2^64 in \"constants\"", true } };
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		const json_t *v = json_object_get(request, members[i].key);
 
 		if (v && !json_is_null(v) &&
-		    !(members[i].numbers ? is_object_of_numbers(v) : json_is_string(v)))
+		    !(members[i].numbers ? is_object_of_counts(v) : json_is_string(v)))
 			return members[i].wrong;
 	}
 	return NULL;
@@ -320,6 +342,7 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 {
 	static struct metric_use m;
 	pfm_metric_value_t v = PFM_INIT(v);
+	pfm_metric_check_t check = PFM_INIT(check);
 	pfm_metric_input_t in = PFM_INIT(in);
 	pfm_error_t error = PFM_INIT(error);
 	int rc;
@@ -342,8 +365,12 @@ static int print_value(const pfm_ctx_t *ctx, const char *pmu, const char *name, 
 	                                              .operands = m.counts },
 	                        &v);
 	if (!rc && v.state == PFM_METRIC_DEFINED) {
-		printf("%s  %.6g%s%s%s\n", m.info.name, v.value, *m.info.unit ? " " : "",
-		       m.info.unit, v.over_threshold > 0 ? "  worth a closer look" : "");
+		printf("%s  %.6g%s%s%s", m.info.name, v.value, *m.info.unit ? " " : "", m.info.unit,
+		       v.over_threshold > 0 ? "  worth a closer look" : "");
+		check_value(ctx, &m, &v, &check);
+		if (check.result)
+			printf("  %s: %s", pfm_plausibility_name(check.result), check.reason);
+		putchar('\n');
 		return EXIT_DONE;
 	}
 	fprintf(stderr, "pfm metric: %s: %s", m.info.name,
@@ -372,6 +399,10 @@ static int parse_operand_counts(const struct command_args *args, json_t **out)
 			return report_usage_error(args, "expected NAME=COUNT, got '%s'",
 			                          args->operands[i]);
 		*mark = '\0';
+		if (!is_count(value))
+			return report_usage_error(args,
+			                          "%s: expected a count from 0 to 2^64, got %s",
+			                          args->operands[i], mark + 1);
 		if (find_member(counts, args->operands[i]))
 			return report_usage_error(args, "%s is given twice", args->operands[i]);
 		is_added = !json_object_set_new(counts, args->operands[i], json_real(value));

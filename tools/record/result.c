@@ -77,29 +77,61 @@ static void explain_no_samples(const struct recorder *job, unsigned i,
 #define MAX_CHECKED_SIZE                                                                           \
 	(64u << 20) /* bytes of a recording that is read again to look for samples */
 
-/* True if the recording @s has a sample of event @name. Reads up to the first one. */
-static bool has_sample_of(pfm_session_t *s, const char *name)
+/* Counts the samples of event @name in the recording @s, up to @most. */
+static uint64_t count_samples_of(pfm_session_t *s, const char *name, uint64_t most)
 {
 	pfm_record_t record = PFM_INIT(record);
 	pfm_count_info_t info = PFM_INIT(info);
+	uint64_t n = 0;
 
-	while (pfm_next_record(s, &record) == 1)
-		if (record.type == PFM_RECORD_SAMPLE &&
-		    (record.event == PFM_NO_EVENT ||
-		     pfm_describe_count(s, record.event, &info) != PFMLIB_SUCCESS ||
-		     strcmp(info.name, name) == 0))
-			return true;
-	return false;
+	while (n < most && pfm_next_record(s, &record) == 1)
+		n += record.type == PFM_RECORD_SAMPLE &&
+		     (record.event == PFM_NO_EVENT ||
+		      pfm_describe_count(s, record.event, &info) != PFMLIB_SUCCESS ||
+		      strcmp(info.name, name) == 0);
+	return n;
 }
 
-static bool is_sampled(const struct recorder *job, const char *name)
+/* Counts the samples of event @name, up to @most. @most if the recording cannot be read. */
+static uint64_t count_samples(const struct recorder *job, const char *name, uint64_t most)
 {
 	pfm_session_t *s = NULL;
-	bool is = pfm_open_recording(&s, job->output, NULL) != PFMLIB_SUCCESS ||
-	          has_sample_of(s, name);
+	uint64_t n = pfm_open_recording(&s, job->output, NULL) != PFMLIB_SUCCESS
+	                     ? most
+	                     : count_samples_of(s, name, most);
 
 	pfm_close_session(s);
-	return is;
+	return n;
+}
+
+/* Fewer expected samples prove nothing: each task and CPU ends within a period. */
+enum { MIN_EXPECTED_SAMPLES = 100 };
+
+/* The number of samples below which event @i has too few for its count and period; 1: only none is
+ * too few. *@count: the count. */
+static uint64_t get_fewest_samples(const struct recorder *job, unsigned i,
+                                   const pfm_sample_statistics_t *c, pfm_count_t *count)
+{
+	const uint64_t lost = c->lost == PFM_LOST_UNKNOWN ? 0 : c->lost;
+	uint64_t half;
+
+	if (!c->period || c->throttled || pfm_read_count(job->session, i, count))
+		return 1;
+	half = count->value / c->period / 2;
+	return half < MIN_EXPECTED_SAMPLES / 2 || half <= lost + c->discarded
+	               ? 1
+	               : half - lost - c->discarded;
+}
+
+static void report_few_samples(const pfm_sample_statistics_t *c, const pfm_count_info_t *info,
+                               uint64_t samples, const pfm_count_t *count)
+{
+	fprintf(stderr,
+	        RECORD_COMMAND
+	        ": %s: %llu samples, but %llu events make %llu at a period of %llu: few of the "
+	        "interrupts were delivered\n",
+	        info->name, (unsigned long long)samples, (unsigned long long)count->value,
+	        (unsigned long long)(count->value / c->period), (unsigned long long)c->period);
 }
 
 void explain_missing_samples(const struct recorder *job)
@@ -109,12 +141,18 @@ void explain_missing_samples(const struct recorder *job)
 	for (unsigned i = 0; i < n; i++) {
 		pfm_sample_statistics_t c = PFM_INIT(c);
 		pfm_count_info_t info = PFM_INIT(info);
+		pfm_count_t count = PFM_INIT(count);
+		uint64_t samples, fewest;
 
 		if (pfm_sampling_statistics(job->session, i, &c) ||
 		    pfm_describe_count(job->session, i, &info) || *info.why)
 			continue;
-		if (!is_sampled(job, info.name))
+		fewest = get_fewest_samples(job, i, &c, &count);
+		samples = count_samples(job, info.name, fewest);
+		if (!samples)
 			explain_no_samples(job, i, &c, &info);
+		else if (samples < fewest)
+			report_few_samples(&c, &info, samples, &count);
 	}
 }
 
